@@ -1,0 +1,11 @@
+// Package gameid makes and reads IDs that survive a server merge: two game
+// servers never issue the same [ID], so the rows of their databases can be
+// put into one without a collision.
+//
+// A running game server is a [Node]. It mints through one [Generator] for each
+// kind of entity, and may only use times that it has reserved in a registry
+// before (see [Reserver]), which is what makes its IDs unique across crashes,
+// restarts, wrong clocks and double starts. The package itself knows no
+// database and imports the standard library only; package store has a
+// registry that lives in the game's own database.
+package gameid

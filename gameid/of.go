@@ -1,0 +1,62 @@
+package gameid
+
+import (
+	"database/sql/driver"
+	"time"
+)
+
+// Of is an [ID] of one kind of entity: Of[Player] and Of[Item] are different
+// types, and giving one where the other is wanted does not compile. On disk,
+// on the wire and as text they are the same 10 bytes and 20 digits.
+//
+// E is only a mark: any type will do, usually the struct of the entity, which
+// may itself hold an Of[E]. Where a column or a JSON field may be null, use
+// *Of[E] (or [database/sql.Null] for a column).
+//
+// All methods mean what they mean for [ID].
+type Of[E any] struct {
+	_  [0]*E // keeps Of[A](b) from compiling for a b of type Of[B]
+	id ID
+}
+
+// As gives id the kind E. It is for places where the kind is known from
+// elsewhere, such as a column or a path of a URL.
+func As[E any](id ID) Of[E] { return Of[E]{id: id} }
+
+// ParseOf reads the text of an ID that is known to be of kind E. See [Parse].
+func ParseOf[E any](s string) (Of[E], error) {
+	id, err := Parse(s)
+	return As[E](id), err
+}
+
+// ID returns the ID without its kind, for where IDs of several kinds meet.
+func (o Of[E]) ID() ID { return o.id }
+
+// IsValid is false for the zero value only.
+func (o Of[E]) IsValid() bool { return o.id.IsValid() }
+
+// Compare orders two IDs of one kind as their bytes.
+func (o Of[E]) Compare(other Of[E]) int { return o.id.Compare(other.id) }
+
+// Millis, Time, Era, Server and Sequence take the ID apart.
+func (o Of[E]) Millis() int64    { return o.id.Millis() }
+func (o Of[E]) Time() time.Time  { return o.id.Time() }
+func (o Of[E]) Era() int         { return o.id.Era() }
+func (o Of[E]) Server() ServerID { return o.id.Server() }
+func (o Of[E]) Sequence() uint16 { return o.id.Sequence() }
+
+// Bytes, String, and the Append and Marshal methods give the ID out.
+func (o Of[E]) Bytes() [Size]byte                     { return o.id.Bytes() }
+func (o Of[E]) String() string                        { return o.id.String() }
+func (o Of[E]) AppendText(b []byte) ([]byte, error)   { return o.id.AppendText(b) }
+func (o Of[E]) AppendBinary(b []byte) ([]byte, error) { return o.id.AppendBinary(b) }
+func (o Of[E]) MarshalText() ([]byte, error)          { return o.id.MarshalText() }
+func (o Of[E]) MarshalBinary() ([]byte, error)        { return o.id.MarshalBinary() }
+func (o Of[E]) MarshalJSON() ([]byte, error)          { return o.id.MarshalJSON() }
+func (o Of[E]) Value() (driver.Value, error)          { return o.id.Value() }
+
+// Scan and the Unmarshal methods read it.
+func (o *Of[E]) Scan(src any) error              { return o.id.Scan(src) }
+func (o *Of[E]) UnmarshalText(text []byte) error { return o.id.UnmarshalText(text) }
+func (o *Of[E]) UnmarshalBinary(b []byte) error  { return o.id.UnmarshalBinary(b) }
+func (o *Of[E]) UnmarshalJSON(b []byte) error    { return o.id.UnmarshalJSON(b) }

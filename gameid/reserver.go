@@ -1,0 +1,92 @@
+package gameid
+
+import (
+	"context"
+	"time"
+)
+
+// A Reserver is the registry as a node sees it: one row for each server
+// number, changed only by compare-and-set on a strictly increasing epoch. It
+// decides nothing; what may be written is decided by [OpenNode] and the
+// node's renewals, so that every registry behaves alike.
+//
+// Uniqueness rests on two things only. CompareAndSet must be atomic: of two
+// callers that give the same epoch, at most one may succeed. And what it
+// wrote must be durable before it returns true. No clock is trusted.
+//
+// Methods may be called from several goroutines. Package gameidtest has a
+// Reserver in memory, and a test that every implementation must pass.
+type Reserver interface {
+	// Load reads the row of server and the registry's clock. Where there is no
+	// row, it returns a Record with Epoch 0, not an error.
+	Load(ctx context.Context, server ServerID) (Record, error)
+
+	// CompareAndSet writes c over the row of server if the row's epoch is
+	// epoch, raises the epoch by one and returns true. Epoch 0 stands for "no
+	// row": the row is made. If the epoch is another one, it returns false
+	// and nothing has changed.
+	//
+	// An error means that the outcome is unknown: the change may have been
+	// made, or may yet be made until someone else raises the epoch.
+	CompareAndSet(ctx context.Context, server ServerID, epoch int64, c Claim) (bool, error)
+}
+
+// Record is the row of one server as a [Reserver] read it.
+type Record struct {
+	// Epoch counts the changes of the row. It is 0 where there is no row.
+	Epoch int64
+
+	// Reserved is the mark, in milliseconds since [EpochMillis]: every time up
+	// to and including it may have been used by IDs of this server. Only in a
+	// row that was never written, or that a clean Close of an unused node
+	// wrote, it may be -1: no time was used.
+	Reserved int64
+
+	// Floor is the largest time found in the IDs of this server that the
+	// registry can see, for instance in the tables of its database, or -1 if
+	// it sees none or does not look. It makes a lost or restored row harmless.
+	Floor int64
+
+	// Holder has the lease. The zero Holder means that nobody has.
+	Holder Holder
+
+	// LeaseUntil is the end of the lease, and Now the time at which the row
+	// was read, both by the registry's clock.
+	LeaseUntil, Now time.Time
+}
+
+// Claim is what a node writes into the row of its server.
+type Claim struct {
+	// Reserved is the new mark, in milliseconds since [EpochMillis], or -1.
+	// A node that closes lowers it to what it used.
+	Reserved int64
+
+	// Holder takes or keeps the lease. The zero Holder gives it back.
+	Holder Holder
+
+	// Lease is how long from the registry's now the lease shall last.
+	Lease time.Duration
+}
+
+// Holder describes the process that has, or had, the lease of a server, for
+// the message that another process prints. The zero Holder is nobody.
+type Holder struct {
+	// Token is random and tells one opened node from every other.
+	Token string `json:"token"`
+
+	// Host, PID and Program say where to look for the process.
+	Host    string `json:"host"`
+	PID     int    `json:"pid"`
+	Program string `json:"program"`
+
+	// Since is when the node was opened, by its own clock.
+	Since time.Time `json:"since"`
+
+	// Process names the process so exactly that another process on the same
+	// machine can tell that it has ended: boot, PID namespace, PID and start
+	// time. It is empty where the system offers no such thing.
+	Process string `json:"process,omitempty"`
+}
+
+// IsZero reports whether h is nobody.
+func (h Holder) IsZero() bool { return h.Token == "" }

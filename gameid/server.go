@@ -1,0 +1,32 @@
+package gameid
+
+import "strconv"
+
+// ServerID is the number of one game server: 1 to 1,048,575. A number belongs
+// to one world for good, also after that world was merged into another.
+type ServerID uint32
+
+// ParseServerID reads a server number in decimal. Anything but 1 to 1048575
+// is a [*ServerError].
+func ParseServerID(s string) (ServerID, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || n == 0 || n > uint64(MaxServer) {
+		return 0, &ServerError{Server: s}
+	}
+	return ServerID(n), nil
+}
+
+// IsValid reports whether s is in range.
+func (s ServerID) IsValid() bool { return s >= 1 && s <= MaxServer }
+
+// Validate returns a [*ServerError] unless s is in range.
+func (s ServerID) Validate() error {
+	if !s.IsValid() {
+		return &ServerError{Server: s.String()}
+	}
+	return nil
+}
+
+// String returns s in decimal. Inside the text of an [ID] the same number
+// stands in hexadecimal, as digits 12 to 16.
+func (s ServerID) String() string { return strconv.FormatUint(uint64(s), 10) }
