@@ -1,0 +1,86 @@
+package merge
+
+import "time"
+
+// Verdict is the outcome of a check, or of all checks together.
+type Verdict string
+
+// The verdicts, from good to bad. All together are as bad as the worst.
+const (
+	// Pass: it was looked at in full and nothing stands against the merge.
+	Pass Verdict = "PASS"
+	// NotVerified: it was not, or could not be, looked at in full.
+	NotVerified Verdict = "NOT VERIFIED"
+	// Fail: a merge would lose or mix up rows.
+	Fail Verdict = "FAIL"
+)
+
+// ReportVersion is the version of the JSON form of [Report]. It rises when a
+// field changes its meaning or goes away, not when one is added.
+const ReportVersion = 1
+
+// Report is everything that a check established. It is made only if every
+// rule could be carried out: where something could not be read there is an
+// error instead, and no verdict.
+type Report struct {
+	Version  int       `json:"version"`
+	Verdict  Verdict   `json:"verdict"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	Target   string    `json:"target"` // name of the source that the others would be merged into
+	Sources  []Summary `json:"sources"`
+	Checks   []Check   `json:"checks"` // by rule, then table
+}
+
+// Summary is one source of a report.
+type Summary struct {
+	Name    string          `json:"name"`
+	Engine  string          `json:"engine"`
+	Servers []ServerSummary `json:"servers"`
+	Tables  []TableSummary  `json:"tables"`
+}
+
+// ServerSummary tells what one source holds of one server's IDs.
+type ServerSummary struct {
+	Server int       `json:"server"`
+	Name   string    `json:"name,omitempty"`
+	World  string    `json:"world,omitempty"`
+	Own    bool      `json:"own"`
+	Listed bool      `json:"listed"` // whether the registry lists it
+	IDs    int64     `json:"ids"`    // primary keys that carry it
+	Oldest time.Time `json:"oldest,omitzero"`
+	Newest time.Time `json:"newest,omitzero"`
+	Mark   time.Time `json:"mark,omitzero"`
+}
+
+// TableSummary is the exact number of rows that were read.
+type TableSummary struct {
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"`
+}
+
+// Check is what one rule found in one table, or in the databases as a whole.
+type Check struct {
+	Code    string   `json:"code"`              // stable; see Codes
+	Table   string   `json:"table,omitempty"`   // empty: the databases as a whole
+	Subject string   `json:"subject,omitempty"` // the key or columns in question
+	Verdict Verdict  `json:"verdict"`
+	Read    int64    `json:"read"`  // values looked at, over all sources
+	Count   int64    `json:"count"` // exact number of conflicts
+	Message string   `json:"message"`
+	Samples []Sample `json:"samples,omitempty"` // at most Options.Samples
+	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
+}
+
+// Sample shows one conflict: the rows that are in each other's way, side by
+// side.
+type Sample struct {
+	Key  string      `json:"key"` // the value in question, for people
+	Rows []SampleRow `json:"rows"`
+}
+
+// SampleRow is one of the rows of a [Sample].
+type SampleRow struct {
+	Source string  `json:"source"`
+	Fields []Field `json:"fields"`
+}

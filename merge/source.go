@@ -1,0 +1,189 @@
+package merge
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"mergesafe/gameid"
+)
+
+// Source is one database that is to be merged, as the rules see it. It reads
+// and never writes, and everything it returns belongs to one moment (one
+// snapshot), so that counts and streams agree with each other.
+//
+// A Source is used by one goroutine at a time, and at most one Scan of it is
+// open at any moment. An error from any method means that the question was
+// not answered; it is never a finding.
+type Source interface {
+	// Name is what the operator calls the database, and is safe to print.
+	Name() string
+
+	// Catalog reads what the database says of itself.
+	Catalog(ctx context.Context) (*Catalog, error)
+
+	// Servers lists the servers whose IDs may be in the database, from its
+	// registry. It is called only where the catalogue says that there is one.
+	Servers(ctx context.Context) ([]Server, error)
+
+	// Scan streams the rows of one table in the order that was asked for. The
+	// sequence ends after the first error. A batch is valid until the next
+	// one is asked for.
+	Scan(ctx context.Context, scan Scan) iter.Seq2[*Batch, error]
+
+	// Row fetches one row to show it beside a finding: its columns as text
+	// for people, in the order of the table. The row is named by the values
+	// that a Scan carried for the given columns. It returns nil if there is no
+	// such row.
+	Row(ctx context.Context, table string, columns []string, values [][]byte) ([]Field, error)
+}
+
+// Field is one column of a row, as text for people. IDs are 20 digits.
+type Field struct {
+	Column string `json:"column"`
+	Value  string `json:"value"`
+	Null   bool   `json:"null,omitempty"`
+}
+
+// Catalog is what a database says of itself.
+type Catalog struct {
+	// Engine is the kind of database: "sqlite", "mariadb" or "mysql".
+	// EngineVersion is for people.
+	Engine, EngineVersion string
+
+	// SchemaVersion is the version that package store recorded, 0 for a
+	// database that store did not make.
+	SchemaVersion int
+
+	// HasRegistry tells that the database keeps a registry of servers.
+	HasRegistry bool
+
+	// Now is the database's clock.
+	Now time.Time
+
+	// Tables are the tables that hold the game's rows, by name. The registry
+	// and other tables that describe the database itself are not among them.
+	Tables []Table
+}
+
+// Table is one table of a [Catalog].
+type Table struct {
+	Name       string
+	Columns    []Column
+	Primary    []string // columns of the primary key in its order; empty: none
+	Uniques    []Unique // other unique indexes
+	References []Reference
+}
+
+// Column is one column of a [Table].
+type Column struct {
+	Name     string
+	Type     string // as the database prints it
+	Nullable bool
+
+	// Collation decides which texts are equal; "" for what is not text.
+	Collation string
+
+	// IsID tells that the column holds gameid IDs.
+	IsID bool
+}
+
+// Unique is a unique index or a unique constraint.
+type Unique struct {
+	Name    string
+	Columns []string
+}
+
+// Reference is a foreign key: the values of Columns must stand in ToColumns
+// of ToTable, unless one of them is NULL.
+type Reference struct {
+	Name      string
+	Columns   []string
+	ToTable   string
+	ToColumns []string
+}
+
+// Server is a row of a database's registry.
+type Server struct {
+	Server gameid.ServerID
+
+	// World is the random identity of the world that the number belongs to.
+	World string
+
+	// Name is what people call the server; it may be empty.
+	Name string
+
+	// Own tells a server that runs on this database from one that was merged
+	// into it.
+	Own bool
+
+	// Reserved is the mark: no ID of this server in the database may have a
+	// later time, in milliseconds since gameid's epoch.
+	Reserved int64
+}
+
+// Scan says what to stream from a table.
+type Scan struct {
+	Table string
+
+	// Order names the columns to sort by, and to compare.
+	Order []Order
+
+	// Carry names columns to bring along unsorted: usually the primary key,
+	// by which [Source.Row] finds the row again.
+	Carry []string
+
+	// SkipNull leaves out rows with a NULL in one of the Order columns: such
+	// a row takes no part in a unique index and refers to nothing.
+	SkipNull bool
+}
+
+// Order is one column of the order of a [Scan].
+type Order struct {
+	Column string
+
+	// Collation is the one to sort and compare text by, that of the target,
+	// which may not be the column's own. "" leaves it to the column.
+	Collation string
+}
+
+// Batch is a run of rows, column by column.
+type Batch struct {
+	Len   int
+	Order []Vector // in the form that sorts; see Vector
+	Carry []Vector // as the database sent it
+}
+
+// Vector is one column of a [Batch].
+//
+// In Order columns the bytes are a form of the value that sorts: bytes.Compare
+// gives the order of the target, and two values are equal to the target
+// exactly when their bytes are. IDs and other binary values are their own
+// sorting form; texts are given by their weights under the collation.
+type Vector struct {
+	// Width is the size of every value where all have the same, else 0.
+	Width int
+
+	// Data holds the values one after the other. With Width 0, value i ends at
+	// Ends[i].
+	Data []byte
+	Ends []int
+
+	// Null marks the values that are NULL; nil if none is.
+	Null []bool
+}
+
+// At returns value i, which must not be changed. A NULL is nil.
+func (v *Vector) At(i int) []byte {
+	if v.Null != nil && v.Null[i] {
+		return nil
+	}
+	if v.Width > 0 {
+		return v.Data[i*v.Width : (i+1)*v.Width : (i+1)*v.Width]
+	}
+	start := 0
+	if i > 0 {
+		start = v.Ends[i-1]
+	}
+	return v.Data[start:v.Ends[i]:v.Ends[i]]
+}
