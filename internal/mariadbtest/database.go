@@ -1,0 +1,182 @@
+package mariadbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// EnvDSN is the environment variable that names the server for tests, in the form of go-sql-driver/mysql. Its account
+// must be allowed to create and drop databases.
+const EnvDSN = "TEST_MYSQL_DSN"
+
+// adminTimeout bounds what this package itself does on the server, a cleanup that waits for a forgotten transaction
+// in particular.
+const adminTimeout = 30 * time.Second
+
+// DSN makes a fresh, empty database (utf8mb4, a random name) for this test on the server that TEST_MYSQL_DSN names, drops
+// it at the test's end, and returns its DSN in the form of go-sql-driver/mysql. Where TEST_MYSQL_DSN is not set, the test
+// is skipped. It may be called several times for several databases.
+//
+// A connection that is still in a transaction when the test ends makes the drop, and so the test, fail.
+func DSN(t testing.TB) string {
+	t.Helper()
+	cfg := parse(t, envDSN(t))
+	cfg.DBName = createDatabase(t, cfg)
+	return cfg.FormatDSN()
+}
+
+// Grant makes an account that has only the given privileges, e.g. "SELECT" or "SELECT, INSERT", on the database that the
+// DSN names, and returns the DSN with that account in it. The account is dropped at the test's end. The DSN's own account
+// must be allowed to create users, or the test is skipped.
+func Grant(t testing.TB, privileges, dsn string) string {
+	t.Helper()
+	cfg := parse(t, dsn)
+	user, password := randomName(), rand.Text()
+	db := open(t, cfg)
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), adminTimeout)
+	defer cancel()
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED BY '%s'", user, password)); err != nil {
+		if denied(err) {
+			t.Skipf("the account %q may not create users: %v", cfg.User, err)
+		}
+		t.Fatalf("create an account: %v", err)
+	}
+	t.Cleanup(func() { execute(t, cfg, fmt.Sprintf("DROP USER '%s'@'%%'", user)) })
+	// In GRANT, unlike elsewhere, _ and % in the name of a database are wildcards.
+	name := strings.NewReplacer("`", "``", "_", `\_`, "%", `\%`).Replace(cfg.DBName)
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("GRANT %s ON `%s`.* TO '%s'@'%%'", privileges, name, user)); err != nil {
+		if denied(err) {
+			t.Skipf("the account %q may not grant %q: %v", cfg.User, privileges, err)
+		}
+		t.Fatalf("grant %q: %v", privileges, err)
+	}
+	cfg.User, cfg.Passwd = user, password
+	return cfg.FormatDSN()
+}
+
+// Admin opens the server that TEST_MYSQL_DSN names with the account given there and no database selected, closed at the
+// test's end. Where TEST_MYSQL_DSN is not set, the test is skipped.
+func Admin(t testing.TB) *sql.DB {
+	t.Helper()
+	cfg := parse(t, envDSN(t))
+	cfg.DBName = ""
+	db := open(t, cfg)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// Private starts a server for this test alone, which it may kill and restart, and stops it at the test's end. Where this
+// machine has no server program, the test is skipped. Starting takes a second or two: share one where tests can.
+func Private(t testing.TB, args ...string) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), Options{Args: args})
+	if errors.Is(err, ErrNoProgram) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Database makes a fresh, empty database (utf8mb4, a random name) on the server and returns its DSN. It goes away with
+// the server.
+func (s *Server) Database(ctx context.Context) (dsn string, err error) {
+	cfg := s.cfg.Clone()
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return "", err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	cfg.DBName = randomName()
+	_, err = db.ExecContext(ctx, createSQL(cfg.DBName))
+	return cfg.FormatDSN(), err
+}
+
+func envDSN(t testing.TB) string {
+	t.Helper()
+	dsn := os.Getenv(EnvDSN)
+	if dsn == "" {
+		t.Skipf("%s is not set; \"make test\" sets it, or: go run ./internal/mariadbtest/with-mariadb -- go test ./...", EnvDSN)
+	}
+	return dsn
+}
+
+func createDatabase(t testing.TB, cfg *mysql.Config) string {
+	t.Helper()
+	name := randomName()
+	if err := execute(t, cfg, createSQL(name)); err != nil {
+		t.FailNow()
+	}
+	t.Cleanup(func() { execute(t, cfg, "DROP DATABASE `"+name+"`") })
+	return name
+}
+
+func createSQL(name string) string {
+	return "CREATE DATABASE `" + name + "` CHARACTER SET utf8mb4"
+}
+
+// execute runs one statement outside any database, also in a cleanup, and fails the test where it fails.
+func execute(t testing.TB, cfg *mysql.Config, statement string) error {
+	t.Helper()
+	cfg = cfg.Clone()
+	cfg.DBName = ""
+	db := open(t, cfg)
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
+	defer cancel()
+	_, err := db.ExecContext(ctx, statement)
+	if err != nil {
+		t.Errorf("on the server of %s: %v", EnvDSN, err)
+	}
+	return err
+}
+
+func open(t testing.TB, cfg *mysql.Config) *sql.DB {
+	t.Helper()
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatalf("on the server of %s: %v", EnvDSN, err)
+	}
+	return sql.OpenDB(connector)
+}
+
+func parse(t testing.TB, dsn string) *mysql.Config {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err) // names the place that is wrong, not the DSN
+	}
+	return cfg
+}
+
+// randomName returns a name for a database or an account that can't be mistaken for somebody's own.
+func randomName() string { return "mergesafetest" + strings.ToLower(rand.Text()[:16]) }
+
+// denied reports whether the server refused a statement for want of a privilege.
+func denied(err error) bool {
+	var my *mysql.MySQLError
+	return errors.As(err, &my) && slices.Contains([]uint16{
+		1044, // no access to the database
+		1142, // no such right on the table
+		1227, // needs a global privilege
+		1410, // may not create a user by GRANT
+	}, my.Number)
+}

@@ -1,0 +1,171 @@
+package mariadbtest
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func TestKillAndRestartKeepWhatWasCommitted(t *testing.T) {
+	s := Private(t)
+	dsn, err := s.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := connect(t, dsn)
+	mustExec(t, db, "CREATE TABLE t (n INT PRIMARY KEY) ENGINE=InnoDB")
+	mustExec(t, db, "INSERT INTO t VALUES (1)")
+
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.PingContext(t.Context()); err == nil {
+		t.Fatal("the server answers after Kill")
+	}
+	if err := s.Kill(); err != nil {
+		t.Errorf("a second Kill: %v", err)
+	}
+	for _, how := range []string{"after Kill", "while it runs"} {
+		if err := s.Restart(t.Context()); err != nil {
+			t.Fatalf("Restart %s: %v", how, err)
+		}
+		var n int
+		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT n FROM t").Scan(&n); err != nil || n != 1 {
+			t.Errorf("Restart %s: got %d, %v; want the committed row", how, n, err)
+		}
+	}
+}
+
+func TestStopLeavesNothing(t *testing.T) {
+	parent := t.TempDir()
+	s, err := Start(t.Context(), Options{Dir: parent})
+	skipWithoutProgram(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := s.run.process
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("a second Stop: %v", err)
+	}
+	if err := syscall.Kill(process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the server process is still there: %v", err)
+	}
+	if left, _ := os.ReadDir(parent); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := s.Restart(t.Context()); err == nil {
+		t.Error("Restart after Stop: no error")
+	}
+}
+
+func TestStartSaysWhyTheServerDoesNotComeUp(t *testing.T) {
+	parent := t.TempDir()
+	_, err := Start(t.Context(), Options{Dir: parent, Args: []string{"--no-such-option"}})
+	skipWithoutProgram(t, err)
+	if err == nil || !strings.Contains(err.Error(), "no-such-option") {
+		t.Errorf("got %v; want an error with the server's own words", err)
+	}
+	if left, _ := os.ReadDir(parent); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestOptionsArgsWin(t *testing.T) {
+	s := Private(t, "--innodb-flush-log-at-trx-commit=1")
+	var got string
+	err := connect(t, s.DSN()).QueryRowContext(t.Context(), "SELECT @@innodb_flush_log_at_trx_commit").Scan(&got)
+	if err != nil || got != "1" {
+		t.Errorf("got %q, %v; want 1", got, err)
+	}
+}
+
+// A process that is killed can't clean up: the server must die with it, and the next start removes its folder.
+func TestServerDiesWithItsParent(t *testing.T) {
+	if parent := os.Getenv("MARIADBTEST_PARENT"); parent != "" { // we are the one that gets killed
+		if _, err := Start(t.Context(), Options{Dir: parent}); err != nil {
+			t.Fatal(err)
+		}
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	_, err := FindProgram()
+	skipWithoutProgram(t, err)
+
+	parent := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), "MARIADBTEST_PARENT="+parent)
+	out, err := cmd.CombinedOutput()
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+		t.Fatalf("the child was not killed: %v\n%s", err, out)
+	}
+	left, _ := filepath.Glob(filepath.Join(parent, dirPattern))
+	if len(left) != 1 {
+		t.Fatalf("folders left by the killed process: %v; want one", left)
+	}
+	// The kernel sends the signal at once, but the process takes a moment to go.
+	for processOf(t, left[0]) {
+	}
+
+	s, err := Start(t.Context(), Options{Dir: parent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop()
+	if _, err := os.Stat(left[0]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the next Start left the abandoned folder: %v", err)
+	}
+}
+
+// processOf reports whether a process has dir in its command line.
+func processOf(t *testing.T, dir string) bool {
+	t.Helper()
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(lines) == 0 {
+		t.Skip("no /proc here")
+	}
+	for _, path := range lines {
+		if line, _ := os.ReadFile(path); strings.Contains(string(line), dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func skipWithoutProgram(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, ErrNoProgram) {
+		t.Skip(err)
+	}
+}
+
+func connect(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func mustExec(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}

@@ -1,0 +1,108 @@
+// Command with-mariadb runs a command with TEST_MYSQL_DSN set to a private MariaDB or MySQL server, which it starts before
+// and stops after, whatever happens. Where TEST_MYSQL_DSN is set already, it starts nothing and the command uses that.
+//
+//	go run ./internal/mariadbtest/with-mariadb -- go test ./...
+//
+// Where no server program is found, it installs one on Debian and Ubuntu as root, and says elsewhere what to install.
+// Its exit code is that of the command (128 + the signal's number if a signal ended it), or 2 if it could not run it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"mergesafe/internal/mariadbtest"
+)
+
+const (
+	exitCannot = 2
+
+	// startTimeout bounds the start of the server on a slow and busy machine.
+	startTimeout = 2 * time.Minute
+	// grace is what a command gets to end by itself after SIGINT or SIGTERM.
+	grace = 10 * time.Second
+)
+
+func main() {
+	dieWithParent()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		fmt.Fprintln(stderr, "usage: with-mariadb -- COMMAND [ARGUMENT...]")
+		return exitCannot
+	}
+	env := os.Environ()
+	if os.Getenv(mariadbtest.EnvDSN) == "" {
+		server, err := start(ctx, stderr)
+		if err != nil {
+			fmt.Fprintf(stderr, "with-mariadb: %v\n", err)
+			return exitCannot
+		}
+		defer func() {
+			if err := server.Stop(); err != nil {
+				fmt.Fprintf(stderr, "with-mariadb: %v\n", err)
+			}
+		}()
+		env = append(env, mariadbtest.EnvDSN+"="+server.DSN())
+	}
+
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, stdin, stdout, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		fmt.Fprintf(stderr, "with-mariadb: %v\n", err)
+		return exitCannot
+	}
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+func start(ctx context.Context, stderr io.Writer) (*mariadbtest.Server, error) {
+	if _, err := mariadbtest.FindProgram(); errors.Is(err, mariadbtest.ErrNoProgram) {
+		if err := install(ctx, stderr); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return mariadbtest.Start(ctx, mariadbtest.Options{})
+}
+
+// install puts the server program on the machine. It takes the package without the system service, so that nothing
+// starts to run.
+func install(ctx context.Context, stderr io.Writer) error {
+	apt, err := exec.LookPath("apt-get")
+	if err != nil || os.Geteuid() != 0 {
+		return mariadbtest.ErrNoProgram
+	}
+	for _, args := range [][]string{
+		{"update"},
+		{"install", "-y", "--no-install-recommends", "mariadb-server-core"},
+	} {
+		cmd := exec.CommandContext(ctx, apt, args...)
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		cmd.Stdout, cmd.Stderr = stderr, stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s %s: %w\n%w", apt, args[0], err, mariadbtest.ErrNoProgram)
+		}
+	}
+	return nil
+}
