@@ -29,7 +29,7 @@ type Report struct {
 	Finished time.Time `json:"finished"`
 	Target   string    `json:"target"` // name of the source that the others would be merged into
 	Sources  []Summary `json:"sources"`
-	Checks   []Check   `json:"checks"` // by rule, then table
+	Results  []Result  `json:"results"` // in the order of Codes, then by table and subject
 }
 
 // Summary is one source of a report.
@@ -59,24 +59,35 @@ type TableSummary struct {
 	Rows  int64  `json:"rows"`
 }
 
-// Check is what one rule found in one table, or in the databases as a whole.
-type Check struct {
+// Result is what one rule found in one table, or in the databases as a whole.
+// Its verdict follows from Count and Gaps: FAIL if something was found, NOT
+// VERIFIED if nothing was found but there are gaps, PASS otherwise.
+type Result struct {
 	Code    string   `json:"code"`              // stable; see Codes
 	Table   string   `json:"table,omitempty"`   // empty: the databases as a whole
 	Subject string   `json:"subject,omitempty"` // the key or columns in question
 	Verdict Verdict  `json:"verdict"`
 	Read    int64    `json:"read"`  // values looked at, over all sources
-	Count   int64    `json:"count"` // exact number of conflicts
+	Count   int64    `json:"count"` // exact number of conflicts; what is counted depends on the code
+	Rows    int64    `json:"rows"`  // exact number of rows that take part in them
 	Message string   `json:"message"`
-	Samples []Sample `json:"samples,omitempty"` // at most Options.Samples
+	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not looked at
+	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most Options.Samples
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
+}
+
+// Gap is something that a rule could not look at, and why.
+type Gap struct {
+	Source string `json:"source,omitempty"` // empty: all of them
+	Reason string `json:"reason"`
 }
 
 // Sample shows one conflict: the rows that are in each other's way, side by
 // side.
 type Sample struct {
-	Key  string      `json:"key"` // the value in question, for people
-	Rows []SampleRow `json:"rows"`
+	Key     string      `json:"key"` // the value in question, for people
+	Rows    []SampleRow `json:"rows"`
+	Omitted int64       `json:"omitted,omitempty"` // further rows that are not shown
 }
 
 // SampleRow is one of the rows of a [Sample].

@@ -64,6 +64,17 @@ type Catalog struct {
 	// Tables are the tables that hold the game's rows, by name. The registry
 	// and other tables that describe the database itself are not among them.
 	Tables []Table
+
+	// Skipped are the other tables that hold rows but will not be read, or not
+	// within the snapshot. They are reported as not verified.
+	Skipped []Skipped
+}
+
+// Skipped is a table that will not be read, and why: "excluded by the
+// operator", "MyISAM: not part of the snapshot".
+type Skipped struct {
+	Table  string
+	Reason string
 }
 
 // Table is one table of a [Catalog].
@@ -86,6 +97,11 @@ type Column struct {
 
 	// IsID tells that the column holds gameid IDs.
 	IsID bool
+
+	// Opaque says why IDs may be inside the values where no rule can see them,
+	// for example "JSON"; "" for a plain value. An opaque column is reported
+	// as not verified.
+	Opaque string
 }
 
 // Unique is a unique index or a unique constraint.
@@ -130,12 +146,21 @@ type Scan struct {
 	Order []Order
 
 	// Carry names columns to bring along unsorted: usually the primary key,
-	// by which [Source.Row] finds the row again.
+	// by which [Source.Row] finds the row again. It may name columns of Order
+	// too. Where the sorting form of such a column is the value itself, as it
+	// is for IDs, the Source reads it once and gives the same Vector twice.
 	Carry []string
 
 	// SkipNull leaves out rows with a NULL in one of the Order columns: such
-	// a row takes no part in a unique index and refers to nothing.
+	// a row takes no part in a unique index and refers to nothing. Without it,
+	// NULL sorts before every value.
 	SkipNull bool
+
+	// Dangling, if not nil, is a reference of Table and leaves only those rows
+	// for which it leads nowhere: none of its Columns is NULL, and no row of
+	// its ToTable, in this database, has their values in ToColumns. The
+	// database decides that, in the same snapshot and by its own collation.
+	Dangling *Reference
 }
 
 // Order is one column of the order of a [Scan].
@@ -173,10 +198,17 @@ type Vector struct {
 	Null []bool
 }
 
-// At returns value i, which must not be changed. A NULL is nil.
+// IsNull reports whether value i is NULL.
+func (v *Vector) IsNull(i int) bool { return v.Null != nil && v.Null[i] }
+
+// At returns value i, which must not be changed. A NULL is nil; an empty value
+// is not.
 func (v *Vector) At(i int) []byte {
-	if v.Null != nil && v.Null[i] {
+	if v.IsNull(i) {
 		return nil
+	}
+	if v.Data == nil {
+		return []byte{}
 	}
 	if v.Width > 0 {
 		return v.Data[i*v.Width : (i+1)*v.Width : (i+1)*v.Width]
