@@ -88,3 +88,83 @@ func (e *TimeError) Error() string {
 
 // stamp is how times are written in messages.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// HeldError refuses to open a node: another live process has the lease of the
+// server.
+type HeldError struct {
+	Server ServerID
+	Holder Holder
+
+	// LeaseUntil is when the lease ends if Holder does not renew it, and Now
+	// the time at which that was read, both by the registry's clock.
+	LeaseUntil, Now time.Time
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("gameid: server %d is already running: %s, lease until %s (%s left); stop that process, or give this one a server number of its own",
+		e.Server, e.Holder, stamp(e.LeaseUntil), round(e.LeaseUntil.Sub(e.Now)))
+}
+
+// LostError ends a node: another process, or an operator, changed the row of
+// the server in the registry. The node mints no more. What it minted before
+// stays unique.
+type LostError struct {
+	Server ServerID
+	Holder Holder // who has the lease now; zero if nobody
+}
+
+func (e *LostError) Error() string {
+	if e.Holder.IsZero() {
+		return fmt.Sprintf("gameid: the lease of server %d was taken away, and nobody has it now: restart this process to take it again", e.Server)
+	}
+	return fmt.Sprintf("gameid: the lease of server %d was lost to %s: this process mints no more", e.Server, e.Holder)
+}
+
+// ExhaustedError says that every time the node had reserved is used up and no
+// more could be reserved. The node goes on trying, and mints again as soon as
+// the registry answers.
+type ExhaustedError struct {
+	Server ServerID
+	Until  time.Time // the mark: the last time that was reserved
+	Cause  error     // why no more could be reserved
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("gameid: server %d has used up its reservation, which ended at %s: %v", e.Server, stamp(e.Until), e.Cause)
+}
+
+func (e *ExhaustedError) Unwrap() error { return e.Cause }
+
+// ClockError refuses a wall clock that disagrees with the registry's by more
+// than a limit.
+type ClockError struct {
+	Local, Registry time.Time
+	Limit           time.Duration
+}
+
+func (e *ClockError) Error() string {
+	return fmt.Sprintf("gameid: this machine's clock says %s, the registry's says %s: they disagree by %s, at most %s is allowed; set the wrong clock right first",
+		stamp(e.Local), stamp(e.Registry), round(e.Local.Sub(e.Registry).Abs()), e.Limit)
+}
+
+// MarkError refuses to open a node whose server has times reserved far in the
+// future, as a broken clock may have left them: every ID would carry a date
+// beyond that mark.
+type MarkError struct {
+	Server ServerID
+	Mark   time.Time // up to here times may have been used
+	Now    time.Time // the later of the local and the registry's clock
+	Limit  time.Duration
+}
+
+func (e *MarkError) Error() string {
+	return fmt.Sprintf("gameid: times of server %d may have been used up to %s, which is %s ahead of the clock (%s), at most %s is allowed: a clock was wrong before",
+		e.Server, stamp(e.Mark), round(e.Mark.Sub(e.Now)), stamp(e.Now), e.Limit)
+}
+
+func round(d time.Duration) time.Duration {
+	if d.Abs() >= 10*time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(time.Millisecond)
+}

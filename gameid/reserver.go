@@ -37,14 +37,13 @@ type Record struct {
 	Epoch int64
 
 	// Reserved is the mark, in milliseconds since [EpochMillis]: every time up
-	// to and including it may have been used by IDs of this server. Only in a
-	// row that was never written, or that a clean Close of an unused node
-	// wrote, it may be -1: no time was used.
+	// to and including it may have been used by IDs of this server. It is 0 as
+	// long as none was: time 0 is never used.
 	Reserved int64
 
 	// Floor is the largest time found in the IDs of this server that the
-	// registry can see, for instance in the tables of its database, or -1 if
-	// it sees none or does not look. It makes a lost or restored row harmless.
+	// registry can see, for instance in the tables of its database, or 0 if it
+	// sees none or does not look. It makes a lost or restored row harmless.
 	Floor int64
 
 	// Holder has the lease. The zero Holder means that nobody has.
@@ -57,8 +56,8 @@ type Record struct {
 
 // Claim is what a node writes into the row of its server.
 type Claim struct {
-	// Reserved is the new mark, in milliseconds since [EpochMillis], or -1.
-	// A node that closes lowers it to what it used.
+	// Reserved is the new mark, in milliseconds since [EpochMillis]. A node
+	// that closes lowers it to what it used.
 	Reserved int64
 
 	// Holder takes or keeps the lease. The zero Holder gives it back.

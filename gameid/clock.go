@@ -1,0 +1,57 @@
+package gameid
+
+import "time"
+
+// Clock is where a [Node] reads the time. Nothing that a Clock returns can
+// make a node issue an ID twice; it decides only which times the IDs carry.
+type Clock interface {
+	// Wall is the time of day. It may be wrong, and it may step either way.
+	Wall() time.Time
+
+	// Elapsed is the time since a moment that is fixed for this Clock. It
+	// never goes back. It may stand still while the machine is suspended.
+	Elapsed() time.Duration
+}
+
+// SystemClock returns the clock of this machine, which a node uses unless
+// [Options] names another. Embed it to change one of its methods in a test.
+func SystemClock() Clock { return systemClock{start: time.Now()} }
+
+type systemClock struct{ start time.Time }
+
+func (systemClock) Wall() time.Time          { return time.Now() }
+func (c systemClock) Elapsed() time.Duration { return time.Since(c.start) }
+
+// nanos is time since the epoch. Unlike time.Duration, which ends after 292
+// years, it reaches to the end of the layout.
+type nanos uint64
+
+// nanosOf returns t as time since the epoch, limited to the layout.
+func nanosOf(t time.Time) nanos {
+	switch {
+	case t.Before(Epoch()):
+		return 0
+	case t.After(Last()):
+		return nanos(MaxMillis) * nanos(time.Millisecond)
+	}
+	return nanos(t.Unix()-EpochMillis/1000)*nanos(time.Second) + nanos(t.Nanosecond())
+}
+
+func (n nanos) millis() int64 { return int64(n / nanos(time.Millisecond)) }
+
+// plus adds d, which may be negative, within the layout.
+func (n nanos) plus(d time.Duration) nanos {
+	if d < 0 && n < nanos(-d) {
+		return 0
+	}
+	return min(n+nanos(d), nanos(MaxMillis)*nanos(time.Millisecond))
+}
+
+// sub returns n - m, limited to what time.Duration can hold.
+func (n nanos) sub(m nanos) time.Duration {
+	const most = nanos(1<<63 - 1)
+	if n < m {
+		return -time.Duration(min(m-n, most))
+	}
+	return time.Duration(min(n-m, most))
+}

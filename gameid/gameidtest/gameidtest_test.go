@@ -1,0 +1,18 @@
+package gameidtest_test
+
+import (
+	"testing"
+
+	"mergesafe/gameid"
+	"mergesafe/gameid/gameidtest"
+)
+
+func TestMemory(t *testing.T) {
+	registries := make(map[*testing.T]*gameidtest.Memory)
+	gameidtest.TestReserver(t, func(t *testing.T) gameid.Reserver {
+		if registries[t] == nil {
+			registries[t] = gameidtest.NewMemory()
+		}
+		return registries[t]
+	})
+}

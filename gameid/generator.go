@@ -1,0 +1,89 @@
+package gameid
+
+import (
+	"context"
+	"reflect"
+	"sync/atomic"
+)
+
+// Generator mints the IDs of one kind of entity. It is a typed view of a
+// [Node]; any number of goroutines may use it.
+type Generator[E any] struct {
+	node  *Node
+	count *kindCount
+}
+
+// NewGenerator returns the generator for IDs of kind E on node. Generators of
+// one kind on one node are the same, and share their count in [Stats].
+func NewGenerator[E any](node *Node) *Generator[E] {
+	return &Generator[E]{node: node, count: node.countOf(reflect.TypeFor[E]())}
+}
+
+// kindCount counts the IDs of one kind. It is padded so that different kinds,
+// which different cores may mint, stay out of each other's cache lines.
+type kindCount struct {
+	_ [64]byte
+	atomic.Uint64
+	_ [56]byte
+}
+
+func (n *Node) countOf(kind reflect.Type) *kindCount {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := n.kinds[kind]
+	if c == nil {
+		c = new(kindCount)
+		n.kinds[kind] = c
+	}
+	return c
+}
+
+// Next returns a new ID, greater than all that the node returned before.
+//
+// It takes no lock and does not block, but for two cases. A node that mints
+// faster than the layout allows waits for the clock. And at the end of the
+// reservation it waits for the one call to the registry that is under way.
+// Next returns [ErrClosed], a [*LostError], or an [*ExhaustedError] that says
+// why no time could be reserved.
+func (g *Generator[E]) Next() (Of[E], error) { return g.NextContext(context.Background()) }
+
+// NextContext is [Generator.Next] with a context that can end the wait. It
+// looks at ctx only if it has to wait.
+func (g *Generator[E]) NextContext(ctx context.Context) (Of[E], error) {
+	for {
+		if word, got := g.node.take(1); got != 0 {
+			g.count.Add(1)
+			return Of[E]{id: g.node.id(word)}, nil
+		}
+		if err := g.node.await(ctx); err != nil {
+			return Of[E]{}, err
+		}
+	}
+}
+
+// Fill fills dst with new IDs, strictly rising, for little more than the cost
+// of one. They are consecutive unless dst is longer than what the node may
+// issue at once, or the end of the reservation comes between. It waits and
+// fails as [Generator.Next] does; upon an error dst is all zero IDs.
+func (g *Generator[E]) Fill(dst []Of[E]) error { return g.FillContext(context.Background(), dst) }
+
+// FillContext is [Generator.Fill] with a context that can end the wait. It
+// looks at ctx only if it has to wait.
+func (g *Generator[E]) FillContext(ctx context.Context, dst []Of[E]) error {
+	for rest := dst; len(rest) > 0; {
+		first, got := g.node.take(uint64(len(rest)))
+		if got == 0 {
+			if err := g.node.await(ctx); err != nil {
+				clear(dst)
+				return err
+			}
+			continue
+		}
+		for i := range rest[:got] {
+			rest[i] = Of[E]{id: g.node.id(first + uint64(i))}
+		}
+		rest = rest[got:]
+		g.count.Add(got)
+	}
+	return nil
+}

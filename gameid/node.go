@@ -1,0 +1,158 @@
+package gameid
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Node is one running game server: the source of all IDs that carry its
+// server number. Generators of every kind draw from it, so its IDs are unique
+// across kinds and rise strictly over all of them.
+//
+// What it promises, and why it holds:
+//
+//   - No ID is issued twice, by this process or by any other that had or will
+//     have the same number on the same registry. The node uses only times that
+//     it has reserved, and a reservation is a compare-and-set that hands a
+//     range of times to exactly one caller. No clock is trusted for this.
+//   - Every ID is greater than all that the node returned before. Its whole
+//     state is one word, milliseconds and sequence, that only rises. A clock
+//     that steps back is therefore harmless: IDs go on from where they were.
+//   - The time of an ID is that of the clock, or later: by at most
+//     Options.Ahead when the node mints faster than 65,536 IDs per millisecond,
+//     and after a crash by what the crashed process had reserved.
+//   - While the registry is away the node goes on to the end of what it has
+//     reserved, then returns an [*ExhaustedError], and recovers by itself.
+//   - When another process has taken over, the node stops for good with a
+//     [*LostError].
+//
+// What no design can save: a virtual machine that is cloned while running (two
+// processes with the same memory), and two registries that give out the same
+// number. See the fleet registry for detecting the latter.
+//
+// All methods may be called from any number of goroutines.
+type Node struct {
+	word  atomic.Uint64 // the last ID issued: milliseconds<<16 | sequence
+	_     [56]byte      // word is written by every mint, the rest rarely
+	limit atomic.Uint64 // the first word that may not be issued as things stand
+	shift atomic.Uint64 // nanos: time since the epoch = shift + clock.Elapsed()
+
+	server   ServerID
+	clock    Clock
+	reserver Reserver
+	opts     Options
+	holder   Holder
+
+	kick chan struct{} // asks the renewal to hurry
+	stop chan struct{} // closed by Close
+	idle chan struct{} // closed when the renewal has ended
+	done chan struct{} // closed when the node will mint no more
+
+	mu      sync.Mutex
+	closing sync.Once
+	closeBy error
+	lease   lease
+	kinds   map[reflect.Type]*kindCount
+	final   uint64 // what word was when the node was closed
+	counts  counts
+}
+
+// spread is what a new millisecond keeps of the running sequence. At low
+// rates the low bits of the IDs then still take all values in turn, so that
+// whatever shards by them fills evenly.
+const spread = 63
+
+// stopped is the word of a node that was closed. No limit lies above it.
+const stopped = 1<<64 - 1
+
+// now is the time since the epoch in milliseconds, by the clock.
+func (n *Node) now() uint64 {
+	return (n.shift.Load() + uint64(n.clock.Elapsed())) / uint64(time.Millisecond)
+}
+
+// take issues up to want consecutive words and returns the first and how many
+// there are: none if the limit is reached.
+func (n *Node) take(want uint64) (first, got uint64) {
+	now := n.now()
+	for {
+		last := n.word.Load()
+		first = last + 1
+		if now > last>>SequenceBits {
+			first = now<<SequenceBits | first&spread
+		}
+		// Read after word: once word is stopped, so is the limit 0.
+		limit := n.limit.Load()
+		if first >= limit {
+			return 0, 0
+		}
+		got = min(want, limit-first)
+		if n.word.CompareAndSwap(last, first+got-1) {
+			return first, got
+		}
+	}
+}
+
+// id makes the ID of a word.
+func (n *Node) id(word uint64) ID {
+	return ID{hi: word>>SequenceBits<<ServerBits | uint64(n.server), lo: uint16(word)}
+}
+
+// Server returns the number of the server.
+func (n *Node) Server() ServerID { return n.server }
+
+// Done is closed when the node will mint no more: it was closed, or its lease
+// was lost. [Node.Err] then says which.
+func (n *Node) Done() <-chan struct{} { return n.done }
+
+// Err returns nil while the node can mint, [ErrClosed] after Close, and a
+// [*LostError] after the lease was lost.
+func (n *Node) Err() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lease.ended
+}
+
+// Close stops the node and gives the lease back, so that the next process can
+// start at once and go on right after the last ID. It waits for a call to the
+// registry that is under way, at most Options.Timeout, and takes as much again
+// for its own. An error means that the lease was not given back and will run
+// out by itself; the node is closed nevertheless. Further calls return the
+// same.
+func (n *Node) Close() error {
+	n.closing.Do(func() { n.closeBy = n.close() })
+	return n.closeBy
+}
+
+func (n *Node) close() error {
+	close(n.stop)
+	<-n.idle
+	n.mu.Lock()
+	lost := n.lease.ended != nil
+	n.end(ErrClosed)
+	n.mu.Unlock()
+	// From here on nobody can issue a word: whoever still tries to swap the
+	// old one in fails, and then sees the limit.
+	last := n.word.Swap(stopped)
+	n.mu.Lock()
+	n.final = last
+	n.mu.Unlock()
+	if lost {
+		return nil // there is nothing to give back
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), n.opts.Timeout)
+	defer cancel()
+	return n.release(ctx, int64(last>>SequenceBits))
+}
+
+// end makes the node mint no more. The first reason stands. Callers hold mu.
+func (n *Node) end(reason error) {
+	n.limit.Store(0)
+	if n.lease.ended == nil {
+		n.lease.ended = reason
+		close(n.done)
+		n.lease.wake()
+	}
+}

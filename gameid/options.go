@@ -1,0 +1,64 @@
+package gameid
+
+import (
+	"fmt"
+	"time"
+)
+
+// Options tune a node. The zero value is right for almost every game.
+type Options struct {
+	// Window is how far ahead of the clock times are reserved: how long the
+	// node can go on minting while the registry is away. Default 10 s, at
+	// least 100 ms. A node that crashed may make its successor run ahead of
+	// the clock by as much.
+	Window time.Duration
+
+	// Ahead bounds how far a node that mints more than 65,536 IDs per
+	// millisecond may run ahead of the clock before it waits. Default 1 s, at
+	// most half of Window.
+	Ahead time.Duration
+
+	// Lease is how long a process that fell silent keeps others from starting
+	// with its server number. Default 1.5 times Window, at least Window.
+	Lease time.Duration
+
+	// MaxSkew is by how much the wall clock may disagree with the registry's,
+	// and how far in the future an old mark may lie. Default 5 minutes.
+	MaxSkew time.Duration
+
+	// Timeout bounds each call to the registry. Default a quarter of Window.
+	Timeout time.Duration
+
+	// Clock replaces [SystemClock].
+	Clock Clock
+}
+
+// withDefaults fills in what was left out, or says what cannot be.
+func (o Options) withDefaults() (Options, error) {
+	set := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	set(&o.Window, 10*time.Second)
+	set(&o.Ahead, min(time.Second, o.Window/2))
+	set(&o.Lease, o.Window*3/2)
+	set(&o.MaxSkew, 5*time.Minute)
+	set(&o.Timeout, o.Window/4)
+	if o.Clock == nil {
+		o.Clock = SystemClock()
+	}
+	switch {
+	case o.Window < 100*time.Millisecond:
+		return o, fmt.Errorf("gameid: Options.Window is %s, want at least 100ms", o.Window)
+	case o.Ahead < time.Millisecond || o.Ahead > o.Window/2:
+		return o, fmt.Errorf("gameid: Options.Ahead is %s, want 1ms to half of Window (%s)", o.Ahead, o.Window/2)
+	case o.Lease < o.Window:
+		return o, fmt.Errorf("gameid: Options.Lease is %s, want at least Window (%s)", o.Lease, o.Window)
+	case o.MaxSkew < 0:
+		return o, fmt.Errorf("gameid: Options.MaxSkew is %s, want more than 0", o.MaxSkew)
+	case o.Timeout < 0 || o.Timeout > o.Window/2:
+		return o, fmt.Errorf("gameid: Options.Timeout is %s, want at most half of Window (%s)", o.Timeout, o.Window/2)
+	}
+	return o, nil
+}

@@ -1,0 +1,70 @@
+package gameid
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// machineName tells apart what must be the same for a PID to mean the same
+// process: the boot of the kernel and the PID namespace. It is empty where
+// the kernel does not say.
+func machineName() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	namespace, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(boot)) + "/" + namespace
+}
+
+// processState returns the state letter and the start time of a process, from
+// /proc/PID/stat: see proc_pid_stat(5). The name in parentheses may itself
+// hold spaces and parentheses, so fields are counted after the last one.
+func processState(pid int) (state, start string, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", "", err
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const stateField, startField = 3 - 3, 22 - 3
+	if len(fields) <= startField {
+		return "", "", fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
+	}
+	return fields[stateField], fields[startField], nil
+}
+
+// processName returns the text for Holder.Process, or "".
+func processName(pid int) string {
+	machine := machineName()
+	_, start, err := processState(pid)
+	if machine == "" || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d/%s", machine, pid, start)
+}
+
+// ended reports whether the process of h ran on this machine and is certainly
+// gone. A restart after a crash need then not wait for the end of the lease.
+// A process that is merely stopped (SIGSTOP) has not ended.
+func (h Holder) ended() bool {
+	machine := machineName()
+	if machine == "" || !strings.HasPrefix(h.Process, machine+"/") {
+		return false
+	}
+	// /proc may hide the processes of other users, kill(2) does not.
+	if err := syscall.Kill(h.PID, 0); errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	state, start, err := processState(h.PID)
+	if err != nil {
+		return false
+	}
+	return state == "Z" || state == "X" || h.Process != fmt.Sprintf("%s/%d/%s", machine, h.PID, start)
+}
