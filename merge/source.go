@@ -108,6 +108,11 @@ type Column struct {
 type Unique struct {
 	Name    string
 	Columns []string
+
+	// Unclear says why a Scan cannot decide which rows the index takes for
+	// equal, for example "it covers only rows WHERE deleted = 0"; "" where it
+	// can. Such an index is reported as not verified.
+	Unclear string
 }
 
 // Reference is a foreign key: the values of Columns must stand in ToColumns
