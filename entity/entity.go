@@ -1,0 +1,72 @@
+// Package entity is what every game has: players, their items, and guilds.
+// It says what a valid one looks like, and knows neither database nor network.
+//
+// All times are in UTC and whole milliseconds, which is what a database column
+// keeps, so that what is read back equals what was written. [Time] makes them.
+package entity
+
+import (
+	"time"
+
+	"mergesafe/gameid"
+)
+
+// Limits of text fields, in characters (Unicode code points), as databases
+// count them.
+const (
+	MaxAccount = 64
+	MaxName    = 32
+)
+
+// Player is one character in one world. An account may have several.
+type Player struct {
+	ID        gameid.Of[Player] `db:"id" json:"id"`
+	Account   string            `db:"account" json:"account"` // who logs in, as the login service names it
+	Name      string            `db:"name" json:"name"`       // unique in its world, whatever the case of letters
+	Level     int32             `db:"level" json:"level"`     // from 1
+	Gold      int64             `db:"gold" json:"gold"`       // from 0
+	CreatedAt time.Time         `db:"created_at" json:"created_at"`
+	UpdatedAt time.Time         `db:"updated_at" json:"updated_at"`
+}
+
+// Item is a stack of things of one template that a player owns.
+type Item struct {
+	ID        gameid.Of[Item]   `db:"id" json:"id"`
+	Owner     gameid.Of[Player] `db:"owner_id" json:"owner_id"`
+	Template  int32             `db:"template" json:"template"` // what it is, by the game's own list, from 1
+	Count     int64             `db:"count" json:"count"`       // from 0
+	CreatedAt time.Time         `db:"created_at" json:"created_at"`
+}
+
+// Guild is a named group of players with one leader.
+type Guild struct {
+	ID        gameid.Of[Guild]  `db:"id" json:"id"`
+	Name      string            `db:"name" json:"name"` // unique in its world, whatever the case of letters
+	Leader    gameid.Of[Player] `db:"leader_id" json:"leader_id"`
+	FoundedAt time.Time         `db:"founded_at" json:"founded_at"`
+}
+
+// GuildMember says which guild a player is in. A player is in one at most.
+type GuildMember struct {
+	Player   gameid.Of[Player] `db:"player_id" json:"player_id"`
+	Guild    gameid.Of[Guild]  `db:"guild_id" json:"guild_id"`
+	Rank     Rank              `db:"rank" json:"rank"`
+	JoinedAt time.Time         `db:"joined_at" json:"joined_at"`
+}
+
+// Rank is the standing of a member in a guild.
+type Rank string
+
+// The ranks.
+const (
+	Member  Rank = "member"
+	Officer Rank = "officer"
+	Leader  Rank = "leader"
+)
+
+// Time returns t in UTC, rounded down to the millisecond. It is how every time
+// in this package is made: CreatedAt: entity.Time(time.Now()).
+func Time(t time.Time) time.Time {
+	// Truncate also drops the monotonic reading, so that == works.
+	return t.UTC().Truncate(time.Millisecond)
+}
