@@ -13,8 +13,8 @@ type Clock interface {
 	Elapsed() time.Duration
 }
 
-// SystemClock returns the clock of this machine, which a node uses unless
-// [Options] names another. Embed it to change one of its methods in a test.
+// SystemClock returns the clock of this machine. Embed it to change one of its
+// methods in a test.
 func SystemClock() Clock { return systemClock{start: time.Now()} }
 
 type systemClock struct{ start time.Time }

@@ -51,7 +51,7 @@ func (g *Generator[E]) Next() (Of[E], error) { return g.NextContext(context.Back
 // looks at ctx only if it has to wait.
 func (g *Generator[E]) NextContext(ctx context.Context) (Of[E], error) {
 	for {
-		if word, got := g.node.take(1); got != 0 {
+		if word, ok := g.node.one(); ok {
 			g.count.Add(1)
 			return Of[E]{id: g.node.id(word)}, nil
 		}

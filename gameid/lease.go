@@ -67,6 +67,9 @@ func OpenNode(ctx context.Context, server ServerID, r Reserver, opts Options) (*
 		kinds:    make(map[reflect.Type]*kindCount),
 		lease:    lease{changed: make(chan struct{})},
 	}
+	if n.clock == nil {
+		n.clock, n.fresh = SystemClock(), freshCycles()
+	}
 	wall := n.clock.Wall()
 	if _, err := MillisOf(wall); err != nil {
 		return nil, fmt.Errorf("the clock of this machine: %w", err)
@@ -186,11 +189,12 @@ func (n *Node) frontier() int64 {
 	return front.millis()
 }
 
-// raise lifts the limit as far as the reservation and the clock allow, and
-// asks for more in good time. Callers hold mu.
-func (n *Node) raise() {
+// raise sets the limit as far as the reservation and the clock allow, or to 0
+// if that leaves no room, and asks for more in good time. It reports whether
+// there is room. Callers hold mu.
+func (n *Node) raise() bool {
 	if n.lease.ended != nil {
-		return
+		return false
 	}
 	mark := n.lease.mark
 	top := min(mark, n.frontier()+n.opts.Ahead.Milliseconds())
@@ -201,9 +205,12 @@ func (n *Node) raise() {
 	} else if n.lease.failure == nil {
 		n.hurry()
 	}
-	if limit := wordOf(top + 1); limit > n.limit.Load() {
-		n.limit.Store(limit)
+	limit := wordOf(top + 1)
+	if n.next() >= limit {
+		limit = 0
 	}
+	n.limit.Store(limit)
+	return limit != 0
 }
 
 func wordOf(ms int64) uint64 { return uint64(ms) << SequenceBits }
@@ -228,8 +235,7 @@ func (n *Node) await(ctx context.Context) error {
 			return n.lease.ended
 		}
 		n.readClock(time.Time{})
-		n.raise()
-		if n.next() < n.limit.Load() {
+		if n.raise() {
 			return nil
 		}
 		if !waited {
@@ -401,6 +407,7 @@ func (n *Node) readClock(registry time.Time) bool {
 func (n *Node) release(ctx context.Context, used int64) error {
 	n.mu.Lock()
 	unsure, epoch := n.lease.unsure, n.lease.epoch
+	used = min(used, n.lease.mark) // beyond the mark nothing was issued
 	n.mu.Unlock()
 	if unsure {
 		rec, err := n.reserver.Load(ctx, n.server)

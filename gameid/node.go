@@ -35,9 +35,13 @@ import (
 //
 // All methods may be called from any number of goroutines.
 type Node struct {
-	word  atomic.Uint64 // the last ID issued: milliseconds<<16 | sequence
-	_     [56]byte      // word is written by every mint, the rest rarely
-	limit atomic.Uint64 // the first word that may not be issued as things stand
+	_    [64]byte
+	word atomic.Uint64 // the last ID issued: milliseconds<<16 | sequence
+	_    [56]byte      // word is written by every mint, what follows rarely
+
+	limit atomic.Uint64 // the first word that may not be issued as things stand; 0: none may
+	read  atomic.Uint64 // cycles when word was last set by the clock
+	fresh uint64        // for how many cycles from then on the clock need not be read again
 	shift atomic.Uint64 // nanos: time since the epoch = shift + clock.Elapsed()
 
 	server   ServerID
@@ -65,18 +69,40 @@ type Node struct {
 // whatever shards by them fills evenly.
 const spread = 63
 
-// stopped is the word of a node that was closed. No limit lies above it.
-const stopped = 1<<64 - 1
+// stopped is the word of a node that was closed: no limit lies above it, and
+// goroutines that still count it up do not come to its end.
+const stopped = 1 << 63
 
 // now is the time since the epoch in milliseconds, by the clock.
 func (n *Node) now() uint64 {
 	return (n.shift.Load() + uint64(n.clock.Elapsed())) / uint64(time.Millisecond)
 }
 
+// one issues a single word, if there is room.
+//
+// Reading the clock costs more than all the rest of a mint. So it is read
+// about every 50 microseconds only, and the cycle counter of the processor
+// says whether it is time again. It need not be exact, or the same on every
+// core: what it is off by can make the time in an ID late, by no more than the
+// counters of two cores differ, but never the ID wrong.
+func (n *Node) one() (word uint64, ok bool) {
+	if cycles()-n.read.Load() < n.fresh {
+		limit := n.limit.Load()
+		if limit == 0 {
+			return 0, false
+		}
+		// A word beyond the limit is not issued, and so never will be.
+		word = n.word.Add(1)
+		return word, word < limit
+	}
+	word, got := n.take(1)
+	return word, got == 1
+}
+
 // take issues up to want consecutive words and returns the first and how many
-// there are: none if the limit is reached.
+// there are: none if there is no room.
 func (n *Node) take(want uint64) (first, got uint64) {
-	now := n.now()
+	read, now := cycles(), n.now()
 	for {
 		last := n.word.Load()
 		first = last + 1
@@ -90,6 +116,8 @@ func (n *Node) take(want uint64) (first, got uint64) {
 		}
 		got = min(want, limit-first)
 		if n.word.CompareAndSwap(last, first+got-1) {
+			// Only now: word must not be older than what read promises.
+			n.read.Store(read)
 			return first, got
 		}
 	}

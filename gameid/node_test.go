@@ -99,6 +99,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 func open(t *testing.T, r gameid.Reserver, opts gameid.Options) *gameid.Node {
 	t.Helper()
+	if opts.Clock == nil {
+		opts.Clock = gameid.SystemClock() // most of these tests run in virtual time
+	}
 	n, err := gameid.OpenNode(t.Context(), server, r, opts)
 	if err != nil {
 		t.Fatal(err)

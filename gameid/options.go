@@ -29,7 +29,9 @@ type Options struct {
 	// Timeout bounds each call to the registry. Default a quarter of Window.
 	Timeout time.Duration
 
-	// Clock replaces [SystemClock].
+	// Clock replaces the clock of this machine. It is read for every ID; the
+	// machine's own is not, see [Node]. Within a testing/synctest bubble, where
+	// time is not the machine's, give [SystemClock].
 	Clock Clock
 }
 
@@ -45,9 +47,6 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Lease, o.Window*3/2)
 	set(&o.MaxSkew, 5*time.Minute)
 	set(&o.Timeout, o.Window/4)
-	if o.Clock == nil {
-		o.Clock = SystemClock()
-	}
 	switch {
 	case o.Window < 100*time.Millisecond:
 		return o, fmt.Errorf("gameid: Options.Window is %s, want at least 100ms", o.Window)

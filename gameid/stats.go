@@ -73,9 +73,10 @@ func (n *Node) Stats() Stats {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	last := n.word.Load()
-	if last == stopped {
+	if last >= stopped {
 		last = n.final
 	}
+	last = min(last, wordOf(n.lease.mark+1)-1) // beyond the mark nothing was issued
 	newest := TimeOf(int64(last >> SequenceBits))
 	wall := n.clock.Wall()
 	mark := TimeOf(n.lease.mark)
