@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,7 +41,7 @@ const zeroServer = "server 0 is not valid (digits 12 to 16)"
 func textError(s string) error {
 	e := &ParseError{Input: s}
 	for ; e.Offset < len(s) && e.Offset < TextSize; e.Offset++ {
-		if values[s[e.Offset]] == notDigit {
+		if strings.IndexByte("0123456789abcdefABCDEF", s[e.Offset]) < 0 {
 			e.Reason = fmt.Sprintf("%s at position %d is not a hexadecimal digit", strconv.QuoteToASCII(s[e.Offset:e.Offset+1]), e.Offset+1)
 			return e
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Generator mints the IDs of one kind of entity. It is a typed view of a
@@ -19,12 +20,27 @@ func NewGenerator[E any](node *Node) *Generator[E] {
 	return &Generator[E]{node: node, count: node.countOf(reflect.TypeFor[E]())}
 }
 
-// kindCount counts the IDs of one kind. It is padded so that different kinds,
-// which different cores may mint, stay out of each other's cache lines.
-type kindCount struct {
+// kindCount counts the IDs of one kind. Counting on one word would make the
+// cores wait for each other as much as minting itself does, so there are
+// several, and a goroutine takes one by where its stack lies.
+type kindCount [8]struct {
 	_ [64]byte
-	atomic.Uint64
+	n atomic.Uint64
 	_ [56]byte
+}
+
+func (c *kindCount) add(n uint64) {
+	var here byte
+	const golden = 0x9e3779b97f4a7c15 // spreads stacks, which lie side by side, over all words
+	stack := uint64(uintptr(unsafe.Pointer(&here))) >> 11
+	c[stack*golden>>61].n.Add(n)
+}
+
+func (c *kindCount) total() (sum uint64) {
+	for i := range c {
+		sum += c[i].n.Load()
+	}
+	return sum
 }
 
 func (n *Node) countOf(kind reflect.Type) *kindCount {
@@ -45,14 +61,21 @@ func (n *Node) countOf(kind reflect.Type) *kindCount {
 // reservation it waits for the one call to the registry that is under way.
 // Next returns [ErrClosed], a [*LostError], or an [*ExhaustedError] that says
 // why no time could be reserved.
-func (g *Generator[E]) Next() (Of[E], error) { return g.NextContext(context.Background()) }
+func (g *Generator[E]) Next() (Of[E], error) {
+	word, ok := g.node.one()
+	if !ok {
+		return g.NextContext(context.Background())
+	}
+	g.count.add(1)
+	return Of[E]{id: g.node.id(word)}, nil
+}
 
 // NextContext is [Generator.Next] with a context that can end the wait. It
 // looks at ctx only if it has to wait.
 func (g *Generator[E]) NextContext(ctx context.Context) (Of[E], error) {
 	for {
 		if word, ok := g.node.one(); ok {
-			g.count.Add(1)
+			g.count.add(1)
 			return Of[E]{id: g.node.id(word)}, nil
 		}
 		if err := g.node.await(ctx); err != nil {
@@ -83,7 +106,7 @@ func (g *Generator[E]) FillContext(ctx context.Context, dst []Of[E]) error {
 			rest[i] = Of[E]{id: g.node.id(first + uint64(i))}
 		}
 		rest = rest[got:]
-		g.count.Add(got)
+		g.count.add(got)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -262,6 +263,32 @@ func TestParseErrors(t *testing.T) {
 		}
 	}()
 	gameid.MustParse("bad")
+}
+
+// Every byte at every place is taken exactly if it is a hexadecimal digit.
+func TestParseEveryByte(t *testing.T) {
+	const valid = "12345678901234567890"
+	for place := range len(valid) {
+		for c := range 256 {
+			text := []byte(valid)
+			text[place] = byte(c)
+			want, bad := strconv.ParseUint(string(text[place]), 16, 8)
+			id, err := gameid.Parse(string(text))
+			if (err == nil) != (bad == nil) {
+				t.Fatalf("Parse(%q): %v", text, err)
+			}
+			if err == nil {
+				raw := id.Bytes()
+				digit := raw[place/2] >> 4
+				if place%2 == 1 {
+					digit = raw[place/2] & 15
+				}
+				if uint64(digit) != want || id.String() != strings.ToLower(string(text)) {
+					t.Fatalf("Parse(%q) = %s", text, id)
+				}
+			}
+		}
+	}
 }
 
 func TestDecodersRefuse(t *testing.T) {

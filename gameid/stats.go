@@ -123,7 +123,7 @@ func (n *Node) minted() map[string]uint64 {
 	}
 	minted := make(map[string]uint64, len(n.kinds))
 	for kind, count := range n.kinds {
-		minted[kindName(kind, names[kind.Name()] > 1)] = count.Load()
+		minted[kindName(kind, names[kind.Name()] > 1)] = count.total()
 	}
 	return minted
 }

@@ -2,30 +2,18 @@ package gameid
 
 import (
 	"fmt"
+	"math/bits"
 )
 
 const digits = "0123456789abcdef"
 
-// pairs holds the two digits of every byte; values holds the value of every
-// digit and notDigit for what is none. They are filled by the compiler's
-// initializer rather than by hand, and never written again.
-var pairs, values = textTables()
-
-const notDigit = 0xff
-
-func textTables() (pairs [256][2]byte, values [256]byte) {
+// pairs holds the two digits of every byte.
+var pairs = func() (pairs [256][2]byte) {
 	for i := range pairs {
 		pairs[i] = [2]byte{digits[i>>4], digits[i&15]}
-		values[i] = notDigit
 	}
-	for i := range 16 {
-		values[digits[i]] = byte(i)
-	}
-	for i := 10; i < 16; i++ {
-		values[digits[i]-'a'+'A'] = byte(i)
-	}
-	return pairs, values
-}
+	return pairs
+}()
 
 // Parse reads the text of an ID: exactly 20 hexadecimal digits in either
 // case, nothing around them, and a server that is not 0. Anything else is a
@@ -45,24 +33,45 @@ func parse[T string | []byte](s T) (ID, error) {
 	if len(s) != TextSize {
 		return ID{}, textError(string(s))
 	}
-	var hi uint64
-	var lo uint16
-	var bad byte // gets its high bits from notDigit
-	for i := range 16 {
-		v := values[s[i]]
-		bad |= v
-		hi = hi<<4 | uint64(v&15)
-	}
-	for i := 16; i < TextSize; i++ {
-		v := values[s[i]]
-		bad |= v
-		lo = lo<<4 | uint16(v&15)
-	}
-	id := ID{hi, lo}
-	if bad > 15 || !id.IsValid() {
+	a, badA := hex8(load8(s[0:8]))
+	b, badB := hex8(load8(s[8:16]))
+	// The last four digits, with four zeros in front of them.
+	c, badC := hex8(load4(s[16:20])<<32 | 0x30303030)
+	id := ID{hi: a<<32 | b, lo: uint16(c)}
+	if badA|badB|badC != 0 || !id.IsValid() {
 		return ID{}, textError(string(s))
 	}
 	return id, nil
+}
+
+// load8 and load4 read bytes as a little-endian number. The compiler makes one
+// load of each.
+func load8[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func load4[T string | []byte](s T) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+}
+
+// hex8 reads eight hexadecimal digits, the first in the lowest byte, all at
+// once: every step works on the eight bytes of x side by side, none of which
+// overflows into the next. bad is not 0 if one of them is not a digit.
+func hex8(x uint64) (value, bad uint64) {
+	const each = 0x0101010101010101
+	letter := x >> 6 & each          // 1 for letters: 0x41 to 0x46 and 0x61 to 0x66
+	v := x&(each*0x0f) + letter*9    // the value, if it is a digit at all
+	tens := (v + each*6) >> 4 & each // 1 where v is 10 or more
+	kind := (x | letter<<5) & (each * 0xf0)
+	bad = kind ^ (each*0x30 + letter*0x30) | tens ^ letter | v&(each*0x10)
+
+	v = bits.ReverseBytes64(v)
+	v = (v | v>>4) & 0x00ff00ff00ff00ff
+	v = (v | v>>8) & 0x0000ffff0000ffff
+	return v&0xffff | v>>16&0xffff0000, bad
 }
 
 // String returns the 20 digits of id, or "invalid gameid" for the zero ID.
