@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v3"
+)
+
+// program makes a tool with a command that echoes its arguments and fails as asked.
+func program(actionErr error) *cli.Command {
+	return &cli.Command{
+		Name:        "prog",
+		Description: "Help of prog.",
+		Commands: []*cli.Command{{
+			Name:        "echo",
+			Description: "Help of echo.",
+			Flags:       []cli.Flag{&cli.IntFlag{Name: "times", Value: 1}, &cli.BoolFlag{Name: "json"}},
+			Action: func(_ context.Context, cmd *cli.Command) error {
+				fmt.Fprintln(cmd.Root().Writer, cmd.Int("times"), cmd.Bool("json"), cmd.Args().Slice())
+				return actionErr
+			},
+		}, {
+			Name: "other",
+		}},
+	}
+}
+
+func TestRun(t *testing.T) {
+	cause := errors.New("cause")
+	type result struct {
+		Code           Code
+		Stdout, Stderr string
+	}
+	for _, tt := range []struct {
+		args string
+		err  error // of the action
+		want result
+	}{
+		{"echo a b", nil, result{OK, "1 false [a b]\n", ""}},
+		{"echo -times 3 -json a", nil, result{OK, "3 true [a]\n", ""}},
+		{"echo --times=3 a --json", nil, result{OK, "3 true [a]\n", ""}},
+		{"echo a -json b -times 2", nil, result{OK, "2 true [a b]\n", ""}},
+		{"echo -- -json", nil, result{OK, "1 false [-json]\n", ""}},
+
+		{"echo", Conflicts, result{Conflicts, "1 false []\n", ""}},
+		{"echo", NotVerified, result{NotVerified, "1 false []\n", ""}},
+		{"echo", Incomplete, result{Incomplete, "1 false []\n", ""}},
+		{"echo", cause, result{Incomplete, "1 false []\n", "prog: cause\n"}},
+		{"echo", WithHint(cause, "Do this."), result{Incomplete, "1 false []\n", "prog: cause\nDo this.\n"}},
+		{"echo", Usage("want more"), result{Incomplete, "1 false []\n", "prog: want more\nFor help: prog echo -h\n"}},
+
+		{"", nil, result{Incomplete, "", "prog: no command given: want echo or other\nFor help: prog -h\n"}},
+		{"ehco a", nil, result{Incomplete, "", "prog: unknown command \"ehco\" (did you mean \"echo\"?): want echo or other\nFor help: prog -h\n"}},
+		{"mysql:root:secret@tcp(db)/s1", nil, result{Incomplete, "", "prog: no command given before the arguments: want echo or other\nFor help: prog -h\n"}},
+		{"echo -jsn", nil, result{Incomplete, "", "prog: unknown flag \"-jsn\" (did you mean \"json\"?)\nFor help: prog echo -h\n"}},
+		{"echo -times many", nil, result{Incomplete, "", "prog: invalid value \"many\" for flag -times: want a number in range\nFor help: prog echo -h\n"}},
+		{"echo -times", nil, result{Incomplete, "", "prog: flag needs an argument: -times\nFor help: prog echo -h\n"}},
+
+		{"-h", nil, result{OK, "Help of prog.\n", ""}},
+		{"help", nil, result{OK, "Help of prog.\n", ""}},
+		{"help echo", nil, result{OK, "Help of echo.\n", ""}},
+		{"echo -h", nil, result{OK, "Help of echo.\n", ""}},
+		{"echo -nonsense a -help", nil, result{OK, "Help of echo.\n", ""}},
+		{"--help echo", nil, result{OK, "Help of echo.\n", ""}},
+		{"echo -- -h", nil, result{OK, "1 false [-h]\n", ""}},
+	} {
+		var stdout, stderr bytes.Buffer
+		args := append([]string{"prog"}, strings.Fields(tt.args)...)
+		code := Run(t.Context(), program(tt.err), args, &stdout, &stderr)
+		got := result{code, stdout.String(), stderr.String()}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("prog %s, action returns %v (-want +got):\n%s", tt.args, tt.err, diff)
+		}
+	}
+}
+
+func TestRunInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("read s1: %w", context.Canceled), "prog: interrupted\n"},
+		{errors.New("connection closed"), "prog: interrupted: connection closed\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := Run(ctx, program(tt.err), []string{"prog", "echo"}, &stdout, &stderr); code != Incomplete {
+			t.Errorf("action returns %v: exit code %d; want %d", tt.err, code, Incomplete)
+		}
+		if stderr.String() != tt.want {
+			t.Errorf("action returns %v: stderr %q; want %q", tt.err, &stderr, tt.want)
+		}
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A report that nobody can read must not end with the code of one that says "safe".
+func TestRunCannotWrite(t *testing.T) {
+	for _, args := range [][]string{{"prog", "echo"}, {"prog", "-h"}} {
+		var stderr bytes.Buffer
+		if code := Run(t.Context(), program(nil), args, fullDisk{}, &stderr); code != Incomplete {
+			t.Errorf("%v: exit code %d; want %d", args, code, Incomplete)
+		}
+		if want := "prog: write the output: no space left\n"; stderr.String() != want {
+			t.Errorf("%v: stderr %q; want %q", args, &stderr, want)
+		}
+	}
+}
+
+func TestWithHintKeepsTheChain(t *testing.T) {
+	cause := errors.New("cause")
+	err := WithHint(fmt.Errorf("outer: %w", cause), "Do this.")
+	if !errors.Is(err, cause) || err.Error() != "outer: cause" {
+		t.Errorf("got %v; want the same text and chain", err)
+	}
+}
+
+func TestCheckHelp(t *testing.T) {
+	command := &cli.Command{Name: "prog", Description: "Commands:\n  echo  ...\nExample: prog", Commands: []*cli.Command{{
+		Name: "echo", Description: "Flags: -json", Flags: []cli.Flag{&cli.BoolFlag{Name: "json"}, &cli.IntFlag{Name: "times"}},
+	}, {
+		Name: "other", Description: "Example: prog other",
+	}}}
+	want := `the help of "echo" does not mention "Example"` + "\n" +
+		`the help of "echo" does not mention "-times"` + "\n" +
+		`the help of "prog" does not mention "  other "`
+	if diff := cmp.Diff(want, fmt.Sprint(CheckHelp(command))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
