@@ -19,6 +19,14 @@ const (
 // field changes its meaning or goes away, not when one is added.
 const ReportVersion = 1
 
+// The exit codes of a program that reports a check. There is a fourth: 2, when
+// the check could not be completed and there is no report.
+const (
+	ExitPass        = 0
+	ExitFail        = 1
+	ExitNotVerified = 3
+)
+
 // Report is everything that a check established. It is made only if every
 // rule could be carried out: where something could not be read there is an
 // error instead, and no verdict.
@@ -32,12 +40,30 @@ type Report struct {
 	Results  []Result  `json:"results"` // in the order of Codes, then by table and subject
 }
 
+// ExitCode is the exit code of a program that prints the report: 0 for [Pass],
+// 1 for [Fail], 3 for [NotVerified]. A report without a verdict verifies
+// nothing.
+func (r *Report) ExitCode() int {
+	switch r.Verdict {
+	case Pass:
+		return ExitPass
+	case Fail:
+		return ExitFail
+	default:
+		return ExitNotVerified
+	}
+}
+
 // Summary is one source of a report.
 type Summary struct {
 	Name    string          `json:"name"`
 	Engine  string          `json:"engine"`
 	Servers []ServerSummary `json:"servers"`
 	Tables  []TableSummary  `json:"tables"`
+
+	// OtherIDs are the IDs of servers that the registry does not list and that
+	// are too many to be listed here.
+	OtherIDs int64 `json:"other_ids,omitempty"`
 }
 
 // ServerSummary tells what one source holds of one server's IDs.
@@ -47,7 +73,7 @@ type ServerSummary struct {
 	World  string    `json:"world,omitempty"`
 	Own    bool      `json:"own"`
 	Listed bool      `json:"listed"` // whether the registry lists it
-	IDs    int64     `json:"ids"`    // primary keys that carry it
+	IDs    int64     `json:"ids"`    // values in primary keys that carry it
 	Oldest time.Time `json:"oldest,omitzero"`
 	Newest time.Time `json:"newest,omitzero"`
 	Mark   time.Time `json:"mark,omitzero"`
@@ -93,5 +119,6 @@ type Sample struct {
 // SampleRow is one of the rows of a [Sample].
 type SampleRow struct {
 	Source string  `json:"source"`
+	Table  string  `json:"table,omitempty"` // if it is not the result's
 	Fields []Field `json:"fields"`
 }

@@ -1,0 +1,99 @@
+package merge_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+)
+
+// keys is a source with one table whose keys are in memory already, so that
+// what is measured is the check itself.
+type keys struct {
+	name   string
+	data   []byte // IDs in order
+	batch  int
+	vector merge.Vector
+	out    merge.Batch
+}
+
+// interleaved makes n databases whose IDs alternate in time, as those of
+// worlds that ran at the same time do.
+func interleaved(n, rows int) []merge.Source {
+	sources := make([]merge.Source, n)
+	for s := range n {
+		k := &keys{name: fmt.Sprintf("s%d", s+1), data: make([]byte, 0, rows*gameid.Size), batch: 4096}
+		for i := range rows {
+			ms := uint64(i*n + (s+i*7)%n)
+			k.data = binary.BigEndian.AppendUint64(k.data, ms<<gameid.ServerBits|uint64(s+1))
+			k.data = binary.BigEndian.AppendUint16(k.data, uint16(i))
+		}
+		sources[s] = k
+	}
+	return sources
+}
+
+func (k *keys) Name() string { return k.name }
+
+func (k *keys) Catalog(context.Context) (*merge.Catalog, error) {
+	return &merge.Catalog{
+		Engine: "memory", HasRegistry: true, Now: time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC),
+		Tables: []merge.Table{{
+			Name: "items", Primary: []string{"id"},
+			Columns: []merge.Column{{Name: "id", Type: "BINARY(10)", IsID: true}},
+		}},
+	}, nil
+}
+
+func (k *keys) Servers(context.Context) ([]merge.Server, error) {
+	var n gameid.ServerID
+	fmt.Sscanf(k.name, "s%d", &n)
+	return []merge.Server{{Server: n, World: k.name, Own: true, Reserved: gameid.MaxMillis}}, nil
+}
+
+func (k *keys) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, error] {
+	return func(yield func(*merge.Batch, error) bool) {
+		k.vector.Width = gameid.Size
+		k.out.Order = append(k.out.Order[:0], k.vector)
+		k.out.Carry = append(k.out.Carry[:0], k.vector)
+		for data := k.data; len(data) > 0; {
+			k.out.Len = min(k.batch, len(data)/gameid.Size)
+			k.out.Order[0].Data, k.out.Carry[0].Data = data, data
+			if !yield(&k.out, nil) {
+				return
+			}
+			data = data[k.out.Len*gameid.Size:]
+		}
+	}
+}
+
+func (k *keys) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
+	return nil, nil
+}
+
+// BenchmarkKeys is the pass over the primary keys: its order is verified, its
+// IDs are judged, and it is merged.
+func BenchmarkKeys(b *testing.B) {
+	for _, n := range []int{1, 2, 10} {
+		b.Run(fmt.Sprintf("sources=%d", n), func(b *testing.B) {
+			const rows = 1 << 20
+			sources := interleaved(max(n, 2), rows/n)
+			if n == 1 {
+				sources[1].(*keys).data = nil
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				report, err := merge.Check(context.Background(), sources, merge.Options{})
+				if err != nil || report.Verdict != merge.Pass {
+					b.Fatal(err, report)
+				}
+			}
+			b.ReportMetric(float64(rows/n*n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+		})
+	}
+}

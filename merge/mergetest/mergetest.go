@@ -1,0 +1,330 @@
+// Package mergetest has databases in memory, for tests of what uses package
+// merge.
+package mergetest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+)
+
+// Row is one row of a table by column: nil (NULL), a [gameid.ID], []byte,
+// string or int64. A column that is not there is NULL.
+type Row map[string]any
+
+// Database is a [merge.Source] in memory. It answers as a database would, and
+// holds its user to the contract of Source: it is an error to open two scans
+// at once, or to fetch a row while one is open, and a batch is overwritten
+// when the next one is asked for.
+//
+// Fill in the fields before it is used; it is for one goroutine at a time.
+type Database struct {
+	Label    string // its name
+	Schema   merge.Catalog
+	Registry []merge.Server
+	Rows     map[string][]Row // by table, in any order
+
+	// BatchRows is how many rows a batch has; 0 is 3, so that there are many
+	// borders between batches.
+	BatchRows int
+
+	// Intercept, if not nil, may change what a scan gives, to plant faults.
+	Intercept func(merge.Scan, iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error]
+
+	// OnRow, if not nil, may make Row fail.
+	OnRow func() error
+
+	open bool
+}
+
+// The collations that a Database knows. Others are a [merge.UnsupportedError].
+const (
+	Binary = "BINARY" // byte by byte
+	NoCase = "NOCASE" // A to Z are equal to a to z
+)
+
+// Name returns the label.
+func (d *Database) Name() string { return d.Label }
+
+// Catalog returns the schema. It lists the registry if there is one.
+func (d *Database) Catalog(context.Context) (*merge.Catalog, error) {
+	c := d.Schema
+	c.HasRegistry = d.Registry != nil
+	return &c, nil
+}
+
+// Servers returns the registry.
+func (d *Database) Servers(context.Context) ([]merge.Server, error) { return d.Registry, nil }
+
+// sortable is a row in sorting form.
+type sortable struct {
+	order [][]byte
+	row   Row
+}
+
+// Scan sorts all rows in memory.
+func (d *Database) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
+	seq := d.scan(ctx, scan)
+	if d.Intercept != nil {
+		seq = d.Intercept(scan, seq)
+	}
+	return seq
+}
+
+func (d *Database) scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
+	return func(yield func(*merge.Batch, error) bool) {
+		if d.open {
+			yield(nil, errors.New("mergetest: another scan is open"))
+			return
+		}
+		d.open = true
+		defer func() { d.open = false }()
+		rows, err := d.sorted(scan)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		size := cmp.Or(d.BatchRows, 3)
+		for chunk := range slices.Chunk(rows, size) {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			b := batch(scan, chunk)
+			if !yield(b, nil) {
+				return
+			}
+			spoil(b)
+		}
+	}
+}
+
+func (d *Database) sorted(scan merge.Scan) ([]sortable, error) {
+	table := d.table(scan.Table)
+	if table == nil {
+		return nil, fmt.Errorf("mergetest: no table %q", scan.Table)
+	}
+	var rows []sortable
+	for _, row := range d.Rows[scan.Table] {
+		s := sortable{row: row}
+		null := false
+		for _, o := range scan.Order {
+			col := column(table, o.Column)
+			if col == nil {
+				return nil, fmt.Errorf("mergetest: no column %q", o.Column)
+			}
+			v, err := sortForm(row[o.Column], cmp.Or(o.Collation, col.Collation))
+			if err != nil {
+				return nil, &merge.UnsupportedError{Table: scan.Table, Column: o.Column, Reason: err.Error()}
+			}
+			null = null || v == nil
+			s.order = append(s.order, v)
+		}
+		if null && scan.SkipNull || scan.Dangling != nil && !d.dangles(row, scan) {
+			continue
+		}
+		rows = append(rows, s)
+	}
+	nullFirst := func(a, b []byte) int {
+		if a == nil || b == nil {
+			return cmp.Compare(notNull(a), notNull(b))
+		}
+		return bytes.Compare(a, b)
+	}
+	slices.SortStableFunc(rows, func(a, b sortable) int { return slices.CompareFunc(a.order, b.order, nullFirst) })
+	return rows, nil
+}
+
+func notNull(b []byte) int {
+	if b == nil {
+		return 0
+	}
+	return 1
+}
+
+func (d *Database) dangles(row Row, scan merge.Scan) bool {
+	ref := scan.Dangling
+	for _, name := range ref.Columns {
+		if row[name] == nil {
+			return false
+		}
+	}
+	to := d.table(ref.ToTable)
+	for _, other := range d.Rows[ref.ToTable] {
+		equal := true
+		for i, name := range ref.Columns {
+			collation := ""
+			if c := column(to, ref.ToColumns[i]); c != nil {
+				collation = c.Collation
+			}
+			a, _ := sortForm(row[name], collation)
+			b, _ := sortForm(other[ref.ToColumns[i]], collation)
+			equal = equal && b != nil && bytes.Equal(a, b)
+		}
+		if equal {
+			return false
+		}
+	}
+	return true
+}
+
+// Row finds the row with these values.
+func (d *Database) Row(ctx context.Context, table string, columns []string, values [][]byte) ([]merge.Field, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if d.open {
+		return nil, errors.New("mergetest: a scan is open")
+	}
+	if d.OnRow != nil {
+		if err := d.OnRow(); err != nil {
+			return nil, err
+		}
+	}
+	t := d.table(table)
+	for _, row := range d.Rows[table] {
+		found := true
+		for i, name := range columns {
+			found = found && bytes.Equal(raw(row[name]), values[i])
+		}
+		if !found {
+			continue
+		}
+		var fields []merge.Field
+		for _, c := range t.Columns {
+			fields = append(fields, merge.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
+		}
+		return fields, nil
+	}
+	return nil, nil
+}
+
+func (d *Database) table(name string) *merge.Table {
+	i := slices.IndexFunc(d.Schema.Tables, func(t merge.Table) bool { return t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &d.Schema.Tables[i]
+}
+
+func column(t *merge.Table, name string) *merge.Column {
+	i := slices.IndexFunc(t.Columns, func(c merge.Column) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.Columns[i]
+}
+
+// sortForm returns the bytes that sort, nil for NULL.
+func sortForm(v any, collation string) ([]byte, error) {
+	s, isText := v.(string)
+	if n, ok := v.(int64); ok {
+		return binary.BigEndian.AppendUint64(nil, uint64(n)^1<<63), nil
+	}
+	if !isText {
+		return raw(v), nil
+	}
+	switch collation {
+	case Binary:
+		return []byte(s), nil
+	case NoCase:
+		fold := []byte(s)
+		for i, b := range fold {
+			if 'A' <= b && b <= 'Z' {
+				fold[i] += 'a' - 'A'
+			}
+		}
+		return fold, nil
+	default:
+		return nil, fmt.Errorf("no collation %q", collation)
+	}
+}
+
+// raw is the value as a database would send it.
+func raw(v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case gameid.ID:
+		b := v.Bytes()
+		return b[:]
+	case []byte:
+		return append([]byte{}, v...)
+	case string:
+		return []byte(v)
+	case int64:
+		return strconv.AppendInt(nil, v, 10)
+	default:
+		panic(fmt.Sprintf("mergetest: a value of type %T", v))
+	}
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case gameid.ID:
+		return v.String()
+	case []byte:
+		return strings.ToUpper(hex.EncodeToString(v))
+	default:
+		return string(raw(v))
+	}
+}
+
+func batch(scan merge.Scan, rows []sortable) *merge.Batch {
+	b := &merge.Batch{Len: len(rows)}
+	for i := range scan.Order {
+		b.Order = append(b.Order, vector(rows, func(s sortable) []byte { return s.order[i] }))
+	}
+	for _, name := range scan.Carry {
+		b.Carry = append(b.Carry, vector(rows, func(s sortable) []byte { return raw(s.row[name]) }))
+	}
+	return b
+}
+
+// vector packs values: in fixed width where all have one, so that both forms
+// come up.
+func vector(rows []sortable, of func(sortable) []byte) merge.Vector {
+	var v merge.Vector
+	width, fixed := len(of(rows[0])), true
+	for i, s := range rows {
+		value := of(s)
+		if value == nil {
+			if v.Null == nil {
+				v.Null = make([]bool, len(rows))
+			}
+			v.Null[i] = true
+		}
+		fixed = fixed && len(value) == width
+		v.Data = append(v.Data, value...)
+		v.Ends = append(v.Ends, len(v.Data))
+	}
+	if fixed && width > 0 {
+		v.Width, v.Ends = width, nil
+	}
+	return v
+}
+
+// spoil overwrites a batch that is no longer valid.
+func spoil(b *merge.Batch) {
+	for _, vectors := range [][]merge.Vector{b.Order, b.Carry} {
+		for _, v := range vectors {
+			for i := range v.Data {
+				v.Data[i] = 0xa5
+			}
+			clear(v.Ends)
+		}
+	}
+}
+
+var _ merge.Source = (*Database)(nil)

@@ -1,0 +1,227 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/gameid"
+)
+
+// judgeIDs makes the streams of a table's primary key judge the IDs in it, and
+// returns what will be found, column by column.
+func (c *checker) judgeIDs(table string, streams []*stream) (scans []*idScan) {
+	_, model := c.model(table)
+	for i, name := range model.Primary {
+		isID := model.column(name).IsID
+		for _, s := range streams {
+			isID = isID || s.db.tables[table].column(name).IsID
+		}
+		if !isID {
+			continue
+		}
+		for _, s := range streams {
+			scan := &idScan{
+				stream: s, column: i,
+				future:   c.future(s.db),
+				registry: s.db.catalog.HasRegistry,
+				tallies:  newTallies(s.db),
+			}
+			s.visit = append(s.visit, scan.visit)
+			scans = append(scans, scan)
+		}
+	}
+	return scans
+}
+
+// now is what the IDs of a database are held against; zero if nobody knows.
+func (c *checker) now(db *database) time.Time {
+	if !c.opts.Now.IsZero() {
+		return c.opts.Now
+	}
+	return db.catalog.Now
+}
+
+// future returns the last millisecond that is not from the future.
+func (c *checker) future(db *database) int64 {
+	now := c.now(db)
+	if now.IsZero() {
+		return math.MaxInt64
+	}
+	return now.Add(c.opts.Slack).UnixMilli() - gameid.EpochMillis
+}
+
+// addIDs reports what was found about the IDs in a table's key. gaps are the
+// sources whose key was not read.
+func (c *checker) addIDs(ctx context.Context, table string, gaps []Gap, scans []*idScan) error {
+	for len(scans) > 0 {
+		n := 1
+		for n < len(scans) && scans[n].column == scans[0].column {
+			n++
+		}
+		if err := c.addIDColumn(ctx, table, gaps, scans[:n]); err != nil {
+			return err
+		}
+		scans = scans[n:]
+	}
+	return nil
+}
+
+func (c *checker) addIDColumn(ctx context.Context, table string, gaps []Gap, scans []*idScan) error {
+	column := scans[0].stream.scan.Order[scans[0].column].Column
+	noRegistry, noClock := slices.Clip(gaps), slices.Clip(gaps)
+	for _, s := range scans {
+		db := s.stream.db
+		db.tallies.add(&s.tallies)
+		if !s.registry {
+			noRegistry = append(noRegistry, Gap{db.name, "keeps no registry of servers"})
+		}
+		if c.now(db).IsZero() {
+			noClock = append(noClock, Gap{db.name, "has no clock to hold IDs against"})
+		}
+	}
+	for _, rule := range []idRule{
+		unlistedRule(noRegistry), aboveMarkRule(noRegistry), invalidRule(gaps), c.futureRule(noClock),
+	} {
+		result := Result{Code: rule.code, Table: table, Subject: column, Gaps: rule.gaps}
+		var kept []run
+		var details []string
+		for _, s := range scans {
+			result.Read += s.stream.read
+			f := rule.faults(s)
+			if f.rows == 0 {
+				continue
+			}
+			result.Count += f.rows
+			kept = append(kept, f.kept...)
+			details = append(details, s.stream.db.name+": "+rule.detail(s))
+			result.Next = append(result.Next, rule.next(s, sqlName(table), sqlName(column))...)
+		}
+		result.Rows = result.Count
+		if result.Count == 0 {
+			result.Message = some(result.Read, rule.noun, rule.noun+"s") + " looked at"
+		} else {
+			result.Message = some(result.Count, rule.noun, rule.noun+"s") + ": " + few(details)
+			var err error
+			if result.Samples, err = c.samples(ctx, kept, table, []string{column}); err != nil {
+				return err
+			}
+		}
+		c.add(result)
+	}
+	return nil
+}
+
+// idRule is what one of the rules about IDs says of what was found.
+type idRule struct {
+	code   string
+	noun   string // for what is counted
+	gaps   []Gap
+	faults func(*idScan) *faults
+	detail func(*idScan) string                           // of one source
+	next   func(s *idScan, table, column string) []string // in one source
+}
+
+func unlistedRule(gaps []Gap) idRule {
+	unlisted := func(t *tally) int64 { return t.unlisted }
+	return idRule{
+		CodeServerUnlisted, "ID", gaps,
+		func(s *idScan) *faults { return &s.unlisted },
+		func(s *idScan) string { return s.byServer(unlisted) },
+		func(s *idScan, table, column string) []string {
+			return s.queries(unlisted, "SELECT COUNT(*) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
+		},
+	}
+}
+
+func aboveMarkRule(gaps []Gap) idRule {
+	above := func(t *tally) int64 { return t.above }
+	return idRule{
+		CodeIDAboveMark, "ID", gaps,
+		func(s *idScan) *faults { return &s.above },
+		func(s *idScan) string { return s.byServer(above) },
+		func(s *idScan, table, column string) []string {
+			return s.queries(above, "SELECT MAX(HEX("+column+")) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
+		},
+	}
+}
+
+func invalidRule(gaps []Gap) idRule {
+	return idRule{
+		CodeIDInvalid, "value", gaps,
+		func(s *idScan) *faults { return &s.invalid },
+		func(s *idScan) string { return number(s.invalid.rows) },
+		func(s *idScan, table, column string) []string {
+			return []string{fmt.Sprintf("in %s: SELECT * FROM %s WHERE LENGTH(%s) <> %d OR SUBSTR(HEX(%[3]s), 12, 5) = '00000'",
+				s.stream.db.name, table, column, gameid.Size)}
+		},
+	}
+}
+
+func (c *checker) futureRule(gaps []Gap) idRule {
+	return idRule{
+		CodeIDFuture, "ID", gaps,
+		func(s *idScan) *faults { return &s.fromFuture },
+		func(s *idScan) string {
+			return fmt.Sprintf("%s later than %s by more than %s", number(s.fromFuture.rows), stamp(c.now(s.stream.db)), c.opts.Slack)
+		},
+		func(s *idScan, _, _ string) []string {
+			return []string{fmt.Sprintf("in %s: compare the clock of the database, %s, with the true time", s.stream.db.name, stamp(s.stream.db.catalog.Now))}
+		},
+	}
+}
+
+// byServer writes how many IDs of which servers: "server 12 (300); server 99 (4)".
+func (s *idScan) byServer(count func(*tally) int64) string {
+	var parts []string
+	for _, server := range slices.Sorted(maps.Keys(s.tallies.byServer)) {
+		if n := count(s.tallies.byServer[server]); n > 0 {
+			parts = append(parts, fmt.Sprintf("server %s (%s)", server, number(n)))
+		}
+	}
+	if n := count(&s.tallies.others); n > 0 {
+		parts = append(parts, fmt.Sprintf("other servers (%s)", number(n)))
+	}
+	return strings.ReplaceAll(few(parts), "; ", ", ")
+}
+
+// queries completes a query with the digits of each of the first servers that
+// have something to count.
+func (s *idScan) queries(count func(*tally) int64, query string) (all []string) {
+	const most = 3
+	for _, server := range slices.Sorted(maps.Keys(s.tallies.byServer)) {
+		if count(s.tallies.byServer[server]) > 0 && len(all) < most {
+			all = append(all, fmt.Sprintf("in %s: %s'%05X'", s.stream.db.name, query, uint32(server)))
+		}
+	}
+	return all
+}
+
+// summary tells what was read of the database, by server and by table.
+func (db *database) summary() Summary {
+	s := Summary{
+		Name: db.name, Engine: strings.TrimSpace(db.catalog.Engine + " " + db.catalog.EngineVersion),
+		Servers: []ServerSummary{}, Tables: []TableSummary{},
+		OtherIDs: db.tallies.others.ids,
+	}
+	for _, server := range slices.Sorted(maps.Keys(db.tallies.byServer)) {
+		t := db.tallies.byServer[server]
+		line := ServerSummary{Server: int(server), Listed: t.listed, IDs: t.ids}
+		if t.ids > 0 {
+			line.Oldest, line.Newest = gameid.TimeOf(t.oldest), gameid.TimeOf(t.newest)
+		}
+		if row, listed := db.listed[server]; listed {
+			line.Name, line.World, line.Own = row.Name, row.World, row.Own
+			line.Mark = gameid.TimeOf(row.Reserved)
+		}
+		s.Servers = append(s.Servers, line)
+	}
+	for _, table := range slices.Sorted(maps.Keys(db.rows)) {
+		s.Tables = append(s.Tables, TableSummary{table, db.rows[table]})
+	}
+	return s
+}

@@ -1,0 +1,202 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkReferences looks for rows that refer to something that their own
+// database does not have, and among these for the ones that would find it in
+// another database and so come to mean something else.
+func (c *checker) checkReferences(ctx context.Context) error {
+	for _, table := range c.tables {
+		for _, ref := range c.references(table) {
+			if err := c.checkReference(ctx, table, ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// references returns the references of a table that any of the databases
+// declares, each once: what one of them relies on must hold in all.
+func (c *checker) references(table string) (all []Reference) {
+	for _, db := range c.dbs {
+		if t := db.tables[table]; t != nil {
+			all = append(all, t.References...)
+		}
+	}
+	compare := func(a, b Reference) int {
+		if c := slices.Compare(a.Columns, b.Columns); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.ToTable, b.ToTable); c != 0 {
+			return c
+		}
+		return slices.Compare(a.ToColumns, b.ToColumns)
+	}
+	slices.SortStableFunc(all, compare)
+	return slices.CompactFunc(all, func(a, b Reference) bool { return compare(a, b) == 0 })
+}
+
+func (c *checker) checkReference(ctx context.Context, table string, ref Reference) error {
+	subject := columnList(ref.Columns) + " → " + ref.ToTable + "." + columnList(ref.ToColumns)
+	dangle := Result{Code: CodeReferenceDangle, Table: table, Subject: subject}
+	rebind := Result{Code: CodeReferenceRebind, Table: table, Subject: subject}
+	var dangling, rebinding []run
+	var danglingIn, rebindingIn []string
+	for _, db := range c.dbs {
+		if db.tables[table] == nil {
+			continue // has no rows; schema-table reports it
+		}
+		found, err := c.strays(ctx, db, table, ref)
+		if err != nil {
+			return err
+		}
+		dangle.Read += db.rows[table]
+		rebind.Read += db.rows[table]
+		dangle.Gaps = append(dangle.Gaps, found.gaps...)
+		rebind.Gaps = append(rebind.Gaps, found.gaps...)
+		rebind.Gaps = append(rebind.Gaps, found.rebindGaps...)
+		if n := found.dangling.rows; n > 0 {
+			dangle.Count += n
+			dangling = append(dangling, found.dangling.kept...)
+			danglingIn = append(danglingIn, db.name+": "+number(n))
+			dangle.Next = append(dangle.Next, "in "+db.name+": "+danglingQuery(table, ref))
+		}
+		if found.rebind.values > 0 {
+			rebind.Count += found.rebind.rows[0]
+			rebind.Rows += found.rebind.allRows()
+			rebinding = append(rebinding, found.rebind.kept...)
+			rebindingIn = append(rebindingIn, db.name+": "+number(found.rebind.rows[0]))
+		}
+	}
+	dangle.Rows = dangle.Count
+	dangle.Message = "every reference leads somewhere"
+	if dangle.Count > 0 {
+		dangle.Message = some(dangle.Count, "row refers", "rows refer") + " to nothing: " + few(danglingIn)
+	}
+	rebind.Message = "no reference would find another database's row"
+	if rebind.Count > 0 {
+		rebind.Message = some(rebind.Count, "row", "rows") + " would refer to another database's row: " + few(rebindingIn)
+	}
+	var err error
+	if dangle.Samples, err = c.samples(ctx, dangling, table, ref.Columns); err != nil {
+		return err
+	}
+	if rebind.Samples, err = c.samples(ctx, rebinding, table, ref.Columns); err != nil {
+		return err
+	}
+	c.add(dangle)
+	c.add(rebind)
+	return nil
+}
+
+// strays are the rows of one source with a reference that leads nowhere.
+type strays struct {
+	dangling   faults
+	rebind     collisions // stream 0 has the referring rows
+	gaps       []Gap
+	rebindGaps []Gap
+}
+
+func (c *checker) strays(ctx context.Context, db *database, table string, ref Reference) (strays, error) {
+	var found strays
+	_, err := c.retry(func(excluded exclusions) ([]Gap, error) {
+		found = strays{rebind: collisions{samples: c.opts.Samples, wanted: func(rows []int64) bool {
+			return rows[0] > 0 && slices.Max(rows[1:]) > 0
+		}}}
+		reason := excluded[db]
+		if reason == "" {
+			reason = db.cannotRefer(table, ref)
+		}
+		if reason != "" {
+			found.gaps = []Gap{{db.name, reason}}
+			return nil, nil
+		}
+		referring := c.referring(db, table, ref)
+		referring.visit = append(referring.visit, func(b *Batch) {
+			for row := range b.Len {
+				found.dangling.add(referring, row)
+			}
+		})
+		if err := referring.open(ctx); err != nil || referring.done {
+			referring.close()
+			return nil, err
+		}
+		streams, gaps := c.referred(db, table, ref, excluded)
+		found.rebindGaps = gaps
+		if len(streams) == 0 {
+			// Read the rest all the same: it is to be counted.
+			found.rebind.wanted = func([]int64) bool { return false }
+		}
+		return nil, found.rebind.count(ctx, append([]*stream{referring}, streams...))
+	})
+	return found, err
+}
+
+// cannotRefer says why the database cannot follow the reference, or returns "".
+func (db *database) cannotRefer(table string, ref Reference) string {
+	to := db.tables[ref.ToTable]
+	if to == nil {
+		return "has no table " + ref.ToTable
+	}
+	for i, name := range ref.Columns {
+		if db.tables[table].column(name) == nil {
+			return "has no column " + name
+		}
+		if to.column(ref.ToColumns[i]) == nil {
+			return "has no column " + ref.ToTable + "." + ref.ToColumns[i]
+		}
+	}
+	return ""
+}
+
+// referring prepares to read the rows of a source whose reference leads
+// nowhere, in the order of what they refer to.
+func (c *checker) referring(db *database, table string, ref Reference) *stream {
+	t := db.tables[table]
+	_, model := c.model(ref.ToTable)
+	orders := make([]Order, len(ref.Columns))
+	for i, name := range ref.Columns {
+		orders[i].Column = name
+		if to := model.column(ref.ToColumns[i]); to != nil && t.column(name).Collation != "" {
+			orders[i].Collation = to.Collation
+		}
+	}
+	return &stream{
+		checker: c, db: db, code: CodeReferenceDangle,
+		scan: Scan{Table: table, Order: orders, Carry: t.rowKey(ref.Columns), SkipNull: true, Dangling: &ref},
+	}
+}
+
+// referred prepares to read what the other sources have to refer to.
+func (c *checker) referred(db *database, table string, ref Reference, excluded exclusions) (streams []*stream, gaps []Gap) {
+	all, gaps := c.keyStreams(CodeReferenceRebind, ref.ToTable, ref.ToColumns, excluded)
+	for _, s := range all {
+		if s.db == db {
+			continue
+		}
+		if reason := incomparable(db.tables[table], ref.Columns, s.db, s.db.tables[ref.ToTable], ref.ToColumns); reason != "" {
+			gaps = append(gaps, Gap{db.name, reason})
+			continue
+		}
+		s.scan.SkipNull = true
+		streams = append(streams, s)
+	}
+	return streams, gaps
+}
+
+// danglingQuery selects the rows of which a reference leads nowhere.
+func danglingQuery(table string, ref Reference) string {
+	var set, match []string
+	for i, name := range ref.Columns {
+		set = append(set, "c."+sqlName(name)+" IS NOT NULL")
+		match = append(match, "p."+sqlName(ref.ToColumns[i])+" = c."+sqlName(name))
+	}
+	return fmt.Sprintf("SELECT * FROM %s c WHERE %s AND NOT EXISTS (SELECT 1 FROM %s p WHERE %s)",
+		sqlName(table), strings.Join(set, " AND "), sqlName(ref.ToTable), strings.Join(match, " AND "))
+}

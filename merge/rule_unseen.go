@@ -1,0 +1,43 @@
+package merge
+
+import (
+	"context"
+	"slices"
+)
+
+// checkUnseen reports what no rule can see into: tables that are not read, and
+// columns that may hold IDs in a form of their own.
+func (c *checker) checkUnseen(context.Context) error {
+	type place struct{ code, table, column string }
+	gaps := make(map[place][]Gap)
+	var places []place
+	note := func(p place, g Gap) {
+		if !slices.Contains(places, p) {
+			places = append(places, p)
+		}
+		gaps[p] = append(gaps[p], g)
+	}
+	for _, db := range c.dbs {
+		for _, s := range db.catalog.Skipped {
+			note(place{CodeTableSkipped, s.Table, ""}, Gap{db.name, s.Reason})
+		}
+		for _, table := range db.catalog.Tables {
+			for _, col := range table.Columns {
+				if col.Opaque != "" {
+					note(place{CodeColumnOpaque, table.Name, col.Name}, Gap{db.name, col.Opaque})
+				}
+			}
+		}
+	}
+	for _, p := range places {
+		message := "was not read"
+		if p.code == CodeColumnOpaque {
+			message = "may hold IDs that no rule can see"
+		}
+		c.add(Result{
+			Code: p.code, Table: p.table, Subject: p.column,
+			Message: message, Gaps: gaps[p],
+		})
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package merge
+
+import (
+	"slices"
+	"strings"
+)
+
+// column returns the column of that name, or nil.
+func (t *Table) column(name string) *Column {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
+
+// comparable reports whether values of the two columns can be held against
+// each other: both are text, whatever its length and collation, or both have
+// one type.
+func (c *Column) comparable(other *Column) bool {
+	if c.Collation != "" || other.Collation != "" {
+		return c.Collation != "" && other.Collation != ""
+	}
+	return strings.EqualFold(c.Type, other.Type)
+}
+
+// describe writes the definition of a column: "VARCHAR(24) NOT NULL COLLATE
+// utf8mb4_general_ci".
+func (c *Column) describe() string {
+	if c == nil {
+		return "no such column"
+	}
+	s := c.Type
+	if s == "" {
+		s = "no type"
+	}
+	if !c.Nullable {
+		s += " NOT NULL"
+	}
+	if c.Collation != "" {
+		s += " COLLATE " + c.Collation
+	}
+	return s
+}
+
+// rowKey returns the columns by which a row is found again: the primary key,
+// or for want of one the columns that were read.
+func (t *Table) rowKey(read []string) []string {
+	if len(t.Primary) > 0 {
+		return t.Primary
+	}
+	return read
+}
+
+// unique reports whether the database itself keeps the values of the columns
+// apart, when texts are compared as the model's columns say.
+func (t *Table) unique(columns []string, model *Table) bool {
+	for _, name := range columns {
+		if t.column(name).Collation != model.column(name).Collation {
+			return false
+		}
+	}
+	within := func(key []string) bool {
+		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool { return !slices.Contains(columns, name) })
+	}
+	return within(t.Primary) || slices.ContainsFunc(t.Uniques, func(u Unique) bool { return within(u.Columns) })
+}
+
+// order returns how to sort by the columns under the collations of the model.
+func order(columns []string, model *Table) []Order {
+	orders := make([]Order, len(columns))
+	for i, name := range columns {
+		orders[i] = Order{Column: name, Collation: model.column(name).Collation}
+	}
+	return orders
+}
+
+func orderColumns(orders []Order) []string {
+	names := make([]string, len(orders))
+	for i, o := range orders {
+		names[i] = o.Column
+	}
+	return names
+}

@@ -1,0 +1,409 @@
+package merge
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// TextOptions are what may be chosen about the text of a report. The zero
+// value is plain text of 100 columns.
+type TextOptions struct {
+	Width int  // columns of the terminal; 0 is 100, and less than 40 is 40
+	Color bool // mark the verdicts with ANSI colours
+}
+
+// Limits of the text, so that it stays readable. The JSON form has everything.
+const (
+	textFailures = 10 // failed results that are shown with their samples
+	textServers  = 4  // servers of a source
+	textNext     = 12 // next steps
+	textCell     = 24 // columns of one value
+)
+
+// WriteText writes the report for people: the verdict, the sources, what
+// failed with samples side by side, what is not verified and why, what passed
+// in a line each, and what to do next. Characters that could disturb a
+// terminal are escaped. It returns the error of w.
+func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
+	if opts.Width == 0 {
+		opts.Width = 100
+	}
+	t := &text{width: max(opts.Width, 40), color: opts.Color}
+	t.verdict(r)
+	t.sources(r)
+	t.failures(r)
+	t.gaps(r)
+	t.passed(r)
+	t.next(r)
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// text is a report being written.
+type text struct {
+	bytes.Buffer
+	width int
+	color bool
+}
+
+// line writes one line of plain words.
+func (t *text) line(indent int, s string) {
+	t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+printable(s), " ") + "\n")
+}
+
+// wrapped writes words over as many lines as they need; first stands at the
+// beginning of the first one.
+func (t *text) wrapped(indent int, first, s string) {
+	prefix := strings.Repeat(" ", indent) + printable(first)
+	hang := strings.Repeat(" ", cells(prefix))
+	line := prefix
+	for i, word := range strings.Fields(printable(s)) {
+		switch {
+		case i == 0:
+		case cells(line)+1+cells(word) > t.width:
+			t.WriteString(line + "\n")
+			line = hang
+		default:
+			line += " "
+		}
+		line += word
+	}
+	t.WriteString(line + "\n")
+}
+
+// mark writes a verdict, in colour if that is wanted.
+func (t *text) mark(v Verdict) string {
+	if !t.color {
+		return string(v)
+	}
+	color := map[Verdict]string{Pass: "32", NotVerified: "33", Fail: "31"}[v]
+	return "\x1b[1;" + color + "m" + string(v) + "\x1b[0m"
+}
+
+func (t *text) heading(v Verdict, rest string) {
+	t.WriteString("\n" + t.mark(v) + "  " + printable(rest) + "\n")
+}
+
+func (t *text) verdict(r *Report) {
+	var names []string
+	for _, s := range r.Sources {
+		if s.Name != r.Target {
+			names = append(names, s.Name)
+		}
+	}
+	merging := "merging " + strings.Join(names, ", ") + " into " + r.Target
+	failed, gaps := 0, 0
+	for _, result := range r.Results {
+		if result.Verdict == Fail {
+			failed++
+		}
+		if len(result.Gaps) > 0 {
+			gaps++
+		}
+	}
+	checks := some(int64(len(r.Results)), "check", "checks")
+	var s string
+	switch r.Verdict {
+	case Pass:
+		s = fmt.Sprintf("nothing stands against %s (%s)", merging, checks)
+	case Fail:
+		s = fmt.Sprintf("%s would lose or mix up rows: %s of %s failed", merging, number(int64(failed)), checks)
+		if gaps > 0 {
+			s += fmt.Sprintf(", %s could not look at everything", number(int64(gaps)))
+		}
+	default:
+		s = fmt.Sprintf("nothing was found against %s, but %s of %s could not look at everything", merging, number(int64(gaps)), checks)
+	}
+	// Wrap before marking, for colours have no width.
+	start := t.Len()
+	t.wrapped(0, string(r.Verdict)+"  ", s)
+	rest := strings.TrimPrefix(string(t.Bytes()[start:]), string(r.Verdict))
+	t.Truncate(start)
+	t.WriteString(t.mark(r.Verdict) + rest)
+}
+
+func (t *text) sources(r *Report) {
+	t.WriteString("\n")
+	var rows [][]string
+	for _, s := range r.Sources {
+		role := ""
+		if s.Name == r.Target {
+			role = "target"
+		}
+		var n int64
+		for _, table := range s.Tables {
+			n += table.Rows
+		}
+		rows = append(rows, []string{s.Name, role, s.Engine, some(n, "row", "rows"), some(int64(len(s.Tables)), "table", "tables")})
+		var servers int
+		for i, server := range s.Servers {
+			if i < textServers {
+				rows = append(rows, []string{"", "", server.describe(), "", ""})
+			} else {
+				servers++
+			}
+		}
+		if servers > 0 {
+			rows = append(rows, []string{"", "", "and " + some(int64(servers), "more server", "more servers"), "", ""})
+		}
+	}
+	widths := make([]int, 5)
+	for _, row := range rows {
+		for i, cell := range row {
+			if row[0] != "" {
+				widths[i] = max(widths[i], cells(printable(cell)))
+			}
+		}
+	}
+	for _, row := range rows {
+		if row[0] == "" {
+			t.line(6, row[2])
+			continue
+		}
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(padded(printable(cell), widths[i]) + "  ")
+		}
+		t.line(2, b.String())
+	}
+}
+
+func (s ServerSummary) describe() string {
+	text := fmt.Sprintf("server %d", s.Server)
+	if s.Name != "" {
+		text += " " + s.Name
+	}
+	switch {
+	case !s.Listed:
+		text += ", not in the registry"
+	case !s.Own:
+		text += ", merged in"
+	}
+	text += ": " + some(s.IDs, "ID", "IDs")
+	if s.IDs > 0 {
+		text += " from " + stamp(s.Oldest) + " to " + stamp(s.Newest)
+	}
+	return text
+}
+
+func (r Result) title() string { return strings.TrimRight(r.Code+"  "+r.Table+"  "+r.Subject, " ") }
+
+func (t *text) failures(r *Report) {
+	shown := 0
+	for _, result := range r.Results {
+		if result.Verdict != Fail {
+			continue
+		}
+		t.heading(Fail, result.title())
+		message := result.Message
+		if n := int64(len(result.Samples)); n > 0 {
+			message += fmt.Sprintf(" (%s of %s shown)", number(n), number(result.Count))
+		}
+		t.wrapped(2, "", message)
+		if shown++; shown <= textFailures {
+			t.samples(result.Samples)
+		}
+	}
+}
+
+// samples writes rows one below the other, so that what differs stands out.
+func (t *text) samples(samples []Sample) {
+	if len(samples) == 0 {
+		return
+	}
+	header := []string{"source"}
+	for _, f := range samples[0].Rows[0].Fields {
+		header = append(header, f.Column)
+	}
+	lines := [][]string{header}
+	for i, s := range samples {
+		if i > 0 {
+			lines = append(lines, nil)
+		}
+		for _, row := range s.Rows {
+			lines = append(lines, row.cells(header))
+		}
+		if s.Omitted > 0 {
+			lines = append(lines, []string{"", "and " + some(s.Omitted, "more row", "more rows")})
+		}
+	}
+	t.table(4, lines)
+}
+
+// cells puts the values of a row below their columns. A row of another table
+// has columns of its own, which are named.
+func (r SampleRow) cells(header []string) []string {
+	cells := []string{r.Source}
+	if r.Table != "" {
+		cells[0] += " " + r.Table
+		for _, f := range r.Fields {
+			cells = append(cells, f.Column+"="+f.text())
+		}
+		return cells
+	}
+	for _, column := range header[1:] {
+		i := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Column == column })
+		if i < 0 {
+			cells = append(cells, "-")
+		} else {
+			cells = append(cells, r.Fields[i].text())
+		}
+	}
+	return cells
+}
+
+func (f Field) text() string {
+	if f.Null {
+		return "NULL"
+	}
+	return f.Value
+}
+
+// table writes lines in aligned columns, as many as there is room for.
+func (t *text) table(indent int, lines [][]string) {
+	var widths []int
+	for _, line := range lines {
+		for i, cell := range line {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], min(cells(printable(cell)), textCell))
+		}
+	}
+	fit, used := 0, indent
+	for fit < len(widths) && (fit < 2 || used+widths[fit] <= t.width) {
+		used += widths[fit] + 2
+		fit++
+	}
+	for n, line := range lines {
+		var b strings.Builder
+		for i, cell := range line[:min(fit, len(line))] {
+			b.WriteString(padded(shortened(printable(cell), textCell), widths[i]) + "  ")
+		}
+		if n == 0 && fit < len(line) {
+			b.WriteString(fmt.Sprintf("(+%d)", len(line)-fit))
+		}
+		t.line(indent, b.String())
+	}
+}
+
+// gaps writes what is not verified, by reason: one missing registry concerns
+// many checks.
+func (t *text) gaps(r *Report) {
+	places := make(map[Gap][]Result)
+	var order []Gap
+	for _, result := range r.Results {
+		for _, g := range result.Gaps {
+			if places[g] == nil {
+				order = append(order, g)
+			}
+			places[g] = append(places[g], result)
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	t.heading(NotVerified, some(int64(len(order)), "reason", "reasons"))
+	for _, g := range order {
+		reason := g.Reason
+		if g.Source != "" {
+			reason = g.Source + ": " + reason
+		}
+		t.wrapped(2, "", reason)
+		t.wrapped(6, "", byCode(places[g]))
+	}
+}
+
+// byCode names results briefly: "server-unlisted (5 tables), world-cloned".
+func byCode(results []Result) string {
+	tables := make(map[string][]string)
+	var codes []string
+	for _, r := range results {
+		if !slices.Contains(codes, r.Code) {
+			codes = append(codes, r.Code)
+		}
+		if name := strings.TrimSpace(r.Table + " " + r.Subject); name != "" {
+			tables[r.Code] = append(tables[r.Code], name)
+		}
+	}
+	for i, code := range codes {
+		switch n := tables[code]; {
+		case len(n) > 3:
+			codes[i] += fmt.Sprintf(" (%d places)", len(n))
+		case len(n) > 0:
+			codes[i] += " (" + strings.Join(n, ", ") + ")"
+		}
+	}
+	return strings.Join(codes, ", ")
+}
+
+// passed writes one line for every code of which something passed.
+func (t *text) passed(r *Report) {
+	type total struct {
+		places int64
+		tables map[string]bool
+		read   int64
+	}
+	totals := make(map[string]*total)
+	for _, result := range r.Results {
+		if result.Verdict != Pass {
+			continue
+		}
+		n := totals[result.Code]
+		if n == nil {
+			n = &total{tables: make(map[string]bool)}
+			totals[result.Code] = n
+		}
+		n.places++
+		n.read += result.Read
+		if result.Table != "" {
+			n.tables[result.Table] = true
+		}
+	}
+	if len(totals) == 0 {
+		return
+	}
+	t.heading(Pass, "looked at in full")
+	ranks := ranks()
+	codes := slices.SortedFunc(maps.Keys(totals), func(a, b string) int { return ranks[a] - ranks[b] })
+	for _, code := range codes {
+		n := totals[code]
+		what := ""
+		if len(n.tables) > 0 {
+			what = some(int64(len(n.tables)), "table", "tables") + ", "
+		}
+		t.line(2, padded(code, 20)+what+number(n.read)+" read")
+	}
+}
+
+func (t *text) next(r *Report) {
+	var steps []string
+	for _, verdict := range []Verdict{Fail, NotVerified} {
+		for _, result := range r.Results {
+			if result.Verdict != verdict {
+				continue
+			}
+			for _, step := range result.Next {
+				step = result.Code + ": " + step
+				if !slices.Contains(steps, step) {
+					steps = append(steps, step)
+				}
+			}
+		}
+	}
+	if len(steps) == 0 {
+		return
+	}
+	t.WriteString("\nNext steps\n")
+	for i, step := range steps {
+		if i == textNext {
+			t.line(2, "and "+some(int64(len(steps)-i), "more", "more")+" in the JSON form of this report")
+			break
+		}
+		t.wrapped(2, fmt.Sprintf("%d. ", i+1), step)
+	}
+}
