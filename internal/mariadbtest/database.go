@@ -27,7 +27,7 @@ const adminTimeout = 30 * time.Second
 // it at the test's end, and returns its DSN in the form of go-sql-driver/mysql. Where TEST_MYSQL_DSN is not set, the test
 // is skipped. It may be called several times for several databases.
 //
-// A connection that is still in a transaction when the test ends makes the drop, and so the test, fail.
+// Transactions must have ended by then: the drop would wait for them, give up, and fail the test.
 func DSN(t testing.TB) string {
 	t.Helper()
 	cfg := parse(t, envDSN(t))
@@ -61,8 +61,9 @@ func Grant(t testing.TB, privileges, dsn string) string {
 		}
 		t.Fatalf("grant %q: %v", privileges, err)
 	}
-	cfg.User, cfg.Passwd = user, password
-	return cfg.FormatDSN()
+	granted := cfg.Clone()
+	granted.User, granted.Passwd = user, password
+	return granted.FormatDSN()
 }
 
 // Admin opens the server that TEST_MYSQL_DSN names with the account given there and no database selected, closed at the

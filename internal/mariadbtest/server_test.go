@@ -1,3 +1,5 @@
+//go:build unix
+
 package mariadbtest
 
 import (
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -112,7 +115,10 @@ func TestServerDiesWithItsParent(t *testing.T) {
 		t.Fatalf("folders left by the killed process: %v; want one", left)
 	}
 	// The kernel sends the signal at once, but the process takes a moment to go.
-	for processOf(t, left[0]) {
+	for deadline := time.Now().Add(time.Minute); processOf(t, left[0]); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server outlives its parent")
+		}
 	}
 
 	s, err := Start(t.Context(), Options{Dir: parent})

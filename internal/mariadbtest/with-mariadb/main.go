@@ -1,10 +1,12 @@
 // Command with-mariadb runs a command with TEST_MYSQL_DSN set to a private MariaDB or MySQL server, which it starts before
-// and stops after, whatever happens. Where TEST_MYSQL_DSN is set already, it starts nothing and the command uses that.
+// and stops after, whatever happens; and so with all that the command has started. Where TEST_MYSQL_DSN is set already, it
+// starts no server and the command uses that one.
 //
 //	go run ./internal/mariadbtest/with-mariadb -- go test ./...
 //
 // Where no server program is found, it installs one on Debian and Ubuntu as root, and says elsewhere what to install.
-// Its exit code is that of the command (128 + the signal's number if a signal ended it), or 2 if it could not run it.
+// Its exit code is that of the command (128 + the signal's number if a signal ended it), or 2 if it could not run it. Note
+// that "go run" turns every exit code but 0 into 1.
 package main
 
 import (
@@ -62,13 +64,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, stdin, stdout, stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return signalGroup(cmd, syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
 		fmt.Fprintf(stderr, "with-mariadb: %v\n", err)
 		return exitCannot
 	}
+	signalGroup(cmd, syscall.SIGKILL) // what the command has left behind
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())
 	}

@@ -1,0 +1,118 @@
+package mariadbtest
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// onServer gives the test a server of TEST_MYSQL_DSN: the one that is there, or a private one.
+func onServer(t *testing.T) {
+	t.Helper()
+	if os.Getenv(EnvDSN) == "" {
+		t.Setenv(EnvDSN, Private(t).DSN())
+	}
+}
+
+func TestDSN(t *testing.T) {
+	onServer(t)
+	admin := Admin(t)
+	var names []string
+	t.Run("fresh and its own", func(t *testing.T) {
+		for range 2 {
+			db := connect(t, DSN(t))
+			var name, charset string
+			var tables int
+			err := db.QueryRowContext(t.Context(), "SELECT DATABASE(), @@character_set_database, "+
+				"(SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE())").Scan(&name, &charset, &tables)
+			if err != nil || charset != "utf8mb4" || tables != 0 {
+				t.Errorf("database %q: charset %q, %d tables, %v; want utf8mb4 and none", name, charset, tables, err)
+			}
+			if slices.Contains(names, name) {
+				t.Errorf("got the database %q twice", name)
+			}
+			names = append(names, name)
+			mustExec(t, db, "CREATE TABLE t (n INT)")
+		}
+	})
+	for _, name := range names {
+		var n int
+		err := admin.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", name).Scan(&n)
+		if err != nil || n != 0 {
+			t.Errorf("database %q after the test: found %d, %v; want it dropped", name, n, err)
+		}
+	}
+}
+
+func TestGrant(t *testing.T) {
+	onServer(t)
+	admin := Admin(t)
+	var user string
+	t.Run("only what was asked for", func(t *testing.T) {
+		dsn := DSN(t)
+		mustExec(t, connect(t, dsn), "CREATE TABLE t (n INT)")
+		reader := Grant(t, "SELECT", dsn)
+		cfg, err := mysql.ParseDSN(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		user = cfg.User
+		db := connect(t, reader)
+		mustExec(t, db, "SELECT * FROM t")
+		for _, statement := range []string{"INSERT INTO t VALUES (1)", "CREATE TABLE u (n INT)", "DROP TABLE t"} {
+			if _, err := db.ExecContext(t.Context(), statement); !denied(err) {
+				t.Errorf("%s: %v; want it denied", statement, err)
+			}
+		}
+		// A name with a wildcard in it must not open other databases.
+		var n int
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE 'mergesafetest%'").Scan(&n); err != nil || n != 1 {
+			t.Errorf("the account sees %d databases of tests, %v; want one", n, err)
+		}
+	})
+	var n int
+	if err := admin.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM mysql.user WHERE user = ?", user).Scan(&n); err != nil || n != 0 {
+		t.Errorf("account %q after the test: found %d, %v; want it dropped", user, n, err)
+	}
+}
+
+func TestSkips(t *testing.T) {
+	onServer(t)
+	reader := Grant(t, "SELECT", DSN(t))
+	for name, f := range map[string]func(*testing.T){
+		"DSN, no server":       func(t *testing.T) { t.Setenv(EnvDSN, ""); DSN(t) },
+		"Admin, no server":     func(t *testing.T) { t.Setenv(EnvDSN, ""); Admin(t) },
+		"Grant, not permitted": func(t *testing.T) { Grant(t, "SELECT", reader) },
+	} {
+		var skipped bool
+		t.Run(name, func(t *testing.T) {
+			defer func() { skipped = t.Skipped() }()
+			f(t)
+		})
+		if !skipped {
+			t.Errorf("%s: not skipped", name)
+		}
+	}
+}
+
+// A server that should be there and is not must fail the tests: skipping them would hide that.
+func TestUnreachableServerIsAFailure(t *testing.T) {
+	s := Private(t)
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(EnvDSN, s.DSN())
+	fake := &recorder{TB: t}
+	done := make(chan struct{})
+	go func() { defer close(done); DSN(fake) }() // in a goroutine, which FailNow ends
+	<-done
+	if !fake.failed || fake.skipped {
+		t.Errorf("failed %t, skipped %t; want a failure", fake.failed, fake.skipped)
+	}
+	if password := s.cfg.Passwd; strings.Contains(fake.text, password) {
+		t.Errorf("the message has the password: %s", fake.text)
+	}
+}
