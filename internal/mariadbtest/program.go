@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoProgram says that no MariaDB or MySQL server program was found on this machine.
-var ErrNoProgram = errors.New("mariadbtest: no mariadbd or mysqld found; on Debian or Ubuntu: apt-get install mariadb-server-core")
+var ErrNoProgram = errors.New("mariadbtest: no mariadbd or mysqld found; on Debian or Ubuntu: apt-get install mariadb-server-core mariadb-client-core")
 
 // FindProgram returns the path of the database server program, looked for on PATH and where systems keep servers, or
 // ErrNoProgram.

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -90,23 +91,41 @@ func start(ctx context.Context, stderr io.Writer) (*mariadbtest.Server, error) {
 	return mariadbtest.Start(ctx, mariadbtest.Options{})
 }
 
-// install puts the server program on the machine. It takes the package without the system service, so that nothing
-// starts to run.
+// packages are the sets of packages that hold a server program, of which the first that the system has is taken: first
+// MariaDB's, then what older systems offer. These have no system service, so that nothing starts to run. The client's
+// package has my_print_defaults, without which mariadb-install-db does not work.
+func packages() [][]string {
+	return [][]string{
+		{"mariadb-server-core", "mariadb-client-core"},
+		{"default-mysql-server-core", "default-mysql-client-core"},
+	}
+}
+
+// install puts the server program on the machine.
 func install(ctx context.Context, stderr io.Writer) error {
 	apt, err := exec.LookPath("apt-get")
 	if err != nil || os.Geteuid() != 0 {
 		return mariadbtest.ErrNoProgram
 	}
-	for _, args := range [][]string{
-		{"update"},
-		{"install", "-y", "--no-install-recommends", "mariadb-server-core"},
-	} {
+	run := func(args ...string) error {
 		cmd := exec.CommandContext(ctx, apt, args...)
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		cmd.Stdout, cmd.Stderr = stderr, stderr
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("%s %s: %w\n%w", apt, args[0], err, mariadbtest.ErrNoProgram)
+			return fmt.Errorf("%s %s: %w", apt, strings.Join(args, " "), err)
 		}
+		return nil
 	}
-	return nil
+	if err := run("update", "-q"); err != nil {
+		return fmt.Errorf("%w\n%w", err, mariadbtest.ErrNoProgram)
+	}
+	var errs error
+	for _, set := range packages() {
+		err := run(append([]string{"install", "-q", "-y", "--no-install-recommends"}, set...)...)
+		if err == nil {
+			return nil
+		}
+		errs = errors.Join(errs, err)
+	}
+	return fmt.Errorf("%w\n%w", errs, mariadbtest.ErrNoProgram)
 }

@@ -1,0 +1,26 @@
+# What people run in this repository. "make" alone prints the list.
+
+GO ?= go
+
+# The rest of the line gets TEST_MYSQL_DSN: a private MariaDB, or the server
+# that it names already.
+WITH_MARIADB = $(GO) run ./internal/mariadbtest/with-mariadb --
+
+.PHONY: help test check toolchain
+
+help: ## print this list
+	@echo 'usage: make TARGET'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+test: check toolchain ## everything: the checks, then all tests with the race detector and a real MariaDB
+	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -race -timeout 12m ./...
+
+check: ## what is quick: vet, formatting, go.mod; changes nothing
+	$(GO) vet ./...
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || \
+		{ echo "not formatted, run gofmt -w on: $$unformatted" >&2; exit 1; }
+	$(GO) mod tidy -diff
+
+# The race detector needs a C compiler.
+toolchain:
+	@set -- $$($(GO) env CC); command -v "$$1" >/dev/null || .ci/install gcc libc6-dev
