@@ -73,7 +73,7 @@ func (k *keys) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, error] 
 }
 
 func (k *keys) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
-	return nil, nil
+	return []merge.Field{{Column: "id"}}, nil
 }
 
 // BenchmarkKeys is the pass over the primary keys: its order is verified, its

@@ -91,10 +91,7 @@ func keyText(fields []Field, key []string) string {
 			if f.Column != name {
 				continue
 			}
-			value := f.Value
-			if f.Null {
-				value = "NULL"
-			}
+			value := f.text()
 			if len(key) > 1 {
 				value = name + "=" + value
 			}

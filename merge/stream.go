@@ -43,31 +43,19 @@ type savedRow struct {
 	order, carry savedValues
 }
 
-type savedValues struct {
-	data []byte
-	ends []int
-	null []bool
-}
+// savedValues are the columns of one row, kept like the rows of one column.
+type savedValues Vector
 
 func (s *savedValues) save(vectors []Vector, row int) {
-	s.data, s.ends, s.null = s.data[:0], s.ends[:0], s.null[:0]
+	s.Data, s.Ends, s.Null = s.Data[:0], s.Ends[:0], s.Null[:0]
 	for i := range vectors {
-		s.data = append(s.data, vectors[i].At(row)...)
-		s.ends = append(s.ends, len(s.data))
-		s.null = append(s.null, vectors[i].IsNull(row))
+		s.Data = append(s.Data, vectors[i].At(row)...)
+		s.Ends = append(s.Ends, len(s.Data))
+		s.Null = append(s.Null, vectors[i].IsNull(row))
 	}
 }
 
-func (s *savedValues) at(i int) []byte {
-	if s.null[i] {
-		return nil
-	}
-	start := 0
-	if i > 0 {
-		start = s.ends[i-1]
-	}
-	return s.data[start:s.ends[i]:s.ends[i]]
-}
+func (s *savedValues) at(column int) []byte { return (*Vector)(s).At(column) }
 
 // open begins to read. Until close is called no other Scan of the same source
 // may be open.

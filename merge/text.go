@@ -12,7 +12,7 @@ import (
 // TextOptions are what may be chosen about the text of a report. The zero
 // value is plain text of 100 columns.
 type TextOptions struct {
-	Width int  // columns of the terminal; 0 is 100, and less than 40 is 40
+	Width int  // columns of the terminal; 0 is 100, and less than 60 is 60
 	Color bool // mark the verdicts with ANSI colours
 }
 
@@ -32,7 +32,7 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 	if opts.Width == 0 {
 		opts.Width = 100
 	}
-	t := &text{width: max(opts.Width, 40), color: opts.Color}
+	t := &text{width: max(opts.Width, 60), color: opts.Color}
 	t.verdict(r)
 	t.sources(r)
 	t.failures(r)
@@ -257,10 +257,14 @@ func (r SampleRow) cells(header []string) []string {
 }
 
 func (f Field) text() string {
-	if f.Null {
+	switch {
+	case f.Null:
 		return "NULL"
+	case f.Value == "":
+		return `""`
+	default:
+		return f.Value
 	}
-	return f.Value
 }
 
 // table writes lines in aligned columns, as many as there is room for.
@@ -274,8 +278,9 @@ func (t *text) table(indent int, lines [][]string) {
 			widths[i] = max(widths[i], min(cells(printable(cell)), textCell))
 		}
 	}
+	const room = len("(+99)") // to say how many do not fit
 	fit, used := 0, indent
-	for fit < len(widths) && (fit < 2 || used+widths[fit] <= t.width) {
+	for fit < len(widths) && (fit < 2 || used+widths[fit]+2+room <= t.width) {
 		used += widths[fit] + 2
 		fit++
 	}

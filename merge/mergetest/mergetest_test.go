@@ -1,0 +1,124 @@
+package mergetest_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
+)
+
+func database() *mergetest.Database {
+	return &mergetest.Database{
+		Label: "s1",
+		Schema: merge.Catalog{Tables: []merge.Table{{
+			Name: "pets", Primary: []string{"id"},
+			Columns: []merge.Column{
+				{Name: "id", Type: "BLOB", IsID: true},
+				{Name: "name", Type: "TEXT", Collation: mergetest.NoCase},
+				{Name: "age", Type: "INTEGER"},
+				{Name: "parent", Type: "BLOB"},
+			},
+		}}},
+		Rows: map[string][]mergetest.Row{"pets": {
+			{"id": gameid.MustParse("00000000001000010002"), "name": "bo", "age": int64(3), "parent": gameid.MustParse("00000000001000010001")},
+			{"id": gameid.MustParse("00000000001000010001"), "name": "Al", "age": int64(-7), "parent": gameid.MustParse("00000000001000010009")},
+			{"id": gameid.MustParse("00000000001000010003"), "name": "", "age": int64(1)},
+			{"id": gameid.MustParse("00000000001000010004"), "age": int64(0)},
+		}},
+	}
+}
+
+// names reads a scan to its end and returns what it carried.
+func names(t *testing.T, seq iter.Seq2[*merge.Batch, error]) (got []string) {
+	t.Helper()
+	for b, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range b.Len {
+			if v := b.Carry[0].At(row); v == nil {
+				got = append(got, "NULL")
+			} else {
+				got = append(got, string(v))
+			}
+		}
+	}
+	return got
+}
+
+func TestScan(t *testing.T) {
+	ref := &merge.Reference{Columns: []string{"parent"}, ToTable: "pets", ToColumns: []string{"id"}}
+	for name, test := range map[string]struct {
+		scan merge.Scan
+		want []string
+	}{
+		"by ID":             {merge.Scan{Order: []merge.Order{{Column: "id"}}}, []string{"Al", "bo", "", "NULL"}},
+		"by number":         {merge.Scan{Order: []merge.Order{{Column: "age"}}}, []string{"Al", "NULL", "", "bo"}},
+		"by text, NULL 1st": {merge.Scan{Order: []merge.Order{{Column: "name"}}}, []string{"NULL", "", "Al", "bo"}},
+		"no NULL":           {merge.Scan{Order: []merge.Order{{Column: "name"}}, SkipNull: true}, []string{"", "Al", "bo"}},
+		"binary":            {merge.Scan{Order: []merge.Order{{Column: "name", Collation: mergetest.Binary}}, SkipNull: true}, []string{"", "Al", "bo"}},
+		"dangling":          {merge.Scan{Order: []merge.Order{{Column: "parent"}}, Dangling: ref}, []string{"Al"}},
+	} {
+		test.scan.Table, test.scan.Carry = "pets", []string{"name"}
+		if diff := cmp.Diff(test.want, names(t, database().Scan(context.Background(), test.scan))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// It is as strict as a real database, and stricter.
+func TestContract(t *testing.T) {
+	ctx := context.Background()
+	scan := merge.Scan{Table: "pets", Order: []merge.Order{{Column: "id"}}}
+	d := database()
+	var before *merge.Batch
+	for b, err := range d.Scan(ctx, scan) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != nil && before.Order[0].At(0)[0] != 0xa5 {
+			t.Error("a batch can still be read after the next one was asked for")
+		}
+		before = b
+		for _, err := range d.Scan(ctx, scan) {
+			if err == nil {
+				t.Error("two scans are open at once")
+			}
+		}
+		if _, err := d.Row(ctx, "pets", []string{"id"}, [][]byte{b.Order[0].At(0)}); err == nil {
+			t.Error("a row was fetched while a scan is open")
+		}
+	}
+	var unsupported *merge.UnsupportedError
+	for _, err := range d.Scan(ctx, merge.Scan{Table: "pets", Order: []merge.Order{{Column: "name", Collation: "klingon"}}}) {
+		if !errors.As(err, &unsupported) {
+			t.Errorf("unknown collation: %v", err)
+		}
+	}
+	for _, bad := range []merge.Scan{{Table: "none"}, {Table: "pets", Order: []merge.Order{{Column: "none"}}}} {
+		n := 0
+		for _, err := range d.Scan(ctx, bad) {
+			if n++; err == nil {
+				t.Errorf("%+v is no error", bad)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d answers to %+v", n, bad)
+		}
+	}
+	id := gameid.MustParse("00000000001000010004").Bytes()
+	fields, err := d.Row(ctx, "pets", []string{"id"}, [][]byte{id[:]})
+	want := []merge.Field{{Column: "id", Value: "00000000001000010004"}, {Column: "name", Null: true}, {Column: "age", Value: "0"}, {Column: "parent", Null: true}}
+	if diff := cmp.Diff(want, fields); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if fields, err := d.Row(ctx, "pets", []string{"id"}, [][]byte{{1}}); fields != nil || err != nil {
+		t.Errorf("a row that is not there: %v, %v", fields, err)
+	}
+}
