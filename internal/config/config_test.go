@@ -1,0 +1,310 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/gameid"
+)
+
+func env(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := variables[name]
+		return v, ok
+	}
+}
+
+func TestParse(t *testing.T) {
+	c, err := Parse("config.toml", `
+[server]
+number = 1048575
+name = "Nordlicht 北"
+listen = ":9090"
+[database]
+dsn_env = "GAME_DSN"
+[[source]]
+name = "s1"
+dsn = "sqlite:data/s1.db"
+[[source]]
+dsn_env = "S2_DSN"
+name = "s2"
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CheckServer(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(Server{gameid.MaxServer, "Nordlicht 北", ":9090"}, c.Server); diff != "" {
+		t.Errorf("[server] (-want +got):\n%s", diff)
+	}
+	lookup := env(map[string]string{"GAME_DSN": "mysql:game:pw@tcp(db)/s1", "S2_DSN": "sqlite:data/s2.db"})
+	got := []string{reveal(t, c.Database, lookup)}
+	for _, name := range []string{"s1", "s2"} {
+		s, err := c.Source(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, s.Name, reveal(t, s.Database, lookup))
+	}
+	want := []string{"mysql:game:pw@tcp(db)/s1", "s1", "sqlite:data/s1.db", "s2", "sqlite:data/s2.db"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("databases (-want +got):\n%s", diff)
+	}
+}
+
+func reveal(t *testing.T, d Database, lookup func(string) (string, bool)) string {
+	t.Helper()
+	s, err := d.DSN(lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Reveal()
+}
+
+func TestParseNothing(t *testing.T) {
+	c, err := Parse("config.toml", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Server != (Server{Listen: DefaultListen}) || c.Database != (Database{}) || len(c.Sources) != 0 {
+		t.Errorf("got %v; want only the default address", c)
+	}
+}
+
+func TestParseProblems(t *testing.T) {
+	const wantsDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
+	for _, tt := range []struct{ text, want string }{
+		// Names.
+		{"[server]\nnubmer = 7", `2: unknown key nubmer (did you mean "number"?): [server] has number, name, listen`},
+		{"\n\n[sever]\nnumber = 7", `3: unknown key sever (did you mean "server"?): the file has server, database, source`},
+		{"number = 7\n[server]", `1: unknown key number: the file has server, database, source`},
+		{"[server]\nNumber = 7", `2: unknown key Number (did you mean "number"?): [server] has number, name, listen`},
+		{"[server]\n\"a b\" = 7", `2: unknown key with special characters: [server] has number, name, listen`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env`},
+		{"[server]\nname = '''\n[x]\ny=1'''\n[server.tls]\ncert='x'", `2: server.name has a control character in it: want a plain name` + "\n" +
+			`5: unknown key tls: [server] has number, name, listen`},
+		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, source` + "\n" +
+			`2: unknown key b: the file has server, database, source` + "\n" +
+			`3: unknown key c: the file has server, database, source`},
+
+		// Types and ranges.
+		{"[server]\nnumber = 0", `2: server.number 0 is out of range: want 1 to 1048575`},
+		{"[server]\nnumber = 1048576", `2: server.number 1048576 is out of range: want 1 to 1048575`},
+		{"[server]\nnumber = -1", `2: server.number -1 is out of range: want 1 to 1048575`},
+		{"[server]\nnumber = '7'", `2: server.number is text: want an integer from 1 to 1048575`},
+		{"[server]\nnumber = 7.0", `2: server.number is a number with a fraction: want an integer from 1 to 1048575`},
+		{"server.number = true", `1: server.number is true or false: want an integer from 1 to 1048575`},
+		{"[server]\nname = 7", `2: server.name is an integer: want text in quotes`},
+		{"[server]\nname = 2025-01-01", `2: server.name is a date: want text in quotes`},
+		{"[server]\nname = ['s1']", `2: server.name is a list: want text in quotes`},
+		{"[server]\n[server.name]", `2: server.name is a section: want text in quotes`},
+		{"[server]\n[[server.name]]", `2: server.name is a list of sections: want text in quotes`},
+		{"[server]\nname = ''", `2: server.name is empty: want a name, or no such key`},
+		{"[server]\nname = '" + strings.Repeat("名", 65) + "'", `2: server.name has 65 characters: want at most 64`},
+		{"[server]\nlisten = '8080'", `2: server.listen is not an address: want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`},
+		{"[server]\nlisten = ':http'", `2: server.listen has no port from 0 to 65535: want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`},
+		{"[server]\nlisten = ':65536'", `2: server.listen has no port from 0 to 65535: want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`},
+		{"server = 7", `1: server is an integer: want a section [server]`},
+		{"[[server]]", `1: server can be there only once: want [server], not [[server]]`},
+		{"[source]", `1: source can be there several times: want [[source]], with two brackets`},
+		{"source = [{name='a', dsn='sqlite:a'}]", `1: source is a list: want sections [[source]]`},
+		{"source = 's1'", `1: source is text: want sections [[source]]`},
+
+		// Databases.
+		{"[database]", `1: database.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
+		{"[database]\ndsn = 'data/hunter2.db'", `2: database.dsn is not a DSN: ` + wantsDSN},
+		{"[database]\ndsn = 'sqlite:'", `2: database.dsn is not a DSN: ` + wantsDSN},
+		{"[database]\ndsn = 'postgres:hunter2@db'", `2: database.dsn is not a DSN: ` + wantsDSN},
+		{"[database]\ndsn = 'sqlite:a'\ndsn_env = 'A'", `3: database.dsn_env and dsn are both there: want one of them`},
+		{"[database]\ndsn_env = '$S1_DSN'", `2: database.dsn_env is not the name of an environment variable: want letters, digits and _, with no $ in front`},
+		{"[database]\ndsn_env = 'mysql:root:hunter2@tcp(db)/s1'", `2: database.dsn_env is not the name of an environment variable: want letters, digits and _, with no $ in front`},
+
+		// Sources.
+		{"[[source]]\ndsn='sqlite:a'", `1: source.name is missing: want a short name for the tools, such as name = "s1"`},
+		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n[[source]]\nname='s1'\ndsn='sqlite:b'", `5: source.name "s1" is the name of the source in line 2 already`},
+		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n\n[[source]]\nname='s2'", `5: source.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
+		{"[[source]]\nname='a:b'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
+		{"[[source]]\nname='-a'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
+
+		// Syntax.
+		{"\n[server]\nname = s1", `3: is not TOML: want quotes around text, as in name = "s1"`},
+		{"[server]\nnumber =", `2: is not TOML: no value after the =`},
+		{"[server]\nname = \"s1\n", `2: is not TOML: want the closing quote on the same line`},
+		{"[server]\nnumber = 7\nnumber = 8", `3: is not TOML: this key or section is there already, further up`},
+		{"[server\nnumber = 7", `2: is not TOML: want a ] at the end of the section's name`},
+		{"number: 7", `1: is not TOML: want key = value`},
+		{"[server]\nnumber = 007", `2: is not TOML: want a plain integer, such as 7`},
+		{"[server]\nnumber = 99999999999999999999", `2: is not TOML: the number is too large`},
+		{"dsn = \"mysql:root:hunter\"2@tcp(db)/s1\"", `1: is not TOML: want nothing after the value; inside text in quotes, write \" for a quote`},
+		{"dsn = \"C:\\data\"", `1: is not TOML: in "text" a \ starts an escape: write \\, or use 'text'`},
+		{"dsn = '''hunter2", `1: is not TOML: the text ends before a quote or bracket is closed`},
+		{"\x00", `1: is not TOML: want UTF-8 text`},
+	} {
+		_, err := Parse("config.toml", tt.text)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		want := "config.toml:" + strings.ReplaceAll(tt.want, "\n", "\nconfig.toml:")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
+		}
+		if strings.Contains(got, "hunter") {
+			t.Errorf("%q: the message has the secret: %s", tt.text, got)
+		}
+	}
+}
+
+func TestErrorType(t *testing.T) {
+	_, err := Parse("c.toml", "[server]\nnumber = 0")
+	e, ok := errors.AsType[*Error](err)
+	if want := (Error{"c.toml", 2, "server.number", "0 is out of range: want 1 to 1048575"}); !ok || *e != want {
+		t.Errorf("got %#v; want %#v", e, want)
+	}
+}
+
+func TestLinesSurviveEditors(t *testing.T) {
+	_, err := Parse("c.toml", "\uFEFF# by an editor of Windows\r\n[server]\r\nnumber = 0\r\n")
+	if e, ok := errors.AsType[*Error](err); !ok || e.Line != 3 {
+		t.Errorf("got %v; want a problem in line 3", err)
+	}
+}
+
+func TestCheckServer(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"[database]\ndsn='sqlite:a'", "c.toml: server.number is missing: want a number from 1 to 1048575 that no other game server has"},
+		{"[server]\nnumber=1", `c.toml: database is missing: want a section [database] with a dsn, such as "sqlite:data/s1.db"`},
+	} {
+		c, err := Parse("c.toml", tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.CheckServer(); err == nil || err.Error() != tt.want {
+			t.Errorf("%q: got %v; want %s", tt.text, err, tt.want)
+		}
+	}
+}
+
+func TestDSNFromTheEnvironment(t *testing.T) {
+	c, err := Parse("c.toml", "[database]\ndsn_env = 'GAME_DSN'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{nil, "is not set"},
+		{map[string]string{"GAME_DSN": ""}, "is empty"},
+		{map[string]string{"GAME_DSN": "root:hunter2@tcp(db)/s1"}, "holds no DSN: " + wantDSN},
+	} {
+		_, err := c.Database.DSN(env(tt.env))
+		if want := "c.toml:2: database.dsn_env names the environment variable GAME_DSN, which " + tt.want; err == nil || err.Error() != want {
+			t.Errorf("%v: got %v; want %s", tt.env, err, want)
+		}
+	}
+}
+
+func TestFindDSN(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.toml")
+	text := "[[source]]\nname='north'\ndsn='sqlite:n.db'\n[[source]]\nname='south'\ndsn_env='SOUTH'\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lookup := env(map[string]string{"SOUTH": "mysql:u:p@tcp(db)/s"})
+	for _, tt := range []struct{ arg, file, want, wantErr string }{
+		{"north", file, "sqlite:n.db", ""},
+		{"south", file, "mysql:u:p@tcp(db)/s", ""},
+		{"sqlite:x.db", "no such file", "sqlite:x.db", ""},
+		{"noth", file, "", `no source "noth" (did you mean "north"?): it has north, south`},
+		{"north", "no such file", "", `no source "north" without a configuration file: want a DSN, such as "sqlite:data/s1.db", or the file: `},
+		{"data/s1.db", file, "", `"data/s1.db" is neither a DSN nor the name of a source: for an SQLite file write "sqlite:data/s1.db"`},
+		{"s1.db", file, "", `for an SQLite file write "sqlite:s1.db"`},
+	} {
+		got, err := FindDSN(tt.arg, tt.file, lookup)
+		if got.Reveal() != tt.want || (err == nil) != (tt.wantErr == "") || err != nil && !strings.Contains(err.Error(), tt.wantErr) {
+			t.Errorf("FindDSN(%q): got %q, %v; want %q, %s", tt.arg, got.Reveal(), err, tt.want, tt.wantErr)
+		}
+	}
+	if _, err := FindDSN("s1", "no such file", lookup); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v; want it to be fs.ErrNotExist", err)
+	}
+
+	c, err := Parse("c.toml", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Source("s1"); err == nil || err.Error() != `c.toml: no source "s1": the file has no [[source]]` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The sample must work as it is, and so must each line in it that is there to be uncommented.
+func TestSample(t *testing.T) {
+	const path = "../../config.toml"
+	c, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CheckServer(); err != nil {
+		t.Error(err)
+	}
+	got := []string{reveal(t, c.Database, env(nil))}
+	for _, s := range c.Sources {
+		got = append(got, s.Name+" "+reveal(t, s.Database, env(nil)))
+	}
+	want := []string{"sqlite:data/s1.db", "s1 sqlite:data/s1.db", "s2 sqlite:data/s2.db", "s3 sqlite:data/s3.db"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("databases (-want +got):\n%s", diff)
+	}
+
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commented := regexp.MustCompile(`(?m)^# (dsn.*=.*)$`).FindAllStringSubmatch(string(text), -1)
+	if len(commented) == 0 {
+		t.Fatal("no commented line found")
+	}
+	for _, m := range commented {
+		if _, err := Parse("c.toml", "[database]\n"+m[1]); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+		}
+	}
+}
+
+// No text makes Parse panic, and no message has a part of a DSN in it.
+func FuzzParse(f *testing.F) {
+	sample, err := os.ReadFile("../../config.toml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(sample), "")
+	f.Add("[database]\n", "")
+	f.Add("[database]\nx = ", "\n")
+	f.Add("[[source]]\nname = 7\n", "\ndsn_env = 5\n[[source]]")
+	f.Add("'", "' = 1")
+	f.Add("source = [{name = 1, ", "}, {}]")
+	f.Add("a = \"\"\"\n", "\"\"\"\nb")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "hunter2"
+		c, err := Parse("c.toml", before+`dsn = "mysql:root:`+secret+`@tcp(db)/s1"`+after)
+		if err == nil {
+			if c.Server.Listen == "" || c.Server.Number > gameid.MaxServer {
+				t.Errorf("accepted %v", c.Server)
+			}
+			err = c.CheckServer()
+		}
+		if err != nil && strings.Contains(err.Error(), secret) && !strings.Contains(before+after, secret) {
+			t.Errorf("the message has the secret: %v", err)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// document is a file that was found to be TOML.
+type document struct {
+	file     string
+	values   map[string]any
+	problems []*Error
+
+	text   string
+	places []place // where the keys are; filled when first needed
+}
+
+// place is where a key, or the head of a section, is in the file.
+type place struct {
+	key  toml.Key
+	line int
+}
+
+func parse(file, text string) (*document, error) {
+	d := &document{file: file, text: text}
+	if _, err := toml.Decode(text, &d.values); err != nil {
+		// The library's errors quote the text, and hold all of it.
+		problem, line := "is not TOML", 0
+		if e, ok := errors.AsType[toml.ParseError](err); ok {
+			line = e.Position.Line
+			problem += syntaxHint(e.Message)
+		}
+		return nil, &Error{File: file, Line: line, Problem: problem}
+	}
+	return d, nil
+}
+
+// syntaxHint puts the usual errors of syntax into words that quote nothing.
+func syntaxHint(message string) string {
+	for _, h := range []struct{ part, hint string }{
+		{"expected value but found", `: want quotes around text, as in name = "s1"`},
+		{"unexpected EOF; expected value", ": no value after the ="},
+		{"strings cannot contain newlines", ": want the closing quote on the same line"},
+		{"unexpected EOF; expected key separator", ": want key = value"},
+		{"unexpected EOF", ": the text ends before a quote or bracket is closed"},
+		{"has already been defined", ": this key or section is there already, further up"},
+		{"was already created", ": this section is there already in another form, further up"},
+		{"expected '.' or '='", ": want key = value"},
+		{"expected a top-level item to end", ": want nothing after the value; inside text in quotes, write \\\" for a quote"},
+		{"invalid escape", `: in "text" a \ starts an escape: write \\, or use 'text'`},
+		{"to end table name", ": want a ] at the end of the section's name"},
+		{"end of table array name", ": want ]] at the end of the section's name"},
+		{"nteger", ": want a plain integer, such as 7"},
+		{"out of range", ": the number is too large"},
+		{"NULL bytes", ": want UTF-8 text"},
+		{"UTF-8", ": want UTF-8 text"},
+	} {
+		if strings.Contains(message, h.part) {
+			return h.hint
+		}
+	}
+	return ""
+}
+
+// line returns the line in which a key, or the head of a section, stands in
+// the file, counted from 1, or 0 if it cannot tell. Of several sections of
+// the same name it takes the one of that index, from 0.
+func (d *document) line(index int, key ...string) int {
+	if d.places == nil {
+		d.places = places(d.text)
+	}
+	places := d.places
+	var heads []int
+	for i, p := range places {
+		if slices.Equal(p.key, key[:1]) {
+			heads = append(heads, i)
+		}
+	}
+	if index < len(heads) {
+		places = places[heads[index]:]
+	}
+	for _, p := range places {
+		if slices.Equal(p.key, key) {
+			return p.line
+		}
+	}
+	for _, p := range places { // a section without a head, as in "server.number = 7"
+		if p.key[0] == key[0] {
+			return p.line
+		}
+	}
+	return 0
+}
+
+// places finds where the keys of a text are, which the library does not tell.
+// It reads the text statement by statement: a statement is the smallest
+// number of whole lines that is TOML by itself.
+func places(text string) []place {
+	var all []place
+	var section toml.Key
+	start := 0 // of the statement, as an index into lines
+	lines := strings.SplitAfter(text, "\n")
+	for i := range lines {
+		statement := strings.Join(lines[start:i+1], "")
+		var values map[string]any
+		md, err := toml.Decode(statement, &values)
+		if err != nil {
+			continue
+		}
+		head := strings.HasPrefix(strings.TrimSpace(statement), "[")
+		for _, key := range md.Keys() {
+			if head {
+				section = key
+			} else {
+				key = slices.Concat(section, key)
+			}
+			all = append(all, place{key, start + 1})
+		}
+		start = i + 1
+	}
+	return all
+}
