@@ -1,0 +1,101 @@
+package sqlsource
+
+import (
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// builder puts a catalogue together from what the database says of tables,
+// columns, indexes and references, in this order. What belongs to a table that
+// is not read is left out.
+type builder struct {
+	merge.Catalog
+	tables  map[string]*building
+	skipped map[string]bool
+}
+
+type building struct {
+	table
+	primary    []string
+	uniques    []merge.Unique
+	references []merge.Reference
+}
+
+func newBuilder() *builder {
+	return &builder{tables: make(map[string]*building), skipped: make(map[string]bool)}
+}
+
+func (b *builder) table(name string) {
+	b.tables[name] = &building{table: table{name: name, byName: make(map[string]*column)}}
+}
+
+// skip names a table that will not be read. It may have been added before.
+func (b *builder) skip(name, reason string) {
+	delete(b.tables, name)
+	if !b.skipped[name] {
+		b.skipped[name] = true
+		b.Skipped = append(b.Skipped, merge.Skipped{Table: name, Reason: reason})
+	}
+}
+
+func (b *builder) column(table string, c column) {
+	if t := b.tables[table]; t != nil {
+		t.columns = append(t.columns, &c)
+		t.byName[c.Name] = &c
+	}
+}
+
+// index adds one column to a unique index. unclear, if not empty, says why it
+// does not simply count.
+func (b *builder) index(table, index string, primary bool, column, unclear string) {
+	t := b.tables[table]
+	switch {
+	case t == nil:
+	case primary && unclear != "":
+		b.skip(table, "its primary key cannot be compared: "+unclear)
+	case primary:
+		t.primary = append(t.primary, column)
+	default:
+		if n := len(t.uniques); n == 0 || t.uniques[n-1].Name != index {
+			t.uniques = append(t.uniques, merge.Unique{Name: index})
+		}
+		u := &t.uniques[len(t.uniques)-1]
+		if column != "" {
+			u.Columns = append(u.Columns, column)
+		}
+		if u.Unclear == "" {
+			u.Unclear = unclear
+		}
+	}
+}
+
+// reference adds one pair of columns to a reference.
+func (b *builder) reference(table string, r merge.Reference, column, toColumn string) {
+	t := b.tables[table]
+	if t == nil {
+		return
+	}
+	if n := len(t.references); n == 0 || t.references[n-1].Name != r.Name {
+		t.references = append(t.references, r)
+	}
+	last := &t.references[len(t.references)-1]
+	last.Columns = append(last.Columns, column)
+	last.ToColumns = append(last.ToColumns, toColumn)
+}
+
+func (b *builder) finish() *schema {
+	s := &schema{Catalog: b.Catalog, tables: make(map[string]*table)}
+	for _, t := range b.tables {
+		out := merge.Table{Name: t.name, Primary: t.primary, Uniques: t.uniques, References: t.references}
+		for _, c := range t.columns {
+			out.Columns = append(out.Columns, c.Column)
+		}
+		s.Tables = append(s.Tables, out)
+		s.tables[t.name] = &t.table
+	}
+	slices.SortFunc(s.Tables, func(x, y merge.Table) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(s.Skipped, func(x, y merge.Skipped) int { return strings.Compare(x.Table, y.Table) })
+	return s
+}

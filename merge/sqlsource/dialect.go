@@ -1,0 +1,87 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"mergesafe/merge"
+)
+
+// dialect is what differs between kinds of databases.
+type dialect interface {
+	// begin opens the snapshot on a fresh connection.
+	begin(ctx context.Context, conn *sql.Conn) error
+
+	// unchanged returns an error if the snapshot no longer holds for some
+	// reason that the database itself does not see.
+	unchanged() error
+
+	// describe reads the catalogue.
+	describe(ctx context.Context, conn *sql.Conn) (*schema, error)
+
+	// quote makes an identifier of any name.
+	quote(name string) string
+
+	// sorted says how to read a column in the form that sorts under the
+	// collation; where there is no such form it returns a
+	// [*merge.UnsupportedError]. carried says how to read it plainly. The
+	// table is r in the statement.
+	sorted(ctx context.Context, conn *sql.Conn, c *column, collation string) (reading, error)
+	carried(c *column) reading
+
+	// match is the condition that finds a row again by what carried gave, and
+	// its argument.
+	match(c *column, value []byte) (condition string, arg any, err error)
+
+	// shown is the expression by which a column becomes text for people, cut
+	// after some length, and the length of the whole.
+	shown(c *column) (value, length string)
+
+	// unsupported reports whether an error of a scan means that the database
+	// cannot compare the columns, not that it could not be read.
+	unsupported(err error) bool
+}
+
+// reading is how one column is read.
+type reading struct {
+	expr   string // what is selected
+	order  string // what is sorted by; "" for expr itself
+	encode encode
+	plain  bool // the values are given as they are
+}
+
+// schema is a catalogue together with what it takes to read the tables.
+type schema struct {
+	merge.Catalog
+	tables map[string]*table
+}
+
+type table struct {
+	name    string
+	columns []*column
+	byName  map[string]*column
+}
+
+type column struct {
+	merge.Column
+	kind    kind
+	why     string // of kind other: why it has no sorting form
+	charset string // of text in MySQL
+}
+
+func (t *table) add(c *column) {
+	if t.byName == nil {
+		t.byName = make(map[string]*column)
+	}
+	t.columns = append(t.columns, c)
+	t.byName[c.Name] = c
+}
+
+func noColumn(t *table, name string) error {
+	return fmt.Errorf("table %q has no column %q", t.name, name)
+}
+
+func unsupported(c *column, format string, args ...any) error {
+	return &merge.UnsupportedError{Column: c.Name, Reason: fmt.Sprintf(format, args...)}
+}

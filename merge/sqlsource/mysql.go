@@ -1,0 +1,216 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// mysqlDialect reads MariaDB, MySQL, and what speaks like them.
+type mysqlDialect struct {
+	weights map[weightKey]weight
+}
+
+func newMySQL() *mysqlDialect { return &mysqlDialect{weights: make(map[weightKey]weight)} }
+
+// mysqlSession makes the session independent of how the server or the account
+// is set up: rows must not be left out (sql_select_limit), statements not be
+// refused for being large, texts be sorted by all of their weights, and a
+// stream that waits while other databases are read must not be cut off.
+const mysqlSession = `SET SESSION
+	sql_select_limit = 18446744073709551615,
+	sql_big_selects = 1,
+	sql_mode = '',
+	time_zone = '+00:00',
+	max_sort_length = 65536,
+	net_write_timeout = 86400,
+	wait_timeout = 86400`
+
+// mysqlLimits are further settings of which each server knows some only.
+var mysqlLimits = []string{
+	"SET SESSION max_statement_time = 0",                // MariaDB
+	"SET SESSION idle_transaction_timeout = 0",          // MariaDB
+	"SET SESSION idle_readonly_transaction_timeout = 0", // MariaDB
+	"SET SESSION max_execution_time = 0",                // MySQL
+}
+
+const (
+	mysqlIsolation = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+	mysqlSnapshot  = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
+
+	// mysqlProbe asks for a table that does not exist. Who may read every
+	// table is told so; who may read some tables only, and therefore sees only
+	// those in the catalogue, is told that he may not read this one.
+	mysqlProbe = "SELECT 1 FROM `mergesafe: may every table be read?` LIMIT 1"
+)
+
+// Numbers of server errors.
+const (
+	errTableDenied     = 1142
+	errColumnDenied    = 1143
+	errSyntax          = 1064
+	errNoTable         = 1146
+	errUnknownVariable = 1193
+	errCharset         = 1115 // unknown character set
+	errCollation       = 1273 // unknown collation
+	errCollationFor    = 1253 // collation is not one of the character set
+	errCollationMix    = 1267 // two collations, and none is the stronger
+)
+
+func mysqlError(err error, numbers ...uint16) bool {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, n := range numbers {
+		if e.Number == n {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn) error {
+	exec := func(statement string) error {
+		_, err := conn.ExecContext(ctx, statement)
+		return err
+	}
+	if err := exec(mysqlSession); err != nil {
+		return err
+	}
+	for _, statement := range mysqlLimits {
+		if err := exec(statement); err != nil && !mysqlError(err, errUnknownVariable) {
+			return err
+		}
+	}
+	if err := exec(mysqlIsolation); err != nil {
+		return err
+	}
+	if err := mayReadAll(ctx, conn); err != nil {
+		return err
+	}
+	return exec(mysqlSnapshot)
+}
+
+// mayReadAll returns an error if the account may not read every table of the
+// database: those that it may not read would be missing from the catalogue,
+// and so from the check, without a trace.
+func mayReadAll(ctx context.Context, conn *sql.Conn) error {
+	var one int
+	err := conn.QueryRowContext(ctx, mysqlProbe).Scan(&one)
+	switch {
+	case mysqlError(err, errNoTable):
+		return nil
+	case mysqlError(err, errTableDenied, errColumnDenied):
+		var database, account string
+		if err := conn.QueryRowContext(ctx, "SELECT DATABASE(), CURRENT_USER()").Scan(&database, &account); err != nil {
+			return err
+		}
+		return fmt.Errorf("the account may not read every table, and could overlook some: %s", Grant(database, account))
+	case err == nil, errors.Is(err, sql.ErrNoRows):
+		return errors.New("the table that must not exist is there")
+	default:
+		return err
+	}
+}
+
+// Grant is the statement that gives an account, such as CURRENT_USER() names
+// it, all that reading a database takes.
+func Grant(database, account string) string {
+	user, host, ok := cutLast(account, "@")
+	if !ok {
+		host = "%"
+	}
+	// In GRANT, unlike elsewhere, _ and % in the name of a database are wildcards.
+	database = strings.NewReplacer("`", "``", "_", `\_`, "%", `\%`).Replace(database)
+	quote := strings.NewReplacer("'", "''")
+	return fmt.Sprintf("GRANT SELECT ON `%s`.* TO '%s'@'%s'", database, quote.Replace(user), quote.Replace(host))
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+func (d *mysqlDialect) unchanged() error { return nil }
+
+func (d *mysqlDialect) quote(name string) string {
+	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+}
+
+func (d *mysqlDialect) unsupported(err error) bool {
+	return mysqlError(err, errCharset, errCollation, errCollationFor, errCollationMix)
+}
+
+func (d *mysqlDialect) sorted(ctx context.Context, conn *sql.Conn, c *column, collation string) (reading, error) {
+	if c.why != "" {
+		return reading{}, unsupported(c, "%s", c.why)
+	}
+	switch c.kind {
+	case integer:
+		return reading{expr: d.ref(c), encode: encodeInteger}, nil
+	case moment:
+		r := d.carried(c)
+		r.order = d.ref(c) // sorts alike, and may have an index
+		return r, nil
+	case text:
+		expr, err := d.weightString(ctx, conn, c, collation)
+		return reading{expr: expr, encode: encodeText}, err
+	default:
+		return d.carried(c), nil
+	}
+}
+
+func (d *mysqlDialect) carried(c *column) reading {
+	switch c.kind {
+	case raw:
+		return reading{expr: d.ref(c), encode: encodeRaw, plain: true}
+	case text:
+		return reading{expr: d.ref(c), encode: encodeText, plain: true}
+	case integer:
+		return reading{expr: d.ref(c), encode: encodeDecimal}
+	case moment:
+		// One form for all dates, with and without a time of day, and whatever
+		// their precision.
+		return reading{expr: "DATE_FORMAT(" + d.ref(c) + ", '%Y-%m-%d %H:%i:%s.%f')", encode: encodeText, plain: true}
+	default:
+		return reading{expr: d.asText(c), encode: encodeText, plain: true}
+	}
+}
+
+func (d *mysqlDialect) match(c *column, value []byte) (string, any, error) {
+	switch c.kind {
+	case raw:
+		return d.ref(c) + " = ?", value, nil
+	case integer:
+		n, err := parseDecimal(value)
+		return d.ref(c) + " = ?", n, err
+	case text, moment:
+		return d.ref(c) + " = ?", string(value), nil
+	default:
+		return d.asText(c) + " = ?", string(value), nil
+	}
+}
+
+func (d *mysqlDialect) shown(c *column) (value, length string) {
+	ref := d.ref(c)
+	switch {
+	case c.IsID:
+		return "LOWER(HEX(" + ref + "))", "LENGTH(" + ref + ")"
+	case c.kind == raw:
+		return fmt.Sprintf("CONCAT('0x', LOWER(HEX(LEFT(%s, %d))))", ref, shownLength), "LENGTH(" + ref + ")"
+	default:
+		return fmt.Sprintf("LEFT(%s, %d)", d.asText(c), shownLength), "CHAR_LENGTH(" + d.asText(c) + ")"
+	}
+}
+
+func (d *mysqlDialect) ref(c *column) string { return "r." + d.quote(c.Name) }
+
+// asText is the column as its text in utf8mb4.
+func (d *mysqlDialect) asText(c *column) string { return "CONVERT(" + d.ref(c) + " USING utf8mb4)" }

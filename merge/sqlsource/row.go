@@ -1,0 +1,95 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// shownLength is how much of a value is shown to people: characters of a text,
+// bytes of anything else.
+const shownLength = 64
+
+// Row implements [merge.Source]. IDs are shown as 20 digits, other bytes as
+// 0x and hexadecimal digits. Values longer than 64 characters or bytes are cut
+// and end in "…" and their length.
+func (s *Source) Row(ctx context.Context, tableName string, columns []string, values [][]byte) ([]merge.Field, error) {
+	schema, err := s.schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.lock(); err != nil {
+		return nil, err
+	}
+	defer s.unlock()
+	fields, err := s.row(ctx, schema, tableName, columns, values)
+	if err == nil {
+		err = s.dialect.unchanged()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sqlsource: table %q: %w", tableName, err)
+	}
+	return fields, nil
+}
+
+func (s *Source) row(ctx context.Context, schema *schema, tableName string, columns []string, values [][]byte) ([]merge.Field, error) {
+	t := schema.tables[tableName]
+	if t == nil {
+		return nil, errors.New("there is no such table")
+	}
+	if len(columns) == 0 || len(columns) != len(values) {
+		return nil, fmt.Errorf("%d columns and %d values do not name a row", len(columns), len(values))
+	}
+	var selected, conditions []string
+	var args []any
+	for _, c := range t.columns {
+		value, length := s.dialect.shown(c)
+		selected = append(selected, value, length)
+	}
+	for i, name := range columns {
+		c := t.byName[name]
+		if c == nil {
+			return nil, noColumn(t, name)
+		}
+		if values[i] == nil {
+			conditions = append(conditions, "r."+s.dialect.quote(name)+" IS NULL")
+			continue
+		}
+		condition, arg, err := s.dialect.match(c, values[i])
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", name, err)
+		}
+		conditions = append(conditions, condition)
+		args = append(args, arg)
+	}
+	statement := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.dialect.quote(t.name) +
+		" AS r WHERE " + strings.Join(conditions, " AND ") + " LIMIT 1"
+
+	cells := make([]struct {
+		value  sql.NullString
+		length sql.NullInt64
+	}, len(t.columns))
+	dest := make([]any, 0, len(selected))
+	for i := range cells {
+		dest = append(dest, &cells[i].value, &cells[i].length)
+	}
+	err := s.conn.QueryRowContext(ctx, statement, args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]merge.Field, len(t.columns))
+	for i, c := range t.columns {
+		fields[i] = merge.Field{Column: c.Name, Value: cells[i].value.String, Null: !cells[i].value.Valid}
+		if cells[i].length.Int64 > shownLength {
+			fields[i].Value += fmt.Sprintf("… (%d)", cells[i].length.Int64)
+		}
+	}
+	return fields, nil
+}

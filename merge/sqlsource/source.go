@@ -1,0 +1,157 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"mergesafe/merge"
+	"mergesafe/store"
+)
+
+// Source is a database that is to be merged: one connection, and one snapshot
+// that everything it returns belongs to. It implements [merge.Source] and is
+// used by one goroutine at a time. A method that is called while a Scan is
+// open returns an error.
+//
+// Once the connection is lost, so is the snapshot, and every later call fails:
+// it is never silently opened anew. That includes a context that ends during
+// a call on MariaDB or MySQL.
+type Source struct {
+	name    string
+	db      io.Closer
+	conn    *sql.Conn
+	dialect dialect
+	busy    bool
+	found   *schema // nil until it was read
+}
+
+var _ merge.Source = (*Source)(nil)
+
+var errBusy = errors.New("sqlsource: called while a Scan is open: a source answers one question at a time")
+
+// Open connects to the database that dsn names, in the forms that
+// [store.OpenReadOnly] takes, and opens the snapshot. The caller closes it.
+// name is what reports and messages call the database. Errors do not contain
+// the password.
+//
+// On MariaDB and MySQL the account must be allowed to SELECT from every table
+// of the database, or Open returns an error with the GRANT that is missing;
+// tables are in the snapshot only if their engine has transactions.
+//
+// An SQLite database in WAL mode that nobody has open is read as it lies
+// there; if a writer comes and changes it, every method returns
+// [store.ErrChanged] from then on.
+func Open(ctx context.Context, name, dsn string) (*Source, error) {
+	db, err := store.OpenReadOnly(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	var d dialect
+	switch db.Dialect() {
+	case store.SQLite:
+		d = sqliteDialect{check: db.Unchanged}
+	case store.MySQL:
+		d = newMySQL()
+	}
+	s, err := newSource(ctx, name, db.Pool().DB, d)
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("sqlsource: open %q: %w", db, err)
+	}
+	s.db = db
+	return s, nil
+}
+
+// newSource opens the snapshot on a connection of pool.
+func newSource(ctx context.Context, name string, pool *sql.DB, d dialect) (*Source, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.begin(ctx, conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &Source{name: name, conn: conn, dialect: d}, nil
+}
+
+// Close gives up the snapshot and closes the connection.
+func (s *Source) Close() error {
+	// The connection may be broken, and ending it ends the transaction as well.
+	// Saying so first spares the server from finding out by itself.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	s.conn.ExecContext(ctx, "ROLLBACK")
+	s.conn.Close()
+	return s.db.Close()
+}
+
+// Name implements [merge.Source].
+func (s *Source) Name() string { return s.name }
+
+// Catalog implements [merge.Source].
+func (s *Source) Catalog(ctx context.Context) (*merge.Catalog, error) {
+	schema, err := s.schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &schema.Catalog, nil
+}
+
+// schema reads the catalogue at the first call.
+func (s *Source) schema(ctx context.Context) (*schema, error) {
+	if err := s.lock(); err != nil {
+		return nil, err
+	}
+	defer s.unlock()
+	if s.found == nil {
+		found, err := s.dialect.describe(ctx, s.conn)
+		if err == nil {
+			err = s.dialect.unchanged()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("sqlsource: read the catalogue: %w", err)
+		}
+		s.found = found
+	}
+	return s.found, nil
+}
+
+func (s *Source) lock() error {
+	if s.busy {
+		return errBusy
+	}
+	s.busy = true
+	return nil
+}
+
+func (s *Source) unlock() { s.busy = false }
+
+// scanError gives an error of a scan its place and its meaning.
+func (s *Source) scanError(ctx context.Context, scan merge.Scan, err error) error {
+	if ctx.Err() != nil {
+		// Drivers have many ways of saying it.
+		return fmt.Errorf("sqlsource: table %q: %w", scan.Table, ctx.Err())
+	}
+	if u, ok := errors.AsType[*merge.UnsupportedError](err); ok {
+		u.Table = scan.Table
+		return u
+	}
+	if s.dialect.unsupported(err) {
+		return &merge.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
+	}
+	return fmt.Errorf("sqlsource: table %q: %w", scan.Table, err)
+}
+
+func orderNames(scan merge.Scan) string {
+	names := make([]string, len(scan.Order))
+	for i, o := range scan.Order {
+		names[i] = o.Column
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,95 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// sqliteDialect reads SQLite. check is what unchanged returns.
+type sqliteDialect struct{ check func() error }
+
+func (d sqliteDialect) unchanged() error { return d.check() }
+
+func (d sqliteDialect) begin(ctx context.Context, conn *sql.Conn) error {
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	// The snapshot is that of the first read.
+	var n int
+	return conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema").Scan(&n)
+}
+
+func (d sqliteDialect) quote(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// unsupported recognises a collation that the game defines for itself. Their
+// error has no number of its own.
+func (d sqliteDialect) unsupported(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && strings.Contains(e.Error(), "no such collation sequence")
+}
+
+func (d sqliteDialect) sorted(_ context.Context, _ *sql.Conn, c *column, collation string) (reading, error) {
+	if c.why != "" {
+		return reading{}, unsupported(c, "%s", c.why)
+	}
+	switch c.kind {
+	case raw:
+		return d.carried(c), nil
+	case integer:
+		return reading{expr: d.ref(c), encode: encodeInteger}, nil
+	case text:
+		encode := sqliteText(collation)
+		if encode == nil {
+			return reading{}, unsupported(c, "the collation %s is not one of SQLite's own", collation)
+		}
+		return reading{expr: d.ref(c), order: d.ref(c) + " COLLATE " + collation, encode: encode}, nil
+	default:
+		return reading{}, unsupported(c, "its values cannot be compared")
+	}
+}
+
+func (d sqliteDialect) carried(c *column) reading {
+	switch c.kind {
+	case raw:
+		return reading{expr: d.ref(c), encode: encodeRaw, plain: true}
+	case integer:
+		return reading{expr: d.ref(c), encode: encodeDecimal}
+	case text:
+		return reading{expr: d.ref(c), encode: encodeText}
+	default:
+		return reading{expr: d.asText(c), encode: encodeText}
+	}
+}
+
+func (d sqliteDialect) match(c *column, value []byte) (string, any, error) {
+	switch c.kind {
+	case raw:
+		return d.ref(c) + " = ?", value, nil
+	case integer:
+		n, err := parseDecimal(value)
+		return d.ref(c) + " = ?", n, err
+	case text:
+		return d.ref(c) + " = ? COLLATE BINARY", string(value), nil
+	default:
+		return d.asText(c) + " = ?", string(value), nil
+	}
+}
+
+func (d sqliteDialect) shown(c *column) (value, length string) {
+	ref, prefix := d.ref(c), "0x"
+	if c.IsID {
+		prefix = ""
+	}
+	return fmt.Sprintf("CASE typeof(%s) WHEN 'blob' THEN '%s' || lower(hex(substr(%[1]s, 1, %[3]d))) ELSE substr(%[4]s, 1, %[3]d) END",
+		ref, prefix, shownLength, d.asText(c)), "length(" + ref + ")"
+}
+
+func (d sqliteDialect) ref(c *column) string    { return "r." + d.quote(c.Name) }
+func (d sqliteDialect) asText(c *column) string { return "CAST(" + d.ref(c) + " AS TEXT)" }

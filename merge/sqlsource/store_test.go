@@ -1,0 +1,119 @@
+package sqlsource
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/merge"
+	"mergesafe/store"
+)
+
+// A database of package store: its registry and version are read, and are no
+// tables of the game.
+func TestStoreDatabase(t *testing.T) {
+	for name, dsn := range map[string]func() string{
+		"sqlite":  func() string { return "sqlite:" + t.TempDir() + "/s.db" },
+		"mariadb": func() string { return "mysql:" + mariadbtest.DSN(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{dsn: dsn()}
+			db, err := store.Open(t.Context(), w.dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if err := db.CreateSchema(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Registry().SetName(t.Context(), 7, "seven"); err != nil {
+				t.Fatal(err)
+			}
+			id, err := gameid.NewGenerator[entity.Player](node).Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := time.Now().UTC().Truncate(time.Millisecond)
+			hero := entity.Player{ID: id, Account: "acc", Name: "Aria", Level: 1, CreatedAt: now, UpdatedAt: now}
+			if err := store.Players.Insert(t.Context(), db, hero); err != nil {
+				t.Fatal(err)
+			}
+			if err := node.Close(); err != nil {
+				t.Fatal(err)
+			}
+
+			s := w.open(t)
+			c, err := s.Catalog(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tables []string
+			ids := make(map[string]bool)
+			for _, table := range c.Tables {
+				tables = append(tables, table.Name)
+				for _, col := range table.Columns {
+					if col.IsID {
+						ids[table.Name+"."+col.Name] = true
+					}
+					if col.Opaque != "" {
+						t.Errorf("%s.%s is opaque: %s", table.Name, col.Name, col.Opaque)
+					}
+				}
+			}
+			if diff := cmp.Diff([]string{"guild_members", "guilds", "items", "players"}, tables); diff != "" {
+				t.Error(diff)
+			}
+			wantIDs := map[string]bool{"players.id": true, "items.id": true, "items.owner_id": true, "guilds.id": true, "guilds.leader_id": true,
+				"guild_members.player_id": true, "guild_members.guild_id": true}
+			if diff := cmp.Diff(wantIDs, ids); diff != "" {
+				t.Error(diff)
+			}
+			if c.SchemaVersion != store.SchemaVersion || !c.HasRegistry || len(c.Skipped) > 0 {
+				t.Errorf("version %d, registry %t, skipped %v", c.SchemaVersion, c.HasRegistry, c.Skipped)
+			}
+			registered, err := db.Registry().Servers(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			servers, err := s.Servers(t.Context())
+			want := []merge.Server{{Server: 7, World: registered[0].World, Name: "seven", Own: true, Reserved: registered[0].Reserved}}
+			if diff := cmp.Diff(want, servers); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+			rows := mustCollect(t, s.Scan(t.Context(), by("players", "id")))
+			if got, err := gameid.FromBytes(rows[0].order[0]); len(rows) != 1 || err != nil || got != id.ID() {
+				t.Errorf("got %d rows, the first with ID %s, %v", len(rows), got, err)
+			}
+		})
+	}
+}
+
+// Tables that were begun and never completed are no database to judge.
+func TestStoreUnfinished(t *testing.T) {
+	forEach(t, func(t *testing.T, e engine, w *world) {
+		w.exec(t, "CREATE TABLE "+store.SchemaTable+" (application VARCHAR(32) PRIMARY KEY, version INT NOT NULL)",
+			"INSERT INTO "+store.SchemaTable+" VALUES ('mergesafe', 0)")
+		if c, err := w.open(t).Catalog(t.Context()); err == nil {
+			t.Errorf("got %v", c)
+		}
+	})
+}
+
+// A server number that cannot be one is an error, not another number.
+func TestStoreServerOutOfRange(t *testing.T) {
+	forEach(t, func(t *testing.T, e engine, w *world) {
+		w.exec(t, "CREATE TABLE "+store.RegistryTable+" (server_id BIGINT, name VARCHAR(64), world CHAR(32), role VARCHAR(16), reserved_ms BIGINT)",
+			"INSERT INTO "+store.RegistryTable+" VALUES (4294967303, '', '', 'own', 0)")
+		if servers, err := w.open(t).Servers(t.Context()); err == nil {
+			t.Errorf("got %v", servers)
+		}
+	})
+}
