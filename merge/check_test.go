@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,24 @@ func TestPlantedFaults(t *testing.T) {
 				a.Rows["items"][0]["owner"] = id(1, 999)
 			},
 			found{"reference-dangling|items|owner → players.id": 1},
+		},
+		"references that differ": {
+			func(a, b *mergetest.Database) {
+				b.Schema.Tables[1].References = []merge.Reference{{Columns: []string{"owner"}, ToTable: "guilds", ToColumns: []string{"id"}}}
+				a.Rows["items"] = a.Rows["items"][:2]
+				b.Rows["items"] = b.Rows["items"][:2]
+			},
+			found{"reference-dangling|items|owner → guilds.id": 2},
+		},
+		"reference by name": {
+			func(a, b *mergetest.Database) {
+				ref := merge.Reference{Columns: []string{"mail"}, ToTable: "guilds", ToColumns: []string{"name"}}
+				a.Schema.Tables[3].References = []merge.Reference{ref}
+				b.Rows["players"][0]["mail"] = "gUILD1" // s1's, as its collation compares
+				b.Rows["players"][1]["mail"] = "gUILD2"
+				b.Rows["players"][2]["mail"] = "Guild3"
+			},
+			found{"reference-dangling|players|mail → guilds.name": 2, "reference-rebind|players|mail → guilds.name": 1},
 		},
 		"other version": {
 			func(a, b *mergetest.Database) { b.Schema.SchemaVersion = 0 },
@@ -374,6 +393,39 @@ func TestForeignSchema(t *testing.T) {
 	if len(find(report, merge.CodeServerConflict, "", "")) > 0 {
 		t.Error("servers were looked at where there are none")
 	}
+
+	// Keys of two types cannot be held against each other.
+	other := plain("b", 2)
+	other.Schema.Tables[0].Columns[0].Type = "INT"
+	report = check(t, merge.Options{}, plain("a", 2), other)
+	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != merge.NotVerified || len(r.Gaps) != 1 ||
+		r.Gaps[0].Reason != "column guid is INT, and BIGINT in a: the values cannot be compared" {
+		t.Errorf("got %+v, want NOT VERIFIED", r)
+	}
+
+	// The largest key there is, while another source is at its end.
+	report = check(t, merge.Options{}, plain("a", 1), plain("b", math.MaxInt64), plain("c", math.MaxInt64))
+	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Count != 1 || r.Rows != 2 {
+		t.Errorf("got %d keys in %d rows, want 1 in 2", r.Count, r.Rows)
+	}
+
+	// A NULL is equal to nothing, not even to what is empty or to NULL.
+	texts := func(name string, keys ...any) *mergetest.Database {
+		db := plain(name)
+		db.Schema.Tables[0].Columns[0] = merge.Column{Name: "guid", Type: "TEXT", Collation: mergetest.NoCase}
+		for _, k := range keys {
+			db.Rows["characters"] = append(db.Rows["characters"], mergetest.Row{"guid": k})
+		}
+		return db
+	}
+	report = check(t, merge.Options{}, texts("a", nil, nil, "a"), texts("b", nil, "", "b"))
+	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != merge.NotVerified || r.Read != 6 || len(r.Gaps) != 2 {
+		t.Errorf("got %+v, want NOT VERIFIED for the NULLs alone", r)
+	}
+	report = check(t, merge.Options{}, texts("a", nil, "", "a"), texts("b", nil, "", "A"))
+	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Count != 2 || r.Rows != 4 {
+		t.Errorf("got %+v, want 2 keys in 4 rows", r)
+	}
 }
 
 // A read that fails, at any point, gives an error that names source and table,
@@ -397,9 +449,13 @@ func TestErrors(t *testing.T) {
 					fired = true
 					return failAfter(seq, batches, broken)
 				}
-				report, err := merge.Check(context.Background(), sources(settled(1), b), merge.Options{})
+				a := settled(1)
+				report, err := merge.Check(context.Background(), sources(a, b), merge.Options{})
 				if !fired {
 					continue
+				}
+				if a.Busy() || b.Busy() {
+					t.Errorf("%s, scan %d, batch %d: a scan was left open", table, scans, batches)
 				}
 				var read *merge.ReadError
 				if report != nil || !errors.Is(err, broken) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
@@ -439,12 +495,14 @@ func TestCancelled(t *testing.T) {
 	for after := range 11 { // s2 has 11 batches in all scans together
 		ctx, cancel := context.WithCancel(context.Background())
 		n := 0
+		var table string // where it happens
 		b := settled(2)
 		b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
 			return func(yield func(*merge.Batch, error) bool) {
 				for b, err := range seq {
 					if n++; n > after {
 						cancel()
+						table = scan.Table
 						return
 					}
 					if !yield(b, err) {
@@ -455,7 +513,7 @@ func TestCancelled(t *testing.T) {
 		}
 		report, err := merge.Check(ctx, sources(settled(1), b), merge.Options{})
 		var read *merge.ReadError
-		if report != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.Source == "" || read.Table == "" {
+		if report != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
 			t.Errorf("after %d batches: report %v, error %v", after, report, err)
 		}
 		cancel()
@@ -510,6 +568,17 @@ func TestContradictions(t *testing.T) {
 			func(b *mergetest.Database) { b.Rows["players"][0]["name"] = "PLAYER2.1" },
 			`table "players": reading rows: row 2 has the same name as the row ahead of it`,
 		},
+		"malformed dangling": {func(b *mergetest.Database) {
+			b.Rows["items"][0]["owner"] = id(2, 999)
+			b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+				if scan.Dangling == nil {
+					return seq
+				}
+				return func(yield func(*merge.Batch, error) bool) {
+					seq(func(b *merge.Batch, err error) bool { b.Carry = nil; return yield(b, err) })
+				}
+			}
+		}, `source "s2": table "items": reading rows: the source returned 1 and 0 columns`},
 		"no batch":      {change("items", func(b *merge.Batch) { *b = merge.Batch{Len: -1} }), "returned no batch and no error"},
 		"too few":       {change("items", func(b *merge.Batch) { b.Len++ }), `malformed column "id"`},
 		"missing order": {change("items", func(b *merge.Batch) { b.Order = nil }), "returned 0 and 1 columns, want 1 to order by and 1 to carry"},
@@ -546,6 +615,9 @@ func TestContradictions(t *testing.T) {
 			report, err := merge.Check(context.Background(), sources(settled(1), b), merge.Options{})
 			if report != nil || err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("report %v, error %v, want %q", report, err, test.want)
+			}
+			if b.Busy() {
+				t.Error("a scan was left open")
 			}
 		})
 	}
@@ -665,8 +737,17 @@ func TestOmittedRows(t *testing.T) {
 		b.Rows["players"][n]["name"] = name
 	}
 	r := find(check(t, merge.Options{}, a, b), merge.CodeUniqueCollision, "players", "name")[0]
+	if strings.Contains(r.Message, "within one database") {
+		t.Errorf("it lies in two: %s", r.Message)
+	}
 	if r.Count != 1 || r.Rows != 5 || len(r.Samples[0].Rows) != 3 || r.Samples[0].Omitted != 2 {
 		t.Errorf("got %+v, want 3 of 5 rows shown", r)
+	}
+	a.Rows["players"] = nil
+	a.Rows["items"], a.Rows["members"], a.Rows["guilds"] = nil, nil, nil
+	r = find(check(t, merge.Options{}, a, b), merge.CodeUniqueCollision, "players", "name")[0]
+	if r.Count != 1 || r.Rows != 4 || !strings.Contains(r.Message, "1 is within one database") {
+		t.Errorf("got %+v, want 1 within one database", r)
 	}
 }
 

@@ -184,7 +184,6 @@ func (c *checker) referred(db *database, table string, ref Reference, excluded e
 			gaps = append(gaps, Gap{db.name, reason})
 			continue
 		}
-		s.scan.SkipNull = true
 		streams = append(streams, s)
 	}
 	return streams, gaps

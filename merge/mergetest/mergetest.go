@@ -57,6 +57,9 @@ const (
 // Name returns the label.
 func (d *Database) Name() string { return d.Label }
 
+// Busy reports whether a scan is open.
+func (d *Database) Busy() bool { return d.open }
+
 // Catalog returns the schema. It lists the registry if there is one.
 func (d *Database) Catalog(context.Context) (*merge.Catalog, error) {
 	c := d.Schema
