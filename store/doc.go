@@ -1,0 +1,40 @@
+// Package store keeps a game's rows in MySQL, MariaDB or SQLite, in tables
+// keyed by [gameid.ID].
+//
+//	db, err := store.Open(ctx, "sqlite:data/s1.db") // or "mysql:game:secret@tcp(db1:3306)/s1"
+//	if err != nil { ... }
+//	defer db.Close()
+//	if err := db.CreateSchema(ctx); err != nil { ... }
+//
+//	node, err := db.OpenNode(ctx, 7, gameid.Options{}) // this process is server 7
+//	if err != nil { ... }
+//	defer node.Close()
+//	players, items := gameid.NewGenerator[entity.Player](node), gameid.NewGenerator[entity.Item](node)
+//
+//	hero := entity.Player{Account: "acc-1", Name: "Aria", Level: 1, ...}
+//	hero.ID, err = players.Next()
+//	...
+//	err = db.InTx(ctx, func(tx *store.Tx) error {
+//		if err := store.Players.Insert(ctx, tx, hero); err != nil {
+//			return err
+//		}
+//		return store.Items.Insert(ctx, tx, loot...)
+//	})
+//	switch {
+//	case errors.Is(err, store.ErrDuplicate): // the name is taken
+//	case errors.Is(err, store.ErrUnavailable): // the database is away
+//	}
+//	hero, err = store.Players.ByName(ctx, db, "aria")
+//
+// A [Table] knows the columns of its rows from their db tags. Its methods take
+// a [Session], which is a [*DB], where each call stands for itself, or a
+// [*Tx]. [Players], [Items], [Guilds] and [GuildMembers] are there; a game
+// declares its own with [MustTable], in one line.
+//
+// The [Registry] is the table in which this database notes what times its
+// servers have reserved for IDs, which is what makes them unique; see
+// [gameid.Reserver].
+//
+// Mint IDs before a transaction rather than inside: while SQLite has a
+// transaction open nobody else can write, and that includes the registry.
+package store

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Dialect is a kind of database.
+type Dialect string
+
+// The dialects. MySQL stands for MariaDB and all else that speaks its protocol.
+const (
+	MySQL  Dialect = "mysql"
+	SQLite Dialect = "sqlite"
+)
+
+const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
+
+// splitDSN separates the dialect from what belongs to it.
+func splitDSN(dsn string) (Dialect, string, error) {
+	scheme, rest, _ := strings.Cut(dsn, ":")
+	switch d := Dialect(scheme); {
+	case dsn == "":
+		return "", "", fmt.Errorf("the DSN is empty: %s", wantDSN)
+	case d != MySQL && d != SQLite:
+		return "", "", fmt.Errorf("unknown kind of database: %s", wantDSN)
+	case strings.HasPrefix(rest, "//"):
+		return "", "", fmt.Errorf("no // after %q: %s", scheme+":", wantDSN)
+	default:
+		return d, rest, nil
+	}
+}
+
+// Redact returns dsn as it may be shown: without the password and whatever
+// else may be secret. It is meant for messages and takes any text, also what
+// is no DSN.
+func Redact(dsn string) string {
+	dialect, rest, err := splitDSN(dsn)
+	switch {
+	case err == nil && dialect == SQLite:
+		return dsn
+	case err == nil:
+		if cfg, err := mysql.ParseDSN(rest); err == nil {
+			user := cfg.User
+			if user != "" || cfg.Passwd != "" {
+				user += ":***@"
+			}
+			return fmt.Sprintf("mysql:%s%s(%s)/%s", user, cfg.Net, cfg.Addr, cfg.DBName)
+		}
+	}
+	// Something that cannot be taken apart: a password may be anywhere before
+	// the last @, and, if there is none, after the first colon. Only a scheme
+	// can stand before that.
+	scheme, _, found := strings.Cut(dsn, ":")
+	if !found && !strings.Contains(dsn, "@") {
+		return dsn // a name or a path
+	}
+	switch {
+	case scheme == string(MySQL), scheme == string(SQLite):
+		return scheme + ":***"
+	default:
+		return "***"
+	}
+}
+
+// mysqlConfig reads the part of a DSN that is go-sql-driver's, and sets what
+// this package relies on, whatever the DSN says of it.
+func mysqlConfig(dsn string) (*mysql.Config, error) {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		// The driver's messages may quote any part of the DSN.
+		if s := err.Error(); strings.HasPrefix(s, "invalid DSN: ") {
+			return nil, errors.New(s)
+		}
+		return nil, errors.New("not a DSN of go-sql-driver/mysql: want user:password@tcp(host:port)/database?param=value, with the values URL-escaped")
+	}
+	if cfg.DBName == "" {
+		return nil, errors.New("no database named: want it after the slash, as in tcp(host:port)/database")
+	}
+	if err := cfg.Apply(mysql.Charset("utf8mb4", "")); err != nil {
+		return nil, err
+	}
+	// Times are UTC on both sides of the wire.
+	cfg.ParseTime, cfg.Loc = true, time.UTC
+	// Rows affected are rows found: an update that changes nothing has found
+	// its row.
+	cfg.ClientFoundRows = true
+	// One round trip instead of three for what is not prepared. It is safe in
+	// utf8mb4.
+	cfg.InterpolateParams = true
+	cfg.MultiStatements = false
+	cfg.Logger = &mysql.NopLogger{} // errors are returned, not printed
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	if cfg.Params == nil {
+		cfg.Params = make(map[string]string)
+	}
+	cfg.Params["time_zone"] = "'+00:00'"
+	// Refuse what does not fit, rather than store something else.
+	cfg.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
+	return cfg, nil
+}
+
+// sqliteURI is the URI by which SQLite opens the file at path. Options are the
+// driver's.
+func sqliteURI(path string, options url.Values) string {
+	// SQLite decodes %xx in a URI; everything special in a path is escaped.
+	u := url.URL{Path: path}
+	escaped := strings.ReplaceAll(u.EscapedPath(), "%2F", "/")
+	return "file:" + escaped + "?" + options.Encode()
+}

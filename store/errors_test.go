@@ -1,0 +1,77 @@
+package store_test
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/store"
+)
+
+func TestMeaningOfMySQLErrors(t *testing.T) {
+	kinds := []error{store.ErrDuplicate, store.ErrForeignKey, store.ErrInvalid, store.ErrRetryable, store.ErrUnavailable, store.ErrReadOnly, store.ErrSchema}
+	for want, numbers := range map[error][]uint16{
+		store.ErrDuplicate:   {1022, 1062, 1586},
+		store.ErrForeignKey:  {1216, 1217, 1451, 1452, 1761, 1762},
+		store.ErrInvalid:     {1048, 1264, 1265, 1292, 1364, 1366, 1406, 1690, 3819, 4025},
+		store.ErrRetryable:   {1020, 1205, 1213, 8022, 9007},
+		store.ErrUnavailable: {1021, 1040, 1041, 1047, 1053, 1114, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1317, 1927, 3169, 4031},
+		store.ErrReadOnly:    {1290, 1792, 1836},
+		store.ErrSchema:      {1146},
+		nil:                  {1064, 1054},
+	} {
+		for _, number := range numbers {
+			cause := &mysql.MySQLError{Number: number, Message: "m"}
+			got := store.Meaning(fmt.Errorf("wrapped: %w", cause))
+			if !errors.Is(got, cause) {
+				t.Errorf("%d: the cause is lost in %v", number, got)
+			}
+			for _, kind := range kinds {
+				if errors.Is(got, kind) != (kind == want) {
+					t.Errorf("%d: %v, want %v", number, got, want)
+				}
+			}
+		}
+	}
+	for _, cause := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, sql.ErrConnDone} {
+		if got := store.Meaning(cause); !errors.Is(got, store.ErrUnavailable) || !errors.Is(got, cause) {
+			t.Errorf("%v: %v", cause, got)
+		}
+	}
+}
+
+func TestDuplicateKeyOfMySQL(t *testing.T) {
+	for message, want := range map[string][2]string{
+		"Duplicate entry 'Aria' for key 'name'":                        {"", "name"},
+		"Duplicate entry 'Aria' for key 'players.name'":                {"players", "name"},
+		"Duplicate entry 'x' for key 'PRIMARY'' for key 'players.abc'": {"players", "abc"}, // a player may be called that
+		"Doppelter Eintrag": {"", ""},
+	} {
+		err := store.Meaning(&mysql.MySQLError{Number: 1062, Message: message})
+		d, ok := errors.AsType[*store.DuplicateError](err)
+		if !ok || d.Table != want[0] || d.Key != want[1] {
+			t.Errorf("%s: got %q, %q", message, d.Table, d.Key)
+		}
+	}
+}
+
+// SQLite's errors are those of a real one; see also TestConstraints,
+// TestReferences and TestInTx.
+func TestDuplicateKeyOfSQLite(t *testing.T) {
+	db := open(t, "sqlite:"+t.TempDir()+"/x.db")
+	exec(t, db, "CREATE TABLE pairs (id BLOB PRIMARY KEY, a TEXT, b TEXT, UNIQUE (a, b)) WITHOUT ROWID")
+	exec(t, db, "INSERT INTO pairs VALUES (x'01', 'a', 'b')")
+	for query, key := range map[string]string{
+		"INSERT INTO pairs VALUES (x'01', 'c', 'd')": "PRIMARY",
+		"INSERT INTO pairs VALUES (x'02', 'a', 'b')": "a, b",
+	} {
+		_, err := db.Exec(t.Context(), query)
+		if d, ok := errors.AsType[*store.DuplicateError](err); !ok || d.Table != "pairs" || d.Key != key {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package store
+
+import (
+	"context"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+)
+
+// Items is the table of items.
+var Items = ItemTable{MustTable[entity.Item, entity.Item]("items")}
+
+// ItemTable is a [Table] with the lookups of items.
+type ItemTable struct {
+	*Table[entity.Item, entity.Item]
+}
+
+// OfPlayer returns the items of a player in the order of their making.
+func (t ItemTable) OfPlayer(ctx context.Context, s Session, player gameid.Of[entity.Player]) ([]entity.Item, error) {
+	return t.Where(ctx, s, "owner_id=? ORDER BY id", player)
+}

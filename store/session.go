@@ -1,0 +1,271 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Session is what the methods of a [Table] work on: a [*DB] or a [*Tx].
+//
+// Its own methods are those of sqlx, for queries that no Table has, with the
+// errors of this package. Values are passed as arguments for the ? in a
+// query, never within its text.
+type Session interface {
+	// Exec runs a statement that returns no rows.
+	Exec(ctx context.Context, query string, args ...any) (sql.Result, error)
+
+	// Get reads one row into dest, a pointer to a struct with db tags or to a
+	// single value. No row is [ErrNotFound].
+	Get(ctx context.Context, dest any, query string, args ...any) error
+
+	// Select reads all rows into dest, a pointer to a slice of such.
+	Select(ctx context.Context, dest any, query string, args ...any) error
+
+	// Dialect returns the kind of the database.
+	Dialect() Dialect
+
+	of() *session
+}
+
+// session is what DB and Tx have in common.
+type session struct {
+	db *DB
+	tx *Tx             // nil if each call is a transaction of its own
+	on sqlx.ExtContext // the pool, or the transaction
+}
+
+func (s *session) of() *session { return s }
+
+// Dialect returns the kind of the database.
+func (s *session) Dialect() Dialect { return s.db.dialect }
+
+// Exec implements [Session].
+func (s *session) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return s.change(ctx, "statement", func() (sql.Result, error) {
+		return s.on.ExecContext(ctx, query, args...)
+	})
+}
+
+// Get implements [Session].
+func (s *session) Get(ctx context.Context, dest any, query string, args ...any) error {
+	return s.fault("query", sqlx.GetContext(ctx, s.on, dest, query, args...))
+}
+
+// Select implements [Session].
+func (s *session) Select(ctx context.Context, dest any, query string, args ...any) error {
+	return s.fault("query", sqlx.SelectContext(ctx, s.on, dest, query, args...))
+}
+
+// change does run, which changes something, and says of an error whether the
+// change may have been made.
+func (s *session) change(ctx context.Context, what string, run func() (sql.Result, error)) (sql.Result, error) {
+	if s.db.readOnly || s.tx != nil && s.tx.readOnly {
+		return nil, &opError{what, ErrReadOnly}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, &opError{what, err}
+	}
+	result, err := run()
+	if err != nil && s.tx == nil && !refused(err) {
+		if err := translate(err); errors.Is(err, ErrUnavailable) || isContext(err) {
+			return nil, &opError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
+		}
+	}
+	return result, s.fault(what, err)
+}
+
+// fault gives an error of the driver its meaning and its place. It also turns
+// the success of a read that cannot be trusted into an error.
+func (s *session) fault(what string, err error) error {
+	if err := s.db.Unchanged(); err != nil {
+		return err
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return &opError{what, translate(err)}
+	}
+	return nil
+}
+
+// Tx is one transaction. It belongs to the function that [DB.InTx] or
+// [DB.Snapshot] calls, and to one goroutine. It implements [Session].
+type Tx struct {
+	session
+	begun    *sqlx.Tx
+	readOnly bool
+	prepared map[string]*sqlx.Stmt
+}
+
+// InTx runs f in a transaction, which is committed if f returns nil and
+// rolled back if it returns an error or panics. The error of f is returned as
+// it is, and a panic goes on.
+//
+// An error of the commit that leaves open whether the transaction took effect
+// is [ErrOutcomeUnknown]. InTx calls f once: for an [ErrRetryable], which any
+// transaction may meet, see [Retry].
+//
+// In SQLite there is one transaction at a time: it waits for its turn.
+func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
+	if db.readOnly {
+		return &opError{"begin", ErrReadOnly}
+	}
+	return db.inTx(ctx, nil, f)
+}
+
+// Snapshot runs f in a transaction that reads one state of the whole database,
+// whatever others write meanwhile. It changes nothing: what tries to is
+// [ErrReadOnly].
+func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
+	options := &sql.TxOptions{ReadOnly: true}
+	if db.dialect == MySQL {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	return db.inTx(ctx, options, f)
+}
+
+func (db *DB) inTx(ctx context.Context, options *sql.TxOptions, f func(*Tx) error) error {
+	begun, err := db.pool.BeginTxx(ctx, options)
+	if err != nil {
+		return db.fault("begin", err)
+	}
+	tx := &Tx{begun: begun, readOnly: options != nil, prepared: make(map[string]*sqlx.Stmt)}
+	tx.session = session{db: db, tx: tx, on: begun}
+	done := false
+	defer func() {
+		if !done {
+			begun.Rollback() // f panicked, or ended the goroutine
+		}
+	}()
+	err = f(tx)
+	done = true
+	if err != nil {
+		begun.Rollback() // an error means that the connection is gone, and the transaction with it
+		return err
+	}
+	err = begun.Commit()
+	switch {
+	case err == nil || tx.readOnly:
+		return db.Unchanged()
+	case refused(err) || isContext(err): // a context that ends before the commit rolls back
+		return db.fault("commit", err)
+	default:
+		return &opError{"commit", fmt.Errorf("%w: %w", ErrOutcomeUnknown, translate(err))}
+	}
+}
+
+// Retry calls f up to ten times, until it returns nil or an error that is not
+// [ErrRetryable], and returns what the last call did. Between the calls it
+// waits for a random time, up to 1 ms at first and 256 ms at last, or until
+// ctx ends.
+//
+//	err := store.Retry(ctx, func() error {
+//		return db.InTx(ctx, func(tx *store.Tx) error { ... })
+//	})
+func Retry(ctx context.Context, f func() error) error {
+	const most = 10
+	wait := time.Millisecond
+	for i := 1; ; i++ {
+		err := f()
+		if i == most || !errors.Is(err, ErrRetryable) {
+			return err
+		}
+		select {
+		case <-time.After(rand.N(wait)):
+			wait *= 2
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// kind tells how a query of a table is run.
+type kind int
+
+const (
+	// seldom: the same text does not come often. It is run as it is.
+	seldom kind = iota
+
+	// short: prepared in SQLite, where the preparation takes as long as the
+	// rest. In MySQL it takes one round trip as it is, for the driver puts the
+	// values into the text.
+	short
+
+	// long: prepared, once for a connection.
+	long
+)
+
+func (s *session) prepares(k kind) bool { return k == long || k == short && s.db.dialect == SQLite }
+
+// query runs a query of a table.
+func (s *session) query(ctx context.Context, k kind, query string, args ...any) (*sql.Rows, error) {
+	if !s.prepares(k) {
+		return s.on.QueryContext(ctx, query, args...)
+	}
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// exec runs a statement of a table. what is for the error message.
+func (s *session) exec(ctx context.Context, k kind, what, query string, args ...any) (sql.Result, error) {
+	return s.change(ctx, what, func() (sql.Result, error) {
+		if !s.prepares(k) {
+			return s.on.ExecContext(ctx, query, args...)
+		}
+		stmt, err := s.statement(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return stmt.ExecContext(ctx, args...)
+	})
+}
+
+// statement returns query prepared. The pool keeps what it has prepared. A
+// transaction uses that, and prepares for itself what is missing: to have the
+// pool do it would take a second connection, which there may not be.
+func (s *session) statement(ctx context.Context, query string) (*sqlx.Stmt, error) {
+	if s.tx != nil {
+		if stmt := s.tx.prepared[query]; stmt != nil {
+			return stmt, nil
+		}
+	}
+	s.db.mu.Lock()
+	stmt := s.db.prepared[query]
+	s.db.mu.Unlock()
+	if s.tx != nil {
+		if stmt != nil {
+			stmt = s.tx.begun.StmtxContext(ctx, stmt)
+		} else if prepared, err := s.tx.begun.PreparexContext(ctx, query); err != nil {
+			return nil, err
+		} else {
+			stmt = prepared
+		}
+		s.tx.prepared[query] = stmt // closed by the end of the transaction
+		return stmt, nil
+	}
+	if stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.db.pool.PreparexContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if first := s.db.prepared[query]; first != nil { // somebody else was faster
+		go stmt.Close()
+		return first, nil
+	}
+	s.db.prepared[query] = stmt
+	return stmt, nil
+}

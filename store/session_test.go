@@ -1,0 +1,233 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+func TestInTx(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx := t.Context()
+		boom := errors.New("boom")
+		n := 0
+		insert := func(tx *store.Tx) {
+			n++
+			must(t, store.Players.Insert(ctx, tx, player(n)))
+			if _, err := store.Players.Get(ctx, tx, id[entity.Player](n)); err != nil {
+				t.Errorf("a transaction does not see what it wrote: %v", err)
+			}
+		}
+		count := func() int64 {
+			n, err := store.Players.Count(ctx, db)
+			must(t, err)
+			return n
+		}
+		must(t, db.InTx(ctx, func(tx *store.Tx) error { insert(tx); return nil }))
+		if count() != 1 {
+			t.Error("a commit is not there")
+		}
+		if err := db.InTx(ctx, func(tx *store.Tx) error { insert(tx); return boom }); err != boom {
+			t.Errorf("InTx returned %v, want the error of f as it is", err)
+		}
+		func() {
+			defer func() {
+				if got := recover(); got != boom {
+					t.Errorf("InTx panicked with %v, want what f did", got)
+				}
+			}()
+			db.InTx(ctx, func(tx *store.Tx) error { insert(tx); panic(boom) })
+		}()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			db.InTx(ctx, func(tx *store.Tx) error { insert(tx); runtime.Goexit(); return nil })
+		}()
+		<-done
+		ended, cancel := context.WithCancel(ctx)
+		err := db.InTx(ended, func(tx *store.Tx) error { insert(tx); cancel(); return nil })
+		if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrOutcomeUnknown) {
+			t.Errorf("with a context that ended before the commit: %v", err)
+		}
+		if count() != 1 {
+			t.Errorf("%d players, want only the one that was committed", count())
+		}
+		err = store.Players.Insert(ended, db, player(50))
+		if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrOutcomeUnknown) {
+			t.Errorf("an insert that never began: %v", err)
+		}
+		// More transactions than the pool has connections, all at once.
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				if err := db.InTx(ctx, func(tx *store.Tx) error { return store.Players.Insert(ctx, tx, player(100+i)) }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if count() != 101 {
+			t.Errorf("%d players, want 101", count())
+		}
+	})
+}
+
+func TestSnapshot(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx := t.Context()
+		owner := player(1)
+		must(t, store.Players.Insert(ctx, db, owner))
+		before := items(300, owner)
+		must(t, store.Items.Insert(ctx, db, before...))
+		must(t, db.Snapshot(ctx, func(tx *store.Tx) error {
+			seen := collect(t, store.Players.All(ctx, tx))
+			// Another one writes meanwhile.
+			must(t, store.Players.Insert(ctx, db, player(2)))
+			must(t, store.Items.Insert(ctx, db, item(1000, owner)))
+			must(t, store.Items.Delete(ctx, db, before[0].ID))
+			if again := collect(t, store.Players.All(ctx, tx)); !slices.Equal(again, seen) {
+				t.Errorf("the snapshot has %d players after %d", len(again), len(seen))
+			}
+			if got := collect(t, store.Items.All(ctx, tx)); !slices.Equal(got, before) {
+				t.Errorf("the snapshot has %d other items", len(got))
+			}
+			for what, err := range map[string]error{
+				"insert": store.Players.Insert(ctx, tx, player(3)),
+				"update": store.Players.Update(ctx, tx, owner),
+				"delete": store.Items.Delete(ctx, tx, before[5].ID),
+				"exec":   second(tx.Exec(ctx, "DELETE FROM items")),
+			} {
+				if !errors.Is(err, store.ErrReadOnly) {
+					t.Errorf("%s in a snapshot: %v", what, err)
+				}
+			}
+			return nil
+		}))
+		must(t, store.Items.Insert(ctx, db, before[0])) // the connection is as it was
+	})
+}
+
+// What was read for update stays true until the commit.
+func TestGetForUpdate(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx := t.Context()
+		p := player(0)
+		must(t, store.Players.Insert(ctx, db, p))
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 10 {
+					if err := store.Retry(ctx, func() error {
+						return db.InTx(ctx, func(tx *store.Tx) error {
+							p, err := store.Players.GetForUpdate(ctx, tx, p.ID)
+							if err != nil {
+								return err
+							}
+							p.Gold++
+							return store.Players.Update(ctx, tx, p)
+						})
+					}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if p, err := store.Players.Get(ctx, db, p.ID); err != nil || p.Gold != 80 {
+			t.Errorf("80 times one gold made %d, %v", p.Gold, err)
+		}
+	})
+}
+
+// A real deadlock is ErrRetryable for one of the two, and Retry gets it done.
+func TestDeadlock(t *testing.T) {
+	t.Run("mysql", func(t *testing.T) {
+		db := withTables(t, "mysql:"+mysqlDSN(t))
+		ctx := t.Context()
+		must(t, store.Players.Insert(ctx, db, player(1), player(2)))
+		ids := []gameid.Of[entity.Player]{id[entity.Player](1), id[entity.Player](2)}
+		var wg, both sync.WaitGroup
+		both.Add(2)
+		var mu sync.Mutex
+		retries := 0
+		for i := range 2 {
+			first := true
+			wg.Go(func() {
+				if err := store.Retry(ctx, func() error {
+					err := db.InTx(ctx, func(tx *store.Tx) error {
+						if _, err := store.Players.GetForUpdate(ctx, tx, ids[i]); err != nil {
+							return err
+						}
+						if first { // each holds one row and wants the other
+							first = false
+							both.Done()
+							both.Wait()
+						}
+						_, err := store.Players.GetForUpdate(ctx, tx, ids[1-i])
+						return err
+					})
+					if errors.Is(err, store.ErrRetryable) {
+						mu.Lock()
+						retries++
+						mu.Unlock()
+					}
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if retries == 0 {
+			t.Error("nobody met ErrRetryable")
+		}
+	})
+}
+
+func TestRetry(t *testing.T) {
+	boom := errors.New("boom")
+	for _, test := range []struct {
+		name   string
+		errs   []error // of the calls; the last goes on
+		calls  int
+		want   error
+		cancel bool
+	}{
+		{name: "success", errs: []error{nil}, calls: 1},
+		{name: "another error", errs: []error{boom}, calls: 1, want: boom},
+		{name: "success later", errs: []error{store.ErrRetryable, store.ErrRetryable, nil}, calls: 3},
+		{name: "another error later", errs: []error{store.ErrRetryable, boom}, calls: 2, want: boom},
+		{name: "never", errs: []error{store.ErrRetryable}, calls: 10, want: store.ErrRetryable},
+		{name: "context ended", errs: []error{store.ErrRetryable}, calls: 1, want: store.ErrRetryable, cancel: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if test.cancel {
+					cancel()
+				}
+				calls, start := 0, time.Now()
+				err := store.Retry(ctx, func() error {
+					calls++
+					return test.errs[min(calls, len(test.errs))-1]
+				})
+				if calls != test.calls || !errors.Is(err, test.want) {
+					t.Errorf("%d calls and %v, want %d and %v", calls, err, test.calls, test.want)
+				}
+				if waited := time.Since(start); waited > 511*time.Millisecond {
+					t.Errorf("waited %s, want less than 1+2+4+...+256 ms", waited)
+				}
+			})
+		})
+	}
+}
