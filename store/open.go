@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
 )
+
+// busyTimeout is how long SQLite waits for the lock of another writer.
+const busyTimeout = 5 * time.Second
 
 // DB is one game database: a pool of connections. Any number of goroutines
 // may use it.
@@ -86,7 +90,7 @@ func open(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
 	}
 	db := newDB(sql.OpenDB(connector), sql.OpenDB(connector), dialect)
 	db.readOnly, db.check, db.name = readOnly, check, Redact(dsn)
-	if err := db.Ping(ctx); err != nil {
+	if err := db.connect(ctx); err != nil {
 		db.Close()
 		return fail(explain(err))
 	}
@@ -125,6 +129,17 @@ func (db *DB) Close() error {
 // Ping makes sure that the database answers.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.fault("ping", db.pool.PingContext(ctx))
+}
+
+// connect is the first ping. To turn a new file to WAL mode SQLite needs it
+// alone, and does not wait as it does for other locks; so we do.
+func (db *DB) connect(ctx context.Context) error {
+	for start := time.Now(); ; {
+		err := Retry(ctx, func() error { return db.Ping(ctx) })
+		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || time.Since(start) > busyTimeout {
+			return err
+		}
+	}
 }
 
 // ReadOnly reports whether the database was opened by [OpenReadOnly].
@@ -202,7 +217,7 @@ func openSQLite(path string, readOnly bool) (driver.Connector, func() error, err
 		return nil, nil, err
 	}
 	options := url.Values{
-		"_busy_timeout": {"5000"},
+		"_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)},
 		"_dqs":          {"0"}, // "text" in double quotes is a column, and nothing else
 		// Times are integers in columns declared DATETIME. Microseconds,
 		// because the driver takes small numbers of milliseconds for seconds.

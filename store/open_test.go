@@ -212,7 +212,7 @@ func TestOddPaths(t *testing.T) {
 // Several processes that start at once all get a database with its tables.
 func TestOpenAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, newDSN func() string) {
-		for range 3 {
+		for range 10 {
 			dsn := newDSN()
 			var wg sync.WaitGroup
 			for range 8 {
