@@ -66,7 +66,7 @@ type Progress struct {
 func Check(ctx context.Context, sources []Source, opts Options) (*Report, error) {
 	opts = opts.withDefaults()
 	c := &checker{opts: opts}
-	started := opts.Clock()
+	started := c.clock()
 	if err := c.open(ctx, sources); err != nil {
 		return nil, err
 	}
@@ -259,9 +259,12 @@ func (c *checker) report(started time.Time) *Report {
 	for _, db := range c.dbs {
 		r.Sources = append(r.Sources, db.summary())
 	}
-	r.Finished = c.opts.Clock()
+	r.Finished = c.clock()
 	return r
 }
+
+// clock is what stamps the report, in the precision that people and JSON see.
+func (c *checker) clock() time.Time { return c.opts.Clock().UTC().Truncate(time.Millisecond) }
 
 // worst is the verdict of all results together. Nothing looked at is nothing
 // verified.

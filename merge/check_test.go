@@ -718,11 +718,18 @@ func TestManyUnlistedServers(t *testing.T) {
 	for n := range 3000 {
 		b.Rows["items"] = append(b.Rows["items"], mergetest.Row{"id": id(gameid.ServerID(1000+n), 1)})
 	}
+	for n := range 900 { // of one table before and of one after
+		b.Rows["guilds"] = append(b.Rows["guilds"], mergetest.Row{"id": id(gameid.ServerID(9000+n), 1), "name": fmt.Sprint(n), "leader": id(2, 0)})
+		b.Rows["players"] = append(b.Rows["players"], mergetest.Row{"id": id(gameid.ServerID(9500+n), 1), "name": fmt.Sprint(n)})
+	}
 	report := check(t, merge.Options{}, settled(1), b)
 	r := find(report, merge.CodeServerUnlisted, "items", "id")[0]
 	s := report.Sources[1]
-	if r.Count != 3000 || len(s.Servers) != 1001 || s.OtherIDs != 2000 {
-		t.Errorf("%d IDs, %d servers, %d others; want 3000, 1001, 2000", r.Count, len(s.Servers), s.OtherIDs)
+	if r.Count != 3000 || len(s.Servers) != 1001 || s.OtherIDs != 3400 {
+		t.Errorf("%d IDs, %d servers, %d others; want 3000, 1001, 3400", r.Count, len(s.Servers), s.OtherIDs)
+	}
+	if diff := cmp.Diff(report, check(t, merge.Options{}, settled(1), b)); diff != "" {
+		t.Errorf("a second check differs:\n%s", diff)
 	}
 	if len(r.Message) > 200 || len(r.Next) > 5 {
 		t.Errorf("too long: %s %v", r.Message, r.Next)

@@ -2,7 +2,9 @@ package merge
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
+	"slices"
 
 	"mergesafe/gameid"
 )
@@ -55,8 +57,9 @@ func (t *tallies) of(s gameid.ServerID) *tally {
 
 // add puts the tallies of one table to those of its source.
 func (t *tallies) add(table *tallies) {
-	for s, from := range table.byServer {
-		t.of(s).add(from)
+	// In order, for there may not be room for all.
+	for _, s := range slices.Sorted(maps.Keys(table.byServer)) {
+		t.of(s).add(table.byServer[s])
 	}
 	t.others.add(&table.others)
 }

@@ -7,11 +7,11 @@ type Verdict string
 
 // The verdicts, from good to bad. All together are as bad as the worst.
 const (
-	// Pass: it was looked at in full and nothing stands against the merge.
+	// Pass: it was looked at in full, and nothing was found.
 	Pass Verdict = "PASS"
 	// NotVerified: it was not, or could not be, looked at in full.
 	NotVerified Verdict = "NOT VERIFIED"
-	// Fail: a merge would lose or mix up rows.
+	// Fail: something was found that stands against the merge.
 	Fail Verdict = "FAIL"
 )
 

@@ -50,16 +50,16 @@ func (c *checker) checkServers(context.Context) error {
 	if !applies {
 		return nil
 	}
-	result := func(code string) Result { return Result{Code: code, Read: read, Gaps: slices.Clone(gaps)} }
-	conflict, cloned, merged := result(CodeServerConflict), result(CodeWorldCloned), result(CodeWorldMerged)
+	var conflict, cloned, merged serverConflicts
 	for _, server := range slices.Sorted(maps.Keys(byNumber)) {
 		if entries := byNumber[server]; differentWorlds(entries) {
-			c.addServers(&conflict, "server "+server.String(), entries)
+			conflict = append(conflict, serverConflict{"server " + server.String(), entries})
 		}
 	}
 	for _, world := range slices.Sorted(maps.Keys(byWorld)) {
+		entries := byWorld[world]
 		holds, runs := make(map[*database]bool), make(map[*database]bool)
-		for _, e := range byWorld[world] {
+		for _, e := range entries {
 			holds[e.db] = true
 			if e.server.Own {
 				runs[e.db] = true
@@ -68,15 +68,17 @@ func (c *checker) checkServers(context.Context) error {
 		switch {
 		case len(holds) == 1:
 		case len(runs) == 1:
-			c.addServers(&merged, "world "+world, byWorld[world])
+			merged = append(merged, serverConflict{"world " + world, entries})
 		default:
-			c.addServers(&cloned, "world "+world, byWorld[world])
+			cloned = append(cloned, serverConflict{"world " + world, entries})
 		}
 	}
-	for _, r := range []Result{conflict, cloned, merged} {
-		if r.Count == 0 {
-			r.Message = some(read, "server", "servers") + " listed by the registries"
-		}
+	for _, found := range []struct {
+		code      string
+		conflicts serverConflicts
+	}{{CodeServerConflict, conflict}, {CodeWorldCloned, cloned}, {CodeWorldMerged, merged}} {
+		r := Result{Code: found.code, Read: read, Gaps: gaps}
+		found.conflicts.describe(&r, c.opts.Samples)
 		c.add(r)
 	}
 	return nil
@@ -105,30 +107,42 @@ func differentWorlds(entries []entry) bool {
 	return false
 }
 
-// addServers adds one conflict between registries to a result.
-func (c *checker) addServers(r *Result, key string, entries []entry) {
-	r.Count++
-	r.Rows += int64(len(entries))
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.db.name)
+// serverConflict is a number or a world that is in several registries.
+type serverConflict struct {
+	key     string
+	entries []entry
+}
+
+type serverConflicts []serverConflict
+
+func (all serverConflicts) describe(r *Result, samples int) {
+	r.Count = int64(len(all))
+	var parts []string
+	for i, found := range all {
+		r.Rows += int64(len(found.entries))
+		var names []string
+		s := Sample{Key: found.key}
+		for _, e := range found.entries {
+			names = append(names, e.db.name)
+			s.Rows = append(s.Rows, SampleRow{Source: e.db.name, Fields: e.fields()})
+		}
+		parts = append(parts, found.key+" in "+strings.Join(slices.Compact(names), ", "))
+		if i < samples {
+			r.Samples = append(r.Samples, s)
+		}
 	}
-	if r.Message != "" {
-		r.Message += "; "
+	r.Message = few(parts)
+	if len(all) == 0 {
+		r.Message = some(r.Read, "server", "servers") + " listed by the registries"
 	}
-	r.Message += key + " in " + strings.Join(slices.Compact(names), ", ")
-	if len(r.Samples) >= c.opts.Samples {
-		return
+}
+
+func (e entry) fields() []Field {
+	return []Field{
+		{Column: "server", Value: e.server.Server.String()},
+		{Column: "name", Value: e.server.Name},
+		{Column: "world", Value: e.server.World},
+		{Column: "own", Value: strconv.FormatBool(e.server.Own)},
+		{Column: "mark", Value: stamp(gameid.TimeOf(e.server.Reserved))},
 	}
-	s := Sample{Key: key}
-	for _, e := range entries {
-		s.Rows = append(s.Rows, SampleRow{Source: e.db.name, Fields: []Field{
-			{Column: "server", Value: e.server.Server.String()},
-			{Column: "name", Value: e.server.Name},
-			{Column: "world", Value: e.server.World},
-			{Column: "own", Value: strconv.FormatBool(e.server.Own)},
-			{Column: "mark", Value: stamp(gameid.TimeOf(e.server.Reserved))},
-		}})
-	}
-	r.Samples = append(r.Samples, s)
 }

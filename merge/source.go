@@ -13,7 +13,7 @@ import (
 // snapshot), so that counts and streams agree with each other.
 //
 // A Source is used by one goroutine at a time, and at most one Scan of it is
-// open at any moment. An error from any method means that the question was
+// open at any moment; no other method is called while one is. An error from any method means that the question was
 // not answered; it is never a finding.
 type Source interface {
 	// Name is what the operator calls the database, and is safe to print.

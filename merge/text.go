@@ -95,7 +95,7 @@ func (t *text) verdict(r *Report) {
 			names = append(names, s.Name)
 		}
 	}
-	merging := "merging " + strings.Join(names, ", ") + " into " + r.Target
+	into := strings.Join(names, ", ") + " into " + r.Target
 	failed, gaps := 0, 0
 	for _, result := range r.Results {
 		if result.Verdict == Fail {
@@ -109,14 +109,14 @@ func (t *text) verdict(r *Report) {
 	var s string
 	switch r.Verdict {
 	case Pass:
-		s = fmt.Sprintf("nothing stands against %s (%s)", merging, checks)
+		s = fmt.Sprintf("nothing stands against merging %s: %s passed", into, checks)
 	case Fail:
-		s = fmt.Sprintf("%s would lose or mix up rows: %s of %s failed", merging, number(int64(failed)), checks)
+		s = fmt.Sprintf("do not merge %s: %s of %s failed", into, number(int64(failed)), checks)
 		if gaps > 0 {
 			s += fmt.Sprintf(", %s could not look at everything", number(int64(gaps)))
 		}
 	default:
-		s = fmt.Sprintf("nothing was found against %s, but %s of %s could not look at everything", merging, number(int64(gaps)), checks)
+		s = fmt.Sprintf("nothing was found against merging %s, but %s of %s could not look at everything", into, number(int64(gaps)), checks)
 	}
 	// Wrap before marking, for colours have no width.
 	start := t.Len()
@@ -170,6 +170,7 @@ func (t *text) sources(r *Report) {
 		}
 		t.line(2, b.String())
 	}
+	t.wrapped(2, "", "read from "+stamp(r.Started)+" to "+stamp(r.Finished))
 }
 
 func (s ServerSummary) describe() string {
@@ -385,7 +386,10 @@ func (t *text) passed(r *Report) {
 	}
 }
 
+// next writes what to do, the failures first and every step once, with the
+// codes that it is for.
 func (t *text) next(r *Report) {
+	codes := make(map[string][]string)
 	var steps []string
 	for _, verdict := range []Verdict{Fail, NotVerified} {
 		for _, result := range r.Results {
@@ -393,9 +397,11 @@ func (t *text) next(r *Report) {
 				continue
 			}
 			for _, step := range result.Next {
-				step = result.Code + ": " + step
-				if !slices.Contains(steps, step) {
+				if codes[step] == nil {
 					steps = append(steps, step)
+				}
+				if !slices.Contains(codes[step], result.Code) {
+					codes[step] = append(codes[step], result.Code)
 				}
 			}
 		}
@@ -409,6 +415,6 @@ func (t *text) next(r *Report) {
 			t.line(2, "and "+some(int64(len(steps)-i), "more", "more")+" in the JSON form of this report")
 			break
 		}
-		t.wrapped(2, fmt.Sprintf("%d. ", i+1), step)
+		t.wrapped(2, fmt.Sprintf("%d. ", i+1), step+" ("+strings.Join(codes[step], ", ")+")")
 	}
 }
