@@ -98,7 +98,7 @@ func Parse(file, text string) (*Config, error) {
 	for _, s := range root.sections("source") {
 		source := Source{Name: s.text("name", sourceName), Database: s.database()}
 		if !s.has("name") {
-			s.problem("name", `is missing: want a short name for the tools, such as name = "s1"`)
+			s.lacks("name", `want a short name for the tools, such as name = "s1"`)
 		} else if first, taken := lines[source.Name]; taken && source.Name != "" {
 			s.problem("name", fmt.Sprintf("%q is the name of the source in line %d already", source.Name, first))
 		} else {

@@ -131,6 +131,8 @@ func TestParseProblems(t *testing.T) {
 		{"[[source]]\ndsn='sqlite:a'", `1: source.name is missing: want a short name for the tools, such as name = "s1"`},
 		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n[[source]]\nname='s1'\ndsn='sqlite:b'", `5: source.name "s1" is the name of the source in line 2 already`},
 		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n\n[[source]]\nname='s2'", `5: source.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
+		{"[[source]]\nnmae='s1'\ndns='sqlite:a'", `2: unknown key nmae (did you mean "name"?): [source] has name, dsn, dsn_env` + "\n" +
+			`3: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env`},
 		{"[[source]]\nname='a:b'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
 		{"[[source]]\nname='-a'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
 

@@ -45,6 +45,8 @@ type section struct {
 	index  int    // which of several of the same name, from 0
 	values map[string]any
 	known  []string
+
+	missing []*Error // counts only if no key is unknown: that is probably the missing one
 }
 
 // err returns the problems found, in the order of the file.
@@ -151,13 +153,14 @@ func (s *section) database() Database {
 	case hasDSN && hasEnv:
 		s.problem("dsn_env", "and dsn are both there: want one of them")
 	case !hasDSN && !hasEnv:
-		s.problem("dsn", "is missing: "+wantDSN+"; or dsn_env with the name of an environment variable that holds it")
+		s.lacks("dsn", wantDSN+"; or dsn_env with the name of an environment variable that holds it")
 	}
 	return d
 }
 
 // end finds the keys that nobody has read.
 func (s *section) end() {
+	var unknown []*Error
 	for key := range s.values {
 		if slices.Contains(s.known, key) {
 			continue
@@ -170,13 +173,25 @@ func (s *section) end() {
 		if s.name != "" {
 			place = "[" + s.name + "] has"
 		}
-		s.doc.problems = append(s.doc.problems, &Error{File: s.doc.file, Line: s.line(key),
+		unknown = append(unknown, &Error{File: s.doc.file, Line: s.line(key),
 			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, nearest.Hint(shown, s.known), place, strings.Join(s.known, ", "))})
 	}
+	if len(unknown) == 0 {
+		unknown = s.missing
+	}
+	s.doc.problems = append(s.doc.problems, unknown...)
 }
 
 func (s *section) problem(key, problem string) {
-	s.doc.problems = append(s.doc.problems, &Error{File: s.doc.file, Line: s.line(key), Key: s.path(key), Problem: problem})
+	s.doc.problems = append(s.doc.problems, s.about(key, problem))
+}
+
+func (s *section) lacks(key, want string) {
+	s.missing = append(s.missing, s.about(key, "is missing: "+want))
+}
+
+func (s *section) about(key, problem string) *Error {
+	return &Error{File: s.doc.file, Line: s.line(key), Key: s.path(key), Problem: problem}
 }
 
 func (s *section) path(key string) string {

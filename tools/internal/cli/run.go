@@ -157,15 +157,17 @@ func report(ctx context.Context, stderr io.Writer, cmd *cli.Command, err error) 
 	if _, ok := err.(Code); ok || err == nil {
 		return
 	}
-	program := cmd.Root().Name
-	switch {
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		fmt.Fprintf(stderr, "%s: interrupted\n", program)
-	case ctx.Err() != nil:
-		fmt.Fprintf(stderr, "%s: interrupted: %v\n", program, err)
-	default:
-		fmt.Fprintf(stderr, "%s: %v\n", program, err)
+	prefix := cmd.Root().Name + ": "
+	if ctx.Err() != nil {
+		prefix += "interrupted"
+		if errors.Is(err, ctx.Err()) { // no more to say
+			fmt.Fprintln(stderr, prefix)
+			return
+		}
+		prefix += ": "
 	}
+	// A package may have the name of the program.
+	fmt.Fprintln(stderr, prefix+strings.TrimPrefix(err.Error(), prefix))
 	if e, ok := errors.AsType[*hintError](err); ok {
 		fmt.Fprintln(stderr, e.hint)
 	}

@@ -52,6 +52,7 @@ func TestRun(t *testing.T) {
 		{"echo", NotVerified, result{NotVerified, "1 false []\n", ""}},
 		{"echo", Incomplete, result{Incomplete, "1 false []\n", ""}},
 		{"echo", cause, result{Incomplete, "1 false []\n", "prog: cause\n"}},
+		{"echo", fmt.Errorf("prog: %w", cause), result{Incomplete, "1 false []\n", "prog: cause\n"}},
 		{"echo", WithHint(cause, "Do this."), result{Incomplete, "1 false []\n", "prog: cause\nDo this.\n"}},
 		{"echo", Usage("want more"), result{Incomplete, "1 false []\n", "prog: want more\nFor help: prog echo -h\n"}},
 

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gameid": main})
+}
+
+// The scripts find two databases: empty.db, on which no server has run, and
+// live.db, on which server 7 runs, server 8 has ended, and server 9 was merged.
+func TestScripts(t *testing.T) {
+	clitest.Run(t, func(env *testscript.Env) error {
+		if _, err := makeDatabase("sqlite:" + filepath.Join(env.WorkDir, "empty.db")); err != nil {
+			return err
+		}
+		closeAll, err := makeLive("sqlite:" + filepath.Join(env.WorkDir, "live.db"))
+		env.Defer(closeAll)
+		return err
+	})
+}
+
+func makeDatabase(dsn string) (*store.DB, error) {
+	db, err := store.Open(context.Background(), dsn)
+	if err != nil {
+		return nil, err
+	}
+	return db, db.CreateSchema(context.Background())
+}
+
+func makeLive(dsn string) (closeAll func(), err error) {
+	ctx := context.Background()
+	db, err := makeDatabase(dsn)
+	if err != nil {
+		return func() {}, err
+	}
+	closeAll = func() { db.Close() }
+	live, err := db.OpenNode(ctx, 7, gameid.Options{})
+	if err != nil {
+		return closeAll, err
+	}
+	closeAll = func() { live.Close(); db.Close() }
+	ended, err := db.OpenNode(ctx, 8, gameid.Options{})
+	if err != nil {
+		return closeAll, err
+	}
+	if _, err := gameid.NewGenerator[sample](ended).Next(); err != nil {
+		return closeAll, err
+	}
+	if err := ended.Close(); err != nil {
+		return closeAll, err
+	}
+	if err := db.Registry().SetName(ctx, 7, "Nordlicht"); err != nil {
+		return closeAll, err
+	}
+	// What a merge will leave; and a name that would play with the terminal.
+	_, err = db.Pool().ExecContext(ctx, `INSERT INTO gameid_servers
+		(server_id, name, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms)
+		VALUES (9, ?, '00112233445566778899aabbccddeeff', 'merged', 3, 59540210336, '', 0, 0, 0)`, "old\x1b[2J")
+	return closeAll, err
+}
+
+// call runs the program in this process.
+func call(t *testing.T, args ...string) (code cli.Code, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	noEnv := func(string) (string, bool) { return "", false }
+	code = run(t.Context(), append([]string{"gameid"}, args...), noEnv, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// SELECT must be enough, or operators will run it with an account that may
+// write.
+func TestServersNeedsSelectOnly(t *testing.T) {
+	dsn := mariadbtest.DSN(t)
+	closeAll, err := makeLive("mysql:" + dsn)
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, "servers", "mysql:"+mariadbtest.Grant(t, "SELECT", dsn))
+	if code != cli.OK || stderr != "" {
+		t.Fatalf("exit code %d, stderr %q; want 0 and none", code, stderr)
+	}
+	for _, want := range []string{`(?m)^7 .*Nordlicht .*held until`, `(?m)^8 .*given back`, `(?m)^9 .*merged +00112233 +2026-11-21 02:56:50.336 UTC`} {
+		if !regexp.MustCompile(want).MatchString(stdout) {
+			t.Errorf("no line matches %q in\n%s", want, stdout)
+		}
+	}
+}
+
+func TestServersHidesThePassword(t *testing.T) {
+	for _, dsn := range []string{
+		"mysql:root:hunter2@tcp(127.0.0.1:1)/s1",
+		"mysql:root:hunter2@nonsense",
+		"postgres:root:hunter2@db/s1",
+		"mysql://root:hunter2@db/s1",
+	} {
+		code, stdout, stderr := call(t, "servers", dsn)
+		if code != cli.Incomplete || stdout != "" || !strings.HasPrefix(stderr, "gameid: ") {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q; want 2 and an error", dsn, code, stdout, stderr)
+		}
+		if strings.Contains(stderr, "hunter2") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: stderr %q; want one line without the password", dsn, stderr)
+		}
+	}
+}
+
+func TestServersJSON(t *testing.T) {
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "live.db")
+	closeAll, err := makeLive(dsn)
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stdout, stderr := call(t, "servers", "-json", dsn)
+	var got []map[string]any
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, stdout, stderr)
+	}
+	type row struct {
+		Server, Held, Holder, Mark any
+	}
+	var rows []row
+	for _, o := range got {
+		rows = append(rows, row{o["server"], o["lease_held"], o["holder"] != nil, o["mark"] != nil})
+	}
+	want := []row{{7.0, true, true, true}, {8.0, false, false, true}, {9.0, false, false, true}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What "new" prints is valid, of the server asked for, and rises.
+func TestNew(t *testing.T) {
+	for _, n := range []string{"1", "1024", "3000"} {
+		_, lines, _ := call(t, "new", "-server", "7", "-n", n)
+		_, array, _ := call(t, "new", "-server=7", "-n="+n, "-json")
+		var fromJSON []gameid.ID
+		if err := json.Unmarshal([]byte(array), &fromJSON); err != nil {
+			t.Fatal(err)
+		}
+		var fromLines []gameid.ID
+		for _, line := range strings.Fields(lines) {
+			fromLines = append(fromLines, gameid.MustParse(line))
+		}
+		for _, ids := range [][]gameid.ID{fromLines, fromJSON} {
+			if got := strconv.Itoa(len(ids)); got != n {
+				t.Errorf("-n %s: got %s IDs", n, got)
+			}
+			for i, id := range ids {
+				if id.Server() != 7 || i > 0 && id.Compare(ids[i-1]) <= 0 {
+					t.Errorf("-n %s: ID %d is %s after %s", n, i, id, ids[max(0, i-1)])
+				}
+			}
+		}
+	}
+}
+
+func TestNewIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr bytes.Buffer
+	stopAfterFirst := writerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
+	code := run(ctx, []string{"gameid", "new", "-server", "7", "-n", "1000000000000"}, nil, stopAfterFirst, &stderr)
+	if code != cli.Incomplete || !strings.HasSuffix(stderr.String(), "gameid: interrupted\n") {
+		t.Errorf("exit code %d, stderr %q; want 2 and that it was interrupted", code, &stderr)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 65536: "65,536", 17592186044415: "17,592,186,044,415"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %s; want %s", n, got, want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	if err := cli.CheckHelp(command(nil)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	ucli "github.com/urfave/cli/v3"
+
+	"mergesafe/gameid"
+	"mergesafe/gameid/gameidtest"
+	"mergesafe/tools/internal/cli"
+)
+
+func newCommand() *ucli.Command {
+	return &ucli.Command{
+		Name: "new",
+		Description: `
+Usage: gameid new -server NUMBER [-n COUNT] [-json]
+
+Mints IDs for trying, one on each line. They are reserved nowhere: a game
+server with the same number may mint the same ones. Do not store them.
+
+Flags:
+  -server NUMBER   the server number in the IDs, 1 to 1048575
+  -n COUNT         how many (default 1)
+  -json            print a JSON array instead
+
+Examples:
+  gameid new -server 7
+  gameid new -server 7 -n 3 | xargs gameid inspect`,
+		Flags: []ucli.Flag{
+			&ucli.StringFlag{Name: "server"},
+			&ucli.IntFlag{Name: "n", Value: 1},
+			jsonFlag(),
+		},
+		Action: func(ctx context.Context, cmd *ucli.Command) error {
+			if cmd.Args().Present() {
+				return cli.Usage("unexpected argument %q: want flags only", cmd.Args().First())
+			}
+			if !cmd.IsSet("server") {
+				return cli.Usage("no server number given: want -server and a number from 1 to %d", gameid.MaxServer)
+			}
+			server, err := gameid.ParseServerID(cmd.String("server"))
+			if err != nil {
+				return err
+			}
+			n := cmd.Int("n")
+			if n < 1 {
+				return cli.Usage("-n is %d: want 1 or more", n)
+			}
+			fmt.Fprintln(cmd.Root().ErrWriter, "These IDs are for trying. They are reserved nowhere: do not store them.")
+			return mint(ctx, cmd.Root().Writer, server, n, cmd.Bool("json"))
+		},
+	}
+}
+
+// sample is the kind of the IDs: none that a game has.
+type sample struct{}
+
+// mint writes n new IDs in batches, so that memory does not grow with n.
+func mint(ctx context.Context, w io.Writer, server gameid.ServerID, n int, asJSON bool) (err error) {
+	node, err := gameid.OpenNode(ctx, server, gameidtest.NewMemory(), gameid.Options{})
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	generator := gameid.NewGenerator[sample](node)
+
+	format, separator, end := "%s", "\n", "\n"
+	if asJSON {
+		format, separator, end = "  %q", ",\n", "\n]\n"
+		fmt.Fprintln(w, "[")
+	}
+	batch := make([]gameid.Of[sample], 1024)
+	for done := 0; done < n; {
+		batch = batch[:min(n-done, len(batch))]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := generator.FillContext(ctx, batch); err != nil {
+			return err
+		}
+		for _, id := range batch {
+			if done > 0 {
+				io.WriteString(w, separator)
+			}
+			if _, err := fmt.Fprintf(w, format, id.String()); err != nil {
+				return err
+			}
+			done++
+		}
+	}
+	_, err = io.WriteString(w, end)
+	return err
+}

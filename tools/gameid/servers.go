@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	ucli "github.com/urfave/cli/v3"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/config"
+	"mergesafe/store"
+	"mergesafe/tools/internal/cli"
+)
+
+func serversCommand(env cli.Env) *ucli.Command {
+	return &ucli.Command{
+		Name: "servers",
+		Description: `
+Usage: gameid servers [-config FILE] [-json] DATABASE
+
+Shows the registry of a game database: every server whose IDs may be in it.
+It only reads: the account needs no right but SELECT.
+
+DATABASE is a DSN, such as sqlite:data/s1.db or
+mysql:user:password@tcp(host:port)/database, or the name of a [[source]] in
+the configuration file.
+
+  ROLE     own: this world's server; merged: its rows came by a merge
+  WORLD    the identity of the world, shortened; copies of one database share it
+  MARK     no ID of the server in this database has a later time
+  LEASE    held: a process runs, and no other one can start until it ends
+  HOLDER   the process that has the lease, or had it last
+
+Flags:
+  -config FILE   the configuration file (default config.toml)
+  -json          print a JSON array instead, with all that is known
+
+Examples:
+  gameid servers sqlite:data/s1.db
+  gameid servers s1
+  gameid servers -json "$S1_DSN"`,
+		Flags: []ucli.Flag{
+			&ucli.StringFlag{Name: "config", Value: "config.toml"},
+			jsonFlag(),
+		},
+		Action: func(ctx context.Context, cmd *ucli.Command) error {
+			if n := cmd.Args().Len(); n != 1 {
+				return cli.Usage("%d databases given: want one, as a DSN or the name of a source", n)
+			}
+			dsn, err := config.FindDSN(cmd.Args().First(), cmd.String("config"), env)
+			if err != nil {
+				return err
+			}
+			servers, err := readServers(ctx, dsn)
+			if err != nil {
+				return err
+			}
+			return printServers(cmd.Root().Writer, servers, cmd.Bool("json"))
+		},
+	}
+}
+
+func readServers(ctx context.Context, dsn config.Secret) (_ []store.Server, err error) {
+	db, err := store.OpenReadOnly(ctx, dsn.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if err := db.CheckSchema(ctx); err != nil {
+		return nil, err
+	}
+	return db.Registry().Servers(ctx)
+}
+
+func printServers(w io.Writer, servers []store.Server, asJSON bool) error {
+	if asJSON {
+		return writeJSON(w, serverObjects(servers))
+	}
+	if len(servers) == 0 {
+		_, err := fmt.Fprintln(w, "The registry is empty: no game server has run on this database yet.")
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SERVER\tNAME\tROLE\tWORLD\tMARK\tLEASE\tHOLDER")
+	for _, s := range servers {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s), lease(s), holder(s.Holder))
+	}
+	return table.Flush()
+}
+
+// mark returns the time up to which IDs may have been used.
+func mark(s store.Server) string {
+	if s.Reserved < 0 {
+		return "none"
+	}
+	return stamp(gameid.TimeOf(s.Reserved))
+}
+
+func lease(s store.Server) string {
+	switch {
+	case s.Leased:
+		return "held until " + stamp(s.LeaseUntil)
+	case s.Holder.IsZero():
+		return "given back"
+	default: // the process did not end as it should
+		return "ended " + stamp(s.LeaseUntil)
+	}
+}
+
+func holder(h gameid.Holder) string {
+	if h.IsZero() {
+		return "-"
+	}
+	return fmt.Sprintf("%s, pid %d on %s", shown(h.Program), h.PID, shown(h.Host))
+}
+
+func short(world string) string { return world[:min(8, len(world))] }
+
+// shown makes text from a database harmless for a terminal and for the table.
+func shown(s string) string {
+	if s == "" {
+		return "-"
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// server is one server in JSON.
+type server struct {
+	Server   gameid.ServerID `json:"server"`
+	Name     string          `json:"name"`
+	Role     string          `json:"role"`
+	World    string          `json:"world"`
+	Mark     *time.Time      `json:"mark"` // null if no time is reserved
+	Lease    bool            `json:"lease_held"`
+	Until    *time.Time      `json:"lease_until"` // null if nobody has had it, or it was given back
+	Holder   *process        `json:"holder"`      // null likewise
+	Created  time.Time       `json:"created_at"`
+	Updated  time.Time       `json:"updated_at"`
+	Changes  int64           `json:"changes"`
+	MarkMsec int64           `json:"mark_millis_since_epoch"`
+}
+
+type process struct {
+	Host    string    `json:"host"`
+	PID     int       `json:"pid"`
+	Program string    `json:"program"`
+	Since   time.Time `json:"since"`
+}
+
+func serverObjects(servers []store.Server) []server {
+	objects := make([]server, 0, len(servers))
+	for _, s := range servers {
+		o := server{Server: s.ID, Name: s.Name, Role: s.Role, World: s.World, Lease: s.Leased,
+			Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: s.Epoch, MarkMsec: s.Reserved}
+		if s.Reserved >= 0 {
+			t := gameid.TimeOf(s.Reserved)
+			o.Mark = &t
+		}
+		if h := s.Holder; !h.IsZero() {
+			o.Until = &s.LeaseUntil
+			o.Holder = &process{h.Host, h.PID, h.Program, h.Since}
+		}
+		objects = append(objects, o)
+	}
+	return objects
+}

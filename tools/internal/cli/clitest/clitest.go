@@ -1,0 +1,48 @@
+// Package clitest runs the scripts of a tool's tests against the real program.
+package clitest
+
+import (
+	"errors"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Run runs the scripts testdata/*.txtar, each in a folder of its own. The
+// programs are those that TestMain gave to testscript.Main. Beside the usual
+// commands scripts have this one, which runs a program and demands its exact
+// exit code; stdout and stderr look at its output afterwards:
+//
+//	exits 2 gameid inspect nonsense
+//	stderr 'is not an ID'
+//
+// setup may be nil.
+func Run(t *testing.T, setup func(*testscript.Env) error) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata",
+		Setup: setup,
+		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+func exits(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d; want %d", got, want)
+	}
+}
