@@ -15,11 +15,11 @@ import (
 // keys is a source with one table whose keys are in memory already, so that
 // what is measured is the check itself.
 type keys struct {
-	name   string
-	data   []byte // IDs in order
-	batch  int
-	vector merge.Vector
-	out    merge.Batch
+	name  string
+	data  []byte // IDs in order
+	batch int
+	ends  []int // of a batch, to give the IDs as values of any length
+	out   merge.Batch
 }
 
 // interleaved makes n databases whose IDs alternate in time, as those of
@@ -58,9 +58,12 @@ func (k *keys) Servers(context.Context) ([]merge.Server, error) {
 
 func (k *keys) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, error] {
 	return func(yield func(*merge.Batch, error) bool) {
-		k.vector.Width = gameid.Size
-		k.out.Order = append(k.out.Order[:0], k.vector)
-		k.out.Carry = append(k.out.Carry[:0], k.vector)
+		v := merge.Vector{Width: gameid.Size}
+		if k.ends != nil {
+			v = merge.Vector{Ends: k.ends}
+		}
+		k.out.Order = append(k.out.Order[:0], v)
+		k.out.Carry = append(k.out.Carry[:0], v)
 		for data := k.data; len(data) > 0; {
 			k.out.Len = min(k.batch, len(data)/gameid.Size)
 			k.out.Order[0].Data, k.out.Carry[0].Data = data, data
@@ -79,21 +82,33 @@ func (k *keys) Row(context.Context, string, []string, [][]byte) ([]merge.Field, 
 // BenchmarkKeys is the pass over the primary keys: its order is verified, its
 // IDs are judged, and it is merged.
 func BenchmarkKeys(b *testing.B) {
-	for _, n := range []int{1, 2, 10} {
-		b.Run(fmt.Sprintf("sources=%d", n), func(b *testing.B) {
-			const rows = 1 << 20
-			sources := interleaved(max(n, 2), rows/n)
-			if n == 1 {
-				sources[1].(*keys).data = nil
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				report, err := merge.Check(context.Background(), sources, merge.Options{})
-				if err != nil || report.Verdict != merge.Pass {
-					b.Fatal(err, report)
+	for _, form := range []string{"fixed", "ends", "equal"} {
+		for _, n := range []int{1, 2, 10} {
+			b.Run(fmt.Sprintf("%s/sources=%d", form, n), func(b *testing.B) {
+				const rows = 1 << 20
+				sources := interleaved(max(n, 2), rows/n)
+				for i, s := range sources {
+					k := s.(*keys)
+					switch {
+					case i >= n:
+						k.data = nil
+					case form == "ends":
+						for row := range k.batch {
+							k.ends = append(k.ends, (row+1)*gameid.Size)
+						}
+					case form == "equal": // nothing but collisions
+						k.data = sources[0].(*keys).data
+					}
 				}
-			}
-			b.ReportMetric(float64(rows/n*n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
-		})
+				n := 0
+				for b.Loop() {
+					if _, err := merge.Check(context.Background(), sources, merge.Options{}); err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				b.ReportMetric(float64(rows)*float64(n)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+			})
+		}
 	}
 }

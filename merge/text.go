@@ -415,6 +415,6 @@ func (t *text) next(r *Report) {
 			t.line(2, "and "+some(int64(len(steps)-i), "more", "more")+" in the JSON form of this report")
 			break
 		}
-		t.wrapped(2, fmt.Sprintf("%d. ", i+1), step+" ("+strings.Join(codes[step], ", ")+")")
+		t.wrapped(2, fmt.Sprintf("%d. ", i+1), strings.Join(codes[step], ", ")+": "+step)
 	}
 }
