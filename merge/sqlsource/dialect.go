@@ -78,6 +78,8 @@ func (t *table) add(c *column) {
 	t.byName[c.Name] = c
 }
 
+func noTable(name string) error { return fmt.Errorf("there is no table %q", name) }
+
 func noColumn(t *table, name string) error {
 	return fmt.Errorf("table %q has no column %q", t.name, name)
 }

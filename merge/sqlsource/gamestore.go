@@ -58,7 +58,7 @@ func (s *Source) Servers(ctx context.Context) ([]merge.Server, error) {
 		err = s.dialect.unchanged()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sqlsource: table %q: %w", store.RegistryTable, err)
+		return nil, fmt.Errorf("sqlsource: %s: %w", store.RegistryTable, err)
 	}
 	return servers, nil
 }

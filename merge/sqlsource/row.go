@@ -31,7 +31,7 @@ func (s *Source) Row(ctx context.Context, tableName string, columns []string, va
 		err = s.dialect.unchanged()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sqlsource: table %q: %w", tableName, err)
+		return nil, fmt.Errorf("sqlsource: row: %w", err)
 	}
 	return fields, nil
 }
@@ -39,7 +39,7 @@ func (s *Source) Row(ctx context.Context, tableName string, columns []string, va
 func (s *Source) row(ctx context.Context, schema *schema, tableName string, columns []string, values [][]byte) ([]merge.Field, error) {
 	t := schema.tables[tableName]
 	if t == nil {
-		return nil, errors.New("there is no such table")
+		return nil, noTable(tableName)
 	}
 	if len(columns) == 0 || len(columns) != len(values) {
 		return nil, fmt.Errorf("%d columns and %d values do not name a row", len(columns), len(values))

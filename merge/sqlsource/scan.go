@@ -90,7 +90,7 @@ type query struct {
 func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*query, error) {
 	t := schema.tables[scan.Table]
 	if t == nil {
-		return nil, errors.New("there is no such table")
+		return nil, noTable(scan.Table)
 	}
 	var (
 		q          = new(query)

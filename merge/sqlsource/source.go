@@ -115,7 +115,7 @@ func (s *Source) schema(ctx context.Context) (*schema, error) {
 			err = s.dialect.unchanged()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("sqlsource: read the catalogue: %w", err)
+			return nil, fmt.Errorf("sqlsource: catalogue: %w", err)
 		}
 		s.found = found
 	}
@@ -136,7 +136,7 @@ func (s *Source) unlock() { s.busy = false }
 func (s *Source) scanError(ctx context.Context, scan merge.Scan, err error) error {
 	if ctx.Err() != nil {
 		// Drivers have many ways of saying it.
-		return fmt.Errorf("sqlsource: table %q: %w", scan.Table, ctx.Err())
+		return fmt.Errorf("sqlsource: scan: %w", ctx.Err())
 	}
 	if u, ok := errors.AsType[*merge.UnsupportedError](err); ok {
 		u.Table = scan.Table
@@ -145,7 +145,7 @@ func (s *Source) scanError(ctx context.Context, scan merge.Scan, err error) erro
 	if s.dialect.unsupported(err) {
 		return &merge.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
-	return fmt.Errorf("sqlsource: table %q: %w", scan.Table, err)
+	return fmt.Errorf("sqlsource: scan: %w", err)
 }
 
 func orderNames(scan merge.Scan) string {
