@@ -55,8 +55,7 @@ var (
 	ErrChanged = errors.New("the file was changed while it was read: a game server has been started on it")
 
 	// ErrSchema: the tables are missing, unfinished, of another version or of
-	// another program. The error is a [*SchemaError] if it comes from
-	// [DB.CheckSchema].
+	// another program. The error is a [*SchemaError].
 	ErrSchema = errors.New("not the expected schema")
 )
 
@@ -151,6 +150,7 @@ func mysqlKind(number uint16) error {
 	case 1205, // ER_LOCK_WAIT_TIMEOUT
 		1213, // ER_LOCK_DEADLOCK; also a certification failure of Galera
 		1020, // ER_CHECKREAD, MariaDB's innodb_snapshot_isolation
+		1615, // ER_NEED_REPREPARE
 		8022, // TiDB: commit failed, safe to retry
 		9007: // TiDB: write conflict
 		return ErrRetryable
@@ -169,8 +169,6 @@ func mysqlKind(number uint16) error {
 		1792, // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
 		1836: // ER_READ_ONLY_MODE
 		return ErrReadOnly
-	case 1146: // ER_NO_SUCH_TABLE
-		return ErrSchema
 	}
 	return nil
 }
@@ -247,6 +245,13 @@ func refused(err error) bool {
 	}
 	return errors.Is(err, driver.ErrBadConn) || // says that nothing was sent
 		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, mysql.ErrPktTooLarge)
+}
+
+// tooManyStatements reports whether a server that many games share has as many
+// prepared statements as it takes.
+func tooManyStatements(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && e.Number == 1461 // ER_MAX_PREPARED_STMT_COUNT_REACHED
 }
 
 func isContext(err error) bool {

@@ -13,16 +13,15 @@ import (
 )
 
 func TestMeaningOfMySQLErrors(t *testing.T) {
-	kinds := []error{store.ErrDuplicate, store.ErrForeignKey, store.ErrInvalid, store.ErrRetryable, store.ErrUnavailable, store.ErrReadOnly, store.ErrSchema}
+	kinds := []error{store.ErrDuplicate, store.ErrForeignKey, store.ErrInvalid, store.ErrRetryable, store.ErrUnavailable, store.ErrReadOnly}
 	for want, numbers := range map[error][]uint16{
 		store.ErrDuplicate:   {1022, 1062, 1586},
 		store.ErrForeignKey:  {1216, 1217, 1451, 1452, 1761, 1762},
 		store.ErrInvalid:     {1048, 1264, 1265, 1292, 1364, 1366, 1406, 1690, 3819, 4025},
-		store.ErrRetryable:   {1020, 1205, 1213, 8022, 9007},
+		store.ErrRetryable:   {1020, 1205, 1213, 1615, 8022, 9007},
 		store.ErrUnavailable: {1021, 1040, 1041, 1047, 1053, 1114, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1317, 1927, 3169, 4031},
 		store.ErrReadOnly:    {1290, 1792, 1836},
-		store.ErrSchema:      {1146},
-		nil:                  {1064, 1054},
+		nil:                  {1064, 1054, 1146},
 	} {
 		for _, number := range numbers {
 			cause := &mysql.MySQLError{Number: number, Message: "m"}

@@ -65,10 +65,10 @@ func TestConnectionLostInBatch(t *testing.T) {
 func TestConnectionLostInStatement(t *testing.T) {
 	for _, lost := range []error{mysql.ErrInvalidConn, io.ErrUnexpectedEOF, &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, context.DeadlineExceeded} {
 		db, m := mock(t)
-		m.ExpectExec("INSERT INTO `players`").WillReturnError(lost)
-		m.ExpectExec("UPDATE `players`").WillReturnError(lost)
-		m.ExpectExec("DELETE FROM `players`").WillReturnError(lost)
-		m.ExpectQuery("SELECT").WillReturnError(lost)
+		m.ExpectPrepare("INSERT INTO `players`").ExpectExec().WillReturnError(lost)
+		m.ExpectPrepare("UPDATE `players`").ExpectExec().WillReturnError(lost)
+		m.ExpectPrepare("DELETE FROM `players`").ExpectExec().WillReturnError(lost)
+		m.ExpectPrepare("SELECT").ExpectQuery().WillReturnError(lost)
 		for _, err := range []error{
 			store.Players.Insert(t.Context(), db, player(1)),
 			store.Players.Update(t.Context(), db, player(1)),
@@ -84,8 +84,38 @@ func TestConnectionLostInStatement(t *testing.T) {
 // Nobody answered, so nothing can have changed.
 func TestNotConnected(t *testing.T) {
 	db, m := mock(t)
-	m.ExpectExec("INSERT INTO `players`").WillReturnError(&net.OpError{Op: "dial", Err: errors.New("connection refused")})
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	m.ExpectExec("DELETE").WillReturnError(refused)
+	is(t, second(db.Exec(t.Context(), "DELETE FROM players")), []error{store.ErrUnavailable}, store.ErrOutcomeUnknown)
+	m.ExpectPrepare("INSERT INTO `players`").WillReturnError(mysql.ErrInvalidConn)
 	is(t, store.Players.Insert(t.Context(), db, player(1)), []error{store.ErrUnavailable}, store.ErrOutcomeUnknown)
+}
+
+// A server that takes no more prepared statements is used without.
+func TestTooManyStatements(t *testing.T) {
+	db, m := mock(t)
+	full := &mysql.MySQLError{Number: 1461, Message: "Can't create more than max_prepared_stmt_count statements"}
+	ok := driver.RowsAffected(1)
+	row := func() *sqlmock.Rows {
+		return sqlmock.NewRows([]string{"id", "account", "name", "level", "gold", "created_at", "updated_at"}).
+			AddRow(player(1).ID, "account", "Player 1", 1, 1, born, born)
+	}
+	m.ExpectPrepare("UPDATE").WillReturnError(full)
+	m.ExpectExec("UPDATE").WillReturnResult(ok)
+	must(t, store.Players.Update(t.Context(), db, player(1)))
+	m.ExpectPrepare("UPDATE").ExpectExec().WillReturnError(full) // on another connection
+	m.ExpectExec("UPDATE").WillReturnResult(ok)
+	must(t, store.Players.Update(t.Context(), db, player(1)))
+	m.ExpectPrepare("SELECT").WillReturnError(full)
+	m.ExpectQuery("SELECT").WillReturnRows(row())
+	got, err := store.Players.Get(t.Context(), db, player(1).ID)
+	if err != nil || got != player(1) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	m.ExpectPrepare("SELECT").ExpectQuery().WillReturnError(full)
+	m.ExpectQuery("SELECT").WillReturnRows(row())
+	_, err = store.Players.Get(t.Context(), db, player(1).ID)
+	must(t, err)
 }
 
 func TestCommitError(t *testing.T) {
@@ -128,8 +158,8 @@ func TestDeadlockThenSuccess(t *testing.T) {
 func TestRowsAffectedLies(t *testing.T) {
 	db, m := mock(t)
 	m.ExpectExec("INSERT").WillReturnResult(driver.RowsAffected(1))
-	m.ExpectExec("UPDATE").WillReturnResult(driver.RowsAffected(2))
-	m.ExpectExec("DELETE").WillReturnResult(driver.RowsAffected(0))
+	m.ExpectPrepare("UPDATE").ExpectExec().WillReturnResult(driver.RowsAffected(2))
+	m.ExpectPrepare("DELETE").ExpectExec().WillReturnResult(driver.RowsAffected(0))
 	m.ExpectExec("DELETE").WillReturnResult(sqlmock.NewErrorResult(errors.New("cannot tell")))
 	if err := store.Players.Insert(t.Context(), db, player(1), player(2)); err == nil {
 		t.Error("one row of two was added, and Insert says nothing")
@@ -141,6 +171,18 @@ func TestRowsAffectedLies(t *testing.T) {
 	if err := store.Players.Delete(t.Context(), db, player(1).ID); err == nil || errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the number of rows is unknown, and Delete says %v", err)
 	}
+}
+
+// Rows are written in the order of their keys.
+func TestInsertOrder(t *testing.T) {
+	db, m := mock(t)
+	var want []driver.Value
+	for n := range 3 {
+		i := item(n, player(1))
+		want = append(want, i.ID, i.Owner, i.Template, i.Count, i.CreatedAt)
+	}
+	m.ExpectExec("INSERT INTO `items`").WithArgs(want...).WillReturnResult(driver.RowsAffected(3))
+	must(t, store.Items.Insert(t.Context(), db, item(2, player(1)), item(0, player(1)), item(1, player(1))))
 }
 
 func TestReadBreaksOff(t *testing.T) {

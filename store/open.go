@@ -243,6 +243,11 @@ func openSQLite(path string, readOnly bool) (driver.Connector, func() error, err
 func openSQLiteReadOnly(path string, options url.Values) (driver.Connector, func() error, error) {
 	options.Set("mode", "ro")
 	options.Set("_query_only", "1")
+	// The files beside it lie where the file is, not where a link to it is.
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, nil, err
+	}
 	before, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err

@@ -310,6 +310,14 @@ func TestReadOnlySQLite(t *testing.T) {
 			t.Errorf("%v became %v", names(before), names(after))
 		}
 	})
+	t.Run("live, through a link", func(t *testing.T) {
+		link := filepath.Join(t.TempDir(), "link.db")
+		must(t, os.Symlink(filepath.Join(dir, "s1.db"), link))
+		db := openReadOnly(t, "sqlite:"+link)
+		must(t, store.Players.Insert(t.Context(), live, player(3)))
+		readAll(t, db, 3)
+		must(t, store.Players.Delete(t.Context(), live, player(3).ID))
+	})
 	// A copy of all files of a live database is what a crash leaves.
 	crashed := t.TempDir()
 	for name := range contents(t, dir) {

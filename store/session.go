@@ -47,9 +47,7 @@ func (s *session) Dialect() Dialect { return s.db.dialect }
 
 // Exec implements [Session].
 func (s *session) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return s.change(ctx, "statement", func() (sql.Result, error) {
-		return s.on.ExecContext(ctx, query, args...)
-	})
+	return s.exec(ctx, seldom, "statement", query, args...)
 }
 
 // Get implements [Session].
@@ -62,22 +60,26 @@ func (s *session) Select(ctx context.Context, dest any, query string, args ...an
 	return s.fault("query", sqlx.SelectContext(ctx, s.on, dest, query, args...))
 }
 
-// change does run, which changes something, and says of an error whether the
-// change may have been made.
-func (s *session) change(ctx context.Context, what string, run func() (sql.Result, error)) (sql.Result, error) {
+// mayChange returns an error if nothing may be changed.
+func (s *session) mayChange(ctx context.Context, what string) error {
 	if s.db.readOnly || s.tx != nil && s.tx.readOnly {
-		return nil, &opError{what, ErrReadOnly}
+		return &opError{what, ErrReadOnly}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, &opError{what, err}
+		return &opError{what, err} // rather than ErrOutcomeUnknown
 	}
-	result, err := run()
+	return nil
+}
+
+// changeFault is fault for a change: it says of an error whether the change
+// may have been made.
+func (s *session) changeFault(what string, err error) error {
 	if err != nil && s.tx == nil && !refused(err) {
 		if err := translate(err); errors.Is(err, ErrUnavailable) || isContext(err) {
-			return nil, &opError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
+			return &opError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
 		}
 	}
-	return result, s.fault(what, err)
+	return s.fault(what, err)
 }
 
 // fault gives an error of the driver its meaning and its place. It also turns
@@ -190,82 +192,91 @@ func Retry(ctx context.Context, f func() error) error {
 type kind int
 
 const (
-	// seldom: the same text does not come often. It is run as it is.
-	seldom kind = iota
-
-	// short: prepared in SQLite, where the preparation takes as long as the
-	// rest. In MySQL it takes one round trip as it is, for the driver puts the
-	// values into the text.
-	short
-
-	// long: prepared, once for a connection.
-	long
+	seldom kind = iota // as it is: the same text does not come often
+	short              // prepared, unless that would take longer than it saves
+	long               // prepared
 )
-
-func (s *session) prepares(k kind) bool { return k == long || k == short && s.db.dialect == SQLite }
 
 // query runs a query of a table.
 func (s *session) query(ctx context.Context, k kind, query string, args ...any) (*sql.Rows, error) {
-	if !s.prepares(k) {
-		return s.on.QueryContext(ctx, query, args...)
+	stmt, err := s.statement(ctx, k, query)
+	if err == nil && stmt != nil {
+		var rows *sql.Rows
+		if rows, err = stmt.QueryContext(ctx, args...); err == nil {
+			return rows, nil
+		}
 	}
-	stmt, err := s.statement(ctx, query)
-	if err != nil {
+	if err != nil && !tooManyStatements(err) {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	return s.on.QueryContext(ctx, query, args...)
 }
 
 // exec runs a statement of a table. what is for the error message.
 func (s *session) exec(ctx context.Context, k kind, what, query string, args ...any) (sql.Result, error) {
-	return s.change(ctx, what, func() (sql.Result, error) {
-		if !s.prepares(k) {
-			return s.on.ExecContext(ctx, query, args...)
-		}
-		stmt, err := s.statement(ctx, query)
-		if err != nil {
-			return nil, err
-		}
-		return stmt.ExecContext(ctx, args...)
-	})
+	if err := s.mayChange(ctx, what); err != nil {
+		return nil, err
+	}
+	stmt, err := s.statement(ctx, k, query)
+	if err != nil && !tooManyStatements(err) {
+		return nil, s.fault(what, err) // nothing was changed yet
+	}
+	var result sql.Result
+	if stmt != nil {
+		result, err = stmt.ExecContext(ctx, args...)
+	}
+	if stmt == nil || tooManyStatements(err) {
+		result, err = s.on.ExecContext(ctx, query, args...)
+	}
+	return result, s.changeFault(what, err)
 }
 
-// statement returns query prepared. The pool keeps what it has prepared. A
-// transaction uses that, and prepares for itself what is missing: to have the
-// pool do it would take a second connection, which there may not be.
-func (s *session) statement(ctx context.Context, query string) (*sqlx.Stmt, error) {
-	if s.tx != nil {
-		if stmt := s.tx.prepared[query]; stmt != nil {
-			return stmt, nil
-		}
+// statement returns query prepared, or nil if it is to be run as it is.
+//
+// The pool keeps what it has prepared, and each connection with it. A
+// transaction uses that. It does not have the pool prepare more, for which
+// there may be no connection left, but does it for itself: except for a short
+// query in MySQL, where it would take a round trip that nothing makes up for.
+func (s *session) statement(ctx context.Context, k kind, query string) (*sqlx.Stmt, error) {
+	if k == seldom {
+		return nil, nil
+	}
+	if s.tx != nil && s.tx.prepared[query] != nil {
+		return s.tx.prepared[query], nil
 	}
 	s.db.mu.Lock()
 	stmt := s.db.prepared[query]
 	s.db.mu.Unlock()
-	if s.tx != nil {
-		if stmt != nil {
-			stmt = s.tx.begun.StmtxContext(ctx, stmt)
-		} else if prepared, err := s.tx.begun.PreparexContext(ctx, query); err != nil {
+	switch {
+	case s.tx == nil && stmt != nil:
+		return stmt, nil
+	case s.tx == nil:
+		return s.db.prepare(ctx, query)
+	case stmt != nil:
+		stmt = s.tx.begun.StmtxContext(ctx, stmt)
+	case k == short && s.db.dialect == MySQL:
+		return nil, nil
+	default:
+		var err error
+		if stmt, err = s.tx.begun.PreparexContext(ctx, query); err != nil {
 			return nil, err
-		} else {
-			stmt = prepared
 		}
-		s.tx.prepared[query] = stmt // closed by the end of the transaction
-		return stmt, nil
 	}
-	if stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := s.db.pool.PreparexContext(ctx, query)
+	s.tx.prepared[query] = stmt // closed by the end of the transaction
+	return stmt, nil
+}
+
+func (db *DB) prepare(ctx context.Context, query string) (*sqlx.Stmt, error) {
+	stmt, err := db.pool.PreparexContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	s.db.mu.Lock()
-	defer s.db.mu.Unlock()
-	if first := s.db.prepared[query]; first != nil { // somebody else was faster
-		go stmt.Close()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if first := db.prepared[query]; first != nil { // somebody else was faster
+		stmt.Close()
 		return first, nil
 	}
-	s.db.prepared[query] = stmt
+	db.prepared[query] = stmt
 	return stmt, nil
 }
