@@ -37,6 +37,9 @@ func TestSecretNeverPrints(t *testing.T) {
 		slog.New(slog.NewJSONHandler(&b, nil)).Info("JSON", "v", v)
 		reject(t, "slog", b.String())
 	}
+	if j, err := json.Marshal(s); err != nil || string(j) != `"`+redacted+`"` {
+		t.Errorf("JSON: %s, %v; want it to say that something is there", j, err)
+	}
 	var b bytes.Buffer
 	if err := toml.NewEncoder(&b).Encode(inside{Exported: s}); err != nil {
 		t.Error(err)
