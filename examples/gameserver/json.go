@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"mergesafe/gameid"
+)
+
+// decode reads the body of a request into the struct that v points to. All of
+// its errors are to be told to the client.
+func decode(r *http.Request, v any) error {
+	const want = "application/json"
+	given := r.Header.Get("Content-Type")
+	if media, _, err := mime.ParseMediaType(given); err != nil || media != want {
+		return newProblem(http.StatusUnsupportedMediaType, "", "content type is %q, want %s", given, want)
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return decodeError(err)
+	}
+	switch _, err := d.Token(); {
+	case err == io.EOF:
+		return nil
+	case err == nil:
+		return newProblem(http.StatusBadRequest, "", "the body goes on after its JSON value")
+	default:
+		return decodeError(err)
+	}
+}
+
+func decodeError(err error) error {
+	bad := func(field, format string, args ...any) error {
+		return newProblem(http.StatusBadRequest, field, format, args...)
+	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return newProblem(http.StatusRequestEntityTooLarge, "", "the body has more than %d bytes", e.Limit)
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if e.Field == "" {
+			return bad("", "the body is a JSON %s, want an object", e.Value)
+		}
+		return bad(e.Field, "%s is a JSON %s, want %s", e.Field, e.Value, jsonType(e))
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return bad("", "the body is not JSON: %v, at byte %d", e, e.Offset)
+	}
+	if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		field := strings.Trim(quoted, `"`)
+		return bad(field, "%s is not a known field", field)
+	}
+	switch err {
+	case io.EOF:
+		return bad("", "the body is empty, want a JSON object")
+	case io.ErrUnexpectedEOF:
+		return bad("", "the body ends in the middle of its JSON")
+	}
+	return fmt.Errorf("read the body: %w", err)
+}
+
+// jsonType names the type of a field in the words of JSON.
+func jsonType(e *json.UnmarshalTypeError) string {
+	switch kind := e.Type.Kind().String(); {
+	case strings.HasPrefix(kind, "int"):
+		return "a whole number of " + strings.TrimPrefix(kind, "int") + " bits"
+	case kind == "slice":
+		return "an array"
+	case kind == "struct":
+		return "an object"
+	default:
+		return "a " + kind
+	}
+}
+
+// parseID reads an ID of kind E that a client gave in the named field.
+func parseID[E any](field, text string) (gameid.Of[E], error) {
+	if text == "" {
+		return gameid.Of[E]{}, newProblem(http.StatusBadRequest, field, "%s is missing", field)
+	}
+	id, err := gameid.ParseOf[E](text)
+	if err != nil {
+		return id, newProblem(http.StatusBadRequest, field, "%s: %s", field, strings.TrimPrefix(err.Error(), "gameid: "))
+	}
+	return id, nil
+}
+
+// writeJSON sends v. If v cannot be put into JSON, it sends nothing and
+// returns the error; whether the client takes it is the client's business.
+func writeJSON(w http.ResponseWriter, contentType string, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(append(body, '\n'))
+	return nil
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+// createPlayer answers POST /players {"account", "name"}.
+func (s *server) createPlayer(r *http.Request) (reply, error) {
+	var in struct {
+		Account string `json:"account"`
+		Name    string `json:"name"`
+	}
+	if err := decode(r, &in); err != nil {
+		return reply{}, err
+	}
+	ctx := r.Context()
+	id, err := s.players.NextContext(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	now := entity.Time(s.now())
+	player := entity.Player{ID: id, Account: in.Account, Name: in.Name, Level: 1, CreatedAt: now, UpdatedAt: now}
+	err = store.Retry(ctx, func() error { return store.Players.Insert(ctx, s.db, player) })
+	if err != nil {
+		return reply{}, nameTaken(err, store.Players.Name(), in.Name)
+	}
+	return reply{http.StatusCreated, "/players/" + id.String(), player}, nil
+}
+
+func nameTaken(err error, table, name string) error {
+	return conflict(err, table, "name", newProblem(http.StatusConflict, "name", "name %q is taken", name))
+}
+
+// giveLoot answers POST /players/{id}/items {"items": [{"template", "count"}]}.
+func (s *server) giveLoot(r *http.Request) (reply, error) {
+	owner, err := parseID[entity.Player]("id", r.PathValue("id"))
+	if err != nil {
+		return reply{}, err
+	}
+	var in struct {
+		Items []struct {
+			Template int32 `json:"template"`
+			Count    int64 `json:"count"`
+		} `json:"items"`
+	}
+	if err := decode(r, &in); err != nil {
+		return reply{}, err
+	}
+	if n := len(in.Items); n == 0 || n > maxLoot {
+		return reply{}, newProblem(http.StatusBadRequest, "items", "items has %d elements, want 1 to %d", n, maxLoot)
+	}
+	ctx := r.Context()
+	ids := make([]gameid.Of[entity.Item], len(in.Items))
+	if err := s.items.FillContext(ctx, ids); err != nil {
+		return reply{}, err
+	}
+	now := entity.Time(s.now())
+	items := make([]entity.Item, len(ids))
+	for i, given := range in.Items {
+		items[i] = entity.Item{ID: ids[i], Owner: owner, Template: given.Template, Count: given.Count, CreatedAt: now}
+		if err := items[i].Validate(); err != nil {
+			return reply{}, within(fmt.Sprintf("items[%d].", i), err)
+		}
+	}
+	err = store.Retry(ctx, func() error { return store.Items.Insert(ctx, s.db, items...) })
+	if errors.Is(err, store.ErrForeignKey) {
+		err = notFound("id", "player", owner)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{http.StatusCreated, "", map[string]any{"items": items}}, nil
+}
+
+// within puts the place of a struct before the name of the field that is wrong
+// in it.
+func within(place string, err error) error {
+	if e, ok := errors.AsType[*entity.FieldError](err); ok {
+		return &entity.FieldError{Entity: e.Entity, Field: place + e.Field, Reason: e.Reason}
+	}
+	return err
+}
+
+// playerView is a player with all that belongs to him.
+type playerView struct {
+	entity.Player
+	Items []entity.Item `json:"items"`
+	Guild *entity.Guild `json:"guild"` // null if he is in none
+}
+
+// player answers GET /players/{id}.
+func (s *server) player(r *http.Request) (reply, error) {
+	id, err := parseID[entity.Player]("id", r.PathValue("id"))
+	if err != nil {
+		return reply{}, err
+	}
+	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
+		player, err := store.Players.Get(r.Context(), tx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			err = notFound("id", "player", id)
+		}
+		return player, err
+	})
+}
+
+// playerByName answers GET /players?name=.
+func (s *server) playerByName(r *http.Request) (reply, error) {
+	name := r.URL.Query().Get("name")
+	if name == "" {
+		return reply{}, newProblem(http.StatusBadRequest, "name", "name is missing, want /players?name=")
+	}
+	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
+		player, err := store.Players.ByName(r.Context(), tx, name)
+		if errors.Is(err, store.ErrNotFound) {
+			err = newProblem(http.StatusNotFound, "name", "there is no player named %q", name)
+		}
+		return player, err
+	})
+}
+
+// view reads the player that find returns, with items and guild, as they are
+// at one moment.
+func (s *server) view(r *http.Request, find func(*store.Tx) (entity.Player, error)) (reply, error) {
+	ctx := r.Context()
+	var view playerView
+	err := s.db.Snapshot(ctx, func(tx *store.Tx) (err error) {
+		if view.Player, err = find(tx); err != nil {
+			return err
+		}
+		view.Items, err = store.Items.OfPlayer(ctx, tx, view.ID)
+		if err != nil {
+			return err
+		}
+		guild, err := store.Guilds.OfPlayer(ctx, tx, view.ID)
+		switch {
+		case err == nil:
+			view.Guild = &guild
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	if view.Items == nil {
+		view.Items = []entity.Item{} // in JSON an empty list, not null
+	}
+	return reply{http.StatusOK, "", view}, nil
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/config"
+	"mergesafe/store"
+)
+
+// The exit codes.
+const (
+	exitOK     = 0 // stopped as it was asked to
+	exitFailed = 1 // stopped because something failed, or could not stop cleanly
+	exitNot    = 2 // did not start: wrong usage or configuration, the database, or the number is taken
+)
+
+const (
+	startTimeout = 30 * time.Second
+	drainTimeout = 15 * time.Second // longer than a request may take
+)
+
+const usage = `Usage: gameserver [flags]
+
+A small game server that keeps a world of players, items and guilds. It reads
+config.toml and runs until SIGINT or SIGTERM.
+
+  -config FILE            the configuration (default "config.toml")
+  -listen ADDRESS         listen here instead of where the file says
+  -max-clock-skew TIME    start although this machine's clock and the database's
+                          disagree by so much, such as "2h" (default 5m)
+  -v                      log every request
+
+  POST /players             {"account": "acc-1", "name": "Aria"}
+  GET  /players/{id}        the player with items and guild
+  GET  /players?name=aria   the same by name
+  POST /players/{id}/items  {"items": [{"template": 7, "count": 1}, ...]}
+  POST /guilds              {"name": "Owls", "leader_id": "..."}
+  GET  /guilds/{id}         the guild with its members
+  POST /guilds/{id}/members {"player_id": "..."}
+  GET  /healthz             200 if all is well, else 503
+  GET  /metrics             for Prometheus
+
+Exit codes: 0 stopped as asked; 1 stopped because something failed, such as the
+lease of the server number being lost; 2 did not start.
+
+Example:
+  gameserver -config s2.toml -listen 127.0.0.1:8082
+`
+
+// options are what the command line says.
+type options struct {
+	config  string
+	listen  string
+	maxSkew time.Duration
+	verbose bool
+}
+
+// run is the program. It returns its exit code. The clock replaces that of the
+// machine in tests; nil stands for the machine's.
+func run(ctx context.Context, args []string, env func(string) (string, bool), stdout, stderr io.Writer, clock gameid.Clock) int {
+	opts, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		io.WriteString(stdout, usage)
+		return exitOK
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "gameserver: %v\nFor help: gameserver -h\n", err)
+		return exitNot
+	}
+	level := slog.LevelInfo
+	if opts.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	p, err := start(ctx, opts, env, log, clock)
+	if err != nil {
+		fmt.Fprintf(stderr, "gameserver: %v\n", err)
+		return exitNot
+	}
+	if err := p.serve(ctx); err != nil {
+		log.Error("stopped", "err", err)
+		return exitFailed
+	}
+	log.Info("stopped")
+	return exitOK
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("gameserver", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // errors are returned, and usage is written by hand
+	flags.StringVar(&o.config, "config", "config.toml", "")
+	flags.StringVar(&o.listen, "listen", "", "")
+	flags.DurationVar(&o.maxSkew, "max-clock-skew", 0, "")
+	flags.BoolVar(&o.verbose, "v", false, "")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return o, nil
+}
+
+// process is a game server from its start to its end, with all that it has to
+// close.
+type process struct {
+	db       *store.DB
+	node     *gameid.Node
+	listener net.Listener
+	http     *http.Server
+	log      *slog.Logger
+}
+
+// start opens everything. What it opened before something failed it closes.
+func start(ctx context.Context, opts options, env func(string) (string, bool), log *slog.Logger, clock gameid.Clock) (_ *process, err error) {
+	cfg, err := config.Load(opts.config)
+	if err == nil {
+		err = cfg.CheckServer()
+	}
+	if err != nil {
+		return nil, err
+	}
+	dsn, err := cfg.Database.DSN(env)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+
+	p := &process{log: log}
+	defer func() {
+		if err != nil {
+			p.close() // the first error is the one that counts
+		}
+	}()
+	if p.db, err = store.Open(ctx, dsn.Reveal()); err != nil {
+		return nil, err
+	}
+	if err := p.db.CreateSchema(ctx); err != nil {
+		return nil, err
+	}
+	server := cfg.Server
+	p.node, err = p.db.OpenNode(ctx, server.Number, gameid.Options{MaxSkew: opts.maxSkew, Clock: clock})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.db.Registry().SetName(ctx, server.Number, server.Name); err != nil {
+		return nil, err
+	}
+	// Only now: a second process with this configuration shall hear that the
+	// number is taken, not that the address is.
+	address := server.Listen
+	if opts.listen != "" {
+		address = opts.listen
+	}
+	if p.listener, err = net.Listen("tcp", address); err != nil {
+		return nil, err
+	}
+	now := time.Now
+	if clock != nil {
+		now = clock.Wall
+	}
+	p.http = &http.Server{
+		Handler:           newServer(p.db, p.node, server.Name, now, log),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       requestTimeout,
+		WriteTimeout:      2 * requestTimeout,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	log.Info("serving", "server", server.Number, "name", server.Name, "database", p.db.String(), "address", p.listener.Addr().String())
+	return p, nil
+}
+
+// serve answers requests until ctx ends, then stops cleanly. It stops by
+// itself, with an error, when the node has lost its lease: another process
+// runs this world now, and two must not.
+func (p *process) serve(ctx context.Context) error {
+	failed := make(chan error, 1)
+	go func() { failed <- p.http.Serve(p.listener) }()
+	var cause error
+	select {
+	case <-ctx.Done():
+		p.log.Info("stopping")
+	case <-p.node.Done():
+		cause = p.node.Err()
+		p.log.Error("stopping: the node may not mint any more", "err", cause)
+	case cause = <-failed:
+		p.log.Error("stopping: no more connections can be accepted", "err", cause)
+	}
+	return errors.Join(cause, p.stop())
+}
+
+// stop lets the requests that are under way end, and closes everything.
+func (p *process) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	err := p.http.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("requests that still ran after %s were cut off: %w", drainTimeout, err)
+		p.http.Close()
+	}
+	return errors.Join(err, p.close())
+}
+
+// close closes what is open, in the order that lets the node give its lease
+// back.
+func (p *process) close() error {
+	var errs []error
+	if p.listener != nil {
+		p.listener.Close() // closed by the HTTP server already, if there is one
+	}
+	if p.node != nil {
+		errs = append(errs, p.node.Close())
+	}
+	if p.db != nil {
+		errs = append(errs, p.db.Close())
+	}
+	return errors.Join(errs...)
+}
