@@ -35,7 +35,7 @@ func locate(args []string, configFile string, configGiven bool, env cli.Env) ([]
 		}
 	}
 	if len(args) < 2 {
-		return nil, cli.Usage("%d databases given: want two or more, each a DSN such as \"sqlite:data/s1.db\" or the name of a [[source]] in %s", len(args), configFile)
+		return nil, cli.Usage("got %d of the databases to merge, want two or more: each a DSN such as \"sqlite:data/s1.db\" or the name of a [[source]] in %s", len(args), configFile)
 	}
 	var places []place
 	for _, arg := range args {

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"mergesafe/store"
+)
+
+// What the README shows is what compiles and runs here.
+func TestREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, found := strings.Cut(string(source), "package main\n")
+	if !found || !strings.Contains(string(readme), "```go\npackage main\n"+program+"```") {
+		t.Error("the example in README.md is not main.go: copy it over")
+	}
+}
+
+func TestRun(t *testing.T) {
+	dsn := "sqlite:" + t.TempDir() + "/quickstart.db"
+	for range 2 { // the second time the hero is there already
+		if err := run(t.Context(), dsn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := store.OpenReadOnly(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	hero, err := store.Players.ByName(t.Context(), db, "ARIA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := store.Items.Count(t.Context(), db)
+	if err != nil || items != 3 || hero.ID.Server() != 7 {
+		t.Errorf("%d items of %+v, %v", items, hero, err)
+	}
+}
