@@ -6,7 +6,7 @@ GO ?= go
 # that it names already.
 WITH_MARIADB = $(GO) run ./internal/mariadbtest/with-mariadb --
 
-.PHONY: help test check toolchain
+.PHONY: help test check tools toolchain
 
 help: ## print this list
 	@echo 'usage: make TARGET'
@@ -20,6 +20,9 @@ check: ## what is quick: vet, formatting, go.mod; changes nothing
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || \
 		{ echo "not formatted, run gofmt -w on: $$unformatted" >&2; exit 1; }
 	$(GO) mod tidy -diff
+
+tools: ## build the operators' commands into bin/
+	$(GO) build -o bin/ ./tools/mergecheck ./tools/gameid
 
 # The race detector needs a C compiler.
 toolchain:
