@@ -8,4 +8,7 @@
 // restarts, wrong clocks and double starts. The package itself knows no
 // database and imports the standard library only; package store has a
 // registry that lives in the game's own database.
+//
+// IDs rise with time and name their server. Where players must not learn
+// that, in URLs for instance, show the [Opaque] form that a [Cipher] makes.
 package gameid
