@@ -24,6 +24,7 @@ type lease struct {
 	front   nanos         // see frontier
 	failure error         // why the last attempt to reserve failed
 	ended   error         // why the node will mint no more
+	lost    bool          // another process has the lease
 	changed chan struct{} // closed when any of the above may have changed
 }
 
@@ -363,6 +364,7 @@ func (n *Node) settle(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if rec.Holder.Token != n.holder.Token {
+		n.lease.lost = true
 		n.end(&LostError{Server: n.server, Holder: rec.Holder})
 		return n.lease.ended
 	}

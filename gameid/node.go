@@ -27,7 +27,8 @@ import (
 //   - While the registry is away the node goes on to the end of what it has
 //     reserved, then returns an [*ExhaustedError], and recovers by itself.
 //   - When another process has taken over, the node stops for good with a
-//     [*LostError].
+//     [*LostError]; and when its owner learns of something that forbids it to
+//     go on, with the reason given to [Node.Stop].
 //
 // What no design can save: a virtual machine that is cloned while running (two
 // processes with the same memory), and two registries that give out the same
@@ -60,7 +61,7 @@ type Node struct {
 	closeBy error
 	lease   lease
 	kinds   map[reflect.Type]*kindCount
-	final   uint64 // what word was when the node was closed
+	final   uint64 // what word was when the node was halted
 	counts  counts
 }
 
@@ -69,7 +70,7 @@ type Node struct {
 // whatever shards by them fills evenly.
 const spread = 63
 
-// stopped is the word of a node that was closed: no limit lies above it, and
+// stopped is the word of a node that was halted: no limit lies above it, and
 // goroutines that still count it up do not come to its end.
 const stopped = 1 << 63
 
@@ -131,16 +132,31 @@ func (n *Node) id(word uint64) ID {
 // Server returns the number of the server.
 func (n *Node) Server() ServerID { return n.server }
 
-// Done is closed when the node will mint no more: it was closed, or its lease
-// was lost. [Node.Err] then says which.
+// Done is closed when the node will mint no more: it was closed or stopped, or
+// its lease was lost. [Node.Err] then says which.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
-// Err returns nil while the node can mint, [ErrClosed] after Close, and a
-// [*LostError] after the lease was lost.
+// Err returns nil while the node can mint, [ErrClosed] after Close, a
+// [*LostError] after the lease was lost, and after Stop its reason. The first
+// of them stands.
 func (n *Node) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.lease.ended
+}
+
+// Stop ends the node for a reason that it cannot know by itself, such as that
+// its world runs elsewhere as well. When Stop returns, no more IDs will be
+// issued; generators and Err return reason, and Done is closed. The lease is
+// not renewed any more, and Close gives it back. Stopping a node that has
+// ended changes nothing. The reason must not be nil.
+func (n *Node) Stop(reason error) {
+	if reason == nil {
+		panic("gameid: Node.Stop without a reason")
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.halt(reason)
 }
 
 // Close stops the node and gives the lease back, so that the next process can
@@ -158,14 +174,8 @@ func (n *Node) close() error {
 	close(n.stop)
 	<-n.idle
 	n.mu.Lock()
-	lost := n.lease.ended != nil
-	n.end(ErrClosed)
-	n.mu.Unlock()
-	// From here on nobody can issue a word: whoever still tries to swap the
-	// old one in fails, and then sees the limit.
-	last := n.word.Swap(stopped)
-	n.mu.Lock()
-	n.final = last
+	n.halt(ErrClosed)
+	lost, last := n.lease.lost, n.final
 	n.mu.Unlock()
 	if lost {
 		return nil // there is nothing to give back
@@ -173,6 +183,17 @@ func (n *Node) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), n.opts.Timeout)
 	defer cancel()
 	return n.release(ctx, int64(last>>SequenceBits))
+}
+
+// halt is end for a node of which not one more word may be issued. Callers
+// hold mu.
+func (n *Node) halt(reason error) {
+	n.end(reason)
+	// From here on nobody can issue a word: whoever still tries to swap the
+	// old one in fails, and then sees the limit.
+	if last := n.word.Swap(stopped); last < stopped {
+		n.final = last
+	}
 }
 
 // end makes the node mint no more. The first reason stands. Callers hold mu.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -808,6 +810,115 @@ func BenchmarkText(b *testing.B) {
 		for b.Loop() {
 			if _, err := gameid.Parse(text); err != nil {
 				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// Stop ends minting at once and for good, also where callers mint, wait, or a
+// renewal is under way, and Close then gives the lease back as ever.
+func TestStop(t *testing.T) {
+	reason := errors.New("the world runs elsewhere")
+	bubble(t, func(t *testing.T) {
+		r := newRegistry()
+		n := open(t, r, gameid.Options{})
+		g := gameid.NewGenerator[player](n)
+		last := next(t, g)
+		n.Stop(reason)
+		n.Stop(errors.New("too late"))
+		<-n.Done()
+		_, nextErr := g.Next()
+		for _, err := range []error{n.Err(), nextErr, g.Fill(make([]gameid.Of[player], 3))} {
+			if err != reason {
+				t.Errorf("the error is %v", err)
+			}
+		}
+		if s := n.Stats(); s.Lease != gameid.LeaseLost || s.Newest != last.Time() || s.Left != 0 || s.LeaseLeft != 0 {
+			t.Errorf("%+v", s)
+		}
+		renewals := n.Stats().Renewals
+		time.Sleep(time.Minute)
+		if s := n.Stats(); s.Renewals != renewals {
+			t.Error("a stopped node renews its lease")
+		}
+		if err := n.Close(); err != nil || n.Err() != reason {
+			t.Errorf("Close: %v; the node ended with %v", err, n.Err())
+		}
+		rec, _ := r.Memory.Load(t.Context(), server)
+		if !rec.Holder.IsZero() || rec.Reserved != last.Millis() {
+			t.Errorf("the lease was not given back: %+v, the last ID is of %d", rec, last.Millis())
+		}
+	})
+	t.Run("during a renewal", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newRegistry()
+			n := open(t, r, gameid.Options{})
+			last := next(t, gameid.NewGenerator[player](n))
+			r.mu.Lock()
+			r.delay = time.Second
+			r.mu.Unlock()
+			time.Sleep(10*time.Second/3 + time.Millisecond) // the first renewal has begun
+			n.Stop(reason)
+			if err := n.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+			if rec, _ := r.Memory.Load(t.Context(), server); !rec.Holder.IsZero() || rec.Reserved != last.Millis() {
+				t.Errorf("the lease was not given back: %+v", rec)
+			}
+		})
+	})
+	t.Run("after another took over", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newRegistry()
+			n := open(t, r, gameid.Options{})
+			thief := gameid.Holder{Token: "thief"}
+			r.Set(server, gameid.Record{Epoch: 99, Holder: thief, LeaseUntil: time.Now().Add(time.Hour)})
+			<-n.Done()
+			n.Stop(reason)
+			if _, lost := errors.AsType[*gameid.LostError](n.Err()); !lost {
+				t.Errorf("Stop hides why the node ended: %v", n.Err())
+			}
+			if err := n.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+			if rec, _ := r.Memory.Load(t.Context(), server); rec.Holder != thief {
+				t.Errorf("the new holder was overwritten: %+v", rec)
+			}
+		})
+	})
+	// In real time, with as many goroutines as there are ways to mint.
+	t.Run("under load", func(t *testing.T) {
+		for range 20 {
+			n := open(t, newRegistry(), gameid.Options{Clock: gameid.SystemClock()})
+			g := gameid.NewGenerator[player](n)
+			var minted, late atomic.Int64
+			var stopped atomic.Bool
+			var wg sync.WaitGroup
+			for i := range 4 {
+				wg.Go(func() {
+					batch := make([]gameid.Of[player], 1+i*10)
+					for {
+						after := stopped.Load()
+						if err := g.Fill(batch); err != nil {
+							if err != reason {
+								t.Error(err)
+							}
+							return
+						}
+						if minted.Add(1); after {
+							late.Add(1)
+						}
+					}
+				})
+			}
+			for minted.Load() < 100 {
+				runtime.Gosched()
+			}
+			n.Stop(reason)
+			stopped.Store(true)
+			wg.Wait()
+			if late.Load() > 0 {
+				t.Fatalf("%d calls minted after Stop had returned", late.Load())
 			}
 		}
 	})

@@ -12,7 +12,7 @@ type LeaseState string
 const (
 	LeaseHeld    LeaseState = "held"    // renewed in time
 	LeaseExpired LeaseState = "expired" // the registry was away for longer than the lease; another process may take over
-	LeaseLost    LeaseState = "lost"    // another process took over
+	LeaseLost    LeaseState = "lost"    // another process took over, or the node was stopped
 	LeaseClosed  LeaseState = "closed"  // the node was closed
 )
 
