@@ -19,13 +19,13 @@ func newMySQL() *mysqlDialect { return &mysqlDialect{weights: make(map[weightKey
 
 // mysqlSession makes the session independent of how the server or the account
 // is set up: rows must not be left out (sql_select_limit), statements not be
-// refused for being large, texts be sorted by all of their weights, and a
-// stream that waits while other databases are read must not be cut off.
+// refused for being large, dates of zero be dates like others (sql_mode),
+// texts be sorted by all of their weights, and a stream that waits while other
+// databases are read must not be cut off.
 const mysqlSession = `SET SESSION
 	sql_select_limit = 18446744073709551615,
 	sql_big_selects = 1,
 	sql_mode = '',
-	time_zone = '+00:00',
 	max_sort_length = 65536,
 	net_write_timeout = 86400,
 	wait_timeout = 86400`
