@@ -27,3 +27,14 @@ tools: ## build the operators' commands into bin/
 # The race detector needs a C compiler.
 toolchain:
 	@set -- $$($(GO) env CC); command -v "$$1" >/dev/null || .ci/install gcc libc6-dev
+
+# Measuring needs the program of a database server, not a running one.
+bench: ## measure IDs and storage beside their peers, and print one table (under ten minutes)
+	$(WITH_MARIADB) true
+	$(GO) run -C bench . $(BENCHFLAGS)
+
+bench-quick: ## the same for a look (under two minutes)
+	$(WITH_MARIADB) true
+	$(GO) run -C bench . -quick $(BENCHFLAGS)
+
+.PHONY: bench bench-quick

@@ -1,0 +1,179 @@
+// Command bench measures mergesafe beside its peers: minting, text, duplicates
+// under stress, and storage beside plain database/sql. See README.md.
+//
+//	go run .          everything, a few minutes
+//	go run . -quick   a look, under two minutes
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Exit codes.
+const (
+	exitWrong  = 1 // one of our promises was broken: duplicates, order
+	exitCannot = 2 // could not measure
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{
+		mintingAndText, single(atTheCap), single(stress), sqliteStorage, mariadbStorage,
+	}))
+}
+
+// part measures some sections of the table. With a *wrong it returns what it
+// has measured nevertheless.
+type part func(context.Context, options) ([]section, error)
+
+func single(measure func(context.Context, options) (section, error)) part {
+	return func(ctx context.Context, o options) ([]section, error) {
+		s, err := measure(ctx, o)
+		return []section{s}, err
+	}
+}
+
+// wrong is what ends the whole run with an error: not a number that was
+// missed, but a promise of ours that was broken.
+type wrong struct{ what string }
+
+func (w *wrong) Error() string { return w.what }
+
+// options say what to measure, and for how long.
+type options struct {
+	only  *regexp.Regexp // nil for all
+	cores int
+
+	pace       pace          // of minting and text
+	storage    pace          // of the databases
+	stock      int           // items in the database when measuring begins
+	insert     int           // items in one transaction, a multiple of handRows
+	stressRuns int           // of each of our generators
+	sustain    time.Duration // of each row at the cap
+
+	log func(format string, args ...any)
+}
+
+// wants reports whether a row was asked for.
+func (o options) wants(section, name string) bool {
+	return o.only == nil || o.only.MatchString(section+": "+name)
+}
+
+func (o options) filter(list []candidate) []candidate {
+	var wanted []candidate
+	for _, c := range list {
+		if o.wants(c.section, c.name) {
+			wanted = append(wanted, c)
+		}
+	}
+	return wanted
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []part) int {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	quick := flags.Bool("quick", false, "fewer and shorter rounds: under two minutes in all")
+	only := flags.String("only", "", "measure only the rows whose `section: name` matches this regular expression")
+	markdown := flags.String("markdown", "", "write the table to this `file` as well, as Markdown")
+	flags.Usage = func() {
+		fmt.Fprintf(stderr, "usage: bench [flags]\n\nMeasures mergesafe beside its peers and prints a table.\n\n")
+		flags.PrintDefaults()
+		fmt.Fprintf(stderr, "\nExit code: 0 measured, %d a promise of ours was broken (duplicates, order), %d could not measure.\nA missed speed goal is a \"no\" in the table and not an error.\n", exitWrong, exitCannot)
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return exitCannot
+	}
+	cannot := func(err error) int {
+		fmt.Fprintf(stderr, "bench: %v\n", err)
+		return exitCannot
+	}
+	if flags.NArg() > 0 {
+		return cannot(fmt.Errorf("unexpected argument %q", flags.Arg(0)))
+	}
+
+	began := time.Now()
+	o := options{
+		cores:      runtime.GOMAXPROCS(0),
+		pace:       pace{rounds: 25, slice: 40 * time.Millisecond},
+		storage:    pace{rounds: 15, slice: 250 * time.Millisecond},
+		stock:      100_000,
+		insert:     10_000,
+		stressRuns: 5,
+		sustain:    2 * time.Second,
+		log: func(format string, args ...any) {
+			fmt.Fprintf(stderr, "%4.0fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+		},
+	}
+	if *quick {
+		o.pace = pace{rounds: 7, slice: 15 * time.Millisecond}
+		o.storage = pace{rounds: 5, slice: 150 * time.Millisecond}
+		o.stressRuns, o.sustain = 1, 500*time.Millisecond
+	}
+	if *only != "" {
+		var err error
+		if o.only, err = regexp.Compile(*only); err != nil {
+			return cannot(fmt.Errorf("-only: %w", err))
+		}
+	}
+
+	outputs := []output{{stdout, writeText}}
+	if *markdown != "" {
+		f, err := os.Create(*markdown) // now, rather than find out after minutes
+		if err != nil {
+			return cannot(err)
+		}
+		defer f.Close()
+		outputs = append(outputs, output{f, writeMarkdown})
+	}
+
+	var sections []section
+	code := 0
+	for _, part := range parts {
+		found, err := part(ctx, o)
+		for _, s := range found {
+			if len(s.rows) > 0 {
+				sections = append(sections, s)
+			}
+		}
+		if w := (*wrong)(nil); errors.As(err, &w) {
+			fmt.Fprintf(stderr, "bench: broken promise: %v\n", err)
+			code = exitWrong // the rest is of interest, too
+		} else if err != nil {
+			code = cannot(err)
+			break // with what was measured before
+		}
+	}
+	if len(sections) == 0 {
+		if code == 0 {
+			code = cannot(fmt.Errorf("-only %q matches no row", *only))
+		}
+		return code
+	}
+	for _, out := range outputs {
+		fmt.Fprintf(out.to, "Measured on %s, in %s.\n", machine(), time.Since(began).Round(time.Second))
+		if err := out.write(out.to, sections); err != nil {
+			return cannot(err)
+		}
+	}
+	return code
+}
+
+// output is one form of the table.
+type output struct {
+	to    io.Writer
+	write func(io.Writer, []section) error
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"regexp"
+	"testing"
+	"time"
+)
+
+// short are options under which numbers mean nothing.
+func short(only string) options {
+	p := pace{rounds: 1, slice: time.Millisecond}
+	return options{
+		only: regexp.MustCompile(only), cores: 2, pace: p, stressRuns: 1, sustain: 60 * time.Millisecond,
+		storage: p, stock: 2000, insert: handRows,
+		log: func(string, ...any) {},
+	}
+}
+
+func TestSQLiteStorage(t *testing.T) {
+	sections, err := sqliteStorage(t.Context(), short("SQLite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	goals := make(map[string]string)
+	for _, r := range sections[0].rows {
+		if r.measured == "" || r.ratio == "" {
+			t.Errorf("nothing measured: %+v", r)
+		}
+		goals[r.what] = r.goal
+	}
+	if len(goals) != 6 || goals[storeInsert] != "≥ 0.90" || goals[storeGet] != "≥ 0.90" || goals[storeAll] != "≥ 0.80" {
+		t.Errorf("got rows with the goals %v", goals)
+	}
+	if sections, err := sqliteStorage(t.Context(), short("MariaDB")); err != nil || sections != nil {
+		t.Errorf("not asked for, and got %v, %v", sections, err)
+	}
+}
+
+func TestAtTheCap(t *testing.T) {
+	s, err := atTheCap(t.Context(), short("cap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.rows) < 10 {
+		t.Errorf("got %d rows", len(s.rows))
+	}
+	for _, r := range s.rows {
+		if measured := r.measured != "" && r.goal != "" && r.holds != ""; !measured && r.note == "" {
+			t.Errorf("nothing measured and no reason given: %+v", r)
+		}
+	}
+}
+
+func TestMintingAndText(t *testing.T) {
+	sections, err := mintingAndText(t.Context(), short("mergesafe|rs/xid|under a mutex|C, 100"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := 0
+	for _, s := range sections {
+		for _, r := range s.rows {
+			if r.holds != "" {
+				judged++
+			}
+		}
+	}
+	if want := len(goals()) + 1; judged != want { // the allocations are one more
+		t.Errorf("%d goals were judged, want %d", judged, want)
+	}
+}

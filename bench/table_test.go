@@ -1,0 +1,74 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTable(t *testing.T) {
+	sections := []section{
+		{title: "One", intro: "How to read it.", rows: []row{
+			{what: "x", measured: "1.00 ns", ratio: "1.00", note: "a | b < c"},
+			{what: "longer", measured: "10.3 µs", ratio: "0.50", goal: "≤ 1.00", holds: "yes"},
+		}},
+		{title: "Two", rows: []row{{what: "y"}}},
+	}
+	const text = `
+One
+How to read it.
+what    measured  ratio  middle half  allocs  goal    holds  note
+x        1.00 ns   1.00                                      a | b < c
+longer   10.3 µs   0.50                       ≤ 1.00  yes
+
+Two
+what    measured  ratio  middle half  allocs  goal    holds  note
+y
+`
+	var b strings.Builder
+	if err := writeText(&b, sections); err != nil || b.String() != text {
+		t.Errorf("text, %v:\n%s\nwant:\n%s", err, b.String(), text)
+	}
+	const markdown = `
+**One**
+
+How to read it.
+
+| what | measured | ratio | middle half | allocs | goal | holds | note |
+|---|--:|--:|--:|--:|---|---|---|
+| x | 1.00 ns | 1.00 |  |  |  |  | a \| b &lt; c |
+| longer | 10.3 µs | 0.50 |  |  | ≤ 1.00 | yes |  |
+
+**Two**
+
+| what | measured | ratio | middle half | allocs | goal | holds | note |
+|---|--:|--:|--:|--:|---|---|---|
+| y |  |  |  |  |  |  |  |
+`
+	b.Reset()
+	if err := writeMarkdown(&b, sections); err != nil || b.String() != markdown {
+		t.Errorf("Markdown, %v:\n%s\nwant:\n%s", err, b.String(), markdown)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{nanos(0.987), "0.99 ns"},
+		{nanos(38.24), "38.2 ns"},
+		{nanos(38600), "38.6 µs"},
+		{perSecond(1000), "1.00 M/s"},
+		{perSecond(8000), "125 k/s"},
+		{perSecond(150_000), "6.7 k/s"},
+		{count(7), "7"},
+		{count(65536), "65,536"},
+		{count(3_000_000), "3,000,000"},
+		{digits(0.0449), "0.045"},
+		{digits(0.449), "0.45"},
+		{digits(1024.4), "1024"},
+		{allocs(0.009), "0"},
+		{allocs(1.0001), "1"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
