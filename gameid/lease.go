@@ -123,7 +123,7 @@ func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("gameid: reading the registry row of server %d: %w", n.server, err)
 	}
 	other := !rec.Holder.IsZero() && rec.Holder.Token != n.holder.Token
-	if other && rec.Now.Before(rec.LeaseUntil) && !rec.Holder.ended() {
+	if other && rec.Now.Before(rec.LeaseUntil) && !rec.Holder.Ended() {
 		return false, &HeldError{Server: n.server, Holder: rec.Holder, LeaseUntil: rec.LeaseUntil, Now: rec.Now}
 	}
 	wall := n.clock.Wall()

@@ -50,10 +50,10 @@ func processName(pid int) string {
 	return fmt.Sprintf("%s/%d/%s", machine, pid, start)
 }
 
-// ended reports whether the process of h ran on this machine and is certainly
+// Ended reports whether the process of h ran on this machine and is certainly
 // gone. A restart after a crash need then not wait for the end of the lease.
 // A process that is merely stopped (SIGSTOP) has not ended.
-func (h Holder) ended() bool {
+func (h Holder) Ended() bool {
 	machine := machineName()
 	if machine == "" || !strings.HasPrefix(h.Process, machine+"/") {
 		return false

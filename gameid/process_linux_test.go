@@ -20,37 +20,37 @@ func TestHolderEnded(t *testing.T) {
 	if h.Process == "" {
 		t.Fatal("the process has no name")
 	}
-	if h.ended() {
+	if h.Ended() {
 		t.Error("a running process is said to have ended")
 	}
 	// The same PID, given to another process later.
 	earlier := h
 	earlier.Process = h.Process + "0"
-	if !earlier.ended() {
+	if !earlier.Ended() {
 		t.Error("an earlier process with this PID is said to run")
 	}
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if h.ended() {
+	if h.Ended() {
 		t.Error("a stopped process is said to have ended")
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if !h.ended() {
+	if !h.Ended() {
 		t.Error("a killed process is said to run")
 	}
 	for _, process := range []string{"", "other-boot" + h.Process, strings.Replace(h.Process, "pid:[", "pid:[9", 1)} {
 		elsewhere := h
 		elsewhere.Process = process
-		if elsewhere.ended() {
+		if elsewhere.Ended() {
 			t.Errorf("a process named %q, which cannot be seen from here, is said to have ended", process)
 		}
 	}
 	self := newHolder(Epoch())
-	if self.ended() || self.PID != os.Getpid() || self.Token == newHolder(Epoch()).Token {
+	if self.Ended() || self.PID != os.Getpid() || self.Token == newHolder(Epoch()).Token {
 		t.Errorf("this process is %+v", self)
 	}
 }

@@ -7,4 +7,6 @@ package gameid
 
 func processName(int) string { return "" }
 
-func (h Holder) ended() bool { return false }
+// Ended reports whether the process of h is certainly gone. Here it is never
+// certain.
+func (h Holder) Ended() bool { return false }
