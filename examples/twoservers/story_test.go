@@ -1,0 +1,346 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/config"
+	"mergesafe/merge"
+	"mergesafe/merge/sqlsource"
+	"mergesafe/store"
+)
+
+// tell runs the program in the working directory.
+func tell(t *testing.T, beats int) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), beats, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// told is tell for a story that must go well.
+func told(t *testing.T, beats int) string {
+	t.Helper()
+	code, stdout, stderr := tell(t, beats)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, stderr %q\n%s", code, stderr, stdout)
+	}
+	return stdout
+}
+
+// The story in full: what it says is what the files that it leaves say.
+func TestStory(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	story := told(t, 2000)
+	t.Log(story)
+
+	for line := range strings.Lines(story) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if strings.Contains(story, "Removed") {
+		t.Error("it claims to have removed something")
+	}
+
+	// Tens of thousands of rows, counted from the files.
+	for _, name := range []string{"s1", "s2", "s3"} {
+		var counts []string
+		var sum int64
+		db := open(t, name)
+		for _, table := range []string{"players", "items", "guilds", "guild_members"} {
+			var n int64
+			if err := db.Get(t.Context(), &n, "SELECT COUNT(*) FROM "+table); err != nil {
+				t.Fatal(err)
+			}
+			counts = append(counts, thousands(n))
+			sum += n
+		}
+		line := regexp.MustCompile(`\n   ` + name + ` +[12] +` + strings.Join(counts, " +") + ` +data/` + name + `\.db\n`)
+		if !line.MatchString(story) || sum < 15_000 {
+			t.Errorf("%s has %v rows, %d together; the story tells otherwise", name, counts, sum)
+		}
+	}
+
+	// The ID that is taken apart is in the database.
+	parts := regexp.MustCompile(`\n +([0-9a-f]{11}) ([0-9a-f]{5}) ([0-9a-f]{4})\n`).FindStringSubmatch(story)
+	if parts == nil {
+		t.Fatal("no ID is taken apart")
+	}
+	id := gameid.MustParse(strings.Join(parts[1:], ""))
+	var n int
+	if err := open(t, "s1").Get(t.Context(), &n, "SELECT COUNT(*) FROM items WHERE id = ?", id); err != nil || n != 1 {
+		t.Errorf("%s: %d rows, %v", id, n, err)
+	}
+	for _, want := range []string{fmt.Sprintf("sequence: %d,", id.Sequence()), "server: 1,", thousands(id.Millis()) + " ms since", id.Time().Format("15:04:05.000")} {
+		if !strings.Contains(story, want) {
+			t.Errorf("the story does not say %q", want)
+		}
+	}
+
+	// The verdicts, from the files.
+	if report := check(t, "s1", "s2"); report.Verdict != merge.Pass {
+		t.Errorf("s1 and s2: %s", report.Verdict)
+	}
+	collisions := collisions(t)
+	report := check(t, "s1", "s3")
+	if report.Verdict != merge.Fail || count(report, merge.CodeServerConflict) != 1 || count(report, merge.CodeKeyCollision) != collisions {
+		t.Errorf("s1 and s3: %s, %d and %d; %d keys are in both", report.Verdict,
+			count(report, merge.CodeServerConflict), count(report, merge.CodeKeyCollision), collisions)
+	}
+	if want := fmt.Sprintf("would have met %s keys twice", thousands(collisions)); !strings.Contains(story, want) {
+		t.Errorf("the story does not say %q", want)
+	}
+	for _, want := range []string{"| PASS  nothing stands against", "| FAIL  ", "server-conflict", "key-collision", "Next steps"} {
+		if !strings.Contains(story, want) {
+			t.Errorf("the story does not say %q", want)
+		}
+	}
+
+	tryCommands(t, root, story)
+}
+
+func open(t *testing.T, name string) *store.DB {
+	t.Helper()
+	db, err := store.OpenReadOnly(t.Context(), "sqlite:data/"+name+".db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func check(t *testing.T, names ...string) *merge.Report {
+	t.Helper()
+	var sources []merge.Source
+	for _, name := range names {
+		source, err := sqlsource.Open(t.Context(), name, "sqlite:data/"+name+".db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		sources = append(sources, source)
+	}
+	report, err := merge.Check(t.Context(), sources, merge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// collisions counts the keys that are in s1 and in s3, the obvious way.
+func collisions(t *testing.T) (n int64) {
+	t.Helper()
+	for table, key := range map[string]string{"players": "id", "items": "id", "guilds": "id", "guild_members": "player_id"} {
+		seen := make(map[gameid.ID]bool)
+		for _, name := range []string{"s1", "s3"} {
+			var ids []gameid.ID
+			if err := open(t, name).Select(t.Context(), &ids, "SELECT "+key+" FROM "+table); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range ids {
+				if seen[id] {
+					n++
+				}
+				seen[id] = true
+			}
+		}
+	}
+	return n
+}
+
+// tryCommands runs what the story proposes to run, beside a copy of the
+// repository's config.toml.
+func tryCommands(t *testing.T, root, story string) {
+	t.Helper()
+	sample, err := os.ReadFile(filepath.Join(root, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("config.toml", sample, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "./tools/mergecheck", "./tools/gameid")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	proposed := regexp.MustCompile(`(?m)^   go run \./(\S+/(\S+))( .*?)? +# (.*)$`).FindAllStringSubmatch(story, -1)
+	if len(proposed) != 5 {
+		t.Fatalf("the story proposes %q, want 5 commands", proposed)
+	}
+	for _, p := range proposed {
+		path, name, args, says := p[1], p[2], strings.Fields(p[3]), p[4]
+		if name == "gameserver" {
+			// It would not end by itself: see that it plays on in s1.
+			c, err := config.Load("config.toml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dsn, err := c.Database.DSN(os.LookupEnv)
+			if _, missing := os.Stat(filepath.Join(root, path)); missing != nil || err != nil || dsn.Reveal() != "sqlite:data/s1.db" || c.Server.Number != 1 {
+				t.Errorf("%s: %v, %v, server %d on %s", path, missing, err, c.Server.Number, dsn.Reveal())
+			}
+			continue
+		}
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		code := cmd.ProcessState.ExitCode()
+		want := 0
+		fmt.Sscanf(says[strings.Index(says, "exit code")+1:], "xit code %d", &want)
+		if code != want {
+			t.Errorf("%s %v: exit code %d, want %d\n%s", path, args, code, want, out)
+		}
+	}
+}
+
+// Told again, it replaces what it left and says so. The dice are the same, the
+// IDs are not.
+func TestStoryAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const beats = 300
+	first := told(t, beats)
+	second := told(t, beats)
+	if want := "Removed what an earlier run left: data/s1.db, data/s2.db, data/s3.db."; strings.Contains(first, want) || !strings.Contains(second, want) {
+		t.Errorf("not only the second run says %q", want)
+	}
+	inventory := regexp.MustCompile(`(?m)^   s[123] .*$`)
+	a, b := inventory.FindAllString(first, -1), inventory.FindAllString(second, -1)
+	if len(a) != 4 || fmt.Sprint(a) != fmt.Sprint(b) {
+		t.Errorf("rows of the first run and of the second:\n%q\n%q", a, b)
+	}
+	entries, err := os.ReadDir(dataDir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("left in data: %v, %v", entries, err)
+	}
+}
+
+// What is not its own, or in use, it leaves alone, all of it.
+func TestRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	told(t, 20)
+	foreign, err := store.Open(t.Context(), "sqlite:data/foreign.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := foreign.CreateSchema(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	foreign.Close()
+
+	for _, tt := range []struct {
+		name, want string
+		prepare    func(t *testing.T)
+	}{
+		{"a game's own database", "data/s3.db was not made by this program", func(t *testing.T) { replace(t, "data/foreign.db", "data/s3.db") }},
+		{"no database", "data/s3.db was not made by this program", func(t *testing.T) {
+			if err := os.WriteFile("data/s3.db", []byte("notes"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a directory", "data/s3.db was not made by this program", func(t *testing.T) {
+			os.Remove("data/s3.db")
+			if err := os.Mkdir("data/s3.db", 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"in use", "data/s3.db is in use", func(t *testing.T) {
+			db, err := store.Open(t.Context(), "sqlite:data/s3.db")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { db.Close() })
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			saved := filepath.Join(t.TempDir(), "s3.db")
+			replace(t, "data/s3.db", saved)
+			replace(t, saved, "data/s3.db")
+			tt.prepare(t)
+			before := contents(t)
+			code, stdout, stderr := tell(t, 20)
+			if code != 1 || stdout != "" || !strings.HasPrefix(stderr, "twoservers: "+tt.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit code %d, stdout %q, stderr %q; want 1 and one line: %s", code, stdout, stderr, tt.want)
+			}
+			if contents(t) != before {
+				t.Error("files have changed")
+			}
+			os.RemoveAll("data/s3.db")
+			replace(t, saved, "data/s3.db")
+		})
+	}
+	told(t, 20)
+}
+
+// replace copies a file over another.
+func replace(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contents returns what is in the three files.
+func contents(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range []string{"s1", "s2", "s3"} {
+		b, err := os.ReadFile("data/" + name + ".db")
+		fmt.Fprintf(&all, "%s %v %x\n", name, err, b)
+	}
+	return all.String()
+}
+
+// A story that cannot be told to its end is no success.
+func TestInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	out := writerFunc(func(p []byte) (int, error) {
+		if bytes.Contains(p, []byte("ONE ID")) {
+			cancel()
+		}
+		return len(p), nil
+	})
+	var errs bytes.Buffer
+	if code := run(ctx, 50, out, &errs); code != 1 || errs.String() != "twoservers: interrupted\n" {
+		t.Errorf("interrupted: exit code %d, stderr %q", code, &errs)
+	}
+	full := writerFunc(func([]byte) (int, error) { return 0, fmt.Errorf("no space left") })
+	errs.Reset()
+	if code := run(t.Context(), 20, full, &errs); code != 1 || errs.String() != "twoservers: no space left\n" {
+		t.Errorf("nowhere to write: exit code %d, stderr %q", code, &errs)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 59541163151: "59,541,163,151"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}

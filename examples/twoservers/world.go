@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+// world is one game world with its server. Between two beats of the game it
+// collects rows in memory, and stores them many at a time.
+type world struct {
+	name   string
+	number gameid.ServerID
+
+	db      *store.DB
+	node    *gameid.Node
+	players *gameid.Generator[entity.Player]
+	items   *gameid.Generator[entity.Item]
+	guilds  *gameid.Generator[entity.Guild]
+
+	dice     *rand.Rand // the same in every run: only IDs and times differ
+	joined   []gameid.Of[entity.Player]
+	loners   []gameid.Of[entity.Player] // who is in no guild
+	founded  []gameid.Of[entity.Guild]
+	lastItem gameid.Of[entity.Item]
+
+	newPlayers []entity.Player
+	newItems   []entity.Item
+	newGuilds  []entity.Guild
+	newMembers []entity.GuildMember
+}
+
+func newWorld(name string, number gameid.ServerID) *world {
+	var seed [32]byte
+	copy(seed[:], name)
+	return &world{name: name, number: number, dice: rand.New(rand.NewChaCha8(seed))}
+}
+
+// start starts the world's server.
+func (w *world) start(ctx context.Context) (err error) {
+	if w.db, err = store.Open(ctx, w.dsn()); err != nil {
+		return err
+	}
+	if err = mark(ctx, w.db); err == nil {
+		err = w.db.CreateSchema(ctx)
+	}
+	if err == nil {
+		w.node, err = w.db.OpenNode(ctx, w.number, gameid.Options{})
+	}
+	if err == nil {
+		err = w.db.Registry().SetName(ctx, w.number, w.name)
+	}
+	if err != nil {
+		w.stop()
+		return err
+	}
+	w.players = gameid.NewGenerator[entity.Player](w.node)
+	w.items = gameid.NewGenerator[entity.Item](w.node)
+	w.guilds = gameid.NewGenerator[entity.Guild](w.node)
+	return nil
+}
+
+// stop stops the server. One that was not started may be stopped too.
+func (w *world) stop() (err error) {
+	if w.node != nil {
+		err = w.node.Close()
+	}
+	if w.db != nil {
+		if closing := w.db.Close(); err == nil {
+			err = closing
+		}
+	}
+	w.node, w.db = nil, nil
+	return err
+}
+
+// beat is what happens in the world at one moment.
+func (w *world) beat() error {
+	now := entity.Time(time.Now())
+	if len(w.joined) == 0 || w.chance(80) {
+		if err := w.join(now); err != nil {
+			return err
+		}
+	}
+	if err := w.drop(now); err != nil {
+		return err
+	}
+	if w.chance(2) && len(w.loners) > 0 {
+		if err := w.found(now); err != nil {
+			return err
+		}
+	}
+	if w.chance(60) && len(w.founded) > 0 && len(w.loners) > 0 {
+		w.enter(pick(w, w.founded), w.takeLoner(), entity.Member, now)
+	}
+	return nil
+}
+
+func (w *world) chance(percent int) bool { return w.dice.IntN(100) < percent }
+
+func pick[T any](w *world, from []T) T { return from[w.dice.IntN(len(from))] }
+
+// called makes up a name. It ends with a number and the world, as in many games
+// that expect to be merged: one name for two players would have to be settled
+// before that, whatever their IDs are.
+func (w *world) called(n int) string {
+	heads := [...]string{"Al", "Bel", "Cor", "Da", "El", "Fen", "Gor", "Ha", "Il", "Kar", "Lo", "Mir", "Nor", "Or", "Pel", "Ra", "Syl", "Tor", "Yv"}
+	tails := [...]string{"dor", "fa", "gast", "ian", "kon", "la", "mir", "na", "ric", "ron", "sa", "thas", "vin", "wyn", "zel"}
+	return fmt.Sprintf("%s%s%d.%s", pick(w, heads[:]), pick(w, tails[:]), n, w.name)
+}
+
+// join lets a new player in.
+func (w *world) join(now time.Time) error {
+	id, err := w.players.Next()
+	if err != nil {
+		return err
+	}
+	n := len(w.joined) + 1
+	w.newPlayers = append(w.newPlayers, entity.Player{
+		ID: id, Account: fmt.Sprintf("account-%d", n), Name: w.called(n),
+		Level: int32(1 + w.dice.IntN(60)), Gold: int64(w.dice.IntN(10_000)), CreatedAt: now, UpdatedAt: now,
+	})
+	w.joined = append(w.joined, id)
+	w.loners = append(w.loners, id)
+	return nil
+}
+
+// drop gives a player the loot of a monster.
+func (w *world) drop(now time.Time) error {
+	ids := make([]gameid.Of[entity.Item], 4+w.dice.IntN(9))
+	if err := w.items.Fill(ids); err != nil {
+		return err
+	}
+	owner := pick(w, w.joined)
+	for _, id := range ids {
+		w.newItems = append(w.newItems, entity.Item{
+			ID: id, Owner: owner, Template: int32(1 + w.dice.IntN(500)), Count: int64(1 + w.dice.IntN(5)), CreatedAt: now,
+		})
+	}
+	w.lastItem = ids[len(ids)-1]
+	return nil
+}
+
+// found lets a player found a guild.
+func (w *world) found(now time.Time) error {
+	id, err := w.guilds.Next()
+	if err != nil {
+		return err
+	}
+	leader := w.takeLoner()
+	w.founded = append(w.founded, id)
+	w.newGuilds = append(w.newGuilds, entity.Guild{ID: id, Name: "House " + w.called(len(w.founded)), Leader: leader, FoundedAt: now})
+	w.enter(id, leader, entity.Leader, now)
+	return nil
+}
+
+func (w *world) enter(guild gameid.Of[entity.Guild], player gameid.Of[entity.Player], rank entity.Rank, now time.Time) {
+	w.newMembers = append(w.newMembers, entity.GuildMember{Player: player, Guild: guild, Rank: rank, JoinedAt: now})
+}
+
+// takeLoner picks a player who is in no guild, and is in one from now on.
+func (w *world) takeLoner() gameid.Of[entity.Player] {
+	i, last := w.dice.IntN(len(w.loners)), len(w.loners)-1
+	player := w.loners[i]
+	w.loners[i] = w.loners[last]
+	w.loners = w.loners[:last]
+	return player
+}
+
+// save stores what has happened since the last time, all of it or nothing.
+func (w *world) save(ctx context.Context) error {
+	err := w.db.InTx(ctx, func(tx *store.Tx) error {
+		if err := store.Players.Insert(ctx, tx, w.newPlayers...); err != nil {
+			return err
+		}
+		if err := store.Items.Insert(ctx, tx, w.newItems...); err != nil {
+			return err
+		}
+		if err := store.Guilds.Insert(ctx, tx, w.newGuilds...); err != nil {
+			return err
+		}
+		return store.GuildMembers.Insert(ctx, tx, w.newMembers...)
+	})
+	w.newPlayers, w.newItems, w.newGuilds, w.newMembers = w.newPlayers[:0], w.newItems[:0], w.newGuilds[:0], w.newMembers[:0]
+	return err
+}
