@@ -79,7 +79,9 @@ func sustainedNext(ctx context.Context, o options, name string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{got.rate(name)}, nil
+	r := got.rate(name)
+	r.note = "by the clock on the wall: it takes a core of its own"
+	return []row{r}, nil
 }
 
 // sustained is what a node does under an endless demand.

@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	quick := flags.Bool("quick", false, "fewer and shorter rounds: under two minutes in all")
-	only := flags.String("only", "", "measure only the rows whose `section: name` matches this regular expression")
+	only := flags.String("only", "", "measure only the rows whose \"section: name\" matches this `regexp`")
 	markdown := flags.String("markdown", "", "write the table to this `file` as well, as Markdown")
 	flags.Usage = func() {
 		fmt.Fprintf(stderr, "usage: bench [flags]\n\nMeasures mergesafe beside its peers and prints a table.\n\n")

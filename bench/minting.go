@@ -67,7 +67,7 @@ func mintingAndText(ctx context.Context, o options) ([]section, error) {
 
 	list = append([]candidate{reference()}, list...)
 	intro := map[string]string{
-		oneGoroutine: "Nanoseconds for one ID; the ratio is to C. At the cap means that the library itself waits.",
+		oneGoroutine: "Nanoseconds for one ID; the ratio is to C. A library that waits or spins at its cap is measured with that.",
 		allCores:     fmt.Sprintf("Nanoseconds of the wall clock for one ID that any of %d goroutines made; the ratio is to C on one goroutine.", o.cores),
 		writingText:  "Into a buffer that is there already where the library can do that; the ratio is to C.",
 		readingText:  "With bad text refused; the ratio is to C.",
