@@ -42,7 +42,11 @@ func TestTwoServers(t *testing.T) {
 			var wg sync.WaitGroup
 			for i, p := range programs {
 				for j := range players {
-					wg.Go(func() { playOne(p.client, fmt.Sprintf("p%d.s%d", j, i+1), items) })
+					wg.Go(func() {
+						if err := playOne(p.client, fmt.Sprintf("p%d.s%d", j, i+1), items); err != nil {
+							t.Error(err)
+						}
+					})
 				}
 			}
 			wg.Wait()
@@ -75,18 +79,25 @@ func TestTwoServers(t *testing.T) {
 }
 
 // playOne is the life of one player.
-func playOne(c client, name string, items int) {
+func playOne(c client, name string, items int) error {
 	var player entity.Player
-	c.ask("POST", "/players", map[string]any{"account": "acc", "name": name}, &player)
+	if err := c.try("POST", "/players", map[string]any{"account": "acc", "name": name}, &player); err != nil {
+		return err
+	}
 	for range items / 50 {
-		c.ask("POST", "/players/"+player.ID.String()+"/items", loot(50), new(any))
+		if err := c.try("POST", "/players/"+player.ID.String()+"/items", loot(50), new(any)); err != nil {
+			return err
+		}
 	}
-	c.ask("POST", "/guilds", map[string]any{"name": "Friends of " + name, "leader_id": player.ID}, new(any))
+	if err := c.try("POST", "/guilds", map[string]any{"name": "Friends of " + name, "leader_id": player.ID}, new(any)); err != nil {
+		return err
+	}
 	var view playerView
-	c.ask("GET", "/players?name="+name, nil, &view)
-	if view.ID != player.ID || len(view.Items) != items || view.Guild == nil {
-		c.t.Errorf("%s has %d items and the guild %v", name, len(view.Items), view.Guild)
+	err := c.try("GET", "/players?name="+name, nil, &view)
+	if err == nil && (view.ID != player.ID || len(view.Items) != items || view.Guild == nil) {
+		err = fmt.Errorf("%s has %d items and the guild %v", name, len(view.Items), view.Guild)
 	}
+	return err
 }
 
 // check runs the merge check on databases, named s1, s2, ...
@@ -121,8 +132,8 @@ func TestSecondProcess(t *testing.T) {
 		}
 		for range 3 {
 			second := launch(t, nil, "-config", config, "-listen", address)
-			if code := second.wait(t); code != exitNot {
-				t.Fatalf("the second process ends with %d, want %d\n%s", code, exitNot, second.log())
+			if code := second.wait(t); code != exitNotStarted {
+				t.Fatalf("the second process ends with %d, want %d\n%s", code, exitNotStarted, second.log())
 			}
 			line := second.log()
 			if strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "gameserver: ") {
@@ -279,8 +290,8 @@ func TestKill(t *testing.T) {
 func refused(t *testing.T, env, args []string) {
 	t.Helper()
 	p := launch(t, env, args...)
-	if code := p.wait(t); code != exitNot {
-		t.Fatalf("with a wrong clock it ends with %d, want %d\n%s", code, exitNot, p.log())
+	if code := p.wait(t); code != exitNotStarted {
+		t.Fatalf("with a wrong clock it ends with %d, want %d\n%s", code, exitNotStarted, p.log())
 	}
 	if line := p.log(); strings.Count(line, "\n") != 1 || !strings.Contains(line, "disagree by 1h0m0s, at most 5m0s is allowed") {
 		t.Errorf("with a wrong clock:\n%s", line)
@@ -489,8 +500,8 @@ func TestDoesNotStart(t *testing.T) {
 	} {
 		p := launch(t, nil, tt.args...)
 		line := p.log()
-		if code := p.wait(t); code != exitNot || !strings.Contains(line, tt.want) || strings.Count(line, "\n") != 1 {
-			t.Errorf("%v: exit code %d, want %d, with one line that says %q:\n%s", tt.args, code, exitNot, tt.want, line)
+		if code := p.wait(t); code != exitNotStarted || !strings.Contains(line, tt.want) || strings.Count(line, "\n") != 1 {
+			t.Errorf("%v: exit code %d, want %d, with one line that says %q:\n%s", tt.args, code, exitNotStarted, tt.want, line)
 		}
 		if strings.Contains(line, "hunter2") {
 			t.Errorf("the password is in the message: %s", line)
@@ -498,7 +509,7 @@ func TestDoesNotStart(t *testing.T) {
 	}
 	for _, args := range [][]string{{"-nonsense"}, {"s1"}} {
 		p := launch(t, nil, args...)
-		if code := p.wait(t); code != exitNot || !strings.Contains(p.log(), "For help: gameserver -h") {
+		if code := p.wait(t); code != exitNotStarted || !strings.Contains(p.log(), "For help: gameserver -h") {
 			t.Errorf("%v: exit code %d\n%s", args, code, p.log())
 		}
 	}

@@ -18,9 +18,9 @@ import (
 
 // The exit codes.
 const (
-	exitOK     = 0 // stopped as it was asked to
-	exitFailed = 1 // stopped because something failed, or could not stop cleanly
-	exitNot    = 2 // did not start: wrong usage or configuration, the database, or the number is taken
+	exitOK         = 0 // stopped as it was asked to
+	exitFailed     = 1 // stopped because something failed, or could not stop cleanly
+	exitNotStarted = 2 // did not start: wrong usage or configuration, the database, or the number is taken
 )
 
 const (
@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "gameserver: %v\nFor help: gameserver -h\n", err)
-		return exitNot
+		return exitNotStarted
 	}
 	level := slog.LevelInfo
 	if opts.verbose {
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	p, err := start(ctx, opts, env, log, clock)
 	if err != nil {
 		fmt.Fprintf(stderr, "gameserver: %v\n", err)
-		return exitNot
+		return exitNotStarted
 	}
 	if err := p.serve(ctx); err != nil {
 		log.Error("stopped", "err", err)

@@ -75,15 +75,15 @@ type reply struct {
 func (s *server) serve(answer endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		reply, err := answer(r)
+		out, err := answer(r)
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		if reply.location != "" {
-			w.Header().Set("Location", reply.location)
+		if out.location != "" {
+			w.Header().Set("Location", out.location)
 		}
-		if err := writeJSON(w, "application/json", reply.status, reply.body); err != nil {
+		if err := writeJSON(w, "application/json", out.status, out.body); err != nil {
 			s.fail(w, r, err)
 		}
 	}
