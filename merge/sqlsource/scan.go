@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"mergesafe/merge"
@@ -147,6 +148,12 @@ next:
 			}
 		}
 		q.carry = append(q.carry, read(c, r))
+		// Rows that are equal come in one order every time, so that reports do.
+		// It is that of their primary key, by which indexes order them anyway.
+		sorted := slices.ContainsFunc(scan.Order, func(o merge.Order) bool { return o.Column == name })
+		if c.kind == text || c.kind != other && !sorted {
+			orderBy = append(orderBy, "r."+quote(name))
+		}
 	}
 	if scan.Dangling != nil {
 		c, err := s.dangling(schema, t, scan.Dangling, notNull)

@@ -177,7 +177,7 @@ func TestTextComparesAsSQLiteDoes(t *testing.T) {
 	for range 3 {
 		var longer []string
 		for _, text := range last {
-			for _, c := range []string{"a", "A", "b", " ", "\x00", "[", "é"} {
+			for _, c := range []string{"a", "A", " ", "\x00", "[", "é"} {
 				longer = append(longer, text+c)
 			}
 		}
