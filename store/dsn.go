@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -36,6 +37,11 @@ func splitDSN(dsn string) (Dialect, string, error) {
 	}
 }
 
+// plainMySQL matches a DSN in which nothing but what stands before the last @
+// can be a password: where the address or the slash is missing, it could end
+// up anywhere.
+var plainMySQL = regexp.MustCompile(`^(?:.*@)?(?:tcp|unix)\([^()@]*\)/[^/@()?]*(?:\?.*)?$`)
+
 // Redact returns dsn as it may be shown: without the password and whatever
 // else may be secret. It is meant for messages and takes any text, also what
 // is no DSN.
@@ -44,28 +50,23 @@ func Redact(dsn string) string {
 	switch {
 	case err == nil && dialect == SQLite:
 		return dsn
-	case err == nil:
-		if cfg, err := mysql.ParseDSN(rest); err == nil {
-			user := cfg.User
-			if user != "" || cfg.Passwd != "" {
-				user += ":***@"
-			}
-			return fmt.Sprintf("mysql:%s%s(%s)/%s", user, cfg.Net, cfg.Addr, cfg.DBName)
+	case err == nil && plainMySQL.MatchString(rest):
+		cfg, err := mysql.ParseDSN(rest)
+		if err != nil {
+			break
 		}
-	}
-	// Something that cannot be taken apart: a password may be anywhere before
-	// the last @, and, if there is none, after the first colon. Only a scheme
-	// can stand before that.
-	scheme, _, found := strings.Cut(dsn, ":")
-	if !found && !strings.Contains(dsn, "@") {
+		user := cfg.User
+		if user != "" || cfg.Passwd != "" {
+			user += ":***@"
+		}
+		return fmt.Sprintf("mysql:%s%s(%s)/%s", user, cfg.Net, cfg.Addr, cfg.DBName)
+	case !strings.ContainsAny(dsn, ":@"):
 		return dsn // a name or a path
 	}
-	switch {
-	case scheme == string(MySQL), scheme == string(SQLite):
+	if scheme, _, _ := strings.Cut(dsn, ":"); Dialect(scheme) == MySQL || Dialect(scheme) == SQLite {
 		return scheme + ":***"
-	default:
-		return "***"
 	}
+	return "***"
 }
 
 // mysqlConfig reads the part of a DSN that is go-sql-driver's, and sets what

@@ -9,7 +9,7 @@ func Wrap(pool *sql.DB, d Dialect) *DB { return newDB(pool, pool, d) }
 func Meaning(err error) error { return translate(err) }
 
 // Tables are all tables of the schema.
-func Tables() []string { return tables }
+func Tables() []string { return gameSchema.tables }
 
 // MaxRows is how many rows go into one statement.
 const MaxRows = maxRows

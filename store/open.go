@@ -71,12 +71,26 @@ func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 
 func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, true) }
 
 func open(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
-	fail := func(err error) (*DB, error) {
-		return nil, fmt.Errorf("store: open %q: %w", Redact(dsn), err)
+	db, err := prepare(dsn, readOnly)
+	if err != nil {
+		return nil, err
 	}
+	if err := db.connect(ctx); err != nil {
+		db.Close()
+		return nil, openError(dsn, explain(err))
+	}
+	return db, nil
+}
+
+func openError(dsn string, err error) error {
+	return fmt.Errorf("store: open %q: %w", Redact(dsn), err)
+}
+
+// prepare does all of open that needs no connection.
+func prepare(dsn string, readOnly bool) (*DB, error) {
 	dialect, rest, err := splitDSN(dsn)
 	if err != nil {
-		return fail(err)
+		return nil, openError(dsn, err)
 	}
 	var connector driver.Connector
 	var check func() error
@@ -86,14 +100,10 @@ func open(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
 		connector, err = openMySQL(rest, readOnly)
 	}
 	if err != nil {
-		return fail(err)
+		return nil, openError(dsn, err)
 	}
 	db := newDB(sql.OpenDB(connector), sql.OpenDB(connector), dialect)
 	db.readOnly, db.check, db.name = readOnly, check, Redact(dsn)
-	if err := db.connect(ctx); err != nil {
-		db.Close()
-		return fail(explain(err))
-	}
 	return db, nil
 }
 

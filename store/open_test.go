@@ -38,6 +38,9 @@ func TestRedact(t *testing.T) {
 		"mysql:game:s3cr3t@tcp(db1:3306)/s%zz":               "mysql:***",
 		"mysql://game:s3cr3t@db1:3306/s1":                    "mysql:***",
 		"mysql:s3cr3t":                                       "mysql:***",
+		"mysql:game:/s3cr3t":                                 "mysql:***", // the address is missing
+		"mysql:game:p@tcp/s3cr3t":                            "mysql:***",
+		"mysql:game:s3cr3t@/s1":                              "mysql:***",
 		"game:s3cr3t@tcp(db1:3306)/s1":                       "***",
 		"postgres://game:s3cr3t@db1/s1":                      "***",
 		"s3cr3t@db1":                                         "***",
@@ -58,7 +61,7 @@ func TestRedact(t *testing.T) {
 
 // Whatever the password, it does not show.
 func TestRedactAnyPassword(t *testing.T) {
-	for range 2000 {
+	for range 20_000 {
 		var b strings.Builder
 		for range 12 {
 			b.WriteByte(byte('!' + rand.IntN('~'-'!'+1)))
@@ -145,6 +148,9 @@ func TestPasswordDoesNotShow(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 		if got := fmt.Sprintf(verb, db); strings.Contains(got, cfg.Passwd) || !strings.Contains(got, cfg.DBName) {
 			t.Errorf("%s shows %s", verb, got)
+		}
+		if want := fmt.Sprintf("store.DB(%q)", db); verb == "%#v" && fmt.Sprintf(verb, db) != want {
+			t.Errorf("%s shows %#v, want %s", verb, db, want)
 		}
 		holder := struct{ DB *store.DB }{db}
 		if got := fmt.Sprintf(verb, holder); strings.Contains(got, cfg.Passwd) {

@@ -82,9 +82,9 @@ const (
 )
 
 // with puts the database's clock into a query, in the place of {now}.
-func (r *Registry) with(query string) string {
+func (db *DB) with(query string) string {
 	now := sqliteNow
-	if r.db.dialect == MySQL {
+	if db.dialect == MySQL {
 		now = mysqlNow
 	}
 	return strings.ReplaceAll(query, "{now}", "("+now+")")
@@ -110,7 +110,7 @@ func (r *Registry) Load(ctx context.Context, server gameid.ServerID) (gameid.Rec
 		LeaseUntil int64  `db:"lease_until_ms"`
 		Now        int64  `db:"now_ms"`
 	}
-	if err := r.db.fault(what, r.db.registry.GetContext(ctx, &row, r.with(loadServer), server)); err != nil {
+	if err := r.db.fault(what, r.db.registry.GetContext(ctx, &row, r.db.with(loadServer), server)); err != nil {
 		return gameid.Record{}, err
 	}
 	holder, err := decodeHolder(row.Holder)
@@ -150,10 +150,10 @@ func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, ep
 	if err != nil {
 		return false, &opError{what, err}
 	}
-	query := r.with(updateServer)
+	query := r.db.with(updateServer)
 	args := []any{c.Reserved, holder, c.Lease.Milliseconds(), server, epoch}
 	if epoch == 0 {
-		query = r.with(insertServer)
+		query = r.db.with(insertServer)
 		args = []any{server, newWorld(), c.Reserved, holder, c.Lease.Milliseconds()}
 	}
 	var n int64
@@ -195,7 +195,7 @@ func (r *Registry) Servers(ctx context.Context) ([]Server, error) {
 		Updated    int64           `db:"updated_ms"`
 		Now        int64           `db:"now_ms"`
 	}
-	if err := r.db.Select(ctx, &rows, r.with(query)); err != nil {
+	if err := r.db.Select(ctx, &rows, r.db.with(query)); err != nil {
 		return nil, err
 	}
 	var servers []Server

@@ -16,15 +16,37 @@ const SchemaVersion = 1
 // version. It is no data of the game.
 const SchemaTable = "mergesafe_schema"
 
-// tables are all that the schema has.
-var tables = []string{"players", "items", "guilds", "guild_members", RegistryTable}
-
 var (
 	//go:embed schema/mysql.sql
 	mysqlSchema string
 	//go:embed schema/sqlite.sql
 	sqliteSchema string
 )
+
+// schema describes the tables of one kind of database.
+type schema struct {
+	application string // its mark in SchemaTable, by which other kinds are told apart
+	version     int
+	owner       string // whose the tables are, for messages
+	absent      string // what is said of a database without any
+	unfinished  string // how to complete them
+	tables      []string
+	sql         map[Dialect]string
+
+	// fill writes the rows that belong to the tables from the beginning. It
+	// must do no harm to those that are there. It may be nil.
+	fill func(context.Context, Session) error
+}
+
+var gameSchema = &schema{
+	application: "mergesafe",
+	version:     SchemaVersion,
+	owner:       "a game",
+	absent:      "the database has no tables of a game yet: start a game server on it once, or check that it is the right one",
+	unfinished:  "start a game server on the database once more",
+	tables:      []string{"players", "items", "guilds", "guild_members", RegistryTable},
+	sql:         map[Dialect]string{MySQL: mysqlSchema, SQLite: sqliteSchema},
+}
 
 // The row of SchemaTable is written before the first table is made, with
 // version 0, and gets its version after the last.
@@ -33,10 +55,9 @@ const (
 		application VARCHAR(32) NOT NULL PRIMARY KEY,
 		version     INT         NOT NULL
 	)`
-	insertMark  = "INSERT INTO " + SchemaTable + " (application, version) VALUES (?, 0)"
-	raiseMark   = "UPDATE " + SchemaTable + " SET version = ? WHERE application = ? AND version < ?"
-	selectMark  = "SELECT application, version FROM " + SchemaTable
-	application = "mergesafe"
+	insertMark = "INSERT INTO " + SchemaTable + " (application, version) VALUES (?, 0)"
+	raiseMark  = "UPDATE " + SchemaTable + " SET version = ? WHERE application = ? AND version < ?"
+	selectMark = "SELECT application, version FROM " + SchemaTable
 )
 
 // SchemaError says why the tables of a database cannot be used. errors.Is
@@ -55,44 +76,53 @@ func (e *SchemaError) Is(target error) bool { return target == ErrSchema }
 // once, and finishes what another one did not. A database that has tables of
 // the same names made by others, or of another version, is refused with a
 // [*SchemaError].
-func (db *DB) CreateSchema(ctx context.Context) error {
-	fresh, err := inspect(ctx, db)
+func (db *DB) CreateSchema(ctx context.Context) error { return gameSchema.create(ctx, db) }
+
+// CheckSchema returns a [*SchemaError] unless the tables of this package are
+// there, complete and of its version.
+func (db *DB) CheckSchema(ctx context.Context) error { return gameSchema.check(ctx, db) }
+
+func (sc *schema) create(ctx context.Context, db *DB) error {
+	fresh, err := sc.inspect(ctx, db)
 	if err == nil || !fresh {
 		return err
 	}
 	if db.dialect == SQLite {
-		return db.InTx(ctx, func(tx *Tx) error { return createTables(ctx, tx, sqliteSchema) })
+		return db.InTx(ctx, func(tx *Tx) error { return sc.createTables(ctx, tx) })
 	}
 	// MySQL commits after every CREATE, so this may end half-way.
-	return Retry(ctx, func() error { return createTables(ctx, db, mysqlSchema) })
+	return Retry(ctx, func() error { return sc.createTables(ctx, db) })
 }
 
-// CheckSchema returns a [*SchemaError] unless the tables of this package are
-// there, complete and of its version.
-func (db *DB) CheckSchema(ctx context.Context) error {
-	_, err := inspect(ctx, db)
+func (sc *schema) check(ctx context.Context, s Session) error {
+	_, err := sc.inspect(ctx, s)
 	return err
 }
 
-func createTables(ctx context.Context, s Session, schema string) error {
+func (sc *schema) createTables(ctx context.Context, s Session) error {
 	if _, err := s.Exec(ctx, createMark); err != nil {
 		return err
 	}
-	if _, err := s.Exec(ctx, insertMark, application); err != nil && !errors.Is(err, ErrDuplicate) {
+	if _, err := s.Exec(ctx, insertMark, sc.application); err != nil && !errors.Is(err, ErrDuplicate) {
 		return err
 	}
-	for statement := range strings.SplitSeq(strings.TrimSpace(schema), ";\n") {
+	for statement := range strings.SplitSeq(strings.TrimSpace(sc.sql[s.Dialect()]), ";\n") {
 		if _, err := s.Exec(ctx, statement); err != nil {
 			return err
 		}
 	}
-	_, err := s.Exec(ctx, raiseMark, SchemaVersion, application, SchemaVersion)
+	if sc.fill != nil {
+		if err := sc.fill(ctx, s); err != nil {
+			return err
+		}
+	}
+	_, err := s.Exec(ctx, raiseMark, sc.version, sc.application, sc.version)
 	return err
 }
 
 // inspect returns nil if the tables are as they should be. Otherwise fresh
-// tells whether CreateSchema may make them so.
-func inspect(ctx context.Context, s Session) (fresh bool, err error) {
+// tells whether create may make them so.
+func (sc *schema) inspect(ctx context.Context, s Session) (fresh bool, err error) {
 	query := "SELECT name FROM sqlite_schema WHERE type = 'table'"
 	if s.Dialect() == MySQL {
 		query = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
@@ -104,7 +134,7 @@ func inspect(ctx context.Context, s Session) (fresh bool, err error) {
 		return false, err
 	}
 	var ours, missing []string
-	for _, name := range tables {
+	for _, name := range sc.tables {
 		if slices.Contains(names, name) {
 			ours = append(ours, name)
 		} else {
@@ -127,15 +157,20 @@ func inspect(ctx context.Context, s Session) (fresh bool, err error) {
 	case len(marks) == 0 && len(ours) > 0:
 		return fault(false, "the database has a table %q that was not made by this program: use another database", ours[0])
 	case len(marks) == 0:
-		return fault(true, "the database has no tables of a game yet: start a game server on it once, or check that it is the right one")
-	case len(marks) > 1 || marks[0].Application != application:
+		return fault(true, "%s", sc.absent)
+	case len(marks) > 1 || marks[0].Application != sc.application:
+		for _, other := range []*schema{gameSchema, fleetSchema} {
+			if len(marks) == 1 && marks[0].Application == other.application {
+				return fault(false, "it is the database of %s, want that of %s", other.owner, sc.owner)
+			}
+		}
 		return fault(false, "the database belongs to another program, %q: use another database", marks[0].Application)
 	case marks[0].Version == 0:
-		return fault(true, "the tables were never completed: start a game server on the database once more")
-	case marks[0].Version > SchemaVersion:
-		return fault(false, "the tables have version %d and this program knows them up to version %d: use a newer program", marks[0].Version, SchemaVersion)
-	case marks[0].Version < SchemaVersion:
-		return fault(false, "the tables have version %d and this program needs version %d", marks[0].Version, SchemaVersion)
+		return fault(true, "the tables were never completed: %s", sc.unfinished)
+	case marks[0].Version > sc.version:
+		return fault(false, "the tables have version %d and this program knows them up to version %d: use a newer program", marks[0].Version, sc.version)
+	case marks[0].Version < sc.version:
+		return fault(false, "the tables have version %d and this program needs version %d", marks[0].Version, sc.version)
 	case len(missing) > 0:
 		return fault(false, "the table %q is missing: restore the database from a backup", missing[0])
 	}

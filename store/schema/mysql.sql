@@ -59,7 +59,8 @@ CREATE TABLE IF NOT EXISTS guild_members (
 
 -- One row for every server whose IDs may be in this database. See registry.go.
 -- reserved_ms counts from 2025-01-01, like the IDs; the other times are Unix
--- time in milliseconds by this database's clock.
+-- time in milliseconds by this database's clock. fleet is the identity of the
+-- fleet registry that the world is bound in.
 CREATE TABLE IF NOT EXISTS gameid_servers (
   server_id      INT           NOT NULL,
   name           VARCHAR(64)   NOT NULL DEFAULT '',
@@ -71,6 +72,7 @@ CREATE TABLE IF NOT EXISTS gameid_servers (
   lease_until_ms BIGINT        NOT NULL,
   created_ms     BIGINT        NOT NULL,
   updated_ms     BIGINT        NOT NULL,
+  fleet          VARCHAR(32)   NOT NULL DEFAULT '',
   PRIMARY KEY (server_id),
   UNIQUE KEY world (world),
   CONSTRAINT gameid_servers_id   CHECK (server_id BETWEEN 1 AND 1048575),

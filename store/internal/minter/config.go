@@ -1,0 +1,94 @@
+//go:build linux
+
+package minter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+// Config says what a process does. It goes to the process through its standard
+// input, so that a password in DSN is seen by nobody.
+type Config struct {
+	DSN    string
+	Server gameid.ServerID
+
+	// Options are those of the node, without a Clock. Offset is how far the
+	// wall clock of the process is off; at 0 it has the clock of the machine.
+	Options gameid.Options
+	Offset  time.Duration
+
+	// Batch is how many IDs each of the goroutines mints every 5 ms. Default 100.
+	Batch int
+
+	// Rows makes one more goroutine insert a player and three items every 10 ms.
+	Rows bool
+
+	// Hold makes the process wait for [Process.Go] before it opens anything.
+	Hold bool
+}
+
+// order is the first line that a process reads.
+type order struct {
+	Config
+	Log string // the path of its logs, without the goroutine
+}
+
+// What a process tells of itself.
+const (
+	Ready      = "ready"       // waits for Process.Go
+	Opened     = "opened"      // has a node and mints
+	Refused    = "refused"     // could not open the database or the node, and ends
+	Exhausted  = "exhausted"   // an ID was asked for and there was none
+	Recovered  = "recovered"   // there is one again
+	Lost       = "lost"        // the lease is lost; the process ends
+	RowsFailed = "rows failed" // rows were not inserted, or perhaps
+	RowsAgain  = "rows again"  // rows are inserted again
+	Closed     = "closed"      // the node was closed; the process ends
+)
+
+// Event is a line that a process writes to its standard output.
+type Event struct {
+	What  string
+	At    time.Time // by the clock of the machine
+	Error string    `json:",omitempty"`
+
+	// What the error is: the Go type of gameid's error in it, what gameid's
+	// error says in its fields, and which errors callers branch on are in it.
+	Type   string        `json:",omitempty"`
+	Holder gameid.Holder `json:",omitzero"`
+	Until  time.Time     `json:",omitzero"`
+	Is     []string      `json:",omitempty"`
+}
+
+// event describes err for the one who reads it in another process.
+func event(what string, err error) Event {
+	e := Event{What: what, At: time.Now()}
+	if err == nil {
+		return e
+	}
+	e.Error = err.Error()
+	if held, ok := errors.AsType[*gameid.HeldError](err); ok {
+		e.Type, e.Holder = fmt.Sprintf("%T", held), held.Holder
+	}
+	if lost, ok := errors.AsType[*gameid.LostError](err); ok {
+		e.Type, e.Holder = fmt.Sprintf("%T", lost), lost.Holder
+	}
+	if clock, ok := errors.AsType[*gameid.ClockError](err); ok {
+		e.Type = fmt.Sprintf("%T", clock)
+	}
+	if exhausted, ok := errors.AsType[*gameid.ExhaustedError](err); ok {
+		e.Type, e.Until = fmt.Sprintf("%T", exhausted), exhausted.Until
+	}
+	for _, sentinel := range []error{store.ErrUnavailable, store.ErrRetryable, store.ErrOutcomeUnknown, store.ErrDuplicate, context.DeadlineExceeded} {
+		if errors.Is(err, sentinel) {
+			e.Is = append(e.Is, sentinel.Error())
+		}
+	}
+	return e
+}

@@ -1,0 +1,105 @@
+//go:build linux
+
+package minter
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/gameid/gameidtest"
+	"mergesafe/store"
+)
+
+// environ marks the process that [World.Start] starts.
+const environ = "MERGESAFE_MINTER"
+
+// openTimeout bounds the start of a process on a slow and busy machine.
+const openTimeout = 30 * time.Second
+
+// Main is the whole process if a [World] has started this program as one, and
+// does nothing otherwise.
+func Main() {
+	if os.Getenv(environ) != "" {
+		os.Exit(run(bufio.NewReader(os.Stdin), &teller{to: json.NewEncoder(os.Stdout)}))
+	}
+}
+
+// teller writes events, one at a time.
+type teller struct {
+	mu sync.Mutex
+	to *json.Encoder
+}
+
+func (t *teller) tell(what string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.to.Encode(event(what, err)) // nobody to tell otherwise
+}
+
+func run(in *bufio.Reader, out *teller) (code int) {
+	var cfg order
+	line, err := in.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &cfg)
+	}
+	if err != nil {
+		out.tell(Refused, err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if cfg.Hold {
+		out.tell(Ready, nil)
+		in.ReadString('\n')
+	}
+	go func() {
+		io.Copy(io.Discard, in) // ends when the parent does
+		os.Exit(3)
+	}()
+
+	db, node, err := open(ctx, cfg.Config)
+	if err != nil {
+		out.tell(Refused, err)
+		return 1
+	}
+	defer db.Close()
+	out.tell(Opened, nil)
+	if err := mint(ctx, db, node, cfg, out); err != nil {
+		out.tell(Lost, err)
+		return 1
+	}
+	out.tell(Closed, node.Close())
+	return 0
+}
+
+func open(ctx context.Context, cfg Config) (*store.DB, *gameid.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	db, err := store.Open(ctx, cfg.DSN)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.Offset != 0 {
+		clock := gameidtest.NewClock()
+		clock.Step(cfg.Offset)
+		cfg.Options.Clock = clock
+	}
+	err = db.CreateSchema(ctx)
+	var node *gameid.Node
+	if err == nil {
+		node, err = db.OpenNode(ctx, cfg.Server, cfg.Options)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, node, nil
+}

@@ -1,0 +1,255 @@
+//go:build linux
+
+package minter
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+)
+
+// patience is how long a test waits for what must happen, on a slow and busy
+// machine.
+const patience = time.Minute
+
+// Process is one process that a [World] started. Its methods end the test
+// where the process does not do what is asked of it.
+type Process struct {
+	PID int
+
+	t      testing.TB
+	cmd    *exec.Cmd
+	log    string
+	stdin  io.WriteCloser
+	stderr bytes.Buffer
+	exited chan struct{} // closed when the process has ended and all events are there
+
+	mu      sync.Mutex
+	events  []Event
+	seen    int           // of events, by Await
+	changed chan struct{} // closed when there are more events
+}
+
+func start(t testing.TB, o order) *Process {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{t: t, cmd: exec.Command(program), log: o.Log, exited: make(chan struct{}), changed: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), environ+"=1")
+	p.cmd.Stderr = &p.stderr
+	// It ends with us also while it is stopped, and cannot read that its
+	// standard input has ended. The terminal's Ctrl-C is for us alone.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	stdout, err := p.cmd.StdoutPipe()
+	if err == nil {
+		p.stdin, err = p.cmd.StdinPipe()
+	}
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.PID = p.cmd.Process.Pid
+	go p.listen(stdout)
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		<-p.exited
+		if p.stderr.Len() > 0 {
+			t.Errorf("process %d wrote to its standard error:\n%s", p.PID, &p.stderr)
+		}
+	})
+	if err := json.NewEncoder(p.stdin).Encode(o); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *Process) listen(stdout io.Reader) {
+	defer close(p.exited)
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		var e Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			continue // the end of a process that was killed
+		}
+		p.mu.Lock()
+		p.events = append(p.events, e)
+		close(p.changed)
+		p.changed = make(chan struct{})
+		p.mu.Unlock()
+	}
+	p.cmd.Wait()
+}
+
+// Await returns the next event of one of these kinds, after the one that was
+// returned last. It is the end of the test if the process ends without.
+func (p *Process) Await(what ...string) Event {
+	p.t.Helper()
+	timeout := time.After(patience)
+	for {
+		p.mu.Lock()
+		for p.seen < len(p.events) {
+			e := p.events[p.seen]
+			p.seen++
+			if slices.Contains(what, e.What) {
+				p.mu.Unlock()
+				return e
+			}
+		}
+		changed, exited := p.changed, p.exited
+		p.mu.Unlock()
+		select {
+		case <-changed:
+		case <-exited:
+			p.mu.Lock()
+			more := p.seen < len(p.events)
+			p.mu.Unlock()
+			if !more {
+				p.t.Fatalf("process %d ended, wanted: %s; it told\n%v\n%s", p.PID, strings.Join(what, ", "), p.Events(), &p.stderr)
+			}
+		case <-timeout:
+			p.t.Fatalf("process %d: nothing for %s, wanted: %s; it told\n%v", p.PID, patience, strings.Join(what, ", "), p.Events())
+		}
+	}
+}
+
+// Events returns all that the process told so far.
+func (p *Process) Events() []Event {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.events)
+}
+
+// Told returns how many events of a kind there were.
+func (p *Process) Told(what string) (n int) {
+	for _, e := range p.Events() {
+		if e.What == what {
+			n++
+		}
+	}
+	return n
+}
+
+// Go lets a process go on that was started with Config.Hold.
+func (p *Process) Go() {
+	p.t.Helper()
+	if _, err := io.WriteString(p.stdin, "\n"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Minted returns how many IDs have left the process.
+func (p *Process) Minted() (n int64) {
+	p.t.Helper()
+	paths, err := filepath.Glob(p.log + "-*" + logSuffix)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		n += info.Size() / gameid.Size
+	}
+	return n
+}
+
+// AwaitMore waits until n more IDs have left the process.
+func (p *Process) AwaitMore(n int64) {
+	p.t.Helper()
+	want := p.Minted() + n
+	for deadline := time.Now().Add(patience); p.Minted() < want; time.Sleep(time.Millisecond) {
+		select {
+		case <-p.exited:
+			p.t.Fatalf("process %d ended, wanted %d more IDs; it told\n%v\n%s", p.PID, n, p.Events(), &p.stderr)
+		default:
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("process %d: no %d more IDs within %s; it told\n%v", p.PID, n, patience, p.Events())
+		}
+	}
+}
+
+// Freeze stops the process as SIGSTOP does, and returns when all its threads
+// stand still.
+func (p *Process) Freeze() {
+	p.t.Helper()
+	p.signal(syscall.SIGSTOP)
+	for deadline := time.Now().Add(patience); !p.frozen(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("process %d does not stand still after %s", p.PID, patience)
+		}
+	}
+}
+
+func (p *Process) frozen() bool {
+	p.t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.PID))
+	if err != nil || len(threads) == 0 {
+		p.t.Fatalf("process %d is not in /proc: %v", p.PID, err)
+	}
+	for _, thread := range threads {
+		stat, err := os.ReadFile(thread)
+		if err != nil || !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" T ")) {
+			return false
+		}
+	}
+	return true
+}
+
+// Thaw lets it go on.
+func (p *Process) Thaw() {
+	p.t.Helper()
+	p.signal(syscall.SIGCONT)
+}
+
+func (p *Process) signal(sig os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		p.t.Fatalf("process %d: %v: %v", p.PID, sig, err)
+	}
+}
+
+// Kill ends the process as kill -9 does, and returns when it is gone.
+func (p *Process) Kill() {
+	p.t.Helper()
+	p.signal(syscall.SIGKILL)
+	<-p.exited
+}
+
+// Close asks the process to close its node, and returns when it has ended.
+func (p *Process) Close() {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	if e := p.Await(Closed, Refused, Lost); e.What != Closed || e.Error != "" {
+		p.t.Errorf("process %d at its end: %+v", p.PID, e)
+	}
+	p.Wait()
+}
+
+// Wait returns when the process has ended by itself.
+func (p *Process) Wait() {
+	p.t.Helper()
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.t.Fatalf("process %d has not ended after %s; it told\n%v", p.PID, patience, p.Events())
+	}
+}

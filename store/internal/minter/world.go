@@ -1,0 +1,96 @@
+//go:build linux
+
+package minter
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+// World is a set of processes that must not mint an ID twice, and their logs.
+type World struct {
+	t   testing.TB
+	dir string
+
+	mu      sync.Mutex
+	started int
+	faults  int
+}
+
+// NewWorld makes a world for one test. Its processes end with the test.
+func NewWorld(t testing.TB) *World { return &World{t: t, dir: t.TempDir()} }
+
+// Start starts a process. It is later than all that were started before: its
+// IDs must be greater than those of earlier ones with the same server number.
+func (w *World) Start(cfg Config) *Process {
+	w.t.Helper()
+	w.mu.Lock()
+	w.started++
+	name := fmt.Sprintf("%07d-%06d", cfg.Server, w.started)
+	w.mu.Unlock()
+	return start(w.t, order{Config: cfg, Log: filepath.Join(w.dir, name)})
+}
+
+// Fault counts a fault that the test made.
+func (w *World) Fault() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults++
+}
+
+// Tally is what a world came to.
+type Tally struct {
+	Processes, Faults, IDs int
+	Duplicates             int // IDs that are in the logs more than once
+	Disorder               int // IDs that are not greater than one before them
+	Torn                   int // logs that end within an ID, of processes that were killed at that moment
+}
+
+func (t Tally) String() string {
+	return fmt.Sprintf("%d processes, %d faults, %d IDs, %d duplicates, %d order violations", t.Processes, t.Faults, t.IDs, t.Duplicates, t.Disorder)
+}
+
+// Check reads all logs and fails the test for every ID that should not be
+// there. All processes must have ended. Where the world has a database, every
+// ID in its rows must be in the logs.
+func (w *World) Check(db *store.DB) Tally {
+	w.t.Helper()
+	logs, err := readLogs(w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tally := logs.check(w.t.Errorf)
+	tally.Processes, tally.Faults = w.started, w.faults
+	if tally.IDs == 0 {
+		w.t.Error("nothing was minted, so nothing was tested")
+	}
+	if db != nil {
+		w.checkRows(db, &logs)
+	}
+	w.t.Log(tally)
+	return tally
+}
+
+func (w *World) checkRows(db *store.DB, logs *logs) {
+	w.t.Helper()
+	for _, table := range []string{"players", "items"} {
+		var ids []gameid.ID
+		if err := db.Select(w.t.Context(), &ids, "SELECT id FROM "+table); err != nil {
+			w.t.Fatal(err)
+		}
+		missing := 0
+		for _, id := range ids {
+			if !logs.has(id) {
+				missing++
+			}
+		}
+		if missing > 0 {
+			w.t.Errorf("%d of %d IDs in %s are in no log", missing, len(ids), table)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+//go:build linux
+
+package torture
+
+import (
+	"strings"
+	"testing"
+
+	"mergesafe/store/internal/minter"
+)
+
+// twoAtOnce starts two processes with the same configuration at the same
+// instant, the first time on a database without tables: one of them gets the
+// server number, and the other says in one line who has it.
+func twoAtOnce(t *testing.T, w *minter.World, dsn string) {
+	cfg := config(dsn)
+	cfg.Hold = true
+	for i := range times(10, 100) {
+		a, b := w.Start(cfg), w.Start(cfg)
+		a.Await(minter.Ready)
+		b.Await(minter.Ready)
+		a.Go()
+		b.Go()
+		w.Fault()
+		ofA, ofB := a.Await(minter.Opened, minter.Refused), b.Await(minter.Opened, minter.Refused)
+		winner, loser, refusal := a, b, ofB
+		if ofA.What == minter.Refused {
+			winner, loser, refusal = b, a, ofA
+		}
+		if ofA.What == ofB.What {
+			t.Fatalf("of two that were started at once:\n%+v\n%+v", ofA, ofB)
+		}
+		if refusal.Type != "*gameid.HeldError" || refusal.Holder.PID != winner.PID || strings.Contains(refusal.Error, "\n") {
+			t.Errorf("the winner is %d, and the loser says: %+v", winner.PID, refusal)
+		}
+		loser.Wait()
+		if n := loser.Minted(); n != 0 {
+			t.Errorf("the loser minted %d IDs", n)
+		}
+		winner.AwaitMore(500)
+		if i%2 == 0 {
+			winner.Close()
+		} else {
+			winner.Kill()
+		}
+	}
+}

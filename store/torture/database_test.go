@@ -1,0 +1,131 @@
+//go:build linux
+
+package torture
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+	"mergesafe/store/internal/minter"
+)
+
+// outage takes the database away from a process that mints: it mints on as
+// long as it has times reserved, then says why it cannot, and recovers by
+// itself when the database is back.
+func outage(t *testing.T, w *minter.World, p *minter.Process, take, back func() error) {
+	t.Helper()
+	p.AwaitMore(1000)
+	must(t, take())
+	w.Fault()
+	p.AwaitMore(1000)
+	e := p.Await(minter.Exhausted)
+	if e.Type != "*gameid.ExhaustedError" || e.At.Before(e.Until) {
+		t.Errorf("without a database: %+v; want an ExhaustedError, and not before the end of the reservation", e)
+	}
+	if !slices.ContainsFunc(e.Is, isOutage) {
+		t.Errorf("the cause is not clear: %+v", e)
+	}
+	must(t, back())
+	p.Await(minter.Recovered)
+	p.AwaitMore(1000)
+}
+
+// isOutage reports whether a sentinel may be the cause: the database is
+// away, or does not answer, or somebody else has its lock.
+func isOutage(sentinel string) bool {
+	return slices.Contains([]string{store.ErrUnavailable.Error(), store.ErrRetryable.Error(), "context deadline exceeded"}, sentinel)
+}
+
+func databaseKilled(t *testing.T, w *minter.World) string {
+	server, dsn := private(t)
+	p := w.Start(config(dsn))
+	for range times(1, 25) {
+		outage(t, w, p, server.Kill, func() error { return server.Restart(t.Context()) })
+	}
+	p.Close()
+	return dsn
+}
+
+// databaseFrozen has a database that takes connections and says nothing.
+func databaseFrozen(t *testing.T, w *minter.World) string {
+	server, dsn := private(t)
+	p := w.Start(config(dsn))
+	for range times(1, 25) {
+		outage(t, w, p, func() error { return server.Signal(syscall.SIGSTOP) }, func() error { return server.Signal(syscall.SIGCONT) })
+	}
+	p.Close()
+	return dsn
+}
+
+// machineKilled kills the database and the process together.
+func machineKilled(t *testing.T, w *minter.World) string {
+	server, dsn := private(t)
+	for range times(2, 25) {
+		p := w.Start(config(dsn))
+		p.Await(minter.Opened)
+		p.AwaitMore(1000)
+		must(t, server.Kill())
+		p.Kill()
+		w.Fault()
+		must(t, server.Restart(t.Context()))
+	}
+	p := w.Start(config(dsn))
+	p.AwaitMore(1000)
+	p.Close()
+	return dsn
+}
+
+// databaseLocked has another process keep SQLite's only lock.
+func databaseLocked(t *testing.T, w *minter.World) string {
+	dsn := sqliteDSN(t)
+	p := w.Start(config(dsn))
+	p.Await(minter.Opened)
+	db := open(t, dsn)
+	for range times(1, 10) {
+		locked, unlock, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		take := func() error {
+			go func() {
+				done <- store.Retry(t.Context(), func() error {
+					return db.InTx(t.Context(), func(*store.Tx) error {
+						close(locked)
+						<-unlock
+						return nil
+					})
+				})
+			}()
+			select {
+			case <-locked:
+				return nil
+			case err := <-done:
+				return errors.Join(err, os.ErrDeadlineExceeded)
+			}
+		}
+		outage(t, w, p, take, func() error {
+			close(unlock)
+			return <-done
+		})
+	}
+	p.Close()
+	return dsn
+}
+
+// private starts a server to kill, with an empty database.
+func private(t *testing.T) (*mariadbtest.Server, string) {
+	t.Helper()
+	server := mariadbtest.Private(t)
+	dsn, err := server.Database(t.Context())
+	must(t, err)
+	return server, "mysql:" + dsn
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,132 @@
+//go:build linux
+
+package torture
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+	"mergesafe/store/internal/minter"
+)
+
+// diskFullSQLite fills the disk of the database: minting goes on to the end of
+// the reservation, says why, and recovers when there is room again.
+func diskFullSQLite(t *testing.T, w *minter.World) string {
+	d := mount(t, "3m")
+	dsn := "sqlite:" + filepath.Join(d.path, "game.db")
+	p := w.Start(config(dsn))
+	p.Await(minter.Opened)
+	for range times(1, 10) {
+		outage(t, w, p, d.fill, d.free)
+		if i := slices.IndexFunc(p.Events(), func(e minter.Event) bool { return e.What == minter.RowsFailed }); i < 0 || !strings.Contains(p.Events()[i].Error, "full") {
+			t.Errorf("nothing about a full disk in %v", p.Events())
+		}
+	}
+	p.Close()
+	return dsn
+}
+
+// diskFullMariaDB fills the disk of the server: rows are refused with the
+// reason. The reservation is a change in place, for which InnoDB has its room
+// already: minting goes on.
+func diskFullMariaDB(t *testing.T, w *minter.World) string {
+	if _, err := mariadbtest.FindProgram(); err != nil {
+		t.Skip(err)
+	}
+	d := mount(t, "200m")
+	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: d.path, Args: []string{"--innodb-log-file-size=8M"}})
+	must(t, err)
+	t.Cleanup(func() { server.Stop() })
+	dsn, err := server.Database(t.Context())
+	must(t, err)
+	dsn = "mysql:" + dsn
+	p := w.Start(config(dsn))
+	p.Await(minter.Opened)
+	registry := open(t, dsn).Registry()
+	for range times(1, 10) {
+		p.AwaitMore(1000)
+		must(t, d.fill())
+		w.Fault()
+		if e := p.Await(minter.RowsFailed); !slices.Contains(e.Is, store.ErrUnavailable.Error()) {
+			t.Errorf("with a full disk: %+v", e)
+		}
+		epoch := epochOf(t, registry)
+		for epochOf(t, registry) < epoch+3 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		must(t, d.free())
+		p.Await(minter.RowsAgain)
+	}
+	if n := p.Told(minter.Exhausted); n != 0 {
+		t.Errorf("minting stopped %d times", n)
+	}
+	p.Close()
+	return dsn
+}
+
+// epochOf counts the reservations.
+func epochOf(t *testing.T, r *store.Registry) int64 {
+	t.Helper()
+	servers, err := r.Servers(t.Context())
+	must(t, err)
+	return servers[0].Epoch
+}
+
+// disk is a small file system of its own.
+type disk struct{ path string }
+
+func mount(t *testing.T, size string) disk {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may mount the small file system that this fills")
+	}
+	dir, err := os.MkdirTemp("", "mergesafe-disk-")
+	must(t, err)
+	t.Cleanup(func() { os.Remove(dir) })
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); errors.Is(err, syscall.EPERM) {
+		t.Skipf("this user may not mount the small file system that this fills: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return disk{dir}
+}
+
+func (d disk) ballast() string { return filepath.Join(d.path, "ballast") }
+
+// fill takes all that is left.
+func (d disk) fill() error {
+	f, err := os.Create(d.ballast())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(f, zeroes{})
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return nil
+}
+
+func (d disk) free() error { return os.Remove(d.ballast()) }
+
+// zeroes never ends.
+type zeroes struct{}
+
+func (zeroes) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}

@@ -1,0 +1,121 @@
+//go:build linux
+
+package torture
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+	"mergesafe/store/internal/minter"
+)
+
+var long = flag.Bool("torture.long", false, "inject hundreds of faults instead of a few")
+
+func TestMain(m *testing.M) {
+	minter.Main()
+	flag.Set("test.parallel", "6") // most of the time they wait; the command line can say otherwise
+	os.Exit(m.Run())
+}
+
+// times is how often something is done.
+func times(short, many int) int {
+	if *long {
+		return many
+	}
+	return short
+}
+
+// A scenario tortures the processes of a world and ends with all of them gone.
+// It returns the database, whose rows are compared with the logs.
+type scenario struct {
+	name, engine string
+	run          func(t *testing.T, w *minter.World) (dsn string)
+}
+
+func scenarios() []scenario {
+	onBoth := func(name string, run func(t *testing.T, w *minter.World, dsn string)) []scenario {
+		var both []scenario
+		for engine, newDSN := range map[string]func(*testing.T) string{"sqlite": sqliteDSN, "mariadb": mariadbDSN} {
+			both = append(both, scenario{name, engine, func(t *testing.T, w *minter.World) string {
+				dsn := newDSN(t)
+				run(t, w, dsn)
+				return dsn
+			}})
+		}
+		return both
+	}
+	var all []scenario
+	all = append(all, onBoth("kill -9 in a loop, clock stepped", killLoop)...)
+	all = append(all, onBoth("clock refused at start", wrongClock)...)
+	all = append(all, onBoth("frozen beyond the lease", frozen)...)
+	all = append(all, onBoth("two started at once", twoAtOnce)...)
+	all = append(all,
+		scenario{"database killed", "mariadb", databaseKilled},
+		scenario{"database frozen", "mariadb", databaseFrozen},
+		scenario{"database and process killed", "mariadb", machineKilled},
+		scenario{"database locked", "sqlite", databaseLocked},
+		scenario{"disk full", "sqlite", diskFullSQLite},
+		scenario{"disk full", "mariadb", diskFullMariaDB},
+	)
+	return all
+}
+
+func TestTorture(t *testing.T) {
+	var mu sync.Mutex
+	var table strings.Builder
+	out := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "scenario\tengine\tprocesses\tfaults\tIDs\tduplicates\torder violations\ttime")
+	t.Run("scenario", func(t *testing.T) {
+		for _, s := range scenarios() {
+			t.Run(strings.ReplaceAll(s.name, " ", "-")+"/"+s.engine, func(t *testing.T) {
+				t.Parallel()
+				start := time.Now()
+				w := minter.NewWorld(t)
+				db := open(t, s.run(t, w))
+				tally := w.Check(db)
+				mu.Lock()
+				defer mu.Unlock()
+				fmt.Fprintf(out, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.name, s.engine,
+					tally.Processes, tally.Faults, tally.IDs, tally.Duplicates, tally.Disorder, time.Since(start).Round(time.Second))
+			})
+		}
+	})
+	out.Flush()
+	t.Log("\n" + table.String())
+}
+
+// options are those of most processes: a short window, so that its end comes
+// soon, and for the registry as long as there may be, because the machine may
+// be busy.
+func options() gameid.Options {
+	const window = 2 * time.Second
+	return gameid.Options{Window: window, Lease: window, Timeout: window / 2}
+}
+
+func config(dsn string) minter.Config {
+	return minter.Config{DSN: dsn, Server: 7, Options: options(), Rows: true}
+}
+
+func sqliteDSN(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }
+
+func mariadbDSN(t *testing.T) string { return "mysql:" + mariadbtest.DSN(t) }
+
+func open(t *testing.T, dsn string) *store.DB {
+	t.Helper()
+	db, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
