@@ -62,6 +62,8 @@ func initialize(ctx context.Context, program, data string) error {
 	} else {
 		cmd = exec.CommandContext(ctx, program, append([]string{"--no-defaults", "--initialize-insecure", "--datadir=" + data}, asRoot()...)...)
 	}
+	// A server that starts removes the temporary tables of every other one that has the same folder for them.
+	cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(data))
 	ownProcess(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("mariadbtest: %q made no data folder: %w\n%s", cmd.Path, err, out)
