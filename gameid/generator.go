@@ -102,11 +102,24 @@ func (g *Generator[E]) FillContext(ctx context.Context, dst []Of[E]) error {
 			}
 			continue
 		}
-		for i := range rest[:got] {
-			rest[i] = Of[E]{id: g.node.id(first + uint64(i))}
-		}
+		write(rest[:got], g.node.id(first))
 		rest = rest[got:]
 		g.count.add(got)
 	}
 	return nil
+}
+
+// write fills dst with first and the IDs that follow it.
+func write[E any](dst []Of[E], first ID) {
+	for {
+		// Only the sequence differs until it wraps, into the next millisecond.
+		n := min(len(dst), perMilli-int(first.lo))
+		for i := range dst[:n] {
+			dst[i].id = ID{hi: first.hi, lo: first.lo + uint16(i)}
+		}
+		if dst = dst[n:]; len(dst) == 0 {
+			return
+		}
+		first = ID{hi: first.hi + 1<<ServerBits}
+	}
 }

@@ -103,7 +103,11 @@ func (n *Node) one() (word uint64, ok bool) {
 // take issues up to want consecutive words and returns the first and how many
 // there are: none if there is no room.
 func (n *Node) take(want uint64) (first, got uint64) {
-	read, now := cycles(), n.now()
+	read, now := cycles(), uint64(0)
+	fresh := read-n.read.Load() < n.fresh // then word is not behind the clock
+	if !fresh {
+		now = n.now()
+	}
 	for {
 		last := n.word.Load()
 		first = last + 1
@@ -117,8 +121,9 @@ func (n *Node) take(want uint64) (first, got uint64) {
 		}
 		got = min(want, limit-first)
 		if n.word.CompareAndSwap(last, first+got-1) {
-			// Only now: word must not be older than what read promises.
-			n.read.Store(read)
+			if !fresh { // only now: word must not be older than read says
+				n.read.Store(read)
+			}
 			return first, got
 		}
 	}
