@@ -38,3 +38,8 @@ bench-quick: ## the same for a look (under two minutes)
 	$(GO) run -C bench . -quick $(BENCHFLAGS)
 
 .PHONY: bench bench-quick
+
+torture: ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
+	$(WITH_MARIADB) $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
+
+.PHONY: torture
