@@ -66,16 +66,8 @@ type table struct {
 type column struct {
 	merge.Column
 	kind    kind
-	why     string // of kind other: why it has no sorting form
+	why     string // why it has no sorting form; "" if it may have one
 	charset string // of text in MySQL
-}
-
-func (t *table) add(c *column) {
-	if t.byName == nil {
-		t.byName = make(map[string]*column)
-	}
-	t.columns = append(t.columns, c)
-	t.byName[c.Name] = c
 }
 
 func noTable(name string) error { return fmt.Errorf("there is no table %q", name) }

@@ -12,10 +12,10 @@ import (
 
 // mysqlDialect reads MariaDB, MySQL, and what speaks like them.
 type mysqlDialect struct {
-	weights map[weightKey]weight
+	weights map[string]weight // by collation
 }
 
-func newMySQL() *mysqlDialect { return &mysqlDialect{weights: make(map[weightKey]weight)} }
+func newMySQL() *mysqlDialect { return &mysqlDialect{weights: make(map[string]weight)} }
 
 // mysqlSession makes the session independent of how the server or the account
 // is set up: rows must not be left out (sql_select_limit), statements not be
@@ -29,14 +29,6 @@ const mysqlSession = `SET SESSION
 	max_sort_length = 65536,
 	net_write_timeout = 86400,
 	wait_timeout = 86400`
-
-// mysqlLimits are further settings of which each server knows some only.
-var mysqlLimits = []string{
-	"SET SESSION max_statement_time = 0",                // MariaDB
-	"SET SESSION idle_transaction_timeout = 0",          // MariaDB
-	"SET SESSION idle_readonly_transaction_timeout = 0", // MariaDB
-	"SET SESSION max_execution_time = 0",                // MySQL
-}
 
 const (
 	mysqlIsolation = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
@@ -82,8 +74,13 @@ func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn) error {
 	if err := exec(mysqlSession); err != nil {
 		return err
 	}
-	for _, statement := range mysqlLimits {
-		if err := exec(statement); err != nil && !mysqlError(err, errUnknownVariable) {
+	for _, limit := range []string{ // of which each server knows some only
+		"max_statement_time",                // MariaDB
+		"idle_transaction_timeout",          // MariaDB
+		"idle_readonly_transaction_timeout", // MariaDB
+		"max_execution_time",                // MySQL
+	} {
+		if err := exec("SET SESSION " + limit + " = 0"); err != nil && !mysqlError(err, errUnknownVariable) {
 			return err
 		}
 	}
@@ -110,7 +107,7 @@ func mayReadAll(ctx context.Context, conn *sql.Conn) error {
 		if err := conn.QueryRowContext(ctx, "SELECT DATABASE(), CURRENT_USER()").Scan(&database, &account); err != nil {
 			return err
 		}
-		return fmt.Errorf("the account may not read every table, and could overlook some: %s", Grant(database, account))
+		return fmt.Errorf("the account may not read every table, and would overlook some: it needs %s", Grant(database, account))
 	case err == nil, errors.Is(err, sql.ErrNoRows):
 		return errors.New("the table that must not exist is there")
 	default:

@@ -21,8 +21,6 @@ import (
 // Two servers may disagree about a collation of one name. That is not found
 // out here.
 
-type weightKey struct{ collation, charset string }
-
 // weight writes the expression for the weights of a text, given the
 // expression for the text, which carries the collation.
 type weight func(text string) string
@@ -34,15 +32,14 @@ func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *colu
 	if !ok || !plainName(collation) {
 		return "", unsupported(c, "%q is not a collation for text", collation)
 	}
-	if charset != c.charset && charset != "utf8mb4" {
+	if charset != "utf8mb4" && mb3(charset) != mb3(c.charset) {
 		// Characters that charset does not have would all become "?".
 		return "", unsupported(c, "text in %s cannot be compared under %s without loss", c.charset, collation)
 	}
 	collated := func(text string) string {
 		return "CONVERT(" + text + " USING " + charset + ") COLLATE " + collation
 	}
-	key := weightKey{collation, charset}
-	if d.weights[key] == nil {
+	if d.weights[collation] == nil {
 		w, err := findWeight(ctx, conn, collated)
 		if err != nil {
 			return "", err
@@ -50,9 +47,17 @@ func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *colu
 		if w == nil {
 			return "", unsupported(c, "the server's weights for %s do not tell which texts it takes for equal", collation)
 		}
-		d.weights[key] = w
+		d.weights[collation] = w
 	}
-	return d.weights[key](collated(d.ref(c))), nil
+	return d.weights[collation](collated(d.ref(c))), nil
+}
+
+// mb3 gives the character set utf8mb3 its new name.
+func mb3(charset string) string {
+	if charset == "utf8" {
+		return "utf8mb3"
+	}
+	return charset
 }
 
 // plainName reports whether s can stand in a statement as it is.

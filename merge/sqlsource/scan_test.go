@@ -508,10 +508,17 @@ func TestSessionSettings(t *testing.T) {
 	if strings.Contains(w.dsn, "?") {
 		separator = "&"
 	}
-	w.dsn += separator + "sql_select_limit=3&sql_big_selects=0&max_join_size=1&max_sort_length=8&time_zone=%27-03:00%27&sql_mode=%27ANSI_QUOTES,PAD_CHAR_TO_FULL_LENGTH%27"
+	w.dsn += separator + "max_statement_time=30&idle_readonly_transaction_timeout=30&net_write_timeout=5&wait_timeout=5&sql_select_limit=3&sql_big_selects=0&max_join_size=1&max_sort_length=8&time_zone=%27-03:00%27&sql_mode=%27ANSI_QUOTES,PAD_CHAR_TO_FULL_LENGTH%27"
 	long := strings.Repeat("a", 100)
 	w.exec(t, "CREATE TABLE s (n INT PRIMARY KEY, name VARCHAR(200))", "INSERT INTO s VALUES (1, '"+long+"c'), (2, '"+long+"a'), (3, '"+long+"b')")
 	s := w.open(t)
+	var limits string
+	if err := s.conn.QueryRowContext(t.Context(), "SELECT CONCAT_WS(' ', @@max_statement_time, @@idle_readonly_transaction_timeout, @@net_write_timeout, @@wait_timeout)").Scan(&limits); err != nil {
+		t.Fatal(err)
+	}
+	if limits != "0.000000 0 86400 86400" {
+		t.Errorf("a long check would be cut off: %s", limits)
+	}
 	if rows := mustCollect(t, s.Scan(t.Context(), by("many", "id"))); len(rows) != 100 {
 		t.Errorf("got %d rows, want 100", len(rows))
 	}

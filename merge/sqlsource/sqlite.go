@@ -76,7 +76,7 @@ func (d sqliteDialect) match(c *column, value []byte) (string, any, error) {
 		n, err := parseDecimal(value)
 		return d.ref(c) + " = ?", n, err
 	case text:
-		return d.ref(c) + " = ? COLLATE BINARY", string(value), nil
+		return d.ref(c) + " = ?", string(value), nil
 	default:
 		return d.asText(c) + " = ?", string(value), nil
 	}
