@@ -118,6 +118,7 @@ func (e *unknownError) Error() string { return e.cause.Error() }
 func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 	load, cancel := context.WithTimeout(ctx, n.opts.Timeout)
 	defer cancel()
+	before := n.clock.Wall()
 	rec, err := n.reserver.Load(load, n.server)
 	if err != nil {
 		return false, fmt.Errorf("gameid: reading the registry row of server %d: %w", n.server, err)
@@ -126,8 +127,10 @@ func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 	if other && rec.Now.Before(rec.LeaseUntil) && !rec.Holder.Ended() {
 		return false, &HeldError{Server: n.server, Holder: rec.Holder, LeaseUntil: rec.LeaseUntil, Now: rec.Now}
 	}
+	// The registry read its clock at some moment between before and wall: that
+	// the answer took its time is no disagreement.
 	wall := n.clock.Wall()
-	if wall.Sub(rec.Now).Abs() > n.opts.MaxSkew {
+	if rec.Now.Before(before.Add(-n.opts.MaxSkew)) || rec.Now.After(wall.Add(n.opts.MaxSkew)) {
 		return false, &ClockError{Local: wall, Registry: rec.Now, Limit: n.opts.MaxSkew}
 	}
 	// All of these may have been used. Time 0 is never used, so that a row

@@ -585,6 +585,17 @@ func TestRefusedAtStart(t *testing.T) {
 	}
 }
 
+// That the registry took its time to answer is no disagreement of the clocks.
+func TestSlowAnswerIsNoSkew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRegistry()
+		r.delay = 2 * time.Second
+		begun := time.Now()
+		r.Now = func() time.Time { return begun } // its clock was read before the delay
+		open(t, r, gameid.Options{MaxSkew: time.Second})
+	})
+}
+
 // A row that was lost does no harm as long as the registry sees the IDs.
 func TestFloor(t *testing.T) {
 	bubble(t, func(t *testing.T) {
