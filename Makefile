@@ -14,12 +14,15 @@ help: ## print this list
 
 test: check toolchain ## everything: the checks, then all tests with the race detector and a real MariaDB
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -race -timeout 12m ./...
+	$(GO) test -C bench ./...
 
 check: ## what is quick: vet, formatting, go.mod; changes nothing
 	$(GO) vet ./...
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || \
 		{ echo "not formatted, run gofmt -w on: $$unformatted" >&2; exit 1; }
 	$(GO) mod tidy -diff
+	$(GO) vet -C bench ./...
+	$(GO) mod tidy -C bench -diff
 
 tools: ## build the operators' commands into bin/
 	$(GO) build -o bin/ ./tools/mergecheck ./tools/gameid
