@@ -1,6 +1,10 @@
 package store
 
-import "database/sql"
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+)
 
 // Wrap makes a DB of a pool whose answers the test writes.
 func Wrap(pool *sql.DB, d Dialect) *DB { return newDB(pool, pool, d) }
@@ -13,3 +17,42 @@ func Tables() []string { return gameSchema.tables }
 
 // MaxRows is how many rows go into one statement.
 const MaxRows = maxRows
+
+// OpenFleetVia is OpenFleet with a switch before its connections.
+func OpenFleetVia(dsn string, wrap func(driver.Connector) driver.Connector) (*Fleet, error) {
+	dialect, rest, err := splitDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	var connector driver.Connector
+	if dialect == SQLite {
+		connector, _, err = openSQLite(rest, false)
+	} else {
+		connector, err = openMySQL(rest, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	pool := sql.OpenDB(wrap(connector))
+	db := newDB(pool, pool, dialect)
+	db.name = Redact(dsn)
+	f := newFleet(db, dsn)
+	db.pool.SetMaxIdleConns(0)
+	return f, nil
+}
+
+// WrapFleet makes a Fleet of a pool whose answers the test writes.
+func WrapFleet(pool *sql.DB, d Dialect) *Fleet {
+	f := newFleet(newDB(pool, pool, d), "mysql:mock")
+	f.id = "00000000000000000000000000000000"
+	return f
+}
+
+// DB is the database of a fleet registry.
+func (f *Fleet) DB() *DB { return f.db }
+
+// Heartbeat is a heartbeat at once. The member's own must be far away.
+func (m *Member) Heartbeat(ctx context.Context) bool { return m.heartbeat(ctx) }
+
+// With puts the database's clock into a query.
+func (f *Fleet) With(query string) string { return f.db.with(query) }

@@ -190,6 +190,18 @@ type FleetServer struct {
 // ended.
 func (s *FleetServer) alive() bool { return s.Leased && !s.Holder.Ended() }
 
+// reach is up to when the world may have used times, as far as the fleet
+// registry can tell: after its last report it may have run on until now, as far
+// ahead of the clock as it was then.
+func (s *FleetServer) reach() int64 {
+	ahead := max(0, gameid.TimeOf(s.Mark).Sub(s.SeenAt))
+	now, err := gameid.MillisOf(s.Now.Add(ahead))
+	if err != nil {
+		return s.Mark // a clock of that database is far off
+	}
+	return max(s.Mark, now)
+}
+
 // FleetChange is one entry in the history of a number.
 type FleetChange struct {
 	Server  gameid.ServerID

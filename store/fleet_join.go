@@ -87,12 +87,11 @@ func (db *DB) tryJoin(ctx context.Context, fleet *Fleet, server gameid.ServerID,
 
 	r := &fleetReserver{Registry: db.Registry(), server: server, blind: away != nil}
 	older := row != nil && row.World == own.World && own.Epoch < row.WorldEpoch
-	if row != nil {
+	switch {
+	case older:
+		r.floor = row.reach()
+	case row != nil:
 		r.floor = row.Mark
-		if older {
-			// What the world did after its last report is not known.
-			r.floor += options.Heartbeat.Milliseconds()
-		}
 	}
 	n, err := gameid.OpenNode(ctx, server, r, node)
 	if err != nil {
@@ -103,10 +102,12 @@ func (db *DB) tryJoin(ctx context.Context, fleet *Fleet, server gameid.ServerID,
 		idle: make(chan struct{}), started: own.Epoch, status: FleetStatus{OlderCopy: older},
 	}
 	if away == nil {
-		away, err = m.join(ctx, row, id)
+		away, err = m.join(ctx, row)
 	}
 	if err != nil {
-		return nil, errors.Join(err, n.Close())
+		m.leave(ctx)
+		n.Close()
+		return nil, err
 	}
 	if away != nil {
 		m.report(FleetAway, away)
@@ -120,28 +121,34 @@ func (db *DB) tryJoin(ctx context.Context, fleet *Fleet, server gameid.ServerID,
 }
 
 // join takes the lease for a node that has just been opened, if the row is
-// still the one that admitted it. Where the fleet registry went away meanwhile
-// it returns why, if the world may start nevertheless.
-func (m *Member) join(ctx context.Context, row *FleetServer, id string) (away, err error) {
+// still the one that admitted it, and returns errMoved if it is not. Where the
+// fleet registry went away meanwhile it returns why, if the world may start
+// nevertheless.
+func (m *Member) join(ctx context.Context, row *FleetServer) (away, err error) {
 	call, cancel := context.WithTimeout(ctx, m.options.Timeout)
 	defer cancel()
-	err = m.take(call, row)
-	if err != nil && !errors.Is(err, errMoved) && absent(err) {
-		// It may have been done.
+	for epoch := row.Epoch; ; {
+		err := m.take(call, row)
+		if err == nil {
+			return nil, m.remember(call)
+		}
+		if !absent(err) {
+			return nil, err
+		}
+		// It may have been done nevertheless.
 		found, lost := m.fleet.load(call, m.Server())
 		switch {
-		case lost == nil && found != nil && found.Holder.Token == m.reserver.holder().Token:
-			m.epoch, m.sure, err = found.Epoch, true, nil
-		case lost == nil:
-			err = errMoved // or not
-		case m.bound != "" && ctx.Err() == nil:
-			return err, nil
+		case lost != nil && m.bound != "" && ctx.Err() == nil:
+			return lost, nil
+		case lost != nil:
+			return nil, err
+		case found != nil && found.Holder.Token == m.reserver.holder().Token:
+			m.epoch, m.sure, m.base = found.Epoch, true, row.Mark
+			return nil, m.remember(call)
+		case found == nil || found.Epoch != epoch:
+			return nil, errMoved
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return nil, m.remember(ctx, id)
 }
 
 // ask reads what the fleet registry says of a number.
@@ -220,11 +227,12 @@ func (f *Fleet) claims(server gameid.ServerID, row *FleetServer, id string, own 
 
 // remember notes in the game's own database where the world is bound, so that
 // it can start while the fleet registry is away.
-func (m *Member) remember(ctx context.Context, id string) error {
-	if m.bound == id {
-		return nil
+func (m *Member) remember(ctx context.Context) error {
+	id, err := m.fleet.identity(ctx)
+	if err != nil || m.bound == id {
+		return err
 	}
-	_, err := m.db.exec(ctx, seldom, fmt.Sprintf("registry of server %s: remember the fleet registry", m.Server()),
+	_, err = m.db.exec(ctx, seldom, fmt.Sprintf("registry of server %s: remember the fleet registry", m.Server()),
 		"UPDATE "+RegistryTable+" SET fleet = ? WHERE server_id = ?", id, m.Server())
 	if err == nil {
 		m.bound = id

@@ -157,21 +157,29 @@ func (m *Member) close() error {
 	m.cancel()
 	<-m.idle
 	err := m.Node.Close()
-	if m.sure {
-		// Even when the node was lost: the one that took over may join.
-		ctx, cancel := context.WithTimeout(context.Background(), m.options.Timeout)
-		defer cancel()
-		if ok, leave := m.renew(ctx, 0); leave != nil || !ok {
-			if leave == nil {
-				leave = errMoved
-			}
-			err = errors.Join(err, fmt.Errorf("giving back the lease of server %s in the fleet registry %q: %w", m.Server(), m.fleet, leave))
-		}
-	}
+	// Even when the node was lost: the one that took over may join.
+	err = errors.Join(err, m.leave(context.Background()))
 	if m.FleetStatus().State != FleetConflict {
 		m.report(FleetLeft, nil)
 	}
 	return err
+}
+
+// leave gives the lease back, if it is ours.
+func (m *Member) leave(ctx context.Context) error {
+	if !m.sure {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.Timeout)
+	defer cancel()
+	ok, err := m.renew(ctx, 0)
+	if err == nil && !ok {
+		err = errMoved
+	}
+	if err != nil {
+		return fmt.Errorf("giving back the lease of server %s in the fleet registry %q: %w", m.Server(), m.fleet, err)
+	}
+	return nil
 }
 
 // report records the outcome of a heartbeat.
@@ -245,7 +253,9 @@ func (m *Member) beat(ctx context.Context) error {
 		if m.sure {
 			ok, err := m.renew(ctx, m.options.Lease)
 			m.sure = ok
-			if ok || err != nil {
+			if ok {
+				return m.remember(ctx)
+			} else if err != nil {
 				return err
 			}
 		}
@@ -261,7 +271,7 @@ func (m *Member) beat(ctx context.Context) error {
 			return err
 		}
 		if err := m.take(ctx, row); err == nil {
-			return m.remember(ctx, id)
+			return m.remember(ctx)
 		} else if !errors.Is(err, errMoved) {
 			return err
 		}

@@ -71,7 +71,11 @@ func (db *DB) OpenNode(ctx context.Context, server gameid.ServerID, options game
 	if err := db.CheckSchema(ctx); err != nil {
 		return nil, err
 	}
-	return gameid.OpenNode(ctx, server, db.Registry(), options)
+	node, err := gameid.OpenNode(ctx, server, db.Registry(), options)
+	if err != nil {
+		return nil, db.explainMark(server, err)
+	}
+	return node, nil
 }
 
 // The clock of the database, in milliseconds of Unix time. It is the same
