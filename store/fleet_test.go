@@ -795,7 +795,9 @@ func TestChangedInOutage(t *testing.T) {
 		kind   error
 	}{
 		{"retired", func(ctx context.Context, f *store.Fleet) error { return f.Retire(ctx, 7, note) }, store.ErrRetired},
-		{"rebound", func(ctx context.Context, f *store.Fleet) error { return f.Rebind(ctx, 7, strings.Repeat("0", 32), note) }, store.ErrOtherWorld},
+		{"rebound", func(ctx context.Context, f *store.Fleet) error {
+			return f.Rebind(ctx, 7, strings.Repeat("0", 32), note)
+		}, store.ErrOtherWorld},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			onBothInOutage(t, func(t *testing.T, o *outage) {

@@ -23,6 +23,7 @@ import (
 type Config struct {
 	Server   Server
 	Database Database
+	Registry Database // the fleet registry; zero if there is none
 	Sources  []Source // in the order of the file, each with a name of its own
 
 	file string
@@ -94,6 +95,10 @@ func Parse(file, text string) (*Config, error) {
 		c.Database = s.database()
 		s.end()
 	}
+	if s, ok := root.section("registry"); ok {
+		c.Registry = s.database()
+		s.end()
+	}
 	lines := make(map[string]int)
 	for _, s := range root.sections("source") {
 		source := Source{Name: s.text("name", sourceName), Database: s.database()}
@@ -162,6 +167,23 @@ func (d Database) DSN(lookup func(name string) (value string, ok bool)) (Secret,
 		return NewSecret(value), nil
 	}
 	return Secret{}, &Error{File: d.file, Line: d.line, Key: d.key, Problem: fmt.Sprintf("names the environment variable %s, which %s", d.env, problem)}
+}
+
+// FindRegistry returns the DSN of the fleet registry: the given one, which may
+// be empty, or else that of the file at path. The zero Secret says that the
+// file, or the section [registry] in it, is not there.
+func FindRegistry(dsn, path string, lookup func(name string) (value string, ok bool)) (Secret, error) {
+	if dsn != "" {
+		return NewSecret(dsn), nil
+	}
+	c, err := Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Secret{}, nil
+	}
+	if err != nil {
+		return Secret{}, err
+	}
+	return c.Registry.DSN(lookup)
 }
 
 // FindDSN returns the DSN of the database that an argument of a tool means: a

@@ -29,6 +29,8 @@ name = "Nordlicht 北"
 listen = ":9090"
 [database]
 dsn_env = "GAME_DSN"
+[registry]
+dsn_env = "FLEET_DSN"
 [[source]]
 name = "s1"
 dsn = "sqlite:data/s1.db"
@@ -45,8 +47,8 @@ name = "s2"
 	if diff := cmp.Diff(Server{gameid.MaxServer, "Nordlicht 北", ":9090"}, c.Server); diff != "" {
 		t.Errorf("[server] (-want +got):\n%s", diff)
 	}
-	lookup := env(map[string]string{"GAME_DSN": "mysql:game:pw@tcp(db)/s1", "S2_DSN": "sqlite:data/s2.db"})
-	got := []string{reveal(t, c.Database, lookup)}
+	lookup := env(map[string]string{"GAME_DSN": "mysql:game:pw@tcp(db)/s1", "S2_DSN": "sqlite:data/s2.db", "FLEET_DSN": "mysql:game:pw@tcp(db)/fleet"})
+	got := []string{reveal(t, c.Database, lookup), reveal(t, c.Registry, lookup)}
 	for _, name := range []string{"s1", "s2"} {
 		s, err := c.Source(name)
 		if err != nil {
@@ -54,7 +56,7 @@ name = "s2"
 		}
 		got = append(got, s.Name, reveal(t, s.Database, lookup))
 	}
-	want := []string{"mysql:game:pw@tcp(db)/s1", "s1", "sqlite:data/s1.db", "s2", "sqlite:data/s2.db"}
+	want := []string{"mysql:game:pw@tcp(db)/s1", "mysql:game:pw@tcp(db)/fleet", "s1", "sqlite:data/s1.db", "s2", "sqlite:data/s2.db"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("databases (-want +got):\n%s", diff)
 	}
@@ -74,7 +76,7 @@ func TestParseNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Server != (Server{Listen: DefaultListen}) || c.Database != (Database{}) || len(c.Sources) != 0 {
+	if c.Server != (Server{Listen: DefaultListen}) || c.Database != (Database{}) || c.Registry != (Database{}) || len(c.Sources) != 0 {
 		t.Errorf("got %v; want only the default address", c)
 	}
 }
@@ -84,16 +86,16 @@ func TestParseProblems(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		// Names.
 		{"[server]\nnubmer = 7", `2: unknown key nubmer (did you mean "number"?): [server] has number, name, listen`},
-		{"\n\n[sever]\nnumber = 7", `3: unknown key sever (did you mean "server"?): the file has server, database, source`},
-		{"number = 7\n[server]", `1: unknown key number: the file has server, database, source`},
+		{"\n\n[sever]\nnumber = 7", `3: unknown key sever (did you mean "server"?): the file has server, database, registry, source`},
+		{"number = 7\n[server]", `1: unknown key number: the file has server, database, registry, source`},
 		{"[server]\nNumber = 7", `2: unknown key Number (did you mean "number"?): [server] has number, name, listen`},
 		{"[server]\n\"a b\" = 7", `2: unknown key with special characters: [server] has number, name, listen`},
 		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env`},
 		{"[server]\nname = '''\n[x]\ny=1'''\n[server.tls]\ncert='x'", `2: server.name has a control character in it: want a plain name` + "\n" +
 			`5: unknown key tls: [server] has number, name, listen`},
-		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, source` + "\n" +
-			`2: unknown key b: the file has server, database, source` + "\n" +
-			`3: unknown key c: the file has server, database, source`},
+		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, registry, source` + "\n" +
+			`2: unknown key b: the file has server, database, registry, source` + "\n" +
+			`3: unknown key c: the file has server, database, registry, source`},
 
 		// Types and ranges.
 		{"[server]\nnumber = 0", `2: server.number 0 is out of range: want 1 to 1048575`},
@@ -126,6 +128,9 @@ func TestParseProblems(t *testing.T) {
 		{"[database]\ndsn = 'sqlite:a'\ndsn_env = 'A'", `3: database.dsn_env and dsn are both there: want one of them`},
 		{"[database]\ndsn_env = '$S1_DSN'", `2: database.dsn_env is not the name of an environment variable: want letters, digits and _, with no $ in front`},
 		{"[database]\ndsn_env = 'mysql:root:hunter2@tcp(db)/s1'", `2: database.dsn_env is not the name of an environment variable: want letters, digits and _, with no $ in front`},
+
+		{"[registry]", `1: registry.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
+		{"[registry]\nname = 'x'\ndsn = 'sqlite:f'", `2: unknown key name: [registry] has dsn, dsn_env`},
 
 		// Sources.
 		{"[[source]]\ndsn='sqlite:a'", `1: source.name is missing: want a short name for the tools, such as name = "s1"`},
@@ -246,6 +251,31 @@ func TestFindDSN(t *testing.T) {
 	}
 	if _, err := c.Source("s1"); err == nil || err.Error() != `c.toml: no source "s1": the file has no [[source]]` {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFindRegistry(t *testing.T) {
+	write := func(text string) string {
+		file := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	with, without := write("[registry]\ndsn_env='FLEET'\n"), write("")
+	lookup := env(map[string]string{"FLEET": "mysql:u:p@tcp(db)/fleet"})
+	for _, tt := range []struct{ dsn, file, want, wantErr string }{
+		{"sqlite:f.db", with, "sqlite:f.db", ""},
+		{"", with, "mysql:u:p@tcp(db)/fleet", ""},
+		{"", without, "", ""},
+		{"", "no such file", "", ""},
+		{"", write("[registry]\ndsn_env='UNSET'\n"), "", "UNSET, which is not set"},
+		{"", write("[registry]\n"), "", "registry.dsn is missing"},
+	} {
+		got, err := FindRegistry(tt.dsn, tt.file, lookup)
+		if got.Reveal() != tt.want || (err == nil) != (tt.wantErr == "") || err != nil && !strings.Contains(err.Error(), tt.wantErr) {
+			t.Errorf("FindRegistry(%q, %q): got %q, %v; want %q, %s", tt.dsn, tt.file, got.Reveal(), err, tt.want, tt.wantErr)
+		}
 	}
 }
 
