@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,15 +174,8 @@ func (f *Fleet) admit(server gameid.ServerID, row *FleetServer, id string, own s
 	if err := f.claims(server, row, id, own, options); err != nil {
 		return err
 	}
-	clock, limit := node.Clock, node.MaxSkew
-	if clock == nil {
-		clock = gameid.SystemClock()
-	}
-	if limit == 0 {
-		limit = defaultSkew
-	}
-	if wall := clock.Wall(); wall.Sub(row.Now).Abs() > limit {
-		return f.fault(&gameid.ClockError{Local: wall, Registry: row.Now, Limit: limit})
+	if err := checkClock(node.Clock, row.Now, cmp.Or(node.MaxSkew, defaultSkew)); err != nil {
+		return f.fault(err)
 	}
 	if row.World != "" && row.alive() {
 		reason := fmt.Sprintf("cannot start with the database %q: a live copy of the same world runs elsewhere, %s. ", options.Place, row.running())
@@ -196,6 +190,19 @@ func (f *Fleet) admit(server gameid.ServerID, row *FleetServer, id string, own s
 
 // defaultSkew is that of gameid.Options.MaxSkew.
 const defaultSkew = 5 * time.Minute
+
+// checkClock returns a [*gameid.ClockError] if a clock, or if it is nil that
+// of this machine, disagrees with a database's by more than limit.
+func checkClock(clock gameid.Clock, database time.Time, limit time.Duration) error {
+	wall := time.Now()
+	if clock != nil {
+		wall = clock.Wall()
+	}
+	if wall.Sub(database).Abs() > limit {
+		return &gameid.ClockError{Local: wall, Registry: database, Limit: limit}
+	}
+	return nil
+}
 
 // claims tells whether a number, as the fleet registry knows it, belongs to
 // the world of a database or is free for it.
@@ -244,7 +251,7 @@ func (m *Member) remember(ctx context.Context) error {
 // there is no such row.
 type serverOf struct {
 	World, Role, Fleet string
-	Epoch              int64
+	Epoch, Mark        int64
 	Holder             gameid.Holder
 	LeaseUntil, Now    time.Time
 }
@@ -255,12 +262,13 @@ func (s serverOf) held() bool {
 }
 
 func (db *DB) serverOf(ctx context.Context, server gameid.ServerID) (serverOf, error) {
-	const query = "SELECT world, role, fleet, epoch, holder, lease_until_ms, {now} AS now_ms FROM " + RegistryTable + " WHERE server_id = ?"
+	const query = "SELECT world, role, fleet, epoch, reserved_ms, holder, lease_until_ms, {now} AS now_ms FROM " + RegistryTable + " WHERE server_id = ?"
 	var row struct {
 		World      string `db:"world"`
 		Role       string `db:"role"`
 		Fleet      string `db:"fleet"`
 		Epoch      int64  `db:"epoch"`
+		Mark       int64  `db:"reserved_ms"`
 		Holder     string `db:"holder"`
 		LeaseUntil int64  `db:"lease_until_ms"`
 		Now        int64  `db:"now_ms"`
@@ -271,7 +279,7 @@ func (db *DB) serverOf(ctx context.Context, server gameid.ServerID) (serverOf, e
 		return serverOf{}, err
 	}
 	holder, err := decodeHolder(row.Holder)
-	return serverOf{row.World, row.Role, row.Fleet, row.Epoch, holder, unixTime(row.LeaseUntil), unixTime(row.Now)}, err
+	return serverOf{row.World, row.Role, row.Fleet, row.Epoch, row.Mark, holder, unixTime(row.LeaseUntil), unixTime(row.Now)}, err
 }
 
 // makeServer makes the row of a server that has never run on this database,
