@@ -116,6 +116,8 @@ func parse(args []string) (options, error) {
 type process struct {
 	db       *store.DB
 	node     *gameid.Node
+	fleet    *store.Fleet  // nil unless the configuration names a fleet registry
+	member   *store.Member // likewise; the node is its
 	listener net.Listener
 	http     *http.Server
 	log      *slog.Logger
@@ -150,8 +152,7 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 		return nil, err
 	}
 	server := cfg.Server
-	p.node, err = p.db.OpenNode(ctx, server.Number, gameid.Options{MaxSkew: opts.maxSkew, Clock: clock})
-	if err != nil {
+	if err := p.openNode(ctx, cfg, env, gameid.Options{MaxSkew: opts.maxSkew, Clock: clock}); err != nil {
 		return nil, err
 	}
 	if err := p.db.Registry().SetName(ctx, server.Number, server.Name); err != nil {
@@ -170,8 +171,12 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	if clock != nil {
 		now = clock.Wall
 	}
+	handler := newServer(p.db, p.node, server.Name, now, log)
+	if p.member != nil {
+		handler.metrics.registry.MustRegister(newFleetCollector(p.member.FleetStatus))
+	}
 	p.http = &http.Server{
-		Handler:           newServer(p.db, p.node, server.Name, now, log),
+		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      2 * requestTimeout,
@@ -221,8 +226,14 @@ func (p *process) close() error {
 	if p.listener != nil {
 		p.listener.Close() // closed by the HTTP server already, if there is one
 	}
-	if p.node != nil {
+	switch {
+	case p.member != nil:
+		errs = append(errs, p.member.Close())
+	case p.node != nil:
 		errs = append(errs, p.node.Close())
+	}
+	if p.fleet != nil {
+		errs = append(errs, p.fleet.Close())
 	}
 	if p.db != nil {
 		errs = append(errs, p.db.Close())
