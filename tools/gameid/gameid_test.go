@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,17 +25,96 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gameid": main})
 }
 
-// The scripts find two databases: empty.db, on which no server has run, and
-// live.db, on which server 7 runs, server 8 has ended, and server 9 was merged.
+// The scripts find these databases: empty.db, on which no server has run;
+// live.db, on which server 7 runs, server 8 has ended, and server 9 was merged;
+// late.db, whose server 7 has a mark of 2099, and verylate.db, which has an ID
+// of then as well; and the fleet registry fleet.db, in which server 7 runs on
+// member.db and server 8 has ended on it.
 func TestScripts(t *testing.T) {
 	clitest.Run(t, func(env *testscript.Env) error {
-		if _, err := makeDatabase("sqlite:" + filepath.Join(env.WorkDir, "empty.db")); err != nil {
+		at := func(name string) string { return "sqlite:" + filepath.Join(env.WorkDir, name) }
+		if _, err := makeDatabase(at("empty.db")); err != nil {
 			return err
 		}
-		closeAll, err := makeLive("sqlite:" + filepath.Join(env.WorkDir, "live.db"))
+		for name, ids := range map[string]bool{"late.db": false, "verylate.db": true} {
+			if err := makeLate(at(name), ids); err != nil {
+				return err
+			}
+		}
+		closeMember, err := makeFleet(at("fleet.db"), at("member.db"))
+		env.Defer(closeMember)
+		if err != nil {
+			return err
+		}
+		closeAll, err := makeLive(at("live.db"))
 		env.Defer(closeAll)
 		return err
 	})
+}
+
+// makeLate makes a database in which a broken clock left a mark of 2099, and
+// perhaps IDs of then.
+func makeLate(dsn string, ids bool) error {
+	ctx := context.Background()
+	db, err := makeDatabase(dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	const hero = "INSERT INTO players VALUES (?, 'a', 'hero', 1, 0, 0, 0)"
+	made, err := gameid.Make(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), 7, 0)
+	if err != nil {
+		return err
+	}
+	if ids {
+		if made, err = gameid.Make(time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), 7, 0); err != nil {
+			return err
+		}
+	}
+	if _, err := db.Exec(ctx, hero, made); err != nil {
+		return err
+	}
+	mark, err := gameid.MillisOf(time.Date(2099, 1, 2, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		return err
+	}
+	_, err = db.Registry().CompareAndSet(ctx, 7, 0, gameid.Claim{Reserved: mark})
+	return err
+}
+
+func makeFleet(dsn, game string) (closeAll func(), err error) {
+	ctx := context.Background()
+	fleet, err := store.OpenFleet(dsn)
+	if err != nil {
+		return func() {}, err
+	}
+	closeAll = func() { fleet.Close() }
+	if err := fleet.CreateSchema(ctx); err != nil {
+		return closeAll, err
+	}
+	db, err := makeDatabase(game)
+	if err != nil {
+		return closeAll, err
+	}
+	for server := range gameid.ServerID(2) {
+		server += 7
+		note := store.Note{By: "anna@host-a", Why: "opening night"}
+		if _, err := fleet.Claim(ctx, "s"+server.String(), server, note); err != nil {
+			return closeAll, err
+		}
+		member, err := db.JoinFleet(ctx, fleet, server, gameid.Options{}, store.FleetOptions{Heartbeat: time.Hour})
+		if err != nil {
+			return closeAll, err
+		}
+		if _, err := gameid.NewGenerator[sample](member.Node).Next(); err != nil {
+			return closeAll, err
+		}
+		if server == 8 {
+			return closeAll, member.Close()
+		}
+		closeAll = func() { member.Close(); db.Close(); fleet.Close() }
+	}
+	return closeAll, nil
 }
 
 func makeDatabase(dsn string) (*store.DB, error) {
@@ -199,5 +279,47 @@ func TestThousands(t *testing.T) {
 func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(nil)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A database that cannot be reached, and a password in its DSN.
+func TestFleetHidesThePassword(t *testing.T) {
+	for _, args := range [][]string{
+		{"servers", "list"}, {"servers", "show", "7"}, {"servers", "claim", "-name", "s7"}, {"servers", "init"}, {"servers", "retire", "7"},
+		{"servers", "rebind", "7", "-world", strings.Repeat("0", 32), "-reason", "test"},
+	} {
+		for _, dsn := range []string{"mysql:root:hunter2@tcp(127.0.0.1:1)/fleet", "mysql:root:hunter2@nonsense"} {
+			code, stdout, stderr := call(t, append(args, "-fleet", dsn)...)
+			if code != cli.Incomplete || stdout != "" || strings.Contains(stderr, "hunter2") || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%v: exit code %d, stdout %q, stderr %q; want 2 and one line without the password", args, code, stdout, stderr)
+			}
+		}
+	}
+}
+
+func TestFleetOnMariaDB(t *testing.T) {
+	fleet := "mysql:" + mariadbtest.DSN(t)
+	closeAll, err := makeFleet(fleet, "mysql:"+mariadbtest.DSN(t))
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, "servers", "claim", "-name", "s1", "-fleet", fleet)
+	if code != cli.OK || !strings.HasPrefix(stdout, "Server 1 is claimed for s1.") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, "servers", "list", "-json", "-fleet", fleet)
+	var got []map[string]any
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != cli.OK {
+		t.Fatalf("%v: %s%s", err, stdout, stderr)
+	}
+	type row struct{ Server, Name, State, Held, Bound, Holder any }
+	var rows []row
+	for _, o := range got {
+		rows = append(rows, row{o["server"], o["name"], o["state"], o["lease_held"], o["bound_at"] != nil, o["holder"] != nil})
+	}
+	want := []row{{1.0, "s1", "claimed", false, false, false}, {7.0, "s7", "bound", true, true, true}, {8.0, "s8", "bound", false, true, true}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

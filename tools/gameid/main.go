@@ -1,5 +1,5 @@
-// Command gameid takes IDs apart, mints some for trying, and shows which
-// servers a game database knows. See "gameid -h".
+// Command gameid takes IDs apart, mints some for trying, shows which servers a
+// game database knows, and keeps the fleet registry. See "gameid -h".
 package main
 
 import (
@@ -24,13 +24,15 @@ func command(env cli.Env) *ucli.Command {
 		Description: `
 Usage: gameid COMMAND [flags] [arguments]
 
-Takes IDs apart, mints some for trying, and shows the registry of a game
-database. It writes to no database.
+Takes IDs apart, mints some for trying, shows the registry of a game database,
+and keeps the fleet registry, which all game servers share.
 
 Commands:
   inspect ID...      what an ID says: its time, server and sequence
   new                mint IDs for trying
   servers DATABASE   the servers whose IDs may be in a database, and who runs
+  servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind;
+                     and repair-mark, for a server that a wrong clock stopped
 
 "gameid COMMAND -h" explains each. The exit code is 0 if it worked and 2 if it
 did not.
@@ -38,7 +40,8 @@ did not.
 Examples:
   gameid inspect 00ddcdf82a000007002f
   gameid new -server 7 -n 10
-  gameid servers sqlite:data/s1.db`,
+  gameid servers sqlite:data/s1.db
+  gameid servers claim -name s1`,
 		Commands: []*ucli.Command{inspectCommand(), newCommand(), serversCommand(env)},
 	}
 }

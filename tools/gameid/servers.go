@@ -22,9 +22,12 @@ func serversCommand(env cli.Env) *ucli.Command {
 		Name: "servers",
 		Description: `
 Usage: gameid servers [-config FILE] [-json] DATABASE
+       gameid servers COMMAND [flags] [arguments]
 
 Shows the registry of a game database: every server whose IDs may be in it.
-It only reads: the account needs no right but SELECT.
+It only reads: the account needs no right but SELECT. The commands are about
+the fleet registry, the one database that gives each server number to one
+world for good.
 
 DATABASE is a DSN, such as sqlite:data/s1.db or
 mysql:user:password@tcp(host:port)/database, or the name of a [[source]] in
@@ -36,6 +39,15 @@ the configuration file.
   LEASE    held: a process runs, and no other one can start until it ends
   HOLDER   the process that has the lease, or had it last
 
+Commands:
+  init         make the fleet registry, once
+  claim        take a number for a new world
+  list         all numbers of the fleet
+  show         one number, and its history
+  retire       end the use of a number
+  rebind       give a number to another world, in spite of all
+  repair-mark  let a server start again whose clock was far ahead
+
 Flags:
   -config FILE   the configuration file (default config.toml)
   -json          print a JSON array instead, with all that is known
@@ -43,11 +55,13 @@ Flags:
 Examples:
   gameid servers sqlite:data/s1.db
   gameid servers s1
-  gameid servers -json "$S1_DSN"`,
+  gameid servers -json "$S1_DSN"
+  gameid servers claim -name s7`,
 		Flags: []ucli.Flag{
-			&ucli.StringFlag{Name: "config", Value: "config.toml"},
-			jsonFlag(),
+			&ucli.StringFlag{Name: "config", Value: "config.toml", Local: true},
+			&ucli.BoolFlag{Name: "json", Local: true},
 		},
+		Commands: append(fleetCommands(env), repairCommand(env)),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
 			if n := cmd.Args().Len(); n != 1 {
 				return cli.Usage("%d databases given: want one, as a DSN or the name of a source", n)
@@ -95,7 +109,7 @@ func printServers(w io.Writer, servers []store.Server, asJSON bool) error {
 
 // mark returns the time up to which IDs may have been used.
 func mark(s store.Server) string {
-	if s.Reserved < 0 {
+	if s.Reserved <= 0 {
 		return "none"
 	}
 	return stamp(gameid.TimeOf(s.Reserved))
@@ -110,6 +124,13 @@ func lease(s store.Server) string {
 	default: // the process did not end as it should
 		return "ended " + stamp(s.LeaseUntil)
 	}
+}
+
+func processOf(h gameid.Holder) *process {
+	if h.IsZero() {
+		return nil
+	}
+	return &process{h.Host, h.PID, h.Program, h.Since}
 }
 
 func holder(h gameid.Holder) string {
@@ -160,13 +181,12 @@ func serverObjects(servers []store.Server) []server {
 	for _, s := range servers {
 		o := server{Server: s.ID, Name: s.Name, Role: s.Role, World: s.World, Lease: s.Leased,
 			Created: s.CreatedAt, Updated: s.UpdatedAt, Changes: s.Epoch, MarkMsec: s.Reserved}
-		if s.Reserved >= 0 {
+		if s.Reserved > 0 {
 			t := gameid.TimeOf(s.Reserved)
 			o.Mark = &t
 		}
-		if h := s.Holder; !h.IsZero() {
-			o.Until = &s.LeaseUntil
-			o.Holder = &process{h.Host, h.PID, h.Program, h.Since}
+		if !s.Holder.IsZero() {
+			o.Until, o.Holder = &s.LeaseUntil, processOf(s.Holder)
 		}
 		objects = append(objects, o)
 	}

@@ -83,7 +83,7 @@ func prepare(cmd *cli.Command) {
 	cmd.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 		return usage(cmd, err)
 	}
-	if len(cmd.Commands) > 0 {
+	if len(cmd.Commands) > 0 && cmd.Action == nil {
 		cmd.Action = noCommand
 	}
 	for _, sub := range cmd.Commands {

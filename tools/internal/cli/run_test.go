@@ -27,6 +27,15 @@ func program(actionErr error) *cli.Command {
 			},
 		}, {
 			Name: "other",
+			Commands: []*cli.Command{{Name: "below", Action: func(_ context.Context, cmd *cli.Command) error {
+				fmt.Fprintln(cmd.Root().Writer, "below", cmd.Args().Slice())
+				return nil
+			}}},
+			// A command that has commands may do something by itself.
+			Action: func(_ context.Context, cmd *cli.Command) error {
+				fmt.Fprintln(cmd.Root().Writer, "other", cmd.Args().Slice())
+				return nil
+			},
 		}},
 	}
 }
@@ -47,6 +56,9 @@ func TestRun(t *testing.T) {
 		{"echo --times=3 a --json", nil, result{OK, "3 true [a]\n", ""}},
 		{"echo a -json b -times 2", nil, result{OK, "2 true [a b]\n", ""}},
 		{"echo -- -json", nil, result{OK, "1 false [-json]\n", ""}},
+
+		{"other a", nil, result{OK, "other [a]\n", ""}},
+		{"other below a", nil, result{OK, "below [a]\n", ""}},
 
 		{"echo", Conflicts, result{Conflicts, "1 false []\n", ""}},
 		{"echo", NotVerified, result{NotVerified, "1 false []\n", ""}},

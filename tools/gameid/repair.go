@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	ucli "github.com/urfave/cli/v3"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/config"
+	"mergesafe/store"
+	"mergesafe/tools/internal/cli"
+)
+
+func repairCommand(env cli.Env) *ucli.Command {
+	return &ucli.Command{
+		Name: "repair-mark",
+		Description: `
+Usage: gameid servers repair-mark -server NUMBER [-apply -reason TEXT] [-max-clock-skew TIME] [-fleet DSN] [-config FILE] DATABASE
+
+Lets a server start again that refuses to because its mark, the time up to which
+it may have used IDs, lies in the far future. A clock that was far ahead leaves
+such a mark. Set the clock right first.
+
+Without -apply it changes nothing: it reads every column of the database that
+may hold IDs, and says what can be done. With -apply the mark is lowered: to
+the present, and never below the largest ID of the server that was found. The
+server must not run. A world that is bound in a fleet registry has a mark there
+as well, which is lowered with it, unless this database is an older copy of its
+world: then IDs may exist that are not in its tables.
+
+What it cannot see: IDs of rows that were deleted since, or that are kept only
+elsewhere, such as in logs, in other databases, or as text. Those issued by the
+broken clock carry a time in the future, and could be issued again when that
+comes. If that matters, claim a new number for the server instead.
+
+If rows with times of the far future exist, lowering the mark does not help. The
+choices are shown: wait, allow the server a larger clock skew, delete the rows,
+or claim a new number.
+
+DATABASE is a DSN or the name of a [[source]] in the configuration file. The
+exit code is 0 if the server can start or will with -apply, and 1 if not.
+
+Flags:
+  -server NUMBER         the server
+  -apply                 do it
+  -reason TEXT           with -apply: what had happened
+  -max-clock-skew TIME   how far in the future a mark may lie (default 5m), as
+                         the game server is configured` + fleetHelp + `
+Examples:
+  gameid servers repair-mark sqlite:data/s7.db -server 7
+  gameid servers repair-mark s7 -server 7 -apply -reason "BIOS clock in 2099"`,
+		Flags: fleetFlags(
+			&ucli.StringFlag{Name: "server"},
+			&ucli.BoolFlag{Name: "apply"},
+			&ucli.StringFlag{Name: "reason"},
+			&ucli.DurationFlag{Name: "max-clock-skew", Value: 5 * time.Minute},
+		),
+		Action: func(ctx context.Context, cmd *ucli.Command) error {
+			apply := cmd.Bool("apply")
+			switch n := cmd.Args().Len(); {
+			case n != 1:
+				return cli.Usage("%d databases given: want one, as a DSN or the name of a source", n)
+			case !cmd.IsSet("server"):
+				return cli.Usage("no server number given: want -server and a number from 1 to %d", gameid.MaxServer)
+			case apply && cmd.String("reason") == "":
+				return cli.Usage("no reason given: want -reason and what had happened")
+			case cmd.Duration("max-clock-skew") <= 0:
+				return cli.Usage("-max-clock-skew is %s: want more than 0", cmd.Duration("max-clock-skew"))
+			}
+			server, err := gameid.ParseServerID(cmd.String("server"))
+			if err != nil {
+				return err
+			}
+			dsn, err := config.FindDSN(cmd.Args().First(), cmd.String("config"), env)
+			if err != nil {
+				return err
+			}
+			registry, err := config.FindRegistry(cmd.String("fleet"), cmd.String("config"), env)
+			if err != nil {
+				return err
+			}
+			var fleet *store.Fleet
+			if !registry.IsZero() {
+				if fleet, err = store.OpenFleet(registry.Reveal()); err != nil {
+					return err
+				}
+				defer fleet.Close()
+			}
+			open := store.OpenReadOnly
+			if apply {
+				open = store.Open
+			}
+			db, err := open(ctx, dsn.Reveal())
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			plan, err := db.PlanMark(ctx, fleet, server, gameid.Options{MaxSkew: cmd.Duration("max-clock-skew")})
+			if err != nil {
+				return err
+			}
+			if apply && plan.Useful() {
+				if err := db.LowerMark(ctx, fleet, plan, store.Note{By: by(env), Why: cmd.String("reason")}); err != nil {
+					return err
+				}
+			}
+			return printPlan(cmd.Root().Writer, plan, apply)
+		},
+	}
+}
+
+func printPlan(w io.Writer, p *store.MarkPlan, applied bool) error {
+	fmt.Fprintf(w, "Server %s\n", p.Server)
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "  %-16s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	after := func(at time.Time) string {
+		if !at.After(p.Now) {
+			return stamp(at)
+		}
+		return fmt.Sprintf("%s, %s in the future", stamp(at), span(at.Sub(p.Now)))
+	}
+	markAt := func(ms int64) string {
+		if ms <= 0 {
+			return "none"
+		}
+		return after(gameid.TimeOf(ms))
+	}
+	line("now", "%s, by the clock of the database", stamp(p.Now))
+	line("mark", "%s", markAt(p.Mark))
+	if p.FleetMark > 0 {
+		line("fleet registry", "%s", markAt(p.FleetMark))
+	}
+	largest := p.Largest()
+	if largest.Largest.IsValid() {
+		line("largest ID", "%s in %s.%s, of %s", largest.Largest, shown(largest.Table), shown(largest.Column), after(largest.Largest.Time()))
+	} else {
+		line("largest ID", "none found")
+	}
+	line("looked at", "%d columns that may hold IDs", len(p.Columns))
+	for _, c := range p.Columns {
+		if c.Late > 0 {
+			line("future IDs", "%s in %s.%s", thousands(c.Late), shown(c.Table), shown(c.Column))
+		}
+	}
+	fmt.Fprintln(w)
+	lowered := stamp(gameid.TimeOf(p.Lowered))
+	switch {
+	case !p.Late():
+		fmt.Fprintf(w, "Nothing keeps the server from starting: no mark and no ID is more than %s in the future.\n", p.Limit)
+		return nil
+	case p.Useful() && applied:
+		fmt.Fprintf(w, "The mark was lowered to %s.\n", lowered)
+	case p.Useful():
+		fmt.Fprintf(w, "The mark can be lowered to %s. Nothing was changed: -apply -reason TEXT does it.\n", lowered)
+		fmt.Fprintln(w, "IDs that were issued with later times, and are not in these tables any more, could then be issued again: see -h.")
+	}
+	if p.Enough() {
+		return nil
+	}
+	limit := gameid.TimeOf(p.Lowered).Add(-p.Limit)
+	if p.OlderCopy && gameid.TimeOf(p.FleetMark).Sub(p.Now) > p.Limit {
+		fmt.Fprintln(w, `The fleet registry has seen more changes of the world than this database, so IDs may exist that are not in
+it, and the mark in the fleet registry stands. If there is a newer copy of the database, repair the mark with that.
+Otherwise, the choices are:`)
+	} else {
+		fmt.Fprintln(w, `That is not enough for the server to start: rows with times in the far future exist. The choices are:`)
+	}
+	fmt.Fprintf(w, "  - wait until %s;\n", stamp(limit))
+	fmt.Fprintf(w, "  - start the game server with a -max-clock-skew of %s or more: all its IDs then carry times from %s on;\n", span(gameid.TimeOf(p.Lowered).Sub(p.Now)), lowered)
+	if largest.Late > 0 {
+		fmt.Fprintln(w, "  - delete those rows, or give them other IDs, and what refers to them; then do this again;")
+	}
+	fmt.Fprintln(w, `  - claim a new number for the server ("gameid servers claim"): the rows keep their IDs, and new ones get good times.`)
+	return cli.Conflicts
+}
+
+// span writes a time of years in a way that people can read.
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= 2*day {
+		return strconv.FormatInt(int64((d+day-1)/day)*24, 10) + "h (" + thousands(int64((d+day-1)/day)) + " days)"
+	}
+	return (d + time.Second - 1).Truncate(time.Second).String()
+}
