@@ -46,3 +46,10 @@ torture: ## kill, freeze and starve real processes and databases, hundreds of ti
 	$(WITH_MARIADB) $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
 
 .PHONY: torture
+
+test-cluster: ## kill, freeze and cut off the nodes of a MariaDB Galera cluster on loopback, under load (minutes)
+	@test -e /usr/lib/galera/libgalera_smm.so && command -v mariadb-install-db >/dev/null && command -v rsync >/dev/null && command -v lsof >/dev/null || \
+		.ci/install mariadb-server-core mariadb-client-core galera-4 rsync lsof
+	$(GO) test ./store/cluster -count=1 -v -timeout 30m -cluster $(CLUSTERFLAGS)
+
+.PHONY: test-cluster

@@ -1,0 +1,264 @@
+//go:build linux
+
+package cluster
+
+import (
+	"context"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+	"mergesafe/store/internal/minter"
+)
+
+var (
+	wanted = flag.Bool("cluster", false, "start a cluster of three database servers and test on it")
+	rounds = flag.Int("cluster.rounds", 1, "how often each node is killed and frozen")
+)
+
+func TestMain(m *testing.M) {
+	minter.Main()
+	os.Exit(m.Run())
+}
+
+// One process mints on each node, and an audit changes rows through all of
+// them, while nodes are killed, frozen and cut off. Minting never stops for
+// the loss of another node. It stops after the window for the loss of its own,
+// because package store connects to the one address that it was given, and
+// recovers when that is back. No ID is minted twice, and no change has another
+// outcome than was said.
+func TestCluster(t *testing.T) {
+	if !*wanted {
+		t.Skip("it takes minutes and three database servers: make test-cluster")
+	}
+	c := newWorld(t)
+	c.calm()
+	c.twoAtOnce()
+	for range *rounds {
+		for i := range c.nodes {
+			c.killed(i)
+			c.frozen(i)
+		}
+		c.majorityLost()
+	}
+	c.end()
+}
+
+// clusterWorld is a cluster with its load.
+type clusterWorld struct {
+	*galera
+	w         *minter.World
+	minters   []*minter.Process
+	expected  []int // times that a minter had no ID because its own node was away
+	databases []*store.DB
+	audit     audit
+	stop      func()
+}
+
+func newWorld(t *testing.T) *clusterWorld {
+	t.Helper()
+	c := &clusterWorld{galera: startGalera(t), w: minter.NewWorld(t), expected: make([]int, 3)}
+	_, err := c.nodes[0].admin.Exec("CREATE DATABASE game")
+	must(t, err)
+	for i := range c.nodes {
+		db, err := store.Open(t.Context(), c.dsn(i, "game"))
+		must(t, err)
+		t.Cleanup(func() { db.Close() })
+		c.databases = append(c.databases, db)
+	}
+	db := c.databases[0]
+	must(t, db.CreateSchema(t.Context()))
+	for _, statement := range []string{
+		"CREATE TABLE contended (id INT PRIMARY KEY, n INT NOT NULL)",
+		"INSERT INTO contended VALUES (1, 0)",
+		"INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms) VALUES (901, '', 'own', 1, 0, '', 0, 0, 0)",
+	} {
+		_, err := db.Exec(t.Context(), statement)
+		must(t, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for i, db := range c.databases {
+		c.audit.run(ctx, &wg, db, i)
+		c.minters = append(c.minters, c.start(11+i, i, false))
+		c.minters[i].Await(minter.Opened)
+	}
+	c.stop = func() {
+		cancel()
+		for _, n := range c.nodes {
+			n.run.Process.Signal(syscall.SIGCONT) // a test that failed may have left it frozen, and calls wait for it
+		}
+		wg.Wait()
+	}
+	t.Cleanup(c.stop)
+	return c
+}
+
+// start starts a process on a node. Its window covers the seconds that the
+// cluster takes to notice that a node is gone.
+func (c *clusterWorld) start(server, node int, hold bool) *minter.Process {
+	const window = 6 * time.Second
+	return c.w.Start(minter.Config{
+		DSN: c.dsn(node, "game"), Server: gameid.ServerID(server), Hold: hold, Rows: true, Batch: 25,
+		Options: gameid.Options{Window: window, Lease: window, Timeout: window / 3},
+	})
+}
+
+// calm waits until the nodes have contended for a while.
+func (c *clusterWorld) calm() {
+	for c.audit.swapsMade() < 500 {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// twoAtOnce starts the same server on two nodes at the same instant.
+func (c *clusterWorld) twoAtOnce() {
+	for i := range 10 {
+		a, b := c.start(14, i%3, true), c.start(14, (i+1)%3, true)
+		a.Await(minter.Ready)
+		b.Await(minter.Ready)
+		a.Go()
+		b.Go()
+		c.w.Fault()
+		ofA, ofB := a.Await(minter.Opened, minter.Refused), b.Await(minter.Opened, minter.Refused)
+		winner, refusal := a, ofB
+		if ofA.What == minter.Refused {
+			winner, refusal = b, ofA
+		}
+		if ofA.What == ofB.What || refusal.Type != "*gameid.HeldError" || refusal.Holder.PID != winner.PID {
+			c.t.Fatalf("of two that were started at once, %d and %d:\n%+v\n%+v", a.PID, b.PID, ofA, ofB)
+		}
+		winner.AwaitMore(100)
+		winner.Kill()
+	}
+}
+
+// killed kills a node, and its process too every other time: that one then
+// starts on another node and comes back later.
+func (c *clusterWorld) killed(i int) {
+	c.t.Logf("%s is killed", c.nodes[i].name)
+	c.nodes[i].kill()
+	c.w.Fault()
+	if i%2 == 0 {
+		c.othersGoOn(i)
+		c.exhausted(i)
+		c.nodes[i].start()
+		c.awaitSynced()
+		c.minters[i].Await(minter.Recovered)
+	} else {
+		c.minters[i].Kill()
+		elsewhere := c.start(11+i, (i+1)%3, false)
+		elsewhere.Await(minter.Opened)
+		elsewhere.AwaitMore(1000)
+		c.othersGoOn(i)
+		c.nodes[i].start()
+		c.awaitSynced()
+		elsewhere.Close()
+		c.minters[i] = c.start(11+i, i, false)
+		c.minters[i].Await(minter.Opened)
+	}
+	c.minters[i].AwaitMore(1000)
+}
+
+// frozen stops a node until the others have gone on without it. When it
+// thaws it has missed that, and has to be told.
+func (c *clusterWorld) frozen(i int) {
+	c.t.Logf("%s is frozen", c.nodes[i].name)
+	c.nodes[i].freeze()
+	c.w.Fault()
+	c.nodes[(i+1)%3].awaitStatus("wsrep_cluster_size", "2")
+	c.othersGoOn(i)
+	c.exhausted(i)
+	c.nodes[i].thaw()
+	c.awaitSynced()
+	c.minters[i].Await(minter.Recovered)
+	c.minters[i].AwaitMore(1000)
+}
+
+// majorityLost leaves one node alone. It must not serve.
+func (c *clusterWorld) majorityLost() {
+	c.t.Log("n2 and n3 are frozen")
+	c.nodes[1].freeze()
+	c.nodes[2].freeze()
+	c.w.Fault()
+	for i := range c.minters {
+		e := c.exhausted(i)
+		if i == 0 && !strings.Contains(e.Error, "WSREP") {
+			c.t.Errorf("on a node without a majority: %+v", e)
+		}
+		if i > 0 {
+			c.nodes[i].thaw()
+		}
+	}
+	c.awaitSynced()
+	for _, p := range c.minters {
+		p.Await(minter.Recovered)
+		p.AwaitMore(1000)
+	}
+}
+
+// othersGoOn waits until all processes but one have minted for longer than
+// the cluster needs to sort itself out.
+func (c *clusterWorld) othersGoOn(i int) {
+	for j, p := range c.minters {
+		if j != i {
+			p.AwaitMore(60_000)
+		}
+	}
+}
+
+// exhausted waits until a process has come to the end of its reservation.
+func (c *clusterWorld) exhausted(i int) minter.Event {
+	e := c.minters[i].Await(minter.Exhausted)
+	if e.Type != "*gameid.ExhaustedError" || e.At.Before(e.Until) || len(e.Is) == 0 {
+		c.t.Errorf("without its node: %+v", e)
+	}
+	c.expected[i]++
+	return e
+}
+
+func (c *clusterWorld) end() {
+	for i, p := range c.minters {
+		p.Close()
+		if n := p.Told(minter.Exhausted); n > c.expected[i] {
+			c.t.Errorf("the process on %s had no ID %d times, want only the %d times when its node was away", c.nodes[i].name, n, c.expected[i])
+		}
+		for _, e := range p.Events() {
+			if slices.Contains(e.Is, store.ErrDuplicate.Error()) {
+				c.t.Errorf("rows that were said not to be there: %+v", e)
+			}
+		}
+	}
+	c.stop()
+	c.awaitSynced()
+	db := c.databases[0]
+	c.audit.check(c.t, db)
+	c.sameEverywhere()
+	_, err := db.Exec(c.t.Context(), "DELETE FROM players WHERE account = 'audit'")
+	must(c.t, err)
+	c.w.Check(db)
+}
+
+// sameEverywhere makes sure that all nodes have the same rows.
+func (c *clusterWorld) sameEverywhere() {
+	var first string
+	for i, n := range c.nodes {
+		var players, items, servers string
+		var table string
+		for of, sum := range map[string]*string{"players": &players, "items": &items, "gameid_servers": &servers} {
+			must(c.t, n.admin.QueryRow("CHECKSUM TABLE game."+of).Scan(&table, sum))
+		}
+		if all := players + " " + items + " " + servers; i == 0 {
+			first = all
+		} else if all != first {
+			c.t.Errorf("%s has the checksums %s, n1 %s", n.name, all, first)
+		}
+	}
+}

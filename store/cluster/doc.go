@@ -1,0 +1,8 @@
+// Package cluster runs the registry and a game's tables on a real distributed
+// engine: three nodes of MariaDB Galera on loopback, which its tests kill,
+// freeze and cut off under load.
+//
+//	make test-cluster    starts the cluster and ends it (minutes)
+//
+// It runs on Linux, with the flag -cluster only.
+package cluster

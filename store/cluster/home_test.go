@@ -1,0 +1,125 @@
+//go:build linux
+
+package cluster
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"mergesafe/internal/mariadbtest"
+)
+
+// packages are those of Debian and Ubuntu that have what the cluster needs.
+const packages = "on Debian or Ubuntu, as root: apt-get install mariadb-server-core mariadb-client-core galera-4 rsync lsof"
+
+// provider is the part of Galera that is loaded into the server.
+const provider = "/usr/lib/galera/libgalera_smm.so"
+
+const homes = "mergesafe-galera-"
+
+// newHome makes the folder of a cluster, removed at the test's end, and tells
+// as whom to run: rsync refuses to work among processes of root.
+func newHome(t *testing.T) (string, *syscall.Credential) {
+	t.Helper()
+	for _, program := range []string{"mariadb-install-db", "rsync", "lsof"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Fatalf("%v; %s", err, packages)
+		}
+	}
+	if _, err := mariadbtest.FindProgram(); err != nil {
+		t.Fatalf("%v; %s", err, packages)
+	}
+	if _, err := os.Stat(provider); err != nil {
+		t.Fatalf("%v; %s", err, packages)
+	}
+	removeAbandoned()
+	dir, err := os.MkdirTemp("", homes)
+	must(t, err)
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	lock, err := os.Create(filepath.Join(dir, "lock"))
+	must(t, err)
+	t.Cleanup(func() { lock.Close() })
+	must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	credential := unprivileged(t)
+	must(t, own(dir, credential))
+	return dir, credential
+}
+
+// removeAbandoned removes the folders of tests that were killed.
+func removeAbandoned() {
+	locks, _ := filepath.Glob(filepath.Join(os.TempDir(), homes+"*", "lock"))
+	for _, path := range locks {
+		lock, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			os.RemoveAll(filepath.Dir(path))
+		}
+		lock.Close()
+	}
+}
+
+func unprivileged(t *testing.T) *syscall.Credential {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	who, err := user.Lookup("mysql")
+	if errors.As(err, new(user.UnknownUserError)) {
+		who, err = user.Lookup("nobody")
+	}
+	must(t, err)
+	uid, err := strconv.ParseUint(who.Uid, 10, 32)
+	must(t, err)
+	gid, err := strconv.ParseUint(who.Gid, 10, 32)
+	must(t, err)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+func own(path string, who *syscall.Credential) error {
+	if who == nil {
+		return nil
+	}
+	return os.Chown(path, int(who.Uid), int(who.Gid))
+}
+
+// transferScripts returns the folder of the scripts by which one node copies
+// its data from another. Debian has them in the package of the system service,
+// which a test should not install: so they are only unpacked, into dir.
+func transferScripts(t *testing.T, dir string) string {
+	t.Helper()
+	const script = "wsrep_sst_rsync"
+	if path, err := exec.LookPath(script); err == nil {
+		return filepath.Dir(path)
+	}
+	unpacked := filepath.Join(dir, "scripts")
+	must(t, os.Mkdir(unpacked, 0o755))
+	for _, command := range []string{
+		"apt-get download -q mariadb-server || { apt-get update -q && apt-get download -q mariadb-server; }",
+		"dpkg-deb -x mariadb-server_*.deb .",
+		"rm mariadb-server_*.deb",
+	} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+		cmd.Dir = unpacked
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s is not on PATH, and %q: %v\n%s\ninstall the package mariadb-server, which has it", script, command, err, out)
+		}
+	}
+	scripts := filepath.Join(unpacked, "usr", "bin")
+	if _, err := os.Stat(filepath.Join(scripts, script)); errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("the package mariadb-server has no %s", script)
+	}
+	return scripts
+}
