@@ -52,6 +52,12 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 	if s.of().tx != nil {
 		return all(s.of())
 	}
+	// Prepared in the pool it outlasts the transaction, and serves the next.
+	if b.rows == t.most {
+		if _, err := s.of().statement(ctx, long, t.full); err != nil {
+			return s.of().fault("insert into "+t.name, err)
+		}
+	}
 	return s.of().db.InTx(ctx, func(tx *Tx) error { return all(&tx.session) })
 }
 

@@ -52,8 +52,8 @@ func is(t *testing.T, err error, yes []error, no ...error) {
 
 func TestConnectionLostInBatch(t *testing.T) {
 	db, m := mock(t)
-	m.ExpectBegin()
 	m.ExpectPrepare("INSERT INTO `items`")
+	m.ExpectBegin()
 	m.ExpectExec("INSERT INTO `items`").WillReturnResult(driver.RowsAffected(store.MaxRows))
 	m.ExpectExec("INSERT INTO `items`").WillReturnError(mysql.ErrInvalidConn)
 	m.ExpectRollback().WillReturnError(mysql.ErrInvalidConn)
