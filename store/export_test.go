@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"time"
+
+	"mergesafe/gameid"
 )
 
 // Wrap makes a DB of a pool whose answers the test writes.
@@ -56,3 +59,10 @@ func (m *Member) Heartbeat(ctx context.Context) bool { return m.heartbeat(ctx) }
 
 // With puts the database's clock into a query.
 func (f *Fleet) With(query string) string { return f.db.with(query) }
+
+// RenewFleet is a heartbeat of a world that has no node: it reports progress
+// that never changes.
+func RenewFleet(ctx context.Context, f *Fleet, server gameid.ServerID, epoch int64) (bool, error) {
+	m := &Member{fleet: f, reserver: &fleetReserver{server: server}, epoch: epoch}
+	return m.renew(ctx, 90*time.Second)
+}

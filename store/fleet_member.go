@@ -340,7 +340,7 @@ const (
 func (m *Member) renew(ctx context.Context, lease time.Duration) (ok bool, err error) {
 	epoch, mark := m.reserver.progress()
 	err = Retry(ctx, func() error {
-		ok, err = swap(ctx, m.fleet.db, renewFleet, epoch, max(mark, m.base), lease.Milliseconds(), m.Server(), m.epoch)
+		ok, err = swap(ctx, m.fleet.db, renewFleet, epoch, max(mark, m.base), lease.Milliseconds(), m.reserver.server, m.epoch)
 		return err
 	})
 	if ok {

@@ -406,6 +406,9 @@ func TestRebind(t *testing.T) {
 			t.Errorf("got %+v with %+v", s, h)
 		}
 		again := join(t, db, f, 7)
+		if again.FleetStatus().OlderCopy {
+			t.Error("a new world is held against what the old one reported")
+		}
 		if next := mint(t, again); next.Compare(last) <= 0 {
 			t.Errorf("%s after %s: the mark of the old world was forgotten", next, last)
 		}
@@ -780,9 +783,16 @@ func TestPredecessorsLease(t *testing.T) {
 		again.Heartbeat(t.Context())
 		state(t, again, store.FleetAway, "may be running elsewhere")
 		mint(t, again)
-		expire(t, o.fleet, 7)
-		if !again.Heartbeat(t.Context()) {
-			t.Errorf("after the end of that lease: %v", again.FleetStatus().Err)
+		// Whatever that process has reported stays.
+		exec(t, o.fleet.DB(), "UPDATE fleet_servers SET mark_ms = mark_ms + 60000, world_epoch = 1, lease_until_ms = 1")
+		before, _ := shown(t, o.fleet, 7)
+		for range 2 {
+			if !again.Heartbeat(t.Context()) {
+				t.Errorf("after the end of that lease: %v", again.FleetStatus().Err)
+			}
+			if s, _ := shown(t, o.fleet, 7); s.Mark < before.Mark {
+				t.Errorf("the mark fell from %d to %d", before.Mark, s.Mark)
+			}
 		}
 	})
 }
@@ -877,6 +887,7 @@ func TestOlderCopyInOutage(t *testing.T) {
 func TestStartWithoutFleetIsInThePresent(t *testing.T) {
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
+		exec(t, o.db, "UPDATE gameid_servers SET reserved_ms = 5")
 		before := time.Now().Add(-time.Second)
 		m, err := o.db.JoinFleet(t.Context(), openFleetBehind(t, o.dsn, &o.away), 7, gameid.Options{Clock: slow{gameid.SystemClock()}}, byHand)
 		must(t, err)

@@ -87,7 +87,7 @@ func (p *MarkPlan) Enough() bool { return !p.late(p.Lowered) }
 func (p *MarkPlan) lowersMark() bool { return p.late(p.Mark) && p.Lowered < p.Mark }
 
 func (p *MarkPlan) lowersFleetMark() bool {
-	return p.late(p.FleetMark) && p.Lowered < p.FleetMark && !p.OlderCopy
+	return p.late(p.FleetMark) && p.Lowered < p.FleetMark
 }
 
 // PlanMark looks at the marks of a server and at all IDs of it that the
