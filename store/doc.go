@@ -35,6 +35,17 @@
 // servers have reserved for IDs, which is what makes them unique; see
 // [gameid.Reserver].
 //
+// Where many worlds share a [Fleet], the node is opened with its consent. It
+// gives each server number to one world for good, and refuses a second live
+// copy of a world:
+//
+//	fleet, err := store.OpenFleet(fleetDSN) // connects when it is used
+//	if err != nil { ... }
+//	defer fleet.Close()
+//	member, err := db.JoinFleet(ctx, fleet, 7, gameid.Options{}, store.FleetOptions{Name: "s7", OnChange: logIt})
+//	if err != nil { ... } // errors.Is: ErrNotClaimed, ErrOtherWorld, ErrRunning ...
+//	defer member.Close()  // and with it the node, member.Node
+//
 // Mint IDs before a transaction rather than inside: while SQLite has a
 // transaction open nobody else can write, and that includes the registry.
 package store
