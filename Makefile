@@ -53,3 +53,8 @@ test-cluster: ## kill, freeze and cut off the nodes of a MariaDB Galera cluster 
 	$(GO) test ./store/cluster -count=1 -v -timeout 30m -cluster $(CLUSTERFLAGS)
 
 .PHONY: test-cluster
+
+sim: ## simulate nodes under faults: ten thousand worlds in virtual time, every ID checked (minutes)
+	$(GO) test ./gameid/sim -count=1 -v -timeout 60m -run '^Test(Simulation|CycleCounter)$$' -sim.seeds 10000 $(SIMFLAGS)
+
+.PHONY: sim

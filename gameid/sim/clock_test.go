@@ -1,0 +1,187 @@
+package sim
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/gameid"
+)
+
+// hand is a clock that can be set, stopped, and run fast or slow.
+type hand struct {
+	since time.Time // when, in truth, it showed value
+	value time.Time
+	rate  int64 // in 1024ths of the right rate
+}
+
+const rightRate = 1024
+
+func (h hand) at(now time.Time) time.Time {
+	d := int64(now.Sub(h.since))
+	return h.value.Add(time.Duration(d/rightRate*h.rate + d%rightRate*h.rate/rightRate))
+}
+
+func (h *hand) set(now, value time.Time, rate int64) {
+	h.since, h.value, h.rate = now, value, rate
+}
+
+// clock is what a process reads the time from. It also knows, from what it
+// showed to the node, which times the node's IDs may have.
+type clock struct {
+	p       *process
+	wall    hand
+	elapsed hand
+
+	shown   time.Time   // what Wall returned last
+	opening []time.Time // see reading; what was shown while the node was opened
+
+	// front is the latest time that an ID may have before running ahead
+	// counts, low the earliest, both as of an elapsed time of 0.
+	front, low time.Time
+}
+
+func newClock(p *process, now, wall time.Time) *clock {
+	return &clock{
+		p:       p,
+		wall:    hand{now, wall, rightRate},
+		elapsed: hand{now, time.Time{}, rightRate},
+	}
+}
+
+func (c *clock) sinceStart() time.Duration { return c.elapsed.at(time.Now()).Sub(time.Time{}) }
+
+// Wall implements [gameid.Clock].
+func (c *clock) Wall() time.Time {
+	c.p.w.mu.Lock()
+	defer c.p.w.mu.Unlock()
+	wall := c.wall.at(time.Now())
+	if !c.p.peeking {
+		c.reading(wall)
+	}
+	return wall
+}
+
+// Elapsed implements [gameid.Clock]. A goroutine that reads it to take an ID
+// goes on only when the world tells it to: see [world.settle].
+func (c *clock) Elapsed() time.Duration {
+	w := c.p.w
+	w.mu.Lock()
+	elapsed, minting := c.sinceStart(), len(c.p.minters) > 0
+	w.mu.Unlock()
+	if !minting {
+		return elapsed
+	}
+	lane := takingLane()
+	if lane < 0 {
+		return elapsed
+	}
+	w.mu.Lock()
+	m := c.p.minters[lane]
+	w.mu.Unlock()
+	m.park()
+	if m.stale {
+		return elapsed // it was held up after it had read the clock
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return c.sinceStart()
+}
+
+// takingLane returns the lane of the minter that runs on this goroutine if it
+// is about to take an ID, otherwise -1. There, and nowhere else, a node reads
+// the clock without holding a lock, so that the goroutine may be held up.
+func takingLane() int {
+	var pcs [24]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	takes := false
+	for depth := 0; ; depth++ {
+		frame, more := frames.Next()
+		takes = takes || depth < 3 && strings.HasSuffix(frame.Function, ".(*Node).take")
+		if depth >= 3 && !takes || !more {
+			return -1
+		}
+		if lane := slices.Index(laneNames[:], frame.Function); lane >= 0 {
+			return lane
+		}
+	}
+}
+
+func clamp(t time.Time) time.Time {
+	if t.Before(gameid.Epoch()) {
+		return gameid.Epoch()
+	}
+	if t.After(gameid.Last()) {
+		return gameid.Last()
+	}
+	return t
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// reading notes that the node is shown wall. A node may follow a wall clock
+// that is ahead of it, or of the registry's, by no more than MaxSkew, and it
+// must follow one that is not further off than that.
+func (c *clock) reading(wall time.Time) {
+	c.shown = wall
+	base := clamp(wall).Add(-c.sinceStart())
+	if c.p.state == opening {
+		c.opening = append(c.opening, base)
+		return
+	}
+	skew := c.p.opts.MaxSkew
+	if base.Sub(c.front) <= skew || c.believed(base) {
+		c.front = latest(c.front, base)
+	}
+	if base.Sub(c.low) <= skew {
+		c.low = base
+		for _, m := range c.p.minters {
+			m.low = earliest(m.low, base)
+		}
+	}
+}
+
+// believed tells whether the registry's clock may have confirmed a reading.
+func (c *clock) believed(base time.Time) bool {
+	return base.Add(c.sinceStart()).Sub(c.p.conn.newest) <= c.p.opts.MaxSkew
+}
+
+// claiming notes that the node, being opened, asks for the times after old.
+func (c *clock) claiming(old int64) {
+	c.front = gameid.TimeOf(old + 1).Add(-c.sinceStart())
+	c.low = c.opening[len(c.opening)-1]
+	for _, base := range c.opening {
+		if c.believed(base.Add(-c.p.conn.took)) || opensByFirstReading {
+			c.front = latest(c.front, base)
+		}
+		if opensByFirstReading {
+			c.low = earliest(c.low, base)
+		}
+	}
+}
+
+// now is the time, in milliseconds, that an ID must have now at least.
+func (c *clock) now() int64 {
+	ms, _ := gameid.MillisOf(clamp(c.low.Add(c.sinceStart())))
+	return ms
+}
+
+// frontier is the latest time, in milliseconds, that an ID may have now before
+// running ahead counts.
+func (c *clock) frontier() int64 {
+	ms, _ := gameid.MillisOf(clamp(c.front.Add(c.sinceStart())))
+	return ms
+}

@@ -1,0 +1,70 @@
+// Package sim proves the promises of [mergesafe/gameid.Node] under faults: its
+// tests let real nodes live through thousands of simulated worlds.
+//
+//	go test ./gameid/sim                  a few hundred worlds
+//	make sim                              ten thousand, with the counts
+//	go test ./gameid/sim -sim.seed 4711   one of them again, with all that happens in it
+//
+// A world is made from one number, its seed, and runs in virtual time: the same
+// seed gives the same world, event by event. It has a database with the row of
+// one server, and processes on several machines that open nodes on it and mint.
+//
+// # What is simulated
+//
+//   - Processes are started, also two at the same moment; they mint one by one,
+//     in bursts and at the cap of the layout, with several kinds and goroutines;
+//     they are closed, are stopped by their owner, crash at any moment, also between the write of a
+//     reservation and its answer, and restart at once (the crashed one being
+//     known to be dead, as on the same machine) or later; they freeze beyond
+//     their lease and thaw, with their clocks standing still (a suspended
+//     machine) or going on (SIGSTOP). A goroutine may be held up for long
+//     between reading the clock and taking an ID.
+//   - Requests to the database are lost, refused, slow, or carried out later
+//     than the caller waited, also after it closed or crashed; answers are
+//     lost, late or overtaken, or come from a replica that lags. The database is
+//     away for a while.
+//   - Wall clocks step by milliseconds to centuries, stop, run fast or slow;
+//     so do the time that a process measures and the clock of the database.
+//   - The database is restored from an older copy, loses the row, or is cloned
+//     and lives on twice; processes are led from one copy to the other.
+//
+// # What is checked
+//
+// Every ID of a world is kept. None occurs twice; those of a node rise in the
+// order of the calls; each lies within what the database had granted to its
+// node by then; none has a time before its node's clock, or further ahead than
+// documented. No range is granted twice, no lease is taken while it lasts, no
+// mark lowered below what was used, none raised further than documented. Every
+// refusal has its type and its reason. No call lasts longer than documented.
+// When the faults end, at most one node is alive on each database; it mints
+// with the right time, it can be closed, and the next one can be opened. Where
+// a wrong clock left a lease or a mark far in the future, an operator helps;
+// nowhere else.
+//
+// A test breaks the node, and the simulated database, in one way after the
+// other, and demands that the simulation finds each.
+//
+// # What no design saves, and what sees it
+//
+//   - A database restored from an older copy, or whose row was lost, no longer
+//     knows what it granted since. A node that lives on beside a second one may
+//     mint the same IDs, until one of the two gets a
+//     [mergesafe/gameid.LostError] at its next renewal. That is demanded.
+//   - The same database, and a process that died after it had minted ahead of
+//     the clock that its successor goes by. No trace is left but the IDs that
+//     are still in the tables: a successor begins above them, which is demanded
+//     (see [mergesafe/gameid.Record.Floor]). Of the others nobody can know.
+//   - Two databases that were copied from each other do not know of each other.
+//     The merge check sees it (merge.CodeWorldCloned), and counts the IDs that
+//     are in both; the simulation runs it on the copies and demands exactly that.
+//   - A process whose memory was copied while it ran (a snapshot of a virtual
+//     machine, fork) is not simulated. The copies have one token, so the
+//     registry cannot tell them apart, and both renew one lease.
+//
+// # What is not simulated
+//
+// The SQL of package store; the fleet registry; and what two goroutines do to
+// each other between two instructions: a world holds them up only where they
+// read the clock. For the latter there are the race detector and the stress
+// tests.
+package sim

@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// edit is a change to one source file: old, which stands there exactly once,
+// is replaced. Where old is empty the whole file is, or with nothing removed.
+type edit struct{ file, old, new string }
+
+// mutations break one thing each, of the node or of the simulated database.
+// want is the promise that the simulation must find not kept, by the first word
+// of its report; where several are given, any of them.
+var mutations = []struct {
+	name  string
+	want  []string
+	edits []edit
+}{
+	{"compare-and-set ignores the epoch", []string{"compare-and-set"}, []edit{{"database_test.go",
+		"if db.row.epoch != epoch {", "if false {"}}},
+	{"the database confirms what it does not keep", []string{"ranges", "compare-and-set"}, []edit{{"database_test.go",
+		"db.row = row{epoch: epoch + 1,", "_ = row{epoch: epoch + 1,"}}},
+	{"a refused claim is taken for granted at start", []string{"range"}, []edit{{"../lease.go",
+		"\tif !ok {\n\t\treturn false, nil\n\t}\n", "\t_ = ok\n"}}},
+	{"a lost answer is taken for success at start", []string{"range"}, []edit{{"../lease.go",
+		"\tif err != nil {\n\t\treturn false, &unknownError{err}\n\t}\n\tif !ok {", "\tif !ok && err == nil {"}}},
+	{"a lost answer is taken for success", []string{"range"}, []edit{{"../lease.go",
+		"if ok && err == nil {\n\t\t\tn.extend", "if ok || err != nil {\n\t\t\tn.extend"}}},
+	{"a refused claim is taken for success", []string{"range"}, []edit{{"../lease.go",
+		"if ok && err == nil {\n\t\t\tn.extend", "if err == nil {\n\t\t\tn.extend"}}},
+	{"another's row is taken for its own", []string{"range", "compare-and-set"}, []edit{{"../lease.go",
+		"\tif rec.Holder.Token != n.holder.Token {\n\t\tn.lease.lost", "\tif false {\n\t\tn.lease.lost"}}},
+	{"the start is the clock, not the mark", []string{"range"}, []edit{{"../lease.go",
+		"n.word.Store(uint64(old+1)<<SequenceBits - 1)", "n.word.Store(n.now()<<SequenceBits - 1)"}}},
+	{"the floor is ignored", []string{"range", "mark"}, []edit{{"../lease.go",
+		"old := max(rec.Reserved, rec.Floor, 0)", "old := max(rec.Reserved, 0)"}}},
+	{"the limit ignores the mark", []string{"range"}, []edit{{"../lease.go",
+		"if n.next() >= limit {\n\t\tlimit = 0\n\t}\n\tn.limit.Store(limit)", "limit = wordOf(n.frontier() + n.opts.Ahead.Milliseconds() + 1)\n\tn.limit.Store(limit)"}}},
+	{"the limit is one millisecond further", []string{"range", "ahead"}, []edit{{"../lease.go",
+		"limit := wordOf(top + 1)", "limit := wordOf(top + 2)"}}},
+	{"the limit ignores how far it is ahead", []string{"ahead"}, []edit{{"../lease.go",
+		"top := min(mark, n.frontier()+n.opts.Ahead.Milliseconds())", "top := mark"}}},
+	{"the word follows the clock back", []string{"order", "range"}, []edit{{"../node.go",
+		"if now > last>>SequenceBits {", "if true {"}}},
+	{"the limit is not looked at", []string{"range"}, []edit{{"../node.go",
+		"if first >= limit {\n\t\t\treturn 0, 0\n\t\t}\n\t\tgot = min(want, limit-first)", "if limit == 0 {\n\t\t\treturn 0, 0\n\t\t}\n\t\tgot = want"}}},
+	{"the lease is not looked at", []string{"lease"}, []edit{{"../lease.go",
+		"if other && rec.Now.Before", "if other && false && rec.Now.Before"}}},
+	{"a mark ahead is not looked at", []string{"mark"}, []edit{{"../lease.go",
+		"TimeOf(old).Sub(now) > n.opts.MaxSkew", "TimeOf(old).Sub(now) > 1<<62"}}},
+	{"a wrong clock is not looked at", []string{"clock"}, []edit{{"../lease.go",
+		"return false, &ClockError{Local: wall, Registry: rec.Now, Limit: n.opts.MaxSkew}", ""}}},
+	{"a wild clock is followed", []string{"reserve", "ahead"}, []edit{{"../lease.go",
+		"if registry.IsZero() || wall.Sub(registry).Abs() > n.opts.MaxSkew {", "if false {"}}},
+	{"a step of the clock is not followed", []string{"late", "recovery", "reserve"}, []edit{{"../lease.go",
+		"n.shift.Store(uint64(is - nanos(elapsed)))", ""}}},
+	{"a renewal lowers the mark", []string{"mark", "reserve"}, []edit{{"../lease.go",
+		"return max(mark, n.lease.mark)", "return mark - 1000"}}},
+	{"the release lowers the mark below what was used", []string{"release"}, []edit{{"../lease.go",
+		"Claim{Reserved: used})", "Claim{Reserved: used - 1})"}}},
+	{"a node that was lost mints on", []string{"ended"}, []edit{{"../node.go",
+		"func (n *Node) end(reason error) {\n\tn.limit.Store(0)", "func (n *Node) end(reason error) {"}}},
+	{"an old failure is reported for ever", []string{"refusal", "recovery"}, []edit{{"../lease.go",
+		"n.lease.failure = nil", ""}}},
+	{"a failed renewal is not tried again", []string{"recovery", "alive"}, []edit{{"../lease.go",
+		"timer.Reset(retry)", "_ = retry"}}},
+	{"nobody is woken", []string{"time", "recovery"}, []edit{{"../lease.go",
+		"close(l.changed)\n\tl.changed = make", "l.changed = make"}}},
+}
+
+// Each mutation is found within a few hundred worlds. The subtests build the
+// simulation with the changed file in place of the real one, which stays as it
+// is.
+func TestMutationsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the simulation once for every mutation")
+	}
+	for _, m := range mutations {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			out, err := simulateWith(t, []string{"-sim.seeds", "1000"}, m.edits...)
+			if err == nil {
+				t.Fatal("the simulation does not see it")
+			}
+			found := false
+			for _, want := range m.want {
+				found = found || strings.Contains(out, ": "+want+": ")
+			}
+			if !found {
+				t.Errorf("it was found as something else than %q:\n%s", m.want, out)
+			}
+		})
+	}
+}
+
+// Mutations are found long before an ID occurs twice. So here is shown that
+// this would be seen too.
+func TestDuplicatesAreSeen(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		a, b   span
+		forgot bool // the database had forgotten about the first process
+		seen   bool
+	}{
+		{"apart", span{10, 19}, span{20, 29}, false, false},
+		{"one", span{10, 20}, span{20, 29}, false, true},
+		{"within", span{10, 29}, span{20, 20}, false, true},
+		{"forgotten", span{10, 20}, span{20, 29}, true, false},
+	} {
+		w := &world{tally: newTally(), forks: make(map[[2]*process]bool)}
+		for i, s := range []span{c.b, c.a, {40, 49}} {
+			p := &process{w: w, id: i, conn: new(conn), minted: []span{s}}
+			w.procs = append(w.procs, p)
+		}
+		w.forks[[2]*process{w.procs[1], w.procs[0]}] = c.forgot
+		w.verify()
+		if seen := strings.HasPrefix(w.broken, "duplicate: 0+20 "); seen != c.seen || !seen && w.broken != "" {
+			t.Errorf("%s: %q", c.name, w.broken)
+		}
+	}
+}
+
+// A node that reads the clock of the machine does not read it for every ID: the
+// cycle counter tells it when to. Here the counter is made to follow virtual
+// time, and every node to go by it.
+func TestCycleCounter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the simulation once more")
+	}
+	counter := []edit{
+		{"../lease.go", "n.clock, n.fresh = SystemClock(), freshCycles()\n\t}", "n.clock = SystemClock()\n\t}\n\tn.fresh = freshCycles()"},
+		{"../cycles_" + runtime.GOARCH + ".go", "", `package gameid
+
+import "time"
+
+func cycles() uint64 { return uint64(time.Now().UnixNano()) }
+
+func freshCycles() uint64 { return 100_000 }
+`},
+		{"../cycles_" + runtime.GOARCH + ".s", "", ""},
+	}
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("there is no cycle counter on this processor")
+	}
+	flags := []string{"-sim.coarse", "-sim.first", strconv.FormatUint(*flagFirst, 10), "-sim.seeds", strconv.Itoa(*flagSeeds)}
+	out, err := simulateWith(t, flags, counter...)
+	if err != nil {
+		t.Fatal(out)
+	}
+	_, summary, _ := strings.Cut(out, "sim_test.go:")
+	summary, _, _ = strings.Cut(summary, "---")
+	t.Log("with the cycle counter, at line " + summary)
+	broken := edit{"../node.go", "return word, word < limit", "return word, true"}
+	if out, err := simulateWith(t, flags, append(counter, broken)...); err == nil || !strings.Contains(out, ": ahead: ") {
+		t.Errorf("the limit is not looked at, and it is not found:\n%s", out)
+	}
+}
+
+// simulateWith runs the simulation in a process of its own, with some source
+// files changed.
+func simulateWith(t *testing.T, flags []string, edits ...edit) (string, error) {
+	dir := t.TempDir()
+	overlay := struct{ Replace map[string]string }{make(map[string]string)}
+	for i, e := range edits {
+		file, err := filepath.Abs(e.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile(cmp.Or(overlay.Replace[file], file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := e.new
+		if e.old != "" {
+			if n := strings.Count(string(source), e.old); n != 1 {
+				t.Fatalf("%s has %q %d times, want once: bring the test up to date", e.file, e.old, n)
+			}
+			text = strings.Replace(string(source), e.old, e.new, 1)
+		}
+		overlay.Replace[file] = ""
+		if text != "" {
+			overlay.Replace[file] = filepath.Join(dir, strconv.Itoa(i)+".go")
+			if err := os.WriteFile(overlay.Replace[file], []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	j, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(name, j, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"test", "-overlay", name, "-vet=off", "-ldflags=-s -w", "-count=1", "-v", "-run", "^TestSimulation$", "."}
+	out, err := exec.Command("go", append(args, flags...)...).CombinedOutput()
+	if err != nil && strings.Contains(string(out), "[build failed]") {
+		t.Fatalf("%s", out)
+	}
+	return string(out), err
+}
