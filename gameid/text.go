@@ -1,19 +1,10 @@
 package gameid
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 )
-
-const digits = "0123456789abcdef"
-
-// pairs holds the two digits of every byte.
-var pairs = func() (pairs [256][2]byte) {
-	for i := range pairs {
-		pairs[i] = [2]byte{digits[i>>4], digits[i&15]}
-	}
-	return pairs
-}()
 
 // Parse reads the text of an ID: exactly 20 hexadecimal digits in either
 // case, nothing around them, and a server that is not 0. Anything else is a
@@ -85,11 +76,21 @@ func (id ID) String() string {
 }
 
 func (id ID) putText(b *[TextSize]byte) {
-	raw := id.Bytes()
-	for i, v := range raw {
-		p := &pairs[v]
-		b[2*i], b[2*i+1] = p[0], p[1]
-	}
+	binary.BigEndian.PutUint64(b[0:8], digits8(uint32(id.hi>>32)))
+	binary.BigEndian.PutUint64(b[8:16], digits8(uint32(id.hi)))
+	binary.BigEndian.PutUint32(b[16:20], uint32(digits8(uint32(id.lo))))
+}
+
+// digits8 is the inverse of hex8: the eight digits of v, the first in the
+// highest byte.
+func digits8(v uint32) uint64 {
+	const each = 0x0101010101010101
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letter := (x + each*6) >> 4 & each // 1 where the digit is 10 or more
+	return x + each*'0' + letter*('a'-'0'-10)
 }
 
 // AppendText appends the 20 digits of id to b. The zero ID is an error. It
