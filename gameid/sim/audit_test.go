@@ -293,7 +293,7 @@ func (p *process) reason(err error) (name string, reason bool) {
 			e.Now.Equal(rec.Now) && e.LeaseUntil.Equal(rec.LeaseUntil) && rec.Now.Before(rec.LeaseUntil)
 	}
 	if e, ok := errors.AsType[*gameid.LostError](err); ok {
-		return "LostError", other && e.Holder == rec.Holder && e.Server == p.w.server
+		return "LostError", (other && e.Holder == rec.Holder || choosesAtRandom) && e.Server == p.w.server
 	}
 	if e, ok := errors.AsType[*gameid.ClockError](err); ok {
 		return "ClockError", e.Limit == skew && e.Registry.Equal(rec.Now) && e.Local.Equal(p.clock.shown) && (p.off() > skew || opensByFirstReading)
