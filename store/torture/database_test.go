@@ -8,11 +8,15 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
 )
+
+// short is a window of which the end comes soon.
+const short = 2 * time.Second
 
 // outage takes the database away from a process that mints: it mints on as
 // long as it has times reserved, then says why it cannot, and recovers by
@@ -43,7 +47,7 @@ func isOutage(sentinel string) bool {
 
 func databaseKilled(t *testing.T, w *minter.World) string {
 	server, dsn := private(t)
-	p := w.Start(config(dsn))
+	p := w.Start(windowed(dsn, short))
 	for range times(1, 25) {
 		outage(t, w, p, server.Kill, func() error { return server.Restart(t.Context()) })
 	}
@@ -54,7 +58,7 @@ func databaseKilled(t *testing.T, w *minter.World) string {
 // databaseFrozen has a database that takes connections and says nothing.
 func databaseFrozen(t *testing.T, w *minter.World) string {
 	server, dsn := private(t)
-	p := w.Start(config(dsn))
+	p := w.Start(windowed(dsn, short))
 	for range times(1, 25) {
 		outage(t, w, p, func() error { return server.Signal(syscall.SIGSTOP) }, func() error { return server.Signal(syscall.SIGCONT) })
 	}
@@ -83,7 +87,7 @@ func machineKilled(t *testing.T, w *minter.World) string {
 // databaseLocked has another process keep SQLite's only lock.
 func databaseLocked(t *testing.T, w *minter.World) string {
 	dsn := sqliteDSN(t)
-	p := w.Start(config(dsn))
+	p := w.Start(windowed(dsn, short))
 	p.Await(minter.Opened)
 	db := open(t, dsn)
 	for range times(1, 10) {

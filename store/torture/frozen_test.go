@@ -20,7 +20,7 @@ func frozen(t *testing.T, w *minter.World, dsn string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := config(dsn)
+	cfg := windowed(dsn, 5*time.Second)
 	cfg.Rows = false // a process that is stopped within a transaction keeps its locks, in SQLite that of the whole file
 	first := w.Start(cfg)
 	first.Await(minter.Opened)
@@ -31,7 +31,7 @@ func frozen(t *testing.T, w *minter.World, dsn string) {
 		w.Fault()
 		refused := w.Start(cfg)
 		if e := refused.Await(minter.Opened, minter.Refused); e.Type != "*gameid.HeldError" || e.Holder.PID != first.PID || e.Holder.Host != host {
-			t.Errorf("while the lease of %d lasts: %+v", first.PID, e)
+			t.Fatalf("while the lease of %d lasts: %+v", first.PID, e)
 		}
 		awaitEndOfLease(t, db)
 		second := w.Start(cfg)

@@ -94,16 +94,16 @@ func TestTorture(t *testing.T) {
 	t.Log("\n" + table.String())
 }
 
-// options are those of most processes: a short window, so that its end comes
-// soon, and for the registry as long as there may be, because the machine may
-// be busy.
-func options() gameid.Options {
-	const window = 2 * time.Second
-	return gameid.Options{Window: window, Lease: window, Timeout: window / 2}
-}
+// config is that of a process that waits long for its database, because the
+// machine may be busy.
+func config(dsn string) minter.Config { return windowed(dsn, 10*time.Second) }
 
-func config(dsn string) minter.Config {
-	return minter.Config{DSN: dsn, Server: 7, Options: options(), Rows: true}
+// windowed is for what has to wait for the end of a reservation or a lease.
+func windowed(dsn string, window time.Duration) minter.Config {
+	return minter.Config{
+		DSN: dsn, Server: 7, Rows: true,
+		Options: gameid.Options{Window: window, Lease: window, Timeout: window / 2},
+	}
 }
 
 func sqliteDSN(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }
