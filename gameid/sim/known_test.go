@@ -1,15 +1,17 @@
 package sim
 
 // What the node does not keep yet. The simulation looks the other way where
-// one of these is true; each goes as soon as the node keeps it.
+// one of these is true; each becomes false, and goes, when the node keeps it.
 const (
-	// OpenNode goes by the wall clock as it was before it asked the registry,
-	// but compares it with the registry's as it was after. A clock that is set
-	// right in between passes, and the wrong time is reserved: seed 249.
+	// OpenNode goes by the wall clock as it was before it read the registry, and
+	// compares that and the one after it. A clock that is set in between may
+	// pass although it is years off (seed 2002), or be refused although it is
+	// right (seed 4001), and what is reserved goes by the old one (seed 4).
 	opensByFirstReading = true
 
-	// A node that is closed, or that has lost its lease, while it is also to
-	// reserve more, chooses at random between the two. So Close may have to wait
-	// for more than one call, and a world may not be the same twice. Seed 2.
+	// A node that is closed, or has lost its lease, while it is also to reserve
+	// more, chooses at random between the two. So Close may have to wait for more
+	// calls than documented (seed 12052), a node that has ended may ask once more
+	// (seed 3971), and a world need not be the same twice.
 	choosesAtRandom = true
 )
