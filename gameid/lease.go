@@ -118,7 +118,7 @@ func (e *unknownError) Error() string { return e.cause.Error() }
 func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 	load, cancel := context.WithTimeout(ctx, n.opts.Timeout)
 	defer cancel()
-	before := n.clock.Wall()
+	asked := n.clock.Elapsed()
 	rec, err := n.reserver.Load(load, n.server)
 	if err != nil {
 		return false, fmt.Errorf("gameid: reading the registry row of server %d: %w", n.server, err)
@@ -127,10 +127,10 @@ func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 	if other && rec.Now.Before(rec.LeaseUntil) && !rec.Holder.Ended() {
 		return false, &HeldError{Server: n.server, Holder: rec.Holder, LeaseUntil: rec.LeaseUntil, Now: rec.Now}
 	}
-	// The registry read its clock at some moment between before and wall: that
-	// the answer took its time is no disagreement.
-	wall := n.clock.Wall()
-	if rec.Now.Before(before.Add(-n.opts.MaxSkew)) || rec.Now.After(wall.Add(n.opts.MaxSkew)) {
+	// The registry read its clock at some moment since it was asked: that the
+	// answer took its time is no disagreement.
+	elapsed, wall := n.clock.Elapsed(), n.clock.Wall()
+	if rec.Now.Before(wall.Add(asked-elapsed-n.opts.MaxSkew)) || rec.Now.After(wall.Add(n.opts.MaxSkew)) {
 		return false, &ClockError{Local: wall, Registry: rec.Now, Limit: n.opts.MaxSkew}
 	}
 	// All of these may have been used. Time 0 is never used, so that a row
@@ -141,8 +141,10 @@ func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 	}
 
 	window := n.opts.Window.Milliseconds()
+	// Go by the clock that was compared, which may not be what it was before.
+	n.shift.Store(uint64(nanosOf(wall)) - uint64(elapsed))
 	mark := min(max(int64(n.now())+window, old+minReach), MaxMillis)
-	asked := n.clock.Elapsed()
+	asked = n.clock.Elapsed()
 	set, cancel := context.WithTimeout(ctx, n.opts.Timeout)
 	defer cancel()
 	ok, err := n.reserver.CompareAndSet(set, n.server, rec.Epoch, Claim{Reserved: mark, Holder: n.holder, Lease: n.opts.Lease})
@@ -289,6 +291,13 @@ func (n *Node) renewals() {
 			return
 		case <-n.kick:
 		case <-timer.C:
+		}
+		select {
+		case <-n.stop: // these go first: Close waits
+			return
+		case <-n.done:
+			return
+		default:
 		}
 		if err := n.renew(); err != nil {
 			timer.Reset(retry)
