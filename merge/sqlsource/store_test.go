@@ -16,12 +16,12 @@ import (
 // A database of package store: its registry and version are read, and are no
 // tables of the game.
 func TestStoreDatabase(t *testing.T) {
-	for name, dsn := range map[string]func() string{
-		"sqlite":  func() string { return "sqlite:" + t.TempDir() + "/s.db" },
-		"mariadb": func() string { return "mysql:" + mariadbtest.DSN(t) },
+	for name, dsn := range map[string]func(*testing.T) string{
+		"sqlite":  func(t *testing.T) string { return "sqlite:" + t.TempDir() + "/s.db" },
+		"mariadb": func(t *testing.T) string { return "mysql:" + mariadbtest.DSN(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &world{dsn: dsn()}
+			w := &world{dsn: dsn(t)}
 			db, err := store.Open(t.Context(), w.dsn)
 			if err != nil {
 				t.Fatal(err)
