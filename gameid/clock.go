@@ -39,14 +39,6 @@ func nanosOf(t time.Time) nanos {
 
 func (n nanos) millis() int64 { return int64(n / nanos(time.Millisecond)) }
 
-// plus adds d, which may be negative, within the layout.
-func (n nanos) plus(d time.Duration) nanos {
-	if d < 0 && n < nanos(-d) {
-		return 0
-	}
-	return min(n+nanos(d), nanos(MaxMillis)*nanos(time.Millisecond))
-}
-
 // sub returns n - m, limited to what time.Duration can hold.
 func (n nanos) sub(m nanos) time.Duration {
 	const most = nanos(1<<63 - 1)

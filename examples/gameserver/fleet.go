@@ -18,7 +18,7 @@ func (p *process) openNode(ctx context.Context, cfg *config.Config, env func(str
 	if err != nil {
 		return err
 	}
-	if dsn.Reveal() == "" {
+	if dsn.IsZero() {
 		p.node, err = p.db.OpenNode(ctx, cfg.Server.Number, options)
 		return err
 	}

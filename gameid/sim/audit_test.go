@@ -64,12 +64,6 @@ func (p *process) asks(c gameid.Claim) {
 func (p *process) off() time.Duration {
 	registry := p.conn.loaded.Now
 	ahead, behind := p.clock.shown.Sub(registry)-p.conn.took, registry.Sub(p.clock.shown)
-	if opensByFirstReading {
-		for _, base := range p.clock.opening {
-			shown := base.Add(p.clock.sinceStart())
-			ahead, behind = min(ahead, shown.Sub(registry)-p.conn.took), min(behind, registry.Sub(shown))
-		}
-	}
 	return max(ahead, behind)
 }
 
@@ -142,7 +136,7 @@ func (w *world) closed(p *process, took time.Duration, lost, err error) {
 	_, after := p.kinds[0].next(nil)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if most := 2 * p.opts.Timeout; took > most && !choosesAtRandom {
+	if most := 2 * p.opts.Timeout; took > most {
 		p.violates("time: Close took %s, at most %s is allowed", took, most)
 	}
 	if end := p.node.Err(); after != end || end == nil || lost != nil && end != lost {
@@ -293,10 +287,10 @@ func (p *process) reason(err error) (name string, reason bool) {
 			e.Now.Equal(rec.Now) && e.LeaseUntil.Equal(rec.LeaseUntil) && rec.Now.Before(rec.LeaseUntil)
 	}
 	if e, ok := errors.AsType[*gameid.LostError](err); ok {
-		return "LostError", (other && e.Holder == rec.Holder || choosesAtRandom) && e.Server == p.w.server
+		return "LostError", other && e.Holder == rec.Holder && e.Server == p.w.server
 	}
 	if e, ok := errors.AsType[*gameid.ClockError](err); ok {
-		return "ClockError", e.Limit == skew && e.Registry.Equal(rec.Now) && e.Local.Equal(p.clock.shown) && (p.off() > skew || opensByFirstReading)
+		return "ClockError", e.Limit == skew && e.Registry.Equal(rec.Now) && e.Local.Equal(p.clock.shown) && p.off() > skew
 	}
 	if e, ok := errors.AsType[*gameid.MarkError](err); ok {
 		mark := gameid.TimeOf(max(rec.Reserved, rec.Floor))

@@ -164,11 +164,8 @@ func (c *clock) claiming(old int64) {
 	c.front = gameid.TimeOf(old + 1).Add(-c.sinceStart())
 	c.low = c.opening[len(c.opening)-1]
 	for _, base := range c.opening {
-		if c.believed(base.Add(-c.p.conn.took)) || opensByFirstReading {
+		if c.believed(base.Add(-c.p.conn.took)) {
 			c.front = latest(c.front, base)
-		}
-		if opensByFirstReading {
-			c.low = earliest(c.low, base)
 		}
 	}
 }

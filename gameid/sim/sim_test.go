@@ -218,9 +218,6 @@ func (w *world) report() string {
 
 // A seed gives the same world every time, to the last ID and nanosecond.
 func TestSeedReplays(t *testing.T) {
-	if choosesAtRandom {
-		t.Skip("nodes choose at random between two things to do: see choosesAtRandom")
-	}
 	for seed := uint64(1); seed <= 30; seed++ {
 		var sums [2]uint64
 		for i := range sums {
