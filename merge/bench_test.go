@@ -56,6 +56,10 @@ func (k *keys) Servers(context.Context) ([]merge.Server, error) {
 	return []merge.Server{{Server: n, World: k.name, Own: true, Reserved: gameid.MaxMillis}}, nil
 }
 
+func (k *keys) Count(context.Context, string) (int64, error) {
+	return int64(len(k.data) / gameid.Size), nil
+}
+
 func (k *keys) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, error] {
 	return func(yield func(*merge.Batch, error) bool) {
 		v := merge.Vector{Width: gameid.Size}

@@ -26,6 +26,9 @@ type Source interface {
 	// registry. It is called only where the catalogue says that there is one.
 	Servers(ctx context.Context) ([]Server, error)
 
+	// Count is the exact number of rows of a table.
+	Count(ctx context.Context, table string) (int64, error)
+
 	// Scan streams the rows of one table in the order that was asked for. The
 	// sequence ends after the first error. A batch is valid until the next
 	// one is asked for.
@@ -68,6 +71,9 @@ type Catalog struct {
 	// Skipped are the other tables that hold rows but will not be read, or not
 	// within the snapshot. They are reported as not verified.
 	Skipped []Skipped
+
+	// Views are the names of the views. They hold no rows of their own.
+	Views []string
 }
 
 // Skipped is a table that will not be read, and why: "excluded by the
@@ -84,6 +90,34 @@ type Table struct {
 	Primary    []string // columns of the primary key in its order; empty: none
 	Uniques    []Unique // other unique indexes
 	References []Reference
+
+	// Engine is the storage engine, for example "InnoDB"; "" where a database
+	// has but one.
+	Engine string
+
+	// AutoIncrement is the counter of the table; nil if it has none.
+	AutoIncrement *AutoIncrement
+
+	// Triggers are what fires when rows are written.
+	Triggers []Trigger
+
+	// Partitions says by what the table is partitioned, as the database prints
+	// it: "RANGE(year)"; "" if it is not.
+	Partitions string
+}
+
+// AutoIncrement is a column whose values the database itself counts up.
+type AutoIncrement struct {
+	Column string
+	Next   uint64 // the value that the next row would get
+	Max    uint64 // the largest that the column's type has room for
+}
+
+// Trigger is a statement that a database runs when rows of a table are
+// written.
+type Trigger struct {
+	Name  string
+	Event string // "BEFORE INSERT"
 }
 
 // Column is one column of a [Table].
@@ -98,11 +132,37 @@ type Column struct {
 	// IsID tells that the column holds gameid IDs.
 	IsID bool
 
+	// Kind is what the values are, whatever the exact type.
+	Kind Kind
+
+	// Default is what a row gets that does not name the column, as the database
+	// prints it; nil if it has no default.
+	Default *string
+
+	// Generated is the expression by which the database makes the values
+	// itself; "" for a column that can be written.
+	Generated string
+
 	// Opaque says why IDs may be inside the values where no rule can see them,
 	// for example "JSON"; "" for a plain value. An opaque column is reported
 	// as not verified.
 	Opaque string
 }
+
+// Kind is what the values of a [Column] are. Values of different kinds cannot
+// be held against each other.
+type Kind string
+
+// The kinds of values.
+const (
+	KindOther   Kind = ""        // none of the others, or several of them
+	KindInteger Kind = "integer" // signed or unsigned
+	KindDecimal Kind = "decimal" // with a fixed number of digits
+	KindReal    Kind = "real"    // floating point
+	KindText    Kind = "text"    // under a collation
+	KindBytes   Kind = "bytes"   // IDs among them
+	KindTime    Kind = "time"    // a date, a time of day, or both
+)
 
 // Unique is a unique index or a unique constraint.
 type Unique struct {

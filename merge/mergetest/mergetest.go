@@ -70,6 +70,17 @@ func (d *Database) Catalog(context.Context) (*merge.Catalog, error) {
 // Servers returns the registry.
 func (d *Database) Servers(context.Context) ([]merge.Server, error) { return d.Registry, nil }
 
+// Count counts the rows.
+func (d *Database) Count(_ context.Context, table string) (int64, error) {
+	if d.open {
+		return 0, errors.New("mergetest: a scan is open")
+	}
+	if d.table(table) == nil {
+		return 0, fmt.Errorf("mergetest: no table %q", table)
+	}
+	return int64(len(d.Rows[table])), nil
+}
+
 // sortable is a row in sorting form.
 type sortable struct {
 	order [][]byte

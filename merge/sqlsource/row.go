@@ -14,6 +14,30 @@ import (
 // bytes of anything else.
 const shownLength = 64
 
+// Count implements [merge.Source].
+func (s *Source) Count(ctx context.Context, tableName string) (n int64, err error) {
+	schema, err := s.schema(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.lock(); err != nil {
+		return 0, err
+	}
+	defer s.unlock()
+	t := schema.tables[tableName]
+	if t == nil {
+		return 0, fmt.Errorf("sqlsource: count: %w", noTable(tableName))
+	}
+	err = s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.quote(t.name)).Scan(&n)
+	if err == nil {
+		err = s.dialect.unchanged()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("sqlsource: count: %w", err)
+	}
+	return n, nil
+}
+
 // Row implements [merge.Source]. IDs are shown as 20 digits, other bytes as
 // 0x and hexadecimal digits. Values longer than 64 characters or bytes are cut
 // and end in "…" and their length.
