@@ -74,6 +74,15 @@ type Catalog struct {
 
 	// Views are the names of the views. They hold no rows of their own.
 	Views []string
+
+	// Hidden says what the account is not shown, so that a catalogue without it
+	// does not mean that there is none: "triggers: they take the TRIGGER
+	// privilege to be seen".
+	Hidden []string
+
+	// NoSnapshot tells that every Scan, Count and Row saw the rows of its own
+	// moment, not of one for all, because the operator wanted it so.
+	NoSnapshot bool
 }
 
 // Skipped is a table that will not be read, and why: "excluded by the
