@@ -23,7 +23,7 @@ func NewGenerator[E any](node *Node) *Generator[E] {
 // kindCount counts the IDs of one kind. Counting on one word would make the
 // cores wait for each other as much as minting itself does, so there are
 // several, and a goroutine takes one by where its stack lies.
-type kindCount [8]struct {
+type kindCount [64]struct {
 	_ [64]byte
 	n atomic.Uint64
 	_ [56]byte
@@ -33,7 +33,7 @@ func (c *kindCount) add(n uint64) {
 	var here byte
 	const golden = 0x9e3779b97f4a7c15 // spreads stacks, which lie side by side, over all words
 	stack := uint64(uintptr(unsafe.Pointer(&here))) >> 11
-	c[stack*golden>>61].n.Add(n)
+	c[stack*golden>>58].n.Add(n)
 }
 
 func (c *kindCount) total() (sum uint64) {

@@ -14,7 +14,7 @@ import (
 
 // What goes into one statement.
 const (
-	maxRows         = 250       // more of them are no faster, and cost the server memory
+	maxRows         = 1000      // with 250 a row takes SQLite 1.15 times as long; MariaDB does not mind
 	maxBytes        = 512 << 10 // half of the smallest max_allowed_packet in use
 	maxPlaceholders = 32766     // SQLite; MySQL has 65535
 	maxKeys         = 500       // in one IN (...)

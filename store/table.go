@@ -310,7 +310,7 @@ func (t *Table[K, R]) pointers(row *R) []any {
 	v := reflect.ValueOf(row).Elem()
 	to := make([]any, len(t.columns))
 	for i, c := range t.columns {
-		to[i] = v.FieldByIndex(c.index).Addr().Interface()
+		to[i] = destination(v.FieldByIndex(c.index).Addr().Interface())
 	}
 	return to
 }
