@@ -11,115 +11,116 @@ import (
 	"mergesafe/gameid"
 )
 
-// The defaults of [Options].
-const (
-	DefaultSamples = 3
-
-	// DefaultSlack is more than what a healthy game server needs: the clock
-	// disagreement at which it refuses to start, and the reservation by which
-	// its IDs may run ahead.
-	DefaultSlack = 10 * time.Minute
-)
-
-// Options are what may be chosen about a check. The zero value means the
-// defaults.
-type Options struct {
-	// Target names the source that the others would be merged into. Its
-	// schema and its collations count. The default is the first.
-	Target string
-
-	// Samples is how many conflicts a result shows: 0 is [DefaultSamples], a
-	// negative number none. Counts are exact whatever it is.
-	Samples int
-
-	// Slack is how much later than the clock an ID may be before it counts as
-	// from the future: 0 is [DefaultSlack].
-	Slack time.Duration
-
-	// Now is the time to compare IDs with. The default is the clock of the
-	// database that holds them.
-	Now time.Time
-
-	// Progress, if not nil, is called after every batch that was read, by the
-	// goroutine that called [Check]. It never changes the result.
-	Progress func(Progress)
-
-	// Clock stamps the start and the end of the report. The default is
-	// [time.Now].
-	Clock func() time.Time
-}
-
 // Progress tells how far a check has come.
 type Progress struct {
 	Code   string // of the rule that reads
 	Source string
 	Table  string
 	Rows   int64 // read so far by this rule from this table of this source
+	Total  int64 // that it reads at most: how many the table has
+
+	// SourceRows of SourceTotal are done of what all rules have to go through
+	// in this source. The total is exact, from counted rows, and rises only if
+	// a finding makes further reading necessary.
+	SourceRows, SourceTotal int64
 }
 
 // Check looks at two or more databases that are to be merged and reports what
 // stands against it. It only reads.
 //
-// It returns a report or an error, never both. An error wraps [ErrSources] if
-// the sources cannot be checked together, and is a [*ReadError] naming source
-// and table if one could not be read or ctx ended.
+// With a report and no error, every rule could be carried out. An error that
+// wraps [ErrSources] or [ErrOptions] tells that there is nothing to check; then
+// there is no report. Any other error is a [*ReadError] naming source and table:
+// one could not be read, or ctx ended. With it comes what was established until
+// then, as a report that is incomplete and has no verdict, unless not even the
+// catalogues could be read.
 func Check(ctx context.Context, sources []Source, opts Options) (*Report, error) {
-	opts = opts.withDefaults()
-	c := &checker{opts: opts}
-	started := c.clock()
+	c := &checker{opts: opts.withDefaults()}
+	c.started = c.clock()
 	if err := c.open(ctx, sources); err != nil {
 		return nil, err
 	}
-	for _, rule := range []func(context.Context) error{
-		c.checkServers,
-		c.checkSchema,
-		c.checkKeys,
-		c.checkUniques,
-		c.checkReferences,
-		c.checkUnseen,
-	} {
-		if err := rule(ctx); err != nil {
-			return nil, err
+	err := c.quick(ctx)
+	if err == nil {
+		if c.opts.Quick != nil {
+			c.opts.Quick(c.report("the keys are not yet read"))
 		}
+		err = c.exact(ctx)
 	}
-	return c.report(started), nil
+	if err != nil {
+		return c.report(reasonOf(ctx, err)), err
+	}
+	return c.report(""), nil
 }
 
-func (o Options) withDefaults() Options {
-	if o.Samples == 0 {
-		o.Samples = DefaultSamples
+// reasonOf says why a check did not come to its end.
+func reasonOf(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "interrupted"
 	}
-	if o.Slack == 0 {
-		o.Slack = DefaultSlack
+	return strings.TrimPrefix(err.Error(), "merge: ")
+}
+
+// quick is what needs no reading of rows.
+func (c *checker) quick(ctx context.Context) error {
+	c.checkServers()
+	c.checkSchema()
+	c.checkUnseen()
+	return c.countRows(ctx)
+}
+
+// exact reads the rows, one task after the other.
+func (c *checker) exact(ctx context.Context) error {
+	for _, add := range []func(){c.planKeys, c.planUniques, c.planReferences, c.planAccounts} {
+		add()
 	}
-	if o.Clock == nil {
-		o.Clock = time.Now
+	for len(c.tasks) > 0 { // one may add others
+		t := c.tasks[0]
+		c.tasks = c.tasks[1:]
+		if err := t.run(ctx); err != nil {
+			return err
+		}
+		c.finish(t)
 	}
-	return o
+	return nil
 }
 
 // checker is one run of Check.
 type checker struct {
 	opts    Options
+	started time.Time
 	dbs     []*database // as given
 	target  *database
 	tables  []string // of all databases, sorted
 	results []Result
+	tasks   []task // still to be done
+
+	// disjoint are the keys, by table and columns, of which no value is there
+	// twice.
+	disjoint map[string]bool
 }
 
 // database is a source together with what it said of itself.
 type database struct {
 	Source
-	name    string
-	catalog *Catalog
-	tables  map[string]*Table
-	servers []Server // by number
-	listed  map[gameid.ServerID]Server
-	tallies tallies          // of all its keys
-	rows    map[string]int64 // by table, where they were counted
+	name     string
+	catalog  *Catalog
+	tables   map[string]*Table
+	servers  []Server // by number
+	listed   map[gameid.ServerID]Server
+	skipped  []Skipped
+	excluded []string         // tables, by the operator
+	tallies  tallies          // of all its keys
+	rows     map[string]int64 // by table, as counted
+	ranges   map[string]keyRange
+	work     work
 }
 
 func (c *checker) open(ctx context.Context, sources []Source) error {
+	if err := c.opts.validate(); err != nil {
+		return err
+	}
+	c.disjoint = make(map[string]bool)
 	if len(sources) < 2 {
 		return fmt.Errorf("merge: %w: got %d, want at least 2", ErrSources, len(sources))
 	}
@@ -129,6 +130,7 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 			Source: s, name: s.Name(),
 			tables: make(map[string]*Table),
 			rows:   make(map[string]int64),
+			ranges: make(map[string]keyRange),
 		}
 		if byName[db.name] != nil {
 			return fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", ErrSources, db.name)
@@ -146,9 +148,8 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 		if err := db.describe(ctx); err != nil {
 			return err
 		}
-		for name := range db.tables {
-			c.tables = append(c.tables, name)
-		}
+		db.skipped = db.catalog.Skipped
+		db.tallies = newTallies(db)
 	}
 	for _, db := range c.dbs {
 		// Two engines do not agree on which texts are equal, so the target's
@@ -156,6 +157,17 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 		if db.catalog.Engine != c.target.catalog.Engine {
 			return fmt.Errorf("merge: %w: %q is %s and %q is %s: copy one into a database of the other kind and check that",
 				ErrSources, c.target.name, c.target.catalog.Engine, db.name, db.catalog.Engine)
+		}
+	}
+	if err := c.exclude(); err != nil {
+		return err
+	}
+	if err := c.resolve(); err != nil {
+		return err
+	}
+	for _, db := range c.dbs {
+		for name := range db.tables {
+			c.tables = append(c.tables, name)
 		}
 	}
 	slices.Sort(c.tables)
@@ -220,9 +232,12 @@ func (c *checker) model(table string) (*database, *Table) {
 	return nil, nil
 }
 
-// add concludes a result and keeps it. What to do follows from the code, after
-// what the rule itself had to say.
+// add concludes a result and keeps it, if it is wanted. What to do follows from
+// the code, after what the rule itself had to say.
 func (c *checker) add(r Result) {
+	if !c.wants(r.Code, r.Table, r.Subject) {
+		return
+	}
 	switch {
 	case r.Count > 0:
 		r.Verdict = Fail
@@ -230,6 +245,12 @@ func (c *checker) add(r Result) {
 		r.Verdict = NotVerified
 	default:
 		r.Verdict = Pass
+	}
+	switch {
+	case r.Verdict != Pass && slices.Contains(c.opts.Allow, r.Code):
+		r.CountsAs = Pass
+	case r.Verdict == NotVerified && slices.Contains(c.opts.FailOn, r.Code):
+		r.CountsAs = Fail
 	}
 	if r.Count > 0 {
 		r.Next = append(r.Next, documented(r.Code).Action)
@@ -240,9 +261,15 @@ func (c *checker) add(r Result) {
 	c.results = append(c.results, r)
 }
 
-func (c *checker) report(started time.Time) *Report {
+// report concludes what was found. incomplete says why that is not all; "" if
+// it is.
+func (c *checker) report(incomplete string) *Report {
+	results := slices.Clone(c.results)
+	if incomplete == "" {
+		results = append(results, c.unanswered()...)
+	}
 	ranks := ranks()
-	slices.SortStableFunc(c.results, func(a, b Result) int {
+	slices.SortStableFunc(results, func(a, b Result) int {
 		return cmp.Or(
 			cmp.Compare(ranks[a.Code], ranks[b.Code]),
 			strings.Compare(a.Table, b.Table),
@@ -250,17 +277,38 @@ func (c *checker) report(started time.Time) *Report {
 		)
 	})
 	r := &Report{
-		Version: ReportVersion,
-		Verdict: worst(c.results),
-		Started: started,
-		Target:  c.target.name,
-		Results: c.results,
+		Version:    ReportVersion,
+		Incomplete: incomplete,
+		Started:    c.started,
+		Target:     c.target.name,
+		Only:       c.opts.Only,
+		Results:    results,
+	}
+	if incomplete == "" {
+		r.Verdict = worst(results)
 	}
 	for _, db := range c.dbs {
 		r.Sources = append(r.Sources, db.summary())
 	}
 	r.Finished = c.clock()
 	return r
+}
+
+// unanswered are the selections to which there is no result: what they name is
+// no longer there.
+func (c *checker) unanswered() (results []Result) {
+	for _, s := range c.opts.Only {
+		if slices.ContainsFunc(c.results, func(r Result) bool { return s.matches(r.Code, r.Table, r.Subject) }) {
+			continue
+		}
+		results = append(results, Result{
+			Code: s.Code, Table: s.Table, Subject: s.Subject, Verdict: NotVerified,
+			Message: "there is no such check now",
+			Gaps:    []Gap{{Reason: "nothing in these databases answers to it: the schema or the sources are not those of the earlier report"}},
+			Next:    []string{"run the whole check again"},
+		})
+	}
+	return results
 }
 
 // clock is what stamps the report, in the precision that people and JSON see.
@@ -271,12 +319,12 @@ func (c *checker) clock() time.Time { return c.opts.Clock().UTC().Truncate(time.
 func worst(results []Result) Verdict {
 	verdict := NotVerified
 	for i, r := range results {
-		switch {
-		case r.Verdict == Fail:
+		switch v := r.counts(); {
+		case v == Fail:
 			return Fail
-		case r.Verdict == Pass && i == 0:
+		case v == Pass && i == 0:
 			verdict = Pass
-		case r.Verdict != Pass:
+		case v != Pass:
 			verdict = NotVerified
 		}
 	}

@@ -120,7 +120,10 @@ func TestPlantedFaults(t *testing.T) {
 				}
 				b.Rows["items"][4]["owner"] = id(1, 999)
 			},
-			found{"reference-dangling|items|owner → players.id": 5, "reference-rebind|items|owner → players.id": 4},
+			found{
+				"reference-dangling|items|owner → players.id": 5, "reference-rebind|items|owner → players.id": 4,
+				"server-unlisted|items|owner": 5,
+			},
 		},
 		"reference that only a source declares": {
 			func(a, b *mergetest.Database) {
@@ -429,7 +432,7 @@ func TestForeignSchema(t *testing.T) {
 }
 
 // A read that fails, at any point, gives an error that names source and table,
-// and no report.
+// and a report without a verdict.
 func TestErrors(t *testing.T) {
 	broken := errors.New("connection lost")
 	for _, table := range []string{"guilds", "items", "members", "players"} {
@@ -458,9 +461,10 @@ func TestErrors(t *testing.T) {
 					t.Errorf("%s, scan %d, batch %d: a scan was left open", table, scans, batches)
 				}
 				var read *merge.ReadError
-				if report != nil || !errors.Is(err, broken) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
-					t.Errorf("%s, scan %d, batch %d: report %v, error %v", table, scans, batches, report, err)
+				if !errors.Is(err, broken) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
+					t.Errorf("%s, scan %d, batch %d: error %v", table, scans, batches, err)
 				}
+				incomplete(t, report, `source "s2": table "`+table+`": reading rows: connection lost`)
 			}
 		}
 	}
@@ -468,8 +472,67 @@ func TestErrors(t *testing.T) {
 	b := settled(2)
 	b.Rows["players"][0]["name"] = "player1.0"
 	b.OnRow = func() error { return broken }
-	if report, err := merge.Check(context.Background(), sources(settled(1), b), merge.Options{}); report != nil || !errors.Is(err, broken) {
-		t.Errorf("row to show: report %v, error %v", report, err)
+	report, err := merge.Check(context.Background(), sources(settled(1), b), merge.Options{})
+	if !errors.Is(err, broken) {
+		t.Errorf("row to show: error %v", err)
+	}
+	incomplete(t, report, `source "s2": table "players": reading a row: connection lost`)
+}
+
+// incomplete holds for the report of a check that did not come to its end: no
+// verdict, the reason, and nothing but what a complete check says as well.
+func incomplete(t *testing.T, r *merge.Report, reason string) {
+	t.Helper()
+	if r == nil {
+		t.Error("no report")
+		return
+	}
+	if r.Verdict != "" || r.Incomplete != reason || r.ExitCode() != merge.ExitIncomplete {
+		t.Errorf("verdict %q, exit code %d, incomplete: %q, want %q", r.Verdict, r.ExitCode(), r.Incomplete, reason)
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text, merge.TextOptions{}); err != nil || !strings.HasPrefix(text.String(), "INCOMPLETE") {
+		t.Errorf("%v: %.60s", err, &text)
+	}
+}
+
+// What was established before it came to an end is as exact as ever.
+func TestIncompleteIsExact(t *testing.T) {
+	full := check(t, merge.Options{}, faulty()...)
+	want := make(map[string]merge.Result)
+	for _, r := range full.Results {
+		want[key(r.Code, r.Table, r.Subject)] = r
+	}
+	seen := make(map[int]bool)
+	for after := range 60 {
+		dbs := faulty()
+		n := 0
+		dbs[1].Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+			return func(yield func(*merge.Batch, error) bool) {
+				for b, err := range seq {
+					if n++; n > after {
+						yield(nil, errors.New("connection lost"))
+						return
+					}
+					if !yield(b, err) {
+						return
+					}
+				}
+			}
+		}
+		r, err := merge.Check(context.Background(), sources(dbs...), merge.Options{})
+		if err == nil {
+			break
+		}
+		seen[len(r.Results)] = true
+		for _, got := range r.Results {
+			if diff := cmp.Diff(want[key(got.Code, got.Table, got.Subject)], got); diff != "" {
+				t.Fatalf("after %d batches (-complete +incomplete):\n%s", after, diff)
+			}
+		}
+	}
+	if len(seen) < 6 {
+		t.Errorf("ended at %d different points only", len(seen))
 	}
 }
 
@@ -513,9 +576,10 @@ func TestCancelled(t *testing.T) {
 		}
 		report, err := merge.Check(ctx, sources(settled(1), b), merge.Options{})
 		var read *merge.ReadError
-		if report != nil || !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
-			t.Errorf("after %d batches: report %v, error %v", after, report, err)
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
+			t.Errorf("after %d batches: error %v", after, err)
 		}
+		incomplete(t, report, "interrupted")
 		cancel()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -581,7 +645,7 @@ func TestContradictions(t *testing.T) {
 		}, `source "s2": table "items": reading rows: the source returned 1 and 0 columns`},
 		"no batch":      {change("items", func(b *merge.Batch) { *b = merge.Batch{Len: -1} }), "returned no batch and no error"},
 		"too few":       {change("items", func(b *merge.Batch) { b.Len++ }), `malformed column "id"`},
-		"missing order": {change("items", func(b *merge.Batch) { b.Order = nil }), "returned 0 and 1 columns, want 1 to order by and 1 to carry"},
+		"missing order": {change("items", func(b *merge.Batch) { b.Order = nil }), "returned 0 and 2 columns, want 1 to order by and 2 to carry"},
 		"missing carry": {change("items", func(b *merge.Batch) { b.Carry = nil }), "returned 1 and 0 columns"},
 		"short carry":   {change("items", func(b *merge.Batch) { b.Carry[0].Data = b.Carry[0].Data[1:] }), `malformed column "id"`},
 		"bad ends": {change("players", func(b *merge.Batch) {
@@ -613,8 +677,11 @@ func TestContradictions(t *testing.T) {
 			b := settled(2)
 			test.plant(b)
 			report, err := merge.Check(context.Background(), sources(settled(1), b), merge.Options{})
-			if report != nil || err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("report %v, error %v, want %q", report, err, test.want)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+			if report != nil {
+				incomplete(t, report, strings.TrimPrefix(err.Error(), "merge: "))
 			}
 			if b.Busy() {
 				t.Error("a scan was left open")
@@ -694,9 +761,15 @@ func TestOptions(t *testing.T) {
 	})
 	t.Run("progress", func(t *testing.T) {
 		last := make(map[merge.Progress]int64)
+		all := make(map[string]merge.Progress)
 		with := check(t, merge.Options{Progress: func(p merge.Progress) {
+			before := all[p.Source]
+			all[p.Source] = p
+			if p.Rows > p.Total || p.SourceRows > p.SourceTotal || p.SourceRows < before.SourceRows || p.SourceTotal < before.SourceTotal {
+				t.Errorf("%+v after %+v", p, before)
+			}
 			rows := p.Rows
-			p.Rows = 0
+			p.Rows, p.Total, p.SourceRows, p.SourceTotal = 0, 0, 0, 0
 			if rows <= last[p] {
 				t.Errorf("%+v: %d rows after %d", p, rows, last[p])
 			}
@@ -704,6 +777,11 @@ func TestOptions(t *testing.T) {
 		}}, faulty()...)
 		if got := last[merge.Progress{Code: merge.CodeKeyCollision, Source: "s1", Table: "items"}]; got != 13 {
 			t.Errorf("%d rows of s1's items, want 13: %v", got, last)
+		}
+		// 21 rows for the keys, 1 guild and 2 times 5 players for the uniques, 13
+		// items, 1 guild and 2 times 2 members for the references.
+		if got := all["s1"].SourceTotal; got != 50 {
+			t.Errorf("%d rows to read of s1, want 50", got)
 		}
 		if diff := cmp.Diff(check(t, merge.Options{}, faulty()...), with); diff != "" {
 			t.Errorf("the report changes when progress is wanted:\n%s", diff)

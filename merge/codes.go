@@ -11,6 +11,7 @@ const (
 	CodeIDInvalid       = "id-invalid"
 	CodeIDFuture        = "id-future"
 	CodeUniqueCollision = "unique-collision"
+	CodeAutoIncrement   = "auto-increment"
 	CodeReferenceRebind = "reference-rebind"
 	CodeReferenceDangle = "reference-dangling"
 	CodeSchemaVersion   = "schema-version"
@@ -94,6 +95,10 @@ func Codes() []Code {
 			Counts:     "distinct values",
 			Action:     "rename all but one of each before the merge",
 			Unverified: "compare the values by other means",
+		}, {
+			Code:       CodeAutoIncrement,
+			Meaning:    "databases count the same keys up from the same start, so that new rows may collide any time",
+			Unverified: "check once more when the game servers are stopped; give the counters ranges of their own for the future",
 		}, {
 			Code:       CodeReferenceRebind,
 			Meaning:    "rows refer to something that their own database has not but another has: a merge would give them a stranger's",

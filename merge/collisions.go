@@ -11,6 +11,10 @@ type collisions struct {
 	// counts; nil: every run does.
 	wanted func(rows []int64) bool
 
+	// ignore tells from the first row of a run that it is none; nil: none is
+	// ignored.
+	ignore func(first position) bool
+
 	values int64   // runs
 	rows   []int64 // in them, of each stream
 	inside int64   // runs that lie within one stream
@@ -18,6 +22,7 @@ type collisions struct {
 
 	current run
 	rowsNow []int64 // of the current run, of each stream
+	ignored bool    // the current run
 }
 
 // shownPerStream is how many rows a sample shows of one source.
@@ -43,6 +48,7 @@ func (c *collisions) count(ctx context.Context, streams []*stream) error {
 	err := runEqual(ctx, streams, func(before, row position, begins bool) {
 		if begins {
 			c.finish()
+			c.ignored = c.ignore != nil && c.ignore(before)
 			c.member(before)
 		}
 		c.member(row)
@@ -62,7 +68,7 @@ func (c *collisions) member(p position) {
 
 // finish takes the current run into account and makes room for the next.
 func (c *collisions) finish() {
-	if c.current.rows > 0 && (c.wanted == nil || c.wanted(c.rowsNow)) {
+	if c.current.rows > 0 && !c.ignored && (c.wanted == nil || c.wanted(c.rowsNow)) {
 		c.values++
 		for i, n := range c.rowsNow {
 			c.rows[i] += n

@@ -70,13 +70,18 @@ func (t *tally) add(from *tally) {
 	t.newest = max(t.newest, from.newest)
 }
 
-// idScan judges the IDs of one key column while its stream is read.
+// idScan judges the IDs of one column while its stream is read.
 type idScan struct {
 	stream   *stream
-	column   int   // in the order of the scan
+	column   string
+	index    int   // in the Order of the scan, or in its Carry
+	carried  bool  // it is in Carry
+	key      bool  // it is part of the key, and so counted in the summary
+	digits   bool  // the IDs are written as text
 	future   int64 // IDs later than this are from the future
 	registry bool  // there is one to hold them against
 
+	read    int64 // values
 	tallies tallies
 	recent  [64]recentTally
 
@@ -92,24 +97,40 @@ type recentTally struct {
 
 // visit judges every row of a batch. It runs before the rows are merged.
 func (s *idScan) visit(b *Batch) {
-	v := &b.Order[s.column]
-	if v.Width == gameid.Size && v.Null == nil {
+	columns := b.Order
+	if s.carried {
+		columns = b.Carry
+	}
+	v := &columns[s.index]
+	if v.Width == gameid.Size && v.Null == nil && !s.digits {
 		data := v.Data
 		for row := range b.Len {
 			s.id(row, binary.BigEndian.Uint64(data))
 			data = data[gameid.Size:]
 		}
+		s.read += int64(b.Len)
 		return
 	}
 	for row := range b.Len {
 		value := v.At(row)
-		switch {
-		case value == nil: // the key collision rule reports it
-		case len(value) != gameid.Size:
-			s.invalid.add(s.stream, row)
-		default:
-			s.id(row, binary.BigEndian.Uint64(value))
+		if value == nil { // in a key the key collision rule reports it
+			continue
 		}
+		s.read++
+		if s.digits {
+			var id gameid.ID
+			if id.UnmarshalText(value) != nil {
+				s.invalid.add(s.stream, row)
+				continue
+			}
+			raw := id.Bytes()
+			value = raw[:]
+		}
+		if len(value) != gameid.Size {
+			s.invalid.add(s.stream, row)
+			continue
+		}
+		s.id(row, binary.BigEndian.Uint64(value))
 	}
 }
 

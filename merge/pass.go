@@ -46,9 +46,11 @@ func (c *checker) keyStreams(code, table string, columns []string, excluded excl
 			gaps = append(gaps, Gap{db.name, reason})
 			continue
 		}
+		carry := t.rowKey(columns)
 		streams = append(streams, &stream{
 			checker: c, db: db, code: code,
-			scan:   Scan{Table: table, Order: order(columns, model), Carry: t.rowKey(columns)},
+			scan:   Scan{Table: table, Order: order(columns, model), Carry: slices.Clip(carry)},
+			names:  len(carry),
 			strict: t.unique(columns, model),
 		})
 	}

@@ -361,9 +361,18 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 			}
 		}
 		// IDs.
-		for _, column := range model.Primary {
+		var ids []string
+		for _, c := range model.Columns {
+			if c.IsID {
+				ids = append(ids, c.Name)
+			}
+		}
+		for _, column := range ids {
 			for _, db := range dbs {
 				for _, row := range db.Rows[name] {
+					if row[column] == nil && !slices.Contains(model.Primary, column) {
+						continue
+					}
 					raw, _ := row[column].([]byte)
 					if v, ok := row[column].(gameid.ID); ok {
 						b := v.Bytes()

@@ -1,6 +1,9 @@
 package merge
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Verdict is the outcome of a check, or of all checks together.
 type Verdict string
@@ -19,31 +22,38 @@ const (
 // field changes its meaning or goes away, not when one is added.
 const ReportVersion = 1
 
-// The exit codes of a program that reports a check. There is a fourth: 2, when
-// the check could not be completed and there is no report.
+// The exit codes of a program that reports a check.
 const (
 	ExitPass        = 0
 	ExitFail        = 1
+	ExitIncomplete  = 2 // the check could not be completed; there is no verdict
 	ExitNotVerified = 3
 )
 
-// Report is everything that a check established. It is made only if every
-// rule could be carried out: where something could not be read there is an
-// error instead, and no verdict.
+// Report is everything that a check established. It has a verdict only if
+// every rule could be carried out. Otherwise Incomplete says why not, and the
+// results are those that were complete by then: each is as exact as ever, but
+// what is missing may be the worst.
 type Report struct {
-	Version  int       `json:"version"`
-	Verdict  Verdict   `json:"verdict"`
-	Started  time.Time `json:"started"`
-	Finished time.Time `json:"finished"`
-	Target   string    `json:"target"` // name of the source that the others would be merged into
-	Sources  []Summary `json:"sources"`
-	Results  []Result  `json:"results"` // in the order of Codes, then by table and subject
+	Version    int         `json:"version"`
+	Verdict    Verdict     `json:"verdict"`              // empty if the report is incomplete
+	Incomplete string      `json:"incomplete,omitempty"` // why it is
+	Started    time.Time   `json:"started"`
+	Finished   time.Time   `json:"finished"`
+	Target     string      `json:"target"` // name of the source that the others would be merged into
+	Sources    []Summary   `json:"sources"`
+	Only       []Selection `json:"only,omitempty"` // the check was limited to these
+	Results    []Result    `json:"results"`        // in the order of Codes, then by table and subject
+	Proposals  []Proposal  `json:"proposals,omitempty"`
 }
 
 // ExitCode is the exit code of a program that prints the report: 0 for [Pass],
-// 1 for [Fail], 3 for [NotVerified]. A report without a verdict verifies
-// nothing.
+// 1 for [Fail], 2 if it is incomplete, 3 for [NotVerified]. A report without a
+// verdict verifies nothing.
 func (r *Report) ExitCode() int {
+	if r.Incomplete != "" {
+		return ExitIncomplete
+	}
 	switch r.Verdict {
 	case Pass:
 		return ExitPass
@@ -79,20 +89,30 @@ type ServerSummary struct {
 	Mark   time.Time `json:"mark,omitzero"`
 }
 
-// TableSummary is the exact number of rows that were read.
+// TableSummary is what one source has in one table.
 type TableSummary struct {
 	Table string `json:"table"`
-	Rows  int64  `json:"rows"`
+	Rows  int64  `json:"rows"` // exact
+
+	// First and Last are the first and the last key in the order of the target,
+	// for people; empty if they were not read.
+	First string `json:"first,omitempty"`
+	Last  string `json:"last,omitempty"`
 }
 
 // Result is what one rule found in one table, or in the databases as a whole.
 // Its verdict follows from Count and Gaps: FAIL if something was found, NOT
 // VERIFIED if nothing was found but there are gaps, PASS otherwise.
 type Result struct {
-	Code    string   `json:"code"`              // stable; see Codes
-	Table   string   `json:"table,omitempty"`   // empty: the databases as a whole
-	Subject string   `json:"subject,omitempty"` // the key or columns in question
-	Verdict Verdict  `json:"verdict"`
+	Code    string  `json:"code"`              // stable; see Codes
+	Table   string  `json:"table,omitempty"`   // empty: the databases as a whole
+	Subject string  `json:"subject,omitempty"` // the key or columns in question
+	Verdict Verdict `json:"verdict"`
+
+	// CountsAs is what the operator wants the verdict to count as, by
+	// Options.Allow or FailOn; empty: as what it is.
+	CountsAs Verdict `json:"counts_as,omitempty"`
+
 	Read    int64    `json:"read"`  // values looked at, over all sources
 	Count   int64    `json:"count"` // exact number of conflicts; what is counted depends on the code
 	Rows    int64    `json:"rows"`  // exact number of rows that take part in them
@@ -101,6 +121,9 @@ type Result struct {
 	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most Options.Samples
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
 }
+
+// counts is what the result is to the verdict of all.
+func (r *Result) counts() Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
 
 // Gap is something that a rule could not look at, and why.
 type Gap struct {

@@ -12,30 +12,108 @@ import (
 	"mergesafe/gameid"
 )
 
-// judgeIDs makes the streams of a table's primary key judge the IDs in it, and
-// returns what will be found, column by column.
-func (c *checker) judgeIDs(table string, streams []*stream) (scans []*idScan) {
-	_, model := c.model(table)
-	for i, name := range model.Primary {
-		isID := model.column(name).IsID
-		for _, s := range streams {
-			isID = isID || s.db.tables[table].column(name).IsID
-		}
-		if !isID {
-			continue
-		}
-		for _, s := range streams {
-			scan := &idScan{
-				stream: s, column: i,
-				future:   c.future(s.db),
-				registry: s.db.catalog.HasRegistry,
-				tallies:  newTallies(s.db),
+// idColumns returns the columns of a table that hold IDs in any source.
+func (c *checker) idColumns(table string) (columns []string) {
+	for _, db := range c.dbs {
+		if t := db.tables[table]; t != nil {
+			for i := range t.Columns {
+				if col := &t.Columns[i]; col.IsID && !slices.Contains(columns, col.Name) {
+					columns = append(columns, col.Name)
+				}
 			}
-			s.visit = append(s.visit, scan.visit)
-			scans = append(scans, scan)
+		}
+	}
+	return columns
+}
+
+// judgeIDs makes the streams of a table's key judge the IDs in it, and bring
+// along the IDs in other columns to judge them as well. It returns what will be
+// found, column by column.
+func (c *checker) judgeIDs(table string, streams []*stream) (scans []*idScan) {
+	for _, name := range c.idColumns(table) {
+		for _, s := range streams {
+			if scan := c.judge(s, name); scan != nil {
+				scans = append(scans, scan)
+			}
 		}
 	}
 	return scans
+}
+
+// judge makes a stream judge the IDs of a column. It returns nil if the source
+// has no such column, or none of IDs.
+func (c *checker) judge(s *stream, column string) *idScan {
+	db := s.db
+	t := db.tables[s.scan.Table]
+	col := t.column(column)
+	if col == nil {
+		return nil
+	}
+	scan := &idScan{
+		stream: s, column: column,
+		key:      slices.Contains(t.key(), column),
+		digits:   col.Kind == KindText,
+		future:   c.future(db),
+		registry: db.catalog.HasRegistry,
+		tallies:  newTallies(db),
+	}
+	ordered := slices.IndexFunc(s.scan.Order, func(o Order) bool { return o.Column == column })
+	switch {
+	case !col.IsID && ordered < 0:
+		return nil
+	case ordered >= 0 && !scan.digits:
+		scan.index = ordered
+	default:
+		scan.carried = true
+		scan.index = slices.Index(s.scan.Carry, column)
+		if scan.index < 0 {
+			scan.index = len(s.scan.Carry)
+			s.scan.Carry = append(s.scan.Carry, column)
+		}
+	}
+	s.visit = append(s.visit, scan.visit)
+	return scan
+}
+
+// checkIDs judges the IDs in a table that has no key to read them along with.
+func (c *checker) checkIDs(ctx context.Context, table string) error {
+	columns := c.idColumns(table)
+	if len(columns) == 0 {
+		return nil
+	}
+	var scans []*idScan
+	gaps, err := c.retry(func(excluded exclusions) (gaps []Gap, err error) {
+		scans = nil
+		for _, db := range c.dbs {
+			t := db.tables[table]
+			if t == nil || t.column(columns[0]) == nil {
+				continue
+			}
+			if reason := excluded[db]; reason != "" {
+				gaps = append(gaps, Gap{db.name, reason})
+				continue
+			}
+			s := &stream{
+				checker: c, db: db, code: CodeIDInvalid,
+				scan: Scan{Table: table, Order: []Order{{Column: columns[0]}}, Carry: slices.Clip(t.rowKey(columns[:1]))},
+			}
+			s.names = len(s.scan.Carry)
+			for _, name := range columns {
+				if scan := c.judge(s, name); scan != nil {
+					scans = append(scans, scan)
+				}
+			}
+			if err := s.drain(ctx); err != nil {
+				return nil, err
+			}
+		}
+		slices.SortStableFunc(scans, func(a, b *idScan) int { return strings.Compare(a.column, b.column) })
+		return gaps, nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.addIDs(ctx, table, gaps, scans)
 }
 
 // now is what the IDs of a database are held against; zero if nobody knows.
@@ -55,12 +133,12 @@ func (c *checker) future(db *database) int64 {
 	return now.Add(c.opts.Slack).UnixMilli() - gameid.EpochMillis
 }
 
-// addIDs reports what was found about the IDs in a table's key. gaps are the
-// sources whose key was not read.
+// addIDs reports what was found about the IDs in a table. gaps are the sources
+// that were not read.
 func (c *checker) addIDs(ctx context.Context, table string, gaps []Gap, scans []*idScan) error {
 	for len(scans) > 0 {
 		n := 1
-		for n < len(scans) && scans[n].column == scans[0].column {
+		for n < len(scans) && scans[n].column == scans[0].column { // they come column by column
 			n++
 		}
 		if err := c.addIDColumn(ctx, table, gaps, scans[:n]); err != nil {
@@ -72,11 +150,24 @@ func (c *checker) addIDs(ctx context.Context, table string, gaps []Gap, scans []
 }
 
 func (c *checker) addIDColumn(ctx context.Context, table string, gaps []Gap, scans []*idScan) error {
-	column := scans[0].stream.scan.Order[scans[0].column].Column
-	noRegistry, noClock := slices.Clip(gaps), slices.Clip(gaps)
+	column := scans[0].column
+	gaps = slices.Clip(gaps)
+	for _, db := range c.dbs {
+		judged := slices.ContainsFunc(scans, func(s *idScan) bool { return s.stream.db == db })
+		missed := slices.ContainsFunc(gaps, func(g Gap) bool { return g.Source == db.name })
+		if t := db.tables[table]; t == nil || judged || missed {
+			continue
+		} else if col := t.column(column); col != nil {
+			gaps = append(gaps, Gap{db.name, "column " + column + " is " + col.Type + " and holds no IDs there"})
+		}
+	}
+	gaps = slices.Clip(gaps)
+	noRegistry, noClock := gaps, gaps
 	for _, s := range scans {
 		db := s.stream.db
-		db.tallies.add(&s.tallies)
+		if s.key {
+			db.tallies.add(&s.tallies)
+		}
 		if !s.registry {
 			noRegistry = append(noRegistry, Gap{db.name, "keeps no registry of servers"})
 		}
@@ -91,7 +182,7 @@ func (c *checker) addIDColumn(ctx context.Context, table string, gaps []Gap, sca
 		var kept []run
 		var details []string
 		for _, s := range scans {
-			result.Read += s.stream.read
+			result.Read += s.read
 			f := rule.faults(s)
 			if f.rows == 0 {
 				continue
@@ -221,7 +312,11 @@ func (db *database) summary() Summary {
 		s.Servers = append(s.Servers, line)
 	}
 	for _, table := range slices.Sorted(maps.Keys(db.rows)) {
-		s.Tables = append(s.Tables, TableSummary{table, db.rows[table]})
+		line := TableSummary{Table: table, Rows: db.rows[table]}
+		if r := db.ranges[table]; r.first != nil {
+			line.First, line.Last = db.tables[table].keyOf(r.first), db.tables[table].keyOf(r.last)
+		}
+		s.Tables = append(s.Tables, line)
 	}
 	return s
 }

@@ -5,31 +5,28 @@ import (
 	"slices"
 )
 
-// checkKeys reads the primary key of every table of every source, once, and
-// applies all rules that need no more than that: colliding keys, and IDs that
-// are invalid, from the future, of an unlisted server, or above its mark.
-func (c *checker) checkKeys(ctx context.Context) error {
-	for _, db := range c.dbs {
-		db.tallies = newTallies(db)
-	}
+// planKeys reads the key of every table of every source, once, and applies all
+// rules that need no more than that: colliding keys, IDs that are invalid, from
+// the future, of an unlisted server, or above its mark, and counters.
+func (c *checker) planKeys() {
 	for _, table := range c.tables {
-		if err := c.checkKey(ctx, table); err != nil {
-			return err
+		codes := []string{CodeKeyCollision, CodeServerUnlisted, CodeIDAboveMark, CodeIDInvalid, CodeIDFuture, CodeAutoIncrement}
+		if c.wantsAny(table, "", codes...) {
+			c.plan(task{[]string{table}, func(ctx context.Context) error { return c.checkKey(ctx, table) }})
 		}
 	}
-	return nil
 }
 
 func (c *checker) checkKey(ctx context.Context, table string) error {
 	_, model := c.model(table)
-	key := model.Primary
+	key := model.key()
 	result := Result{Code: CodeKeyCollision, Table: table, Subject: columnList(key)}
-	if len(key) == 0 {
+	if key == nil {
 		result.Subject = ""
-		result.Gaps = []Gap{{Reason: "the table has no primary key"}}
+		result.Gaps = []Gap{{Reason: model.keyless()}}
 		result.Message = "cannot be checked"
 		c.add(result)
-		return nil
+		return c.checkIDs(ctx, table)
 	}
 
 	var (
@@ -52,16 +49,27 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 		return err
 	}
 	for _, s := range streams {
-		s.db.rows[table] = s.read
+		s.db.ranges[table] = s.keyRange()
 		result.Read += s.read
 		if s.nulls > 0 {
 			result.Gaps = append(result.Gaps, Gap{s.db.name, some(s.nulls, "row has", "rows have") + " NULL in the key"})
 		}
+		if n := s.db.rows[table]; n != s.read {
+			result.Gaps = append(result.Gaps, Gap{s.db.name, some(n, "row was", "rows were") + " counted and then " + number(s.read) +
+				" read: the table changed in between"})
+		}
 	}
 	found.describe(&result, "key")
+	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
 	if result.Count > 0 && len(scans) > 0 {
 		result.Next = []string{"no two servers make the same ID: look at " + CodeServerConflict + " and " + CodeWorldCloned + " first"}
 	}
 	c.add(result)
+	c.checkCounter(table, gaps)
 	return c.addIDs(ctx, table, gaps, scans)
+}
+
+// keyName tells keys apart in a map.
+func keyName(table string, columns []string) string {
+	return sqlName(table) + "." + columnList(columns)
 }

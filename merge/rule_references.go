@@ -1,49 +1,66 @@
 package merge
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// checkReferences looks for rows that refer to something that their own
+// planReferences looks for rows that refer to something that their own
 // database does not have, and among these for the ones that would find it in
 // another database and so come to mean something else.
-func (c *checker) checkReferences(ctx context.Context) error {
+func (c *checker) planReferences() {
 	for _, table := range c.tables {
 		for _, ref := range c.references(table) {
-			if err := c.checkReference(ctx, table, ref); err != nil {
-				return err
+			if c.wantsAny(table, ref.subject(), CodeReferenceRebind, CodeReferenceDangle) {
+				c.plan(task{[]string{table}, func(ctx context.Context) error { return c.checkReference(ctx, table, ref) }})
 			}
 		}
 	}
-	return nil
 }
 
-// references returns the references of a table that any of the databases
-// declares, each once: what one of them relies on must hold in all.
-func (c *checker) references(table string) (all []Reference) {
+// reference is a foreign key, or what the operator wants to be like one.
+type reference struct {
+	Reference
+	zeroIsNone bool
+}
+
+func (r reference) subject() string {
+	return columnList(r.Columns) + " → " + r.ToTable + "." + columnList(r.ToColumns)
+}
+
+// references returns the references of a table that any of the databases or
+// the operator declares, each once: what one of them relies on must hold in
+// all.
+func (c *checker) references(table string) (all []reference) {
+	for _, d := range c.opts.References {
+		if d.Table == table {
+			all = append(all, reference{Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns}, d.ZeroIsNone})
+		}
+	}
 	for _, db := range c.dbs {
 		if t := db.tables[table]; t != nil {
-			all = append(all, t.References...)
+			for _, r := range t.References {
+				all = append(all, reference{Reference: r})
+			}
 		}
 	}
-	compare := func(a, b Reference) int {
-		if c := slices.Compare(a.Columns, b.Columns); c != 0 {
-			return c
-		}
-		if c := strings.Compare(a.ToTable, b.ToTable); c != 0 {
-			return c
-		}
-		return slices.Compare(a.ToColumns, b.ToColumns)
+	compare := func(a, b reference) int {
+		return cmp.Or(
+			slices.Compare(a.Columns, b.Columns),
+			strings.Compare(a.ToTable, b.ToTable),
+			slices.Compare(a.ToColumns, b.ToColumns),
+		)
 	}
 	slices.SortStableFunc(all, compare)
-	return slices.CompactFunc(all, func(a, b Reference) bool { return compare(a, b) == 0 })
+	return slices.CompactFunc(all, func(a, b reference) bool { return compare(a, b) == 0 })
 }
 
-func (c *checker) checkReference(ctx context.Context, table string, ref Reference) error {
-	subject := columnList(ref.Columns) + " → " + ref.ToTable + "." + columnList(ref.ToColumns)
+func (c *checker) checkReference(ctx context.Context, table string, ref reference) error {
+	subject := ref.subject()
 	dangle := Result{Code: CodeReferenceDangle, Table: table, Subject: subject}
 	rebind := Result{Code: CodeReferenceRebind, Table: table, Subject: subject}
 	var dangling, rebinding []run
@@ -65,7 +82,7 @@ func (c *checker) checkReference(ctx context.Context, table string, ref Referenc
 			dangle.Count += n
 			dangling = append(dangling, found.dangling.kept...)
 			danglingIn = append(danglingIn, db.name+": "+number(n))
-			dangle.Next = append(dangle.Next, "in "+db.name+": "+danglingQuery(table, ref))
+			dangle.Next = append(dangle.Next, "in "+db.name+": "+danglingQuery(table, ref.Reference))
 		}
 		if found.rebind.values > 0 {
 			rebind.Count += found.rebind.rows[0]
@@ -103,7 +120,7 @@ type strays struct {
 	rebindGaps []Gap
 }
 
-func (c *checker) strays(ctx context.Context, db *database, table string, ref Reference) (strays, error) {
+func (c *checker) strays(ctx context.Context, db *database, table string, ref reference) (strays, error) {
 	var found strays
 	_, err := c.retry(func(excluded exclusions) ([]Gap, error) {
 		found = strays{rebind: collisions{samples: c.opts.Samples, wanted: func(rows []int64) bool {
@@ -111,23 +128,27 @@ func (c *checker) strays(ctx context.Context, db *database, table string, ref Re
 		}}}
 		reason := excluded[db]
 		if reason == "" {
-			reason = db.cannotRefer(table, ref)
+			reason = db.cannotRefer(table, ref.Reference)
 		}
 		if reason != "" {
 			found.gaps = []Gap{{db.name, reason}}
 			return nil, nil
 		}
-		referring := c.referring(db, table, ref)
+		referring := c.referring(db, table, ref.Reference)
+		none := ref.none(referring)
 		referring.visit = append(referring.visit, func(b *Batch) {
 			for row := range b.Len {
-				found.dangling.add(referring, row)
+				if !none(row) {
+					found.dangling.add(referring, row)
+				}
 			}
 		})
+		found.rebind.ignore = func(p position) bool { return p.stream == referring && none(p.row) }
 		if err := referring.open(ctx); err != nil || referring.done {
 			referring.close()
 			return nil, err
 		}
-		streams, gaps := c.referred(db, table, ref, excluded)
+		streams, gaps := c.referred(db, table, ref.Reference, excluded)
 		found.rebindGaps = gaps
 		if len(streams) == 0 {
 			// Read the rest all the same: it is to be counted.
@@ -142,6 +163,9 @@ func (c *checker) strays(ctx context.Context, db *database, table string, ref Re
 func (db *database) cannotRefer(table string, ref Reference) string {
 	to := db.tables[ref.ToTable]
 	if to == nil {
+		if slices.Contains(db.excluded, ref.ToTable) {
+			return "refers to " + ref.ToTable + ", which is " + excludedReason
+		}
 		return "has no table " + ref.ToTable
 	}
 	for i, name := range ref.Columns {
@@ -167,10 +191,32 @@ func (c *checker) referring(db *database, table string, ref Reference) *stream {
 			orders[i].Collation = to.Collation
 		}
 	}
+	carry := t.rowKey(ref.Columns)
 	return &stream{
-		checker: c, db: db, code: CodeReferenceDangle,
-		scan: Scan{Table: table, Order: orders, Carry: t.rowKey(ref.Columns), SkipNull: true, Dangling: &ref},
+		checker: c, db: db, code: CodeReferenceDangle, names: len(carry),
+		scan: Scan{Table: table, Order: orders, Carry: slices.Clip(carry), SkipNull: true, Dangling: &ref},
 	}
+}
+
+// none returns what tells of a row of the referring stream that it refers to
+// nothing although it is not NULL. It makes the stream bring along what it
+// takes.
+func (r reference) none(s *stream) func(row int) bool {
+	if !r.zeroIsNone {
+		return func(int) bool { return false }
+	}
+	i := slices.Index(s.scan.Carry, r.Columns[0])
+	if i < 0 {
+		i = len(s.scan.Carry)
+		s.scan.Carry = append(s.scan.Carry, r.Columns[0])
+	}
+	return func(row int) bool { return isZero(s.carriedAt(i, row)) }
+}
+
+// isZero reports whether a value, as the database sent it, is 0, empty, or
+// nothing but zero bytes.
+func isZero(v []byte) bool {
+	return string(v) == "0" || len(bytes.Trim(v, "\x00")) == 0
 }
 
 // referred prepares to read what the other sources have to refer to.

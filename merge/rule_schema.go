@@ -1,14 +1,13 @@
 package merge
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 )
 
 // checkSchema holds every database's schema against the target's.
-func (c *checker) checkSchema(context.Context) error {
+func (c *checker) checkSchema() {
 	c.checkVersion()
 	if len(c.tables) == 0 {
 		c.add(Result{
@@ -19,7 +18,6 @@ func (c *checker) checkSchema(context.Context) error {
 	for _, table := range c.tables {
 		c.checkTable(table)
 	}
-	return nil
 }
 
 // checkVersion compares the versions that package store recorded. It does not

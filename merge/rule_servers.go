@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +21,7 @@ type entry struct {
 //
 // It does not apply where no database keeps a registry or has IDs in its keys:
 // then the keys themselves decide.
-func (c *checker) checkServers(context.Context) error {
+func (c *checker) checkServers() {
 	var gaps []Gap
 	var read int64
 	applies := false
@@ -48,7 +47,7 @@ func (c *checker) checkServers(context.Context) error {
 		}
 	}
 	if !applies {
-		return nil
+		return
 	}
 	var conflict, cloned, merged serverConflicts
 	for _, server := range slices.Sorted(maps.Keys(byNumber)) {
@@ -81,7 +80,6 @@ func (c *checker) checkServers(context.Context) error {
 		found.conflicts.describe(&r, c.opts.Samples)
 		c.add(r)
 	}
-	return nil
 }
 
 // holdsIDs reports whether any primary key has a column of IDs.

@@ -5,24 +5,45 @@ import (
 	"slices"
 )
 
-// checkUniques holds the values of every unique index of the target against
-// each other, over all sources and as the target's collation compares. Rows
-// with a NULL in the index take no part in it.
-func (c *checker) checkUniques(ctx context.Context) error {
+// planUniques holds the values of every unique index of the target, and of
+// every unique that the operator declared, against each other, over all sources
+// and as the target's collation compares. Rows with a NULL take no part.
+func (c *checker) planUniques() {
 	for _, table := range c.tables {
-		_, model := c.model(table)
-		uniques := slices.Clone(model.Uniques)
-		slices.SortStableFunc(uniques, func(a, b Unique) int { return slices.Compare(a.Columns, b.Columns) })
-		for _, u := range uniques {
-			if err := c.checkUnique(ctx, table, u); err != nil {
-				return err
+		for _, u := range c.uniques(table) {
+			if c.wants(CodeUniqueCollision, table, columnList(u.Columns)) {
+				c.plan(task{[]string{table}, func(ctx context.Context) error { return c.checkUnique(ctx, table, u) }})
 			}
 		}
 	}
-	return nil
 }
 
-func (c *checker) checkUnique(ctx context.Context, table string, u Unique) error {
+// unique is a unique index, or what the operator wants to be like one.
+type unique struct {
+	Unique
+	declared bool
+}
+
+// uniques returns what is to be unique in a table besides its key, by columns.
+func (c *checker) uniques(table string) (all []unique) {
+	_, model := c.model(table)
+	key := model.key()
+	for _, u := range model.Uniques {
+		if u.Unclear != "" || len(model.Primary) > 0 || !slices.Equal(u.Columns, key) {
+			all = append(all, unique{Unique: u})
+		}
+	}
+	for _, d := range c.opts.Uniques {
+		same := func(u unique) bool { return u.Unclear == "" && slices.Equal(u.Columns, d.Columns) }
+		if d.Table == table && !slices.Equal(d.Columns, key) && !slices.ContainsFunc(all, same) {
+			all = append(all, unique{Unique{Name: d.Name, Columns: d.Columns}, true})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b unique) int { return slices.Compare(a.Columns, b.Columns) })
+	return all
+}
+
+func (c *checker) checkUnique(ctx context.Context, table string, u unique) error {
 	result := Result{Code: CodeUniqueCollision, Table: table, Subject: columnList(u.Columns)}
 	if u.Unclear != "" {
 		result.Gaps = []Gap{{Reason: "index " + u.Name + ": " + u.Unclear}}
@@ -53,6 +74,7 @@ func (c *checker) checkUnique(ctx context.Context, table string, u Unique) error
 		result.Read += s.read
 	}
 	found.describe(&result, "value")
+	c.disjoint[keyName(table, u.Columns)] = result.Count == 0 && len(result.Gaps) == 0
 	c.add(result)
 	return nil
 }

@@ -1,13 +1,13 @@
 package merge
 
 import (
-	"context"
+	"maps"
 	"slices"
 )
 
 // checkUnseen reports what no rule can see into: tables that are not read, and
 // columns that may hold IDs in a form of their own.
-func (c *checker) checkUnseen(context.Context) error {
+func (c *checker) checkUnseen() {
 	type place struct{ code, table, column string }
 	gaps := make(map[place][]Gap)
 	var places []place
@@ -18,13 +18,13 @@ func (c *checker) checkUnseen(context.Context) error {
 		gaps[p] = append(gaps[p], g)
 	}
 	for _, db := range c.dbs {
-		for _, s := range db.catalog.Skipped {
+		for _, s := range db.skipped {
 			note(place{CodeTableSkipped, s.Table, ""}, Gap{db.name, s.Reason})
 		}
-		for _, table := range db.catalog.Tables {
-			for _, col := range table.Columns {
+		for _, table := range slices.Sorted(maps.Keys(db.tables)) {
+			for _, col := range db.tables[table].Columns {
 				if col.Opaque != "" {
-					note(place{CodeColumnOpaque, table.Name, col.Name}, Gap{db.name, col.Opaque})
+					note(place{CodeColumnOpaque, table, col.Name}, Gap{db.name, col.Opaque})
 				}
 			}
 		}
@@ -39,5 +39,4 @@ func (c *checker) checkUnseen(context.Context) error {
 			Message: message, Gaps: gaps[p],
 		})
 	}
-	return nil
 }

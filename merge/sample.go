@@ -19,10 +19,16 @@ type member struct {
 	table   string
 	columns []string // that name it, for Source.Row
 	values  [][]byte
+	others  [][]byte // what else it brought along
 }
 
 func (s *stream) member(row int) member {
-	return member{s.db, s.scan.Table, s.scan.Carry, s.carried(row)}
+	return member{
+		db: s.db, table: s.scan.Table,
+		columns: s.scan.Carry[:s.names],
+		values:  s.carried(row, 0, s.names),
+		others:  s.carried(row, s.names, len(s.scan.Carry)),
+	}
 }
 
 // faults counts rows that are wrong by themselves, and keeps the first.

@@ -41,6 +41,15 @@ type Source interface {
 	Row(ctx context.Context, table string, columns []string, values [][]byte) ([]Field, error)
 }
 
+// Ender is what a [Source] may implement besides: it tells the ends of an order
+// without reading what lies between.
+type Ender interface {
+	// Ends returns the first and the last row of a scan, as a batch of one row
+	// each, valid until the next call of any method. Both are nil if there is
+	// no row. An [*UnsupportedError] means that it cannot be told.
+	Ends(ctx context.Context, scan Scan) (first, last *Batch, err error)
+}
+
 // Field is one column of a row, as text for people. IDs are 20 digits.
 type Field struct {
 	Column string `json:"column"`
@@ -159,7 +168,9 @@ type Column struct {
 }
 
 // Kind is what the values of a [Column] are. Values of different kinds cannot
-// be held against each other.
+// be held against each other. Integers of all sizes can, as can texts, and
+// bytes: they have one sorting form. The other kinds only where the types are
+// the same.
 type Kind string
 
 // The kinds of values.

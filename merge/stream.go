@@ -23,6 +23,10 @@ type stream struct {
 	// two equal ones are a contradiction.
 	strict bool
 
+	// names is how many columns of Carry name a row; those after them are
+	// looked at by visit.
+	names int
+
 	// visit see every batch once, before its rows are merged.
 	visit []func(*Batch)
 
@@ -35,6 +39,7 @@ type stream struct {
 	read  int64    // rows, those of batch included
 	nulls int64    // of these, the ones with a NULL to order by
 	done  bool
+	first savedRow // of all
 	last  savedRow // of the batch before
 }
 
@@ -117,6 +122,9 @@ func (s *stream) take(b *Batch) error {
 	s.batch, s.row = b, 0
 	s.heads = appendHeads(s.heads[:0], &b.Order[0], b.Len)
 	first := s.read
+	if first == 0 {
+		s.first.carry.save(b.Carry, 0)
+	}
 	s.read += int64(b.Len)
 	s.nulls += b.nulls()
 	if err := s.ascends(first); err != nil {
@@ -125,8 +133,20 @@ func (s *stream) take(b *Batch) error {
 	for _, visit := range s.visit {
 		visit(b)
 	}
-	if s.checker.opts.Progress != nil {
-		s.checker.opts.Progress(Progress{Code: s.code, Source: s.db.name, Table: s.scan.Table, Rows: s.read})
+	s.checker.progress(s, b.Len)
+	return nil
+}
+
+// drain reads an unopened stream to its end, for those who visit it.
+func (s *stream) drain(ctx context.Context) error {
+	defer s.close()
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	for !s.done {
+		if err := s.load(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -161,15 +181,19 @@ func (s *stream) order(column, row int) []byte {
 	return s.batch.Order[column].At(row)
 }
 
-// carried returns a copy of what the row brought along.
-func (s *stream) carried(row int) [][]byte {
-	values := make([][]byte, len(s.scan.Carry))
+// carriedAt returns what the row brought along in one column.
+func (s *stream) carriedAt(column, row int) []byte {
+	if row == lastRow {
+		return s.last.carry.at(column)
+	}
+	return s.batch.Carry[column].At(row)
+}
+
+// carried returns a copy of what the row brought along in some columns.
+func (s *stream) carried(row, from, to int) [][]byte {
+	values := make([][]byte, to-from)
 	for i := range values {
-		if row == lastRow {
-			values[i] = bytes.Clone(s.last.carry.at(i))
-		} else {
-			values[i] = bytes.Clone(s.batch.Carry[i].At(row))
-		}
+		values[i] = bytes.Clone(s.carriedAt(from+i, row))
 	}
 	return values
 }

@@ -16,13 +16,43 @@ func (t *Table) column(name string) *Column {
 }
 
 // comparable reports whether values of the two columns can be held against
-// each other: both are text, whatever its length and collation, or both have
-// one type.
+// each other: both are text, whatever its length and collation, both are
+// integers or bytes, whatever their size, or both have one type.
 func (c *Column) comparable(other *Column) bool {
 	if c.Collation != "" || other.Collation != "" {
 		return c.Collation != "" && other.Collation != ""
 	}
+	if c.Kind == other.Kind && (c.Kind == KindInteger || c.Kind == KindBytes) {
+		return true
+	}
 	return strings.EqualFold(c.Type, other.Type)
+}
+
+// key returns the columns by which every row of the table can be told from the
+// others: the primary key, or a unique index in which no NULL can be. It is
+// nil if there is none.
+func (t *Table) key() []string {
+	if len(t.Primary) > 0 {
+		return t.Primary
+	}
+	for _, u := range t.Uniques {
+		nullable := func(name string) bool { c := t.column(name); return c == nil || c.Nullable }
+		if u.Unclear == "" && len(u.Columns) > 0 && !slices.ContainsFunc(u.Columns, nullable) {
+			return u.Columns
+		}
+	}
+	return nil
+}
+
+// keyless says why key returns nothing.
+func (t *Table) keyless() string {
+	const none = "the table has no primary key"
+	for _, u := range t.Uniques {
+		if u.Unclear == "" {
+			return none + ", and its unique index " + columnList(u.Columns) + " leaves out rows with NULL"
+		}
+	}
+	return none
 }
 
 // describe writes the definition of a column: "VARCHAR(24) NOT NULL COLLATE
@@ -41,14 +71,17 @@ func (c *Column) describe() string {
 	if c.Collation != "" {
 		s += " COLLATE " + c.Collation
 	}
+	if c.Generated != "" {
+		s += " AS (" + c.Generated + ")"
+	}
 	return s
 }
 
-// rowKey returns the columns by which a row is found again: the primary key,
-// or for want of one the columns that were read.
+// rowKey returns the columns by which a row is found again: the key, or for
+// want of one the columns that were read.
 func (t *Table) rowKey(read []string) []string {
-	if len(t.Primary) > 0 {
-		return t.Primary
+	if key := t.key(); key != nil {
+		return key
 	}
 	return read
 }

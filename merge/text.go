@@ -107,6 +107,11 @@ func (t *text) verdict(r *Report) {
 	}
 	checks := some(int64(len(r.Results)), "check", "checks")
 	var s string
+	if r.Incomplete != "" {
+		t.wrapped(0, "INCOMPLETE  ", fmt.Sprintf("no verdict on merging %s: %s. %s came to their end, %s of them failed; "+
+			"what was not looked at may be worse", into, r.Incomplete, checks, number(int64(failed))))
+		return
+	}
 	switch r.Verdict {
 	case Pass:
 		s = fmt.Sprintf("nothing stands against merging %s: %s passed", into, checks)
@@ -376,13 +381,33 @@ func (t *text) passed(r *Report) {
 	t.heading(Pass, "looked at in full")
 	ranks := ranks()
 	codes := slices.SortedFunc(maps.Keys(totals), func(a, b string) int { return ranks[a] - ranks[b] })
+	var entries []string
 	for _, code := range codes {
 		n := totals[code]
 		what := ""
 		if len(n.tables) > 0 {
 			what = some(int64(len(n.tables)), "table", "tables") + ", "
 		}
-		t.line(2, padded(code, 20)+what+number(n.read)+" read")
+		entries = append(entries, padded(code, 20)+what+number(n.read)+" read")
+	}
+	t.columns(2, entries)
+}
+
+// columns writes short entries in as many columns as there is room for, to be
+// read downwards.
+func (t *text) columns(indent int, entries []string) {
+	width := 0
+	for _, e := range entries {
+		width = max(width, cells(e)+3)
+	}
+	n := max(1, (t.width-indent)/width)
+	height := (len(entries) + n - 1) / n
+	for row := range height {
+		line := ""
+		for i := row; i < len(entries); i += height {
+			line += padded(entries[i], width)
+		}
+		t.line(indent, line)
 	}
 }
 

@@ -53,7 +53,7 @@ func wide() *Report {
 	long := strings.Repeat("many words ", 40)
 	r := &Report{Version: ReportVersion, Verdict: Fail, Target: "s0", Started: time.Unix(0, 0)}
 	for _, name := range []string{"s0", "s1"} {
-		s := Summary{Name: name, Engine: "sqlite 3", Tables: []TableSummary{{"items", 1234567}}}
+		s := Summary{Name: name, Engine: "sqlite 3", Tables: []TableSummary{{Table: "items", Rows: 1234567}}}
 		for n := range 9 {
 			s.Servers = append(s.Servers, ServerSummary{Server: n + 1, Listed: n%2 == 0, IDs: int64(n)})
 		}
