@@ -29,7 +29,7 @@ func newProblem(status int, field, format string, args ...any) *problem {
 func (p *problem) Error() string { return p.Detail }
 
 func (p *problem) write(w http.ResponseWriter) {
-	if p.Status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusServiceUnavailable && p != errNoKey {
 		w.Header().Set("Retry-After", "1")
 	}
 	writeJSON(w, "application/problem+json", p.Status, p) // plain strings: no error
@@ -57,11 +57,6 @@ func problemOf(err error) *problem {
 		return newProblem(http.StatusServiceUnavailable, "", "it took longer than %s, and nothing was changed: try again", requestTimeout)
 	}
 	return newProblem(http.StatusInternalServerError, "", "an error in the server; it was logged")
-}
-
-// notFound is the answer where an ID, given in the named field, leads nowhere.
-func notFound(field, what string, id fmt.Stringer) error {
-	return newProblem(http.StatusNotFound, field, "there is no %s %s", what, id)
 }
 
 // conflict turns the duplicate of one unique key into an answer to the client,

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
 	"mergesafe/entity"
-	"mergesafe/gameid"
 	"mergesafe/store"
 )
 
@@ -20,7 +18,7 @@ func (s *server) foundGuild(r *http.Request) (reply, error) {
 	if err := decode(r, &in); err != nil {
 		return reply{}, err
 	}
-	leader, err := parseID[entity.Player]("leader_id", in.Leader)
+	leader, err := s.public.players.open("leader_id", in.Leader)
 	if err != nil {
 		return reply{}, err
 	}
@@ -41,17 +39,18 @@ func (s *server) foundGuild(r *http.Request) (reply, error) {
 		})
 	})
 	if errors.Is(err, store.ErrForeignKey) {
-		err = notFound("leader_id", "player", leader)
+		err = s.public.players.notFound("leader_id", in.Leader)
 	}
 	if err != nil {
-		return reply{}, memberAlready(nameTaken(err, store.Guilds.Name(), in.Name), "leader_id", leader)
+		return reply{}, memberAlready(nameTaken(err, store.Guilds.Name(), in.Name), "leader_id", in.Leader)
 	}
-	return reply{http.StatusCreated, "/guilds/" + id.String(), guild}, nil
+	public := s.public.guild(guild)
+	return reply{http.StatusCreated, "/guilds/" + string(public.ID), public}, nil
 }
 
 // joinGuild answers POST /guilds/{id}/members {"player_id"}.
 func (s *server) joinGuild(r *http.Request) (reply, error) {
-	guild, err := parseID[entity.Guild]("id", r.PathValue("id"))
+	guild, err := s.public.guilds.open("id", r.PathValue("id"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -61,7 +60,7 @@ func (s *server) joinGuild(r *http.Request) (reply, error) {
 	if err := decode(r, &in); err != nil {
 		return reply{}, err
 	}
-	player, err := parseID[entity.Player]("player_id", in.Player)
+	player, err := s.public.players.open("player_id", in.Player)
 	if err != nil {
 		return reply{}, err
 	}
@@ -69,55 +68,52 @@ func (s *server) joinGuild(r *http.Request) (reply, error) {
 	member := entity.GuildMember{Player: player, Guild: guild, Rank: entity.Member, JoinedAt: entity.Time(s.now())}
 	err = store.Retry(ctx, func() error { return store.GuildMembers.Insert(ctx, s.db, member) })
 	if errors.Is(err, store.ErrForeignKey) {
-		err = s.missingOf(ctx, guild, player)
+		// Of the two, which? Not every database says so itself.
+		_, err = store.Guilds.Get(ctx, s.db, guild)
+		switch {
+		case err == nil:
+			err = s.public.players.notFound("player_id", in.Player)
+		case errors.Is(err, store.ErrNotFound):
+			err = s.public.guilds.notFound("id", r.PathValue("id"))
+		}
 	}
 	if err != nil {
-		return reply{}, memberAlready(err, "player_id", player)
+		return reply{}, memberAlready(err, "player_id", in.Player)
 	}
-	return reply{http.StatusCreated, "/players/" + player.String(), member}, nil
+	public := s.public.member(member)
+	return reply{http.StatusCreated, "/players/" + string(public.Player), public}, nil
 }
 
-// missingOf tells which of the two does not exist. Not every database says so
-// itself.
-func (s *server) missingOf(ctx context.Context, guild gameid.Of[entity.Guild], player gameid.Of[entity.Player]) error {
-	_, err := store.Guilds.Get(ctx, s.db, guild)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return notFound("id", "guild", guild)
-	case err != nil:
-		return err
-	}
-	return notFound("player_id", "player", player)
-}
-
-func memberAlready(err error, field string, player gameid.Of[entity.Player]) error {
+func memberAlready(err error, field, player string) error {
 	return conflict(err, store.GuildMembers.Name(), "PRIMARY",
 		newProblem(http.StatusConflict, field, "player %s is in a guild already", player))
 }
 
 // guildView is a guild with its members.
 type guildView struct {
-	entity.Guild
-	Members []entity.GuildMember `json:"members"`
+	publicGuild
+	Members []publicMember `json:"members"`
 }
 
 // guild answers GET /guilds/{id}.
 func (s *server) guild(r *http.Request) (reply, error) {
-	id, err := parseID[entity.Guild]("id", r.PathValue("id"))
+	id, err := s.public.guilds.open("id", r.PathValue("id"))
 	if err != nil {
 		return reply{}, err
 	}
 	ctx := r.Context()
 	var view guildView
-	err = s.db.Snapshot(ctx, func(tx *store.Tx) (err error) {
-		if view.Guild, err = store.Guilds.Get(ctx, tx, id); err != nil {
+	err = s.db.Snapshot(ctx, func(tx *store.Tx) error {
+		guild, err := store.Guilds.Get(ctx, tx, id)
+		if err != nil {
 			return err
 		}
-		view.Members, err = store.GuildMembers.OfGuild(ctx, tx, id)
+		members, err := store.GuildMembers.OfGuild(ctx, tx, id)
+		view = guildView{s.public.guild(guild), each(members, s.public.member)}
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		err = notFound("id", "guild", id)
+		err = s.public.guilds.notFound("id", r.PathValue("id"))
 	}
 	if err != nil {
 		return reply{}, err

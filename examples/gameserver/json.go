@@ -8,8 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-
-	"mergesafe/gameid"
 )
 
 // decode reads the body of a request into the struct that v points to. All of
@@ -76,18 +74,6 @@ func jsonType(e *json.UnmarshalTypeError) string {
 	default:
 		return "a " + kind
 	}
-}
-
-// parseID reads an ID of kind E that a client gave in the named field.
-func parseID[E any](field, text string) (gameid.Of[E], error) {
-	if text == "" {
-		return gameid.Of[E]{}, newProblem(http.StatusBadRequest, field, "%s is missing", field)
-	}
-	id, err := gameid.ParseOf[E](text)
-	if err != nil {
-		return id, newProblem(http.StatusBadRequest, field, "%s: %s", field, strings.TrimPrefix(err.Error(), "gameid: "))
-	}
-	return id, nil
 }
 
 // writeJSON sends v. If v cannot be put into JSON, it sends nothing and

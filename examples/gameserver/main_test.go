@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"mergesafe/gameid/gameidtest"
+	"mergesafe/internal/config"
 	"mergesafe/internal/mariadbtest"
 )
 
@@ -33,6 +34,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(envProgram) == "" {
+		os.Unsetenv(config.PublicKeyEnv) // tests say themselves whether there is a key
 		os.Exit(m.Run())
 	}
 	offset := os.Getenv(envClock)
@@ -68,11 +70,21 @@ func eachDatabase(t *testing.T, f func(t *testing.T, dsn string)) {
 func sqliteDSN(t *testing.T) string  { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }
 func mariadbDSN(t *testing.T) string { return "mysql:" + mariadbtest.DSN(t) }
 
-// writeConfig makes a config.toml. The port is any that is free.
+// writeConfig makes a config.toml, with the key of testPublicIDs. The port is
+// any that is free.
 func writeConfig(t *testing.T, number int, dsn string) (path string) {
 	t.Helper()
+	return writeConfigWithKeys(t, number, dsn, publicKeySection(1, testKey))
+}
+
+func publicKeySection(version int, key string) string {
+	return fmt.Sprintf("\n[[public_id]]\nversion = %d\nkey = %q\n", version, key)
+}
+
+func writeConfigWithKeys(t *testing.T, number int, dsn, keys string) (path string) {
+	t.Helper()
 	path = filepath.Join(t.TempDir(), "config.toml")
-	text := fmt.Sprintf("[server]\nnumber = %d\nname = \"s%d\"\nlisten = \"127.0.0.1:0\"\n\n[database]\ndsn = %q\n", number, number, dsn)
+	text := fmt.Sprintf("[server]\nnumber = %d\nname = \"s%d\"\nlisten = \"127.0.0.1:0\"\n\n[database]\ndsn = %q\n", number, number, dsn) + keys
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +138,7 @@ func launch(t *testing.T, env []string, args ...string) *program {
 	})
 	select {
 	case address := <-serving:
-		p.client = client{t, "http://" + address}
+		p.client = client{t: t, base: "http://" + address}
 	case <-p.ended:
 	case <-time.After(patience):
 		t.Fatalf("the game server neither serves nor ends; its log:\n%s", p.log())
@@ -180,6 +192,7 @@ func (p *program) kill() {
 type client struct {
 	t    testing.TB
 	base string
+	hear func(http.Header, []byte) // gets all that the server says; may be nil
 }
 
 // send sends a request with a JSON body, unless it is nil, and returns status
@@ -209,6 +222,9 @@ func (c client) send(method, path string, body any) (status int, answer []byte, 
 	}
 	defer resp.Body.Close()
 	answer, err = io.ReadAll(resp.Body)
+	if c.hear != nil {
+		c.hear(resp.Header, answer)
+	}
 	return resp.StatusCode, answer, err
 }
 

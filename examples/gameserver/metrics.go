@@ -22,7 +22,7 @@ type metrics struct {
 	panics   prometheus.Counter
 }
 
-func newMetrics(db *store.DB, node *gameid.Node, name string) *metrics {
+func newMetrics(db *store.DB, node *gameid.Node, public *publicIDs, name string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -48,7 +48,14 @@ func newMetrics(db *store.DB, node *gameid.Node, name string) *metrics {
 		ConstLabels: prometheus.Labels{"server": node.Server().String(), "name": name},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.panics, info,
+	key := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "gameserver_public_id_key_version",
+		Help: "Version of the key that seals public IDs. 0 if there is none: then players are refused.",
+	})
+	if public != nil {
+		key.Set(float64(public.version))
+	}
+	m.registry.MustRegister(m.requests, m.seconds, m.inFlight, m.panics, info, key,
 		newNodeCollector(node.Stats),
 		collectors.NewDBStatsCollector(db.Pool().DB, "game"),
 		collectors.NewGoCollector(),

@@ -30,7 +30,8 @@ func (s *server) createPlayer(r *http.Request) (reply, error) {
 	if err != nil {
 		return reply{}, nameTaken(err, store.Players.Name(), in.Name)
 	}
-	return reply{http.StatusCreated, "/players/" + id.String(), player}, nil
+	public := s.public.player(player)
+	return reply{http.StatusCreated, "/players/" + string(public.ID), public}, nil
 }
 
 func nameTaken(err error, table, name string) error {
@@ -39,7 +40,7 @@ func nameTaken(err error, table, name string) error {
 
 // giveLoot answers POST /players/{id}/items {"items": [{"template", "count"}]}.
 func (s *server) giveLoot(r *http.Request) (reply, error) {
-	owner, err := parseID[entity.Player]("id", r.PathValue("id"))
+	owner, err := s.public.players.open("id", r.PathValue("id"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -70,12 +71,12 @@ func (s *server) giveLoot(r *http.Request) (reply, error) {
 	}
 	err = store.Retry(ctx, func() error { return store.Items.Insert(ctx, s.db, items...) })
 	if errors.Is(err, store.ErrForeignKey) {
-		err = notFound("id", "player", owner)
+		err = s.public.players.notFound("id", r.PathValue("id"))
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{http.StatusCreated, "", map[string]any{"items": items}}, nil
+	return reply{http.StatusCreated, "", map[string]any{"items": each(items, s.public.item)}}, nil
 }
 
 // within puts the place of a struct before the name of the field that is wrong
@@ -89,21 +90,21 @@ func within(place string, err error) error {
 
 // playerView is a player with all that belongs to him.
 type playerView struct {
-	entity.Player
-	Items []entity.Item `json:"items"`
-	Guild *entity.Guild `json:"guild"` // null if he is in none
+	publicPlayer
+	Items []publicItem `json:"items"`
+	Guild *publicGuild `json:"guild"` // null if he is in none
 }
 
 // player answers GET /players/{id}.
 func (s *server) player(r *http.Request) (reply, error) {
-	id, err := parseID[entity.Player]("id", r.PathValue("id"))
+	id, err := s.public.players.open("id", r.PathValue("id"))
 	if err != nil {
 		return reply{}, err
 	}
 	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
 		player, err := store.Players.Get(r.Context(), tx, id)
 		if errors.Is(err, store.ErrNotFound) {
-			err = notFound("id", "player", id)
+			err = s.public.players.notFound("id", r.PathValue("id"))
 		}
 		return player, err
 	})
@@ -129,18 +130,21 @@ func (s *server) playerByName(r *http.Request) (reply, error) {
 func (s *server) view(r *http.Request, find func(*store.Tx) (entity.Player, error)) (reply, error) {
 	ctx := r.Context()
 	var view playerView
-	err := s.db.Snapshot(ctx, func(tx *store.Tx) (err error) {
-		if view.Player, err = find(tx); err != nil {
-			return err
-		}
-		view.Items, err = store.Items.OfPlayer(ctx, tx, view.ID)
+	err := s.db.Snapshot(ctx, func(tx *store.Tx) error {
+		player, err := find(tx)
 		if err != nil {
 			return err
 		}
-		guild, err := store.Guilds.OfPlayer(ctx, tx, view.ID)
+		items, err := store.Items.OfPlayer(ctx, tx, player.ID)
+		if err != nil {
+			return err
+		}
+		view = playerView{publicPlayer: s.public.player(player), Items: each(items, s.public.item)}
+		guild, err := store.Guilds.OfPlayer(ctx, tx, player.ID)
 		switch {
 		case err == nil:
-			view.Guild = &guild
+			public := s.public.guild(guild)
+			view.Guild = &public
 		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
@@ -148,9 +152,6 @@ func (s *server) view(r *http.Request, find func(*store.Tx) (entity.Player, erro
 	})
 	if err != nil {
 		return reply{}, err
-	}
-	if view.Items == nil {
-		view.Items = []entity.Item{} // in JSON an empty list, not null
 	}
 	return reply{http.StatusOK, "", view}, nil
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/merge"
@@ -81,12 +80,12 @@ func TestTwoServers(t *testing.T) {
 
 // playOne is the life of one player.
 func playOne(c client, name string, items int) error {
-	var player entity.Player
+	var player publicPlayer
 	if err := c.try("POST", "/players", map[string]any{"account": "acc", "name": name}, &player); err != nil {
 		return err
 	}
 	for range items / 50 {
-		if err := c.try("POST", "/players/"+player.ID.String()+"/items", loot(50), new(any)); err != nil {
+		if err := c.try("POST", "/players/"+string(player.ID)+"/items", loot(50), new(any)); err != nil {
 			return err
 		}
 	}
@@ -305,6 +304,7 @@ func refused(t *testing.T, env, args []string) {
 // kills the server, and returns all IDs that came back.
 func load(p *program, round, answers int) (all []gameid.ID) {
 	const clients, perCall = 4, 20
+	public := testPublicIDs(p.t)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	enough := make(chan struct{})
@@ -328,18 +328,18 @@ func load(p *program, round, answers int) (all []gameid.ID) {
 				return id
 			}
 			for n := 0; ; n++ {
-				var player entity.Player
+				var player publicPlayer
 				var loots lootGiven
 				name := fmt.Sprintf("r%d.c%d.n%d", round, c, n)
 				err := p.try("POST", "/players", map[string]any{"account": "a", "name": name}, &player)
 				if err == nil {
-					answered(rising(player.ID.ID()))
-					err = p.try("POST", "/players/"+player.ID.String()+"/items", loot(perCall), &loots)
+					answered(rising(opened(p.t, public.players, player.ID).ID()))
+					err = p.try("POST", "/players/"+string(player.ID)+"/items", loot(perCall), &loots)
 				}
 				if err == nil {
 					var ids []gameid.ID
 					for _, item := range loots.Items {
-						ids = append(ids, rising(item.ID.ID()))
+						ids = append(ids, rising(opened(p.t, public.items, item.ID).ID()))
 					}
 					answered(ids...)
 				}
@@ -362,7 +362,7 @@ func load(p *program, round, answers int) (all []gameid.ID) {
 	return all
 }
 
-// storedIDs returns the IDs of all players and items.
+// storedIDs returns the IDs of all players, items and guilds.
 func storedIDs(t *testing.T, db *store.DB) map[gameid.ID]string {
 	t.Helper()
 	ids := make(map[gameid.ID]string)
@@ -384,20 +384,35 @@ func storedIDs(t *testing.T, db *store.DB) map[gameid.ID]string {
 		}
 		add(item.ID.ID(), "items")
 	}
+	for guild, err := range store.Guilds.All(t.Context(), db) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(guild.ID.ID(), "guilds")
+	}
 	return ids
 }
 
 // The injected clock is what the test believes it to be: times an hour slow,
 // IDs that rise nevertheless.
 func TestSlowClock(t *testing.T) {
-	config := writeConfig(t, 1, sqliteDSN(t))
-	var before, after entity.Player
+	dsn := sqliteDSN(t)
+	config := writeConfig(t, 1, dsn)
 	p := serving(t, nil, "-config", config)
-	p.ask("POST", "/players", `{"account":"a","name":"before"}`, &before)
+	p.ask("POST", "/players", `{"account":"a","name":"before"}`, new(any))
 	p.terminate(t)
 	p = serving(t, []string{envClock + "=-1h"}, "-config", config, "-max-clock-skew", "61m")
-	p.ask("POST", "/players", `{"account":"a","name":"after"}`, &after)
+	p.ask("POST", "/players", `{"account":"a","name":"after"}`, new(any))
 	p.terminate(t)
+	db := openStore(t, dsn)
+	before, err := store.Players.ByName(t.Context(), db, "before")
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := store.Players.ByName(t.Context(), db, "after")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if slow := before.CreatedAt.Sub(after.CreatedAt); slow < 55*time.Minute || slow > time.Hour {
 		t.Errorf("the clock was slow by %s, want an hour", slow)
 	}
@@ -415,7 +430,7 @@ func TestDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := serving(t, nil, "-config", writeConfig(t, 1, "mysql:"+dsn))
-	var aria entity.Player
+	var aria publicPlayer
 	p.ask("POST", "/players", `{"account":"a","name":"Aria"}`, &aria)
 	var health map[string]string
 	p.ask("GET", "/healthz", nil, &health)
@@ -424,11 +439,11 @@ func TestDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, request := range []struct{ method, path, body string }{
-		{"GET", "/players/" + aria.ID.String(), ""},
+		{"GET", "/players/" + string(aria.ID), ""},
 		{"GET", "/players?name=Aria", ""},
 		{"POST", "/players", `{"account":"b","name":"Bo"}`},
-		{"POST", "/players/" + aria.ID.String() + "/items", `{"items":[{"template":1,"count":1}]}`},
-		{"POST", "/guilds", `{"name":"Owls","leader_id":"` + aria.ID.String() + `"}`},
+		{"POST", "/players/" + string(aria.ID) + "/items", `{"items":[{"template":1,"count":1}]}`},
+		{"POST", "/guilds", `{"name":"Owls","leader_id":"` + string(aria.ID) + `"}`},
 		{"GET", "/healthz", ""},
 	} {
 		var body any
@@ -452,7 +467,7 @@ func TestDatabaseGone(t *testing.T) {
 	if err := database.Restart(ctx); err != nil {
 		t.Fatal(err)
 	}
-	var bo entity.Player
+	var bo publicPlayer
 	await(t, "the server recovers", func() bool {
 		err := p.try("POST", "/players", `{"account":"b","name":"Bo"}`, &bo)
 		if err != nil && statusOf(err) != http.StatusServiceUnavailable {
@@ -460,8 +475,9 @@ func TestDatabaseGone(t *testing.T) {
 		}
 		return err == nil
 	})
-	if bo.ID.Compare(aria.ID) <= 0 {
-		t.Errorf("%s came after %s", bo.ID, aria.ID)
+	players := testPublicIDs(t).players
+	if before, after := opened(t, players, aria.ID), opened(t, players, bo.ID); after.Compare(before) <= 0 {
+		t.Errorf("%s came after %s", after, before)
 	}
 	await(t, "/healthz says so", func() bool { return p.try("GET", "/healthz", nil, &health) == nil })
 	p.terminate(t)
@@ -496,6 +512,9 @@ func TestDoesNotStart(t *testing.T) {
 		{[]string{"-config", config("[database]\ndsn = \"sqlite:x.db\"\n")}, "server.number is missing"},
 		{[]string{"-config", config("[server]\nnumber = 1\nnmae = \"s1\"\n[database]\ndsn = \"sqlite:x.db\"\n")}, `did you mean "name"?`},
 		{[]string{"-config", writeConfig(t, 1, "sqlite:/no/such/directory/x.db")}, "no directory"},
+		{[]string{"-config", writeConfig(t, 1, "sqlite:"+foreign+"/x/y.db")}, "text.db"},
+		{[]string{"-config", writeConfigWithKeys(t, 1, dsn, publicKeySection(1, "hunter2"))}, "public_id.key is not a key"},
+		{[]string{"-config", writeConfigWithKeys(t, 1, dsn, "[[public_id]]\nversion = 1\nkey_env = \"NO_KEY\"\n")}, "NO_KEY, which is not set"},
 		{[]string{"-config", writeConfig(t, 1, "sqlite:"+foreign)}, "not an SQLite database"},
 		{[]string{"-config", writeConfig(t, 1, "mysql:game:hunter2@tcp(127.0.0.1:1)/s1")}, "nothing answers at 127.0.0.1:1"},
 		{[]string{"-config", good, "-listen", taken.Addr().String()}, "address already in use"},

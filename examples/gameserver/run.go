@@ -6,9 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"mergesafe/gameid"
@@ -39,6 +43,8 @@ config.toml and runs until SIGINT or SIGTERM.
                           disagree by so much, such as "2h" (default 5m)
   -v                      log every request
 
+For players. Every {id} is a public ID, such as 1-c3beb2965346a74a65fa, which
+tells nothing without the key:
   POST /players             {"account": "acc-1", "name": "Aria"}
   GET  /players/{id}        the player with items and guild
   GET  /players?name=aria   the same by name
@@ -46,13 +52,18 @@ config.toml and runs until SIGINT or SIGTERM.
   POST /guilds              {"name": "Owls", "leader_id": "..."}
   GET  /guilds/{id}         the guild with its members
   POST /guilds/{id}/members {"player_id": "..."}
+Without a key, which is in config.toml or in the environment variable
+PUBLIC_ID_KEY, they are refused.
+
+For operators:
   GET  /healthz             200 if all is well, else 503
   GET  /metrics             for Prometheus
 
 Exit codes: 0 stopped as asked; 1 stopped because something failed, such as the
 lease of the server number being lost; 2 did not start.
 
-Example:
+Examples:
+  PUBLIC_ID_KEY=$(openssl rand -hex 16) gameserver
   gameserver -config s2.toml -listen 127.0.0.1:8082
 `
 
@@ -136,6 +147,14 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	if err != nil {
 		return nil, err
 	}
+	keys, err := cfg.PublicKeys(env)
+	if err != nil {
+		return nil, err
+	}
+	public, err := newPublicIDs(keys)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 
@@ -145,6 +164,9 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 			p.close() // the first error is the one that counts
 		}
 	}()
+	if err := makeDirectory(dsn.Reveal()); err != nil {
+		return nil, err
+	}
 	if p.db, err = store.Open(ctx, dsn.Reveal()); err != nil {
 		return nil, err
 	}
@@ -171,7 +193,7 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	if clock != nil {
 		now = clock.Wall
 	}
-	handler := newServer(p.db, p.node, server.Name, now, log)
+	handler := newServer(p.db, p.node, public, server.Name, now, log)
 	if p.member != nil {
 		handler.metrics.registry.MustRegister(newFleetCollector(p.member.FleetStatus))
 	}
@@ -184,8 +206,30 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+	if public == nil {
+		log.Warn("no key for public IDs: players are refused", "config", opts.config, "want",
+			"a [[public_id]] in it, or the environment variable "+config.PublicKeyEnv+"; a key is what \"openssl rand -hex 16\" prints")
+	}
 	log.Info("serving", "server", server.Number, "name", server.Name, "database", p.db.String(), "address", p.listener.Addr().String())
 	return p, nil
+}
+
+// makeDirectory makes the directory of an SQLite file, so that a first start
+// needs no preparation. It makes one directory, not a whole path: that would
+// rather be mistyped, and become a new and empty world.
+func makeDirectory(dsn string) error {
+	path, ok := strings.CutPrefix(dsn, "sqlite:")
+	if !ok {
+		return nil
+	}
+	err := os.Mkdir(filepath.Dir(path), 0o755)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return nil // opening the database tells what is missing
+	}
+	if err != nil {
+		return fmt.Errorf("make the directory of the database: %w", err)
+	}
+	return nil
 }
 
 // serve answers requests until ctx ends, then stops cleanly. It stops by

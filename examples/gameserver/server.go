@@ -27,22 +27,25 @@ type server struct {
 	players *gameid.Generator[entity.Player]
 	items   *gameid.Generator[entity.Item]
 	guilds  *gameid.Generator[entity.Guild]
+	public  *publicIDs // nil without a key: then nothing is served to players
 	now     func() time.Time
 	log     *slog.Logger
 	metrics *metrics
 	mux     *http.ServeMux
 }
 
-func newServer(db *store.DB, node *gameid.Node, name string, now func() time.Time, log *slog.Logger) *server {
+// newServer returns the server of a world. Without keys, public is nil.
+func newServer(db *store.DB, node *gameid.Node, public *publicIDs, name string, now func() time.Time, log *slog.Logger) *server {
 	s := &server{
 		db:      db,
 		node:    node,
 		players: gameid.NewGenerator[entity.Player](node),
 		items:   gameid.NewGenerator[entity.Item](node),
 		guilds:  gameid.NewGenerator[entity.Guild](node),
+		public:  public,
 		now:     now,
 		log:     log,
-		metrics: newMetrics(db, node, name),
+		metrics: newMetrics(db, node, public, name),
 		mux:     http.NewServeMux(),
 	}
 	for pattern, answer := range map[string]endpoint{
@@ -53,10 +56,11 @@ func newServer(db *store.DB, node *gameid.Node, name string, now func() time.Tim
 		"POST /guilds":              s.foundGuild,
 		"GET /guilds/{id}":          s.guild,
 		"POST /guilds/{id}/members": s.joinGuild,
-		"GET /healthz":              s.health,
 	} {
-		s.mux.HandleFunc(pattern, s.serve(answer))
+		s.mux.HandleFunc(pattern, s.serve(s.withPublicIDs(answer)))
 	}
+	// What follows is for operators.
+	s.mux.HandleFunc("GET /healthz", s.serve(s.health))
 	s.mux.Handle("GET /metrics", s.metrics.handler())
 	return s
 }
@@ -70,6 +74,17 @@ type reply struct {
 	status   int
 	location string // of what was made, if something was
 	body     any    // becomes JSON
+}
+
+// withPublicIDs refuses what is for players while there is no key: it could be
+// answered only with real IDs.
+func (s *server) withPublicIDs(answer endpoint) endpoint {
+	return func(r *http.Request) (reply, error) {
+		if s.public == nil {
+			return reply{}, errNoKey
+		}
+		return answer(r)
+	}
 }
 
 func (s *server) serve(answer endpoint) http.HandlerFunc {
@@ -93,6 +108,7 @@ func (s *server) serve(answer endpoint) http.HandlerFunc {
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	switch {
+	case p == errNoKey: // it was said at the start
 	case r.Context().Err() == context.Canceled:
 		// The client is gone: nobody hears us, and nothing of ours is wrong.
 		s.log.Debug("client gone", "method", r.Method, "path", r.URL.Path, "err", err)

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
@@ -30,7 +29,8 @@ import (
 type testServer struct {
 	client
 	*server
-	log *syncBuffer
+	log   *syncBuffer
+	heard *hearing
 }
 
 // newTestServer serves a fresh world. The reserver is that of the database if
@@ -55,7 +55,7 @@ func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, opts game
 	}
 	t.Cleanup(func() { node.Close() })
 	log := new(syncBuffer)
-	s := newServer(db, node, "s7", time.Now, slog.New(slog.NewTextHandler(log, nil)))
+	s := newServer(db, node, testPublicIDs(t), "s7", time.Now, slog.New(slog.NewTextHandler(log, nil)))
 	http := httptest.NewServer(s)
 	t.Cleanup(func() {
 		http.Close()
@@ -63,11 +63,12 @@ func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, opts game
 			t.Errorf("errors in the log:\n%s", text)
 		}
 	})
-	return &testServer{client{t, http.URL}, s, log}
+	heard := new(hearing)
+	return &testServer{client{t, http.URL, heard.listen}, s, log, heard}
 }
 
-// ids lets cmp compare IDs.
-var ids = cmpopts.EquateComparable(gameid.Of[entity.Player]{}, gameid.Of[entity.Item]{}, gameid.Of[entity.Guild]{})
+// views lets cmp look into them.
+var views = cmp.AllowUnexported(playerView{}, guildView{})
 
 // syncBuffer is what several goroutines write to.
 type syncBuffer struct {
@@ -91,7 +92,7 @@ func (b *syncBuffer) take() string {
 }
 
 type lootGiven struct {
-	Items []entity.Item `json:"items"`
+	Items []publicItem `json:"items"`
 }
 
 func loot(n int) map[string]any {
@@ -105,24 +106,29 @@ func loot(n int) map[string]any {
 func TestPlay(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, dsn string) {
 		s := newTestServer(t, dsn, nil, gameid.Options{})
-		var aria, bo entity.Player
+		var aria, bo publicPlayer
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Aria"}`, &aria)
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Bo 🗡"}`, &bo)
-		want := entity.Player{ID: aria.ID, Account: "acc-1", Name: "Aria", Level: 1, CreatedAt: aria.CreatedAt, UpdatedAt: aria.CreatedAt}
-		if diff := cmp.Diff(want, aria, ids); diff != "" {
+		if diff := cmp.Diff(publicPlayer{ID: aria.ID, Name: "Aria", Level: 1}, aria); diff != "" {
 			t.Errorf("the new player (-want +got):\n%s", diff)
 		}
-		if aria.ID.Server() != 7 || bo.ID.Compare(aria.ID) <= 0 || time.Since(aria.CreatedAt).Abs() > patience {
-			t.Errorf("IDs %s and %s of server 7, created at %s", aria.ID, bo.ID, aria.CreatedAt)
+		ariaID, boID := opened(t, s.public.players, aria.ID), opened(t, s.public.players, bo.ID)
+		row, err := store.Players.Get(t.Context(), s.db, ariaID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := entity.Player{ID: ariaID, Account: "acc-1", Name: "Aria", Level: 1, CreatedAt: row.CreatedAt, UpdatedAt: row.CreatedAt}
+		if row != want || ariaID.Server() != 7 || boID.Compare(ariaID) <= 0 || time.Since(row.CreatedAt).Abs() > patience {
+			t.Errorf("the row %+v; the next ID is %s", row, boID)
 		}
 
 		var got lootGiven
-		s.ask("POST", "/players/"+aria.ID.String()+"/items", loot(maxLoot), &got)
+		s.ask("POST", "/players/"+string(aria.ID)+"/items", loot(maxLoot), &got)
 		if len(got.Items) != maxLoot {
 			t.Fatalf("%d items, want %d", len(got.Items), maxLoot)
 		}
 		for i, item := range got.Items {
-			if i > 0 && item.ID.Compare(got.Items[i-1].ID) <= 0 {
+			if i > 0 && opened(t, s.public.items, item.ID).Compare(opened(t, s.public.items, got.Items[i-1].ID)) <= 0 {
 				t.Fatalf("item %s after %s", item.ID, got.Items[i-1].ID)
 			}
 			if item.Owner != aria.ID || item.Template != int32(i+1) || item.Count != 2 {
@@ -130,54 +136,58 @@ func TestPlay(t *testing.T) {
 			}
 		}
 
-		var owls entity.Guild
+		var owls publicGuild
 		s.ask("POST", "/guilds", map[string]any{"name": "Owls", "leader_id": aria.ID}, &owls)
-		var joined entity.GuildMember
-		s.ask("POST", "/guilds/"+owls.ID.String()+"/members", map[string]any{"player_id": bo.ID}, &joined)
+		var joined publicMember
+		s.ask("POST", "/guilds/"+string(owls.ID)+"/members", map[string]any{"player_id": bo.ID}, &joined)
 		if joined.Player != bo.ID || joined.Guild != owls.ID || joined.Rank != entity.Member {
 			t.Errorf("joined: %+v", joined)
 		}
 
 		// Reading gives back what writing answered, under all addresses.
-		for _, path := range []string{"/players/" + aria.ID.String(), "/players/" + strings.ToUpper(aria.ID.String()), "/players?name=aRIA"} {
+		for _, path := range []string{"/players/" + string(aria.ID), "/players/" + strings.ToUpper(string(aria.ID)), "/players?name=aRIA"} {
 			var view playerView
 			s.ask("GET", path, nil, &view)
-			if diff := cmp.Diff(playerView{aria, got.Items, &owls}, view, ids); diff != "" {
+			if diff := cmp.Diff(playerView{aria, got.Items, &owls}, view, views); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", path, diff)
 			}
 		}
 		var view guildView
-		s.ask("GET", "/guilds/"+owls.ID.String(), nil, &view)
-		leads := entity.GuildMember{Player: aria.ID, Guild: owls.ID, Rank: entity.Leader, JoinedAt: owls.FoundedAt}
-		if diff := cmp.Diff(guildView{owls, []entity.GuildMember{leads, joined}}, view, ids); diff != "" {
+		s.ask("GET", "/guilds/"+string(owls.ID), nil, &view)
+		leads := publicMember{Player: aria.ID, Guild: owls.ID, Rank: entity.Leader}
+		if diff := cmp.Diff(guildView{owls, []publicMember{leads, joined}}, view, views); diff != "" {
 			t.Errorf("the guild (-want +got):\n%s", diff)
 		}
 
 		// Who has nothing has an empty list and no guild, not something missing.
-		var cy entity.Player
+		var cy publicPlayer
 		s.ask("POST", "/players", `{"account":"acc-2","name":"Cy"}`, &cy)
 		var raw map[string]json.RawMessage
-		s.ask("GET", "/players/"+cy.ID.String(), nil, &raw)
+		s.ask("GET", "/players/"+string(cy.ID), nil, &raw)
 		if string(raw["items"]) != "[]" || string(raw["guild"]) != "null" {
 			t.Errorf("items %s and guild %s of a new player", raw["items"], raw["guild"])
 		}
+		s.checkHeard(t, maxLoot+4)
 	})
 }
 
 func TestAnswersToWhatIsWrong(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, dsn string) {
 		s := newTestServer(t, dsn, nil, gameid.Options{})
-		var aria, bo entity.Player
-		var owls entity.Guild
+		var aria, bo publicPlayer
+		var owls publicGuild
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Aria"}`, &aria)
 		s.ask("POST", "/players", `{"account":"acc-2","name":"Bo"}`, &bo)
 		s.ask("POST", "/guilds", map[string]any{"name": "Owls", "leader_id": aria.ID}, &owls)
 		before := rows(t, s.db)
 
-		id := func(id fmt.Stringer) string { return id.String() }
-		const nobody = "00000000001000070000"
-		items := "/players/" + id(aria.ID) + "/items"
-		members := "/guilds/" + id(owls.ID) + "/members"
+		nothing := gameid.MustParse("00000000001000070000")
+		nobody := string(s.public.players.seal(gameid.As[entity.Player](nothing)))
+		noGuild := string(s.public.guilds.seal(gameid.As[entity.Guild](nothing)))
+		ariaID, boID, owlsID := string(aria.ID), string(bo.ID), string(owls.ID)
+		items := "/players/" + ariaID + "/items"
+		members := "/guilds/" + owlsID + "/members"
+		const noPublicID = `is not a public ID: want a version, "-" and 20 hexadecimal digits`
 		for _, tt := range []struct {
 			request string // method and path
 			body    string
@@ -200,11 +210,17 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 			{"POST /players", `{"account":"a","name":"X"} x`, 400, "", "the body is not JSON"},
 			{"POST /players", `{"account":"a","name":"aRIA"}`, 409, "name", `name "aRIA" is taken`},
 			{"POST /players", `{"account":"` + strings.Repeat("a", maxBody) + `"}`, 413, "", "more than 1048576 bytes"},
-			{"GET /players/" + id(aria.ID)[1:], ``, 400, "id", "it has 19 characters, want 20"},
-			{"GET /players/nonsense", ``, 400, "id", `id: "nonsense" is not an ID`},
-			{"GET /players/00000000000000000000", ``, 400, "id", "server 0 is not valid"},
+			{"GET /players/nonsense", ``, 400, "id", `id: "nonsense" ` + noPublicID},
+			{"GET /players/" + ariaID[1:], ``, 400, "id", noPublicID},
+			{"GET /players/0" + ariaID, ``, 400, "id", noPublicID},
+			{"GET /players/" + ariaID + "0", ``, 400, "id", noPublicID},
+			{"GET /players/" + strings.Repeat("0", 5000) + ariaID, ``, 400, "id", noPublicID},
+			{"GET /players/" + nothing.String(), ``, 400, "id", noPublicID},
+			{"GET /players/1-" + nothing.String(), ``, 404, "id", "there is no player 1-" + nothing.String()},
+			{"GET /players/2" + ariaID[1:], ``, 404, "id", "the key of version 2 is not in use here"},
 			{"GET /players/" + nobody, ``, 404, "id", "there is no player " + nobody},
-			{"GET /players/" + id(owls.ID), ``, 404, "id", "there is no player"},
+			{"GET /players/" + opensToNothing, ``, 404, "id", "there is no player " + opensToNothing},
+			{"GET /players/" + owlsID, ``, 404, "id", "there is no player " + owlsID},
 			{"GET /players", ``, 400, "name", "name is missing, want /players?name="},
 			{"GET /players?name=Nobody", ``, 404, "name", `there is no player named "Nobody"`},
 
@@ -217,23 +233,23 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 			{"POST " + items, `{"items":{}}`, 400, "items", "items is a JSON object, want an array"},
 			{"POST " + items, `{"items":[{"colour":1}]}`, 400, "colour", "colour is not a known field"},
 			{"POST /players/" + nobody + "/items", `{"items":[{"template":1,"count":1}]}`, 404, "id", "there is no player " + nobody},
-			{"POST /players/x/items", `{"items":[{"template":1,"count":1}]}`, 400, "id", "not an ID"},
+			{"POST /players/x/items", `{"items":[{"template":1,"count":1}]}`, 400, "id", noPublicID},
 
 			{"POST /guilds", `{"name":"Bats"}`, 400, "leader_id", "leader_id is missing"},
-			{"POST /guilds", `{"name":"Bats","leader_id":"x"}`, 400, "leader_id", `leader_id: "x" is not an ID`},
-			{"POST /guilds", `{"name":"","leader_id":"` + id(bo.ID) + `"}`, 400, "name", "name is missing"},
+			{"POST /guilds", `{"name":"Bats","leader_id":"x"}`, 400, "leader_id", `leader_id: "x" ` + noPublicID},
+			{"POST /guilds", `{"name":"","leader_id":"` + boID + `"}`, 400, "name", "name is missing"},
 			{"POST /guilds", `{"name":"Bats","leader_id":"` + nobody + `"}`, 404, "leader_id", "there is no player " + nobody},
-			{"POST /guilds", `{"name":"OWLS","leader_id":"` + id(bo.ID) + `"}`, 409, "name", `name "OWLS" is taken`},
-			{"POST /guilds", `{"name":"Bats","leader_id":"` + id(aria.ID) + `"}`, 409, "leader_id", "is in a guild already"},
-			{"GET /guilds/" + nobody, ``, 404, "id", "there is no guild " + nobody},
-			{"GET /guilds/x", ``, 400, "id", "not an ID"},
+			{"POST /guilds", `{"name":"OWLS","leader_id":"` + boID + `"}`, 409, "name", `name "OWLS" is taken`},
+			{"POST /guilds", `{"name":"Bats","leader_id":"` + ariaID + `"}`, 409, "leader_id", "is in a guild already"},
+			{"GET /guilds/" + noGuild, ``, 404, "id", "there is no guild " + noGuild},
+			{"GET /guilds/x", ``, 400, "id", noPublicID},
 
 			{"POST " + members, `{"player_id":""}`, 400, "player_id", "player_id is missing"},
-			{"POST " + members, `{"player_id":"x"}`, 400, "player_id", "not an ID"},
+			{"POST " + members, `{"player_id":"x"}`, 400, "player_id", noPublicID},
 			{"POST " + members, `{"player_id":"` + nobody + `"}`, 404, "player_id", "there is no player " + nobody},
-			{"POST " + members, `{"player_id":"` + id(aria.ID) + `"}`, 409, "player_id", "is in a guild already"},
-			{"POST /guilds/" + nobody + "/members", `{"player_id":"` + id(bo.ID) + `"}`, 404, "id", "there is no guild " + nobody},
-			{"POST /guilds/x/members", `{"player_id":"` + id(bo.ID) + `"}`, 400, "id", "not an ID"},
+			{"POST " + members, `{"player_id":"` + ariaID + `"}`, 409, "player_id", "is in a guild already"},
+			{"POST /guilds/" + noGuild + "/members", `{"player_id":"` + boID + `"}`, 404, "id", "there is no guild " + noGuild},
+			{"POST /guilds/x/members", `{"player_id":"` + boID + `"}`, 400, "id", noPublicID},
 
 			{"DELETE /players", ``, 405, "", "DELETE is not allowed here, want GET, HEAD, POST"},
 			{"PUT " + members, `{}`, 405, "", "PUT is not allowed here, want POST"},
@@ -261,6 +277,7 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 		if diff := cmp.Diff(before, rows(t, s.db)); diff != "" {
 			t.Errorf("rows have changed (-before +after):\n%s", diff)
 		}
+		s.checkHeard(t, 3)
 	})
 }
 

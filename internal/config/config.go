@@ -4,8 +4,8 @@
 //
 // The file is read strictly: a key that is not known is an error, as a typing
 // error would otherwise silently change what is checked. Every problem names
-// its line, and what would be right. What may be secret, that is every DSN, is
-// kept in a [Secret] and never part of an error.
+// its line, and what would be right. What may be secret, that is every DSN and
+// every key, is kept in a [Secret] and never part of an error.
 package config
 
 import (
@@ -26,7 +26,8 @@ type Config struct {
 	Registry Database // the fleet registry; zero if there is none
 	Sources  []Source // in the order of the file, each with a name of its own
 
-	file string
+	file      string
+	publicIDs []publicID
 }
 
 // Server is the section [server]: what one game server is.
@@ -49,13 +50,7 @@ const DefaultListen = "127.0.0.1:8080"
 // Database says where a database is: by a DSN in the file, or by the name of
 // an environment variable that holds it. The zero Database is one that the
 // file does not mention.
-type Database struct {
-	dsn  Secret
-	env  string
-	file string
-	line int
-	key  string
-}
+type Database struct{ dsn held }
 
 // Source is one [[source]]: a database under a name, for the tools.
 type Source struct {
@@ -99,6 +94,7 @@ func Parse(file, text string) (*Config, error) {
 		c.Registry = s.database()
 		s.end()
 	}
+	c.publicIDs = root.publicIDs()
 	lines := make(map[string]int)
 	for _, s := range root.sections("source") {
 		source := Source{Name: s.text("name", sourceName), Database: s.database()}
@@ -151,22 +147,7 @@ func (c *Config) Source(name string) (Source, error) {
 // now, with os.LookupEnv or the like, so that a file can mention databases
 // that are not at hand everywhere.
 func (d Database) DSN(lookup func(name string) (value string, ok bool)) (Secret, error) {
-	if d.env == "" {
-		return d.dsn, nil
-	}
-	value, ok := lookup(d.env)
-	problem := ""
-	switch {
-	case !ok:
-		problem = "is not set"
-	case value == "":
-		problem = "is empty"
-	case !isDSN(value):
-		problem = "holds no DSN: " + wantDSN
-	default:
-		return NewSecret(value), nil
-	}
-	return Secret{}, &Error{File: d.file, Line: d.line, Key: d.key, Problem: fmt.Sprintf("names the environment variable %s, which %s", d.env, problem)}
+	return d.dsn.find(lookup, dsnForm)
 }
 
 // FindRegistry returns the DSN of the fleet registry: the given one, which may

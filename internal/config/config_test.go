@@ -86,16 +86,16 @@ func TestParseProblems(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		// Names.
 		{"[server]\nnubmer = 7", `2: unknown key nubmer (did you mean "number"?): [server] has number, name, listen`},
-		{"\n\n[sever]\nnumber = 7", `3: unknown key sever (did you mean "server"?): the file has server, database, registry, source`},
-		{"number = 7\n[server]", `1: unknown key number: the file has server, database, registry, source`},
+		{"\n\n[sever]\nnumber = 7", `3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source`},
+		{"number = 7\n[server]", `1: unknown key number: the file has server, database, registry, public_id, source`},
 		{"[server]\nNumber = 7", `2: unknown key Number (did you mean "number"?): [server] has number, name, listen`},
 		{"[server]\n\"a b\" = 7", `2: unknown key with special characters: [server] has number, name, listen`},
 		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env`},
 		{"[server]\nname = '''\n[x]\ny=1'''\n[server.tls]\ncert='x'", `2: server.name has a control character in it: want a plain name` + "\n" +
 			`5: unknown key tls: [server] has number, name, listen`},
-		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, registry, source` + "\n" +
-			`2: unknown key b: the file has server, database, registry, source` + "\n" +
-			`3: unknown key c: the file has server, database, registry, source`},
+		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, registry, public_id, source` + "\n" +
+			`2: unknown key b: the file has server, database, registry, public_id, source` + "\n" +
+			`3: unknown key c: the file has server, database, registry, public_id, source`},
 
 		// Types and ranges.
 		{"[server]\nnumber = 0", `2: server.number 0 is out of range: want 1 to 1048575`},
@@ -131,6 +131,21 @@ func TestParseProblems(t *testing.T) {
 
 		{"[registry]", `1: registry.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
 		{"[registry]\nname = 'x'\ndsn = 'sqlite:f'", `2: unknown key name: [registry] has dsn, dsn_env`},
+
+		// Keys of public IDs.
+		{"[public_id]", `1: public_id can be there several times: want [[public_id]], with two brackets`},
+		{"[[public_id]]", `1: public_id.key is missing: ` + wantKey + `; or key_env with the name of an environment variable that holds it` + "\n" +
+			`1: public_id.version is missing: want a number from 1 to 999, another one for every key`},
+		{"[[public_id]]\nversion = 0\nkey_env = 'K'", `2: public_id.version 0 is out of range: want 1 to 999`},
+		{"[[public_id]]\nversion = 1000\nkey_env = 'K'", `2: public_id.version 1000 is out of range: want 1 to 999`},
+		{"[[public_id]]\nversion = 3\nkey_env = 'K'\n[[public_id]]\nkey_env = 'L'\nversion = 3", `6: public_id.version 3 is that of the key in line 2 already`},
+		{"[[public_id]]\nversion = 1\nkey = 'hunter2'", `3: public_id.key is not a key: ` + wantKey},
+		{"[[public_id]]\nversion = 1\nkey = '" + strings.Repeat("a", 31) + "'", `3: public_id.key is not a key: ` + wantKey},
+		{"[[public_id]]\nversion = 1\nkey = '" + strings.Repeat("ab", 20) + "'", `3: public_id.key is not a key: ` + wantKey},
+		{"[[public_id]]\nversion = 1\nkey = ''", `3: public_id.key is not a key: ` + wantKey},
+		{"[[public_id]]\nversion = 1\nkey = 7", `3: public_id.key is an integer: want text in quotes`},
+		{"[[public_id]]\nversion = 1\nkey = '" + strings.Repeat("ab", 16) + "'\nkey_env = 'K'", `4: public_id.key_env and key are both there: want one of them`},
+		{"[[public_id]]\nversion = 1\nkye = 'x'", `3: unknown key kye (did you mean "key"?): [public_id] has version, key, key_env`},
 
 		// Sources.
 		{"[[source]]\ndsn='sqlite:a'", `1: source.name is missing: want a short name for the tools, such as name = "s1"`},
@@ -302,13 +317,15 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commented := regexp.MustCompile(`(?m)^# (dsn.*=.*)$`).FindAllStringSubmatch(string(text), -1)
-	if len(commented) == 0 {
-		t.Fatal("no commented line found")
-	}
-	for _, m := range commented {
-		if _, err := Parse("c.toml", "[database]\n"+m[1]); err != nil {
-			t.Errorf("%s: %v", m[1], err)
+	for pattern, head := range map[string]string{`dsn.*=.*`: "[database]", `key.*=.*`: "[[public_id]]\nversion = 9"} {
+		commented := regexp.MustCompile("(?m)^# ("+pattern+")$").FindAllStringSubmatch(string(text), -1)
+		if len(commented) == 0 {
+			t.Fatalf("no commented line found for %s", head)
+		}
+		for _, m := range commented {
+			if _, err := Parse("c.toml", head+"\n"+m[1]); err != nil {
+				t.Errorf("%s: %v", m[1], err)
+			}
 		}
 	}
 }
@@ -334,6 +351,9 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("accepted %v", c.Server)
 			}
 			err = c.CheckServer()
+		}
+		if err == nil {
+			_, err = c.PublicKeys(env(nil))
 		}
 		if err != nil && strings.Contains(err.Error(), secret) && !strings.Contains(before+after, secret) {
 			t.Errorf("the message has the secret: %v", err)

@@ -141,22 +141,7 @@ func (s *section) integer(key string, lowest, highest int64) int64 {
 }
 
 // database reads the keys dsn and dsn_env, of which one must be there.
-func (s *section) database() Database {
-	d := Database{
-		dsn:  NewSecret(s.text("dsn", dsn)),
-		env:  s.text("dsn_env", envName),
-		file: s.doc.file,
-		line: s.line("dsn_env"),
-		key:  s.path("dsn_env"),
-	}
-	switch hasDSN, hasEnv := s.has("dsn"), s.has("dsn_env"); {
-	case hasDSN && hasEnv:
-		s.problem("dsn_env", "and dsn are both there: want one of them")
-	case !hasDSN && !hasEnv:
-		s.lacks("dsn", wantDSN+"; or dsn_env with the name of an environment variable that holds it")
-	}
-	return d
-}
+func (s *section) database() Database { return Database{s.held("dsn", dsnForm)} }
 
 // end finds the keys that nobody has read.
 func (s *section) end() {
@@ -269,20 +254,6 @@ func address(s string) string {
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && port != "0" {
 		return "has no port from 0 to 65535: " + want
-	}
-	return ""
-}
-
-const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
-
-func isDSN(s string) bool {
-	scheme, rest, _ := strings.Cut(s, ":")
-	return (scheme == "sqlite" || scheme == "mysql") && rest != ""
-}
-
-func dsn(s string) string {
-	if !isDSN(s) {
-		return "is not a DSN: " + wantDSN
 	}
 	return ""
 }

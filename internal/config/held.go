@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// held is a secret that the file holds, or the name of an environment variable
+// that holds it. The zero held is one that the file does not mention.
+type held struct {
+	secret Secret
+	env    string
+
+	// Where the file says so.
+	file string
+	line int
+	key  string
+}
+
+// form is what a secret has to look like.
+type form struct {
+	name  string // what it is: "a ..."
+	want  string // what would be right
+	valid func(string) bool
+}
+
+// held reads the key of that name, or the one with "_env" behind it: one of
+// them must be there.
+func (s *section) held(name string, f form) held {
+	check := func(text string) string {
+		if f.valid(text) {
+			return ""
+		}
+		return "is not a " + f.name + ": " + f.want
+	}
+	env := name + "_env"
+	h := held{secret: NewSecret(s.text(name, check)), env: s.text(env, envName), file: s.doc.file}
+	hasName, hasEnv := s.has(name), s.has(env)
+	switch {
+	case hasName && hasEnv:
+		s.problem(env, fmt.Sprintf("and %s are both there: want one of them", name))
+	case !hasName && !hasEnv:
+		s.lacks(name, fmt.Sprintf("%s; or %s with the name of an environment variable that holds it", f.want, env))
+	}
+	given := name
+	if hasEnv {
+		given = env
+	}
+	h.line, h.key = s.line(given), s.path(given)
+	return h
+}
+
+// find returns the secret, from the environment if it is there.
+func (h held) find(lookup func(name string) (value string, ok bool), f form) (Secret, error) {
+	if h.env == "" {
+		return h.secret, nil
+	}
+	value, problem := fromEnv(h.env, lookup, f)
+	if problem != "" {
+		return Secret{}, h.error(fmt.Sprintf("names the environment variable %s, which %s", h.env, problem))
+	}
+	return value, nil
+}
+
+func (h held) error(problem string) error {
+	return &Error{File: h.file, Line: h.line, Key: h.key, Problem: problem}
+}
+
+// fromEnv returns what an environment variable holds, or what is wrong with it.
+func fromEnv(name string, lookup func(string) (string, bool), f form) (_ Secret, problem string) {
+	value, ok := lookup(name)
+	switch {
+	case !ok:
+		problem = "is not set"
+	case value == "":
+		problem = "is empty"
+	case !f.valid(value):
+		problem = "holds no " + f.name + ": " + f.want
+	default:
+		return NewSecret(value), ""
+	}
+	return Secret{}, problem
+}
+
+const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
+
+var dsnForm = form{"DSN", wantDSN, isDSN}
+
+func isDSN(s string) bool {
+	scheme, rest, _ := strings.Cut(s, ":")
+	return (scheme == "sqlite" || scheme == "mysql") && rest != ""
+}

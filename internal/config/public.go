@@ -1,0 +1,93 @@
+package config
+
+import (
+	"encoding/hex"
+	"fmt"
+)
+
+// PublicKey is a key that seals the IDs which the public sees.
+type PublicKey struct {
+	// Version tells its IDs from those of other keys: 1 to MaxPublicVersion.
+	Version int
+
+	// Key has 16, 24 or 32 bytes, as they are.
+	Key Secret
+}
+
+// MaxPublicVersion is the highest version of a [PublicKey].
+const MaxPublicVersion = 999
+
+// PublicKeyEnv names the environment variable that holds the key of version 1
+// where the file has no [[public_id]].
+const PublicKeyEnv = "PUBLIC_ID_KEY"
+
+// publicID is one [[public_id]].
+type publicID struct {
+	version int
+	key     held
+}
+
+const wantKey = `want 32, 48 or 64 hexadecimal digits, such as "openssl rand -hex 16" prints`
+
+var keyForm = form{"key", wantKey, isKey}
+
+func isKey(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && (len(b) == 16 || len(b) == 24 || len(b) == 32)
+}
+
+// publicIDs reads all [[public_id]].
+func (s *section) publicIDs() (all []publicID) {
+	lines := make(map[int]int)
+	for _, s := range s.sections("public_id") {
+		id := publicID{int(s.integer("version", 1, MaxPublicVersion)), s.held("key", keyForm)}
+		if !s.has("version") {
+			s.lacks("version", fmt.Sprintf("want a number from 1 to %d, another one for every key", MaxPublicVersion))
+		} else if first, taken := lines[id.version]; taken && id.version != 0 {
+			s.problem("version", fmt.Sprintf("%d is that of the key in line %d already", id.version, first))
+		} else {
+			lines[id.version] = s.line("version")
+		}
+		all = append(all, id)
+		s.end()
+	}
+	return all
+}
+
+// PublicKeys returns the keys of public IDs, in the order of the file: the
+// first is to seal, all are to open. Where the file has none, it is the one of
+// version 1 in the environment variable [PublicKeyEnv], if that is set, or
+// none at all.
+func (c *Config) PublicKeys(lookup func(name string) (value string, ok bool)) ([]PublicKey, error) {
+	if len(c.publicIDs) == 0 {
+		if _, ok := lookup(PublicKeyEnv); !ok {
+			return nil, nil
+		}
+		text, problem := fromEnv(PublicKeyEnv, lookup, keyForm)
+		if problem != "" {
+			return nil, fmt.Errorf("config: the environment variable %s %s", PublicKeyEnv, problem)
+		}
+		return []PublicKey{{1, decodeKey(text)}}, nil
+	}
+	var keys []PublicKey
+	for _, id := range c.publicIDs {
+		text, err := id.key.find(lookup, keyForm)
+		if err != nil {
+			return nil, err
+		}
+		key := PublicKey{id.version, decodeKey(text)}
+		for _, other := range keys {
+			if other.Key.Reveal() == key.Key.Reveal() {
+				return nil, id.key.error(fmt.Sprintf("is the same key as that of version %d: want another one for every version", other.Version))
+			}
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// decodeKey returns the bytes of a key that has its form.
+func decodeKey(text Secret) Secret {
+	b, _ := hex.DecodeString(text.Reveal())
+	return NewSecret(string(b))
+}
