@@ -6,13 +6,13 @@ GO ?= go
 # that it names already.
 WITH_MARIADB = $(GO) run ./internal/mariadbtest/with-mariadb --
 
-.PHONY: help test check tools toolchain
+.PHONY: help test check tools toolchain browser
 
 help: ## print this list
 	@echo 'usage: make TARGET'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-test: check toolchain ## everything: the checks, then all tests with the race detector and a real MariaDB
+test: check toolchain browser ## everything: the checks, then all tests with the race detector and a real MariaDB
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -race -timeout 12m ./...
 	$(GO) test -C bench ./...
 
@@ -30,6 +30,10 @@ tools: ## build the operators' commands into bin/
 # The race detector needs a C compiler.
 toolchain:
 	@set -- $$($(GO) env CC); command -v "$$1" >/dev/null || .ci/install gcc libc6-dev
+
+# One test looks at the HTML report in a browser. Where there is none to be had, it is skipped.
+browser:
+	@command -v chromium >/dev/null || .ci/install chromium || echo 'without chromium the look of the HTML report is not tested' >&2
 
 # Measuring needs the program of a database server, not a running one.
 bench: ## measure IDs and storage beside their peers, and print one table (under ten minutes)

@@ -1,0 +1,47 @@
+// Package printable makes texts safe to show: names of players come from
+// players, and some hold what clears a screen or turns a line around.
+package printable
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Piece is a part of a text. An escaped one stands for characters that would
+// not be seen, or would change what is around them.
+type Piece struct {
+	Text    string
+	Escaped bool
+}
+
+// Pieces takes a text apart. Escapes are those of Go: "\n", "\u202e". What is
+// special in HTML or elsewhere but can be seen is left as it is.
+func Pieces(s string) []Piece {
+	var all []Piece
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		next := Piece{Text: s[:size]}
+		if !unicode.IsPrint(r) || r == utf8.RuneError && size == 1 {
+			quoted := strconv.QuoteToASCII(s[:size])
+			next = Piece{quoted[1 : len(quoted)-1], true}
+		}
+		if n := len(all); n > 0 && all[n-1].Escaped == next.Escaped {
+			all[n-1].Text += next.Text
+		} else {
+			all = append(all, next)
+		}
+		s = s[size:]
+	}
+	return all
+}
+
+// Text is the text with its escapes in place.
+func Text(s string) string {
+	var b strings.Builder
+	for _, p := range Pieces(s) {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
