@@ -10,8 +10,12 @@ import (
 
 // dialect is what differs between kinds of databases.
 type dialect interface {
-	// begin opens the snapshot on a fresh connection.
-	begin(ctx context.Context, conn *sql.Conn) error
+	// begin prepares a fresh connection, and opens the snapshot if there is to
+	// be one.
+	begin(ctx context.Context, conn *sql.Conn, snapshot bool) error
+
+	// load is how many statements the server works on.
+	load(ctx context.Context, pool *sql.DB) (int, error)
 
 	// unchanged returns an error if the snapshot no longer holds for some
 	// reason that the database itself does not see.

@@ -34,6 +34,11 @@ const (
 	mysqlIsolation = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 	mysqlSnapshot  = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
 
+	// mysqlCommitted lets every statement see what is committed when it begins.
+	mysqlCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
+
+	mysqlRunning = "SHOW GLOBAL STATUS LIKE 'Threads_running'"
+
 	// mysqlProbe asks for a table that does not exist. Who may read every
 	// table is told so; who may read some tables only, and therefore sees only
 	// those in the catalogue, is told that he may not read this one.
@@ -66,7 +71,13 @@ func mysqlError(err error, numbers ...uint16) bool {
 	return false
 }
 
-func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn) error {
+func (d *mysqlDialect) load(ctx context.Context, pool *sql.DB) (n int, err error) {
+	var name string
+	err = pool.QueryRowContext(ctx, mysqlRunning).Scan(&name, &n)
+	return n, err
+}
+
+func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn, snapshot bool) error {
 	exec := func(statement string) error {
 		_, err := conn.ExecContext(ctx, statement)
 		return err
@@ -89,6 +100,9 @@ func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn) error {
 	}
 	if err := mayReadAll(ctx, conn); err != nil {
 		return err
+	}
+	if !snapshot {
+		return exec(mysqlCommitted)
 	}
 	return exec(mysqlSnapshot)
 }

@@ -16,6 +16,10 @@ import (
 const (
 	batchRows  = 4096
 	batchBytes = 256 << 10
+
+	// ahead is how many batches there are: the one that is looked at, and the
+	// one that is read meanwhile.
+	ahead = 2
 )
 
 // Scan implements [merge.Source]. Besides errors of the database it gives a
@@ -31,6 +35,8 @@ func (s *Source) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Bat
 	}
 }
 
+// scan reads ahead: while the consumer works on one batch, the next one is
+// read, so that the database, the driver and the consumer share the cores.
 func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Batch) bool) error {
 	schema, err := s.schema(ctx)
 	if err != nil {
@@ -44,36 +50,29 @@ func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Ba
 	if err != nil {
 		return err
 	}
-	rows, err := s.conn.QueryContext(ctx, q.statement)
-	if err != nil {
-		return err
+	var (
+		read = make(chan *buffer)        // full
+		free = make(chan *buffer, ahead) // to be filled
+		quit = make(chan struct{})       // nobody wants more
+		done = make(chan error, 1)       // all is read, or none will be
+	)
+	for range ahead {
+		free <- q.buffer()
 	}
-	defer rows.Close()
-	dest := make([]any, len(q.vectors))
-	for i := range q.vectors {
-		dest[i] = &q.vectors[i]
-	}
-	for more := true; more; {
-		if err := ctx.Err(); err != nil { // the driver may have rows left that it has received already
-			return err
-		}
-		n, size := 0, 0
-		for n < batchRows && size < batchBytes {
-			if more = rows.Next(); !more {
-				break
-			}
-			if err := rows.Scan(dest...); err != nil {
-				return err
-			}
-			if n++; n%64 == 0 {
-				size = q.size()
-			}
-		}
-		if n > 0 && !yield(q.batch(n)) {
+	go func() {
+		defer close(read)
+		done <- s.read(ctx, q.statement, read, free, quit)
+	}()
+	for b := range read {
+		if !yield(q.batch(b)) {
+			close(quit)
+			<-done
 			return nil
 		}
+		b.reset()
+		free <- b
 	}
-	if err := rows.Err(); err != nil {
+	if err := <-done; err != nil {
 		return err
 	}
 	return s.dialect.unchanged()
@@ -82,9 +81,8 @@ func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Ba
 // query is a statement and where its columns go.
 type query struct {
 	statement    string
-	vectors      []vector
-	order, carry []int // indexes in vectors
-	result       merge.Batch
+	columns      []vector // empty ones
+	order, carry []int    // indexes in columns
 }
 
 // plan writes the statement of a scan.
@@ -103,7 +101,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		read       = func(c *column, r reading) int {
 			readings = append(readings, r)
 			selected = append(selected, r.expr)
-			q.vectors = append(q.vectors, vector{column: c.Name, encode: r.encode})
+			q.columns = append(q.columns, vector{column: c.Name, encode: r.encode})
 			return len(readings) - 1
 		}
 		notNull = func(c *column) {
@@ -206,25 +204,22 @@ func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNul
 	return "NOT EXISTS (SELECT 1 FROM " + quote(to.name) + " AS p WHERE " + strings.Join(pairs, " AND ") + ")", nil
 }
 
-func (q *query) size() (n int) {
-	for i := range q.vectors {
-		n += len(q.vectors[i].Data)
-	}
-	return n
-}
+// buffer makes room for one batch.
+func (q *query) buffer() *buffer { return &buffer{columns: slices.Clone(q.columns)} }
 
-// batch hands out what was gathered, and starts anew.
-func (q *query) batch(n int) *merge.Batch {
-	b := &q.result
-	b.Len, b.Order, b.Carry = n, b.Order[:0], b.Carry[:0]
+// batch hands out what was read into a buffer.
+func (q *query) batch(b *buffer) *merge.Batch {
+	out := &b.batch
+	out.Len, out.Order, out.Carry = b.rows, out.Order[:0], out.Carry[:0]
+	finished := make([]merge.Vector, len(b.columns))
+	for i := range b.columns {
+		finished[i] = b.columns[i].finish()
+	}
 	for _, i := range q.order {
-		b.Order = append(b.Order, q.vectors[i].finish())
+		out.Order = append(out.Order, finished[i])
 	}
 	for _, i := range q.carry {
-		b.Carry = append(b.Carry, q.vectors[i].finish())
+		out.Carry = append(out.Carry, finished[i])
 	}
-	for i := range q.vectors {
-		q.vectors[i].reset()
-	}
-	return b
+	return out
 }

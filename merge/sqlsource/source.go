@@ -24,13 +24,31 @@ import (
 type Source struct {
 	name    string
 	db      io.Closer
+	pool    *sql.DB
 	conn    *sql.Conn
 	dialect dialect
+	options Options
 	busy    bool
 	found   *schema // nil until it was read
 }
 
 var _ merge.Source = (*Source)(nil)
+
+// Options are what may be chosen about a [Source]. The zero value means the
+// defaults.
+type Options struct {
+	// NoSnapshot lets every Scan, Count and Row see the rows of its own moment.
+	// The default is one moment for all. On MariaDB and MySQL a snapshot that
+	// is open for hours keeps the server from cleaning up behind its writers;
+	// without it, what is written meanwhile may be seen by one Scan and not by
+	// another, and the catalogue says so.
+	NoSnapshot bool
+
+	// Pause, if not nil, is called before every batch of a Scan, and may wait to
+	// spare the database. A Scan ends with the error that it returns. It is
+	// called by a goroutine of the source, one at a time.
+	Pause func(ctx context.Context) error
+}
 
 var errBusy = errors.New("sqlsource: called while a Scan is open: a source answers one question at a time")
 
@@ -47,6 +65,11 @@ var errBusy = errors.New("sqlsource: called while a Scan is open: a source answe
 // there; if a writer comes and changes it, every method returns
 // [store.ErrChanged] from then on.
 func Open(ctx context.Context, name, dsn string) (*Source, error) {
+	return OpenWith(ctx, name, dsn, Options{})
+}
+
+// OpenWith is [Open] with options.
+func OpenWith(ctx context.Context, name, dsn string, options Options) (*Source, error) {
 	db, err := store.OpenReadOnly(ctx, dsn)
 	if err != nil {
 		return nil, err
@@ -58,7 +81,7 @@ func Open(ctx context.Context, name, dsn string) (*Source, error) {
 	case store.MySQL:
 		d = newMySQL()
 	}
-	s, err := newSource(ctx, name, db.Pool().DB, d)
+	s, err := newSource(ctx, name, db.Pool().DB, d, options)
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("sqlsource: open %q: %w", db, err)
@@ -68,16 +91,16 @@ func Open(ctx context.Context, name, dsn string) (*Source, error) {
 }
 
 // newSource opens the snapshot on a connection of pool.
-func newSource(ctx context.Context, name string, pool *sql.DB, d dialect) (*Source, error) {
+func newSource(ctx context.Context, name string, pool *sql.DB, d dialect, options Options) (*Source, error) {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.begin(ctx, conn); err != nil {
+	if err := d.begin(ctx, conn, !options.NoSnapshot); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	return &Source{name: name, conn: conn, dialect: d}, nil
+	return &Source{name: name, pool: pool, conn: conn, dialect: d, options: options}, nil
 }
 
 // Close gives up the snapshot and closes the connection.
@@ -89,6 +112,18 @@ func (s *Source) Close() error {
 	s.conn.ExecContext(ctx, "ROLLBACK")
 	s.conn.Close()
 	return s.db.Close()
+}
+
+// Load is how many statements the server works on at this moment, ours and
+// this question among them; 0 for SQLite, which has no server. It asks over a
+// connection of its own, and may be called at any time, also while a Scan is
+// open.
+func (s *Source) Load(ctx context.Context) (int, error) {
+	n, err := s.dialect.load(ctx, s.pool)
+	if err != nil {
+		return 0, fmt.Errorf("sqlsource: load: %w", err)
+	}
+	return n, nil
 }
 
 // Name implements [merge.Source].
@@ -117,6 +152,7 @@ func (s *Source) schema(ctx context.Context) (*schema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sqlsource: catalogue: %w", err)
 		}
+		found.NoSnapshot = s.options.NoSnapshot
 		s.found = found
 	}
 	return s.found, nil

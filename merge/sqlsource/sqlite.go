@@ -15,7 +15,12 @@ type sqliteDialect struct{ check func() error }
 
 func (d sqliteDialect) unchanged() error { return d.check() }
 
-func (d sqliteDialect) begin(ctx context.Context, conn *sql.Conn) error {
+func (d sqliteDialect) load(context.Context, *sql.DB) (int, error) { return 0, nil }
+
+func (d sqliteDialect) begin(ctx context.Context, conn *sql.Conn, snapshot bool) error {
+	if !snapshot {
+		return nil
+	}
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
 	}

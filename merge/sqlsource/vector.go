@@ -6,50 +6,86 @@ import "mergesafe/merge"
 // what the driver delivered, and never nil.
 type encode func(dst []byte, src any) ([]byte, error)
 
-// vector gathers the values of one column of a batch. It is the destination
-// of [database/sql.Rows.Scan], so that values go from the driver's buffer
+// vector gathers the values of one column of a batch, from the driver's buffer
 // into the batch without a copy between.
 type vector struct {
 	column string // its name
 	encode encode
-	merge.Vector
-	nulls   []bool
-	hasNull bool
-	ragged  bool // the values have not all the same size
+
+	rows  int
+	data  []byte
+	width int    // of every value so far; ragged: they differ
+	ends  []int  // only once they differ
+	nulls []bool // only once there is one
 }
 
-// Scan appends one value. What cannot be encoded is a [*merge.UnsupportedError].
-func (v *vector) Scan(src any) error {
-	start := len(v.Data)
+// ragged is the width of values that have not all the same size.
+const ragged = -1
+
+// add appends one value. What cannot be encoded is a [*merge.UnsupportedError].
+func (v *vector) add(src any) error {
+	start := len(v.data)
 	if src == nil {
-		v.hasNull = true
+		if len(v.nulls) == 0 {
+			v.nulls = appendTimes(v.nulls, false, v.rows)
+		}
+		v.nulls = append(v.nulls, true)
 	} else {
-		data, err := v.encode(v.Data, src)
+		data, err := v.encode(v.data, src)
 		if err != nil {
 			return &merge.UnsupportedError{Column: v.column, Reason: err.Error()}
 		}
-		v.Data = data
+		v.data = data
+		if len(v.nulls) > 0 {
+			v.nulls = append(v.nulls, false)
+		}
 	}
-	v.ragged = v.ragged || len(v.Ends) > 0 && len(v.Data)-start != v.Ends[0]
-	v.Ends = append(v.Ends, len(v.Data))
-	v.nulls = append(v.nulls, src == nil)
+	size := len(v.data) - start
+	switch {
+	case v.width == ragged:
+		v.ends = append(v.ends, len(v.data))
+	case v.rows == 0:
+		v.width = size
+	case size != v.width:
+		for i := range v.rows {
+			v.ends = append(v.ends, (i+1)*v.width)
+		}
+		v.ends = append(v.ends, len(v.data))
+		v.width = ragged
+	}
+	v.rows++
 	return nil
+}
+
+func appendTimes(dst []bool, b bool, n int) []bool {
+	for range n {
+		dst = append(dst, b)
+	}
+	return dst
 }
 
 // finish makes the vector ready to be read.
 func (v *vector) finish() merge.Vector {
-	out := v.Vector
-	if v.hasNull {
-		out.Null = v.nulls
+	out := merge.Vector{Data: v.data}
+	switch {
+	case v.width > 0:
+		out.Width = v.width
+	case v.width == 0: // all are empty
+		for range v.rows {
+			v.ends = append(v.ends, 0)
+		}
+		out.Ends = v.ends
+	default:
+		out.Ends = v.ends
 	}
-	if !v.ragged && len(v.Ends) > 0 {
-		out.Width = v.Ends[0] // 0 again if all values are empty
+	if len(v.nulls) > 0 {
+		out.Null = v.nulls
 	}
 	return out
 }
 
 // reset makes room for the next batch, which overwrites this one.
 func (v *vector) reset() {
-	v.Data, v.Ends, v.nulls = v.Data[:0], v.Ends[:0], v.nulls[:0]
-	v.hasNull, v.ragged = false, false
+	v.rows, v.width = 0, 0
+	v.data, v.ends, v.nulls = v.data[:0], v.ends[:0], v.nulls[:0]
 }

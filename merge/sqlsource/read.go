@@ -1,0 +1,98 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+
+	"mergesafe/merge"
+)
+
+// buffer is what one batch is read into.
+type buffer struct {
+	rows    int
+	columns []vector
+	batch   merge.Batch
+}
+
+func (b *buffer) reset() {
+	b.rows = 0
+	for i := range b.columns {
+		b.columns[i].reset()
+	}
+}
+
+func (b *buffer) size() (n int) {
+	for i := range b.columns {
+		n += len(b.columns[i].data)
+	}
+	return n
+}
+
+// fill reads rows until the buffer is full. more is false after the last row.
+func (b *buffer) fill(rows driver.Rows, dest []driver.Value) (more bool, err error) {
+	for b.rows < batchRows {
+		if err := rows.Next(dest); err != nil {
+			if err == io.EOF {
+				return false, nil
+			}
+			return false, err
+		}
+		for i := range b.columns {
+			if err := b.columns[i].add(dest[i]); err != nil {
+				return false, err
+			}
+		}
+		if b.rows++; b.rows%64 == 0 && b.size() >= batchBytes {
+			break
+		}
+	}
+	return true, nil
+}
+
+// read runs a statement and hands over its rows in buffers, which come back
+// through free. It reads from the driver itself: what database/sql does for
+// every row costs as much as all that is done here.
+func (s *Source) read(ctx context.Context, statement string, read chan<- *buffer, free <-chan *buffer, quit <-chan struct{}) error {
+	return s.conn.Raw(func(conn any) error {
+		queryer, ok := conn.(driver.QueryerContext)
+		if !ok {
+			return errors.New("the driver does not take statements with a context")
+		}
+		rows, err := queryer.QueryContext(ctx, statement, nil)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		dest := make([]driver.Value, len(rows.Columns()))
+		for more := true; more; {
+			var b *buffer
+			select {
+			case b = <-free:
+			case <-quit:
+				return nil
+			}
+			if s.options.Pause != nil {
+				if err := s.options.Pause(ctx); err != nil {
+					return err
+				}
+			}
+			if err := ctx.Err(); err != nil { // the driver may have rows left that it has received already
+				return err
+			}
+			if more, err = b.fill(rows, dest); err != nil {
+				return err
+			}
+			if b.rows == 0 {
+				break
+			}
+			select {
+			case read <- b:
+			case <-quit:
+				return nil
+			}
+		}
+		return nil
+	})
+}
