@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/number"
 )
 
 // Limits of text fields, in characters (Unicode code points), as databases
@@ -27,6 +28,10 @@ type Player struct {
 	Gold      int64             `db:"gold" json:"gold"`       // from 0
 	CreatedAt time.Time         `db:"created_at" json:"created_at"`
 	UpdatedAt time.Time         `db:"updated_at" json:"updated_at"`
+
+	// Number is what the game shows and players read aloud, no two players of
+	// the fleet have the same. Zero if the player has none.
+	Number number.Number `db:"number" json:"number,omitzero"`
 }
 
 // Item is a stack of things of one template that a player owns.

@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/number"
 )
 
 var now = entity.Time(time.Date(2026, 11, 21, 3, 4, 5, 678_901_234, time.FixedZone("", 3600)))
@@ -51,6 +52,7 @@ func TestValid(t *testing.T) {
 		"space inside":           with(player(), func(p *P) { p.Name = "Aria of Dawn" }),
 		"emoji of several runes": with(player(), func(p *P) { p.Name = "👩‍🚀" }),
 		"most gold":              with(player(), func(p *P) { p.Gold = 1<<63 - 1 }),
+		"greatest number":        with(player(), func(p *P) { p.Number = number.Max }),
 		"officer":                with(member(), func(m *entity.GuildMember) { m.Rank = entity.Officer }),
 	} {
 		if err := e.Validate(); err != nil {
@@ -88,6 +90,8 @@ func TestInvalid(t *testing.T) {
 		{with(player(), func(p *P) { p.CreatedAt = time.Time{} }), "player", "created_at", "is missing"},
 		{with(player(), func(p *P) { p.UpdatedAt = now.Add(time.Microsecond) }), "player", "updated_at", "whole milliseconds"},
 		{with(player(), func(p *P) { p.UpdatedAt = now.In(time.FixedZone("X", 60)) }), "player", "updated_at", "want UTC"},
+		{with(player(), func(p *P) { p.Number = -1 }), "player", "number", "is -1, want 1 to 999999999999999, or none"},
+		{with(player(), func(p *P) { p.Number = number.Max + 1 }), "player", "number", "want 1 to 999999999999999, or none"},
 		{with(player(), func(p *P) { p.UpdatedAt = now.AddDate(8000, 0, 0) }), "player", "updated_at", "year 10026, want 1970 to 9999"},
 		{with(player(), func(p *P) { p.UpdatedAt = now.AddDate(-60, 0, 0) }), "player", "updated_at", "year 1966, want 1970 to 9999"},
 		{with(item(), func(i *I) { i.ID = gameid.Of[I]{} }), "item", "id", "is missing"},
@@ -134,7 +138,8 @@ func TestNames(t *testing.T) {
 		typ := reflect.TypeOf(e)
 		for i := range typ.NumField() {
 			tag := typ.Field(i).Tag
-			if tag.Get("db") == "" || tag.Get("db") != tag.Get("json") {
+			name, _, _ := strings.Cut(tag.Get("json"), ",")
+			if tag.Get("db") == "" || tag.Get("db") != name {
 				t.Errorf("%s.%s: db %q, json %q", typ, typ.Field(i).Name, tag.Get("db"), tag.Get("json"))
 			}
 		}
@@ -154,7 +159,7 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if got, want := strings.Fields(string(out)), []string{"mergesafe/gameid", "mergesafe/entity"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("entity depends on %v, want gameid only", got)
+	if got, want := strings.Fields(string(out)), []string{"mergesafe/gameid", "mergesafe/number", "mergesafe/entity"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("entity depends on %v, want gameid and number only", got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"mergesafe/number"
 )
 
 // FieldError says which field is not valid, and why.
@@ -29,6 +31,9 @@ func (p Player) Validate() error {
 	c.atLeast("gold", p.Gold, 0)
 	c.time("created_at", p.CreatedAt)
 	c.time("updated_at", p.UpdatedAt)
+	if p.Number != 0 && !p.Number.IsValid() {
+		c.fail("number", "is %d, want 1 to %d, or none", int64(p.Number), int64(number.Max))
+	}
 	return c.result()
 }
 

@@ -30,7 +30,7 @@ var fleetSchema = &schema{
 	absent:      `the database has no fleet registry yet: make it with "gameid servers init", or check that it is the right one`,
 	unfinished:  `run "gameid servers init" once more`,
 	tables:      []string{"fleet_registry", "fleet_servers", "fleet_history"},
-	sql:         map[Dialect]string{MySQL: mysqlFleetSchema, SQLite: sqliteFleetSchema},
+	sql:         map[Dialect][]string{MySQL: {mysqlFleetSchema}, SQLite: {sqliteFleetSchema}},
 	fill:        nameFleet,
 }
 
@@ -96,6 +96,9 @@ func (f *Fleet) CreateSchema(ctx context.Context) error {
 	err := f.db.connect(ctx)
 	if err == nil {
 		err = fleetSchema.create(ctx, f.db)
+	}
+	if err == nil {
+		err = createFleetNumbers(ctx, f.db)
 	}
 	return f.fault(explain(err))
 }

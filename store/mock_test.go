@@ -97,8 +97,8 @@ func TestTooManyStatements(t *testing.T) {
 	full := &mysql.MySQLError{Number: 1461, Message: "Can't create more than max_prepared_stmt_count statements"}
 	ok := driver.RowsAffected(1)
 	row := func() *sqlmock.Rows {
-		return sqlmock.NewRows([]string{"id", "account", "name", "level", "gold", "created_at", "updated_at"}).
-			AddRow(player(1).ID, "account", "Player 1", 1, 1, born, born)
+		return sqlmock.NewRows([]string{"id", "account", "name", "level", "gold", "created_at", "updated_at", "number"}).
+			AddRow(player(1).ID, "account", "Player 1", 1, 1, born, born, nil)
 	}
 	m.ExpectPrepare("UPDATE").WillReturnError(full)
 	m.ExpectExec("UPDATE").WillReturnResult(ok)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mergesafe/entity"
+	"mergesafe/number"
 )
 
 // Players is the table of players.
@@ -24,4 +25,18 @@ func (t PlayerTable) ByName(ctx context.Context, s Session, name string) (entity
 // ByAccount returns the players of an account in the order of their making.
 func (t PlayerTable) ByAccount(ctx context.Context, s Session, account string) ([]entity.Player, error) {
 	return t.Where(ctx, s, "account=? ORDER BY id", account)
+}
+
+// ByNumber returns the player with the given number, or [ErrNotFound].
+func (t PlayerTable) ByNumber(ctx context.Context, s Session, n number.Number) (entity.Player, error) {
+	return t.one(ctx, s, short, "with the number %s", n, t.selectAll+" WHERE number=?", n)
+}
+
+// NumbersIn returns what tells a sequence which numbers the players have: see
+// NumbersOptions.InUse.
+func (t PlayerTable) NumbersIn(s Session) func(ctx context.Context, first, last number.Number) (number.Number, error) {
+	return func(ctx context.Context, first, last number.Number) (greatest number.Number, err error) {
+		err = s.Get(ctx, &greatest, "SELECT MAX(number) FROM players WHERE number BETWEEN ? AND ?", first, last)
+		return greatest, err
+	}
 }

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"modernc.org/sqlite"
 )
 
 // SchemaVersion is the version of the tables that this package makes and uses.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // SchemaTable is the table that says whose tables these are, and of which
 // version. It is no data of the game.
@@ -21,6 +24,10 @@ var (
 	mysqlSchema string
 	//go:embed schema/sqlite.sql
 	sqliteSchema string
+	//go:embed schema/mysql_2.sql
+	mysqlSchema2 string
+	//go:embed schema/sqlite_2.sql
+	sqliteSchema2 string
 )
 
 // schema describes the tables of one kind of database.
@@ -30,8 +37,13 @@ type schema struct {
 	owner       string // whose the tables are, for messages
 	absent      string // what is said of a database without any
 	unfinished  string // how to complete them
+	older       string // how to bring them to the present version
 	tables      []string
-	sql         map[Dialect]string
+
+	// sql has for each version the statements that make it of the one before;
+	// the first begins with nothing. They do no harm when they run again. What
+	// was published is not changed: it is what databases were made with.
+	sql map[Dialect][]string
 
 	// fill writes the rows that belong to the tables from the beginning. It
 	// must do no harm to those that are there. It may be nil.
@@ -44,8 +56,9 @@ var gameSchema = &schema{
 	owner:       "a game",
 	absent:      "the database has no tables of a game yet: start a game server on it once, or check that it is the right one",
 	unfinished:  "start a game server on the database once more",
-	tables:      []string{"players", "items", "guilds", "guild_members", RegistryTable},
-	sql:         map[Dialect]string{MySQL: mysqlSchema, SQLite: sqliteSchema},
+	older:       "start a game server of this version on the database once, which brings them there",
+	tables:      []string{"players", "items", "guilds", "guild_members", RegistryTable, NumbersTable},
+	sql:         map[Dialect][]string{MySQL: {mysqlSchema, mysqlSchema2}, SQLite: {sqliteSchema, sqliteSchema2}},
 }
 
 // The row of SchemaTable is written before the first table is made, with
@@ -56,6 +69,7 @@ const (
 		version     INT         NOT NULL
 	)`
 	insertMark = "INSERT INTO " + SchemaTable + " (application, version) VALUES (?, 0)"
+	versionOf  = "SELECT version FROM " + SchemaTable + " WHERE application = ?"
 	raiseMark  = "UPDATE " + SchemaTable + " SET version = ? WHERE application = ? AND version < ?"
 	selectMark = "SELECT application, version FROM " + SchemaTable
 )
@@ -72,9 +86,10 @@ func (e *SchemaError) Error() string { return "store: " + e.Reason }
 func (e *SchemaError) Is(target error) bool { return target == ErrSchema }
 
 // CreateSchema makes the tables of this package, unless they are there: then
-// it only reads. It may be called at every start and by several processes at
+// it only reads. Tables of an older version it brings to the present one, and
+// their rows stay. It may be called at every start and by several processes at
 // once, and finishes what another one did not. A database that has tables of
-// the same names made by others, or of another version, is refused with a
+// the same names made by others, or of a newer version, is refused with a
 // [*SchemaError].
 func (db *DB) CreateSchema(ctx context.Context) error { return gameSchema.create(ctx, db) }
 
@@ -106,9 +121,15 @@ func (sc *schema) createTables(ctx context.Context, s Session) error {
 	if _, err := s.Exec(ctx, insertMark, sc.application); err != nil && !errors.Is(err, ErrDuplicate) {
 		return err
 	}
-	for statement := range strings.SplitSeq(strings.TrimSpace(sc.sql[s.Dialect()]), ";\n") {
-		if _, err := s.Exec(ctx, statement); err != nil {
-			return err
+	var version int // of what is there
+	if err := s.Get(ctx, &version, versionOf, sc.application); err != nil {
+		return err
+	}
+	for _, statements := range sc.sql[s.Dialect()][min(version, sc.version):sc.version] {
+		for statement := range strings.SplitSeq(strings.TrimSpace(statements), ";\n") {
+			if _, err := s.Exec(ctx, statement); err != nil && !columnThere(err) {
+				return err
+			}
 		}
 	}
 	if sc.fill != nil {
@@ -118,6 +139,16 @@ func (sc *schema) createTables(ctx context.Context, s Session) error {
 	}
 	_, err := s.Exec(ctx, raiseMark, sc.version, sc.application, sc.version)
 	return err
+}
+
+// columnThere reports whether err says that a column that was to be added is
+// there: an attempt before this one came so far.
+func columnThere(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return e.Number == 1060 // ER_DUP_FIELDNAME
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && strings.Contains(e.Error(), "duplicate column name")
 }
 
 // inspect returns nil if the tables are as they should be. Otherwise fresh
@@ -169,8 +200,10 @@ func (sc *schema) inspect(ctx context.Context, s Session) (fresh bool, err error
 		return fault(true, "the tables were never completed: %s", sc.unfinished)
 	case marks[0].Version > sc.version:
 		return fault(false, "the tables have version %d and this program knows them up to version %d: use a newer program", marks[0].Version, sc.version)
-	case marks[0].Version < sc.version:
+	case marks[0].Version < 0:
 		return fault(false, "the tables have version %d and this program needs version %d", marks[0].Version, sc.version)
+	case marks[0].Version < sc.version:
+		return fault(true, "the tables have version %d and this program needs version %d: %s", marks[0].Version, sc.version, sc.older)
 	case len(missing) > 0:
 		return fault(false, "the table %q is missing: restore the database from a backup", missing[0])
 	}

@@ -57,10 +57,10 @@ func TestCreateSchema(t *testing.T) {
 		}
 
 		exec(t, db, "UPDATE "+store.SchemaTable+" SET version = 99")
-		refused(db, "the tables have version 99 and this program knows them up to version 1: use a newer program")
+		refused(db, "the tables have version 99 and this program knows them up to version 2: use a newer program")
 		exec(t, db, "UPDATE "+store.SchemaTable+" SET version = -1")
-		refused(db, "this program needs version 1")
-		exec(t, db, "UPDATE "+store.SchemaTable+" SET version = 1, application = 'other'")
+		refused(db, "this program needs version 2")
+		exec(t, db, "UPDATE "+store.SchemaTable+" SET version = 2, application = 'other'")
 		refused(db, `belongs to another program, "other"`)
 
 		foreign := open(t, newDSN())
@@ -90,7 +90,7 @@ func tableNames(t testing.TB, db *store.DB) (names []string) {
 // Whoever reads the catalogue finds all that holds between the rows.
 func TestCatalogue(t *testing.T) {
 	onBothWithTables(t, func(t *testing.T, db *store.DB) {
-		unique := `SELECT m.name || '.' || group_concat(c.name) || ' ' || i.origin FROM sqlite_schema m
+		unique := `SELECT m.name || '.' || group_concat(c.name) || ' ' || replace(i.origin, 'c', 'u') FROM sqlite_schema m
 			JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c
 			WHERE m.type = 'table' AND i."unique" AND m.name <> 'mergesafe_schema' GROUP BY m.name, i.name`
 		primary := `SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
@@ -112,8 +112,8 @@ func TestCatalogue(t *testing.T) {
 			query string
 			want  []string
 		}{
-			{primary, []string{"gameid_servers.server_id", "guild_members.player_id", "guilds.id", "items.id", "players.id"}},
-			{unique, []string{"gameid_servers.world u", "guilds.name u", "players.name u"}},
+			{primary, []string{"gameid_numbers.name", "gameid_numbers.server_id", "gameid_servers.server_id", "guild_members.player_id", "guilds.id", "items.id", "players.id"}},
+			{unique, []string{"gameid_servers.world u", "guilds.name u", "players.name u", "players.number u"}},
 			{index, []string{"guild_members.guild_id", "guilds.leader_id", "items.owner_id", "players.account"}},
 			{foreign, []string{"guild_members.guild_id>guilds.id", "guild_members.player_id>players.id", "guilds.leader_id>players.id", "items.owner_id>players.id"}},
 		} {

@@ -27,6 +27,7 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 		b.HasRegistry = true
 		delete(b.tables, store.RegistryTable)
 	}
+	delete(b.tables, store.NumbersTable)
 	if b.tables[store.SchemaTable] == nil {
 		return nil
 	}

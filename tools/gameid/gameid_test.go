@@ -61,7 +61,7 @@ func makeLate(dsn string, ids bool) error {
 		return err
 	}
 	defer db.Close()
-	const hero = "INSERT INTO players VALUES (?, 'a', 'hero', 1, 0, 0, 0)"
+	const hero = "INSERT INTO players (id, account, name, level, gold, created_at, updated_at) VALUES (?, 'a', 'hero', 1, 0, 0, 0)"
 	made, err := gameid.Make(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), 7, 0)
 	if err != nil {
 		return err

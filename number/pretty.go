@@ -1,0 +1,43 @@
+package number
+
+// Pretty reports whether people would fight over n, so that a game may want to
+// keep it: below 1000; all digits the same (777 777); each digit one more, or
+// one less, than the one before (12 345 678); one group of digits again and
+// again (12 121 212, 123 123); or nothing but zeros after the first digit
+// (5 000 000).
+func Pretty(n Number) bool {
+	if n < 1000 {
+		return true
+	}
+	s := n.String()
+	return round(s) || steps(s, 1) || steps(s, -1) || repeats(s)
+}
+
+func round(s string) bool {
+	for _, digit := range []byte(s[1:]) {
+		if digit != '0' {
+			return false
+		}
+	}
+	return true
+}
+
+// steps reports whether each digit is the one before it plus step.
+func steps(s string, step int) bool {
+	for i := 1; i < len(s); i++ {
+		if int(s[i]) != int(s[i-1])+step {
+			return false
+		}
+	}
+	return true
+}
+
+// repeats reports whether s is one group of digits, at least twice.
+func repeats(s string) bool {
+	for size := 1; size <= len(s)/2; size++ {
+		if len(s)%size == 0 && s[size:] == s[:len(s)-size] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,18 @@
+-- Version 2 of the tables of a game database, for SQLite: the short numbers of
+-- players, and where their sequences stand. See numbers.go.
+
+ALTER TABLE players
+  ADD COLUMN number INTEGER NULL CHECK (number IS NULL OR typeof(number) = 'integer' AND number BETWEEN 1 AND 999999999999999);
+
+CREATE UNIQUE INDEX IF NOT EXISTS players_number ON players (number);
+
+-- One row for every sequence of numbers that a server takes from its share.
+-- next_number is without check digit. No number from it on has been taken.
+CREATE TABLE IF NOT EXISTS gameid_numbers (
+  server_id   INTEGER NOT NULL,
+  name        TEXT    NOT NULL CHECK (length(name) <= 64),
+  next_number INTEGER NOT NULL,
+  check_digit TEXT    NOT NULL CHECK (check_digit IN ('', 'damm')),
+  updated_ms  INTEGER NOT NULL,
+  PRIMARY KEY (server_id, name)
+) WITHOUT ROWID;
