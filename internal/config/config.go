@@ -25,6 +25,7 @@ type Config struct {
 	Database Database
 	Registry Database // the fleet registry; zero if there is none
 	Sources  []Source // in the order of the file, each with a name of its own
+	Check    Check    // for the merge check
 
 	file      string
 	publicIDs []publicID
@@ -108,6 +109,7 @@ func Parse(file, text string) (*Config, error) {
 		c.Sources = append(c.Sources, source)
 		s.end()
 	}
+	c.Check = root.check()
 	root.end()
 	if err := doc.err(); err != nil {
 		return nil, err

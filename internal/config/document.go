@@ -65,17 +65,20 @@ func syntaxHint(message string) string {
 	return ""
 }
 
-// line returns the line in which a key, or the head of a section, stands in
-// the file, counted from 1, or 0 if it cannot tell. Of several sections of
-// the same name it takes the one of that index, from 0.
-func (d *document) line(index int, key ...string) int {
+// line returns the line in which a key of a section, or without one the head
+// of the section, stands in the file, counted from 1, or 0 if it cannot tell.
+// Of several sections of the same name it takes the one of that index, from 0.
+// The section without a name is the whole file.
+func (d *document) line(index int, section []string, key ...string) int {
 	if d.places == nil {
 		d.places = places(d.text)
 	}
 	places := d.places
+	path := slices.Concat(section, key)
+	head := path[:max(len(section), 1)]
 	var heads []int
 	for i, p := range places {
-		if slices.Equal(p.key, key[:1]) {
+		if slices.Equal(p.key, head) {
 			heads = append(heads, i)
 		}
 	}
@@ -83,12 +86,12 @@ func (d *document) line(index int, key ...string) int {
 		places = places[heads[index]:]
 	}
 	for _, p := range places {
-		if slices.Equal(p.key, key) {
+		if slices.Equal(p.key, path) {
 			return p.line
 		}
 	}
 	for _, p := range places { // a section without a head, as in "server.number = 7"
-		if p.key[0] == key[0] {
+		if p.key[0] == path[0] {
 			return p.line
 		}
 	}

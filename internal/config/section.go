@@ -83,12 +83,12 @@ func (s *section) sections(name string) []*section {
 	case nil:
 	case []map[string]any:
 		for i, values := range v {
-			all = append(all, &section{doc: s.doc, name: name, index: i, values: values})
+			all = append(all, &section{doc: s.doc, name: s.path(name), index: i, values: values})
 		}
 	case map[string]any:
-		s.problem(name, fmt.Sprintf("can be there several times: want [[%s]], with two brackets", name))
+		s.problem(name, fmt.Sprintf("can be there several times: want [[%s]], with two brackets", s.path(name)))
 	default:
-		s.problem(name, fmt.Sprintf("is %s: want sections [[%s]]", kind(v), name))
+		s.problem(name, fmt.Sprintf("is %s: want sections [[%s]]", kind(v), s.path(name)))
 	}
 	return all
 }
@@ -140,6 +140,49 @@ func (s *section) integer(key string, lowest, highest int64) int64 {
 	return 0
 }
 
+// boolean reads a key that must be true or false. It returns false where the
+// key is not there or has a problem.
+func (s *section) boolean(key string) bool {
+	v := s.get(key)
+	b, ok := v.(bool)
+	if !ok && v != nil {
+		s.problem(key, fmt.Sprintf("is %s: want true or false", kind(v)))
+	}
+	return b
+}
+
+// texts reads a key that must be a list of strings that check accepts. It
+// returns nil where the key is not there or has a problem.
+func (s *section) texts(key string, check func(string) string) []string {
+	v := s.get(key)
+	if v == nil {
+		return nil
+	}
+	want := fmt.Sprintf(`want a list of texts, such as %s = ["a", "b"]`, key)
+	list, ok := v.([]any)
+	if !ok {
+		s.problem(key, fmt.Sprintf("is %s: %s", kind(v), want))
+		return nil
+	}
+	if len(list) == 0 {
+		s.problem(key, "is empty: want at least one text, or no such key")
+	}
+	var texts []string
+	for _, v := range list {
+		text, ok := v.(string)
+		if !ok {
+			s.problem(key, fmt.Sprintf("has %s in it: %s", kind(v), want))
+			return nil
+		}
+		if problem := check(text); problem != "" {
+			s.problem(key, problem)
+			return nil
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
 // database reads the keys dsn and dsn_env, of which one must be there.
 func (s *section) database() Database { return Database{s.held("dsn", dsnForm)} }
 
@@ -188,14 +231,14 @@ func (s *section) path(key string) string {
 
 // line returns the line of a key, or of the section if that lacks the key.
 func (s *section) line(key string) int {
-	switch {
-	case s.name == "":
-		return s.doc.line(0, key)
-	case s.has(key):
-		return s.doc.line(s.index, s.name, key)
-	default:
-		return s.doc.line(s.index, s.name)
+	var path []string
+	if s.name != "" {
+		path = strings.Split(s.name, ".")
 	}
+	if s.name != "" && !s.has(key) {
+		return s.doc.line(s.index, path)
+	}
+	return s.doc.line(s.index, path, key)
 }
 
 // kind names the type of a value of TOML.
