@@ -2,24 +2,26 @@ package merge
 
 // The codes of the rules. A code never changes its meaning.
 const (
-	CodeServerConflict  = "server-conflict"
-	CodeWorldCloned     = "world-cloned"
-	CodeWorldMerged     = "world-merged"
-	CodeKeyCollision    = "key-collision"
-	CodeServerUnlisted  = "server-unlisted"
-	CodeIDAboveMark     = "id-above-mark"
-	CodeIDInvalid       = "id-invalid"
-	CodeIDFuture        = "id-future"
-	CodeUniqueCollision = "unique-collision"
-	CodeAutoIncrement   = "auto-increment"
-	CodeReferenceRebind = "reference-rebind"
-	CodeReferenceDangle = "reference-dangling"
-	CodeSchemaVersion   = "schema-version"
-	CodeSchemaTable     = "schema-table"
-	CodeSchemaColumn    = "schema-column"
-	CodeSchemaKey       = "schema-key"
-	CodeColumnOpaque    = "column-opaque"
-	CodeTableSkipped    = "table-skipped"
+	CodeServerConflict     = "server-conflict"
+	CodeWorldCloned        = "world-cloned"
+	CodeWorldMerged        = "world-merged"
+	CodeKeyCollision       = "key-collision"
+	CodeServerUnlisted     = "server-unlisted"
+	CodeIDAboveMark        = "id-above-mark"
+	CodeIDInvalid          = "id-invalid"
+	CodeIDFuture           = "id-future"
+	CodeUniqueCollision    = "unique-collision"
+	CodeAccountOverflow    = "account-overflow"
+	CodeAutoIncrement      = "auto-increment"
+	CodeReferenceRebind    = "reference-rebind"
+	CodeReferenceAmbiguous = "reference-ambiguous"
+	CodeReferenceDangle    = "reference-dangling"
+	CodeSchemaVersion      = "schema-version"
+	CodeSchemaTable        = "schema-table"
+	CodeSchemaColumn       = "schema-column"
+	CodeSchemaKey          = "schema-key"
+	CodeColumnOpaque       = "column-opaque"
+	CodeTableSkipped       = "table-skipped"
 )
 
 // Code documents one rule.
@@ -96,6 +98,12 @@ func Codes() []Code {
 			Action:     "rename all but one of each before the merge",
 			Unverified: "compare the values by other means",
 		}, {
+			Code:       CodeAccountOverflow,
+			Meaning:    "an account would have more characters in all databases together than one may have",
+			Counts:     "accounts that are in more than one database",
+			Action:     "decide which characters the players keep, or raise the limit",
+			Unverified: "compare the accounts by other means",
+		}, {
 			Code:       CodeAutoIncrement,
 			Meaning:    "databases count the same keys up from the same start, so that new rows may collide any time",
 			Unverified: "check once more when the game servers are stopped; give the counters ranges of their own for the future",
@@ -104,6 +112,12 @@ func Codes() []Code {
 			Meaning:    "rows refer to something that their own database has not but another has: a merge would give them a stranger's",
 			Counts:     "referring rows",
 			Action:     "remove or correct the referring rows before the merge",
+			Unverified: follow,
+		}, {
+			Code:       CodeReferenceAmbiguous,
+			Meaning:    "rows refer to a key that their own database has and another one has too: after a merge they could mean a stranger's",
+			Counts:     "referring rows, those of " + CodeReferenceRebind + " not included",
+			Action:     "give the colliding keys new values together with all rows that refer to them",
 			Unverified: follow,
 		}, {
 			Code:       CodeReferenceDangle,

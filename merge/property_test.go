@@ -406,11 +406,18 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 			for _, db := range dbs {
 				for _, row := range db.Rows[name] {
 					v := canonical(row, ref.Columns, model)
-					if v == "" || has(db, v) {
+					if v == "" {
+						continue
+					}
+					stranger := slices.ContainsFunc(dbs, func(other *mergetest.Database) bool { return other != db && has(other, v) })
+					if has(db, v) {
+						if stranger {
+							add(1, merge.CodeReferenceAmbiguous, name, subject)
+						}
 						continue
 					}
 					add(1, merge.CodeReferenceDangle, name, subject)
-					if slices.ContainsFunc(dbs, func(other *mergetest.Database) bool { return other != db && has(other, v) }) {
+					if stranger {
 						add(1, merge.CodeReferenceRebind, name, subject)
 					}
 				}

@@ -1,8 +1,178 @@
 package merge
 
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// span is where the values of a counter lie in one source.
+type span struct {
+	db          *database
+	first, last *big.Int
+}
+
 // checkCounter looks at a key that the databases count up by themselves. Each
 // starts at 1, so that the same keys come up everywhere unless the ranges were
-// set apart. It needs the ranges of the keys. gaps are the sources that were
-// not read.
+// set apart, and a key that has not collided yet may do so before the merge. It
+// needs the ranges of the keys. gaps are the sources that were not read.
 func (c *checker) checkCounter(table string, gaps []Gap) {
+	counter := c.counter(table)
+	if counter == nil {
+		return
+	}
+	_, model := c.model(table)
+	key := model.key()
+	result := Result{Code: CodeAutoIncrement, Table: table, Subject: counter.Column, Gaps: slices.Clip(gaps)}
+	if len(key) == 0 || key[0] != counter.Column {
+		result.Message = "its range is not known"
+		result.Gaps = append(result.Gaps, Gap{Reason: "the key does not begin with the counter"})
+		c.add(result)
+		return
+	}
+	var spans []span
+	var parts []string
+	for _, db := range c.dbs {
+		r, read := db.ranges[table]
+		if !read {
+			continue
+		}
+		result.Read++
+		next := ""
+		if t := db.tables[table]; t.AutoIncrement != nil {
+			next = fmt.Sprintf(", next %d", t.AutoIncrement.Next)
+		}
+		if r.first == nil {
+			parts = append(parts, db.name+" none"+next)
+			continue
+		}
+		s := span{db, new(big.Int), new(big.Int)}
+		names := db.tables[table].key()
+		i := slices.Index(names, counter.Column)
+		if i < 0 || !s.parse(r.first[i], r.last[i]) {
+			result.Gaps = append(result.Gaps, Gap{db.name, "its values of " + counter.Column + " are no integers"})
+			continue
+		}
+		parts = append(parts, db.name+" "+numeral(s.first)+" to "+numeral(s.last)+next)
+		spans = append(spans, s)
+	}
+	result.Message = "the ranges lie apart: " + few(parts)
+	if overlapping := overlaps(spans); len(overlapping) > 0 {
+		result.Message = "the ranges overlap: " + few(parts)
+		result.Gaps = append(result.Gaps, Gap{Reason: strings.Join(overlapping, ", ") + " count through the same numbers"})
+		result.Next = c.offsets(table, counter, spans)
+	}
+	c.add(result)
+}
+
+// counter returns the counter of a table, that of the model or the first there
+// is; nil if no source has one.
+func (c *checker) counter(table string) *AutoIncrement {
+	_, model := c.model(table)
+	if model.AutoIncrement != nil {
+		return model.AutoIncrement
+	}
+	for _, db := range c.dbs {
+		if t := db.tables[table]; t != nil && t.AutoIncrement != nil {
+			return t.AutoIncrement
+		}
+	}
+	return nil
+}
+
+func (s *span) parse(first, last []byte) bool {
+	_, ok := s.first.SetString(string(first), 10)
+	_, also := s.last.SetString(string(last), 10)
+	return ok && also
+}
+
+// overlaps names the sources whose span has something in common with that of
+// another one, in their order.
+func overlaps(spans []span) (all []string) {
+	for i, a := range spans {
+		if slices.ContainsFunc(spans[:i], a.overlaps) || slices.ContainsFunc(spans[i+1:], a.overlaps) {
+			all = append(all, a.db.name)
+		}
+	}
+	return all
+}
+
+func (s span) overlaps(other span) bool {
+	return s.first.Cmp(other.last) <= 0 && other.first.Cmp(s.last) <= 0
+}
+
+// offsets proposes what to add to the keys of every source so that they lie
+// apart. Those of the target stay.
+func (c *checker) offsets(table string, counter *AutoIncrement, spans []span) (steps []string) {
+	slices.SortStableFunc(spans, func(a, b span) int {
+		if a.db == c.target || b.db == c.target {
+			return map[bool]int{true: -1, false: 1}[a.db == c.target]
+		}
+		return 0
+	})
+	along := c.referrers(table, counter.Column)
+	top := new(big.Int)
+	for i, s := range spans {
+		if i == 0 {
+			top.Set(s.last)
+			continue
+		}
+		offset := new(big.Int)
+		if s.first.Cmp(top) <= 0 {
+			offset = roundUp(new(big.Int).Sub(top, s.first))
+		}
+		last := new(big.Int).Add(s.last, offset)
+		if last.Cmp(top) > 0 {
+			top.Set(last)
+		}
+		limit := new(big.Int).SetUint64(counter.Max)
+		switch {
+		case counter.Max > 0 && last.Cmp(limit) > 0:
+			steps = append(steps, fmt.Sprintf("%s: there is no room: an offset of %s for %s.%s would reach %s, and the type ends at %s; give the column a larger type first",
+				s.db.name, numeral(offset), table, counter.Column, numeral(last), numeral(limit)))
+		case offset.Sign() > 0:
+			step := fmt.Sprintf("%s: add %s to %s.%s%s; the largest is %s then", s.db.name, numeral(offset), table, counter.Column, along, numeral(last))
+			if counter.Max > 0 {
+				step += " of " + numeral(limit)
+			}
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// referrers names what refers to a column and has to be changed along with it.
+func (c *checker) referrers(table, column string) string {
+	var all []string
+	for _, from := range c.tables {
+		for _, r := range c.references(from) {
+			if i := slices.Index(r.ToColumns, column); r.ToTable == table && i >= 0 {
+				all = append(all, from+"."+r.Columns[i])
+			}
+		}
+	}
+	if len(all) == 0 {
+		return " and to whatever refers to it, of which nothing is declared"
+	}
+	return " and to what refers to it: " + strings.ReplaceAll(few(all), "; ", ", ")
+}
+
+// roundUp returns a round number that is larger than n, which is not negative:
+// one digit and zeros.
+func roundUp(n *big.Int) *big.Int {
+	unit := big.NewInt(1)
+	for ten := big.NewInt(10); new(big.Int).Mul(unit, ten).Cmp(n) <= 0; {
+		unit.Mul(unit, ten)
+	}
+	digit := new(big.Int).Div(n, unit)
+	return digit.Add(digit, big.NewInt(1)).Mul(digit, unit)
+}
+
+// numeral writes n in full, with commas.
+func numeral(n *big.Int) string {
+	if n.IsInt64() {
+		return number(n.Int64())
+	}
+	return n.String()
 }

@@ -65,11 +65,7 @@ func (c *checker) judge(s *stream, column string) *idScan {
 		scan.index = ordered
 	default:
 		scan.carried = true
-		scan.index = slices.Index(s.scan.Carry, column)
-		if scan.index < 0 {
-			scan.index = len(s.scan.Carry)
-			s.scan.Carry = append(s.scan.Carry, column)
-		}
+		scan.index = s.carry(column)
 	}
 	s.visit = append(s.visit, scan.visit)
 	return scan

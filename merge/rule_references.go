@@ -15,7 +15,7 @@ import (
 func (c *checker) planReferences() {
 	for _, table := range c.tables {
 		for _, ref := range c.references(table) {
-			if c.wantsAny(table, ref.subject(), CodeReferenceRebind, CodeReferenceDangle) {
+			if c.wantsAny(table, ref.subject(), CodeReferenceRebind, CodeReferenceAmbiguous, CodeReferenceDangle) {
 				c.plan(task{[]string{table}, func(ctx context.Context) error { return c.checkReference(ctx, table, ref) }})
 			}
 		}
@@ -65,6 +65,7 @@ func (c *checker) checkReference(ctx context.Context, table string, ref referenc
 	rebind := Result{Code: CodeReferenceRebind, Table: table, Subject: subject}
 	var dangling, rebinding []run
 	var danglingIn, rebindingIn []string
+	stray := make(map[*database]int64)
 	for _, db := range c.dbs {
 		if db.tables[table] == nil {
 			continue // has no rows; schema-table reports it
@@ -85,10 +86,11 @@ func (c *checker) checkReference(ctx context.Context, table string, ref referenc
 			dangle.Next = append(dangle.Next, "in "+db.name+": "+danglingQuery(table, ref.Reference))
 		}
 		if found.rebind.values > 0 {
-			rebind.Count += found.rebind.rows[0]
+			stray[db] = found.rebind.rows[0]
+			rebind.Count += stray[db]
 			rebind.Rows += found.rebind.allRows()
 			rebinding = append(rebinding, found.rebind.kept...)
-			rebindingIn = append(rebindingIn, db.name+": "+number(found.rebind.rows[0]))
+			rebindingIn = append(rebindingIn, db.name+": "+number(stray[db]))
 		}
 	}
 	dangle.Rows = dangle.Count
@@ -109,6 +111,7 @@ func (c *checker) checkReference(ctx context.Context, table string, ref referenc
 	}
 	c.add(dangle)
 	c.add(rebind)
+	c.planAmbiguous(table, ref, stray)
 	return nil
 }
 
@@ -205,11 +208,7 @@ func (r reference) none(s *stream) func(row int) bool {
 	if !r.zeroIsNone {
 		return func(int) bool { return false }
 	}
-	i := slices.Index(s.scan.Carry, r.Columns[0])
-	if i < 0 {
-		i = len(s.scan.Carry)
-		s.scan.Carry = append(s.scan.Carry, r.Columns[0])
-	}
+	i := s.carry(r.Columns[0])
 	return func(row int) bool { return isZero(s.carriedAt(i, row)) }
 }
 

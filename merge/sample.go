@@ -17,18 +17,13 @@ type run struct {
 type member struct {
 	db      *database
 	table   string
-	columns []string // that name it, for Source.Row
+	columns []string
 	values  [][]byte
-	others  [][]byte // what else it brought along
+	names   int // columns that name it, for Source.Row; others may follow
 }
 
 func (s *stream) member(row int) member {
-	return member{
-		db: s.db, table: s.scan.Table,
-		columns: s.scan.Carry[:s.names],
-		values:  s.carried(row, 0, s.names),
-		others:  s.carried(row, s.names, len(s.scan.Carry)),
-	}
+	return member{s.db, s.scan.Table, s.scan.Carry, s.carried(row), s.names}
 }
 
 // faults counts rows that are wrong by themselves, and keeps the first.
@@ -78,11 +73,21 @@ func (c *checker) samples(ctx context.Context, runs []run, table string, key []s
 	return all, nil
 }
 
+// fetch returns the row for people.
 func (m member) fetch(ctx context.Context) ([]Field, error) {
-	fields, err := m.db.Row(ctx, m.table, m.columns, m.values)
+	fields, err := m.find(ctx)
 	if err == nil && fields == nil {
-		err = errors.New("a row that was just streamed is not there: the reads do not belong to one moment")
+		err = &ReadError{
+			Source: m.db.name, Table: m.table, Doing: "a row",
+			Err: errors.New("a row that was just streamed is not there: the reads do not belong to one moment"),
+		}
 	}
+	return fields, err
+}
+
+// find is fetch for a row that need not be there.
+func (m member) find(ctx context.Context) ([]Field, error) {
+	fields, err := m.db.Row(ctx, m.table, m.columns[:m.names], m.values[:m.names])
 	if err != nil {
 		return nil, &ReadError{Source: m.db.name, Table: m.table, Doing: "a row", Err: err}
 	}

@@ -181,6 +181,16 @@ func (s *stream) order(column, row int) []byte {
 	return s.batch.Order[column].At(row)
 }
 
+// carry makes the rows bring a column along, and returns its place in Carry.
+func (s *stream) carry(column string) int {
+	i := slices.Index(s.scan.Carry, column)
+	if i < 0 {
+		i = len(s.scan.Carry)
+		s.scan.Carry = append(s.scan.Carry, column)
+	}
+	return i
+}
+
 // carriedAt returns what the row brought along in one column.
 func (s *stream) carriedAt(column, row int) []byte {
 	if row == lastRow {
@@ -189,11 +199,11 @@ func (s *stream) carriedAt(column, row int) []byte {
 	return s.batch.Carry[column].At(row)
 }
 
-// carried returns a copy of what the row brought along in some columns.
-func (s *stream) carried(row, from, to int) [][]byte {
-	values := make([][]byte, to-from)
+// carried returns a copy of all that the row brought along.
+func (s *stream) carried(row int) [][]byte {
+	values := make([][]byte, len(s.scan.Carry))
 	for i := range values {
-		values[i] = bytes.Clone(s.carriedAt(from+i, row))
+		values[i] = bytes.Clone(s.carriedAt(i, row))
 	}
 	return values
 }
