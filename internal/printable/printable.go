@@ -1,5 +1,6 @@
-// Package printable makes texts safe to show: names of players come from
-// players, and some hold what clears a screen or turns a line around.
+// Package printable makes texts and numbers fit to be shown to people. Names of
+// players come from players, and some hold what clears a screen or turns a line
+// around.
 package printable
 
 import (

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 )
 
@@ -88,7 +89,7 @@ func newTimeline(r *merge.Report) *timeline {
 			break
 		}
 		b := bar{
-			Label: fmt.Sprintf("server %d%s in %s: %s", row.Server, named(row.Name), row.source, some(row.IDs, "ID", "IDs")),
+			Label: fmt.Sprintf("server %d%s in %s: %s", row.Server, named(row.Name), row.source, printable.Count(row.IDs, "ID", "IDs")),
 			Class: "own",
 			TextY: i*barHeight + 14, Y: i*barHeight + 25,
 			From: at(row.Oldest), To: at(row.Newest),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -259,7 +258,7 @@ func tables(r *merge.Report) []table {
 	}
 	for i, s := range r.Sources {
 		for _, t := range s.Tables {
-			get(t.Table).Rows[i] = number(t.Rows)
+			get(t.Table).Rows[i] = printable.Number(t.Rows)
 		}
 	}
 	for _, result := range r.Results {
@@ -322,8 +321,8 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"pieces": printable.Pieces,
 		"plain":  printable.Text,
-		"number": number,
-		"some":   func(n int, one, many string) string { return some(int64(n), one, many) },
+		"number": printable.Number,
+		"some":   func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
 		"stamp":  stamp,
 		"where":  where,
 		"class":  class,
@@ -348,23 +347,7 @@ func rowsOf(s merge.Summary) string {
 	for _, t := range s.Tables {
 		n += t.Rows
 	}
-	return number(n)
-}
-
-// number writes n in full, with commas.
-func number(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func some(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return number(n) + " " + many
+	return printable.Number(n)
 }
 
 // stamp is how times are written; "" for one that is not known.
