@@ -44,6 +44,9 @@ func problemOf(err error) *problem {
 	if e, ok := errors.AsType[*entity.FieldError](err); ok {
 		return newProblem(http.StatusBadRequest, e.Field, "%s %s", e.Field, e.Reason)
 	}
+	if _, ok := errors.AsType[*store.NumbersError](err); ok { // whatever its cause: no player was made yet
+		return newProblem(http.StatusServiceUnavailable, "", "no player numbers are left for now, and nothing was changed: try again")
+	}
 	lost, _ := errors.AsType[*gameid.LostError](err)
 	exhausted, _ := errors.AsType[*gameid.ExhaustedError](err)
 	switch {

@@ -42,7 +42,7 @@ func (s *server) foundGuild(r *http.Request) (reply, error) {
 		err = s.public.players.notFound("leader_id", in.Leader)
 	}
 	if err != nil {
-		return reply{}, memberAlready(nameTaken(err, store.Guilds.Name(), in.Name), "leader_id", in.Leader)
+		return reply{}, memberAlready(conflict(err, store.Guilds.Name(), "name", nameTaken(in.Name)), "leader_id", in.Leader)
 	}
 	public := s.public.guild(guild)
 	return reply{http.StatusCreated, "/guilds/" + string(public.ID), public}, nil

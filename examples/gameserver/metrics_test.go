@@ -51,6 +51,13 @@ func TestMetricsCount(t *testing.T) {
 	for _, want := range []string{
 		`gameserver_info{name="s7",server="7"} 1`,
 		`gameid_minted_total{kind="Player"} 2`,
+		`player_numbers_issued_total 1`, // a name that is taken costs none
+		`player_numbers_left 19`,
+		`player_numbers_block_size 20`,
+		`player_numbers_blocks_total 1`,
+		`player_numbers_failures_total 0`,
+		`player_numbers_failing 0`,
+		`player_numbers_kept_back_total 0`,
 		`gameid_minted_total{kind="Item"} 30`,
 		`gameid_minted_total{kind="Guild"} 0`,
 		`gameid_lease_state{state="held"} 1`,

@@ -26,16 +26,29 @@ func (s *server) createPlayer(r *http.Request) (reply, error) {
 	}
 	now := entity.Time(s.now())
 	player := entity.Player{ID: id, Account: in.Account, Name: in.Name, Level: 1, CreatedAt: now, UpdatedAt: now}
+	// A number that is not used is lost. So first see whether this can succeed.
+	if err := player.Validate(); err != nil {
+		return reply{}, err
+	}
+	switch _, err := store.Players.ByName(ctx, s.db, in.Name); {
+	case err == nil:
+		return reply{}, nameTaken(in.Name)
+	case !errors.Is(err, store.ErrNotFound):
+		return reply{}, err
+	}
+	if player.Number, err = s.numbers.Next(ctx); err != nil {
+		return reply{}, err
+	}
 	err = store.Retry(ctx, func() error { return store.Players.Insert(ctx, s.db, player) })
 	if err != nil {
-		return reply{}, nameTaken(err, store.Players.Name(), in.Name)
+		return reply{}, conflict(err, store.Players.Name(), "name", nameTaken(in.Name))
 	}
 	public := s.public.player(player)
 	return reply{http.StatusCreated, "/players/" + string(public.ID), public}, nil
 }
 
-func nameTaken(err error, table, name string) error {
-	return conflict(err, table, "name", newProblem(http.StatusConflict, "name", "name %q is taken", name))
+func nameTaken(name string) *problem {
+	return newProblem(http.StatusConflict, "name", "name %q is taken", name)
 }
 
 // giveLoot answers POST /players/{id}/items {"items": [{"template", "count"}]}.
@@ -110,12 +123,22 @@ func (s *server) player(r *http.Request) (reply, error) {
 	})
 }
 
-// playerByName answers GET /players?name=.
-func (s *server) playerByName(r *http.Request) (reply, error) {
-	name := r.URL.Query().Get("name")
-	if name == "" {
-		return reply{}, newProblem(http.StatusBadRequest, "name", "name is missing, want /players?name=")
+// findPlayer answers GET /players?name= and GET /players?number=.
+func (s *server) findPlayer(r *http.Request) (reply, error) {
+	query := r.URL.Query()
+	name, number := query.Get("name"), query.Get("number")
+	switch {
+	case name == "" && number == "":
+		return reply{}, newProblem(http.StatusBadRequest, "name", "name is missing, want /players?name= or /players?number=")
+	case name != "" && number != "":
+		return reply{}, newProblem(http.StatusBadRequest, "number", "number and name are both there, want one of them")
+	case name != "":
+		return s.playerByName(r, name)
 	}
+	return s.playerByNumber(r, number)
+}
+
+func (s *server) playerByName(r *http.Request, name string) (reply, error) {
 	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
 		player, err := store.Players.ByName(r.Context(), tx, name)
 		if errors.Is(err, store.ErrNotFound) {

@@ -48,6 +48,7 @@ tells nothing without the key:
   POST /players             {"account": "acc-1", "name": "Aria"}
   GET  /players/{id}        the player with items and guild
   GET  /players?name=aria   the same by name
+  GET  /players?number=...  the same by the number that every player has
   POST /players/{id}/items  {"items": [{"template": 7, "count": 1}, ...]}
   POST /guilds              {"name": "Owls", "leader_id": "..."}
   GET  /guilds/{id}         the guild with its members
@@ -129,6 +130,7 @@ type process struct {
 	node     *gameid.Node
 	fleet    *store.Fleet  // nil unless the configuration names a fleet registry
 	member   *store.Member // likewise; the node is its
+	numbers  *store.Numbers
 	listener net.Listener
 	http     *http.Server
 	log      *slog.Logger
@@ -180,6 +182,9 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	if err := p.db.Registry().SetName(ctx, server.Number, server.Name); err != nil {
 		return nil, err
 	}
+	if err := p.openNumbers(ctx, server.Number); err != nil {
+		return nil, err
+	}
 	// Only now: a second process with this configuration shall hear that the
 	// number is taken, not that the address is.
 	address := server.Listen
@@ -193,7 +198,7 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	if clock != nil {
 		now = clock.Wall
 	}
-	handler := newServer(p.db, p.node, public, server.Name, now, log)
+	handler := newServer(p.db, p.node, p.numbers, public, server.Name, now, log)
 	if p.member != nil {
 		handler.metrics.registry.MustRegister(newFleetCollector(p.member.FleetStatus))
 	}
@@ -269,6 +274,11 @@ func (p *process) close() error {
 	var errs []error
 	if p.listener != nil {
 		p.listener.Close() // closed by the HTTP server already, if there is one
+	}
+	if p.numbers != nil {
+		if err := p.numbers.Close(); err != nil { // which costs some numbers, and nothing else
+			p.log.Warn("closing the numbers of players", "err", err)
+		}
 	}
 	switch {
 	case p.member != nil:

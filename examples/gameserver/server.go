@@ -27,6 +27,7 @@ type server struct {
 	players *gameid.Generator[entity.Player]
 	items   *gameid.Generator[entity.Item]
 	guilds  *gameid.Generator[entity.Guild]
+	numbers *store.Numbers
 	public  *publicIDs // nil without a key: then nothing is served to players
 	now     func() time.Time
 	log     *slog.Logger
@@ -35,22 +36,24 @@ type server struct {
 }
 
 // newServer returns the server of a world. Without keys, public is nil.
-func newServer(db *store.DB, node *gameid.Node, public *publicIDs, name string, now func() time.Time, log *slog.Logger) *server {
+func newServer(db *store.DB, node *gameid.Node, numbers *store.Numbers, public *publicIDs, name string, now func() time.Time, log *slog.Logger) *server {
 	s := &server{
 		db:      db,
 		node:    node,
 		players: gameid.NewGenerator[entity.Player](node),
 		items:   gameid.NewGenerator[entity.Item](node),
 		guilds:  gameid.NewGenerator[entity.Guild](node),
+		numbers: numbers,
 		public:  public,
 		now:     now,
 		log:     log,
 		metrics: newMetrics(db, node, public, name),
 		mux:     http.NewServeMux(),
 	}
+	registerNumbers(s.metrics.registry, numbers.Stats)
 	for pattern, answer := range map[string]endpoint{
 		"POST /players":             s.createPlayer,
-		"GET /players":              s.playerByName,
+		"GET /players":              s.findPlayer,
 		"GET /players/{id}":         s.player,
 		"POST /players/{id}/items":  s.giveLoot,
 		"POST /guilds":              s.foundGuild,

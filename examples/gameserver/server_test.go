@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
+	"mergesafe/number"
 	"mergesafe/store"
 )
 
@@ -48,14 +50,25 @@ func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, opts game
 	}
 	if reserver == nil {
 		reserver = db.Registry()
+	} else { // numbers are for a server that has run on the database
+		node, err := db.OpenNode(ctx, 7, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node.Close()
 	}
 	node, err := gameid.OpenNode(ctx, 7, reserver, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { node.Close() })
+	numbers, err := db.OpenNumbers(ctx, 7, "player", store.NumbersOptions{CheckDigit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { numbers.Close() })
 	log := new(syncBuffer)
-	s := newServer(db, node, testPublicIDs(t), "s7", time.Now, slog.New(slog.NewTextHandler(log, nil)))
+	s := newServer(db, node, numbers, testPublicIDs(t), "s7", time.Now, slog.New(slog.NewTextHandler(log, nil)))
 	http := httptest.NewServer(s)
 	t.Cleanup(func() {
 		http.Close()
@@ -109,7 +122,7 @@ func TestPlay(t *testing.T) {
 		var aria, bo publicPlayer
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Aria"}`, &aria)
 		s.ask("POST", "/players", `{"account":"acc-1","name":"Bo 🗡"}`, &bo)
-		if diff := cmp.Diff(publicPlayer{ID: aria.ID, Name: "Aria", Level: 1}, aria); diff != "" {
+		if diff := cmp.Diff(publicPlayer{ID: aria.ID, Number: aria.Number, Name: "Aria", Level: 1}, aria); diff != "" {
 			t.Errorf("the new player (-want +got):\n%s", diff)
 		}
 		ariaID, boID := opened(t, s.public.players, aria.ID), opened(t, s.public.players, bo.ID)
@@ -117,9 +130,9 @@ func TestPlay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := entity.Player{ID: ariaID, Account: "acc-1", Name: "Aria", Level: 1, CreatedAt: row.CreatedAt, UpdatedAt: row.CreatedAt}
-		if row != want || ariaID.Server() != 7 || boID.Compare(ariaID) <= 0 || time.Since(row.CreatedAt).Abs() > patience {
-			t.Errorf("the row %+v; the next ID is %s", row, boID)
+		want := entity.Player{ID: ariaID, Account: "acc-1", Name: "Aria", Level: 1, CreatedAt: row.CreatedAt, UpdatedAt: row.CreatedAt, Number: aria.Number}
+		if row != want || !aria.Number.Checked() || bo.Number <= aria.Number || ariaID.Server() != 7 || boID.Compare(ariaID) <= 0 || time.Since(row.CreatedAt).Abs() > patience {
+			t.Errorf("the row %+v; the next ID is %s and the next number %s", row, boID, bo.Number)
 		}
 
 		var got lootGiven
@@ -145,7 +158,8 @@ func TestPlay(t *testing.T) {
 		}
 
 		// Reading gives back what writing answered, under all addresses.
-		for _, path := range []string{"/players/" + string(aria.ID), "/players/" + strings.ToUpper(string(aria.ID)), "/players?name=aRIA"} {
+		for _, path := range []string{"/players/" + string(aria.ID), "/players/" + strings.ToUpper(string(aria.ID)), "/players?name=aRIA",
+			"/players?number=" + aria.Number.String(), "/players?number=" + url.QueryEscape(aria.Number.Spaced())} {
 			var view playerView
 			s.ask("GET", path, nil, &view)
 			if diff := cmp.Diff(playerView{aria, got.Items, &owls}, view, views); diff != "" {
@@ -184,6 +198,7 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 		nothing := gameid.MustParse("00000000001000070000")
 		nobody := string(s.public.players.seal(gameid.As[entity.Player](nothing)))
 		noGuild := string(s.public.guilds.seal(gameid.As[entity.Guild](nothing)))
+		nobodysNumber := number.Number(1_008_421).WithCheck()
 		ariaID, boID, owlsID := string(aria.ID), string(bo.ID), string(owls.ID)
 		items := "/players/" + ariaID + "/items"
 		members := "/guilds/" + owlsID + "/members"
@@ -222,6 +237,11 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 			{"GET /players/" + opensToNothing, ``, 404, "id", "there is no player " + opensToNothing},
 			{"GET /players/" + owlsID, ``, 404, "id", "there is no player " + owlsID},
 			{"GET /players", ``, 400, "name", "name is missing, want /players?name="},
+			{"GET /players?number=x", ``, 400, "number", `number: "x" is not a number`},
+			{"GET /players?number=0", ``, 400, "number", `number: "0" begins with 0`},
+			{"GET /players?number=" + (aria.Number + 1).String(), ``, 400, "number", "is mistyped"},
+			{"GET /players?number=" + nobodysNumber.String(), ``, 404, "number", "there is no player with the number " + nobodysNumber.String()},
+			{"GET /players?name=x&number=10", ``, 400, "number", "number and name are both there"},
 			{"GET /players?name=Nobody", ``, 404, "name", `there is no player named "Nobody"`},
 
 			{"POST " + items, `{}`, 400, "items", "items has 0 elements, want 1 to 1000"},

@@ -1,6 +1,9 @@
 package main
 
-import "mergesafe/entity"
+import (
+	"mergesafe/entity"
+	"mergesafe/number"
+)
 
 // What the public sees has types of its own, so that a column that a table gets
 // does not show by itself. There are no times in them: the time at which a
@@ -8,10 +11,11 @@ import "mergesafe/entity"
 // which is for the login service alone.
 
 type publicPlayer struct {
-	ID    publicID[entity.Player] `json:"id"`
-	Name  string                  `json:"name"`
-	Level int32                   `json:"level"`
-	Gold  int64                   `json:"gold"`
+	ID     publicID[entity.Player] `json:"id"`
+	Number number.Number           `json:"number,omitzero"` // none if he joined before there were any
+	Name   string                  `json:"name"`
+	Level  int32                   `json:"level"`
+	Gold   int64                   `json:"gold"`
 }
 
 type publicItem struct {
@@ -34,7 +38,7 @@ type publicMember struct {
 }
 
 func (p *publicIDs) player(e entity.Player) publicPlayer {
-	return publicPlayer{p.players.seal(e.ID), e.Name, e.Level, e.Gold}
+	return publicPlayer{p.players.seal(e.ID), e.Number, e.Name, e.Level, e.Gold}
 }
 
 func (p *publicIDs) item(e entity.Item) publicItem {
