@@ -22,6 +22,7 @@ type lease struct {
 	until   time.Duration // end of the lease, by Clock.Elapsed
 	pace    int64         // time of the newest ID when mark was set
 	front   nanos         // see frontier
+	clock   nanos         // the registry's clock is this + Elapsed, as it was last read and agreed with ours
 	failure error         // why the last attempt to reserve failed
 	ended   error         // why the node will mint no more
 	lost    bool          // another process has the lease
@@ -48,6 +49,12 @@ const minReach = 64
 // [*ServerError] for a bad number. A process that ended without closing its
 // node, on this machine, does not count as live (Linux); elsewhere its lease
 // has to run out first.
+//
+// A registry that cannot be read is an error at once. Where it is not known
+// whether the claim was made, or another process was faster, OpenNode tries up
+// to four times. Each is two calls to the registry, so in the worst case it
+// takes 8 times Options.Timeout, 20 s by default; give a ctx that ends sooner
+// where that is too long.
 func OpenNode(ctx context.Context, server ServerID, r Reserver, opts Options) (*Node, error) {
 	if err := server.Validate(); err != nil {
 		return nil, err
@@ -147,7 +154,7 @@ func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 	asked = n.clock.Elapsed()
 	set, cancel := context.WithTimeout(ctx, n.opts.Timeout)
 	defer cancel()
-	ok, err := n.reserver.CompareAndSet(set, n.server, rec.Epoch, Claim{Reserved: mark, Holder: n.holder, Lease: n.opts.Lease})
+	ok, err := n.reserver.CompareAndSet(set, n.server, rec, Claim{Reserved: mark, Holder: n.holder, Lease: n.opts.Lease})
 	if err != nil {
 		return false, &unknownError{err}
 	}
@@ -158,6 +165,7 @@ func (n *Node) tryAcquire(ctx context.Context) (bool, error) {
 	defer n.mu.Unlock()
 	n.word.Store(uint64(old+1)<<SequenceBits - 1)
 	n.lease.front = max(nanos(n.shift.Load()+uint64(asked)), nanos(old+1)*nanos(time.Millisecond)) - nanos(asked)
+	n.lease.clock = nanosOf(rec.Now) - nanos(elapsed)
 	n.lease.epoch = rec.Epoch
 	n.extend(mark, asked)
 	return true, nil
@@ -333,10 +341,10 @@ func (n *Node) reserve(ctx context.Context) error {
 			return err
 		}
 		n.mu.Lock()
-		epoch, mark := n.lease.epoch, n.nextMark()
+		row, mark := n.row(), n.nextMark()
 		n.mu.Unlock()
 		asked := n.clock.Elapsed()
-		ok, err := n.reserver.CompareAndSet(ctx, n.server, epoch, Claim{Reserved: mark, Holder: n.holder, Lease: n.opts.Lease})
+		ok, err := n.reserver.CompareAndSet(ctx, n.server, row, Claim{Reserved: mark, Holder: n.holder, Lease: n.opts.Lease})
 		n.mu.Lock()
 		if ok && err == nil {
 			n.extend(mark, asked)
@@ -351,6 +359,9 @@ func (n *Node) reserve(ctx context.Context) error {
 	return fmt.Errorf("gameid: the registry row of server %d changed under this process %d times in a row", n.server, attempts)
 }
 
+// row is what identifies the row as this node left it. Callers hold mu.
+func (n *Node) row() Record { return Record{Epoch: n.lease.epoch, Holder: n.holder} }
+
 // nextMark decides what to reserve next. Callers hold mu.
 func (n *Node) nextMark() int64 {
 	window := n.opts.Window.Milliseconds()
@@ -361,7 +372,7 @@ func (n *Node) nextMark() int64 {
 }
 
 // settle looks at the row where we cannot be sure what is in it, or where the
-// clock stepped so far that the registry's has to tell whether it is right.
+// clock is so far off that the registry's has to tell whether it is right.
 func (n *Node) settle(ctx context.Context) error {
 	n.mu.Lock()
 	sure := n.readClock(time.Time{}) && !n.lease.unsure
@@ -394,23 +405,23 @@ func (n *Node) settle(ctx context.Context) error {
 // that counts as a step rather than as drift.
 const clockStep = 10 * time.Millisecond
 
-// readClock follows the wall clock. A step beyond Options.MaxSkew is followed
-// only if the registry's clock, where it is known, agrees with it: a clock that
-// jumps by years must not burn the range. It reports whether the wall clock is
-// followed. Callers hold mu.
+// readClock follows the wall clock as long as it is within Options.MaxSkew of
+// the registry's: as that was last read and has gone on since, or if that is
+// too far off, as it is given. So a clock that jumps by years, or by minutes
+// again and again, does not burn the range. It reports whether the wall clock
+// is followed. Callers hold mu.
 func (n *Node) readClock(registry time.Time) bool {
 	elapsed, wall := n.clock.Elapsed(), n.clock.Wall()
-	was := nanos(n.shift.Load()) + nanos(elapsed)
 	is := nanosOf(wall)
-	step := is.sub(was)
-	if step.Abs() > n.opts.MaxSkew {
-		if registry.IsZero() || wall.Sub(registry).Abs() > n.opts.MaxSkew {
-			n.counts.refused = wall
-			return false
-		}
+	agrees := !registry.IsZero() && wall.Sub(registry).Abs() <= n.opts.MaxSkew
+	if agrees {
+		n.lease.clock = nanosOf(registry) - nanos(elapsed)
+	} else if is.sub(n.lease.clock+nanos(elapsed)).Abs() > n.opts.MaxSkew {
+		n.counts.refused = wall
+		return false
 	}
 	n.counts.refused = time.Time{}
-	if step.Abs() >= clockStep {
+	if step := is.sub(nanos(n.shift.Load()) + nanos(elapsed)); step.Abs() >= clockStep {
 		n.counts.steps++
 	}
 	n.shift.Store(uint64(is - nanos(elapsed)))
@@ -420,7 +431,7 @@ func (n *Node) readClock(registry time.Time) bool {
 // release gives the lease back and lowers the mark to what was used.
 func (n *Node) release(ctx context.Context, used int64) error {
 	n.mu.Lock()
-	unsure, epoch := n.lease.unsure, n.lease.epoch
+	unsure, row := n.lease.unsure, n.row()
 	used = min(used, n.lease.mark) // beyond the mark nothing was issued
 	n.mu.Unlock()
 	if unsure {
@@ -431,9 +442,9 @@ func (n *Node) release(ctx context.Context, used int64) error {
 		if rec.Holder.Token != n.holder.Token {
 			return n.releaseError(&LostError{Server: n.server, Holder: rec.Holder})
 		}
-		epoch = rec.Epoch
+		row = rec
 	}
-	ok, err := n.reserver.CompareAndSet(ctx, n.server, epoch, Claim{Reserved: used})
+	ok, err := n.reserver.CompareAndSet(ctx, n.server, row, Claim{Reserved: used})
 	if err == nil && !ok {
 		err = errors.New("the registry row was changed by another process")
 	}

@@ -44,6 +44,16 @@ type registry struct {
 
 func newRegistry() *registry { return &registry{Memory: gameidtest.NewMemory()} }
 
+// row is what the registry has of the server.
+func (r *registry) row(t *testing.T) gameid.Record {
+	t.Helper()
+	rec, err := r.Memory.Load(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
 func (r *registry) spoil(before, after error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,7 +77,7 @@ func (r *registry) Load(ctx context.Context, s gameid.ServerID) (gameid.Record, 
 	return r.Memory.Load(ctx, s)
 }
 
-func (r *registry) CompareAndSet(ctx context.Context, s gameid.ServerID, epoch int64, c gameid.Claim) (bool, error) {
+func (r *registry) CompareAndSet(ctx context.Context, s gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
 	before, after, delay := r.faults()
 	if before != nil {
 		return false, before
@@ -75,7 +85,7 @@ func (r *registry) CompareAndSet(ctx context.Context, s gameid.ServerID, epoch i
 	if err := sleep(ctx, delay); err != nil {
 		return false, err
 	}
-	ok, err := r.Memory.CompareAndSet(ctx, s, epoch, c)
+	ok, err := r.Memory.CompareAndSet(ctx, s, row, c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ok {
@@ -282,6 +292,43 @@ func TestWildClock(t *testing.T) {
 				t.Errorf("registry agrees: %t; the year of %s is %d, the refused clock %s", registryToo, id, year, refused)
 			}
 		})
+	}
+}
+
+// Nor is one that comes to the same in steps of minutes, each of which would be
+// followed.
+func TestCreepingClock(t *testing.T) {
+	for _, registryToo := range []bool{false, true} {
+		for _, step := range []time.Duration{4 * time.Minute, -4 * time.Minute} {
+			bubble(t, func(t *testing.T) {
+				clock, registryClock, r := gameidtest.NewClock(), gameidtest.NewClock(), newRegistry()
+				r.Now = registryClock.Wall
+				n := open(t, r, gameid.Options{Clock: clock})
+				g := gameid.NewGenerator[player](n)
+				for range 10 {
+					clock.Step(step)
+					if registryToo {
+						registryClock.Step(step)
+					}
+					time.Sleep(10 * time.Second)
+					next(t, g)
+				}
+				s := n.Stats()
+				// The first step is followed in any case.
+				if steps := map[bool]uint64{false: 1, true: 10}[registryToo]; s.ClockSteps != steps || registryToo != s.RefusedClock.IsZero() {
+					t.Errorf("registry agrees: %t; %d steps of %s were followed, want %d; refused: %s", registryToo, s.ClockSteps, step, steps, s.RefusedClock)
+				}
+				if ahead := s.Newest.Sub(registryClock.Wall()); !registryToo && ahead > 5*time.Minute {
+					t.Errorf("the newest ID is %s ahead of the registry's clock", ahead)
+				}
+				// A clock that comes to its senses is followed again.
+				clock.Step(registryClock.Wall().Sub(clock.Wall()))
+				time.Sleep(10 * time.Second)
+				if s := n.Stats(); !s.RefusedClock.IsZero() {
+					t.Errorf("the clock is right again, and refused: %s", s.RefusedClock)
+				}
+			})
+		}
 	}
 }
 
@@ -558,6 +605,7 @@ func TestRefusedAtStart(t *testing.T) {
 		{name: "lease", opts: gameid.Options{Lease: time.Second}, want: []string{"Options.Lease is 1s"}},
 		{name: "timeout", opts: gameid.Options{Timeout: time.Hour}, want: []string{"Options.Timeout is 1h"}},
 		{name: "skew", opts: gameid.Options{MaxSkew: -1}, want: []string{"Options.MaxSkew is -1ns"}},
+		{name: "skew below the window", opts: gameid.Options{Window: time.Minute, MaxSkew: 2*time.Minute - 1}, want: []string{"Options.MaxSkew is 1m59.999999999s", "at least twice Window (2m0s)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -588,11 +636,80 @@ func TestRefusedAtStart(t *testing.T) {
 // That the registry took its time to answer is no disagreement of the clocks.
 func TestSlowAnswerIsNoSkew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := newRegistry()
+		r, clock := newRegistry(), gameidtest.NewClock()
 		r.delay = 2 * time.Second
 		begun := time.Now()
 		r.Now = func() time.Time { return begun } // its clock was read before the delay
-		open(t, r, gameid.Options{MaxSkew: time.Second})
+		clock.Step(19 * time.Second)
+		open(t, r, gameid.Options{Clock: clock, MaxSkew: 20 * time.Second})
+	})
+}
+
+// However large the window, the mark that a crash leaves does not keep the
+// next process from starting.
+func TestCrashLeavesNoMarkTooFar(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRegistry()
+		opts := gameid.Options{Window: time.Hour}
+		open(t, r, opts)
+		crashed := r.row(t)
+		crashed.Holder = gameid.Holder{} // known to have ended
+		r.Set(server, crashed)
+		open(t, r, opts)
+	})
+}
+
+// OpenNode gives up in the end, and says what was wrong.
+func TestOpenTakesItsTime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const timeout = time.Second
+		var loads, claims int
+		start := time.Now()
+		_, err := gameid.OpenNode(t.Context(), server, sluggish{timeout - 1, &loads, &claims}, gameid.Options{Timeout: timeout, Clock: gameid.SystemClock()})
+		if !errors.Is(err, context.DeadlineExceeded) || loads != 4 || claims != 4 {
+			t.Errorf("%d times read, %d times written: %v", loads, claims, err)
+		}
+		if took := time.Since(start); took > 8*timeout || took < 8*timeout-4 {
+			t.Errorf("it took %s, want just below %s", took, 8*timeout)
+		}
+	})
+}
+
+// sluggish answers to Load after a while, and to CompareAndSet not at all.
+type sluggish struct {
+	delay         time.Duration
+	loads, claims *int
+}
+
+func (s sluggish) Load(ctx context.Context, _ gameid.ServerID) (gameid.Record, error) {
+	*s.loads++
+	return gameid.Record{Now: time.Now()}, sleep(ctx, s.delay)
+}
+
+func (s sluggish) CompareAndSet(ctx context.Context, _ gameid.ServerID, _ gameid.Record, _ gameid.Claim) (bool, error) {
+	*s.claims++
+	<-ctx.Done()
+	return false, ctx.Err()
+}
+
+// In a registry that was restored from an older copy the epoch comes round
+// again. The node that lives on loses then, instead of writing over the row of
+// the one that came after it.
+func TestEpochComesRound(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRegistry()
+		old := open(t, r, gameid.Options{})
+		rec := r.row(t)
+		rec.Holder = gameid.Holder{Token: "another", PID: 4711, Program: "game", Host: "host-b"}
+		r.Set(server, rec) // of the same epoch
+		time.Sleep(5 * time.Second)
+		lost, ok := errors.AsType[*gameid.LostError](old.Err())
+		if !ok || lost.Holder.PID != 4711 {
+			t.Errorf("the old node: %v", old.Err())
+		}
+		if now := r.row(t); now.Holder.Token != "another" || now.Epoch != rec.Epoch {
+			t.Errorf("the row was %+v, is %+v", rec, now)
+		}
 	})
 }
 

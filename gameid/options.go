@@ -23,7 +23,9 @@ type Options struct {
 	Lease time.Duration
 
 	// MaxSkew is by how much the wall clock may disagree with the registry's,
-	// and how far in the future an old mark may lie. Default 5 minutes.
+	// and how far in the future an old mark may lie. Default 5 minutes, at least
+	// twice Window: a process that crashes leaves a mark that lies Window ahead
+	// of its clock, and its successor's clock may be behind that.
 	MaxSkew time.Duration
 
 	// Timeout bounds each call to the registry. Default a quarter of Window.
@@ -45,7 +47,7 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Window, 10*time.Second)
 	set(&o.Ahead, min(time.Second, o.Window/2))
 	set(&o.Lease, o.Window*3/2)
-	set(&o.MaxSkew, 5*time.Minute)
+	set(&o.MaxSkew, max(5*time.Minute, 2*o.Window))
 	set(&o.Timeout, o.Window/4)
 	switch {
 	case o.Window < 100*time.Millisecond:
@@ -54,8 +56,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("gameid: Options.Ahead is %s, want 1ms to half of Window (%s)", o.Ahead, o.Window/2)
 	case o.Lease < o.Window:
 		return o, fmt.Errorf("gameid: Options.Lease is %s, want at least Window (%s)", o.Lease, o.Window)
-	case o.MaxSkew < 0:
-		return o, fmt.Errorf("gameid: Options.MaxSkew is %s, want more than 0", o.MaxSkew)
+	case o.MaxSkew < 2*o.Window:
+		return o, fmt.Errorf("gameid: Options.MaxSkew is %s, want at least twice Window (%s)", o.MaxSkew, 2*o.Window)
 	case o.Timeout < 0 || o.Timeout > o.Window/2:
 		return o, fmt.Errorf("gameid: Options.Timeout is %s, want at most half of Window (%s)", o.Timeout, o.Window/2)
 	}

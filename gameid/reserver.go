@@ -6,13 +6,13 @@ import (
 )
 
 // A Reserver is the registry as a node sees it: one row for each server
-// number, changed only by compare-and-set on a strictly increasing epoch. It
-// decides nothing; what may be written is decided by [OpenNode] and the
-// node's renewals, so that every registry behaves alike.
+// number, changed only by compare-and-set on a strictly increasing epoch and
+// on the holder's token. It decides nothing; what may be written is decided by
+// [OpenNode] and the node's renewals, so that every registry behaves alike.
 //
 // Uniqueness rests on two things only. CompareAndSet must be atomic: of two
-// callers that give the same epoch, at most one may succeed. And what it
-// wrote must be durable before it returns true. No clock is trusted.
+// callers that give the same row, at most one may succeed. And what it wrote
+// must be durable before it returns true. No clock is trusted.
 //
 // Methods may be called from several goroutines. Package gameidtest has a
 // Reserver in memory, and a test that every implementation must pass.
@@ -21,14 +21,18 @@ type Reserver interface {
 	// row, it returns a Record with Epoch 0, not an error.
 	Load(ctx context.Context, server ServerID) (Record, error)
 
-	// CompareAndSet writes c over the row of server if the row's epoch is
-	// epoch, raises the epoch by one and returns true. Epoch 0 stands for "no
-	// row": the row is made. If the epoch is another one, it returns false
-	// and nothing has changed.
+	// CompareAndSet writes c over the row of server if that is still row: if it
+	// has its Epoch and its Holder.Token, which is all of row that counts. It
+	// raises the epoch by one and returns true. Epoch 0 stands for "no row": the
+	// row is made. If the row is another one, it returns false and nothing has
+	// changed.
+	//
+	// The epoch alone would do, but for a registry that is restored from an older
+	// copy: then it comes round again, under another holder.
 	//
 	// An error means that the outcome is unknown: the change may have been
 	// made, or may yet be made until someone else raises the epoch.
-	CompareAndSet(ctx context.Context, server ServerID, epoch int64, c Claim) (bool, error)
+	CompareAndSet(ctx context.Context, server ServerID, row Record, c Claim) (bool, error)
 }
 
 // Record is the row of one server as a [Reserver] read it.

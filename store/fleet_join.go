@@ -174,7 +174,7 @@ func (f *Fleet) admit(server gameid.ServerID, row *FleetServer, id string, own s
 	if err := f.claims(server, row, id, own, options); err != nil {
 		return err
 	}
-	if err := checkClock(node.Clock, row.Now, cmp.Or(node.MaxSkew, defaultSkew)); err != nil {
+	if err := checkClock(node.Clock, row.Now, maxSkew(node)); err != nil {
 		return f.fault(err)
 	}
 	if row.World != "" && row.alive() {
@@ -188,8 +188,10 @@ func (f *Fleet) admit(server gameid.ServerID, row *FleetServer, id string, own s
 	return nil
 }
 
-// defaultSkew is that of gameid.Options.MaxSkew.
-const defaultSkew = 5 * time.Minute
+// maxSkew is gameid.Options.MaxSkew, or its default.
+func maxSkew(o gameid.Options) time.Duration {
+	return cmp.Or(o.MaxSkew, max(5*time.Minute, 2*o.Window))
+}
 
 // checkClock returns a [*gameid.ClockError] if a clock, or if it is nil that
 // of this machine, disagrees with a database's by more than limit.
@@ -261,6 +263,9 @@ func (s serverOf) held() bool {
 	return !s.Holder.IsZero() && s.Now.Before(s.LeaseUntil) && !s.Holder.Ended()
 }
 
+// record is what identifies the row.
+func (s serverOf) record() gameid.Record { return gameid.Record{Epoch: s.Epoch, Holder: s.Holder} }
+
 func (db *DB) serverOf(ctx context.Context, server gameid.ServerID) (serverOf, error) {
 	const query = "SELECT world, role, fleet, epoch, reserved_ms, holder, lease_until_ms, {now} AS now_ms FROM " + RegistryTable + " WHERE server_id = ?"
 	var row struct {
@@ -285,7 +290,7 @@ func (db *DB) serverOf(ctx context.Context, server gameid.ServerID) (serverOf, e
 // makeServer makes the row of a server that has never run on this database,
 // and with it the identity of its world.
 func (db *DB) makeServer(ctx context.Context, server gameid.ServerID) (serverOf, error) {
-	if _, err := db.Registry().CompareAndSet(ctx, server, 0, gameid.Claim{}); err != nil {
+	if _, err := db.Registry().CompareAndSet(ctx, server, gameid.Record{}, gameid.Claim{}); err != nil {
 		return serverOf{}, err
 	}
 	own, err := db.serverOf(ctx, server)
@@ -333,16 +338,16 @@ func (r *fleetReserver) Load(ctx context.Context, server gameid.ServerID) (gamei
 }
 
 // CompareAndSet implements [gameid.Reserver].
-func (r *fleetReserver) CompareAndSet(ctx context.Context, server gameid.ServerID, epoch int64, c gameid.Claim) (bool, error) {
+func (r *fleetReserver) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
 	r.mu.Lock()
 	if r.process.IsZero() {
 		r.process = c.Holder
 	}
 	r.mu.Unlock()
-	ok, err := r.Registry.CompareAndSet(ctx, server, epoch, c)
+	ok, err := r.Registry.CompareAndSet(ctx, server, row, c)
 	if ok && err == nil {
 		r.mu.Lock()
-		r.epoch, r.claimed = epoch+1, c
+		r.epoch, r.claimed = row.Epoch+1, c
 		r.mu.Unlock()
 	}
 	return ok, err

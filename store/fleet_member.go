@@ -327,7 +327,7 @@ const (
 	renewFleet = `
 		UPDATE fleet_servers
 		SET epoch = epoch + 1, world_epoch = ?, mark_ms = ?, lease_until_ms = {now} + ?, seen_ms = {now}
-		WHERE server_id = ? AND epoch = ?`
+		WHERE server_id = ? AND epoch = ? AND ` + heldBy
 	takeFleet = `
 		UPDATE fleet_servers
 		SET epoch = ?, state = '` + FleetBound + `', world = ?, bound_ms = CASE WHEN bound_ms = 0 THEN {now} ELSE bound_ms END,
@@ -339,8 +339,9 @@ const (
 // that is 0. It returns false if the row is not as we left it.
 func (m *Member) renew(ctx context.Context, lease time.Duration) (ok bool, err error) {
 	epoch, mark := m.reserver.progress()
+	args := append([]any{epoch, max(mark, m.base), lease.Milliseconds(), m.reserver.server, m.epoch}, heldByArgs(m.reserver.holder())...)
 	err = Retry(ctx, func() error {
-		ok, err = swap(ctx, m.fleet.db, renewFleet, epoch, max(mark, m.base), lease.Milliseconds(), m.reserver.server, m.epoch)
+		ok, err = swap(ctx, m.fleet.db, renewFleet, args...)
 		return err
 	})
 	if ok {

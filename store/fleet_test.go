@@ -384,7 +384,7 @@ func TestRebind(t *testing.T) {
 		// The row is lost, and with it the identity.
 		exec(t, db, "DELETE FROM gameid_servers")
 		claimed(t, f, 9)
-		_, err := db.Registry().CompareAndSet(ctx, 7, 0, claim)
+		_, err := db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, claim)
 		must(t, err)
 		own, err := db.Registry().Servers(ctx)
 		must(t, err)

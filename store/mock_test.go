@@ -245,7 +245,7 @@ func TestReservationFaults(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			db, m := mock(t)
 			test.answers(m)
-			ok, err := db.Registry().CompareAndSet(t.Context(), 7, test.epoch, claim)
+			ok, err := db.Registry().CompareAndSet(t.Context(), 7, gameid.Record{Epoch: test.epoch}, claim)
 			if ok != test.ok || test.want == nil && err != nil || test.want == errAny && err == nil || test.want != nil && test.want != errAny && !errors.Is(err, test.want) {
 				t.Errorf("got %v, %v, want %v, %v", ok, err, test.ok, test.want)
 			}

@@ -184,27 +184,7 @@ func openMySQL(dsn string, readOnly bool) (driver.Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	if readOnly {
-		return readOnlyConnector{connector}, nil
-	}
-	return connector, nil
-}
-
-// readOnlyConnector makes every session of MySQL read-only before its first
-// use. The name of the variable differs between servers, this statement does
-// not.
-type readOnlyConnector struct{ driver.Connector }
-
-func (c readOnlyConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION READ ONLY", nil); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
+	return mysqlConnector{connector, readOnly}, nil
 }
 
 func openSQLite(path string, readOnly bool) (driver.Connector, func() error, error) {

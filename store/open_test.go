@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/store"
 )
@@ -286,7 +287,7 @@ func refusesWrites(t testing.TB, db *store.DB) {
 		"exec":    second(db.Exec(ctx, "DELETE FROM players")),
 		"InTx":    db.InTx(ctx, func(*store.Tx) error { return nil }),
 		"name":    db.Registry().SetName(ctx, 7, "x"),
-		"reserve": second(db.Registry().CompareAndSet(ctx, 8, 0, claim)),
+		"reserve": second(db.Registry().CompareAndSet(ctx, 8, gameid.Record{}, claim)),
 		// The database itself refuses too.
 		"pool":   store.Meaning(second(db.Pool().ExecContext(ctx, "DELETE FROM players"))),
 		"create": store.Meaning(second(db.Pool().ExecContext(ctx, "CREATE TABLE x (y INT)"))),

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"mergesafe/gameid"
 )
@@ -141,11 +142,11 @@ const (
 	updateServer = `
 		UPDATE ` + RegistryTable + `
 		SET epoch = epoch + 1, reserved_ms = ?, holder = ?, lease_until_ms = {now} + ?, updated_ms = {now}
-		WHERE server_id = ? AND epoch = ?`
+		WHERE server_id = ? AND epoch = ? AND ` + heldBy
 )
 
 // CompareAndSet implements [gameid.Reserver].
-func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, epoch int64, c gameid.Claim) (bool, error) {
+func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
 	what := fmt.Sprintf("registry of server %s: reserve", server)
 	if r.db.readOnly {
 		return false, &opError{what, ErrReadOnly}
@@ -155,8 +156,8 @@ func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, ep
 		return false, &opError{what, err}
 	}
 	query := r.db.with(updateServer)
-	args := []any{c.Reserved, holder, c.Lease.Milliseconds(), server, epoch}
-	if epoch == 0 {
+	args := append([]any{c.Reserved, holder, c.Lease.Milliseconds(), server, row.Epoch}, heldByArgs(row.Holder)...)
+	if row.Epoch == 0 {
 		query = r.db.with(insertServer)
 		args = []any{server, newWorld(), c.Reserved, holder, c.Lease.Milliseconds()}
 	}
@@ -171,7 +172,7 @@ func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, ep
 		return r.db.fault(what, err)
 	})
 	switch {
-	case epoch == 0 && errors.Is(err, ErrDuplicate):
+	case row.Epoch == 0 && errors.Is(err, ErrDuplicate):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -256,6 +257,23 @@ func decodeHolder(s string) (h gameid.Holder, err error) {
 		return h, fmt.Errorf("the holder %.80q is not readable: %w", s, err)
 	}
 	return h, nil
+}
+
+// heldBy is the condition that a row has a holder of a certain token, or
+// nobody; heldByArgs are its arguments. The token is the first field of the
+// JSON: programs of other versions may write other fields after it.
+const heldBy = "SUBSTR(holder, 1, ?) = ?"
+
+func heldByArgs(h gameid.Holder) []any {
+	if h.IsZero() {
+		return []any{1, ""}
+	}
+	token, err := json.Marshal(h.Token)
+	if err != nil {
+		panic(err) // a string always has its JSON
+	}
+	prefix := `{"token":` + string(token)
+	return []any{utf8.RuneCountInString(prefix), prefix}
 }
 
 // newWorld makes the identity of a world: 128 random bits.

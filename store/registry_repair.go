@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,8 @@ type MarkPlan struct {
 	// below the largest ID found, and never in the past.
 	Lowered int64
 
-	epoch, fleetEpoch int64
+	row        gameid.Record // as it was read
+	fleetEpoch int64
 }
 
 // ColumnIDs is what [DB.PlanMark] found in one column.
@@ -119,7 +119,7 @@ func (db *DB) PlanMark(ctx context.Context, fleet *Fleet, server gameid.ServerID
 	case own.Fleet != "" && fleet == nil:
 		return nil, fmt.Errorf("server %s is bound in a fleet registry (identity %s), which has a mark as well: want its DSN", server, own.Fleet)
 	}
-	p := &MarkPlan{Server: server, Now: own.Now, Limit: cmp.Or(options.MaxSkew, defaultSkew), Mark: own.Mark, epoch: own.Epoch}
+	p := &MarkPlan{Server: server, Now: own.Now, Limit: maxSkew(options), Mark: own.Mark, row: own.record()}
 	if err := checkClock(options.Clock, own.Now, p.Limit); err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (db *DB) LowerMark(ctx context.Context, fleet *Fleet, p *MarkPlan, note Not
 	if !p.lowersMark() {
 		return nil
 	}
-	ok, err := db.Registry().CompareAndSet(ctx, p.Server, p.epoch, gameid.Claim{Reserved: p.Lowered})
+	ok, err := db.Registry().CompareAndSet(ctx, p.Server, p.row, gameid.Claim{Reserved: p.Lowered})
 	if err == nil && !ok {
 		err = fmt.Errorf("server %s in the registry of %q: %w", p.Server, db.name, errMoved)
 	}

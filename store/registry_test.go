@@ -42,7 +42,7 @@ func TestFirstClaim(t *testing.T) {
 			wins := 0
 			for i := range 8 {
 				wg.Go(func() {
-					ok, err := dbs[i%len(dbs)].Registry().CompareAndSet(t.Context(), server+1, 0, claim)
+					ok, err := dbs[i%len(dbs)].Registry().CompareAndSet(t.Context(), server+1, gameid.Record{}, claim)
 					if err != nil {
 						t.Error(err)
 					}
@@ -78,7 +78,7 @@ func TestServers(t *testing.T) {
 		if err := r.SetName(ctx, 7, strings.Repeat("x", 65)); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("a name of 65 characters: %v", err)
 		}
-		_, err = r.CompareAndSet(ctx, 12, 0, gameid.Claim{Reserved: 42, Lease: time.Hour}) // of nobody
+		_, err = r.CompareAndSet(ctx, 12, gameid.Record{}, gameid.Claim{Reserved: 42, Lease: time.Hour}) // of nobody
 		must(t, err)
 		exec(t, db, "UPDATE gameid_servers SET role = 'merged' WHERE server_id = 12")
 
@@ -203,7 +203,7 @@ func TestFloor(t *testing.T) {
 					var err error
 					mark, err = gameid.MillisOf(test.reserved)
 					must(t, err)
-					_, err = db.Registry().CompareAndSet(ctx, 7, 0, gameid.Claim{Reserved: mark})
+					_, err = db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, gameid.Claim{Reserved: mark})
 					must(t, err)
 				}
 				rec, err := db.Registry().Load(ctx, 7)
@@ -244,7 +244,7 @@ func TestRegistryHasItsOwnConnections(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if ok, err := db.Registry().CompareAndSet(t.Context(), 7, 0, claim); !ok || err != nil {
+	if ok, err := db.Registry().CompareAndSet(t.Context(), 7, gameid.Record{}, claim); !ok || err != nil {
 		t.Errorf("with %d transactions open: %v, %v", n, ok, err)
 	}
 	close(release)

@@ -111,8 +111,13 @@ type Tx struct {
 // it is, and a panic goes on.
 //
 // An error of the commit that leaves open whether the transaction took effect
-// is [ErrOutcomeUnknown]. InTx calls f once: for an [ErrRetryable], which any
-// transaction may meet, see [Retry].
+// is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
+// committing. InTx calls f once: for an [ErrRetryable], which any transaction
+// may meet, see [Retry].
+//
+// When ctx ends, neither a commit nor a rollback waits for a server that does
+// not answer: the connection is closed, and the server then rolls back what was
+// not committed. Nor does a rollback wait for longer than 2 seconds.
 //
 // In SQLite there is one transaction at a time: it waits for its turn.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
@@ -153,10 +158,14 @@ func (db *DB) inTx(ctx context.Context, options *sql.TxOptions, f func(*Tx) erro
 		return err
 	}
 	err = begun.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		err = ctx.Err() // which is why it was rolled back
+	}
+	_, unanswered := errors.AsType[*unansweredError](err)
 	switch {
 	case err == nil || tx.readOnly:
 		return db.Unchanged()
-	case refused(err) || isContext(err): // a context that ends before the commit rolls back
+	case refused(err) || isContext(err) && !unanswered: // a context that ends before the commit rolls back
 		return db.fault("commit", err)
 	default:
 		return &opError{"commit", fmt.Errorf("%w: %w", ErrOutcomeUnknown, translate(err))}

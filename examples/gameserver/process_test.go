@@ -233,7 +233,7 @@ func TestLeaseLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ok, err := registry.CompareAndSet(t.Context(), 1, rec.Epoch, gameid.Claim{Reserved: rec.Reserved, Holder: thief, Lease: time.Minute})
+		ok, err := registry.CompareAndSet(t.Context(), 1, rec, gameid.Claim{Reserved: rec.Reserved, Holder: thief, Lease: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

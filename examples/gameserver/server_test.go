@@ -392,11 +392,11 @@ type shakyReserver struct {
 	away atomic.Bool
 }
 
-func (r *shakyReserver) CompareAndSet(ctx context.Context, server gameid.ServerID, epoch int64, c gameid.Claim) (bool, error) {
+func (r *shakyReserver) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
 	if r.away.Load() {
 		return false, errors.New("the registry is away")
 	}
-	return r.Memory.CompareAndSet(ctx, server, epoch, c)
+	return r.Memory.CompareAndSet(ctx, server, row, c)
 }
 
 func (r *shakyReserver) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {

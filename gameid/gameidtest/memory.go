@@ -43,19 +43,20 @@ func (m *Memory) Load(ctx context.Context, server gameid.ServerID) (gameid.Recor
 }
 
 // CompareAndSet implements [gameid.Reserver].
-func (m *Memory) CompareAndSet(ctx context.Context, server gameid.ServerID, epoch int64, c gameid.Claim) (bool, error) {
+func (m *Memory) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.rows[server].Epoch != epoch {
+	was := m.rows[server]
+	if was.Epoch != row.Epoch || was.Holder.Token != row.Holder.Token {
 		return false, nil
 	}
 	m.rows[server] = gameid.Record{
-		Epoch:      epoch + 1,
+		Epoch:      was.Epoch + 1,
 		Reserved:   c.Reserved,
-		Floor:      m.rows[server].Floor,
+		Floor:      was.Floor,
 		Holder:     c.Holder,
 		LeaseUntil: m.now().Add(c.Lease),
 	}

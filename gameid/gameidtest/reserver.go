@@ -30,9 +30,13 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 		}
 		return rec
 	}
-	set := func(t *testing.T, r gameid.Reserver, server gameid.ServerID, epoch int64, c gameid.Claim) bool {
+	// at is the row with an epoch that holder(token) has, or nobody.
+	at := func(epoch int64, token string) gameid.Record {
+		return gameid.Record{Epoch: epoch, Holder: gameid.Holder{Token: token}}
+	}
+	set := func(t *testing.T, r gameid.Reserver, server gameid.ServerID, row gameid.Record, c gameid.Claim) bool {
 		t.Helper()
-		ok, err := r.CompareAndSet(t.Context(), server, epoch, c)
+		ok, err := r.CompareAndSet(t.Context(), server, row, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +55,7 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 	t.Run("round trip", func(t *testing.T) {
 		r := open(t)
 		claim := gameid.Claim{Reserved: gameid.MaxMillis, Holder: holder("a"), Lease: time.Hour}
-		if !set(t, r, server, 0, claim) {
+		if !set(t, r, server, at(0, ""), claim) {
 			t.Fatal("the first claim was refused")
 		}
 		rec := load(t, r, server)
@@ -72,8 +76,12 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 	t.Run("only the right epoch", func(t *testing.T) {
 		r := open(t)
 		for epoch := range int64(3) {
+			token := "a"
+			if epoch == 0 {
+				token = ""
+			}
 			for _, wrong := range []int64{epoch - 1, epoch + 1, epoch + 100} {
-				if set(t, r, server, wrong, gameid.Claim{Reserved: 99, Holder: holder("wrong")}) {
+				if set(t, r, server, at(wrong, token), gameid.Claim{Reserved: 99, Holder: holder("wrong")}) {
 					t.Fatalf("epoch %d was taken for %d", wrong, epoch)
 				}
 			}
@@ -82,15 +90,38 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 			}
 			// The same values again must count as a change: that is what the
 			// epoch is for.
-			if !set(t, r, server, epoch, gameid.Claim{Reserved: 5, Holder: holder("a"), Lease: time.Hour}) {
+			if !set(t, r, server, at(epoch, token), gameid.Claim{Reserved: 5, Holder: holder("a"), Lease: time.Hour}) {
 				t.Fatalf("epoch %d was refused", epoch)
+			}
+		}
+	})
+	t.Run("only the right holder", func(t *testing.T) {
+		// In a registry that was restored, the epoch of an old holder may be
+		// that of another one.
+		r := open(t)
+		for epoch, token := range []string{"", "ab", `a"b`, "", "Ab"} {
+			rec := load(t, r, server)
+			if rec.Epoch != int64(epoch) || rec.Holder.Token != token {
+				t.Fatalf("the row is %+v, want epoch %d of %q", rec, epoch, token)
+			}
+			for _, wrong := range []string{"", "a", "ab", "abc", "Ab", `a"b`, "%", "_b"} {
+				if wrong != token && epoch > 0 && set(t, r, server, at(rec.Epoch, wrong), gameid.Claim{Reserved: 99, Holder: holder("wrong")}) {
+					t.Fatalf("holder %q was taken for %q", wrong, token)
+				}
+			}
+			claim := gameid.Claim{Reserved: 5, Lease: time.Hour}
+			if next := []string{"ab", `a"b`, "", "Ab", ""}[epoch]; next != "" {
+				claim.Holder = holder(next)
+			}
+			if !set(t, r, server, rec, claim) {
+				t.Fatalf("the right holder, %q, was refused", token)
 			}
 		}
 	})
 	t.Run("release lowers the mark", func(t *testing.T) {
 		r := open(t)
-		set(t, r, server, 0, gameid.Claim{Reserved: 1000, Holder: holder("a"), Lease: time.Hour})
-		set(t, r, server, 1, gameid.Claim{Reserved: 400})
+		set(t, r, server, at(0, ""), gameid.Claim{Reserved: 1000, Holder: holder("a"), Lease: time.Hour})
+		set(t, r, server, at(1, "a"), gameid.Claim{Reserved: 400})
 		rec := load(t, r, server)
 		if rec.Reserved != 400 || !rec.Holder.IsZero() || rec.LeaseUntil.After(rec.Now) {
 			t.Errorf("after the release: %+v", rec)
@@ -98,8 +129,8 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 	})
 	t.Run("servers do not mix", func(t *testing.T) {
 		r := open(t)
-		set(t, r, 1, 0, gameid.Claim{Reserved: 10, Holder: holder("a"), Lease: time.Hour})
-		set(t, r, gameid.MaxServer, 0, gameid.Claim{Reserved: 20, Holder: holder("b"), Lease: time.Hour})
+		set(t, r, 1, at(0, ""), gameid.Claim{Reserved: 10, Holder: holder("a"), Lease: time.Hour})
+		set(t, r, gameid.MaxServer, at(0, ""), gameid.Claim{Reserved: 20, Holder: holder("b"), Lease: time.Hour})
 		if a, b := load(t, r, 1), load(t, r, gameid.MaxServer); a.Reserved != 10 || b.Reserved != 20 || a.Epoch != 1 || b.Epoch != 1 {
 			t.Errorf("got %+v and %+v", a, b)
 		}
@@ -111,13 +142,14 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 			registries[i] = open(t)
 		}
 		for round := range int64(rounds) {
+			row := load(t, registries[0], server)
 			var wins []int64
 			var mu sync.Mutex
 			var wg sync.WaitGroup
 			for i, r := range registries {
 				wg.Go(func() {
 					reserved := round*100 + int64(i)
-					ok, err := r.CompareAndSet(t.Context(), server, round, gameid.Claim{Reserved: reserved, Holder: holder("x"), Lease: time.Hour})
+					ok, err := r.CompareAndSet(t.Context(), server, row, gameid.Claim{Reserved: reserved, Holder: holder("x"), Lease: time.Hour})
 					if err != nil {
 						t.Error(err)
 					}
@@ -144,7 +176,7 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 		if _, err := r.Load(ctx, server); !errors.Is(err, context.Canceled) {
 			t.Errorf("Load: %v", err)
 		}
-		if _, err := r.CompareAndSet(ctx, server, 0, gameid.Claim{}); !errors.Is(err, context.Canceled) {
+		if _, err := r.CompareAndSet(ctx, server, gameid.Record{}, gameid.Claim{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("CompareAndSet: %v", err)
 		}
 	})

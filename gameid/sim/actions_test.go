@@ -143,9 +143,14 @@ func (w *world) someStart() bool {
 func (w *world) startOne(db *database, machine int) {
 	opts, wall, wait := w.plan.opts, time.Now().Round(0), time.Duration(0)
 	if w.chance(0.1) {
-		skew := opts.MaxSkew
-		opts = w.options(opts.Window <= 200*time.Millisecond)
-		opts.MaxSkew = skew
+		// All processes of a server have one limit, or one that crashed could
+		// leave a mark that is too far ahead for the next.
+		for skew, window := opts.MaxSkew, opts.Window; ; {
+			opts = w.options(window <= 200*time.Millisecond)
+			if opts.MaxSkew = skew; 2*opts.Window <= skew {
+				break
+			}
+		}
 	}
 	if w.plan.skew > 0 {
 		wall = wall.Add(time.Duration(w.rnd.Int64N(int64(2*w.plan.skew))) - w.plan.skew)

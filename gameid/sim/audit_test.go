@@ -88,9 +88,6 @@ func (db *database) account(p *process, basis view, starting bool, c gameid.Clai
 		}
 		mark = max(basis.Reserved, basis.Floor)
 		p.base = mark
-	case rewound:
-		w.fault("old node wrote over a newer one, the epoch having come round again")
-		mark = min(mark, p.top())
 	default:
 		p.violates("compare-and-set: it writes over the row of %s", holder)
 	}

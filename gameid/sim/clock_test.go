@@ -40,6 +40,8 @@ type clock struct {
 	// front is the latest time that an ID may have before running ahead
 	// counts, low the earliest, both as of an elapsed time of 0.
 	front, low time.Time
+
+	registry time.Time // the registry's clock, as of an elapsed time of 0
 }
 
 func newClock(p *process, now, wall time.Time) *clock {
@@ -132,9 +134,17 @@ func earliest(a, b time.Time) time.Time {
 	return b
 }
 
-// reading notes that the node is shown wall. A node may follow a wall clock
-// that is ahead of it, or of the registry's, by no more than MaxSkew, and it
-// must follow one that is not further off than that.
+// heard notes that the node is told the registry's clock. It goes by that
+// until it is told another that its own agrees with.
+func (c *clock) heard(registry time.Time) {
+	now, wall := c.sinceStart(), c.wall.at(time.Now())
+	if c.p.state == opening || wall.Sub(registry).Abs() <= c.p.opts.MaxSkew {
+		c.registry = clamp(registry).Add(-now)
+	}
+}
+
+// reading notes that the node is shown wall. A node may, and must, follow a
+// wall clock that is ahead of the registry's by no more than MaxSkew.
 func (c *clock) reading(wall time.Time) {
 	c.shown = wall
 	base := clamp(wall).Add(-c.sinceStart())
@@ -142,11 +152,8 @@ func (c *clock) reading(wall time.Time) {
 		c.opening = append(c.opening, base)
 		return
 	}
-	skew := c.p.opts.MaxSkew
-	if base.Sub(c.front) <= skew || c.believed(base) {
+	if base.Sub(c.registry) <= c.p.opts.MaxSkew {
 		c.front = latest(c.front, base)
-	}
-	if base.Sub(c.low) <= skew {
 		c.low = base
 		for _, m := range c.p.minters {
 			m.low = earliest(m.low, base)

@@ -82,13 +82,13 @@ func (db *database) load(p *process, lag time.Duration) view {
 	return v
 }
 
-func (db *database) compareAndSet(p *process, basis view, starting bool, epoch int64, c gameid.Claim) bool {
-	if db.row.epoch != epoch {
+func (db *database) compareAndSet(p *process, basis view, starting bool, over gameid.Record, c gameid.Claim) bool {
+	if db.row.epoch != over.Epoch || db.row.holder.Token != over.Holder.Token {
 		return false
 	}
 	db.account(p, basis, starting, c)
 	db.before = append(db.before, former{db.row, time.Now()})
-	db.row = row{epoch: epoch + 1, reserved: c.Reserved, holder: c.Holder, until: db.now().Add(c.Lease), wrong: !db.now().Equal(time.Now())}
+	db.row = row{epoch: over.Epoch + 1, reserved: c.Reserved, holder: c.Holder, until: db.now().Add(c.Lease), wrong: !db.now().Equal(time.Now())}
 	return true
 }
 
@@ -209,13 +209,14 @@ func (c *conn) Load(ctx context.Context, _ gameid.ServerID) (gameid.Record, erro
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	c.p.clock.heard(r.view.Now)
 	c.loaded, c.took = r.view, c.p.clock.sinceStart()-asked
 	c.newest = latest(c.newest, r.view.Now)
 	return r.view.Record, nil
 }
 
 // CompareAndSet implements [gameid.Reserver].
-func (c *conn) CompareAndSet(ctx context.Context, _ gameid.ServerID, epoch int64, claim gameid.Claim) (bool, error) {
+func (c *conn) CompareAndSet(ctx context.Context, _ gameid.ServerID, row gameid.Record, claim gameid.Claim) (bool, error) {
 	p, w := c.p, c.p.w
 	w.mu.Lock()
 	if !claim.Holder.IsZero() {
@@ -225,8 +226,8 @@ func (c *conn) CompareAndSet(ctx context.Context, _ gameid.ServerID, epoch int64
 	basis, starting := c.loaded, p.state == opening
 	w.mu.Unlock()
 	r := c.call(ctx, "claim", func(db *database, _ fate) reply {
-		ok := db.compareAndSet(p, basis, starting, epoch, claim)
-		w.log(p, "database %d: claim of %d over epoch %d: %t", db.name, claim.Reserved, epoch, ok)
+		ok := db.compareAndSet(p, basis, starting, row, claim)
+		w.log(p, "database %d: claim of %d over epoch %d: %t", db.name, claim.Reserved, row.Epoch, ok)
 		if ok && p.crash == crashAfterWrite {
 			w.fault("crash between write and answer")
 			p.die()

@@ -24,10 +24,12 @@ var mutations = []struct {
 	want  []string
 	edits []edit
 }{
-	{"compare-and-set ignores the epoch", []string{"compare-and-set"}, []edit{{"database_test.go",
-		"if db.row.epoch != epoch {", "if false {"}}},
+	{"compare-and-set ignores the epoch", []string{"compare-and-set", "mark"}, []edit{{"database_test.go",
+		"if db.row.epoch != over.Epoch || db.row", "if db.row"}}},
+	{"compare-and-set ignores the holder", []string{"compare-and-set"}, []edit{{"database_test.go",
+		" || db.row.holder.Token != over.Holder.Token {", " {"}}},
 	{"the database confirms what it does not keep", []string{"ranges", "compare-and-set"}, []edit{{"database_test.go",
-		"db.row = row{epoch: epoch + 1,", "_ = row{epoch: epoch + 1,"}}},
+		"db.row = row{epoch: over.Epoch + 1,", "_ = row{epoch: over.Epoch + 1,"}}},
 	{"a refused claim is taken for granted at start", []string{"range"}, []edit{{"../lease.go",
 		"\tif !ok {\n\t\treturn false, nil\n\t}\n", "\t_ = ok\n"}}},
 	{"a lost answer is taken for success at start", []string{"range"}, []edit{{"../lease.go",
@@ -59,7 +61,9 @@ var mutations = []struct {
 	{"a wrong clock is not looked at", []string{"clock"}, []edit{{"../lease.go",
 		"return false, &ClockError{Local: wall, Registry: rec.Now, Limit: n.opts.MaxSkew}", ""}}},
 	{"a wild clock is followed", []string{"reserve", "ahead"}, []edit{{"../lease.go",
-		"if registry.IsZero() || wall.Sub(registry).Abs() > n.opts.MaxSkew {", "if false {"}}},
+		"} else if is.sub(n.lease.clock+nanos(elapsed)).Abs() > n.opts.MaxSkew {", "} else if false {"}}},
+	{"steps of the clock add up", []string{"reserve", "ahead"}, []edit{{"../lease.go",
+		"is.sub(n.lease.clock+nanos(elapsed)).Abs() > n.opts.MaxSkew", "is.sub(nanos(n.shift.Load())+nanos(elapsed)).Abs() > n.opts.MaxSkew"}}},
 	{"a step of the clock is not followed", []string{"late", "recovery", "reserve"}, []edit{{"../lease.go",
 		"n.shift.Store(uint64(is - nanos(elapsed)))", ""}}},
 	{"a renewal lowers the mark", []string{"mark", "reserve"}, []edit{{"../lease.go",

@@ -38,7 +38,7 @@ func (w *world) options(burst bool) gameid.Options {
 		Window:  window,
 		Ahead:   between(time.Millisecond, window/2),
 		Lease:   between(window, 3*window),
-		MaxSkew: pick(w, 5*time.Minute, time.Hour, window/2, 2*window, 10*window),
+		MaxSkew: pick(w, 5*time.Minute, time.Hour, 2*window, 3*window, 10*window),
 		Timeout: between(window/16, window/2),
 	}
 	if burst || w.chance(0.5) {
@@ -87,6 +87,6 @@ func (w *world) draw() {
 		p.weights = append(p.weights, weight)
 	}
 	w.weather = p.weathers[0]
-	w.clocksWrong = p.skew > 0 || p.opts.MaxSkew < 2*p.opts.Window
+	w.clocksWrong = p.skew > 0
 	w.server = 1 + gameid.ServerID(w.rnd.IntN(int(gameid.MaxServer)))
 }

@@ -125,7 +125,7 @@ func (a *audit) run(ctx context.Context, wg *sync.WaitGroup, db *store.DB, node 
 		if err != nil {
 			return // nothing was changed
 		}
-		ok, err := db.Registry().CompareAndSet(ctx, swapped, rec.Epoch, gameid.Claim{Reserved: rec.Epoch + 1, Lease: time.Second})
+		ok, err := db.Registry().CompareAndSet(ctx, swapped, rec, gameid.Claim{Reserved: rec.Epoch + 1, Lease: time.Second})
 		switch {
 		case err != nil:
 			a.swap(swapped, rec.Epoch, unknown)

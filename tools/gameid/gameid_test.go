@@ -78,7 +78,7 @@ func makeLate(dsn string, ids bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Registry().CompareAndSet(ctx, 7, 0, gameid.Claim{Reserved: mark})
+	_, err = db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, gameid.Claim{Reserved: mark})
 	return err
 }
 
