@@ -273,7 +273,10 @@ func explain(err error) error {
 			return hint("no such database: create it first, or correct the name")
 		}
 	}
-	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		return hint("no address is known for the host %q: is its name right, and does the name server answer", e.Name)
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" && e.Addr != nil {
 		return hint("nothing answers at %s: is the server running, and is the address right", e.Addr)
 	}
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {

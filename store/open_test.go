@@ -108,6 +108,7 @@ func TestOpenErrors(t *testing.T) {
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/d?tls=s3cr3t", "not a DSN of go-sql-driver/mysql", false},
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at " + closed.Addr().String() + ": is the server running", false},
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at", true},
+		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address is known for the host "db.invalid": is its name right`, false},
 	}
 	if os.Getenv(mariadbtest.EnvDSN) != "" {
 		cfg, err := mysql.ParseDSN(mysqlDSN(t))

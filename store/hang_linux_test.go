@@ -1,0 +1,113 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+)
+
+// A server that takes connections and says nothing any more does not hold up
+// the end of a transaction beyond its context, and no connection is kept.
+func TestServerHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	server := mariadbtest.Private(t)
+	dsn, err := server.Database(t.Context())
+	must(t, err)
+	db := withTables(t, "mysql:"+dsn)
+	boom := errors.New("boom")
+	for n, test := range []struct {
+		name    string
+		timeout time.Duration // of the context; 0: none
+		end     func(cancel func()) error
+		run     func(context.Context, func(*store.Tx) error) error // instead of InTx
+		want    []error
+		not     []error
+	}{
+		{name: "at the commit", timeout: time.Second, end: func(func()) error { return nil },
+			want: []error{context.DeadlineExceeded, store.ErrOutcomeUnknown}},
+		{name: "at the rollback", timeout: time.Second, end: func(func()) error { return boom },
+			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
+		{name: "at the rollback, without a deadline", end: func(func()) error { return boom },
+			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
+		{name: "the context ends before the commit", end: func(cancel func()) error { cancel(); return nil },
+			want: []error{context.Canceled}, not: []error{store.ErrOutcomeUnknown}},
+		{name: "the context ends before the rollback", end: func(cancel func()) error { cancel(); return boom },
+			want: []error{boom}, not: []error{store.ErrOutcomeUnknown}},
+		{name: "a snapshot", timeout: time.Second, end: func(func()) error { return nil }, run: db.Snapshot},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			thaw := func() { server.Signal(syscall.SIGCONT) }
+			defer thaw()
+			freeze := func() {
+				if err := server.Signal(syscall.SIGSTOP); err != nil {
+					t.Error(err)
+				}
+				await(t, "the server does not answer", func() bool {
+					ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+					defer cancel()
+					return db.Ping(ctx) != nil
+				})
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if test.timeout > 0 {
+				ctx, cancel = context.WithTimeout(ctx, test.timeout)
+				defer cancel()
+			}
+			done := make(chan error, 1)
+			go func() {
+				if test.run != nil {
+					done <- test.run(ctx, func(tx *store.Tx) error {
+						if _, err := store.Players.Count(ctx, tx); err != nil {
+							return err
+						}
+						freeze()
+						return test.end(cancel)
+					})
+					return
+				}
+				done <- db.InTx(ctx, func(tx *store.Tx) error {
+					if err := store.Players.Insert(ctx, tx, player(n)); err != nil {
+						return err
+					}
+					freeze()
+					return test.end(cancel)
+				})
+			}()
+			select {
+			case err = <-done:
+			case <-time.After(time.Minute):
+				t.Fatal("the call waits for the server")
+			}
+			is(t, err, test.want, test.not...)
+			await(t, "no connection is in use", func() bool { return db.Pool().Stats().InUse == 0 })
+			thaw()
+
+			// The server learns that the connection is gone: the row is not
+			// locked any more, and it is there only if it may be.
+			wait, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			again := store.Players.Insert(wait, db, player(n))
+			if unknown := len(test.want) > 1; again != nil && !(unknown && errors.Is(again, store.ErrDuplicate)) {
+				t.Errorf("the same row again: %v", again)
+			}
+		})
+	}
+}
+
+// await waits for a condition.
+func await(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
