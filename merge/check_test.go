@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,49 @@ func TestPlantedFaults(t *testing.T) {
 		"missing unique index": {
 			func(a, b *mergetest.Database) { b.Schema.Tables[3].Uniques = b.Schema.Tables[3].Uniques[:1] },
 			found{"schema-key|players|unique mail": 1},
+		},
+		"column that counts": {
+			func(a, b *mergetest.Database) {
+				b.Schema.Tables[3].AutoIncrement = &merge.AutoIncrement{Column: "gold"}
+			},
+			found{"schema-column|players|gold": 1},
+		},
+		"generated column": {
+			func(a, b *mergetest.Database) { b.Schema.Tables[3].Columns[3].Generated = "count * 2" },
+			found{"schema-column|players|gold": 1},
+		},
+		"other default": {
+			func(a, b *mergetest.Database) {
+				ten := "10"
+				b.Schema.Tables[3].Columns[3].Default = &ten
+				b.Schema.Tables[3].Columns = append(b.Schema.Tables[3].Columns, merge.Column{Name: "level", Default: &ten})
+			},
+			found{"schema-default|players|gold": 1, "schema-column|players|level": 1},
+		},
+		"other order": {
+			func(a, b *mergetest.Database) {
+				c := b.Schema.Tables[3].Columns
+				c[2], c[3] = c[3], c[2]
+				b.Schema.Tables[3].Columns = slices.Insert(c, 1, merge.Column{Name: "level"}) // is no other order
+			},
+			found{"schema-order|players|": 1, "schema-column|players|level": 1},
+		},
+		"other engine": {
+			func(a, b *mergetest.Database) {
+				a.Schema.Tables[0].Engine, b.Schema.Tables[0].Engine = "InnoDB", "RocksDB"
+				a.Schema.Tables[1].Engine, b.Schema.Tables[1].Engine = "InnoDB", "InnoDB"
+			},
+			found{"schema-storage|guilds|": 1},
+		},
+		"other partitions": {
+			func(a, b *mergetest.Database) { b.Schema.Tables[0].Partitions = "HASH(id)" },
+			found{"schema-storage|guilds|": 1},
+		},
+		"missing view": {
+			func(a, b *mergetest.Database) {
+				a.Schema.Views, b.Schema.Views = []string{"rich", "poor"}, []string{"rich", "old"}
+			},
+			found{"schema-view||poor": 1, "schema-view||old": 1},
 		},
 		"other primary key": {
 			func(a, b *mergetest.Database) {

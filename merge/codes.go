@@ -20,6 +20,12 @@ const (
 	CodeSchemaTable        = "schema-table"
 	CodeSchemaColumn       = "schema-column"
 	CodeSchemaKey          = "schema-key"
+	CodeSchemaDefault      = "schema-default"
+	CodeSchemaOrder        = "schema-order"
+	CodeSchemaStorage      = "schema-storage"
+	CodeSchemaView         = "schema-view"
+	CodeTriggerFires       = "trigger-fires"
+	CodeNoSnapshot         = "no-snapshot"
 	CodeColumnOpaque       = "column-opaque"
 	CodeTableSkipped       = "table-skipped"
 )
@@ -139,7 +145,7 @@ func Codes() []Code {
 			Unverified: "make sure that these are the right databases",
 		}, {
 			Code:       CodeSchemaColumn,
-			Meaning:    "a column is missing in a database, or has another type, collation or nullability than in the target",
+			Meaning:    "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or counted up otherwise",
 			Counts:     "databases that differ",
 			Action:     migrate,
 			Unverified: migrate,
@@ -149,6 +155,38 @@ func Codes() []Code {
 			Counts:     "databases that differ",
 			Action:     migrate,
 			Unverified: migrate,
+		}, {
+			Code:       CodeSchemaDefault,
+			Meaning:    "a column has another default than in the target: rows that leave it out come to differ",
+			Counts:     "databases that differ",
+			Action:     migrate,
+			Unverified: migrate,
+		}, {
+			Code:       CodeSchemaOrder,
+			Meaning:    "columns come in another order than in the target: a copy that does not name them mixes them up",
+			Counts:     "databases that differ",
+			Action:     migrate,
+			Unverified: migrate,
+		}, {
+			Code:       CodeSchemaStorage,
+			Meaning:    "a table has another storage engine or other partitions than in the target",
+			Counts:     "databases that differ",
+			Action:     migrate,
+			Unverified: migrate,
+		}, {
+			Code:       CodeSchemaView,
+			Meaning:    "a view of the target is missing in a database, or the other way round",
+			Counts:     "databases that differ",
+			Action:     migrate,
+			Unverified: migrate,
+		}, {
+			Code:       CodeTriggerFires,
+			Meaning:    "the target has triggers that would run for every row that is copied into it",
+			Unverified: "read what the triggers do; drop them for the merge if it is not meant for copied rows",
+		}, {
+			Code:       CodeNoSnapshot,
+			Meaning:    "a database was not read as of one moment: rows may have moved from what was read to what was not",
+			Unverified: "check once more when the game servers are stopped",
 		}, {
 			Code:       CodeColumnOpaque,
 			Meaning:    "a column may hold IDs where no rule can see them",

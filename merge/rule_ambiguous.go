@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+const noneAmbiguous = "no reference leads to a key that another database has too"
+
 // checkAmbiguous counts the rows that refer to a value which their own database
 // has and another has too: whatever becomes of the two rows in the merge, these
 // must be made to follow the right one.
@@ -36,7 +38,7 @@ func (c *checker) checkAmbiguous(ctx context.Context, table string, ref referenc
 		}
 	}
 	result.Rows = result.Count
-	result.Message = "no reference leads to a key that another database has too"
+	result.Message = noneAmbiguous
 	if result.Count > 0 {
 		result.Message = some(result.Count, "row refers", "rows refer") + " to a key that another database has too: " + few(details)
 		var err error
@@ -58,7 +60,7 @@ func (c *checker) planAmbiguous(table string, ref reference, stray map[*database
 		for _, db := range c.dbs {
 			result.Read += db.rows[table]
 		}
-		result.Message = "no " + columnList(ref.ToColumns) + " of " + ref.ToTable + " is in two databases"
+		result.Message = noneAmbiguous
 		c.add(result)
 		return
 	}

@@ -128,7 +128,7 @@ func (c *checker) offsets(table string, counter *AutoIncrement, spans []span) (s
 		}
 		limit := new(big.Int).SetUint64(counter.Max)
 		switch {
-		case counter.Max > 0 && last.Cmp(limit) > 0:
+		case offset.Sign() > 0 && counter.Max > 0 && last.Cmp(limit) > 0:
 			steps = append(steps, fmt.Sprintf("%s: there is no room: an offset of %s for %s.%s would reach %s, and the type ends at %s; give the column a larger type first",
 				s.db.name, numeral(offset), table, counter.Column, numeral(last), numeral(limit)))
 		case offset.Sign() > 0:

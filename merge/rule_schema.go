@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,8 @@ func (c *checker) checkSchema() {
 	for _, table := range c.tables {
 		c.checkTable(table)
 	}
+	c.checkTriggers()
+	c.checkViews()
 }
 
 // checkVersion compares the versions that package store recorded. It does not
@@ -60,11 +63,98 @@ func (c *checker) checkTable(table string) {
 		return names
 	})
 	c.compareParts(CodeSchemaColumn, table, columns, model, with, func(db *database, name string) string {
-		return db.tables[table].column(name).describe()
+		return db.tables[table].describe(name)
 	})
+	both := slices.DeleteFunc(columns, func(name string) bool { return model.tables[table].column(name) == nil })
+	c.compareParts(CodeSchemaDefault, table, both, model, with, func(db *database, name string) string {
+		col := db.tables[table].column(name)
+		if col == nil {
+			col = model.tables[table].column(name) // schema-column reports it
+		}
+		if col.Default == nil {
+			return "no default"
+		}
+		return "DEFAULT " + *col.Default
+	})
+	c.checkOrder(table, model, with)
+	if slices.ContainsFunc(with, func(db *database) bool { return db.tables[table].storage() != "no engine" }) {
+		c.add(compare(Result{Code: CodeSchemaStorage, Table: table}, model, with, func(db *database) string { return db.tables[table].storage() }))
+	}
 	keys := union(model, with, func(db *database) []string { return db.tables[table].keys() })
 	c.compareParts(CodeSchemaKey, table, keys, model, with, func(db *database, key string) string {
 		if slices.Contains(db.tables[table].keys(), key) {
+			return "present"
+		}
+		return "absent"
+	})
+}
+
+// checkOrder compares the order of the columns that a database has in common
+// with the model.
+func (c *checker) checkOrder(table string, model *database, with []*database) {
+	r := Result{Code: CodeSchemaOrder, Table: table, Read: int64(len(with))}
+	var differ []string
+	names := func(of, in *Table) (names []string) {
+		for _, col := range of.Columns {
+			if in.column(col.Name) != nil {
+				names = append(names, col.Name)
+			}
+		}
+		return names
+	}
+	want := model.tables[table]
+	for _, db := range with {
+		t := db.tables[table]
+		have, wanted := names(t, want), names(want, t)
+		for i, name := range have {
+			if name != wanted[i] {
+				r.Count++
+				differ = append(differ, fmt.Sprintf("%s has %s where %s has %s", db.name, name, model.name, wanted[i]))
+				break
+			}
+		}
+	}
+	r.Message = "the same in every database"
+	if r.Count > 0 {
+		r.Message = few(differ)
+	}
+	c.add(r)
+}
+
+// checkTriggers tells of the triggers of the target that would run for every
+// row that is copied into it.
+func (c *checker) checkTriggers() {
+	var quiet int64
+	for _, table := range slices.Sorted(maps.Keys(c.target.tables)) {
+		r := Result{Code: CodeTriggerFires, Table: table, Read: 1, Message: "triggers would run for every row that is copied"}
+		for _, trigger := range c.target.tables[table].Triggers {
+			if strings.Contains(strings.ToUpper(trigger.Event), "INSERT") {
+				r.Gaps = append(r.Gaps, Gap{c.target.name, trigger.Event + " trigger " + trigger.Name + ": nobody but you can tell what it does"})
+			}
+		}
+		if len(r.Gaps) == 0 {
+			quiet++
+			continue
+		}
+		c.add(r)
+	}
+	r := Result{Code: CodeTriggerFires, Read: quiet, Message: "no trigger of " + some(quiet, "table", "tables") + " would run when rows are copied"}
+	for _, hidden := range c.target.catalog.Hidden {
+		if strings.HasPrefix(hidden, "triggers") {
+			r.Message = "triggers cannot be seen"
+			r.Gaps = append(r.Gaps, Gap{c.target.name, hidden})
+		}
+	}
+	if quiet > 0 || len(r.Gaps) > 0 {
+		c.add(r)
+	}
+}
+
+// checkViews compares which views there are.
+func (c *checker) checkViews() {
+	views := union(c.target, c.dbs, func(db *database) []string { return db.catalog.Views })
+	c.compareParts(CodeSchemaView, "", views, c.target, c.dbs, func(db *database, view string) string {
+		if slices.Contains(db.catalog.Views, view) {
 			return "present"
 		}
 		return "absent"

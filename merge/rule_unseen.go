@@ -5,9 +5,19 @@ import (
 	"slices"
 )
 
-// checkUnseen reports what no rule can see into: tables that are not read, and
-// columns that may hold IDs in a form of their own.
+// checkUnseen reports what no rule can see into: databases that change while
+// they are read, tables that are not read, and columns that may hold IDs in a
+// form of their own.
 func (c *checker) checkUnseen() {
+	moment := Result{Code: CodeNoSnapshot, Message: "was not read as of one moment"}
+	for _, db := range c.dbs {
+		if db.catalog.NoSnapshot {
+			moment.Gaps = append(moment.Gaps, Gap{db.name, "every table was read as of its own moment, because the operator wanted it so"})
+		}
+	}
+	if len(moment.Gaps) > 0 {
+		c.add(moment)
+	}
 	type place struct{ code, table, column string }
 	gaps := make(map[place][]Gap)
 	var places []place

@@ -76,6 +76,14 @@ func (c *checker) samples(ctx context.Context, runs []run, table string, key []s
 // fetch returns the row for people.
 func (m member) fetch(ctx context.Context) ([]Field, error) {
 	fields, err := m.find(ctx)
+	if err == nil && fields == nil && m.db.catalog.NoSnapshot {
+		// It was deleted meanwhile. Its key is all that is known.
+		for i, name := range m.columns[:m.names] {
+			v := m.values[i]
+			fields = append(fields, Field{Column: name, Value: m.db.tables[m.table].column(name).show(v), Null: v == nil})
+		}
+		return fields, nil
+	}
 	if err == nil && fields == nil {
 		err = &ReadError{
 			Source: m.db.name, Table: m.table, Doing: "a row",

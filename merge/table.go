@@ -77,6 +77,28 @@ func (c *Column) describe() string {
 	return s
 }
 
+// describe writes the definition of one of the table's columns, but for its
+// default.
+func (t *Table) describe(name string) string {
+	s := t.column(name).describe()
+	if t.AutoIncrement != nil && t.AutoIncrement.Column == name {
+		s += " AUTO_INCREMENT"
+	}
+	return s
+}
+
+// storage writes how the rows are kept: "InnoDB, partitioned by RANGE(year)".
+func (t *Table) storage() string {
+	s := t.Engine
+	if s == "" {
+		s = "no engine"
+	}
+	if t.Partitions != "" {
+		s += ", partitioned by " + t.Partitions
+	}
+	return s
+}
+
 // rowKey returns the columns by which a row is found again: the key, or for
 // want of one the columns that were read.
 func (t *Table) rowKey(read []string) []string {

@@ -81,6 +81,21 @@ func (d *Database) Count(_ context.Context, table string) (int64, error) {
 	return int64(len(d.Rows[table])), nil
 }
 
+// Ends looks at all rows for the first and the last.
+func (d *Database) Ends(ctx context.Context, scan merge.Scan) (first, last *merge.Batch, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if d.open {
+		return nil, nil, errors.New("mergetest: a scan is open")
+	}
+	rows, err := d.sorted(scan)
+	if err != nil || len(rows) == 0 {
+		return nil, nil, err
+	}
+	return batch(scan, rows[:1]), batch(scan, rows[len(rows)-1:]), nil
+}
+
 // sortable is a row in sorting form.
 type sortable struct {
 	order [][]byte
@@ -341,4 +356,7 @@ func spoil(b *merge.Batch) {
 	}
 }
 
-var _ merge.Source = (*Database)(nil)
+var (
+	_ merge.Source = (*Database)(nil)
+	_ merge.Ender  = (*Database)(nil)
+)
