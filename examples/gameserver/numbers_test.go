@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
@@ -124,6 +125,36 @@ func TestPlayerWithoutNumber(t *testing.T) {
 				t.Errorf("%s: %s", name, raw)
 			}
 		}
+	})
+}
+
+// Numbers go on after those that the players have, also where the database was
+// made anew from them, and leave out what people would fight over.
+func TestNextNumber(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, dsn string) {
+		bare := number.Number(9_110_001)
+		for !number.Pretty(bare.WithCheck()) {
+			bare++
+		}
+		db := openStore(t, dsn)
+		if err := db.CreateSchema(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id, err := gameid.Make(time.Now().Add(-time.Hour), 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := entity.Time(time.Now())
+		err = store.Players.Insert(t.Context(), db, entity.Player{ID: gameid.As[entity.Player](id), Account: "a", Name: "Last", Level: 1,
+			CreatedAt: now, UpdatedAt: now, Number: (bare - 1).WithCheck()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := serving(t, nil, "-config", writeConfig(t, 1, dsn))
+		if got, want := join(p.client, "p", 1)[0], (bare + 1).WithCheck(); got != want {
+			t.Errorf("the number %s, want %s, after %s and without %s", got, want, (bare - 1).WithCheck(), bare.WithCheck())
+		}
+		p.terminate(t)
 	})
 }
 

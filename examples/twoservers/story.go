@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
@@ -67,6 +69,14 @@ func (s *story) tell(ctx context.Context) error {
 	s.say("\n   Every part has hexadecimal digits of its own. Where s1 writes 00001, s2 writes 00002: whatever")
 	s.say("   they do, they cannot make the same ID. And s1 itself makes none twice, not even after a crash")
 	s.say("   or with a wrong clock, for it uses only times that it has reserved in its database before.")
+
+	public, err := sealed(s1.lastItem)
+	if err != nil {
+		return err
+	}
+	s.say("\n   Players see nothing of this. A game server shows them the ID sealed with a secret key, here")
+	s.say("   as %s. Among themselves they go by short numbers: the latest player of s1 is", public)
+	s.say("   %s, that of s2 is %s. No number is in both, so all keep theirs in a merge.", s1.lastNumber.Spaced(), s2.lastNumber.Spaced())
 
 	s.say("\n3. CAN s1 AND s2 BE MERGED?\n")
 	s.say("   The merge check reads every key of both databases, and changes nothing:\n")
@@ -133,7 +143,7 @@ func (s *story) play(ctx context.Context, worlds ...*world) error {
 			return ctx.Err()
 		}
 		for _, w := range worlds {
-			if err := w.beat(); err != nil {
+			if err := w.beat(ctx); err != nil {
 				return err
 			}
 		}
@@ -183,6 +193,18 @@ func (s *story) takeApart(id gameid.ID) {
 	s.say("      |           |     sequence: %d, one of up to 65,536 in this millisecond", id.Sequence())
 	s.say("      |           server: %d, so s1 made it, in whatever database it lies later", id.Server())
 	s.say("      time: %s ms since 2025-01-01, which is %s UTC", thousands(id.Millis()), id.Time().Format("2006-01-02 15:04:05.000"))
+}
+
+// sealed returns an item's ID as the public sees it, sealed with a key that
+// nobody will have again.
+func sealed(id gameid.Of[entity.Item]) (public gameid.Opaque[entity.Item], err error) {
+	key := make([]byte, 16)
+	rand.Read(key)
+	items, err := gameid.NewCipher[entity.Item](key, "item")
+	if err != nil {
+		return public, err
+	}
+	return items.Seal(id), nil
 }
 
 // check runs the merge check and shows its report.

@@ -16,6 +16,7 @@ import (
 	"mergesafe/internal/config"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/number"
 	"mergesafe/store"
 )
 
@@ -88,6 +89,24 @@ func TestStory(t *testing.T) {
 	for _, want := range []string{fmt.Sprintf("sequence: %d,", id.Sequence()), "server: 1,", thousands(id.Millis()) + " ms since", id.Time().Format("15:04:05.000")} {
 		if !strings.Contains(story, want) {
 			t.Errorf("the story does not say %q", want)
+		}
+	}
+
+	// Sealed, it is nowhere in the database. The numbers are those of players.
+	shown := regexp.MustCompile(`as ([0-9a-f]{20})\. .*\n +([0-9 ]+), that of s2 is ([0-9 ]+)\.`).FindStringSubmatch(story)
+	if shown == nil {
+		t.Fatal("the story does not tell what players see")
+	}
+	if err := open(t, "s1").Get(t.Context(), &n, "SELECT COUNT(*) FROM items WHERE hex(id) = upper(?)", shown[1]); err != nil || n != 0 {
+		t.Errorf("%s is the ID of %d items, %v", shown[1], n, err)
+	}
+	for i, name := range []string{"s1", "s2"} {
+		n, err := number.ParseChecked(shown[2+i])
+		if err == nil {
+			_, err = store.Players.ByNumber(t.Context(), open(t, name), n)
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	}
 

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/number"
 	"mergesafe/store"
 )
 
@@ -22,12 +24,15 @@ type world struct {
 	players *gameid.Generator[entity.Player]
 	items   *gameid.Generator[entity.Item]
 	guilds  *gameid.Generator[entity.Guild]
+	numbers *store.Numbers
 
 	dice     *rand.Rand // the same in every run: only IDs and times differ
 	joined   []gameid.Of[entity.Player]
 	loners   []gameid.Of[entity.Player] // who is in no guild
 	founded  []gameid.Of[entity.Guild]
 	lastItem gameid.Of[entity.Item]
+
+	lastNumber number.Number // of a player
 
 	newPlayers []entity.Player
 	newItems   []entity.Item
@@ -55,6 +60,10 @@ func (w *world) start(ctx context.Context) (err error) {
 	if err == nil {
 		err = w.db.Registry().SetName(ctx, w.number, w.name)
 	}
+	if err == nil {
+		// At this pace a block of the usual size would last for milliseconds.
+		w.numbers, err = w.db.OpenNumbers(ctx, w.number, "player", store.NumbersOptions{CheckDigit: true, MinBlock: 1000})
+	}
 	if err != nil {
 		w.stop()
 		return err
@@ -66,24 +75,26 @@ func (w *world) start(ctx context.Context) (err error) {
 }
 
 // stop stops the server. One that was not started may be stopped too.
-func (w *world) stop() (err error) {
+func (w *world) stop() error {
+	var errs []error
+	if w.numbers != nil {
+		errs = append(errs, w.numbers.Close())
+	}
 	if w.node != nil {
-		err = w.node.Close()
+		errs = append(errs, w.node.Close())
 	}
 	if w.db != nil {
-		if closing := w.db.Close(); err == nil {
-			err = closing
-		}
+		errs = append(errs, w.db.Close())
 	}
-	w.node, w.db = nil, nil
-	return err
+	w.numbers, w.node, w.db = nil, nil, nil
+	return errors.Join(errs...)
 }
 
 // beat is what happens in the world at one moment.
-func (w *world) beat() error {
+func (w *world) beat(ctx context.Context) error {
 	now := entity.Time(time.Now())
 	if len(w.joined) == 0 || w.chance(80) {
-		if err := w.join(now); err != nil {
+		if err := w.join(ctx, now); err != nil {
 			return err
 		}
 	}
@@ -115,8 +126,12 @@ func (w *world) called(n int) string {
 }
 
 // join lets a new player in.
-func (w *world) join(now time.Time) error {
+func (w *world) join(ctx context.Context, now time.Time) error {
 	id, err := w.players.Next()
+	if err != nil {
+		return err
+	}
+	w.lastNumber, err = w.numbers.Next(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,6 +139,7 @@ func (w *world) join(now time.Time) error {
 	w.newPlayers = append(w.newPlayers, entity.Player{
 		ID: id, Account: fmt.Sprintf("account-%d", n), Name: w.called(n),
 		Level: int32(1 + w.dice.IntN(60)), Gold: int64(w.dice.IntN(10_000)), CreatedAt: now, UpdatedAt: now,
+		Number: w.lastNumber,
 	})
 	w.joined = append(w.joined, id)
 	w.loners = append(w.loners, id)
