@@ -426,11 +426,12 @@ func (n *Numbers) nextSize() int64 {
 }
 
 // adapt returns the size of a block that lasts for target, when so many
-// numbers were used in a time. It is at most ten times, and at least half, of
-// the last one: one busy second is no rate.
+// numbers were used in a time. It is at most twice, and at least half, of the
+// last one: one busy second is no rate, and what a crash loses is no more than
+// what was used.
 func adapt(last, used int64, in, target time.Duration) int64 {
 	want := float64(used) * float64(target) / float64(max(in, time.Microsecond))
-	return int64(min(max(want, float64(last)/2), float64(last)*10))
+	return int64(min(max(want, float64(last)/2), float64(last)*2))
 }
 
 // Close ends the sequence and gives back what was taken and not handed out, if
@@ -464,12 +465,7 @@ func (n *Numbers) Close() error {
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), n.options.Timeout)
 	defer cancel()
-	// The last first: then the row says the end of the other.
-	err := n.seq.giveBack(ctx, spare)
-	if err == nil {
-		err = n.seq.giveBack(ctx, rest)
-	}
-	return err
+	return n.seq.giveBack(ctx, spare, rest)
 }
 
 // NumbersStats is what a metric shows of a sequence, since it was opened.

@@ -53,6 +53,10 @@ type sequence struct {
 	admit func(context.Context) error
 	ready bool // it did, and the row is there
 
+	// rest is what take has taken and not returned: a block can go on in the
+	// next span.
+	rest span
+
 	// floor is above all numbers that may be in use, as far as is known: the
 	// row can be older than they are, after the database was restored.
 	floor int64
@@ -88,18 +92,22 @@ func (q *sequence) take(ctx context.Context, size int64) (span, error) {
 	// Once is enough, but where a span ends, or the row is behind.
 	const attempts = 10
 	for range attempts {
-		end, err := q.advance(ctx, size)
-		if err != nil {
-			return span{}, err
+		got := q.rest
+		if q.rest = (span{}); got.first == got.end {
+			end, err := q.advance(ctx, size)
+			if err != nil {
+				return span{}, err
+			}
+			got = span{end - size, end}
 		}
-		first := max(end-size, q.floor)
+		first := max(got.first, q.floor)
 		part, ok := q.space.from(first)
 		if !ok {
 			return span{}, q.usedUp()
 		}
-		first, end = max(first, part.first), min(end, part.end)
-		if first < end {
-			q.floor = end
+		first = max(first, part.first)
+		if end := min(got.end, part.end); first < end {
+			q.floor, q.rest = end, span{end, got.end}
 			return span{first, end}, nil
 		}
 		if err := q.change(ctx, "skip to the next numbers", raiseNumbers, first, q.server, q.name, first); err != nil {
@@ -164,12 +172,18 @@ func (q *sequence) advanceSQLite(ctx context.Context, size int64) (end int64, er
 	return end, nil
 }
 
-// giveBack returns a block, or the rest of one, if nothing was taken after it.
-func (q *sequence) giveBack(ctx context.Context, rest span) error {
-	if rest.first >= rest.end || !q.ready {
-		return nil
+// giveBack returns blocks, or rests of them, the last first: each only if
+// nothing was taken after it.
+func (q *sequence) giveBack(ctx context.Context, blocks ...span) error {
+	for _, b := range append([]span{q.rest}, blocks...) {
+		if b.first == b.end {
+			continue
+		}
+		if err := q.change(ctx, "give back the rest of a block", returnNumbers, b.first, q.server, q.name, b.end); err != nil {
+			return err
+		}
 	}
-	return q.change(ctx, "give back the rest of a block", returnNumbers, rest.first, q.server, q.name, rest.end)
+	return nil
 }
 
 // change runs one of the statements that may find that there is nothing to do.
