@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
 	"mergesafe/number"
 	"mergesafe/store"
 )
@@ -215,6 +217,79 @@ func TestMerge(t *testing.T) {
 			p.terminate(t)
 		})
 	}
+}
+
+// While the fleet registry is away players join as long as there are numbers
+// in memory, then nobody joins and the rest of the game goes on, also through
+// a restart. When it is back, so are the numbers.
+func TestFleetAway(t *testing.T) {
+	t.Parallel()
+	database := mariadbtest.Private(t)
+	dsn, err := database.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet, err := store.OpenFleet("mysql:" + dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fleet.Close()
+	if err := fleet.CreateSchema(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fleet.Claim(t.Context(), "s7", 7, store.Note{By: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	config := writeConfigWithKeys(t, 7, sqliteDSN(t), publicKeySection(1, testKey)+fmt.Sprintf("[registry]\ndsn = %q\n", "mysql:"+dsn))
+	p := serving(t, nil, "-config", config)
+	all := join(p.client, "before", 5)
+	if err := database.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	late := 0
+	tryJoin := func() (status int) {
+		t.Helper()
+		var player publicPlayer
+		err := p.try("POST", "/players", map[string]any{"account": "a", "name": fmt.Sprintf("late%d", late)}, &player)
+		late++
+		if err == nil {
+			all = append(all, player.Number)
+			return http.StatusCreated
+		}
+		return statusOf(err)
+	}
+	status := tryJoin()
+	if status != http.StatusCreated {
+		t.Errorf("with numbers in memory: %d", status)
+	}
+	for status == http.StatusCreated && late < 10_000 {
+		status = tryJoin()
+	}
+	if status != http.StatusServiceUnavailable {
+		t.Errorf("without numbers: %d", status)
+	}
+	p.ask("GET", "/players?name=before0", nil, new(any))
+	p.kill()
+
+	p = serving(t, nil, "-config", config)
+	if status := tryJoin(); status != http.StatusServiceUnavailable {
+		t.Errorf("after a restart: %d", status)
+	}
+	p.ask("GET", "/players?name=before0", nil, new(any))
+	if status, metrics, err := p.send("GET", "/metrics", nil); status != http.StatusOK || err != nil || !strings.Contains(string(metrics), "\nplayer_numbers_failing 1\n") {
+		t.Errorf("metrics: %d, %v\n%s", status, err, metrics)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := database.Restart(ctx); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "players join again", func() bool { return tryJoin() == http.StatusCreated })
+	slices.Sort(all)
+	if len(slices.Compact(slices.Clone(all))) != len(all) || all[0] < 10_000_000 {
+		t.Errorf("a number came twice, or not from the fleet: %v", all)
+	}
+	p.terminate(t)
 }
 
 // With a fleet registry all worlds share one sequence. A world that was alone

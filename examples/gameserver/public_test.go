@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
+	"mergesafe/number"
 )
 
 // The keys of these tests.
@@ -265,5 +268,35 @@ func TestFirstStart(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join("data", "s1.db")); err != nil {
 		t.Error(err)
+	}
+}
+
+// The answer that the README shows is what the server sends.
+func TestREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`(?m)^# (\{"id":.*\})$`).FindSubmatch(readme)
+	if shown == nil {
+		t.Fatal("the README shows no answer")
+	}
+	var player publicPlayer
+	d := json.NewDecoder(bytes.NewReader(shown[1]))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&player); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(player)
+	if err != nil || !bytes.Equal(again, shown[1]) || !player.Number.Checked() {
+		t.Errorf("the README shows %s, want the form %s, %v", shown[1], again, err)
+	}
+	for _, link := range []string{"/players/" + string(player.ID), "/players?number=91-100-003"} {
+		if !strings.Contains(string(readme), "http://127.0.0.1:8080"+link) {
+			t.Errorf("the README does not ask for %s", link)
+		}
+	}
+	if n, err := number.Parse("91-100-003"); n != player.Number || err != nil {
+		t.Errorf("the README asks for %s, %v", n, err)
 	}
 }

@@ -56,7 +56,8 @@ tells nothing without the key:
 Without a key, which is in config.toml or in the environment variable
 PUBLIC_ID_KEY, they are refused.
 
-For operators:
+For operators; what the metrics count is what public IDs hide, so keep them
+from players:
   GET  /healthz             200 if all is well, else 503
   GET  /metrics             for Prometheus
 
