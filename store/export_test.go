@@ -66,3 +66,6 @@ func RenewFleet(ctx context.Context, f *Fleet, server gameid.ServerID, epoch int
 	m := &Member{fleet: f, reserver: &fleetReserver{server: server}, epoch: epoch}
 	return m.renew(ctx, 90*time.Second)
 }
+
+// Locked tries whether somebody has the lock of an SQLite file.
+func (db *DB) Locked() bool { return db.locked() }

@@ -169,7 +169,7 @@ func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, ro
 		if err == nil {
 			n, err = result.RowsAffected()
 		}
-		return r.db.fault(what, err)
+		return r.db.fault(what, r.db.lockFault(err))
 	})
 	switch {
 	case row.Epoch == 0 && errors.Is(err, ErrDuplicate):

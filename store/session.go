@@ -74,6 +74,9 @@ func (s *session) mayChange(ctx context.Context, what string) error {
 // changeFault is fault for a change: it says of an error whether the change
 // may have been made.
 func (s *session) changeFault(what string, err error) error {
+	if s.tx == nil {
+		err = s.db.lockFault(err)
+	}
 	if err != nil && s.tx == nil && !refused(err) {
 		if err := translate(err); errors.Is(err, ErrUnavailable) || isContext(err) {
 			return &opError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
@@ -141,6 +144,9 @@ func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
 func (db *DB) inTx(ctx context.Context, options *sql.TxOptions, f func(*Tx) error) error {
 	begun, err := db.pool.BeginTxx(ctx, options)
 	if err != nil {
+		if options == nil {
+			err = db.lockFault(err)
+		}
 		return db.fault("begin", err)
 	}
 	tx := &Tx{begun: begun, readOnly: options != nil, prepared: make(map[string]*sqlx.Stmt)}

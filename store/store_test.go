@@ -116,3 +116,13 @@ func member(p entity.Player, g entity.Guild) entity.GuildMember {
 var claim = gameid.Claim{Reserved: 1000, Lease: time.Minute}
 
 func mysqlDSN(t testing.TB) string { return mariadbtest.DSN(t) }
+
+// await waits for a condition.
+func await(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+const lockEnv = "MERGESAFE_TEST_LOCKS"
+
+// TestLocker is no test: it is what the process of TestFileIsLocked does.
+func TestLocker(t *testing.T) {
+	dsn := os.Getenv(lockEnv)
+	if dsn == "" {
+		t.Skip("run by TestFileIsLocked")
+	}
+	must(t, open(t, dsn).InTx(t.Context(), func(*store.Tx) error {
+		fmt.Println("locked")
+		io.Copy(io.Discard, os.Stdin)
+		return nil
+	}))
+}
+
+// A call that waits for SQLite's lock in vain says that this is why, and who
+// has it.
+func TestFileIsLocked(t *testing.T) {
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "game.db")
+	db := withTables(t, dsn)
+	node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: time.Second, MaxSkew: time.Minute})
+	must(t, err)
+	defer node.Close()
+	changes := map[string]func(context.Context) error{
+		"begin":  func(ctx context.Context) error { return db.InTx(ctx, func(*store.Tx) error { return nil }) },
+		"insert": func(ctx context.Context) error { return store.Players.Insert(ctx, db, player(1)) },
+		"reserve": func(ctx context.Context) error {
+			_, err := db.Registry().CompareAndSet(ctx, 8, gameid.Record{}, claim)
+			return err
+		},
+	}
+	locked := func(who string) {
+		t.Helper()
+		if runtime.GOOS != "linux" {
+			who = "another process, or by another transaction of this one"
+		}
+		want := "the file is locked by " + who + ": "
+		if !db.Locked() {
+			t.Error("the file is not locked")
+		}
+		for what, change := range changes {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if err := change(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v\nwant %q", what, err, want)
+			}
+		}
+		// A node says so when it has no more to give.
+		players := gameid.NewGenerator[struct{}](node)
+		await(t, "the reservation ends", func() bool { _, err = players.Next(); return err != nil })
+		if exhausted, ok := errors.AsType[*gameid.ExhaustedError](err); !ok || !strings.Contains(exhausted.Error(), want) {
+			t.Errorf("the node says %v\nwant %q", err, want)
+		}
+	}
+
+	other := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLocker$")
+	other.Env = append(os.Environ(), lockEnv+"="+dsn)
+	stdin, err := other.StdinPipe()
+	must(t, err)
+	stdout, err := other.StdoutPipe()
+	must(t, err)
+	must(t, other.Start())
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "locked\n" {
+		t.Fatalf("the other process says %q, %v", line, err)
+	}
+	locked(fmt.Sprintf("%.15s (pid %d)", filepath.Base(os.Args[0]), other.Process.Pid))
+	stdin.Close()
+	must(t, other.Wait())
+
+	must(t, db.InTx(t.Context(), func(*store.Tx) error {
+		locked("another transaction of this process")
+		return nil
+	}))
+
+	await(t, "the node recovers", func() bool { _, err := gameid.NewGenerator[struct{}](node).Next(); return err == nil })
+	must(t, node.Close())
+	if db.Locked() {
+		t.Error("the file is locked by nobody")
+	}
+	// One that is only slow is not said to be locked.
+	for what, change := range changes {
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+		defer cancel()
+		if err := change(ctx); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "locked") {
+			t.Errorf("%s, which nobody locks: %v", what, err)
+		}
+	}
+}
