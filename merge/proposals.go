@@ -1,5 +1,7 @@
 package merge
 
+import "strings"
+
 // Proposal is something that the schema does not declare, but names, types and
 // data suggest: config for the operator to judge and to paste. One of Unique
 // and Reference is set.
@@ -13,4 +15,33 @@ type Proposal struct {
 
 	// Conflicts is how much a check would find if it were declared.
 	Conflicts int64 `json:"conflicts"`
+}
+
+// TOML writes the proposal as it is to stand in config.toml, below its evidence
+// as a comment. It ends in a newline.
+func (p Proposal) TOML() string {
+	list := func(names []string) string {
+		quoted := make([]string, len(names))
+		for i, n := range names {
+			quoted[i] = toml(n)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	var b strings.Builder
+	b.WriteString("# " + printable(p.Evidence) + "\n")
+	if p.Conflicts > 0 {
+		b.WriteString("# a check of it would find " + number(p.Conflicts) + "\n")
+	}
+	switch {
+	case p.Unique != nil:
+		b.WriteString("[[check.unique]]\ntable = " + toml(p.Unique.Table) + "\ncolumns = " + list(p.Unique.Columns) + "\n")
+	case p.Reference != nil:
+		r := p.Reference
+		b.WriteString("[[check.reference]]\ntable = " + toml(r.Table) + "\ncolumns = " + list(r.Columns) +
+			"\nto_table = " + toml(r.ToTable) + "\nto_columns = " + list(r.ToColumns) + "\n")
+		if r.ZeroIsNone {
+			b.WriteString("zero_is_none = true\n")
+		}
+	}
+	return b.String()
 }

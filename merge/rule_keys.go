@@ -61,12 +61,23 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 	}
 	found.describe(&result, "key")
 	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
-	if result.Count > 0 && len(scans) > 0 {
-		result.Next = []string{"no two servers make the same ID: look at " + CodeServerConflict + " and " + CodeWorldCloned + " first"}
-	}
-	c.add(result)
+	c.addWith(c.keyAction(table), result)
 	c.checkCounter(table, gaps)
 	return c.addIDs(ctx, table, gaps, scans)
+}
+
+// keyAction says what to do about keys that collide, from what is known of why
+// they do.
+func (c *checker) keyAction(table string) string {
+	for _, code := range []string{CodeServerConflict, CodeWorldCloned, CodeWorldMerged} {
+		if slices.ContainsFunc(c.results, func(r Result) bool { return r.Code == code && r.Count > 0 }) {
+			return "see to " + code + " first: it is why keys collide"
+		}
+	}
+	if c.counter(table) != nil {
+		return "give the keys of all databases but one an offset; " + CodeAutoIncrement + " says which"
+	}
+	return documented(CodeKeyCollision).Action
 }
 
 // keyName tells keys apart in a map.

@@ -435,6 +435,9 @@ func TestOnly(t *testing.T) {
 		got := check(t, merge.Options{Only: only}, faulty()...)
 		var same []merge.Result
 		for _, one := range got.Results {
+			if one.Code == merge.CodeKeyCollision {
+				one.Next, r.Next = nil, nil // the reason why keys collide was not looked for
+			}
 			if one.Subject == r.Subject {
 				same = append(same, one)
 			}

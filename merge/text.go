@@ -18,16 +18,23 @@ type TextOptions struct {
 
 // Limits of the text, so that it stays readable. The JSON form has everything.
 const (
-	textFailures = 10 // failed results that are shown with their samples
-	textServers  = 4  // servers of a source
-	textNext     = 12 // next steps
+	textFailures = 12 // failed results
+	textSampled  = 3  // of these, the ones that are shown with samples
+	textSamples  = 2  // of one result
+	textServers  = 4  // servers of a source, if there are no more than textSources
+	textSources  = 4
+	textReasons  = 6  // why something is not verified
+	textNext     = 8  // next steps
 	textCell     = 24 // columns of one value
 )
 
+// inJSON is where all that these limits leave out can be found.
+const inJSON = "in the JSON form of this report"
+
 // WriteText writes the report for people: the verdict, the sources, what
-// failed with samples side by side, what is not verified and why, what passed
-// in a line each, and what to do next. Characters that could disturb a
-// terminal are escaped. It returns the error of w.
+// failed, the gravest with samples side by side, what is not verified and why,
+// what passed, what to do next, and config to paste. Characters that could
+// disturb a terminal are escaped. It returns the error of w.
 func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 	if opts.Width == 0 {
 		opts.Width = 100
@@ -37,8 +44,10 @@ func (r *Report) WriteText(w io.Writer, opts TextOptions) error {
 	t.sources(r)
 	t.failures(r)
 	t.gaps(r)
+	t.allowed(r)
 	t.passed(r)
 	t.next(r)
+	t.proposals(r)
 	_, err := w.Write(t.Bytes())
 	return err
 }
@@ -95,33 +104,44 @@ func (t *text) verdict(r *Report) {
 			names = append(names, s.Name)
 		}
 	}
-	into := strings.Join(names, ", ") + " into " + r.Target
-	failed, gaps := 0, 0
-	for _, result := range r.Results {
-		if result.Verdict == Fail {
+	into := "merging " + few(names) + " into " + r.Target
+	var failed, gaps, allowed int64
+	for i := range r.Results {
+		switch result := &r.Results[i]; {
+		case result.CountsAs == Pass:
+			allowed++
+		case result.counts() == Fail:
 			failed++
-		}
-		if len(result.Gaps) > 0 {
+		case len(result.Gaps) > 0:
 			gaps++
 		}
 	}
 	checks := some(int64(len(r.Results)), "check", "checks")
-	var s string
+	if len(r.Only) > 0 {
+		into += ", as far as it was checked again"
+	}
 	if r.Incomplete != "" {
-		t.wrapped(0, "INCOMPLETE  ", fmt.Sprintf("no verdict on merging %s: %s. %s came to their end, %s of them failed; "+
-			"what was not looked at may be worse", into, r.Incomplete, checks, number(int64(failed))))
+		s := fmt.Sprintf("no verdict on %s: %s. %s came to an end", into, r.Incomplete, checks)
+		if failed > 0 {
+			s += ", and " + number(failed) + " of them failed"
+		}
+		t.wrapped(0, "INCOMPLETE  ", s+"; the rest is unknown")
 		return
 	}
+	var s string
 	switch r.Verdict {
 	case Pass:
-		s = fmt.Sprintf("nothing stands against merging %s: %s passed", into, checks)
+		s = fmt.Sprintf("nothing stands against %s: %s passed", into, some(int64(len(r.Results))-allowed, "check", "checks"))
 	case Fail:
-		s = fmt.Sprintf("do not merge %s: %s of %s failed", into, number(int64(failed)), checks)
+		s = fmt.Sprintf("%s is not safe: %s of %s failed", into, number(failed), checks)
 		if gaps > 0 {
-			s += fmt.Sprintf(", %s could not look at everything", number(int64(gaps)))
+			s += fmt.Sprintf(", %s could not look at everything", number(gaps))
 		}
 	default:
-		s = fmt.Sprintf("nothing was found against merging %s, but %s of %s could not look at everything", into, number(int64(gaps)), checks)
+		s = fmt.Sprintf("nothing was found against %s, but %s of %s could not look at everything", into, number(gaps), checks)
+	}
+	if allowed > 0 {
+		s += "; " + some(allowed, "result is", "results are") + " allowed by the operator"
 	}
 	// Wrap before marking, for colours have no width.
 	start := t.Len()
@@ -146,7 +166,7 @@ func (t *text) sources(r *Report) {
 		rows = append(rows, []string{s.Name, role, s.Engine, some(n, "row", "rows"), some(int64(len(s.Tables)), "table", "tables")})
 		var servers int
 		for i, server := range s.Servers {
-			if i < textServers {
+			if i < textServers && len(r.Sources) <= textSources {
 				rows = append(rows, []string{"", "", server.describe(), "", ""})
 			} else {
 				servers++
@@ -199,20 +219,59 @@ func (s ServerSummary) describe() string {
 func (r Result) title() string { return strings.TrimRight(r.Code+"  "+r.Table+"  "+r.Subject, " ") }
 
 func (t *text) failures(r *Report) {
-	shown := 0
+	var failed []Result
 	for _, result := range r.Results {
-		if result.Verdict != Fail {
-			continue
+		if result.counts() == Fail {
+			failed = append(failed, result)
 		}
-		t.heading(Fail, result.title())
+	}
+	if len(failed) == 0 {
+		return
+	}
+	t.heading(Fail, "the gravest first")
+	for i, result := range failed {
+		if i == textFailures {
+			t.line(2, "and "+number(int64(len(failed)-i))+" more "+inJSON)
+			break
+		}
 		message := result.Message
-		if n := int64(len(result.Samples)); n > 0 {
+		if result.Verdict == NotVerified {
+			message = "not verified, which counts as failed: " + result.Gaps[0].Reason
+		}
+		samples := result.Samples[:min(textSamples, len(result.Samples))]
+		if i >= textSampled {
+			samples = nil
+		}
+		if n := int64(len(samples)); n > 0 {
 			message += fmt.Sprintf(" (%s of %s shown)", number(n), number(result.Count))
 		}
-		t.wrapped(2, "", message)
-		if shown++; shown <= textFailures {
-			t.samples(result.Samples)
+		t.wrapped(2, "", result.title()+": "+message)
+		t.samples(samples)
+	}
+}
+
+// allowed writes what does not count because the operator said so.
+func (t *text) allowed(r *Report) {
+	var allowed []string
+	for _, result := range r.Results {
+		if result.CountsAs == Pass {
+			what := result.Message
+			if result.Verdict == NotVerified {
+				what = result.Gaps[0].Reason
+			}
+			allowed = append(allowed, string(result.Verdict)+"  "+result.title()+": "+what)
 		}
+	}
+	if len(allowed) == 0 {
+		return
+	}
+	t.WriteString("\nALLOWED  by the operator, and so not counted\n")
+	for i, line := range allowed {
+		if i == textFailures {
+			t.line(2, "and "+number(int64(len(allowed)-i))+" more "+inJSON)
+			break
+		}
+		t.wrapped(2, "", line)
 	}
 }
 
@@ -237,7 +296,7 @@ func (t *text) samples(samples []Sample) {
 			lines = append(lines, []string{"", "and " + some(s.Omitted, "more row", "more rows")})
 		}
 	}
-	t.table(4, lines)
+	t.table(6, lines)
 }
 
 // cells puts the values of a row below their columns. A row of another table
@@ -308,6 +367,9 @@ func (t *text) gaps(r *Report) {
 	places := make(map[Gap][]Result)
 	var order []Gap
 	for _, result := range r.Results {
+		if result.CountsAs == Pass {
+			continue
+		}
 		for _, g := range result.Gaps {
 			if places[g] == nil {
 				order = append(order, g)
@@ -319,7 +381,11 @@ func (t *text) gaps(r *Report) {
 		return
 	}
 	t.heading(NotVerified, some(int64(len(order)), "reason", "reasons"))
-	for _, g := range order {
+	for i, g := range order {
+		if i == textReasons {
+			t.line(2, "and "+some(int64(len(order)-i), "more reason ", "more reasons ")+inJSON)
+			break
+		}
 		reason := g.Reason
 		if g.Source != "" {
 			reason = g.Source + ": " + reason
@@ -418,7 +484,7 @@ func (t *text) next(r *Report) {
 	var steps []string
 	for _, verdict := range []Verdict{Fail, NotVerified} {
 		for _, result := range r.Results {
-			if result.Verdict != verdict {
+			if result.counts() != verdict {
 				continue
 			}
 			for _, step := range result.Next {
@@ -437,9 +503,23 @@ func (t *text) next(r *Report) {
 	t.WriteString("\nNext steps\n")
 	for i, step := range steps {
 		if i == textNext {
-			t.line(2, "and "+some(int64(len(steps)-i), "more", "more")+" in the JSON form of this report")
+			t.line(2, "and "+number(int64(len(steps)-i))+" more "+inJSON)
 			break
 		}
 		t.wrapped(2, fmt.Sprintf("%d. ", i+1), strings.Join(codes[step], ", ")+": "+step)
+	}
+}
+
+// proposals writes config to paste.
+func (t *text) proposals(r *Report) {
+	if len(r.Proposals) == 0 {
+		return
+	}
+	t.WriteString("\nNot declared in the schema, but likely: judge, and paste into config.toml to have it checked\n")
+	for _, p := range r.Proposals {
+		t.WriteString("\n")
+		for line := range strings.Lines(p.TOML()) {
+			t.line(2, strings.TrimSuffix(line, "\n"))
+		}
 	}
 }

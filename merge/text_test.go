@@ -103,8 +103,8 @@ func TestTextFitsItsWidth(t *testing.T) {
 				t.Errorf("width %d: no %q", width, want)
 			}
 		}
-		if got := strings.Count(b.String(), "and 12 more rows"); got != textFailures {
-			t.Errorf("samples of %d failures, want %d", got, textFailures)
+		if got := strings.Count(b.String(), "and 12 more rows"); got != textSampled {
+			t.Errorf("samples of %d failures, want %d", got, textSampled)
 		}
 	}
 }
