@@ -16,11 +16,10 @@ type builder struct {
 	skipped map[string]bool
 }
 
+// building is a table of the catalogue, its columns apart, and how to read it.
 type building struct {
+	merge.Table
 	table
-	primary    []string
-	uniques    []merge.Unique
-	references []merge.Reference
 }
 
 func newBuilder() *builder {
@@ -28,7 +27,7 @@ func newBuilder() *builder {
 }
 
 func (b *builder) table(name string) {
-	b.tables[name] = &building{table: table{name: name, byName: make(map[string]*column)}}
+	b.tables[name] = &building{Table: merge.Table{Name: name}, table: table{name: name, byName: make(map[string]*column)}}
 }
 
 // skip names a table that will not be read. It may have been added before.
@@ -56,12 +55,12 @@ func (b *builder) index(table, index string, primary bool, column, unclear strin
 	case primary && unclear != "":
 		b.skip(table, "its primary key cannot be compared: "+unclear)
 	case primary:
-		t.primary = append(t.primary, column)
+		t.Primary = append(t.Primary, column)
 	default:
-		if n := len(t.uniques); n == 0 || t.uniques[n-1].Name != index {
-			t.uniques = append(t.uniques, merge.Unique{Name: index})
+		if n := len(t.Uniques); n == 0 || t.Uniques[n-1].Name != index {
+			t.Uniques = append(t.Uniques, merge.Unique{Name: index})
 		}
-		u := &t.uniques[len(t.uniques)-1]
+		u := &t.Uniques[len(t.Uniques)-1]
 		if column != "" {
 			u.Columns = append(u.Columns, column)
 		}
@@ -71,16 +70,23 @@ func (b *builder) index(table, index string, primary bool, column, unclear strin
 	}
 }
 
+// trigger adds what fires when rows of a table are written.
+func (b *builder) trigger(table string, t merge.Trigger) {
+	if to := b.tables[table]; to != nil {
+		to.Triggers = append(to.Triggers, t)
+	}
+}
+
 // reference adds one pair of columns to a reference.
 func (b *builder) reference(table string, r merge.Reference, column, toColumn string) {
 	t := b.tables[table]
 	if t == nil {
 		return
 	}
-	if n := len(t.references); n == 0 || t.references[n-1].Name != r.Name {
-		t.references = append(t.references, r)
+	if n := len(t.References); n == 0 || t.References[n-1].Name != r.Name {
+		t.References = append(t.References, r)
 	}
-	last := &t.references[len(t.references)-1]
+	last := &t.References[len(t.References)-1]
 	last.Columns = append(last.Columns, column)
 	last.ToColumns = append(last.ToColumns, toColumn)
 }
@@ -88,14 +94,15 @@ func (b *builder) reference(table string, r merge.Reference, column, toColumn st
 func (b *builder) finish() *schema {
 	s := &schema{Catalog: b.Catalog, tables: make(map[string]*table)}
 	for _, t := range b.tables {
-		out := merge.Table{Name: t.name, Primary: t.primary, Uniques: t.uniques, References: t.references}
 		for _, c := range t.columns {
-			out.Columns = append(out.Columns, c.Column)
+			c.Kind = c.kind.shown()
+			t.Columns = append(t.Columns, c.Column)
 		}
-		s.Tables = append(s.Tables, out)
+		s.Tables = append(s.Tables, t.Table)
 		s.tables[t.name] = &t.table
 	}
 	slices.SortFunc(s.Tables, func(x, y merge.Table) int { return strings.Compare(x.Name, y.Name) })
+	slices.Sort(s.Views)
 	slices.SortFunc(s.Skipped, func(x, y merge.Skipped) int { return strings.Compare(x.Table, y.Table) })
 	return s
 }

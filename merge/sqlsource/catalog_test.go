@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -42,15 +43,19 @@ func TestCatalogSQLite(t *testing.T) {
 		"CREATE TABLE pairs (a INT, b TEXT, c REAL, d, UNIQUE (b, a), PRIMARY KEY (b, a))",
 		"CREATE TABLE tokens (token BLOB PRIMARY KEY)",
 		"INSERT INTO tokens VALUES (x'0123456789abcdef')",
-		"CREATE TABLE indexed (a INT, b TEXT, g AS (a + 1))",
+		"CREATE TABLE indexed (a INT, b TEXT, g AS (a + (1)))",
 		"CREATE UNIQUE INDEX part ON indexed (a) WHERE a > 0",
 		"CREATE UNIQUE INDEX expression ON indexed (a, lower(b))",
 		"CREATE UNIQUE INDEX folded ON indexed (b COLLATE NOCASE)",
 		"CREATE UNIQUE INDEX plain ON indexed (g, b DESC)",
 		"CREATE INDEX not_unique ON indexed (b)",
-		"CREATE TABLE keyless (a INT)",
+		"CREATE TABLE keyless (a INT DEFAULT 5)",
 		"CREATE TABLE odd (b TEXT, PRIMARY KEY (b COLLATE NOCASE))",
 		"CREATE TABLE counted (n INTEGER PRIMARY KEY AUTOINCREMENT)",
+		"INSERT INTO counted VALUES (7)", "DELETE FROM counted",
+		"INSERT INTO children VALUES (41, x'00010203040506070809', NULL)",
+		"CREATE TRIGGER After_children /* BEFORE */ INSERT ON CHILDREN BEGIN SELECT 1; END",
+		"CREATE TRIGGER keep AFTER UPDATE OF n ON children BEGIN SELECT 1; END",
 		"CREATE VIRTUAL TABLE words USING fts5(v)",
 		"CREATE VIEW seen AS SELECT * FROM keyless",
 		"ANALYZE",
@@ -68,30 +73,32 @@ func TestCatalogSQLite(t *testing.T) {
 	got.Skipped = got.Skipped[:1]
 	diffCatalog(t, &merge.Catalog{
 		Tables: []merge.Table{
-			{Name: "children", Primary: []string{"n"},
-				Columns: []merge.Column{{Name: "n", Type: "INTEGER"}, {Name: "parent", Type: "BLOB", IsID: true}, {Name: "Other", Type: "BLOB", Nullable: true, IsID: true}},
+			{Name: "children", Primary: []string{"n"}, AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 42, Max: math.MaxInt64},
+				Triggers: []merge.Trigger{{Name: "After_children", Event: "BEFORE INSERT"}, {Name: "keep", Event: "AFTER UPDATE"}},
+				Columns:  []merge.Column{{Name: "n", Type: "INTEGER", Kind: merge.KindInteger}, {Name: "parent", Type: "BLOB", Kind: merge.KindBytes, IsID: true}, {Name: "Other", Type: "BLOB", Kind: merge.KindBytes, Nullable: true, IsID: true}},
 				References: []merge.Reference{
 					{Name: "children_fk0", Columns: []string{"Other"}, ToTable: "parents", ToColumns: []string{"id"}},
 					{Name: "children_fk1", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}},
 				}},
-			{Name: "counted", Primary: []string{"n"}, Columns: []merge.Column{{Name: "n", Type: "INTEGER"}}},
+			{Name: "counted", Primary: []string{"n"}, AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 8, Max: math.MaxInt64}, Columns: []merge.Column{{Name: "n", Type: "INTEGER", Kind: merge.KindInteger}}},
 			{Name: "indexed",
-				Columns: []merge.Column{{Name: "a", Type: "INT", Nullable: true}, {Name: "b", Type: "TEXT", Nullable: true, Collation: "BINARY"}, {Name: "g", Type: "", Nullable: true}},
+				Columns: []merge.Column{{Name: "a", Type: "INT", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "TEXT", Kind: merge.KindText, Nullable: true, Collation: "BINARY"}, {Name: "g", Type: "", Nullable: true, Generated: "a + (1)"}},
 				Uniques: []merge.Unique{
 					{Name: "expression", Columns: []string{"a"}, Unclear: "it covers an expression"},
 					{Name: "folded", Columns: []string{"b"}, Unclear: "it compares b under NOCASE, the column under BINARY"},
 					{Name: "part", Columns: []string{"a"}, Unclear: "it covers only some of the rows"},
 					{Name: "plain", Columns: []string{"g", "b"}},
 				}},
-			{Name: "keyless", Columns: []merge.Column{{Name: "a", Type: "INT", Nullable: true}}},
+			{Name: "keyless", Columns: []merge.Column{{Name: "a", Type: "INT", Kind: merge.KindInteger, Nullable: true, Default: &[]string{"5"}[0]}}},
 			{Name: "pairs", Primary: []string{"b", "a"},
-				Columns: []merge.Column{{Name: "a", Type: "INT", Nullable: true}, {Name: "b", Type: "TEXT", Nullable: true, Collation: "BINARY"}, {Name: "c", Type: "REAL", Nullable: true}, {Name: "d", Nullable: true}}},
+				Columns: []merge.Column{{Name: "a", Type: "INT", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "TEXT", Kind: merge.KindText, Nullable: true, Collation: "BINARY"}, {Name: "c", Type: "REAL", Kind: merge.KindReal, Nullable: true}, {Name: "d", Nullable: true}}},
 			{Name: "parents", Primary: []string{"id"},
-				Columns: []merge.Column{{Name: "id", Type: "BLOB", IsID: true}, {Name: "name", Type: "TEXT", Nullable: true, Collation: "NOCASE"},
-					{Name: "note", Type: "VARCHAR(20)", Nullable: true, Collation: "BINARY"}, {Name: "photo", Type: "BLOB", Nullable: true, Opaque: "BLOB"}, {Name: "extra", Type: "JSON", Nullable: true, Opaque: "JSON"}},
+				Columns: []merge.Column{{Name: "id", Type: "BLOB", Kind: merge.KindBytes, IsID: true}, {Name: "name", Type: "TEXT", Kind: merge.KindText, Nullable: true, Collation: "NOCASE"},
+					{Name: "note", Type: "VARCHAR(20)", Kind: merge.KindText, Nullable: true, Collation: "BINARY"}, {Name: "photo", Type: "BLOB", Kind: merge.KindBytes, Nullable: true, Opaque: "BLOB"}, {Name: "extra", Type: "JSON", Nullable: true, Opaque: "JSON"}},
 				Uniques: []merge.Unique{{Name: "sqlite_autoindex_parents_2", Columns: []string{"name"}}}},
-			{Name: "tokens", Primary: []string{"token"}, Columns: []merge.Column{{Name: "token", Type: "BLOB", Nullable: true}}},
+			{Name: "tokens", Primary: []string{"token"}, Columns: []merge.Column{{Name: "token", Type: "BLOB", Kind: merge.KindBytes, Nullable: true}}},
 		},
+		Views:   []string{"seen"},
 		Skipped: []merge.Skipped{{Table: "odd", Reason: "its primary key cannot be compared: it compares b under NOCASE, the column under BINARY"}},
 	}, got)
 }
@@ -114,7 +121,10 @@ func TestCatalogMariaDB(t *testing.T) {
 		"CREATE TABLE children (n BIGINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, parent BINARY(10), CONSTRAINT up FOREIGN KEY (parent) REFERENCES parents (id))",
 		"CREATE TABLE pairs (a INT, b CHAR(5) CHARACTER SET latin1, PRIMARY KEY (b, a), c INT, d VARCHAR(40), UNIQUE both_of (a, c), UNIQUE start (d(7))) COLLATE utf8mb4_bin",
 		"CREATE TABLE grandchildren (a INT, b CHAR(5) CHARACTER SET latin1, CONSTRAINT to_pairs FOREIGN KEY (b, a) REFERENCES pairs (b, a))",
-		"CREATE TABLE keyless (a INT)",
+		"INSERT INTO children (n) VALUES (41)",
+		"CREATE TABLE keyless (a INT, b INT DEFAULT 5, c INT AS (a + 1) STORED, d VARCHAR(9) DEFAULT 'NULL') COLLATE utf8mb4_bin",
+		"CREATE TABLE parts (a INT, b INT, PRIMARY KEY (a, b)) PARTITION BY RANGE (a) SUBPARTITION BY HASH (b) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE)",
+		"CREATE TRIGGER fires BEFORE INSERT ON keyless FOR EACH ROW SET NEW.a = 1",
 		"CREATE TABLE prefixed (v TEXT COLLATE utf8mb4_bin, PRIMARY KEY (v(5)))",
 		"CREATE TABLE old (a INT PRIMARY KEY) ENGINE=MyISAM",
 		"CREATE TABLE versioned (a INT PRIMARY KEY) WITH SYSTEM VERSIONING",
@@ -125,23 +135,28 @@ func TestCatalogMariaDB(t *testing.T) {
 	const own, latin = "utf8mb4_bin", "latin1_swedish_ci"
 	diffCatalog(t, &merge.Catalog{
 		Tables: []merge.Table{
-			{Name: "children", Primary: []string{"n"},
-				Columns:    []merge.Column{{Name: "n", Type: "bigint(20) unsigned"}, {Name: "parent", Type: "binary(10)", Nullable: true, IsID: true}},
+			{Name: "children", Engine: "InnoDB", AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
+				Columns:    []merge.Column{{Name: "n", Type: "bigint(20) unsigned", Kind: merge.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: merge.KindBytes, Nullable: true, IsID: true}},
 				References: []merge.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
-			{Name: "grandchildren",
-				Columns:    []merge.Column{{Name: "a", Type: "int(11)", Nullable: true}, {Name: "b", Type: "char(5)", Nullable: true, Collation: latin}},
+			{Name: "grandchildren", Engine: "InnoDB",
+				Columns:    []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "char(5)", Kind: merge.KindText, Nullable: true, Collation: latin}},
 				References: []merge.Reference{{Name: "to_pairs", Columns: []string{"b", "a"}, ToTable: "pairs", ToColumns: []string{"b", "a"}}}},
-			{Name: "keyless", Columns: []merge.Column{{Name: "a", Type: "int(11)", Nullable: true}}},
-			{Name: "pairs", Primary: []string{"b", "a"},
-				Columns: []merge.Column{{Name: "a", Type: "int(11)"}, {Name: "b", Type: "char(5)", Collation: latin}, {Name: "c", Type: "int(11)", Nullable: true},
-					{Name: "d", Type: "varchar(40)", Nullable: true, Collation: own}},
+			{Name: "keyless", Engine: "InnoDB", Triggers: []merge.Trigger{{Name: "fires", Event: "BEFORE INSERT"}},
+				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "int(11)", Kind: merge.KindInteger, Nullable: true, Default: &[]string{"5"}[0]},
+					{Name: "c", Type: "int(11)", Kind: merge.KindInteger, Nullable: true, Generated: "`a` + 1"}, {Name: "d", Type: "varchar(9)", Kind: merge.KindText, Collation: own, Nullable: true, Default: &[]string{"'NULL'"}[0]}}},
+			{Name: "pairs", Engine: "InnoDB", Primary: []string{"b", "a"},
+				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger}, {Name: "b", Type: "char(5)", Kind: merge.KindText, Collation: latin}, {Name: "c", Type: "int(11)", Kind: merge.KindInteger, Nullable: true},
+					{Name: "d", Type: "varchar(40)", Kind: merge.KindText, Nullable: true, Collation: own}},
 				Uniques: []merge.Unique{{Name: "both_of", Columns: []string{"a", "c"}}, {Name: "start", Columns: []string{"d"}, Unclear: "it covers only the first 7 characters of d"}}},
-			{Name: "parents", Primary: []string{"id"},
-				Columns: []merge.Column{{Name: "id", Type: "binary(10)", IsID: true}, {Name: "name", Type: "varchar(32)", Collation: "utf8mb4_unicode_520_ci"},
-					{Name: "key16", Type: "binary(16)", Nullable: true}, {Name: "photo", Type: "blob", Nullable: true, Opaque: "BLOB"},
-					{Name: "note", Type: "text", Nullable: true, Collation: own, Opaque: "TEXT"}, {Name: "extra", Type: "longtext", Nullable: true, Collation: own, Opaque: "LONGTEXT"}},
+			{Name: "parents", Engine: "InnoDB", Primary: []string{"id"},
+				Columns: []merge.Column{{Name: "id", Type: "binary(10)", Kind: merge.KindBytes, IsID: true}, {Name: "name", Type: "varchar(32)", Kind: merge.KindText, Collation: "utf8mb4_unicode_520_ci"},
+					{Name: "key16", Type: "binary(16)", Kind: merge.KindBytes, Nullable: true}, {Name: "photo", Type: "blob", Kind: merge.KindBytes, Nullable: true, Opaque: "BLOB"},
+					{Name: "note", Type: "text", Kind: merge.KindText, Nullable: true, Collation: own, Opaque: "TEXT"}, {Name: "extra", Type: "longtext", Kind: merge.KindText, Nullable: true, Collation: own, Opaque: "JSON"}},
 				Uniques: []merge.Unique{{Name: "name", Columns: []string{"name"}}}},
+			{Name: "parts", Engine: "InnoDB", Primary: []string{"a", "b"}, Partitions: "RANGE(`a`), HASH(`b`)",
+				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger}, {Name: "b", Type: "int(11)", Kind: merge.KindInteger}}},
 		},
+		Views: []string{"seen"},
 		Skipped: []merge.Skipped{
 			{Table: "numbers", Reason: "sequence: what it holds beyond its current rows is not read"},
 			{Table: "old", Reason: "MyISAM: not part of the snapshot"},
@@ -151,12 +166,22 @@ func TestCatalogMariaDB(t *testing.T) {
 	}, got)
 }
 
-// The catalogue of an account that may only SELECT is complete, and an account
-// that would see a part of it is refused.
+// The catalogue of an account that may only SELECT is complete, but for the
+// triggers, and it says so.
 func TestCatalogPrivileges(t *testing.T) {
 	w := newMariaDBWorld(t)
-	w.exec(t, "CREATE TABLE a (id BINARY(10) PRIMARY KEY, name VARCHAR(9) UNIQUE)", "CREATE TABLE b (id BINARY(10) PRIMARY KEY, FOREIGN KEY (id) REFERENCES a (id))")
+	w.exec(t,
+		"CREATE TABLE a (id BINARY(10) PRIMARY KEY, name VARCHAR(9) DEFAULT 'x' UNIQUE, j JSON, n INT AS (1), p INT AUTO_INCREMENT, KEY (p))",
+		"CREATE TABLE b (id BINARY(10) PRIMARY KEY, FOREIGN KEY (id) REFERENCES a (id))",
+		"CREATE TABLE c (id INT PRIMARY KEY) PARTITION BY KEY (id) PARTITIONS 2",
+		"CREATE VIEW v AS SELECT id FROM a",
+		"CREATE TRIGGER fires BEFORE INSERT ON b FOR EACH ROW SET NEW.id = 1")
 	full := catalog(t, w, "mariadb")
-	reader := &world{dsn: "mysql:" + grant(t, "SELECT", w)}
-	diffCatalog(t, full, catalog(t, reader, "mariadb"))
+	if len(full.Hidden) > 0 || len(full.Tables[1].Triggers) != 1 {
+		t.Errorf("who may do everything is shown %v, not %v", full.Tables[1].Triggers, full.Hidden)
+	}
+	diffCatalog(t, full, catalog(t, &world{dsn: "mysql:" + grant(t, "SELECT, TRIGGER", w)}, "mariadb"))
+	full.Tables[1].Triggers = nil
+	full.Hidden = []string{"triggers: they take the TRIGGER privilege to be seen"}
+	diffCatalog(t, full, catalog(t, &world{dsn: "mysql:" + grant(t, "SELECT", w)}, "mariadb"))
 }

@@ -35,8 +35,8 @@ type dialect interface {
 	carried(c *column) reading
 
 	// match is the condition that finds a row again by what carried gave, and
-	// its argument.
-	match(c *column, value []byte) (condition string, arg any, err error)
+	// its arguments.
+	match(c *column, value []byte) (condition string, args []any, err error)
 
 	// shown is the expression by which a column becomes text for people, cut
 	// after some length, and the length of the whole.
@@ -72,6 +72,7 @@ type column struct {
 	kind    kind
 	why     string // why it has no sorting form; "" if it may have one
 	charset string // of text in MySQL
+	bits    bool   // an integer that is made of bits in MySQL
 }
 
 func noTable(name string) error { return fmt.Errorf("there is no table %q", name) }

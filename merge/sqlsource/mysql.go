@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -90,6 +91,7 @@ func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn, snapshot bool)
 		"idle_transaction_timeout",          // MariaDB
 		"idle_readonly_transaction_timeout", // MariaDB
 		"max_execution_time",                // MySQL
+		"information_schema_stats_expiry",   // MySQL: counters of now, not of yesterday
 	} {
 		if err := exec("SET SESSION " + limit + " = 0"); err != nil && !mysqlError(err, errUnknownVariable) {
 			return err
@@ -163,13 +165,23 @@ func (d *mysqlDialect) sorted(ctx context.Context, conn *sql.Conn, c *column, co
 	if c.why != "" {
 		return reading{}, unsupported(c, "%s", c.why)
 	}
+	ref := d.ref(c)
 	switch c.kind {
 	case integer:
-		return reading{expr: d.ref(c), encode: encodeInteger}, nil
+		return reading{expr: d.number(c), order: ref, encode: encodeInteger}, nil
+	case real:
+		return reading{expr: d.number(c), order: ref, encode: encodeReal}, nil
+	case decimal:
+		return reading{expr: ref, encode: encodeDecimal}, nil
+	case duration:
+		return reading{expr: ref, encode: encodeDuration}, nil
 	case moment:
 		r := d.carried(c)
-		r.order = d.ref(c) // sorts alike, and may have an index
+		r.order = ref // sorts alike, and may have an index
 		return r, nil
+	case address:
+		// The server sorts a UUID by its parts in an order of their own, so by the bytes themselves.
+		return reading{expr: fmt.Sprintf("CAST(%s AS BINARY(16))", ref), encode: encodeRaw}, nil
 	case text:
 		expr, err := d.weightString(ctx, conn, c, collation)
 		return reading{expr: expr, encode: encodeText}, err
@@ -182,10 +194,12 @@ func (d *mysqlDialect) carried(c *column) reading {
 	switch c.kind {
 	case raw:
 		return reading{expr: d.ref(c), encode: encodeRaw, plain: true}
-	case text:
+	case text, decimal, duration, address:
 		return reading{expr: d.ref(c), encode: encodeText, plain: true}
 	case integer:
-		return reading{expr: d.ref(c), encode: encodeDecimal}
+		return reading{expr: d.number(c), encode: encodeDigits}
+	case real:
+		return reading{expr: d.number(c), encode: encodeRealText}
 	case moment:
 		// One form for all dates, with and without a time of day, and whatever
 		// their precision.
@@ -195,17 +209,41 @@ func (d *mysqlDialect) carried(c *column) reading {
 	}
 }
 
-func (d *mysqlDialect) match(c *column, value []byte) (string, any, error) {
+// number is how a column is read as a number.
+func (d *mysqlDialect) number(c *column) string {
+	switch {
+	case c.kind == real:
+		// Alone, a FLOAT is printed in 6 digits, and with declared digits in
+		// these. As part of a sum it is a DOUBLE, and printed in full.
+		return d.ref(c) + " + 0e0"
+	case c.bits:
+		return "CAST(" + d.ref(c) + " AS UNSIGNED)"
+	default:
+		return d.ref(c)
+	}
+}
+
+func (d *mysqlDialect) match(c *column, value []byte) (string, []any, error) {
+	ref := d.ref(c)
 	switch c.kind {
 	case raw:
-		return d.ref(c) + " = ?", value, nil
+		return ref + " = ?", []any{value}, nil
 	case integer:
-		n, err := parseDecimal(value)
-		return d.ref(c) + " = ?", n, err
-	case text, moment:
-		return d.ref(c) + " = ?", string(value), nil
+		n, err := parseDigits(value)
+		return ref + " = ?", []any{n}, err
+	case real:
+		f, err := strconv.ParseFloat(string(value), 64)
+		return ref + " = ?", []any{f}, err
+	case decimal:
+		// As an argument it would be a text, and be compared as a DOUBLE.
+		if strings.Trim(string(value), "-.0123456789") != "" {
+			return "", nil, &mismatch{decimal, value}
+		}
+		return ref + " = " + string(value), nil, nil
+	case text, moment, duration, address:
+		return ref + " = ?", []any{string(value)}, nil
 	default:
-		return d.asText(c) + " = ?", string(value), nil
+		return d.asText(c) + " = ?", []any{string(value)}, nil
 	}
 }
 
@@ -214,6 +252,8 @@ func (d *mysqlDialect) shown(c *column) (value, length string) {
 	switch {
 	case c.IsID:
 		return "LOWER(HEX(" + ref + "))", "LENGTH(" + ref + ")"
+	case c.bits && strings.HasPrefix(strings.ToLower(c.Type), "bit"):
+		return d.number(c), "0"
 	case c.kind == raw:
 		return fmt.Sprintf("CONCAT('0x', LOWER(HEX(LEFT(%s, %d))))", ref, shownLength), "LENGTH(" + ref + ")"
 	default:

@@ -21,12 +21,13 @@ const (
 const (
 	mysqlAbout = `SELECT VERSION(), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000`
 
-	mysqlTables = `SELECT t.TABLE_NAME, t.TABLE_TYPE, COALESCE(t.ENGINE, ''), COALESCE(e.TRANSACTIONS, '')
+	mysqlTables = `SELECT t.TABLE_NAME, t.TABLE_TYPE, COALESCE(t.ENGINE, ''), COALESCE(e.TRANSACTIONS, ''), COALESCE(t.AUTO_INCREMENT, 0)
 		FROM information_schema.TABLES AS t LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
-		WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW')`
+		WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_TYPE <> 'SYSTEM VIEW'`
 
 	mysqlColumns = `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, IS_NULLABLE = 'YES',
-			COALESCE(COLLATION_NAME, ''), COALESCE(CHARACTER_SET_NAME, ''), COALESCE(CHARACTER_MAXIMUM_LENGTH, 0)
+			COALESCE(COLLATION_NAME, ''), COALESCE(CHARACTER_SET_NAME, ''), COALESCE(CHARACTER_MAXIMUM_LENGTH, 0),
+			COLUMN_DEFAULT, COALESCE(GENERATION_EXPRESSION, ''), EXTRA
 		FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
 	mysqlIndexes = `SELECT TABLE_NAME, INDEX_NAME, COALESCE(COLUMN_NAME, ''), COALESCE(SUB_PART, 0)
@@ -40,6 +41,25 @@ const (
 		FROM information_schema.KEY_COLUMN_USAGE
 		WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
 		ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
+
+	mysqlPartitions = `SELECT DISTINCT TABLE_NAME, PARTITION_METHOD, COALESCE(PARTITION_EXPRESSION, ''),
+			COALESCE(SUBPARTITION_METHOD, ''), COALESCE(SUBPARTITION_EXPRESSION, '')
+		FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_METHOD IS NOT NULL`
+
+	mysqlTriggers = `SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)
+		FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`
+
+	// mysqlSeesTriggers counts the grants by which the account is shown all
+	// triggers of the database. Without one it is shown none, and no error. In
+	// grants the name of a database is a pattern.
+	mysqlSeesTriggers = `SELECT
+		(SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = ? AND PRIVILEGE_TYPE = 'TRIGGER') +
+		(SELECT COUNT(*) FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE = ? AND PRIVILEGE_TYPE = 'TRIGGER' AND DATABASE() LIKE TABLE_SCHEMA)`
+
+	// mariadbJSON finds the columns that were declared JSON: in MariaDB they
+	// are LONGTEXT with a check.
+	mariadbJSON = `SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS
+		WHERE CONSTRAINT_SCHEMA = DATABASE() AND CHECK_CLAUSE LIKE 'json_valid(%)'`
 )
 
 func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, error) {
@@ -54,7 +74,8 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 		b.Engine = "mariadb"
 	}
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		mysqlReadTables, mysqlReadColumns, mysqlReadIndexes, mysqlReadReferences, describeStore,
+		mysqlReadTables, mysqlReadColumns, mariadbReadJSON, mysqlReadIndexes, mysqlReadReferences,
+		mysqlReadPartitions, mysqlReadTriggers, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
 			return nil, err
@@ -64,9 +85,14 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 }
 
 func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var name, kind, engine, transactions string
+	var (
+		name, kind, engine, transactions string
+		next                             uint64
+	)
 	return each(ctx, conn, mysqlTables, func() {
 		switch {
+		case kind == "VIEW":
+			b.Views = append(b.Views, name)
 		case kind != "BASE TABLE":
 			b.skip(name, strings.ToLower(kind)+": what it holds beyond its current rows is not read")
 		case engine == "":
@@ -75,25 +101,65 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 			b.skip(name, engine+": not part of the snapshot")
 		default:
 			b.table(name)
+			t := b.tables[name]
+			t.Engine = engine
+			if next > 0 {
+				t.AutoIncrement = &merge.AutoIncrement{Next: next} // readColumns says of which
+			}
 		}
-	}, &name, &kind, &engine, &transactions)
+	}, &name, &kind, &engine, &transactions, &next)
 }
 
 func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var (
-		table, dataType string
-		length          int64
-		c               column
+		table, dataType, extra string
+		length                 int64
+		c                      column
+		standard               sql.NullString
 	)
-	return each(ctx, conn, mysqlColumns, func() {
+	err := each(ctx, conn, mysqlColumns, func() {
 		mysqlKind(&c, strings.ToLower(dataType), length)
+		c.Default = nil
+		// MariaDB writes NULL for what gets NULL because it has no default.
+		if standard.Valid && !(b.Engine == "mariadb" && standard.String == "NULL") {
+			c.Default = &[]string{standard.String}[0]
+		}
 		b.column(table, c)
-	}, &table, &c.Name, &c.Type, &dataType, &c.Nullable, &c.Collation, &c.charset, &length)
+		if t := b.tables[table]; t != nil && strings.Contains(strings.ToLower(extra), "auto_increment") {
+			if t.AutoIncrement == nil {
+				t.AutoIncrement = &merge.AutoIncrement{Next: 1}
+			}
+			t.AutoIncrement.Column, t.AutoIncrement.Max = c.Name, mysqlMax(c.Type)
+		}
+	}, &table, &c.Name, &c.Type, &dataType, &c.Nullable, &c.Collation, &c.charset, &length, &standard, &c.Generated, &extra)
+	for _, t := range b.tables {
+		if t.AutoIncrement != nil && t.AutoIncrement.Column == "" {
+			t.AutoIncrement = nil
+		}
+	}
+	return err
+}
+
+// mysqlMax is the largest number that a counting column of the type holds.
+func mysqlMax(columnType string) uint64 {
+	name, _, _ := strings.Cut(strings.ToLower(columnType), "(")
+	name, _, _ = strings.Cut(name, " ")
+	bits, ok := map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}[name]
+	switch {
+	case !ok && name == "float":
+		return 1 << 24 // beyond, not every integer is one
+	case !ok:
+		return 1 << 53
+	case strings.Contains(strings.ToLower(columnType), "unsigned"):
+		return 1<<bits - 1
+	default:
+		return 1<<(bits-1) - 1
+	}
 }
 
 // mysqlKind says what the values of a column are. length is that of strings.
 func mysqlKind(c *column, dataType string, length int64) {
-	c.kind, c.why, c.IsID, c.Opaque = other, "", false, ""
+	c.kind, c.why, c.IsID, c.Opaque, c.bits = other, "", false, "", false
 	switch dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
 		c.kind = integer
@@ -103,11 +169,27 @@ func mysqlKind(c *column, dataType string, length int64) {
 	case "tinyblob", "blob", "mediumblob", "longblob":
 		c.kind = raw
 		c.Opaque = strings.ToUpper(dataType)
-	case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection", "vector":
+	case "bit":
+		c.kind, c.bits = integer, true
+	case "set":
+		// By its bits, in the order of its declaration, and so only beside the
+		// same declaration: two would have two orders of the same members.
+		c.kind, c.bits, c.Collation = integer, true, ""
+	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection", "vector":
 		c.kind = raw
 		c.why = cannotCompare(c)
-	case "char", "varchar":
+	case "char", "varchar", "enum":
+		// An ENUM is compared by its text, as = does, for two declarations may
+		// number the same members in two ways.
 		c.kind = text
+	case "decimal":
+		c.kind = decimal
+	case "float", "double":
+		c.kind = real
+	case "time":
+		c.kind = duration
+	case "uuid", "inet6", "inet4":
+		c.kind = address
 	case "tinytext", "text", "mediumtext", "longtext":
 		c.kind = text
 		c.Opaque = strings.ToUpper(dataType)
@@ -145,6 +227,58 @@ func mysqlReadIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
 		}
 		b.index(table, index, index == "PRIMARY", column, unclear)
 	}, &table, &index, &column, &prefix)
+}
+
+func mariadbReadJSON(ctx context.Context, conn *sql.Conn, b *builder) error {
+	if b.Engine != "mariadb" {
+		return nil // MySQL has a type of its own
+	}
+	var table, clause string
+	return each(ctx, conn, mariadbJSON, func() {
+		t := b.tables[table]
+		if t == nil {
+			return
+		}
+		for _, c := range t.columns {
+			if clause == "json_valid(`"+strings.ReplaceAll(c.Name, "`", "``")+"`)" {
+				c.Opaque = "JSON"
+			}
+		}
+	}, &table, &clause)
+}
+
+func mysqlReadPartitions(ctx context.Context, conn *sql.Conn, b *builder) error {
+	var table, method, expression, subMethod, subExpression string
+	return each(ctx, conn, mysqlPartitions, func() {
+		if t := b.tables[table]; t != nil {
+			t.Partitions = method + "(" + expression + ")"
+			if subMethod != "" {
+				t.Partitions += ", " + subMethod + "(" + subExpression + ")"
+			}
+		}
+	}, &table, &method, &expression, &subMethod, &subExpression)
+}
+
+func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
+	var table string
+	var t merge.Trigger
+	if err := each(ctx, conn, mysqlTriggers, func() { b.trigger(table, t) }, &table, &t.Name, &t.Event); err != nil {
+		return err
+	}
+	var account string
+	if err := conn.QueryRowContext(ctx, "SELECT CURRENT_USER()").Scan(&account); err != nil {
+		return err
+	}
+	user, host, _ := cutLast(account, "@")
+	grantee := "'" + user + "'@'" + host + "'"
+	var grants int
+	if err := conn.QueryRowContext(ctx, mysqlSeesTriggers, grantee, grantee).Scan(&grants); err != nil {
+		return err
+	}
+	if grants == 0 {
+		b.Hidden = append(b.Hidden, "triggers: they take the TRIGGER privilege to be seen")
+	}
+	return nil
 }
 
 func mysqlReadReferences(ctx context.Context, conn *sql.Conn, b *builder) error {

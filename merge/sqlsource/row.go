@@ -83,12 +83,12 @@ func (s *Source) row(ctx context.Context, schema *schema, tableName string, colu
 			conditions = append(conditions, "r."+s.dialect.quote(name)+" IS NULL")
 			continue
 		}
-		condition, arg, err := s.dialect.match(c, values[i])
+		condition, matched, err := s.dialect.match(c, values[i])
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", name, err)
 		}
 		conditions = append(conditions, condition)
-		args = append(args, arg)
+		args = append(args, matched...)
 	}
 	statement := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.dialect.quote(t.name) +
 		" AS r WHERE " + strings.Join(conditions, " AND ") + " LIMIT 1"

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -49,6 +50,12 @@ func (d sqliteDialect) sorted(_ context.Context, _ *sql.Conn, c *column, collati
 		return d.carried(c), nil
 	case integer:
 		return reading{expr: d.ref(c), encode: encodeInteger}, nil
+	case real:
+		return reading{expr: d.ref(c), encode: encodeReal}, nil
+	case anything:
+		// With the sign the driver does not know the type that was declared,
+		// and makes no times of what it takes for such.
+		return reading{expr: "+" + d.ref(c), order: d.ref(c), encode: encodeAnything}, nil
 	case text:
 		encode := sqliteText(collation)
 		if encode == nil {
@@ -65,25 +72,30 @@ func (d sqliteDialect) carried(c *column) reading {
 	case raw:
 		return reading{expr: d.ref(c), encode: encodeRaw, plain: true}
 	case integer:
-		return reading{expr: d.ref(c), encode: encodeDecimal}
+		return reading{expr: d.ref(c), encode: encodeDigits}
+	case real:
+		return reading{expr: d.ref(c), encode: encodeRealText}
 	case text:
 		return reading{expr: d.ref(c), encode: encodeText}
 	default:
-		return reading{expr: d.asText(c), encode: encodeText}
+		return reading{expr: d.literal(c), encode: encodeText}
 	}
 }
 
-func (d sqliteDialect) match(c *column, value []byte) (string, any, error) {
+func (d sqliteDialect) match(c *column, value []byte) (string, []any, error) {
 	switch c.kind {
 	case raw:
-		return d.ref(c) + " = ?", value, nil
+		return d.ref(c) + " = ?", []any{value}, nil
 	case integer:
-		n, err := parseDecimal(value)
-		return d.ref(c) + " = ?", n, err
+		n, err := parseDigits(value)
+		return d.ref(c) + " = ?", []any{n}, err
+	case real:
+		f, err := strconv.ParseFloat(string(value), 64)
+		return d.ref(c) + " = ?", []any{f}, err
 	case text:
-		return d.ref(c) + " = ?", string(value), nil
+		return d.ref(c) + " = ?", []any{string(value)}, nil
 	default:
-		return d.asText(c) + " = ?", string(value), nil
+		return d.literal(c) + " = ?", []any{string(value)}, nil
 	}
 }
 
@@ -96,5 +108,11 @@ func (d sqliteDialect) shown(c *column) (value, length string) {
 		ref, prefix, shownLength, d.asText(c)), "length(" + ref + ")"
 }
 
-func (d sqliteDialect) ref(c *column) string    { return "r." + d.quote(c.Name) }
+func (d sqliteDialect) ref(c *column) string { return "r." + d.quote(c.Name) }
+
+// literal is a value as a statement would have it, which tells 1 from '1'.
+func (d sqliteDialect) literal(c *column) string {
+	return "iif(" + d.ref(c) + " IS NULL, NULL, quote(" + d.ref(c) + "))"
+}
+
 func (d sqliteDialect) asText(c *column) string { return "CAST(" + d.ref(c) + " AS TEXT)" }

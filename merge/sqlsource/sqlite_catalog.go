@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +17,10 @@ const (
 	sqliteAbout = `SELECT sqlite_version(), CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), encoding FROM pragma_encoding`
 
 	sqliteTables = `SELECT name, type FROM pragma_table_list
-		WHERE schema = 'main' AND type <> 'view' AND lower(substr(name, 1, 7)) <> 'sqlite_'`
+		WHERE schema = 'main' AND lower(substr(name, 1, 7)) <> 'sqlite_'`
 
-	sqliteColumns = `SELECT t.name, c.name, c.type, c."notnull", c.pk
+	sqliteColumns = `SELECT t.name, c.name, c.type, c."notnull", c.pk, c.dflt_value, CASE WHEN c.hidden IN (2, 3) THEN
+			(SELECT sql FROM sqlite_schema AS s WHERE s.type = 'table' AND s.name = t.name) END
 		FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
 		WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, c.cid`
 
@@ -32,6 +34,12 @@ const (
 	sqliteReferences = `SELECT t.name, f.id, f."from", f."table", f.seq, COALESCE(f."to", '')
 		FROM pragma_table_list AS t JOIN pragma_foreign_key_list(t.name) AS f
 		WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.id, f.seq`
+
+	sqliteTriggers = `SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name`
+
+	// The table is there once there was a table with AUTOINCREMENT.
+	sqliteCounters = `SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'`
+	sqliteCounter  = `SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = ?`
 )
 
 func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, error) {
@@ -44,7 +52,8 @@ func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	}
 	b.Now = time.UnixMilli(now).UTC()
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		d.readTables, d.readColumns, d.readCollations, d.readIndexes, d.readReferences, d.findIDs, describeStore,
+		d.readTables, d.readColumns, d.readCollations, d.readIndexes, d.readReferences, d.readTriggers, d.readCounters,
+		d.findIDs, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
 			return nil, err
@@ -53,7 +62,7 @@ func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	if encoding != "UTF-8" {
 		for _, t := range b.tables {
 			for _, c := range t.columns {
-				if c.kind == text {
+				if c.kind == text || c.kind == anything {
 					c.why = "texts in " + encoding + " cannot be compared yet"
 				}
 			}
@@ -65,9 +74,12 @@ func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 func (d sqliteDialect) readTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var name, kind string
 	return each(ctx, conn, sqliteTables, func() {
-		if kind == "table" {
+		switch kind {
+		case "table":
 			b.table(name)
-		} else {
+		case "view":
+			b.Views = append(b.Views, name)
+		default:
 			b.skip(name, kind+" table: what it holds is kept elsewhere")
 		}
 	}, &name, &kind)
@@ -78,18 +90,26 @@ func (d sqliteDialect) readColumns(ctx context.Context, conn *sql.Conn, b *build
 	var c column
 	var notNull bool
 	var primary int
+	var standard, made sql.NullString
 	return each(ctx, conn, sqliteColumns, func() {
 		c.Nullable = !notNull
 		sqliteKind(&c)
+		c.Default, c.Generated = nil, ""
+		if standard.Valid {
+			c.Default = &[]string{standard.String}[0]
+		}
+		if made.Valid {
+			c.Generated = generated(made.String, c.Name)
+		}
 		b.column(table, c)
 		// The primary key is here even where it has no index: the rowid.
 		if t := b.tables[table]; t != nil && primary > 0 {
-			for len(t.primary) < primary {
-				t.primary = append(t.primary, "")
+			for len(t.Primary) < primary {
+				t.Primary = append(t.Primary, "")
 			}
-			t.primary[primary-1] = c.Name
+			t.Primary[primary-1] = c.Name
 		}
-	}, &table, &c.Name, &c.Type, &notNull, &primary)
+	}, &table, &c.Name, &c.Type, &notNull, &primary, &standard, &made)
 }
 
 // sqliteKind says what the values of a column are, by the rules that SQLite has
@@ -106,20 +126,21 @@ func sqliteKind(c *column) {
 		}
 		return false
 	}
-	switch {
-	case has("JSON"):
+	if has("JSON") {
 		c.Opaque = "JSON"
-		c.why = "JSON cannot be compared yet"
+	}
+	switch {
 	case has("INT"):
 		c.kind = integer
 	case has("CHAR", "CLOB", "TEXT"):
 		c.kind = text
 	case has("BLOB", "BINARY"):
 		c.kind = raw
-	case declared == "":
-		c.why = "it is declared without a type and may hold anything"
+	case has("REAL", "FLOA", "DOUB"):
+		c.kind = real
 	default:
-		c.why = fmt.Sprintf("values of type %s cannot be compared yet", c.Type)
+		// Numbers where a value looks like one, or whatever was written.
+		c.kind = anything
 	}
 }
 
@@ -128,7 +149,7 @@ func sqliteKind(c *column) {
 func (d sqliteDialect) readCollations(ctx context.Context, conn *sql.Conn, b *builder) error {
 	for _, t := range b.tables {
 		for _, c := range t.columns {
-			if c.kind != text {
+			if c.kind != text && c.kind != anything {
 				continue
 			}
 			var opcode string
@@ -148,6 +169,12 @@ func (d sqliteDialect) readCollations(ctx context.Context, conn *sql.Conn, b *bu
 				return err
 			case c.Collation == "":
 				return fmt.Errorf("table %q, column %q: SQLite does not tell its collation", t.name, c.Name)
+			}
+			if c.kind == anything {
+				if c.Collation != "BINARY" {
+					c.why = fmt.Sprintf("values of type %q under the collation %s cannot be compared", c.Type, c.Collation)
+				}
+				c.Collation = "" // only what is text for certain has one
 			}
 		}
 	}
@@ -172,6 +199,8 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 			unclear = "it covers an expression"
 		case c.kind == text && !strings.EqualFold(c.Collation, collation):
 			unclear = fmt.Sprintf("it compares %s under %s, the column under %s", name, collation, c.Collation)
+		case c.kind == anything && !strings.EqualFold(collation, "BINARY"):
+			unclear = fmt.Sprintf("it compares %s under %s, which is not done here for values of any kind", name, collation)
 		}
 		if origin == "pk" {
 			keyed[table] = true
@@ -184,11 +213,51 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 	// Where the primary key is the rowid, its column is never NULL, though it
 	// is not declared so.
 	for _, t := range b.tables {
-		if len(t.primary) == 1 && !keyed[t.name] {
-			t.byName[t.primary[0]].Nullable = false
+		if len(t.Primary) == 1 && !keyed[t.name] {
+			t.byName[t.Primary[0]].Nullable = false
+			t.AutoIncrement = &merge.AutoIncrement{Column: t.Primary[0], Max: math.MaxInt64} // readCounters says how far
 		}
 	}
 	return err
+}
+
+func (d sqliteDialect) readTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
+	var table, statement string
+	var t merge.Trigger
+	return each(ctx, conn, sqliteTriggers, func() {
+		t.Event = triggerEvent(statement)
+		for _, to := range b.tables { // named any way in the declaration
+			if strings.EqualFold(to.name, table) {
+				b.trigger(to.name, t)
+			}
+		}
+	}, &table, &t.Name, &statement)
+}
+
+// readCounters finds what the next row would get where it does not say: one
+// more than the largest there is or, with AUTOINCREMENT, ever was.
+func (d sqliteDialect) readCounters(ctx context.Context, conn *sql.Conn, b *builder) error {
+	var counters int
+	if err := conn.QueryRowContext(ctx, sqliteCounters).Scan(&counters); err != nil {
+		return err
+	}
+	for _, t := range b.tables {
+		if t.AutoIncrement == nil {
+			continue
+		}
+		var largest, ever int64
+		query := "SELECT COALESCE(MAX(" + d.quote(t.AutoIncrement.Column) + "), 0) FROM " + d.quote(t.name)
+		if err := conn.QueryRowContext(ctx, query).Scan(&largest); err != nil {
+			return err
+		}
+		if counters > 0 {
+			if err := conn.QueryRowContext(ctx, sqliteCounter, t.name).Scan(&ever); err != nil {
+				return err
+			}
+		}
+		t.AutoIncrement.Next = uint64(max(largest, ever, 0)) + 1
+	}
+	return nil
 }
 
 func (d sqliteDialect) readReferences(ctx context.Context, conn *sql.Conn, b *builder) error {
@@ -202,8 +271,8 @@ func (d sqliteDialect) readReferences(ctx context.Context, conn *sql.Conn, b *bu
 	}
 	// Names are written any way in a declaration.
 	for _, t := range b.tables {
-		for i := range t.references {
-			b.resolve(&t.references[i])
+		for i := range t.References {
+			b.resolve(&t.References[i])
 		}
 	}
 	return nil
@@ -218,8 +287,8 @@ func (b *builder) resolve(r *merge.Reference) {
 		}
 		r.ToTable = to.name
 		for i, name := range r.ToColumns {
-			if name == "" && i < len(to.primary) {
-				r.ToColumns[i] = to.primary[i]
+			if name == "" && i < len(to.Primary) {
+				r.ToColumns[i] = to.Primary[i]
 			}
 			for _, c := range to.columns {
 				if strings.EqualFold(c.Name, name) {
@@ -235,8 +304,8 @@ func (b *builder) resolve(r *merge.Reference) {
 // are rows and none of the first hundred has a value of that length.
 func (d sqliteDialect) findIDs(ctx context.Context, conn *sql.Conn, b *builder) error {
 	for _, t := range b.tables {
-		candidates := t.primary
-		for _, r := range t.references {
+		candidates := t.Primary
+		for _, r := range t.References {
 			candidates = append(candidates[:len(candidates):len(candidates)], r.Columns...)
 		}
 		for _, name := range candidates {
