@@ -58,7 +58,8 @@ type NumbersOptions struct {
 	// crash. Default 10 minutes.
 	BlockTime time.Duration
 
-	// Timeout bounds each attempt to take a block. Default 5 s.
+	// Timeout bounds each attempt to take a block. Default 10 s, which is
+	// longer than SQLite waits for the lock of another writer.
 	Timeout time.Duration
 }
 
@@ -76,7 +77,7 @@ func (o NumbersOptions) withDefaults(name string) (NumbersOptions, error) {
 		o.BlockTime = 10 * time.Minute
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
+		o.Timeout = 2 * busyTimeout
 	}
 	const most, longest = 10_000_000, 64
 	switch {

@@ -119,17 +119,19 @@ func (q *sequence) take(ctx context.Context, size int64) (span, error) {
 
 // advance adds size to the row and returns the sum.
 func (q *sequence) advance(ctx context.Context, size int64) (end int64, err error) {
-	err = Retry(ctx, func() error {
-		if q.db.dialect == MySQL {
+	const what = "take a block of numbers"
+	if q.db.dialect == SQLite { // it has waited for the lock
+		end, err = q.advanceSQLite(ctx, size)
+		err = q.db.changeFault(what, err)
+	} else {
+		err = Retry(ctx, func() error {
 			end, err = q.advanceMySQL(ctx, size)
-		} else {
-			end, err = q.advanceSQLite(ctx, size)
-		}
-		if errors.Is(err, ErrNotFound) {
-			q.ready = false // next time make the row
-		}
-		return q.db.changeFault("take a block of numbers", err)
-	})
+			return q.db.changeFault(what, err)
+		})
+	}
+	if errors.Is(err, ErrNotFound) {
+		q.ready = false // next time make the row
+	}
 	return end, err
 }
 
