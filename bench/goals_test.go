@@ -17,7 +17,7 @@ func TestRows(t *testing.T) {
 		{of: "ours", to: bestPeer, most: 0.3},
 		{of: "ours", to: "ref", least: 0.6},
 		{of: "ours", to: "not measured", most: 1},
-		{of: "ours", mostNS: 15.3},
+		{of: "ours", mostNS: 15.3, in: "the cap of the layout"},
 		{of: "not measured", most: 1},
 	}, false)
 	want := []row{

@@ -1,5 +1,6 @@
 // Command bench measures mergesafe beside its peers: minting, text, duplicates
-// under stress, and storage beside plain database/sql. See README.md.
+// under stress, short numbers, and storage beside plain database/sql. See
+// README.md.
 //
 //	go run .          everything, a few minutes
 //	go run . -quick   a look, under two minutes
@@ -29,7 +30,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{
-		mintingAndText, single(atTheCap), single(stress), sqliteStorage, mariadbStorage,
+		mintingAndText, single(atTheCap), single(stress), single(numbersFromMemory), sqliteStorage, mariadbStorage, single(numbersOnMariaDB),
 	}))
 }
 

@@ -11,8 +11,7 @@ import (
 	"mergesafe/internal/mariadbtest"
 )
 
-// mariadbStorage starts a server of its own, whose commits are on the disk
-// before they return.
+// mariadbStorage measures on a server of its own.
 func mariadbStorage(ctx context.Context, o options) ([]section, error) {
 	s := section{
 		title: "Storage on MariaDB",
@@ -21,12 +20,7 @@ func mariadbStorage(ctx context.Context, o options) ([]section, error) {
 	if !o.wantsStorage(s.title) {
 		return nil, nil
 	}
-	o.log("%s: starting the server", s.title)
-	starting, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	server, err := mariadbtest.Start(starting, mariadbtest.Options{
-		Args: []string{"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=256M"},
-	})
+	server, err := startMariaDB(ctx, o, s.title)
 	if errors.Is(err, mariadbtest.ErrNoProgram) {
 		s.rows = []row{{what: "not measured", note: err.Error()}}
 		return []section{s}, nil
@@ -35,26 +29,52 @@ func mariadbStorage(ctx context.Context, o options) ([]section, error) {
 		return nil, err
 	}
 	defer server.Stop()
+	s.intro += " The server is " + server.version + ", which writes every commit to the disk."
+	s, err = storage(ctx, o, s, server.dsn)
+	return []section{s}, err
+}
 
-	cfg, err := mysql.ParseDSN(server.DSN())
+// mariadb is a server with an empty database.
+type mariadb struct {
+	*mariadbtest.Server
+	version string
+	dsn     string // as package store takes it
+}
+
+// startMariaDB starts a server whose commits are on the disk before they
+// return.
+func startMariaDB(ctx context.Context, o options, title string) (m mariadb, err error) {
+	o.log("%s: starting the server", title)
+	starting, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	m.Server, err = mariadbtest.Start(starting, mariadbtest.Options{
+		Args: []string{"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=256M"},
+	})
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	db, err := sql.Open("mysql", server.DSN())
+	defer func() {
+		if err != nil {
+			m.Stop()
+		}
+	}()
+	db, err := sql.Open("mysql", m.DSN())
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer db.Close()
-	var version string
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-		return nil, err
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&m.version); err != nil {
+		return m, err
 	}
-	s.intro += " The server is " + version + ", which writes every commit to the disk."
 	const name = "bench"
 	if _, err := db.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
-		return nil, err
+		return m, err
+	}
+	cfg, err := mysql.ParseDSN(m.DSN())
+	if err != nil {
+		return m, err
 	}
 	cfg.DBName = name
-	s, err = storage(ctx, o, s, "mysql:"+cfg.FormatDSN())
-	return []section{s}, err
+	m.dsn = "mysql:" + cfg.FormatDSN()
+	return m, nil
 }

@@ -1,0 +1,36 @@
+package main
+
+import "testing"
+
+func TestNumbersFromMemory(t *testing.T) {
+	s, err := numbersFromMemory(t.Context(), short("Short numbers"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	goals := make(map[string]string)
+	for _, r := range s.rows {
+		if r.measured == "" {
+			t.Errorf("nothing measured: %+v", r)
+		}
+		goals[r.what] = r.goal
+	}
+	if len(goals) != 3 || goals["  in absolute terms, from memory"] != "≤ 20.0 ns" {
+		t.Errorf("got rows with the goals %v", goals)
+	}
+	if s, err := numbersFromMemory(t.Context(), short("MariaDB")); err != nil || s.rows != nil {
+		t.Errorf("not asked for, and got %v, %v", s, err)
+	}
+}
+
+func TestNumbersOnMariaDB(t *testing.T) {
+	s, err := numbersOnMariaDB(t.Context(), short("Short numbers"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.rows) == 1 && s.rows[0].what == "not measured" {
+		t.Skip(s.rows[0].note)
+	}
+	if len(s.rows) != 2 || s.rows[1].what != ourBlocks || s.rows[1].goal != "≥ 0.50" || s.rows[1].holds == "" {
+		t.Errorf("got rows %+v", s.rows)
+	}
+}
