@@ -40,7 +40,7 @@ func (s *server) playerByNumber(r *http.Request, text string) (reply, error) {
 	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
 		player, err := store.Players.ByNumber(r.Context(), tx, n)
 		if errors.Is(err, store.ErrNotFound) {
-			err = newProblem(http.StatusNotFound, "number", "there is no player with the number %s", n)
+			err = newProblem(http.StatusNotFound, "number", "no player of this world has the number %s", n)
 		}
 		return player, err
 	})

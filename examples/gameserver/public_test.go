@@ -119,6 +119,29 @@ func TestSeal(t *testing.T) {
 	}
 }
 
+// Whatever a client sends, it is refused in one short line as its own fault, or
+// it opens to an ID that seals to what was sent.
+func FuzzOpen(f *testing.F) {
+	players := testPublicIDs(f).players
+	for _, text := range []string{"", "-", "1-", opensToNothing, "1-b41bf85b7ec62b62e903", "1-B41BF85B7EC62B62E903", "2-b41bf85b7ec62b62e903",
+		"999-b41bf85b7ec62b62e903", "1000-b41bf85b7ec62b62e903", "+1-b41bf85b7ec62b62e903", "1--41bf85b7ec62b62e903", "02a1d5c3f7b0000c01f4", "1-\xff", strings.Repeat("1", 1000)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		id, err := players.open("id", text)
+		if err == nil {
+			if sealed := string(players.seal(id)); sealed != strings.ToLower(text) {
+				t.Errorf("%q opens to %s, which seals to %q", text, id, sealed)
+			}
+			return
+		}
+		p, ok := err.(*problem)
+		if !ok || p.Status != http.StatusBadRequest && p.Status != http.StatusNotFound || p.Field != "id" || len(p.Detail) > 300 || strings.ContainsAny(p.Detail, "\n\r") {
+			t.Errorf("%q: %#v", text, err)
+		}
+	})
+}
+
 // After a change of the key, IDs from before it open until it is dropped, and
 // what the server says has the new one. To go back is as easy.
 func TestKeyRotation(t *testing.T) {

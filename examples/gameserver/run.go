@@ -58,7 +58,7 @@ PUBLIC_ID_KEY, they are refused.
 
 For operators; what the metrics count is what public IDs hide, so keep them
 from players:
-  GET  /healthz             200 if all is well, else 503
+  GET  /healthz             200 if node and database are well, else 503
   GET  /metrics             for Prometheus
 
 Exit codes: 0 stopped as asked; 1 stopped because something failed, such as the

@@ -240,7 +240,7 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 			{"GET /players?number=x", ``, 400, "number", `number: "x" is not a number`},
 			{"GET /players?number=0", ``, 400, "number", `number: "0" begins with 0`},
 			{"GET /players?number=" + (aria.Number + 1).String(), ``, 400, "number", "is mistyped"},
-			{"GET /players?number=" + nobodysNumber.String(), ``, 404, "number", "there is no player with the number " + nobodysNumber.String()},
+			{"GET /players?number=" + nobodysNumber.String(), ``, 404, "number", "no player of this world has the number " + nobodysNumber.String()},
 			{"GET /players?name=x&number=10", ``, 400, "number", "number and name are both there"},
 			{"GET /players?name=Nobody", ``, 404, "name", `there is no player named "Nobody"`},
 
