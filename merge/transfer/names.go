@@ -1,0 +1,549 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+)
+
+// Keep says which of several rows with the same unique value keeps it.
+type Keep string
+
+// The ways to choose. Where two rows are alike, and without a choice, the
+// target's row comes before those of the sources, and these keep their order.
+const (
+	KeepFirst  Keep = ""       // by that order alone
+	KeepOlder  Keep = "older"  // the smallest value of By: when it was created
+	KeepActive Keep = "active" // the largest value of By: when it was seen last
+)
+
+// DefaultTemplate is the default of [NamePolicy.Template].
+const DefaultTemplate = "{name}.s{server}"
+
+// NamePolicy says what becomes of the values of one column that has to be
+// unique in its table, where several databases have the same.
+type NamePolicy struct {
+	Table, Column string
+
+	// Keep says which row keeps its value, by the column By. The others are
+	// renamed.
+	Keep Keep
+	By   string
+
+	// Template makes the new value of {name}, {server} (the number of the
+	// server that made the row) and {source} (what its database is called in
+	// the plan). {name} is cut where the whole would be too long. The default
+	// is [DefaultTemplate]. If the value is taken a number is added.
+	Template string
+
+	// MaxLength is how many characters the column takes. The default is what
+	// its type says; where that says nothing, it must be given.
+	MaxLength int
+}
+
+// NameCopy is a column that holds, for convenience of the game, what the column
+// OfColumn of OfTable holds in the row whose primary key is in Key: the name of
+// the sender beside the sender of a mail. It is renamed along, where it is the
+// same as the old name byte by byte.
+type NameCopy struct {
+	Table    string `json:"table"`
+	Column   string `json:"column"`
+	Key      string `json:"key"`
+	OfTable  string `json:"of_table"`
+	OfColumn string `json:"of_column"`
+}
+
+// maxRenames is how many values of one column may be renamed: the database
+// compares all of them in one statement.
+const maxRenames = 100_000
+
+// policy returns the policy for a unique column, or nil.
+func (p *planner) policy(table, column string) *NamePolicy {
+	for i := range p.opts.Names {
+		if n := &p.opts.Names[i]; n.Table == table && n.Column == column {
+			return n
+		}
+	}
+	return nil
+}
+
+// rename finds new values for those that would be there twice.
+func (p *planner) rename(ctx context.Context) error {
+	for i := range p.opts.Names {
+		n := &p.opts.Names[i]
+		t := p.dbs[0].table(n.Table)
+		if t == nil || column(t, n.Column) == nil || n.By != "" && column(t, n.By) == nil {
+			return fmt.Errorf("%w: names: the target has no table %q with the columns %q", merge.ErrOptions, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
+		}
+		if (n.Keep != KeepFirst) != (n.By != "") || !slices.Contains([]Keep{KeepFirst, KeepOlder, KeepActive}, n.Keep) {
+			return fmt.Errorf("%w: names: %s.%s: keep %q by %q: want %q or %q with a column, or neither", merge.ErrOptions, n.Table, n.Column, n.Keep, n.By, KeepOlder, KeepActive)
+		}
+		if !slices.ContainsFunc(p.plan.Tables, func(t Table) bool { return t.Name == n.Table }) {
+			continue // nothing is copied there
+		}
+		if err := p.renameIn(ctx, n, t); err != nil {
+			return fmt.Errorf("names: %s.%s: %w", n.Table, n.Column, err)
+		}
+	}
+	for _, c := range p.opts.Copies {
+		t, of := p.dbs[0].table(c.Table), p.dbs[0].table(c.OfTable)
+		switch {
+		case t == nil || column(t, c.Column) == nil || column(t, c.Key) == nil:
+			return fmt.Errorf("%w: copies: the target has no table %q with the columns %q and %q", merge.ErrOptions, c.Table, c.Column, c.Key)
+		case of == nil || len(of.Primary) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
+			return fmt.Errorf("%w: copies: %s.%s copies %s.%s: want a column of names, in a table whose primary key is one column", merge.ErrOptions, c.Table, c.Column, c.OfTable, c.OfColumn)
+		}
+		p.plan.Copies = append(p.plan.Copies, c)
+	}
+	return nil
+}
+
+func column(t *merge.Table, name string) *merge.Column {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
+
+// named is one row that has a value that others have too.
+type named struct {
+	db   int
+	key  []any
+	name string
+	by   []byte // sorts; nil for NULL
+}
+
+func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) error {
+	limit, err := n.limit(t)
+	if err != nil {
+		return err
+	}
+	var losers []named
+	err = p.sameNames(ctx, n, t, func(group []named) {
+		slices.SortStableFunc(group, func(a, b named) int {
+			switch n.Keep {
+			case KeepOlder:
+				return bytes.Compare(a.by, b.by)
+			case KeepActive:
+				return bytes.Compare(b.by, a.by)
+			}
+			return 0
+		})
+		losers = append(losers, group[1:]...)
+	})
+	if _, ok := errors.AsType[*merge.UnsupportedError](err); ok {
+		p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the values of %s cannot be compared: %v", n.Column, err)})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(losers) > maxRenames {
+		p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, maxRenames)})
+		return nil
+	}
+	fresh, err := p.invent(ctx, n, column(t, n.Column), limit, losers)
+	if err != nil {
+		return err
+	}
+	for i, l := range losers {
+		key, err := encodeKey(l.key)
+		if err != nil {
+			return err
+		}
+		r := Rename{Source: p.dbs[l.db].Name(), Table: n.Table, Column: n.Column, Key: key, Old: l.name, New: fresh[i]}
+		if s := p.serverOf(l); s != nil {
+			r.World = s.World
+		}
+		p.plan.Renames = append(p.plan.Renames, r)
+	}
+	return nil
+}
+
+var declaredLength = regexp.MustCompile(`(?i)^\s*(?:n?varchar|n?char|character varying|character)\s*\(\s*(\d+)\s*\)`)
+
+func (n *NamePolicy) limit(t *merge.Table) (int, error) {
+	declared := 0
+	if m := declaredLength.FindStringSubmatch(column(t, n.Column).Type); m != nil {
+		declared, _ = strconv.Atoi(m[1])
+	}
+	switch {
+	case n.MaxLength < 0:
+		return 0, fmt.Errorf("%w: the greatest length is %d, want 1 or more", merge.ErrOptions, n.MaxLength)
+	case n.MaxLength == 0 && declared == 0:
+		return 0, fmt.Errorf("%w: its type %q does not say how many characters it takes: give the greatest length", merge.ErrOptions, column(t, n.Column).Type)
+	case n.MaxLength == 0:
+		return declared, nil
+	case declared == 0:
+		return n.MaxLength, nil
+	}
+	return min(declared, n.MaxLength), nil
+}
+
+// serverOf returns the server that made a row, as far as can be told.
+func (p *planner) serverOf(l named) *Server {
+	world := p.plan.Target
+	if l.db > 0 {
+		world = p.plan.Sources[l.db-1]
+	}
+	var own *Server
+	for i := range world.Servers {
+		s := &world.Servers[i]
+		if s.Own && own == nil {
+			own = s
+		}
+		if id, ok := l.key[0].([]byte); ok {
+			if id, err := gameid.FromBytes(id); err == nil && id.Server() == s.Server {
+				return s
+			}
+		}
+	}
+	return own
+}
+
+// sameNames streams the values of a column from all databases side by side and
+// gives every group of rows that have the same, as the target compares.
+func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, take func([]named)) error {
+	name := column(t, n.Column)
+	scan := merge.Scan{Table: n.Table, Order: []merge.Order{{Column: n.Column, Collation: name.Collation}}, SkipNull: true}
+	if n.By != "" {
+		scan.Order = append(scan.Order, merge.Order{Column: n.By, Collation: column(t, n.By).Collation})
+		scan.SkipNull = false
+	}
+	scan.Carry = append([]string{n.Column}, t.Primary...)
+	var cursors []*cursor
+	defer func() {
+		for _, c := range cursors {
+			c.stop()
+		}
+	}()
+	for i, s := range p.dbs {
+		if s.table(n.Table) == nil {
+			continue
+		}
+		next, stop := iter.Pull2(s.Scan(ctx, scan))
+		c := &cursor{db: i, next: next, stop: stop}
+		cursors = append(cursors, c)
+		if err := c.advance(); err != nil {
+			return err
+		}
+	}
+	for {
+		var least []byte
+		for _, c := range cursors {
+			if c.value != nil && (least == nil || bytes.Compare(c.value, least) < 0) {
+				least = c.value
+			}
+		}
+		if least == nil {
+			return nil
+		}
+		least = bytes.Clone(least)
+		var group []named
+		for _, c := range cursors {
+			for c.value != nil && bytes.Equal(c.value, least) {
+				key, err := c.key(t)
+				if err != nil {
+					return err
+				}
+				row := named{db: c.db, key: key, name: string(c.batch.Carry[0].At(c.row))}
+				if n.By != "" {
+					row.by = bytes.Clone(c.batch.Order[1].At(c.row))
+				}
+				group = append(group, row)
+				if err := c.advance(); err != nil {
+					return err
+				}
+			}
+		}
+		if len(group) > 1 {
+			take(group)
+		}
+	}
+}
+
+// cursor goes through the rows of a scan, leaving out those without a value.
+type cursor struct {
+	db    int
+	next  func() (*merge.Batch, error, bool)
+	stop  func()
+	batch *merge.Batch
+	row   int
+	value []byte // nil at the end
+}
+
+func (c *cursor) advance() error {
+	for {
+		c.row++
+		if c.batch == nil || c.row == c.batch.Len {
+			b, err, ok := c.next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				c.value = nil
+				return nil
+			}
+			c.batch, c.row = b, 0
+		}
+		if c.value = c.batch.Order[0].At(c.row); c.value != nil {
+			return nil
+		}
+	}
+}
+
+// key returns the primary key of the current row, as a page would give it.
+func (c *cursor) key(t *merge.Table) ([]any, error) {
+	key := make([]any, len(t.Primary))
+	for i, name := range t.Primary {
+		raw := c.batch.Carry[i+1].At(c.row)
+		col := column(t, name)
+		declared := strings.ToLower(col.Type)
+		switch {
+		case raw == nil:
+			return nil, fmt.Errorf("the key column %q is NULL", name)
+		case col.Collation != "":
+			key[i] = string(raw)
+		case strings.Contains(declared, "int"):
+			if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+				key[i] = n
+			} else if n, err := strconv.ParseUint(string(raw), 10, 64); err == nil {
+				key[i] = n
+			} else {
+				return nil, fmt.Errorf("the key column %q holds %.40q, want an integer", name, raw)
+			}
+		case col.IsID, strings.Contains(declared, "binary"), strings.Contains(declared, "blob"):
+			key[i] = bytes.Clone(raw)
+		default:
+			return nil, &merge.UnsupportedError{Table: t.Name, Column: name, Reason: "rows with a key of type " + col.Type + " cannot be renamed"}
+		}
+	}
+	return key, nil
+}
+
+// invent finds a new value for every row: not too long, and taken in no
+// database and by no other row, as the databases compare.
+func (p *planner) invent(ctx context.Context, n *NamePolicy, col *merge.Column, limit int, rows []named) ([]string, error) {
+	fresh := make([]string, len(rows))
+	attempt := make([]int, len(rows))
+	open := make([]int, len(rows)) // those that have no value yet
+	for i := range rows {
+		open[i] = i
+	}
+	const most = 50
+	for round := 0; len(open) > 0; round++ {
+		if round == most {
+			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("no value for %s was found that is not taken, for %q: choose another template", n.Column, rows[open[0]].name)})
+			return fresh, nil
+		}
+		for _, i := range open {
+			attempt[i]++
+			var err error
+			if fresh[i], err = p.expand(n, rows[i], attempt[i], limit); err != nil {
+				p.refuse(Refusal{Table: n.Table, Reason: err.Error()})
+				return fresh, nil
+			}
+		}
+		taken, err := p.taken(ctx, n, col, fresh, open)
+		if err != nil {
+			return nil, err
+		}
+		open = slices.DeleteFunc(open, func(i int) bool { return !taken[i] })
+	}
+	return fresh, nil
+}
+
+func (p *planner) expand(n *NamePolicy, row named, attempt, limit int) (string, error) {
+	server := "0"
+	if s := p.serverOf(row); s != nil {
+		server = s.Server.String()
+	}
+	template := cmp.Or(n.Template, DefaultTemplate)
+	if attempt > 1 {
+		template += "." + strconv.Itoa(attempt)
+	}
+	before, after, found := strings.Cut(template, "{name}")
+	fill := strings.NewReplacer("{server}", server, "{source}", p.dbs[row.db].Name())
+	before, after = fill.Replace(before), fill.Replace(after)
+	room := limit - len([]rune(before)) - len([]rune(after))
+	name := []rune(row.name)
+	if !found || room < 1 {
+		return "", fmt.Errorf("the template %q leaves no room for the name in the %d characters of %s", template, limit, n.Column)
+	}
+	if len(name) > room {
+		name = name[:room]
+	}
+	return before + strings.TrimRight(string(name), " ") + after, nil
+}
+
+// taken tells which of the new values at open are there already: in a database,
+// or among the new values before them.
+func (p *planner) taken(ctx context.Context, n *NamePolicy, col *merge.Column, fresh []string, open []int) (map[int]bool, error) {
+	// Those that are settled come first, so that they keep their values.
+	order := make([]int, 0, len(fresh))
+	for i := range fresh {
+		if !slices.Contains(open, i) {
+			order = append(order, i)
+		}
+	}
+	order = append(order, open...)
+	list := make([]string, len(order))
+	for at, i := range order {
+		list[at] = fresh[i]
+	}
+	encoded, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	taken := make(map[int]bool)
+	d := p.dbs[0].dialect
+	note := func(row []any) (bool, error) {
+		at, first := row[0].(int64), row[1].(int64)
+		if at != first {
+			taken[order[at]] = true
+		}
+		return true, nil
+	}
+	if err := p.links[0].rows(ctx, d.sameAmong(col), false, []any{string(encoded)}, note); err != nil {
+		return nil, err
+	}
+	for i, s := range p.dbs {
+		if s.table(n.Table) == nil {
+			continue
+		}
+		if err := p.links[i].rows(ctx, d.thereAlready(n.Table, col), false, []any{string(encoded)}, note); err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// listed is a table of the texts of a JSON list, t, with their places from 0.
+func (d dialect) listed() string {
+	if d.mysql() {
+		return "(SELECT i - 1 AS i, t FROM JSON_TABLE(?, '$[*]' COLUMNS (i FOR ORDINALITY, t VARCHAR(4000) PATH '$')) AS j) AS l"
+	}
+	return "(SELECT key AS i, value AS t FROM json_each(?)) AS l"
+}
+
+// collated is the text t under the collation of a column.
+func (d dialect) collated(c *merge.Column) string {
+	if d.mysql() {
+		charset, _, _ := strings.Cut(c.Collation, "_")
+		return "CONVERT(l.t USING " + charset + ") COLLATE " + c.Collation
+	}
+	return "l.t COLLATE " + d.quote(c.Collation)
+}
+
+// sameAmong gives for every text of a list the place of the first that is equal
+// to it.
+func (d dialect) sameAmong(c *merge.Column) string {
+	first := "MIN(l.i) OVER (PARTITION BY " + d.collated(c) + ")"
+	if d.mysql() {
+		first = "CAST(" + first + " AS SIGNED)"
+	}
+	return "SELECT l.i, " + first + " FROM " + d.listed()
+}
+
+// thereAlready gives the texts of a list that a column has already.
+func (d dialect) thereAlready(table string, c *merge.Column) string {
+	return "SELECT l.i, -1 FROM " + d.listed() + " WHERE EXISTS (SELECT 1 FROM " + d.quote(table) + " AS r WHERE r." + d.quote(c.Name) + " = " + d.collated(c) + ")"
+}
+
+// renamer changes rows as the renames of a plan say.
+type renamer struct {
+	byKey  map[renamed]map[string]*Rename // by the key of the row
+	copies []NameCopy
+}
+
+// renamed is a column that has renames.
+type renamed struct{ source, table, column string }
+
+func newRenamer(p *Plan) *renamer {
+	r := &renamer{byKey: make(map[renamed]map[string]*Rename), copies: p.Copies}
+	for i := range p.Renames {
+		n := &p.Renames[i]
+		at := renamed{n.Source, n.Table, n.Column}
+		if r.byKey[at] == nil {
+			r.byKey[at] = make(map[string]*Rename)
+		}
+		r.byKey[at][n.Key] = n
+	}
+	return r
+}
+
+// of returns what changes a row of a table of a source in place, and tells
+// whether it did; nil if nothing there is renamed.
+func (r *renamer) of(source string, l *layout) func(row []any) (bool, error) {
+	type change struct {
+		column int
+		key    []int
+		to     map[string]*Rename
+	}
+	var changes []change
+	for i, name := range l.columns {
+		if to := r.byKey[renamed{source, l.table, name}]; to != nil {
+			changes = append(changes, change{i, l.key, to})
+		}
+	}
+	for _, c := range r.copies {
+		if to := r.byKey[renamed{source, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.table {
+			changes = append(changes, change{slices.Index(l.columns, c.Column), []int{slices.Index(l.columns, c.Key)}, to})
+		}
+	}
+	if changes == nil {
+		return nil
+	}
+	return func(row []any) (changed bool, err error) {
+		for _, c := range changes {
+			values := make([]any, len(c.key))
+			for i, k := range c.key {
+				if values[i] = row[k]; values[i] == nil {
+					values = nil
+					break
+				}
+			}
+			if values == nil {
+				continue
+			}
+			key, err := encodeKey(values)
+			if err != nil {
+				return false, err
+			}
+			n := c.to[key]
+			if n == nil && len(values) == 1 {
+				if b, ok := values[0].([]byte); ok { // a text that is no key here
+					key, err = encodeKey([]any{string(b)})
+					n = c.to[key]
+				}
+			}
+			if n == nil || err != nil {
+				continue
+			}
+			switch old := row[c.column].(type) {
+			case []byte:
+				if string(old) == n.Old {
+					row[c.column], changed = []byte(n.New), true
+				}
+			case string:
+				if old == n.Old {
+					row[c.column], changed = n.New, true
+				}
+			}
+		}
+		return changed, nil
+	}
+}

@@ -1,0 +1,242 @@
+package transfer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+)
+
+// PlanVersion is the version of the JSON form of [Plan].
+const PlanVersion = 1
+
+// Plan says what a merge will do: which rows of which tables go where, what is
+// renamed, and what stands against it. It is made for people to read before it
+// is carried out, and holds no DSN. The same databases give the same plan,
+// except for Made.
+type Plan struct {
+	Version int `json:"version"`
+
+	// ID is made of all that follows. A plan that was changed by hand is not
+	// carried out: change the options and plan again.
+	ID   string    `json:"id"`
+	Made time.Time `json:"made"`
+
+	// Refusals are why the plan will not be carried out; none if it can be.
+	Refusals []Refusal `json:"refusals"`
+
+	// Check is what package merge found.
+	Check Checked `json:"check"`
+
+	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
+	Target  World    `json:"target"`
+	Sources []World  `json:"sources"`
+	Tables  []Table  `json:"tables"`   // in the order of copying: what is referred to comes first
+	Left    []Left   `json:"left_out"` // tables that are not copied
+	Renames []Rename `json:"renames"`
+
+	// Copies are columns that are renamed along.
+	Copies []NameCopy `json:"copies,omitempty"`
+}
+
+// Refusal is one reason not to carry a plan out.
+type Refusal struct {
+	Source string `json:"source,omitempty"` // empty: not about one database
+	Table  string `json:"table,omitempty"`  // empty: not about one table
+	Code   string `json:"code,omitempty"`   // of the rule of package merge that found it
+	Reason string `json:"reason"`
+}
+
+func (r Refusal) String() string {
+	s := r.Reason
+	if r.Code != "" {
+		s = r.Code + ": " + s
+	}
+	if r.Table != "" {
+		s = fmt.Sprintf("table %q: %s", r.Table, s)
+	}
+	if r.Source != "" {
+		s = fmt.Sprintf("database %q: %s", r.Source, s)
+	}
+	return s
+}
+
+// Checked is the verdict of the check that a plan rests on.
+type Checked struct {
+	Verdict merge.Verdict `json:"verdict"`
+
+	// Resolved are the codes of conflicts that the renames resolve, Allowed
+	// what could not be verified and was allowed.
+	Resolved []Refusal `json:"resolved,omitempty"`
+	Allowed  []Refusal `json:"allowed,omitempty"`
+}
+
+// World is one of the databases of a plan, as it was found.
+type World struct {
+	Name string `json:"name"`
+
+	// Schema is the fingerprint of its tables.
+	Schema string `json:"schema"`
+
+	// Servers are those of its registry; none if it keeps no registry.
+	Servers []Server `json:"servers,omitempty"`
+
+	// Fence tells that its own servers will be kept from being started: see
+	// [store.Registry.Fence]. It is never set of the target.
+	Fence bool `json:"fence,omitempty"`
+}
+
+// Server is one row of the registry of a [World].
+type Server struct {
+	Server gameid.ServerID `json:"server"`
+	Name   string          `json:"name,omitempty"`
+	World  string          `json:"world"`
+	Own    bool            `json:"own"`
+	Mark   int64           `json:"mark"` // no ID is later; milliseconds since the epoch of gameid
+}
+
+// Table is one table of a plan.
+type Table struct {
+	Name      string   `json:"table"`
+	Key       []string `json:"key"`
+	Columns   []string `json:"columns"`             // those that are copied
+	Generated []string `json:"generated,omitempty"` // those that the target makes itself
+
+	// Target are its own rows, Sources those of each source, in their order.
+	Target  Content   `json:"target"`
+	Sources []Content `json:"sources"`
+
+	// Counter is the counter of the table; nil if it has none.
+	Counter *Counter `json:"counter,omitempty"`
+}
+
+// Rows is how many rows will be copied.
+func (t *Table) Rows() (n int64) {
+	for _, c := range t.Sources {
+		n += c.Rows
+	}
+	return n
+}
+
+// Content is what one database has in one table.
+type Content struct {
+	Rows int64 `json:"rows"`
+
+	// Sum is over the rows as they are, After as they will be with the
+	// renames.
+	Sum   Sum `json:"sum"`
+	After Sum `json:"after"`
+}
+
+// Counter is an AUTO_INCREMENT.
+type Counter struct {
+	Column string `json:"column"`
+	Before uint64 `json:"before"` // the next value in the target
+	After  uint64 `json:"after"`  // the same after the merge, at least
+}
+
+// Left is a table that is not copied, and why.
+type Left struct {
+	Table  string `json:"table"`
+	Reason string `json:"reason"`
+}
+
+// Rename is one value that is changed on the way.
+type Rename struct {
+	Source string `json:"source"` // whose row; may be the target
+	World  string `json:"world,omitempty"`
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Key    string `json:"key"` // of the row
+	Old    string `json:"old"`
+	New    string `json:"new"`
+}
+
+// Rows is how many rows will be copied.
+func (p *Plan) Rows() (n int64) {
+	for i := range p.Tables {
+		n += p.Tables[i].Rows()
+	}
+	return n
+}
+
+// Estimate is how long the copying will take at a number of rows a second; 0
+// stands for 50,000, which a small machine does with durable commits.
+func (p *Plan) Estimate(perSecond int64) time.Duration {
+	if perSecond <= 0 {
+		perSecond = 50_000
+	}
+	return time.Duration(float64(p.Rows()) / float64(perSecond) * float64(time.Second))
+}
+
+// Write writes the plan as indented JSON.
+func (p *Plan) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(p)
+}
+
+// ReadPlan reads what [Plan.Write] wrote. A plan of another version, or one
+// that was changed since, is an error.
+func ReadPlan(r io.Reader) (*Plan, error) {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	p := new(Plan)
+	if err := d.Decode(p); err != nil {
+		return nil, fmt.Errorf("transfer: not a plan: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("transfer: not a plan: there is something after its end")
+	}
+	return p, p.validate()
+}
+
+func (p *Plan) validate() error {
+	if p.Version != PlanVersion {
+		return fmt.Errorf("transfer: the plan has version %d and this program knows version %d: plan again", p.Version, PlanVersion)
+	}
+	if p.ID != p.fingerprint() {
+		return fmt.Errorf("transfer: the plan %.40q was changed after it was made: change the options and plan again", p.ID)
+	}
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		if len(t.Sources) != len(p.Sources) || len(t.Key) == 0 || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
+			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
+		}
+	}
+	return nil
+}
+
+// fingerprint makes the ID.
+func (p *Plan) fingerprint() string {
+	q := *p
+	q.ID, q.Made = "", time.Time{}
+	return fingerprint(&q)
+}
+
+// fingerprint tells values apart that have a JSON form.
+func fingerprint(v any) string {
+	h := sha256.New()
+	if err := json.NewEncoder(h).Encode(v); err != nil {
+		panic(err) // only of types that have no JSON form
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// table returns the table of that name, or nil.
+func (p *Plan) table(name string) *Table {
+	for i := range p.Tables {
+		if p.Tables[i].Name == name {
+			return &p.Tables[i]
+		}
+	}
+	return nil
+}

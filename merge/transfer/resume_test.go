@@ -1,0 +1,100 @@
+package transfer
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"flag"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var long = flag.Bool("torture.long", false, "let things go wrong at every point, and hundreds of times")
+
+// bad is a merge that goes wrong at one point.
+type bad struct {
+	name string
+
+	// options are those of the call that goes wrong when at is reached.
+	options func(ctx context.Context, at int64) (context.Context, Options)
+}
+
+// at returns a trip that calls f at the n-th point, counted from 0.
+func at(n int64, f func() error) trip {
+	var count atomic.Int64
+	return func(string) error {
+		if count.Add(1)-1 == n {
+			return f()
+		}
+		return nil
+	}
+}
+
+func faults() []bad {
+	return []bad{
+		{"connection lost", func(ctx context.Context, n int64) (context.Context, Options) {
+			return ctx, Options{Patience: -1, trip: at(n, func() error { return driver.ErrBadConn })}
+		}},
+		{"connection lost, waited for", func(ctx context.Context, n int64) (context.Context, Options) {
+			return ctx, Options{Patience: time.Minute, trip: at(n, func() error { return driver.ErrBadConn })}
+		}},
+		{"interrupted", func(ctx context.Context, n int64) (context.Context, Options) {
+			ctx, cancel := context.WithCancel(ctx)
+			return ctx, Options{trip: at(n, func() error { cancel(); return nil })}
+		}},
+	}
+}
+
+// points is how many points a merge goes through.
+func points(t *testing.T, e engine, p *Plan, all []Database) int64 {
+	all = clones(t, e, all)
+	var n atomic.Int64
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{trip: func(string) error { n.Add(1); return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	return n.Load()
+}
+
+// Whatever goes wrong, and wherever, the same call goes on, and the result is
+// that of a merge in which nothing went wrong.
+func TestResume(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same"), gameWorld(t, e, "s3", 3, 11, "other")}
+		p := mustPlan(t, all[0], all[1:], PlanOptions{Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}}})
+		smooth := clones(t, e, all)
+		if _, err := Apply(t.Context(), p, smooth[0], smooth[1:], Options{Clock: fixedClock}); err != nil {
+			t.Fatal(err)
+		}
+		want := steady(t, smooth[0])
+		n := points(t, e, p, all)
+		step := max(1, n/8)
+		if *long {
+			step = 1
+		}
+		for _, f := range faults() {
+			t.Run(f.name, func(t *testing.T) {
+				for i := int64(0); i < n; i += step {
+					worlds := clones(t, e, all)
+					ctx, options := f.options(t.Context(), i)
+					options.Clock = fixedClock
+					_, err := Apply(ctx, p, worlds[0], worlds[1:], options)
+					if err != nil && !errors.Is(err, ErrStopped) {
+						t.Fatalf("point %d: %v", i, err)
+					}
+					if err != nil && options.Patience > 0 {
+						t.Errorf("point %d: it did not go on by itself: %v", i, err)
+					}
+					if _, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{Clock: fixedClock}); err != nil {
+						t.Fatalf("point %d, again: %v", i, err)
+					}
+					if diff := cmp.Diff(want, steady(t, worlds[0])); diff != "" {
+						t.Fatalf("point %d: not the result of a smooth run (-smooth +resumed):\n%s", i, diff)
+					}
+				}
+			})
+		}
+	})
+}

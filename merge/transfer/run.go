@@ -1,0 +1,256 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/store"
+)
+
+// DefaultPatience is the default of [Options.Patience].
+const DefaultPatience = 2 * time.Minute
+
+// Options are what may be chosen about carrying a plan out. The zero value
+// means the defaults.
+type Options struct {
+	// Patience is how long a database may be away, or its disk full, before
+	// the work is broken off. Until then it is tried again and again. The
+	// default is [DefaultPatience]; a negative value breaks off at once.
+	Patience time.Duration
+
+	// Batch is how long one transaction in the target should take: it decides
+	// how many rows there are in one. The default is 400 ms.
+	Batch time.Duration
+
+	// Grace is how long a transaction that runs may go on when the context
+	// ends. The default is 10 s.
+	Grace time.Duration
+
+	// Pause, if not nil, is called between transactions and may wait to spare
+	// the databases. Its error breaks the work off, resumable.
+	Pause func(ctx context.Context) error
+
+	// Progress, if not nil, is told how far the work has come.
+	Progress func(Progress)
+
+	// Waiting, if not nil, is told why a database is waited for.
+	Waiting func(error)
+
+	// Clock stamps the records. The default is [time.Now].
+	Clock func() time.Time
+
+	trip trip // for tests
+}
+
+func (o Options) withDefaults() Options {
+	set := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	set(&o.Patience, DefaultPatience)
+	set(&o.Batch, 400*time.Millisecond)
+	set(&o.Grace, 10*time.Second)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return o
+}
+
+// run is one attempt to carry something out.
+type run struct {
+	opts     Options
+	plan     *Plan
+	renames  *renamer
+	target   *link
+	sources  []*link
+	manifest *manifest
+	layouts  map[string]*layout
+	registry bool // the target keeps one
+
+	moved       int64 // transactions that were committed, to see that it goes on
+	done, total int64 // rows of the current step
+}
+
+// open takes the databases, in the order of the plan.
+func (r *run) open(p *Plan, target Database, sources []Database) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	r.plan, r.renames, r.layouts = p, newRenamer(p), make(map[string]*layout)
+	if target.Name != p.Target.Name || len(sources) != len(p.Sources) {
+		return fmt.Errorf("transfer: the plan is for %q and %d sources, got %q and %d", p.Target.Name, len(p.Sources), target.Name, len(sources))
+	}
+	r.target = &link{Database: target, writes: true, trip: r.opts.trip}
+	r.manifest = &manifest{on: r.target, id: p.ID}
+	for i, d := range sources {
+		if d.Name != p.Sources[i].Name {
+			return fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", p.Sources[i].Name, d.Name)
+		}
+		r.sources = append(r.sources, &link{Database: d, trip: r.opts.trip})
+	}
+	return nil
+}
+
+func (r *run) close() {
+	if r.target != nil {
+		r.target.close()
+	}
+	for _, l := range r.sources {
+		l.close()
+	}
+}
+
+// drop gives all connections up.
+func (r *run) drop() {
+	r.target.drop()
+	for _, l := range r.sources {
+		l.drop()
+	}
+}
+
+// persist calls f until it returns nil or an error that waiting does not mend.
+// Between the calls all connections are made anew, so f begins with a look at
+// what is there. When ctx ends, or the databases stay away for too long, it
+// returns a [*StoppedError].
+func (r *run) persist(ctx context.Context, doing string, f func(ctx context.Context) error) error {
+	soft, stop := r.soften(ctx)
+	defer stop()
+	const shortest, longest = 50 * time.Millisecond, 5 * time.Second
+	wait, since, moved := shortest, time.Time{}, r.moved
+	for {
+		err := f(soft)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			r.drop()
+			return &StoppedError{Doing: doing, Cause: context.Cause(ctx)}
+		}
+		err = store.Translate(err)
+		if !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrRetryable) {
+			return err
+		}
+		r.drop()
+		if r.moved > moved || since.IsZero() {
+			wait, since, moved = shortest, time.Now(), r.moved
+		}
+		if time.Since(since) >= r.opts.Patience {
+			return &StoppedError{Doing: doing, Cause: err}
+		}
+		if r.opts.Waiting != nil {
+			r.opts.Waiting(err)
+		}
+		select {
+		case <-time.After(wait):
+			wait = min(2*wait, longest)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// soften returns a context that ends some time after ctx, so that what runs
+// can come to its end.
+func (r *run) soften(ctx context.Context) (context.Context, func()) {
+	soft, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(r.opts.Grace):
+			cancel()
+		case <-soft.Done():
+		}
+	})
+	return soft, func() { stop(); cancel() }
+}
+
+// between is called between transactions: it ends the work when ctx has ended.
+func (r *run) between(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if r.opts.Pause != nil {
+		if err := r.opts.Pause(ctx); err != nil {
+			return &StoppedError{Doing: "pausing", Cause: err}
+		}
+	}
+	return nil
+}
+
+func (r *run) progress(step, database, table string, rows int) {
+	r.done += int64(rows)
+	if r.opts.Progress != nil {
+		r.opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: r.done, Total: r.total})
+	}
+}
+
+// pages reads a table page by page in the background, one page ahead, from
+// after a key on. size says how many rows the next page should have.
+func pages(ctx context.Context, on *link, l *layout, after []any, size func() int) (next func() (*page, error), stop func()) {
+	type answer struct {
+		page *page
+		err  error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	answers := make(chan answer, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(answers)
+		for {
+			p, err := readPage(ctx, on, l, after, size())
+			select {
+			case answers <- answer{p, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil || p.last {
+				return
+			}
+			after = l.keyOf(p.rows[len(p.rows)-1])
+		}
+	}()
+	next = func() (*page, error) {
+		a, ok := <-answers
+		if !ok {
+			return nil, context.Canceled
+		}
+		return a.page, a.err
+	}
+	return next, func() { cancel(); <-done }
+}
+
+// pace decides how many rows a batch has, by how long the last one took.
+type pace struct {
+	rows chan int // one value: how many
+	want time.Duration
+}
+
+const (
+	fewestRows = 100
+	mostRows   = 20_000
+)
+
+func newPace(want time.Duration) *pace {
+	p := &pace{make(chan int, 1), want}
+	p.rows <- 1000
+	return p
+}
+
+func (p *pace) size() int {
+	n := <-p.rows
+	p.rows <- n
+	return n
+}
+
+func (p *pace) took(rows int, d time.Duration) {
+	n := <-p.rows
+	switch {
+	case d > 2*p.want:
+		n = max(fewestRows, n/2)
+	case d < p.want/2 && rows >= n/2:
+		n = min(mostRows, 2*n)
+	}
+	p.rows <- n
+}

@@ -1,0 +1,277 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	_ "modernc.org/sqlite"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+)
+
+// engine makes empty databases of one kind.
+type engine struct {
+	name  string
+	fresh func(t testing.TB, name string) Database
+}
+
+func sqliteIn(dir func(testing.TB) string) engine {
+	return engine{"sqlite", func(t testing.TB, name string) Database {
+		return Database{Name: name, DSN: "sqlite:" + filepath.Join(dir(t), name+".db")}
+	}}
+}
+
+func engines() []engine {
+	return []engine{
+		sqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() }),
+		{"mariadb", func(t testing.TB, name string) Database {
+			return Database{Name: name, DSN: "mysql:" + mariadbtest.DSN(t)}
+		}},
+	}
+}
+
+// onEach runs a test on every engine.
+func onEach(t *testing.T, test func(t *testing.T, e engine)) {
+	for _, e := range engines() {
+		t.Run(e.name, func(t *testing.T) { test(t, e) })
+	}
+}
+
+// pool opens a database to do with it as one likes.
+func pool(t testing.TB, d Database) *sql.DB {
+	t.Helper()
+	kind, rest, _ := strings.Cut(d.DSN, ":")
+	if kind == "sqlite" {
+		rest = "file:" + rest + "?_busy_timeout=5000&_journal_mode=WAL"
+	}
+	db, err := sql.Open(kind, rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func exec(t testing.TB, d Database, statements ...string) {
+	t.Helper()
+	db := pool(t, d)
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %.200s: %v", d.Name, s, err)
+		}
+	}
+}
+
+func number(t testing.TB, d Database, query string) (n int64) {
+	t.Helper()
+	db := pool(t, d)
+	defer db.Close()
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		t.Fatalf("%s: %s: %v", d.Name, query, err)
+	}
+	return n
+}
+
+// gameWorld makes a database of package store: a server with players that have
+// items and guilds. The names begin with prefix.
+func gameWorld(t testing.TB, e engine, name string, server gameid.ServerID, players int, prefix string) Database {
+	t.Helper()
+	d := e.fresh(t, name)
+	ctx := context.Background()
+	db, err := store.Open(ctx, d.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.CreateSchema(ctx); err != nil {
+		t.Fatal(err)
+	}
+	node, err := db.OpenNode(ctx, server, gameid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, items, guilds := gameid.NewGenerator[entity.Player](node), gameid.NewGenerator[entity.Item](node), gameid.NewGenerator[entity.Guild](node)
+	var err2 error
+	must := func(err error) {
+		if err != nil && err2 == nil {
+			err2 = err
+		}
+	}
+	now := entity.Time(time.Now())
+	var heroes []entity.Player
+	var loot []entity.Item
+	for i := range players {
+		id, err := ids.Next()
+		must(err)
+		heroes = append(heroes, entity.Player{ID: id, Account: fmt.Sprint("acc-", i), Name: fmt.Sprint(prefix, i), Level: 1, Gold: int64(i) + 1000*int64(server), CreatedAt: now.Add(time.Duration(server) * time.Hour), UpdatedAt: now})
+		for j := range 3 {
+			item, err := items.Next()
+			must(err)
+			loot = append(loot, entity.Item{ID: item, Owner: id, Template: int32(j + 1), Count: int64(i), CreatedAt: now})
+		}
+	}
+	must(store.Players.Insert(ctx, db, heroes...))
+	must(store.Items.Insert(ctx, db, loot...))
+	for i := 0; i+3 < len(heroes); i += 10 {
+		id, err := guilds.Next()
+		must(err)
+		must(store.Guilds.Insert(ctx, db, entity.Guild{ID: id, Name: fmt.Sprint(name, " guild ", i), Leader: heroes[i].ID, FoundedAt: now}))
+		must(store.GuildMembers.Insert(ctx, db, entity.GuildMember{Player: heroes[i].ID, Guild: id, Rank: entity.Leader, JoinedAt: now}))
+	}
+	must(node.Close())
+	if err2 != nil {
+		t.Fatal(err2)
+	}
+	return d
+}
+
+// dump is the whole of a database as text: how its tables are made, and their
+// rows in the order of all their columns. ignore names tables.
+func dump(t testing.TB, d Database, ignore ...string) string {
+	t.Helper()
+	db := pool(t, d)
+	defer db.Close()
+	mysql := strings.HasPrefix(d.DSN, "mysql:")
+	query := "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+	if mysql {
+		query = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME"
+	}
+	var b strings.Builder
+	for _, row := range read(t, db, query) {
+		table := row[0]
+		if slices.Contains(ignore, table) {
+			continue
+		}
+		create := "SELECT sql FROM sqlite_schema WHERE name = '" + table + "'"
+		if mysql {
+			create = "SHOW CREATE TABLE `" + table + "`"
+		}
+		for _, row := range read(t, db, create) {
+			fmt.Fprintln(&b, row)
+		}
+		var rows []string
+		for _, row := range read(t, db, "SELECT * FROM `"+table+"`") {
+			rows = append(rows, strings.Join(row, "|"))
+		}
+		slices.Sort(rows)
+		fmt.Fprintf(&b, "%s\n", strings.Join(rows, "\n"))
+	}
+	return b.String()
+}
+
+func read(t testing.TB, db *sql.DB, query string) (all [][]string) {
+	t.Helper()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	columns, _ := rows.Columns()
+	for rows.Next() {
+		values, dest := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		var row []string
+		for _, v := range values {
+			switch v := v.(type) {
+			case []byte:
+				if !utf8.Valid(v) || bytes.ContainsFunc(v, func(r rune) bool { return unicode.IsControl(r) && r != 0x0a }) {
+					row = append(row, "x"+hex.EncodeToString(v))
+				} else {
+					row = append(row, string(v))
+				}
+			default:
+				row = append(row, fmt.Sprintf("%v", v))
+			}
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func mustPlan(t testing.TB, target Database, sources []Database, opts PlanOptions) *Plan {
+	t.Helper()
+	p, err := NewPlan(t.Context(), target, sources, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Refusals) > 0 {
+		t.Fatalf("refused: %v", p.Refusals)
+	}
+	return p
+}
+
+// clone makes a copy of a database that nobody has open.
+func clone(t testing.TB, e engine, d Database) Database {
+	t.Helper()
+	to := e.fresh(t, d.Name)
+	if path, ok := strings.CutPrefix(d.DSN, "sqlite:"); ok {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(strings.TrimPrefix(to.DSN, "sqlite:"), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}
+	from, into := pool(t, d), pool(t, to)
+	defer from.Close()
+	defer into.Close()
+	into.SetMaxOpenConns(1)
+	must := func(query string) {
+		if _, err := into.Exec(query); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	must("SET SESSION foreign_key_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
+	name := read(t, from, "SELECT DATABASE()")[0][0]
+	for _, row := range read(t, from, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'") {
+		must(read(t, from, "SHOW CREATE TABLE `"+row[0]+"`")[0][1])
+		var columns []string
+		for _, c := range read(t, from, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+row[0]+"' AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY ORDINAL_POSITION") {
+			columns = append(columns, "`"+c[0]+"`")
+		}
+		list := strings.Join(columns, ", ")
+		must("INSERT INTO `" + row[0] + "` (" + list + ") SELECT " + list + " FROM `" + name + "`.`" + row[0] + "`")
+	}
+	return to
+}
+
+func clones(t testing.TB, e engine, all []Database) (copies []Database) {
+	for _, d := range all {
+		copies = append(copies, clone(t, e, d))
+	}
+	return copies
+}
+
+// steady is dump without what is another every time: the times in the registry.
+func steady(t testing.TB, d Database) string {
+	t.Helper()
+	exec(t, d, "UPDATE gameid_servers SET created_ms = 0, updated_ms = 0, lease_until_ms = 0")
+	return dump(t, d)
+}
+
+func fixedClock() time.Time { return time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC) }
