@@ -46,6 +46,10 @@
 //	if err != nil { ... } // errors.Is: ErrNotClaimed, ErrOtherWorld, ErrRunning ...
 //	defer member.Close()  // and with it the node, member.Node
 //
-// Mint IDs before a transaction rather than inside: while SQLite has a
-// transaction open nobody else can write, and that includes the registry.
+// [Numbers] are short: what a game shows, and players read aloud. They come by
+// the block, from the fleet registry or from the share of the server.
+//
+// Mint IDs, and take numbers, before a transaction rather than inside: while
+// SQLite has a transaction open nobody else can write, and that includes the
+// registry.
 package store

@@ -176,6 +176,24 @@ func TestNumbers(t *testing.T) {
 	})
 }
 
+// The next block comes when four fifths of one are gone, and not before.
+func TestNumbersAhead(t *testing.T) {
+	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+		n := share(t, db).open(t, blocksOf20)
+		take(t, n, 16)
+		if got := n.Stats(); got.Blocks != 1 || got.Left != 4 {
+			t.Errorf("before: %+v", got)
+		}
+		take(t, n, 1)
+		for end := time.Now().Add(time.Minute); n.Stats().Blocks == 1 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		if got := n.Stats(); got.Blocks != 2 || got.Left != 3+20 {
+			t.Errorf("after: %+v", got)
+		}
+	})
+}
+
 func TestNumbersStart(t *testing.T) {
 	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
 		s := share(t, db)
