@@ -69,11 +69,16 @@ func (c *checker) quick(ctx context.Context) error {
 	return c.countRows(ctx)
 }
 
+func (c *checker) planAll() {
+	c.planKeys()
+	c.planUniques()
+	c.planReferences()
+	c.planAccounts()
+}
+
 // exact reads the rows, one task after the other.
 func (c *checker) exact(ctx context.Context) error {
-	for _, add := range []func(){c.planKeys, c.planUniques, c.planReferences, c.planAccounts} {
-		add()
-	}
+	c.planAll()
 	for len(c.tasks) > 0 { // one may add others
 		t := c.tasks[0]
 		c.tasks = c.tasks[1:]
@@ -93,7 +98,8 @@ type checker struct {
 	target  *database
 	tables  []string // of all databases, sorted
 	results []Result
-	tasks   []task // still to be done
+	tasks   []task  // still to be done
+	matrix  *matrix // that c is a pair of, which reads for all of them; or nil
 
 	// disjoint are the keys, by table and columns, of which no value is there
 	// twice.
@@ -165,6 +171,12 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 	if err := c.resolve(); err != nil {
 		return err
 	}
+	c.listTables()
+	return nil
+}
+
+// listTables notes which tables there are.
+func (c *checker) listTables() {
 	for _, db := range c.dbs {
 		for name := range db.tables {
 			c.tables = append(c.tables, name)
@@ -172,7 +184,6 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 	}
 	slices.Sort(c.tables)
 	c.tables = slices.Compact(c.tables)
-	return nil
 }
 
 // describe reads the catalogue and the registry.

@@ -1,6 +1,9 @@
 package merge
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // collisions counts the runs of equal rows that a pass comes across, and keeps
 // the first few to show.
@@ -15,6 +18,9 @@ type collisions struct {
 	// ignored.
 	ignore func(first position) bool
 
+	// views count the same runs as they are to some of the streams alone.
+	views []view
+
 	values int64   // runs
 	rows   []int64 // in them, of each stream
 	inside int64   // runs that lie within one stream
@@ -25,12 +31,23 @@ type collisions struct {
 	ignored bool    // the current run
 }
 
+// view is what a pass is to some of its streams. What it counts is the same as
+// if these had been read without the others.
+type view struct {
+	streams []int
+	found   *collisions
+	rows    []int64
+}
+
 // shownPerStream is how many rows a sample shows of one source.
 const shownPerStream = 2
 
 // count merges the streams and fills in c. It opens and closes them.
 func (c *collisions) count(ctx context.Context, streams []*stream) error {
 	c.rows, c.rowsNow = make([]int64, len(streams)), make([]int64, len(streams))
+	for _, v := range c.views {
+		v.found.rows = make([]int64, len(v.streams))
+	}
 	defer func() {
 		for _, s := range streams {
 			s.close()
@@ -68,21 +85,48 @@ func (c *collisions) member(p position) {
 
 // finish takes the current run into account and makes room for the next.
 func (c *collisions) finish() {
-	if c.current.rows > 0 && !c.ignored && (c.wanted == nil || c.wanted(c.rowsNow)) {
-		c.values++
-		for i, n := range c.rowsNow {
-			c.rows[i] += n
-			if n == c.current.rows {
-				c.inside++
-			}
+	if c.current.rows > 0 && !c.ignored {
+		for i := range c.views {
+			c.views[i].take(c.rowsNow)
 		}
-		if len(c.kept) < c.samples {
+		if c.take(c.rowsNow) && len(c.kept) < c.samples {
 			c.kept = append(c.kept, c.current)
 			c.current.members = nil
 		}
 	}
 	c.current.rows, c.current.members = 0, c.current.members[:0]
 	clear(c.rowsNow)
+}
+
+// take counts a run that has so many rows of each stream, if it is one that
+// counts.
+func (c *collisions) take(rows []int64) bool {
+	if c.wanted != nil && !c.wanted(rows) {
+		return false
+	}
+	c.values++
+	var all int64
+	for i, n := range rows {
+		c.rows[i] += n
+		all += n
+	}
+	if slices.Contains(rows, all) {
+		c.inside++
+	}
+	return true
+}
+
+// take counts a run if it is one to the streams of the view, too.
+func (v *view) take(rows []int64) {
+	v.rows = v.rows[:0]
+	var all int64
+	for _, i := range v.streams {
+		v.rows = append(v.rows, rows[i])
+		all += rows[i]
+	}
+	if all > 1 {
+		v.found.take(v.rows)
+	}
 }
 
 // describe fills in what a result says of the collisions, where all that was

@@ -37,7 +37,10 @@ func TestCompare(t *testing.T) {
 			[]merge.Change{{"", "players", "unique-collision name", "PASS", "FAIL, 1"}},
 		},
 		"a table that is gone": {
-			func(b *mergetest.Database) { b.Schema.Tables = b.Schema.Tables[:3]; b.Rows["members"], b.Rows["guilds"] = nil, nil },
+			func(b *mergetest.Database) {
+				b.Schema.Tables = b.Schema.Tables[:3]
+				b.Rows["members"], b.Rows["guilds"] = nil, nil
+			},
 			nil,
 		},
 		"a server": {

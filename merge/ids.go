@@ -82,6 +82,7 @@ type idScan struct {
 	registry bool  // there is one to hold them against
 
 	read    int64 // values
+	tallied bool  // tallies were added to those of the source
 	tallies tallies
 	recent  [64]recentTally
 

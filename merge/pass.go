@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,6 +28,77 @@ func (c *checker) retry(pass func(exclusions) ([]Gap, error)) ([]Gap, error) {
 		}
 		excluded[c.dbs[i]] = unsupported.Error()
 	}
+}
+
+// question is what a pass over some columns of a table is to find out.
+type question struct {
+	code     string // of the rule that asks
+	table    string
+	columns  []string
+	skipNull bool
+	ids      bool // judge the IDs in the rows along the way
+	account  *AccountColumn
+}
+
+// reading is the answer to a question.
+type reading struct {
+	streams []*stream // of the sources that took part
+	gaps    []Gap     // why the others did not
+	scans   []*idScan
+	found   *collisions
+	shared  *accountCount
+}
+
+// read streams the columns of a table from all sources that have it, merges
+// them, and counts the values that are there more than once.
+func (c *checker) read(ctx context.Context, q question) (*reading, error) {
+	if c.matrix != nil {
+		return c.matrix.read(ctx, c, q)
+	}
+	r, _, err := c.readNow(ctx, q, nil)
+	return r, err
+}
+
+// readNow is read, and also returns the sources that could not take part
+// although they were to. views, if not nil, may add views for the streams.
+func (c *checker) readNow(ctx context.Context, q question, views func(*reading) []view) (*reading, exclusions, error) {
+	var r *reading
+	var without exclusions
+	_, err := c.retry(func(excluded exclusions) ([]Gap, error) {
+		without = excluded
+		r = new(reading)
+		r.streams, r.gaps = c.keyStreams(q.code, q.table, q.columns, excluded)
+		for _, s := range r.streams {
+			s.scan.SkipNull = q.skipNull
+		}
+		if q.ids {
+			r.scans = c.judgeIDs(q.table, r.streams)
+		}
+		r.found, r.shared = c.counting(q)
+		if q.account != nil {
+			column := make([]int, len(r.streams))
+			for i, s := range r.streams {
+				column[i] = s.carry(q.account.Column)
+			}
+			r.found.ignore = func(p position) bool { return isZero(p.stream.carriedAt(column[p.stream.index], p.row)) }
+		}
+		if views != nil {
+			r.found.views = views(r)
+		}
+		return nil, r.found.count(ctx, r.streams)
+	})
+	return r, without, err
+}
+
+// counting returns what counts the runs that a question is about.
+func (c *checker) counting(q question) (*collisions, *accountCount) {
+	found := &collisions{samples: c.opts.Samples}
+	if q.account == nil {
+		return found, nil
+	}
+	shared := &accountCount{max: int64(q.account.Max)}
+	found.wanted = shared.wanted
+	return found, shared
 }
 
 // keyStreams prepares to read the columns in every database that has them, in

@@ -66,7 +66,7 @@ func (c *checker) planAmbiguous(table string, ref reference, stray map[*database
 	}
 	// The rows of every source are held against the keys of all others.
 	tables := append([]string{table}, slices.Repeat([]string{ref.ToTable}, len(c.dbs)-1)...)
-	c.plan(task{tables, func(ctx context.Context) error { return c.checkAmbiguous(ctx, table, ref, stray) }})
+	c.plan(task{CodeReferenceAmbiguous + " " + table + " " + ref.subject(), tables, func(ctx context.Context) error { return c.checkAmbiguous(ctx, table, ref, stray) }})
 }
 
 // unambiguous reports whether no value that a reference leads to is in two
@@ -76,11 +76,20 @@ func (c *checker) unambiguous(ref reference) bool {
 }
 
 // ambiguous counts the rows of one source that refer to what another has.
-func (c *checker) ambiguous(ctx context.Context, db *database, table string, ref reference) (found collisions, gaps []Gap, err error) {
+func (c *checker) ambiguous(ctx context.Context, db *database, table string, ref reference) (*collisions, []Gap, error) {
+	if c.matrix != nil {
+		return c.matrix.ambiguous(ctx, c, db, table, ref)
+	}
+	found, gaps, _, err := c.ambiguousNow(ctx, db, table, ref, nil)
+	return found, gaps, err
+}
+
+// ambiguousNow is ambiguous as straysNow is strays.
+func (c *checker) ambiguousNow(ctx context.Context, db *database, table string, ref reference, views func([]*stream) []view) (found *collisions, gaps []Gap, without exclusions, err error) {
 	_, err = c.retry(func(excluded exclusions) ([]Gap, error) {
-		found = collisions{samples: 2 * c.opts.Samples, wanted: func(rows []int64) bool {
-			return rows[0] > 0 && slices.Max(rows[1:]) > 0
-		}}
+		without = excluded
+		found = c.elsewhere()
+		found.samples *= 2 // some may turn out to be missing at home
 		reason := excluded[db]
 		if reason == "" {
 			reason = db.cannotRefer(table, ref.Reference)
@@ -104,9 +113,13 @@ func (c *checker) ambiguous(ctx context.Context, db *database, table string, ref
 		for _, s := range streams {
 			s.code = CodeReferenceAmbiguous
 		}
-		return nil, found.count(ctx, append([]*stream{referring}, streams...))
+		all := append([]*stream{referring}, streams...)
+		if views != nil {
+			found.views = views(all)
+		}
+		return nil, found.count(ctx, all)
 	})
-	return found, gaps, err
+	return found, gaps, without, err
 }
 
 // ambiguousSamples shows the referring row, the row it means, and those of the

@@ -15,16 +15,16 @@ type span struct {
 
 // checkCounter looks at a key that the databases count up by themselves. Each
 // starts at 1, so that the same keys come up everywhere unless the ranges were
-// set apart, and a key that has not collided yet may do so before the merge. It
-// needs the ranges of the keys. gaps are the sources that were not read.
-func (c *checker) checkCounter(table string, gaps []Gap) {
+// set apart, and a key that has not collided yet may do so before the merge.
+// keys is what was read of the key.
+func (c *checker) checkCounter(table string, keys *reading) {
 	counter := c.counter(table)
 	if counter == nil {
 		return
 	}
 	_, model := c.model(table)
 	key := model.key()
-	result := Result{Code: CodeAutoIncrement, Table: table, Subject: counter.Column, Gaps: slices.Clip(gaps)}
+	result := Result{Code: CodeAutoIncrement, Table: table, Subject: counter.Column, Gaps: slices.Clip(keys.gaps)}
 	if len(key) == 0 || key[0] != counter.Column {
 		result.Message = "its range is not known"
 		result.Gaps = append(result.Gaps, Gap{Reason: "the key does not begin with the counter"})
@@ -33,11 +33,8 @@ func (c *checker) checkCounter(table string, gaps []Gap) {
 	}
 	var spans []span
 	var parts []string
-	for _, db := range c.dbs {
-		r, read := db.ranges[table]
-		if !read {
-			continue
-		}
+	for _, stream := range keys.streams {
+		db, r := stream.db, stream.keyRange()
 		result.Read++
 		next := ""
 		if t := db.tables[table]; t.AutoIncrement != nil {

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -74,42 +75,58 @@ func (c *checker) judge(s *stream, column string) *idScan {
 // checkIDs judges the IDs in a table that has no key to read them along with.
 func (c *checker) checkIDs(ctx context.Context, table string) error {
 	columns := c.idColumns(table)
-	if len(columns) == 0 {
-		return nil
-	}
 	var scans []*idScan
-	gaps, err := c.retry(func(excluded exclusions) (gaps []Gap, err error) {
-		scans = nil
-		for _, db := range c.dbs {
-			t := db.tables[table]
-			if t == nil || t.column(columns[0]) == nil {
-				continue
-			}
-			if reason := excluded[db]; reason != "" {
-				gaps = append(gaps, Gap{db.name, reason})
-				continue
-			}
-			s := &stream{
-				checker: c, db: db, code: CodeIDInvalid,
-				scan: Scan{Table: table, Order: []Order{{Column: columns[0]}}, Carry: slices.Clip(t.rowKey(columns[:1]))},
-			}
-			s.names = len(s.scan.Carry)
-			for _, name := range columns {
-				if scan := c.judge(s, name); scan != nil {
-					scans = append(scans, scan)
-				}
-			}
-			if err := s.drain(ctx); err != nil {
-				return nil, err
-			}
+	var gaps []Gap
+	for _, db := range c.dbs {
+		t := db.tables[table]
+		if t == nil || !slices.ContainsFunc(columns, func(name string) bool { return t.column(name) != nil }) {
+			continue
 		}
-		slices.SortStableFunc(scans, func(a, b *idScan) int { return strings.Compare(a.column, b.column) })
-		return gaps, nil
-	})
-	if err != nil {
-		return err
+		found, err := c.readIDs(ctx, db, table)
+		var unsupported *UnsupportedError
+		switch {
+		case errors.As(err, &unsupported):
+			gaps = append(gaps, Gap{db.name, unsupported.Error()})
+		case err != nil:
+			return err
+		}
+		scans = append(scans, found...)
 	}
+	slices.SortStableFunc(scans, func(a, b *idScan) int { return strings.Compare(a.column, b.column) })
 	return c.addIDs(ctx, table, gaps, scans)
+}
+
+// readIDs judges the IDs of one source in such a table.
+func (c *checker) readIDs(ctx context.Context, db *database, table string) (scans []*idScan, err error) {
+	if c.matrix != nil {
+		return c.matrix.readIDs(ctx, c, db, table)
+	}
+	return c.readIDsNow(ctx, db, table)
+}
+
+func (c *checker) readIDsNow(ctx context.Context, db *database, table string) (scans []*idScan, err error) {
+	t := db.tables[table]
+	var columns []string
+	for _, col := range t.Columns {
+		if col.IsID {
+			columns = append(columns, col.Name)
+		}
+	}
+	if len(columns) == 0 {
+		return nil, nil
+	}
+	carry := t.rowKey(columns[:1])
+	s := &stream{
+		checker: c, db: db, code: CodeIDInvalid, names: len(carry),
+		scan: Scan{Table: table, Order: []Order{{Column: columns[0]}}, Carry: slices.Clip(carry)},
+	}
+	for _, name := range columns {
+		scans = append(scans, c.judge(s, name))
+	}
+	if err := s.drain(ctx); err != nil {
+		return nil, err
+	}
+	return scans, nil
 }
 
 // now is what the IDs of a database are held against; zero if nobody knows.
@@ -161,7 +178,8 @@ func (c *checker) addIDColumn(ctx context.Context, table string, gaps []Gap, sca
 	noRegistry, noClock := gaps, gaps
 	for _, s := range scans {
 		db := s.stream.db
-		if s.key {
+		if s.key && !s.tallied {
+			s.tallied = true // another pair of a matrix may come to it
 			db.tallies.add(&s.tallies)
 		}
 		if !s.registry {

@@ -12,7 +12,7 @@ func (c *checker) planKeys() {
 	for _, table := range c.tables {
 		codes := []string{CodeKeyCollision, CodeServerUnlisted, CodeIDAboveMark, CodeIDInvalid, CodeIDFuture, CodeAutoIncrement}
 		if c.wantsAny(table, "", codes...) {
-			c.plan(task{[]string{table}, func(ctx context.Context) error { return c.checkKey(ctx, table) }})
+			c.plan(task{CodeKeyCollision + " " + table, []string{table}, func(ctx context.Context) error { return c.checkKey(ctx, table) }})
 		}
 	}
 }
@@ -29,26 +29,15 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 		return c.checkIDs(ctx, table)
 	}
 
-	var (
-		streams []*stream
-		scans   []*idScan
-		found   collisions
-	)
-	gaps, err := c.retry(func(excluded exclusions) (gaps []Gap, err error) {
-		streams, gaps = c.keyStreams(CodeKeyCollision, table, key, excluded)
-		scans = c.judgeIDs(table, streams)
-		found = collisions{samples: c.opts.Samples}
-		return gaps, found.count(ctx, streams)
-	})
+	r, err := c.read(ctx, question{code: CodeKeyCollision, table: table, columns: key, ids: true})
 	if err != nil {
 		return err
 	}
-
-	result.Gaps = slices.Clone(gaps)
-	if result.Samples, err = c.samples(ctx, found.kept, table, key); err != nil {
+	result.Gaps = slices.Clone(r.gaps)
+	if result.Samples, err = c.samples(ctx, r.found.kept, table, key); err != nil {
 		return err
 	}
-	for _, s := range streams {
+	for _, s := range r.streams {
 		s.db.ranges[table] = s.keyRange()
 		result.Read += s.read
 		if s.nulls > 0 {
@@ -59,11 +48,11 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 				" read: the table changed in between"})
 		}
 	}
-	found.describe(&result, "key")
+	r.found.describe(&result, "key")
 	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
 	c.addWith(c.keyAction(table), result)
-	c.checkCounter(table, gaps)
-	return c.addIDs(ctx, table, gaps, scans)
+	c.checkCounter(table, r)
+	return c.addIDs(ctx, table, r.gaps, r.scans)
 }
 
 // keyAction says what to do about keys that collide, from what is known of why

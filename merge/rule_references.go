@@ -16,7 +16,7 @@ func (c *checker) planReferences() {
 	for _, table := range c.tables {
 		for _, ref := range c.references(table) {
 			if c.wantsAny(table, ref.subject(), CodeReferenceRebind, CodeReferenceAmbiguous, CodeReferenceDangle) {
-				c.plan(task{[]string{table}, func(ctx context.Context) error { return c.checkReference(ctx, table, ref) }})
+				c.plan(task{CodeReferenceDangle + " " + table + " " + ref.subject(), []string{table}, func(ctx context.Context) error { return c.checkReference(ctx, table, ref) }})
 			}
 		}
 	}
@@ -118,17 +118,35 @@ func (c *checker) checkReference(ctx context.Context, table string, ref referenc
 // strays are the rows of one source with a reference that leads nowhere.
 type strays struct {
 	dangling   faults
-	rebind     collisions // stream 0 has the referring rows
+	rebind     *collisions // stream 0 has the referring rows
 	gaps       []Gap
 	rebindGaps []Gap
 }
 
-func (c *checker) strays(ctx context.Context, db *database, table string, ref reference) (strays, error) {
-	var found strays
+// elsewhere returns what counts the rows of stream 0 with a value that another
+// stream has too.
+func (c *checker) elsewhere() *collisions {
+	return &collisions{samples: c.opts.Samples, wanted: func(rows []int64) bool {
+		return rows[0] > 0 && slices.Max(rows[1:]) > 0
+	}}
+}
+
+func (c *checker) strays(ctx context.Context, db *database, table string, ref reference) (*strays, error) {
+	if c.matrix != nil {
+		return c.matrix.strays(ctx, c, db, table, ref)
+	}
+	found, _, err := c.straysNow(ctx, db, table, ref, nil)
+	return found, err
+}
+
+// straysNow is strays, and also returns the sources that could not take part
+// although they were to. views, if not nil, may add views for the streams.
+func (c *checker) straysNow(ctx context.Context, db *database, table string, ref reference, views func([]*stream) []view) (*strays, exclusions, error) {
+	var found *strays
+	var without exclusions
 	_, err := c.retry(func(excluded exclusions) ([]Gap, error) {
-		found = strays{rebind: collisions{samples: c.opts.Samples, wanted: func(rows []int64) bool {
-			return rows[0] > 0 && slices.Max(rows[1:]) > 0
-		}}}
+		without = excluded
+		found = &strays{rebind: c.elsewhere()}
 		reason := excluded[db]
 		if reason == "" {
 			reason = db.cannotRefer(table, ref.Reference)
@@ -157,9 +175,13 @@ func (c *checker) strays(ctx context.Context, db *database, table string, ref re
 			// Read the rest all the same: it is to be counted.
 			found.rebind.wanted = func([]int64) bool { return false }
 		}
-		return nil, found.rebind.count(ctx, append([]*stream{referring}, streams...))
+		all := append([]*stream{referring}, streams...)
+		if views != nil {
+			found.rebind.views = views(all)
+		}
+		return nil, found.rebind.count(ctx, all)
 	})
-	return found, err
+	return found, without, err
 }
 
 // cannotRefer says why the database cannot follow the reference, or returns "".

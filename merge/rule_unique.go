@@ -12,7 +12,7 @@ func (c *checker) planUniques() {
 	for _, table := range c.tables {
 		for _, u := range c.uniques(table) {
 			if c.wants(CodeUniqueCollision, table, columnList(u.Columns)) {
-				c.plan(task{[]string{table}, func(ctx context.Context) error { return c.checkUnique(ctx, table, u) }})
+				c.plan(task{CodeUniqueCollision + " " + keyName(table, u.Columns), []string{table}, func(ctx context.Context) error { return c.checkUnique(ctx, table, u) }})
 			}
 		}
 	}
@@ -51,29 +51,18 @@ func (c *checker) checkUnique(ctx context.Context, table string, u unique) error
 		c.add(result)
 		return nil
 	}
-	var (
-		streams []*stream
-		found   collisions
-	)
-	gaps, err := c.retry(func(excluded exclusions) (gaps []Gap, err error) {
-		streams, gaps = c.keyStreams(CodeUniqueCollision, table, u.Columns, excluded)
-		for _, s := range streams {
-			s.scan.SkipNull = true
-		}
-		found = collisions{samples: c.opts.Samples}
-		return gaps, found.count(ctx, streams)
-	})
+	r, err := c.read(ctx, question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true})
 	if err != nil {
 		return err
 	}
-	result.Gaps = gaps
-	if result.Samples, err = c.samples(ctx, found.kept, table, u.Columns); err != nil {
+	result.Gaps = r.gaps
+	if result.Samples, err = c.samples(ctx, r.found.kept, table, u.Columns); err != nil {
 		return err
 	}
-	for _, s := range streams {
+	for _, s := range r.streams {
 		result.Read += s.read
 	}
-	found.describe(&result, "value")
+	r.found.describe(&result, "value")
 	c.disjoint[keyName(table, u.Columns)] = result.Count == 0 && len(result.Gaps) == 0
 	c.add(result)
 	return nil

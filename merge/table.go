@@ -18,14 +18,18 @@ func (t *Table) column(name string) *Column {
 // comparable reports whether values of the two columns can be held against
 // each other: both are text, whatever its length and collation, both are
 // integers or bytes, whatever their size, or both have one type.
-func (c *Column) comparable(other *Column) bool {
-	if c.Collation != "" || other.Collation != "" {
-		return c.Collation != "" && other.Collation != ""
+func (c *Column) comparable(other *Column) bool { return c.class() == other.class() }
+
+// class names what a column can be compared with: all columns of one class.
+func (c *Column) class() string {
+	switch {
+	case c.Collation != "":
+		return "a text"
+	case c.Kind == KindInteger || c.Kind == KindBytes:
+		return "of kind " + string(c.Kind)
+	default:
+		return strings.ToLower(c.Type)
 	}
-	if c.Kind == other.Kind && (c.Kind == KindInteger || c.Kind == KindBytes) {
-		return true
-	}
-	return strings.EqualFold(c.Type, other.Type)
 }
 
 // key returns the columns by which every row of the table can be told from the

@@ -1,0 +1,130 @@
+package merge_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
+)
+
+// pairwise is what Check says of every pair.
+func pairwise(t interface{ Fatal(...any) }, opts merge.Options, dbs []*mergetest.Database) (pairs []merge.Pair) {
+	for i := range dbs {
+		for j := i + 1; j < len(dbs); j++ {
+			r, err := merge.Check(context.Background(), sources(dbs[i], dbs[j]), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := merge.Pair{Target: dbs[i].Label, Source: dbs[j].Label, Verdict: r.Verdict, Checks: len(r.Results)}
+			for _, result := range r.Results {
+				if result.Verdict != merge.Pass {
+					p.Results = append(p.Results, result)
+				}
+			}
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// What a matrix says of two sources is what a check of these two says.
+func TestMatrixIsPairwise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dbs := drawTrouble(t)
+		opts := merge.Options{Samples: -1, Clock: func() time.Time { return now }}
+		if rapid.Bool().Draw(t, "accounts") {
+			opts.Accounts = []merge.AccountColumn{{Table: "players", Column: "mail", Max: rapid.IntRange(0, 2).Draw(t, "max")}}
+		}
+		if rapid.IntRange(0, 3).Draw(t, "no key") == 0 {
+			for _, db := range dbs {
+				db.Schema.Tables[0].Primary = nil
+			}
+		}
+		want := pairwise(t, opts, dbs)
+		m, err := merge.Matrix(context.Background(), sources(dbs...), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, m.Pairs); diff != "" {
+			t.Fatalf("(-Check +Matrix):\n%s", diff)
+		}
+	})
+}
+
+// Every table of every source is read once for each key, however many pairs
+// there are.
+func TestMatrixReadsOnce(t *testing.T) {
+	var dbs []*mergetest.Database
+	scans := make(map[string]int)
+	for n := range 6 {
+		db := settled(gameid.ServerID(n + 1))
+		db.Label = string(rune('a' + n))
+		db.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+			what := db.Label + " " + scan.Table + " " + scan.Order[0].Column
+			if scan.Dangling != nil {
+				what += " dangling"
+			}
+			scans[what]++
+			return seq
+		}
+		dbs = append(dbs, db)
+	}
+	var last merge.Progress
+	opts := merge.Options{Progress: func(p merge.Progress) {
+		if p.Source == "f" {
+			last = p
+		}
+	}}
+	m, err := merge.Matrix(context.Background(), sources(dbs...), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, n := range scans {
+		if n != 1 {
+			t.Errorf("%s: %d scans", what, n)
+		}
+	}
+	if len(m.Pairs) != 15 || m.Pair("f", "b") != m.Pair("b", "f") || m.Pair("b", "f") == nil || m.Pair("b", "x") != nil {
+		t.Errorf("%d pairs", len(m.Pairs))
+	}
+	for _, p := range m.Pairs {
+		if p.Verdict != merge.Pass || len(p.Results) > 0 {
+			t.Errorf("%s and %s: %s %v", p.Target, p.Source, p.Verdict, p.Results)
+		}
+	}
+	if last.SourceTotal != 44 || last.SourceRows > last.SourceTotal {
+		t.Errorf("%d of %d rows of f", last.SourceRows, last.SourceTotal)
+	}
+	if len(m.Sources) != 6 || m.Sources[5].Servers[0].IDs != 20 {
+		t.Errorf("sources %+v", m.Sources[5])
+	}
+}
+
+// A matrix that did not come to its end says so, and gives no verdict.
+func TestMatrixIncomplete(t *testing.T) {
+	a, b, c := settled(1), settled(2), settled(3)
+	broken := errors.New("connection lost")
+	c.Intercept = func(_ merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+		return failAfter(seq, 0, broken)
+	}
+	m, err := merge.Matrix(context.Background(), sources(a, b, c), merge.Options{})
+	if !errors.Is(err, broken) || m == nil || m.Incomplete == "" || len(m.Pairs) != 3 {
+		t.Fatalf("%v: %+v", err, m)
+	}
+	for _, p := range m.Pairs {
+		if p.Verdict != "" {
+			t.Errorf("%s and %s: %s", p.Target, p.Source, p.Verdict)
+		}
+	}
+	if m, err := merge.Matrix(context.Background(), sources(a), merge.Options{}); m != nil || !errors.Is(err, merge.ErrSources) {
+		t.Errorf("one source: %v", err)
+	}
+}
