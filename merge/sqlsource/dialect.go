@@ -73,6 +73,7 @@ type column struct {
 	why     string // why it has no sorting form; "" if it may have one
 	charset string // of text in MySQL
 	bits    bool   // an integer that is made of bits in MySQL
+	listed  bool   // text that MySQL sorts by its place in a list: ENUM
 }
 
 func noTable(name string) error { return fmt.Errorf("there is no table %q", name) }

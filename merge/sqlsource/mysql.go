@@ -13,10 +13,10 @@ import (
 
 // mysqlDialect reads MariaDB, MySQL, and what speaks like them.
 type mysqlDialect struct {
-	weights map[string]weight // by collation
+	weights map[string]*weight // by collation, nil where there is none
 }
 
-func newMySQL() *mysqlDialect { return &mysqlDialect{weights: make(map[string]weight)} }
+func newMySQL() *mysqlDialect { return &mysqlDialect{weights: make(map[string]*weight)} }
 
 // mysqlSession makes the session independent of how the server or the account
 // is set up: rows must not be left out (sql_select_limit), statements not be
@@ -183,8 +183,7 @@ func (d *mysqlDialect) sorted(ctx context.Context, conn *sql.Conn, c *column, co
 		// The server sorts a UUID by its parts in an order of their own, so by the bytes themselves.
 		return reading{expr: fmt.Sprintf("CAST(%s AS BINARY(16))", ref), encode: encodeRaw}, nil
 	case text:
-		expr, err := d.weightString(ctx, conn, c, collation)
-		return reading{expr: expr, encode: encodeText}, err
+		return d.weightString(ctx, conn, c, collation)
 	default:
 		return d.carried(c), nil
 	}

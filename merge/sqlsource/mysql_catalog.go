@@ -159,7 +159,7 @@ func mysqlMax(columnType string) uint64 {
 
 // mysqlKind says what the values of a column are. length is that of strings.
 func mysqlKind(c *column, dataType string, length int64) {
-	c.kind, c.why, c.IsID, c.Opaque, c.bits = other, "", false, "", false
+	c.kind, c.why, c.IsID, c.Opaque, c.bits, c.listed = other, "", false, "", false, false
 	switch dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
 		c.kind = integer
@@ -178,10 +178,12 @@ func mysqlKind(c *column, dataType string, length int64) {
 	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection", "vector":
 		c.kind = raw
 		c.why = cannotCompare(c)
-	case "char", "varchar", "enum":
+	case "char", "varchar":
+		c.kind = text
+	case "enum":
 		// An ENUM is compared by its text, as = does, for two declarations may
 		// number the same members in two ways.
-		c.kind = text
+		c.kind, c.listed = text, true
 	case "decimal":
 		c.kind = decimal
 	case "float", "double":

@@ -1,55 +1,69 @@
 package sqlsource
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Whether two texts are equal is for the collation to say: case, accents, the
-// width of letters and, in most collations, spaces at the end do not count.
-// The server gives the weights that it compares by in WEIGHT_STRING, but
-// these need care: where spaces at the end do not count, their weights are
-// there nevertheless. Cutting them off is right for weights of one level;
-// where there are several, each level has its own. So there are candidates,
-// and the server is asked which of them is equal exactly when it says that
-// the texts are, on texts that tell them apart. If none is, the collation is
-// not supported.
+// Whether two texts are equal, and which of them comes first, is for the
+// collation to say: case, accents, the width of letters and, in most
+// collations, spaces at the end do not count. The server gives the weights
+// that it compares by in WEIGHT_STRING, but these need care. Where spaces at
+// the end do not count, the shorter of two texts is compared as if it went on
+// in spaces; and where there are several levels, each goes for itself. So there
+// are candidates for a form that is made of the weights, and the server is
+// asked which of them compares as it says that the texts do, on texts that
+// tell them apart. If none does, the collation is not supported.
+//
+// Where spaces at the end do not count, the rows come in the order of the
+// collation, which costs nothing if the column has an index and the collation
+// is its own.
 //
 // Two servers may disagree about a collation of one name. That is not found
 // out here.
 
-// weight writes the expression for the weights of a text, given the
-// expression for the text, which carries the collation.
-type weight func(text string) string
-
-// weightString is the expression by whose bytes the column sorts under the
-// collation. Where there is none, it returns a [*merge.UnsupportedError].
-func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *column, collation string) (string, error) {
+// weightString is how to read the column in the form by whose bytes it sorts
+// under the collation. Where there is none, it returns a
+// [*merge.UnsupportedError].
+func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *column, collation string) (reading, error) {
 	charset, _, ok := strings.Cut(collation, "_")
 	if !ok || !plainName(collation) {
-		return "", unsupported(c, "%q is not a collation for text", collation)
+		return reading{}, unsupported(c, "%q is not a collation for text", collation)
 	}
 	if charset != "utf8mb4" && mb3(charset) != mb3(c.charset) {
 		// Characters that charset does not have would all become "?".
-		return "", unsupported(c, "text in %s cannot be compared under %s without loss", c.charset, collation)
+		return reading{}, unsupported(c, "text in %s cannot be compared under %s without loss", c.charset, collation)
 	}
 	collated := func(text string) string {
 		return "CONVERT(" + text + " USING " + charset + ") COLLATE " + collation
 	}
-	if d.weights[collation] == nil {
-		w, err := findWeight(ctx, conn, collated)
-		if err != nil {
-			return "", err
-		}
-		if w == nil {
-			return "", unsupported(c, "the server's weights for %s do not tell which texts it takes for equal", collation)
+	w, known := d.weights[collation]
+	if !known {
+		var err error
+		if w, err = findWeight(ctx, conn, collated); err != nil {
+			return reading{}, err
 		}
 		d.weights[collation] = w
 	}
-	return d.weights[collation](collated(d.ref(c))), nil
+	if w == nil {
+		return reading{}, unsupported(c, "the server's weights for %s do not tell how it compares texts", collation)
+	}
+	text := collated(d.ref(c))
+	if collation == c.Collation && !c.listed {
+		text = d.ref(c) // for the sake of an index
+	}
+	r := reading{expr: w.expr(text), order: text, encode: w.encode}
+	if w.spaces == nil {
+		// Where the server has to sort, it takes a text and the same one with
+		// a NUL at its end for equal, if spaces do not follow both. It does
+		// not so with the weights.
+		r.order = ""
+	}
+	return r, nil
 }
 
 // mb3 gives the character set utf8mb3 its new name.
@@ -65,95 +79,199 @@ func plainName(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// candidate is one way of making a sorting form of the server's weights.
-type candidate struct {
+// weight is a way of making a sorting form of the server's weights.
+type weight struct {
 	// levels are those that count, each with its own weights. Level 0 stands
 	// for all that the server gives in one.
 	levels []int
 
-	// trim cuts off the weights of spaces at the end.
-	trim bool
+	// spaces are the weights of a space at each level, where the shorter of two
+	// texts is compared as if it went on in spaces; nil where it is not.
+	spaces [][]byte
 }
 
-func candidates() []candidate {
-	return []candidate{
-		{[]int{0}, false},
-		{[]int{0}, true},
-		{[]int{1, 2}, true},
-		{[]int{1, 3}, true},
-		{[]int{1, 2, 3}, true},
+// expr is the expression for the weights of a text, given the expression for
+// the text, which carries the collation.
+func (w *weight) expr(text string) string {
+	parts := make([]string, len(w.levels))
+	for i, level := range w.levels {
+		parts[i] = weightString(text, level)
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	// No weight is 0, so this keeps the levels apart.
+	return "CONCAT(" + strings.Join(parts, ", x'0000', ") + ")"
+}
+
+func weightString(text string, level int) string {
+	if level == 0 {
+		return "WEIGHT_STRING(" + text + ")"
+	}
+	return fmt.Sprintf("WEIGHT_STRING(%s LEVEL %d)", text, level)
+}
+
+// encode makes the sorting form of the weights.
+func (w *weight) encode(dst []byte, src any) ([]byte, error) {
+	weights, ok := src.([]byte)
+	if !ok {
+		return dst, &mismatch{text, src}
+	}
+	if w.spaces == nil {
+		return append(dst, weights...), nil
+	}
+	last := len(w.spaces) - 1
+	for i, space := range w.spaces {
+		level := weights
+		if i < last {
+			end := indexUnit(weights, []byte{0, 0})
+			if end < 0 {
+				return dst, fmt.Errorf("the server gave the weights of %d levels, want %d", i+1, last+1)
+			}
+			level, weights = weights[:end], weights[end+2:]
+		}
+		if len(level)%len(space) != 0 {
+			return dst, fmt.Errorf("the server gave %d bytes of weights, which is not a multiple of %d", len(level), len(space))
+		}
+		dst = appendPadded(dst, level, space)
+	}
+	return dst, nil
+}
+
+// What stands behind the first of some spaces in a padded form says how the
+// text goes on after them.
+const (
+	thenLess    = iota // with a weight that is less than a space
+	thenNothing        // with nothing but spaces, without end
+	thenMore           // with a weight that is more than a space
+)
+
+// appendPadded appends a form of weights that compares as the weights do when
+// each is followed by spaces without end. Weights are as wide as that of a
+// space.
+func appendPadded(dst, weights, space []byte) []byte {
+	n := len(space)
+	for bytes.HasSuffix(weights, space) {
+		weights = weights[:len(weights)-n]
+	}
+	for {
+		i := indexUnit(weights, space)
+		if i < 0 {
+			break
+		}
+		dst = append(append(dst, weights[:i]...), space...)
+		weights = weights[i+n:]
+		end := 0 // of the spaces that follow
+		for bytes.HasPrefix(weights[end:], space) {
+			end += n
+		}
+		then := byte(thenMore)
+		if bytes.Compare(weights[end:end+n], space) < 0 {
+			then = thenLess
+		}
+		dst = append(append(dst, then), weights[:end]...)
+		weights = weights[end:]
+	}
+	return append(append(append(dst, weights...), space...), thenNothing)
+}
+
+// indexUnit finds a unit at a multiple of its length, or returns -1.
+func indexUnit(s, unit []byte) int {
+	for at := 0; ; {
+		i := bytes.Index(s[at:], unit)
+		if i < 0 {
+			return -1
+		}
+		if i += at; i%len(unit) == 0 {
+			return i
+		}
+		at = i + 1
 	}
 }
 
 // findWeight returns the first candidate that is right for the collation, or
 // nil.
-func findWeight(ctx context.Context, conn *sql.Conn, collated func(string) string) (weight, error) {
-	for _, c := range candidates() {
-		w, err := c.weight(ctx, conn, collated)
-		if err == nil {
-			var wrong int
-			x, y := collated("x.t"), collated("y.t")
-			statement := fmt.Sprintf("SELECT COUNT(*) FROM (%s) AS x JOIN (%[1]s) AS y WHERE (%s = %s) <> (%s = %s)",
-				probeTexts(), x, y, w(x), w(y))
-			if err = conn.QueryRowContext(ctx, statement).Scan(&wrong); err == nil && wrong == 0 {
-				return w, nil
-			}
-		}
-		if err != nil && !mysqlError(err, errSyntax) { // MySQL 8 knows no levels
+func findWeight(ctx context.Context, conn *sql.Conn, collated func(string) string) (*weight, error) {
+	var pairs [][3]int // two texts, and how they compare
+	var pair [3]int
+	x, y := collated("x.t"), collated("y.t")
+	statement := fmt.Sprintf("SELECT x.i, y.i, (%[1]s > %[2]s) - (%[1]s < %[2]s) FROM (%[3]s) AS x JOIN (%[3]s) AS y", x, y, probeTexts())
+	if err := each(ctx, conn, statement, func() { pairs = append(pairs, pair) }, &pair[0], &pair[1], &pair[2]); err != nil {
+		return nil, err
+	}
+	for _, candidate := range []struct {
+		levels []int
+		padded bool
+	}{
+		{[]int{0}, false},
+		{[]int{0}, true},
+		{[]int{1, 2}, true},
+		{[]int{1, 3}, true},
+		{[]int{1, 2, 3}, true},
+	} {
+		w := &weight{levels: candidate.levels}
+		forms, err := w.probe(ctx, conn, collated, candidate.padded)
+		switch {
+		case mysqlError(err, errSyntax): // MySQL 8 knows no levels
+		case err != nil:
 			return nil, err
+		case !slices.ContainsFunc(pairs, func(p [3]int) bool { return bytes.Compare(forms[p[0]], forms[p[1]]) != p[2] }):
+			return w, nil
 		}
 	}
 	return nil, nil
 }
 
-func (c candidate) weight(ctx context.Context, conn *sql.Conn, collated func(string) string) (weight, error) {
-	of := func(text string, level int) string {
-		if level == 0 {
-			return "WEIGHT_STRING(" + text + ")"
-		}
-		return fmt.Sprintf("WEIGHT_STRING(%s LEVEL %d)", text, level)
-	}
-	spaces := make([]string, len(c.levels))
-	for i, level := range c.levels {
-		if err := conn.QueryRowContext(ctx, "SELECT HEX("+of(collated("' '"), level)+")").Scan(&spaces[i]); err != nil {
-			return nil, err
-		}
-	}
-	return func(text string) string {
-		parts := make([]string, len(c.levels))
-		for i, level := range c.levels {
-			parts[i] = of(text, level)
-			if c.trim {
-				parts[i] = "TRIM(TRAILING x'" + spaces[i] + "' FROM " + parts[i] + ")"
+// probe completes w and returns the forms of the probe texts.
+func (w *weight) probe(ctx context.Context, conn *sql.Conn, collated func(string) string, padded bool) (map[int][]byte, error) {
+	if padded {
+		for _, level := range w.levels {
+			var space []byte
+			if err := conn.QueryRowContext(ctx, "SELECT "+weightString(collated("' '"), level)).Scan(&space); err != nil {
+				return nil, err
 			}
+			if len(space) == 0 {
+				return nil, nil // and so it will not be right
+			}
+			w.spaces = append(w.spaces, space)
 		}
-		if len(parts) == 1 {
-			return parts[0]
+	}
+	var (
+		i       int
+		weights []byte
+		wrong   error
+		forms   = make(map[int][]byte)
+	)
+	err := each(ctx, conn, "SELECT t.i, "+w.expr(collated("t.t"))+" FROM ("+probeTexts()+") AS t", func() {
+		form, err := w.encode(nil, weights)
+		if err != nil {
+			wrong = err
 		}
-		// No weight is 0, so this keeps the levels apart.
-		return "CONCAT(" + strings.Join(parts, ", x'0000', ") + ")"
-	}, nil
+		forms[i] = form
+	}, &i, &weights)
+	if wrong != nil {
+		return nil, nil
+	}
+	return forms, err
 }
 
-// probeTexts is a query for texts t of which each tells one way of comparing from
-// another.
+// probeTexts is a query for numbered texts t of which each tells one way of
+// comparing from another.
 func probeTexts() string {
-	return selectTexts(
+	texts := []string{
 		"", " ", "  ", "a", "a ", "a  ", " a", "A", "aa", "b", "z",
 		"á", "a\u0301", "Á", "ä", "ae", "æ", "ß", "ss", "s", "ø", "o",
 		"a\t", "a \t", "a\t ", "\t", "a\x01", "a\x00", "\x00", "a\u00a0", "a\u3000", "\u3000", "a\u200b", "a\u00ad", "a-",
+		"a b", "a  b", "a \tb", "a\tb", "a  \t", " \t", " b", "A b", "á b", "á  b",
 		"ａ", "Ａ", "ア", "ァ", "ｱ", "あ", "ば", "中", "国", "國",
 		"😀", "😁", "a😀", "😀 ", "𐐀", "𐐨", "i", "İ", "ı", "K", "\u212a", "1", "١", "ﬁ", "fi", "ch", "c",
 		"ﷺﷺﷺﷺﷺﷺﷺﷺa", "ﷺﷺﷺﷺﷺﷺﷺﷺb", "?",
-	)
-}
-
-func selectTexts(texts ...string) string {
+	}
 	selects := make([]string, len(texts))
 	for i, t := range texts {
-		selects[i] = "SELECT CONVERT(x'" + hex.EncodeToString([]byte(t)) + "' USING utf8mb4)"
+		selects[i] = fmt.Sprintf("SELECT %d, CONVERT(x'%x' USING utf8mb4)", i, t)
 		if i == 0 {
-			selects[i] += " AS t"
+			selects[i] = fmt.Sprintf("SELECT %d AS i, CONVERT(x'%x' USING utf8mb4) AS t", i, t)
 		}
 	}
 	return strings.Join(selects, " UNION ALL ")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,6 +58,14 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 			continue
 		}
 		t.Run(collation, func(t *testing.T) {
+			less := make(map[string]int64) // by id, how many texts the server says are less
+			for _, r := range w.query(t, "SELECT x.id, SUM(y.v < x.v COLLATE "+collation+") FROM texts AS x JOIN texts AS y GROUP BY x.id") {
+				n, err := strconv.ParseInt(string(r[1].([]byte)), 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				less[fmt.Sprint(r[0])] = n
+			}
 			first := make(map[string]string) // by id, the first text that equals it
 			for _, r := range w.query(t, "SELECT x.id, MIN(y.id) FROM texts AS x JOIN texts AS y ON x.v = y.v COLLATE "+collation+" GROUP BY x.id") {
 				first[fmt.Sprint(r[0])] = fmt.Sprint(r[1])
@@ -71,8 +80,11 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 			}
 			forms, firsts := make(map[string]string), make(map[string]string) // of each other
 			var last []byte
-			for _, r := range rows {
+			for i, r := range rows {
 				id, form := string(r.carry[0]), r.order[0]
+				if i > 0 && less[id] < less[string(rows[i-1].carry[0])] {
+					t.Fatalf("text %s is not where the server has it", id)
+				}
 				if bytes.Compare(last, form) > 0 {
 					t.Fatalf("text %s is out of order: %x after %x", id, form, last)
 				}
