@@ -99,9 +99,14 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		orderBy    []string
 		quote      = s.dialect.quote
 		read       = func(c *column, r reading) int {
+			// What is read in two forms is sent once.
+			from := slices.Index(selected, r.expr)
+			if from < 0 {
+				from = len(selected)
+				selected = append(selected, r.expr)
+			}
 			readings = append(readings, r)
-			selected = append(selected, r.expr)
-			q.columns = append(q.columns, vector{column: c.Name, encode: r.encode})
+			q.columns = append(q.columns, vector{column: c.Name, from: from, encode: r.encode})
 			return len(readings) - 1
 		}
 		notNull = func(c *column) {
@@ -123,10 +128,11 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		if err != nil {
 			return nil, err
 		}
+		i := read(c, r)
+		q.order = append(q.order, i)
 		if r.order == "" {
-			r.order = fmt.Sprint(len(readings) + 1)
+			r.order = fmt.Sprint(q.columns[i].from + 1)
 		}
-		q.order = append(q.order, read(c, r))
 		orderBy = append(orderBy, r.order)
 		if scan.SkipNull {
 			notNull(c)

@@ -10,6 +10,7 @@ type encode func(dst []byte, src any) ([]byte, error)
 // into the batch without a copy between.
 type vector struct {
 	column string // its name
+	from   int    // where it is in a row of the driver
 	encode encode
 
 	rows  int
