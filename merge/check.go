@@ -79,6 +79,7 @@ func (c *checker) planAll() {
 // exact reads the rows, one task after the other.
 func (c *checker) exact(ctx context.Context) error {
 	c.planAll()
+	c.planProposals()
 	for len(c.tasks) > 0 { // one may add others
 		t := c.tasks[0]
 		c.tasks = c.tasks[1:]
@@ -92,14 +93,15 @@ func (c *checker) exact(ctx context.Context) error {
 
 // checker is one run of Check.
 type checker struct {
-	opts    Options
-	started time.Time
-	dbs     []*database // as given
-	target  *database
-	tables  []string // of all databases, sorted
-	results []Result
-	tasks   []task  // still to be done
-	matrix  *matrix // that c is a pair of, which reads for all of them; or nil
+	opts      Options
+	started   time.Time
+	dbs       []*database // as given
+	target    *database
+	tables    []string // of all databases, sorted
+	results   []Result
+	proposals []Proposal
+	tasks     []task  // still to be done
+	matrix    *matrix // that c is a pair of, which reads for all of them; or nil
 
 	// disjoint are the keys, by table and columns, of which no value is there
 	// twice.
@@ -297,6 +299,7 @@ func (c *checker) report(incomplete string) *Report {
 		Target:     c.target.name,
 		Only:       c.opts.Only,
 		Results:    results,
+		Proposals:  slices.Clone(c.proposals),
 	}
 	if incomplete == "" {
 		r.Verdict = worst(results)

@@ -38,6 +38,7 @@ type question struct {
 	skipNull bool
 	ids      bool // judge the IDs in the rows along the way
 	account  *AccountColumn
+	watch    func(rows []int64) // sees how many rows of each source a value has that is there twice; or nil
 }
 
 // reading is the answer to a question.
@@ -93,6 +94,9 @@ func (c *checker) readNow(ctx context.Context, q question, views func(*reading) 
 // counting returns what counts the runs that a question is about.
 func (c *checker) counting(q question) (*collisions, *accountCount) {
 	found := &collisions{samples: c.opts.Samples}
+	if q.watch != nil {
+		found.wanted = func(rows []int64) bool { q.watch(rows); return true }
+	}
 	if q.account == nil {
 		return found, nil
 	}

@@ -13,8 +13,9 @@ type Proposal struct {
 	// 12,345".
 	Evidence string `json:"evidence"`
 
-	// Conflicts is how much a check would find if it were declared.
-	Conflicts int64 `json:"conflicts"`
+	// Conflicts is how many values of a unique are there more than once, all
+	// sources together.
+	Conflicts int64 `json:"conflicts,omitempty"`
 }
 
 // TOML writes the proposal as it is to stand in config.toml, below its evidence
@@ -30,7 +31,7 @@ func (p Proposal) TOML() string {
 	var b strings.Builder
 	b.WriteString("# " + printable(p.Evidence) + "\n")
 	if p.Conflicts > 0 {
-		b.WriteString("# a check of it would find " + number(p.Conflicts) + "\n")
+		b.WriteString("# but " + some(p.Conflicts, "is", "are") + " in more than one database\n")
 	}
 	switch {
 	case p.Unique != nil:

@@ -18,14 +18,15 @@ type TextOptions struct {
 
 // Limits of the text, so that it stays readable. The JSON form has everything.
 const (
-	textFailures = 12 // failed results
-	textSampled  = 3  // of these, the ones that are shown with samples
-	textSamples  = 2  // of one result
-	textServers  = 4  // servers of a source, if there are no more than textSources
-	textSources  = 4
-	textReasons  = 6  // why something is not verified
-	textNext     = 8  // next steps
-	textCell     = 24 // columns of one value
+	textFailures  = 12 // failed results
+	textSampled   = 3  // of these, the ones that are shown with samples
+	textSamples   = 2  // of one result
+	textServers   = 4  // servers of a source, if there are no more than textSources
+	textSources   = 4
+	textReasons   = 6 // why something is not verified
+	textNext      = 8 // next steps
+	textProposals = 6
+	textCell      = 24 // columns of one value
 )
 
 // inJSON is where all that these limits leave out can be found.
@@ -516,8 +517,12 @@ func (t *text) proposals(r *Report) {
 		return
 	}
 	t.WriteString("\nNot declared in the schema, but likely: judge, and paste into config.toml to have it checked\n")
-	for _, p := range r.Proposals {
+	for i, p := range r.Proposals {
 		t.WriteString("\n")
+		if i == textProposals {
+			t.line(2, "and "+number(int64(len(r.Proposals)-i))+" more "+inJSON)
+			break
+		}
 		for line := range strings.Lines(p.TOML()) {
 			t.line(2, strings.TrimSuffix(line, "\n"))
 		}
