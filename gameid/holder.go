@@ -33,3 +33,9 @@ func (h Holder) String() string {
 	}
 	return fmt.Sprintf("%s (pid %d) on %s since %s", h.Program, h.PID, h.Host, stamp(h.Since))
 }
+
+// Running reports whether the process of h certainly runs on this machine, or
+// is stopped there (SIGSTOP). Elsewhere than on Linux it is never certain.
+func (h Holder) Running() bool {
+	return h.Process != "" && processName(h.PID) == h.Process && !h.Ended()
+}

@@ -37,6 +37,10 @@ var (
 	// ErrOtherFleet: the world is bound in another fleet registry.
 	ErrOtherFleet = errors.New("bound in another fleet registry")
 
+	// ErrBound: the world is bound in a fleet registry, and was to start without
+	// one.
+	ErrBound = errors.New("bound in a fleet registry")
+
 	// ErrNotBound: the world was never bound, and the fleet registry cannot be
 	// reached.
 	ErrNotBound = errors.New("never bound in the fleet registry")

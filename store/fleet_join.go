@@ -66,7 +66,7 @@ func (db *DB) tryJoin(ctx context.Context, fleet *Fleet, server gameid.ServerID,
 			"came to the database %q by a merge: its rows are here, but it cannot run here", options.Place)}
 	case own.held():
 		// On this database: no question for the fleet.
-		return nil, &gameid.HeldError{Server: server, Holder: own.Holder, LeaseUntil: own.LeaseUntil, Now: own.Now}
+		return nil, db.explainRefusal(server, node, own.heldError(server))
 	}
 	id, row, away := fleet.ask(ctx, server, options.Timeout)
 	if away != nil {
@@ -96,7 +96,7 @@ func (db *DB) tryJoin(ctx context.Context, fleet *Fleet, server gameid.ServerID,
 	}
 	n, err := gameid.OpenNode(ctx, server, r, node)
 	if err != nil {
-		return nil, db.explainMark(server, err)
+		return nil, db.explainRefusal(server, node, err)
 	}
 	m := &Member{
 		Node: n, db: db, fleet: fleet, options: options, reserver: r, world: own.World, bound: own.Fleet,
@@ -183,6 +183,9 @@ func (f *Fleet) admit(server gameid.ServerID, row *FleetServer, id string, own s
 			reason += fmt.Sprintf("This database is an older copy, such as a cloned disk or a restored backup: its registry has changed %d times, that one's %d times. ", own.Epoch, row.WorldEpoch)
 		}
 		reason += "Stop that process if this is to be the world from now on; if this copy is to be a world of its own, claim another number for it"
+		if row.LeaseUntil.Sub(row.Now) > max(5*time.Minute, 2*options.Lease) {
+			reason += "; a lease that long is left by a clock that was wrong: if that process is gone, see: gameid servers release -h"
+		}
 		return &FleetError{Server: server, Row: *row, kind: ErrRunning, reason: reason}
 	}
 	return nil
@@ -261,6 +264,10 @@ type serverOf struct {
 // held reports whether another live process runs on the same database.
 func (s serverOf) held() bool {
 	return !s.Holder.IsZero() && s.Now.Before(s.LeaseUntil) && !s.Holder.Ended()
+}
+
+func (s serverOf) heldError(server gameid.ServerID) error {
+	return &gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now}
 }
 
 // record is what identifies the row.

@@ -68,13 +68,25 @@ func (db *DB) Registry() *Registry { return &Registry{db} }
 // OpenNode starts the node of a server on the registry of this database: see
 // [gameid.OpenNode], whose errors it returns, or a [*SchemaError]. Close the
 // node before the database.
+//
+// A world that was bound in a fleet registry does not start without it: that is
+// [ErrBound]. Start it with [DB.JoinFleet], or see [DB.LeaveFleet].
 func (db *DB) OpenNode(ctx context.Context, server gameid.ServerID, options gameid.Options) (*gameid.Node, error) {
 	if err := db.CheckSchema(ctx); err != nil {
 		return nil, err
 	}
+	own, err := db.serverOf(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if own.Fleet != "" {
+		return nil, &FleetError{Server: server, kind: ErrBound, reason: fmt.Sprintf(
+			"with the database %q is bound in a fleet registry (identity %s), and does not start without it: give its DSN, in config.toml in [registry]; "+
+				"if the world is to leave that fleet for good, see: gameid servers leave -h", db.place(), own.Fleet)}
+	}
 	node, err := gameid.OpenNode(ctx, server, db.Registry(), options)
 	if err != nil {
-		return nil, db.explainMark(server, err)
+		return nil, db.explainRefusal(server, options, err)
 	}
 	return node, nil
 }

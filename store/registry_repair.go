@@ -9,14 +9,24 @@ import (
 	"mergesafe/gameid"
 )
 
-// explainMark adds to an error that refuses a mark in the far future where the
-// way out is.
-func (db *DB) explainMark(server gameid.ServerID, err error) error {
+// explainRefusal adds to an error that refuses to start a server where the way
+// out is: of a mark in the far future, and of a lease that is longer than a
+// server takes, as a database's clock that was wrong leaves it.
+func (db *DB) explainRefusal(server gameid.ServerID, options gameid.Options, err error) error {
+	ways := func(command string) error {
+		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, shellWord(db.name), server)
+	}
 	if _, ok := errors.AsType[*gameid.MarkError](err); ok {
-		return fmt.Errorf("%w; for the ways out: gameid servers repair-mark %s -server %s", err, shellWord(db.name), server)
+		return ways("repair-mark")
+	}
+	if held, ok := errors.AsType[*gameid.HeldError](err); ok && held.LeaseUntil.Sub(held.Now) > longLease(options) {
+		return ways("release")
 	}
 	return err
 }
+
+// longLease is longer than any lease that a server with these options takes.
+func longLease(o gameid.Options) time.Duration { return max(5*time.Minute, 2*o.Lease, 4*o.Window) }
 
 // MarkPlan says what can be done about a mark that a broken clock left in the
 // far future, because of which a server does not start: see
@@ -100,24 +110,12 @@ func (p *MarkPlan) lowersFleetMark() bool {
 // that runs is a [*gameid.HeldError] or a [*FleetError], a wall clock that
 // disagrees with the database's a [*gameid.ClockError].
 func (db *DB) PlanMark(ctx context.Context, fleet *Fleet, server gameid.ServerID, options gameid.Options) (*MarkPlan, error) {
-	if err := server.Validate(); err != nil {
+	own, err := db.ownServer(ctx, server, fleet != nil)
+	if err != nil {
 		return nil, err
 	}
-	if err := db.CheckSchema(ctx); err != nil {
-		return nil, err
-	}
-	own, err := db.serverOf(ctx, server)
-	switch {
-	case err != nil:
-		return nil, err
-	case own.World == "":
-		return nil, fmt.Errorf("server %s is not in the registry of %q: %w", server, db.name, ErrNotFound)
-	case own.Role != RoleOwn:
-		return nil, fmt.Errorf("server %s came to %q by a merge and does not run here: its mark is not in the way of anything", server, db.name)
-	case own.held():
-		return nil, &gameid.HeldError{Server: server, Holder: own.Holder, LeaseUntil: own.LeaseUntil, Now: own.Now}
-	case own.Fleet != "" && fleet == nil:
-		return nil, fmt.Errorf("server %s is bound in a fleet registry (identity %s), which has a mark as well: want its DSN", server, own.Fleet)
+	if own.held() {
+		return nil, own.heldError(server)
 	}
 	p := &MarkPlan{Server: server, Now: own.Now, Limit: maxSkew(options), Mark: own.Mark, row: own.record()}
 	if err := checkClock(options.Clock, own.Now, p.Limit); err != nil {
@@ -138,19 +136,47 @@ func (db *DB) PlanMark(ctx context.Context, fleet *Fleet, server gameid.ServerID
 	return p, nil
 }
 
+// ownServer is what an operator's command that repairs something reads first:
+// the server must be one that runs on this database, and its fleet registry,
+// if it is bound in one, be given.
+func (db *DB) ownServer(ctx context.Context, server gameid.ServerID, withFleet bool) (serverOf, error) {
+	if err := server.Validate(); err != nil {
+		return serverOf{}, err
+	}
+	if err := db.CheckSchema(ctx); err != nil {
+		return serverOf{}, err
+	}
+	own, err := db.serverOf(ctx, server)
+	switch {
+	case err != nil:
+		return serverOf{}, err
+	case own.World == "":
+		return serverOf{}, fmt.Errorf("server %s is not in the registry of %q: %w", server, db.name, ErrNotFound)
+	case own.Role != RoleOwn:
+		return serverOf{}, fmt.Errorf("server %s came to %q by a merge: it does not run here", server, db.name)
+	case own.Fleet != "" && !withFleet:
+		return serverOf{}, fmt.Errorf("server %s is bound in a fleet registry (identity %s), which has a mark and a lease as well: want its DSN", server, own.Fleet)
+	}
+	return own, nil
+}
+
+// rowOf returns what the fleet registry says of a world, or nil if the world is
+// in no fleet.
+func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own serverOf, place string) (*FleetServer, error) {
+	id, err := f.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	row, err := f.load(ctx, server)
+	if err != nil || row == nil && own.Fleet == "" {
+		return nil, err
+	}
+	return row, f.claims(server, row, id, own, FleetOptions{Place: place})
+}
+
 func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own serverOf, place string) error {
-	id, err := fleet.identity(ctx)
-	if err != nil {
-		return err
-	}
-	row, err := fleet.load(ctx, p.Server)
-	if err != nil {
-		return err
-	}
-	if row == nil && own.Fleet == "" {
-		return nil // the world is in no fleet
-	}
-	if err := fleet.claims(p.Server, row, id, own, FleetOptions{Place: place}); err != nil {
+	row, err := fleet.rowOf(ctx, p.Server, own, place)
+	if err != nil || row == nil {
 		return err
 	}
 	if row.alive() {
@@ -178,11 +204,7 @@ func (db *DB) LowerMark(ctx context.Context, fleet *Fleet, p *MarkPlan, note Not
 	if !p.lowersMark() {
 		return nil
 	}
-	ok, err := db.Registry().CompareAndSet(ctx, p.Server, p.row, gameid.Claim{Reserved: p.Lowered})
-	if err == nil && !ok {
-		err = fmt.Errorf("server %s in the registry of %q: %w", p.Server, db.name, errMoved)
-	}
-	return err
+	return db.overwrite(ctx, p.Server, p.row, gameid.Claim{Reserved: p.Lowered})
 }
 
 // columnsQuery lists the columns that may hold IDs.

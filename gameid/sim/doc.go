@@ -53,7 +53,8 @@
 //   - The same database, and a process that died after it had minted ahead of
 //     the clock that its successor goes by. No trace is left but the IDs that
 //     are still in the tables: a successor begins above them, which is demanded
-//     (see [mergesafe/gameid.Record.Floor]). Of the others nobody can know.
+//     (see [mergesafe/gameid.Record.Floor]). Of the others nobody can know: an
+//     operator raises the mark after a restore (FAULTS.md).
 //   - Two databases that were copied from each other do not know of each other.
 //     The merge check sees it (merge.CodeWorldCloned), and counts the IDs that
 //     are in both; the simulation runs it on the copies and demands exactly that.

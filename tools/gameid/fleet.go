@@ -31,11 +31,11 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 }
 
 func fleetFlags(more ...ucli.Flag) []ucli.Flag {
-	return append(more,
-		&ucli.StringFlag{Name: "fleet"},
-		&ucli.StringFlag{Name: "config", Value: "config.toml"},
-	)
+	return append(more, fleetFlag(), configFlag())
 }
+
+func fleetFlag() ucli.Flag  { return &ucli.StringFlag{Name: "fleet"} }
+func configFlag() ucli.Flag { return &ucli.StringFlag{Name: "config", Value: "config.toml"} }
 
 // withFleet opens the fleet registry for f.
 func withFleet(cmd *ucli.Command, env cli.Env, f func(*store.Fleet) error) error {
@@ -276,15 +276,11 @@ func printFleetServer(w io.Writer, s store.FleetServer, history []store.FleetCha
 		}
 		return writeJSON(w, o)
 	}
-	mark := "-"
-	if s.Mark > 0 {
-		mark = stamp(gameid.TimeOf(s.Mark))
-	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
-		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark},
+		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
 	} {
 		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
 	}

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // The scripts find these databases: empty.db, on which no server has run;
 // live.db, on which server 7 runs, server 8 has ended, and server 9 was merged;
 // late.db, whose server 7 has a mark of 2099, and verylate.db, which has an ID
-// of then as well; and the fleet registry fleet.db, in which server 7 runs on
+// of then as well; leased.db, whose server 7 is leased for ten years; and the fleet registry fleet.db, in which server 7 runs on
 // member.db and server 8 has ended on it.
 func TestScripts(t *testing.T) {
 	clitest.Run(t, func(env *testscript.Env) error {
@@ -40,6 +40,9 @@ func TestScripts(t *testing.T) {
 			if err := makeLate(at(name), ids); err != nil {
 				return err
 			}
+		}
+		if err := makeLeased(at("leased.db")); err != nil {
+			return err
 		}
 		closeMember, err := makeFleet(at("fleet.db"), at("member.db"))
 		env.Defer(closeMember)
@@ -79,6 +82,19 @@ func makeLate(dsn string, ids bool) error {
 		return err
 	}
 	_, err = db.Registry().CompareAndSet(ctx, 7, gameid.Record{}, gameid.Claim{Reserved: mark})
+	return err
+}
+
+// makeLeased makes a database in which a broken clock left a lease of ten years
+// to a process on another machine.
+func makeLeased(dsn string) error {
+	db, err := makeDatabase(dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	holder := gameid.Holder{Token: "ABC", Host: "host-b", PID: 4711, Program: "game"}
+	_, err = db.Registry().CompareAndSet(context.Background(), 7, gameid.Record{}, gameid.Claim{Reserved: 1, Holder: holder, Lease: 10 * 365 * 24 * time.Hour})
 	return err
 }
 

@@ -32,7 +32,8 @@ Commands:
   new                mint IDs for trying
   servers DATABASE   the servers whose IDs may be in a database, and who runs
   servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind;
-                     and repair-mark, for a server that a wrong clock stopped
+                     and repair-mark, release, raise-mark and leave, for a world
+                     that does not start, or was restored
 
 "gameid COMMAND -h" explains each. The exit code is 0 if it worked and 2 if it
 did not.

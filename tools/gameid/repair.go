@@ -10,7 +10,6 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/config"
 	"mergesafe/store"
 	"mergesafe/tools/internal/cli"
 )
@@ -53,71 +52,31 @@ Flags:
 Examples:
   gameid servers repair-mark sqlite:data/s7.db -server 7
   gameid servers repair-mark s7 -server 7 -apply -reason "BIOS clock in 2099"`,
-		Flags: fleetFlags(
-			&ucli.StringFlag{Name: "server"},
-			&ucli.BoolFlag{Name: "apply"},
-			&ucli.StringFlag{Name: "reason"},
-			&ucli.DurationFlag{Name: "max-clock-skew", Value: 5 * time.Minute},
-		),
+		Flags: worldFlags(fleetFlag(), &ucli.StringFlag{Name: "reason"}, &ucli.DurationFlag{Name: "max-clock-skew", Value: 5 * time.Minute}),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			apply := cmd.Bool("apply")
-			switch n := cmd.Args().Len(); {
-			case n != 1:
-				return cli.Usage("%d databases given: want one, as a DSN or the name of a source", n)
-			case !cmd.IsSet("server"):
-				return cli.Usage("no server number given: want -server and a number from 1 to %d", gameid.MaxServer)
-			case apply && cmd.String("reason") == "":
-				return cli.Usage("no reason given: want -reason and what had happened")
-			case cmd.Duration("max-clock-skew") <= 0:
-				return cli.Usage("-max-clock-skew is %s: want more than 0", cmd.Duration("max-clock-skew"))
-			}
-			server, err := gameid.ParseServerID(cmd.String("server"))
+			options, err := skew(cmd)
 			if err != nil {
 				return err
 			}
-			dsn, err := config.FindDSN(cmd.Args().First(), cmd.String("config"), env)
-			if err != nil {
-				return err
-			}
-			registry, err := config.FindRegistry(cmd.String("fleet"), cmd.String("config"), env)
-			if err != nil {
-				return err
-			}
-			var fleet *store.Fleet
-			if !registry.IsZero() {
-				if fleet, err = store.OpenFleet(registry.Reveal()); err != nil {
+			return withWorld(ctx, cmd, env, func(w world) error {
+				plan, err := w.db.PlanMark(ctx, w.fleet, w.server, options)
+				if err != nil {
 					return err
 				}
-				defer fleet.Close()
-			}
-			open := store.OpenReadOnly
-			if apply {
-				open = store.Open
-			}
-			db, err := open(ctx, dsn.Reveal())
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			plan, err := db.PlanMark(ctx, fleet, server, gameid.Options{MaxSkew: cmd.Duration("max-clock-skew")})
-			if err != nil {
-				return err
-			}
-			if apply && plan.Useful() {
-				if err := db.LowerMark(ctx, fleet, plan, store.Note{By: by(env), Why: cmd.String("reason")}); err != nil {
-					return err
+				if w.apply && plan.Useful() {
+					if err := w.db.LowerMark(ctx, w.fleet, plan, w.note); err != nil {
+						return err
+					}
 				}
-			}
-			return printPlan(cmd.Root().Writer, plan, apply)
+				return printPlan(cmd.Root().Writer, plan, w.apply)
+			})
 		},
 	}
 }
 
 func printPlan(w io.Writer, p *store.MarkPlan, applied bool) error {
 	fmt.Fprintf(w, "Server %s\n", p.Server)
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "  %-16s %s\n", what, fmt.Sprintf(format, args...))
-	}
+	line := func(what, format string, args ...any) { fact(w, what, format, args...) }
 	after := func(at time.Time) string {
 		if !at.After(p.Now) {
 			return stamp(at)
@@ -126,7 +85,7 @@ func printPlan(w io.Writer, p *store.MarkPlan, applied bool) error {
 	}
 	markAt := func(ms int64) string {
 		if ms <= 0 {
-			return "none"
+			return mark(ms)
 		}
 		return after(gameid.TimeOf(ms))
 	}

@@ -25,9 +25,9 @@ Usage: gameid servers [-config FILE] [-json] DATABASE
        gameid servers COMMAND [flags] [arguments]
 
 Shows the registry of a game database: every server whose IDs may be in it.
-It only reads: the account needs no right but SELECT. The commands are about
-the fleet registry, the one database that gives each server number to one
-world for good.
+It only reads: the account needs no right but SELECT. The first six commands
+are about the fleet registry, the one database that gives each server number to
+one world for good; the others repair something of one world.
 
 DATABASE is a DSN, such as sqlite:data/s1.db or
 mysql:user:password@tcp(host:port)/database, or the name of a [[source]] in
@@ -47,6 +47,9 @@ Commands:
   retire       end the use of a number
   rebind       give a number to another world, in spite of all
   repair-mark  let a server start again whose clock was far ahead
+  release      let a server start again whose lease lasts for years
+  raise-mark   keep a restored server clear of IDs that are in no backup
+  leave        make a world forget its fleet registry
 
 Flags:
   -config FILE   the configuration file (default config.toml)
@@ -61,7 +64,7 @@ Examples:
 			&ucli.StringFlag{Name: "config", Value: "config.toml", Local: true},
 			&ucli.BoolFlag{Name: "json", Local: true},
 		},
-		Commands: append(fleetCommands(env), repairCommand(env)),
+		Commands: append(fleetCommands(env), repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env)),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
 			if n := cmd.Args().Len(); n != 1 {
 				return cli.Usage("%d databases given: want one, as a DSN or the name of a source", n)
@@ -102,17 +105,17 @@ func printServers(w io.Writer, servers []store.Server, asJSON bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SERVER\tNAME\tROLE\tWORLD\tMARK\tLEASE\tHOLDER")
 	for _, s := range servers {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s), lease(s), holder(s.Holder))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s.Reserved), lease(s), holder(s.Holder))
 	}
 	return table.Flush()
 }
 
 // mark returns the time up to which IDs may have been used.
-func mark(s store.Server) string {
-	if s.Reserved <= 0 {
+func mark(ms int64) string {
+	if ms <= 0 {
 		return "none"
 	}
-	return stamp(gameid.TimeOf(s.Reserved))
+	return stamp(gameid.TimeOf(ms))
 }
 
 func lease(s store.Server) string {

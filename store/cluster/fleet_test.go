@@ -1,0 +1,383 @@
+//go:build linux
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+)
+
+// Numbers are claimed, bound and kept alive in a fleet registry on the cluster,
+// through all nodes at once, while each node in turn is killed and comes back.
+// No number is given twice, none is lost that was given, no world is taken for
+// another, and a world whose node is away goes on and is back by itself.
+func TestFleet(t *testing.T) {
+	if !*wanted {
+		t.Skip("it takes minutes and three database servers: make test-cluster")
+	}
+	f := newFleetWorld(t)
+	for range *rounds {
+		for i := range f.nodes {
+			f.claims(i)
+			f.races(i)
+			f.outlives(i)
+		}
+	}
+	f.end()
+}
+
+// fleetWorld is a fleet registry on a cluster.
+type fleetWorld struct {
+	*galera
+	t      *testing.T
+	fleets []*store.Fleet // through each node
+	names  int
+
+	mu    sync.Mutex
+	given map[gameid.ServerID]string // numbers that were given, with their names
+	bound map[gameid.ServerID]string // and the worlds that were told that they have them
+	said  map[string]int
+}
+
+func newFleetWorld(t *testing.T) *fleetWorld {
+	t.Helper()
+	f := &fleetWorld{galera: startGalera(t), t: t,
+		given: make(map[gameid.ServerID]string), bound: make(map[gameid.ServerID]string), said: make(map[string]int)}
+	_, err := f.nodes[0].admin.Exec("CREATE DATABASE fleet")
+	must(t, err)
+	for i := range f.nodes {
+		fleet, err := store.OpenFleet(f.dsn(i, "fleet"))
+		must(t, err)
+		t.Cleanup(func() { fleet.Close() })
+		f.fleets = append(f.fleets, fleet)
+	}
+	must(t, f.fleets[0].CreateSchema(t.Context()))
+	return f
+}
+
+// without kills a node in the middle of what work does through all nodes, lets
+// it go on without that one for a while, and brings the node back. work ends
+// when the context does.
+func (f *fleetWorld) without(node int, work func(ctx context.Context, done func())) {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(f.t.Context())
+	defer cancel()
+	var mu sync.Mutex
+	count := 0
+	done := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		count++
+	}
+	more := func(n int) {
+		mu.Lock()
+		want := count + n
+		mu.Unlock()
+		for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+			mu.Lock()
+			reached := count >= want
+			mu.Unlock()
+			if reached {
+				return
+			}
+			if time.Now().After(deadline) {
+				f.t.Fatal("nothing goes on")
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { work(ctx, done) })
+	defer wg.Wait()
+	defer cancel()
+	more(30)
+	f.nodes[node].kill()
+	more(30)
+	f.nodes[node].start()
+	f.awaitSynced()
+	more(30)
+}
+
+// call bounds one exchange with the fleet registry.
+func call(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+}
+
+// tell counts what the fleet registry said.
+func (f *fleetWorld) tell(what string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	text := said(err)
+	for _, kind := range []error{store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound} {
+		if errors.Is(err, kind) {
+			text = kind.Error()
+		}
+	}
+	f.said[what+": "+text]++
+}
+
+// claims claims numbers through all nodes, several at a time on each. A claim
+// of unknown outcome is repeated until it is known.
+func (f *fleetWorld) claims(node int) {
+	f.t.Logf("%s is killed while numbers are claimed", f.nodes[node].name)
+	f.without(node, func(ctx context.Context, done func()) {
+		var wg sync.WaitGroup
+		for i, fleet := range f.fleets {
+			for range 3 {
+				wg.Go(func() {
+					for ctx.Err() == nil {
+						f.claim(ctx, fleet, fmt.Sprintf("on n%d, %d", i+1, f.next()))
+						done()
+						time.Sleep(pause)
+					}
+				})
+			}
+		}
+		wg.Wait()
+	})
+}
+
+func (f *fleetWorld) next() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.names++
+	return f.names
+}
+
+// claim claims a number under a name, and returns it; 0 if there is certainly
+// none.
+func (f *fleetWorld) claim(ctx context.Context, fleet *store.Fleet, name string) gameid.ServerID {
+	repeated := false
+	for {
+		call, cancel := call(ctx)
+		got, err := fleet.Claim(call, name, 0, store.Note{By: "test"})
+		cancel()
+		number := got.ID
+		if taken, ok := errors.AsType[*store.FleetError](err); ok && errors.Is(err, store.ErrTaken) && repeated && taken.Row.Name == name {
+			number, err = taken.Row.ID, nil // it was made the first time
+		}
+		f.tell("claim", err)
+		if number != 0 { // also where it was made, and could not be read
+			f.mu.Lock()
+			if other, twice := f.given[number]; twice {
+				f.t.Errorf("number %s was given to %q and to %q", number, other, name)
+			}
+			f.given[number] = name
+			f.mu.Unlock()
+			return number
+		}
+		if errors.Is(err, store.ErrTaken) {
+			f.t.Errorf("a name that is new: %v", err)
+		}
+		if !errors.Is(err, store.ErrOutcomeUnknown) {
+			time.Sleep(10 * time.Millisecond)
+			return 0
+		}
+		repeated = true
+		select { // the node is away
+		case <-f.t.Context().Done():
+			return 0
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// world makes the database of a world that was never started.
+func (f *fleetWorld) world() *store.DB {
+	db, err := store.Open(f.t.Context(), "sqlite:"+filepath.Join(f.t.TempDir(), fmt.Sprintf("%d.db", f.next())))
+	if err == nil {
+		err = db.CreateSchema(f.t.Context())
+	}
+	if err != nil {
+		f.t.Error(err)
+	}
+	return db
+}
+
+// options are those of a member that is not heard of during the loss of a node.
+var options = store.FleetOptions{Heartbeat: time.Second, Lease: time.Minute}
+
+// races has three worlds, one through each node, start with one number at the
+// same moment. At most one gets it.
+func (f *fleetWorld) races(node int) {
+	f.t.Logf("%s is killed while worlds race for numbers", f.nodes[node].name)
+	f.without(node, func(ctx context.Context, done func()) {
+		for ctx.Err() == nil {
+			number := f.claim(ctx, f.fleets[(node+1)%len(f.fleets)], fmt.Sprint("race ", f.next()))
+			if number == 0 {
+				continue
+			}
+			var wg sync.WaitGroup
+			members, worlds := make([]*store.Member, len(f.fleets)), make([]*store.DB, len(f.fleets))
+			for i, fleet := range f.fleets {
+				db := f.world()
+				worlds[i] = db
+				wg.Go(func() {
+					call, cancel := call(ctx)
+					defer cancel()
+					m, err := db.JoinFleet(call, fleet, number, gameid.Options{}, options)
+					f.tell("join", err)
+					if members[i] = m; err != nil && !known(err) {
+						f.t.Errorf("a start through n%d: %v", i+1, err)
+					}
+				})
+			}
+			wg.Wait()
+			winners := 0
+			for i, m := range members {
+				if m == nil {
+					continue
+				}
+				winners++
+				f.binds(number, worlds[i])
+				if err := m.Close(); err != nil && i != node {
+					f.tell("leave", err)
+				}
+			}
+			for _, db := range worlds {
+				db.Close()
+			}
+			if winners > 1 {
+				f.t.Errorf("number %s was bound to %d worlds", number, winners)
+			}
+			done()
+		}
+	})
+}
+
+// binds notes which world was told that it has a number.
+func (f *fleetWorld) binds(number gameid.ServerID, db *store.DB) {
+	servers, err := db.Registry().Servers(f.t.Context())
+	if err != nil || len(servers) != 1 || servers[0].ID != number {
+		f.t.Errorf("the world of number %s knows of %+v, %v", number, servers, err)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bound[number] = servers[0].World
+}
+
+// known reports whether a start may fail in this way when another world is
+// faster or a node is away.
+func known(err error) bool {
+	for _, target := range []error{store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound,
+		store.ErrUnavailable, store.ErrOutcomeUnknown, store.ErrRetryable, context.DeadlineExceeded} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// outlives has worlds run through all nodes when one is killed. They all mint
+// on. Those of the killed node are back when it is.
+func (f *fleetWorld) outlives(node int) {
+	f.t.Logf("%s is killed while worlds run", f.nodes[node].name)
+	var members []*store.Member
+	for i, fleet := range f.fleets {
+		for range 3 {
+			db := f.world()
+			defer db.Close()
+			number := f.claim(f.t.Context(), fleet, fmt.Sprint("runs ", f.next()))
+			m, err := db.JoinFleet(f.t.Context(), fleet, number, gameid.Options{}, options)
+			if err != nil {
+				f.t.Fatalf("through n%d: %v", i+1, err)
+			}
+			defer m.Close()
+			f.binds(number, db)
+			members = append(members, m)
+		}
+	}
+	reported := func(m *store.Member) uint64 { return m.FleetStatus().Heartbeats }
+	f.nodes[node].kill()
+	for i, m := range members {
+		if i/3 == node {
+			f.await("it is away", func() bool { return m.FleetStatus().State == store.FleetAway })
+		}
+	}
+	for i, m := range members {
+		before := reported(m)
+		if i/3 != node {
+			f.await("it reports", func() bool { return reported(m) > before+2 })
+		}
+		if _, err := gameid.NewGenerator[struct{}](m.Node).Next(); err != nil {
+			f.t.Errorf("a world does not mint: %v", err)
+		}
+	}
+	f.nodes[node].start()
+	f.awaitSynced()
+	for _, m := range members {
+		before := reported(m)
+		f.await("it is back", func() bool { return m.FleetStatus().State == store.FleetJoined && reported(m) > before })
+		if err := m.Err(); err != nil {
+			f.t.Errorf("a world has ended: %v", err)
+		}
+	}
+}
+
+func (f *fleetWorld) await(what string, met func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(patience); !met(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatal("waited in vain: " + what)
+		}
+	}
+}
+
+// end holds what was said against what is there, on every node.
+func (f *fleetWorld) end() {
+	ctx := f.t.Context()
+	f.awaitSynced()
+	for i, fleet := range f.fleets {
+		servers, err := fleet.List(ctx)
+		must(f.t, err)
+		there := make(map[gameid.ServerID]store.FleetServer)
+		for n, s := range servers {
+			there[s.ID] = s
+			if int(s.ID) != n+1 {
+				f.t.Errorf("n%d: number %s is the %d. of all: some were left out", i+1, s.ID, n+1)
+			}
+		}
+		for number, name := range f.given {
+			if there[number].Name != name {
+				f.t.Errorf("n%d: number %s was given to %q, and is that of %q", i+1, number, name, there[number].Name)
+			}
+		}
+		for number, world := range f.bound {
+			if there[number].World != world {
+				f.t.Errorf("n%d: number %s was bound to %s, and is that of %q", i+1, number, world, there[number].World)
+			}
+		}
+	}
+	// One entry for every change.
+	var claims, binds, bound, all int
+	must(f.t, f.nodes[0].admin.QueryRow("SELECT COUNT(DISTINCT server_id), SUM(action = 'claim'), SUM(action = 'bind') FROM fleet.fleet_history").Scan(&all, &claims, &binds))
+	must(f.t, f.nodes[0].admin.QueryRow("SELECT COUNT(*) FROM fleet.fleet_servers WHERE state = 'bound'").Scan(&bound))
+	if claims != all || binds != bound || all < len(f.given) {
+		f.t.Errorf("%d numbers with %d claims, %d of them bound with %d entries; %d were given", all, claims, bound, binds, len(f.given))
+	}
+	for _, table := range []string{"fleet_servers", "fleet_history"} {
+		var first, sum, ignored string
+		for i, n := range f.nodes {
+			must(f.t, n.admin.QueryRow("CHECKSUM TABLE fleet."+table).Scan(&ignored, &sum))
+			if i == 0 {
+				first = sum
+			} else if sum != first {
+				f.t.Errorf("%s has another %s than n1", n.name, table)
+			}
+		}
+	}
+	f.t.Logf("%d numbers claimed, %d bound", all, bound)
+	for _, what := range slices.Sorted(maps.Keys(f.said)) {
+		f.t.Logf("%6d  %s", f.said[what], what)
+	}
+}

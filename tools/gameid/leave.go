@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	ucli "github.com/urfave/cli/v3"
+
+	"mergesafe/tools/internal/cli"
+)
+
+func leaveCommand(env cli.Env) *ucli.Command {
+	return &ucli.Command{
+		Name: "leave",
+		Description: `
+Usage: gameid servers leave -server NUMBER [-apply] [-config FILE] DATABASE
+
+Makes a world forget the fleet registry that it is bound in, so that it starts
+without one, or can be bound in another. A bound world does not start without:
+otherwise a missing line in config.toml would let a cloned disk, or a restored
+backup, run beside the world unseen.
+
+It is meant for a copy for testing that no player ever sees, and for a fleet that
+is given up. It is not needed while the fleet registry is only away: a bound
+world starts then. The server must not run. The fleet registry is not told: the
+number stays that of this world there ("gameid servers retire" ends its use).
+
+DATABASE is a DSN or the name of a [[source]] in the configuration file.
+
+Flags:
+  -server NUMBER   the server
+  -apply           do it; without, nothing is changed
+  -config FILE     the configuration file (default config.toml)
+
+Examples:
+  gameid servers leave sqlite:data/copy-of-s7.db -server 7 -apply`,
+		Flags: worldFlags(),
+		Action: func(ctx context.Context, cmd *ucli.Command) error {
+			return withWorld(ctx, cmd, env, func(w world) error {
+				fleet, err := w.db.Fleet(ctx, w.server)
+				if err != nil {
+					return err
+				}
+				out := cmd.Root().Writer
+				switch {
+				case fleet == "":
+					_, err = fmt.Fprintf(out, "Server %s is bound in no fleet registry.\n", w.server)
+				case !w.apply:
+					_, err = fmt.Fprintf(out, "Server %s is bound in the fleet registry of the identity %s. Nothing was changed: -apply makes it forget that.\n", w.server, fleet)
+				default:
+					if err := w.db.LeaveFleet(ctx, w.server); err != nil {
+						return err
+					}
+					_, err = fmt.Fprintf(out, "Server %s has left the fleet registry of the identity %s. There the number stays that of this world.\n", w.server, fleet)
+				}
+				return err
+			})
+		},
+	}
+}

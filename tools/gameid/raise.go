@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	ucli "github.com/urfave/cli/v3"
+
+	"mergesafe/tools/internal/cli"
+)
+
+func raiseCommand(env cli.Env) *ucli.Command {
+	return &ucli.Command{
+		Name: "raise-mark",
+		Description: `
+Usage: gameid servers raise-mark -server NUMBER [-to TIME] [-apply] [-max-clock-skew TIME] [-config FILE] DATABASE
+
+Reserves all times up to the given one, so that the IDs of the server begin
+after it. It is for a database that was restored from an older copy, before its
+server starts again. IDs that the server had made since that copy are in no table
+any more. They carry times of the past, and the new ones begin at the present; but
+a server that had run ahead of its clock, or whose clock was ahead of that of the
+machine where it starts now, may have used times that are still to come. A
+minute is more than a window of 10 s and two clocks that are kept right. A world
+in a fleet registry does not need it: the mark that is known there counts too.
+
+DATABASE is a DSN or the name of a [[source]] in the configuration file. The
+server must not run.
+
+Flags:
+  -server NUMBER         the server
+  -to TIME               such as 2026-11-21T04:00:00Z (default: in a minute)
+  -apply                 do it; without, nothing is changed
+  -max-clock-skew TIME   the farthest that TIME may be ahead (default 5m), as the
+                         game server is configured
+  -config FILE           the configuration file (default config.toml)
+
+Examples:
+  gameid servers raise-mark s7 -server 7 -apply`,
+		Flags: worldFlags(&ucli.StringFlag{Name: "to"}, &ucli.DurationFlag{Name: "max-clock-skew", Value: 5 * time.Minute}),
+		Action: func(ctx context.Context, cmd *ucli.Command) error {
+			options, err := skew(cmd)
+			if err != nil {
+				return err
+			}
+			to := time.Now().Add(time.Minute)
+			if cmd.IsSet("to") {
+				if to, err = time.Parse(time.RFC3339, cmd.String("to")); err != nil {
+					return cli.Usage("-to is %q: want a time such as 2026-11-21T04:00:00Z", cmd.String("to"))
+				}
+			}
+			return withWorld(ctx, cmd, env, func(w world) error {
+				out := cmd.Root().Writer
+				if !w.apply {
+					_, err := fmt.Fprintf(out, "Nothing was changed: -apply raises the mark of server %s to %s, unless it is later.\n", w.server, stamp(to))
+					return err
+				}
+				raised, err := w.db.RaiseMark(ctx, w.server, to, options)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(out, "The mark of server %s is %s: its IDs begin after that.\n", w.server, mark(raised))
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	ucli "github.com/urfave/cli/v3"
+
+	"mergesafe/store"
+	"mergesafe/tools/internal/cli"
+)
+
+func releaseCommand(env cli.Env) *ucli.Command {
+	return &ucli.Command{
+		Name: "release",
+		Description: `
+Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME] [-fleet DSN] [-config FILE] DATABASE
+
+Ends the lease of a process that is gone, so that its server can start again.
+A lease runs out by itself: after 15 seconds in the database of the world, after
+90 in the fleet registry. It lasts for years only if a database's clock was far
+ahead when it was taken. Set that clock right first.
+
+Without -apply it changes nothing, and shows who has the lease. With -apply it
+first watches for a minute, and gives up if the process renews its lease, or if
+it can be seen to run on this machine. If the process is alive nevertheless,
+such as one that is frozen, no ID is repeated: it finds its lease gone, and
+mints no more. What it had reserved stays reserved.
+
+DATABASE is a DSN or the name of a [[source]] in the configuration file. A world
+that is bound in a fleet registry has a lease there as well, which is ended with
+it.
+
+Flags:
+  -server NUMBER   the server
+  -apply           do it
+  -reason TEXT     with -apply: what had happened; kept in the fleet registry
+  -watch TIME      how long to watch first (default 1m): longer than a third of
+                   the server's window, and than its heartbeat` + fleetHelp + `
+Examples:
+  gameid servers release sqlite:data/s7.db -server 7
+  gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099, host-b is dead"`,
+		Flags: worldFlags(fleetFlag(), &ucli.StringFlag{Name: "reason"}, &ucli.DurationFlag{Name: "watch", Value: time.Minute}),
+		Action: func(ctx context.Context, cmd *ucli.Command) error {
+			watch := cmd.Duration("watch")
+			if watch <= 0 {
+				return cli.Usage("-watch is %s: want more than 0", watch)
+			}
+			return withWorld(ctx, cmd, env, func(w world) error {
+				leases, err := w.db.Leases(ctx, w.fleet, w.server)
+				if err != nil {
+					return err
+				}
+				out := cmd.Root().Writer
+				printLeases(out, leases)
+				switch {
+				case !leases.Held():
+					_, err = fmt.Fprintln(out, "Nobody has the lease: it keeps no server from starting.")
+					return err
+				case !w.apply:
+					_, err = fmt.Fprintln(out, "Nothing was changed. If that process is certainly gone, -apply -reason TEXT ends the lease; or wait until it has run out.")
+					return err
+				}
+				fmt.Fprintf(out, "Watching for %s whether the process renews it ...\n", watch)
+				if err := w.db.EndLeases(ctx, w.fleet, leases, watch, w.note); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(out, "The lease was ended: the server can start.")
+				return err
+			})
+		},
+	}
+}
+
+func printLeases(w io.Writer, l *store.Leases) {
+	fmt.Fprintf(w, "Server %s\n", l.Server)
+	one := func(where string, l *store.Lease) {
+		switch {
+		case l.Holder.IsZero():
+			fact(w, where, "nobody has the lease")
+		case !l.Held():
+			fact(w, where, "the lease ended on %s, of %s", stamp(l.Until), holder(l.Holder))
+		default:
+			fact(w, where, "the lease lasts until %s, %s from now, of %s", stamp(l.Until), span(l.Until.Sub(l.Now)), holder(l.Holder))
+		}
+		if l.Place != "" {
+			fact(w, "", "with the database %s", shown(l.Place))
+		}
+	}
+	one("database", &l.Own)
+	if l.Fleet != nil {
+		one("fleet registry", l.Fleet)
+	}
+	fmt.Fprintln(w)
+}
