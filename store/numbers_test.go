@@ -469,6 +469,47 @@ func TestNumbersContention(t *testing.T) {
 	})
 }
 
+// What Close gives back nobody has got meanwhile.
+func TestNumbersCloseMeanwhile(t *testing.T) {
+	db := withTables(t, "sqlite:"+t.TempDir()+"/game.db")
+	ran(t, db, 7)
+	const goroutines = 4
+	var last number.Number
+	for range 20 {
+		n := share(t, db).open(t, store.NumbersOptions{MinBlock: 100_000})
+		taken := make([][]number.Number, goroutines)
+		var began, done sync.WaitGroup
+		for i := range goroutines {
+			began.Add(1)
+			done.Go(func() {
+				for {
+					got, err := n.Next(t.Context())
+					if len(taken[i]) == 0 {
+						began.Done()
+					}
+					if err != nil {
+						if !errors.Is(err, store.ErrNumbersClosed) {
+							t.Error(err)
+						}
+						return
+					}
+					taken[i] = append(taken[i], got)
+				}
+			})
+		}
+		began.Wait()
+		must(t, n.Close())
+		done.Wait()
+		before := last
+		for _, of := range taken {
+			if len(of) > 0 && of[0] <= before {
+				t.Fatalf("%d was taken before the last Close, and %d after it", before, of[0])
+			}
+			last = max(last, slices.Max(append(of, 0)))
+		}
+	}
+}
+
 func TestAdaptBlock(t *testing.T) {
 	for _, test := range []struct {
 		last, used int64
