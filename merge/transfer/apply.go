@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,7 +201,7 @@ func (r *run) copyAll(ctx context.Context, t *Table, source int) error {
 		if m.finished {
 			return nil
 		}
-		return r.each(ctx, soft, src, l, m, t.Sources[source], func(rows [][]any) error {
+		return r.each(ctx, soft, src, l, m, expected{rows: t.Sources[source].Rows, sum: t.Sources[source].Sum}, func(rows [][]any) error {
 			if change != nil {
 				for _, row := range rows {
 					if _, err := change(row); err != nil {
@@ -212,12 +214,24 @@ func (r *run) copyAll(ctx context.Context, t *Table, source int) error {
 	})
 }
 
+// expected is what the rows of a table must be together.
+type expected struct {
+	rows int64
+	sum  Sum
+	part bool // there may be more rows after these, which are not read
+	any  bool // nothing is expected
+}
+
 // each goes through the rows of a table that lie after a mark, and calls work
 // for every batch in a transaction of the target that moves the mark along. At
 // the end all rows together must be those that were planned.
-func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, want Content, work func(rows [][]any) error) error {
+func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, want expected, work func(rows [][]any) error) error {
 	p := newPace(r.opts.Batch)
-	next, stop := pages(soft, from, l, m.after, p.size)
+	most := int64(math.MaxInt64)
+	if want.part {
+		most = want.rows - m.rows
+	}
+	next, stop := pages(soft, from, l, m.after, p.size, most)
 	defer stop()
 	var h hasher
 	for {
@@ -242,8 +256,8 @@ func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, wa
 		if n := len(pg.rows); n > 0 {
 			to.after = l.keyOf(pg.rows[n-1])
 		}
-		if to.rows > want.Rows || to.finished && (to.rows != want.Rows || to.sum != want.Sum) {
-			return &ChangedError{Database: from.Name, Table: l.table, Rows: to.rows, Want: want.Rows}
+		if !want.any && (to.rows > want.rows || to.finished && (to.rows != want.rows || to.sum != want.sum)) {
+			return &ChangedError{Database: from.Name, Table: l.table, Rows: to.rows, Want: want.rows}
 		}
 		err = r.target.tx(soft, func() error {
 			if err := work(pg.rows); err != nil {
@@ -324,24 +338,29 @@ func (r *run) renameOwn(ctx context.Context) error {
 			}
 			reader := r.reader()
 			defer reader.close()
-			return r.each(ctx, soft, reader, l, m, t.Target, func(rows [][]any) error {
-				for _, row := range rows {
-					old := append([]any(nil), row...)
-					changed, err := change(row)
-					if err != nil {
-						return err
-					}
-					if changed {
-						if err := r.update(soft, l, old, row); err != nil {
-							return err
-						}
-					}
-				}
-				return nil
+			return r.each(ctx, soft, reader, l, m, expected{rows: t.Target.Rows, sum: t.Target.Sum}, func(rows [][]any) error {
+				return r.rewrite(soft, l, rows, change)
 			})
 		})
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// rewrite changes rows of the target where they are.
+func (r *run) rewrite(ctx context.Context, l *layout, rows [][]any, change func([]any) (bool, error)) error {
+	for _, row := range rows {
+		old := slices.Clone(row)
+		changed, err := change(row)
+		if err != nil {
+			return err
+		}
+		if changed {
+			if err := r.update(ctx, l, old, row); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -24,5 +24,7 @@ func TestApply(t *testing.T) {
 		if n := number(t, target, "SELECT COUNT(*) FROM gameid_servers WHERE role = 'merged'"); n != 2 {
 			t.Errorf("%d merged servers", n)
 		}
+		startable(t, target, 1, true)
+		startable(t, sources[0], 2, false)
 	})
 }

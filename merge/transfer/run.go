@@ -187,7 +187,7 @@ func (r *run) progress(step, database, table string, rows int) {
 
 // pages reads a table page by page in the background, one page ahead, from
 // after a key on. size says how many rows the next page should have.
-func pages(ctx context.Context, on *link, l *layout, after []any, size func() int) (next func() (*page, error), stop func()) {
+func pages(ctx context.Context, on *link, l *layout, after []any, size func() int, most int64) (next func() (*page, error), stop func()) {
 	type answer struct {
 		page *page
 		err  error
@@ -199,7 +199,11 @@ func pages(ctx context.Context, on *link, l *layout, after []any, size func() in
 		defer close(done)
 		defer close(answers)
 		for {
-			p, err := readPage(ctx, on, l, after, size())
+			p, err := readPage(ctx, on, l, after, int(min(int64(size()), most)))
+			if err == nil {
+				most -= int64(len(p.rows))
+				p.last = p.last || most == 0
+			}
 			select {
 			case answers <- answer{p, err}:
 			case <-ctx.Done():

@@ -1,0 +1,93 @@
+package transfer
+
+import (
+	"fmt"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+func merged(t *testing.T, e engine, opts PlanOptions) (p *Plan, target Database, sources []Database) {
+	t.Helper()
+	target = gameWorld(t, e, "s1", 1, 20, "anna")
+	sources = []Database{gameWorld(t, e, "s2", 2, 1200, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
+	p = mustPlan(t, target, sources, opts)
+	if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return p, target, sources
+}
+
+func verified(t *testing.T, p *Plan, target Database, sources []Database) *Proof {
+	t.Helper()
+	proof, err := Verify(t.Context(), p, target, sources, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proof
+}
+
+// Verify passes what was copied, and finds one value that is another, one row
+// that is gone, and one of the target's own that was changed.
+func TestVerify(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		p, target, sources := merged(t, e, PlanOptions{})
+		proof := verified(t, p, target, sources)
+		if proof.Verdict != merge.Pass || len(proof.Tables) != 4 {
+			t.Fatalf("%+v", proof)
+		}
+		for _, c := range []struct {
+			change, back     string
+			table            string
+			missing, changed int64
+			own              bool
+		}{
+			{"UPDATE players SET account = 'acc-70x' WHERE name = 'bert700'", "UPDATE players SET account = 'acc-700' WHERE name = 'bert700'", "players", 0, 1, false},
+			{"UPDATE players SET name = 'Bert700' WHERE name = 'bert700'", "UPDATE players SET name = 'bert700' WHERE name = 'bert700'", "players", 0, 1, false},
+			{"UPDATE players SET gold = gold + 1 WHERE name = 'anna3'", "UPDATE players SET gold = gold - 1 WHERE name = 'anna3'", "players", 0, 0, true},
+			{"UPDATE players SET gold = gold + 1 WHERE name LIKE '%a%1' OR name LIKE '%b%1'", "UPDATE players SET gold = gold - 1 WHERE name LIKE '%a%1' OR name LIKE '%b%1'", "players", 0, 121, true},
+			{"DELETE FROM guild_members", "", "guild_members", 121, 0, true},
+		} {
+			exec(t, target, c.change)
+			proof := verified(t, p, target, sources)
+			if proof.Verdict != merge.Fail {
+				t.Errorf("%s: %s", c.change, proof.Verdict)
+			}
+			for _, table := range proof.Tables {
+				if table.Table != c.table {
+					if table.Verdict != merge.Pass {
+						t.Errorf("%s: %+v", c.change, table)
+					}
+					continue
+				}
+				if table.Missing != c.missing || table.Changed != c.changed || table.Own != c.own || len(table.Samples) != int(min(maxSamples, c.missing+c.changed)) {
+					t.Errorf("%s: %+v", c.change, table)
+				}
+			}
+			if c.back != "" {
+				exec(t, target, c.back)
+			}
+		}
+	})
+}
+
+// A source that was written to after it was copied is named.
+func TestVerifyLateWrite(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		p, target, sources := merged(t, e, PlanOptions{})
+		exec(t, sources[0], "UPDATE items SET count = count + 1 WHERE template = 2")
+		proof := verified(t, p, target, sources)
+		if table := proof.Tables[p.index("items")]; proof.Verdict != merge.Fail || fmt.Sprint(table.Sources) != "[s2]" || table.Changed != 1200 || table.Own {
+			t.Errorf("%+v", table)
+		}
+	})
+}
+
+func (p *Plan) index(table string) int {
+	for i := range p.Tables {
+		if p.Tables[i].Name == table {
+			return i
+		}
+	}
+	return -1
+}
