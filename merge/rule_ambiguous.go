@@ -70,8 +70,18 @@ func (c *checker) planAmbiguous(table string, ref reference, stray map[*database
 }
 
 // unambiguous reports whether no value that a reference leads to is in two
-// databases, as was found before.
+// databases, as was found before. That holds for what refers to it only where
+// all databases compare it alike.
 func (c *checker) unambiguous(ref reference) bool {
+	_, model := c.model(ref.ToTable)
+	for _, db := range c.dbs {
+		t := db.tables[ref.ToTable]
+		for _, name := range ref.ToColumns {
+			if t != nil && (t.column(name) == nil || model.column(name) == nil || t.column(name).Collation != model.column(name).Collation) {
+				return false
+			}
+		}
+	}
 	return c.disjoint[keyName(ref.ToTable, ref.ToColumns)]
 }
 

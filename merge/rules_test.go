@@ -232,6 +232,20 @@ func TestDeclared(t *testing.T) {
 		})
 	}
 
+	// The target takes no two of the guilds for equal, but what finds its own
+	// guild at home, in any case, would find the other's in the target.
+	t.Run("ambiguous only to the target", func(t *testing.T) {
+		a, b := settled(1), settled(2)
+		ref := merge.DeclaredReference{Table: "players", Columns: []string{"mail"}, ToTable: "guilds", ToColumns: []string{"name"}}
+		a.Schema.Tables[0].Columns[1].Collation = mergetest.Binary
+		a.Rows["guilds"][0]["name"], b.Rows["guilds"][0]["name"] = "Owls", "OWLS"
+		b.Rows["players"][0]["mail"] = "Owls"
+		want := found{"schema-column|guilds|name": 1, "reference-ambiguous|players|mail → guilds.name": 1}
+		if diff := cmp.Diff(want, findings(check(t, merge.Options{References: []merge.DeclaredReference{ref}}, a, b))); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+	})
+
 	t.Run("ambiguous is shown from all sides", func(t *testing.T) {
 		a, b := game("a", 1, 10), game("b", 10, 10)
 		r := find(check(t, merge.Options{References: []merge.DeclaredReference{owner}}, a, b), merge.CodeReferenceAmbiguous, "pets", "")[0]
