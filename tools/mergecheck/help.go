@@ -1,57 +1,110 @@
 package main
 
+import _ "embed"
+
 // help is what -h prints.
 const help = `Usage: mergecheck [flags] SOURCE SOURCE...
 
 Tells whether game databases can be merged into one (server merge) without
-losing or mixing up rows. It reads all of their keys and never writes: in
-MariaDB and MySQL in one READ ONLY transaction, in SQLite with the file opened
-read-only.
+losing or mixing up rows. It reads their keys and never writes.
 
-A SOURCE is a DSN or the name of a [[source]] in config.toml:
+A SOURCE is a DSN or the name of a [[source]] in config.toml. The first is the
+target, whose schema and collations count:
 
-  sqlite:PATH                                       an SQLite file
-  mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE       MariaDB, MySQL
-  s1                                                name = "s1" in config.toml
+  s1                                             name = "s1" in config.toml
+  sqlite:PATH                                    an SQLite file
+  mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE    MariaDB, MySQL
+
+What is checked:
+
+  -target NAME      another source than the first is the target
+  -include PATTERN  only the tables that match, such as 'char_*'
+  -exclude PATTERN  not these: they are reported as NOT VERIFIED
+  -matrix           every source with every other: which two can be merged
+  -rerun REPORT     only what an earlier report had not passed; without a
+                    SOURCE, the sources of that report
+  -since REPORT     FAIL too if a count moved since an earlier report: somebody
+                    still writes
+  -propose          look for what is worth declaring in config.toml: columns
+                    that seem to be unique or to refer to others
+
+What the results count:
+
+  -allow CODE       what CODE finds does not spoil the verdict, and is shown as
+                    allowed; several: -allow CODE,CODE
+  -fail-on CODE     NOT VERIFIED of CODE counts as FAIL
+  -codes            print all codes and what they mean, and do nothing else
+
+What is printed:
+
+  -html FILE        write the report as one HTML file as well
+  -json             print it as JSON; what is in it: mergecheck -h json
+  -samples N        conflicts of each kind that are shown with their rows
+                    (default 3); all of them are counted whatever N is
+
+How the databases are read (more: mergecheck -h databases):
+
+  -config FILE      with [[source]] and [check] (default "config.toml")
+  -max-load N       rest while a server runs more than N threads
+  -pause DURATION   rest before every batch of rows, such as 20ms
+  -snapshot off     do not read each database as it was at one moment
+  -grants           print the GRANT that each source needs, and do nothing else
+
+Each check ends as PASS, FAIL or NOT VERIFIED; what was not looked at in full
+never passes. Exit codes:
+
+  0   PASS: everything was looked at, and nothing stands against the merge
+  1   FAIL: a merge would lose or mix up rows
+  2   no verdict: wrong usage or configuration, a database that could not be
+      read to the end, or an interrupt; what was found until then is printed
+  3   NOT VERIFIED: nothing was found, but not everything could be looked at
+
+Examples:
+
+  mergecheck s1 s2
+  mergecheck -html ticket.html -max-load 40 s1 s2 s3
+  mergecheck -json s1 s2 > t-1.json; ...; mergecheck -since t-1.json s1 s2
+`
+
+// helpDatabases is what "-h databases" prints.
+const helpDatabases = `How mergecheck reads databases
+
+On MariaDB and MySQL an account needs this and no more, for every database
+(mergecheck -grants prints it):
+
+  CREATE USER 'checker'@'%' IDENTIFIED BY '...';
+  GRANT SELECT ON ` + "`game\\_s1`" + `.* TO 'checker'@'%';
 
 Passwords on a command line can be seen by others on the machine: better give
 the database a name in config.toml and its DSN in an environment variable
 (dsn_env). What is printed never contains them.
 
-Flags:
-
-  -config FILE   where the names of sources are looked up (default "config.toml")
-  -target NAME   the source that the others would be merged into: its schema and
-                 its collations count (default: the first)
-  -samples N     how many conflicts of each kind are shown with their rows
-                 (default 3); all of them are counted whatever N is
-  -json          print the report as JSON
-  -h             print this
-
-Each check ends as PASS, FAIL or NOT VERIFIED; what was not looked at in full
-never passes. Codes and counts are the same in text and in JSON.
-
-Exit codes:
-
-  0   PASS: everything was looked at, and nothing stands against the merge
-  1   FAIL: a merge would lose or mix up rows
-  2   no verdict: wrong usage or configuration, a database that could not be
-      read to the end, or an interrupt
-  3   NOT VERIFIED: nothing was found, but not everything could be looked at
-
-On MariaDB and MySQL an account needs this and no more, for every database:
-
-  CREATE USER 'checker'@'%' IDENTIFIED BY '...';
-  GRANT SELECT ON ` + "`game_s1`" + `.* TO 'checker'@'%';
-
 The databases may be in use. Each is read as it was at the moment when it was
-opened; what is written later is not part of the check, so check again once
-the game servers are stopped, before the merge. An SQLite file that somebody
-has open gets its lock table (-shm) updated, as by every reader.
+opened, in one READ ONLY transaction; an SQLite file is opened read-only. What
+is written later is not part of the check: check again once the game servers
+are stopped, before the merge, and let -since compare the two. An SQLite file
+that somebody has open gets its lock table (-shm) updated, as by every reader.
 
-Examples:
+A snapshot that is open for hours keeps MariaDB from cleaning up behind its
+writers. With -snapshot off every read sees the rows of its own moment; rows
+that are written meanwhile may be seen by one rule and not by another, so such
+a check says so, and is for databases that nobody writes to.
 
-  mergecheck s1 s2
-  mergecheck sqlite:data/s1.db sqlite:data/s2.db sqlite:data/s3.db
-  mergecheck -config ops.toml -target s2 -json s1 s2 s3 > report.json
+-max-load N looks at Threads_running of each server once a second, and reads
+nothing while it is above N (the reading itself counts: one thread for each
+source). -pause D rests before every batch of some thousand rows.
+
+On a terminal a bar for each database shows how far the reading is, how fast,
+and how long the rest will take; elsewhere a line every 30 s does. Totals are
+counted, not estimated. An interrupt (Ctrl-C) ends the check within seconds and
+prints what was established until then, as INCOMPLETE and without a verdict.
 `
+
+// helpJSON is what "-h json" prints.
+//
+//go:embed json.txt
+var helpJSON string
+
+func topics() map[string]string {
+	return map[string]string{"json": helpJSON, "databases": helpDatabases}
+}

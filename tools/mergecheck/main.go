@@ -4,9 +4,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -24,74 +22,81 @@ func run(ctx context.Context, args []string, env cli.Env, stdout, stderr io.Writ
 // command is the command line. stdout and stderr are looked at only to see
 // whether they are terminals.
 func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
-	return &cliv3.Command{
+	cmd := &cliv3.Command{
 		Name:        "mergecheck",
 		Description: help,
-		Flags: []cliv3.Flag{
-			&cliv3.StringFlag{Name: "config", Value: defaultConfig},
-			&cliv3.StringFlag{Name: "target"},
-			&cliv3.IntFlag{Name: "samples", Value: merge.DefaultSamples},
-			&cliv3.BoolFlag{Name: "json"},
-		},
+		Flags:       flags(),
 		Action: func(ctx context.Context, cmd *cliv3.Command) error {
-			report, err := check(ctx, cmd, env, stderr)
-			if err != nil {
+			out := cmd.Root().Writer
+			if cmd.Bool("codes") {
+				return writeCodes(out)
+			}
+			s, err := newSettings(cmd, env)
+			switch {
+			case err != nil:
 				return err
+			case cmd.Bool("grants"):
+				return writeGrants(out, s.places)
+			case s.matrix:
+				return matrix(ctx, s, out, stderr)
+			default:
+				return check(ctx, s, out, stderr, screenOf(stdout, env))
 			}
-			if err := write(cmd.Root().Writer, report, cmd.Bool("json"), screenOf(stdout, env)); err != nil {
-				return fmt.Errorf("write the report: %w", err)
-			}
-			return cli.Code(report.ExitCode())
 		},
 	}
+	cli.Topics(cmd, topics())
+	return cmd
 }
 
-// check carries the check out that the command line asks for.
-func check(ctx context.Context, cmd *cliv3.Command, env cli.Env, stderr io.Writer) (*merge.Report, error) {
-	if n := cmd.Int("samples"); n < 0 {
-		return nil, cli.Usage("-samples %d: want 0 or more", n)
-	}
-	places, err := locate(cmd.Args().Slice(), cmd.String("config"), cmd.IsSet("config"), env)
+// check carries the check out and prints the report. An error may come with a
+// report, of what was established until then.
+func check(ctx context.Context, s settings, out, stderr io.Writer, screen screen) error {
+	page, err := newHTMLFile(s.html)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	target, err := findTarget(cmd.String("target"), places)
-	if err != nil {
-		return nil, err
+	defer page.close()
+	report, checkErr := runCheck(ctx, s, stderr)
+	if report == nil {
+		return noVerdict(ctx, checkErr)
 	}
-	sources, closeAll, err := open(ctx, places)
+	if s.since != nil && checkErr == nil {
+		holdAgainst(report, s.since)
+	}
+	if s.json {
+		err = writeJSON(out, report)
+	} else {
+		err = report.WriteText(out, merge.TextOptions{Width: screen.width, Color: screen.color})
+	}
+	if err = errors.Join(err, page.write(report)); err != nil {
+		return err
+	}
+	if checkErr != nil {
+		return noVerdict(ctx, checkErr)
+	}
+	return cli.Code(report.ExitCode())
+}
+
+func runCheck(ctx context.Context, s settings, stderr io.Writer) (*merge.Report, error) {
+	p := newProgress(stderr, isTerminal(stderr), placeNames(s.places))
+	defer p.stop()
+	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()
 	if err != nil {
-		return nil, noVerdict(ctx, err)
+		return nil, err
 	}
-	options := merge.Options{Target: target, Samples: cmd.Int("samples")}
-	if options.Samples == 0 {
-		options.Samples = -1 // none, rather than the default
-	}
-	bars := newProgress(stderr, places)
-	defer bars.stop()
-	options.Progress = bars.report
-	report, err := merge.Check(ctx, sources, options)
-	if err != nil {
-		return nil, noVerdict(ctx, err)
-	}
-	return report, nil
+	s.options.Quick, s.options.Progress = p.quick, p.report
+	return merge.Check(ctx, sources, s.options)
 }
 
 // noVerdict says of an error, or of an interrupt, what it leaves unknown.
 func noVerdict(ctx context.Context, err error) error {
-	const unknown = "nothing is known of this merge"
-	if ctx.Err() != nil {
-		return errors.New("no verdict: " + unknown)
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("no verdict")
+	case errors.Is(err, merge.ErrOptions):
+		return cli.WithHint(err, "What is declared, included and excluded comes from [check] in the configuration, or from the flags.")
+	default:
+		return cli.WithHint(err, "There is no verdict.")
 	}
-	return cli.WithHint(err, "There is no verdict: "+unknown+".")
-}
-
-func write(w io.Writer, report *merge.Report, asJSON bool, screen screen) error {
-	if !asJSON {
-		return report.WriteText(w, merge.TextOptions{Width: screen.width, Color: screen.color})
-	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(report)
 }

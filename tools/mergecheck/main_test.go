@@ -15,7 +15,6 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
-	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
@@ -58,12 +57,6 @@ func program(run func(args []string) error) func() {
 }
 
 func TestScripts(t *testing.T) { clitest.Run(t, nil) }
-
-func TestHelp(t *testing.T) {
-	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout, os.Stderr)); err != nil {
-		t.Error(err)
-	}
-}
 
 // mkworld makes the database of a game server with some players, who have an
 // item each. Everything depends on the arguments alone: two worlds of one

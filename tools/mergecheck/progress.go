@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,96 +13,156 @@ import (
 	"mergesafe/merge"
 )
 
-// progress shows, on a terminal, one line per database: what is being read,
-// how many rows were, and how fast. It has no influence on the result. The
-// zero progress shows nothing.
+// progress shows on stderr how far a check has come: first what takes only
+// seconds to find out, then a bar for every database. Where stderr is no
+// terminal nothing is shown for the first lineEvery, and a line of all
+// databases together from then on. It has no influence on the result.
 type progress struct {
-	bars  *mpb.Progress
-	lines map[string]*line // by name of the source
+	w        io.Writer
+	terminal bool
+	options  []mpb.ContainerOption
+	names    []string
+	ended    chan struct{} // closed by stop
+	finished chan struct{} // closed when the last line is written
+
+	mu     sync.Mutex
+	meters map[string]*meter // by name of the source
+	latest merge.Progress
+	early  string // what was found first, while it is not yet shown
+	seen   int64  // rows that the last line told of
+
+	bars  *mpb.Progress // nil until rows are read
+	lines []*mpb.Bar    // in the order of names
 }
 
-// line is what is shown of one database. The bars read it while the check
-// writes it.
-type line struct {
-	bar *mpb.Bar
+const lineEvery = 30 * time.Second
 
-	mu      sync.Mutex
-	started time.Time
-	current merge.Progress
-	before  int64 // rows of what was read earlier
-}
-
-// newProgress shows progress on stderr if that is a terminal.
-func newProgress(stderr io.Writer, places []place) *progress {
-	if !isTerminal(stderr) {
-		return &progress{}
-	}
-	return startProgress(stderr, places)
-}
-
-func startProgress(w io.Writer, places []place, options ...mpb.ContainerOption) *progress {
+func newProgress(w io.Writer, terminal bool, names []string, options ...mpb.ContainerOption) *progress {
 	p := &progress{
-		bars:  mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(w)}, options...)...),
-		lines: make(map[string]*line),
+		w: w, terminal: terminal, options: options, names: names, meters: make(map[string]*meter),
+		ended: make(chan struct{}), finished: make(chan struct{}),
 	}
-	for _, place := range places {
-		l := &line{started: time.Now()}
-		p.lines[place.name] = l
-		l.bar = p.bars.New(0, mpb.NopStyle(),
-			mpb.PrependDecorators(decor.Name(place.name, decor.WCSyncSpaceR)),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return l.text(time.Now()) })),
-			mpb.BarRemoveOnComplete())
+	for _, name := range names {
+		p.meters[name] = new(meter)
+	}
+	if terminal {
+		close(p.finished)
+	} else {
+		go p.writeLines()
 	}
 	return p
 }
 
+// quick is [merge.Options.Quick].
+func (p *progress) quick(r *merge.Report) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.early = early(r)
+	if p.terminal {
+		p.showEarly()
+	}
+}
+
+func (p *progress) showEarly() {
+	io.WriteString(p.w, p.early)
+	p.early = ""
+}
+
 // report is [merge.Options.Progress].
 func (p *progress) report(now merge.Progress) {
-	if l := p.lines[now.Source]; l != nil {
-		l.report(now)
+	i := slices.Index(p.names, now.Source)
+	if i < 0 {
+		return
+	}
+	p.mu.Lock()
+	p.latest = now
+	p.meters[now.Source].report(now, time.Now())
+	p.mu.Unlock()
+	if !p.terminal {
+		return
+	}
+	// Without the lock: the bars take it themselves.
+	if p.bars == nil {
+		p.startBars()
+	}
+	p.lines[i].SetTotal(max(now.SourceTotal, 1), false)
+	p.lines[i].SetCurrent(now.SourceRows)
+}
+
+// rests notes that a database is not read because its server has too much to do.
+func (p *progress) rests(source string, threads int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.meters[source].load = threads
+}
+
+func (p *progress) startBars() {
+	p.bars = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(p.w)}, p.options...)...)
+	for _, name := range p.names {
+		m := p.meters[name]
+		p.lines = append(p.lines, p.bars.New(0, mpb.BarStyle(),
+			mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				return m.text(time.Now())
+			})),
+			mpb.BarWidth(14), mpb.BarRemoveOnComplete()))
 	}
 }
 
-func (l *line) report(now merge.Progress) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now.Code != l.current.Code || now.Table != l.current.Table || now.Rows < l.current.Rows {
-		l.before += l.current.Rows
-	}
-	l.current = now
-}
-
-// text is, for example, "players, key-collision: 12.5 M rows, 3400 k/s".
-func (l *line) text(now time.Time) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.current.Table == "" {
-		return "waiting"
-	}
-	total := l.before + l.current.Rows
-	rate := float64(total) / max(now.Sub(l.started).Seconds(), 0.001)
-	return fmt.Sprintf("%s, %s: %s rows, %s/s", l.current.Table, l.current.Code, short(float64(total)), short(rate))
-}
-
-// short writes a number for a line that has little room.
-func short(n float64) string {
-	switch {
-	case n < 1e4:
-		return fmt.Sprintf("%.0f", n)
-	case n < 1e7:
-		return fmt.Sprintf("%.0f k", n/1e3)
-	default:
-		return fmt.Sprintf("%.1f M", n/1e6)
+// writeLines writes a line now and then, until stop.
+func (p *progress) writeLines() {
+	defer close(p.finished)
+	ticker := time.NewTicker(lineEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.ended:
+			return
+		case <-ticker.C:
+			p.mu.Lock()
+			p.showEarly()
+			fmt.Fprintln(p.w, "mergecheck:", p.line(time.Now()))
+			p.mu.Unlock()
+		}
 	}
 }
 
-// stop takes the lines off the screen.
+// line is about all databases together.
+func (p *progress) line(now time.Time) string {
+	var done, total int64
+	var rate float64
+	var resting string
+	for _, name := range p.names {
+		m := p.meters[name]
+		done += m.current.SourceRows
+		total += m.current.SourceTotal
+		rate += m.rate(now)
+		if m.load > 0 {
+			resting += "  " + name + " is " + m.resting()
+		}
+	}
+	if p.latest.Table == "" {
+		return "no rows are read yet" + resting
+	}
+	line := howFar(done, total, rate) + "  " + reading(p.latest) + resting
+	if done == p.seen {
+		line += "  nothing was read in the last " + lineEvery.String()
+	}
+	p.seen = done
+	return line
+}
+
+// stop takes the bars off the screen, and ends the lines.
 func (p *progress) stop() {
+	close(p.ended)
+	<-p.finished
 	if p.bars == nil {
 		return
 	}
 	for _, l := range p.lines {
-		l.bar.Abort(true)
+		l.Abort(true)
 	}
 	p.bars.Wait()
 }

@@ -4,67 +4,132 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/merge"
 )
 
-func TestLine(t *testing.T) {
-	start := time.Unix(0, 0)
-	l := &line{started: start}
-	if got := l.text(start); got != "waiting" {
-		t.Errorf("before anything was read: %q", got)
+// known is what is found before the keys are read.
+var known = &merge.Report{
+	Incomplete: "the keys are not yet read",
+	Sources: []merge.Summary{
+		{Name: "s1", Tables: []merge.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
+		{Name: "s2", Tables: []merge.TableSummary{{Table: "items", Rows: 1}}},
+	},
+	Results: []merge.Result{
+		{Code: merge.CodeColumnOpaque, Table: "mail", Subject: "body\x1b[2J", Verdict: merge.NotVerified, Message: "may hold IDs"},
+		{Code: merge.CodeServerConflict, Verdict: merge.Fail, Message: "server 1 in s1, s2"},
+		{Code: merge.CodeTableSkipped, Table: "log", Verdict: merge.NotVerified, CountsAs: merge.Pass, Message: "was not read"},
+		{Code: merge.CodeSchemaVersion, Verdict: merge.Pass},
+	},
+}
+
+const knownText = `Before the keys are read, no verdict yet: of 4 checks 1 failed, 1 not verified
+  FAIL  server-conflict: server 1 in s1, s2
+  NOT VERIFIED  column-opaque mail body\x1b[2J: may hold IDs
+  s1  1,234 rows in 2 tables
+  s2  1 row in 1 table
+`
+
+func TestEarly(t *testing.T) {
+	if diff := cmp.Diff(knownText, early(known)); diff != "" {
+		t.Error(diff)
 	}
-	for _, tt := range []struct {
-		now  merge.Progress
-		want string
-	}{
-		{merge.Progress{Code: "key-collision", Table: "items", Rows: 4096}, "items, key-collision: 4096 rows, 2048/s"},
-		{merge.Progress{Code: "key-collision", Table: "items", Rows: 30_000_000}, "items, key-collision: 30.0 M rows, 15.0 M/s"},
-		{merge.Progress{Code: "key-collision", Table: "players", Rows: 10}, "players, key-collision: 30.0 M rows, 15.0 M/s"},
-		{merge.Progress{Code: "unique-collision", Table: "players", Rows: 1_000_000}, "players, unique-collision: 31.0 M rows, 15.5 M/s"},
-	} {
-		l.report(tt.now)
-		if got := l.text(start.Add(2 * time.Second)); got != tt.want {
-			t.Errorf("%+v: got %q, want %q", tt.now, got, tt.want)
-		}
+	many := &merge.Report{}
+	for range 20 {
+		many.Results = append(many.Results, merge.Result{Code: "x", Verdict: merge.Fail})
+		many.Sources = append(many.Sources, merge.Summary{Name: "s"})
+	}
+	got := early(many)
+	if n := strings.Count(got, "\n"); n != 1+2*(earlyLines+1) || !strings.Contains(got, "and 12 more\n") || !strings.Contains(got, "and 12 more databases\n") {
+		t.Errorf("%d lines:\n%s", n, got)
 	}
 }
 
-func TestShort(t *testing.T) {
-	for n, want := range map[float64]string{0: "0", 9999: "9999", 12_345: "12 k", 9_999_000: "9999 k", 12_345_678: "12.3 M"} {
-		if got := short(n); got != want {
-			t.Errorf("%v: got %s, want %s", n, got, want)
-		}
-	}
-}
-
-// There is a line for every database, and none is left at the end.
-func TestProgress(t *testing.T) {
-	var screen bytes.Buffer
+// On a terminal what is known is there at once, then a line for every
+// database, and none of these is left at the end.
+func TestProgressOnTerminal(t *testing.T) {
+	screen := screenWriter{wrote: make(chan bool, 100)}
 	refresh := make(chan any)
-	p := startProgress(&screen, []place{{name: "s1"}, {name: "s2"}}, mpb.WithManualRefresh(refresh))
-	p.report(merge.Progress{Code: "key-collision", Source: "s2", Table: "items", Rows: 123})
+	p := newProgress(&screen, true, []string{"s1", "s2"}, mpb.WithManualRefresh(refresh))
+	p.quick(known)
+	<-screen.wrote
+	if diff := cmp.Diff(knownText, screen.text.String()); diff != "" {
+		t.Error(diff)
+	}
+	p.report(merge.Progress{Code: "key-collision", Source: "s2", Table: "items", SourceRows: 50, SourceTotal: 200})
 	p.report(merge.Progress{Source: "unknown"})
 	refresh <- time.Now()
+	<-screen.wrote
+	p.rests("s1", 99)
+	refresh <- time.Now()
+	<-screen.wrote
 	p.stop()
-	got := screen.String()
-	for _, want := range []string{"s1", "waiting", "s2", "items, key-collision: 123 rows"} {
+	got := screen.text.String()
+	for _, want := range []string{"s1", "waiting", "s2", "25 %  50 of 200 rows", "items key-collision", "[==>---", "resting: 99 threads are running"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen: %q", want, got)
 		}
 	}
 }
 
-// Where stderr is no terminal, nothing is shown.
-func TestNoProgress(t *testing.T) {
-	var stderr bytes.Buffer
-	p := newProgress(&stderr, []place{{name: "s1"}})
-	p.report(merge.Progress{Source: "s1", Table: "items", Rows: 1})
-	p.stop()
-	if stderr.Len() > 0 {
-		t.Errorf("got %q", &stderr)
-	}
+// screenWriter tells when something was written.
+type screenWriter struct {
+	text  bytes.Buffer
+	wrote chan bool
+}
+
+func (s *screenWriter) Write(p []byte) (int, error) {
+	defer func() { s.wrote <- true }()
+	return s.text.Write(p)
+}
+
+// Elsewhere a short check leaves nothing, and a long one says every 30 seconds
+// how far it is.
+func TestProgressInLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		p := newProgress(&log, false, []string{"s1", "s2"})
+		step := func(d time.Duration, want string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if diff := cmp.Diff(want, log.String()); diff != "" {
+				t.Errorf("after %s (-want +got):\n%s", d, diff)
+			}
+			log.Reset()
+		}
+		report := func(source, table string, rows int64) {
+			p.report(merge.Progress{Code: "key-collision", Source: source, Table: table, SourceRows: rows, SourceTotal: 1_000_000})
+		}
+		p.quick(known)
+		step(20*time.Second, "")
+		report("s1", "items", 0)
+		report("s2", "items", 0)
+		step(9*time.Second, "")
+		report("s1", "items", 90_000)
+		report("s2", "items", 180_000)
+		step(time.Second, knownText+"mergecheck: 13 %  270 k of 2000 k rows  27 k/s  1m4s left  items key-collision\n")
+		step(29*time.Second, "")
+		report("s1", "players", 400_000)
+		p.rests("s1", 99)
+		step(time.Second, "mergecheck: 29 %  580 k of 2000 k rows  14 k/s  1m38s left  players key-collision  s1 is resting: 99 threads are running\n")
+		step(30*time.Second, "mergecheck: 29 %  580 k of 2000 k rows  8286/s  2m51s left  players key-collision  s1 is resting: 99 threads are running  nothing was read in the last 30s\n")
+		p.stop()
+		step(time.Minute, "")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		p := newProgress(&log, false, []string{"s1"})
+		time.Sleep(lineEvery)
+		synctest.Wait()
+		p.stop()
+		if got, want := log.String(), "mergecheck: no rows are read yet\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }

@@ -228,7 +228,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 
 func interrupted(t *testing.T, got result) {
 	t.Helper()
-	want := result{cli.Incomplete, "", "mergecheck: interrupted: no verdict: nothing is known of this merge\n"}
+	want := result{cli.Incomplete, "", "mergecheck: interrupted: no verdict\n"}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -26,14 +27,8 @@ type place struct {
 }
 
 // locate finds the databases that the arguments mean: each is a DSN or the
-// name of a source in the configuration. A file that is named must be right
-// even if no argument needs it.
-func locate(args []string, configFile string, configGiven bool, env cli.Env) ([]place, error) {
-	if configGiven {
-		if _, err := config.Load(configFile); err != nil {
-			return nil, err
-		}
-	}
+// name of a source in the configuration.
+func locate(args []string, configFile string, env cli.Env) ([]place, error) {
 	if len(args) < 2 {
 		return nil, cli.Usage("got %d of the databases to merge, want two or more: each a DSN such as \"sqlite:data/s1.db\" or the name of a [[source]] in %s", len(args), configFile)
 	}
@@ -81,6 +76,14 @@ func names(dsn string) (short, long string) {
 	return store.Redact(dsn), store.Redact(dsn)
 }
 
+func placeNames(places []place) []string {
+	var all []string
+	for _, p := range places {
+		all = append(all, p.name)
+	}
+	return all
+}
+
 // distinct returns an error if two places are the same database as far as
 // their DSNs tell.
 func distinct(places []place) error {
@@ -126,22 +129,33 @@ func findTarget(target string, places []place) (string, error) {
 	return "", cli.Usage("-target %s is none of the databases%s: want one of %s", store.Redact(target), nearest.Hint(target, names), strings.Join(names, ", "))
 }
 
-// open opens all places. closeAll closes those that were opened, also if there
-// is an error.
-func open(ctx context.Context, places []place) (sources []merge.Source, closeAll func(), err error) {
+// open opens all places, to be read as the settings say. rests is told when the
+// reading of one has to wait because of its server's load. closeAll closes those
+// that were opened, also if there is an error.
+func open(ctx context.Context, s settings, rests func(source string, threads int)) (sources []merge.Source, closeAll func(), err error) {
 	var opened []*sqlsource.Source
 	closeAll = func() {
+		// All at once: each waits a moment for a server that does not answer.
+		var closing sync.WaitGroup
 		for _, s := range opened {
-			s.Close() // nothing was written that could be lost
+			closing.Go(func() { s.Close() }) // nothing was written that could be lost
 		}
+		closing.Wait()
 	}
-	for _, p := range places {
-		s, err := sqlsource.Open(ctx, p.name, p.dsn.Reveal())
+	for _, p := range s.places {
+		var source *sqlsource.Source // set before anybody pauses
+		options := sqlsource.Options{NoSnapshot: !s.snapshot}
+		if s.throttle != (throttle{}) {
+			options.Pause = s.throttle.pauser(
+				func(ctx context.Context) (int, error) { return source.Load(ctx) },
+				func(threads int) { rests(p.name, threads) })
+		}
+		source, err = sqlsource.OpenWith(ctx, p.name, p.dsn.Reveal(), options)
 		if err != nil {
 			return nil, closeAll, fmt.Errorf("%s: %w", p.name, err)
 		}
-		opened = append(opened, s)
-		sources = append(sources, s)
+		opened = append(opened, source)
+		sources = append(sources, source)
 	}
 	return sources, closeAll, nil
 }

@@ -31,6 +31,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -65,7 +66,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 	selected := selection(root, args)
 	var err error
 	if wantsHelp(args) {
-		fmt.Fprintln(out, strings.TrimSpace(selected.Description))
+		fmt.Fprintln(out, strings.TrimSpace(helpText(selected, args)))
 	} else {
 		err = root.Run(ctx, args)
 	}
@@ -95,16 +96,45 @@ func prepare(cmd *cli.Command) {
 // The library would take an argument beside -h for the name of a command, and
 // refuse a line that has another mistake in it: just when help is needed.
 func wantsHelp(args []string) bool {
-	args = args[min(1, len(args)):]
-	if len(args) > 0 && args[0] == "help" {
-		return true
-	}
+	_, ok := helpArg(args)
+	return ok
+}
+
+// helpArg returns the argument behind the one that asks for help, "" if there
+// is none, and whether there is one that does.
+func helpArg(args []string) (next string, ok bool) {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
-	return slices.ContainsFunc(args, func(arg string) bool {
-		return arg == "-h" || arg == "-help" || arg == "--help"
-	})
+	for i, arg := range args[min(1, len(args)):] {
+		if arg == "-h" || arg == "-help" || arg == "--help" || arg == "help" && i == 0 {
+			return strings.Join(args[min(i+2, len(args)):min(i+3, len(args))], ""), true
+		}
+	}
+	return "", false
+}
+
+// topicsKey is where the topics of a command are kept.
+const topicsKey = "topics of help"
+
+// Topics gives a command further texts of help, by name: "-h NAME" prints one
+// of them.
+func Topics(cmd *cli.Command, texts map[string]string) {
+	cmd.Metadata = map[string]any{topicsKey: texts}
+}
+
+func topicsOf(cmd *cli.Command) map[string]string {
+	texts, _ := cmd.Metadata[topicsKey].(map[string]string)
+	return texts
+}
+
+// helpText is the help of a command, or the topic that is asked for.
+func helpText(cmd *cli.Command, args []string) string {
+	name, _ := helpArg(args)
+	if text, ok := topicsOf(cmd)[name]; ok {
+		return text
+	}
+	return cmd.Description
 }
 
 // selection returns the command that the arguments select, as far as they do.
@@ -177,7 +207,8 @@ func report(ctx context.Context, stderr io.Writer, cmd *cli.Command, err error) 
 }
 
 // CheckHelp returns an error for each command at or below cmd whose
-// Description leaves out one of its flags or commands, or shows no example.
+// Description leaves out one of its flags, commands or topics, or shows no
+// example.
 // It is for the tests of the tools.
 func CheckHelp(cmd *cli.Command) error {
 	var errs []error
@@ -191,6 +222,9 @@ func CheckHelp(cmd *cli.Command) error {
 		for _, name := range flag.Names() {
 			need("-" + name)
 		}
+	}
+	for _, topic := range slices.Sorted(maps.Keys(topicsOf(cmd))) {
+		need("-h " + topic)
 	}
 	for _, sub := range cmd.Commands {
 		need("  " + sub.Name + " ")

@@ -14,7 +14,7 @@ import (
 
 // program makes a tool with a command that echoes its arguments and fails as asked.
 func program(actionErr error) *cli.Command {
-	return &cli.Command{
+	cmd := &cli.Command{
 		Name:        "prog",
 		Description: "Help of prog.",
 		Commands: []*cli.Command{{
@@ -38,6 +38,8 @@ func program(actionErr error) *cli.Command {
 			},
 		}},
 	}
+	Topics(cmd, map[string]string{"files": "What prog writes."})
+	return cmd
 }
 
 func TestRun(t *testing.T) {
@@ -78,6 +80,12 @@ func TestRun(t *testing.T) {
 		{"-h", nil, result{OK, "Help of prog.\n", ""}},
 		{"help", nil, result{OK, "Help of prog.\n", ""}},
 		{"help echo", nil, result{OK, "Help of echo.\n", ""}},
+		{"help files", nil, result{OK, "What prog writes.\n", ""}},
+		{"-h files", nil, result{OK, "What prog writes.\n", ""}},
+		{"-x a -h files b", nil, result{OK, "What prog writes.\n", ""}},
+		{"files -h", nil, result{OK, "Help of prog.\n", ""}},
+		{"-h flies", nil, result{OK, "Help of prog.\n", ""}},
+		{"-h echo files", nil, result{OK, "Help of echo.\n", ""}},
 		{"echo -h", nil, result{OK, "Help of echo.\n", ""}},
 		{"echo -nonsense a -help", nil, result{OK, "Help of echo.\n", ""}},
 		{"--help echo", nil, result{OK, "Help of echo.\n", ""}},
@@ -144,7 +152,9 @@ func TestCheckHelp(t *testing.T) {
 	}, {
 		Name: "other", Description: "Example: prog other",
 	}}}
-	want := `the help of "echo" does not mention "Example"` + "\n" +
+	Topics(command, map[string]string{"files": "..."})
+	want := `the help of "prog" does not mention "-h files"` + "\n" +
+		`the help of "echo" does not mention "Example"` + "\n" +
 		`the help of "echo" does not mention "-times"` + "\n" +
 		`the help of "prog" does not mention "  other "`
 	if diff := cmp.Diff(want, fmt.Sprint(CheckHelp(command))); diff != "" {

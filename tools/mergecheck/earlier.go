@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+	"mergesafe/merge/htmlreport"
+	"mergesafe/tools/internal/cli"
+)
+
+// readEarlier reads a report that -json or -html wrote.
+func readEarlier(file string) (*merge.Report, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if doc, ok := htmlreport.Extract(text); ok {
+		text = doc
+	}
+	var head struct {
+		Version int             `json:"version"`
+		Pairs   json.RawMessage `json:"pairs"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil || head.Version == 0 {
+		return nil, fmt.Errorf("%s is not a report: want a file that -json or -html wrote", file)
+	}
+	if head.Version != merge.ReportVersion {
+		return nil, fmt.Errorf("%s is a report of version %d: this program reads version %d", file, head.Version, merge.ReportVersion)
+	}
+	if head.Pairs != nil {
+		return nil, fmt.Errorf("%s is a matrix: want the report of one check", file)
+	}
+	r := new(merge.Report)
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
+		return nil, fmt.Errorf("%s is not a report: %w", file, err)
+	}
+	return r, nil
+}
+
+// notPassed names the results of an earlier report to look at again: all that
+// did not pass, also those that were allowed.
+func notPassed(file string, old *merge.Report) ([]merge.Selection, error) {
+	if old.Incomplete != "" {
+		return nil, cli.Usage("%s is incomplete (%s): what it lacks was never checked; run the whole check", file, old.Incomplete)
+	}
+	var only []merge.Selection
+	for _, r := range old.Results {
+		if r.Verdict == merge.Pass || r.Code == codeMoved {
+			continue
+		}
+		only = append(only, merge.Selection{Code: r.Code, Table: r.Table, Subject: r.Subject})
+	}
+	if len(only) == 0 {
+		return nil, cli.Usage("%s has nothing to check again: everything passed", file)
+	}
+	return only, nil
+}
+
+func sourceNames(r *merge.Report) []string {
+	var names []string
+	for _, s := range r.Sources {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// comparable returns an error if an earlier report is not about the same
+// merge, so that counts could not be held against each other.
+func comparable(file string, old *merge.Report, places []place, target string) error {
+	now := placeNames(places)
+	if target == "" {
+		target = now[0]
+	}
+	then := sourceNames(old)
+	slices.Sort(then)
+	slices.Sort(now)
+	switch {
+	case old.Incomplete != "":
+		return cli.Usage("-since: %s is incomplete (%s): there is not enough to compare with", file, old.Incomplete)
+	case len(old.Only) > 0:
+		return cli.Usage("-since: %s is a part of a check, made by -rerun: there is not enough to compare with", file)
+	case !slices.Equal(then, now):
+		return cli.Usage("-since: %s is about %s, not about %s", file, strings.Join(then, ", "), strings.Join(now, ", "))
+	case old.Target != target:
+		return cli.Usage("-since: in %s the target is %s, not %s", file, old.Target, target)
+	}
+	return nil
+}

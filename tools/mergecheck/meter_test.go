@@ -1,0 +1,54 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"mergesafe/merge"
+)
+
+func TestMeter(t *testing.T) {
+	start := time.Unix(0, 0)
+	m := new(meter)
+	if got := m.text(start); got != "waiting" {
+		t.Errorf("before anything was read: %q", got)
+	}
+	m.load = 57
+	if got, want := m.text(start), "resting: 57 threads are running"; got != want {
+		t.Errorf("before anything was read: %q, want %q", got, want)
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		now   merge.Progress
+		want  string
+	}{
+		{0, merge.Progress{Code: "key-collision", Table: "items", SourceRows: 4096, SourceTotal: 60e6}, "0 %  4096 of 60.0 M rows  4096 k/s  15s left  items key-collision"},
+		{2 * time.Second, merge.Progress{Code: "key-collision", Table: "items", SourceRows: 30e6, SourceTotal: 60e6}, "50 %  30.0 M of 60.0 M rows  15.0 M/s  2s left  items key-collision"},
+		{4 * time.Second, merge.Progress{Code: "unique-collision", Table: "a\x1b[2J", SourceRows: 31e6, SourceTotal: 60e6}, `51 %  31.0 M of 60.0 M rows  7750 k/s  4s left  a\x1b[2J unique-collision`},
+		{time.Hour, merge.Progress{Code: "unique-collision", Table: "players", SourceRows: 36e6, SourceTotal: 3600e6}, "1 %  36.0 M of 3600.0 M rows  10 k/s  99h0m0s left  players unique-collision"},
+		{time.Hour, merge.Progress{Code: "unique-collision", Table: "players", SourceRows: 0, SourceTotal: 10}, "0 %  0 of 10 rows  0/s  nobody knows how long  players unique-collision"},
+		{time.Hour, merge.Progress{Code: "unique-collision", Table: "players", SourceRows: 0, SourceTotal: 0}, "100 %  0 of 0 rows  0/s  players unique-collision"},
+	} {
+		now := start.Add(tt.after)
+		m.report(tt.now, now)
+		if got := m.text(now); got != tt.want {
+			t.Errorf("%+v: got %q, want %q", tt.now, got, tt.want)
+		}
+	}
+	m.load = 41
+	if got, want := m.text(start.Add(time.Hour)), "100 %  0 of 0 rows  0/s  resting: 41 threads are running"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	m.report(merge.Progress{Code: "key-collision", Table: "items"}, start)
+	if m.load != 0 {
+		t.Error("still resting although rows are read")
+	}
+}
+
+func TestShort(t *testing.T) {
+	for n, want := range map[float64]string{0: "0", 9999: "9999", 12_345: "12 k", 9_999_000: "9999 k", 12_345_678: "12.3 M"} {
+		if got := short(n); got != want {
+			t.Errorf("%v: got %s, want %s", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestThrottle(t *testing.T) {
+	loads := func(answers ...int) (func(context.Context) (int, error), *int) {
+		asked := new(int)
+		return func(context.Context) (int, error) {
+			*asked++
+			return answers[min(*asked, len(answers))-1], nil
+		}, asked
+	}
+	for _, tt := range []struct {
+		name    string
+		t       throttle
+		loads   []int
+		batches int
+		took    time.Duration
+		asked   int
+		rested  []int
+	}{
+		{"nothing asked for", throttle{}, []int{1000}, 100, 0, 0, nil},
+		{"a pause only", throttle{pause: 20 * time.Millisecond}, []int{1000}, 100, 2 * time.Second, 0, nil},
+		{"little load, asked for once", throttle{maxLoad: 10}, []int{10}, 100, 0, 1, nil},
+		{"much load for two looks", throttle{maxLoad: 10}, []int{11, 57, 10}, 100, 2 * time.Second, 3, []int{11, 57}},
+		{"asked for every second", throttle{maxLoad: 10, pause: 100 * time.Millisecond}, []int{1}, 100, 10 * time.Second, 10, nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			load, asked := loads(tt.loads...)
+			var rested []int
+			pause := tt.t.pauser(load, func(n int) { rested = append(rested, n) })
+			start := time.Now()
+			for range tt.batches {
+				if err := pause(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if took := time.Since(start); took != tt.took || *asked != tt.asked || !slices.Equal(rested, tt.rested) {
+				t.Errorf("%s: took %s, asked %d times, rested for %v; want %s, %d, %v", tt.name, took, *asked, rested, tt.took, tt.asked, tt.rested)
+			}
+		})
+	}
+}
+
+// An interrupt ends a rest, and a load that nobody knows ends the check.
+func TestThrottleErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		busy := func(context.Context) (int, error) { return 1000, nil }
+		if err := (throttle{maxLoad: 1}).pauser(busy, func(int) {})(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if err := (throttle{pause: time.Second}).pauser(busy, func(int) {})(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+	gone := errors.New("gone away")
+	broken := func(context.Context) (int, error) { return 0, gone }
+	if err := (throttle{maxLoad: 1}).pauser(broken, func(int) {})(t.Context()); !errors.Is(err, gone) {
+		t.Errorf("got %v", err)
+	}
+}
