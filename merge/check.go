@@ -74,6 +74,7 @@ func (c *checker) planAll() {
 	c.planUniques()
 	c.planReferences()
 	c.planAccounts()
+	c.planOpaque()
 }
 
 // exact reads the rows, one task after the other.
@@ -121,6 +122,7 @@ type database struct {
 	tallies  tallies          // of all its keys
 	rows     map[string]int64 // by table, as counted
 	ranges   map[string]keyRange
+	sampled  map[string][]member // by table, to look into
 	work     work
 }
 
@@ -138,7 +140,7 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 			Source: s, name: s.Name(),
 			tables: make(map[string]*Table),
 			rows:   make(map[string]int64),
-			ranges: make(map[string]keyRange),
+			ranges: make(map[string]keyRange), sampled: make(map[string][]member),
 		}
 		if byName[db.name] != nil {
 			return fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", ErrSources, db.name)

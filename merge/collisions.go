@@ -1,9 +1,6 @@
 package merge
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // collisions counts the runs of equal rows that a pass comes across, and keeps
 // the first few to show.
@@ -89,7 +86,7 @@ func (c *collisions) finish() {
 		for i := range c.views {
 			c.views[i].take(c.rowsNow)
 		}
-		if c.take(c.rowsNow) && len(c.kept) < c.samples {
+		if c.take(c.rowsNow, c.current.rows) && len(c.kept) < c.samples {
 			c.kept = append(c.kept, c.current)
 			c.current.members = nil
 		}
@@ -98,20 +95,18 @@ func (c *collisions) finish() {
 	clear(c.rowsNow)
 }
 
-// take counts a run that has so many rows of each stream, if it is one that
-// counts.
-func (c *collisions) take(rows []int64) bool {
+// take counts a run that has so many rows of each stream, and so many in all, if
+// it is one that counts.
+func (c *collisions) take(rows []int64, all int64) bool {
 	if c.wanted != nil && !c.wanted(rows) {
 		return false
 	}
 	c.values++
-	var all int64
 	for i, n := range rows {
 		c.rows[i] += n
-		all += n
-	}
-	if slices.Contains(rows, all) {
-		c.inside++
+		if n == all {
+			c.inside++
+		}
 	}
 	return true
 }
@@ -125,7 +120,7 @@ func (v *view) take(rows []int64) {
 		all += rows[i]
 	}
 	if all > 1 {
-		v.found.take(v.rows)
+		v.found.take(v.rows, all)
 	}
 }
 

@@ -74,6 +74,11 @@ func (c *checker) readNow(ctx context.Context, q question, views func(*reading) 
 		}
 		if q.ids {
 			r.scans = c.judgeIDs(q.table, r.streams)
+			if c.opts.Samples > 0 && len(c.opaque(q.table)) > 0 {
+				for _, s := range r.streams {
+					s.visit = append(s.visit, c.sampler(s))
+				}
+			}
 		}
 		r.found, r.shared = c.counting(q)
 		if q.account != nil {

@@ -6,8 +6,7 @@ import (
 )
 
 // checkUnseen reports what no rule can see into: databases that change while
-// they are read, tables that are not read, and columns that may hold IDs in a
-// form of their own.
+// they are read, and tables that are not read.
 func (c *checker) checkUnseen() {
 	moment := Result{Code: CodeNoSnapshot, Message: "was not read as of one moment"}
 	for _, db := range c.dbs {
@@ -18,35 +17,13 @@ func (c *checker) checkUnseen() {
 	if len(moment.Gaps) > 0 {
 		c.add(moment)
 	}
-	type place struct{ code, table, column string }
-	gaps := make(map[place][]Gap)
-	var places []place
-	note := func(p place, g Gap) {
-		if !slices.Contains(places, p) {
-			places = append(places, p)
-		}
-		gaps[p] = append(gaps[p], g)
-	}
+	gaps := make(map[string][]Gap)
 	for _, db := range c.dbs {
 		for _, s := range db.skipped {
-			note(place{CodeTableSkipped, s.Table, ""}, Gap{db.name, s.Reason})
-		}
-		for _, table := range slices.Sorted(maps.Keys(db.tables)) {
-			for _, col := range db.tables[table].Columns {
-				if col.Opaque != "" {
-					note(place{CodeColumnOpaque, table, col.Name}, Gap{db.name, col.Opaque})
-				}
-			}
+			gaps[s.Table] = append(gaps[s.Table], Gap{db.name, s.Reason})
 		}
 	}
-	for _, p := range places {
-		message := "was not read"
-		if p.code == CodeColumnOpaque {
-			message = "may hold IDs that no rule can see"
-		}
-		c.add(Result{
-			Code: p.code, Table: p.table, Subject: p.column,
-			Message: message, Gaps: gaps[p],
-		})
+	for _, table := range slices.Sorted(maps.Keys(gaps)) {
+		c.add(Result{Code: CodeTableSkipped, Table: table, Message: "was not read", Gaps: gaps[table]})
 	}
 }
