@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/merge"
@@ -15,7 +16,10 @@ const codeMoved = "moved"
 // moment does not hold for the other: the verdict is FAIL.
 func holdAgainst(r, old *merge.Report) {
 	then := old.Finished.UTC().Format("2006-01-02T15:04:05Z")
-	changes := merge.Compare(old, r)
+	// An earlier report may have been held against one itself.
+	before := *old
+	before.Results = slices.DeleteFunc(slices.Clone(old.Results), func(r merge.Result) bool { return r.Code == codeMoved })
+	changes := merge.Compare(&before, r)
 	var results []merge.Result
 	for _, c := range changes {
 		result := merge.Result{
