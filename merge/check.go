@@ -169,10 +169,10 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 				ErrSources, c.target.name, c.target.catalog.Engine, db.name, db.catalog.Engine)
 		}
 	}
-	if err := c.exclude(); err != nil {
+	if err := c.resolve(); err != nil {
 		return err
 	}
-	if err := c.resolve(); err != nil {
+	if err := c.exclude(); err != nil {
 		return err
 	}
 	c.listTables()

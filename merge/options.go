@@ -55,7 +55,7 @@ type Options struct {
 	// Uniques and References are what the game relies on and the schema does
 	// not declare. IDs are columns that hold gameid IDs though their type does
 	// not tell. Accounts are columns that hold a player's account. A name that
-	// no source has is an error.
+	// no source has is an error; one of a table that is left out means nothing.
 	Uniques    []DeclaredUnique
 	References []DeclaredReference
 	IDs        []IDColumn
@@ -213,7 +213,7 @@ func namesOf(dbs []*database) names {
 func (n names) has(what, table string, columns ...string) error {
 	found := n[table]
 	if found == nil {
-		return unsuitable("%s: no source has a table %q to look at%s", what, table, nearest.Hint(table, slices.Sorted(maps.Keys(n))))
+		return unsuitable("%s: no source has a table %q%s", what, table, nearest.Hint(table, slices.Sorted(maps.Keys(n))))
 	}
 	if len(columns) == 0 {
 		return unsuitable("%s: it names no column of %q", what, table)

@@ -444,6 +444,12 @@ func TestExclude(t *testing.T) {
 			}
 		}
 	}
+	// What is declared of a table that is left out means nothing.
+	left, right := game("a", 1, 5), game("b", 1, 5)
+	check(t, merge.Options{
+		Exclude: []string{"characters"}, Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		Accounts: []merge.AccountColumn{{Table: "characters", Column: "account"}},
+	}, left, right)
 	// What refers to a table that is left out cannot be followed.
 	a, b := settled(1), settled(2)
 	r := find(check(t, merge.Options{Exclude: []string{"players"}}, a, b), merge.CodeReferenceDangle, "items", "")[0]
@@ -454,11 +460,11 @@ func TestExclude(t *testing.T) {
 
 func TestUnsuitableOptions(t *testing.T) {
 	for want, opts := range map[string]merge.Options{
-		`unique 1: no source has a table "charcters" to look at (did you mean "characters"?)`: {Uniques: []merge.DeclaredUnique{{Table: "charcters", Columns: []string{"name"}}}},
+		`unique 1: no source has a table "charcters" (did you mean "characters"?)`:            {Uniques: []merge.DeclaredUnique{{Table: "charcters", Columns: []string{"name"}}}},
 		`unique 1: table "characters" has no column "nmae" (did you mean "name"?)`:            {Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"nmae"}}}},
 		`unique 1: it names no column of "characters"`:                                        {Uniques: []merge.DeclaredUnique{{Table: "characters"}}},
 		`unique 1: it names column "name" twice`:                                              {Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name", "name"}}}},
-		`reference 1: no source has a table "guilds" to look at (did you mean "guild"?)`:      {References: []merge.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "guilds", ToColumns: []string{"id"}}}},
+		`reference 1: no source has a table "guilds" (did you mean "guild"?)`:                 {References: []merge.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "guilds", ToColumns: []string{"id"}}}},
 		`reference 1: it pairs 1 columns with 2`:                                              {References: []merge.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "guild", ToColumns: []string{"id", "name"}}}},
 		`reference 1: zero_is_none needs a reference of one column, this one has 2`:           {References: []merge.DeclaredReference{{Table: "pets", Columns: []string{"owner", "name"}, ToTable: "guild", ToColumns: []string{"id", "name"}, ZeroIsNone: true}}},
 		`account 1: table "characters" has no column "acount" (did you mean "account"?)`:      {Accounts: []merge.AccountColumn{{Table: "characters", Column: "acount"}}},
@@ -467,7 +473,6 @@ func TestUnsuitableOptions(t *testing.T) {
 		`no source has a table that matches "charcters" (did you mean "characters"?)`:         {Exclude: []string{"charcters"}},
 		`no source has a table that matches "x*"`:                                             {Include: []string{"x*"}},
 		`the pattern "[" is malformed`:                                                        {Exclude: []string{"["}},
-		`unique 1: no source has a table "pets" to look at`:                                   {Exclude: []string{"pets"}, Uniques: []merge.DeclaredUnique{{Table: "pets", Columns: []string{"name"}}}},
 		`allow: no rule has the code "key-colision" (did you mean "key-collision"?)`:          {Allow: []string{"key-colision"}},
 		`fail on: no rule has the code "key-colision" (did you mean "key-collision"?)`:        {FailOn: []string{"key-colision"}},
 		`only: no rule has the code "" `:                                                      {Only: []merge.Selection{{Table: "pets"}}},
