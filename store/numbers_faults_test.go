@@ -102,7 +102,7 @@ func TestNumbersOutageMariaDB(t *testing.T) {
 		t.Errorf("opened without a database: %d, %v", got, err)
 	}
 	must(t, server.Restart(t.Context()))
-	if got := recovered(t, late); got < 140 { // n has the block before
+	if got := recovered(t, late); got < 140 { // there were blocks before
 		t.Errorf("opened without a database, it then begins with %d", got)
 	}
 	must(t, late.Close())

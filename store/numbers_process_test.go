@@ -4,6 +4,7 @@ package store_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/mariadbtest"
 	"mergesafe/number"
 	"mergesafe/store"
 )
@@ -100,6 +102,20 @@ func TestNumbersKilled(t *testing.T) {
 		}
 		t.Logf("%d processes killed, %d numbers, %d lost", kills, len(seen), taken-int64(len(seen)))
 	})
+}
+
+// A server that takes connections and says nothing.
+func TestNumbersFrozen(t *testing.T) {
+	server := mariadbtest.Private(t)
+	dsn, err := server.Database(t.Context())
+	must(t, err)
+	db := withTables(t, "mysql:"+dsn)
+	ran(t, db, 7)
+	n := share(t, db).open(t, blocksOf20)
+	numbersOutage(t, n, context.DeadlineExceeded,
+		func() { must(t, server.Signal(syscall.SIGSTOP)) },
+		func() { must(t, server.Signal(syscall.SIGCONT)) })
+	must(t, n.Close())
 }
 
 // awaitLine waits for the first line of a file.
