@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -396,7 +395,7 @@ func (r *run) raiseCounters(ctx context.Context) error {
 	for i := range r.plan.Tables {
 		t := &r.plan.Tables[i]
 		if t.Counter != nil && t.Counter.After > t.Counter.Before {
-			if err := r.target.setCounter(ctx, t.Name, t.Counter.After); err != nil {
+			if err := r.target.setCounter(ctx, t.Name, t.Counter.Column, t.Counter.After); err != nil {
 				return err
 			}
 		}
@@ -404,16 +403,25 @@ func (r *run) raiseCounters(ctx context.Context) error {
 	return nil
 }
 
-// setCounter makes next the next value of a counter. A database does not go
-// below what its rows have.
-func (l *link) setCounter(ctx context.Context, table string, next uint64) error {
-	if l.dialect().mysql() {
-		_, err := l.exec(ctx, "counter", fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", l.dialect().quote(table), next), false)
+// setCounter makes next the next value of a counter, or the first after what
+// the table has.
+func (l *link) setCounter(ctx context.Context, table, column string, next uint64) error {
+	d := l.dialect()
+	next = max(next, 1)
+	if d.mysql() { // minds the rows by itself
+		_, err := l.exec(ctx, "counter", fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", d.quote(table), next), false)
 		return err
 	}
-	if next == 0 {
-		return errors.New("a counter begins at 1")
+	// Only tables that were declared AUTOINCREMENT count beyond their rows.
+	counts := false
+	err := l.rows(ctx, "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'", false, nil, func([]any) (bool, error) { counts = true; return true, nil })
+	if err != nil || !counts {
+		return err
 	}
-	_, err := l.exec(ctx, "counter", "UPDATE sqlite_sequence SET seq = ? WHERE name = ?", false, int64(next-1), table)
+	_, err = l.exec(ctx, "counter", "UPDATE sqlite_sequence SET seq = MAX(?, (SELECT COALESCE(MAX("+d.quote(column)+"), 0) FROM "+d.quote(table)+")) WHERE name = ?", false,
+		int64(next-1), table)
+	if err == nil && next == 1 {
+		_, err = l.exec(ctx, "counter", "DELETE FROM sqlite_sequence WHERE seq = 0 AND name = ?", false, table)
+	}
 	return err
 }

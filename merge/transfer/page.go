@@ -51,8 +51,11 @@ func (l *layout) tidy(row []any) int {
 		switch v := v.(type) {
 		case []byte:
 			size += len(v)
-			if l.text[i] {
+			switch {
+			case l.text[i]:
 				row[i] = string(v)
+			case v == nil:
+				row[i] = []byte{} // a driver would write NULL
 			}
 		case string:
 			size += len(v)

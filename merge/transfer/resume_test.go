@@ -74,10 +74,11 @@ func TestResume(t *testing.T) {
 		if *long {
 			step = 1
 		}
+		worlds := clones(t, e, all)
 		for _, f := range faults() {
 			t.Run(f.name, func(t *testing.T) {
 				for i := int64(0); i < n; i += step {
-					worlds := clones(t, e, all)
+					refillAll(t, all, worlds)
 					ctx, options := f.options(t.Context(), i)
 					options.Clock = fixedClock
 					_, err := Apply(ctx, p, worlds[0], worlds[1:], options)

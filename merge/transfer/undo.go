@@ -425,7 +425,7 @@ func (u *undo) complete(ctx context.Context, sources []Database) error {
 		for i := range u.plan.Tables {
 			t := &u.plan.Tables[i]
 			if t.Counter != nil {
-				if err := u.target.lowerCounter(ctx, t.Name, t.Counter.Column, t.Counter.Before); err != nil {
+				if err := u.target.setCounter(ctx, t.Name, t.Counter.Column, t.Counter.Before); err != nil {
 					return err
 				}
 			}
@@ -488,16 +488,4 @@ func (u *undo) liftFences(sources []Database) func(context.Context) error {
 		}
 		return u.target.tripped("after lifting")
 	}
-}
-
-// lowerCounter makes next the next value of a counter, or the first after what
-// the table has.
-func (l *link) lowerCounter(ctx context.Context, table, column string, next uint64) error {
-	if l.dialect().mysql() {
-		return l.setCounter(ctx, table, max(next, 1)) // the server minds the rows
-	}
-	d := l.dialect()
-	_, err := l.exec(ctx, "counter", "UPDATE sqlite_sequence SET seq = MAX(?, (SELECT COALESCE(MAX("+d.quote(column)+"), 0) FROM "+d.quote(table)+")) WHERE name = ?", false,
-		int64(max(next, 1)-1), table)
-	return err
 }

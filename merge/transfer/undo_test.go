@@ -117,9 +117,9 @@ func TestUndoResume(t *testing.T) {
 		if *long {
 			step = 1
 		}
-		faults := faults()
+		faults, worlds := faults(), clones(t, e, all)
 		for i := int64(0); i < n; i += step {
-			worlds := clones(t, e, all)
+			refillAll(t, all, worlds)
 			ctx, cancel := context.WithCancel(t.Context())
 			_, err := Apply(ctx, p, worlds[0], worlds[1:], Options{trip: at(i/2, func() error { cancel(); return nil })})
 			cancel()

@@ -159,13 +159,13 @@ func dump(t testing.TB, d Database, ignore ...string) string {
 		}
 		create := "SELECT sql FROM sqlite_schema WHERE name = '" + table + "'"
 		if mysql {
-			create = "SHOW CREATE TABLE `" + table + "`"
+			create = "SHOW CREATE TABLE `" + strings.ReplaceAll(table, "`", "``") + "`"
 		}
 		for _, row := range read(t, db, create) {
 			fmt.Fprintln(&b, row)
 		}
 		var rows []string
-		for _, row := range read(t, db, "SELECT * FROM `"+table+"`") {
+		for _, row := range read(t, db, "SELECT * FROM `"+strings.ReplaceAll(table, "`", "``")+"`") {
 			rows = append(rows, strings.Join(row, "|"))
 		}
 		slices.Sort(rows)
@@ -227,15 +227,26 @@ func mustPlan(t testing.TB, target Database, sources []Database, opts PlanOption
 func clone(t testing.TB, e engine, d Database) Database {
 	t.Helper()
 	to := e.fresh(t, d.Name)
+	refill(t, d, to)
+	return to
+}
+
+// refill makes a database that nobody has open what another one is.
+func refill(t testing.TB, d, to Database) {
+	t.Helper()
 	if path, ok := strings.CutPrefix(d.DSN, "sqlite:"); ok {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(strings.TrimPrefix(to.DSN, "sqlite:"), b, 0o666); err != nil {
+		path := strings.TrimPrefix(to.DSN, "sqlite:")
+		for _, beside := range []string{"-wal", "-shm"} {
+			os.Remove(path + beside)
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return to
+		return
 	}
 	from, into := pool(t, d), pool(t, to)
 	defer from.Close()
@@ -246,10 +257,22 @@ func clone(t testing.TB, e engine, d Database) Database {
 			t.Fatalf("%s: %v", query, err)
 		}
 	}
+	const tables = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'"
 	must("SET SESSION foreign_key_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
 	name := read(t, from, "SELECT DATABASE()")[0][0]
-	for _, row := range read(t, from, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'") {
-		must(read(t, from, "SHOW CREATE TABLE `"+row[0]+"`")[0][1])
+	var there []string
+	for _, row := range read(t, into, tables) {
+		if ours(row[0]) {
+			must("DROP TABLE `" + row[0] + "`")
+			continue
+		}
+		must("DELETE FROM `" + row[0] + "`")
+		there = append(there, row[0])
+	}
+	for _, row := range read(t, from, tables) {
+		if !slices.Contains(there, row[0]) {
+			must(read(t, from, "SHOW CREATE TABLE `"+row[0]+"`")[0][1])
+		}
 		var columns []string
 		for _, c := range read(t, from, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+row[0]+"' AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY ORDINAL_POSITION") {
 			columns = append(columns, "`"+c[0]+"`")
@@ -257,7 +280,13 @@ func clone(t testing.TB, e engine, d Database) Database {
 		list := strings.Join(columns, ", ")
 		must("INSERT INTO `" + row[0] + "` (" + list + ") SELECT " + list + " FROM `" + name + "`.`" + row[0] + "`")
 	}
-	return to
+}
+
+func refillAll(t testing.TB, from, to []Database) {
+	t.Helper()
+	for i := range from {
+		refill(t, from[i], to[i])
+	}
 }
 
 func clones(t testing.TB, e engine, all []Database) (copies []Database) {
