@@ -104,6 +104,9 @@ type checker struct {
 	tasks     []task  // still to be done
 	matrix    *matrix // that c is a pair of, which reads for all of them; or nil
 
+	// alike are the tables that seem to be the same in every source.
+	alike map[string]bool
+
 	// disjoint are the keys, by table and columns, of which no value is there
 	// twice.
 	disjoint map[string]bool
@@ -130,7 +133,7 @@ func (c *checker) open(ctx context.Context, sources []Source) error {
 	if err := c.opts.validate(); err != nil {
 		return err
 	}
-	c.disjoint = make(map[string]bool)
+	c.disjoint, c.alike = make(map[string]bool), make(map[string]bool)
 	if len(sources) < 2 {
 		return fmt.Errorf("merge: %w: got %d, want at least 2", ErrSources, len(sources))
 	}

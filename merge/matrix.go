@@ -57,7 +57,7 @@ func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport,
 	m := &matrix{opts: opts, dbs: all.dbs}
 	for i, target := range all.dbs {
 		for _, db := range all.dbs[i+1:] {
-			p := &checker{opts: opts, dbs: []*database{target, db}, target: target, disjoint: make(map[string]bool), matrix: m}
+			p := &checker{opts: opts, dbs: []*database{target, db}, target: target, disjoint: make(map[string]bool), alike: make(map[string]bool), matrix: m}
 			p.listTables()
 			m.pairs = append(m.pairs, p)
 		}

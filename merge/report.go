@@ -113,10 +113,16 @@ type Result struct {
 	// Options.Allow or FailOn; empty: as what it is.
 	CountsAs Verdict `json:"counts_as,omitempty"`
 
-	Read    int64    `json:"read"`  // values looked at, over all sources
-	Count   int64    `json:"count"` // exact number of conflicts; what is counted depends on the code
-	Rows    int64    `json:"rows"`  // exact number of rows that take part in them
-	Message string   `json:"message"`
+	Read    int64  `json:"read"`  // values looked at, over all sources
+	Count   int64  `json:"count"` // exact number of conflicts; what is counted depends on the code
+	Rows    int64  `json:"rows"`  // exact number of rows that take part in them
+	Message string `json:"message"`
+
+	// Alike tells that every database has the same keys in the table, and that
+	// the rows shown are the same in all of them: it may be the game's own
+	// data, which every world has. It is a guess from the samples.
+	Alike bool `json:"alike,omitempty"`
+
 	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not looked at
 	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most Options.Samples
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review

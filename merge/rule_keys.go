@@ -50,9 +50,33 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 	}
 	r.found.describe(&result, "key")
 	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
-	c.addWith(c.keyAction(table), result)
+	if action := c.keyAction(table); alike(&result, r) {
+		c.alike[table], result.Alike = true, true
+		result.Message += ": the same in every database, and the rows shown are alike"
+		c.addWith("if this is the game's own data, which every world has, leave the table out; otherwise "+action, result)
+	} else {
+		c.addWith(action, result)
+	}
 	c.checkCounter(table, r)
 	return c.addIDs(ctx, table, r.gaps, r.scans)
+}
+
+// alike reports whether every source has the same keys, and the rows that are
+// shown do not differ.
+func alike(result *Result, r *reading) bool {
+	for _, s := range r.streams {
+		if s.read != 0 && s.read != result.Count {
+			return false
+		}
+	}
+	for _, s := range result.Samples {
+		for _, row := range s.Rows[1:] {
+			if !slices.Equal(row.Fields, s.Rows[0].Fields) {
+				return false
+			}
+		}
+	}
+	return len(result.Samples) > 0
 }
 
 // keyAction says what to do about keys that collide, from what is known of why

@@ -81,6 +81,9 @@ func singulars(table string) []string {
 }
 
 func (c *checker) proposeUnique(ctx context.Context, table, column string) error {
+	if c.alike[table] {
+		return nil // it is not about players
+	}
 	twice := false // in one database
 	r, err := c.read(ctx, question{
 		code: CodeUniqueCollision, table: table, columns: []string{column}, skipNull: true,
@@ -162,6 +165,9 @@ func pointsTo(column, table, key string) bool {
 }
 
 func (c *checker) proposeReference(ctx context.Context, table string, ref reference) error {
+	if c.alike[table] || c.alike[ref.ToTable] {
+		return nil
+	}
 	var rows, zeros int64
 	for _, db := range c.dbs {
 		if db.tables[table] == nil || db.rows[table] == 0 {

@@ -376,6 +376,42 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
+// A table that is the same everywhere is told apart from one in which rows are
+// in each other's way. It fails all the same.
+func TestAlike(t *testing.T) {
+	for name, test := range map[string]struct {
+		plant func(a, b, c *mergetest.Database)
+		want  bool
+	}{
+		"the same":     {func(a, b, c *mergetest.Database) {}, true},
+		"one is empty": {func(a, b, c *mergetest.Database) { b.Rows["guild"] = nil }, true},
+		"another row":  {func(a, b, c *mergetest.Database) { c.Rows["guild"][1]["leader"] = int64(9) }, false},
+		"a row more": {func(a, b, c *mergetest.Database) {
+			c.Rows["guild"] = append(c.Rows["guild"], mergetest.Row{"id": int64(9), "name": "x"})
+		}, false},
+		"nothing in common":   {func(a, b, c *mergetest.Database) { a.Rows["guild"], b.Rows["guild"] = nil, nil }, false},
+		"another in one only": {func(a, b, c *mergetest.Database) { b.Rows["guild"][0]["id"] = int64(8) }, false},
+	} {
+		dbs := []*mergetest.Database{game("a", 1, 2), game("b", 11, 2), game("c", 21, 2)}
+		for _, db := range dbs {
+			db.Schema.Tables[1].Uniques = []merge.Unique{{Name: "n", Columns: []string{"name"}}}
+			db.Rows["guild"] = []mergetest.Row{{"id": int64(1), "name": "Orcs", "leader": int64(0)}, {"id": int64(2), "name": "Elves", "leader": int64(0)}}
+		}
+		test.plant(dbs[0], dbs[1], dbs[2])
+		report := check(t, merge.Options{}, dbs...)
+		for _, code := range []string{merge.CodeKeyCollision, merge.CodeUniqueCollision} {
+			r := find(report, code, "guild", "")[0]
+			if r.Alike != test.want || r.Alike && r.Verdict != merge.Fail {
+				t.Errorf("%s, %s: alike %v, want %v; %s", name, code, r.Alike, test.want, r.Message)
+			}
+		}
+		var text strings.Builder
+		if err := report.WriteText(&text, merge.TextOptions{}); err != nil || strings.Contains(text.String(), "the game's own data? guild") != test.want {
+			t.Errorf("%s: %v\n%s", name, err, &text)
+		}
+	}
+}
+
 // A unique index without NULLs does for a key; one with NULLs does not.
 func TestTableWithoutPrimaryKey(t *testing.T) {
 	dbs := func(nullable bool) (a, b *mergetest.Database) {

@@ -221,15 +221,28 @@ func (r Result) title() string { return strings.TrimRight(r.Code+"  "+r.Table+" 
 
 func (t *text) failures(r *Report) {
 	var failed []Result
+	var alike []string
 	for _, result := range r.Results {
-		if result.counts() == Fail {
+		switch {
+		case result.counts() != Fail:
+		case result.Alike:
+			if !slices.Contains(alike, result.Table) {
+				alike = append(alike, result.Table)
+			}
+		default:
 			failed = append(failed, result)
 		}
 	}
-	if len(failed) == 0 {
+	if len(failed)+len(alike) == 0 {
 		return
 	}
 	t.heading(Fail, "the gravest first")
+	if n := int64(len(alike)); n > 0 {
+		defer func() {
+			t.wrapped(2, "", some(n, "table has", "tables have")+" the same keys in every database, and rows that look alike; the game's own data? "+
+				strings.Join(alike, ", "))
+		}()
+	}
 	for i, result := range failed {
 		if i == textFailures {
 			t.line(2, "and "+number(int64(len(failed)-i))+" more "+inJSON)
@@ -365,34 +378,39 @@ func (t *text) table(indent int, lines [][]string) {
 // gaps writes what is not verified, by reason: one missing registry concerns
 // many checks.
 func (t *text) gaps(r *Report) {
-	places := make(map[Gap][]Result)
-	var order []Gap
+	places, sources := make(map[string][]Result), make(map[string][]string)
+	var order []string
 	for _, result := range r.Results {
 		if result.CountsAs == Pass {
 			continue
 		}
-		for _, g := range result.Gaps {
-			if places[g] == nil {
-				order = append(order, g)
+		for i, g := range result.Gaps {
+			if places[g.Reason] == nil {
+				order = append(order, g.Reason)
 			}
-			places[g] = append(places[g], result)
+			if !slices.ContainsFunc(result.Gaps[:i], func(other Gap) bool { return other.Reason == g.Reason }) {
+				places[g.Reason] = append(places[g.Reason], result)
+			}
+			if g.Source != "" && !slices.Contains(sources[g.Reason], g.Source) {
+				sources[g.Reason] = append(sources[g.Reason], g.Source)
+			}
 		}
 	}
 	if len(order) == 0 {
 		return
 	}
 	t.heading(NotVerified, some(int64(len(order)), "reason", "reasons"))
-	for i, g := range order {
+	for i, reason := range order {
 		if i == textReasons {
 			t.line(2, "and "+some(int64(len(order)-i), "more reason ", "more reasons ")+inJSON)
 			break
 		}
-		reason := g.Reason
-		if g.Source != "" {
-			reason = g.Source + ": " + reason
+		first := reason
+		if of := sources[reason]; len(of) > 0 {
+			first = strings.ReplaceAll(few(of), "; ", ", ") + ": " + reason
 		}
-		t.wrapped(2, "", reason)
-		t.wrapped(6, "", byCode(places[g]))
+		t.wrapped(2, "", first)
+		t.wrapped(6, "", byCode(places[reason]))
 	}
 }
 
