@@ -935,3 +935,19 @@ func TestFleetHidesThePassword(t *testing.T) {
 		}
 	}
 }
+
+// In a fleet registry that was restored from an older copy the epoch of a row
+// comes round again. A world does not write over another copy of itself then.
+func TestFleetEpochComesRound(t *testing.T) {
+	onBothWithFleet(t, func(t *testing.T, f *store.Fleet, newDSN func() string) {
+		claimed(t, f, 7)
+		m := join(t, withTables(t, newDSN()), f, 7)
+		exec(t, f.DB(), `UPDATE fleet_servers SET holder = '{"token":"ABC","host":"host-b","pid":4711,"program":"game"}', place = 'the copy'`)
+		before, _ := shown(t, f, 7)
+		m.Heartbeat(t.Context())
+		state(t, m, store.FleetConflict, "host-b")
+		if after, _ := shown(t, f, 7); after.Epoch != before.Epoch || !after.LeaseUntil.Equal(before.LeaseUntil) {
+			t.Errorf("the row was %+v, is %+v", before, after)
+		}
+	})
+}

@@ -89,13 +89,9 @@ func (tx *watchedTx) Commit() error {
 	return err
 }
 
-// Rollback implements [driver.Tx]. Where the context has ended it does not ask
-// the server, which rolls back when the connection is closed.
+// Rollback implements [driver.Tx]. Where the context has ended the server is
+// not asked: it rolls back when the connection is closed.
 func (tx *watchedTx) Rollback() error {
-	if tx.ctx.Err() != nil {
-		tx.conn.broken = true
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(tx.ctx, rollbackTimeout)
 	defer cancel()
 	return tx.end(ctx, "ROLLBACK")

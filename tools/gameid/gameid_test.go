@@ -284,14 +284,6 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-func TestThousands(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 65536: "65,536", 17592186044415: "17,592,186,044,415"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %s; want %s", n, got, want)
-		}
-	}
-}
-
 func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(nil)); err != nil {
 		t.Error(err)

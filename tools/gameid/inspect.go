@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -134,9 +134,9 @@ func printID(w io.Writer, id gameid.ID) {
 `,
 		id,
 		t, server, sequence,
-		id.Sequence(), thousands(1<<gameid.SequenceBits),
+		id.Sequence(), printable.Number(1<<gameid.SequenceBits),
 		id.Server(),
-		thousands(id.Millis()), stamp(gameid.Epoch()),
+		printable.Number(id.Millis()), stamp(gameid.Epoch()),
 		stamp(id.Time()),
 		id.Era(), wrapped(id.Era()),
 		dashed(id), literal(id))
@@ -154,13 +154,4 @@ func wrapped(era int) string {
 	default:
 		return fmt.Sprintf("wrapped %d times", era)
 	}
-}
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -10,6 +10,7 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/printable"
 	"mergesafe/store"
 	"mergesafe/tools/internal/cli"
 )
@@ -103,7 +104,7 @@ func printPlan(w io.Writer, p *store.MarkPlan, applied bool) error {
 	line("looked at", "%d columns that may hold IDs", len(p.Columns))
 	for _, c := range p.Columns {
 		if c.Late > 0 {
-			line("future IDs", "%s in %s.%s", thousands(c.Late), shown(c.Table), shown(c.Column))
+			line("future IDs", "%s in %s.%s", printable.Number(c.Late), shown(c.Table), shown(c.Column))
 		}
 	}
 	fmt.Fprintln(w)
@@ -142,7 +143,7 @@ Otherwise, the choices are:`)
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day {
-		return strconv.FormatInt(int64((d+day-1)/day)*24, 10) + "h (" + thousands(int64((d+day-1)/day)) + " days)"
+		return strconv.FormatInt(int64((d+day-1)/day)*24, 10) + "h (" + printable.Number(int64((d+day-1)/day)) + " days)"
 	}
 	return (d + time.Second - 1).Truncate(time.Second).String()
 }

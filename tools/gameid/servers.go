@@ -1,11 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
+	"mergesafe/internal/printable"
 	"mergesafe/store"
 	"mergesafe/tools/internal/cli"
 )
@@ -147,13 +147,7 @@ func short(world string) string { return world[:min(8, len(world))] }
 
 // shown makes text from a database harmless for a terminal and for the table.
 func shown(s string) string {
-	if s == "" {
-		return "-"
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return strconv.Quote(s)
-	}
-	return s
+	return cmp.Or(printable.Text(s), "-")
 }
 
 // server is one server in JSON.
