@@ -11,28 +11,39 @@ import (
 )
 
 // writeGrants prints what gives the accounts of the sources all that a check
-// takes. It asks no database: the account may not be there yet.
-func writeGrants(w io.Writer, places []place) error {
-	for _, p := range places {
-		text, err := grant(p)
-		if err != nil {
+// takes. It asks no database: the account may not be there yet. target is the
+// name of the target, "" for the first.
+func writeGrants(w io.Writer, places []place, target string) error {
+	var b strings.Builder
+	for i, p := range places {
+		database, account, err := accountOf(p)
+		switch {
+		case err != nil:
 			return err
+		case account == "":
+			fmt.Fprintf(&b, "-- %s: an SQLite file, which must be readable, and its folder too\n", p.name)
+			continue
 		}
-		if _, err := fmt.Fprintln(w, text); err != nil {
-			return err
+		statement := sqlsource.Grant(database, account)
+		fmt.Fprintf(&b, "%s; -- %s\n", statement, p.name)
+		if p.name == target || target == "" && i == 0 {
+			fmt.Fprintf(&b, "-- and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):\n-- %s;\n",
+				strings.Replace(statement, "GRANT SELECT ", "GRANT TRIGGER ", 1))
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
-func grant(p place) (string, error) {
+// accountOf returns what a GRANT has to name; no account for an SQLite file.
+func accountOf(p place) (database, account string, err error) {
 	dsn, ok := strings.CutPrefix(p.dsn.Reveal(), "mysql:")
 	if !ok {
-		return fmt.Sprintf("-- %s: an SQLite file, which must be readable, and its folder too", p.name), nil
+		return "", "", nil
 	}
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil || c.DBName == "" || c.User == "" { // the error may quote the password
-		return "", fmt.Errorf("%s: the DSN has no user or no database: want mysql:user:password@tcp(host:port)/database", p.name)
+		return "", "", fmt.Errorf("%s: the DSN has no user or no database: want mysql:user:password@tcp(host:port)/database", p.name)
 	}
-	return sqlsource.Grant(c.DBName, c.User+"@%") + "; -- " + p.name, nil
+	return c.DBName, c.User + "@%", nil
 }

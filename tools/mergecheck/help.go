@@ -75,6 +75,10 @@ On MariaDB and MySQL an account needs this and no more, for every database
   CREATE USER 'checker'@'%' IDENTIFIED BY '...';
   GRANT SELECT ON ` + "`game\\_s1`" + `.* TO 'checker'@'%';
 
+Triggers are hidden from such an account, so that trigger-fires, about those of
+the target, is NOT VERIFIED. Either look at them yourself (SHOW TRIGGERS) and
+use -allow trigger-fires, or give the account TRIGGER on the target as well.
+
 Passwords on a command line can be seen by others on the machine: better give
 the database a name in config.toml and its DSN in an environment variable
 (dsn_env). What is printed never contains them.

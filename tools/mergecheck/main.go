@@ -36,7 +36,7 @@ func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
 			case err != nil:
 				return err
 			case cmd.Bool("grants"):
-				return writeGrants(out, s.places)
+				return writeGrants(out, s.places, s.options.Target)
 			case s.matrix:
 				return matrix(ctx, s, out, stderr)
 			default:

@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
@@ -96,7 +99,7 @@ func TestJSON(t *testing.T) {
 func TestMariaDB(t *testing.T) {
 	var readers []string
 	var checksums []func() string
-	for i, w := range []struct {
+	for _, w := range []struct {
 		server, count int
 		prefix        string
 	}{{1, 300, "a"}, {2, 200, "b"}, {1, 100, "c"}, {4, 50, "Á"}} {
@@ -104,7 +107,6 @@ func TestMariaDB(t *testing.T) {
 		world(t, "mysql:"+dsn, w.server, w.count, w.prefix)
 		readers = append(readers, "mysql:"+mariadbtest.Grant(t, "SELECT", dsn))
 		checksums = append(checksums, func() string { return checksum(t, dsn) })
-		_ = i
 	}
 	var before []string
 	for _, c := range checksums {
@@ -116,10 +118,10 @@ func TestMariaDB(t *testing.T) {
 		code    cli.Code
 		failure map[string]int64
 	}{
-		{"two worlds", []int{0, 1}, cli.OK, map[string]int64{}},
-		{"the same number", []int{0, 2}, cli.Conflicts, map[string]int64{"server-conflict": 1, "key-collision players": 100, "key-collision items": 100}},
+		{"two worlds", []int{0, 1}, cli.NotVerified, map[string]int64{}}, // triggers are hidden from the account
+		{"the same number", []int{0, 2}, cli.Conflicts, map[string]int64{"server-conflict": 1, "key-collision players": 100, "key-collision items": 100, "reference-ambiguous items": 200}},
 		{"the same names to the collation", []int{0, 3}, cli.Conflicts, map[string]int64{"unique-collision players": 50}},
-		{"all of them", []int{1, 3, 0, 2}, cli.Conflicts, map[string]int64{"server-conflict": 1, "key-collision players": 100, "key-collision items": 100, "unique-collision players": 50}},
+		{"all of them", []int{1, 3, 0, 2}, cli.Conflicts, map[string]int64{"server-conflict": 1, "key-collision players": 100, "key-collision items": 100, "reference-ambiguous items": 200, "unique-collision players": 50}},
 	} {
 		var args []string
 		for _, w := range tt.worlds {
@@ -129,6 +131,9 @@ func TestMariaDB(t *testing.T) {
 		if diff := cmp.Diff(tt.failure, failures(r)); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
+	}
+	if r := report(t, cli.OK, "-allow", merge.CodeTriggerFires, readers[0], readers[1]); r.Verdict != merge.Pass {
+		t.Errorf("triggers allowed: %s", r.Verdict)
 	}
 	for i, c := range checksums {
 		if after := c(); after != before[i] {
@@ -190,7 +195,11 @@ func TestInterruptedWhileConnecting(t *testing.T) {
 	}()
 	file := "sqlite:" + filepath.Join(t.TempDir(), "s1.db")
 	world(t, file, 1, 1, "a")
-	interrupted(t, mergecheck(ctx, file, "mysql:checker:s3cret@tcp("+silent.Addr().String()+")/game"))
+	got := mergecheck(ctx, file, "mysql:checker:s3cret@tcp("+silent.Addr().String()+")/game")
+	interrupted(t, got)
+	if got.stdout != "" {
+		t.Errorf("printed although nothing is known: %s", got.stdout)
+	}
 }
 
 // An interrupt in the middle of the check ends it, and leaves no verdict.
@@ -223,13 +232,123 @@ func TestInterruptedWhileReading(t *testing.T) {
 		}
 	}
 	cancel()
-	interrupted(t, <-done)
+	got := <-done
+	interrupted(t, got)
+	if !strings.HasPrefix(got.stdout, "INCOMPLETE") {
+		t.Errorf("printed %s", got.stdout)
+	}
 }
 
 func interrupted(t *testing.T, got result) {
 	t.Helper()
-	want := result{cli.Incomplete, "", "mergecheck: interrupted: no verdict\n"}
-	if got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+	if want := "mergecheck: interrupted: no verdict\n"; got.code != cli.Incomplete || got.stderr != want {
+		t.Errorf("exit code %d, stderr %q; want %d, %q", got.code, got.stderr, cli.Incomplete, want)
+	}
+}
+
+// busy makes the server of a database work on more than a few statements, until
+// the returned function is called.
+func busy(t *testing.T, db *sql.DB) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var working sync.WaitGroup
+	for range 3 {
+		working.Go(func() { db.ExecContext(ctx, "SELECT SLEEP(600)") }) // ends with an error
+	}
+	return func() {
+		cancel()
+		working.Wait()
+	}
+}
+
+// The check rests while its server works on too much, and goes on by itself.
+func TestMaxLoad(t *testing.T) {
+	first, second := mariadbtest.DSN(t), mariadbtest.DSN(t)
+	world(t, "mysql:"+first, 1, 10, "a")
+	world(t, "mysql:"+second, 2, 10, "b")
+	db, err := sql.Open("mysql", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	places, err := locate([]string{"mysql:" + first, "mysql:" + second}, defaultConfig, noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := busy(t, db)
+	defer end()
+	rests := make(chan int, 1000)
+	s := settings{places: places, snapshot: true, throttle: throttle{maxLoad: 3}}
+	sources, closeAll, err := open(t.Context(), s, func(_ string, threads int) { rests <- threads })
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		r, err := merge.Check(t.Context(), sources, merge.Options{})
+		if err == nil && r.Verdict != merge.Pass {
+			err = fmt.Errorf("verdict %s", r.Verdict)
+		}
+		done <- err
+	}()
+	select {
+	case n := <-rests:
+		if n <= 3 {
+			t.Errorf("rests at %d running threads", n)
+		}
+	case err := <-done:
+		t.Fatalf("the check did not rest: %v", err)
+	}
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// An interrupt in the middle of reading ends the check. What is known by then
+// is printed, and has no verdict.
+func TestInterruptedHalfWay(t *testing.T) {
+	var readers []string
+	for i, prefix := range []string{"a", "A"} {
+		dsn := mariadbtest.DSN(t)
+		world(t, "mysql:"+dsn, i+1, 10, prefix)
+		readers = append(readers, mariadbtest.Grant(t, "SELECT", dsn))
+	}
+	account, err := mysql.ParseDSN(readers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := mariadbtest.Admin(t)
+	end := busy(t, admin)
+	defer end()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	page := filepath.Join(t.TempDir(), "report.html")
+	done := make(chan result, 1)
+	go func() {
+		done <- mergecheck(ctx, "-max-load", "3", "-html", page, "mysql:"+readers[0], "mysql:"+readers[1])
+	}()
+	// The load is asked for over a second connection, once rows are to be read.
+	for connections := 0; connections < 2; time.Sleep(10 * time.Millisecond) {
+		query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = ?"
+		if err := admin.QueryRowContext(t.Context(), query, account.User).Scan(&connections); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	var got result
+	select {
+	case got = <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("an interrupt does not end the check")
+	}
+	interrupted(t, got)
+	if !strings.HasPrefix(got.stdout, "INCOMPLETE") || !strings.Contains(got.stdout, "schema-table") || strings.Contains(got.stdout, "unique-collision") {
+		t.Errorf("stdout:\n%s", got.stdout)
+	}
+	html, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(html), "<title>INCOMPLETE: ") {
+		t.Errorf("the HTML report is missing, or does not say so: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"mergesafe/internal/nearest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/throttle"
 )
 
 func flags() []cliv3.Flag {
@@ -50,7 +51,7 @@ type settings struct {
 	since    *merge.Report // nil if there is no -since
 	json     bool
 	html     string // the file to write; "" for none
-	throttle throttle
+	throttle throttle.Throttle
 	snapshot bool
 }
 
@@ -61,7 +62,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	}
 	s = settings{
 		matrix: cmd.Bool("matrix"), json: cmd.Bool("json"), html: cmd.String("html"),
-		throttle: throttle{maxLoad: cmd.Int("max-load"), pause: cmd.Duration("pause")},
+		throttle: throttle.Throttle{MaxLoad: cmd.Int("max-load"), Pause: cmd.Duration("pause")},
 		snapshot: cmd.String("snapshot") == "on",
 	}
 	declared, err := checkSection(cmd.String("config"), cmd.IsSet("config"))

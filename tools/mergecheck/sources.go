@@ -15,6 +15,7 @@ import (
 	"mergesafe/merge/sqlsource"
 	"mergesafe/store"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/throttle"
 )
 
 const defaultConfig = "config.toml"
@@ -145,8 +146,8 @@ func open(ctx context.Context, s settings, rests func(source string, threads int
 	for _, p := range s.places {
 		var source *sqlsource.Source // set before anybody pauses
 		options := sqlsource.Options{NoSnapshot: !s.snapshot}
-		if s.throttle != (throttle{}) {
-			options.Pause = s.throttle.pauser(
+		if s.throttle != (throttle.Throttle{}) {
+			options.Pause = s.throttle.Pauser(
 				func(ctx context.Context) (int, error) { return source.Load(ctx) },
 				func(threads int) { rests(p.name, threads) })
 		}
