@@ -50,7 +50,7 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 	}
 	r.found.describe(&result, "key")
 	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
-	if action := c.keyAction(table); alike(&result, r) {
+	if action := c.keyAction(table); c.looksAlike(&result, r) {
 		c.alike[table], result.Alike = true, true
 		result.Message += ": the same in every database, and the rows shown are alike"
 		c.addWith("if this is the game's own data, which every world has, leave the table out; otherwise "+action, result)
@@ -61,11 +61,15 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 	return c.addIDs(ctx, table, r.gaps, r.scans)
 }
 
-// alike reports whether every source has the same keys, and the rows that are
-// shown do not differ.
-func alike(result *Result, r *reading) bool {
-	for _, s := range r.streams {
-		if s.read != 0 && s.read != result.Count {
+// looksAlike reports whether every source has the same keys, and the rows that
+// are shown do not differ. Equal rows that count up, or refer to others, mean
+// different things in different worlds all the same.
+func (c *checker) looksAlike(result *Result, r *reading) bool {
+	if c.counter(result.Table) != nil || len(c.references(result.Table)) > 0 {
+		return false
+	}
+	for i, s := range r.streams {
+		if s.read != 0 && (s.read != result.Count || r.found.rows[i] != result.Count) {
 			return false
 		}
 	}
