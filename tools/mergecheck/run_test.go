@@ -21,6 +21,7 @@ import (
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/throttle"
 )
 
 // result is what one run of the program gave.
@@ -278,7 +279,7 @@ func TestMaxLoad(t *testing.T) {
 	end := busy(t, db)
 	defer end()
 	rests := make(chan int, 1000)
-	s := settings{places: places, snapshot: true, throttle: throttle{maxLoad: 3}}
+	s := settings{places: places, snapshot: true, throttle: throttle.Throttle{MaxLoad: 3}}
 	sources, closeAll, err := open(t.Context(), s, func(_ string, threads int) { rests <- threads })
 	defer closeAll()
 	if err != nil {

@@ -1,0 +1,62 @@
+// Package throttle spares databases that are in use while a tool works on them.
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Throttle says how far databases are to be spared. The zero Throttle does not
+// spare them.
+type Throttle struct {
+	MaxLoad int           // running threads of a server above which no batch begins; 0: any number
+	Pause   time.Duration // before every batch
+}
+
+// lookEvery is how often the load of a server is asked for.
+const lookEvery = time.Second
+
+// Pauser returns what is to be called before every batch: it waits as the
+// Throttle says, or until its context ends. load asks the server for the number
+// of running threads, and is called only from there, once a second at most.
+// rests is told of every look that finds too many of them.
+func (t Throttle) Pauser(load func(context.Context) (int, error), rests func(threads int)) func(context.Context) error {
+	var looked time.Time
+	return func(ctx context.Context) error {
+		if err := sleep(ctx, t.Pause); err != nil {
+			return err
+		}
+		if t.MaxLoad == 0 || time.Since(looked) < lookEvery {
+			return nil
+		}
+		for {
+			n, err := load(ctx)
+			if err != nil {
+				return fmt.Errorf("look at the load of the server: %w", err)
+			}
+			looked = time.Now()
+			if n <= t.MaxLoad {
+				return nil
+			}
+			rests(n)
+			if err := sleep(ctx, lookEvery); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
