@@ -150,6 +150,8 @@ func TestEverythingIsThere(t *testing.T) {
 		"<i>NULL</i>", "<i>empty</i>", "<i>–</i>",
 		"chat_log", "excluded by the operator", "<i>not read</i>",
 		"schema-table", "1,234,567",
+		"<td><bdi>items</bdi><td><bdi>s1</bdi><td><bdi>007b38970a0000010001</bdi><td><bdi>007b38970a0000010064</bdi>",
+		"they may be the game's own data", "<pre># distinct in every database\n[[check.unique]]\ntable = &#34;players&#34;\n",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in the document", want)
@@ -293,11 +295,14 @@ func sample1() *merge.Report {
 	tables := func(n int64) []merge.TableSummary {
 		return []merge.TableSummary{{Table: "items", Rows: n}, {Table: "players", Rows: n / 10}, {Table: "guild_members", Rows: 12}}
 	}
+	first := tables(1234567)
+	first[0].First, first[0].Last = "007b38970a0000010001", "007b38970a0000010064"
 	return &merge.Report{
 		Version: merge.ReportVersion, Verdict: merge.Fail, Target: "s1",
-		Started: at(20, 3), Finished: at(20, 4),
+		Proposals: []merge.Proposal{{Unique: &merge.DeclaredUnique{Table: "players", Columns: []string{"name"}}, Evidence: "distinct in every database"}},
+		Started:   at(20, 3), Finished: at(20, 4),
 		Sources: []merge.Summary{
-			{Name: "s1", Engine: "mariadb 10.11.19", Tables: tables(1234567), Servers: []merge.ServerSummary{
+			{Name: "s1", Engine: "mariadb 10.11.19", Tables: first, Servers: []merge.ServerSummary{
 				{Server: 1, Name: "realm 1", Own: true, Listed: true, IDs: 12345, Oldest: at(1, 0), Newest: at(19, 0), Mark: at(19, 1)}}},
 			{Name: "s2", Engine: "mariadb 10.11.19", Tables: tables(98765), Servers: []merge.ServerSummary{
 				{Server: 2, Name: "realm 2", Own: true, Listed: true, IDs: 2345, Oldest: at(5, 0), Newest: at(20, 2), Mark: at(20, 3)},
@@ -307,7 +312,7 @@ func sample1() *merge.Report {
 				{Server: 3, Name: "realm 3", Own: true, Listed: true, IDs: 555, Oldest: at(10, 0), Newest: at(20, 1), Mark: at(20, 1)}}},
 		},
 		Results: []merge.Result{
-			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Read: 1333887, Count: 4, Rows: 8,
+			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Read: 1333887, Count: 4, Rows: 8, Alike: true,
 				Message: "4 keys are there more than once, in 8 rows",
 				Samples: []merge.Sample{{Key: "007b38970a0000010064", Omitted: 3, Rows: []merge.SampleRow{
 					{Source: "s1", Fields: item(merge.Field{Column: "owner", Value: "007b387ea00000010000"})},

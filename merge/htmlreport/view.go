@@ -29,6 +29,7 @@ type view struct {
 	Allowed  []finding
 	Gaps     []gap
 	Tables   []table
+	Keys     []keys
 	Passed   []passed
 }
 
@@ -96,6 +97,9 @@ type table struct {
 	Codes   []string // those that did not pass
 }
 
+// keys are the ends of the primary key of one table in one database.
+type keys struct{ Source, Table, First, Last string }
+
 // passed is what passed of one code.
 type passed struct {
 	merge.Code
@@ -111,6 +115,7 @@ func newView(r *merge.Report) *view {
 		Steps:    steps(r.Results),
 		Gaps:     gaps(r.Results),
 		Tables:   tables(r),
+		Keys:     keyRanges(r),
 		Passed:   passes(r.Results),
 	}
 	if r.Incomplete != "" {
@@ -288,6 +293,20 @@ func tables(r *merge.Report) []table {
 	return all
 }
 
+// keyRanges are by table, so that what follows on what can be seen.
+func keyRanges(r *merge.Report) []keys {
+	var all []keys
+	for _, s := range r.Sources {
+		for _, t := range s.Tables {
+			if t.First != "" || t.Last != "" {
+				all = append(all, keys{s.Name, t.Table, t.First, t.Last})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b keys) int { return strings.Compare(a.Table, b.Table) })
+	return all
+}
+
 func badness(v merge.Verdict) int {
 	return slices.Index([]merge.Verdict{merge.Pass, merge.NotVerified, merge.Fail}, v)
 }
@@ -327,6 +346,7 @@ func functions() template.FuncMap {
 		"where":  where,
 		"class":  class,
 		"rows":   rowsOf,
+		"lines":  func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
 	}
 }
 
