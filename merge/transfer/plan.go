@@ -154,7 +154,7 @@ type Rename struct {
 	World  string `json:"world,omitempty"`
 	Table  string `json:"table"`
 	Column string `json:"column"`
-	Key    string `json:"key"` // of the row
+	Key    string `json:"key"` // of the row; see [KeyText]
 	Old    string `json:"old"`
 	New    string `json:"new"`
 }

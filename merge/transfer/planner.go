@@ -215,6 +215,13 @@ func (p *planner) choose(context.Context) error {
 			chosen = append(chosen, t)
 		}
 	}
+	for _, t := range chosen {
+		for _, r := range t.References {
+			if p.excluded(r.ToTable) {
+				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("it refers to rows of %q, which is excluded: exclude both, or none", r.ToTable)})
+			}
+		}
+	}
 	for _, t := range p.inOrder(chosen) {
 		p.plan.Tables = append(p.plan.Tables, p.table(t))
 	}

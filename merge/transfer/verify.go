@@ -53,16 +53,16 @@ type TableProof struct {
 type Difference struct {
 	Source  string   `json:"source"`
 	Table   string   `json:"table"`
-	Key     string   `json:"key"`
+	Key     string   `json:"key"` // see [KeyText]
 	Missing bool     `json:"missing,omitempty"`
 	Columns []string `json:"columns,omitempty"` // that have other values
 }
 
 func (d Difference) String() string {
 	if d.Missing {
-		return fmt.Sprintf("row %s of %s, from %q: is not there", d.Key, d.Table, d.Source)
+		return fmt.Sprintf("row %s of %s, from %q: is not there", KeyText(d.Key), d.Table, d.Source)
 	}
-	return fmt.Sprintf("row %s of %s, from %q: %s has another value", d.Key, d.Table, d.Source, strings.Join(d.Columns, ", "))
+	return fmt.Sprintf("row %s of %s, from %q: %s has another value", KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
 }
 
 // maxSamples is how many differences are shown. Counts are exact.

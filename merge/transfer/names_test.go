@@ -1,0 +1,166 @@
+package transfer
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"mergesafe/merge"
+)
+
+// names are the names of the players of a database, by ID.
+func names(t *testing.T, d Database, where string) []string {
+	t.Helper()
+	db := pool(t, d)
+	defer db.Close()
+	var all []string
+	for _, row := range read(t, db, "SELECT name FROM players "+where+" ORDER BY id") {
+		all = append(all, row[0])
+	}
+	return all
+}
+
+func setNames(t *testing.T, d Database, old string, fresh ...string) {
+	t.Helper()
+	for i, name := range fresh {
+		exec(t, d, fmt.Sprintf("UPDATE players SET name = '%s' WHERE name = '%s%d'", name, old, i))
+	}
+}
+
+// renamedTo is what the plan makes of the names of one source.
+func renamedTo(p *Plan, source string) map[string]string {
+	all := make(map[string]string)
+	for _, r := range p.Renames {
+		if r.Source == source {
+			all[r.Old] = r.New
+		}
+	}
+	return all
+}
+
+// New names fit, are unique as the target compares and are listed, and so that
+// the merge with them goes through and can be taken back.
+func TestNames(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		long := strings.Repeat("x", 31)
+		target := gameWorld(t, e, "s1", 1, 6, "t")
+		two, three := gameWorld(t, e, "s2", 2, 6, "two"), gameWorld(t, e, "s3", 3, 6, "three")
+		setNames(t, target, "t", "Bob", "eve.S2", "eve", long+"1", long+"2", "=1+1")
+		setNames(t, two, "two", "bOB", "EVE", long+"1", long+"2", "中中"+strings.Repeat("国", 30), "=1+1")
+		setNames(t, three, "three", "BOB", "bob.s2", "中中"+strings.Repeat("国", 30))
+		all := []Database{target, two, three}
+		for _, d := range all {
+			exec(t, d, "CREATE TABLE mail (id INTEGER PRIMARY KEY, sender VARBINARY(10), sender_name VARCHAR(40))")
+		}
+		exec(t, two, "INSERT INTO mail SELECT 20, id, name FROM players WHERE name = 'EVE'", "INSERT INTO mail VALUES (21, NULL, 'EVE')",
+			"INSERT INTO mail SELECT 22, id, 'former name' FROM players WHERE name = 'EVE'", "INSERT INTO mail SELECT 23, id, name FROM players WHERE name = 'two99'")
+		before := dump(t, target)
+		options := PlanOptions{
+			Names:  []NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
+			Copies: []NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
+			Check:  merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}},
+		}
+		p := mustPlan(t, target, all[1:], options)
+		of2, of3 := renamedTo(p, "s2"), renamedTo(p, "s3")
+		// eve.S2 is taken, and bob.s2 by a player of the third world.
+		want2 := map[string]string{"bOB": "bOB.s2.2", "EVE": "EVE.s2.2", long + "1": long[:29] + ".s2", long + "2": long[:27] + ".s2.2", "=1+1": "=1+1.s2"}
+		want3 := map[string]string{"BOB": "BOB.s3", "中中" + strings.Repeat("国", 30): "中中" + strings.Repeat("国", 27) + ".s3"}
+		if fmt.Sprint(of2) != fmt.Sprint(want2) || fmt.Sprint(of3) != fmt.Sprint(want3) || len(renamedTo(p, "s1")) != 0 {
+			t.Errorf("got\n%v\n%v, want\n%v\n%v", of2, of3, want2, want3)
+		}
+		for _, r := range p.Renames {
+			if n := utf8.RuneCountInString(r.New); n > 32 {
+				t.Errorf("%q has %d characters", r.New, n)
+			}
+		}
+
+		if _, err := Apply(t.Context(), p, target, all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		got := names(t, target, "")
+		for _, r := range p.Renames {
+			if !slices.Contains(got, r.New) {
+				t.Errorf("nobody is called %q", r.New)
+			}
+		}
+		db := pool(t, target)
+		if mail := fmt.Sprint(read(t, db, "SELECT id, sender_name FROM mail ORDER BY id")); mail != "[[20 EVE.s2.2] [21 EVE] [22 former name]]" {
+			t.Error(mail)
+		}
+		noted := read(t, db, "SELECT source, old_value, new_value FROM "+RenamesTable+" ORDER BY n")
+		if len(noted) != len(p.Renames) || noted[0][0] != p.Renames[0].Source || noted[0][2] != p.Renames[0].New {
+			t.Errorf("noted: %v", noted)
+		}
+		db.Close()
+		if proof := verified(t, p, target, all[1:]); proof.Verdict == merge.Fail {
+			t.Errorf("%+v", proof)
+		}
+
+		var b bytes.Buffer
+		if err := p.WriteRenames(&b); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := csv.NewReader(&b).ReadAll()
+		if err != nil || len(lines) != 1+len(p.Renames) || len(lines[1][4]) != 20 || lines[1][6] != p.Renames[0].New {
+			t.Errorf("%v, %v", lines, err)
+		}
+
+		if _, err := Undo(t.Context(), p, target, all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := dump(t, target); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+}
+
+// Whose name stays is for the policy to say, and where two are alike for the
+// order of the databases.
+func TestNamesKeep(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target, two := gameWorld(t, e, "s1", 1, 2, "same"), gameWorld(t, e, "s2", 2, 2, "Same")
+		exec(t, target, "UPDATE players SET gold = 5", "UPDATE players SET level = 3 WHERE name = 'same0'")
+		exec(t, two, "UPDATE players SET gold = 5 WHERE name = 'Same0'", "UPDATE players SET gold = 4 WHERE name = 'Same1'", "UPDATE players SET level = 2")
+		for _, c := range []struct {
+			keep   Keep
+			by     string
+			s1, s2 string
+		}{
+			{KeepFirst, "", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
+			{KeepOlder, "gold", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
+			{KeepActive, "gold", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
+			{KeepActive, "level", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
+		} {
+			p := mustPlan(t, target, []Database{two}, PlanOptions{Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: c.keep, By: c.by}}})
+			if s1, s2 := fmt.Sprint(renamedTo(p, "s1")), fmt.Sprint(renamedTo(p, "s2")); s1 != c.s1 || s2 != c.s2 {
+				t.Errorf("%s by %s: %s, %s, want %s, %s", c.keep, c.by, s1, s2, c.s1, c.s2)
+			}
+		}
+
+		// Without a policy it is a refusal, and so is a template that does not fit.
+		for _, c := range []struct {
+			names []NamePolicy
+			want  string
+		}{
+			{nil, merge.CodeUniqueCollision},
+			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "same"}}, "leaves no room"},
+			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 3}}, "leaves no room"},
+		} {
+			p, err := NewPlan(t.Context(), target, []Database{two}, PlanOptions{Names: c.names})
+			if err != nil || len(p.Refusals) == 0 || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
+				t.Errorf("%v: %v, %v", c.names, p, err)
+			}
+		}
+		for _, n := range []NamePolicy{{Table: "nobody", Column: "name"}, {Table: "players", Column: "nome"}, {Table: "players", Column: "name", Keep: "best", By: "gold"},
+			{Table: "players", Column: "name", Keep: KeepOlder}, {Table: "players", Column: "name", MaxLength: -1}} {
+			if _, err := NewPlan(t.Context(), target, []Database{two}, PlanOptions{Names: []NamePolicy{n}}); !errors.Is(err, merge.ErrOptions) {
+				t.Errorf("%+v: %v", n, err)
+			}
+		}
+	})
+}
