@@ -10,6 +10,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge"
+	"mergesafe/merge/htmlreport"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -40,7 +41,7 @@ func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
 			case s.matrix:
 				return matrix(ctx, s, out, stderr)
 			default:
-				return check(ctx, s, out, stderr, screenOf(stdout, env))
+				return check(ctx, s, out, stderr, cli.ScreenOf(stdout, env))
 			}
 		},
 	}
@@ -50,12 +51,12 @@ func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
 
 // check carries the check out and prints the report. An error may come with a
 // report, of what was established until then.
-func check(ctx context.Context, s settings, out, stderr io.Writer, screen screen) error {
-	page, err := newHTMLFile(s.html)
+func check(ctx context.Context, s settings, out, stderr io.Writer, screen cli.Screen) error {
+	page, err := cli.NewFile("html", s.html)
 	if err != nil {
 		return err
 	}
-	defer page.close()
+	defer page.Close()
 	report, checkErr := runCheck(ctx, s, stderr)
 	if report == nil {
 		return noVerdict(ctx, checkErr)
@@ -66,9 +67,9 @@ func check(ctx context.Context, s settings, out, stderr io.Writer, screen screen
 	if s.json {
 		err = writeJSON(out, report)
 	} else {
-		err = report.WriteText(out, merge.TextOptions{Width: screen.width, Color: screen.color})
+		err = report.WriteText(out, merge.TextOptions{Width: screen.Width, Color: screen.Color})
 	}
-	if err = errors.Join(err, page.write(report)); err != nil {
+	if err = errors.Join(err, page.Write(func(w io.Writer) error { return htmlreport.Write(w, report) })); err != nil {
 		return err
 	}
 	if checkErr != nil {
@@ -78,7 +79,7 @@ func check(ctx context.Context, s settings, out, stderr io.Writer, screen screen
 }
 
 func runCheck(ctx context.Context, s settings, stderr io.Writer) (*merge.Report, error) {
-	p := newProgress(stderr, isTerminal(stderr), placeNames(s.places))
+	p := newProgress(stderr, cli.IsTerminal(stderr), placeNames(s.places))
 	defer p.stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()

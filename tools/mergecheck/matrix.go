@@ -34,7 +34,7 @@ func matrix(ctx context.Context, s settings, out, stderr io.Writer) error {
 }
 
 func runMatrix(ctx context.Context, s settings, stderr io.Writer) (*merge.MatrixReport, error) {
-	p := newProgress(stderr, isTerminal(stderr), placeNames(s.places))
+	p := newProgress(stderr, cli.IsTerminal(stderr), placeNames(s.places))
 	defer p.stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()

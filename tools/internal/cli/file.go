@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// File is a file that a result is going to be written to. It is made before
+// the work, which may take hours, and takes its name after it, so that an older
+// one is there until there is a newer one.
+type File struct {
+	name string
+	f    *os.File // nil if there is none to be written
+}
+
+// NewFile makes the file that a flag names. Without a name there is nothing to
+// be written, and all methods do nothing.
+func NewFile(flag, name string) (*File, error) {
+	if name == "" {
+		return new(File), nil
+	}
+	f, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("-%s: %w", flag, err)
+	}
+	return &File{name, f}, nil
+}
+
+// Write lets write write the file, and gives it its name.
+func (f *File) Write(write func(io.Writer) error) error {
+	if f.f == nil {
+		return nil
+	}
+	err := write(f.f)
+	if closeErr := f.f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.f.Name(), f.name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", f.name, err)
+	}
+	f.f = nil
+	return nil
+}
+
+// Close takes away a file that nothing was written to.
+func (f *File) Close() {
+	if f.f != nil {
+		f.f.Close()
+		os.Remove(f.f.Name())
+	}
+}
