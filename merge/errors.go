@@ -11,7 +11,7 @@ import (
 var ErrSources = errors.New("unsuitable sources")
 
 // ReadError tells that a source could not be read, or that what it returned
-// contradicts itself. Nothing is known of the merge then.
+// contradicts itself. There is no verdict then.
 type ReadError struct {
 	Source string
 	Table  string // empty: the database as a whole

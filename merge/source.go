@@ -234,6 +234,8 @@ type Scan struct {
 	// by which [Source.Row] finds the row again. It may name columns of Order
 	// too. Where the sorting form of such a column is the value itself, as it
 	// is for IDs, the Source reads it once and gives the same Vector twice.
+	// Other columns may follow to be looked at; it takes no sorting by them to
+	// give equal rows in one order, for the key alone tells rows apart.
 	Carry []string
 
 	// SkipNull leaves out rows with a NULL in one of the Order columns: such
