@@ -51,10 +51,10 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value) (more bool, err err
 	return true, nil
 }
 
-// read runs a statement and hands over its rows in buffers, which come back
-// through free. It reads from the driver itself: what database/sql does for
-// every row costs as much as all that is done here.
-func (s *Source) read(ctx context.Context, statement string, read chan<- *buffer, free <-chan *buffer, quit <-chan struct{}) error {
+// query runs a statement and lets use read its rows. It reads from the driver
+// itself: what database/sql does for every row costs as much as all that is
+// done here.
+func (s *Source) query(ctx context.Context, statement string, use func(driver.Rows, []driver.Value) error) error {
 	return s.conn.Raw(func(conn any) error {
 		queryer, ok := conn.(driver.QueryerContext)
 		if !ok {
@@ -65,7 +65,14 @@ func (s *Source) read(ctx context.Context, statement string, read chan<- *buffer
 			return err
 		}
 		defer rows.Close()
-		dest := make([]driver.Value, len(rows.Columns()))
+		return use(rows, make([]driver.Value, len(rows.Columns())))
+	})
+}
+
+// read runs a statement and hands over its rows in buffers, which come back
+// through free.
+func (s *Source) read(ctx context.Context, statement string, read chan<- *buffer, free <-chan *buffer, quit <-chan struct{}) error {
+	return s.query(ctx, statement, func(rows driver.Rows, dest []driver.Value) error {
 		for more := true; more; {
 			var b *buffer
 			select {
@@ -81,6 +88,7 @@ func (s *Source) read(ctx context.Context, statement string, read chan<- *buffer
 			if err := ctx.Err(); err != nil { // the driver may have rows left that it has received already
 				return err
 			}
+			var err error
 			if more, err = b.fill(rows, dest); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +82,8 @@ func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Ba
 // query is a statement and where its columns go.
 type query struct {
 	statement    string
+	backwards    string // the same from the end
+	indexed      bool   // the order is that of the columns themselves
 	columns      []vector // empty ones
 	order, carry []int    // indexes in columns
 }
@@ -92,7 +95,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		return nil, noTable(scan.Table)
 	}
 	var (
-		q          = new(query)
+		q          = &query{indexed: true}
 		readings   []reading
 		conditions []string
 		selected   []string
@@ -130,6 +133,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		}
 		i := read(c, r)
 		q.order = append(q.order, i)
+		q.indexed = q.indexed && strings.HasPrefix(cmp.Or(r.order, r.expr), "r."+quote(c.Name)) && strings.EqualFold(collation, c.Collation)
 		if r.order == "" {
 			r.order = fmt.Sprint(q.columns[i].from + 1)
 		}
@@ -174,10 +178,11 @@ next:
 	if len(conditions) > 0 {
 		b.WriteString(" WHERE " + strings.Join(conditions, " AND "))
 	}
+	q.statement, q.backwards = b.String(), b.String()
 	if len(orderBy) > 0 {
-		b.WriteString(" ORDER BY " + strings.Join(orderBy, ", "))
+		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
+		q.backwards += " ORDER BY " + strings.Join(orderBy, " DESC, ") + " DESC"
 	}
-	q.statement = b.String()
 	return q, nil
 }
 

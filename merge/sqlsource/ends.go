@@ -1,0 +1,54 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"mergesafe/merge"
+)
+
+var _ merge.Ender = (*Source)(nil)
+
+// Ends implements [merge.Ender]. Where the database would have to sort the
+// table for it, the error is a [*merge.UnsupportedError].
+func (s *Source) Ends(ctx context.Context, scan merge.Scan) (first, last *merge.Batch, err error) {
+	schema, err := s.schema(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.lock(); err != nil {
+		return nil, nil, err
+	}
+	defer s.unlock()
+	if first, last, err = s.ends(ctx, schema, scan); err != nil {
+		return nil, nil, s.scanError(ctx, scan, err)
+	}
+	return first, last, nil
+}
+
+func (s *Source) ends(ctx context.Context, schema *schema, scan merge.Scan) (first, last *merge.Batch, err error) {
+	q, err := s.plan(ctx, schema, scan)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !q.indexed {
+		return nil, nil, &merge.UnsupportedError{Column: orderNames(scan), Reason: "it would have to be sorted"}
+	}
+	for _, end := range []struct {
+		statement string
+		batch     **merge.Batch
+	}{{q.statement, &first}, {q.backwards, &last}} {
+		b := q.buffer()
+		err := s.query(ctx, end.statement+" LIMIT 1", func(rows driver.Rows, dest []driver.Value) error {
+			_, err := b.fill(rows, dest)
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if b.rows > 0 {
+			*end.batch = q.batch(b)
+		}
+	}
+	return first, last, s.dialect.unchanged()
+}
