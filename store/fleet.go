@@ -117,9 +117,10 @@ func nameFleet(ctx context.Context, s Session) error {
 // fleet registry.
 func (f *Fleet) identity(ctx context.Context) (string, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.id != "" {
-		return f.id, nil
+	id := f.id
+	f.mu.Unlock()
+	if id != "" {
+		return id, nil
 	}
 	if f.path != "" { // SQLite would make the file
 		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
@@ -132,10 +133,11 @@ func (f *Fleet) identity(ctx context.Context) (string, error) {
 	if err := fleetSchema.check(ctx, f.db); err != nil {
 		return "", f.fault(err)
 	}
-	var id string
 	if err := f.db.Get(ctx, &id, "SELECT id FROM fleet_registry"); err != nil {
 		return "", f.fault(err)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.id = id
 	return id, nil
 }
@@ -210,7 +212,7 @@ type FleetChange struct {
 	Server  gameid.ServerID
 	Epoch   int64 // of the row, from the change on
 	At      time.Time
-	Action  string // "claim", "bind", "retire", "rebind" or "lower mark"
+	Action  string // "claim", "bind", "retire", "rebind", "lower mark" or "release"
 	World   string // that the number was bound to from then on, or empty
 	By, Why string
 }
