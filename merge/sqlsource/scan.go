@@ -82,8 +82,8 @@ func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Ba
 // query is a statement and where its columns go.
 type query struct {
 	statement    string
-	backwards    string // the same from the end
-	indexed      bool   // the order is that of the columns themselves
+	backwards    string   // the same from the end
+	indexed      bool     // the order is that of the columns themselves
 	columns      []vector // empty ones
 	order, carry []int    // indexes in columns
 }
