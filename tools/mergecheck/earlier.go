@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge"
 	"mergesafe/merge/htmlreport"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 // readEarlier reads a report that -json or -html wrote.
@@ -71,8 +72,8 @@ func sourceNames(r *merge.Report) []string {
 
 // comparable returns an error if an earlier report is not about the same
 // merge, so that counts could not be held against each other.
-func comparable(file string, old *merge.Report, places []place, target string) error {
-	now := placeNames(places)
+func comparable(file string, old *merge.Report, places []databases.Place, target string) error {
+	now := databases.Names(places)
 	if target == "" {
 		target = now[0]
 	}

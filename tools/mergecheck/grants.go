@@ -8,12 +8,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/merge/sqlsource"
+	"mergesafe/tools/internal/databases"
 )
 
 // writeGrants prints what gives the accounts of the sources all that a check
 // takes. It asks no database: the account may not be there yet. target is the
 // name of the target, "" for the first.
-func writeGrants(w io.Writer, places []place, target string) error {
+func writeGrants(w io.Writer, places []databases.Place, target string) error {
 	var b strings.Builder
 	for i, p := range places {
 		database, account, err := accountOf(p)
@@ -21,12 +22,12 @@ func writeGrants(w io.Writer, places []place, target string) error {
 		case err != nil:
 			return err
 		case account == "":
-			fmt.Fprintf(&b, "-- %s: an SQLite file, which must be readable, and its folder too\n", p.name)
+			fmt.Fprintf(&b, "-- %s: an SQLite file, which must be readable, and its folder too\n", p.Name)
 			continue
 		}
 		statement := sqlsource.Grant(database, account)
-		fmt.Fprintf(&b, "%s; -- %s\n", statement, p.name)
-		if p.name == target || target == "" && i == 0 {
+		fmt.Fprintf(&b, "%s; -- %s\n", statement, p.Name)
+		if p.Name == target || target == "" && i == 0 {
 			fmt.Fprintf(&b, "-- and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):\n-- %s;\n",
 				strings.Replace(statement, "GRANT SELECT ", "GRANT TRIGGER ", 1))
 		}
@@ -36,14 +37,14 @@ func writeGrants(w io.Writer, places []place, target string) error {
 }
 
 // accountOf returns what a GRANT has to name; no account for an SQLite file.
-func accountOf(p place) (database, account string, err error) {
-	dsn, ok := strings.CutPrefix(p.dsn.Reveal(), "mysql:")
+func accountOf(p databases.Place) (database, account string, err error) {
+	dsn, ok := strings.CutPrefix(p.DSN.Reveal(), "mysql:")
 	if !ok {
 		return "", "", nil
 	}
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil || c.DBName == "" || c.User == "" { // the error may quote the password
-		return "", "", fmt.Errorf("%s: the DSN has no user or no database: want mysql:user:password@tcp(host:port)/database", p.name)
+		return "", "", fmt.Errorf("%s: the DSN has no user or no database: want mysql:user:password@tcp(host:port)/database", p.Name)
 	}
 	return c.DBName, c.User + "@%", nil
 }

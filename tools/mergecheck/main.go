@@ -12,6 +12,7 @@ import (
 	"mergesafe/merge"
 	"mergesafe/merge/htmlreport"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 func main() { cli.Main(run) }
@@ -79,7 +80,7 @@ func check(ctx context.Context, s settings, out, stderr io.Writer, screen cli.Sc
 }
 
 func runCheck(ctx context.Context, s settings, stderr io.Writer) (*merge.Report, error) {
-	p := newProgress(stderr, cli.IsTerminal(stderr), placeNames(s.places))
+	p := newProgress(stderr, cli.IsTerminal(stderr), databases.Names(s.places))
 	defer p.stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()

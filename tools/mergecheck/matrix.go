@@ -10,6 +10,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 // matrix finds out which of the databases can be merged with which.
@@ -22,7 +23,7 @@ func matrix(ctx context.Context, s settings, out, stderr io.Writer) error {
 	if s.json {
 		err = writeJSON(out, m)
 	} else {
-		_, err = io.WriteString(out, matrixText(m, placeNames(s.places)))
+		_, err = io.WriteString(out, matrixText(m, databases.Names(s.places)))
 	}
 	if err != nil {
 		return err
@@ -34,7 +35,7 @@ func matrix(ctx context.Context, s settings, out, stderr io.Writer) error {
 }
 
 func runMatrix(ctx context.Context, s settings, stderr io.Writer) (*merge.MatrixReport, error) {
-	p := newProgress(stderr, cli.IsTerminal(stderr), placeNames(s.places))
+	p := newProgress(stderr, cli.IsTerminal(stderr), databases.Names(s.places))
 	defer p.stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()

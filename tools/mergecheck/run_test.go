@@ -21,6 +21,7 @@ import (
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
 )
 
@@ -272,7 +273,7 @@ func TestMaxLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	places, err := locate([]string{"mysql:" + first, "mysql:" + second}, defaultConfig, noEnv)
+	places, err := databases.Locate([]string{"mysql:" + first, "mysql:" + second}, databases.DefaultConfig, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,13 @@ import (
 	"mergesafe/internal/nearest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
 )
 
 func flags() []cliv3.Flag {
 	return []cliv3.Flag{
-		&cliv3.StringFlag{Name: "config", Value: defaultConfig},
+		&cliv3.StringFlag{Name: "config", Value: databases.DefaultConfig},
 
 		&cliv3.StringFlag{Name: "target"},
 		&cliv3.StringSliceFlag{Name: "include"},
@@ -45,7 +46,7 @@ func flags() []cliv3.Flag {
 
 // settings are what the command line and the configuration ask for.
 type settings struct {
-	places   []place
+	places   []databases.Place
 	options  merge.Options // but for the callbacks
 	matrix   bool
 	since    *merge.Report // nil if there is no -since
@@ -103,7 +104,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 			}
 		}
 	}
-	if s.places, err = locate(args, cmd.String("config"), env); err != nil {
+	if s.places, err = databases.Locate(args, cmd.String("config"), env); err != nil {
 		return s, err
 	}
 	if s.options.Target, err = findTarget(target, s.places); err != nil {

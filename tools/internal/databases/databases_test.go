@@ -1,0 +1,34 @@
+package databases
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestNameDSNs(t *testing.T) {
+	args := []string{
+		"s1",
+		"sqlite:data/s2.db",
+		"mysql:u:s3cret@tcp(db1:3306)/game_s3",
+		"mysql:u:s3cret@tcp(db1)/game",
+		"mysql:u:s3cret@tcp(db2:3307)/game",
+		"mysql:u:s3cret@unix(/run/m.sock)/x",
+		"mysql:u:s3cret@wrong",
+		"postgres://u:s3cret@db/game",
+		"sqlite:s1",
+	}
+	want := []string{"s1", "data/s2.db", "game_s3", "db1:3306/game", "db2:3307/game", "x", "mysql:***", "***", "sqlite:s1"}
+	var places []Place
+	for _, arg := range args {
+		places = append(places, Place{Arg: arg, Name: arg})
+	}
+	nameDSNs(places)
+	var got []string
+	for _, p := range places {
+		got = append(got, p.Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
