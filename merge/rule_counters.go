@@ -152,7 +152,7 @@ func (c *checker) referrers(table, column string) string {
 	if len(all) == 0 {
 		return " and to whatever refers to it, of which nothing is declared"
 	}
-	return " and to what refers to it: " + strings.ReplaceAll(few(all), "; ", ", ")
+	return " and to what refers to it: " + enumerated(all)
 }
 
 // roundUp returns a round number that is larger than n, which is not negative:

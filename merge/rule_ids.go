@@ -291,7 +291,7 @@ func (s *idScan) byServer(count func(*tally) int64) string {
 	if n := count(&s.tallies.others); n > 0 {
 		parts = append(parts, fmt.Sprintf("other servers (%s)", number(n)))
 	}
-	return strings.ReplaceAll(few(parts), "; ", ", ")
+	return enumerated(parts)
 }
 
 // queries completes a query with the digits of each of the first servers that

@@ -105,7 +105,7 @@ func (t *text) verdict(r *Report) {
 			names = append(names, s.Name)
 		}
 	}
-	into := "merging " + few(names) + " into " + r.Target
+	into := "merging " + enumerated(names) + " into " + r.Target
 	var failed, gaps, allowed int64
 	for i := range r.Results {
 		switch result := &r.Results[i]; {
@@ -407,7 +407,7 @@ func (t *text) gaps(r *Report) {
 		}
 		first := reason
 		if of := sources[reason]; len(of) > 0 {
-			first = strings.ReplaceAll(few(of), "; ", ", ") + ": " + reason
+			first = enumerated(of) + ": " + reason
 		}
 		t.wrapped(2, "", first)
 		t.wrapped(6, "", byCode(places[reason]))

@@ -41,13 +41,18 @@ func columnList(columns []string) string {
 }
 
 // few joins at most three parts, and tells how many more there are.
-func few(parts []string) string {
+func few(parts []string) string { return joined(parts, "; ") }
+
+// enumerated is few for what takes no more than commas.
+func enumerated(parts []string) string { return joined(parts, ", ") }
+
+func joined(parts []string, by string) string {
 	const most = 3
 	if len(parts) > most {
 		rest := int64(len(parts) - most)
 		parts = append(parts[:most:most], "and "+number(rest)+" more")
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(parts, by)
 }
 
 // stamp is how times are written.
