@@ -44,11 +44,3 @@ func TestMeter(t *testing.T) {
 		t.Error("still resting although rows are read")
 	}
 }
-
-func TestShort(t *testing.T) {
-	for n, want := range map[float64]string{0: "0", 9999: "9999", 12_345: "12 k", 9_999_000: "9999 k", 12_345_678: "12.3 M"} {
-		if got := short(n); got != want {
-			t.Errorf("%v: got %s, want %s", n, got, want)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 )
 
@@ -146,7 +147,7 @@ func (p *progress) line(now time.Time) string {
 	if p.latest.Table == "" {
 		return "no rows are read yet" + resting
 	}
-	line := howFar(done, total, rate) + "  " + reading(p.latest) + resting
+	line := printable.HowFar(done, total, rate) + "  " + reading(p.latest) + resting
 	if done == p.seen {
 		line += "  nothing was read in the last " + lineEvery.String()
 	}
