@@ -262,23 +262,25 @@ func refill(t testing.TB, d, to Database) {
 	name := read(t, from, "SELECT DATABASE()")[0][0]
 	var there []string
 	for _, row := range read(t, into, tables) {
+		table := "`" + strings.ReplaceAll(row[0], "`", "``") + "`"
 		if ours(row[0]) {
-			must("DROP TABLE `" + row[0] + "`")
+			must("DROP TABLE " + table)
 			continue
 		}
-		must("DELETE FROM `" + row[0] + "`")
+		must("DELETE FROM " + table)
 		there = append(there, row[0])
 	}
 	for _, row := range read(t, from, tables) {
+		table := "`" + strings.ReplaceAll(row[0], "`", "``") + "`"
 		if !slices.Contains(there, row[0]) {
-			must(read(t, from, "SHOW CREATE TABLE `"+row[0]+"`")[0][1])
+			must(read(t, from, "SHOW CREATE TABLE "+table)[0][1])
 		}
 		var columns []string
 		for _, c := range read(t, from, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+row[0]+"' AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY ORDINAL_POSITION") {
 			columns = append(columns, "`"+c[0]+"`")
 		}
 		list := strings.Join(columns, ", ")
-		must("INSERT INTO `" + row[0] + "` (" + list + ") SELECT " + list + " FROM `" + name + "`.`" + row[0] + "`")
+		must("INSERT INTO " + table + " (" + list + ") SELECT " + list + " FROM `" + name + "`." + table)
 	}
 }
 

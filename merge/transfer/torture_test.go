@@ -1,0 +1,275 @@
+//go:build linux
+
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/merge"
+)
+
+// child is what a process that will be killed is to do.
+type child struct {
+	Plan    string // path
+	Names   []string
+	DSNs    []string
+	KillAt  int64 // which point
+	Undo    bool
+	Batches time.Duration
+}
+
+const childEnv = "MERGESAFE_TRANSFER_CHILD"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(childEnv); text != "" {
+		os.Exit(runChild(text))
+	}
+	os.Exit(m.Run())
+}
+
+// runChild merges, or undoes a merge, until it kills itself.
+func runChild(text string) int {
+	var c child
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		panic(err)
+	}
+	f, err := os.Open(c.Plan)
+	if err != nil {
+		panic(err)
+	}
+	p, err := ReadPlan(f)
+	if err != nil {
+		panic(err)
+	}
+	var all []Database
+	for i, name := range c.Names {
+		all = append(all, Database{name, c.DSNs[i]})
+	}
+	options := Options{Clock: fixedClock, Batch: c.Batches, trip: at(c.KillAt, func() error {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	})}
+	if c.Undo {
+		_, err = Undo(context.Background(), p, all[0], all[1:], UndoOptions{Options: options})
+	} else {
+		_, err = Apply(context.Background(), p, all[0], all[1:], options)
+	}
+	if err != nil && !errors.Is(err, ErrNoMerge) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// killed runs a child and reports whether it was killed before its end.
+func killed(t *testing.T, p *Plan, all []Database, killAt int64, undo bool) bool {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan.json")
+	f, err := os.Create(path)
+	if err == nil {
+		err = errors.Join(p.Write(f), f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := child{Plan: path, KillAt: killAt, Undo: undo, Batches: time.Microsecond} // many small batches
+	for _, d := range all {
+		c.Names, c.DSNs = append(c.Names, d.Name), append(c.DSNs, d.DSN)
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := osexec.CommandContext(t.Context(), program, "-test.run=^$")
+	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	out, err := cmd.CombinedOutput()
+	if exit := new(osexec.ExitError); errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
+		return true
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return false
+}
+
+// randomWorlds are two to four worlds of players with some names in common, or
+// of odd tables, and how to plan their merge.
+func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptions) {
+	n := 2 + rnd.IntN(3)
+	var all []Database
+	if rnd.IntN(3) == 0 {
+		for i := range n {
+			all = append(all, oddWorld(t, e, rnd, fmt.Sprint("w", i), i))
+		}
+		return all, oddAllowed
+	}
+	for i := range n {
+		all = append(all, gameWorld(t, e, fmt.Sprint("w", i), gameid.ServerID(i+1), 1+rnd.IntN(60), []string{"same", "Same", "other"}[rnd.IntN(3)]))
+	}
+	keep := []NamePolicy{
+		{Table: "players", Column: "name", MaxLength: 32},
+		{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"},
+		{Table: "players", Column: "name", MaxLength: 32, Keep: KeepOlder, By: "gold", Template: "{source}-{name}"},
+	}[rnd.IntN(3)]
+	return all, PlanOptions{Names: []NamePolicy{keep}}
+}
+
+// likewise is a dump without what is another every time.
+func likewise(t *testing.T, d Database) string {
+	if number(t, d, hasRegistry(d)) > 0 {
+		return steady(t, d)
+	}
+	return dump(t, d)
+}
+
+func hasRegistry(d Database) string {
+	if strings.HasPrefix(d.DSN, "mysql:") {
+		return "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'gameid_servers'"
+	}
+	return "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'gameid_servers'"
+}
+
+// A process that is killed at any point, in a merge or its undo, leaves what
+// the next one goes on with, to the same end.
+func TestTortureKill(t *testing.T) {
+	worlds, kills := 1, 3
+	if *long {
+		worlds, kills = 10, 10
+	}
+	onEach(t, func(t *testing.T, e engine) {
+		total := 0
+		for w := range worlds {
+			rnd := rand.New(rand.NewPCG(7, uint64(w)))
+			all, options := randomWorlds(t, e, rnd)
+			p := mustPlan(t, all[0], all[1:], options)
+			before := likewise(t, all[0])
+			at := clones(t, e, all)
+			var points atomic.Int64
+			if _, err := Apply(t.Context(), p, at[0], at[1:], Options{Clock: fixedClock, Batch: time.Microsecond, trip: func(string) error { points.Add(1); return nil }}); err != nil {
+				t.Fatal(err)
+			}
+			want := likewise(t, at[0])
+			for range kills {
+				refillAll(t, all, at)
+				deaths := 0
+				for killed(t, p, at, rnd.Int64N(points.Load()), false) && deaths < 3 {
+					deaths++
+				}
+				if _, err := Apply(t.Context(), p, at[0], at[1:], Options{Clock: fixedClock}); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, likewise(t, at[0])); diff != "" {
+					t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
+				}
+				if proof := verified(t, p, at[0], at[1:]); proof.Verdict == merge.Fail {
+					t.Errorf("%+v", proof)
+				}
+				for killed(t, p, at, rnd.Int64N(points.Load()), true) && deaths < 6 {
+					deaths++
+				}
+				if _, err := Undo(t.Context(), p, at[0], at[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(before, likewise(t, at[0])); diff != "" {
+					t.Fatalf("world %d: not what was there before (-before +after):\n%s", w, diff)
+				}
+				total += deaths
+			}
+		}
+		t.Logf("killed %d times", total)
+	})
+}
+
+// A database server that is killed in the middle of a merge and started again
+// is waited for, and the merge comes to its end by itself.
+func TestTortureDatabase(t *testing.T) {
+	server := mariadbtest.Private(t)
+	e := engine{"mariadb", func(t testing.TB, name string) Database {
+		dsn, err := server.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Database{Name: name, DSN: "mysql:" + dsn}
+	}}
+	worlds, kills := 1, 2
+	if *long {
+		worlds, kills = 5, 10
+	}
+	for w := range worlds {
+		rnd := rand.New(rand.NewPCG(8, uint64(w)))
+		all, options := randomWorlds(t, e, rnd)
+		p := mustPlan(t, all[0], all[1:], options)
+		before := likewise(t, all[0])
+		worlds := clones(t, e, all)
+		var points atomic.Int64
+		if _, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{Clock: fixedClock, Batch: time.Microsecond, trip: func(string) error { points.Add(1); return nil }}); err != nil {
+			t.Fatal(err)
+		}
+		want := likewise(t, worlds[0])
+		// The server is killed at a random point, and up again when settled returns.
+		kill := func() (options Options, settled func()) {
+			var dead atomic.Bool
+			restarted := make(chan error, 1)
+			options = Options{Clock: fixedClock, Batch: time.Microsecond, Patience: time.Minute, trip: at(rnd.Int64N(points.Load()), func() error {
+				if err := server.Kill(); err != nil {
+					return err
+				}
+				dead.Store(true)
+				go func() { restarted <- server.Restart(t.Context()) }()
+				return nil
+			})}
+			return options, func() {
+				if !dead.Load() {
+					return
+				}
+				if err := <-restarted; err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for range kills {
+			refillAll(t, all, worlds)
+			killing, settled := kill()
+			_, err := Apply(t.Context(), p, worlds[0], worlds[1:], killing)
+			settled()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, likewise(t, worlds[0])); diff != "" {
+				t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
+			}
+			killing, settled = kill()
+			_, err = Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{Options: killing})
+			settled()
+			if errors.Is(err, ErrNoMerge) {
+				err = nil
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, likewise(t, worlds[0])); diff != "" {
+				t.Fatalf("world %d: not what was there before (-before +after):\n%s", w, diff)
+			}
+		}
+	}
+}
