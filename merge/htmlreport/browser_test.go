@@ -19,8 +19,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"mergesafe/merge"
 )
 
 // TestBrowser looks at documents in a headless Chromium: on a telephone and on
@@ -29,11 +27,14 @@ import (
 func TestBrowser(t *testing.T) {
 	b := startBrowser(t)
 	for name, tt := range map[string]struct {
-		report *merge.Report
-		bars   int
-	}{"sample": {sample1(), 5}, "hostile": {hostile(), 4}} {
+		document string
+		bars     int
+	}{
+		"sample": {write(t, sample1()), 5}, "hostile": {write(t, hostile()), 4},
+		"matrix": {writeMatrix(t, sampleMatrix()), 0}, "hostile-matrix": {writeMatrix(t, hostileMatrix()), 0},
+	} {
 		file := filepath.Join(t.TempDir(), name+".html")
-		if err := os.WriteFile(file, []byte(write(t, tt.report)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(tt.document), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, width := range []int{390, 1280} {
@@ -54,7 +55,7 @@ type looks struct {
 	Overflow int  // pixels by which the page is wider than the screen
 	Report   bool // the JSON inside can be read
 	Bars     int
-	Folded   bool // samples are not seen before they are asked for
+	Folded   bool // details are not seen before they are asked for
 	Unfolded bool // and then they are
 	Dark     bool
 	Styled   bool // the policy lets the style sheet through
@@ -63,7 +64,7 @@ type looks struct {
 const look = `(async () => {
   const visible = e => e.checkVisibility({contentVisibilityAuto: true});
   const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const detail = document.querySelector('#failed details'), grid = detail.querySelector('table');
+  const detail = document.querySelector('#failed details, #reasons details'), grid = detail.querySelector('table, ul');
   const folded = !visible(grid);
   document.querySelectorAll('details').forEach(d => d.open = true);
   await drawn();

@@ -20,29 +20,59 @@ import (
 	"mergesafe/merge"
 )
 
+//go:embed parts.html
+var parts string
+
 //go:embed report.html
-var page string
+var reportPage string
+
+//go:embed matrix.html
+var matrixPage string
 
 //go:embed report.css
 var style string
 
 // Write writes the report as HTML. It returns the error of w.
 func Write(w io.Writer, r *merge.Report) error {
-	doc, err := json.Marshal(r)
+	v := newView(r)
+	return v.write(w, reportPage, v, r)
+}
+
+// WriteMatrix writes the matrix as HTML. It returns the error of w.
+func WriteMatrix(w io.Writer, m *merge.MatrixReport) error {
+	v := newMatrixView(m)
+	return v.write(w, matrixPage, v, m)
+}
+
+// document is what every page has.
+type document struct {
+	Title    string
+	Verdict  string
+	Headline string
+	Counts   []count
+	Target   string // "" if there is none
+
+	Style  template.CSS
+	Policy string
+	Inside json.RawMessage
+}
+
+// write fills a page with data, of which d is a part, and puts inside into it.
+func (d *document) write(w io.Writer, page string, data, inside any) error {
+	doc, err := json.Marshal(inside)
 	if err != nil {
 		return fmt.Errorf("htmlreport: %w", err)
 	}
-	t, err := template.New("report").Funcs(functions()).Parse(page)
+	t, err := template.New("page").Funcs(functions()).Parse(parts + page)
 	if err != nil {
 		return fmt.Errorf("htmlreport: %w", err)
 	}
 	sum := sha256.Sum256([]byte(style))
-	v := newView(r)
-	v.Style = template.CSS(style)
-	v.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	v.Document = doc
+	d.Style = template.CSS(style)
+	d.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	d.Inside = doc
 	var b bytes.Buffer // a document that ends in the middle would look complete
-	if err := t.Execute(&b, v); err != nil {
+	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("htmlreport: %w", err)
 	}
 	_, err = w.Write(b.Bytes())
@@ -56,7 +86,7 @@ const (
 	after  = `</script>`
 )
 
-// Extract returns the report inside a document that [Write] wrote, as JSON. It
+// Extract returns what is inside a document that [Write] or [WriteMatrix] wrote, as JSON. It
 // reports false if the text is no such document.
 func Extract(document []byte) ([]byte, bool) {
 	_, rest, found := bytes.Cut(document, []byte(before))

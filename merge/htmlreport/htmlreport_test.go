@@ -73,7 +73,12 @@ func write(t *testing.T, r *merge.Report) string {
 // No text of a report is ever taken for markup. The browser's own opinion is
 // in TestBrowser.
 func TestHostileTexts(t *testing.T) {
-	html := write(t, hostile())
+	for name, html := range map[string]string{"report": write(t, hostile()), "matrix": writeMatrix(t, hostileMatrix())} {
+		t.Run(name, func(t *testing.T) { harmless(t, html) })
+	}
+}
+
+func harmless(t *testing.T, html string) {
 	if got := strings.Count(html, "<script"); got != 1 {
 		t.Errorf("%d scripts, want only the report itself", got)
 	}
@@ -85,6 +90,67 @@ func TestHostileTexts(t *testing.T) {
 	}
 	if !strings.Contains(html, `<span class="escape">\u202e\x1b</span>[2J<span class="escape">\x00\u2028</span>`) {
 		t.Error("what cannot be seen is not shown as an escape")
+	}
+}
+
+func writeMatrix(t *testing.T, m *merge.MatrixReport) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteMatrix(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func hostileMatrix() *merge.MatrixReport {
+	m := new(merge.MatrixReport)
+	fill(reflect.ValueOf(m).Elem())
+	return m
+}
+
+// sampleMatrix is of three databases: one pair can be merged, one cannot, and
+// nothing is known of the third.
+func sampleMatrix() *merge.MatrixReport {
+	m := &merge.MatrixReport{Version: merge.ReportVersion, Incomplete: "interrupted"}
+	for _, name := range []string{"s1", "s2", "s3"} {
+		m.Sources = append(m.Sources, merge.Summary{Name: name, Engine: "sqlite 3", Tables: []merge.TableSummary{{Table: "items", Rows: 1234}}})
+	}
+	m.Pairs = []merge.Pair{
+		{Target: "s1", Source: "s2", Verdict: merge.Pass, Checks: 9},
+		{Target: "s1", Source: "s3", Verdict: merge.Fail, Checks: 9, Results: []merge.Result{
+			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Count: 4, Message: "4 keys are there more than once"}}},
+		{Target: "s2", Source: "s3"},
+	}
+	return m
+}
+
+func TestMatrix(t *testing.T) {
+	html := writeMatrix(t, sampleMatrix())
+	for _, want := range []string{
+		"<title>INCOMPLETE: 3 databases, 3 pairs</title>", "interrupted</bdi>. Pairs without a verdict",
+		"<b>1</b> can be merged", "<b>1</b> cannot", "<b>0</b> not verified", "<b>1</b> without a verdict",
+		`<td>1<td><bdi>s1</bdi><td class="unsure">·<td class="pass">✓<td class="fail"><a href="#pair2">✗</a>`,
+		`<td>3<td><bdi>s3</bdi><td class="fail"><a href="#pair2">✗</a><td class="unsure"><a href="#pair3">–</a><td class="unsure">·`,
+		`id="pair2"><summary><span class="mark fail">FAIL</span> <bdi>s3</bdi> into <bdi>s1</bdi>`, "4 keys are there more than once",
+		`<span class="mark unsure">no verdict</span> <bdi>s3</bdi> into <bdi>s2</bdi>`,
+		`<td class="n">1,234`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+	m := sampleMatrix()
+	m.Incomplete, m.Pairs = "", m.Pairs[:1]
+	if html := writeMatrix(t, m); !strings.Contains(html, "<title>PASS: ") || strings.Contains(html, `id="reasons"`) {
+		t.Error("a matrix in which all can be merged does not say so")
+	}
+	m = sampleMatrix()
+	m.Incomplete = ""
+	if html := writeMatrix(t, m); !strings.Contains(html, "<title>MATRIX: ") {
+		t.Error("a matrix in which not all can be merged has another title")
+	}
+	if doc, ok := Extract([]byte(html)); !ok || !strings.HasPrefix(string(doc), `{"version":1,"incomplete":"interrupted"`) {
+		t.Errorf("inside is %.60q", doc)
 	}
 }
 

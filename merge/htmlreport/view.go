@@ -2,7 +2,6 @@ package htmlreport
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"slices"
@@ -15,14 +14,8 @@ import (
 
 // view is what the template shows: the report, arranged for reading.
 type view struct {
-	Style    template.CSS
-	Policy   string
-	Document json.RawMessage
-
+	document
 	Report   *merge.Report
-	Verdict  string
-	Headline string
-	Counts   []count
 	Steps    []step
 	Timeline *timeline
 	Failed   []finding
@@ -109,8 +102,8 @@ type passed struct {
 
 func newView(r *merge.Report) *view {
 	v := &view{
+		document: document{Verdict: string(r.Verdict), Headline: headline(r), Target: r.Target},
 		Report:   r,
-		Verdict:  string(r.Verdict),
 		Timeline: newTimeline(r),
 		Steps:    steps(r.Results),
 		Gaps:     gaps(r.Results),
@@ -139,7 +132,7 @@ func newView(r *merge.Report) *view {
 			unsure++
 		}
 	}
-	v.Headline = headline(r)
+	v.Title = v.Verdict + ": " + v.Headline
 	v.Counts = []count{{len(v.Failed), "failed", "failed"}, {unsure, "not verified", "gaps"}}
 	if len(v.Allowed) > 0 {
 		v.Counts = append(v.Counts, count{len(v.Allowed), "allowed by the operator", "allowed"})
@@ -346,6 +339,7 @@ func functions() template.FuncMap {
 		"where":  where,
 		"class":  class,
 		"rows":   rowsOf,
+		"inc":    func(i int) int { return i + 1 },
 		"lines":  func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
 	}
 }
