@@ -109,6 +109,11 @@ func TestCounters(t *testing.T) {
 			}, merge.Pass,
 			"the ranges lie apart: a 1 to 10, next 11; b none, next 1; c 201 to 210, next 211", "", nil,
 		},
+		"one number in common": {
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][0]["guid"] = int64(10) }, merge.NotVerified,
+			"the ranges overlap: a 1 to 10, next 11; b 10 to 110, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
+			[]string{"b: add 1 to characters.guid and to what refers to it: pets.owner; the largest is 111 then of 1,000"},
+		},
 		"the same": {
 			func(a, b, c *mergetest.Database) {
 				for n := range 10 {
