@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,23 +10,28 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/htmlreport"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
 
 // matrix finds out which of the databases can be merged with which.
 func matrix(ctx context.Context, s settings, out, stderr io.Writer) error {
+	page, err := cli.NewFile("html", s.html)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	m, checkErr := runMatrix(ctx, s, stderr)
 	if m == nil {
 		return noVerdict(ctx, checkErr)
 	}
-	var err error
 	if s.json {
 		err = writeJSON(out, m)
 	} else {
 		_, err = io.WriteString(out, matrixText(m, databases.Names(s.places)))
 	}
-	if err != nil {
+	if err = errors.Join(err, page.Write(func(w io.Writer) error { return htmlreport.WriteMatrix(w, m) })); err != nil {
 		return err
 	}
 	if checkErr != nil {

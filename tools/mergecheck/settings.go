@@ -153,7 +153,7 @@ func checkFlags(cmd *cliv3.Command) error {
 	}
 	// What makes no sense together.
 	for _, pair := range [][2]string{
-		{"matrix", "target"}, {"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "html"},
+		{"matrix", "target"}, {"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"},
 		{"rerun", "since"}, {"rerun", "propose"}, {"codes", "grants"},
 	} {
 		if cmd.IsSet(pair[0]) && cmd.IsSet(pair[1]) {
