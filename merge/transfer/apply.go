@@ -255,7 +255,7 @@ func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, wa
 		if n := len(pg.rows); n > 0 {
 			to.after = l.keyOf(pg.rows[n-1])
 		}
-		if !want.any && (to.rows > want.rows || to.finished && (to.rows != want.rows || to.sum != want.sum)) {
+		if !want.any && (to.rows > want.rows || to.finished && to.rows < want.rows || to.rows == want.rows && to.sum != want.sum) {
 			return &ChangedError{Database: from.Name, Table: l.table, Rows: to.rows, Want: want.rows}
 		}
 		err = r.target.tx(soft, func() error {

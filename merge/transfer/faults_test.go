@@ -1,0 +1,155 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/merge"
+)
+
+// manyRows makes a world of one table with that many rows.
+func manyRows(t testing.TB, e engine, name string, from, n int) Database {
+	t.Helper()
+	d := e.fresh(t, name)
+	exec(t, d, "CREATE TABLE things (id BIGINT NOT NULL PRIMARY KEY, owner VARBINARY(10), note VARCHAR(40), n BIGINT)")
+	if e.name == "mariadb" {
+		exec(t, d, fmt.Sprintf("INSERT INTO things SELECT seq, LPAD(seq, 10, 'x'), CONCAT('note ', seq), seq * 7 FROM seq_%d_to_%d", from, from+n-1))
+		return d
+	}
+	exec(t, d, fmt.Sprintf("INSERT INTO things WITH RECURSIVE s(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM s WHERE i + 1 < %d)", from, from+n)+
+		" SELECT i, CAST(printf('%010d', i) AS BLOB), 'note ' || i, i * 7 FROM s")
+	return d
+}
+
+var manyOptions = PlanOptions{Check: merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}}}
+
+// One bit in many rows is found, and the row named.
+func TestVerifyFlippedBit(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		rows := 20_000
+		if *long {
+			rows = 1_000_000
+		}
+		all := []Database{manyRows(t, e, "a", 1, 1000), manyRows(t, e, "b", 10_000_000, rows)}
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			t.Fatalf("%+v", proof)
+		}
+		at := 10_000_000 + rows*2/3
+		exec(t, all[0], fmt.Sprintf("UPDATE things SET n = n + 1 WHERE id = %d", at)) // n was even or odd: the last bit
+		proof := verified(t, p, all[0], all[1:])
+		if s := proof.Tables[0].Samples; proof.Verdict != merge.Fail || proof.Tables[0].Changed != 1 || proof.Tables[0].Own || len(s) != 1 || !strings.Contains(s[0].String(), fmt.Sprintf("row %d of things, from \"b\": n has", at)) {
+			t.Errorf("%+v", proof)
+		}
+	})
+}
+
+// A row of a source that is changed, added or removed between the plan and its
+// copying stops the merge before the table is complete, with a clear error. What
+// was copied can be taken out again.
+func TestLateWrite(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 10_000)}
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		before := dump(t, all[0])
+		worlds := clones(t, e, all)
+		for _, c := range []struct{ name, do, back string }{
+			{"changed before", "UPDATE things SET note = 'changed' WHERE id = 102000", ""},
+			{"changed while it runs", "UPDATE things SET note = 'changed' WHERE id = 109999", "UPDATE things SET note = 'note 109999' WHERE id = 109999"},
+			{"added while it runs", "INSERT INTO things SELECT id + 1, owner, note, n FROM things WHERE id = 109999", "DELETE FROM things WHERE id = 110000"},
+			{"removed while it runs", "DELETE FROM things WHERE id = 109998", "INSERT INTO things SELECT id - 1, CAST('0000109998' AS " + map[string]string{"sqlite": "BLOB", "mariadb": "BINARY"}[e.name] + "), 'note 109998', 109998 * 7 FROM things WHERE id = 109999"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				refillAll(t, all, worlds)
+				written := false
+				options := Options{Batch: time.Microsecond}
+				if c.back == "" {
+					exec(t, worlds[1], c.do)
+				} else {
+					options.Pause = func(ctx context.Context) error {
+						if !written && number(t, worlds[0], "SELECT COUNT(*) FROM things") > 1000 {
+							written = true
+							exec(t, worlds[1], c.do)
+						}
+						return nil
+					}
+				}
+				_, err := Apply(t.Context(), p, worlds[0], worlds[1:], options)
+				changed := new(ChangedError)
+				if e.name == "sqlite" && c.back != "" {
+					// The file itself is seen to be written to.
+					if err == nil {
+						t.Fatal("it was not noticed")
+					}
+				} else if !errors.As(err, &changed) || changed.Database != "b" || changed.Table != "things" {
+					t.Fatalf("got %v, want a ChangedError", err)
+				}
+				// Again: the same answer, and no further.
+				if _, err = Apply(t.Context(), p, worlds[0], worlds[1:], Options{}); err == nil {
+					t.Fatal("it went through at the second attempt")
+				}
+				if n := number(t, worlds[0], "SELECT COUNT(*) FROM things"); n >= 10_010 {
+					t.Errorf("%d rows", n)
+				}
+				if c.back == "" {
+					// What was copied is no longer there to compare with, unless it is as
+					// it was copied.
+					if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil {
+						t.Error(err)
+					}
+				} else {
+					exec(t, worlds[1], c.back)
+					if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil {
+						t.Error(err)
+					}
+				}
+				if after := dump(t, worlds[0]); after != before {
+					t.Error("after the undo it is not what was there before")
+				}
+			})
+		}
+	})
+}
+
+// Without a fence, nothing in the sources changes, not a byte.
+func TestSourcesUntouched(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 10, "same"), gameWorld(t, e, "s2", 2, 30, "same")}
+		before := untouched(t, all[1])
+		p := mustPlan(t, all[0], all[1:], PlanOptions{NoFence: true, Names: keepActive.Names})
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		verified(t, p, all[0], all[1:])
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if before != untouched(t, all[1]) {
+			t.Error("the source was changed")
+		}
+	})
+}
+
+// untouched is all that a source is: the bytes of a file and what lies beside
+// it, or a dump.
+func untouched(t *testing.T, d Database) string {
+	path, ok := strings.CutPrefix(d.DSN, "sqlite:")
+	if !ok {
+		return dump(t, d)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(path + "*")
+	return fmt.Sprintln(files, err, string(b))
+}
