@@ -26,6 +26,7 @@ type Config struct {
 	Registry Database // the fleet registry; zero if there is none
 	Sources  []Source // in the order of the file, each with a name of its own
 	Check    Check    // for the merge check
+	Merge    Merge    // for the merge
 
 	file      string
 	publicIDs []publicID
@@ -110,6 +111,7 @@ func Parse(file, text string) (*Config, error) {
 		s.end()
 	}
 	c.Check = root.check()
+	c.Merge = root.merge()
 	root.end()
 	if err := doc.err(); err != nil {
 		return nil, err
