@@ -30,7 +30,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{
-		mintingAndText, single(atTheCap), single(stress), single(numbersFromMemory), sqliteStorage, mariadbStorage, single(numbersOnMariaDB),
+		mintingAndText, single(atTheCap), single(stress), single(numbersFromMemory), sqliteStorage, mariadbStorage, single(numbersOnMariaDB), sqliteCheck, mariadbCheck,
 	}))
 }
 
@@ -62,6 +62,7 @@ type options struct {
 	insert     int           // items in one transaction, a multiple of handRows
 	stressRuns int           // of each of our generators
 	sustain    time.Duration // of each row at the cap
+	checkRows  int           // in each database of the check before a merge
 
 	log func(format string, args ...any)
 }
@@ -115,6 +116,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 		insert:     10_000,
 		stressRuns: 5,
 		sustain:    2 * time.Second,
+		checkRows:  10_000_000,
 		log: func(format string, args ...any) {
 			fmt.Fprintf(stderr, "%4.0fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 		},
@@ -123,6 +125,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 		o.pace = pace{rounds: 7, slice: 15 * time.Millisecond}
 		o.storage = pace{rounds: 5, slice: 150 * time.Millisecond}
 		o.stressRuns, o.sustain = 1, 500*time.Millisecond
+		o.checkRows = 500_000
 	}
 	if *only != "" {
 		var err error
