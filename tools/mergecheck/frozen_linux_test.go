@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mergesafe/internal/mariadbtest"
+)
+
+// An interrupt ends the program although a server that rows are read from does
+// not answer any more: after about a second, which is what saying goodbye to it
+// may take.
+func TestInterruptedWhileFrozen(t *testing.T) {
+	server := mariadbtest.Private(t)
+	args := []string{"-max-load", "3"}
+	for i, prefix := range []string{"a", "b", "c"} {
+		dsn, err := server.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		world(t, "mysql:"+dsn, i+1, 10, prefix)
+		args = append(args, "mysql:"+dsn)
+	}
+	dsn, err := server.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	defer busy(t, db)()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan result, 1)
+	go func() { done <- mergecheck(ctx, args...) }()
+	// Nobody else asks this server for its load, which is done once rows are to be read.
+	for asked := 0; asked == 0; time.Sleep(10 * time.Millisecond) {
+		query := "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'COM_SHOW_STATUS'"
+		if err := db.QueryRowContext(t.Context(), query).Scan(&asked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := server.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer server.Signal(syscall.SIGCONT)
+	cancel()
+	start := time.Now()
+	select {
+	case got := <-done:
+		t.Logf("ended after %s", time.Since(start))
+		interrupted(t, got)
+		if !strings.HasPrefix(got.stdout, "INCOMPLETE") {
+			t.Errorf("printed %s", got.stdout)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("an interrupt does not end the check")
+	}
+}
