@@ -67,6 +67,16 @@ type table struct {
 	byName  map[string]*column
 }
 
+// primary returns the columns of a table's primary key.
+func (s *schema) primary(table string) []string {
+	for _, t := range s.Tables {
+		if t.Name == table {
+			return t.Primary
+		}
+	}
+	return nil
+}
+
 type column struct {
 	merge.Column
 	kind    kind

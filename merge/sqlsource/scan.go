@@ -142,6 +142,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 			notNull(c)
 		}
 	}
+	key := schema.primary(scan.Table)
 next:
 	for _, name := range scan.Carry {
 		c := t.byName[name]
@@ -158,6 +159,10 @@ next:
 		q.carry = append(q.carry, read(c, r))
 		// Rows that are equal come in one order every time, so that reports do.
 		// It is that of their primary key, by which indexes order them anyway.
+		// Sorting by what else is carried would keep an index from being used.
+		if len(key) > 0 && !slices.Contains(key, name) {
+			continue
+		}
 		sorted := slices.ContainsFunc(scan.Order, func(o merge.Order) bool { return o.Column == name })
 		if c.kind == text || c.kind != other && !sorted {
 			orderBy = append(orderBy, "r."+quote(name))
