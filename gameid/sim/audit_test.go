@@ -165,6 +165,9 @@ func (w *world) returned(p *process, c call) {
 	// as the call to it. A wait for the clock ends a millisecond late.
 	full := time.Duration((max(c.size, 1)+c.rivals)>>gameid.SequenceBits+2) * time.Millisecond
 	most := p.opts.Timeout + full*rightRate/slowest + time.Millisecond
+	if c.froze {
+		most += p.opts.Timeout // what was reserved at the first wait was over when it thawed: it waits once more
+	}
 	if c.wait > 0 {
 		most = min(most, c.wait)
 	}

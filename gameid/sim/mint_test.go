@@ -214,6 +214,7 @@ func (m *minter) end(spans []span, err error) bool {
 		spans:  spans,
 		err:    err,
 		ended:  m.over || p.stopped,
+		froze:  p.asleep() > m.slept,
 		awake:  time.Since(m.began) - m.waited - (p.asleep() - m.slept),
 	}
 	if len(spans) > 0 {
@@ -229,6 +230,7 @@ type call struct {
 	spans []span
 	err   error
 	ended bool          // the node had ended before the call began, or was stopped before it returned
+	froze bool          // the process was frozen meanwhile
 	awake time.Duration // how long it took, but for what the world held it up
 }
 

@@ -117,7 +117,7 @@ func (f *fleetWorld) tell(what string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := said(err)
-	for _, kind := range []error{store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound} {
+	for _, kind := range []error{store.ErrNotClaimed, store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound} {
 		if errors.Is(err, kind) {
 			text = kind.Error()
 		}
@@ -267,9 +267,10 @@ func (f *fleetWorld) binds(number gameid.ServerID, db *store.DB) {
 }
 
 // known reports whether a start may fail in this way when another world is
-// faster or a node is away.
+// faster or a node is away. A number is not claimed on a node that has not got
+// there yet: reads of another node than the one that was written to may lag.
 func known(err error) bool {
-	for _, target := range []error{store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound,
+	for _, target := range []error{store.ErrNotClaimed, store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound,
 		store.ErrUnavailable, store.ErrOutcomeUnknown, store.ErrRetryable, context.DeadlineExceeded} {
 		if errors.Is(err, target) {
 			return true

@@ -19,9 +19,9 @@ func releaseCommand(env cli.Env) *ucli.Command {
 Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME] [-fleet DSN] [-config FILE] DATABASE
 
 Ends the lease of a process that is gone, so that its server can start again.
-A lease runs out by itself: after 15 seconds in the database of the world, after
-90 in the fleet registry. It lasts for years only if a database's clock was far
-ahead when it was taken. Set that clock right first.
+A lease runs out by itself: by default after 15 seconds in the database of the
+world, and after 90 in the fleet registry. It lasts for years only if the clock
+of that database was far ahead when it was taken. Set that clock right first.
 
 Without -apply it changes nothing, and shows who has the lease. With -apply it
 first watches for a minute, and gives up if the process renews its lease, or if
