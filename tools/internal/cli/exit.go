@@ -16,6 +16,7 @@ const (
 	Conflicts   Code = 1 // conflicts were found
 	Incomplete  Code = 2 // no result: wrong usage or configuration, the database, or an interrupt
 	NotVerified Code = 3 // nothing failed, but something could not be verified
+	Stopped     Code = 4 // broken off; nothing is lost, and the same command goes on
 )
 
 // Error makes a Code an error.
@@ -41,6 +42,18 @@ type hintError struct {
 }
 
 func (e *hintError) Unwrap() error { return e.error }
+
+// WithCode makes err end with another code than Incomplete. It is printed as it
+// would be without; what it wraps is no longer found in it.
+func WithCode(err error, c Code) error { return &codeError{err.Error(), c} }
+
+type codeError struct {
+	message string
+	code    Code
+}
+
+func (e *codeError) Error() string { return e.message }
+func (e *codeError) Unwrap() error { return e.code }
 
 // code returns the exit code that err ends with.
 func code(err error) Code {

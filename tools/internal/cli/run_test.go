@@ -138,6 +138,20 @@ func TestRunCannotWrite(t *testing.T) {
 	}
 }
 
+// An error with a code is printed, with its hint, and ends with the code. An
+// interrupt is told from what it interrupted.
+func TestWithCode(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := WithHint(WithCode(fmt.Errorf("copying: %w", context.Canceled), Stopped), "Run it again.")
+	for _, want := range []string{"prog: copying: context canceled\nRun it again.\n", "prog: interrupted: copying: context canceled\nRun it again.\n"} {
+		var stdout, stderr bytes.Buffer
+		if code := Run(ctx, program(err), []string{"prog", "echo"}, &stdout, &stderr); code != Stopped || stderr.String() != want {
+			t.Errorf("exit code %d, stderr %q; want %d, %q", code, &stderr, Stopped, want)
+		}
+		cancel()
+	}
+}
+
 func TestWithHintKeepsTheChain(t *testing.T) {
 	cause := errors.New("cause")
 	err := WithHint(fmt.Errorf("outer: %w", cause), "Do this.")

@@ -59,6 +59,16 @@ func nameDSNs(places []Place) {
 	}
 }
 
+// FullName is the name of the source, or what tells the DSN from all others and
+// is not secret: for an SQLite file the DSN itself, else host and database.
+func (p Place) FullName() string {
+	if !p.isDSN() {
+		return p.Arg
+	}
+	_, long := names(p.Arg)
+	return long
+}
+
 func (p Place) isDSN() bool { return strings.Contains(p.Arg, ":") }
 
 // names returns a short and a long name of what a DSN leads to, neither of

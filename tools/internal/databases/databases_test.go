@@ -24,11 +24,15 @@ func TestNameDSNs(t *testing.T) {
 		places = append(places, Place{Arg: arg, Name: arg})
 	}
 	nameDSNs(places)
-	var got []string
+	full := []string{"s1", "sqlite:data/s2.db", "db1:3306/game_s3", "db1:3306/game", "db2:3307/game", "/run/m.sock/x", "mysql:***", "***", "sqlite:s1"}
+	var got, gotFull []string
 	for _, p := range places {
-		got = append(got, p.Name)
+		got, gotFull = append(got, p.Name), append(gotFull, p.FullName())
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(full, gotFull); diff != "" {
 		t.Error(diff)
 	}
 }
