@@ -1,31 +1,9 @@
 package merge
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
-
-// printable escapes what could disturb a terminal: names of players come from
-// players.
-func printable(s string) string {
-	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if unicode.IsPrint(r) && (r != utf8.RuneError || size > 1) {
-			b.WriteString(s[:size])
-		} else {
-			q := strconv.QuoteToASCII(s[:size])
-			b.WriteString(q[1 : len(q)-1])
-		}
-		s = s[size:]
-	}
-	return b.String()
-}
 
 // cells returns how many columns of a terminal s takes. Ideographs and their
 // like take two, combining marks none.

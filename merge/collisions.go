@@ -1,6 +1,10 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"mergesafe/internal/printable"
+)
 
 // collisions counts the runs of equal rows that a pass comes across, and keeps
 // the first few to show.
@@ -129,12 +133,12 @@ func (v *view) take(rows []int64) {
 func (c *collisions) describe(r *Result, noun string) {
 	r.Count, r.Rows = c.values, c.allRows()
 	if r.Count == 0 {
-		r.Message = "none is there twice: " + some(r.Read, noun, noun+"s") + " read"
+		r.Message = "none is there twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
 		return
 	}
-	r.Message = some(r.Count, noun+" is", noun+"s are") + " there more than once, in " + some(r.Rows, "row", "rows")
+	r.Message = printable.Count(r.Count, noun+" is", noun+"s are") + " there more than once, in " + printable.Count(r.Rows, "row", "rows")
 	if c.inside > 0 {
-		r.Message += "; " + some(c.inside, "is", "are") + " within one database and equal only to the target's collation"
+		r.Message += "; " + printable.Count(c.inside, "is", "are") + " within one database and equal only to the target's collation"
 	}
 }
 

@@ -3,6 +3,8 @@ package merge
 import (
 	"strconv"
 	"strings"
+
+	"mergesafe/internal/printable"
 )
 
 // Change is a difference between two reports about the same sources.
@@ -56,7 +58,7 @@ func facts(r *Report) factList {
 	for _, s := range r.Sources {
 		l.add(s.Name, "", "source", "present")
 		for _, t := range s.Tables {
-			l.add(s.Name, t.Table, "rows", number(t.Rows))
+			l.add(s.Name, t.Table, "rows", printable.Number(t.Rows))
 			if t.First != "" || t.Last != "" {
 				l.add(s.Name, t.Table, "first key", t.First)
 				l.add(s.Name, t.Table, "last key", t.Last)
@@ -64,20 +66,20 @@ func facts(r *Report) factList {
 		}
 		for _, server := range s.Servers {
 			name := " of server " + strconv.Itoa(server.Server)
-			l.add(s.Name, "", "IDs"+name, number(server.IDs))
+			l.add(s.Name, "", "IDs"+name, printable.Number(server.IDs))
 			if server.Listed {
 				l.add(s.Name, "", "world"+name, server.World)
 				l.add(s.Name, "", "mark"+name, stamp(server.Mark))
 			}
 		}
 		if s.OtherIDs > 0 {
-			l.add(s.Name, "", "IDs of other servers", number(s.OtherIDs))
+			l.add(s.Name, "", "IDs of other servers", printable.Number(s.OtherIDs))
 		}
 	}
 	for _, result := range r.Results {
 		value := string(result.Verdict)
 		if result.Verdict == Fail {
-			value += ", " + number(result.Count)
+			value += ", " + printable.Number(result.Count)
 		}
 		l.add("", result.Table, strings.TrimSpace(result.Code+" "+result.Subject), value)
 	}

@@ -1,6 +1,10 @@
 package merge
 
-import "strings"
+import (
+	"strings"
+
+	"mergesafe/internal/printable"
+)
 
 // Proposal is something that the schema does not declare, but names, types and
 // data suggest: config for the operator to judge and to paste. One of Unique
@@ -29,9 +33,9 @@ func (p Proposal) TOML() string {
 		return "[" + strings.Join(quoted, ", ") + "]"
 	}
 	var b strings.Builder
-	b.WriteString("# " + printable(p.Evidence) + "\n")
+	b.WriteString("# " + printable.Text(p.Evidence) + "\n")
 	if p.Conflicts > 0 {
-		b.WriteString("# but " + some(p.Conflicts, "is", "are") + " in more than one database\n")
+		b.WriteString("# but " + printable.Count(p.Conflicts, "is", "are") + " in more than one database\n")
 	}
 	switch {
 	case p.Unique != nil:

@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"slices"
+
+	"mergesafe/internal/printable"
 )
 
 // planAccounts looks for accounts that would have more characters together
@@ -58,13 +60,13 @@ func (c *checker) checkAccounts(ctx context.Context, a AccountColumn) error {
 		result.Read += s.read
 	}
 	result.Count, result.Rows = r.found.values, r.found.allRows()
-	result.Message = some(r.shared.shared, "account is", "accounts are") + " in more than one database"
+	result.Message = printable.Count(r.shared.shared, "account is", "accounts are") + " in more than one database"
 	switch {
 	case result.Count > 0:
-		result.Message += "; " + some(result.Count, "has", "have") + " more than " + number(int64(a.Max)) +
-			" characters together, " + number(r.shared.over) + " too many in all"
+		result.Message += "; " + printable.Count(result.Count, "has", "have") + " more than " + printable.Number(int64(a.Max)) +
+			" characters together, " + printable.Number(r.shared.over) + " too many in all"
 	case a.Max > 0:
-		result.Message += ", none with more than " + number(int64(a.Max)) + " characters together"
+		result.Message += ", none with more than " + printable.Number(int64(a.Max)) + " characters together"
 	}
 	c.add(result)
 	return nil

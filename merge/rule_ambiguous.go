@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"slices"
+
+	"mergesafe/internal/printable"
 )
 
 const noneAmbiguous = "no reference leads to a key that another database has too"
@@ -34,13 +36,13 @@ func (c *checker) checkAmbiguous(ctx context.Context, table string, ref referenc
 		if n := found.rows[0] - stray[db]; n > 0 {
 			result.Count += n
 			kept = append(kept, found.kept...)
-			details = append(details, db.name+": "+number(n))
+			details = append(details, db.name+": "+printable.Number(n))
 		}
 	}
 	result.Rows = result.Count
 	result.Message = noneAmbiguous
 	if result.Count > 0 {
-		result.Message = some(result.Count, "row refers", "rows refer") + " to a key that another database has too: " + few(details)
+		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to a key that another database has too: " + few(details)
 		var err error
 		if result.Samples, err = c.ambiguousSamples(ctx, kept, table, ref); err != nil {
 			return err

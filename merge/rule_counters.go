@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/printable"
 )
 
 // span is where the values of a counter lie in one source.
@@ -169,7 +171,7 @@ func roundUp(n *big.Int) *big.Int {
 // numeral writes n in full, with commas.
 func numeral(n *big.Int) string {
 	if n.IsInt64() {
-		return number(n.Int64())
+		return printable.Number(n.Int64())
 	}
 	return n.String()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/printable"
 )
 
 // idColumns returns the columns of a table that hold IDs in any source.
@@ -208,9 +209,9 @@ func (c *checker) addIDColumn(ctx context.Context, table string, gaps []Gap, sca
 		}
 		result.Rows = result.Count
 		if result.Count == 0 {
-			result.Message = some(result.Read, rule.noun, rule.noun+"s") + " looked at"
+			result.Message = printable.Count(result.Read, rule.noun, rule.noun+"s") + " looked at"
 		} else {
-			result.Message = some(result.Count, rule.noun, rule.noun+"s") + ": " + few(details)
+			result.Message = printable.Count(result.Count, rule.noun, rule.noun+"s") + ": " + few(details)
 			var err error
 			if result.Samples, err = c.samples(ctx, kept, table, []string{column}); err != nil {
 				return err
@@ -259,7 +260,7 @@ func invalidRule(gaps []Gap) idRule {
 	return idRule{
 		CodeIDInvalid, "value", gaps,
 		func(s *idScan) *faults { return &s.invalid },
-		func(s *idScan) string { return number(s.invalid.rows) },
+		func(s *idScan) string { return printable.Number(s.invalid.rows) },
 		func(s *idScan, table, column string) []string {
 			return []string{fmt.Sprintf("in %s: SELECT * FROM %s WHERE LENGTH(%s) <> %d OR SUBSTR(HEX(%[3]s), 12, 5) = '00000'",
 				s.stream.db.name, table, column, gameid.Size)}
@@ -272,7 +273,7 @@ func (c *checker) futureRule(gaps []Gap) idRule {
 		CodeIDFuture, "ID", gaps,
 		func(s *idScan) *faults { return &s.fromFuture },
 		func(s *idScan) string {
-			return fmt.Sprintf("%s later than %s by more than %s", number(s.fromFuture.rows), stamp(c.now(s.stream.db)), c.opts.Slack)
+			return fmt.Sprintf("%s later than %s by more than %s", printable.Number(s.fromFuture.rows), stamp(c.now(s.stream.db)), c.opts.Slack)
 		},
 		func(s *idScan, _, _ string) []string {
 			return []string{fmt.Sprintf("in %s: compare the clock of the database, %s, with the true time", s.stream.db.name, stamp(s.stream.db.catalog.Now))}
@@ -285,11 +286,11 @@ func (s *idScan) byServer(count func(*tally) int64) string {
 	var parts []string
 	for _, server := range slices.Sorted(maps.Keys(s.tallies.byServer)) {
 		if n := count(s.tallies.byServer[server]); n > 0 {
-			parts = append(parts, fmt.Sprintf("server %s (%s)", server, number(n)))
+			parts = append(parts, fmt.Sprintf("server %s (%s)", server, printable.Number(n)))
 		}
 	}
 	if n := count(&s.tallies.others); n > 0 {
-		parts = append(parts, fmt.Sprintf("other servers (%s)", number(n)))
+		parts = append(parts, fmt.Sprintf("other servers (%s)", printable.Number(n)))
 	}
 	return enumerated(parts)
 }

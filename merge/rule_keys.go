@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"slices"
+
+	"mergesafe/internal/printable"
 )
 
 // planKeys reads the key of every table of every source, once, and applies all
@@ -41,10 +43,10 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 		s.db.ranges[table] = s.keyRange()
 		result.Read += s.read
 		if s.nulls > 0 {
-			result.Gaps = append(result.Gaps, Gap{s.db.name, some(s.nulls, "row has", "rows have") + " NULL in the key"})
+			result.Gaps = append(result.Gaps, Gap{s.db.name, printable.Count(s.nulls, "row has", "rows have") + " NULL in the key"})
 		}
 		if n := s.db.rows[table]; n != s.read {
-			result.Gaps = append(result.Gaps, Gap{s.db.name, some(n, "row was", "rows were") + " counted and then " + number(s.read) +
+			result.Gaps = append(result.Gaps, Gap{s.db.name, printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(s.read) +
 				" read: the table changed in between"})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/printable"
 )
 
 // planOpaque reports the columns that may hold IDs in a form of their own. It
@@ -75,7 +76,7 @@ func (c *checker) checkOpaque(ctx context.Context, table, column string) error {
 		r.Gaps = append(r.Gaps, Gap{db.name, reason})
 	}
 	if looked > 0 {
-		r.Message += fmt.Sprintf("; a guess: %s of %s looked into have what looks like one", number(alike), some(looked, "value", "values"))
+		r.Message += fmt.Sprintf("; a guess: %s of %s looked into have what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
 	}
 	c.add(r)
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/printable"
 )
 
 // planProposals looks for what games rely on and rarely declare: names that
@@ -102,7 +104,7 @@ func (c *checker) proposeUnique(ctx context.Context, table, column string) error
 	}
 	c.proposals = append(c.proposals, Proposal{
 		Unique:    &DeclaredUnique{Table: table, Columns: []string{column}},
-		Evidence:  fmt.Sprintf("distinct in every database: %s", some(values, "value", "values")),
+		Evidence:  fmt.Sprintf("distinct in every database: %s", printable.Count(values, "value", "values")),
 		Conflicts: r.found.values,
 	})
 	return nil
@@ -192,9 +194,9 @@ func (c *checker) proposeReference(ctx context.Context, table string, ref refere
 	if rows == zeros {
 		return nil
 	}
-	evidence := fmt.Sprintf("none of %s leads nowhere", some(rows, "row", "rows"))
+	evidence := fmt.Sprintf("none of %s leads nowhere", printable.Count(rows, "row", "rows"))
 	if zeros > 0 {
-		evidence += fmt.Sprintf(", but for %s with 0 or nothing", number(zeros))
+		evidence += fmt.Sprintf(", but for %s with 0 or nothing", printable.Number(zeros))
 	}
 	c.proposals = append(c.proposals, Proposal{
 		Reference: &DeclaredReference{

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/printable"
 )
 
 // planReferences looks for rows that refer to something that their own
@@ -82,7 +84,7 @@ func (c *checker) checkReference(ctx context.Context, table string, ref referenc
 		if n := found.dangling.rows; n > 0 {
 			dangle.Count += n
 			dangling = append(dangling, found.dangling.kept...)
-			danglingIn = append(danglingIn, db.name+": "+number(n))
+			danglingIn = append(danglingIn, db.name+": "+printable.Number(n))
 			dangle.Next = append(dangle.Next, "in "+db.name+": "+danglingQuery(table, ref.Reference))
 		}
 		if found.rebind.values > 0 {
@@ -90,17 +92,17 @@ func (c *checker) checkReference(ctx context.Context, table string, ref referenc
 			rebind.Count += stray[db]
 			rebind.Rows += found.rebind.allRows()
 			rebinding = append(rebinding, found.rebind.kept...)
-			rebindingIn = append(rebindingIn, db.name+": "+number(stray[db]))
+			rebindingIn = append(rebindingIn, db.name+": "+printable.Number(stray[db]))
 		}
 	}
 	dangle.Rows = dangle.Count
 	dangle.Message = "every reference leads somewhere"
 	if dangle.Count > 0 {
-		dangle.Message = some(dangle.Count, "row refers", "rows refer") + " to nothing: " + few(danglingIn)
+		dangle.Message = printable.Count(dangle.Count, "row refers", "rows refer") + " to nothing: " + few(danglingIn)
 	}
 	rebind.Message = "no reference would find another database's row"
 	if rebind.Count > 0 {
-		rebind.Message = some(rebind.Count, "row", "rows") + " would refer to another database's row: " + few(rebindingIn)
+		rebind.Message = printable.Count(rebind.Count, "row", "rows") + " would refer to another database's row: " + few(rebindingIn)
 	}
 	var err error
 	if dangle.Samples, err = c.samples(ctx, dangling, table, ref.Columns); err != nil {

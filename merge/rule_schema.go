@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/printable"
 )
 
 // checkSchema holds every database's schema against the target's.
@@ -138,7 +140,7 @@ func (c *checker) checkTriggers() {
 		}
 		c.add(r)
 	}
-	r := Result{Code: CodeTriggerFires, Read: quiet, Message: "no trigger of " + some(quiet, "table", "tables") + " would run when rows are copied"}
+	r := Result{Code: CodeTriggerFires, Read: quiet, Message: "no trigger of " + printable.Count(quiet, "table", "tables") + " would run when rows are copied"}
 	for _, hidden := range c.target.catalog.Hidden {
 		if strings.HasPrefix(hidden, "triggers") {
 			r.Message = "triggers cannot be seen"
@@ -185,7 +187,7 @@ func (c *checker) compareParts(code, table string, parts []string, model *databa
 		}
 	}
 	if alike.Read > 0 {
-		alike.Message = "alike: " + some(alike.Read/int64(len(dbs)), "part", "parts") + " in " + some(int64(len(dbs)), "database", "databases")
+		alike.Message = "alike: " + printable.Count(alike.Read/int64(len(dbs)), "part", "parts") + " in " + printable.Count(int64(len(dbs)), "database", "databases")
 		c.add(alike)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/printable"
 )
 
 // entry is one row of one database's registry.
@@ -131,7 +132,7 @@ func (all serverConflicts) describe(r *Result, samples int) {
 	}
 	r.Message = few(parts)
 	if len(all) == 0 {
-		r.Message = some(r.Read, "server", "servers") + " listed by the registries"
+		r.Message = printable.Count(r.Read, "server", "servers") + " listed by the registries"
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"mergesafe/internal/printable"
 )
 
 // stream reads one Scan and makes sure that it is what the merge relies on:
@@ -165,10 +167,10 @@ func (s *stream) ascends(first int64) error {
 		switch c, comparable := compareRows(s, i-1, s, i); {
 		case c > 0:
 			return fmt.Errorf("row %s sorts before the row ahead of it: the database did not keep the order that it was asked for",
-				number(first+int64(i)+1))
+				printable.Number(first+int64(i)+1))
 		case c == 0 && comparable && s.strict:
 			return fmt.Errorf("row %s has the same %s as the row ahead of it, which the database itself rules out: its index is damaged, or the rows changed while they were read",
-				number(first+int64(i)+1), columnList(orderColumns(s.scan.Order)))
+				printable.Number(first+int64(i)+1), columnList(orderColumns(s.scan.Order)))
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/printable"
 )
 
 // TextOptions are what may be chosen about the text of a report. The zero
@@ -62,16 +64,16 @@ type text struct {
 
 // line writes one line of plain words.
 func (t *text) line(indent int, s string) {
-	t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+printable(s), " ") + "\n")
+	t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+printable.Text(s), " ") + "\n")
 }
 
 // wrapped writes words over as many lines as they need; first stands at the
 // beginning of the first one.
 func (t *text) wrapped(indent int, first, s string) {
-	prefix := strings.Repeat(" ", indent) + printable(first)
+	prefix := strings.Repeat(" ", indent) + printable.Text(first)
 	hang := strings.Repeat(" ", cells(prefix))
 	line := prefix
-	for i, word := range strings.Fields(printable(s)) {
+	for i, word := range strings.Fields(printable.Text(s)) {
 		switch {
 		case i == 0:
 		case cells(line)+1+cells(word) > t.width:
@@ -95,7 +97,7 @@ func (t *text) mark(v Verdict) string {
 }
 
 func (t *text) heading(v Verdict, rest string) {
-	t.WriteString("\n" + t.mark(v) + "  " + printable(rest) + "\n")
+	t.WriteString("\n" + t.mark(v) + "  " + printable.Text(rest) + "\n")
 }
 
 func (t *text) verdict(r *Report) {
@@ -117,14 +119,14 @@ func (t *text) verdict(r *Report) {
 			gaps++
 		}
 	}
-	checks := some(int64(len(r.Results)), "check", "checks")
+	checks := printable.Count(int64(len(r.Results)), "check", "checks")
 	if len(r.Only) > 0 {
 		into += ", as far as it was checked again"
 	}
 	if r.Incomplete != "" {
 		s := fmt.Sprintf("no verdict on %s: %s. %s came to an end", into, r.Incomplete, checks)
 		if failed > 0 {
-			s += ", and " + number(failed) + " of them failed"
+			s += ", and " + printable.Number(failed) + " of them failed"
 		}
 		t.wrapped(0, "INCOMPLETE  ", s+"; the rest is unknown")
 		return
@@ -132,17 +134,17 @@ func (t *text) verdict(r *Report) {
 	var s string
 	switch r.Verdict {
 	case Pass:
-		s = fmt.Sprintf("nothing stands against %s: %s passed", into, some(int64(len(r.Results))-allowed, "check", "checks"))
+		s = fmt.Sprintf("nothing stands against %s: %s passed", into, printable.Count(int64(len(r.Results))-allowed, "check", "checks"))
 	case Fail:
-		s = fmt.Sprintf("%s is not safe: %s of %s failed", into, number(failed), checks)
+		s = fmt.Sprintf("%s is not safe: %s of %s failed", into, printable.Number(failed), checks)
 		if gaps > 0 {
-			s += fmt.Sprintf(", %s could not look at everything", number(gaps))
+			s += fmt.Sprintf(", %s could not look at everything", printable.Number(gaps))
 		}
 	default:
-		s = fmt.Sprintf("nothing was found against %s, but %s of %s could not look at everything", into, number(gaps), checks)
+		s = fmt.Sprintf("nothing was found against %s, but %s of %s could not look at everything", into, printable.Number(gaps), checks)
 	}
 	if allowed > 0 {
-		s += "; " + some(allowed, "result is", "results are") + " allowed by the operator"
+		s += "; " + printable.Count(allowed, "result is", "results are") + " allowed by the operator"
 	}
 	// Wrap before marking, for colours have no width.
 	start := t.Len()
@@ -164,7 +166,7 @@ func (t *text) sources(r *Report) {
 		for _, table := range s.Tables {
 			n += table.Rows
 		}
-		rows = append(rows, []string{s.Name, role, s.Engine, some(n, "row", "rows"), some(int64(len(s.Tables)), "table", "tables")})
+		rows = append(rows, []string{s.Name, role, s.Engine, printable.Count(n, "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")})
 		var servers int
 		for i, server := range s.Servers {
 			if i < textServers && len(r.Sources) <= textSources {
@@ -174,14 +176,14 @@ func (t *text) sources(r *Report) {
 			}
 		}
 		if servers > 0 {
-			rows = append(rows, []string{"", "", "and " + some(int64(servers), "more server", "more servers"), "", ""})
+			rows = append(rows, []string{"", "", "and " + printable.Count(int64(servers), "more server", "more servers"), "", ""})
 		}
 	}
 	widths := make([]int, 5)
 	for _, row := range rows {
 		for i, cell := range row {
 			if row[0] != "" {
-				widths[i] = max(widths[i], cells(printable(cell)))
+				widths[i] = max(widths[i], cells(printable.Text(cell)))
 			}
 		}
 	}
@@ -192,7 +194,7 @@ func (t *text) sources(r *Report) {
 		}
 		var b strings.Builder
 		for i, cell := range row {
-			b.WriteString(padded(printable(cell), widths[i]) + "  ")
+			b.WriteString(padded(printable.Text(cell), widths[i]) + "  ")
 		}
 		t.line(2, b.String())
 	}
@@ -210,7 +212,7 @@ func (s ServerSummary) describe() string {
 	case !s.Own:
 		text += ", merged in"
 	}
-	text += ": " + some(s.IDs, "ID", "IDs")
+	text += ": " + printable.Count(s.IDs, "ID", "IDs")
 	if s.IDs > 0 {
 		text += " from " + stamp(s.Oldest) + " to " + stamp(s.Newest)
 	}
@@ -239,13 +241,13 @@ func (t *text) failures(r *Report) {
 	t.heading(Fail, "the gravest first")
 	if n := int64(len(alike)); n > 0 {
 		defer func() {
-			t.wrapped(2, "", some(n, "table has", "tables have")+" the same keys in every database, and rows that look alike; the game's own data? "+
+			t.wrapped(2, "", printable.Count(n, "table has", "tables have")+" the same keys in every database, and rows that look alike; the game's own data? "+
 				strings.Join(alike, ", "))
 		}()
 	}
 	for i, result := range failed {
 		if i == textFailures {
-			t.line(2, "and "+number(int64(len(failed)-i))+" more "+inJSON)
+			t.line(2, "and "+printable.Number(int64(len(failed)-i))+" more "+inJSON)
 			break
 		}
 		message := result.Message
@@ -257,7 +259,7 @@ func (t *text) failures(r *Report) {
 			samples = nil
 		}
 		if n := int64(len(samples)); n > 0 {
-			message += fmt.Sprintf(" (%s of %s shown)", number(n), number(result.Count))
+			message += fmt.Sprintf(" (%s of %s shown)", printable.Number(n), printable.Number(result.Count))
 		}
 		t.wrapped(2, "", result.title()+": "+message)
 		t.samples(samples)
@@ -282,7 +284,7 @@ func (t *text) allowed(r *Report) {
 	t.WriteString("\nALLOWED  by the operator, and so not counted\n")
 	for i, line := range allowed {
 		if i == textFailures {
-			t.line(2, "and "+number(int64(len(allowed)-i))+" more "+inJSON)
+			t.line(2, "and "+printable.Number(int64(len(allowed)-i))+" more "+inJSON)
 			break
 		}
 		t.wrapped(2, "", line)
@@ -307,7 +309,7 @@ func (t *text) samples(samples []Sample) {
 			lines = append(lines, row.cells(header))
 		}
 		if s.Omitted > 0 {
-			lines = append(lines, []string{"", "and " + some(s.Omitted, "more row", "more rows")})
+			lines = append(lines, []string{"", "and " + printable.Count(s.Omitted, "more row", "more rows")})
 		}
 	}
 	t.table(6, lines)
@@ -354,7 +356,7 @@ func (t *text) table(indent int, lines [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], min(cells(printable(cell)), textCell))
+			widths[i] = max(widths[i], min(cells(printable.Text(cell)), textCell))
 		}
 	}
 	const room = len("(+99)") // to say how many do not fit
@@ -366,7 +368,7 @@ func (t *text) table(indent int, lines [][]string) {
 	for n, line := range lines {
 		var b strings.Builder
 		for i, cell := range line[:min(fit, len(line))] {
-			b.WriteString(padded(shortened(printable(cell), textCell), widths[i]) + "  ")
+			b.WriteString(padded(shortened(printable.Text(cell), textCell), widths[i]) + "  ")
 		}
 		if n == 0 && fit < len(line) {
 			b.WriteString(fmt.Sprintf("(+%d)", len(line)-fit))
@@ -399,10 +401,10 @@ func (t *text) gaps(r *Report) {
 	if len(order) == 0 {
 		return
 	}
-	t.heading(NotVerified, some(int64(len(order)), "reason", "reasons"))
+	t.heading(NotVerified, printable.Count(int64(len(order)), "reason", "reasons"))
 	for i, reason := range order {
 		if i == textReasons {
-			t.line(2, "and "+some(int64(len(order)-i), "more reason ", "more reasons ")+inJSON)
+			t.line(2, "and "+printable.Count(int64(len(order)-i), "more reason ", "more reasons ")+inJSON)
 			break
 		}
 		first := reason
@@ -471,9 +473,9 @@ func (t *text) passed(r *Report) {
 		n := totals[code]
 		what := ""
 		if len(n.tables) > 0 {
-			what = some(int64(len(n.tables)), "table", "tables") + ", "
+			what = printable.Count(int64(len(n.tables)), "table", "tables") + ", "
 		}
-		entries = append(entries, padded(code, 20)+what+number(n.read)+" read")
+		entries = append(entries, padded(code, 20)+what+printable.Number(n.read)+" read")
 	}
 	t.columns(2, entries)
 }
@@ -522,7 +524,7 @@ func (t *text) next(r *Report) {
 	t.WriteString("\nNext steps\n")
 	for i, step := range steps {
 		if i == textNext {
-			t.line(2, "and "+number(int64(len(steps)-i))+" more "+inJSON)
+			t.line(2, "and "+printable.Number(int64(len(steps)-i))+" more "+inJSON)
 			break
 		}
 		t.wrapped(2, fmt.Sprintf("%d. ", i+1), strings.Join(codes[step], ", ")+": "+step)
@@ -538,7 +540,7 @@ func (t *text) proposals(r *Report) {
 	for i, p := range r.Proposals {
 		t.WriteString("\n")
 		if i == textProposals {
-			t.line(2, "and "+number(int64(len(r.Proposals)-i))+" more "+inJSON)
+			t.line(2, "and "+printable.Number(int64(len(r.Proposals)-i))+" more "+inJSON)
 			break
 		}
 		for line := range strings.Lines(p.TOML()) {

@@ -6,34 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mergesafe/internal/printable"
 )
-
-func TestNumber(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
-		if got := number(n); got != want {
-			t.Errorf("number(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
-// Names come from players: nothing in them may reach the terminal as a
-// command, hide, or reorder what is around it.
-func TestPrintable(t *testing.T) {
-	for s, want := range map[string]string{
-		"Ana 火é":     "Ana 火é",
-		"\x1b[2J":    `\x1b[2J`,
-		"a\nb\tc":    `a\nb\tc`,
-		"a\u202eb":   `a\u202eb`,
-		"a\u200bb":   `a\u200bb`,
-		"\xff\xfea":  `\xff\xfea`,
-		"a\ufffdb":   "a\ufffdb",
-		"\U000e0041": `\U000e0041`,
-	} {
-		if got := printable(s); got != want {
-			t.Errorf("printable(%q) = %q, want %q", s, got, want)
-		}
-	}
-}
 
 func TestCells(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "火球": 4, "한글": 4, "カナ": 4, "ｶﾅ": 2, "Ａ": 2, "→": 1, "🔥": 2, "…": 1} {
@@ -71,7 +46,7 @@ func wide() *Report {
 		})
 	}
 	for n := range 30 {
-		r.Results = append(r.Results, Result{Code: CodeTableSkipped, Verdict: NotVerified, Gaps: []Gap{{Reason: long}}, Next: []string{number(int64(n)) + " " + long}})
+		r.Results = append(r.Results, Result{Code: CodeTableSkipped, Verdict: NotVerified, Gaps: []Gap{{Reason: long}}, Next: []string{printable.Number(int64(n)) + " " + long}})
 	}
 	r.Results = append(r.Results, Result{Code: CodeSchemaTable, Table: "items", Verdict: Pass, Read: 2})
 	return r
@@ -115,7 +90,7 @@ func TestPassFitsAScreen(t *testing.T) {
 	r := &Report{Verdict: Pass, Target: "s0", Sources: []Summary{{Name: "s0"}, {Name: "s1"}}}
 	for _, c := range Codes() {
 		for n := range 97 {
-			r.Results = append(r.Results, Result{Code: c.Code, Table: number(int64(n)), Verdict: Pass, Read: 2})
+			r.Results = append(r.Results, Result{Code: c.Code, Table: printable.Number(int64(n)), Verdict: Pass, Read: 2})
 		}
 	}
 	var b bytes.Buffer

@@ -1,36 +1,11 @@
 package merge
 
 import (
-	"strconv"
 	"strings"
 	"time"
+
+	"mergesafe/internal/printable"
 )
-
-// number writes n in full, with commas: 1,234,567.
-func number(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	b.WriteString(sign)
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
-
-// some writes a number of things: "1 row", "2,345 rows".
-func some(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return number(n) + " " + many
-}
 
 // columnList writes the columns of a key: "id", "(guild, player)".
 func columnList(columns []string) string {
@@ -50,7 +25,7 @@ func joined(parts []string, by string) string {
 	const most = 3
 	if len(parts) > most {
 		rest := int64(len(parts) - most)
-		parts = append(parts[:most:most], "and "+number(rest)+" more")
+		parts = append(parts[:most:most], "and "+printable.Number(rest)+" more")
 	}
 	return strings.Join(parts, by)
 }
