@@ -99,9 +99,9 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		}
 		if len(args) == 0 {
 			args = sourceNames(old)
-			if target == "" {
-				target = old.Target
-			}
+		}
+		if target == "" { // what had not passed was about that one
+			target = old.Target
 		}
 	}
 	if s.places, err = databases.Locate(args, cmd.String("config"), env); err != nil {
