@@ -208,7 +208,7 @@ func TestEverythingIsThere(t *testing.T) {
 	html := write(t, sample1())
 	for _, want := range []string{
 		"<title>FAIL: s2, s3 into s1</title>",
-		`<p class="verdict">FAIL</p>`,
+		`<p class="verdict">FAIL</p>`, "<h1>Merging <bdi>s2, s3 into s1</bdi> is not safe.</h1>",
 		`<b>1</b> failed`, `<b>1</b> not verified`, `<b>2</b> passed`,
 		"do not merge; find out how", "<small><bdi>key-collision</bdi></small>",
 		"server 1 realm 1 in s1: 12,345 IDs", "server 9 in s2: 7 IDs, not in the registry", "server 4 in s2: 5 IDs, merged in",
@@ -234,7 +234,7 @@ func TestAllowed(t *testing.T) {
 	html := write(t, r)
 	for _, want := range []string{
 		"<b>0</b> failed", "<b>0</b> not verified", "<b>2</b> allowed by the operator", "<b>2</b> passed",
-		`<h2>Allowed by the operator</h2>`, `<span class="mark fail">FAIL</span> <span class="mark">counts as PASS</span>`,
+		"<h1>Nothing stands against merging <bdi>", `<h2>Allowed by the operator</h2>`, `<span class="mark fail">FAIL</span> <span class="mark">counts as PASS</span>`,
 		`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>`, "key-collision (allowed)", "table-skipped (allowed)",
 	} {
 		if !strings.Contains(html, want) {
@@ -260,7 +260,7 @@ func TestIncomplete(t *testing.T) {
 	r := sample1()
 	r.Verdict, r.Incomplete = "", "interrupted"
 	html := write(t, r)
-	for _, want := range []string{"<title>INCOMPLETE: ", `<header class="unsure">`, `<p class="verdict">INCOMPLETE</p>`, "interrupted</bdi>. There is no verdict"} {
+	for _, want := range []string{"<title>INCOMPLETE: ", `<header class="unsure">`, `<p class="verdict">INCOMPLETE</p>`, "<h1>No verdict on merging <bdi>", "interrupted</bdi>. There is no verdict"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in the document", want)
 		}

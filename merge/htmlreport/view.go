@@ -15,15 +15,16 @@ import (
 // view is what the template shows: the report, arranged for reading.
 type view struct {
 	document
-	Report   *merge.Report
-	Steps    []step
-	Timeline *timeline
-	Failed   []finding
-	Allowed  []finding
-	Gaps     []gap
-	Tables   []table
-	Keys     []keys
-	Passed   []passed
+	Before, After string // what the headline says around the names
+	Report        *merge.Report
+	Steps         []step
+	Timeline      *timeline
+	Failed        []finding
+	Allowed       []finding
+	Gaps          []gap
+	Tables        []table
+	Keys          []keys
+	Passed        []passed
 }
 
 // count is one of the figures below the headline.
@@ -133,12 +134,27 @@ func newView(r *merge.Report) *view {
 		}
 	}
 	v.Title = v.Verdict + ": " + v.Headline
+	v.Before, v.After = sentence(v.Verdict)
 	v.Counts = []count{{len(v.Failed), "failed", "failed"}, {unsure, "not verified", "gaps"}}
 	if len(v.Allowed) > 0 {
 		v.Counts = append(v.Counts, count{len(v.Allowed), "allowed by the operator", "allowed"})
 	}
 	v.Counts = append(v.Counts, count{passed, "passed", "passed"})
 	return v
+}
+
+// sentence is what a verdict says before and after the names of the databases.
+func sentence(verdict string) (before, after string) {
+	switch merge.Verdict(verdict) {
+	case merge.Pass:
+		return "Nothing stands against merging", "."
+	case merge.Fail:
+		return "Merging", " is not safe."
+	case merge.NotVerified:
+		return "Nothing was found against merging", ", but not everything could be looked at."
+	default:
+		return "No verdict on merging", "."
+	}
 }
 
 func headline(r *merge.Report) string {
