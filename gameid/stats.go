@@ -38,8 +38,7 @@ type Stats struct {
 
 	// ClockSteps counts the steps of the wall clock of 10 ms or more, either
 	// way, that were seen. RefusedClock is a wall clock that is not followed
-	// because it stepped too far and the registry's does not confirm it; zero
-	// if there is none.
+	// because it is too far off the registry's; zero if there is none.
 	ClockSteps   uint64
 	RefusedClock time.Time
 

@@ -40,7 +40,7 @@ config.toml and runs until SIGINT or SIGTERM.
   -config FILE            the configuration (default "config.toml")
   -listen ADDRESS         listen here instead of where the file says
   -max-clock-skew TIME    start although this machine's clock and the database's
-                          disagree by so much, such as "2h" (default 5m)
+                          disagree by so much, such as "2h" (default 5m, at least 20s)
   -v                      log every request
 
 For players. Every {id} is a public ID, such as 1-c3beb2965346a74a65fa, which

@@ -94,8 +94,9 @@ func initCommand(env cli.Env) *ucli.Command {
 Usage: gameid servers init [-fleet DSN] [-config FILE]
 
 Makes the tables of the fleet registry, in a database of its own that is there
-already (for SQLite, in a file). It is done once. Two fleet registries would
-give out the same numbers, so no other command makes one.
+already (for SQLite, in a file). Run it once, and again after an upgrade, which
+may bring further tables. Two fleet registries would give out the same numbers,
+so no other command makes one.
 
 Flags:` + fleetHelp + `
 Examples:
