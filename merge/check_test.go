@@ -896,6 +896,39 @@ func TestOmittedRows(t *testing.T) {
 	}
 }
 
+// Few faults among millions of rows are found exactly.
+func TestPlantedInMillions(t *testing.T) {
+	const rows = 1 << 20
+	for _, form := range []string{"of one width", "of any width"} {
+		all := interleaved(3, rows)
+		planted := make(map[int]bool)
+		first, second := all[0].(*keys), all[1].(*keys)
+		for n := range 1000 {
+			row := n * n % rows
+			planted[row] = true
+			copy(second.data[row*gameid.Size:(row+1)*gameid.Size], first.data[row*gameid.Size:])
+		}
+		if form == "of any width" {
+			for _, s := range all {
+				for row := range s.(*keys).batch {
+					s.(*keys).ends = append(s.(*keys).ends, (row+1)*gameid.Size)
+				}
+			}
+		}
+		report, err := merge.Check(context.Background(), all, merge.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int64{"key-collision|items|id": int64(len(planted)), "server-unlisted|items|id": int64(len(planted))}
+		if diff := cmp.Diff(want, findings(report)); diff != "" {
+			t.Errorf("keys %s (-want +got):\n%s", form, diff)
+		}
+		if r := find(report, merge.CodeKeyCollision, "items", "")[0]; r.Read != 3*rows || r.Rows != int64(2*len(planted)) {
+			t.Errorf("keys %s: %d rows of %d", form, r.Rows, r.Read)
+		}
+	}
+}
+
 // The memory of a check does not depend on the number of rows, also when all
 // of them collide.
 func TestMemoryDoesNotGrow(t *testing.T) {
