@@ -31,6 +31,10 @@ type PlanOptions struct {
 	// one makes rows that the target will never see.
 	NoFence bool
 
+	// Report, if not nil, is given the report of the check that the plan rests
+	// on, with samples as Check asks for them.
+	Report func(*merge.Report)
+
 	// Progress, if not nil, is told how far the reading has come.
 	Progress func(Progress)
 
@@ -121,7 +125,9 @@ func (p *planner) check(ctx context.Context) error {
 	}
 	options := p.opts.Check
 	options.Target = p.plan.Target.Name
-	options.Samples = -1
+	if p.opts.Report == nil {
+		options.Samples = -1
+	}
 	if progress := p.opts.Progress; progress != nil && options.Progress == nil {
 		options.Progress = func(m merge.Progress) {
 			progress(Progress{Step: StepCheck, Database: m.Source, Table: m.Table, Rows: m.SourceRows, Total: m.SourceTotal})
@@ -130,6 +136,9 @@ func (p *planner) check(ctx context.Context) error {
 	report, err := merge.Check(ctx, all, options)
 	if err != nil {
 		return err
+	}
+	if p.opts.Report != nil {
+		p.opts.Report(report)
 	}
 	p.plan.Check.Verdict = report.Verdict
 	p.rows = make(map[string]map[string]int64)
