@@ -252,9 +252,10 @@ func (c *checker) model(table string) (*database, *Table) {
 
 // add concludes a result and keeps it, if it is wanted. What to do follows from
 // the code, after what the rule itself had to say.
-func (c *checker) add(r Result) { c.addWith(documented(r.Code).Action, r) }
+func (c *checker) add(r Result) { c.addWith("", r) }
 
-// addWith is add where something else is to be done about a FAIL.
+// addWith is add where something else is to be done about a FAIL; "" is what
+// the code says.
 func (c *checker) addWith(action string, r Result) {
 	if !c.wants(r.Code, r.Table, r.Subject) {
 		return
@@ -274,6 +275,9 @@ func (c *checker) addWith(action string, r Result) {
 		r.CountsAs = Fail
 	}
 	if r.Count > 0 {
+		if action == "" {
+			action = documented(r.Code).Action
+		}
 		r.Next = append(r.Next, action)
 	}
 	if len(r.Gaps) > 0 {

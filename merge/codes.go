@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // The codes of the rules. A code never changes its meaning.
 const (
 	CodeServerConflict     = "server-conflict"
@@ -208,4 +210,7 @@ func ranks() map[string]int {
 	return ranks
 }
 
-func documented(code string) Code { return Codes()[ranks()[code]] }
+func documented(code string) Code {
+	all := Codes()
+	return all[slices.IndexFunc(all, func(c Code) bool { return c.Code == code })]
+}

@@ -52,12 +52,15 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 	}
 	r.found.describe(&result, "key")
 	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
-	if action := c.keyAction(table); c.looksAlike(&result, r) {
+	switch {
+	case result.Count == 0:
+		c.add(result)
+	case c.looksAlike(&result, r):
 		c.alike[table], result.Alike = true, true
 		result.Message += ": the same in every database, and the rows shown are alike"
-		c.addWith("if this is the game's own data, which every world has, leave the table out; otherwise "+action, result)
-	} else {
-		c.addWith(action, result)
+		c.addWith("if this is the game's own data, which every world has, leave the table out; otherwise "+c.keyAction(table), result)
+	default:
+		c.addWith(c.keyAction(table), result)
 	}
 	c.checkCounter(table, r)
 	return c.addIDs(ctx, table, r.gaps, r.scans)
