@@ -98,6 +98,8 @@ func TestProgressInLines(t *testing.T) {
 			t.Helper()
 			time.Sleep(d)
 			synctest.Wait()
+			p.mu.Lock() // for the race detector
+			defer p.mu.Unlock()
 			if diff := cmp.Diff(want, log.String()); diff != "" {
 				t.Errorf("after %s (-want +got):\n%s", d, diff)
 			}

@@ -22,9 +22,16 @@ import (
 func Run(t *testing.T, setup func(*testscript.Env) error) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir:   "testdata",
-		Setup: setup,
-		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			// With the race detector every program would wait a second at its end.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			if setup == nil {
+				return nil
+			}
+			return setup(env)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
 }
 
