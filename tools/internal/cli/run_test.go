@@ -142,6 +142,7 @@ func TestRunCannotWrite(t *testing.T) {
 // interrupt is told from what it interrupted.
 func TestWithCode(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	err := WithHint(WithCode(fmt.Errorf("copying: %w", context.Canceled), Stopped), "Run it again.")
 	for _, want := range []string{"prog: copying: context canceled\nRun it again.\n", "prog: interrupted: copying: context canceled\nRun it again.\n"} {
 		var stdout, stderr bytes.Buffer
