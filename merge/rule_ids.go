@@ -14,12 +14,17 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// idColumns returns the columns of a table that hold IDs in any source.
+// idColumns returns the columns of a table that hold IDs in any source. In a
+// game that does not use gameid, by all that is seen, 10 bytes are only 10
+// bytes; then it is those that the operator declares.
 func (c *checker) idColumns(table string) (columns []string) {
+	uses := slices.ContainsFunc(c.dbs, func(db *database) bool { return db.catalog.HasRegistry || db.holdsIDs() })
 	for _, db := range c.dbs {
 		if t := db.tables[table]; t != nil {
 			for i := range t.Columns {
-				if col := &t.Columns[i]; col.IsID && !slices.Contains(columns, col.Name) {
+				col := &t.Columns[i]
+				declared := slices.Contains(c.opts.IDs, IDColumn{table, col.Name})
+				if col.IsID && (uses || declared) && !slices.Contains(columns, col.Name) {
 					columns = append(columns, col.Name)
 				}
 			}
@@ -91,7 +96,11 @@ func (c *checker) checkIDs(ctx context.Context, table string) error {
 		case err != nil:
 			return err
 		}
-		scans = append(scans, found...)
+		for _, scan := range found {
+			if slices.Contains(columns, scan.column) {
+				scans = append(scans, scan)
+			}
+		}
 	}
 	slices.SortStableFunc(scans, func(a, b *idScan) int { return strings.Compare(a.column, b.column) })
 	return c.addIDs(ctx, table, gaps, scans)

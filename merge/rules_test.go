@@ -331,6 +331,20 @@ func TestIDsAnywhere(t *testing.T) {
 			}
 		})
 	}
+	// Where nothing else speaks of IDs, 10 bytes are not taken for one.
+	for _, declared := range [][]merge.IDColumn{nil, {{Table: "characters", Column: "hash"}}} {
+		c, d := game("c", 1, 3), game("d", 11, 3)
+		for _, db := range []*mergetest.Database{c, d} {
+			db.Schema.Tables[0].Columns = append(db.Schema.Tables[0].Columns, merge.Column{Name: "hash", Type: "BINARY(10)", Kind: merge.KindBytes, IsID: true})
+			for _, row := range db.Rows["characters"] {
+				row["hash"] = make([]byte, 10)
+			}
+		}
+		if got := len(find(check(t, merge.Options{IDs: declared}, c, d), merge.CodeIDInvalid, "characters", "hash")); got != len(declared) {
+			t.Errorf("declared %v: %d results", declared, got)
+		}
+	}
+
 	// A column that holds IDs in one database only.
 	a, b := settled(1), settled(2)
 	b.Schema.Tables[1].Columns[1].IsID = false
