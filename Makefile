@@ -25,7 +25,7 @@ check: ## what is quick: vet, formatting, go.mod; changes nothing
 	$(GO) mod tidy -C bench -diff
 
 tools: ## build the operators' commands into bin/
-	$(GO) build -o bin/ ./tools/mergecheck ./tools/gameid
+	$(GO) build -o bin/ ./tools/mergecheck ./tools/servermerge ./tools/gameid
 
 # The race detector needs a C compiler.
 toolchain:

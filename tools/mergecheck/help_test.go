@@ -3,16 +3,15 @@ package main
 import (
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 func TestHelp(t *testing.T) {
@@ -34,47 +33,13 @@ func TestHelpJSON(t *testing.T) {
 	if !found {
 		t.Fatal("nothing on -matrix")
 	}
-	if diff := cmp.Diff(fields("", reflect.TypeFor[merge.Report]()), documented(report)); diff != "" {
+	if diff := cmp.Diff(clitest.Fields(reflect.TypeFor[merge.Report]()), clitest.Documented(report)); diff != "" {
 		t.Errorf("report (-is +documented):\n%s", diff)
 	}
-	shallow := slices.DeleteFunc(fields("", reflect.TypeFor[merge.MatrixReport]()), func(path string) bool {
+	shallow := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[merge.MatrixReport]()), func(path string) bool {
 		return strings.HasPrefix(path, "sources[].") || strings.HasPrefix(path, "pairs[].results[].") // as above
 	})
-	if diff := cmp.Diff(shallow, documented(matrix)); diff != "" {
+	if diff := cmp.Diff(shallow, clitest.Documented(matrix)); diff != "" {
 		t.Errorf("matrix (-is +documented):\n%s", diff)
 	}
-}
-
-// fields lists the fields of the JSON form of a type, as paths.
-func fields(path string, t reflect.Type) []string {
-	var all []string
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-	case t.Kind() == reflect.Pointer:
-		return fields(path, t.Elem())
-	case t.Kind() == reflect.Slice:
-		return fields(path+"[]", t.Elem())
-	case t.Kind() == reflect.Struct:
-		if path != "" {
-			all = append(all, path)
-			path += "."
-		}
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			all = append(all, fields(path+name, t.Field(i).Type)...)
-		}
-		return all
-	}
-	return []string{path}
-}
-
-// documented lists the fields that a text documents, as paths.
-func documented(text string) []string {
-	var all, above []string
-	for _, m := range regexp.MustCompile(`(?m)^((?:  ){1,5})\.?([a-z_]+(?:\[\])?)( |$)`).FindAllStringSubmatch(text, -1) {
-		depth := len(m[1])/2 - 1
-		above = append(above[:depth], m[2])
-		all = append(all, strings.Join(above, "."))
-	}
-	return all
 }

@@ -1,0 +1,46 @@
+package clitest
+
+import (
+	"encoding"
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+// Fields lists the fields of the JSON form of a type, as paths, such as
+// "sources[].name". What a type of its own writes as text has no fields.
+func Fields(t reflect.Type) []string { return fields("", t) }
+
+func fields(path string, t reflect.Type) []string {
+	var all []string
+	switch {
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+	case t.Kind() == reflect.Pointer:
+		return fields(path, t.Elem())
+	case t.Kind() == reflect.Slice:
+		return fields(path+"[]", t.Elem())
+	case t.Kind() == reflect.Struct:
+		if path != "" {
+			all = append(all, path)
+			path += "."
+		}
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			all = append(all, fields(path+name, t.Field(i).Type)...)
+		}
+		return all
+	}
+	return []string{path}
+}
+
+// Documented lists the fields that a text of help documents, as paths: one on
+// each line, two spaces deeper than what it is part of.
+func Documented(text string) []string {
+	var all, above []string
+	for _, m := range regexp.MustCompile(`(?m)^((?:  ){1,5})\.?([a-z_]+(?:\[\])?)( |$)`).FindAllStringSubmatch(text, -1) {
+		depth := len(m[1])/2 - 1
+		above = append(above[:depth], m[2])
+		all = append(all, strings.Join(above, "."))
+	}
+	return all
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+// grace is how long a transaction that runs may go on after an interrupt. A
+// batch takes less than half a second where the database keeps up.
+const grace = 2 * time.Second
+
+func patienceFlag() cliv3.Flag {
+	return &cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultPatience}
+}
+
+// writeOptions are what the flags say about work that writes.
+func writeOptions(cmd *cliv3.Command) (transfer.Options, error) {
+	patience := cmd.Duration("patience")
+	switch {
+	case patience < 0 || patience > 24*time.Hour:
+		return transfer.Options{}, cli.Usage("-patience %s: want 0s to 24h", patience)
+	case patience == 0:
+		patience = -1 // rather than the default
+	}
+	return transfer.Options{Patience: patience, Grace: grace}, nil
+}
+
+// applied is what the document says of an apply.
+type applied struct {
+	Rows    int64 `json:"rows"`
+	Renames int   `json:"renames"`
+	Resumed bool  `json:"resumed"`
+}
+
+func (s surroundings) applyCommand() *cliv3.Command {
+	return &cliv3.Command{
+		Name:        "apply",
+		Description: helpApply,
+		Flags:       append(throttleFlags(), configFlag(), jsonFlag(), patienceFlag()),
+		Action:      s.apply,
+	}
+}
+
+func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
+	const name = "apply"
+	spare, err := throttleOf(cmd)
+	if err != nil {
+		return err
+	}
+	options, err := writeOptions(cmd)
+	if err != nil {
+		return err
+	}
+	j, err := s.job(cmd)
+	if err != nil {
+		return err
+	}
+	before := s.announceApply(ctx, j)
+	began := time.Now()
+	w := s.watch(spare, append([]transfer.Database{j.target}, j.sources...))
+	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.writing(options))
+	w.close()
+	d := j.document(name, done)
+	out, asJSON := cmd.Root().Writer, cmd.Bool("json")
+	if err != nil {
+		return j.failed(ctx, name, err, d, out, asJSON)
+	}
+	d.Applied = &applied{result.Rows, result.Renames, result.Resumed}
+	text := fmt.Sprintf("DONE  %s: %s came to the target, with %s", merging(j.plan), printable.Count(result.Rows, "row", "rows"), printable.Count(int64(result.Renames), "rename", "renames"))
+	if before == transfer.StateCopied {
+		text += "; that was done before, and nothing was changed now\n"
+	} else {
+		text += fmt.Sprintf(", in %s\nNow prove it, before any game server is started:\n  servermerge verify %s\n", took(began), j.file)
+	}
+	return d.print(out, asJSON, text)
+}
+
+// announceApply says what is going to be done, before it is, and returns where
+// the merge is, as far as that can be seen.
+func (s surroundings) announceApply(ctx context.Context, j *job) transfer.State {
+	p := j.plan
+	fmt.Fprintf(s.stderr, "servermerge: %s: %s\n", merging(p), amount(p))
+	for _, w := range p.Sources {
+		for _, m := range w.Servers {
+			if w.Fence && m.Own {
+				fmt.Fprintf(s.stderr, "servermerge: server %s will be kept from being started on %s\n", m.Server, printable.Text(w.Name))
+			}
+		}
+	}
+	fmt.Fprintf(s.stderr, "servermerge: Ctrl-C stops it between two batches; the same command goes on\n")
+	at, err := transfer.LookUp(ctx, p, j.target, j.sources)
+	if err != nil {
+		return transfer.StateNone // the work itself waits, or says why
+	}
+	if at.State != transfer.StateNone {
+		fmt.Fprintf(s.stderr, "servermerge: it was begun before: %s of %s are there\n", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
+	}
+	return at.State
+}
+
+func took(began time.Time) string {
+	if d := time.Since(began).Round(time.Second); d > 0 {
+		return d.String()
+	}
+	return "less than a second"
+}

@@ -1,0 +1,230 @@
+package main
+
+import _ "embed"
+
+// help is what -h prints.
+const help = `Usage: servermerge COMMAND [flags] [arguments]
+
+Merges game databases (server merge): copies the rows of one or more SOURCEs
+into a TARGET, where their keys prove to be disjoint. Only apply and undo write.
+
+Commands:
+  plan TARGET SOURCE...  check all databases and write down what a merge would
+                         do, for people to review
+  apply PLAN             carry out that plan and no other; if it was broken off,
+                         the same command goes on
+  status PLAN            where the merge is
+  verify PLAN            prove that every row arrived as planned
+  undo PLAN              take the merge back
+  renames PLAN           who gets another name, also as CSV
+
+A merge, once the game servers are stopped and the target is backed up:
+
+  servermerge plan -o plan.json s1 s2     # and read what it says
+  servermerge apply plan.json
+  servermerge verify plan.json            # PASS? start the game server of s1
+
+A TARGET or SOURCE is a DSN or the name of a [[source]] in config.toml:
+
+  s1                                             name = "s1" in config.toml
+  sqlite:PATH                                    an SQLite file
+  mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE    MariaDB, MySQL
+
+A plan holds no DSN. The other commands look the names in it up again; what was
+given by a mysql: DSN has to be given again, behind PLAN and in its order. That
+is also how apply gets an account with more rights than the one of plan.
+
+Exit codes:
+
+  0   done; of plan: nothing stands against it; of verify: PASS; of status:
+      not begun, or complete
+  1   refused, and the reasons are printed; of verify: FAIL
+  2   could not: wrong usage or configuration, a database, or an interrupt
+  3   the same as 1, but only because something could not be verified
+  4   broken off before the end; nothing is lost, and the same command goes on
+
+"servermerge COMMAND -h" explains each. More: servermerge -h safety (what is
+written where, rights, how it can go wrong) and servermerge -h json (documents).
+
+Examples:
+
+  servermerge plan -html check.html -o plan.json s1 s2 s3
+  servermerge apply -max-load 40 plan.json
+  servermerge undo plan.json
+`
+
+const helpThrottle = `  -max-load N       rest while a database server runs more than N threads
+  -pause DURATION   rest before every batch of rows, such as 20ms
+`
+
+const helpPlaces = `  -config FILE      with [[source]] (default "config.toml")
+`
+
+const helpPlan = `Usage: servermerge plan [flags] TARGET SOURCE...
+
+Checks all databases as mergecheck does, decides what becomes of names that two
+worlds have, counts and sums up every row that will be copied, and prints what a
+merge would do and what stands against it. It only reads, and needs SELECT.
+
+  -o FILE           write the plan, as JSON, for apply; never over another file
+  -html FILE        write the report of the check as one HTML file as well
+  -json             print the plan as it is written with -o
+  -include PATTERN  only the tables that match, such as 'char_*'
+  -exclude PATTERN  not these: they are not copied
+  -allow CODE       what the check finds under CODE shall not stand against the
+                    merge (mergecheck -codes); rows in each other's way do
+                    nevertheless
+  -no-fence         do not keep the servers of the SOURCEs from being started
+  -config FILE      with [[source]], [check] and [merge] (default "config.toml")
+` + helpThrottle + `
+What becomes of a name that is there twice comes from [[merge.name]] in
+config.toml; without one for its column it stands against the merge.
+
+Exit codes: 0 nothing stands against it; 1 something does, and apply will refuse
+the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.
+
+Examples:
+  servermerge plan s1 s2
+  servermerge plan -html check.html -o plan.json sqlite:data/s1.db sqlite:data/s2.db
+`
+
+const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]
+
+Carries out the plan. Before the first write it looks whether the databases are
+still as planned, no game server runs on them, and the accounts have all rights
+that it takes; if not it refuses. Then it notes the merge in the target, keeps
+the servers of the sources from being started, and copies, batch by batch.
+
+Broken off by Ctrl-C, kill -9 or a power failure, it goes on when the same command
+is given again; the result is the same. When a database goes away or a disk is
+full it waits, then stops with exit code 4.
+
+  -patience TIME    how long to wait for a database that is away (default 2m)
+  -json             print the result as JSON
+` + helpPlaces + helpThrottle + `
+Exit codes: 0 done; 1 refused before the first write, or a source is not what was
+planned; 2 could not; 4 broken off: the same command goes on.
+
+Examples:
+  servermerge apply plan.json
+  servermerge apply -pause 20ms plan.json 'mysql:merger:...@tcp(db1)/s1' 'mysql:merger:...@tcp(db2)/s2'
+`
+
+const helpStatus = `Usage: servermerge status [flags] PLAN [TARGET SOURCE...]
+
+Tells where the merge is, from the notes in the target. It only reads, and may
+be called while apply or undo runs.
+
+  -json             print it as JSON
+` + helpPlaces + `
+Exit codes: 0 not begun, or complete; 2 could not look; 4 begun and not complete.
+
+Example:
+  servermerge status plan.json
+`
+
+const helpVerify = `Usage: servermerge verify [flags] PLAN [TARGET SOURCE...]
+
+Proves that the merge is what was planned: reads every row of the tables that
+were copied, in the target and in the sources, compares numbers of rows and sums
+over their contents, names the rows that differ, and runs the check of mergecheck
+on the result. It only reads. Do it before a game server is started on the
+target: what the game changes is found too.
+
+  -patience TIME    how long to wait for a database that is away (default 2m)
+  -json             print the proof as JSON
+` + helpPlaces + helpThrottle + `
+Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the check
+could not look at everything in the result.
+
+Example:
+  servermerge verify plan.json
+`
+
+const helpUndo = `Usage: servermerge undo [flags] PLAN [TARGET SOURCE...]
+
+Takes the merge out of the target again, complete or not: the rows that came with
+it, the new names of the target's own rows, the worlds in its registry; and lets
+the servers of the sources start again. It compares with the sources, which must
+be as they were copied.
+
+Before it writes anything it refuses if rows were changed or removed since they
+were copied, if others refer to them, if a game server runs on the target, or if
+another merge came later. What it writes can be broken off and gone on with.
+
+  -force            remove rows too that were changed since; what players did
+                    with them is lost
+  -patience TIME    how long to wait for a database that is away (default 2m)
+  -json             print the result as JSON
+` + helpPlaces + helpThrottle + `
+Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 broken off: the
+same command goes on.
+
+Examples:
+  servermerge undo plan.json
+  servermerge undo -force plan.json
+`
+
+const helpRenames = `Usage: servermerge renames [flags] PLAN
+
+Lists who gets another name by the plan. It asks no database.
+
+  -csv FILE         write them as CSV as well, for the game to offer these
+                    players another name; "-" prints it instead
+  -json             print them as JSON
+
+Names come from players. Some programs for tables take one that begins with "="
+for a formula: import that column as text.
+
+Example:
+  servermerge renames -csv renames.csv plan.json
+`
+
+// helpSafety is what "-h safety" prints.
+const helpSafety = `What servermerge writes, and what it needs
+
+plan, status, verify and renames write nothing but the files that they are told.
+
+apply writes into the TARGET: rows by plain INSERT, so that a collision is an error
+and never an overwrite; new names of its own rows, where the plan says so; the
+worlds that came, with their marks, into its registry, so that none of their
+servers can be started there below them; and three tables about the merge itself,
+mergesafe_merges, mergesafe_progress and mergesafe_renames, which undo removes
+with the last merge. A batch and the note of how far it came are one transaction.
+
+apply writes into a SOURCE one thing: the fence, a lease in its registry that
+never ends by itself and keeps its server from being started, also by mistake.
+undo lifts it. With -no-fence in the plan the sources are only read.
+
+Rights on MariaDB and MySQL:
+
+  plan, verify, status  SELECT on all databases
+  apply, undo           on the TARGET: SELECT, INSERT, UPDATE, DELETE, CREATE,
+                        DROP, and ALTER where a table counts by AUTO_INCREMENT;
+                        on each SOURCE: SELECT, and UPDATE on gameid_servers
+
+What is refused before the first write: a plan that something stands against;
+databases that are not as they were when it was made; a game server that runs on
+one of them; a right that lacks; another merge in the target that is not complete.
+
+What was planned is not copied blindly: a row that is changed in a source between
+plan and apply makes another sum, and apply ends with exit code 1. Then undo,
+and plan again.
+
+Two that carry out the same plan at the same time do each other no harm: the one
+that finds the note moved stops.
+
+Passwords on a command line can be seen by others on the machine: better give
+the database a name in config.toml and its DSN in an environment variable
+(dsn_env). What is printed, and the plan, never contain them.
+
+On a terminal a bar shows how far it is, how fast, and how long the rest will
+take; elsewhere a line every 30 s does. A first Ctrl-C ends the work within two
+seconds, between two batches; a second one at once, which loses no more than the
+batch at hand.
+`
+
+// helpJSON is what "-h json" prints.
+//
+//go:embed json.txt
+var helpJSON string

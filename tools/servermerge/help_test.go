@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
+)
+
+func TestHelp(t *testing.T) {
+	if err := cli.CheckHelp(command(os.LookupEnv, os.Stderr)); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{help, helpPlan, helpApply, helpStatus, helpVerify, helpUndo, helpRenames, helpSafety, helpJSON} {
+		for line := range strings.Lines(text) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 85 && !strings.Contains(line, "mysql:merger") {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+}
+
+// The help on JSON has every field of the documents, and no other.
+func TestHelpJSON(t *testing.T) {
+	for _, tt := range []struct {
+		begins string
+		is     reflect.Type
+	}{
+		{"apply, status, verify and undo print this:", reflect.TypeFor[document]()},
+		{"plan prints the plan", reflect.TypeFor[transfer.Plan]()},
+		{"renames prints this:", reflect.TypeFor[renamesDocument]()},
+	} {
+		_, text, found := strings.Cut(helpJSON, tt.begins)
+		if !found {
+			t.Fatalf("nothing on %q", tt.begins)
+		}
+		text, _, _ = strings.Cut(text, " print") // of the next document
+		is, documented := clitest.Fields(tt.is), clitest.Documented(text)
+		slices.Sort(is)
+		slices.Sort(documented)
+		if diff := cmp.Diff(is, documented); diff != "" {
+			t.Errorf("%s (-is +documented):\n%s", tt.begins, diff)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+// progress shows on stderr how far the work has come: on a terminal as a bar,
+// elsewhere as a line every lineEvery. It has no influence on the result.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	options  []mpb.ContainerOption
+	ended    chan struct{} // closed by stop
+	finished chan struct{} // closed when the last line is written
+
+	mu      sync.Mutex
+	meter   meter
+	waiting string // for what the work waits; empty while it goes on
+
+	bars *mpb.Progress // nil until there is something to show
+	bar  *mpb.Bar
+}
+
+const lineEvery = 30 * time.Second
+
+func newProgress(w io.Writer, options ...mpb.ContainerOption) *progress {
+	return startProgress(w, cli.IsTerminal(w), options...)
+}
+
+func startProgress(w io.Writer, terminal bool, options ...mpb.ContainerOption) *progress {
+	p := &progress{w: w, terminal: terminal, options: options, ended: make(chan struct{}), finished: make(chan struct{})}
+	if terminal {
+		close(p.finished)
+	} else {
+		go p.writeLines()
+	}
+	return p
+}
+
+// report is what package transfer tells. It may be called by several
+// goroutines.
+func (p *progress) report(now transfer.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = ""
+	p.meter.report(now, time.Now())
+	p.show()
+}
+
+// rests notes that a server has too much to do.
+func (p *progress) rests(database string, threads int) {
+	p.wait(fmt.Sprintf("resting: %d threads are running on the server of %s", threads, database), false)
+}
+
+// waits notes that a database is away.
+func (p *progress) waits(err error) {
+	p.wait("waiting for a database: "+plainly(err).Error(), true)
+}
+
+// wait notes why the work waits. What is urgent gets a line at once where there
+// is no bar.
+func (p *progress) wait(why string, urgent bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if urgent && p.waiting == "" && !p.terminal {
+		fmt.Fprintln(p.w, "servermerge:", printable.Text(why))
+	}
+	p.waiting = why
+	p.show()
+}
+
+// show brings the bar up to date. Its own goroutine asks for the text.
+func (p *progress) show() {
+	if !p.terminal {
+		return
+	}
+	if p.bars == nil {
+		p.bars = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(p.w)}, p.options...)...)
+		text := decor.Any(func(decor.Statistics) string {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.text(time.Now())
+		})
+		p.bar = p.bars.New(0, mpb.BarStyle(), mpb.AppendDecorators(text), mpb.BarWidth(14), mpb.BarRemoveOnComplete())
+	}
+	rows, total, bar := p.meter.rows, p.meter.total, p.bar
+	// Without the lock: the bar takes it itself.
+	p.mu.Unlock()
+	bar.SetTotal(max(total, 1), false)
+	bar.SetCurrent(rows)
+	p.mu.Lock()
+}
+
+func (p *progress) text(now time.Time) string {
+	text := p.meter.text(now)
+	if p.waiting != "" {
+		text += "  " + printable.Text(p.waiting)
+	}
+	return text
+}
+
+// writeLines writes a line now and then, until stop.
+func (p *progress) writeLines() {
+	defer close(p.finished)
+	ticker := time.NewTicker(lineEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.ended:
+			return
+		case <-ticker.C:
+			p.mu.Lock()
+			fmt.Fprintln(p.w, "servermerge:", p.text(time.Now()))
+			p.mu.Unlock()
+		}
+	}
+}
+
+// stop takes the bar off the screen, and ends the lines.
+func (p *progress) stop() {
+	close(p.ended)
+	<-p.finished
+	if p.bars != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+	}
+}
+
+// meter measures how fast one step goes, and how long the rest of it will take
+// at that rate.
+type meter struct {
+	step    string
+	started time.Time
+	first   int64 // rows that were done when it began: a step may go on
+	latest  transfer.Progress
+
+	rows, total int64
+	checked     map[string]transfer.Progress // by database: only the check counts each by itself
+}
+
+// doing are the steps in the words of the operator.
+var doing = map[string]string{
+	transfer.StepCheck:   "checking",
+	transfer.StepMeasure: "summing up",
+	transfer.StepRename:  "renaming in the target",
+	transfer.StepCopy:    "copying",
+	transfer.StepVerify:  "verifying",
+	transfer.StepCompare: "comparing",
+	transfer.StepUndo:    "removing",
+	transfer.StepRestore: "restoring names",
+}
+
+func (m *meter) report(p transfer.Progress, now time.Time) {
+	rows, total := p.Rows, p.Total
+	if p.Step != m.step {
+		*m = meter{step: p.Step, checked: make(map[string]transfer.Progress)}
+	}
+	if p.Step == transfer.StepCheck {
+		m.checked[p.Database] = p
+		rows, total = 0, 0
+		for _, c := range m.checked {
+			rows += c.Rows
+			total += c.Total
+		}
+	}
+	if m.started.IsZero() {
+		m.started, m.first = now, rows
+	}
+	m.latest, m.rows, m.total = p, rows, total
+}
+
+// text is, for example,
+// "copying  45 %  9.0 M of 20.0 M rows  150 k/s  1m13s left  items of s2".
+func (m *meter) text(now time.Time) string {
+	if m.started.IsZero() {
+		return "no rows are read yet"
+	}
+	rate := float64(m.rows-m.first) / max(now.Sub(m.started).Seconds(), 0.001)
+	return doing[m.step] + "  " + printable.HowFar(m.rows, m.total, rate) + "  " + printable.Text(m.latest.Table+" of "+m.latest.Database)
+}

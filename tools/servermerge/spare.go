@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/throttle"
+)
+
+func throttleFlags() []cliv3.Flag {
+	return []cliv3.Flag{&cliv3.IntFlag{Name: "max-load"}, &cliv3.DurationFlag{Name: "pause"}}
+}
+
+func throttleOf(cmd *cliv3.Command) (throttle.Throttle, error) {
+	t := throttle.Throttle{MaxLoad: cmd.Int("max-load"), Pause: cmd.Duration("pause")}
+	if cmd.IsSet("max-load") && t.MaxLoad < 1 {
+		return t, cli.Usage("-max-load %d: want 1 or more running threads", t.MaxLoad)
+	}
+	if t.Pause < 0 || t.Pause > time.Minute {
+		return t, cli.Usage("-pause %s: want 0s to 1m", t.Pause)
+	}
+	return t, nil
+}
+
+// sparer waits between batches for the sake of whoever else works on the same
+// servers.
+type sparer struct {
+	pauses []func(context.Context) error
+	loads  []*load
+}
+
+// newSparer spares the servers of some databases. rests is told of every look
+// that finds one of them too busy.
+func newSparer(t throttle.Throttle, all []transfer.Database, rests func(database string, threads int)) *sparer {
+	s := new(sparer)
+	if t == (throttle.Throttle{}) {
+		return s
+	}
+	for _, d := range all {
+		l := &load{database: d}
+		s.loads = append(s.loads, l)
+		s.pauses = append(s.pauses, t.Pauser(l.threads, func(n int) { rests(d.Name, n) }))
+		t.Pause = 0 // once for all
+	}
+	return s
+}
+
+// wait is to be called between batches, by one goroutine at a time.
+func (s *sparer) wait(ctx context.Context) error {
+	for _, pause := range s.pauses {
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sparer) close() {
+	for _, l := range s.loads {
+		if l.source != nil {
+			l.source.Close() // nothing was written that could be lost
+		}
+	}
+}
+
+// load asks the server of one database how busy it is.
+type load struct {
+	database transfer.Database
+	source   *sqlsource.Source // nil until it is asked
+}
+
+// threads never fails: where the server does not answer, whoever works with it
+// finds out, and knows how long to wait for it.
+func (l *load) threads(ctx context.Context) (int, error) {
+	if !strings.HasPrefix(l.database.DSN, "mysql:") {
+		return 0, nil
+	}
+	if l.source == nil {
+		s, err := sqlsource.OpenWith(ctx, l.database.Name, l.database.DSN, sqlsource.Options{NoSnapshot: true})
+		if err != nil {
+			return 0, nil
+		}
+		l.source = s
+	}
+	n, err := l.source.Load(ctx)
+	if err != nil {
+		return 0, nil
+	}
+	return n, nil
+}
