@@ -129,8 +129,9 @@ func (v *view) take(rows []int64) {
 }
 
 // describe fills in what a result says of the collisions, where all that was
-// read is in Read. noun is what collides.
-func (c *collisions) describe(r *Result, noun string) {
+// read is in Read. noun is what collides. enforced tells that each database
+// keeps its own apart, as it compares.
+func (c *collisions) describe(r *Result, noun string, enforced bool) {
 	r.Count, r.Rows = c.values, c.allRows()
 	if r.Count == 0 {
 		r.Message = "none is there twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
@@ -138,7 +139,10 @@ func (c *collisions) describe(r *Result, noun string) {
 	}
 	r.Message = printable.Count(r.Count, noun+" is", noun+"s are") + " there more than once, in " + printable.Count(r.Rows, "row", "rows")
 	if c.inside > 0 {
-		r.Message += "; " + printable.Count(c.inside, "is", "are") + " within one database and equal only to the target's collation"
+		r.Message += "; " + printable.Count(c.inside, "is", "are") + " within one database"
+		if enforced {
+			r.Message += " and equal only to the target's collation"
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (c *checker) checkKey(ctx context.Context, table string) error {
 				" read: the table changed in between"})
 		}
 	}
-	r.found.describe(&result, "key")
+	r.found.describe(&result, "key", true)
 	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
 	switch {
 	case result.Count == 0:

@@ -62,7 +62,10 @@ func (c *checker) checkUnique(ctx context.Context, table string, u unique) error
 	for _, s := range r.streams {
 		result.Read += s.read
 	}
-	r.found.describe(&result, "value")
+	r.found.describe(&result, "value", !u.declared)
+	if u.declared && u.Name != "" {
+		result.Message = u.Name + ": " + result.Message
+	}
 	c.disjoint[keyName(table, u.Columns)] = result.Count == 0 && len(result.Gaps) == 0
 	if result.Alike = c.alike[table] && result.Count > 0; result.Alike {
 		c.addWith("leave the table out if it is the game's own data; otherwise "+documented(result.Code).Action, result)

@@ -171,6 +171,11 @@ func drawDatabases(t *rapid.T, schema merge.Catalog) (dbs []*mergetest.Database)
 				}
 			}
 		}
+		if len(dbs) > 0 && rapid.IntRange(0, 7).Draw(t, "drop table") == 0 { // the first one has all
+			i := rapid.IntRange(0, len(db.Schema.Tables)-1).Draw(t, "which")
+			delete(db.Rows, db.Schema.Tables[i].Name)
+			db.Schema.Tables = slices.Delete(db.Schema.Tables, i, i+1)
+		}
 		dbs = append(dbs, db)
 	}
 	return dbs
@@ -211,8 +216,17 @@ func tableIn(db *mergetest.Database, name string) *merge.Table {
 	return nil
 }
 
+// model is the table as the target has it, or whoever has it first.
+func (o *oracle) model(name string) *merge.Table {
+	if t := tableIn(o.target, name); t != nil {
+		return t
+	}
+	return tableIn(o.dbs[0], name)
+}
+
 func (o *oracle) look() {
-	for _, model := range o.target.Schema.Tables {
+	for _, table := range o.dbs[0].Schema.Tables {
+		model := *o.model(table.Name)
 		keyColumns := model.Primary
 		uniques := uniqueColumns(&model)
 		if len(keyColumns) == 0 {
@@ -301,7 +315,7 @@ func (o *oracle) account(model *merge.Table, a merge.AccountColumn) {
 
 func (o *oracle) references(model *merge.Table) {
 	zeroIsNone := make(map[string]bool)
-	all := slices.Clone(model.References)
+	all := slices.Clone(tableIn(o.dbs[0], model.Name).References)
 	for _, d := range o.opts.References {
 		if d.Table == model.Name {
 			all = append(all, merge.Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns})
@@ -321,12 +335,20 @@ func (o *oracle) references(model *merge.Table) {
 			return slices.ContainsFunc(db.Rows[ref.ToTable], func(other mergetest.Row) bool { return canonical(other, ref.ToColumns, as) == v })
 		}
 		for _, db := range o.dbs {
+			if tableIn(db, model.Name) == nil {
+				continue
+			}
+			if tableIn(db, ref.ToTable) == nil { // nobody knows what it refers to
+				o.unclear[key(merge.CodeReferenceDangle, model.Name, subject)] = true
+				o.unclear[key(merge.CodeReferenceRebind, model.Name, subject)] = true
+				continue
+			}
 			for _, row := range db.Rows[model.Name] {
 				if canonical(row, ref.Columns, model) == "" || zeroIsNone[subject] && zero(row[ref.Columns[0]]) {
 					continue
 				}
 				stranger := slices.ContainsFunc(o.dbs, func(other *mergetest.Database) bool {
-					return other != db && has(other, row, tableIn(o.target, ref.ToTable))
+					return other != db && has(other, row, o.model(ref.ToTable))
 				})
 				own := has(db, row, tableIn(db, ref.ToTable))
 				if !own {
