@@ -53,6 +53,11 @@ type reading struct {
 	order  string // what is sorted by; "" for expr itself
 	encode encode
 	plain  bool // the values are given as they are
+
+	// instead, if not "", is selected besides, and where it is not NULL it is
+	// encoded in the place of expr, by encodeInstead.
+	instead       string
+	encodeInstead encode
 }
 
 // schema is a catalogue together with what it takes to read the tables.

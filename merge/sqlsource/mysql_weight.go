@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *colu
 	w, known := d.weights[collation]
 	if !known {
 		var err error
-		if w, err = findWeight(ctx, conn, collated); err != nil {
+		if w, err = findWeight(ctx, conn, collation, collated); err != nil {
 			return reading{}, err
 		}
 		d.weights[collation] = w
@@ -61,7 +62,12 @@ func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *colu
 		// Where the server has to sort, it takes a text and the same one with
 		// a NUL at its end for equal, if spaces do not follow both. It does
 		// not so with the weights.
-		r.order = ""
+		r.order = weightString(text, allLevels)
+	}
+	if w.ascii != nil {
+		// Most texts are sent once and not with their weights.
+		r.instead = fmt.Sprintf("IF(LENGTH(%s) = CHAR_LENGTH(%[1]s), NULL, %s)", text, r.expr)
+		r.expr, r.encode, r.encodeInstead = d.ref(c), w.encodeASCII, w.encode
 	}
 	return r, nil
 }
@@ -81,14 +87,26 @@ func plainName(s string) bool {
 
 // weight is a way of making a sorting form of the server's weights.
 type weight struct {
-	// levels are those that count, each with its own weights. Level 0 stands
-	// for all that the server gives in one.
+	// levels are those that count, each with its own weights. Level allLevels
+	// stands for all that the server gives in one, and textItself for the text
+	// in UTF-8, whose bytes sort like its characters.
 	levels []int
 
 	// spaces are the weights of a space at each level, where the shorter of two
 	// texts is compared as if it went on in spaces; nil where it is not.
 	spaces [][]byte
+
+	// ascii are the weights of each character of ASCII, where those of a text
+	// of these are simply theirs one after the other; else nil. quick are those
+	// of two bytes again, but for the weight of a space, and 0 for the others.
+	ascii [][]byte
+	quick [128]uint16
 }
+
+const (
+	allLevels  = 0
+	textItself = -1
+)
 
 // expr is the expression for the weights of a text, given the expression for
 // the text, which carries the collation.
@@ -105,7 +123,10 @@ func (w *weight) expr(text string) string {
 }
 
 func weightString(text string, level int) string {
-	if level == 0 {
+	switch level {
+	case textItself:
+		return text
+	case allLevels:
 		return "WEIGHT_STRING(" + text + ")"
 	}
 	return fmt.Sprintf("WEIGHT_STRING(%s LEVEL %d)", text, level)
@@ -136,6 +157,81 @@ func (w *weight) encode(dst []byte, src any) ([]byte, error) {
 		dst = appendPadded(dst, level, space)
 	}
 	return dst, nil
+}
+
+// encodeASCII makes the sorting form of a text of ASCII characters.
+func (w *weight) encodeASCII(dst []byte, src any) ([]byte, error) {
+	s, ok := src.([]byte)
+	if !ok {
+		return dst, &mismatch{text, src}
+	}
+	start := len(dst)
+	dst = slices.Grow(dst, 2*len(s)+3)
+	for _, c := range s {
+		if int(c) >= len(w.quick) || w.quick[c] == 0 {
+			return w.gatherASCII(dst[:start], s)
+		}
+		dst = append(dst, byte(w.quick[c]>>8), byte(w.quick[c]))
+	}
+	if w.spaces != nil {
+		dst = append(append(dst, w.spaces[0]...), thenNothing)
+	}
+	return dst, nil
+}
+
+// gatherASCII is encodeASCII with all that may occur, spaces for example.
+func (w *weight) gatherASCII(dst, s []byte) ([]byte, error) {
+	var weights []byte
+	for _, c := range s {
+		if int(c) >= len(w.ascii) {
+			return dst, fmt.Errorf("the server took %q for ASCII", s)
+		}
+		weights = append(weights, w.ascii[c]...)
+	}
+	return w.encode(dst, weights)
+}
+
+// learn finds out the weights of ASCII characters, and whether they depend on
+// the characters beside them: it asks for those of a text in which each stands
+// beside each.
+func (w *weight) learn(ctx context.Context, conn *sql.Conn, collated func(string) string) error {
+	if !slices.Equal(w.levels, []int{allLevels}) {
+		return nil
+	}
+	var text []byte
+	for i := range byte(128) {
+		text = append(text, i)
+		for j := i + 1; j < 128; j++ {
+			text = append(text, i, j)
+		}
+	}
+	statement := "SELECT " + weightString(collated(fmt.Sprintf("CONVERT(x'%x' USING utf8mb4)", text)), allLevels)
+	for i := range 128 {
+		statement += fmt.Sprintf(", %s", weightString(collated(fmt.Sprintf("CONVERT(x'%02x' USING utf8mb4)", i)), allLevels))
+	}
+	weights := make([][]byte, 129)
+	dest := make([]any, len(weights))
+	for i := range weights {
+		dest[i] = &weights[i]
+	}
+	if err := conn.QueryRowContext(ctx, statement).Scan(dest...); err != nil {
+		return err
+	}
+	together, each := weights[0], weights[1:]
+	var want []byte
+	for _, c := range text {
+		want = append(want, each[c]...)
+	}
+	if !bytes.Equal(together, want) {
+		return nil
+	}
+	w.ascii = each
+	for c, one := range each {
+		if len(one) == 2 && (w.spaces == nil || !bytes.Equal(one, w.spaces[0])) {
+			w.quick[c] = binary.BigEndian.Uint16(one)
+		}
+	}
+	return nil
 }
 
 // What stands behind the first of some spaces in a padded form says how the
@@ -191,7 +287,7 @@ func indexUnit(s, unit []byte) int {
 
 // findWeight returns the first candidate that is right for the collation, or
 // nil.
-func findWeight(ctx context.Context, conn *sql.Conn, collated func(string) string) (*weight, error) {
+func findWeight(ctx context.Context, conn *sql.Conn, collation string, collated func(string) string) (*weight, error) {
 	var pairs [][3]int // two texts, and how they compare
 	var pair [3]int
 	x, y := collated("x.t"), collated("y.t")
@@ -203,12 +299,17 @@ func findWeight(ctx context.Context, conn *sql.Conn, collated func(string) strin
 		levels []int
 		padded bool
 	}{
-		{[]int{0}, false},
-		{[]int{0}, true},
+		{[]int{textItself}, false},
+		{[]int{textItself}, true},
+		{[]int{allLevels}, false},
+		{[]int{allLevels}, true},
 		{[]int{1, 2}, true},
 		{[]int{1, 3}, true},
 		{[]int{1, 2, 3}, true},
 	} {
+		if candidate.levels[0] == textItself && !strings.HasPrefix(collation, "utf8mb") {
+			continue // the driver is sent UTF-8, and not what the server compares
+		}
 		w := &weight{levels: candidate.levels}
 		forms, err := w.probe(ctx, conn, collated, candidate.padded)
 		switch {
@@ -216,7 +317,10 @@ func findWeight(ctx context.Context, conn *sql.Conn, collated func(string) strin
 		case err != nil:
 			return nil, err
 		case !slices.ContainsFunc(pairs, func(p [3]int) bool { return bytes.Compare(forms[p[0]], forms[p[1]]) != p[2] }):
-			return w, nil
+			if strings.HasPrefix(collation, "utf8mb") {
+				err = w.learn(ctx, conn, collated)
+			}
+			return w, err
 		}
 	}
 	return nil, nil

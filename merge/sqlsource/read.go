@@ -40,7 +40,7 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value) (more bool, err err
 			return false, err
 		}
 		for i := range b.columns {
-			if err := b.columns[i].add(dest[b.columns[i].from]); err != nil {
+			if err := b.columns[i].add(dest); err != nil {
 				return false, err
 			}
 		}

@@ -101,15 +101,20 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		selected   []string
 		orderBy    []string
 		quote      = s.dialect.quote
-		read       = func(c *column, r reading) int {
-			// What is read in two forms is sent once.
-			from := slices.Index(selected, r.expr)
-			if from < 0 {
-				from = len(selected)
-				selected = append(selected, r.expr)
+		selectOnce = func(expr string) int {
+			if i := slices.Index(selected, expr); i >= 0 {
+				return i
+			}
+			selected = append(selected, expr)
+			return len(selected) - 1
+		}
+		read = func(c *column, r reading) int {
+			v := vector{column: c.Name, from: selectOnce(r.expr), encode: r.encode}
+			if r.instead != "" {
+				v.instead, v.encodeInstead = selectOnce(r.instead), r.encodeInstead
 			}
 			readings = append(readings, r)
-			q.columns = append(q.columns, vector{column: c.Name, from: from, encode: r.encode})
+			q.columns = append(q.columns, v)
 			return len(readings) - 1
 		}
 		notNull = func(c *column) {

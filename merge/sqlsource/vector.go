@@ -1,6 +1,10 @@
 package sqlsource
 
-import "mergesafe/merge"
+import (
+	"database/sql/driver"
+
+	"mergesafe/merge"
+)
 
 // encode appends the form of one value that a column is read in to dst. src is
 // what the driver delivered, and never nil.
@@ -13,6 +17,11 @@ type vector struct {
 	from   int    // where it is in a row of the driver
 	encode encode
 
+	// instead is where its other form is, which is encoded if it is not NULL;
+	// 0 if it has none, for the first is never that.
+	instead       int
+	encodeInstead encode
+
 	rows  int
 	data  []byte
 	width int    // of every value so far; ragged: they differ
@@ -23,16 +32,21 @@ type vector struct {
 // ragged is the width of values that have not all the same size.
 const ragged = -1
 
-// add appends one value. What cannot be encoded is a [*merge.UnsupportedError].
-func (v *vector) add(src any) error {
+// add appends the value in one row. What cannot be encoded is a
+// [*merge.UnsupportedError].
+func (v *vector) add(row []driver.Value) error {
 	start := len(v.data)
+	src, encode := row[v.from], v.encode
+	if v.instead > 0 && row[v.instead] != nil {
+		src, encode = row[v.instead], v.encodeInstead
+	}
 	if src == nil {
 		if len(v.nulls) == 0 {
 			v.nulls = appendTimes(v.nulls, false, v.rows)
 		}
 		v.nulls = append(v.nulls, true)
 	} else {
-		data, err := v.encode(v.data, src)
+		data, err := encode(v.data, src)
 		if err != nil {
 			return &merge.UnsupportedError{Column: v.column, Reason: err.Error()}
 		}
