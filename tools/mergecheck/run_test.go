@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -18,9 +19,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/config"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
 )
@@ -68,7 +71,7 @@ func failures(r *merge.Report) map[string]int64 {
 
 func world(t *testing.T, dsn string, server, count int, prefix string) {
 	t.Helper()
-	if err := mkworld(t.Context(), dsn, gameid.ServerID(server), count, prefix); err != nil {
+	if err := clitest.MakeWorld(t.Context(), dsn, gameid.ServerID(server), count, prefix); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,6 +97,65 @@ func TestJSON(t *testing.T) {
 				t.Errorf("row %d shows %v, want the name %s", i, got, want)
 			}
 		}
+	}
+}
+
+// What -propose prints can be pasted into the configuration, and is checked
+// from then on.
+func TestProposals(t *testing.T) {
+	dir := t.TempDir()
+	var args []string
+	for i, name := range []string{"s1", "s2"} {
+		file := filepath.Join(dir, name+".db")
+		args = append(args, "sqlite:"+file)
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, statement := range []string{
+			"CREATE TABLE characters (guid INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+			"CREATE TABLE mail (n INTEGER PRIMARY KEY, character_guid INTEGER NOT NULL)",
+		} {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range 50 {
+			guid := 1000*i + n + 1
+			_, err1 := db.ExecContext(t.Context(), "INSERT INTO characters VALUES (?, ?)", guid, fmt.Sprint("name ", guid%1045)) // some are alike
+			_, err2 := db.ExecContext(t.Context(), "INSERT INTO mail VALUES (?, ?)", guid, guid)
+			if err := errors.Join(err1, err2); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := report(t, cli.OK, append([]string{"-propose"}, args...)...)
+	var text strings.Builder
+	for _, p := range r.Proposals {
+		text.WriteString(p.TOML() + "\n")
+	}
+	c, err := config.Parse("config.toml", text.String())
+	if err != nil {
+		t.Fatalf("%v in:\n%s", err, &text)
+	}
+	want := config.Check{
+		Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"character_guid"}, ToTable: "characters", ToColumns: []string{"guid"}}},
+	}
+	if diff := cmp.Diff(want, c.Check); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	file := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = report(t, cli.Conflicts, append([]string{"-propose", "-config", file}, args...)...)
+	if diff := cmp.Diff(map[string]int64{"unique-collision characters": 5}, failures(r)); diff != "" {
+		t.Error(diff)
+	}
+	if len(r.Proposals) > 0 {
+		t.Errorf("still proposed: %v", r.Proposals)
 	}
 }
 
