@@ -50,7 +50,7 @@ func TestAnySchemaOnRealDatabases(t *testing.T) {
 			},
 			dsn: func() string { n++; return dsns[n%len(dsns)] },
 		}
-		real.compareAll(t, 25)
+		real.compareAll(t, 15)
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"mergesafe/internal/nearest"
@@ -366,23 +365,4 @@ func (c *checker) wantsAny(table, subject string, codes ...string) bool {
 // one result without a subject, so that one answers to any.
 func (s Selection) matches(code, table, subject string) bool {
 	return s.Code == code && (s.Table == "" || s.Table == table) && (s.Subject == "" || subject == "" || s.Subject == subject)
-}
-
-// toml writes a string as TOML has it.
-func toml(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -48,5 +49,24 @@ func (p Proposal) TOML() string {
 			b.WriteString("zero_is_none = true\n")
 		}
 	}
+	return b.String()
+}
+
+// toml writes a string as TOML has it.
+func toml(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
 	return b.String()
 }
