@@ -11,7 +11,7 @@ import (
 // writeCodes prints all rules: what they mean, what they count and what to do.
 func writeCodes(w io.Writer) error {
 	var b strings.Builder
-	for _, c := range merge.Codes() {
+	for _, c := range append(merge.Codes(), moved()) {
 		fmt.Fprintln(&b, c.Code)
 		fmt.Fprintf(&b, "    %s\n", c.Meaning)
 		if c.Counts == "" {
@@ -20,7 +20,9 @@ func writeCodes(w io.Writer) error {
 			fmt.Fprintf(&b, "    counts:           %s\n", c.Counts)
 			fmt.Fprintf(&b, "    if it fails:      %s\n", c.Action)
 		}
-		fmt.Fprintf(&b, "    if not verified:  %s\n", c.Unverified)
+		if c.Unverified != "" {
+			fmt.Fprintf(&b, "    if not verified:  %s\n", c.Unverified)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -48,6 +48,7 @@ func newProgress(w io.Writer, terminal bool, names []string, options ...mpb.Cont
 	}
 	if terminal {
 		close(p.finished)
+		io.WriteString(w, "Reading the schemas and counting the rows ...\n")
 	} else {
 		go p.writeLines()
 	}

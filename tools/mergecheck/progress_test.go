@@ -56,9 +56,10 @@ func TestProgressOnTerminal(t *testing.T) {
 	screen := screenWriter{wrote: make(chan bool, 100)}
 	refresh := make(chan any)
 	p := newProgress(&screen, true, []string{"s1", "s2"}, mpb.WithManualRefresh(refresh))
+	<-screen.wrote
 	p.quick(known)
 	<-screen.wrote
-	if diff := cmp.Diff(knownText, screen.text.String()); diff != "" {
+	if diff := cmp.Diff("Reading the schemas and counting the rows ...\n"+knownText, screen.text.String()); diff != "" {
 		t.Error(diff)
 	}
 	p.report(merge.Progress{Code: "key-collision", Source: "s2", Table: "items", SourceRows: 50, SourceTotal: 200})

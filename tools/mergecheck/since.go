@@ -11,6 +11,16 @@ import (
 // codeMoved is the code of what -since finds.
 const codeMoved = "moved"
 
+// moved documents it as [merge.Codes] does the others.
+func moved() merge.Code {
+	return merge.Code{
+		Code:    codeMoved,
+		Meaning: "only with -since: a count, a key, a mark or a verdict is not what it was in the earlier report",
+		Counts:  "what moved",
+		Action:  "stop whatever writes to these databases, make sure that it is stopped, then run the whole check again",
+	}
+}
+
 // holdAgainst adds to a report what moved since an earlier one about the same
 // merge. If anything did, somebody still writes, and what was found about one
 // moment does not hold for the other: the verdict is FAIL.
@@ -25,9 +35,7 @@ func holdAgainst(r, old *merge.Report) {
 		result := merge.Result{
 			Code: codeMoved, Table: c.Table, Subject: c.What, Verdict: merge.Fail, Read: 1, Count: 1,
 			Message: fmt.Sprintf("%s since %s: %s", of(c.Source), then, change(c)),
-			Next: []string{
-				"stop whatever writes to these databases, make sure that it is stopped, then run the whole check again",
-			},
+			Next:    []string{moved().Action},
 		}
 		results = append(results, result)
 	}
