@@ -36,6 +36,7 @@ func Apply(ctx context.Context, plan *Plan, target Database, sources []Database,
 	if err := r.open(plan, target, sources); err != nil {
 		return nil, err
 	}
+	r.target.unchecked = true
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames)}
 	var state string
 	err := r.persist(ctx, "looking at the target", func(ctx context.Context) (err error) {
@@ -81,6 +82,9 @@ func Apply(ctx context.Context, plan *Plan, target Database, sources []Database,
 		}
 	}
 	err = r.persist(ctx, "completing the merge", func(ctx context.Context) error {
+		if err := r.checkReferences(ctx); err != nil {
+			return err
+		}
 		if err := r.raiseCounters(ctx); err != nil {
 			return err
 		}

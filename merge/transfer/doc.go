@@ -23,6 +23,9 @@
 // the note, so no row is copied twice or left out, whenever the work was broken
 // off; and an answer to a COMMIT that was lost is found in the note.
 //
+// Foreign keys are checked when all rows are there, in one go: see the order of
+// the plan. Until then a merge is not completed.
+//
 // The sources are opened read-only. The one thing that may be written there is
 // the fence in the registry (see [store.Registry.Fence]), through a connection
 // of its own.

@@ -38,6 +38,9 @@ type link struct {
 	writes bool
 	trip   trip
 
+	// unchecked leaves foreign keys for later; see [run.checkReferences].
+	unchecked bool
+
 	db     *store.DB // nil until it is used
 	shared bool      // db belongs to another link
 
@@ -122,7 +125,7 @@ func (l *link) connect(ctx context.Context) error {
 
 func (l *link) prepareSession(ctx context.Context) error {
 	d := l.dialect()
-	for _, s := range d.session(l.writes) {
+	for _, s := range d.session(l.writes, l.unchecked) {
 		if _, err := l.conn.ExecContext(ctx, s); err != nil {
 			return err
 		}

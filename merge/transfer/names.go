@@ -92,6 +92,14 @@ func (p *planner) rename(ctx context.Context) error {
 		if !slices.ContainsFunc(p.plan.Tables, func(t Table) bool { return t.Name == n.Table }) {
 			continue // nothing is copied there
 		}
+		if slices.Contains(t.Primary, n.Column) {
+			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the column %s is part of the primary key, and its values cannot be changed", n.Column)})
+			continue
+		}
+		if p.referred(n.Table, n.Column) {
+			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", n.Column)})
+			continue
+		}
 		if err := p.renameIn(ctx, n, t); err != nil {
 			return fmt.Errorf("names: %s.%s: %w", n.Table, n.Column, err)
 		}
@@ -104,9 +112,27 @@ func (p *planner) rename(ctx context.Context) error {
 		case of == nil || len(of.Primary) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
 			return fmt.Errorf("%w: copies: %s.%s copies %s.%s: want a column of names, in a table whose primary key is one column", merge.ErrOptions, c.Table, c.Column, c.OfTable, c.OfColumn)
 		}
+		if p.referred(c.Table, c.Column) {
+			p.refuse(Refusal{Table: c.Table, Reason: fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", c.Column)})
+			continue
+		}
 		p.plan.Copies = append(p.plan.Copies, c)
 	}
 	return nil
+}
+
+// referred reports whether a column takes part in a foreign key, on either
+// side.
+func (p *planner) referred(table, column string) bool {
+	for i := range p.dbs[0].catalog.Tables {
+		t := &p.dbs[0].catalog.Tables[i]
+		for _, r := range t.References {
+			if t.Name == table && slices.Contains(r.Columns, column) || r.ToTable == table && slices.Contains(r.ToColumns, column) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func column(t *merge.Table, name string) *merge.Column {

@@ -231,7 +231,7 @@ func (p *planner) choose(context.Context) error {
 			}
 		}
 	}
-	for _, t := range p.inOrder(chosen) {
+	for _, t := range inOrder(chosen) {
 		p.plan.Tables = append(p.plan.Tables, p.table(t))
 	}
 	return nil
@@ -273,23 +273,17 @@ func (p *planner) copyable(t *merge.Table) bool {
 }
 
 // inOrder sorts tables so that what is referred to comes before what refers to
-// it, and otherwise by name.
-func (p *planner) inOrder(tables []*merge.Table) (sorted []*merge.Table) {
+// it, as far as they do not refer to each other, and otherwise by name.
+func inOrder(tables []*merge.Table) (sorted []*merge.Table) {
 	rest := slices.Clone(tables)
 	slices.SortFunc(rest, func(a, b *merge.Table) int { return strings.Compare(a.Name, b.Name) })
 	for len(rest) > 0 {
 		ready := slices.IndexFunc(rest, func(t *merge.Table) bool {
 			return !slices.ContainsFunc(t.References, func(r merge.Reference) bool {
-				return slices.ContainsFunc(rest, func(other *merge.Table) bool { return other.Name == r.ToTable })
+				return r.ToTable != t.Name && slices.ContainsFunc(rest, func(other *merge.Table) bool { return other.Name == r.ToTable })
 			})
 		})
-		if ready < 0 {
-			for _, t := range rest {
-				p.refuse(Refusal{Table: t.Name, Reason: "its foreign keys lead back to itself, or to what refers to it, so that no order of copying satisfies them: " +
-					"drop the foreign key for the time of the merge, or exclude the table"})
-			}
-			return sorted
-		}
+		ready = max(ready, 0)
 		sorted = append(sorted, rest[ready])
 		rest = slices.Delete(rest, ready, ready+1)
 	}

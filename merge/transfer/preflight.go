@@ -68,10 +68,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		return nil
 	}
 	if i == 0 {
-		f.registry = s.catalog.HasRegistry
-		for _, t := range f.plan.Tables {
-			f.layouts[t.Name] = newLayout(s.dialect, s.table(t.Name))
-		}
+		f.know(s)
 	}
 	if s.catalog.HasRegistry {
 		if err := f.servers(ctx, i, d, want); err != nil {

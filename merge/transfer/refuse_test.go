@@ -34,7 +34,9 @@ func TestPlanRefuses(t *testing.T) {
 				options: PlanOptions{Check: merge.Options{Allow: []string{merge.CodeKeyCollision, merge.CodeAutoIncrement}}}},
 			{name: "trigger", both: []string{"CREATE TABLE t (" + id + ", v INTEGER)", "CREATE TABLE log (" + id + ")"},
 				target: []string{"CREATE TRIGGER tr AFTER INSERT ON t " + body(e, "INSERT INTO log VALUES (1)")}, source: []string{"INSERT INTO t VALUES (1, 2)"}, want: `trigger "tr"`},
-			{name: "refers to itself", both: []string{"CREATE TABLE t (" + id + ", v INTEGER, FOREIGN KEY (v) REFERENCES t (id))"}, source: []string{"INSERT INTO t VALUES (1, 1)"}, want: "lead back to itself"},
+			{name: "a name that is referred to", both: []string{"CREATE TABLE t (" + id + ", v VARCHAR(9) UNIQUE)", "CREATE TABLE c (" + id + ", v VARCHAR(9), FOREIGN KEY (v) REFERENCES t (v))"},
+				target: []string{"INSERT INTO t VALUES (1, 'x')"}, source: []string{"INSERT INTO t VALUES (2, 'x')", "INSERT INTO c VALUES (1, 'x')"}, want: "takes part in a foreign key",
+				options: PlanOptions{Names: []NamePolicy{{Table: "t", Column: "v", MaxLength: 9}}}},
 			{name: "refers to what is excluded", both: []string{"CREATE TABLE p (" + id + ")", "CREATE TABLE t (" + id + ", v INTEGER, FOREIGN KEY (v) REFERENCES p (id))"},
 				source: []string{"INSERT INTO p VALUES (1)", "INSERT INTO t VALUES (1, 1)"}, want: `refers to rows of "p"`, options: PlanOptions{Check: merge.Options{Exclude: []string{"p"}}}},
 		} {

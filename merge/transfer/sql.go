@@ -39,8 +39,18 @@ func (d dialect) begin() string {
 // session makes a connection independent of how the server is set up. Values
 // are copied as they are: zero dates and dates that do not exist are values
 // like others, and 0 in a counted column is 0. What does not fit is an error.
-func (d dialect) session(writes bool) []string {
-	if !d.mysql() {
+//
+// unchecked leaves out the check of foreign keys for every single row: see
+// [run.checkReferences].
+func (d dialect) session(writes, unchecked bool) []string {
+	check := "1"
+	if unchecked {
+		check = "0"
+	}
+	switch {
+	case !d.mysql() && writes:
+		return []string{"PRAGMA foreign_keys = " + check}
+	case !d.mysql():
 		return nil
 	}
 	statements := []string{
@@ -51,7 +61,7 @@ func (d dialect) session(writes bool) []string {
 		// A batch needs no more, and takes fewer locks.
 		statements = append(statements,
 			"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-			"SET SESSION foreign_key_checks = 1, unique_checks = 1")
+			"SET SESSION unique_checks = 1, foreign_key_checks = "+check)
 	}
 	return statements
 }
@@ -209,4 +219,17 @@ func (d dialect) most(n int) int {
 		limit = 65535
 	}
 	return max(1, min(perStatement, limit/n))
+}
+
+// dangling counts the rows that refer to nothing by a reference. A join finds
+// them more than ten times as fast as NOT EXISTS does in MariaDB.
+func (d dialect) dangling(table string, r merge.Reference) string {
+	on, set := make([]string, len(r.Columns)), make([]string, len(r.Columns))
+	for i, name := range r.Columns {
+		// What is referred to comes first: in SQLite it brings the collation.
+		on[i] = "p." + d.quote(r.ToColumns[i]) + " = c." + d.quote(name)
+		set[i] = "c." + d.quote(name) + " IS NOT NULL"
+	}
+	return "SELECT COUNT(*) FROM " + d.quote(table) + " AS c LEFT JOIN " + d.quote(r.ToTable) + " AS p ON " + strings.Join(on, " AND ") +
+		" WHERE " + strings.Join(set, " AND ") + " AND p." + d.quote(r.ToColumns[0]) + " IS NULL"
 }

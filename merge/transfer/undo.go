@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"mergesafe/merge"
 	"mergesafe/store"
 )
 
@@ -97,9 +97,8 @@ var ErrNoMerge = errors.New("no such merge")
 
 type undo struct {
 	*run
-	force   bool
-	done    *Undone
-	catalog *merge.Catalog
+	force bool
+	done  *Undone
 }
 
 // prepare looks at everything that stands against the undo, and then notes in
@@ -121,9 +120,10 @@ func (u *undo) prepare(ctx context.Context, target Database, state string) error
 			refuse("", "its tables are not made as they were when the merge was planned")
 			return nil
 		}
-		u.catalog, u.registry = s.catalog, s.catalog.HasRegistry
-		for _, t := range u.plan.Tables {
-			u.layouts[t.Name] = newLayout(s.dialect, s.table(t.Name))
+		u.know(s)
+		if u.circular() {
+			u.target.unchecked = true
+			u.target.drop() // its session checks
 		}
 		if u.registry {
 			db, err := store.OpenReadOnly(soft, target.DSN)
@@ -205,7 +205,7 @@ func (u *undo) compareAll(ctx context.Context, target string) (reasons []Refusal
 			reasons = append(reasons, Refusal{Source: target, Table: t.Name,
 				Reason: fmt.Sprintf("%d rows were changed and %d are gone since they were copied: what was done with them would be lost; to remove them nevertheless, force it", changed, missing)})
 		}
-		for _, what := range sortedKeys(refer) {
+		for _, what := range slices.Sorted(maps.Keys(refer)) {
 			if refer[what] > 0 {
 				reasons = append(reasons, Refusal{Source: target, Table: t.Name,
 					Reason: fmt.Sprintf("%d rows of %s that did not come with the merge refer to rows that did: give them something else to refer to, or remove them", refer[what], what)})
@@ -215,20 +215,11 @@ func (u *undo) compareAll(ctx context.Context, target string) (reasons []Refusal
 	return reasons, nil
 }
 
-func sortedKeys(m map[string]int64) (keys []string) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // referring counts the rows of the target that refer to the rows of a source
 // and are more than those that do so in the source. It counts by reference.
 func (u *undo) referring(ctx context.Context, source int, t *Table, l *layout, rows int64, found map[string]int64) error {
-	for i := range u.catalog.Tables {
-		from := &u.catalog.Tables[i]
-		for _, ref := range from.References {
+	for _, from := range slices.Sorted(maps.Keys(u.references)) {
+		for _, ref := range u.references[from] {
 			if ref.ToTable != t.Name {
 				continue
 			}
@@ -239,8 +230,8 @@ func (u *undo) referring(ctx context.Context, source int, t *Table, l *layout, r
 			if slices.Contains(columns, -1) {
 				continue
 			}
-			what := from.Name + " (" + strings.Join(ref.Columns, ", ") + ")"
-			n, err := u.countReferring(ctx, source, l, columns, from.Name, ref.Columns, rows)
+			what := from + " (" + strings.Join(ref.Columns, ", ") + ")"
+			n, err := u.countReferring(ctx, source, l, columns, from, ref.Columns, rows)
 			if err != nil {
 				return err
 			}
@@ -300,6 +291,21 @@ func (u *undo) countReferring(ctx context.Context, source int, l *layout, to []i
 		more += max(0, there-here)
 	}
 	return more, nil
+}
+
+// circular reports whether tables refer to each other, or to themselves, so
+// that no order of removing satisfies every foreign key at every moment.
+func (u *undo) circular() bool {
+	for i := range u.plan.Tables {
+		for _, ref := range u.references[u.plan.Tables[i].Name] {
+			for _, later := range u.plan.Tables[i:] {
+				if later.Name == ref.ToTable {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // remove deletes the copied rows, those that refer to others first.
@@ -422,6 +428,9 @@ func (u *undo) restore(ctx context.Context, _ []Database) error {
 // removes the notes.
 func (u *undo) complete(ctx context.Context, sources []Database) error {
 	err := u.persist(ctx, "setting back counters and registry", func(ctx context.Context) error {
+		if err := u.checkReferences(ctx); err != nil {
+			return err
+		}
 		for i := range u.plan.Tables {
 			t := &u.plan.Tables[i]
 			if t.Counter != nil {

@@ -113,10 +113,10 @@ func (r *run) verify(ctx context.Context, target Database) (*Proof, error) {
 	if s.schema() != r.plan.Target.Schema {
 		return nil, fmt.Errorf("transfer: the tables of %q are not made as they were when the merge was planned", target.Name)
 	}
+	r.know(s)
 	r.done, r.total = 0, 2*r.plan.Rows()
 	for i := range r.plan.Tables {
 		t := &r.plan.Tables[i]
-		r.layouts[t.Name] = newLayout(s.dialect, s.table(t.Name))
 		r.total += t.Target.Rows
 	}
 	proof := &Proof{Verdict: merge.Pass}
