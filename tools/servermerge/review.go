@@ -178,7 +178,7 @@ func reviewServers(b *strings.Builder, p *transfer.Plan) {
 func next(p *transfer.Plan, file string) string {
 	switch {
 	case len(p.Refusals) > 0:
-		return "Nothing was changed, and apply will refuse this plan. Settle what stands against it, then plan again.\n"
+		return "Nothing was changed, and apply will refuse this plan. Settle what stands against it (mergecheck shows the rows, and what to do), then plan again.\n"
 	case file == "":
 		return "Nothing was changed, and this plan was not kept: -o FILE writes it for servermerge apply.\n"
 	default:

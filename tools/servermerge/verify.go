@@ -89,7 +89,7 @@ func proofText(j *job, proof *transfer.Proof) string {
 func unequal(t transfer.TableProof, target string) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if t.Missing > 0 {
-		add("%s of the sources not there", printable.Count(t.Missing, "row is", "rows are"))
+		add("%s not there", printable.Count(t.Missing, "row of the sources is", "rows of the sources are"))
 	}
 	if t.Changed > 0 {
 		add("%s other values than planned", printable.Count(t.Changed, "row has", "rows have"))

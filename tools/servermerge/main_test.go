@@ -1,0 +1,23 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"mergesafe/tools/internal/cli/clitest"
+)
+
+// The programs of the scripts, and of the tests that end processes:
+//
+//	mkworld DSN SERVER COUNT PREFIX   makes a game database
+//	sql FILE STATEMENT...             changes an SQLite database
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"servermerge": main,
+		"mkworld":     clitest.MakeWorldMain,
+		"sql":         clitest.SQLMain,
+	})
+}
+
+func TestScripts(t *testing.T) { clitest.Run(t, nil) }
