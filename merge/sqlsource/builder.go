@@ -95,7 +95,9 @@ func (b *builder) finish() *schema {
 	s := &schema{Catalog: b.Catalog, tables: make(map[string]*table)}
 	for _, t := range b.tables {
 		for _, c := range t.columns {
-			c.Kind = c.kind.shown()
+			if c.Kind = c.kind.shown(); c.alone {
+				c.Kind = merge.KindOther
+			}
 			t.Columns = append(t.Columns, c.Column)
 		}
 		s.Tables = append(s.Tables, t.Table)

@@ -88,6 +88,7 @@ type column struct {
 	why     string // why it has no sorting form; "" if it may have one
 	charset string // of text in MySQL
 	bits    bool   // an integer that is made of bits in MySQL
+	alone   bool   // what the values mean depends on the very type, as with SET
 	listed  bool   // text that MySQL sorts by its place in a list: ENUM
 }
 

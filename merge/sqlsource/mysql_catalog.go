@@ -159,7 +159,7 @@ func mysqlMax(columnType string) uint64 {
 
 // mysqlKind says what the values of a column are. length is that of strings.
 func mysqlKind(c *column, dataType string, length int64) {
-	c.kind, c.why, c.IsID, c.Opaque, c.bits, c.listed = other, "", false, "", false, false
+	c.kind, c.why, c.IsID, c.Opaque, c.bits, c.alone, c.listed = other, "", false, "", false, false, false
 	switch dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
 		c.kind = integer
@@ -174,7 +174,7 @@ func mysqlKind(c *column, dataType string, length int64) {
 	case "set":
 		// By its bits, in the order of its declaration, and so only beside the
 		// same declaration: two would have two orders of the same members.
-		c.kind, c.bits, c.Collation = integer, true, ""
+		c.kind, c.bits, c.alone, c.Collation = integer, true, true, ""
 	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection", "vector":
 		c.kind = raw
 		c.why = cannotCompare(c)
@@ -191,7 +191,7 @@ func mysqlKind(c *column, dataType string, length int64) {
 	case "time":
 		c.kind = duration
 	case "uuid", "inet6", "inet4":
-		c.kind = address
+		c.kind, c.alone = address, true
 	case "tinytext", "text", "mediumtext", "longtext":
 		c.kind = text
 		c.Opaque = strings.ToUpper(dataType)

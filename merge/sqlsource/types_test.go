@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"mergesafe/merge"
 )
 
 // typeCase is a type of column and how to make values for it, as literals of
@@ -118,7 +120,7 @@ func aDecimalUnsigned(r *rand.Rand) string {
 }
 
 func sqliteTypes() []typeCase {
-	text := of("''", "'a'", "'A'", "'b'", "'1'", "'1.0'", "'1e0'", "'2024-02-29 10:00:00'", "'2024-02-29T10:00:00Z'", "char(0xe9)", "char(0xffff)", "char(0x1f600)", "'a '")
+	text := of("''", "'a'", "'A'", "'b'", "'1'", "'1.0'", "'1e0'", "'2024-02-29 10:00:00'", "'2024-02-29T10:00:00Z'", "char(0xe9)", "char(0xffff)", "char(0x1f600)", "'a '", "CAST(x'ff41' AS TEXT)", "CAST(x'c3' AS TEXT)")
 	integers := of("0", "1", "-1", "9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854774784")
 	reals := either(aFloat, of("0.0", "-0.0", "1.0", "0.1", "9007199254740992.0", "9223372036854775808.0", "-9223372036854775808.0", "1e999", "-1e999", "9223372036854774784.0"))
 	all := either(text, integers, reals, hexBytes(3))
@@ -223,5 +225,48 @@ func TestTypesAreShown(t *testing.T) {
 	want := `f=0.5 d=-1e300 de=1.5000000000 e=y s=x,y b=513 u=01234567-89ab-1def-8123-456789abcdef i=::1 ti=-01:02:03.004 y=2024 j={"a":1}`
 	if strings.Join(got, " ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
+	}
+}
+
+// Values that mean something by their very type alone are of no kind that
+// would let them be held against those of another type.
+func TestTypesAlone(t *testing.T) {
+	w := newMariaDBWorld(t)
+	w.exec(t, "CREATE TABLE t (s SET('a','b'), u UUID, i INET6, e ENUM('a','b'), b BIT(3), n INT)")
+	c, err := w.open(t).Catalog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]merge.Kind{"e": merge.KindText, "b": merge.KindInteger, "n": merge.KindInteger}
+	for _, column := range c.Tables[0].Columns {
+		if column.Kind != want[column.Name] {
+			t.Errorf("%s is of kind %q, want %q", column.Name, column.Kind, want[column.Name])
+		}
+	}
+}
+
+// Rows of a partitioned table come in one order, and generated columns can be
+// keys like others.
+func TestPartitionsAndGeneratedColumns(t *testing.T) {
+	w := newMariaDBWorld(t)
+	w.exec(t, "CREATE TABLE p (id INT PRIMARY KEY, v VARCHAR(9)) PARTITION BY HASH (id) PARTITIONS 4",
+		"INSERT INTO p SELECT seq * 7 % 101, seq FROM seq_0_to_100",
+		"CREATE TABLE g (id INT PRIMARY KEY, name VARCHAR(9), folded VARCHAR(9) AS (LOWER(name)) STORED UNIQUE, twice INT AS (id * 2) VIRTUAL UNIQUE)",
+		"INSERT INTO g (id, name) VALUES (2, 'A'), (1, 'b')")
+	s := w.open(t)
+	for i, r := range mustCollect(t, s.Scan(t.Context(), by("p", "id"))) {
+		if got := decode(t, r.order[0]); got != fmt.Sprint(i) {
+			t.Fatalf("row %d is %s", i, got)
+		}
+	}
+	for column, want := range map[string]string{"folded": "21", "twice": "12"} {
+		scan, got := by("g", column), ""
+		scan.Carry = []string{"id"}
+		for _, r := range mustCollect(t, s.Scan(t.Context(), scan)) {
+			got += string(r.carry[0])
+		}
+		if got != want {
+			t.Errorf("by %s: got %s, want %s", column, got, want)
+		}
 	}
 }
