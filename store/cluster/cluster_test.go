@@ -104,7 +104,7 @@ func newWorld(t *testing.T) *clusterWorld {
 // start starts a process on a node. Its window covers the seconds that the
 // cluster takes to notice that a node is gone.
 func (c *clusterWorld) start(server, node int, hold bool) *minter.Process {
-	const window = 6 * time.Second
+	const window = 10 * time.Second // the default
 	return c.w.Start(minter.Config{
 		DSN: c.dsn(node, "game"), Server: gameid.ServerID(server), Hold: hold, Rows: true, Batch: 25,
 		Options: gameid.Options{Window: window, Lease: window, Timeout: window / 3},
