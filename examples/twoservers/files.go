@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mergesafe/merge/transfer"
 	"mergesafe/store"
 )
 
@@ -20,6 +21,10 @@ const dataDir = "data"
 // applicationID tells in the header of an SQLite file whose file it is. It is
 // "2srv" in ASCII.
 const applicationID = 0x32737276
+
+// planFile is where the story proposes to keep the plan of a merge of s2 into
+// s1.
+const planFile = dataDir + "/plan.json"
 
 func (w *world) path() string { return filepath.Join(dataDir, w.name+".db") }
 
@@ -42,6 +47,9 @@ func removeOld(ctx context.Context, worlds ...*world) (removed []string, err err
 			return nil, err
 		}
 	}
+	if isPlan(planFile) { // for databases that are not there any more
+		removed = append(removed, planFile)
+	}
 	for _, path := range removed {
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -50,6 +58,17 @@ func removeOld(ctx context.Context, worlds ...*world) (removed []string, err err
 		}
 	}
 	return removed, nil
+}
+
+// isPlan reports whether a file is the plan of a merge into s1.
+func isPlan(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	plan, err := transfer.ReadPlan(f)
+	return err == nil && plan.Target.Name == "s1"
 }
 
 // removable returns nil if the file is ours and nobody uses it.

@@ -1,6 +1,7 @@
 // Twoservers tells in one command what this project is for: two game servers
 // live through a few seconds of play, their databases turn out to be fit for a
-// merge, and those of a server that was given a wrong number do not.
+// merge, and those of a server that was given a wrong number do not; then the
+// merge is carried out, and play goes on in the merged world.
 //
 //	go run ./examples/twoservers
 //

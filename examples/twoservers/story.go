@@ -22,7 +22,8 @@ import (
 type story struct {
 	out    io.Writer
 	beats  int
-	failed error // the first thing that could not be written
+	items  gameid.Cipher[entity.Item] // seals their IDs for the public
+	failed error                      // the first thing that could not be written
 }
 
 // say writes lines of the story.
@@ -34,23 +35,30 @@ func (s *story) say(format string, args ...any) {
 
 // tell returns an error if something did not go as told.
 func (s *story) tell(ctx context.Context) error {
-	s1, s2, s3 := newWorld("s1", 1), newWorld("s2", 2), newWorld("s3", 1)
+	s1, s2, s3, merged := newWorld("s1", 1), newWorld("s2", 2), newWorld("s3", 1), newWorld("merged", 1)
 	defer func() {
-		for _, w := range []*world{s1, s2, s3} {
+		for _, w := range []*world{s1, s2, s3, merged} {
 			w.stop() // if something went wrong in between
 		}
 	}()
 	if err := os.MkdirAll(dataDir, 0o755); err != nil {
 		return err
 	}
-	removed, err := removeOld(ctx, s1, s2, s3)
+	removed, err := removeOld(ctx, s1, s2, s3, merged)
 	if err != nil {
+		return err
+	}
+	// A game keeps this key: nobody will have this one again.
+	key := make([]byte, 16)
+	rand.Read(key)
+	if s.items, err = gameid.NewCipher[entity.Item](key, "item"); err != nil {
 		return err
 	}
 
 	s.say("A game runs many small worlds, each with a database of its own. When worlds empty, operators")
 	s.say("merge their databases into one. If two rows then have the same primary key, one of them is lost,")
-	s.say("or belongs to the wrong player. This is how that is prevented, and how it is proven beforehand.")
+	s.say("or belongs to the wrong player. This is how that is prevented, how it is proven beforehand, and")
+	s.say("how the merge is then carried out.")
 	if len(removed) > 0 {
 		s.say("\n(Removed what an earlier run left: %s.)", strings.Join(removed, ", "))
 	}
@@ -70,12 +78,8 @@ func (s *story) tell(ctx context.Context) error {
 	s.say("   they do, they cannot make the same ID. And s1 itself makes none twice, not even after a crash")
 	s.say("   or with a wrong clock, for it uses only times that it has reserved in its database before.")
 
-	public, err := sealed(s1.lastItem)
-	if err != nil {
-		return err
-	}
 	s.say("\n   Players see nothing of this. A game server shows them the ID sealed with a secret key, here")
-	s.say("   as %s. Among themselves they go by short numbers: the latest player of s1 is", public)
+	s.say("   as %s. Among themselves they go by short numbers: the latest player of s1 is", s.items.Seal(s1.lastItem))
 	s.say("   %s, that of s2 is %s. No number is in both, so all keep theirs in a merge.", s1.lastNumber.Spaced(), s2.lastNumber.Spaced())
 
 	s.say("\n3. CAN s1 AND s2 BE MERGED?\n")
@@ -111,17 +115,43 @@ func (s *story) tell(ctx context.Context) error {
 	s.say("\n   A merge would have met %s keys twice: one row of each pair is lost, or the merge breaks", thousands(collisions))
 	s.say("   off half-way. Now it is known beforehand, and why: one number for two worlds.")
 
-	s.say("\n6. GO ON FROM HERE\n")
+	s.say("\n6. THE MERGE\n")
+	s.say("   s2 goes into a copy of s1, so that s1 and s2 stay as they are, for you to try. First a plan")
+	s.say("   says what will be done. Then exactly that is done, and can be broken off at any moment and")
+	s.say("   gone on with. At last every row is read again, and compared.\n")
+	if err := s.merge(ctx, s1, s2, merged); err != nil {
+		return err
+	}
+
+	s.say("\n7. PLAY GOES ON\n")
+	s.say("   The server starts on the merged database, with the players of both worlds. Nobody notices:\n")
+	if err := s.nothingChanged(ctx, s2, merged); err != nil {
+		return err
+	}
+	s.say("\n   And for some seconds they play together.\n")
+	merged.adopt(s1, s2)
+	if err := s.play(ctx, merged); err != nil {
+		return err
+	}
+	if err := s.together(ctx, merged); err != nil {
+		return err
+	}
+
+	s.say("\n8. GO ON FROM HERE\n")
 	for _, try := range [][2]string{
 		{"./tools/mergecheck s1 s2", "safe: exit code 0"},
 		{"./tools/mergecheck s1 s3", "not safe: exit code 1"},
+		{"./tools/servermerge plan -o " + planFile + " s1 s2", "what merging s1 itself would do"},
+		{"./tools/servermerge apply " + planFile, "does it: s2 is in s1, and ends"},
+		{"./tools/servermerge verify " + planFile, "proves it"},
+		{"./tools/servermerge undo " + planFile, "takes it back"},
 		{"./tools/gameid inspect " + s1.lastItem.String(), "takes any ID apart"},
-		{"./tools/gameid servers s3", "which server s3 is, by its own account"},
-		{"./examples/gameserver", "lets s1 go on, over HTTP; -h tells how"},
+		{"./tools/gameid servers s3", "which server s3 believes to be"},
+		{"./examples/gameserver", "lets s1 go on, over HTTP; see -h"},
 	} {
-		s.say("   go run %-43s  # %s", try[0], try[1])
+		s.say("   go run %-50s  # %s", try[0], try[1])
 	}
-	s.say("\n   %s, %s and %s stay for that. Running this again replaces them.", s1.path(), s2.path(), s3.path())
+	s.say("\n   What is in %s stays for that. Running this again replaces it.", dataDir)
 	return nil
 }
 
@@ -193,18 +223,6 @@ func (s *story) takeApart(id gameid.ID) {
 	s.say("      |           |     sequence: %d, one of up to 65,536 in this millisecond", id.Sequence())
 	s.say("      |           server: %d, so s1 made it, in whatever database it lies later", id.Server())
 	s.say("      time: %s ms since 2025-01-01, which is %s UTC", thousands(id.Millis()), id.Time().Format("2006-01-02 15:04:05.000"))
-}
-
-// sealed returns an item's ID as the public sees it, sealed with a key that
-// nobody will have again.
-func sealed(id gameid.Of[entity.Item]) (public gameid.Opaque[entity.Item], err error) {
-	key := make([]byte, 16)
-	rand.Read(key)
-	items, err := gameid.NewCipher[entity.Item](key, "item")
-	if err != nil {
-		return public, err
-	}
-	return items.Seal(id), nil
 }
 
 // check runs the merge check and shows its report.

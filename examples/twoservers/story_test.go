@@ -16,6 +16,7 @@ import (
 	"mergesafe/internal/config"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/transfer"
 	"mergesafe/number"
 	"mergesafe/store"
 )
@@ -58,7 +59,7 @@ func TestStory(t *testing.T) {
 	}
 
 	// Tens of thousands of rows, counted from the files.
-	for _, name := range []string{"s1", "s2", "s3"} {
+	for _, name := range []string{"s1", "s2", "s3", "merged"} {
 		var counts []string
 		var sum int64
 		db := open(t, name)
@@ -129,7 +130,71 @@ func TestStory(t *testing.T) {
 		}
 	}
 
+	testMerged(t, story)
 	tryCommands(t, root, story)
+}
+
+// testMerged holds what the story says of the merge against the files.
+func testMerged(t *testing.T, story string) {
+	t.Helper()
+	find := func(pattern string) []string {
+		t.Helper()
+		found := regexp.MustCompile(pattern).FindStringSubmatch(story)
+		if found == nil {
+			t.Fatalf("the story does not say %q", pattern)
+		}
+		return found[1:]
+	}
+	rows := func(name, more string) (n int64) {
+		t.Helper()
+		for _, table := range []string{"players", "items", "guilds", "guild_members"} {
+			var rows int64
+			if err := open(t, name).Get(t.Context(), &rows, "SELECT COUNT(*) FROM "+table+more); err != nil {
+				t.Fatal(err)
+			}
+			n += rows
+		}
+		return n
+	}
+	s1, s2 := rows("s1", ""), rows("s2", "")
+	if got := find(`plan +([0-9,]+) rows in 4 tables`)[0]; got != thousands(s2) {
+		t.Errorf("planned are %s rows, and s2 has %d", got, s2)
+	}
+	if got := find(`verify +PASS: ([0-9,]+) rows`)[0]; got != thousands(s1+s2) {
+		t.Errorf("verified are %s rows, of %d and %d", got, s1, s2)
+	}
+	if merged := rows("merged", ""); merged < s1+s2+15_000 {
+		t.Errorf("after some seconds of play the merged world has %d rows, of %d and %d", merged, s1, s2)
+	}
+	// All of s2 is there, players found by what they had before.
+	db := open(t, "merged")
+	db.Pool().SetMaxOpenConns(1) // which has the other file attached
+	for _, table := range []string{"players", "items", "guilds"} {
+		var lost int
+		query := "ATTACH 'file:data/s2.db?mode=ro' AS s2"
+		if table == "players" {
+			if _, err := db.Pool().ExecContext(t.Context(), query); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Get(t.Context(), &lost, "SELECT COUNT(*) FROM s2."+table+" WHERE id NOT IN (SELECT id FROM main."+table+")"); err != nil || lost != 0 {
+			t.Errorf("%d of %s are not in the merged world: %v", lost, table, err)
+		}
+	}
+	said := find(`number +([0-9 ]+) is still (\S+),`)
+	n, err := number.ParseChecked(said[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if player, err := store.Players.ByNumber(t.Context(), db, n); err != nil || player.Name != said[1] || player.ID.Server() != 2 {
+		t.Errorf("%s is %+v, %v; the story says %s", n, player, err, said[1])
+	}
+	find(`link +[0-9a-f]{20} still leads to an item, which \S+\.s2 owns`)
+	for i, got := range find(`own ([0-9,]+) items that server 1 made, and ([0-9,]+) guilds have members\n`) {
+		if got == "0" {
+			t.Errorf("they do not play together: %d", i)
+		}
+	}
 }
 
 func open(t *testing.T, name string) *store.DB {
@@ -193,14 +258,14 @@ func tryCommands(t *testing.T, root, story string) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./tools/mergecheck", "./tools/gameid")
+	build := exec.Command("go", "build", "-o", bin, "./tools/mergecheck", "./tools/servermerge", "./tools/gameid")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	proposed := regexp.MustCompile(`(?m)^   go run \./(\S+/(\S+))( .*?)? +# (.*)$`).FindAllStringSubmatch(story, -1)
-	if len(proposed) != 5 {
-		t.Fatalf("the story proposes %q, want 5 commands", proposed)
+	if len(proposed) != 9 {
+		t.Fatalf("the story proposes %q, want 9 commands", proposed)
 	}
 	for _, p := range proposed {
 		path, name, args, says := p[1], p[2], strings.Fields(p[3]), p[4]
@@ -236,18 +301,42 @@ func TestStoryAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const beats = 300
 	first := told(t, beats)
+	plan(t, "s1", "s2")
 	second := told(t, beats)
-	if want := "Removed what an earlier run left: data/s1.db, data/s2.db, data/s3.db."; strings.Contains(first, want) || !strings.Contains(second, want) {
+	if want := "Removed what an earlier run left: data/s1.db, data/s2.db, data/s3.db, data/merged.db, data/plan.json."; strings.Contains(first, want) || !strings.Contains(second, want) {
 		t.Errorf("not only the second run says %q", want)
 	}
-	inventory := regexp.MustCompile(`(?m)^   s[123] .*$`)
+	inventory := regexp.MustCompile(`(?m)^   (s[123]|merged) +[12] .*$`)
 	a, b := inventory.FindAllString(first, -1), inventory.FindAllString(second, -1)
-	if len(a) != 4 || fmt.Sprint(a) != fmt.Sprint(b) {
+	if len(a) != 5 || fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("rows of the first run and of the second:\n%q\n%q", a, b)
 	}
 	entries, err := os.ReadDir(dataDir)
-	if err != nil || len(entries) != 3 {
+	if err != nil || len(entries) != 4 {
 		t.Errorf("left in data: %v, %v", entries, err)
+	}
+	plan(t, "s2", "s1")
+	if third := told(t, 20); strings.Contains(third, "plan.json.)") {
+		t.Error("it removed the plan of another merge")
+	}
+}
+
+// plan leaves the plan of a merge where the story proposes to.
+func plan(t *testing.T, target, source string) {
+	t.Helper()
+	database := func(name string) transfer.Database {
+		return transfer.Database{Name: name, DSN: "sqlite:data/" + name + ".db"}
+	}
+	p, err := transfer.NewPlan(t.Context(), database(target), []transfer.Database{database(source)}, transfer.PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(planFile, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -320,11 +409,11 @@ func replace(t *testing.T, from, to string) {
 	}
 }
 
-// contents returns what is in the three files.
+// contents returns what is in the four files.
 func contents(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, name := range []string{"s1", "s2", "s3"} {
+	for _, name := range []string{"s1", "s2", "s3", "merged"} {
 		b, err := os.ReadFile("data/" + name + ".db")
 		fmt.Fprintf(&all, "%s %v %x\n", name, err, b)
 	}

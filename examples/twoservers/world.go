@@ -46,6 +46,16 @@ func newWorld(name string, number gameid.ServerID) *world {
 	return &world{name: name, number: number, dice: rand.New(rand.NewChaCha8(seed))}
 }
 
+// adopt gives a world whose database holds those of others their players and
+// guilds.
+func (w *world) adopt(others ...*world) {
+	for _, o := range others {
+		w.joined = append(w.joined, o.joined...)
+		w.loners = append(w.loners, o.loners...)
+		w.founded = append(w.founded, o.founded...)
+	}
+}
+
 // start starts the world's server.
 func (w *world) start(ctx context.Context) (err error) {
 	if w.db, err = store.Open(ctx, w.dsn()); err != nil {

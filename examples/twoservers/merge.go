@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+	"mergesafe/store"
+)
+
+// merge makes a copy of one world, merges another one into it, and shows how
+// it went.
+func (s *story) merge(ctx context.Context, into, from, merged *world) error {
+	if err := copyFile(into.path(), merged.path()); err != nil {
+		return err
+	}
+	target, sources := merged.database(), []transfer.Database{from.database()}
+	// Without a fence: this is a copy, and the server of s2 is to go on.
+	plan, err := transfer.NewPlan(ctx, target, sources, transfer.PlanOptions{NoFence: true})
+	if err != nil {
+		return err
+	}
+	if len(plan.Refusals) > 0 {
+		return fmt.Errorf("the merge of %s into %s is refused: %s", from.name, merged.name, plan.Refusals[0])
+	}
+	s.say("   plan    %s rows in %d tables, %d renames; nothing stands against it", thousands(plan.Rows()), len(plan.Tables), len(plan.Renames))
+	began := time.Now()
+	result, err := transfer.Apply(ctx, plan, target, sources, transfer.Options{})
+	if err != nil {
+		return err
+	}
+	s.say("   apply   %s rows copied, in %.1f s", thousands(result.Rows), time.Since(began).Seconds())
+	proof, err := transfer.Verify(ctx, plan, target, sources, transfer.Options{})
+	if err != nil {
+		return err
+	}
+	var rows int64
+	for _, t := range proof.Tables {
+		rows += t.Rows
+	}
+	s.say("   verify  %s: %s rows, all those of %s and of %s, each as it was", proof.Verdict, thousands(rows), into.name, from.name)
+	if proof.Verdict != merge.Pass {
+		return fmt.Errorf("the proof of the merge says %s, and the story wants %s", proof.Verdict, merge.Pass)
+	}
+	return nil
+}
+
+func (w *world) database() transfer.Database { return transfer.Database{Name: w.name, DSN: w.dsn()} }
+
+// copyFile copies a database that nobody has open.
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o644)
+}
+
+// nothingChanged shows that what a player of the merged-in world had is found
+// as before.
+func (s *story) nothingChanged(ctx context.Context, from, merged *world) error {
+	db, err := store.OpenReadOnly(ctx, merged.dsn())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	player, err := store.Players.ByNumber(ctx, db, from.lastNumber)
+	if err != nil {
+		return fmt.Errorf("the player with the number %s: %w", from.lastNumber.Spaced(), err)
+	}
+	s.say("   number  %s is still %s, of level %d with %s gold", from.lastNumber.Spaced(), player.Name, player.Level, thousands(player.Gold))
+	link := s.items.Seal(from.lastItem) // as players have seen it on s2
+	id, err := s.items.Open(link)
+	if err != nil {
+		return err
+	}
+	item, err := store.Items.Get(ctx, db, id)
+	if err != nil {
+		return fmt.Errorf("the item behind %s: %w", link, err)
+	}
+	owner, err := store.Players.Get(ctx, db, item.Owner)
+	if err != nil {
+		return err
+	}
+	s.say("   link    %s still leads to an item, which %s owns", link, owner.Name)
+	return nil
+}
+
+// together shows what players of both worlds have come to.
+func (s *story) together(ctx context.Context, merged *world) error {
+	db, err := store.OpenReadOnly(ctx, merged.dsn())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	// The digits of an ID tell which server made it.
+	var loot, guilds int64
+	err = db.Get(ctx, &loot, "SELECT COUNT(*) FROM items WHERE substr(hex(id), 12, 5) = '00001' AND substr(hex(owner_id), 12, 5) = '00002'")
+	if err == nil {
+		err = db.Get(ctx, &guilds, "SELECT COUNT(*) FROM (SELECT guild_id FROM guild_members GROUP BY guild_id HAVING COUNT(DISTINCT substr(hex(player_id), 12, 5)) = 2)")
+	}
+	if err != nil {
+		return err
+	}
+	s.say("\n   Players who joined on s2 own %s items that server 1 made, and %s guilds have members", thousands(loot), thousands(guilds))
+	s.say("   from both worlds.")
+	return nil
+}
