@@ -18,7 +18,14 @@ func (d sqliteDialect) unchanged() error { return d.check() }
 
 func (d sqliteDialect) load(context.Context, *sql.DB) (int, error) { return 0, nil }
 
+// sqliteCache keeps SQLite from keeping pages that a scan comes across once. By
+// default it keeps four times as many, and there may be twenty databases.
+const sqliteCache = "PRAGMA cache_size = -512" // KiB
+
 func (d sqliteDialect) begin(ctx context.Context, conn *sql.Conn, snapshot bool) error {
+	if _, err := conn.ExecContext(ctx, sqliteCache); err != nil {
+		return err
+	}
 	if !snapshot {
 		return nil
 	}
