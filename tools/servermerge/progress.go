@@ -59,7 +59,7 @@ func (p *progress) report(now transfer.Progress) {
 
 // rests notes that a server has too much to do.
 func (p *progress) rests(database string, threads int) {
-	p.wait(fmt.Sprintf("resting: %d threads are running on the server of %s", threads, database), false)
+	p.wait(fmt.Sprintf("resting: %d threads are running on %s", threads, database), false)
 }
 
 // waits notes that a database is away.
@@ -102,11 +102,10 @@ func (p *progress) show() {
 }
 
 func (p *progress) text(now time.Time) string {
-	text := p.meter.text(now)
-	if p.waiting != "" {
-		text += "  " + printable.Text(p.waiting)
+	if p.waiting == "" {
+		return p.meter.text(now)
 	}
-	return text
+	return printable.Text(p.waiting) + "  " + p.meter.text(now) // a terminal may cut the end off
 }
 
 // writeLines writes a line now and then, until stop.

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vbauerster/mpb/v8"
+
+	"mergesafe/merge/transfer"
+)
+
+func TestMeter(t *testing.T) {
+	start := time.Unix(0, 0)
+	m := new(meter)
+	if got := m.text(start); got != "no rows are read yet" {
+		t.Errorf("before anything was read: %q", got)
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		now   transfer.Progress
+		want  string
+	}{
+		// The check counts every database by itself.
+		{0, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 0, Total: 60e6}, "checking  0 %  0 of 60.0 M rows  0/s  nobody knows how long  items of s1"},
+		{time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s2", Table: "items", Rows: 20e6, Total: 40e6}, "checking  20 %  20.0 M of 100.0 M rows  20.0 M/s  4s left  items of s2"},
+		{2 * time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 30e6, Total: 60e6}, "checking  50 %  50.0 M of 100.0 M rows  25.0 M/s  2s left  items of s1"},
+		// What was copied before this call is no measure of how fast it is.
+		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  nobody knows how long  a\x1b[2J of s2`},
+		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  1m30s left  items of s2"},
+		{30 * time.Second, transfer.Progress{Step: transfer.StepUndo, Database: "s2", Table: "items", Rows: 0, Total: 0}, "removing  100 %  0 of 0 rows  0/s  items of s2"},
+	} {
+		now := start.Add(tt.after)
+		m.report(tt.now, now)
+		if got := m.text(now); got != tt.want {
+			t.Errorf("%+v: got %q, want %q", tt.now, got, tt.want)
+		}
+	}
+	for _, step := range []string{transfer.StepCheck, transfer.StepMeasure, transfer.StepRename, transfer.StepCopy, transfer.StepVerify, transfer.StepCompare, transfer.StepUndo, transfer.StepRestore} {
+		if doing[step] == "" {
+			t.Errorf("no words for the step %q", step)
+		}
+	}
+}
+
+// On a terminal there is a bar, of which nothing is left at the end.
+func TestProgressOnTerminal(t *testing.T) {
+	screen := screenWriter{wrote: make(chan bool, 100)}
+	refresh := make(chan any)
+	p := startProgress(&screen, true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
+	p.report(transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 50, Total: 200})
+	refresh <- time.Now()
+	<-screen.wrote
+	p.rests("s1", 99)
+	refresh <- time.Now()
+	<-screen.wrote
+	p.waits(errors.New("transfer: database \"s2\": gone"))
+	refresh <- time.Now()
+	<-screen.wrote
+	p.stop()
+	got := screen.text.String()
+	for _, want := range []string{"copying  25 %  50 of 200 rows", "items of s2", "resting: 99 threads are running on s1", `waiting for a database: database "s2": gone`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not on the screen: %q", want, got)
+		}
+	}
+}
+
+// screenWriter tells when something was written.
+type screenWriter struct {
+	text  bytes.Buffer
+	wrote chan bool
+}
+
+func (s *screenWriter) Write(p []byte) (int, error) {
+	defer func() { s.wrote <- true }()
+	return s.text.Write(p)
+}
+
+// Elsewhere quick work leaves nothing, and long work says every 30 seconds how
+// far it is. That a database is waited for is said at once, and once.
+func TestProgressInLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		p := startProgress(&log, false)
+		step := func(d time.Duration, want string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if diff := cmp.Diff(want, log.String()); diff != "" {
+				t.Errorf("after %s (-want +got):\n%s", d, diff)
+			}
+			log.Reset()
+		}
+		report := func(rows int64) {
+			p.report(transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: rows, Total: 3_000_000})
+		}
+		step(20*time.Second, "")
+		report(0)
+		step(9*time.Second, "")
+		report(1_000_000)
+		step(time.Second, "servermerge: copying  33 %  1000 k of 3000 k rows  100 k/s  20s left  items of s2\n")
+		p.waits(errors.New("database \"s2\": gone"))
+		p.waits(errors.New("database \"s2\": gone"))
+		step(time.Second, "servermerge: waiting for a database: database \"s2\": gone\n")
+		step(29*time.Second, "servermerge: waiting for a database: database \"s2\": gone  copying  33 %  1000 k of 3000 k rows  25 k/s  1m20s left  items of s2\n")
+		report(2_000_000)
+		p.rests("s1", 57)
+		step(time.Second, "")
+		p.waits(errors.New("database \"s1\": gone"))
+		step(0, "")
+		report(2_100_000)
+		p.waits(errors.New("database \"s1\": gone"))
+		step(0, "servermerge: waiting for a database: database \"s1\": gone\n")
+		p.stop()
+		step(time.Minute, "")
+	})
+}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/merge/transfer"
+	"mergesafe/store"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
+	"mergesafe/tools/internal/throttle"
+)
+
+// result is what one run of the program gave.
+type result struct {
+	code           cli.Code
+	stdout, stderr string
+}
+
+func servermerge(ctx context.Context, args ...string) result {
+	var stdout, stderr bytes.Buffer
+	noEnv := func(string) (string, bool) { return "", false }
+	code := run(ctx, append([]string{"servermerge"}, args...), noEnv, &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// ran is servermerge for what must end with a code.
+func ran(t *testing.T, want cli.Code, args ...string) result {
+	t.Helper()
+	r := servermerge(t.Context(), args...)
+	if r.code != want {
+		t.Fatalf("%v: exit code %d, want %d\n%s%s", args[0], r.code, want, r.stdout, r.stderr)
+	}
+	return r
+}
+
+// worlds makes two game databases, of the servers 1 and 2.
+func worlds(t *testing.T, dsns ...string) {
+	t.Helper()
+	for i, dsn := range dsns {
+		if err := clitest.MakeWorld(t.Context(), dsn, gameid.ServerID(i+1), 20, string(rune('a'+i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func files(t *testing.T) (s1, s2, plan string) {
+	dir := t.TempDir()
+	s1, s2 = "sqlite:"+filepath.Join(dir, "s1.db"), "sqlite:"+filepath.Join(dir, "s2.db")
+	worlds(t, s1, s2)
+	return s1, s2, filepath.Join(dir, "plan.json")
+}
+
+// Documents are what the help on JSON says: one, strictly read, of version 1.
+func TestJSON(t *testing.T) {
+	s1, s2, file := files(t)
+	r := ran(t, cli.OK, "plan", "-json", "-o", file, s1, s2)
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.stdout != string(written) || r.stderr != "" {
+		t.Errorf("-json prints another plan than -o writes; stderr %q", r.stderr)
+	}
+	plan, err := transfer.ReadPlan(strings.NewReader(r.stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		command string
+		code    cli.Code
+		right   func(d *document) bool
+	}{
+		{"status", cli.OK, func(d *document) bool { return d.Status.State == transfer.StateNone && !d.Status.Fences[0].Fenced }},
+		{"apply", cli.OK, func(d *document) bool { return *d.Applied == applied{Rows: 40} }},
+		{"status", cli.OK, func(d *document) bool { return d.Status.State == transfer.StateCopied && d.Status.Copied() == 40 }},
+		{"verify", cli.OK, func(d *document) bool { return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 2 }},
+		{"apply", cli.OK, func(d *document) bool { return *d.Applied == applied{Rows: 40, Resumed: true} }},
+		{"undo", cli.OK, func(d *document) bool { return d.Undone.Rows == 40 && d.Undone.SameAsBefore }},
+	} {
+		r := ran(t, tt.code, tt.command, "-json", file)
+		var d document
+		decoder := json.NewDecoder(strings.NewReader(r.stdout))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&d); err != nil {
+			t.Fatalf("%s: %v", tt.command, err)
+		}
+		if d.Version != documentVersion || d.Command != tt.command || d.Plan != plan.ID || d.Outcome != done || decoder.More() {
+			t.Errorf("%s: %s", tt.command, r.stdout)
+		} else if !tt.right(&d) {
+			t.Errorf("%s: %s", tt.command, r.stdout)
+		}
+	}
+}
+
+// While a game server runs on one of the databases nothing is begun.
+func TestServerRuns(t *testing.T) {
+	s1, s2, file := files(t)
+	ran(t, cli.OK, "plan", "-o", file, s1, s2)
+	db, err := store.Open(t.Context(), s2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	node, err := db.OpenNode(t.Context(), 2, gameid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Close()
+	r := ran(t, cli.Conflicts, "apply", file)
+	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed\n") || !strings.Contains(r.stdout, "server 2 runs") {
+		t.Errorf("%+v", r)
+	}
+	if r := ran(t, cli.OK, "status", file); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Accounts that may only read are enough for plan, status and verify. apply
+// refuses before the first write. No password is ever seen.
+func TestRights(t *testing.T) {
+	dsn1, dsn2 := mariadbtest.DSN(t), mariadbtest.DSN(t)
+	worlds(t, "mysql:"+dsn1, "mysql:"+dsn2)
+	var readers, all []string
+	var passwords []string
+	for _, dsn := range []string{dsn1, dsn2} {
+		reader := mariadbtest.Grant(t, "SELECT, TRIGGER", dsn)
+		c, err := mysql.ParseDSN(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passwords = append(passwords, c.Passwd)
+		readers, all = append(readers, "mysql:"+reader), append(all, "mysql:"+dsn)
+	}
+	file := filepath.Join(t.TempDir(), "plan.json")
+	with := func(command string, dsns []string) []string { return append([]string{command, file}, dsns...) }
+	var said strings.Builder
+	note := func(r result) result { said.WriteString(r.stdout + r.stderr); return r }
+
+	note(ran(t, cli.OK, append([]string{"plan", "-o", file}, readers...)...))
+	r := note(ran(t, cli.Conflicts, with("apply", readers)...))
+	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed\n") || !strings.Contains(r.stdout, "lacks a right") {
+		t.Errorf("%+v", r)
+	}
+	if r := note(ran(t, cli.OK, with("status", readers)...)); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
+		t.Errorf("%+v", r)
+	}
+	// The names of the plan are no DSNs.
+	if r := note(ran(t, cli.Incomplete, "apply", file)); !strings.Contains(r.stderr, "give the databases again, in the order of the plan") {
+		t.Errorf("%+v", r)
+	}
+	note(ran(t, cli.OK, with("apply", all)...))
+	note(ran(t, cli.OK, with("verify", readers)...))
+	plan, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said.Write(plan)
+	for _, password := range passwords {
+		if strings.Contains(said.String(), password) {
+			t.Error("a password is seen")
+		}
+	}
+}
+
+// An interrupt leaves neither a plan nor a verdict.
+func TestInterrupted(t *testing.T) {
+	s1, s2, file := files(t)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		args []string
+		want result
+	}{
+		{[]string{"plan", "-o", file, s1, s2}, result{cli.Incomplete, "", "servermerge: interrupted: no plan\n"}},
+		{[]string{"status", file}, result{cli.Incomplete, "", "servermerge: interrupted: no status\n"}},
+		{[]string{"verify", file}, result{cli.Incomplete, "", "servermerge: interrupted: no verdict\n"}},
+	} {
+		if got := servermerge(ended, tt.args...); got != tt.want {
+			t.Errorf("%s: got %+v, want %+v", tt.args[0], got, tt.want)
+		}
+		if _, err := os.Stat(file); tt.args[0] == "plan" && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a file is there without a plan: %v", err)
+		}
+		if tt.args[0] == "plan" {
+			ran(t, cli.OK, tt.args...)
+		}
+	}
+}
+
+// However many databases there are, -pause is one pause for a batch.
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := []transfer.Database{{Name: "s1", DSN: "sqlite:s1.db"}, {Name: "s2", DSN: "sqlite:s2.db"}}
+		s := newSparer(throttle.Throttle{Pause: time.Second, MaxLoad: 1}, all, func(string, int) { t.Error("SQLite has no server to be busy") })
+		defer s.close()
+		began := time.Now()
+		for range 10 {
+			if err := s.wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("10 batches rested for %s", took)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("an interrupted rest: %v", err)
+		}
+	})
+}
+
+// A server tells how busy it is. One that does not answer is left to those who
+// work with it.
+func TestLoad(t *testing.T) {
+	l := &load{database: transfer.Database{Name: "s1", DSN: "mysql:" + mariadbtest.DSN(t)}}
+	if n, err := l.threads(t.Context()); n < 1 || err != nil {
+		t.Errorf("%d running threads, %v", n, err)
+	}
+	l.source.Close()
+	if n, err := l.threads(t.Context()); n != 0 || err != nil {
+		t.Errorf("after its end: %d running threads, %v", n, err)
+	}
+	gone := &load{database: transfer.Database{Name: "s2", DSN: "mysql:root:pw@tcp(127.0.0.1:1)/s2"}}
+	if n, err := gone.threads(t.Context()); n != 0 || err != nil {
+		t.Errorf("without a server: %d running threads, %v", n, err)
+	}
+}
