@@ -77,7 +77,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	if before == transfer.StateCopied {
 		text += "; that was done before, and nothing was changed now\n"
 	} else {
-		text += fmt.Sprintf(", in %s\nNow prove it, before any game server is started:\n  servermerge verify %s\n", took(began), j.file)
+		text += fmt.Sprintf(", in %s\nNow prove it, before any game server is started:\n  %s\n", took(began), j.command("verify"))
 	}
 	return d.print(out, asJSON, text)
 }

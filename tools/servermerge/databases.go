@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/config"
+	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -38,7 +40,7 @@ func (s surroundings) given(cmd *cliv3.Command) ([]transfer.Database, error) {
 
 // job is a plan with the databases that it is for.
 type job struct {
-	file    string
+	call
 	plan    *transfer.Plan
 	target  transfer.Database
 	sources []transfer.Database
@@ -53,10 +55,11 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 	}
 	names := j.names()
 	args := cmd.Args().Slice()[1:]
+	j.databases = len(args) > 0
 	if len(args) == 0 {
 		args = names
 		for _, name := range names {
-			if !strings.HasPrefix(name, "sqlite:") && strings.ContainsAny(name, `:/\`) {
+			if !findable(name) {
 				return nil, cli.Usage("the plan was made for %q, which was given by DSN: give the databases again, in the order of the plan: %s", name, strings.Join(names, ", "))
 			}
 		}
@@ -97,7 +100,51 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, plainly(err))
 	}
-	return &job{file: file, plan: plan}, nil
+	return &job{call: call{file: file, config: givenConfig(cmd)}, plan: plan}, nil
+}
+
+// call is what has to be said again when another command takes up the same plan.
+type call struct {
+	file      string // the plan
+	config    string // empty: the default
+	databases bool   // whether they have to be given again
+}
+
+// command is what to type for a command about the same plan.
+func (c call) command(name string) string {
+	words := []string{"servermerge", name}
+	if c.config != "" {
+		words = append(words, "-config", quoted(c.config))
+	}
+	words = append(words, quoted(c.file))
+	if c.databases {
+		words = append(words, "TARGET SOURCE...")
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(printable.Text(word), "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=-]+$`)
+
+// givenConfig is the configuration that the command line names; empty if none.
+func givenConfig(cmd *cliv3.Command) string {
+	if !cmd.IsSet("config") {
+		return ""
+	}
+	return cmd.String("config")
+}
+
+// findable reports whether a database is found by the name that it has in a
+// plan.
+func findable(name string) bool {
+	return strings.HasPrefix(name, "sqlite:") || !strings.ContainsAny(name, `:/\`)
 }
 
 // names are the names of the databases, the target's first.

@@ -110,10 +110,10 @@ func (j *job) failed(ctx context.Context, command string, err error, d *document
 				return err
 			}
 		}
-		goOn := fmt.Sprintf("Nothing is lost. To go on: servermerge %s %s", command, j.file)
+		goOn := "Nothing is lost. To go on: " + j.command(command)
 		return cli.WithHint(cli.WithCode(errors.New(printable.Text(d.Reason)), cli.Stopped), goOn)
 	}
-	return cli.WithHint(plainly(err), fmt.Sprintf("What was done until then is kept; how far it is: servermerge status %s", j.file))
+	return cli.WithHint(plainly(err), "What was done until then is kept; how far it is: "+j.command("status"))
 }
 
 // unread ends a command that only reads and could not.

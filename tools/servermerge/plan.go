@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -73,7 +74,8 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if cmd.Bool("json") {
 		err = plan.Write(out)
 	} else {
-		_, err = io.WriteString(out, review(plan, file.name))
+		again := call{file: file.name, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })}
+		_, err = io.WriteString(out, review(plan, again))
 	}
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)

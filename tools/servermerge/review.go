@@ -18,9 +18,9 @@ const (
 // perSecond is how many rows are taken to be copied in a second.
 const perSecond = 50_000
 
-// review is a plan for the person who decides on it. file is where it was
-// written; empty if nowhere.
-func review(p *transfer.Plan, file string) string {
+// review is a plan for the person who decides on it. It says how to go on with
+// the file that it was written to, if it was.
+func review(p *transfer.Plan, c call) string {
 	var b strings.Builder
 	into := merging(p)
 	if n := int64(len(p.Refusals)); n > 0 {
@@ -39,7 +39,7 @@ func review(p *transfer.Plan, file string) string {
 		writeRefusals(&b, p.Check.Allowed)
 	}
 	reviewTables(&b, p)
-	reviewRenames(&b, p, file)
+	reviewRenames(&b, p, c)
 	if len(p.Left) > 0 {
 		fmt.Fprintf(&b, "\nNot copied: %s\n", printable.Count(int64(len(p.Left)), "table", "tables"))
 		for i, l := range p.Left {
@@ -51,7 +51,7 @@ func review(p *transfer.Plan, file string) string {
 		}
 	}
 	reviewServers(&b, p)
-	b.WriteString("\n" + next(p, file))
+	b.WriteString("\n" + next(p, c))
 	return b.String()
 }
 
@@ -121,7 +121,7 @@ func reviewTables(b *strings.Builder, p *transfer.Plan) {
 	}
 }
 
-func reviewRenames(b *strings.Builder, p *transfer.Plan, file string) {
+func reviewRenames(b *strings.Builder, p *transfer.Plan, c call) {
 	if len(p.Renames) == 0 {
 		return
 	}
@@ -129,8 +129,8 @@ func reviewRenames(b *strings.Builder, p *transfer.Plan, file string) {
 	writeRenames(b, p.Renames[:min(shownRenames, len(p.Renames))])
 	if n := len(p.Renames) - shownRenames; n > 0 {
 		where := "the plan has them all"
-		if file != "" {
-			where = "servermerge renames " + file
+		if c.file != "" {
+			where = "servermerge renames " + quoted(c.file)
 		}
 		fmt.Fprintf(b, "  and %s more: %s\n", printable.Number(int64(n)), where)
 	}
@@ -175,13 +175,13 @@ func reviewServers(b *strings.Builder, p *transfer.Plan) {
 }
 
 // next is what to do with the plan.
-func next(p *transfer.Plan, file string) string {
+func next(p *transfer.Plan, c call) string {
 	switch {
 	case len(p.Refusals) > 0:
 		return "Nothing was changed, and apply will refuse this plan. Settle what stands against it (mergecheck shows the rows, and what to do), then plan again.\n"
-	case file == "":
+	case c.file == "":
 		return "Nothing was changed, and this plan was not kept: -o FILE writes it for servermerge apply.\n"
 	default:
-		return fmt.Sprintf("Nothing was changed. Stop the game servers of all these databases, back %s up, then:\n  servermerge apply %s\n", printable.Text(p.Target.Name), file)
+		return fmt.Sprintf("Nothing was changed. Stop the game servers of all these databases, back %s up, then:\n  %s\n", printable.Text(p.Target.Name), c.command("apply"))
 	}
 }

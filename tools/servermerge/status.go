@@ -45,13 +45,13 @@ func statusText(j *job, at *transfer.Status) string {
 	case transfer.StateNone:
 		fmt.Fprintf(&b, "NOT BEGUN  %s: the target knows nothing of it; it was not begun, or it was undone\n", into)
 	case transfer.StateCopied:
-		fmt.Fprintf(&b, "DONE  %s: %s came to the target; servermerge verify %s proves it\n", into, rows, j.file)
+		fmt.Fprintf(&b, "DONE  %s: %s came to the target; to prove it: %s\n", into, rows, j.command("verify"))
 	case transfer.StateUndoing:
-		fmt.Fprintf(&b, "BEING UNDONE  %s: %s of %s rows were removed again\nTo go on, unless it runs elsewhere: servermerge undo %s\n",
-			into, printable.Number(at.Removed()), printable.Number(at.Copied()), j.file)
+		fmt.Fprintf(&b, "BEING UNDONE  %s: %s of %s rows were removed again\nTo go on, unless it runs elsewhere: %s\n",
+			into, printable.Number(at.Removed()), printable.Number(at.Copied()), j.command("undo"))
 	default:
-		fmt.Fprintf(&b, "NOT COMPLETE  %s: %s of %s were copied\nTo go on, unless it runs elsewhere: servermerge apply %s\nTo take it back:                    servermerge undo %s\n",
-			into, printable.Number(at.Copied()), rows, j.file, j.file)
+		fmt.Fprintf(&b, "NOT COMPLETE  %s: %s of %s were copied\nTo go on, unless it runs elsewhere: %s\nTo take it back:                    %s\n",
+			into, printable.Number(at.Copied()), rows, j.command("apply"), j.command("undo"))
 	}
 	if at.State == transfer.StateNone {
 		statusFences(&b, at)

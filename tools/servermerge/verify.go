@@ -80,7 +80,7 @@ func proofText(j *job, proof *transfer.Proof) string {
 		writeRefusals(&b, proof.Findings)
 	}
 	if proof.Verdict == merge.Fail {
-		fmt.Fprintf(&b, "\nDo not start a game server on %s. What was changed since the merge is named above; to take the merge back:\n  servermerge undo %s\n", target, j.file)
+		fmt.Fprintf(&b, "\nDo not start a game server on %s. What was changed since the merge is named above; to take the merge back:\n  %s\n", target, j.command("undo"))
 	}
 	return b.String()
 }
