@@ -102,7 +102,9 @@ func TestLoad(t *testing.T) {
 // Twenty SQLite databases together stay small in memory: each keeps few pages.
 func TestSQLiteKeepsFewPages(t *testing.T) {
 	var kib int
-	s := newSQLiteWorld(t).open(t)
+	w := newSQLiteWorld(t)
+	w.exec(t, "CREATE TABLE t (id INT)")
+	s := w.open(t)
 	if err := s.conn.QueryRowContext(t.Context(), "PRAGMA cache_size").Scan(&kib); err != nil || kib != -512 {
 		t.Errorf("the cache is %d, %v", kib, err)
 	}
