@@ -236,7 +236,6 @@ func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, wa
 	}
 	next, stop := pages(soft, from, l, m.after, p.size, most)
 	defer stop()
-	var h hasher
 	for {
 		if err := r.between(ctx); err != nil {
 			return err
@@ -249,13 +248,7 @@ func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, wa
 		to := *m
 		to.there, to.finished = true, pg.last
 		to.rows += int64(len(pg.rows))
-		for _, row := range pg.rows {
-			sum, err := h.row(row)
-			if err != nil {
-				return fmt.Errorf("table %q of %q: %w", l.table, from.Name, err)
-			}
-			to.sum = to.sum.Add(sum)
-		}
+		to.sum = to.sum.Add(pg.sum)
 		if n := len(pg.rows); n > 0 {
 			to.after = l.keyOf(pg.rows[n-1])
 		}

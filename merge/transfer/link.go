@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 
@@ -45,7 +46,7 @@ type link struct {
 	shared bool      // db belongs to another link
 
 	conn     *sql.Conn
-	prepared map[string]*sql.Stmt
+	prepared map[string]driver.Stmt
 	packet   int // how many bytes of values may go into one statement
 }
 
@@ -67,11 +68,13 @@ func (l *link) close() {
 // that is read is opened anew: it may have changed, for a good reason.
 func (l *link) drop() {
 	if l.conn != nil {
-		for _, s := range l.prepared {
-			s.Close()
-		}
-		// Not back into the pool: it may be in the middle of a transaction.
-		l.conn.Raw(func(any) error { return errDropped })
+		l.conn.Raw(func(any) error {
+			for _, s := range l.prepared {
+				s.Close() // or SQLite would not let go of the file
+			}
+			// Not back into the pool: it may be in the middle of a transaction.
+			return errDropped
+		})
 		l.conn.Close()
 		l.conn, l.prepared = nil, nil
 	}
@@ -115,7 +118,7 @@ func (l *link) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.conn, l.prepared, l.packet = conn, make(map[string]*sql.Stmt), 1<<20
+	l.conn, l.prepared, l.packet = conn, make(map[string]driver.Stmt), 1<<20
 	if err := l.prepareSession(ctx); err != nil {
 		l.drop()
 		return err
@@ -155,12 +158,15 @@ func (l *link) tripped(point string) error {
 	return l.trip(point)
 }
 
+// Statements go to the driver itself: through database/sql, a row costs twice
+// as much on its way.
+
 // statement prepares a query, once if it is kept.
-func (l *link) statement(ctx context.Context, query string, keep bool) (s *sql.Stmt, done func(), err error) {
+func (l *link) statement(ctx context.Context, c driver.Conn, query string, keep bool) (s driver.Stmt, done func(), err error) {
 	if s := l.prepared[query]; s != nil {
 		return s, func() {}, nil
 	}
-	if s, err = l.conn.PrepareContext(ctx, query); err != nil {
+	if s, err = c.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
 		return nil, nil, err
 	}
 	if keep {
@@ -170,37 +176,55 @@ func (l *link) statement(ctx context.Context, query string, keep bool) (s *sql.S
 	return s, func() { s.Close() }, nil
 }
 
-// exec runs a statement that changes something. keep is for one that comes
-// often.
-func (l *link) exec(ctx context.Context, what, query string, keep bool, args ...any) (int64, error) {
+// arguments makes arguments of values of the types that drivers take.
+func arguments(args []any) []driver.NamedValue {
+	out := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		switch n := v.(type) {
+		case int:
+			v = int64(n)
+		case float32:
+			v = float64(n)
+		}
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return out
+}
+
+// exec runs a statement that changes something, and returns how many rows.
+// keep is for one that comes often.
+func (l *link) exec(ctx context.Context, what, query string, keep bool, args ...any) (changed int64, err error) {
 	if err := l.connect(ctx); err != nil {
 		return 0, err
 	}
 	if err := l.tripped("before " + what); err != nil {
 		return 0, err
 	}
-	var result sql.Result
-	var err error
-	if len(args) == 0 {
-		result, err = l.conn.ExecContext(ctx, query)
-	} else {
-		var s *sql.Stmt
-		var done func()
-		if s, done, err = l.statement(ctx, query, keep); err == nil {
-			result, err = s.ExecContext(ctx, args...)
-			done()
+	err = l.conn.Raw(func(c any) error {
+		var result driver.Result
+		if len(args) == 0 {
+			result, err = c.(driver.ExecerContext).ExecContext(ctx, query, nil)
+		} else {
+			s, done, err2 := l.statement(ctx, c.(driver.Conn), query, keep)
+			if err2 != nil {
+				return err2
+			}
+			defer done()
+			result, err = s.(driver.StmtExecContext).ExecContext(ctx, arguments(args))
 		}
-	}
+		if err == nil {
+			changed, err = result.RowsAffected()
+		}
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
-	if err := l.tripped("after " + what); err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return changed, l.tripped("after " + what)
 }
 
-// rows reads all rows of a query into take, which must not keep the slice.
+// rows reads all rows of a query into take. The values are its own, the slice
+// is not. It must not use the link.
 func (l *link) rows(ctx context.Context, query string, keep bool, args []any, take func(row []any) (more bool, err error)) error {
 	if err := l.connect(ctx); err != nil {
 		return err
@@ -208,36 +232,57 @@ func (l *link) rows(ctx context.Context, query string, keep bool, args []any, ta
 	if err := l.tripped("read"); err != nil {
 		return err
 	}
-	s, done, err := l.statement(ctx, query, keep)
-	if err != nil {
-		return err
-	}
-	defer done()
-	rows, err := s.QueryContext(ctx, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	row, dest := make([]any, len(names)), make([]any, len(names))
-	for i := range row {
-		dest[i] = &row[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
+	err := l.conn.Raw(func(c any) error {
+		s, done, err := l.statement(ctx, c.(driver.Conn), query, keep)
+		if err != nil {
 			return err
 		}
-		if more, err := take(row); err != nil || !more {
+		defer done()
+		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, arguments(args))
+		if err != nil {
 			return err
 		}
-	}
-	if err := rows.Err(); err != nil {
+		defer rows.Close()
+		dest := make([]driver.Value, len(rows.Columns()))
+		row := make([]any, len(dest))
+		var chunk []byte
+		for {
+			switch err := rows.Next(dest); {
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return err
+			}
+			for i, v := range dest {
+				if b, ok := v.([]byte); ok {
+					v, chunk = keepBytes(chunk, b)
+				}
+				row[i] = v
+			}
+			if more, err := take(row); err != nil || !more {
+				return err
+			}
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return l.db.Unchanged()
+}
+
+// keepBytes copies a value that belongs to the driver to the end of a chunk, or of a
+// new one if it has no room.
+func keepBytes(chunk, b []byte) (kept, rest []byte) {
+	const size = 64 << 10
+	if len(b) > size/8 {
+		return append([]byte{}, b...), chunk
+	}
+	if len(b) > cap(chunk)-len(chunk) {
+		chunk = make([]byte, 0, size)
+	}
+	start := len(chunk)
+	chunk = append(chunk, b...)
+	return chunk[start:len(chunk):len(chunk)], chunk
 }
 
 // tx runs f in a transaction. An error means that it may have been committed

@@ -13,21 +13,34 @@ type page struct {
 	rows  [][]any
 	bytes int
 	last  bool // there are no rows after it
+	sum   Sum  // of all rows, if asked for
 }
 
 // readPage reads at most n rows, from after a key on; nil stands for the
-// beginning.
-func readPage(ctx context.Context, on *link, l *layout, after []any, n int) (*page, error) {
+// beginning. If there is a hasher, it sums them up.
+func readPage(ctx context.Context, on *link, l *layout, after []any, n int, h *hasher) (*page, error) {
 	query, args := l.page(after == nil), []any{}
 	if after != nil {
 		args = l.afterArgs(after)
 	}
 	p := &page{last: true}
+	var room []any // for the rows to come
 	err := on.rows(ctx, query, true, append(args[:len(args):len(args)], n), func(row []any) (bool, error) {
-		r := make([]any, len(row))
+		if len(room) < len(row) {
+			room = make([]any, len(row)*min(n-len(p.rows), 500))
+		}
+		r := room[:len(row):len(row)]
+		room = room[len(row):]
 		copy(r, row)
 		p.rows = append(p.rows, r)
 		p.bytes += l.tidy(r)
+		if h != nil {
+			sum, err := h.row(r)
+			if err != nil {
+				return false, err
+			}
+			p.sum = p.sum.Add(sum)
+		}
 		if p.bytes >= pageBytes {
 			p.last = false
 			return false, nil
@@ -78,7 +91,7 @@ func contents(ctx context.Context, on *link, l *layout, change func(row []any) (
 		if err := ctx.Err(); err != nil {
 			return c, err
 		}
-		p, err := readPage(ctx, on, l, after, n)
+		p, err := readPage(ctx, on, l, after, n, nil)
 		if err != nil {
 			return c, err
 		}

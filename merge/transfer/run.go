@@ -243,10 +243,11 @@ func pages(ctx context.Context, on *link, l *layout, after []any, size func() in
 	answers := make(chan answer, 1)
 	done := make(chan struct{})
 	go func() {
+		var h hasher
 		defer close(done)
 		defer close(answers)
 		for {
-			p, err := readPage(ctx, on, l, after, int(min(int64(size()), most)))
+			p, err := readPage(ctx, on, l, after, int(min(int64(size()), most)), &h)
 			if err == nil {
 				most -= int64(len(p.rows))
 				p.last = p.last || most == 0

@@ -269,7 +269,7 @@ func (u *undo) countReferring(ctx context.Context, source int, l *layout, to []i
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		p, err := readPage(ctx, u.sources[source], l, after, int(min(rows, int64(l.dialect.most(len(to))))))
+		p, err := readPage(ctx, u.sources[source], l, after, int(min(rows, int64(l.dialect.most(len(to))))), nil)
 		if err != nil || len(p.rows) == 0 {
 			return more, err
 		}

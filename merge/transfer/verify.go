@@ -217,7 +217,7 @@ func (r *run) compare(ctx context.Context, source int, l *layout, limit *mark, d
 		if n == 0 {
 			return nil
 		}
-		p, err := readPage(ctx, src, l, after, n)
+		p, err := readPage(ctx, src, l, after, n, nil)
 		if err != nil {
 			return err
 		}
