@@ -103,6 +103,11 @@ func (p *planner) open(ctx context.Context, target Database, sources []Database)
 		if err != nil {
 			return err
 		}
+		if s.catalog.HasRegistry {
+			if err := p.refuseHeld(ctx, d); err != nil {
+				return err
+			}
+		}
 		if i == 0 {
 			p.plan.Target, p.plan.Engine = w, s.catalog.Engine
 			continue

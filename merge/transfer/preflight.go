@@ -106,11 +106,8 @@ func (f *flight) servers(ctx context.Context, i int, d Database, want World) err
 	if err != nil {
 		return err
 	}
-	for _, s := range now {
-		if !s.FenceFree(f.plan.ID) {
-			f.refuse(d.Name, "", "server %s runs, or belongs to another merge: it is held by %s until %s: stop it first",
-				s.ID, s.Holder, s.LeaseUntil.UTC().Format("2006-01-02T15:04:05Z"))
-		}
+	for _, reason := range held(now, f.plan.ID) {
+		f.refuse(d.Name, "", "%s", reason)
 	}
 	if i == 0 && f.begun {
 		merged := mergedServers(f.plan)

@@ -126,6 +126,13 @@ func TestServerRuns(t *testing.T) {
 	if r := ran(t, cli.OK, "status", file); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
 		t.Errorf("%+v", r)
 	}
+	if r := ran(t, cli.Conflicts, "plan", s1, s2); !strings.Contains(r.stdout, "server 2 runs") || !strings.Contains(r.stdout, "then plan again") {
+		t.Errorf("%+v", r)
+	}
+	if err := node.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, cli.OK, "plan", s1, s2)
 }
 
 // Accounts that may only read are enough for plan, status and verify. apply
