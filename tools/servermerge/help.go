@@ -64,7 +64,8 @@ const helpPlan = `Usage: servermerge plan [flags] TARGET SOURCE...
 
 Checks all databases as mergecheck does, decides what becomes of names that two
 worlds have, counts and sums up every row that will be copied, and prints what a
-merge would do and what stands against it. It only reads, and needs SELECT.
+merge would do and what stands against it, such as a game server that still runs
+on one of them. It only reads, and needs SELECT.
 
   -o FILE           write the plan, as JSON, for apply; never over another file
   -html FILE        write the report of the check as one HTML file as well

@@ -82,8 +82,38 @@ func proofText(j *job, proof *transfer.Proof) string {
 	if proof.Verdict == merge.Fail {
 		fmt.Fprintf(&b, "\nDo not start a game server on %s. What was changed since the merge is named above; to take the merge back:\n  %s\n", target, j.command("undo"))
 	}
+	if proof.Verdict == merge.Pass {
+		fmt.Fprintf(&b, "\nNext: start the game server of %s. Keep %s as they are for as long as an undo may be wanted.\n", target, sources)
+		retire(&b, j.plan)
+	}
 	return b.String()
 }
+
+// retire says how the numbers of servers that ended are put out of use.
+func retire(b *strings.Builder, p *transfer.Plan) {
+	var ended []string
+	for _, w := range p.Sources {
+		for _, s := range w.Servers {
+			if s.Own {
+				ended = append(ended, s.Server.String())
+			}
+		}
+	}
+	if len(ended) == 0 {
+		return
+	}
+	b.WriteString("After that, where there is a fleet registry:\n")
+	for i, server := range ended {
+		if i == shownServers {
+			fmt.Fprintf(b, "  and so on for %d more\n", len(ended)-i)
+			break
+		}
+		fmt.Fprintf(b, "  gameid servers retire -reason %s %s\n", quoted("merged into "+p.Target.Name), server)
+	}
+}
+
+// shownServers is how many servers are shown to be retired.
+const shownServers = 10
 
 // unequal says in what a table is not as planned.
 func unequal(t transfer.TableProof, target string) (lines []string) {
