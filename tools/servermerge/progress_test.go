@@ -91,6 +91,8 @@ func TestProgressInLines(t *testing.T) {
 			t.Helper()
 			time.Sleep(d)
 			synctest.Wait()
+			p.mu.Lock() // as the lines are written
+			defer p.mu.Unlock()
 			if diff := cmp.Diff(want, log.String()); diff != "" {
 				t.Errorf("after %s (-want +got):\n%s", d, diff)
 			}
