@@ -17,7 +17,9 @@ func (t *Table) column(name string) *Column {
 
 // comparable reports whether values of the two columns can be held against
 // each other: both are text, whatever its length and collation, both are
-// integers or bytes, whatever their size, or both have one type.
+// integers or bytes, whatever their size, or both have one type. Bytes of a
+// fixed length are compared beside that length only: a shorter value would be
+// filled up by the target, and be another one.
 func (c *Column) comparable(other *Column) bool { return c.class() == other.class() }
 
 // class names what a column can be compared with: all columns of one class.
@@ -25,7 +27,7 @@ func (c *Column) class() string {
 	switch {
 	case c.Collation != "":
 		return "a text"
-	case c.Kind == KindInteger || c.Kind == KindBytes:
+	case c.Kind == KindInteger || c.Kind == KindBytes && !strings.HasPrefix(strings.ToLower(c.Type), "binary("):
 		return "of kind " + string(c.Kind)
 	default:
 		return strings.ToLower(c.Type)
