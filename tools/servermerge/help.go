@@ -199,7 +199,8 @@ undo lifts it. With -no-fence in the plan the sources are only read.
 
 Rights on MariaDB and MySQL:
 
-  plan, verify, status  SELECT on all databases
+  plan, verify, status  SELECT on all databases; on the TARGET, TRIGGER too: or look
+                        yourself that none would fire, and -allow trigger-fires
   apply, undo           on the TARGET: SELECT, INSERT, UPDATE, DELETE, CREATE,
                         DROP, and ALTER where a table counts by AUTO_INCREMENT;
                         on each SOURCE: SELECT, and UPDATE on gameid_servers

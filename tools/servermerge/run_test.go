@@ -136,26 +136,31 @@ func TestServerRuns(t *testing.T) {
 }
 
 // Accounts that may only read are enough for plan, status and verify. apply
-// refuses before the first write. No password is ever seen.
+// refuses before the first write. With the rights that the help names apply and
+// undo do their work. No password is ever seen.
 func TestRights(t *testing.T) {
 	dsn1, dsn2 := mariadbtest.DSN(t), mariadbtest.DSN(t)
 	worlds(t, "mysql:"+dsn1, "mysql:"+dsn2)
-	var readers, all []string
 	var passwords []string
-	for _, dsn := range []string{dsn1, dsn2} {
-		reader := mariadbtest.Grant(t, "SELECT, TRIGGER", dsn)
-		c, err := mysql.ParseDSN(reader)
+	account := func(rights, dsn string) string {
+		granted := mariadbtest.Grant(t, rights, dsn)
+		c, err := mysql.ParseDSN(granted)
 		if err != nil {
 			t.Fatal(err)
 		}
 		passwords = append(passwords, c.Passwd)
-		readers, all = append(readers, "mysql:"+reader), append(all, "mysql:"+dsn)
+		return "mysql:" + granted
 	}
+	readers := []string{account("SELECT, TRIGGER", dsn1), account("SELECT", dsn2)}
+	writers := []string{account("SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER", dsn1), account("SELECT, UPDATE", dsn2)}
 	file := filepath.Join(t.TempDir(), "plan.json")
 	with := func(command string, dsns []string) []string { return append([]string{command, file}, dsns...) }
 	var said strings.Builder
 	note := func(r result) result { said.WriteString(r.stdout + r.stderr); return r }
 
+	blind := account("SELECT", dsn1) // to triggers
+	note(ran(t, cli.NotVerified, "plan", blind, readers[1]))
+	note(ran(t, cli.OK, "plan", "-allow", "trigger-fires", blind, readers[1]))
 	note(ran(t, cli.OK, append([]string{"plan", "-o", file}, readers...)...))
 	r := note(ran(t, cli.Conflicts, with("apply", readers)...))
 	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed\n") || !strings.Contains(r.stdout, "lacks a right") {
@@ -168,8 +173,9 @@ func TestRights(t *testing.T) {
 	if r := note(ran(t, cli.Incomplete, "apply", file)); !strings.Contains(r.stderr, "give the databases again, in the order of the plan") {
 		t.Errorf("%+v", r)
 	}
-	note(ran(t, cli.OK, with("apply", all)...))
+	note(ran(t, cli.OK, with("apply", writers)...))
 	note(ran(t, cli.OK, with("verify", readers)...))
+	note(ran(t, cli.OK, with("undo", writers)...))
 	plan, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
