@@ -27,8 +27,9 @@ type progress struct {
 	meter   meter
 	waiting string // for what the work waits; empty while it goes on
 
-	bars *mpb.Progress // nil until there is something to show
-	bar  *mpb.Bar
+	showing sync.Mutex    // never held by who asks for the text of the bar
+	bars    *mpb.Progress // nil until there is something to show
+	bar     *mpb.Bar
 }
 
 const lineEvery = 30 * time.Second
@@ -51,9 +52,9 @@ func startProgress(w io.Writer, terminal bool, options ...mpb.ContainerOption) *
 // goroutines.
 func (p *progress) report(now transfer.Progress) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.waiting = ""
 	p.meter.report(now, time.Now())
+	p.mu.Unlock()
 	p.show()
 }
 
@@ -71,36 +72,38 @@ func (p *progress) waits(err error) {
 // is no bar.
 func (p *progress) wait(why string, urgent bool) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if urgent && p.waiting == "" && !p.terminal {
 		fmt.Fprintln(p.w, "servermerge:", printable.Text(why))
 	}
 	p.waiting = why
+	p.mu.Unlock()
 	p.show()
 }
 
-// show brings the bar up to date. Its own goroutine asks for the text.
+// show brings the bar up to date.
 func (p *progress) show() {
 	if !p.terminal {
 		return
 	}
+	p.showing.Lock()
+	defer p.showing.Unlock()
 	if p.bars == nil {
 		p.bars = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(p.w)}, p.options...)...)
-		text := decor.Any(func(decor.Statistics) string {
+		text := decor.Any(func(decor.Statistics) string { // asked for by the bar's own goroutine
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return p.text(time.Now())
 		})
 		p.bar = p.bars.New(0, mpb.BarStyle(), mpb.AppendDecorators(text), mpb.BarWidth(14), mpb.BarRemoveOnComplete())
 	}
-	rows, total, bar := p.meter.rows, p.meter.total, p.bar
-	// Without the lock: the bar takes it itself.
-	p.mu.Unlock()
-	bar.SetTotal(max(total, 1), false)
-	bar.SetCurrent(rows)
 	p.mu.Lock()
+	rows, total := p.meter.rows, p.meter.total
+	p.mu.Unlock()
+	p.bar.SetTotal(max(total, 1), false)
+	p.bar.SetCurrent(rows)
 }
 
+// text is what is said of the work. Who calls it holds mu.
 func (p *progress) text(now time.Time) string {
 	if p.waiting == "" {
 		return p.meter.text(now)
