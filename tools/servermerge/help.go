@@ -86,7 +86,7 @@ the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.
 
 Examples:
   servermerge plan s1 s2
-  servermerge plan -html check.html -o plan.json sqlite:data/s1.db sqlite:data/s2.db
+  servermerge plan -html check.html -o plan.json sqlite:s1.db sqlite:s2.db
 `
 
 const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]
@@ -96,19 +96,19 @@ still as planned, no game server runs on them, and the accounts have all rights
 that it takes; if not it refuses. Then it notes the merge in the target, keeps
 the servers of the sources from being started, and copies, batch by batch.
 
-Broken off by Ctrl-C, kill -9 or a power failure, it goes on when the same command
-is given again; the result is the same. When a database goes away or a disk is
-full it waits, then stops with exit code 4.
+Broken off by Ctrl-C, kill -9 or a power failure, it goes on when the same
+command is given again; the result is the same. When a database goes away or a
+disk is full it waits, then stops with exit code 4.
 
   -patience TIME    how long to wait for a database that is away (default 2m)
   -json             print the result as JSON
 ` + helpPlaces + helpThrottle + `
-Exit codes: 0 done; 1 refused before the first write, or a source is not what was
-planned; 2 could not; 4 broken off: the same command goes on.
+Exit codes: 0 done; 1 refused before the first write, or a source is not what
+was planned; 2 could not; 4 broken off: the same command goes on.
 
 Examples:
   servermerge apply plan.json
-  servermerge apply -pause 20ms plan.json 'mysql:merger:...@tcp(db1)/s1' 'mysql:merger:...@tcp(db2)/s2'
+  servermerge apply -pause 20ms plan.json mysql:merger:...@tcp(db1)/s1 s2
 `
 
 const helpStatus = `Usage: servermerge status [flags] PLAN [TARGET SOURCE...]
@@ -118,7 +118,8 @@ be called while apply or undo runs.
 
   -json             print it as JSON
 ` + helpPlaces + `
-Exit codes: 0 not begun, or complete; 2 could not look; 4 begun and not complete.
+Exit codes: 0 not begun, or complete; 2 could not look; 4 begun and not
+complete.
 
 Example:
   servermerge status plan.json
@@ -128,15 +129,15 @@ const helpVerify = `Usage: servermerge verify [flags] PLAN [TARGET SOURCE...]
 
 Proves that the merge is what was planned: reads every row of the tables that
 were copied, in the target and in the sources, compares numbers of rows and sums
-over their contents, names the rows that differ, and runs the check of mergecheck
-on the result. It only reads. Do it before a game server is started on the
-target: what the game changes is found too.
+over their contents, names the rows that differ, and runs the check of
+mergecheck on the result. It only reads. Do it before a game server is started
+on the target: what the game changes is found too.
 
   -patience TIME    how long to wait for a database that is away (default 2m)
   -json             print the proof as JSON
 ` + helpPlaces + helpThrottle + `
-Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the check
-could not look at everything in the result.
+Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the
+check could not look at everything in the result.
 
 Example:
   servermerge verify plan.json
@@ -144,10 +145,10 @@ Example:
 
 const helpUndo = `Usage: servermerge undo [flags] PLAN [TARGET SOURCE...]
 
-Takes the merge out of the target again, complete or not: the rows that came with
-it, the new names of the target's own rows, the worlds in its registry; and lets
-the servers of the sources start again. It compares with the sources, which must
-be as they were copied.
+Takes the merge out of the target again, complete or not: the rows that came
+with it, the new names of the target's own rows, the worlds in its registry; and
+lets the servers of the sources start again. It compares with the sources, which
+must be as they were copied.
 
 Before it writes anything it refuses if rows were changed or removed since they
 were copied, if others refer to them, if a game server runs on the target, or if
@@ -158,8 +159,8 @@ another merge came later. What it writes can be broken off and gone on with.
   -patience TIME    how long to wait for a database that is away (default 2m)
   -json             print the result as JSON
 ` + helpPlaces + helpThrottle + `
-Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 broken off: the
-same command goes on.
+Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 broken off:
+the same command goes on.
 
 Examples:
   servermerge undo plan.json
@@ -186,12 +187,13 @@ const helpSafety = `What servermerge writes, and what it needs
 
 plan, status, verify and renames write nothing but the files that they are told.
 
-apply writes into the TARGET: rows by plain INSERT, so that a collision is an error
-and never an overwrite; new names of its own rows, where the plan says so; the
-worlds that came, with their marks, into its registry, so that none of their
-servers can be started there below them; and three tables about the merge itself,
-mergesafe_merges, mergesafe_progress and mergesafe_renames, which undo removes
-with the last merge. A batch and the note of how far it came are one transaction.
+apply writes into the TARGET: rows by plain INSERT, so that a collision is an
+error and never an overwrite; new names of its own rows, where the plan says so;
+the worlds that came, with their marks, into its registry, so that none of their
+servers can be started there below them; and three tables about the merge
+itself, mergesafe_merges, mergesafe_progress and mergesafe_renames, which undo
+removes with the last merge. A batch and the note of how far it came are one
+transaction.
 
 apply writes into a SOURCE one thing: the fence, a lease in its registry that
 never ends by itself and keeps its server from being started, also by mistake.
@@ -199,19 +201,21 @@ undo lifts it. With -no-fence in the plan the sources are only read.
 
 Rights on MariaDB and MySQL:
 
-  plan, verify, status  SELECT on all databases; on the TARGET, TRIGGER too: or look
-                        yourself that none would fire, and -allow trigger-fires
+  plan, verify, status  SELECT on all databases; on the TARGET, TRIGGER too: or
+                        see for yourself that none would fire, and plan with
+                        -allow trigger-fires
   apply, undo           on the TARGET: SELECT, INSERT, UPDATE, DELETE, CREATE,
                         DROP, and ALTER where a table counts by AUTO_INCREMENT;
                         on each SOURCE: SELECT, and UPDATE on gameid_servers
 
 What is refused before the first write: a plan that something stands against;
 databases that are not as they were when it was made; a game server that runs on
-one of them; a right that lacks; another merge in the target that is not complete.
+one of them; a right that is missing; another merge in the target that is not
+complete.
 
-What was planned is not copied blindly: a row that is changed in a source between
-plan and apply makes another sum, and apply ends with exit code 1. Then undo,
-and plan again.
+What was planned is not copied blindly: a row that is changed in a source
+between plan and apply makes another sum, and apply ends with exit code 1. Then
+undo, and plan again.
 
 Two that carry out the same plan at the same time do each other no harm: the one
 that finds the note moved stops.
