@@ -93,7 +93,7 @@ func (j *job) failed(ctx context.Context, command string, err error, d *document
 	switch {
 	case isRefused:
 		d.Outcome, d.Refusals = refused, refusal.Refusals
-		fmt.Fprintf(&b, "REFUSED  nothing was changed\n")
+		fmt.Fprintf(&b, "REFUSED  nothing was changed now\n")
 		writeRefusals(&b, refusal.Refusals)
 		return d.print(out, asJSON, b.String())
 	case isChanged:

@@ -104,13 +104,14 @@ func reviewTables(b *strings.Builder, p *transfer.Plan) {
 	for _, t := range p.Tables {
 		width = max(width, len(printable.Text(t.Name)))
 	}
-	fmt.Fprintf(b, "  %-*s  %14s  %14s\n", width, "table", "rows to come", "target's own")
+	fmt.Fprintf(b, "  %-*s  %14s  %14s  %7s\n", width, "table", "rows to come", "target's own", "about")
 	for i, t := range p.Tables {
 		if i == shownTables {
 			fmt.Fprintf(b, "  and %d more\n", len(p.Tables)-i)
 			break
 		}
-		fmt.Fprintf(b, "  %-*s  %14s  %14s", width, printable.Text(t.Name), printable.Number(t.Rows()), printable.Number(t.Target.Rows))
+		takes := about(time.Duration(t.Rows()) * time.Second / perSecond)
+		fmt.Fprintf(b, "  %-*s  %14s  %14s  %7s", width, printable.Text(t.Name), printable.Number(t.Rows()), printable.Number(t.Target.Rows), takes)
 		if c := t.Counter; c != nil && c.After > c.Before {
 			fmt.Fprintf(b, "  AUTO_INCREMENT goes from %d to %d", c.Before, c.After)
 		}

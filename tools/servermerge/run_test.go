@@ -120,7 +120,7 @@ func TestServerRuns(t *testing.T) {
 	}
 	defer node.Close()
 	r := ran(t, cli.Conflicts, "apply", file)
-	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed\n") || !strings.Contains(r.stdout, "server 2 runs") {
+	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed now\n") || !strings.Contains(r.stdout, "server 2 runs") {
 		t.Errorf("%+v", r)
 	}
 	if r := ran(t, cli.OK, "status", file); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
@@ -163,7 +163,7 @@ func TestRights(t *testing.T) {
 	note(ran(t, cli.OK, "plan", "-allow", "trigger-fires", blind, readers[1]))
 	note(ran(t, cli.OK, append([]string{"plan", "-o", file}, readers...)...))
 	r := note(ran(t, cli.Conflicts, with("apply", readers)...))
-	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed\n") || !strings.Contains(r.stdout, "lacks a right") {
+	if !strings.HasPrefix(r.stdout, "REFUSED  nothing was changed now\n") || !strings.Contains(r.stdout, "lacks a right") {
 		t.Errorf("%+v", r)
 	}
 	if r := note(ran(t, cli.OK, with("status", readers)...)); !strings.HasPrefix(r.stdout, "NOT BEGUN") {
