@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"mergesafe/gameid"
@@ -11,15 +12,26 @@ import (
 // What a merge writes into registries is in this file: the target lists the
 // worlds that came to it, and a world that went to another database is fenced.
 
+// The tables that a merge leaves in its target; see package merge/transfer. They
+// are no data of the game.
+const (
+	MergesTable        = "mergesafe_merges"   // every merge, with its plan
+	MergeProgressTable = "mergesafe_progress" // how far each step came, by source and table
+	MergeRenamesTable  = "mergesafe_renames"  // every value that was changed on the way
+)
+
 // fenceLease is how long a fence lasts: until somebody lifts it.
 const fenceLease = 100 * 365 * 24 * time.Hour
+
+// fencePrefix begins the token of every fence.
+const fencePrefix = "fence:"
 
 // FenceTo is the holder of a server whose world went to another database. It
 // is what a start of the server is refused with. token tells one fence from
 // another; into is what people call the database.
 func FenceTo(token, into string, now time.Time) gameid.Holder {
 	return gameid.Holder{
-		Token:   "fence:" + token,
+		Token:   fencePrefix + token,
 		Host:    into,
 		Program: "a merge: this world moved to another database",
 		Since:   now.UTC().Truncate(time.Millisecond),
@@ -33,7 +45,13 @@ func (s *Server) FenceFree(token string) bool {
 }
 
 // Fenced tells whether the fence of that token is there.
-func (s *Server) Fenced(token string) bool { return s.Holder.Token == "fence:"+token }
+func (s *Server) Fenced(token string) bool { return s.Holder.Token == fencePrefix+token }
+
+// FencedInto returns the database that the server's world went to, and when, if
+// there is a fence.
+func (s *Server) FencedInto() (into string, since time.Time, ok bool) {
+	return s.Holder.Host, s.Holder.Since, strings.HasPrefix(s.Holder.Token, fencePrefix)
+}
 
 // Fence keeps a server from being started on this database, and a process that
 // was frozen from going on: its world goes to another database. It is the lease

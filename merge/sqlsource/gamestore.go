@@ -27,6 +27,9 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 		b.HasRegistry = true
 		delete(b.tables, store.RegistryTable)
 	}
+	for _, name := range []string{store.MergesTable, store.MergeProgressTable, store.MergeRenamesTable} {
+		delete(b.tables, name)
+	}
 	delete(b.tables, store.NumbersTable)
 	if b.tables[store.SchemaTable] == nil {
 		return nil

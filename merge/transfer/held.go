@@ -12,8 +12,11 @@ import (
 // merge's own fence.
 func held(servers []store.Server, token string) (reasons []string) {
 	for _, s := range servers {
-		if !s.FenceFree(token) {
-			reasons = append(reasons, fmt.Sprintf("server %s runs, or belongs to another merge: it is held by %s until %s: stop it first",
+		if into, since, ok := s.FencedInto(); ok && !s.Fenced(token) {
+			reasons = append(reasons, fmt.Sprintf("server %s is fenced: its world went to %q by another merge, on %s: leave it out, or undo that merge first",
+				s.ID, into, since.UTC().Format("2006-01-02T15:04:05Z")))
+		} else if !s.FenceFree(token) {
+			reasons = append(reasons, fmt.Sprintf("server %s runs: it is held by %s until %s: stop it first",
 				s.ID, s.Holder, s.LeaseUntil.UTC().Format("2006-01-02T15:04:05Z")))
 		}
 	}

@@ -11,9 +11,9 @@ import (
 
 // The tables that a merge leaves in its target. They are no data of the game.
 const (
-	MergesTable   = "mergesafe_merges"   // every merge, with its plan
-	ProgressTable = "mergesafe_progress" // how far each step came, by source and table
-	RenamesTable  = "mergesafe_renames"  // every value that was changed on the way
+	MergesTable   = store.MergesTable        // every merge, with its plan
+	ProgressTable = store.MergeProgressTable // how far each step came, by source and table
+	RenamesTable  = store.MergeRenamesTable  // every value that was changed on the way
 )
 
 // The states of a merge in [MergesTable].

@@ -101,7 +101,7 @@ func TestApplyRefuses(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-			}, "belongs to another merge"},
+			}, `its world went to "elsewhere" by another merge`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				refillAll(t, all, worlds)

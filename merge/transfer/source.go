@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/store"
 )
 
-// source is a database as package merge sees it, without the tables that this
-// package makes: they are no data of the game.
+// source is a database as package merge sees it.
 type source struct {
 	*sqlsource.Source
 	catalog *merge.Catalog
@@ -29,23 +27,12 @@ func openSource(ctx context.Context, d Database) (*source, error) {
 		inner.Close()
 		return nil, fmt.Errorf("database %q: %w", d.Name, err)
 	}
-	c := *found
-	c.Tables = slices.DeleteFunc(slices.Clone(c.Tables), func(t merge.Table) bool { return ours(t.Name) })
-	s := &source{Source: inner, catalog: &c, dialect: dialect(store.MySQL)}
-	if c.Engine == "sqlite" {
+	s := &source{Source: inner, catalog: found, dialect: dialect(store.MySQL)}
+	if found.Engine == "sqlite" {
 		s.dialect = dialect(store.SQLite)
 	}
 	return s, nil
 }
-
-func ours(table string) bool {
-	return slices.ContainsFunc([]string{MergesTable, ProgressTable, RenamesTable}, func(name string) bool {
-		return strings.EqualFold(name, table)
-	})
-}
-
-// Catalog implements [merge.Source].
-func (s *source) Catalog(context.Context) (*merge.Catalog, error) { return s.catalog, nil }
 
 // table returns the table of that name, or nil.
 func (s *source) table(name string) *merge.Table {

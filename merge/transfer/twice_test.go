@@ -1,0 +1,52 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// A world that others were merged into takes more, and gives them back in the
+// other order.
+func TestTwoMerges(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target, two, three := gameWorld(t, e, "s1", 1, 10, "a"), gameWorld(t, e, "s2", 2, 20, "b"), gameWorld(t, e, "s3", 3, 30, "b")
+		before := steady(t, target)
+		first := mustPlan(t, target, []Database{two}, PlanOptions{})
+		if _, err := Apply(t.Context(), first, target, []Database{two}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		between := steady(t, target)
+		// The same world again is refused: it is there.
+		again, err := NewPlan(t.Context(), target, []Database{two}, PlanOptions{})
+		if err != nil || !strings.Contains(fmt.Sprint(again.Refusals), merge.CodeWorldMerged) || !strings.Contains(fmt.Sprint(again.Refusals), `its world went to "s1"`) {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		second := mustPlan(t, target, []Database{three}, keepActive)
+		if _, err := Apply(t.Context(), second, target, []Database{three}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if proof := verified(t, second, target, []Database{three}); proof.Verdict != merge.Pass {
+			t.Errorf("%+v", proof)
+		}
+		refused := new(RefusedError)
+		if _, err := Undo(t.Context(), first, target, []Database{two}, UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), second.ID+" came later") {
+			t.Errorf("the first before the second: %v", err)
+		}
+		if _, err := Undo(t.Context(), second, target, []Database{three}, UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if between != steady(t, target) {
+			t.Error("the second undo left something")
+		}
+		if _, err := Undo(t.Context(), first, target, []Database{two}, UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if before != steady(t, target) {
+			t.Error("the first undo left something")
+		}
+	})
+}
