@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -262,7 +263,7 @@ func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, wa
 			return r.manifest.move(soft, m, &to)
 		})
 		if err != nil {
-			return fmt.Errorf("writing table %q: %w", l.table, err)
+			return r.notWritten(soft, m, err)
 		}
 		r.moved++
 		p.took(len(pg.rows), time.Since(begun))
@@ -273,6 +274,25 @@ func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, wa
 		}
 	}
 }
+
+// notWritten says why a batch could not be written. A row that is there already
+// was either copied by another process just now, or is not of this merge.
+func (r *run) notWritten(ctx context.Context, m *mark, err error) error {
+	if !errors.Is(err, store.ErrDuplicate) {
+		return fmt.Errorf("writing table %q: %w", m.table, err)
+	}
+	now, markErr := r.manifest.mark(ctx, m.step, m.source, m.table)
+	if markErr != nil {
+		return fmt.Errorf("writing table %q: %w", m.table, markErr)
+	}
+	if now.rows != m.rows {
+		return fmt.Errorf("%w: its mark in table %q of %q has moved", errBusy, m.table, m.source)
+	}
+	return fmt.Errorf("transfer: table %q: a row of %q is in the target already, and was not when the plan was made: undo the merge and plan again: %w", m.table, m.source, err)
+}
+
+// errBusy: two processes carry out one plan.
+var errBusy = errors.New("transfer: another process works on the same merge")
 
 // insert adds rows to the target, in as few statements as they fit into.
 func (r *run) insert(ctx context.Context, l *layout, rows [][]any) error {

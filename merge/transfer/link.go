@@ -116,12 +116,12 @@ func (l *link) connect(ctx context.Context) error {
 	}
 	conn, err := l.db.Pool().Conn(ctx)
 	if err != nil {
-		return err
+		return store.Translate(err)
 	}
 	l.conn, l.prepared, l.packet = conn, make(map[string]driver.Stmt), 1<<20
 	if err := l.prepareSession(ctx); err != nil {
 		l.drop()
-		return err
+		return store.Translate(err)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (l *link) exec(ctx context.Context, what, query string, keep bool, args ...
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return 0, store.Translate(err)
 	}
 	return changed, l.tripped("after " + what)
 }
@@ -265,7 +265,7 @@ func (l *link) rows(ctx context.Context, query string, keep bool, args []any, ta
 		}
 	})
 	if err != nil {
-		return err
+		return store.Translate(err)
 	}
 	return l.db.Unchanged()
 }

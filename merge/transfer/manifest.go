@@ -183,7 +183,7 @@ func (m *manifest) advance(ctx context.Context, from, to string) error {
 	}
 	n, err := m.on.exec(ctx, "state", "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", false, to, m.id, from)
 	if err == nil && n != 1 {
-		err = fmt.Errorf("the merge %s changed its state in the target: another process works on it", m.id)
+		err = fmt.Errorf("%w: its state in the target has changed", errBusy)
 	}
 	return err
 }
@@ -282,7 +282,7 @@ func (m *manifest) move(ctx context.Context, from, to *mark) error {
 	n, err := m.on.exec(ctx, "mark", "UPDATE "+ProgressTable+" SET last_key = ?, done_rows = ?, row_sum = ?, finished = ? WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND done_rows = ? AND row_sum = ? AND finished = 0", true,
 		key, to.rows, to.sum.String(), finished, m.id, to.step, to.source, to.table, from.rows, from.sum.String())
 	if err == nil && n != 1 {
-		err = fmt.Errorf("the mark of table %q of %q was moved by somebody else: another process works on the same merge", to.table, to.source)
+		err = fmt.Errorf("%w: its mark in table %q of %q has moved", errBusy, to.table, to.source)
 	}
 	return err
 }

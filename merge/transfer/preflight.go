@@ -194,7 +194,7 @@ func (f *flight) rights(ctx context.Context, sources []Database) error {
 // denied reports whether the account has no right to do something, or the
 // server takes no writes.
 func denied(err error) bool {
-	if errors.Is(store.Translate(err), store.ErrReadOnly) {
+	if errors.Is(err, store.ErrReadOnly) {
 		return true
 	}
 	e, ok := errors.AsType[*mysql.MySQLError](err)

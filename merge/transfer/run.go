@@ -176,8 +176,7 @@ func (r *run) persist(ctx context.Context, doing string, f func(ctx context.Cont
 			r.drop()
 			return &StoppedError{Doing: doing, Cause: context.Cause(ctx)}
 		}
-		err = store.Translate(err)
-		if !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, store.ErrRetryable) {
+		if meaning := store.Translate(err); !errors.Is(meaning, store.ErrUnavailable) && !errors.Is(meaning, store.ErrRetryable) {
 			return err
 		}
 		r.drop()
