@@ -274,6 +274,9 @@ func (l *link) rows(ctx context.Context, query string, keep bool, args []any, ta
 // new one if it has no room.
 func keepBytes(chunk, b []byte) (kept, rest []byte) {
 	const size = 64 << 10
+	if len(b) == 0 {
+		return []byte{}, chunk // nil would be written as NULL
+	}
 	if len(b) > size/8 {
 		return append([]byte{}, b...), chunk
 	}

@@ -64,11 +64,8 @@ func (l *layout) tidy(row []any) int {
 		switch v := v.(type) {
 		case []byte:
 			size += len(v)
-			switch {
-			case l.text[i]:
+			if l.text[i] {
 				row[i] = string(v)
-			case v == nil:
-				row[i] = []byte{} // a driver would write NULL
 			}
 		case string:
 			size += len(v)
