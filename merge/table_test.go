@@ -4,7 +4,9 @@ import "testing"
 
 // Columns are compared only where equal values stay equal in the target.
 func TestComparable(t *testing.T) {
-	column := func(kind Kind, typ, collation string) Column { return Column{Kind: kind, Type: typ, Collation: collation} }
+	column := func(kind Kind, typ, collation string) Column {
+		return Column{Kind: kind, Type: typ, Collation: collation}
+	}
 	for _, tt := range []struct {
 		a, b Column
 		want bool
