@@ -16,7 +16,7 @@ import (
 // least is told, and what comes out is one merge.
 func TestTwoAtOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 10, "a"), gameWorld(t, e, "s2", 2, 2000, "b")}
+		all := []Database{gameWorld(t, e, "s1", 1, 10, "a"), gameWorld(t, e, "s2", 2, 600, "b")}
 		p := mustPlan(t, all[0], all[1:], PlanOptions{})
 		errs := make([]error, 3)
 		var wait sync.WaitGroup

@@ -22,9 +22,9 @@ func TestCircularReferences(t *testing.T) {
 				exec(t, d, "ALTER TABLE b ADD FOREIGN KEY (a) REFERENCES a (id)")
 			}
 			var as, bs []string
-			for i := range 3000 { // each refers to one that comes later
-				as = append(as, fmt.Sprintf("(%d, %d, %d)", from+i, from+(i*7+1)%3000, from+(i*11+5)%3000))
-				bs = append(bs, fmt.Sprintf("(%d, %d)", from+i, from+(i*13+2)%3000))
+			for i := range 1200 { // each refers to one that comes later
+				as = append(as, fmt.Sprintf("(%d, %d, %d)", from+i, from+(i*7+1)%1200, from+(i*11+5)%1200))
+				bs = append(bs, fmt.Sprintf("(%d, %d)", from+i, from+(i*13+2)%1200))
 			}
 			db := pool(t, d)
 			defer db.Close()
@@ -43,7 +43,7 @@ func TestCircularReferences(t *testing.T) {
 		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{Batch: time.Microsecond}); err != nil {
 			t.Fatal(err)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass || proof.Tables[0].Rows != 9000 {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass || proof.Tables[0].Rows != 3600 {
 			t.Errorf("%+v", proof)
 		}
 		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {

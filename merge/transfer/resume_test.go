@@ -70,7 +70,7 @@ func TestResume(t *testing.T) {
 		}
 		want := steady(t, smooth[0])
 		n := points(t, e, p, all)
-		step := max(1, n/5)
+		step := max(1, n/3)
 		if *long {
 			step = 1
 		}

@@ -147,7 +147,7 @@ func oddRows(t testing.TB, e engine, table string, all ...Database) (rows []stri
 // there.
 func TestTypes(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		runs := 3
+		runs := 1
 		if *long {
 			runs = 30
 		}

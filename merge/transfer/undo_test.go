@@ -20,7 +20,7 @@ var keepActive = PlanOptions{Names: []NamePolicy{{Table: "players", Column: "nam
 func TestUndo(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		target := gameWorld(t, e, "s1", 1, 40, "same")
-		sources := []Database{gameWorld(t, e, "s2", 2, 1100, "same"), gameWorld(t, e, "s3", 3, 11, "carl")}
+		sources := []Database{gameWorld(t, e, "s2", 2, 300, "same"), gameWorld(t, e, "s3", 3, 11, "carl")}
 		before := steady(t, target)
 		p := mustPlan(t, target, sources, keepActive)
 		if len(p.Renames) != 40 {
@@ -85,7 +85,7 @@ func TestUndoChanged(t *testing.T) {
 		if !errors.As(err, &refused) || done.Changed != 2 || done.Missing != 1 || len(done.Samples) != 3 {
 			t.Fatalf("%+v, %v", done, err)
 		}
-		if n := number(t, target, "SELECT COUNT(*) FROM players"); n != 1231 {
+		if n := number(t, target, "SELECT COUNT(*) FROM players"); n != 271 {
 			t.Errorf("%d players after a refused undo", n)
 		}
 
@@ -113,7 +113,7 @@ func TestUndoResume(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], keepActive)
 		before := steady(t, all[0])
 		n := 2 * points(t, e, p, all)
-		step := max(1, n/8)
+		step := max(1, n/6)
 		if *long {
 			step = 1
 		}
