@@ -14,7 +14,7 @@ import (
 func TestLookUp(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		target := gameWorld(t, e, "s1", 1, 20, "anna")
-		sources := []Database{gameWorld(t, e, "s2", 2, 3000, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
+		sources := []Database{gameWorld(t, e, "s2", 2, 1500, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
 		p := mustPlan(t, target, sources, PlanOptions{})
 		look := func(state State, copied, removed int64, fenced bool) {
 			t.Helper()

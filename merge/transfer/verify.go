@@ -71,7 +71,8 @@ const maxSamples = 10
 // Verify proves that a merge that was carried out is in the target as planned:
 // it reads every row of every table that was copied, in the target and in the
 // sources, and holds the sums of their contents against those of the plan. It
-// only reads. Where the game goes on already, what it changed is found too.
+// only reads. Where the game goes on already, or another merge came after this
+// one, what they changed is found too.
 //
 // Where sums differ it looks for the rows, and names the first of them. At last
 // it runs the rules of package merge over the result.
