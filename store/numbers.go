@@ -289,7 +289,9 @@ func (n *Numbers) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for wait := first; n.lacking() && n.fetch(ctx) != nil; wait = min(2*wait, most) {
+		// An attempt that has begun comes to its end: broken off it could have
+		// taken a block that nobody gets.
+		for wait := first; n.lacking() && n.fetch(context.WithoutCancel(ctx)) != nil; wait = min(2*wait, most) {
 			select {
 			case <-time.After(wait/2 + rand.N(wait/2)): // not all processes at once
 			case <-ctx.Done():
@@ -355,8 +357,10 @@ func adapt(last, used int64, in, target time.Duration) int64 {
 
 // Close ends the sequence and gives back what was taken and not handed out, if
 // nobody has taken any since. An error says that it was not given back: those
-// numbers are lost, and nothing else. Further calls do nothing. Calls of Next
-// that come later return [ErrNumbersClosed].
+// numbers are lost, and nothing else. It waits for a block that is being taken,
+// at most NumbersOptions.Timeout, and takes as much again for giving back.
+// Further calls do nothing. Calls of Next that wait, or come later, return
+// [ErrNumbersClosed].
 func (n *Numbers) Close() error {
 	n.mu.Lock()
 	if n.closed {
@@ -365,12 +369,13 @@ func (n *Numbers) Close() error {
 		return nil
 	}
 	n.closed = true
+	close(n.attempt) // whoever waits for it waits no more
+	n.attempt = make(chan struct{})
 	n.mu.Unlock()
 	n.cancel()
 	<-n.idle
 
 	n.mu.Lock()
-	close(n.attempt)
 	b := n.current.Load()
 	// From here on nobody gets a number of this block.
 	rest := span{min(b.next.Swap(b.end), b.end), b.end}
