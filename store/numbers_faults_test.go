@@ -142,6 +142,7 @@ func TestNumbersWait(t *testing.T) {
 	ran(t, db, 7)
 	o := store.NumbersOptions{MinBlock: 1, MaxBlock: 1, Timeout: time.Minute}
 	n := share(t, db).open(t, o)
+	closed := make(chan error, 1)
 	must(t, store.Retry(t.Context(), func() error {
 		return open(t, dsn).InTx(t.Context(), func(*store.Tx) error {
 			take(t, n, 1)
@@ -155,14 +156,51 @@ func TestNumbersWait(t *testing.T) {
 				_, err := n.Next(context.Background())
 				waiting <- err
 			}()
-			closed := make(chan error, 1)
 			go func() { closed <- n.Close() }()
 			if err := <-waiting; !errors.Is(err, store.ErrNumbersClosed) {
 				t.Errorf("while it is closed: %v", err)
 			}
-			return <-closed
+			return nil
 		})
 	}))
+	must(t, <-closed)
+}
+
+// Close waits for a block that is being taken: broken off it would be lost.
+func TestNumbersCloseWhileTaking(t *testing.T) {
+	dsn := "mysql:" + mariadbtest.DSN(t)
+	db := withTables(t, dsn)
+	ran(t, db, 7)
+	s := share(t, db)
+	n := s.open(t, store.NumbersOptions{Timeout: time.Minute})
+	closed := make(chan error, 1)
+	used := 17 // of 20: the next block is being asked for
+	must(t, open(t, dsn).InTx(t.Context(), func(tx *store.Tx) error {
+		if _, err := tx.Exec(t.Context(), "UPDATE gameid_numbers SET updated_ms = updated_ms + 1"); err != nil {
+			return err
+		}
+		take(t, n, used)
+		for waiting := 0; waiting == 0; {
+			const query = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%gameid_numbers%'"
+			if err := db.Get(t.Context(), &waiting, query); err != nil {
+				return err
+			}
+		}
+		go func() { closed <- n.Close() }()
+		for {
+			_, err := n.Next(t.Context())
+			if errors.Is(err, store.ErrNumbersClosed) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			used++
+		}
+	}))
+	must(t, <-closed)
+	next := number.Number(9170000 + used)
+	same(t, "after Close", take(t, s.open(t, store.NumbersOptions{}), 1), run(next, next))
 }
 
 // An answer that is lost loses a block, whether the statement was done or not,

@@ -539,17 +539,3 @@ func TestNumbersAllocations(t *testing.T) {
 		t.Errorf("Next allocates %v times", got)
 	}
 }
-
-// Close waits for the block that is being taken, so that none is lost.
-func TestNumbersCloseWhileTaking(t *testing.T) {
-	onBothWithShare(t, func(t *testing.T, db *store.DB, _ string) {
-		s := share(t, db)
-		want := number.Number(9170000)
-		for range 30 {
-			n := s.open(t, store.NumbersOptions{})
-			same(t, "after Close", take(t, n, 17), run(want, want+16)) // 16 of 20: the next block is asked for
-			must(t, n.Close())
-			want += 17
-		}
-	})
-}
