@@ -154,6 +154,10 @@ func columnThere(err error) bool {
 // inspect returns nil if the tables are as they should be. Otherwise fresh
 // tells whether create may make them so.
 func (sc *schema) inspect(ctx context.Context, s Session) (fresh bool, err error) {
+	return sc.look(ctx, s, false)
+}
+
+func (sc *schema) look(ctx context.Context, s Session, again bool) (fresh bool, err error) {
 	query := "SELECT name FROM sqlite_schema WHERE type = 'table'"
 	if s.Dialect() == MySQL {
 		query = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
@@ -204,6 +208,9 @@ func (sc *schema) inspect(ctx context.Context, s Session) (fresh bool, err error
 		return fault(false, "the tables have version %d and this program needs version %d", marks[0].Version, sc.version)
 	case marks[0].Version < sc.version:
 		return fault(true, "the tables have version %d and this program needs version %d: %s", marks[0].Version, sc.version, sc.older)
+	case len(missing) > 0 && !again:
+		// Somebody may have made them after the first look and before the mark.
+		return sc.look(ctx, s, true)
 	case len(missing) > 0:
 		return fault(false, "the table %q is missing: restore the database from a backup", missing[0])
 	}
