@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/tools/internal/cli"
 )
 
 // progress shows on stderr how far a check has come: first what takes only
@@ -19,12 +20,11 @@ import (
 // terminal nothing is shown for the first lineEvery, and a line of all
 // databases together from then on. It has no influence on the result.
 type progress struct {
-	w        io.Writer
-	terminal bool
-	options  []mpb.ContainerOption
-	names    []string
-	ended    chan struct{} // closed by stop
-	finished chan struct{} // closed when the last line is written
+	w         io.Writer
+	terminal  bool
+	options   []mpb.ContainerOption
+	names     []string
+	stopLines func() // nil on a terminal
 
 	mu     sync.Mutex
 	meters map[string]*meter // by name of the source
@@ -41,16 +41,14 @@ const lineEvery = 30 * time.Second
 func newProgress(w io.Writer, terminal bool, names []string, options ...mpb.ContainerOption) *progress {
 	p := &progress{
 		w: w, terminal: terminal, options: options, names: names, meters: make(map[string]*meter),
-		ended: make(chan struct{}), finished: make(chan struct{}),
 	}
 	for _, name := range names {
 		p.meters[name] = new(meter)
 	}
 	if terminal {
-		close(p.finished)
 		io.WriteString(w, "Reading the schemas and counting the rows ...\n")
 	} else {
-		go p.writeLines()
+		p.stopLines = cli.Every(lineEvery, p.writeLine)
 	}
 	return p
 }
@@ -113,22 +111,12 @@ func (p *progress) startBars() {
 	}
 }
 
-// writeLines writes a line now and then, until stop.
-func (p *progress) writeLines() {
-	defer close(p.finished)
-	ticker := time.NewTicker(lineEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.ended:
-			return
-		case <-ticker.C:
-			p.mu.Lock()
-			p.showEarly()
-			fmt.Fprintln(p.w, "mergecheck:", p.line(time.Now()))
-			p.mu.Unlock()
-		}
-	}
+// writeLine is called now and then where there is no terminal.
+func (p *progress) writeLine() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.showEarly()
+	fmt.Fprintln(p.w, "mergecheck:", p.line(time.Now()))
 }
 
 // line is about all databases together.
@@ -158,8 +146,9 @@ func (p *progress) line(now time.Time) string {
 
 // stop takes the bars off the screen, and ends the lines.
 func (p *progress) stop() {
-	close(p.ended)
-	<-p.finished
+	if p.stopLines != nil {
+		p.stopLines()
+	}
 	if p.bars == nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/merge"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 // known is what is found before the keys are read.
@@ -53,40 +54,29 @@ func TestEarly(t *testing.T) {
 // On a terminal what is known is there at once, then a line for every
 // database, and none of these is left at the end.
 func TestProgressOnTerminal(t *testing.T) {
-	screen := screenWriter{wrote: make(chan bool, 100)}
+	screen := clitest.NewScreen()
 	refresh := make(chan any)
-	p := newProgress(&screen, true, []string{"s1", "s2"}, mpb.WithManualRefresh(refresh))
-	<-screen.wrote
+	p := newProgress(screen, true, []string{"s1", "s2"}, mpb.WithManualRefresh(refresh))
+	<-screen.Wrote
 	p.quick(known)
-	<-screen.wrote
-	if diff := cmp.Diff("Reading the schemas and counting the rows ...\n"+knownText, screen.text.String()); diff != "" {
+	<-screen.Wrote
+	if diff := cmp.Diff("Reading the schemas and counting the rows ...\n"+knownText, screen.Text.String()); diff != "" {
 		t.Error(diff)
 	}
 	p.report(merge.Progress{Code: "key-collision", Source: "s2", Table: "items", SourceRows: 50, SourceTotal: 200})
 	p.report(merge.Progress{Source: "unknown"})
 	refresh <- time.Now()
-	<-screen.wrote
+	<-screen.Wrote
 	p.rests("s1", 99)
 	refresh <- time.Now()
-	<-screen.wrote
+	<-screen.Wrote
 	p.stop()
-	got := screen.text.String()
+	got := screen.Text.String()
 	for _, want := range []string{"s1", "waiting", "s2", "25 %  50 of 200 rows", "items key-collision", "[==>---", "resting: 99 threads are running"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen: %q", want, got)
 		}
 	}
-}
-
-// screenWriter tells when something was written.
-type screenWriter struct {
-	text  bytes.Buffer
-	wrote chan bool
-}
-
-func (s *screenWriter) Write(p []byte) (int, error) {
-	defer func() { s.wrote <- true }()
-	return s.text.Write(p)
 }
 
 // Elsewhere a short check leaves nothing, and a long one says every 30 seconds

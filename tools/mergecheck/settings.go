@@ -1,14 +1,10 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
-	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/internal/config"
 	"mergesafe/internal/nearest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
@@ -17,31 +13,25 @@ import (
 )
 
 func flags() []cliv3.Flag {
-	return []cliv3.Flag{
-		&cliv3.StringFlag{Name: "config", Value: databases.DefaultConfig},
-
+	own := []cliv3.Flag{
 		&cliv3.StringFlag{Name: "target"},
-		&cliv3.StringSliceFlag{Name: "include"},
-		&cliv3.StringSliceFlag{Name: "exclude"},
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.BoolFlag{Name: "matrix"},
 		&cliv3.StringFlag{Name: "rerun"},
 		&cliv3.StringFlag{Name: "since"},
 
-		&cliv3.StringSliceFlag{Name: "allow"},
 		&cliv3.StringSliceFlag{Name: "fail-on"},
 
 		&cliv3.BoolFlag{Name: "json"},
 		&cliv3.StringFlag{Name: "html"},
 		&cliv3.IntFlag{Name: "samples", Value: merge.DefaultSamples},
 
-		&cliv3.IntFlag{Name: "max-load"},
-		&cliv3.DurationFlag{Name: "pause"},
 		&cliv3.StringFlag{Name: "snapshot", Value: "on"},
 
 		&cliv3.BoolFlag{Name: "codes"},
 		&cliv3.BoolFlag{Name: "grants"},
 	}
+	return slices.Concat(databases.CheckFlags(), throttle.Flags(), own)
 }
 
 // settings are what the command line and the configuration ask for.
@@ -63,31 +53,18 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	}
 	s = settings{
 		matrix: cmd.Bool("matrix"), json: cmd.Bool("json"), html: cmd.String("html"),
-		throttle: throttle.Throttle{MaxLoad: cmd.Int("max-load"), Pause: cmd.Duration("pause")},
 		snapshot: cmd.String("snapshot") == "on",
 	}
-	declared, err := checkSection(cmd.String("config"), cmd.IsSet("config"))
-	if err != nil {
+	if s.throttle, err = throttle.Of(cmd); err != nil {
 		return s, err
 	}
-	s.options = merge.Options{
-		Samples: cmd.Int("samples"),
-		Include: declared.Include, Exclude: declared.Exclude,
-		Uniques: declared.Uniques, References: declared.References, IDs: declared.IDs, Accounts: declared.Accounts,
-		Allow: cmd.StringSlice("allow"), FailOn: cmd.StringSlice("fail-on"),
-		Propose: cmd.Bool("propose"),
+	if _, s.options, err = databases.CheckOptions(cmd); err != nil {
+		return s, err
 	}
+	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
 	if s.options.Samples == 0 {
 		s.options.Samples = -1 // none, rather than the default
 	}
-	// A pattern on the command line takes the place of those in the file.
-	if cmd.IsSet("include") {
-		s.options.Include = cmd.StringSlice("include")
-	}
-	if cmd.IsSet("exclude") {
-		s.options.Exclude = cmd.StringSlice("exclude")
-	}
-
 	args, target := cmd.Args().Slice(), cmd.String("target")
 	if file := cmd.String("rerun"); file != "" {
 		old, err := readEarlier(file)
@@ -126,12 +103,6 @@ func checkFlags(cmd *cliv3.Command) error {
 	if n := cmd.Int("samples"); n < 0 {
 		return cli.Usage("-samples %d: want 0 or more", n)
 	}
-	if n := cmd.Int("max-load"); cmd.IsSet("max-load") && n < 1 {
-		return cli.Usage("-max-load %d: want 1 or more running threads", n)
-	}
-	if d := cmd.Duration("pause"); d < 0 || d > time.Minute {
-		return cli.Usage("-pause %s: want 0s to 1m", d)
-	}
 	if s := cmd.String("snapshot"); s != "on" && s != "off" {
 		return cli.Usage("-snapshot %q: want on or off", s)
 	}
@@ -161,17 +132,4 @@ func checkFlags(cmd *cliv3.Command) error {
 		}
 	}
 	return nil
-}
-
-// checkSection returns the section [check] of the configuration. Only a file
-// that was asked for has to be there.
-func checkSection(file string, given bool) (config.Check, error) {
-	c, err := config.Load(file)
-	if errors.Is(err, fs.ErrNotExist) && !given {
-		return config.Check{}, nil
-	}
-	if err != nil {
-		return config.Check{}, err
-	}
-	return c.Check, nil
 }

@@ -9,28 +9,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
-	"mergesafe/tools/internal/cli"
 )
-
-// grace is how long a transaction that runs may go on after an interrupt. A
-// batch takes less than half a second where the database keeps up.
-const grace = 2 * time.Second
-
-func patienceFlag() cliv3.Flag {
-	return &cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultPatience}
-}
-
-// writeOptions are what the flags say about work that writes.
-func writeOptions(cmd *cliv3.Command) (transfer.Options, error) {
-	patience := cmd.Duration("patience")
-	switch {
-	case patience < 0 || patience > 24*time.Hour:
-		return transfer.Options{}, cli.Usage("-patience %s: want 0s to 24h", patience)
-	case patience == 0:
-		patience = -1 // rather than the default
-	}
-	return transfer.Options{Patience: patience, Grace: grace}, nil
-}
 
 // applied is what the document says of an apply.
 type applied struct {
@@ -43,28 +22,20 @@ func (s surroundings) applyCommand() *cliv3.Command {
 	return &cliv3.Command{
 		Name:        "apply",
 		Description: helpApply,
-		Flags:       append(throttleFlags(), configFlag(), jsonFlag(), patienceFlag()),
+		Flags:       workFlags(),
 		Action:      s.apply,
 	}
 }
 
 func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	const name = "apply"
-	spare, err := throttleOf(cmd)
-	if err != nil {
-		return err
-	}
-	options, err := writeOptions(cmd)
-	if err != nil {
-		return err
-	}
-	j, err := s.job(cmd)
+	j, options, spare, err := s.work(cmd)
 	if err != nil {
 		return err
 	}
 	before := s.announceApply(ctx, j)
 	began := time.Now()
-	w := s.watch(spare, append([]transfer.Database{j.target}, j.sources...))
+	w := s.watch(spare, j.all())
 	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.writing(options))
 	w.close()
 	d := j.document(name, done)

@@ -10,16 +10,11 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
-
-func configFlag() cliv3.Flag {
-	return &cliv3.StringFlag{Name: "config", Value: databases.DefaultConfig}
-}
 
 func jsonFlag() cliv3.Flag { return &cliv3.BoolFlag{Name: "json"} }
 
@@ -152,19 +147,12 @@ func (j *job) names() []string {
 	return append([]string{j.plan.Target.Name}, sourceNames(j.plan)...)
 }
 
+// all are the databases, the target first.
+func (j *job) all() []transfer.Database { return append([]transfer.Database{j.target}, j.sources...) }
+
 func sourceNames(p *transfer.Plan) (names []string) {
 	for _, w := range p.Sources {
 		names = append(names, w.Name)
 	}
 	return names
-}
-
-// loadConfig reads the configuration. Only a file that was asked for has to be
-// there.
-func loadConfig(cmd *cliv3.Command) (*config.Config, error) {
-	c, err := config.Load(cmd.String("config"))
-	if errors.Is(err, fs.ErrNotExist) && !cmd.IsSet("config") {
-		return new(config.Config), nil
-	}
-	return c, err
 }

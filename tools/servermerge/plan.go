@@ -15,6 +15,7 @@ import (
 	"mergesafe/merge/htmlreport"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
 )
 
@@ -22,12 +23,9 @@ func (s surroundings) planCommand() *cliv3.Command {
 	return &cliv3.Command{
 		Name:        "plan",
 		Description: helpPlan,
-		Flags: append(throttleFlags(), configFlag(), jsonFlag(),
+		Flags: append(append(databases.CheckFlags(), throttle.Flags()...), jsonFlag(),
 			&cliv3.StringFlag{Name: "o"},
 			&cliv3.StringFlag{Name: "html"},
-			&cliv3.StringSliceFlag{Name: "include"},
-			&cliv3.StringSliceFlag{Name: "exclude"},
-			&cliv3.StringSliceFlag{Name: "allow"},
 			&cliv3.BoolFlag{Name: "no-fence"},
 		),
 		Action: s.makePlan,
@@ -35,7 +33,7 @@ func (s surroundings) planCommand() *cliv3.Command {
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
-	spare, err := throttleOf(cmd)
+	spare, err := throttle.Of(cmd)
 	if err != nil {
 		return err
 	}
@@ -91,29 +89,16 @@ func (s surroundings) plan(ctx context.Context, all []transfer.Database, options
 }
 
 // planOptions are what configuration and flags say about the plan.
-func planOptions(cmd *cliv3.Command) (o transfer.PlanOptions, err error) {
-	c, err := loadConfig(cmd)
+func planOptions(cmd *cliv3.Command) (transfer.PlanOptions, error) {
+	c, check, err := databases.CheckOptions(cmd)
 	if err != nil {
-		return o, err
+		return transfer.PlanOptions{}, err
 	}
-	declared := c.Check
-	o = transfer.PlanOptions{
-		Check: merge.Options{
-			Include: declared.Include, Exclude: declared.Exclude,
-			Uniques: declared.Uniques, References: declared.References, IDs: declared.IDs, Accounts: declared.Accounts,
-			Allow: cmd.StringSlice("allow"),
-		},
+	return transfer.PlanOptions{
+		Check: check,
 		Names: c.Merge.Names, Copies: c.Merge.Copies,
 		NoFence: cmd.Bool("no-fence"),
-	}
-	// A pattern on the command line takes the place of those in the file.
-	if cmd.IsSet("include") {
-		o.Check.Include = cmd.StringSlice("include")
-	}
-	if cmd.IsSet("exclude") {
-		o.Check.Exclude = cmd.StringSlice("exclude")
-	}
-	return o, nil
+	}, nil
 }
 
 // refusedCode is the exit code of a plan that will be refused. It is

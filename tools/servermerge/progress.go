@@ -17,11 +17,10 @@ import (
 // progress shows on stderr how far the work has come: on a terminal as a bar,
 // elsewhere as a line every lineEvery. It has no influence on the result.
 type progress struct {
-	w        io.Writer
-	terminal bool
-	options  []mpb.ContainerOption
-	ended    chan struct{} // closed by stop
-	finished chan struct{} // closed when the last line is written
+	w         io.Writer
+	terminal  bool
+	options   []mpb.ContainerOption
+	stopLines func() // nil on a terminal
 
 	mu      sync.Mutex
 	meter   meter
@@ -39,11 +38,9 @@ func newProgress(w io.Writer, options ...mpb.ContainerOption) *progress {
 }
 
 func startProgress(w io.Writer, terminal bool, options ...mpb.ContainerOption) *progress {
-	p := &progress{w: w, terminal: terminal, options: options, ended: make(chan struct{}), finished: make(chan struct{})}
-	if terminal {
-		close(p.finished)
-	} else {
-		go p.writeLines()
+	p := &progress{w: w, terminal: terminal, options: options}
+	if !terminal {
+		p.stopLines = cli.Every(lineEvery, p.writeLine)
 	}
 	return p
 }
@@ -111,27 +108,18 @@ func (p *progress) text(now time.Time) string {
 	return printable.Text(p.waiting) + "  " + p.meter.text(now) // a terminal may cut the end off
 }
 
-// writeLines writes a line now and then, until stop.
-func (p *progress) writeLines() {
-	defer close(p.finished)
-	ticker := time.NewTicker(lineEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.ended:
-			return
-		case <-ticker.C:
-			p.mu.Lock()
-			fmt.Fprintln(p.w, "servermerge:", p.text(time.Now()))
-			p.mu.Unlock()
-		}
-	}
+// writeLine is called now and then where there is no terminal.
+func (p *progress) writeLine() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(p.w, "servermerge:", p.text(time.Now()))
 }
 
 // stop takes the bar off the screen, and ends the lines.
 func (p *progress) stop() {
-	close(p.ended)
-	<-p.finished
+	if p.stopLines != nil {
+		p.stopLines()
+	}
 	if p.bars != nil {
 		p.bar.Abort(true)
 		p.bars.Wait()

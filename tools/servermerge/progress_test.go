@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli/clitest"
 )
 
 func TestMeter(t *testing.T) {
@@ -49,36 +50,25 @@ func TestMeter(t *testing.T) {
 
 // On a terminal there is a bar, of which nothing is left at the end.
 func TestProgressOnTerminal(t *testing.T) {
-	screen := screenWriter{wrote: make(chan bool, 100)}
+	screen := clitest.NewScreen()
 	refresh := make(chan any)
-	p := startProgress(&screen, true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
+	p := startProgress(screen, true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
 	p.report(transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 50, Total: 200})
 	refresh <- time.Now()
-	<-screen.wrote
+	<-screen.Wrote
 	p.rests("s1", 99)
 	refresh <- time.Now()
-	<-screen.wrote
+	<-screen.Wrote
 	p.waits(errors.New("transfer: database \"s2\": gone"))
 	refresh <- time.Now()
-	<-screen.wrote
+	<-screen.Wrote
 	p.stop()
-	got := screen.text.String()
+	got := screen.Text.String()
 	for _, want := range []string{"copying  25 %  50 of 200 rows", "items of s2", "resting: 99 threads are running on s1", `waiting for a database: database "s2": gone`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen: %q", want, got)
 		}
 	}
-}
-
-// screenWriter tells when something was written.
-type screenWriter struct {
-	text  bytes.Buffer
-	wrote chan bool
-}
-
-func (s *screenWriter) Write(p []byte) (int, error) {
-	defer func() { s.wrote <- true }()
-	return s.text.Write(p)
 }
 
 // Elsewhere quick work leaves nothing, and long work says every 30 seconds how

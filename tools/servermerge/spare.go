@@ -3,30 +3,11 @@ package main
 import (
 	"context"
 	"strings"
-	"time"
-
-	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
-	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/throttle"
 )
-
-func throttleFlags() []cliv3.Flag {
-	return []cliv3.Flag{&cliv3.IntFlag{Name: "max-load"}, &cliv3.DurationFlag{Name: "pause"}}
-}
-
-func throttleOf(cmd *cliv3.Command) (throttle.Throttle, error) {
-	t := throttle.Throttle{MaxLoad: cmd.Int("max-load"), Pause: cmd.Duration("pause")}
-	if cmd.IsSet("max-load") && t.MaxLoad < 1 {
-		return t, cli.Usage("-max-load %d: want 1 or more running threads", t.MaxLoad)
-	}
-	if t.Pause < 0 || t.Pause > time.Minute {
-		return t, cli.Usage("-pause %s: want 0s to 1m", t.Pause)
-	}
-	return t, nil
-}
 
 // sparer waits between batches for the sake of whoever else works on the same
 // servers.

@@ -9,13 +9,14 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/databases"
 )
 
 func (s surroundings) statusCommand() *cliv3.Command {
 	return &cliv3.Command{
 		Name:        "status",
 		Description: helpStatus,
-		Flags:       []cliv3.Flag{configFlag(), jsonFlag()},
+		Flags:       []cliv3.Flag{databases.ConfigFlag(), jsonFlag()},
 		Action:      s.status,
 	}
 }

@@ -16,21 +16,13 @@ func (s surroundings) undoCommand() *cliv3.Command {
 	return &cliv3.Command{
 		Name:        "undo",
 		Description: helpUndo,
-		Flags:       append(throttleFlags(), configFlag(), jsonFlag(), patienceFlag(), &cliv3.BoolFlag{Name: "force"}),
+		Flags:       append(workFlags(), &cliv3.BoolFlag{Name: "force"}),
 		Action:      s.undo,
 	}
 }
 
 func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
-	spare, err := throttleOf(cmd)
-	if err != nil {
-		return err
-	}
-	options, err := writeOptions(cmd)
-	if err != nil {
-		return err
-	}
-	j, err := s.job(cmd)
+	j, options, spare, err := s.work(cmd)
 	if err != nil {
 		return err
 	}
@@ -44,7 +36,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if force {
 		fmt.Fprintf(s.stderr, "servermerge: forced: rows that were changed since the merge are removed too\n")
 	}
-	w := s.watch(spare, append([]transfer.Database{j.target}, j.sources...))
+	w := s.watch(spare, j.all())
 	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.writing(options), Force: force})
 	w.close()
 	d := j.document("undo", done)

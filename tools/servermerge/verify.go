@@ -16,25 +16,17 @@ func (s surroundings) verifyCommand() *cliv3.Command {
 	return &cliv3.Command{
 		Name:        "verify",
 		Description: helpVerify,
-		Flags:       append(throttleFlags(), configFlag(), jsonFlag(), patienceFlag()),
+		Flags:       workFlags(),
 		Action:      s.verify,
 	}
 }
 
 func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
-	spare, err := throttleOf(cmd)
+	j, options, spare, err := s.work(cmd)
 	if err != nil {
 		return err
 	}
-	options, err := writeOptions(cmd)
-	if err != nil {
-		return err
-	}
-	j, err := s.job(cmd)
-	if err != nil {
-		return err
-	}
-	w := s.watch(spare, append([]transfer.Database{j.target}, j.sources...))
+	w := s.watch(spare, j.all())
 	options.Progress, options.Waiting = w.reading(ctx), w.progress.waits
 	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, options)
 	w.close()

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"time"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/throttle"
+)
+
+// grace is how long a transaction that runs may go on after an interrupt. A
+// batch takes less than half a second where the database keeps up.
+const grace = 2 * time.Second
+
+// workFlags are those of the commands that work through a plan.
+func workFlags() []cliv3.Flag {
+	return append(throttle.Flags(), databases.ConfigFlag(), jsonFlag(),
+		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultPatience})
+}
+
+// work reads what a command with workFlags is to do, and how.
+func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spare throttle.Throttle, err error) {
+	if spare, err = throttle.Of(cmd); err != nil {
+		return nil, o, spare, err
+	}
+	patience := cmd.Duration("patience")
+	switch {
+	case patience < 0 || patience > 24*time.Hour:
+		return nil, o, spare, cli.Usage("-patience %s: want 0s to 24h", patience)
+	case patience == 0:
+		patience = -1 // rather than the default
+	}
+	j, err = s.job(cmd)
+	return j, transfer.Options{Patience: patience, Grace: grace}, spare, err
+}
