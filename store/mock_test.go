@@ -271,3 +271,38 @@ func TestLoadFaults(t *testing.T) {
 	_, err = db.Registry().Load(t.Context(), 7)
 	is(t, err, []error{store.ErrUnavailable})
 }
+
+// Tables that another process makes between the look at the tables and the
+// look at their version are not taken for lost.
+func TestTablesMadeMeanwhile(t *testing.T) {
+	names := func(names ...string) *sqlmock.Rows {
+		rows := sqlmock.NewRows([]string{"table_name"})
+		for _, name := range append(names, store.SchemaTable, "players", "items", "guilds", "guild_members", store.RegistryTable) {
+			rows.AddRow(name)
+		}
+		return rows
+	}
+	for _, tt := range []struct {
+		name   string
+		second *sqlmock.Rows
+		want   []error
+	}{
+		{"there at the second look", names(store.NumbersTable), nil},
+		{"gone", names(), []error{store.ErrSchema}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			db, m := mock(t)
+			version := func() *sqlmock.Rows {
+				return sqlmock.NewRows([]string{"application", "version"}).AddRow("mergesafe", store.SchemaVersion)
+			}
+			m.ExpectQuery("SELECT table_name").WillReturnRows(names())
+			m.ExpectQuery("SELECT application").WillReturnRows(version())
+			m.ExpectQuery("SELECT table_name").WillReturnRows(tt.second)
+			m.ExpectQuery("SELECT application").WillReturnRows(version())
+			err := db.CheckSchema(t.Context())
+			if is(t, err, tt.want); tt.want == nil && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -157,6 +157,7 @@ func (sc *schema) inspect(ctx context.Context, s Session) (fresh bool, err error
 	return sc.look(ctx, s, false)
 }
 
+// look is inspect. again tells that it is the second look.
 func (sc *schema) look(ctx context.Context, s Session, again bool) (fresh bool, err error) {
 	query := "SELECT name FROM sqlite_schema WHERE type = 'table'"
 	if s.Dialect() == MySQL {
