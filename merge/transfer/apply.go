@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -74,13 +73,10 @@ func Apply(ctx context.Context, plan *Plan, target Database, sources []Database,
 	if err := r.renameOwn(ctx); err != nil {
 		return nil, err
 	}
-	r.done, r.total = 0, plan.Rows()
-	for i := range plan.Tables {
-		for j := range plan.Sources {
-			if err := r.copyAll(ctx, &plan.Tables[i], j); err != nil {
-				return nil, err
-			}
-		}
+	r.step(plan.Rows())
+	err = r.together(ctx, writing, r.parts(0), func(ctx context.Context, w *run, p part) error { return w.copyAll(ctx, p) })
+	if err != nil {
+		return nil, err
 	}
 	err = r.persist(ctx, "completing the merge", func(ctx context.Context) error {
 		if err := r.checkReferences(ctx); err != nil {
@@ -190,13 +186,12 @@ func marksMoved(w World, now []store.Server) string {
 func (r *run) layout(table string) *layout { return r.layouts[table] }
 
 // copyAll copies the rows of one table from one source.
-func (r *run) copyAll(ctx context.Context, t *Table, source int) error {
-	l, src := r.layout(t.Name), r.sources[source]
+func (r *run) copyAll(ctx context.Context, p part) error {
+	t, src := &r.plan.Tables[p.table], r.sources[p.source]
+	l := r.layout(t.Name)
 	doing := fmt.Sprintf("copying table %q of %q", t.Name, src.Name)
 	change := r.renames.of(src.Name, l)
-	start := r.done
-	return r.persist(ctx, doing, func(soft context.Context) error {
-		r.done = start
+	return r.do(ctx, doing, func(soft context.Context) error {
 		m, err := r.manifest.mark(soft, StepCopy, src.Name, t.Name)
 		if err != nil {
 			return err
@@ -205,7 +200,7 @@ func (r *run) copyAll(ctx context.Context, t *Table, source int) error {
 		if m.finished {
 			return nil
 		}
-		return r.each(ctx, soft, src, l, m, expected{rows: t.Sources[source].Rows, sum: t.Sources[source].Sum}, func(rows [][]any) error {
+		return r.each(ctx, soft, src, l, m, expected{rows: t.Sources[p.source].Rows, sum: t.Sources[p.source].Sum}, func(rows [][]any) error {
 			if change != nil {
 				for _, row := range rows {
 					if _, err := change(row); err != nil {
@@ -231,11 +226,11 @@ type expected struct {
 // the end all rows together must be those that were planned.
 func (r *run) each(ctx, soft context.Context, from *link, l *layout, m *mark, want expected, work func(rows [][]any) error) error {
 	p := newPace(r.opts.Batch)
-	most := int64(math.MaxInt64)
+	most := int64(all)
 	if want.part {
 		most = want.rows - m.rows
 	}
-	next, stop := pages(soft, from, l, m.after, p.size, most)
+	next, stop := pages(soft, from, l, m.after, p.size, most, true)
 	defer stop()
 	for {
 		if err := r.between(ctx); err != nil {
@@ -334,12 +329,7 @@ func rowSize(row []any) (n int) {
 // renameOwn renames the target's own rows, before others come that need their
 // names.
 func (r *run) renameOwn(ctx context.Context) error {
-	r.done, r.total = 0, 0
-	for i := range r.plan.Tables {
-		if t := &r.plan.Tables[i]; t.Target.Sum != t.Target.After {
-			r.total += t.Target.Rows
-		}
-	}
+	r.step(r.renamedRows())
 	for i := range r.plan.Tables {
 		t := &r.plan.Tables[i]
 		if t.Target.Sum == t.Target.After {
@@ -347,7 +337,7 @@ func (r *run) renameOwn(ctx context.Context) error {
 		}
 		l := r.layout(t.Name)
 		change := r.renames.of(r.target.Name, l)
-		err := r.persist(ctx, fmt.Sprintf("renaming in table %q of %q", t.Name, r.target.Name), func(soft context.Context) error {
+		err := r.do(ctx, fmt.Sprintf("renaming in table %q of %q", t.Name, r.target.Name), func(soft context.Context) error {
 			m, err := r.manifest.mark(soft, StepRename, r.target.Name, t.Name)
 			if err != nil || m.finished {
 				return err
@@ -363,6 +353,17 @@ func (r *run) renameOwn(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// renamedRows is how many own rows the target has in tables in which some of
+// them are renamed.
+func (r *run) renamedRows() (n int64) {
+	for i := range r.plan.Tables {
+		if t := &r.plan.Tables[i]; t.Target.Sum != t.Target.After {
+			n += t.Target.Rows
+		}
+	}
+	return n
 }
 
 // rewrite changes rows of the target where they are.

@@ -44,6 +44,7 @@ type link struct {
 
 	db     *store.DB // nil until it is used
 	shared bool      // db belongs to another link
+	share  int       // one of how many that hold pages of rows; 0 for one
 
 	conn     *sql.Conn
 	prepared map[string]driver.Stmt

@@ -3,10 +3,12 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"math"
 )
 
 // A page is a run of rows in the order of their keys. It is cut at pageBytes,
-// so that memory does not depend on how long the rows are.
+// or the share of it that a worker has, so that memory depends neither on how
+// long the rows are nor on how many work.
 const pageBytes = 8 << 20
 
 type page struct {
@@ -19,7 +21,7 @@ type page struct {
 // readPage reads at most n rows, from after a key on; nil stands for the
 // beginning. If there is a hasher, it sums them up.
 func readPage(ctx context.Context, on *link, l *layout, after []any, n int, h *hasher) (*page, error) {
-	query, args := l.page(after == nil), []any{}
+	query, args, limit := l.page(after == nil), []any{}, pageBytes/max(1, on.share)
 	if after != nil {
 		args = l.afterArgs(after)
 	}
@@ -41,7 +43,7 @@ func readPage(ctx context.Context, on *link, l *layout, after []any, n int, h *h
 			}
 			p.sum = p.sum.Add(sum)
 		}
-		if p.bytes >= pageBytes {
+		if p.bytes >= limit {
 			p.last = false
 			return false, nil
 		}
@@ -77,18 +79,64 @@ func (l *layout) tidy(row []any) int {
 	return size
 }
 
-// contents reads a whole table and sums it up, as it is and as change makes
-// it. change may be nil.
-func contents(ctx context.Context, on *link, l *layout, change func(row []any) (bool, error), progress func(rows int)) (Content, error) {
+// pages reads a table page by page in the background, one page ahead, from
+// after a key on, and no more rows than most. size says how many rows the next
+// page should have. With summed, every page has its sum.
+func pages(ctx context.Context, on *link, l *layout, after []any, size func() int, most int64, summed bool) (next func() (*page, error), stop func()) {
+	type answer struct {
+		page *page
+		err  error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	answers := make(chan answer, 1)
+	done := make(chan struct{})
+	go func() {
+		var h *hasher
+		if summed {
+			h = new(hasher)
+		}
+		defer close(done)
+		defer close(answers)
+		for {
+			p, err := readPage(ctx, on, l, after, int(min(int64(size()), most)), h)
+			if err == nil {
+				most -= int64(len(p.rows))
+				p.last = p.last || most == 0
+			}
+			select {
+			case answers <- answer{p, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil || p.last {
+				return
+			}
+			after = l.keyOf(p.rows[len(p.rows)-1])
+		}
+	}()
+	next = func() (*page, error) {
+		a, ok := <-answers
+		if !ok {
+			return nil, ctx.Err()
+		}
+		return a.page, a.err
+	}
+	return next, func() { cancel(); <-done }
+}
+
+// contents reads the rows of a table, the first most of them, and sums them
+// up, as they are and as change makes them. change may be nil. between is called
+// after every page with its number of rows; its error ends the reading.
+func contents(ctx context.Context, on *link, l *layout, most int64, change func(row []any) (bool, error), between func(rows int) error) (Content, error) {
 	var c Content
 	var h hasher
-	var after []any
-	const n = 2000
+	if most == 0 {
+		return c, nil
+	}
+	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, most, false)
+	defer stop()
 	for {
-		if err := ctx.Err(); err != nil {
-			return c, err
-		}
-		p, err := readPage(ctx, on, l, after, n, nil)
+		p, err := next()
 		if err != nil {
 			return c, err
 		}
@@ -98,7 +146,6 @@ func contents(ctx context.Context, on *link, l *layout, change func(row []any) (
 				return c, fmt.Errorf("table %q of %q: %w", l.table, on.Name, err)
 			}
 			c.Sum = c.Sum.Add(sum)
-			after = l.keyOf(row)
 			if change != nil {
 				changed, err := change(row)
 				if err != nil {
@@ -113,11 +160,14 @@ func contents(ctx context.Context, on *link, l *layout, change func(row []any) (
 			c.After = c.After.Add(sum)
 		}
 		c.Rows += int64(len(p.rows))
-		if progress != nil {
-			progress(len(p.rows))
+		if err := between(len(p.rows)); err != nil {
+			return c, err
 		}
 		if p.last {
 			return c, nil
 		}
 	}
 }
+
+// all is more rows than any table has.
+const all = math.MaxInt64

@@ -334,11 +334,12 @@ func (p *planner) measure(ctx context.Context) error {
 			if s.table(t.Name) == nil {
 				continue
 			}
-			c, err := contents(ctx, p.links[j], l, renames.of(s.Name(), l), func(n int) {
+			c, err := contents(ctx, p.links[j], l, all, renames.of(s.Name(), l), func(n int) error {
 				done += int64(n)
 				if p.opts.Progress != nil {
 					p.opts.Progress(Progress{Step: StepMeasure, Database: s.Name(), Table: t.Name, Rows: done, Total: total})
 				}
+				return ctx.Err()
 			})
 			if err != nil {
 				return err

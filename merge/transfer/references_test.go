@@ -61,7 +61,7 @@ func TestReferencesChecked(t *testing.T) {
 		all := []Database{gameWorld(t, e, "s1", 1, 3, "a"), gameWorld(t, e, "s2", 2, 600, "b")}
 		p := mustPlan(t, all[0], all[1:], PlanOptions{})
 		removed := false
-		_, err := Apply(t.Context(), p, all[0], all[1:], Options{Batch: time.Microsecond, Pause: func(context.Context) error {
+		_, err := Apply(t.Context(), p, all[0], all[1:], Options{Parallel: 1, Batch: time.Microsecond, Pause: func(context.Context) error {
 			if !removed && number(t, all[0], "SELECT COUNT(*) FROM players") == 603 && number(t, all[0], "SELECT COUNT(*) FROM items") == 9 {
 				removed = true
 				exec(t, all[0], "DELETE FROM players WHERE name = 'b501'")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mergesafe/merge"
@@ -31,8 +32,15 @@ type Options struct {
 	// ends. The default is 10 s.
 	Grace time.Duration
 
-	// Pause, if not nil, is called between transactions and may wait to spare
-	// the databases. Its error breaks the work off, resumable.
+	// Parallel is how many tables, or rows of how many sources of one, are
+	// copied or removed at a time, each over connections of its own. The default
+	// is [DefaultParallel]. SQLite has one writer at a time, whatever it says.
+	Parallel int
+
+	// Pause, if not nil, is called between transactions, and between pages
+	// where only is read, and may wait to spare the databases. Its error breaks
+	// the work off, resumable. Like Progress and Waiting it is called by one
+	// goroutine at a time.
 	Pause func(ctx context.Context) error
 
 	// Progress, if not nil, is told how far the work has come.
@@ -56,13 +64,32 @@ func (o Options) withDefaults() Options {
 	set(&o.Patience, DefaultPatience)
 	set(&o.Batch, 400*time.Millisecond)
 	set(&o.Grace, 10*time.Second)
+	if o.Parallel == 0 {
+		o.Parallel = DefaultParallel
+	}
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	var one sync.Mutex
+	if pause := o.Pause; pause != nil {
+		o.Pause = func(ctx context.Context) error {
+			one.Lock()
+			defer one.Unlock()
+			return pause(ctx)
+		}
+	}
+	if waiting := o.Waiting; waiting != nil {
+		o.Waiting = func(err error) {
+			one.Lock()
+			defer one.Unlock()
+			waiting(err)
+		}
 	}
 	return o
 }
 
-// run is one attempt to carry something out.
+// run is one attempt to carry something out, or one worker of it: see
+// [run.together].
 type run struct {
 	opts     Options
 	plan     *Plan
@@ -76,8 +103,10 @@ type run struct {
 	// references are those of the target's tables, by table.
 	references map[string][]merge.Reference
 
-	moved       int64 // transactions that were committed, to see that it goes on
-	done, total int64 // rows of the current step
+	moved int64 // transactions that were committed, to see that it goes on
+
+	tally *tally // shared by all workers
+	told  int64  // rows that this one has told of in its part
 }
 
 // open takes the databases, in the order of the plan.
@@ -85,7 +114,7 @@ func (r *run) open(p *Plan, target Database, sources []Database) error {
 	if err := p.validate(); err != nil {
 		return err
 	}
-	r.plan, r.renames, r.layouts = p, newRenamer(p), make(map[string]*layout)
+	r.plan, r.renames, r.layouts, r.tally = p, newRenamer(p), make(map[string]*layout), new(tally)
 	if target.Name != p.Target.Name || len(sources) != len(p.Sources) {
 		return fmt.Errorf("transfer: the plan is for %q and %d sources, got %q and %d", p.Target.Name, len(p.Sources), target.Name, len(sources))
 	}
@@ -169,8 +198,8 @@ func (r *run) persist(ctx context.Context, doing string, f func(ctx context.Cont
 	wait, since, moved := shortest, time.Time{}, r.moved
 	for {
 		err := f(soft)
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, ErrStopped) {
+			return err
 		}
 		if ctx.Err() != nil {
 			r.drop()
@@ -217,59 +246,13 @@ func (r *run) between(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if r.opts.Pause != nil {
-		if err := r.opts.Pause(ctx); err != nil {
+		if err := r.opts.Pause(ctx); ctx.Err() != nil {
+			return context.Cause(ctx)
+		} else if err != nil {
 			return &StoppedError{Doing: "pausing", Cause: err}
 		}
 	}
 	return nil
-}
-
-func (r *run) progress(step, database, table string, rows int) {
-	r.done += int64(rows)
-	if r.opts.Progress != nil {
-		r.opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: r.done, Total: r.total})
-	}
-}
-
-// pages reads a table page by page in the background, one page ahead, from
-// after a key on. size says how many rows the next page should have.
-func pages(ctx context.Context, on *link, l *layout, after []any, size func() int, most int64) (next func() (*page, error), stop func()) {
-	type answer struct {
-		page *page
-		err  error
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	answers := make(chan answer, 1)
-	done := make(chan struct{})
-	go func() {
-		var h hasher
-		defer close(done)
-		defer close(answers)
-		for {
-			p, err := readPage(ctx, on, l, after, int(min(int64(size()), most)), &h)
-			if err == nil {
-				most -= int64(len(p.rows))
-				p.last = p.last || most == 0
-			}
-			select {
-			case answers <- answer{p, err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil || p.last {
-				return
-			}
-			after = l.keyOf(p.rows[len(p.rows)-1])
-		}
-	}()
-	next = func() (*page, error) {
-		a, ok := <-answers
-		if !ok {
-			return nil, context.Canceled
-		}
-		return a.page, a.err
-	}
-	return next, func() { cancel(); <-done }
 }
 
 // pace decides how many rows a batch has, by how long the last one took.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"mergesafe/store"
 )
@@ -62,6 +63,7 @@ func Undo(ctx context.Context, plan *Plan, target Database, sources []Database, 
 	if err := r.open(plan, target, sources); err != nil {
 		return nil, err
 	}
+	r.target.unchecked = true // what refers to the rows is looked for before
 	u := &undo{run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
 	state := ""
 	err := r.persist(ctx, "looking at the target", func(ctx context.Context) (err error) {
@@ -121,10 +123,6 @@ func (u *undo) prepare(ctx context.Context, target Database, state string) error
 			return nil
 		}
 		u.know(s)
-		if u.circular() {
-			u.target.unchecked = true
-			u.target.drop() // its session checks
-		}
 		if u.registry {
 			db, err := store.OpenReadOnly(soft, target.DSN)
 			if err != nil {
@@ -148,14 +146,15 @@ func (u *undo) prepare(ctx context.Context, target Database, state string) error
 		if len(ids) > 0 {
 			refuse("", "the merge %s came later: undo that first", strings.Join(ids, ", "))
 		}
-		if len(reasons) > 0 || state == stateUndoing || state == statePreparing {
-			return nil
-		}
-		reasons, err = u.compareAll(ctx, target.Name)
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
+	}
+	if len(reasons) == 0 && state != stateUndoing && state != statePreparing {
+		if reasons, err = u.compareAll(ctx); err != nil {
+			return err
+		}
 	}
 	if len(reasons) > 0 {
 		return &RefusedError{Doing: "undo", Refusals: reasons}
@@ -163,62 +162,98 @@ func (u *undo) prepare(ctx context.Context, target Database, state string) error
 	return u.persist(ctx, "beginning the undo", func(ctx context.Context) error { return u.manifest.advance(ctx, state, stateUndoing) })
 }
 
-// compareAll holds every row that was copied against its source.
-func (u *undo) compareAll(ctx context.Context, target string) (reasons []Refusal, err error) {
-	u.run.done, u.total = 0, u.plan.Rows()
+// compareAll holds every row that was copied against its source, and says what
+// stands against removing them. A table whose sum is as it should be needs no
+// look at single rows.
+func (u *undo) compareAll(ctx context.Context) (reasons []Refusal, err error) {
+	total := u.plan.Rows()
+	for i := range u.plan.Tables {
+		total += u.plan.Tables[i].Target.Rows + u.plan.Tables[i].Rows()
+	}
+	u.step(total)
+	found, err := u.readAll(ctx, StepCompare, true)
+	if err != nil {
+		return nil, err
+	}
+	planned := make(map[string]bool) // tables that are exactly as the merge left them
 	for i := range u.plan.Tables {
 		t := &u.plan.Tables[i]
-		l := u.layout(t.Name)
-		var changed, missing int64
-		refer := make(map[string]int64)
-		for j := range t.Sources {
-			m, err := u.manifest.mark(ctx, StepCopy, u.sources[j].Name, t.Name)
-			if err != nil {
-				return nil, err
+		want := Content{Rows: t.Target.Rows, Sum: t.Target.After}
+		for _, c := range found[i][1:] {
+			want.Rows += c.Rows
+			want.Sum = want.Sum.Add(c.After)
+		}
+		planned[t.Name] = found[i][0].Rows == want.Rows && found[i][0].Sum == want.Sum
+	}
+	for i := range u.plan.Tables {
+		err := u.do(ctx, fmt.Sprintf("comparing table %q", u.plan.Tables[i].Name), func(soft context.Context) error {
+			more, err := u.compareTable(ctx, soft, i, found[i][1:], planned)
+			if err == nil {
+				reasons = append(reasons, more...)
 			}
-			limit := *m
-			err = u.compare(ctx, j, l, &limit, func(d *Difference, _, _ []any) error {
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return reasons, nil
+}
+
+// compareTable looks at one table: at the rows that were copied, of each source
+// as many as copied says, unless all is as planned, and at what refers to them.
+func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Content, planned map[string]bool) (reasons []Refusal, err error) {
+	t := &u.plan.Tables[table]
+	l := u.layout(t.Name)
+	var changed, missing int64
+	var samples []Difference
+	refer := make(map[string]int64)
+	for j, c := range copied {
+		if !planned[t.Name] {
+			err := u.compare(ctx, soft, j, l, c.Rows, func(d *Difference, _, _ []any) error {
 				if d.Missing {
 					missing++
 				} else {
 					changed++
 				}
-				if len(u.done.Samples) < maxSamples {
-					u.done.Samples = append(u.done.Samples, *d)
+				if len(u.done.Samples)+len(samples) < maxSamples {
+					samples = append(samples, *d)
 				}
 				return nil
 			})
 			if err != nil {
 				return nil, err
 			}
-			if limit.rows != 0 || limit.sum != (Sum{}) {
-				return nil, &ChangedError{Database: u.sources[j].Name, Table: t.Name, Rows: m.rows - limit.rows, Want: m.rows}
-			}
-			if err := u.referring(ctx, j, t, l, m.rows, refer); err != nil {
-				return nil, err
-			}
-			u.progress(StepCompare, u.sources[j].Name, t.Name, int(m.rows))
 		}
-		u.done.Changed += changed
-		u.done.Missing += missing
-		if changed+missing > 0 && !u.force {
-			reasons = append(reasons, Refusal{Source: target, Table: t.Name,
-				Reason: fmt.Sprintf("%d rows were changed and %d are gone since they were copied: what was done with them would be lost; to remove them nevertheless, force it", changed, missing)})
+		if err := u.referring(ctx, soft, j, t, l, c.Rows, planned, refer); err != nil {
+			return nil, err
 		}
-		for _, what := range slices.Sorted(maps.Keys(refer)) {
-			if refer[what] > 0 {
-				reasons = append(reasons, Refusal{Source: target, Table: t.Name,
-					Reason: fmt.Sprintf("%d rows of %s that did not come with the merge refer to rows that did: give them something else to refer to, or remove them", refer[what], what)})
-			}
+	}
+	u.done.Changed += changed
+	u.done.Missing += missing
+	u.done.Samples = append(u.done.Samples, samples...)
+	refuse := func(format string, args ...any) {
+		reasons = append(reasons, Refusal{Source: u.target.Name, Table: t.Name, Reason: fmt.Sprintf(format, args...)})
+	}
+	if changed+missing > 0 && !u.force {
+		refuse("%d rows were changed and %d are gone since they were copied: what was done with them would be lost; to remove them nevertheless, force it", changed, missing)
+	}
+	for _, what := range slices.Sorted(maps.Keys(refer)) {
+		if refer[what] > 0 {
+			refuse("%d rows of %s that did not come with the merge refer to rows that did: give them something else to refer to, or remove them", refer[what], what)
 		}
 	}
 	return reasons, nil
 }
 
 // referring counts the rows of the target that refer to the rows of a source
-// and are more than those that do so in the source. It counts by reference.
-func (u *undo) referring(ctx context.Context, source int, t *Table, l *layout, rows int64, found map[string]int64) error {
+// and are more than those that do so in the source. It counts by reference. In
+// tables that are as planned there are none.
+func (u *undo) referring(ctx, soft context.Context, source int, t *Table, l *layout, rows int64, planned map[string]bool, found map[string]int64) error {
 	for _, from := range slices.Sorted(maps.Keys(u.references)) {
+		if planned[from] {
+			continue
+		}
 		for _, ref := range u.references[from] {
 			if ref.ToTable != t.Name {
 				continue
@@ -231,7 +266,7 @@ func (u *undo) referring(ctx context.Context, source int, t *Table, l *layout, r
 				continue
 			}
 			what := from + " (" + strings.Join(ref.Columns, ", ") + ")"
-			n, err := u.countReferring(ctx, source, l, columns, from, ref.Columns, rows)
+			n, err := u.countReferring(ctx, soft, source, l, columns, from, ref.Columns, rows)
 			if err != nil {
 				return err
 			}
@@ -241,7 +276,7 @@ func (u *undo) referring(ctx context.Context, source int, t *Table, l *layout, r
 	return nil
 }
 
-func (u *undo) countReferring(ctx context.Context, source int, l *layout, to []int, from string, columns []string, rows int64) (more int64, err error) {
+func (u *undo) countReferring(ctx, soft context.Context, source int, l *layout, to []int, from string, columns []string, rows int64) (more int64, err error) {
 	// What came along refers to what came along: those are as many as in the
 	// source, as far as the table was copied.
 	copied := u.plan.table(from)
@@ -258,7 +293,7 @@ func (u *undo) countReferring(ctx context.Context, source int, l *layout, to []i
 			}
 		}
 		query := "SELECT COUNT(*) FROM " + d.quote(from) + " WHERE " + ref.equal(len(page))
-		err = on.rows(ctx, query, false, args, func(row []any) (bool, error) {
+		err = on.rows(soft, query, len(page) == d.most(len(to)), args, func(row []any) (bool, error) {
 			n, _ = row[0].(int64)
 			return true, nil
 		})
@@ -266,10 +301,10 @@ func (u *undo) countReferring(ctx context.Context, source int, l *layout, to []i
 	}
 	var after []any
 	for rows > 0 {
-		if err := ctx.Err(); err != nil {
+		if err := u.between(ctx); err != nil {
 			return 0, err
 		}
-		p, err := readPage(ctx, u.sources[source], l, after, int(min(rows, int64(l.dialect.most(len(to))))), nil)
+		p, err := readPage(soft, u.sources[source], l, after, int(min(rows, int64(l.dialect.most(len(to))))), nil)
 		if err != nil || len(p.rows) == 0 {
 			return more, err
 		}
@@ -293,98 +328,100 @@ func (u *undo) countReferring(ctx context.Context, source int, l *layout, to []i
 	return more, nil
 }
 
-// circular reports whether tables refer to each other, or to themselves, so
-// that no order of removing satisfies every foreign key at every moment.
-func (u *undo) circular() bool {
-	for i := range u.plan.Tables {
-		for _, ref := range u.references[u.plan.Tables[i].Name] {
-			for _, later := range u.plan.Tables[i:] {
-				if later.Name == ref.ToTable {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// remove deletes the copied rows, those that refer to others first.
+// remove deletes the copied rows.
 func (u *undo) remove(ctx context.Context, _ []Database) error {
-	u.run.done, u.total = 0, u.plan.Rows()
-	for i := len(u.plan.Tables) - 1; i >= 0; i-- {
-		t := &u.plan.Tables[i]
-		l := u.layout(t.Name)
-		for j := range t.Sources {
-			src := u.sources[j]
-			change := u.renames.of(src.Name, l)
-			start := u.run.done
-			err := u.persist(ctx, fmt.Sprintf("removing the rows of %q from table %q", src.Name, t.Name), func(soft context.Context) error {
-				u.run.done = start
-				copied, err := u.manifest.mark(soft, StepCopy, src.Name, t.Name)
-				if err != nil || copied.rows == 0 {
-					return err
-				}
-				m, err := u.manifest.mark(soft, StepUndo, src.Name, t.Name)
-				if err != nil || m.finished {
-					return err
-				}
-				u.progress(StepUndo, src.Name, t.Name, int(m.rows))
-				return u.each(ctx, soft, src, l, m, expected{rows: copied.rows, sum: copied.sum, part: true}, func(rows [][]any) error {
-					if change != nil {
-						for _, row := range rows {
-							if _, err := change(row); err != nil {
-								return err
-							}
-						}
-					}
-					return u.delete(soft, src.Name, l, rows)
-				})
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	u.step(u.plan.Rows())
+	return u.together(ctx, writing, u.parts(0), u.removePart)
 }
 
-// delete removes the rows with the keys of these from the target.
-func (u *undo) delete(ctx context.Context, source string, l *layout, rows [][]any) error {
-	most := l.dialect.most(len(l.key))
-	for len(rows) > 0 {
-		part := rows[:min(most, len(rows))]
-		rows = rows[len(part):]
-		there, err := u.lookup(ctx, u.target, l, part)
-		if err != nil {
+func (u *undo) removePart(ctx context.Context, w *run, p part) error {
+	l, src := w.layout(w.plan.Tables[p.table].Name), w.sources[p.source]
+	change := w.renames.of(src.Name, l)
+	return w.do(ctx, fmt.Sprintf("removing the rows of %q from table %q", src.Name, l.table), func(soft context.Context) error {
+		copied, err := w.manifest.mark(soft, StepCopy, src.Name, l.table)
+		if err != nil || copied.rows == 0 {
 			return err
 		}
-		var args []any
-		n := 0
+		m, err := w.manifest.mark(soft, StepUndo, src.Name, l.table)
+		if err != nil || m.finished {
+			return err
+		}
+		w.progress(StepUndo, src.Name, l.table, int(m.rows))
+		removed := int64(0) // by the last batch, which may have been rolled back
+		err = w.each(ctx, soft, src, l, m, expected{rows: copied.rows, sum: copied.sum, part: true}, func(rows [][]any) error {
+			atomic.AddInt64(&u.done.Rows, removed)
+			if change != nil {
+				for _, row := range rows {
+					if _, err := change(row); err != nil {
+						return err
+					}
+				}
+			}
+			removed, err = u.delete(soft, w.target, src.Name, l, rows)
+			return err
+		})
+		if err == nil {
+			atomic.AddInt64(&u.done.Rows, removed)
+		}
+		return err
+	})
+}
+
+// delete removes the rows with the keys of these from the target, and returns
+// how many there were. If one is not as it was copied, and there is no force, it
+// returns an error, and the transaction has to be rolled back.
+func (u *undo) delete(ctx context.Context, on *link, source string, l *layout, rows [][]any) (removed int64, err error) {
+	for part := range slices.Chunk(rows, l.dialect.most(len(l.key))) {
+		there, err := u.take(ctx, on, l, part)
+		if err != nil {
+			return removed, err
+		}
 		for i, row := range part {
 			d := l.difference(row, there[i])
-			if d != nil && d.Missing {
-				continue
-			}
-			if d != nil && !u.force {
+			if d != nil && !d.Missing && !u.force {
 				d.Source = source
-				return fmt.Errorf("%s: it was changed while the undo ran; stop what writes there, then force the undo or set the row right", d)
+				return removed, fmt.Errorf("%s: it was changed while the undo ran; stop what writes there, then force the undo or set the row right", d)
 			}
-			args = append(args, l.keyOf(row)...)
-			n++
+			if there[i] != nil {
+				removed++
+			}
 		}
-		if n == 0 {
-			continue
-		}
-		got, err := u.target.exec(ctx, "delete", "DELETE FROM "+l.dialect.quote(l.table)+" WHERE "+l.equal(n), n == most, args...)
-		if err != nil {
-			return err
-		}
-		if got != int64(n) {
-			return fmt.Errorf("table %q: %d rows were removed, want %d: something else happened there", l.table, got, n)
-		}
-		u.done.Rows += got
 	}
-	return nil
+	return removed, nil
+}
+
+// take deletes the rows with the keys of these, and returns them as they were;
+// nil where there was none.
+func (u *undo) take(ctx context.Context, on *link, l *layout, rows [][]any) (there [][]any, err error) {
+	remove := "DELETE FROM " + l.dialect.quote(l.table) + " WHERE " + l.equal(len(rows))
+	full := len(rows) == l.dialect.most(len(l.key))
+	if u.plan.Engine != "mysql" {
+		if err := on.tripped("before delete"); err != nil {
+			return nil, err
+		}
+		there, err = find(ctx, on, l, remove+" RETURNING "+strings.Join(l.reads, ", "), rows)
+		if err != nil {
+			return nil, err
+		}
+		return there, on.tripped("after delete")
+	}
+	// MySQL does not return what it deletes.
+	if there, err = lookup(ctx, on, l, rows); err != nil {
+		return nil, err
+	}
+	want := int64(0)
+	var args []any
+	for i, row := range rows {
+		args = append(args, l.keyOf(row)...)
+		if there[i] != nil {
+			want++
+		}
+	}
+	got, err := on.exec(ctx, "delete", remove, full, args...)
+	if err == nil && got != want {
+		err = fmt.Errorf("table %q: %d rows were removed, want %d: something else happened there", l.table, got, want)
+	}
+	return there, err
 }
 
 // restore gives the target's own rows their names back.
@@ -398,7 +435,7 @@ func (u *undo) restore(ctx context.Context, _ []Database) error {
 		}
 	}
 	renames := newRenamer(&back)
-	u.run.done, u.total = 0, 0
+	u.step(u.renamedRows())
 	for i := range u.plan.Tables {
 		t := &u.plan.Tables[i]
 		if t.Target.Sum == t.Target.After {
@@ -406,7 +443,7 @@ func (u *undo) restore(ctx context.Context, _ []Database) error {
 		}
 		l := u.layout(t.Name)
 		change := renames.of(u.target.Name, l)
-		err := u.persist(ctx, fmt.Sprintf("restoring names in table %q", t.Name), func(soft context.Context) error {
+		err := u.do(ctx, fmt.Sprintf("restoring names in table %q", t.Name), func(soft context.Context) error {
 			m, err := u.manifest.mark(soft, StepRestore, u.target.Name, t.Name)
 			if err != nil || m.finished {
 				return err
@@ -450,27 +487,40 @@ func (u *undo) complete(ctx context.Context, sources []Database) error {
 	if err != nil {
 		return err
 	}
-	err = u.persist(ctx, "looking at what is left", func(soft context.Context) error {
-		u.done.SameAsBefore = true
-		for i := range u.plan.Tables {
-			t := &u.plan.Tables[i]
-			now, err := contents(ctx, u.target, u.layout(t.Name), nil, nil)
-			if err != nil {
-				return err
-			}
-			if now.Rows != t.Target.Rows || now.Sum != t.Target.Sum {
-				u.done.SameAsBefore = false
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := u.lookAtLeft(ctx); err != nil {
 		return err
 	}
 	if err := u.persist(ctx, "lifting the fences", u.liftFences(sources)); err != nil {
 		return err
 	}
 	return u.persist(ctx, "removing the notes", u.manifest.remove)
+}
+
+// lookAtLeft finds out whether the target has the rows that it had before.
+func (u *undo) lookAtLeft(ctx context.Context) error {
+	total := int64(0)
+	for i := range u.plan.Tables {
+		total += u.plan.Tables[i].Target.Rows
+	}
+	u.step(total)
+	u.done.SameAsBefore = true
+	for i := range u.plan.Tables {
+		t := &u.plan.Tables[i]
+		err := u.do(ctx, fmt.Sprintf("looking at what is left in table %q", t.Name), func(soft context.Context) error {
+			now, err := contents(soft, u.target, u.layout(t.Name), all, nil, func(n int) error {
+				u.progress(StepVerify, u.target.Name, t.Name, n)
+				return u.between(ctx)
+			})
+			if err == nil && (now.Rows != t.Target.Rows || now.Sum != t.Target.Sum) {
+				u.done.SameAsBefore = false
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // liftFences lets the servers of the sources start again.

@@ -23,6 +23,10 @@ type Proof struct {
 
 	// Findings are what the rules of package merge say of the result.
 	Findings []Refusal `json:"findings,omitempty"`
+
+	// Check is all that these rules say of it: of the target alone, without
+	// the tables that were left out.
+	Check *merge.Report `json:"-"`
 }
 
 // TableProof is what [Verify] found in one table.
@@ -94,35 +98,32 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	if state != stateCopied {
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, target.Name, state)
 	}
-	var proof *Proof
-	err = r.persist(ctx, "verifying", func(soft context.Context) (err error) {
-		proof, err = r.verify(ctx, target)
-		return err
+	return r.verify(ctx, target)
+}
+
+func (r *run) verify(ctx context.Context, target Database) (*Proof, error) {
+	err := r.lookAt(ctx, target, func(s *source) error {
+		if s.schema() != r.plan.Target.Schema {
+			return fmt.Errorf("transfer: the tables of %q are not made as they were when the merge was planned", target.Name)
+		}
+		r.know(s)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return proof, nil
-}
-
-func (r *run) verify(ctx context.Context, target Database) (*Proof, error) {
-	s, err := openSource(ctx, target)
+	total := 2 * r.plan.Rows()
+	for i := range r.plan.Tables {
+		total += r.plan.Tables[i].Target.Rows
+	}
+	r.step(total)
+	found, err := r.readAll(ctx, StepVerify, false)
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	if s.schema() != r.plan.Target.Schema {
-		return nil, fmt.Errorf("transfer: the tables of %q are not made as they were when the merge was planned", target.Name)
-	}
-	r.know(s)
-	r.done, r.total = 0, 2*r.plan.Rows()
-	for i := range r.plan.Tables {
-		t := &r.plan.Tables[i]
-		r.total += t.Target.Rows
-	}
 	proof := &Proof{Verdict: merge.Pass}
 	for i := range r.plan.Tables {
-		t, err := r.verifyTable(ctx, &r.plan.Tables[i])
+		t, err := r.verifyTable(ctx, &r.plan.Tables[i], found[i][0], found[i][1:])
 		if err != nil {
 			return nil, err
 		}
@@ -131,28 +132,30 @@ func (r *run) verify(ctx context.Context, target Database) (*Proof, error) {
 		}
 		proof.Tables = append(proof.Tables, *t)
 	}
-	if err := r.checkResult(ctx, s, proof); err != nil {
-		return nil, err
-	}
-	return proof, nil
+	return proof, r.lookAt(ctx, target, func(s *source) error { return r.checkResult(ctx, s, proof) })
 }
 
-func (r *run) verifyTable(ctx context.Context, t *Table) (*TableProof, error) {
-	l := r.layout(t.Name)
-	now, err := contents(ctx, r.target, l, nil, func(n int) { r.progress(StepVerify, r.target.Name, t.Name, n) })
-	if err != nil {
-		return nil, err
-	}
+// lookAt opens a database as package merge sees it, for the time of f.
+func (r *run) lookAt(ctx context.Context, d Database, f func(s *source) error) error {
+	return r.persist(ctx, fmt.Sprintf("looking at %q", d.Name), func(soft context.Context) error {
+		s, err := openSource(soft, d)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return f(s)
+	})
+}
+
+// verifyTable holds what was read of a table, in the target and in the sources,
+// against the plan, and looks for the rows that make the difference.
+func (r *run) verifyTable(ctx context.Context, t *Table, now Content, sources []Content) (*TableProof, error) {
 	proof := &TableProof{Table: t.Name, Verdict: merge.Pass, Rows: now.Rows, Want: t.Target.Rows}
 	want := t.Target.After
 	for i, c := range t.Sources {
 		proof.Want += c.Rows
 		want = want.Add(c.After)
-		src, err := contents(ctx, r.sources[i], l, nil, func(n int) { r.progress(StepVerify, r.sources[i].Name, t.Name, n) })
-		if err != nil {
-			return nil, err
-		}
-		if src.Rows != c.Rows || src.Sum != c.Sum {
+		if sources[i].Rows != c.Rows || sources[i].Sum != c.Sum {
 			proof.Sources = append(proof.Sources, r.sources[i].Name)
 		}
 	}
@@ -160,10 +163,20 @@ func (r *run) verifyTable(ctx context.Context, t *Table) (*TableProof, error) {
 		return proof, nil
 	}
 	proof.Verdict = merge.Fail
+	err := r.do(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Name), func(soft context.Context) error {
+		proof.Missing, proof.Changed, proof.Samples = 0, 0, nil
+		return r.explain(ctx, soft, t, proof, now, want)
+	})
+	return proof, err
+}
+
+// explain looks for the rows that differ from the plan.
+func (r *run) explain(ctx, soft context.Context, t *Table, proof *TableProof, now Content, want Sum) error {
+	l := r.layout(t.Name)
 	// What the rows of the sources do not explain is the target's own.
 	left, rows := now.Sum.Sub(want), now.Rows-proof.Want
 	for i := range t.Sources {
-		err := r.compare(ctx, i, l, nil, func(d *Difference, source, there []any) error {
+		err := r.compare(ctx, soft, i, l, all, func(d *Difference, source, there []any) error {
 			if d.Missing {
 				proof.Missing++
 			} else {
@@ -188,57 +201,43 @@ func (r *run) verifyTable(ctx context.Context, t *Table) (*TableProof, error) {
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	// With a source that was changed it cannot be told.
 	proof.Own = len(proof.Sources) == 0 && (left != Sum{} || rows != 0)
-	return proof, nil
+	return nil
 }
 
-// compare reads the rows of a source, changed as the plan says, and the rows
-// of the target that have their keys. It calls differs for those that are not
-// the same, with the row of the source and that of the target. limit, if not
-// nil, is how far the source is read. What is read of the source is summed up
-// into it.
-func (r *run) compare(ctx context.Context, source int, l *layout, limit *mark, differs func(d *Difference, row, there []any) error) error {
+// compare reads the rows of a source, the first most of them, changed as the
+// plan says, and the rows of the target that have their keys. It calls differs
+// for those that are not the same, with the row of the source and that of the
+// target. It ends with ctx, also when soft goes on.
+func (r *run) compare(ctx, soft context.Context, source int, l *layout, most int64, differs func(d *Difference, row, there []any) error) error {
 	src := r.sources[source]
 	change := r.renames.of(src.Name, l)
-	most := l.dialect.most(len(l.key))
-	var h hasher
-	var after []any
+	if most == 0 {
+		return nil
+	}
+	size := l.dialect.most(len(l.key))
+	next, stop := pages(soft, src, l, nil, func() int { return size }, most, false)
+	defer stop()
 	for {
-		if err := ctx.Err(); err != nil {
+		if err := r.between(ctx); err != nil {
 			return err
 		}
-		n := most
-		if limit != nil {
-			n = int(min(int64(n), limit.rows))
-		}
-		if n == 0 {
-			return nil
-		}
-		p, err := readPage(ctx, src, l, after, n, nil)
+		p, err := next()
 		if err != nil {
 			return err
 		}
-		for _, row := range p.rows {
-			after = l.keyOf(row)
-			if limit != nil {
-				sum, err := h.row(row)
-				if err != nil {
-					return err
-				}
-				limit.rows--
-				limit.sum = limit.sum.Sub(sum)
-			}
-			if change != nil {
+		if change != nil {
+			for _, row := range p.rows {
 				if _, err := change(row); err != nil {
 					return err
 				}
 			}
 		}
-		there, err := r.lookup(ctx, r.target, l, p.rows)
+		there, err := lookup(soft, r.target, l, p.rows)
 		if err != nil {
 			return err
 		}
@@ -258,11 +257,17 @@ func (r *run) compare(ctx context.Context, source int, l *layout, limit *mark, d
 
 // lookup reads the rows that have the keys of these rows; nil where there is
 // none.
-func (r *run) lookup(ctx context.Context, on *link, l *layout, rows [][]any) ([][]any, error) {
-	found := make([][]any, len(rows))
+func lookup(ctx context.Context, on *link, l *layout, rows [][]any) ([][]any, error) {
 	if len(rows) == 0 {
-		return found, nil
+		return nil, nil
 	}
+	return find(ctx, on, l, l.selectFrom()+" WHERE "+l.equal(len(rows)), rows)
+}
+
+// find returns the rows that a query for the keys of these rows returns; nil
+// where there is none.
+func find(ctx context.Context, on *link, l *layout, query string, rows [][]any) ([][]any, error) {
+	found := make([][]any, len(rows))
 	places := make(map[string]int, len(rows))
 	var args []any
 	for i, row := range rows {
@@ -273,7 +278,6 @@ func (r *run) lookup(ctx context.Context, on *link, l *layout, rows [][]any) ([]
 		places[key] = i
 		args = append(args, l.keyOf(row)...)
 	}
-	query := l.selectFrom() + " WHERE " + l.equal(len(rows))
 	err := on.rows(ctx, query, len(rows) == l.dialect.most(len(l.key)), args, func(row []any) (bool, error) {
 		row = slices.Clone(row)
 		l.tidy(row)
@@ -319,15 +323,17 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	for _, a := range r.plan.Check.Allowed {
 		allow = append(allow, a.Code)
 	}
-	report, err := merge.Check(ctx, []merge.Source{s, newNobody(s)}, merge.Options{Target: s.Name(), Samples: -1, Allow: allow})
+	report, err := merge.Check(ctx, []merge.Source{s, newNobody(s)}, merge.Options{Target: s.Name(), Allow: allow})
 	if err != nil {
 		return err
 	}
+	report.Sources = slices.DeleteFunc(report.Sources, func(s merge.Summary) bool { return s.Name != report.Target })
+	report.Results = slices.DeleteFunc(report.Results, func(result merge.Result) bool {
+		return result.Code == merge.CodeAutoIncrement || r.left(result.Table) // nobody counts beside it
+	})
+	report.Verdict, proof.Check = merge.Pass, report
 	for _, result := range report.Results {
-		if result.Code == merge.CodeAutoIncrement {
-			continue // nobody counts beside it
-		}
-		if result.Verdict == merge.Pass || slices.Contains(allow, result.Code) || r.left(result.Table) {
+		if result.Verdict == merge.Pass || result.CountsAs == merge.Pass {
 			continue
 		}
 		reason := result.Message
@@ -338,13 +344,20 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 			reason += "; not verified: " + g.Reason
 		}
 		proof.Findings = append(proof.Findings, Refusal{Table: result.Table, Code: result.Code, Reason: reason})
-		if result.Verdict == merge.Fail {
-			proof.Verdict = merge.Fail
-		} else if proof.Verdict == merge.Pass {
-			proof.Verdict = merge.NotVerified
+		report.Verdict = worse(report.Verdict, result.Verdict)
+	}
+	proof.Verdict = worse(proof.Verdict, report.Verdict)
+	return nil
+}
+
+// worse is the verdict of two together.
+func worse(a, b merge.Verdict) merge.Verdict {
+	for _, v := range []merge.Verdict{merge.Fail, merge.NotVerified} {
+		if a == v || b == v {
+			return v
 		}
 	}
-	return nil
+	return merge.Pass
 }
 
 // left reports whether a table was left out of the merge.
