@@ -12,7 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var long = flag.Bool("torture.long", false, "let things go wrong at every point, and hundreds of times")
+var (
+	long = flag.Bool("torture.long", false, "let things go wrong at every point, and hundreds of times")
+	seed = flag.Uint64("torture.seed", 7, "what the random worlds and points are made of")
+)
 
 // bad is a merge that goes wrong at one point.
 type bad struct {

@@ -159,7 +159,7 @@ func TestTortureKill(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		total := 0
 		for w := range worlds {
-			rnd := rand.New(rand.NewPCG(7, uint64(w)))
+			rnd := rand.New(rand.NewPCG(*seed, uint64(w)))
 			all, options := randomWorlds(t, e, rnd)
 			p := mustPlan(t, all[0], all[1:], options)
 			before := likewise(t, all[0])
@@ -196,7 +196,10 @@ func TestTortureKill(t *testing.T) {
 				total += deaths
 			}
 		}
-		t.Logf("killed %d times", total)
+		t.Logf("%d plans of seed %d, in each of which the process was killed at random points: %d kills", worlds, *seed, total)
+		if *long && total < 200 {
+			t.Errorf("killed %d times, want 200", total)
+		}
 	})
 }
 
@@ -213,10 +216,11 @@ func TestTortureDatabase(t *testing.T) {
 	}}
 	worlds, kills := 1, 2
 	if *long {
-		worlds, kills = 5, 10
+		worlds, kills = 10, 11
 	}
+	total := 0
 	for w := range worlds {
-		rnd := rand.New(rand.NewPCG(8, uint64(w)))
+		rnd := rand.New(rand.NewPCG(*seed+1, uint64(w)))
 		all, options := randomWorlds(t, e, rnd)
 		p := mustPlan(t, all[0], all[1:], options)
 		before := likewise(t, all[0])
@@ -242,6 +246,7 @@ func TestTortureDatabase(t *testing.T) {
 				if !dead.Load() {
 					return
 				}
+				total++
 				if err := <-restarted; err != nil {
 					t.Fatal(err)
 				}
@@ -271,5 +276,9 @@ func TestTortureDatabase(t *testing.T) {
 				t.Fatalf("world %d: not what was there before (-before +after):\n%s", w, diff)
 			}
 		}
+	}
+	t.Logf("%d plans of seed %d, in each of which the database was killed at random points: %d kills", worlds, *seed+1, total)
+	if *long && total < 200 {
+		t.Errorf("killed %d times, want 200", total)
 	}
 }
