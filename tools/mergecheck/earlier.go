@@ -25,6 +25,7 @@ func readEarlier(file string) (*merge.Report, error) {
 	}
 	var head struct {
 		Version int             `json:"version"`
+		Command string          `json:"command"` // of servermerge
 		Pairs   json.RawMessage `json:"pairs"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil || head.Version == 0 {
@@ -32,6 +33,9 @@ func readEarlier(file string) (*merge.Report, error) {
 	}
 	if head.Version != merge.ReportVersion {
 		return nil, fmt.Errorf("%s is a report of version %d: this program reads version %d", file, head.Version, merge.ReportVersion)
+	}
+	if head.Command != "" {
+		return nil, fmt.Errorf("%s is of servermerge: want the report of a check", file)
 	}
 	if head.Pairs != nil {
 		return nil, fmt.Errorf("%s is a matrix: want the report of one check", file)
