@@ -36,7 +36,10 @@ func TestBrowser(t *testing.T) {
 	}{
 		"sample":         {write(t, sample1()), 5, both, schemes},
 		"matrix":         {writeMatrix(t, sampleMatrix()), 0, both, schemes},
+		"merge":          {writeMerge(t, sampleMerge()), 0, both, schemes},
+		"proof":          {writeMerge(t, sampleProof()), 1, both, schemes},
 		"hostile":        {write(t, hostile()), 4, both[:1], schemes[:1]},
+		"hostile-merge":  {writeMerge(t, hostileMerge()), 4, both[:1], schemes[:1]},
 		"hostile-matrix": {writeMatrix(t, hostileMatrix()), 0, both[:1], schemes[:1]},
 	} {
 		file := filepath.Join(t.TempDir(), name+".html")
@@ -70,7 +73,7 @@ type looks struct {
 const look = `(async () => {
   const visible = e => e.checkVisibility({contentVisibilityAuto: true});
   const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const detail = document.querySelector('#failed details, #reasons details'), grid = detail.querySelector('table, ul');
+  const detail = document.querySelector('#failed details, #reasons details, #renames details'), grid = detail.querySelector('table, ul');
   const folded = !visible(grid);
   document.querySelectorAll('details').forEach(d => d.open = true);
   await drawn();

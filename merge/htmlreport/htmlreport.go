@@ -1,5 +1,6 @@
-// Package htmlreport writes the report of a merge check as one HTML document,
-// to read in a browser and to attach to a change ticket.
+// Package htmlreport writes the report of a merge check, and what came of a
+// merge, as one HTML document, to read in a browser and to attach to a change
+// ticket.
 //
 // The document needs nothing but itself: no script runs in it, nothing is
 // loaded, and its Content-Security-Policy forbids both. Names of players come
@@ -22,6 +23,9 @@ import (
 
 //go:embed parts.html
 var parts string
+
+//go:embed results.html
+var results string
 
 //go:embed report.html
 var reportPage string
@@ -63,7 +67,7 @@ func (d *document) write(w io.Writer, page string, data, inside any) error {
 	if err != nil {
 		return fmt.Errorf("htmlreport: %w", err)
 	}
-	t, err := template.New("page").Funcs(functions()).Parse(parts + page)
+	t, err := template.New("page").Funcs(functions()).Parse(parts + results + page)
 	if err != nil {
 		return fmt.Errorf("htmlreport: %w", err)
 	}
@@ -86,8 +90,8 @@ const (
 	after  = `</script>`
 )
 
-// Extract returns what is inside a document that [Write] or [WriteMatrix] wrote, as JSON. It
-// reports false if the text is no such document.
+// Extract returns what is inside a document that [Write], [WriteMatrix] or
+// [WriteMerge] wrote, as JSON. It reports false if the text is no such document.
 func Extract(document []byte) ([]byte, bool) {
 	_, rest, found := bytes.Cut(document, []byte(before))
 	if !found {

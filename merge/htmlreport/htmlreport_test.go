@@ -73,7 +73,7 @@ func write(t *testing.T, r *merge.Report) string {
 // No text of a report is ever taken for markup. The browser's own opinion is
 // in TestBrowser.
 func TestHostileTexts(t *testing.T) {
-	for name, html := range map[string]string{"report": write(t, hostile()), "matrix": writeMatrix(t, hostileMatrix())} {
+	for name, html := range map[string]string{"report": write(t, hostile()), "matrix": writeMatrix(t, hostileMatrix()), "merge": writeMerge(t, hostileMerge())} {
 		t.Run(name, func(t *testing.T) { harmless(t, html) })
 	}
 }
@@ -156,11 +156,11 @@ func TestMatrix(t *testing.T) {
 
 // Nothing in the document asks for anything outside of it.
 func TestSelfContained(t *testing.T) {
-	html := write(t, sample1())
+	html := write(t, sample1()) + writeMatrix(t, sampleMatrix()) + writeMerge(t, sampleProof())
 	if m := regexp.MustCompile(`(?i)\b(src|href|srcset|action|poster|data)="[^#"][^"]*"|url\(|@import|https?:`).FindString(html); m != "" {
 		t.Errorf("%q leads out of the document", m)
 	}
-	if !strings.Contains(html, `content="default-src &#39;none&#39;; style-src &#39;sha256-`) {
+	if strings.Count(html, `content="default-src &#39;none&#39;; style-src &#39;sha256-`) != 3 {
 		t.Error("no Content-Security-Policy")
 	}
 }

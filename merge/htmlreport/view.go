@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/transfer"
 )
 
 // view is what the template shows: the report, arranged for reading.
@@ -355,17 +356,19 @@ func functions() template.FuncMap {
 		"where":  where,
 		"class":  class,
 		"rows":   rowsOf,
+		"key":    transfer.KeyText,
 		"inc":    func(i int) int { return i + 1 },
 		"lines":  func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
 	}
 }
 
-// class is the name of a verdict in the style sheet.
+// class is the name of a verdict, or of the outcome of a merge, in the style
+// sheet.
 func class(verdict any) string {
 	switch fmt.Sprint(verdict) {
-	case string(merge.Pass):
+	case string(merge.Pass), "DONE":
 		return "pass"
-	case string(merge.Fail):
+	case string(merge.Fail), "REFUSED", "CHANGED":
 		return "fail"
 	default:
 		return "unsure"

@@ -83,6 +83,31 @@ func TestVerifyLateWrite(t *testing.T) {
 	})
 }
 
+// The check of the result is about the target alone, and says what the findings
+// say.
+func TestVerifyCheck(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		p, target, sources := merged(t, e, PlanOptions{Check: merge.Options{Exclude: []string{"guild*"}}})
+		check := verified(t, p, target, sources).Check
+		if check.Verdict != merge.Pass || len(check.Sources) != 1 || check.Sources[0].Name != target.Name || len(check.Results) == 0 {
+			t.Fatalf("%s of %d sources, %d results", check.Verdict, len(check.Sources), len(check.Results))
+		}
+		exec(t, target, "UPDATE gameid_servers SET reserved_ms = 0")
+		proof := verified(t, p, target, sources)
+		if proof.Verdict != merge.Fail || proof.Check.Verdict != merge.Fail || len(proof.Findings) == 0 || proof.Tables[0].Verdict != merge.Pass {
+			t.Fatalf("%+v", proof)
+		}
+		for _, r := range proof.Check.Results {
+			if p.index(r.Table) < 0 && r.Table != "" && r.Verdict != merge.Pass {
+				t.Errorf("of table %q, which was left out: %+v", r.Table, r)
+			}
+			if (r.Verdict == merge.Fail) != (len(r.Samples) > 0) {
+				t.Errorf("%s of %s: %d samples", r.Verdict, r.Code, len(r.Samples))
+			}
+		}
+	})
+}
+
 func (p *Plan) index(table string) int {
 	for i := range p.Tables {
 		if p.Tables[i].Name == table {

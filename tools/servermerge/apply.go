@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/htmlreport"
 	"mergesafe/merge/transfer"
 )
 
@@ -33,24 +35,27 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
+	defer j.page.Close()
 	before := s.announceApply(ctx, j)
-	began := time.Now()
 	w := s.watch(spare, j.all())
 	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.writing(options))
 	w.close()
-	d := j.document(name, done)
-	out, asJSON := cmd.Root().Writer, cmd.Bool("json")
+	d, m := j.document(name, done), &htmlreport.Merge{Command: name}
 	if err != nil {
-		return j.failed(ctx, name, err, d, out, asJSON)
+		if _, isChanged := errors.AsType[*transfer.ChangedError](err); isChanged {
+			m.Next = []htmlreport.Step{{Text: "To take it back:", Commands: []string{j.command("undo")}}}
+		}
+		return j.failed(ctx, err, d, m)
 	}
 	d.Applied = &applied{result.Rows, result.Renames, result.Resumed}
-	text := fmt.Sprintf("DONE  %s: %s came to the target, with %s", merging(j.plan), printable.Count(result.Rows, "row", "rows"), printable.Count(int64(result.Renames), "rename", "renames"))
+	m.Outcome, m.Sentence = "DONE", fmt.Sprintf("%s: %s came to the target, with %s", merging(j.plan), printable.Count(result.Rows, "row", "rows"), printable.Count(int64(result.Renames), "rename", "renames"))
 	if before == transfer.StateCopied {
-		text += "; that was done before, and nothing was changed now\n"
+		m.Sentence += "; that was done before, and nothing was changed now"
 	} else {
-		text += fmt.Sprintf(", in %s\nNow prove it, before any game server is started:\n  %s\n", took(began), j.command("verify"))
+		m.Sentence += ", in " + took(j.began)
+		m.Next = []htmlreport.Step{{Text: "Now prove it, before any game server is started:", Commands: []string{j.command("verify")}}}
 	}
-	return d.print(out, asJSON, text)
+	return j.conclude(ctx, d, m, "")
 }
 
 // announceApply says what is going to be done, before it is, and returns where

@@ -36,6 +36,7 @@ func (s surroundings) given(cmd *cliv3.Command) ([]transfer.Database, error) {
 // job is a plan with the databases that it is for.
 type job struct {
 	call
+	ending
 	plan    *transfer.Plan
 	target  transfer.Database
 	sources []transfer.Database

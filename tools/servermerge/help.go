@@ -50,6 +50,7 @@ Examples:
 
   servermerge plan -html check.html -o plan.json s1 s2 s3
   servermerge apply -max-load 40 plan.json
+  servermerge verify -html proof.html plan.json
   servermerge undo plan.json
 `
 
@@ -101,6 +102,8 @@ command is given again; the result is the same. When a database goes away or a
 disk is full it waits, then stops with exit code 4.
 
   -patience TIME    how long to wait for a database that is away (default 2m)
+  -html FILE        write what came of it as one HTML file as well, also if
+                    it is refused or broken off
   -json             print the result as JSON
 ` + helpPlaces + helpThrottle + `
 Exit codes: 0 done; 1 refused before the first write, or a source is not what
@@ -134,6 +137,7 @@ mergecheck on the result. It only reads. Do it before a game server is started
 on the target: what the game changes is found too.
 
   -patience TIME    how long to wait for a database that is away (default 2m)
+  -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpThrottle + `
 Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the
@@ -157,6 +161,8 @@ another merge came later. What it writes can be broken off and gone on with.
   -force            remove rows too that were changed since; what players did
                     with them is lost
   -patience TIME    how long to wait for a database that is away (default 2m)
+  -html FILE        write what came of it as one HTML file as well, also if
+                    it is refused or broken off
   -json             print the result as JSON
 ` + helpPlaces + helpThrottle + `
 Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 broken off:

@@ -33,7 +33,7 @@ func TestHelpJSON(t *testing.T) {
 		begins string
 		is     reflect.Type
 	}{
-		{"apply, status, verify and undo print this:", reflect.TypeFor[document]()},
+		{"apply, verify and undo write with -html:", reflect.TypeFor[document]()},
 		{"plan prints the plan", reflect.TypeFor[transfer.Plan]()},
 		{"renames prints this:", reflect.TypeFor[renamesDocument]()},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/htmlreport"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
@@ -85,33 +86,39 @@ func writeJSON(w io.Writer, v any) error {
 
 // failed ends a command that writes and did not come to its end. What is a
 // result is printed; anything else is an error.
-func (j *job) failed(ctx context.Context, command string, err error, d *document, out io.Writer, asJSON bool) error {
-	var b strings.Builder
+func (j *job) failed(ctx context.Context, err error, d *document, m *htmlreport.Merge) error {
 	refusal, isRefused := errors.AsType[*transfer.RefusedError](err)
 	stop, isStopped := errors.AsType[*transfer.StoppedError](err)
 	moved, isChanged := errors.AsType[*transfer.ChangedError](err)
 	switch {
 	case isRefused:
 		d.Outcome, d.Refusals = refused, refusal.Refusals
-		fmt.Fprintf(&b, "REFUSED  nothing was changed now\n")
+		m.Outcome, m.Sentence = "REFUSED", "nothing was changed now"
+		var b strings.Builder
 		writeRefusals(&b, refusal.Refusals)
-		return d.print(out, asJSON, b.String())
+		return j.conclude(ctx, d, m, b.String())
 	case isChanged:
 		d.Outcome, d.Reason = changed, plainly(moved).Error()
-		fmt.Fprintf(&b, "CHANGED  %s\n", printable.Text(d.Reason))
-		return d.print(out, asJSON, b.String())
+		m.Outcome, m.Sentence = "CHANGED", printable.Text(d.Reason)
+		return j.conclude(ctx, d, m, "")
 	case isStopped:
 		d.Outcome, d.Reason = stopped, "stopped while "+stop.Doing
 		if ctx.Err() == nil {
 			d.Reason += ": " + stop.Cause.Error()
 		}
-		if asJSON {
-			if err := writeJSON(out, d); err != nil {
+		if j.json {
+			if err := writeJSON(j.out, d); err != nil {
 				return err
 			}
 		}
-		goOn := "Nothing is lost. To go on: " + j.command(command)
-		return cli.WithHint(cli.WithCode(errors.New(printable.Text(d.Reason)), cli.Stopped), goOn)
+		m.Outcome, m.Sentence = "STOPPED", printable.Text(d.Reason)
+		goOn := htmlreport.Step{Text: "Nothing is lost. To go on:", Commands: []string{j.command(m.Command)}}
+		m.Next = []htmlreport.Step{goOn}
+		said := m.Sentence
+		if err := j.writePage(ctx, d, m); err != nil {
+			said += "; and " + err.Error()
+		}
+		return cli.WithHint(cli.WithCode(errors.New(said), cli.Stopped), goOn.Text+" "+goOn.Commands[0])
 	}
 	return cli.WithHint(plainly(err), "What was done until then is kept; how far it is: "+j.command("status"))
 }

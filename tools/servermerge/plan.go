@@ -50,7 +50,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer file.close()
-	page, err := cli.NewFile("html", cmd.String("html"))
+	page, err := newPage(cmd, file.name)
 	if err != nil {
 		return err
 	}

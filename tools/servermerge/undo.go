@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/htmlreport"
 	"mergesafe/merge/transfer"
 )
 
@@ -26,6 +26,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
+	defer j.page.Close()
 	force, name := cmd.Bool("force"), "undo"
 	if force {
 		name += " -force" // as it has to be called again
@@ -39,45 +40,37 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	w := s.watch(spare, j.all())
 	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.writing(options), Force: force})
 	w.close()
-	d := j.document("undo", done)
-	d.Undone = undone
-	out, asJSON := cmd.Root().Writer, cmd.Bool("json")
 	if errors.Is(err, transfer.ErrNoMerge) {
 		return fmt.Errorf("there is nothing to undo: %s knows nothing of this merge; it was never begun, or it was undone", target)
 	}
-	if err != nil {
-		err = j.failed(ctx, name, err, d, out, asJSON)
-		if d.Outcome == refused && !asJSON {
-			for _, line := range differences(undone.Samples, undone.Changed+undone.Missing) {
-				fmt.Fprintf(out, "    %s\n", line)
-			}
-		}
-		return err
+	d, m := j.document("undo", done), &htmlreport.Merge{Command: name}
+	d.Undone = undone
+	if undone != nil {
+		m.Samples = differences(undone.Samples, undone.Changed+undone.Missing)
 	}
-	return d.print(out, asJSON, undoneText(j, undone))
+	if err != nil {
+		return j.failed(ctx, err, d, m)
+	}
+	sayUndone(m, sources, target, undone)
+	return j.conclude(ctx, d, m, "")
 }
 
-func undoneText(j *job, u *transfer.Undone) string {
-	var b strings.Builder
-	sources, target := list(sourceNames(j.plan)), printable.Text(j.plan.Target.Name)
-	fmt.Fprintf(&b, "DONE  %s out of %s again: %s removed", sources, target, printable.Count(u.Rows, "row was", "rows were"))
+// sayUndone says what became of the databases.
+func sayUndone(m *htmlreport.Merge, sources, target string, u *transfer.Undone) {
+	m.Outcome = "DONE"
+	m.Sentence = fmt.Sprintf("%s out of %s again: %s removed; what %s holds in these tables is ", sources, target, printable.Count(u.Rows, "row was", "rows were"), target)
 	if u.SameAsBefore {
-		fmt.Fprintf(&b, "; what %s holds in these tables is exactly what it held before\n", target)
+		m.Sentence += "exactly what it held before"
 	} else {
-		fmt.Fprintf(&b, "; what %s holds in these tables is not what it held before: it went on after the merge\n", target)
+		m.Sentence += "not what it held before: it went on after the merge"
 	}
-	if u.Changed > 0 {
-		fmt.Fprintf(&b, "  %s been changed since the merge; these changes are gone\n", printable.Count(u.Changed, "of them had", "of them had"))
+	add := func(n int64, one, many, rest string) {
+		if n > 0 {
+			m.Details = append(m.Details, printable.Count(n, one, many)+" "+rest)
+		}
 	}
-	if u.Missing > 0 {
-		fmt.Fprintf(&b, "  %s gone before\n", printable.Count(u.Missing, "row was", "rows were"))
-	}
-	if u.Kept > 0 {
-		fmt.Fprintf(&b, "  %s that the merge had renamed, and got another name since, which it keeps\n", printable.Count(u.Kept, "row", "rows"))
-	}
-	for _, line := range differences(u.Samples, u.Changed+u.Missing) {
-		fmt.Fprintf(&b, "    %s\n", line)
-	}
-	fmt.Fprintf(&b, "The game servers of %s can be started again.\n", sources)
-	return b.String()
+	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
+	add(u.Missing, "row was", "rows were", "gone before")
+	add(u.Kept, "row", "rows", "that the merge had renamed, and got another name since, which it keeps")
+	m.Next = []htmlreport.Step{{Text: fmt.Sprintf("The game servers of %s can be started again.", sources)}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/htmlreport"
 	"mergesafe/merge/transfer"
 )
 
@@ -26,6 +27,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
+	defer j.page.Close()
 	w := s.watch(spare, j.all())
 	options.Progress, options.Waiting = w.reading(ctx), w.progress.waits
 	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, options)
@@ -33,7 +35,9 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return unread(ctx, err, "no verdict")
 	}
-	d := j.document("verify", done)
+	d, m := j.document("verify", done), &htmlreport.Merge{Command: "verify"}
+	d.Proof = proof
+	j.sayProved(m, proof)
 	switch proof.Verdict {
 	case merge.Pass:
 	case merge.Fail:
@@ -41,21 +45,39 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	default:
 		d.Outcome = notVerified
 	}
-	d.Proof = proof
-	return d.print(cmd.Root().Writer, cmd.Bool("json"), proofText(j, proof))
+	return j.conclude(ctx, d, m, proofTables(m, proof))
 }
 
-func proofText(j *job, proof *transfer.Proof) string {
-	var b strings.Builder
+// sayProved says what a proof means, and in what tables are not as planned.
+func (j *job) sayProved(m *htmlreport.Merge, proof *transfer.Proof) {
 	sources, target := list(sourceNames(j.plan)), printable.Text(j.plan.Target.Name)
+	m.Outcome = string(proof.Verdict)
 	switch proof.Verdict {
 	case merge.Pass:
-		fmt.Fprintf(&b, "PASS  every row of %s is in %s as it was planned, %s has its own rows as before, and nothing else\n", sources, target, target)
+		m.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, %s has its own rows as before, and nothing else", sources, target, target)
+		m.Next = append(m.Next, htmlreport.Step{Text: fmt.Sprintf("Start the game server of %s. Keep %s as they are for as long as an undo may be wanted.", target, sources)})
+		if commands := retire(j.plan); len(commands) > 0 {
+			m.Next = append(m.Next, htmlreport.Step{Text: "After that, where there is a fleet registry:", Commands: commands})
+		}
 	case merge.Fail:
-		fmt.Fprintf(&b, "FAIL  %s is not what was planned\n", target)
+		m.Sentence = fmt.Sprintf("%s is not what was planned", target)
+		m.Next = append(m.Next, htmlreport.Step{
+			Text:     fmt.Sprintf("Do not start a game server on %s. Look at what differs; to take the merge back:", target),
+			Commands: []string{j.command("undo")},
+		})
 	default:
-		fmt.Fprintf(&b, "NOT VERIFIED  every row of %s is in %s as it was planned, but the check of the result could not look at everything\n", sources, target)
+		m.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, but the check of the result could not look at everything", sources, target)
+		m.Next = append(m.Next, htmlreport.Step{Text: fmt.Sprintf("Look yourself at what it names, before you start the game server of %s.", target)})
 	}
+	m.Unequal = make(map[string][]string)
+	for _, t := range proof.Tables {
+		m.Unequal[t.Table] = unequal(t, target)
+	}
+}
+
+// proofTables are the tables of a proof, and what the check of the result finds.
+func proofTables(m *htmlreport.Merge, proof *transfer.Proof) string {
+	var b strings.Builder
 	width := len("table")
 	for _, t := range proof.Tables {
 		width = max(width, len(printable.Text(t.Table)))
@@ -63,7 +85,7 @@ func proofText(j *job, proof *transfer.Proof) string {
 	fmt.Fprintf(&b, "\n  %-*s  %14s  %14s\n", width, "table", "rows", "planned")
 	for _, t := range proof.Tables {
 		fmt.Fprintf(&b, "  %-*s  %14s  %14s  %s\n", width, printable.Text(t.Table), printable.Number(t.Rows), printable.Number(t.Want), t.Verdict)
-		for _, line := range unequal(t, target) {
+		for _, line := range m.Unequal[t.Table] {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 	}
@@ -71,18 +93,12 @@ func proofText(j *job, proof *transfer.Proof) string {
 		b.WriteString("\nThe check of the result finds:\n")
 		writeRefusals(&b, proof.Findings)
 	}
-	if proof.Verdict == merge.Fail {
-		fmt.Fprintf(&b, "\nDo not start a game server on %s. What was changed since the merge is named above; to take the merge back:\n  %s\n", target, j.command("undo"))
-	}
-	if proof.Verdict == merge.Pass {
-		fmt.Fprintf(&b, "\nNext: start the game server of %s. Keep %s as they are for as long as an undo may be wanted.\n", target, sources)
-		retire(&b, j.plan)
-	}
+	b.WriteString("\n")
 	return b.String()
 }
 
-// retire says how the numbers of servers that ended are put out of use.
-func retire(b *strings.Builder, p *transfer.Plan) {
+// retire are the commands that put the numbers of servers that ended out of use.
+func retire(p *transfer.Plan) (commands []string) {
 	var ended []string
 	for _, w := range p.Sources {
 		for _, s := range w.Servers {
@@ -91,17 +107,13 @@ func retire(b *strings.Builder, p *transfer.Plan) {
 			}
 		}
 	}
-	if len(ended) == 0 {
-		return
-	}
-	b.WriteString("After that, where there is a fleet registry:\n")
 	for i, server := range ended {
 		if i == shownServers {
-			fmt.Fprintf(b, "  and so on for %d more\n", len(ended)-i)
-			break
+			return append(commands, fmt.Sprintf("and so on for %d more", len(ended)-i))
 		}
-		fmt.Fprintf(b, "  gameid servers retire -reason %s %s\n", quoted("merged into "+p.Target.Name), server)
+		commands = append(commands, fmt.Sprintf("gameid servers retire -reason %s %s", quoted("merged into "+p.Target.Name), server))
 	}
+	return commands
 }
 
 // shownServers is how many servers are shown to be retired.

@@ -18,10 +18,12 @@ const grace = 2 * time.Second
 // workFlags are those of the commands that work through a plan.
 func workFlags() []cliv3.Flag {
 	return append(throttle.Flags(), databases.ConfigFlag(), jsonFlag(),
-		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultPatience})
+		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultPatience},
+		&cliv3.StringFlag{Name: "html"})
 }
 
-// work reads what a command with workFlags is to do, and how.
+// work reads what a command with workFlags is to do, how, and where it goes what
+// comes of it. The page of the job must be closed.
 func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spare throttle.Throttle, err error) {
 	if spare, err = throttle.Of(cmd); err != nil {
 		return nil, o, spare, err
@@ -33,6 +35,10 @@ func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spar
 	case patience == 0:
 		patience = -1 // rather than the default
 	}
-	j, err = s.job(cmd)
+	if j, err = s.job(cmd); err != nil {
+		return nil, o, spare, err
+	}
+	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json")}
+	j.page, err = newPage(cmd, j.file)
 	return j, transfer.Options{Patience: patience, Grace: grace}, spare, err
 }

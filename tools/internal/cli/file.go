@@ -20,6 +20,9 @@ func NewFile(flag, name string) (*File, error) {
 	if name == "" {
 		return new(File), nil
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("-%s: %s is a folder: want a file", flag, name)
+	}
 	f, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)

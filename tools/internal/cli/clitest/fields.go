@@ -26,6 +26,9 @@ func fields(path string, t reflect.Type) []string {
 		}
 		for i := range t.NumField() {
 			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			if name == "-" {
+				continue // not part of it
+			}
 			all = append(all, fields(path+name, t.Field(i).Type)...)
 		}
 		return all

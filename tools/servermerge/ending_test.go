@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mergesafe/merge/htmlreport"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+// An interrupt is on the page, with where the merge is: what was begun when it
+// came was done.
+func TestInterruptedPage(t *testing.T) {
+	s1, s2, file := files(t)
+	ran(t, cli.OK, "plan", "-o", file, s1, s2)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	name := filepath.Join(t.TempDir(), "page.html")
+	for _, command := range []string{"apply", "undo"} {
+		if r := servermerge(ended, command, "-html", name, file); r.code != cli.Stopped {
+			t.Fatalf("%s: %+v", command, r)
+		}
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"<title>STOPPED: " + command, "<td>ends<td>fenced<td>"} {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("%s: no %q on the page", command, want)
+			}
+		}
+	}
+}
+
+// A page that cannot be written in the end is an error, and hides nothing of
+// what the command came to.
+func TestPageFails(t *testing.T) {
+	var out bytes.Buffer
+	newJob := func() *job {
+		name := filepath.Join(t.TempDir(), "page.html")
+		page, err := cli.NewFile("html", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(page.Close)
+		if err := os.Mkdir(name, 0o700); err != nil { // nothing can be given its name any more
+			t.Fatal(err)
+		}
+		out.Reset()
+		return &job{plan: new(transfer.Plan), ending: ending{out: &out, page: page}}
+	}
+
+	j := newJob()
+	err := j.conclude(t.Context(), j.document("apply", done), &htmlreport.Merge{Outcome: "DONE", Sentence: "so far"}, "")
+	if err == nil || !strings.Contains(err.Error(), "write ") || !strings.Contains(err.Error(), "page.html") {
+		t.Errorf("got %v", err)
+	}
+	if out.String() != "DONE  so far\n" {
+		t.Errorf("printed %q", &out)
+	}
+
+	j = newJob()
+	err = j.failed(t.Context(), &transfer.StoppedError{Doing: "copying", Cause: errors.New("disk full")}, j.document("apply", done), &htmlreport.Merge{Command: "apply"})
+	if err == nil || !strings.Contains(err.Error(), "stopped while copying: disk full; and write ") {
+		t.Errorf("got %v", err)
+	}
+	if code, ok := errors.AsType[cli.Code](err); !ok || code != cli.Stopped {
+		t.Errorf("ends with %v", code)
+	}
+}
