@@ -52,7 +52,9 @@ type Options struct {
 	// Clock stamps the records. The default is [time.Now].
 	Clock func() time.Time
 
-	trip trip // for tests
+	// For tests.
+	trip trip
+	mute bool // the database cannot return the rows that it deletes
 }
 
 func (o Options) withDefaults() Options {

@@ -105,6 +105,44 @@ func TestUndoChanged(t *testing.T) {
 	})
 }
 
+// A row that is changed while the undo runs is not removed, with or without
+// DELETE ... RETURNING, and the rest is when it is forced.
+func TestUndoChangedMeanwhile(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
+		before := dump(t, all[0])
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		for _, mute := range []bool{false, true} {
+			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+				t.Fatal(err)
+			}
+			removing, written := false, false
+			options := Options{mute: mute, Batch: time.Microsecond,
+				Progress: func(now Progress) { removing = now.Step == StepUndo && now.Rows > 0 },
+				Pause: func(context.Context) error {
+					if removing && !written {
+						written = true
+						exec(t, all[0], "UPDATE things SET note = 'changed' WHERE id = 104999")
+					}
+					return nil
+				}}
+			done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: options})
+			if err == nil || !strings.Contains(err.Error(), `row 104999 of things, from "b": note has another value: it was changed while the undo ran`) {
+				t.Fatalf("mute %t: %v", mute, err)
+			}
+			if n := number(t, all[0], "SELECT COUNT(*) FROM things WHERE note = 'changed'"); n != 1 || done.Rows == 0 || done.Rows >= 5000 {
+				t.Errorf("mute %t: %d changed rows are there, %+v", mute, n, done)
+			}
+			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{mute: mute}, Force: true}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
+				t.Errorf("mute %t:\n%s", mute, diff)
+			}
+		}
+	})
+}
+
 // Whatever goes wrong during an undo, the same call goes on. It may also undo a
 // merge that was not completed.
 func TestUndoResume(t *testing.T) {
