@@ -12,7 +12,7 @@ help: ## print this list
 	@echo 'usage: make TARGET'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-test: check toolchain browser ## everything: the checks, then all tests with the race detector and a real MariaDB
+test: check toolchain browser dump ## everything: the checks, then all tests with the race detector and a real MariaDB
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -race -timeout 12m ./...
 	$(GO) test -C bench ./...
 
@@ -35,21 +35,28 @@ toolchain:
 browser:
 	@command -v chromium >/dev/null || .ci/install chromium || echo 'without chromium the look of the HTML report is not tested' >&2
 
+# What a merge is measured beside. Where there is none to be had, that section is left out.
+dump:
+	@command -v mariadb-dump >/dev/null || .ci/install mariadb-client || echo 'without mariadb-dump the merge is not measured' >&2
+
 # Measuring needs the program of a database server, not a running one.
-bench: ## measure IDs and storage beside their peers, and print one table (under ten minutes)
+bench: dump ## measure IDs, storage and merges beside their peers, and print one table (about a quarter of an hour)
 	$(WITH_MARIADB) true
 	$(GO) run -C bench . $(BENCHFLAGS)
 
-bench-quick: ## the same for a look (under two minutes)
+bench-quick: dump ## the same for a look (under three minutes)
 	$(WITH_MARIADB) true
 	$(GO) run -C bench . -quick $(BENCHFLAGS)
 
-.PHONY: bench bench-quick
+.PHONY: bench bench-quick dump
 
 torture: ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
 	$(WITH_MARIADB) $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
 
-.PHONY: torture
+torture-merge: ## kill merges and their database at hundreds of random points, and compare what comes of it (minutes)
+	$(WITH_MARIADB) $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut' $(TORTUREFLAGS)
+
+.PHONY: torture torture-merge
 
 test-cluster: ## kill, freeze and cut off the nodes of a MariaDB Galera cluster on loopback, under load (minutes)
 	@test -e /usr/lib/galera/libgalera_smm.so && command -v mariadb-install-db >/dev/null && command -v rsync >/dev/null && command -v lsof >/dev/null || \

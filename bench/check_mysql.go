@@ -11,6 +11,12 @@ import (
 	"mergesafe/internal/mariadbtest"
 )
 
+// nameSQL makes a name of the column x: some syllables and a number, all of them
+// different.
+const nameSQL = `CONCAT(ELT(1 + x % 16, 'Ar', 'Be', 'Cor', 'Dra', 'El', 'Fae', 'Gor', 'Hy', 'Il', 'Ka', 'Lo', 'Mor', 'Nu', 'Per', 'Sha', 'Zed'),
+	ELT(1 + x DIV 16 % 8, 'an', 'bel', 'dor', 'eth', 'gal', 'ith', 'mir', 'wen'),
+	ELT(1 + x DIV 128 % 8, 'a', 'bane', 'dil', 'kin', 'lor', 'ric', 'sha', 'us'), x DIV 1024)`
+
 // mariadbCheck starts a server of its own that has room for all rows in its
 // memory: it is the check that is measured, not the disk.
 func mariadbCheck(ctx context.Context, o options) ([]section, error) {
@@ -49,10 +55,7 @@ func mariadbCheck(ctx context.Context, o options) ([]section, error) {
 			o.checkRows,
 			func(w *worlds) candidate { return w.counted(ctx, "SELECT COUNT(*) of the keys", "t") }},
 		{checkNames, "CREATE TABLE t (name VARCHAR(24) COLLATE utf8mb4_general_ci PRIMARY KEY)",
-			// Some syllables and a number, all of them different.
-			`SELECT CONCAT(ELT(1 + x % 16, 'Ar', 'Be', 'Cor', 'Dra', 'El', 'Fae', 'Gor', 'Hy', 'Il', 'Ka', 'Lo', 'Mor', 'Nu', 'Per', 'Sha', 'Zed'),
-				ELT(1 + x DIV 16 % 8, 'an', 'bel', 'dor', 'eth', 'gal', 'ith', 'mir', 'wen'),
-				ELT(1 + x DIV 128 % 8, 'a', 'bane', 'dil', 'kin', 'lor', 'ric', 'sha', 'us'), x DIV 1024) AS name
+			"SELECT " + nameSQL + ` AS name
 				FROM (SELECT (seq * 2 + {world}) * 2654435761 % 4294967291 AS x FROM seq_1_to_{rows}) AS numbers ORDER BY name`,
 			o.checkRows / 4,
 			func(w *worlds) candidate {

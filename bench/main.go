@@ -1,9 +1,9 @@
 // Command bench measures mergesafe beside its peers: minting, text, duplicates
-// under stress, short numbers, and storage beside plain database/sql. See
-// README.md.
+// under stress, short numbers, storage beside plain database/sql, and merges
+// beside plain scans and mariadb-dump. See README.md.
 //
-//	go run .          everything, a few minutes
-//	go run . -quick   a look, under two minutes
+//	go run .          everything, about a quarter of an hour
+//	go run . -quick   a look, under three minutes
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 // Exit codes.
 const (
-	exitWrong  = 1 // one of our promises was broken: duplicates, order
+	exitWrong  = 1 // one of our promises was broken: duplicates, order, a merge as planned
 	exitCannot = 2 // could not measure
 )
 
@@ -30,7 +30,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{
-		mintingAndText, single(atTheCap), single(stress), single(numbersFromMemory), sqliteStorage, mariadbStorage, single(numbersOnMariaDB), sqliteCheck, mariadbCheck,
+		mintingAndText, single(atTheCap), single(stress), single(numbersFromMemory), sqliteStorage, mariadbStorage, single(numbersOnMariaDB), sqliteCheck, mariadbCheck, mariadbMerge,
 	}))
 }
 
@@ -64,6 +64,9 @@ type options struct {
 	sustain    time.Duration // of each row at the cap
 	checkRows  int           // in each database of the check before a merge
 
+	mergePlayers int // in the world that is merged
+	mergeRounds  int // of each side
+
 	log func(format string, args ...any)
 }
 
@@ -85,13 +88,13 @@ func (o options) filter(list []candidate) []candidate {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []part) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	quick := flags.Bool("quick", false, "fewer and shorter rounds: under two minutes in all")
+	quick := flags.Bool("quick", false, "fewer and shorter rounds: under three minutes in all")
 	only := flags.String("only", "", "measure only the rows whose \"section: name\" matches this `regexp`")
 	markdown := flags.String("markdown", "", "write the table to this `file` as well, as Markdown")
 	flags.Usage = func() {
 		fmt.Fprintf(stderr, "usage: bench [flags]\n\nMeasures mergesafe beside its peers and prints a table.\n\n")
 		flags.PrintDefaults()
-		fmt.Fprintf(stderr, "\nExit code: 0 measured, %d a promise of ours was broken (duplicates, order), %d could not measure.\nA missed speed goal is a \"no\" in the table and not an error.\n", exitWrong, exitCannot)
+		fmt.Fprintf(stderr, "\nExit code: 0 measured, %d a promise of ours was broken (duplicates, order, a merge as planned), %d could not measure.\nA missed speed goal is a \"no\" in the table and not an error.\n", exitWrong, exitCannot)
 	}
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -117,6 +120,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 		stressRuns: 5,
 		sustain:    2 * time.Second,
 		checkRows:  10_000_000,
+
+		mergePlayers: 1_000_000,
+		mergeRounds:  2,
+
 		log: func(format string, args ...any) {
 			fmt.Fprintf(stderr, "%4.0fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 		},
@@ -126,6 +133,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 		o.storage = pace{rounds: 5, slice: 150 * time.Millisecond}
 		o.stressRuns, o.sustain = 1, 500*time.Millisecond
 		o.checkRows = 500_000
+		o.mergePlayers = 100_000
 	}
 	if *only != "" {
 		var err error

@@ -11,7 +11,7 @@ func short(only string) options {
 	p := pace{rounds: 1, slice: time.Millisecond}
 	return options{
 		only: regexp.MustCompile(only), cores: 2, pace: p, stressRuns: 1, sustain: 60 * time.Millisecond,
-		storage: p, stock: 2000, insert: handRows,
+		storage: p, stock: 2000, insert: handRows, mergePlayers: 500, mergeRounds: 2,
 		log: func(string, ...any) {},
 	}
 }

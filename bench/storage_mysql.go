@@ -42,13 +42,13 @@ type mariadb struct {
 }
 
 // startMariaDB starts a server whose commits are on the disk before they
-// return.
-func startMariaDB(ctx context.Context, o options, title string) (m mariadb, err error) {
+// return. Further arguments win over those that it has by default.
+func startMariaDB(ctx context.Context, o options, title string, args ...string) (m mariadb, err error) {
 	o.log("%s: starting the server", title)
 	starting, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	m.Server, err = mariadbtest.Start(starting, mariadbtest.Options{
-		Args: []string{"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=256M"},
+		Args: append([]string{"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=256M"}, args...),
 	})
 	if err != nil {
 		return m, err

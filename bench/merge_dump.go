@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// pipe is what one would do by hand: mariadb-dump | mariadb.
+type pipe struct {
+	dump, load string // the programs
+	account    string // a file with the server and the account
+}
+
+func findPipe() (p pipe, err error) {
+	if p.dump, err = exec.LookPath("mariadb-dump"); err == nil {
+		p.load, err = exec.LookPath("mariadb")
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; on Debian or Ubuntu: apt-get install mariadb-client", err)
+	}
+	return p, err
+}
+
+// configure writes the account into a file: command lines are seen by all.
+func (p *pipe) configure(dir string, w *mergeWorlds) error {
+	host, port, err := net.SplitHostPort(w.cfg.Addr)
+	if err != nil {
+		return err
+	}
+	p.account = filepath.Join(dir, "account.cnf")
+	return os.WriteFile(p.account, fmt.Appendf(nil, "[client]\nuser=%s\npassword=%s\nhost=%s\nport=%s\nprotocol=tcp\n", w.cfg.User, w.cfg.Passwd, host, port), 0o600)
+}
+
+// run copies the tables of a merge into those of another database. Both
+// programs are left as they are but for what is asked: one snapshot, and rows
+// for tables that are there.
+func (p pipe) run(ctx context.Context, from, to string) error {
+	dump := exec.CommandContext(ctx, p.dump, append([]string{"--defaults-file=" + p.account, "--single-transaction", "--no-create-info", from}, mergeTables[:]...)...)
+	load := exec.CommandContext(ctx, p.load, "--defaults-file="+p.account, to)
+	return connect(dump, load)
+}
+
+// connect runs two commands, the output of the first being the input of the
+// second. It fails if either does.
+func connect(first, second *exec.Cmd) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	first.Stdout, second.Stdin = w, r
+	var says [2]bytes.Buffer
+	first.Stderr, second.Stderr = &says[0], &says[1]
+	errs := []error{first.Start(), second.Start()}
+	// They have ends of their own now: with ours open, neither would see that
+	// the other has gone.
+	r.Close()
+	w.Close()
+	for i, cmd := range []*exec.Cmd{first, second} {
+		if errs[i] == nil {
+			errs[i] = cmd.Wait()
+		}
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w\n%s", filepath.Base(cmd.Path), errs[i], says[i].Bytes())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/internal/mariadbtest"
+)
+
+func TestMariaDBMerge(t *testing.T) {
+	sections, err := mariadbMerge(t.Context(), short("Merge on"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := sections[0].rows
+	if len(rows) == 1 && rows[0].what == "not measured" {
+		t.Skip(rows[0].note)
+	}
+	goals := make(map[string]string)
+	for _, r := range rows {
+		if r.measured == "" {
+			t.Errorf("nothing measured: %+v", r)
+		}
+		goals[r.what] = r.goal
+	}
+	if len(goals) != 6 || goals[mergeApply] != "≤ 1.00" || goals[mergeMemory] != "≤ 150 MiB" {
+		t.Errorf("got rows with the goals %v", goals)
+	}
+	for _, part := range []string{"500 players and 2,000 items", "innodb_flush_log_at_trx_commit=1", "innodb_doublewrite=ON"} {
+		if !strings.Contains(sections[0].intro, part) {
+			t.Errorf("the introduction lacks %q: %s", part, sections[0].intro)
+		}
+	}
+	if sections, err := mariadbMerge(t.Context(), short("Storage")); err != nil || sections != nil {
+		t.Errorf("not asked for, and got %v, %v", sections, err)
+	}
+}
+
+func TestMergeWithoutDump(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	sections, err := mariadbMerge(t.Context(), short("Merge on"))
+	if err != nil || len(sections) != 1 || len(sections[0].rows) != 1 {
+		t.Fatalf("got %v, %v; want one row", sections, err)
+	}
+	if r := sections[0].rows[0]; r.what != "not measured" || !strings.Contains(r.note, "apt-get install mariadb-client") {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestMergeRows(t *testing.T) {
+	b := &mergeBench{
+		players:  200_000,
+		dumped:   []time.Duration{10 * time.Second, 12 * time.Second},
+		applied:  []time.Duration{11 * time.Second, 10 * time.Second},
+		verified: []time.Duration{4 * time.Second, 4 * time.Second},
+		memory:   []int64{80 << 20, 150 << 20},
+		planned:  usage{time: 5 * time.Second}, undone: usage{time: 20 * time.Second},
+	}
+	want := []row{
+		{what: mergeByDump, measured: "11.0 s", ratio: "1.00", note: "91 k rows/s; --single-transaction --no-create-info"},
+		{what: mergeApply, measured: "10.5 s", ratio: "0.97", spread: "0.90-1.03", goal: "≤ 1.00", holds: "yes", note: "95 k rows/s"},
+		{what: mergeMemory, measured: "150 MiB", goal: "≤ 150 MiB", holds: "yes", note: "of all rounds"},
+		{what: mergePlan, measured: "5.0 s", note: "200 k rows/s; the whole check, and a sum over every row"},
+		{what: mergeVerify, measured: "4.0 s", note: "250 k rows/s; PASS"},
+		{what: mergeUndo, measured: "20.0 s", note: "50 k rows/s"},
+	}
+	equalRows(t, b.rows(), want)
+
+	b.applied = []time.Duration{11 * time.Second, 13 * time.Second}
+	b.memory = []int64{150<<20 + 1}
+	got := b.rows()
+	if got[1].holds != "no" || got[2].holds != "no" {
+		t.Errorf("goals that are missed are said to hold: %+v, %+v", got[1], got[2])
+	}
+	b.memory = nil
+	if got := b.rows()[2]; got.holds != "" || got.note == "" {
+		t.Errorf("memory that nobody knows: got %+v", got)
+	}
+}
+
+// TestProofFails has a tool that says what verify says of a merge that is not
+// as planned, and one that could not look.
+func TestProofFails(t *testing.T) {
+	for _, test := range []struct {
+		script string
+		wrong  bool
+	}{
+		{"echo 'FAIL  it differs'; exit 1", true},
+		{"echo 'no verdict'; exit 2", false},
+	} {
+		b := &mergeBench{tool: tool{program: shellScript(t, test.script)}, log: func(string, ...any) {}}
+		err := b.prove(t.Context())
+		if _, ok := errors.AsType[*wrong](err); err == nil || ok != test.wrong {
+			t.Errorf("%s: got %v", test.script, err)
+		}
+		if says := strings.Split(test.script, "'")[1]; err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("the error lacks %q: %v", says, err)
+		}
+	}
+}
+
+func TestConnect(t *testing.T) {
+	shell := func(script string) *exec.Cmd { return exec.CommandContext(t.Context(), "sh", "-c", script) }
+	for _, test := range []struct {
+		name          string
+		first, second string
+		want          []string // in the error; none: no error
+	}{
+		{"both", "echo rows", "grep -q rows", nil},
+		{"the first fails", "echo rows; echo 'lost the server' >&2; exit 3", "cat >&2", []string{"exit status 3", "lost the server"}},
+		{"the second fails", "echo rows", "cat >&2; echo 'duplicate key' >&2; exit 4", []string{"exit status 4", "duplicate key"}},
+		{"the second ends early", "while echo rows; do :; done", "exit 5", []string{"exit status 5", "broken pipe"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := connect(shell(test.first), shell(test.second))
+			if (err == nil) != (test.want == nil) {
+				t.Fatalf("got %v", err)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("the error lacks %q: %v", part, err)
+				}
+			}
+		})
+	}
+	for _, cmds := range [][2]*exec.Cmd{{exec.Command("/no/such/program"), shell("cat >&2")}, {shell("echo rows"), exec.Command("/no/such/program")}} {
+		if err := connect(cmds[0], cmds[1]); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("without one of the programs: got %v", err)
+		}
+	}
+}
+
+// TestLoadIsLookedAt has a dump that arrives in part only.
+func TestLoadIsLookedAt(t *testing.T) {
+	server, err := startMariaDB(t.Context(), short(""), "")
+	if errors.Is(err, mariadbtest.ErrNoProgram) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop()
+	w, err := openMergeWorlds(server, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(w.fill(t.Context()))
+	must(w.renew(t.Context(), loadedWorld))
+	must(w.rest(t.Context()))
+	if err := w.complete(t.Context(), loadedWorld); err == nil || !strings.Contains(err.Error(), "1000 rows after it was loaded, want 1100") {
+		t.Errorf("nothing was loaded: got %v", err)
+	}
+	for _, table := range mergeTables {
+		_, err := w.db.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", loadedWorld, table, sourceWorld))
+		must(err) // so no row refers to nothing
+	}
+	if err := w.complete(t.Context(), loadedWorld); err != nil {
+		t.Errorf("all was loaded: got %v", err)
+	}
+}
+
+// TestWatchMemory has a child with less memory than this process.
+func TestWatchMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell")
+	}
+	if os.Getenv("BENCH_TEST_MEMORY") != "" {
+		touch(32 << 20)
+		debug.FreeOSMemory() // it counts although it is gone
+		fmt.Println("there")
+		io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	ours := touch(256 << 20)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWatchMemory$")
+	cmd.Env = append(os.Environ(), "BENCH_TEST_MEMORY=1")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdout.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	got := watchMemory(cmd.Process.Pid)() >> 20
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got < 32 || got >= 256 {
+		t.Errorf("a process that had 32 MiB and its program is said to have had %d MiB", got)
+	}
+	runtime.KeepAlive(ours)
+}
+
+// touch returns memory that is really there.
+func touch(n int) []byte {
+	b := make([]byte, n)
+	for i := 0; i < n; i += os.Getpagesize() {
+		b[i] = 1
+	}
+	return b
+}
+
+func shellScript(t *testing.T, script string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tool")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

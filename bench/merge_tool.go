@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tool is the command servermerge, with a configuration that names the worlds.
+type tool struct {
+	program, config string
+	plan            string // the file of the plan
+}
+
+// buildTool builds the command, of the module that this one measures.
+func buildTool(ctx context.Context, dir string, w *mergeWorlds) (t tool, err error) {
+	t = tool{filepath.Join(dir, "servermerge"), filepath.Join(dir, "config.toml"), filepath.Join(dir, "plan.json")}
+	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "mergesafe").Output()
+	if err != nil {
+		return t, fmt.Errorf("look for the module mergesafe, which is found from within bench: %w", err)
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", t.program, "./tools/servermerge")
+	build.Dir = strings.TrimSpace(string(module))
+	if says, err := build.CombinedOutput(); err != nil {
+		return t, fmt.Errorf("build servermerge: %w\n%s", err, says)
+	}
+	var config []byte
+	for _, name := range []string{targetWorld, sourceWorld} {
+		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, w.dsn(name))
+	}
+	return t, os.WriteFile(t.config, config, 0o600)
+}
+
+// usage is what a process took.
+type usage struct {
+	time time.Duration
+	peak int64 // bytes of memory; 0 where the system does not tell
+}
+
+// run runs one of the tool's commands. An exit code other than 0 is an
+// [*exec.ExitError] with what the tool said.
+func (t tool) run(ctx context.Context, command string, args ...string) (u usage, err error) {
+	cmd := exec.CommandContext(ctx, t.program, append([]string{command, "-config", t.config}, args...)...)
+	var says bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &says, &says
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return u, err
+	}
+	peak := watchMemory(cmd.Process.Pid)
+	err = cmd.Wait()
+	u = usage{time.Since(began), peak()}
+	if err != nil {
+		err = fmt.Errorf("servermerge %s: %w\n%s", command, err, says.Bytes())
+	}
+	return u, err
+}
+
+// watchMemory watches a process until the function that it returns is called,
+// which tells the most memory that the process ever had, in bytes.
+//
+// What the system tells of a child that has ended is of no use: it is at least
+// as much as we have ourselves, from the moment before the child was another
+// program.
+func watchMemory(pid int) (peak func() int64) {
+	file := fmt.Sprintf("/proc/%d/status", pid)
+	done, found := make(chan struct{}), make(chan int64)
+	go func() {
+		var most int64
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for running := true; running; {
+			select {
+			case <-tick.C:
+			case <-done:
+				running = false
+			}
+			// A high-water mark, so that nothing is missed between two looks.
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(field(file, ":", "VmHWM"), " kB"), 10, 64)
+			most = max(most, kib<<10)
+		}
+		found <- most
+	}()
+	return func() int64 {
+		close(done)
+		return <-found
+	}
+}
