@@ -38,7 +38,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	defer j.page.Close()
 	before := s.announceApply(ctx, j)
 	w := s.watch(spare, j.all())
-	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.writing(options))
+	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.working(options))
 	w.close()
 	d, m := j.document(name, done), &htmlreport.Merge{Command: name}
 	if err != nil {

@@ -101,6 +101,8 @@ Broken off by Ctrl-C, kill -9 or a power failure, it goes on when the same
 command is given again; the result is the same. When a database goes away or a
 disk is full it waits, then stops with exit code 4.
 
+  -parallel N       how many tables, or sources of one, are worked on at a time;
+                    an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write what came of it as one HTML file as well, also if
                     it is refused or broken off
@@ -136,6 +138,8 @@ over their contents, names the rows that differ, and runs the check of
 mergecheck on the result. It only reads. Do it before a game server is started
 on the target: what the game changes is found too.
 
+  -parallel N       how many tables, or sources of one, are worked on at a time;
+                    an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
@@ -160,6 +164,8 @@ another merge came later. What it writes can be broken off and gone on with.
 
   -force            remove rows too that were changed since; what players did
                     with them is lost
+  -parallel N       how many tables, or sources of one, are worked on at a time;
+                    an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write what came of it as one HTML file as well, also if
                     it is refused or broken off

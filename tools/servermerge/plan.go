@@ -84,7 +84,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 func (s surroundings) plan(ctx context.Context, all []transfer.Database, options transfer.PlanOptions, t throttle.Throttle) (*transfer.Plan, error) {
 	w := s.watch(t, all)
 	defer w.close()
-	options.Progress = w.reading(ctx)
+	options.Progress = w.planning(ctx)
 	return transfer.NewPlan(ctx, all[0], all[1:], options)
 }
 

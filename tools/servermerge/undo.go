@@ -38,7 +38,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		fmt.Fprintf(s.stderr, "servermerge: forced: rows that were changed since the merge are removed too\n")
 	}
 	w := s.watch(spare, j.all())
-	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.writing(options), Force: force})
+	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(options), Force: force})
 	w.close()
 	if errors.Is(err, transfer.ErrNoMerge) {
 		return fmt.Errorf("there is nothing to undo: %s knows nothing of this merge; it was never begun, or it was undone", target)

@@ -29,8 +29,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	defer j.page.Close()
 	w := s.watch(spare, j.all())
-	options.Progress, options.Waiting = w.reading(ctx), w.progress.waits
-	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, options)
+	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(options))
 	w.close()
 	if err != nil {
 		return unread(ctx, err, "no verdict")

@@ -20,10 +20,10 @@ func (s surroundings) watch(t throttle.Throttle, all []transfer.Database) *watch
 	return &watch{p, newSparer(t, all, p.rests)}
 }
 
-// reading is what is told how far reading has come, after every batch. It rests
-// there.
-func (w *watch) reading(ctx context.Context) func(transfer.Progress) {
-	var one sync.Mutex
+// planning is what is told how far a plan has come, after every batch that is
+// read. It rests there.
+func (w *watch) planning(ctx context.Context) func(transfer.Progress) {
+	var one sync.Mutex // the check reads several databases at a time
 	return func(now transfer.Progress) {
 		w.progress.report(now)
 		one.Lock()
@@ -32,9 +32,9 @@ func (w *watch) reading(ctx context.Context) func(transfer.Progress) {
 	}
 }
 
-// writing completes the options of work that writes: it rests between
-// transactions.
-func (w *watch) writing(o transfer.Options) transfer.Options {
+// working completes the options of what works through a plan: it rests between
+// batches.
+func (w *watch) working(o transfer.Options) transfer.Options {
 	o.Pause, o.Progress, o.Waiting = w.sparer.wait, w.progress.report, w.progress.waits
 	return o
 }

@@ -15,10 +15,14 @@ import (
 // batch takes less than half a second where the database keeps up.
 const grace = 2 * time.Second
 
+// maxParallel keeps a slip of the finger from taking all connections of a server.
+const maxParallel = 64
+
 // workFlags are those of the commands that work through a plan.
 func workFlags() []cliv3.Flag {
 	return append(throttle.Flags(), databases.ConfigFlag(), jsonFlag(),
 		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultPatience},
+		&cliv3.IntFlag{Name: "parallel", Value: transfer.DefaultParallel},
 		&cliv3.StringFlag{Name: "html"})
 }
 
@@ -35,10 +39,14 @@ func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spar
 	case patience == 0:
 		patience = -1 // rather than the default
 	}
+	parallel := cmd.Int("parallel")
+	if parallel < 1 || parallel > maxParallel {
+		return nil, o, spare, cli.Usage("-parallel %d: want 1 to %d", parallel, maxParallel)
+	}
 	if j, err = s.job(cmd); err != nil {
 		return nil, o, spare, err
 	}
 	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json")}
 	j.page, err = newPage(cmd, j.file)
-	return j, transfer.Options{Patience: patience, Grace: grace}, spare, err
+	return j, transfer.Options{Patience: patience, Grace: grace, Parallel: parallel}, spare, err
 }
