@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -94,7 +95,7 @@ func translate(err error) error {
 		return nil
 	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		if kind := mysqlKind(e.Number); kind == ErrDuplicate {
+		if kind := mysqlKind(e); kind == ErrDuplicate {
 			return mysqlDuplicate(e)
 		} else if kind != nil {
 			return fmt.Errorf("%w: %w", kind, err)
@@ -126,8 +127,8 @@ func lost(err error) bool {
 	return ok && !errors.Is(err, context.DeadlineExceeded)
 }
 
-func mysqlKind(number uint16) error {
-	switch number {
+func mysqlKind(e *mysql.MySQLError) error {
+	switch e.Number {
 	case 1022, // ER_DUP_KEY
 		1062, // ER_DUP_ENTRY
 		1586: // ER_DUP_ENTRY_WITH_KEY_NAME
@@ -154,7 +155,8 @@ func mysqlKind(number uint16) error {
 		8022, // TiDB: commit failed, safe to retry
 		9007: // TiDB: write conflict
 		return ErrRetryable
-	case 1040, 1203, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS
+	case 14, // EE_CANT_CHSIZE: a file cannot grow, MariaDB does not say why
+		1040, 1203, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS
 		1047,             // ER_UNKNOWN_COM_ERROR: a Galera node that has lost its cluster
 		1053,             // ER_SERVER_SHUTDOWN
 		1021, 1041, 1114, // disk full, out of memory, table full
@@ -162,6 +164,7 @@ func mysqlKind(number uint16) error {
 		1161,       // ER_NET_WRITE_INTERRUPTED
 		1180,       // ER_ERROR_DURING_COMMIT
 		1317,       // ER_QUERY_INTERRUPTED
+		1878,       // ER_TEMP_FILE_WRITE_FAILURE
 		1927, 3169, // connection or session killed
 		4031: // ER_CLIENT_INTERACTION_TIMEOUT
 		return ErrUnavailable
@@ -169,9 +172,25 @@ func mysqlKind(number uint16) error {
 		1792, // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
 		1836: // ER_READ_ONLY_MODE
 		return ErrReadOnly
+	case 1, 3, // EE_CANTCREATEFILE, EE_WRITE
+		1004, 1005, 1006, // ER_CANT_CREATE_FILE, _TABLE, _DB
+		1025, 1026, // ER_ERROR_ON_RENAME, ER_ERROR_ON_WRITE
+		1030: // ER_GET_ERRNO
+		if noRoom.MatchString(e.Message) {
+			return ErrUnavailable
+		}
 	}
 	return nil
 }
+
+// noRoom finds the full disk in messages of errors that have other causes as
+// well. 28 is the system's ENOSPC, and 135 what InnoDB says of a new table.
+//
+//	Can't create table `s1`.`items` (errno: 135 "No more room in record file")
+//	Error writing file '/tmp/MYfd=53' (Errcode: 28 "No space left on device")    MariaDB
+//	Error writing file '/tmp/MYfd=53' (OS errno 28 - No space left on device)    MySQL 8
+//	Got error 28 "No space left on device" from storage engine Aria
+var noRoom = regexp.MustCompile(`(?i)\b(?:errno:?|errcode:|got error) (?:28|135)\b`)
 
 func sqliteKind(code int) error {
 	switch code { // extended codes

@@ -19,9 +19,9 @@ func TestMeaningOfMySQLErrors(t *testing.T) {
 		store.ErrForeignKey:  {1216, 1217, 1451, 1452, 1761, 1762},
 		store.ErrInvalid:     {1048, 1264, 1265, 1292, 1364, 1366, 1406, 1690, 3819, 4025},
 		store.ErrRetryable:   {1020, 1205, 1213, 1615, 8022, 9007},
-		store.ErrUnavailable: {1021, 1040, 1041, 1047, 1053, 1114, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1317, 1927, 3169, 4031},
+		store.ErrUnavailable: {14, 1021, 1040, 1041, 1047, 1053, 1114, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1317, 1878, 1927, 3169, 4031},
 		store.ErrReadOnly:    {1290, 1792, 1836},
-		nil:                  {1064, 1054, 1146},
+		nil:                  {1064, 1054, 1146, 1, 3, 1004, 1005, 1006, 1025, 1026, 1030},
 	} {
 		for _, number := range numbers {
 			cause := &mysql.MySQLError{Number: number, Message: "m"}
@@ -39,6 +39,39 @@ func TestMeaningOfMySQLErrors(t *testing.T) {
 	for _, cause := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, sql.ErrConnDone} {
 		if got := store.Meaning(cause); !errors.Is(got, store.ErrUnavailable) || !errors.Is(got, cause) {
 			t.Errorf("%v: %v", cause, got)
+		}
+	}
+}
+
+// A full disk is told by the number of what could not be done, and the cause in
+// the message.
+func TestFullDiskOfMySQL(t *testing.T) {
+	for _, test := range []struct {
+		number  uint16
+		message string
+		want    bool
+	}{
+		{1, `Can't create/write to file '/tmp/MYx' (Errcode: 28 "No space left on device")`, true},
+		{3, `Error writing file './s1/items.frm' (Errcode: 28 "No space left on device")`, true},
+		{3, "Error writing file '/tmp/MYfd=53' (OS errno 28 - No space left on device)", true},
+		{1004, `Can't create file './s1/items.frm' (errno: 28 "No space left on device")`, true},
+		{1005, "Can't create table `s1`.`items` (errno: 135 \"No more room in record file\")", true},
+		{1006, `Can't create database 's1' (errno: 28 "No space left on device")`, true},
+		{1025, `Error on rename of './s1/a' to './s1/b' (errno: 28 "No space left on device")`, true},
+		{1026, `Error writing file 'items' (errno: 28 "No space left on device")`, true},
+		{1030, `Got error 28 "No space left on device" from storage engine Aria`, true},
+		{1030, "Got error 28 - 'No space left on device' from storage engine", true},
+
+		{1005, "Can't create table `s1`.`items` (errno: 150 \"Foreign key constraint is incorrectly formed\")", false},
+		{1005, "Can't create table `s28`.`items135` (errno: 121 \"Duplicate key on write or update\")", false},
+		{1006, `Can't create database 's1' (errno: 13 "Permission denied")`, false},
+		{1030, `Got error 128 "Out of memory in engine" from storage engine Aria`, false},
+		{1064, "You have an error in your SQL syntax near '(errno: 28)'", false},
+	} {
+		cause := &mysql.MySQLError{Number: test.number, Message: test.message}
+		got := store.Meaning(cause)
+		if errors.Is(got, store.ErrUnavailable) != test.want || !errors.Is(got, cause) {
+			t.Errorf("got %v, want that the database is unavailable: %t", got, test.want)
 		}
 	}
 }

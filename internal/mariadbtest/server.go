@@ -1,9 +1,9 @@
 // Package mariadbtest gives tests and benchmarks a real MariaDB or MySQL: a private server that they may fill, kill and
 // start again, or a fresh database on the server that the environment variable TEST_MYSQL_DSN names.
 //
-// In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights) and [Private] (a server to kill).
-// Where there is no *testing.T, use [Start]. The command with-mariadb below this package runs any command with
-// TEST_MYSQL_DSN set:
+// In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights), [Private] (a server to kill) and
+// [NewProxy] (connections that are cut). Where there is no *testing.T, use [Start]. The command with-mariadb below this
+// package runs any command with TEST_MYSQL_DSN set:
 //
 //	go run ./internal/mariadbtest/with-mariadb -- go test ./...
 package mariadbtest

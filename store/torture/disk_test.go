@@ -3,9 +3,6 @@
 package torture
 
 import (
-	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +11,7 @@ import (
 	"time"
 
 	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/smalldisk"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
 )
@@ -21,12 +19,12 @@ import (
 // diskFullSQLite fills the disk of the database: minting goes on to the end of
 // the reservation, says why, and recovers when there is room again.
 func diskFullSQLite(t *testing.T, w *minter.World) string {
-	d := mount(t, "3m")
-	dsn := "sqlite:" + filepath.Join(d.path, "game.db")
+	d := smalldisk.Mount(t, "3m")
+	dsn := "sqlite:" + filepath.Join(d.Path(), "game.db")
 	p := w.Start(windowed(dsn, short))
 	p.Await(minter.Opened)
 	for range times(1, 10) {
-		outage(t, w, p, d.fill, d.free)
+		outage(t, w, p, func() error { return d.Fill(0) }, d.Free)
 		if i := slices.IndexFunc(p.Events(), func(e minter.Event) bool { return e.What == minter.RowsFailed }); i < 0 || !strings.Contains(p.Events()[i].Error, "full") {
 			t.Errorf("nothing about a full disk in %v", p.Events())
 		}
@@ -43,8 +41,8 @@ func diskFullMariaDB(t *testing.T, w *minter.World) string {
 	if _, err := mariadbtest.FindProgram(); err != nil {
 		t.Skip(err)
 	}
-	d := mount(t, "200m")
-	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: d.path, Args: []string{"--innodb-log-file-size=8M"}})
+	d := smalldisk.Mount(t, "200m")
+	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: d.Path(), Args: []string{"--innodb-log-file-size=8M"}})
 	must(t, err)
 	t.Cleanup(func() { server.Stop() })
 	dsn, err := server.Database(t.Context())
@@ -56,13 +54,13 @@ func diskFullMariaDB(t *testing.T, w *minter.World) string {
 	crashes := 0
 	for range times(1, 10) {
 		p.AwaitMore(1000)
-		must(t, d.fill())
+		must(t, d.Fill(0))
 		w.Fault()
 		if e := p.Await(minter.RowsFailed); !slices.ContainsFunc(e.Is, isOutage) {
 			t.Errorf("with a full disk: %+v", e)
 		}
 		alive := awaitRenewals(t, server, registry, 3)
-		must(t, d.free())
+		must(t, d.Free())
 		if !alive {
 			crashes++
 			must(t, server.Restart(t.Context()))
@@ -92,54 +90,4 @@ func awaitRenewals(t *testing.T, server *mariadbtest.Server, r *store.Registry, 
 			return true
 		}
 	}
-}
-
-// disk is a small file system of its own.
-type disk struct{ path string }
-
-func mount(t *testing.T, size string) disk {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only root may mount the small file system that this fills")
-	}
-	dir, err := os.MkdirTemp("", "mergesafe-disk-")
-	must(t, err)
-	t.Cleanup(func() { os.Remove(dir) })
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); errors.Is(err, syscall.EPERM) {
-		t.Skipf("this user may not mount the small file system that this fills: %v", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return disk{dir}
-}
-
-func (d disk) ballast() string { return filepath.Join(d.path, "ballast") }
-
-// fill takes all that is left.
-func (d disk) fill() error {
-	f, err := os.Create(d.ballast())
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(f, zeroes{})
-	if !errors.Is(err, syscall.ENOSPC) {
-		return err
-	}
-	return nil
-}
-
-func (d disk) free() error { return os.Remove(d.ballast()) }
-
-// zeroes never ends.
-type zeroes struct{}
-
-func (zeroes) Read(b []byte) (int, error) {
-	clear(b)
-	return len(b), nil
 }

@@ -1,0 +1,115 @@
+package transfer
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/mariadbtest"
+)
+
+// A connection that is lost in a COMMIT leaves it open whether that took
+// effect. Whichever COMMIT it is, and whether the server got it or not, the
+// merge goes on by itself or by the same call, and so does its undo, to the end
+// that they have without.
+func TestCutInCommit(t *testing.T) {
+	e := engines()[1]
+	all := []Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
+	p := mustPlan(t, all[0], all[1:], keepActive)
+	before := steady(t, all[0])
+	worlds := clones(t, e, all)
+
+	// One COMMIT, counted since aim, is cut.
+	var first, at atomic.Int64
+	var how atomic.Value
+	proxy := mariadbtest.NewProxy(t, worlds[0].DSN[len("mysql:"):], func(n int64) mariadbtest.Cut {
+		if n-first.Load() == at.Load() {
+			return how.Load().(mariadbtest.Cut)
+		}
+		return mariadbtest.CutNever
+	})
+	aim := func(n int64, cut mariadbtest.Cut) {
+		first.Store(proxy.Commits())
+		at.Store(n)
+		how.Store(cut)
+	}
+	passed := func() int64 { return proxy.Commits() - first.Load() }
+	target := Database{Name: worlds[0].Name, DSN: "mysql:" + proxy.DSN()}
+	apply := func(patience time.Duration) error {
+		_, err := Apply(t.Context(), p, target, worlds[1:], Options{Clock: fixedClock, Patience: patience})
+		return err
+	}
+	undo := func(patience time.Duration) error {
+		_, err := Undo(t.Context(), p, target, worlds[1:], UndoOptions{Options: Options{Clock: fixedClock, Patience: patience}})
+		return err
+	}
+
+	aim(math.MaxInt64, mariadbtest.CutNever)
+	if err := apply(-1); err != nil {
+		t.Fatal(err)
+	}
+	want, merges := steady(t, worlds[0]), passed()
+	merged := clones(t, e, worlds)
+	aim(math.MaxInt64, mariadbtest.CutNever)
+	if err := undo(-1); err != nil {
+		t.Fatal(err)
+	}
+	undoes := passed()
+	t.Logf("%d COMMITs in the merge, %d in its undo", merges, undoes)
+
+	for _, work := range []struct {
+		name    string
+		do      func(patience time.Duration) error
+		from    []Database
+		want    string
+		commits int64
+	}{
+		{"merge", apply, all, want, merges},
+		{"undo", undo, merged, before, undoes},
+	} {
+		t.Run(work.name, func(t *testing.T) {
+			points := []int64{0, 1, 2, work.commits / 2, work.commits - 1} // those of the notes come first
+			if *long {
+				points = nil
+				for n := range work.commits {
+					points = append(points, n)
+				}
+			}
+			for i, n := range slices.Compact(points) {
+				for j, cut := range []mariadbtest.Cut{mariadbtest.CutBefore, mariadbtest.CutAfter} {
+					for k, patience := range []time.Duration{-1, time.Minute} {
+						if !*long && (i+j+k)%2 == 1 {
+							continue // half of them
+						}
+						refillAll(t, work.from, worlds)
+						aim(n, cut)
+						err := work.do(patience)
+						if passed() <= n {
+							t.Fatalf("COMMIT %d never came", n)
+						}
+						if patience > 0 && err != nil {
+							t.Fatalf("COMMIT %d, cut %d: it did not go on by itself: %v", n, cut, err)
+						}
+						if patience < 0 {
+							if !errors.Is(err, ErrStopped) {
+								t.Fatalf("COMMIT %d, cut %d: %v, want that it is stopped", n, cut, err)
+							}
+							// The last COMMIT of an undo removes the merge.
+							if err := work.do(-1); err != nil && !(errors.Is(err, ErrNoMerge) && n == work.commits-1 && cut == mariadbtest.CutAfter) {
+								t.Fatalf("COMMIT %d, cut %d, again: %v", n, cut, err)
+							}
+						}
+						if diff := cmp.Diff(work.want, steady(t, worlds[0])); diff != "" {
+							t.Fatalf("COMMIT %d, cut %d, patience %s: not the result of a smooth run (-smooth +cut):\n%s", n, cut, patience, diff)
+						}
+					}
+				}
+			}
+		})
+	}
+}

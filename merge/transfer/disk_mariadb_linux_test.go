@@ -1,0 +1,196 @@
+package transfer
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/smalldisk"
+	"mergesafe/merge"
+	"mergesafe/store"
+)
+
+// A disk that gets full under MariaDB, before or while a merge or its undo
+// writes, stops it, resumable. With room again it goes on, by the same call or
+// by itself, to the end that it has without.
+func TestDiskFullMariaDB(t *testing.T) {
+	s := newSmallServer(t)
+	const rows = 10_000
+	all := []Database{manyRows(t, s.engine(), "a", 1, 10), manyRows(t, s.engine(), "b", 100_000, rows)}
+	target, sources := all[0], all[1:]
+	p := mustPlan(t, target, sources, manyOptions)
+	copied := func() int64 { return number(t, target, "SELECT COUNT(*) FROM things") - 10 }
+	apply := func(o Options) error { _, err := Apply(t.Context(), p, target, sources, o); return err }
+	undo := func(o Options) error {
+		_, err := Undo(t.Context(), p, target, sources, UndoOptions{Options: o})
+		return err
+	}
+	before := dump(t, target)
+	if err := apply(Options{Clock: fixedClock}); err != nil {
+		t.Fatal(err)
+	}
+	merged := dump(t, target)
+	if err := undo(Options{}); err != nil {
+		t.Fatal(err)
+	}
+
+	points := []int64{0, rows / 2} // after so many rows the disk gets full
+	if *long {
+		points = []int64{0, 1, rows / 4, rows / 2, rows * 3 / 4}
+	}
+	for _, after := range points {
+		for _, patience := range []time.Duration{-1, time.Minute} {
+			for _, work := range []struct {
+				name string
+				do   func(Options) error
+				done func() int64
+				want string
+			}{
+				{"merge", apply, copied, merged},
+				{"undo", undo, func() int64 { return rows - copied() }, before},
+			} {
+				t.Run(fmt.Sprintf("%s, after %d rows, patience %s", work.name, after, patience), func(t *testing.T) {
+					filled, waited := false, false
+					if after == 0 {
+						filled = true
+						s.fill(t)
+					}
+					err := work.do(Options{
+						Clock: fixedClock, Batch: time.Millisecond, Patience: patience,
+						Pause: func(context.Context) error {
+							if !filled && work.done() >= after {
+								filled = true
+								s.fill(t)
+							}
+							s.crowd()
+							return nil
+						},
+						Waiting: func(error) {
+							waited = true
+							s.free(t)
+						},
+					})
+					if !filled {
+						t.Fatal("the disk was not filled")
+					}
+					switch {
+					case patience > 0 && (err != nil || !waited):
+						t.Fatalf("it did not go on by itself: waited %t, %v", waited, err)
+					case patience < 0 && (!errors.Is(err, ErrStopped) || !errors.Is(store.Translate(err), store.ErrUnavailable)):
+						t.Fatalf("with a full disk: %v", err)
+					case patience < 0:
+						s.free(t)
+						if n := work.done(); n < after || n >= rows {
+							t.Errorf("%d of %d rows were done when it stopped", n, rows)
+						}
+						if err := work.do(Options{Clock: fixedClock}); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if diff := cmp.Diff(work.want, dump(t, target)); diff != "" {
+						t.Fatalf("not the result of a smooth run (-smooth +full):\n%s", diff)
+					}
+					if work.name == "merge" {
+						if proof := verified(t, p, target, sources); proof.Verdict != merge.Pass {
+							t.Errorf("%+v", proof)
+						}
+					}
+				})
+			}
+		}
+	}
+	t.Logf("the server died %d times", s.deaths)
+}
+
+// smallServer is a MariaDB on a disk that can be filled.
+type smallServer struct {
+	*mariadbtest.Server
+	disk    *smalldisk.Disk
+	scratch Database // another database on it
+	deaths  int      // how often the full disk was too much for the server
+
+	// While the disk is full, reader keeps InnoDB from tidying up what writer
+	// changes.
+	reader, writer *sql.DB
+}
+
+func newSmallServer(t *testing.T) *smallServer {
+	t.Helper()
+	if _, err := mariadbtest.FindProgram(); err != nil {
+		t.Skip(err)
+	}
+	s := &smallServer{disk: smalldisk.Mount(t, "150m")}
+	// Its files grow by little at a time, and should it die it does so at once.
+	var err error
+	s.Server, err = mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: s.disk.Path(),
+		Args: []string{"--innodb-log-file-size=8M", "--innodb-autoextend-increment=1", "--skip-stack-trace"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop() })
+	s.scratch = manyRows(t, s.engine(), "scratch", 1, 1000)
+	return s
+}
+
+func (s *smallServer) engine() engine {
+	return engine{"mariadb", func(t testing.TB, name string) Database {
+		dsn, err := s.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Database{Name: name, DSN: "mysql:" + dsn}
+	}}
+}
+
+// fill takes all room on the disk but a little, and then what InnoDB has put by
+// for its undo log.
+func (s *smallServer) fill(t *testing.T) {
+	t.Helper()
+	s.reader = pool(t, s.scratch)
+	s.reader.SetMaxOpenConns(1)
+	if _, err := s.reader.Exec("START TRANSACTION WITH CONSISTENT SNAPSHOT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.disk.Fill(48 << 10); err != nil {
+		t.Fatal(err)
+	}
+	s.writer = pool(t, s.scratch)
+	s.crowd()
+}
+
+// crowd takes what InnoDB has tidied up since, if the disk is full.
+func (s *smallServer) crowd() {
+	for s.writer != nil {
+		if _, err := s.writer.Exec("UPDATE things SET n = n + 1"); err != nil {
+			return
+		}
+	}
+}
+
+// free gives room again, and starts the server if it died.
+func (s *smallServer) free(t *testing.T) {
+	t.Helper()
+	if err := s.disk.Free(); err != nil {
+		t.Fatal(err)
+	}
+	if s.reader != nil {
+		s.reader.Close()
+		s.writer.Close()
+		s.reader, s.writer = nil, nil
+	}
+	db := pool(t, s.scratch)
+	defer db.Close()
+	if db.PingContext(t.Context()) == nil {
+		return
+	}
+	s.deaths++
+	if err := errors.Join(s.Kill(), s.Restart(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
