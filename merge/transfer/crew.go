@@ -51,26 +51,36 @@ func (r *run) together(ctx context.Context, writes bool, parts []part, do func(c
 		}
 		return nil
 	}
+	return spread(ctx, n, parts, func(ctx context.Context, queue <-chan part) error {
+		w := r.fork(n)
+		defer w.close()
+		for p := range queue {
+			if err := do(ctx, w, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// spread lets n workers take work from a queue. The first error ends their
+// context, and is returned when all have ended.
+func spread[T any](ctx context.Context, n int, work []T, worker func(ctx context.Context, queue <-chan T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var first error
-	var once sync.Once
-	queue := make(chan part, len(parts))
-	for _, p := range parts {
-		queue <- p
+	queue := make(chan T, len(work))
+	for _, w := range work {
+		queue <- w
 	}
 	close(queue)
+	var first error
+	var once sync.Once
 	var all sync.WaitGroup
 	for range n {
-		w := r.fork(n)
 		all.Go(func() {
-			defer w.close()
-			for p := range queue {
-				if err := do(ctx, w, p); err != nil {
-					once.Do(func() { first = err })
-					cancel(err)
-					return
-				}
+			if err := worker(ctx, queue); err != nil {
+				once.Do(func() { first = err })
+				cancel(err)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mergesafe/merge"
@@ -35,7 +36,8 @@ type PlanOptions struct {
 	// on, with samples as Check asks for them.
 	Report func(*merge.Report)
 
-	// Progress, if not nil, is told how far the reading has come.
+	// Progress, if not nil, is told how far the reading has come. Several
+	// goroutines may call it at a time.
 	Progress func(Progress)
 
 	// Clock stamps the plan. The default is [time.Now].
@@ -318,40 +320,81 @@ func (p *planner) table(t *merge.Table) Table {
 }
 
 // measure counts and sums up the rows of every table in every database, as
-// they are and as they will be.
+// they are and as they will be. Several databases are read at a time.
 func (p *planner) measure(ctx context.Context) error {
-	var total, done int64
+	var total int64
 	for i := range p.plan.Tables {
 		for _, s := range p.dbs {
 			total += p.rows[s.Name()][p.plan.Tables[i].Name]
 		}
 	}
-	renames := newRenamer(p.plan)
-	for i := range p.plan.Tables {
-		t := &p.plan.Tables[i]
-		l := newLayout(p.dbs[0].dialect, p.dbs[0].table(t.Name))
-		for j, s := range p.dbs {
-			if s.table(t.Name) == nil {
-				continue
-			}
-			c, err := contents(ctx, p.links[j], l, all, renames.of(s.Name(), l), func(n int) error {
-				done += int64(n)
-				if p.opts.Progress != nil {
-					p.opts.Progress(Progress{Step: StepMeasure, Database: s.Name(), Table: t.Name, Rows: done, Total: total})
-				}
-				return ctx.Err()
-			})
-			if err != nil {
+	m := &measuring{planner: p, renames: newRenamer(p.plan), total: total}
+	databases := make([]int, len(p.dbs))
+	for i := range databases {
+		databases[i] = i
+	}
+	n := min(DefaultParallel, len(databases))
+	err := spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
+		for i := range queue {
+			p.links[i].share = n
+			if err := m.database(ctx, i); err != nil {
 				return err
 			}
-			if want := p.rows[s.Name()][t.Name]; c.Rows != want {
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range p.plan.Tables {
+		t := &p.plan.Tables[i]
+		for j, s := range p.dbs {
+			c := t.Target
+			if j > 0 {
+				c = t.Sources[j-1]
+			}
+			if want := p.rows[s.Name()][t.Name]; s.table(t.Name) != nil && c.Rows != want {
 				p.refuse(Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %d rows when it was checked and %d a moment later: somebody is writing to it", want, c.Rows)})
 			}
-			if j == 0 {
-				t.Target = c
-			} else {
-				t.Sources[j-1] = c
+		}
+	}
+	return nil
+}
+
+// measuring is what the readers of databases share.
+type measuring struct {
+	*planner
+	renames *renamer
+
+	mu          sync.Mutex
+	done, total int64
+}
+
+// database measures the tables of one database, 0 being the target.
+func (m *measuring) database(ctx context.Context, number int) error {
+	s := m.dbs[number]
+	for i := range m.plan.Tables {
+		t := &m.plan.Tables[i]
+		if s.table(t.Name) == nil {
+			continue
+		}
+		l := newLayout(m.dbs[0].dialect, m.dbs[0].table(t.Name))
+		c, err := contents(ctx, m.links[number], l, all, m.renames.of(s.Name(), l), func(n int) error {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.done += int64(n)
+			if m.opts.Progress != nil {
+				m.opts.Progress(Progress{Step: StepMeasure, Database: s.Name(), Table: t.Name, Rows: m.done, Total: m.total})
 			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		if number == 0 {
+			t.Target = c
+		} else {
+			t.Sources[number-1] = c
 		}
 	}
 	return nil
