@@ -267,7 +267,7 @@ func (s serverOf) held() bool {
 }
 
 func (s serverOf) heldError(server gameid.ServerID) error {
-	return &gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now}
+	return explainHeld(&gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now})
 }
 
 // record is what identifies the row.

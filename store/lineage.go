@@ -50,21 +50,69 @@ func (s *Server) Fenced(token string) bool { return s.Holder.Token == fencePrefi
 // FencedInto returns the database that the server's world went to, and when, if
 // there is a fence.
 func (s *Server) FencedInto() (into string, since time.Time, ok bool) {
-	return s.Holder.Host, s.Holder.Since, strings.HasPrefix(s.Holder.Token, fencePrefix)
+	f, ok := FenceOf(s.Holder)
+	return f.Into, f.Since, ok
+}
+
+// Fence is why a server is kept from starting: its world went to another
+// database.
+type Fence struct {
+	Merge string    // the ID of the merge; the token of [FenceTo]
+	Into  string    // what people call that database
+	Since time.Time // by the clock of who merged
+}
+
+func (f Fence) String() string {
+	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, stamp(f.Since))
+}
+
+// FenceOf returns the fence that the holder of a lease stands for, if it is one
+// and no process.
+func FenceOf(h gameid.Holder) (Fence, bool) {
+	merge, ok := strings.CutPrefix(h.Token, fencePrefix)
+	if !ok {
+		return Fence{}, false
+	}
+	return Fence{Merge: merge, Into: h.Host, Since: h.Since}, true
+}
+
+// FencedError tells that a server was not started, nor anything of it changed,
+// because it is fenced. errors.As finds the [*gameid.HeldError] in it.
+type FencedError struct {
+	Server gameid.ServerID
+	Fence  Fence
+
+	held *gameid.HeldError
+}
+
+func (e *FencedError) Error() string {
+	return fmt.Sprintf("server %s is fenced: %s, and goes on there; \"servermerge undo\" takes that merge back and lifts the fence", e.Server, e.Fence)
+}
+
+// Unwrap returns the refusal that the fence is made of.
+func (e *FencedError) Unwrap() error { return e.held }
+
+// explainHeld says so if what refuses to start a server is a fence.
+func explainHeld(held *gameid.HeldError) error {
+	if f, ok := FenceOf(held.Holder); ok {
+		return &FencedError{held.Server, f, held}
+	}
+	return held
 }
 
 // Fence keeps a server from being started on this database, and a process that
 // was frozen from going on: its world goes to another database. It is the lease
 // of a holder that never ends, so that every start is refused with a
-// [*gameid.HeldError] that names it. A server that runs is not fenced and is
-// such an error too. Fencing what is fenced with the same token changes nothing.
+// [*FencedError] that names it. A server that runs is not fenced, and is a
+// [*gameid.HeldError]. Fencing what is fenced with the same token changes
+// nothing.
 func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
 	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
 		switch {
 		case s.Holder.Token == holder.Token:
 			return false, nil
 		case s.Leased && !s.Holder.Ended():
-			return false, &gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: time.Now().UTC()}
+			return false, explainHeld(&gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: time.Now().UTC()})
 		}
 		return true, nil
 	})

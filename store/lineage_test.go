@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,8 +44,19 @@ func TestFence(t *testing.T) {
 		if into, at, ok := s.FencedInto(); !ok || into != "s1" || !at.Equal(since) || !s.Fenced("m1") || s.Fenced("m2") || s.FenceFree("m2") || !s.FenceFree("m1") || s.Reserved != mark {
 			t.Errorf("%+v", s)
 		}
-		if _, err := db.OpenNode(ctx, 7, gameid.Options{}); !errors.As(err, &held) {
-			t.Errorf("a fenced server starts: %v", err)
+		// Whoever wants it to start learns of the merge, not of a process.
+		fenced := new(store.FencedError)
+		_, err = db.OpenNode(ctx, 7, gameid.Options{})
+		_, err2 := db.RaiseMark(ctx, 7, time.Now(), gameid.Options{})
+		for _, err := range []error{err, err2, db.LeaveFleet(ctx, 7), db.EndLeases(ctx, nil, leases(t, db, nil), 0, note)} {
+			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (store.Fence{Merge: "m1", Into: "s1", Since: since}) {
+				t.Errorf("what is fenced: %v", err)
+			} else if text := err.Error(); !strings.Contains(text, `went to "s1" by the merge "m1", on 2026-11-21T03:00:00Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
+				t.Errorf("a fence is told as %q", text)
+			}
+		}
+		if !servers(t, db)[0].Fenced("m1") {
+			t.Error("the fence was ended as a lease")
 		}
 		if err := r.LiftFence(ctx, 7, "m2"); err != nil || !servers(t, db)[0].Fenced("m1") {
 			t.Errorf("another merge lifted it: %v", err)

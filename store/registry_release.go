@@ -35,6 +35,9 @@ type Leases struct {
 // Held reports whether one of them keeps the server from starting.
 func (l *Leases) Held() bool { return l.Own.Held() || l.Fleet != nil && l.Fleet.Held() }
 
+// Fence returns the fence that keeps the server from starting, if there is one.
+func (l *Leases) Fence() (Fence, bool) { return FenceOf(l.Own.Holder) }
+
 // Leases returns who has the leases of a server that runs, or ran, on this
 // database. fleet may be nil only if the world is not bound in a fleet
 // registry. It changes nothing, so the database may be opened read-only.
@@ -68,7 +71,13 @@ func (db *DB) Leases(ctx context.Context, fleet *Fleet, server gameid.ServerID) 
 // FleetOptions.Heartbeat (30 s): a minute sees both. A process that is alive
 // and silent for longer loses its lease, mints no more when it learns of it,
 // and has repeated no ID: that does not rest on the lease.
+//
+// A fence is no lease that was forgotten: it is refused with a [*FencedError].
+// [Registry.LiftFence] lifts one, for who knows which.
 func (db *DB) EndLeases(ctx context.Context, fleet *Fleet, l *Leases, watch time.Duration, note Note) error {
+	if _, fenced := l.Fence(); fenced {
+		return explainHeld(&gameid.HeldError{Server: l.Server, Holder: l.Own.Holder, LeaseUntil: l.Own.Until, Now: l.Own.Now})
+	}
 	for _, lease := range []*Lease{&l.Own, l.Fleet} {
 		if lease != nil && lease.Held() && lease.Holder.Running() {
 			return &FleetError{Server: l.Server, kind: ErrRunning, reason: fmt.Sprintf("runs on this machine: %s; stop it, and it gives its lease back", lease.Holder)}

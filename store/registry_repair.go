@@ -10,8 +10,8 @@ import (
 )
 
 // explainRefusal adds to an error that refuses to start a server where the way
-// out is: of a mark in the far future, and of a lease that is longer than a
-// server takes, as a database's clock that was wrong leaves it.
+// out is: of a fence, of a mark in the far future, and of a lease that is longer
+// than a server takes, as a database's clock that was wrong leaves it.
 func (db *DB) explainRefusal(server gameid.ServerID, options gameid.Options, err error) error {
 	ways := func(command string) error {
 		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, shellWord(db.name), server)
@@ -19,8 +19,13 @@ func (db *DB) explainRefusal(server gameid.ServerID, options gameid.Options, err
 	if _, ok := errors.AsType[*gameid.MarkError](err); ok {
 		return ways("repair-mark")
 	}
-	if held, ok := errors.AsType[*gameid.HeldError](err); ok && held.LeaseUntil.Sub(held.Now) > longLease(options) {
-		return ways("release")
+	if held, ok := errors.AsType[*gameid.HeldError](err); ok {
+		if _, fenced := FenceOf(held.Holder); fenced {
+			return explainHeld(held)
+		}
+		if held.LeaseUntil.Sub(held.Now) > longLease(options) {
+			return ways("release")
+		}
 	}
 	return err
 }

@@ -28,8 +28,10 @@ func TestMain(m *testing.M) {
 // The scripts find these databases: empty.db, on which no server has run;
 // live.db, on which server 7 runs, server 8 has ended, and server 9 was merged;
 // late.db, whose server 7 has a mark of 2099, and verylate.db, which has an ID
-// of then as well; leased.db, whose server 7 is leased for ten years; and the fleet registry fleet.db, in which server 7 runs on
-// member.db and server 8 has ended on it.
+// of then as well; leased.db, whose server 7 is leased for ten years;
+// fenced.db, whose server 7 is fenced by the merge m1 into s1; and the fleet
+// registry fleet.db, in which server 7 runs on member.db and server 8 has ended
+// on it.
 func TestScripts(t *testing.T) {
 	clitest.Run(t, func(env *testscript.Env) error {
 		at := func(name string) string { return "sqlite:" + filepath.Join(env.WorkDir, name) }
@@ -42,6 +44,9 @@ func TestScripts(t *testing.T) {
 			}
 		}
 		if err := makeLeased(at("leased.db")); err != nil {
+			return err
+		}
+		if err := makeFenced(at("fenced.db")); err != nil {
 			return err
 		}
 		closeMember, err := makeFleet(at("fleet.db"), at("member.db"))
@@ -96,6 +101,24 @@ func makeLeased(dsn string) error {
 	holder := gameid.Holder{Token: "ABC", Host: "host-b", PID: 4711, Program: "game"}
 	_, err = db.Registry().CompareAndSet(context.Background(), 7, gameid.Record{}, gameid.Claim{Reserved: 1, Holder: holder, Lease: 10 * 365 * 24 * time.Hour})
 	return err
+}
+
+// makeFenced makes a database whose world went to another one by a merge.
+func makeFenced(dsn string) error {
+	db, err := makeDatabase(dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx := context.Background()
+	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	if err != nil {
+		return err
+	}
+	if err := node.Close(); err != nil {
+		return err
+	}
+	return db.Registry().Fence(ctx, 7, store.FenceTo("m1", "s1", time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)))
 }
 
 func makeFleet(dsn, game string) (closeAll func(), err error) {

@@ -16,7 +16,7 @@ func releaseCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "release",
 		Description: `
-Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME] [-fleet DSN] [-config FILE] DATABASE
+Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME] [-fence MERGE] [-fleet DSN] [-config FILE] DATABASE
 
 Ends the lease of a process that is gone, so that its server can start again.
 A lease runs out by itself: by default after 15 seconds in the database of the
@@ -29,6 +29,16 @@ it can be seen to run on this machine. If the process is alive nevertheless,
 such as one that is frozen, no ID is repeated: it finds its lease gone, and
 mints no more. What it had reserved stays reserved.
 
+A fence is no such lease. A merge put it there, because the world went on in
+another database, and a second copy of it is not to be played. It never ends by
+itself, and this command refuses to end it: "servermerge undo" takes the merge
+back and lifts the fence, also where the target was restored from a copy that is
+older than the merge. Only if target and plan are lost for good, so that this
+database is all that is left of the world, lift it with -fence MERGE, the ID of
+the merge as it is shown. If the target is there after all, every player exists
+twice then, and once rows have changed here the merge can neither be gone on
+with nor undone. No ID is repeated even so.
+
 DATABASE is a DSN or the name of a [[source]] in the configuration file. A world
 that is bound in a fleet registry has a lease there as well, which is ended with
 it.
@@ -38,11 +48,13 @@ Flags:
   -apply           do it
   -reason TEXT     with -apply: what had happened; kept in the fleet registry
   -watch TIME      how long to watch first (default 1m): longer than a third of
-                   the server's window, and than its heartbeat` + fleetHelp + `
+                   the server's window, and than its heartbeat
+  -fence MERGE     with -apply: lift the fence of this merge, whose target and
+                   plan are lost for good` + fleetHelp + `
 Examples:
   gameid servers release sqlite:data/s7.db -server 7
   gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099, host-b is dead"`,
-		Flags: worldFlags(fleetFlag(), &ucli.StringFlag{Name: "reason"}, &ucli.DurationFlag{Name: "watch", Value: time.Minute}),
+		Flags: worldFlags(fleetFlag(), &ucli.StringFlag{Name: "reason"}, &ucli.StringFlag{Name: "fence"}, &ucli.DurationFlag{Name: "watch", Value: time.Minute}),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
 			watch := cmd.Duration("watch")
 			if watch <= 0 {
@@ -55,7 +67,12 @@ Examples:
 				}
 				out := cmd.Root().Writer
 				printLeases(out, leases)
+				if fence, fenced := leases.Fence(); fenced {
+					return releaseFence(ctx, out, w, fence, cmd.String("fence"))
+				}
 				switch {
+				case cmd.IsSet("fence"):
+					return fmt.Errorf("server %s is not fenced: leave -fence out", w.server)
 				case !leases.Held():
 					_, err = fmt.Fprintln(out, "Nobody has the lease: it keeps no server from starting.")
 					return err
@@ -74,10 +91,32 @@ Examples:
 	}
 }
 
+// releaseFence ends a fence if merge names it.
+func releaseFence(ctx context.Context, out io.Writer, w world, fence store.Fence, merge string) error {
+	switch {
+	case merge != "" && merge != fence.Merge:
+		return fmt.Errorf("-fence is %q: server %s is fenced by the merge %q", merge, w.server, fence.Merge)
+	case !w.apply:
+		_, err := fmt.Fprintf(out, "Nothing was changed. The world goes on in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
+			"If the target and the plan of that merge are lost for good, see -fence in -h.\n", shown(fence.Into))
+		return err
+	case merge == "":
+		return fmt.Errorf("%w; if its target and its plan are lost for good, see -fence in: gameid servers release -h", &store.FencedError{Server: w.server, Fence: fence})
+	}
+	if err := w.db.Registry().LiftFence(ctx, w.server, merge); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, "The fence was lifted: the server can start. Do not go on with that merge.")
+	return err
+}
+
 func printLeases(w io.Writer, l *store.Leases) {
 	fmt.Fprintf(w, "Server %s\n", l.Server)
 	one := func(where string, l *store.Lease) {
+		fence, fenced := store.FenceOf(l.Holder)
 		switch {
+		case fenced:
+			fact(w, where, "fenced: the world went to %s by the merge %s, on %s", shown(fence.Into), shown(fence.Merge), stamp(fence.Since))
 		case l.Holder.IsZero():
 			fact(w, where, "nobody has the lease")
 		case !l.Held():

@@ -36,8 +36,11 @@ the configuration file.
   ROLE     own: this world's server; merged: its rows came by a merge
   WORLD    the identity of the world, shortened; copies of one database share it
   MARK     no ID of the server in this database has a later time
-  LEASE    held: a process runs, and no other one can start until it ends
-  HOLDER   the process that has the lease, or had it last
+  LEASE    held: a process runs, and no other one can start until it ends;
+           fenced: the world went to another database by a merge, and no process
+           can start here until "servermerge undo" has taken that merge back
+  HOLDER   the process that has the lease, or had it last; for a fence, where the
+           world went, and by which merge
 
 Commands:
   init         make the fleet registry, once
@@ -119,7 +122,10 @@ func mark(ms int64) string {
 }
 
 func lease(s store.Server) string {
+	_, since, fenced := s.FencedInto()
 	switch {
+	case fenced:
+		return "fenced since " + stamp(since)
 	case s.Leased:
 		return "held until " + stamp(s.LeaseUntil)
 	case s.Holder.IsZero():
@@ -130,13 +136,16 @@ func lease(s store.Server) string {
 }
 
 func processOf(h gameid.Holder) *process {
-	if h.IsZero() {
+	if _, fenced := store.FenceOf(h); fenced || h.IsZero() {
 		return nil
 	}
 	return &process{h.Host, h.PID, h.Program, h.Since}
 }
 
 func holder(h gameid.Holder) string {
+	if f, fenced := store.FenceOf(h); fenced {
+		return fmt.Sprintf("went to %s, merge %s", shown(f.Into), shown(f.Merge))
+	}
 	if h.IsZero() {
 		return "-"
 	}
@@ -159,7 +168,8 @@ type server struct {
 	Mark     *time.Time      `json:"mark"` // null if no time is reserved
 	Lease    bool            `json:"lease_held"`
 	Until    *time.Time      `json:"lease_until"` // null if nobody has had it, or it was given back
-	Holder   *process        `json:"holder"`      // null likewise
+	Holder   *process        `json:"holder"`      // null likewise, and of a fence
+	Fence    *fence          `json:"fence"`       // null if there is none
 	Created  time.Time       `json:"created_at"`
 	Updated  time.Time       `json:"updated_at"`
 	Changes  int64           `json:"changes"`
@@ -173,6 +183,12 @@ type process struct {
 	Since   time.Time `json:"since"`
 }
 
+type fence struct {
+	Merge string    `json:"merge"`
+	Into  string    `json:"into"` // the database that the world went to
+	Since time.Time `json:"since"`
+}
+
 func serverObjects(servers []store.Server) []server {
 	objects := make([]server, 0, len(servers))
 	for _, s := range servers {
@@ -184,6 +200,9 @@ func serverObjects(servers []store.Server) []server {
 		}
 		if !s.Holder.IsZero() {
 			o.Until, o.Holder = &s.LeaseUntil, processOf(s.Holder)
+		}
+		if f, fenced := store.FenceOf(s.Holder); fenced {
+			o.Fence = &fence{f.Merge, f.Into, f.Since}
 		}
 		objects = append(objects, o)
 	}
