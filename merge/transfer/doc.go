@@ -6,6 +6,7 @@
 //	if len(plan.Refusals) > 0 { ... }                                          // why it would be refused
 //	result, err := transfer.Apply(ctx, plan, target, sources, transfer.Options{})
 //	if errors.Is(err, transfer.ErrStopped) { ... } // call Apply again with the same plan
+//	status, err := transfer.LookUp(ctx, plan, target, sources) // how far it is, at any time
 //	proof, err := transfer.Verify(ctx, plan, target, sources, transfer.Options{})
 //	...
 //	undone, err := transfer.Undo(ctx, plan, target, sources, transfer.UndoOptions{})
@@ -38,6 +39,18 @@
 //
 // [Undo] needs the sources: they are the record of which rows were copied, and
 // how they were.
+//
+// [LookUp] tells where a merge is from its notes alone, also while it runs: how
+// many rows of each table were copied or removed, and which sources are fenced.
+//
+// # Names
+//
+// A value that has to be unique and is in several worlds, such as the name of a
+// player, stands against the merge, unless a [NamePolicy] says which row keeps
+// it. The others get new values, which the plan lists one by one before anything
+// is written, and so do columns that repeat the old ones ([NameCopy]). Rows of
+// the sources get them on their way, and in the source stay as they are; the
+// target's own rows get them where they are, and their old ones back by an undo.
 //
 // # What it leaves in the target
 //
