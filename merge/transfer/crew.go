@@ -106,7 +106,8 @@ func (l *link) fork(n int) *link {
 	return &link{Database: l.Database, writes: l.writes, trip: l.trip, unchecked: l.unchecked, share: n}
 }
 
-// tally counts the rows of a step, over all workers.
+// tally counts the rows of a step, over all workers. It is locked also while
+// something of [Options] is called back.
 type tally struct {
 	mu          sync.Mutex
 	done, total int64
@@ -119,7 +120,16 @@ func (r *run) step(total int64) {
 	r.tally.done, r.tally.total = 0, total
 }
 
-// progress tells of more rows. One worker does at a time.
+// waiting tells why a database is waited for.
+func (r *run) waiting(why error) {
+	r.tally.mu.Lock()
+	defer r.tally.mu.Unlock()
+	if r.opts.Waiting != nil {
+		r.opts.Waiting(why)
+	}
+}
+
+// progress tells of more rows.
 func (r *run) progress(step, database, table string, rows int) {
 	r.tally.mu.Lock()
 	defer r.tally.mu.Unlock()

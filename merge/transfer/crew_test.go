@@ -113,7 +113,7 @@ func TestParallelError(t *testing.T) {
 	})
 }
 
-// What is called back is called by one goroutine at a time, and the rows that
+// One thing is called back at a time, by one goroutine, and the rows that
 // are told of go up to the total, also where a part is begun anew.
 func TestParallelCallbacks(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
@@ -121,21 +121,21 @@ func TestParallelCallbacks(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], manyOptions)
 		var inside, commits atomic.Int64
 		var last Progress
+		alone := func() {
+			if inside.Add(1) != 1 {
+				t.Error("called while something was called")
+			}
+			for range 100 {
+				runtime.Gosched()
+			}
+			inside.Add(-1)
+		}
 		options := Options{
 			Batch:    time.Microsecond,
 			Patience: time.Minute,
-			Pause: func(context.Context) error {
-				if inside.Add(1) != 1 {
-					t.Error("called while it was called")
-				}
-				for range 100 {
-					runtime.Gosched()
-				}
-				inside.Add(-1)
-				return nil
-			},
-			Progress: func(now Progress) { last = now },
-			Waiting:  func(error) {},
+			Pause:    func(context.Context) error { alone(); return nil },
+			Progress: func(now Progress) { alone(); last = now },
+			Waiting:  func(error) { alone() },
 			trip: func(point string) error {
 				if point == "before commit" && commits.Add(1)%4 == 0 { // some batches of every part are there
 					return driver.ErrBadConn

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"mergesafe/merge"
@@ -39,8 +38,8 @@ type Options struct {
 
 	// Pause, if not nil, is called between transactions, and between pages
 	// where only is read, and may wait to spare the databases. Its error breaks
-	// the work off, resumable. Like Progress and Waiting it is called by one
-	// goroutine at a time.
+	// the work off, resumable. Only one of Pause, Progress and Waiting is called
+	// at a time, by one goroutine.
 	Pause func(ctx context.Context) error
 
 	// Progress, if not nil, is told how far the work has come.
@@ -71,21 +70,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
-	}
-	var one sync.Mutex
-	if pause := o.Pause; pause != nil {
-		o.Pause = func(ctx context.Context) error {
-			one.Lock()
-			defer one.Unlock()
-			return pause(ctx)
-		}
-	}
-	if waiting := o.Waiting; waiting != nil {
-		o.Waiting = func(err error) {
-			one.Lock()
-			defer one.Unlock()
-			waiting(err)
-		}
 	}
 	return o
 }
@@ -207,7 +191,8 @@ func (r *run) persist(ctx context.Context, doing string, f func(ctx context.Cont
 			r.drop()
 			return &StoppedError{Doing: doing, Cause: context.Cause(ctx)}
 		}
-		if meaning := store.Translate(err); !errors.Is(meaning, store.ErrUnavailable) && !errors.Is(meaning, store.ErrRetryable) {
+		meaning := store.Translate(err)
+		if !errors.Is(meaning, store.ErrUnavailable) && !errors.Is(meaning, store.ErrRetryable) {
 			return err
 		}
 		r.drop()
@@ -215,11 +200,9 @@ func (r *run) persist(ctx context.Context, doing string, f func(ctx context.Cont
 			wait, since, moved = shortest, time.Now(), r.moved
 		}
 		if time.Since(since) >= r.opts.Patience {
-			return &StoppedError{Doing: doing, Cause: err}
+			return &StoppedError{Doing: doing, Cause: meaning}
 		}
-		if r.opts.Waiting != nil {
-			r.opts.Waiting(err)
-		}
+		r.waiting(err)
 		select {
 		case <-time.After(wait):
 			wait = min(2*wait, longest)
@@ -247,12 +230,15 @@ func (r *run) between(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if r.opts.Pause != nil {
-		if err := r.opts.Pause(ctx); ctx.Err() != nil {
-			return context.Cause(ctx)
-		} else if err != nil {
-			return &StoppedError{Doing: "pausing", Cause: err}
-		}
+	if r.opts.Pause == nil {
+		return nil
+	}
+	r.tally.mu.Lock()
+	defer r.tally.mu.Unlock()
+	if err := r.opts.Pause(ctx); ctx.Err() != nil {
+		return context.Cause(ctx)
+	} else if err != nil {
+		return &StoppedError{Doing: "pausing", Cause: err}
 	}
 	return nil
 }
