@@ -156,7 +156,7 @@ func mysqlKind(e *mysql.MySQLError) error {
 		9007: // TiDB: write conflict
 		return ErrRetryable
 	case 14, // EE_CANT_CHSIZE: a file cannot grow, MariaDB does not say why
-		1040, 1203, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS
+		1040, 1203, 1226, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED
 		1047,             // ER_UNKNOWN_COM_ERROR: a Galera node that has lost its cluster
 		1053,             // ER_SERVER_SHUTDOWN
 		1021, 1041, 1114, // disk full, out of memory, table full

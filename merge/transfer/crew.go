@@ -58,6 +58,9 @@ func (r *run) together(ctx context.Context, writes bool, parts []part, do func(c
 			if err := do(ctx, w, p); err != nil {
 				return err
 			}
+			for _, s := range w.sources {
+				s.drop() // or every worker would come to hold a connection to every source
+			}
 		}
 		return nil
 	})

@@ -24,8 +24,10 @@
 // the note, so no row is copied twice or left out, whenever the work was broken
 // off; and an answer to a COMMIT that was lost is found in the note.
 //
-// Foreign keys are checked when all rows are there, in one go: see the order of
-// the plan. Until then a merge is not completed.
+// Where the target takes several writers, tables and the rows of several sources
+// are copied side by side ([Options.Parallel]), each with a note of its own.
+// Foreign keys are checked when all rows are there, in one go. Until then a merge
+// is not completed.
 //
 // The sources are opened read-only. The one thing that may be written there is
 // the fence in the registry (see [store.Registry.Fence]), through a connection

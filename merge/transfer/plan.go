@@ -38,7 +38,7 @@ type Plan struct {
 	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
 	Target  World    `json:"target"`
 	Sources []World  `json:"sources"`
-	Tables  []Table  `json:"tables"`   // in the order of copying: what is referred to comes first
+	Tables  []Table  `json:"tables"`   // in the order in which their copying begins: what is referred to comes first
 	Left    []Left   `json:"left_out"` // tables that are not copied
 	Renames []Rename `json:"renames"`
 

@@ -25,7 +25,7 @@ type Status struct {
 	ID    string `json:"id"`
 	State State  `json:"state"`
 
-	// Tables are those of the plan, in the order of copying.
+	// Tables are those of the plan, in their order there.
 	Tables []TableStatus `json:"tables"`
 
 	// Fences are the servers of the sources that the plan keeps from being

@@ -99,7 +99,7 @@ func reviewTables(b *strings.Builder, p *transfer.Plan) {
 	if len(p.Refusals) > 0 {
 		will = "Would"
 	}
-	fmt.Fprintf(b, "\n%s copy %s (at %s rows a second), in this order:\n", will, amount(p), printable.Number(perSecond))
+	fmt.Fprintf(b, "\n%s copy %s (at %s rows a second), begun in this order:\n", will, amount(p), printable.Number(perSecond))
 	width := len("table")
 	for _, t := range p.Tables {
 		width = max(width, len(printable.Text(t.Name)))
