@@ -173,18 +173,20 @@ next:
 			orderBy = append(orderBy, "r."+quote(name))
 		}
 	}
+	join := ""
 	if scan.Dangling != nil {
-		c, err := s.dangling(schema, t, scan.Dangling, notNull)
-		if err != nil {
+		var unmatched string
+		var err error
+		if join, unmatched, err = s.dangling(schema, t, scan.Dangling, notNull); err != nil {
 			return nil, err
 		}
-		conditions = append(conditions, c)
+		conditions = append(conditions, unmatched)
 	}
 	if len(selected) == 0 {
 		return nil, errors.New("a scan of no columns")
 	}
 	var b strings.Builder
-	b.WriteString("SELECT " + strings.Join(selected, ", ") + " FROM " + quote(t.name) + " AS r")
+	b.WriteString("SELECT " + strings.Join(selected, ", ") + " FROM " + quote(t.name) + " AS r" + join)
 	if len(conditions) > 0 {
 		b.WriteString(" WHERE " + strings.Join(conditions, " AND "))
 	}
@@ -196,33 +198,36 @@ next:
 	return q, nil
 }
 
-// dangling is the condition that a reference leads nowhere.
-func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNull func(*column)) (string, error) {
+// dangling finds the rows whose reference leads nowhere, by a join with what is
+// referred to and the condition that there is none. MariaDB would copy a whole
+// table of keys aside for NOT EXISTS.
+func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNull func(*column)) (join, unmatched string, err error) {
 	quote := s.dialect.quote
 	to := schema.tables[ref.ToTable]
 	if to == nil {
-		return "", &merge.UnsupportedError{
+		return "", "", &merge.UnsupportedError{
 			Column: strings.Join(ref.Columns, ", "),
 			Reason: fmt.Sprintf("it refers to table %q, which is not read here", ref.ToTable),
 		}
 	}
 	if len(ref.Columns) == 0 || len(ref.Columns) != len(ref.ToColumns) {
-		return "", fmt.Errorf("reference %q pairs %d columns with %d", ref.Name, len(ref.Columns), len(ref.ToColumns))
+		return "", "", fmt.Errorf("reference %q pairs %d columns with %d", ref.Name, len(ref.Columns), len(ref.ToColumns))
 	}
 	pairs := make([]string, len(ref.Columns))
 	for i, name := range ref.Columns {
 		from, there := t.byName[name], to.byName[ref.ToColumns[i]]
 		if from == nil {
-			return "", noColumn(t, name)
+			return "", "", noColumn(t, name)
 		}
 		if there == nil {
-			return "", noColumn(to, ref.ToColumns[i])
+			return "", "", noColumn(to, ref.ToColumns[i])
 		}
 		notNull(from)
 		// What is referred to comes first: in SQLite it brings the collation.
 		pairs[i] = "p." + quote(there.Name) + " = r." + quote(from.Name)
 	}
-	return "NOT EXISTS (SELECT 1 FROM " + quote(to.name) + " AS p WHERE " + strings.Join(pairs, " AND ") + ")", nil
+	none := "p." + quote(to.byName[ref.ToColumns[0]].Name) + " IS NULL" // which none is that equals something
+	return " LEFT JOIN " + quote(to.name) + " AS p ON " + strings.Join(pairs, " AND "), none, nil
 }
 
 // buffer makes room for one batch.
