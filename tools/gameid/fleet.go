@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	ucli "github.com/urfave/cli/v3"
@@ -216,13 +215,12 @@ func printFleet(w io.Writer, servers []store.FleetServer, asJSON bool) error {
 		_, err := fmt.Fprintln(w, "No number has been claimed yet.")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SERVER\tNAME\tSTATE\tWORLD\tLEASE\tSEEN\tHOLDER\tDATABASE")
+	rows := [][]string{{"SERVER", "NAME", "STATE", "WORLD", "LEASE", "SEEN", "HOLDER", "DATABASE"}}
 	for _, s := range servers {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, shown(s.Name), shown(s.State), shown(short(s.World)),
-			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place))
+		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
+			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)})
 	}
-	return table.Flush()
+	return cli.WriteColumns(w, rows)
 }
 
 func fleetLease(s store.FleetServer) string {
@@ -277,23 +275,20 @@ func printFleetServer(w io.Writer, s store.FleetServer, history []store.FleetCha
 		}
 		return writeJSON(w, o)
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range [][2]string{
+	facts := [][]string{
 		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
 		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
-	} {
-		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
 	}
-	fmt.Fprintln(table)
-	if err := table.Flush(); err != nil {
+	if err := cli.WriteColumns(w, facts); err != nil {
 		return err
 	}
-	fmt.Fprintln(table, "WHEN\tWHAT\tWORLD\tBY\tWHY")
+	fmt.Fprintln(w)
+	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
 	for _, h := range history {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", stamp(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why))
+		rows = append(rows, []string{stamp(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
 	}
-	return table.Flush()
+	return cli.WriteColumns(w, rows)
 }
 
 func retireCommand(env cli.Env) *ucli.Command {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	ucli "github.com/urfave/cli/v3"
@@ -105,12 +104,11 @@ func printServers(w io.Writer, servers []store.Server, asJSON bool) error {
 		_, err := fmt.Fprintln(w, "The registry is empty: no game server has run on this database yet.")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SERVER\tNAME\tROLE\tWORLD\tMARK\tLEASE\tHOLDER")
+	rows := [][]string{{"SERVER", "NAME", "ROLE", "WORLD", "MARK", "LEASE", "HOLDER"}}
 	for _, s := range servers {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s.Reserved), lease(s), holder(s.Holder))
+		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s.Reserved), lease(s), holder(s.Holder)})
 	}
-	return table.Flush()
+	return cli.WriteColumns(w, rows)
 }
 
 // mark returns the time up to which IDs may have been used.

@@ -86,10 +86,10 @@ func matrixText(m *merge.MatrixReport, names []string) string {
 
 	width := 0
 	for _, name := range names {
-		width = max(width, len(name))
+		width = max(width, cli.Width(printable.Text(name)))
 	}
 	line := func(number, name string, cells []string) {
-		text := fmt.Sprintf("%4s  %-*s", number, width, name)
+		text := fmt.Sprintf("%4s  %s", number, cli.Pad(name, width))
 		for _, c := range cells {
 			text += fmt.Sprintf("%5s", c)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 )
 
 // How much of a plan is shown as text. The plan itself has all of it.
@@ -100,18 +101,18 @@ func reviewTables(b *strings.Builder, p *transfer.Plan) {
 		will = "Would"
 	}
 	fmt.Fprintf(b, "\n%s copy %s (at %s rows a second), begun in this order:\n", will, amount(p), printable.Number(perSecond))
-	width := len("table")
+	width := cli.Width("table")
 	for _, t := range p.Tables {
-		width = max(width, len(printable.Text(t.Name)))
+		width = max(width, cli.Width(printable.Text(t.Name)))
 	}
-	fmt.Fprintf(b, "  %-*s  %14s  %14s  %7s\n", width, "table", "rows to come", "target's own", "about")
+	fmt.Fprintf(b, "  %s  %14s  %14s  %7s\n", cli.Pad("table", width), "rows to come", "target's own", "about")
 	for i, t := range p.Tables {
 		if i == shownTables {
 			fmt.Fprintf(b, "  and %d more\n", len(p.Tables)-i)
 			break
 		}
 		takes := about(time.Duration(t.Rows()) * time.Second / perSecond)
-		fmt.Fprintf(b, "  %-*s  %14s  %14s  %7s", width, printable.Text(t.Name), printable.Number(t.Rows()), printable.Number(t.Target.Rows), takes)
+		fmt.Fprintf(b, "  %s  %14s  %14s  %7s", cli.Pad(printable.Text(t.Name), width), printable.Number(t.Rows()), printable.Number(t.Target.Rows), takes)
 		if c := t.Counter; c != nil && c.After > c.Before {
 			fmt.Fprintf(b, "  AUTO_INCREMENT goes from %d to %d", c.Before, c.After)
 		}

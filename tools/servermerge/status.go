@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
 
@@ -59,13 +60,13 @@ func statusText(j *job, at *transfer.Status) string {
 		return b.String()
 	}
 	b.WriteString("\n")
-	width := len("table")
+	width := cli.Width("table")
 	for _, t := range at.Tables {
-		width = max(width, len(printable.Text(t.Table)))
+		width = max(width, cli.Width(printable.Text(t.Table)))
 	}
-	fmt.Fprintf(&b, "  %-*s  %14s  %14s  %14s\n", width, "table", "planned", "copied", "removed again")
+	fmt.Fprintf(&b, "  %s  %14s  %14s  %14s\n", cli.Pad("table", width), "planned", "copied", "removed again")
 	for _, t := range at.Tables {
-		fmt.Fprintf(&b, "  %-*s  %14s  %14s  %14s\n", width, printable.Text(t.Table), printable.Number(t.Rows), printable.Number(t.Copied), printable.Number(t.Removed))
+		fmt.Fprintf(&b, "  %s  %14s  %14s  %14s\n", cli.Pad(printable.Text(t.Table), width), printable.Number(t.Rows), printable.Number(t.Copied), printable.Number(t.Removed))
 	}
 	statusFences(&b, at)
 	return b.String()

@@ -11,6 +11,7 @@ import (
 	"mergesafe/merge"
 	"mergesafe/merge/htmlreport"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 )
 
 func (s surroundings) verifyCommand() *cliv3.Command {
@@ -77,13 +78,13 @@ func (j *job) sayProved(m *htmlreport.Merge, proof *transfer.Proof) {
 // proofTables are the tables of a proof, and what the check of the result finds.
 func proofTables(m *htmlreport.Merge, proof *transfer.Proof) string {
 	var b strings.Builder
-	width := len("table")
+	width := cli.Width("table")
 	for _, t := range proof.Tables {
-		width = max(width, len(printable.Text(t.Table)))
+		width = max(width, cli.Width(printable.Text(t.Table)))
 	}
-	fmt.Fprintf(&b, "\n  %-*s  %14s  %14s\n", width, "table", "rows", "planned")
+	fmt.Fprintf(&b, "\n  %s  %14s  %14s\n", cli.Pad("table", width), "rows", "planned")
 	for _, t := range proof.Tables {
-		fmt.Fprintf(&b, "  %-*s  %14s  %14s  %s\n", width, printable.Text(t.Table), printable.Number(t.Rows), printable.Number(t.Want), t.Verdict)
+		fmt.Fprintf(&b, "  %s  %14s  %14s  %s\n", cli.Pad(printable.Text(t.Table), width), printable.Number(t.Rows), printable.Number(t.Want), t.Verdict)
 		for _, line := range m.Unequal[t.Table] {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
