@@ -142,7 +142,8 @@ type Counter struct {
 	After  uint64 `json:"after"`  // the same after the merge, at least
 }
 
-// Left is a table that is not copied, and why.
+// Left is a table that is not copied, or not from a database that Reason names,
+// and why.
 type Left struct {
 	Table  string `json:"table"`
 	Reason string `json:"reason"`

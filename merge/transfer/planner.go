@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -244,7 +245,23 @@ func (p *planner) choose(context.Context) error {
 	for _, t := range inOrder(chosen) {
 		p.plan.Tables = append(p.plan.Tables, p.table(t))
 	}
+	p.leaveUnread()
 	return nil
+}
+
+// leaveUnread lists the tables of which nothing was read, in one database at
+// least: should the operator allow that, it has to be seen that these rows stay
+// where they are.
+func (p *planner) leaveUnread() {
+	why := make(map[string][]string)
+	for _, s := range p.dbs {
+		for _, skipped := range s.catalog.Skipped {
+			why[skipped.Table] = append(why[skipped.Table], s.Name()+": "+skipped.Reason)
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(why)) {
+		p.plan.Left = append(p.plan.Left, Left{table, "it is not read: " + strings.Join(why[table], "; ")})
+	}
 }
 
 // copyable reports whether the rows of a table can be copied, and refuses it if
