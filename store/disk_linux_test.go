@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
 	"mergesafe/internal/smalldisk"
 	"mergesafe/store"
 )
@@ -12,13 +11,7 @@ import (
 // Whatever MariaDB says of a full disk, and it says it in many ways, it means
 // that the database is unavailable.
 func TestFullDiskOfMariaDB(t *testing.T) {
-	if _, err := mariadbtest.FindProgram(); err != nil {
-		t.Skip(err)
-	}
-	disk := smalldisk.Mount(t, "150m")
-	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: disk.Path(), Args: []string{"--innodb-log-file-size=8M"}})
-	must(t, err)
-	t.Cleanup(func() { server.Stop() })
+	disk, server := smalldisk.MariaDB(t, "150m")
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	db := open(t, "mysql:"+dsn)

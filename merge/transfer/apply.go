@@ -201,12 +201,8 @@ func (r *run) copyAll(ctx context.Context, p part) error {
 			return nil
 		}
 		return r.each(ctx, soft, src, l, m, expected{rows: t.Sources[p.source].Rows, sum: t.Sources[p.source].Sum}, func(rows [][]any) error {
-			if change != nil {
-				for _, row := range rows {
-					if _, err := change(row); err != nil {
-						return err
-					}
-				}
+			if err := change.rows(rows); err != nil {
+				return err
 			}
 			return r.insert(soft, l, rows)
 		})
@@ -367,7 +363,7 @@ func (r *run) renamedRows() (n int64) {
 }
 
 // rewrite changes rows of the target where they are.
-func (r *run) rewrite(ctx context.Context, l *layout, rows [][]any, change func([]any) (bool, error)) error {
+func (r *run) rewrite(ctx context.Context, l *layout, rows [][]any, change changer) error {
 	for _, row := range rows {
 		old := slices.Clone(row)
 		changed, err := change(row)

@@ -156,10 +156,19 @@ func (r *run) do(ctx context.Context, doing string, f func(ctx context.Context) 
 	})
 }
 
+// ownRows is how many rows the target had itself in the tables of the plan.
+func (r *run) ownRows() (n int64) {
+	for i := range r.plan.Tables {
+		n += r.plan.Tables[i].Target.Rows
+	}
+	return n
+}
+
 // readAll reads the rows that the target and the sources have in the tables of
 // the plan and sums them up: by table, the target first. With copied it reads of
 // the sources what has been copied of them, which must be as it was then.
 func (r *run) readAll(ctx context.Context, step string, copied bool) ([][]Content, error) {
+	r.step(r.ownRows() + 2*r.plan.Rows())
 	found := make([][]Content, len(r.plan.Tables))
 	for i := range found {
 		found[i] = make([]Content, 1+len(r.plan.Sources))
@@ -171,7 +180,7 @@ func (r *run) readAll(ctx context.Context, step string, copied bool) ([][]Conten
 		}
 		return w.do(ctx, fmt.Sprintf("reading table %q of %q", l.table, on.Name), func(soft context.Context) error {
 			var was *mark
-			var change func([]any) (bool, error)
+			var change changer
 			most := int64(all)
 			if p.source != ofTarget && copied {
 				var err error

@@ -121,6 +121,7 @@ func TestParallelCallbacks(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], manyOptions)
 		var inside, commits atomic.Int64
 		var last Progress
+		ends := make(map[string]Progress) // of each step
 		alone := func() {
 			if inside.Add(1) != 1 {
 				t.Error("called while something was called")
@@ -134,7 +135,7 @@ func TestParallelCallbacks(t *testing.T) {
 			Batch:    time.Microsecond,
 			Patience: time.Minute,
 			Pause:    func(context.Context) error { alone(); return nil },
-			Progress: func(now Progress) { alone(); last = now },
+			Progress: func(now Progress) { alone(); last, ends[now.Step] = now, now },
 			Waiting:  func(error) { alone() },
 			trip: func(point string) error {
 				if point == "before commit" && commits.Add(1)%4 == 0 { // some batches of every part are there
@@ -154,6 +155,10 @@ func TestParallelCallbacks(t *testing.T) {
 		}
 		if last.Step != StepVerify || last.Rows != 10 || last.Total != 10 {
 			t.Errorf("at the end: %+v", last)
+		}
+		// The target with what came to it, and the sources.
+		if c := ends[StepCompare]; c.Rows != 12_010 || c.Total != 12_010 {
+			t.Errorf("at the end of comparing: %+v", c)
 		}
 	})
 }

@@ -122,18 +122,9 @@ type smallServer struct {
 
 func newSmallServer(t *testing.T) *smallServer {
 	t.Helper()
-	if _, err := mariadbtest.FindProgram(); err != nil {
-		t.Skip(err)
-	}
-	s := &smallServer{disk: smalldisk.Mount(t, "150m")}
+	s := new(smallServer)
 	// Its files grow by little at a time, and should it die it does so at once.
-	var err error
-	s.Server, err = mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: s.disk.Path(),
-		Args: []string{"--innodb-log-file-size=8M", "--innodb-autoextend-increment=1", "--skip-stack-trace"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Stop() })
+	s.disk, s.Server = smalldisk.MariaDB(t, "150m", "--innodb-autoextend-increment=1", "--skip-stack-trace")
 	s.scratch = manyRows(t, s.engine(), "scratch", 1, 1000)
 	return s
 }

@@ -511,9 +511,26 @@ func newRenamer(p *Plan) *renamer {
 	return r
 }
 
-// of returns what changes a row of a table of a source in place, and tells
-// whether it did; nil if nothing there is renamed.
-func (r *renamer) of(source string, l *layout) func(row []any) (bool, error) {
+// changer changes a row in place, and tells whether it did. The nil changer
+// changes none.
+type changer func(row []any) (changed bool, err error)
+
+// rows changes all of these.
+func (c changer) rows(rows [][]any) error {
+	if c == nil {
+		return nil
+	}
+	for _, row := range rows {
+		if _, err := c(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of returns what changes the rows of a table of a source; nil if nothing there
+// is renamed.
+func (r *renamer) of(source string, l *layout) changer {
 	type change struct {
 		column int
 		key    []int

@@ -127,7 +127,7 @@ func pages(ctx context.Context, on *link, l *layout, after []any, size func() in
 // contents reads the rows of a table, the first most of them, and sums them
 // up, as they are and as change makes them. change may be nil. between is called
 // after every page with its number of rows; its error ends the reading.
-func contents(ctx context.Context, on *link, l *layout, most int64, change func(row []any) (bool, error), between func(rows int) error) (Content, error) {
+func contents(ctx context.Context, on *link, l *layout, most int64, change changer, between func(rows int) error) (Content, error) {
 	var c Content
 	var h hasher
 	if most == 0 {

@@ -166,11 +166,6 @@ func (u *undo) prepare(ctx context.Context, target Database, state string) error
 // stands against removing them. A table whose sum is as it should be needs no
 // look at single rows.
 func (u *undo) compareAll(ctx context.Context) (reasons []Refusal, err error) {
-	total := u.plan.Rows()
-	for i := range u.plan.Tables {
-		total += u.plan.Tables[i].Target.Rows + u.plan.Tables[i].Rows()
-	}
-	u.step(total)
 	found, err := u.readAll(ctx, StepCompare, true)
 	if err != nil {
 		return nil, err
@@ -350,12 +345,8 @@ func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 		removed := int64(0) // by the last batch, which may have been rolled back
 		err = w.each(ctx, soft, src, l, m, expected{rows: copied.rows, sum: copied.sum, part: true}, func(rows [][]any) error {
 			atomic.AddInt64(&u.done.Rows, removed)
-			if change != nil {
-				for _, row := range rows {
-					if _, err := change(row); err != nil {
-						return err
-					}
-				}
+			if err := change.rows(rows); err != nil {
+				return err
 			}
 			removed, err = u.delete(soft, w.target, src.Name, l, rows)
 			return err
@@ -498,11 +489,7 @@ func (u *undo) complete(ctx context.Context, sources []Database) error {
 
 // lookAtLeft finds out whether the target has the rows that it had before.
 func (u *undo) lookAtLeft(ctx context.Context) error {
-	total := int64(0)
-	for i := range u.plan.Tables {
-		total += u.plan.Tables[i].Target.Rows
-	}
-	u.step(total)
+	u.step(u.ownRows())
 	u.done.SameAsBefore = true
 	for i := range u.plan.Tables {
 		t := &u.plan.Tables[i]

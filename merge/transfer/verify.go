@@ -112,11 +112,6 @@ func (r *run) verify(ctx context.Context, target Database) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := 2 * r.plan.Rows()
-	for i := range r.plan.Tables {
-		total += r.plan.Tables[i].Target.Rows
-	}
-	r.step(total)
 	found, err := r.readAll(ctx, StepVerify, false)
 	if err != nil {
 		return nil, err
@@ -230,12 +225,8 @@ func (r *run) compare(ctx, soft context.Context, source int, l *layout, most int
 		if err != nil {
 			return err
 		}
-		if change != nil {
-			for _, row := range p.rows {
-				if _, err := change(row); err != nil {
-					return err
-				}
-			}
+		if err := change.rows(p.rows); err != nil {
+			return err
 		}
 		there, err := lookup(soft, r.target, l, p.rows)
 		if err != nil {

@@ -38,13 +38,7 @@ func diskFullSQLite(t *testing.T, w *minter.World) string {
 // already, so minting goes on: unless the server comes to grief over it, as
 // 10.11 does now and then in a rollback. Then it is started again.
 func diskFullMariaDB(t *testing.T, w *minter.World) string {
-	if _, err := mariadbtest.FindProgram(); err != nil {
-		t.Skip(err)
-	}
-	d := smalldisk.Mount(t, "200m")
-	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: d.Path(), Args: []string{"--innodb-log-file-size=8M"}})
-	must(t, err)
-	t.Cleanup(func() { server.Stop() })
+	d, server := smalldisk.MariaDB(t, "200m")
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	dsn = "mysql:" + dsn
