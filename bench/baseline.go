@@ -1,7 +1,6 @@
 package main
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,57 +46,30 @@ func (l *locked) next() uint64 {
 	return l.word
 }
 
-// baselineC is the reference of every ratio, by the name that the goals use.
-const baselineC = "C: one atomic word + time.Since"
+// Names of baselines that goals use.
+const (
+	baselineC     = "C: one atomic word + time.Since" // the reference of every ratio
+	baselineMutex = "C under a mutex"
+)
 
 func runC() func(n int) error {
 	p := &packed{start: time.Now()}
-	return func(n int) error {
-		var last uint64
-		for range n {
-			last = p.next()
-		}
-		runtime.KeepAlive(last)
-		return nil
-	}
+	return func(n int) error { return calls(n, func(int) uint64 { return p.next() }) }
 }
-
-const baselineMutex = "C under a mutex"
 
 func runMutex() func(n int) error {
 	l := &locked{start: time.Now()}
-	return func(n int) error {
-		var last uint64
-		for range n {
-			last = l.next()
-		}
-		runtime.KeepAlive(last)
-		return nil
-	}
+	return func(n int) error { return calls(n, func(int) uint64 { return l.next() }) }
 }
 
 func runSince() func(n int) error {
 	start := time.Now()
-	return func(n int) error {
-		var last time.Duration
-		for range n {
-			last = time.Since(start)
-		}
-		runtime.KeepAlive(last)
-		return nil
-	}
+	return func(n int) error { return calls(n, func(int) time.Duration { return time.Since(start) }) }
 }
 
 func runCounter() func(n int) error {
 	var word atomic.Uint64
-	return func(n int) error {
-		var last uint64
-		for range n {
-			last = word.Add(1)
-		}
-		runtime.KeepAlive(last)
-		return nil
-	}
+	return func(n int) error { return calls(n, func(int) uint64 { return word.Add(1) }) }
 }
 
 // reference is the candidate that everything is compared with.

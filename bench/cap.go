@@ -18,223 +18,140 @@ const ahead = 50 * time.Millisecond
 // atTheCap measures what a node does when more is asked of it than the layout
 // allows, what its IDs say of the time, and what it costs when it has nothing
 // to do.
-func atTheCap(ctx context.Context, o options) (section, error) {
-	s := section{
-		title: "At the cap of the layout, 65,536 IDs in a ms, and what IDs say of the time",
-		intro: "Ratios are to the cap. CPU is that of this process, in shares of one core.",
-	}
-	for _, part := range []struct {
-		name string
-		rows func(context.Context, options, string) ([]row, error)
+func atTheCap(ctx context.Context, o options) ([]section, error) {
+	capped := gameid.Options{Ahead: ahead}
+	fill := func(node *gameid.Node) func(n int) error { return runFill(node, 1024) }
+	list := []struct {
+		name    string
+		node    gameid.Options
+		measure onNode
 	}{
-		{"mergesafe Fill of 1024, sustained", sustainedFill},
-		{"mergesafe Next, sustained, one goroutine", sustainedNext},
-		{"a waiting Fill ends", waitEnds},
-		{"the time in an ID", accuracy},
-		{"an idle node", idle},
-	} {
-		if !o.wants(s.title, part.name) {
-			continue
-		}
-		o.log("cap: %s", part.name)
-		rows, err := part.rows(ctx, o, part.name)
-		if err != nil {
-			return s, fmt.Errorf("%s: %w", part.name, err)
-		}
-		s.rows = append(s.rows, rows...)
+		{"mergesafe Fill of 1024, sustained", capped, sustain(fill, "", true)},
+		{"mergesafe Next, sustained, one goroutine", capped, sustain(runNext, "by the clock on the wall: it takes a core of its own", false)},
+		{"a waiting Fill ends after its context", capped, endOfWait(context.Canceled, func(_ *gameid.Node, cancel context.CancelFunc) { cancel() })},
+		{"a waiting Fill ends after Close", capped, endOfWait(gameid.ErrClosed, func(node *gameid.Node, _ context.CancelFunc) { node.Close() })},
+		{"the time in an ID, one goroutine, flat out", capped, load{workers: 1, batch: 1000}.accuracy},
+		{"the time in an ID, all cores, flat out", capped, load{workers: runtime.GOMAXPROCS(0), batch: 1000}.accuracy},
+		{"the time in an ID, 100 IDs once in 1 ms", capped, load{workers: 1, batch: 100, pause: time.Millisecond}.accuracy},
+		{"the time in an ID, one ID once in 20 ms", capped, load{workers: 1, batch: 1, pause: 20 * time.Millisecond}.accuracy},
+		{"an idle node", gameid.Options{}, idle},
 	}
-	return s, nil
+	return o.measureSection("At the cap of the layout, 65,536 IDs in a ms, and what IDs say of the time",
+		"Ratios are to the cap. CPU is that of this process, in shares of one core.", nil, func(m *measuring) {
+			for _, at := range list {
+				if !m.wants(at.name) {
+					continue
+				}
+				o.log("cap: %s", at.name)
+				node, err := openNode(ctx, at.node)
+				m.must(err)
+				at.measure(ctx, m, node, at.name)
+				m.must(node.Close())
+			}
+		})
 }
 
-func sustainedFill(ctx context.Context, o options, name string) ([]row, error) {
-	node, err := openNode(ctx, gameid.Options{Ahead: ahead})
-	if err != nil {
-		return nil, err
-	}
-	defer node.Close()
-	mint := runFill(node, 1024)
-	got, err := sustain(ctx, node, o.sustain, mint)
-	if err != nil {
-		return nil, err
-	}
-	// A millisecond of grace: reading how far ahead a node is takes time, too.
-	return []row{
-		got.rate(name),
-		{
-			what: "  ahead of the clock", measured: fmt.Sprintf("%.1f ms", millis(got.ahead)),
-			goal: fmt.Sprintf("≤ %.0f ms", millis(ahead)), holds: verdict(got.ahead <= ahead+time.Millisecond),
-			note: "Options.Ahead of this node; default 1 s, of 10 s reserved",
-		},
-		cpuRow("  CPU, minting and waiting", got.cpu, 0.25, "no spinning"),
-	}, nil
-}
-
-func sustainedNext(ctx context.Context, o options, name string) ([]row, error) {
-	node, err := openNode(ctx, gameid.Options{Ahead: ahead})
-	if err != nil {
-		return nil, err
-	}
-	defer node.Close()
-	got, err := sustain(ctx, node, o.sustain, runNext(node))
-	if err != nil {
-		return nil, err
-	}
-	r := got.rate(name)
-	r.note = "by the clock on the wall: it takes a core of its own"
-	return []row{r}, nil
-}
-
-// sustained is what a node does under an endless demand.
-type sustained struct {
-	ns    float64       // per ID
-	ahead time.Duration // the most that was seen
-	cpu   float64       // share of one core; negative if unknown
-}
-
-func (s sustained) rate(name string) row {
-	const least = 0.98
-	ratio := capNS / s.ns
-	return row{
-		what: name, measured: nanos(s.ns), ratio: fmt.Sprintf("%.3f", ratio),
-		goal: fmt.Sprintf("≥ %.2f", least), holds: verdict(ratio >= least),
-	}
-}
+// onNode measures rows on a node of its own.
+type onNode func(ctx context.Context, m *measuring, node *gameid.Node, name string)
 
 // sustain lets one goroutine mint without a pause: first until the node has
 // run as far ahead of the clock as it may, or a little longer than that
-// takes, then for as long as is measured.
-func sustain(ctx context.Context, node *gameid.Node, long time.Duration, mint func(n int) error) (sustained, error) {
-	const some = 1 << 16
-	for start := time.Now(); node.Stats().Waits == 0 && time.Since(start) < long; {
-		if err := mint(some); err != nil {
-			return sustained{}, err
+// takes, then for as long as is measured. There are more rows if it waits
+// rather than mints.
+func sustain(loop func(*gameid.Node) func(n int) error, note string, waits bool) onNode {
+	return func(ctx context.Context, m *measuring, node *gameid.Node, name string) {
+		const some = 1 << 16
+		mint := loop(node)
+		for start := time.Now(); node.Stats().Waits == 0 && time.Since(start) < m.sustain; {
+			m.must(mint(some))
+		}
+		n := 0
+		var took, farthest time.Duration
+		cpu := cpuShare(func() {
+			for start := time.Now(); took < m.sustain; took = time.Since(start) {
+				m.must(context.Cause(ctx))
+				m.must(mint(some))
+				n += some
+				farthest = max(farthest, node.Stats().Ahead)
+			}
+		})
+		ns := float64(took.Nanoseconds()) / float64(n)
+		ratio := capNS / ns
+		m.add(row{what: name, measured: nanos(ns), ratio: fmt.Sprintf("%.3f", ratio), note: note}.atLeast(ratio, 0.98, "%.2f"))
+		if waits {
+			r := row{what: "  ahead of the clock", measured: fmt.Sprintf("%.1f ms", millis(farthest)), note: "Options.Ahead of this node; default 1 s, of 10 s reserved"}
+			// A millisecond of grace: reading how far ahead a node is takes time, too.
+			m.add(r.atMost(millis(farthest-time.Millisecond), millis(ahead), "%.0f ms"))
+			m.add(cpuRow("  CPU, minting and waiting", cpu, 0.25, "no spinning"))
 		}
 	}
-	got := sustained{}
-	n := 0
-	before, known := cpuTime()
-	start := time.Now()
-	for time.Since(start) < long {
-		if ctx.Err() != nil {
-			return got, context.Cause(ctx)
-		}
-		if err := mint(some); err != nil {
-			return got, err
-		}
-		n += some
-		got.ahead = max(got.ahead, node.Stats().Ahead)
-	}
-	took := time.Since(start)
-	after, _ := cpuTime()
-	got.ns = float64(took.Nanoseconds()) / float64(n)
-	got.cpu = -1
-	if known {
-		got.cpu = float64(after-before) / float64(took)
-	}
-	return got, nil
 }
 
-// waitEnds asks for more IDs than there are, so that the node waits for the
-// clock, and ends the wait by the context and by closing the node.
-func waitEnds(ctx context.Context, o options, name string) ([]row, error) {
-	first, err := endWait(ctx, o, name+" after its context", context.Canceled, func(_ *gameid.Node, cancel context.CancelFunc) { cancel() })
-	if err != nil {
-		return nil, err
+// endOfWait asks for more IDs than there are, so that the node waits for the
+// clock, and measures how long the wait goes on after end.
+func endOfWait(want error, end func(*gameid.Node, context.CancelFunc)) onNode {
+	return func(ctx context.Context, m *measuring, node *gameid.Node, name string) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var ended time.Time
+		failed := make(chan error)
+		go func() {
+			g := gameid.NewGenerator[player](node)
+			ids := make([]gameid.Of[player], 50<<gameid.SequenceBits) // what 50 ms have
+			var err error
+			for err == nil && ctx.Err() == nil {
+				err = g.FillContext(ctx, ids)
+			}
+			ended = time.Now()
+			failed <- err
+		}()
+		// In a slow build, or among many processes, it may never come to that.
+		for start := time.Now(); node.Stats().Waits == 0 && time.Since(start) < m.sustain; {
+			time.Sleep(time.Millisecond)
+		}
+		waited := node.Stats().Waits > 0
+		start := time.Now()
+		end(node, cancel)
+		err := <-failed
+		if !waited {
+			m.add(row{what: name, note: "not measured: the cap was not reached"})
+			return
+		}
+		if err != nil && !errors.Is(err, want) { // nil: that Fill had ended just before
+			m.must(&wrong{fmt.Sprintf("%s: Fill returned %v, want %v", name, err, want)})
+		}
+		late := millis(ended.Sub(start))
+		m.add(row{what: name, measured: fmt.Sprintf("%.1f ms", late)}.atMost(late, 10, "%.0f ms"))
 	}
-	second, err := endWait(ctx, o, name+" after Close", gameid.ErrClosed, func(node *gameid.Node, _ context.CancelFunc) { node.Close() })
-	return []row{first, second}, err
 }
 
-func endWait(ctx context.Context, o options, name string, want error, end func(*gameid.Node, context.CancelFunc)) (row, error) {
-	r := row{what: name}
-	node, err := openNode(ctx, gameid.Options{Ahead: ahead})
-	if err != nil {
-		return r, err
-	}
-	defer node.Close()
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var ended time.Time
-	var failure error
-	var done sync.WaitGroup
-	done.Go(func() {
-		g := gameid.NewGenerator[player](node)
-		ids := make([]gameid.Of[player], 50<<gameid.SequenceBits) // what 50 ms have
-		for failure == nil && inner.Err() == nil {
-			failure = g.FillContext(inner, ids)
-		}
-		ended = time.Now()
-	})
-	// In a slow build, or among many processes, it may never come to that.
-	for start := time.Now(); node.Stats().Waits == 0 && time.Since(start) < o.sustain; {
-		time.Sleep(time.Millisecond)
-	}
-	waited := node.Stats().Waits > 0
-	start := time.Now()
-	end(node, cancel)
-	done.Wait()
-	if !waited {
-		r.note = "not measured: the cap was not reached"
-		return r, nil
-	}
-	if failure != nil && !errors.Is(failure, want) { // nil: that Fill had ended just before
-		return r, &wrong{fmt.Sprintf("%s: Fill returned %v, want %v", name, failure, want)}
-	}
-	const most = 10 * time.Millisecond
-	late := ended.Sub(start)
-	r.measured = fmt.Sprintf("%.1f ms", millis(late))
-	r.goal, r.holds = fmt.Sprintf("≤ %.0f ms", millis(most)), verdict(late <= most)
-	return r, nil
+// load is how IDs are minted while their times are compared with the clock.
+type load struct {
+	workers int
+	batch   int           // IDs between two samples
+	pause   time.Duration // before each sample; 0 may reach the cap, and so run ahead
 }
 
 // accuracy compares the time in IDs with the clock just before and just after
 // they were minted.
-func accuracy(ctx context.Context, o options, name string) ([]row, error) {
-	var table []row
-	for _, load := range []struct {
-		name    string
-		workers int
-		batch   int           // IDs between two samples
-		pause   time.Duration // before each sample
-		capped  bool          // may reach the cap, and so run ahead
-	}{
-		{"one goroutine, flat out", 1, 1000, 0, true},
-		{"all cores, flat out", runtime.GOMAXPROCS(0), 1000, 0, true},
-		{"100 IDs once in 1 ms", 1, 100, time.Millisecond, false},
-		{"one ID once in 20 ms", 1, 1, 20 * time.Millisecond, false},
-	} {
-		node, err := openNode(ctx, gameid.Options{Ahead: ahead})
-		if err != nil {
-			return nil, err
-		}
-		lags := make([]lag, load.workers)
-		errs := make([]error, load.workers)
-		var done sync.WaitGroup
-		for i := range load.workers {
-			done.Go(func() { lags[i], errs[i] = watch(ctx, node, o.sustain, load.batch, load.pause) })
-		}
-		done.Wait()
-		node.Close()
-		var all lag
-		for i := range lags {
-			if errs[i] != nil {
-				return nil, errs[i]
-			}
-			all.behind, all.ahead = max(all.behind, lags[i].behind), max(all.ahead, lags[i].ahead)
-			all.samples += lags[i].samples
-		}
-		off := all.behind
-		r := row{what: name + ", " + load.name, note: fmt.Sprintf("the worst of %s samples", count(all.samples))}
-		r.measured = fmt.Sprintf("%d ms behind", all.behind)
-		if !load.capped {
-			off = max(off, all.ahead)
-			r.measured += fmt.Sprintf(", %d ahead", all.ahead)
-		}
-		const most = 2
-		r.goal, r.holds = fmt.Sprintf("≤ %d ms", most), verdict(off <= most)
-		table = append(table, r)
+func (l load) accuracy(ctx context.Context, m *measuring, node *gameid.Node, name string) {
+	var all lag
+	var mu sync.Mutex
+	_, err := together(l.workers, func(int) error {
+		one, err := l.watch(ctx, node, m.sustain)
+		mu.Lock()
+		defer mu.Unlock()
+		all = lag{max(all.behind, one.behind), max(all.ahead, one.ahead), all.samples + one.samples}
+		return err
+	})
+	m.must(err)
+	r := row{what: name, measured: fmt.Sprintf("%d ms behind", all.behind), note: fmt.Sprintf("the worst of %s samples", count(all.samples))}
+	off := all.behind
+	if l.pause > 0 {
+		off = max(off, all.ahead)
+		r.measured += fmt.Sprintf(", %d ahead", all.ahead)
 	}
-	return table, nil
+	m.add(r.atMost(float64(off), 2, "%.0f ms"))
 }
 
 // lag is how far the times in IDs were off the clock, in milliseconds.
@@ -243,68 +160,62 @@ type lag struct {
 	samples       int
 }
 
-func watch(ctx context.Context, node *gameid.Node, long time.Duration, batch int, pause time.Duration) (lag, error) {
+func (l load) watch(ctx context.Context, node *gameid.Node, long time.Duration) (seen lag, err error) {
 	g := gameid.NewGenerator[player](node)
 	mint := runNext(node)
-	var l lag
-	for start := time.Now(); time.Since(start) < long; l.samples++ {
+	for start := time.Now(); time.Since(start) < long; seen.samples++ {
 		if ctx.Err() != nil {
-			return l, context.Cause(ctx)
+			return seen, context.Cause(ctx)
 		}
-		if pause > 0 {
-			time.Sleep(pause)
+		if l.pause > 0 {
+			time.Sleep(l.pause)
 		}
 		before := time.Now()
 		id, err := g.Next()
 		if err != nil {
-			return l, err
+			return seen, err
 		}
 		after := time.Now()
-		l.behind = max(l.behind, before.UnixMilli()-gameid.EpochMillis-id.Millis())
-		l.ahead = max(l.ahead, id.Millis()-(after.UnixMilli()-gameid.EpochMillis))
-		if err := mint(batch - 1); err != nil {
-			return l, err
+		seen.behind = max(seen.behind, before.UnixMilli()-gameid.EpochMillis-id.Millis())
+		seen.ahead = max(seen.ahead, id.Millis()-(after.UnixMilli()-gameid.EpochMillis))
+		if err := mint(l.batch - 1); err != nil {
+			return seen, err
 		}
 	}
-	return l, nil
+	return seen, nil
 }
 
 // idle measures what a node costs that has minted before and mints no more.
-func idle(ctx context.Context, o options, name string) ([]row, error) {
-	before, known := cpuTime()
-	if !known {
-		return nil, nil
-	}
-	node, err := openNode(ctx, gameid.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer node.Close()
-	if err := runNext(node)(1 << 20); err != nil {
-		return nil, err
-	}
+func idle(ctx context.Context, m *measuring, node *gameid.Node, name string) {
+	m.must(runNext(node)(1 << 20))
 	runtime.GC()
 	time.Sleep(10 * time.Millisecond) // what is still going on ends
-	before, _ = cpuTime()
-	start := time.Now()
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-time.After(o.sustain):
+	share := cpuShare(func() {
+		select {
+		case <-ctx.Done():
+			m.must(context.Cause(ctx))
+		case <-time.After(m.sustain):
+		}
+	})
+	m.add(cpuRow(name+", CPU", share, 0.005, "nothing ticks"))
+}
+
+// cpuShare returns how much of one core this process has used while f ran. It
+// is negative where the system does not tell.
+func cpuShare(f func()) float64 {
+	start, before := time.Now(), cpuTime()
+	f()
+	if before == 0 {
+		return -1
 	}
-	after, _ := cpuTime()
-	share := float64(after-before) / float64(time.Since(start))
-	return []row{cpuRow(name+", CPU", share, 0.005, "nothing ticks")}, nil
+	return float64(cpuTime()-before) / float64(time.Since(start))
 }
 
 func cpuRow(name string, share, most float64, note string) row {
 	if share < 0 {
 		return row{what: name, note: "not known on this system"}
 	}
-	return row{
-		what: name, measured: fmt.Sprintf("%.1f %%", 100*share),
-		goal: fmt.Sprintf("≤ %.3g %%", 100*most), holds: verdict(share <= most), note: note,
-	}
+	return row{what: name, measured: fmt.Sprintf("%.1f %%", 100*share), note: note}.atMost(100*share, 100*most, "%.3g %%")
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -7,62 +7,47 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"sync/atomic"
+	"path/filepath"
 	"time"
 
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
 )
 
-// Names that the goals use.
-const (
-	checkKeys      = "exact check of BINARY(10) keys"
-	checkNames     = "exact check of names"
-	checkComposite = "exact check of keys of two columns"
-	checkBlobs     = "exact check of BLOB keys"
-)
+const checkRounds = 3 // each takes seconds
 
-// checkGoals are ratios of rows per second.
-func checkGoals() []goal {
-	return []goal{
-		{of: checkKeys, least: 0.5},
-		{of: checkNames, least: 0.5},
-		{of: checkComposite, least: 0.5},
-		{of: checkBlobs, least: 0.6},
-	}
-}
-
-// Limits of what a check may take.
-const (
-	checkMemory = 100 << 20       // bytes, for 20 sources
-	checkTables = 3 * time.Second // for 97 tables of 5 sources
-)
-
-const checkPace = 3 // rounds: each takes seconds
-
-// worlds are databases with one table each, which a check is made of.
+// worlds are databases with the same tables, which a check is made of.
 type worlds struct {
-	db   *sql.DB  // the first of them
+	dbs  []*sql.DB
 	dsns []string // as sqlsource takes them
 	rows int      // in each
 }
 
-// counted is the time that the database needs to count the rows of a table.
-func (w *worlds) counted(ctx context.Context, name, table string) candidate {
+// add fills one more database.
+func (w *worlds) add(ctx context.Context, m *measuring, driver, dsn string, statements ...string) {
+	db, err := sql.Open(driver, dsn)
+	m.must(err)
+	m.cleanups = append(m.cleanups, db.Close)
+	m.must(execute(ctx, db, statements...))
+	w.dbs, w.dsns = append(w.dbs, db), append(w.dsns, driver+":"+dsn)
+}
+
+// counted is the time that the first database needs to count the rows of a table.
+func (w *worlds) counted(ctx context.Context, name, query string) candidate {
 	return candidate{name: name, n: w.rows, run: func(n int) error {
 		var got int
-		if err := w.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table).Scan(&got); err != nil {
+		if err := w.dbs[0].QueryRowContext(ctx, query).Scan(&got); err != nil {
 			return err
 		}
 		return wholeScan(got, n)
 	}}
 }
 
-// bare is a scan by the driver itself that looks at nothing.
+// bare is a scan of the first database by the driver itself that looks at
+// nothing.
 func (w *worlds) bare(ctx context.Context, name, query string) candidate {
 	return candidate{name: name, n: w.rows, run: func(n int) error {
-		conn, err := w.db.Conn(ctx)
+		conn, err := w.dbs[0].Conn(ctx)
 		if err != nil {
 			return err
 		}
@@ -94,15 +79,18 @@ func wholeScan(got, want int) error {
 }
 
 // checked is the exact part of a check: what comes after schemas and counts,
-// which are there in seconds.
-func (w *worlds) checked(ctx context.Context, name, note string) candidate {
-	return candidate{name: name, note: note, n: w.rows * len(w.dsns), elapsed: func(n int) (time.Duration, error) {
-		got, err := check(ctx, w.dsns)
-		if err == nil {
-			err = got.clean(n)
-		}
-		return got.exact, err
-	}}
+// which are there in seconds. The goal is a ratio of rows per second.
+func (w *worlds) checked(ctx context.Context, name string, least float64) candidate {
+	return candidate{
+		name: name, note: fmt.Sprintf("%d × %d rows", len(w.dsns), w.rows), goals: []goal{{least: least}},
+		n: w.rows * len(w.dsns), elapsed: func(n int) (time.Duration, error) {
+			got, err := check(ctx, w.dsns)
+			if err == nil {
+				err = got.clean(n)
+			}
+			return got.exact, err
+		},
+	}
 }
 
 // outcome is what a check found, and how long it took.
@@ -146,48 +134,42 @@ func check(ctx context.Context, dsns []string) (o outcome, err error) {
 	return o, nil
 }
 
-// beside measures a check beside its reference.
-func (w *worlds) beside(ctx context.Context, o options, s *section, reference, checked candidate) error {
-	if !o.wants(s.title, checked.name) {
-		return nil
-	}
-	o.log("%s: %s", s.title, checked.name)
-	found, err := measure(ctx, pace{rounds: checkPace}, reference, []candidate{checked})
-	if err != nil {
-		return err
-	}
-	s.rows = append(s.rows, rows([]candidate{reference, checked}, found, checkGoals(), true)...)
-	return nil
-}
-
-// memoryRow is the most memory of this process that was in use while f ran.
-func memoryRow(what, note string, f func() error) (row, error) {
-	var most atomic.Uint64
-	look := func() {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		most.Store(max(most.Load(), m.HeapInuse+m.StackInuse))
-	}
-	runtime.GC()
+// often calls f again and again until the function that it returns is called,
+// and once more then.
+func often(pause time.Duration, f func()) (stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		for tick := time.NewTicker(20 * time.Millisecond); ; {
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for running := true; running; {
 			select {
 			case <-tick.C:
-				look()
 			case <-done:
-				tick.Stop()
-				return
+				running = false
 			}
+			f()
 		}
 	}()
-	err := f()
-	close(done)
-	<-stopped
-	look()
-	return row{
-		what: what, measured: fmt.Sprintf("%.0f MiB", float64(most.Load())/(1<<20)), note: note,
-		goal: fmt.Sprintf("≤ %d MiB", checkMemory>>20), holds: verdict(most.Load() <= checkMemory),
-	}, err
+	return func() {
+		close(done)
+		<-stopped
+	}
+}
+
+func sqliteCheck(ctx context.Context, o options) ([]section, error) {
+	const exact = "exact check of BLOB keys"
+	return o.measureSection("Check before a merge on SQLite",
+		"Rows a second, of both databases together; the ratio is to a scan of the driver that looks at nothing.",
+		[]string{exact}, func(m *measuring) {
+			w := &worlds{rows: o.checkRows}
+			m.log("filling 2 tables with %d rows", w.rows)
+			for world := range 2 {
+				w.add(ctx, m, "sqlite", filepath.Join(o.dir, fmt.Sprintf("s%d.db", world+1)),
+					"CREATE TABLE t (id BLOB PRIMARY KEY) WITHOUT ROWID",
+					fmt.Sprintf(`WITH RECURSIVE numbers(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM numbers WHERE seq < %d)
+						INSERT INTO t SELECT unhex(printf('%%011x%%05x%%04x', 1000000000 + seq * 2 + %[2]d, %[2]d, seq %% 65536)) FROM numbers`, w.rows, world+1))
+			}
+			m.compare(ctx, pace{rounds: checkRounds}, true, w.bare(ctx, "bare scan of the keys", "SELECT id FROM t ORDER BY id"), w.checked(ctx, exact, 0.6))
+		})
 }

@@ -1,15 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
-// goal is what one of our rows is to reach: a limit of its ratio to another
-// row of the same run.
+// goal is what one of our candidates is to reach: a limit of its ratio to
+// another candidate of the same run.
 type goal struct {
-	of string // the name of the candidate
-
 	// to is what it is compared with: the name of a candidate, bestPeer, or
 	// nothing for the reference of its section.
 	to string
@@ -29,102 +28,83 @@ const bestPeer = "the fastest peer"
 // capNS is the cap of the layout: one ID of 65,536 in a millisecond.
 const capNS = 1e6 / 65536
 
-// goals lists all of them but those at the cap of the layout, which cap.go
-// measures in other units.
-func goals() []goal {
-	return []goal{
-		{of: ourNext, most: 1},
-		{of: ourNext, to: bestPeer, most: 0.7},
-		{of: ourNext, mostNS: 15.3, in: "the cap of the layout"},
-		{of: ourBursts, to: baseBursts, most: 1},
-		{of: onAll(ourNext), to: onAll(baselineMutex), most: 0.7},
-		{of: onAll(ourNext), to: ourNext, most: 1},
-		{of: ourFill64, most: 0.04},
-		{of: ourFill1k, most: 0.04},
-		{of: ourAppend, most: 0.6},
-		{of: ourParse, most: 0.35},
-	}
+// atMost sets a goal that holds if a value is no larger.
+func (r row) atMost(value, most float64, format string) row {
+	r.goal, r.holds = fmt.Sprintf("≤ "+format, most), verdict(value <= most)
+	return r
 }
 
-// withoutAllocations lists what must not allocate.
-var withoutAllocations = [...]string{ourNext, ourFill64, ourFill1k, ourAppend, ourParse, ourScan}
-
-func (g goal) text() string {
-	switch {
-	case g.mostNS > 0:
-		return fmt.Sprintf("≤ %.1f ns", g.mostNS)
-	case g.least > 0:
-		return fmt.Sprintf("≥ %.2f", g.least)
-	}
-	return fmt.Sprintf("≤ %.2f", g.most)
+// atLeast sets a goal that holds if a value is no smaller.
+func (r row) atLeast(value, least float64, format string) row {
+	r.goal, r.holds = fmt.Sprintf("≥ "+format, least), verdict(value >= least)
+	return r
 }
 
-func (g goal) holds(median float64) bool {
+// memory sets bytes that were measured, and the most that is allowed.
+func (r row) memory(bytes, most uint64) row {
+	const mib = 1 << 20
+	r.measured = fmt.Sprintf("%.0f MiB", float64(bytes)/mib)
+	return r.atMost(float64(bytes)/mib, float64(most)/mib, "%.0f MiB")
+}
+
+// compared sets the ratio, which has one value for each round.
+func (r row) compared(ratios []float64) row {
+	r.ratio = digits(median(ratios))
+	r.spread = digits(quantile(ratios, 0.25)) + "-" + digits(quantile(ratios, 0.75))
+	return r
+}
+
+// judged sets the goal of a ratio.
+func (r row) judged(g goal, ratios []float64) row {
 	if g.least > 0 {
-		return median >= g.least
+		return r.atLeast(median(ratios), g.least, "%.2f")
 	}
-	return median <= g.most
+	return r.atMost(median(ratios), g.most, "%.2f")
 }
 
 // rows turns what was measured into the rows of one section: in the order of
 // the list, but the peers after ours and the fastest first. With rates, rows
 // show operations in a second, and ratios of these.
-func rows(list []candidate, found results, wanted []goal, rates bool) []row {
-	slices.SortStableFunc(list, func(a, b candidate) int {
-		switch {
-		case !a.peer && !b.peer:
+func rows(list []candidate, found results, rates bool) (table []row) {
+	speed := func(c candidate) float64 {
+		if !c.peer {
 			return 0
-		case a.peer && b.peer && median(found[a.name].ns) >= median(found[b.name].ns), a.peer && !b.peer:
-			return 1
 		}
-		return -1
-	})
+		return median(found[c.name].ns)
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(speed(a), speed(b)) })
 	var best string
 	if i := slices.IndexFunc(list, func(c candidate) bool { return c.peer }); i >= 0 {
 		best = list[i].name
 	}
-	var table []row
 	for _, c := range list {
 		s := found[c.name]
-		r := row{what: c.name, measured: nanos(median(s.ns)), note: c.note}
-		if !rates {
-			r.allocs = allocs(s.allocs)
-		}
 		ratios := s.ratio
+		r := row{what: c.name, note: c.note}
 		if rates {
 			r.measured = perSecond(median(s.ns))
 			ratios = inverse(ratios)
+		} else {
+			r.measured, r.allocs = nanos(median(s.ns)), allocs(s.allocs)
 		}
-		r.ratio, r.spread = ratioText(ratios), spreadText(ratios)
+		r = r.compared(ratios)
 		var more []row
-		for _, g := range wanted {
-			if g.of != c.name {
-				continue
-			}
-			to := g.to
+		for _, g := range c.goals {
+			to, what := g.to, "  ÷ "+g.to
 			if to == bestPeer {
-				to = best
+				to, what = best, "  ÷ "+best+", "+bestPeer
 			}
 			switch {
 			case g.mostNS > 0:
-				more = append(more, row{
-					what: "  in absolute terms, " + g.in, measured: r.measured,
-					goal: g.text(), holds: verdict(median(s.ns) <= g.mostNS),
-				})
+				absolute := row{what: "  in absolute terms, " + g.in, measured: r.measured}
+				more = append(more, absolute.atMost(median(s.ns), g.mostNS, "%.1f ns"))
 			case g.to == "":
-				r.goal, r.holds = g.text(), verdict(g.holds(median(ratios)))
+				r = r.judged(g, ratios)
 			case found[to] != nil:
 				// Each was measured beside the reference; their own
 				// measurements may lie seconds apart.
 				q := quotients(s.ratio, found[to].ratio)
-				what := "  ÷ " + to
-				if g.to == bestPeer {
-					what += ", " + bestPeer
-				}
-				more = append(more, row{
-					what: what, ratio: ratioText(q), spread: spreadText(q),
-					goal: g.text(), holds: verdict(g.holds(median(q))),
-				})
+				more = append(more, row{what: what}.compared(q).judged(g, q))
 			}
 		}
 		table = append(append(table, r), more...)
@@ -133,18 +113,18 @@ func rows(list []candidate, found results, wanted []goal, rates bool) []row {
 }
 
 // allocationRow says whether what must not allocate does not.
-func allocationRow(found results) (row, bool) {
-	r := row{what: "mergesafe Next, Fill, AppendText, Parse, Scan", goal: "0 allocs"}
+func allocationRow(list []candidate, found results) (row, bool) {
 	var most float64
 	measured := false
-	for _, name := range withoutAllocations {
-		if s := found[name]; s != nil {
+	for _, c := range list {
+		if s := found[c.name]; s != nil && c.noAlloc {
 			most, measured = max(most, s.allocs), true
 		}
 	}
-	r.allocs = allocs(most)
-	r.holds = verdict(r.allocs == "0")
-	return r, measured
+	return row{
+		what: "mergesafe Next, Fill, AppendText, Parse, Scan", allocs: allocs(most),
+		goal: "0 allocs", holds: verdict(allocs(most) == "0"),
+	}, measured
 }
 
 // allocs writes allocations per operation. What a loop allocates once, and
@@ -154,12 +134,6 @@ func allocs(n float64) string {
 		return "0"
 	}
 	return fmt.Sprintf("%.3g", n)
-}
-
-func ratioText(ratios []float64) string { return digits(median(ratios)) }
-
-func spreadText(ratios []float64) string {
-	return digits(quantile(ratios, 0.25)) + "-" + digits(quantile(ratios, 0.75))
 }
 
 // digits writes a ratio with as many digits as mean something.

@@ -10,16 +10,15 @@ func at(ns, ratio float64) *samples {
 }
 
 func TestRows(t *testing.T) {
-	list := []candidate{{name: "ref"}, {name: "slow peer", peer: true}, {name: "ours"}, {name: "fast peer", peer: true}}
+	list := []candidate{{name: "ref"}, {name: "slow peer", peer: true}, {name: "ours", goals: []goal{
+		{most: 0.5},
+		{to: bestPeer, most: 0.3},
+		{to: "ref", least: 0.6},
+		{to: "not measured", most: 1},
+		{mostNS: 15.3, in: "the cap of the layout"},
+	}}, {name: "fast peer", peer: true}}
 	found := results{"ref": at(40, 1), "slow peer": at(200, 5), "ours": at(20, 0.5), "fast peer": at(60, 1.5)}
-	got := rows(list, found, []goal{
-		{of: "ours", most: 0.5},
-		{of: "ours", to: bestPeer, most: 0.3},
-		{of: "ours", to: "ref", least: 0.6},
-		{of: "ours", to: "not measured", most: 1},
-		{of: "ours", mostNS: 15.3, in: "the cap of the layout"},
-		{of: "not measured", most: 1},
-	}, false)
+	got := rows(list, found, false)
 	want := []row{
 		{what: "ref", measured: "40.0 ns", ratio: "1.00", spread: "1.00-1.00", allocs: "0"},
 		{what: "ours", measured: "20.0 ns", ratio: "0.50", spread: "0.50-0.50", allocs: "0", goal: "≤ 0.50", holds: "yes"},
@@ -34,8 +33,8 @@ func TestRows(t *testing.T) {
 
 func TestRowsOfRates(t *testing.T) {
 	found := results{"by hand": at(1000, 1), "store": at(1250, 1.25)}
-	list := []candidate{{name: "by hand"}, {name: "store"}}
-	equalRows(t, rows(list, found, []goal{{of: "store", least: 0.9}}, true), []row{
+	list := []candidate{{name: "by hand"}, {name: "store", goals: []goal{{least: 0.9}}}}
+	equalRows(t, rows(list, found, true), []row{
 		{what: "by hand", measured: "1.00 M/s", ratio: "1.00", spread: "1.00-1.00"},
 		{what: "store", measured: "800 k/s", ratio: "0.80", spread: "0.80-0.80", goal: "≥ 0.90", holds: "no"},
 	})
@@ -53,16 +52,25 @@ func equalRows(t *testing.T, got, want []row) {
 	}
 }
 
+// TestRowsWithoutPeers has nothing to compare with the fastest peer.
+func TestRowsWithoutPeers(t *testing.T) {
+	list := []candidate{{name: "ours", goals: []goal{{to: bestPeer, most: 0.3}}}}
+	equalRows(t, rows(list, results{"ours": at(20, 0.5)}, false), []row{
+		{what: "ours", measured: "20.0 ns", ratio: "0.50", spread: "0.50-0.50", allocs: "0"},
+	})
+}
+
 func TestAllocationRow(t *testing.T) {
-	if _, measured := allocationRow(results{}); measured {
+	list := []candidate{{name: "peer"}, {name: "ours", noAlloc: true}, {name: "other", noAlloc: true}}
+	if _, measured := allocationRow(list, results{"peer": {allocs: 1}}); measured {
 		t.Error("nothing was measured, and there is a row")
 	}
-	found := results{ourNext: {allocs: 0.001}}
-	if r, measured := allocationRow(found); !measured || r.holds != "yes" {
+	found := results{"peer": {allocs: 1}, "ours": {allocs: 0.001}}
+	if r, measured := allocationRow(list, found); !measured || r.holds != "yes" {
 		t.Errorf("got %+v", r)
 	}
-	found[ourScan] = &samples{allocs: 1}
-	if r, _ := allocationRow(found); r.holds != "no" || r.allocs != "1" {
+	found["other"] = &samples{allocs: 1}
+	if r, _ := allocationRow(list, found); r.holds != "no" || r.allocs != "1" {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -82,14 +90,22 @@ func TestGoalsAreMeasured(t *testing.T) {
 		}
 		names[c.name] = true
 	}
-	for _, g := range goals() {
-		if !names[g.of] || g.to != "" && g.to != bestPeer && !names[g.to] {
-			t.Errorf("no row shows the goal %+v", g)
+	goals, withoutAllocations := 0, 0
+	for _, c := range list {
+		for _, g := range c.goals {
+			goals++
+			if g.to != "" && g.to != bestPeer && !names[g.to] {
+				t.Errorf("no row shows the goal %+v of %q", g, c.name)
+			}
+		}
+		if c.noAlloc {
+			withoutAllocations++
 		}
 	}
-	for _, name := range withoutAllocations {
-		if !names[name] {
-			t.Errorf("the allocations of %q are not measured", name)
-		}
+	if goals != mintingGoals || withoutAllocations != 6 {
+		t.Errorf("%d goals and %d that must not allocate, want %d and 6", goals, withoutAllocations, mintingGoals)
 	}
 }
+
+// mintingGoals is how many goals minting and text have, but for allocations.
+const mintingGoals = 10

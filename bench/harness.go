@@ -15,6 +15,8 @@ type candidate struct {
 	name    string // unique
 	note    string // what the thing carries or promises
 	peer    bool   // another library's: listed after ours, the fastest first
+	goals   []goal // of ours
+	noAlloc bool   // must not allocate
 
 	// run does the thing n times. It loops by itself, so that the harness
 	// costs nothing per operation. With several workers it runs in each.
@@ -30,6 +32,31 @@ type candidate struct {
 	most int // limit of n; 0 means none
 }
 
+// calls is the loop of a candidate: it calls f n times and keeps the results,
+// so that nothing is optimised away. The compiler inlines it where f is a
+// function literal, so every candidate gets a loop of its own with no call
+// through a function value.
+func calls[T any](n int, f func(i int) T) error {
+	var last T
+	for i := range n {
+		last = f(i)
+	}
+	runtime.KeepAlive(last)
+	return nil
+}
+
+// tries is calls for what can fail.
+func tries[T any](n int, f func(i int) (T, error)) (err error) {
+	var last T
+	for i := range n {
+		if last, err = f(i); err != nil {
+			return err
+		}
+	}
+	runtime.KeepAlive(last)
+	return nil
+}
+
 // pace says how often and how long everything is measured.
 type pace struct {
 	rounds int
@@ -43,6 +70,11 @@ type samples struct {
 	allocs float64   // per operation
 }
 
+func (s *samples) add(ns, ratio float64) {
+	s.ns = append(s.ns, ns)
+	s.ratio = append(s.ratio, ratio)
+}
+
 // results are samples by the name of the candidate.
 type results map[string]*samples
 
@@ -50,41 +82,35 @@ type results map[string]*samples
 // between them: what else goes on in the machine hits all alike, and two
 // numbers that are compared were measured side by side. With an empty list it
 // measures the reference alone.
+//
+// [testing.Benchmark] could do the measuring, but not this pairing: it looks
+// for an n of its own every time, and what it tries on the way lies between a
+// measurement and its reference.
 func measure(ctx context.Context, p pace, ref candidate, list []candidate) (results, error) {
 	all := append([]candidate{ref}, list...)
 	found := make(results, len(all))
 	for i := range all {
-		allocs, err := all[i].calibrate(p.slice)
+		allocs, err := all[i].calibrate(ctx, p.slice)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", all[i].name, err)
+			return nil, err
 		}
 		found[all[i].name] = &samples{allocs: allocs}
 	}
 	ref, list = all[0], all[1:]
-	once := func(c *candidate) (float64, error) {
-		ns, err := c.once()
-		if err == nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
+	var err error
+	once := func(c *candidate) (ns float64) {
+		if err == nil {
+			ns, _, err = c.once(ctx)
 		}
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", c.name, err)
-		}
-		return ns, nil
+		return ns
 	}
-	before, err := once(&ref)
-	if err != nil {
-		return nil, err
-	}
+	before := once(&ref)
 	if len(list) == 0 {
 		found[ref.name].add(before, 1)
 	}
 	for range p.rounds {
 		for i := range list {
-			ns, err := once(&list[i])
-			if err != nil {
-				return nil, err
-			}
-			after, err := once(&ref)
+			ns, after := once(&list[i]), once(&ref)
 			if err != nil {
 				return nil, err
 			}
@@ -92,84 +118,84 @@ func measure(ctx context.Context, p pace, ref candidate, list []candidate) (resu
 			found[ref.name].add(after, after/before)
 			before = after
 		}
-		slices.Reverse(list) // so that nobody always comes after the same one
+		slices.Reverse(list) // so that no candidate always comes after the same one
 	}
-	return found, nil
-}
-
-func (s *samples) add(ns, ratio float64) {
-	s.ns = append(s.ns, ns)
-	s.ratio = append(s.ratio, ratio)
+	return found, err
 }
 
 // calibrate finds the n that fills a slice, and counts allocations.
-func (c *candidate) calibrate(slice time.Duration) (allocs float64, err error) {
-	if c.n == 0 {
-		c.n = 1
-		for {
-			ns, err := c.once()
-			if err != nil {
-				return 0, err
-			}
-			fit := float64(slice) / ns
-			if c.most > 0 {
-				fit = min(fit, float64(c.most))
-			}
-			if float64(c.n) >= fit/4 {
-				c.n = max(1, int(fit))
-				break
-			}
+func (c *candidate) calibrate(ctx context.Context, slice time.Duration) (allocs float64, err error) {
+	for found := c.n > 0; !found; {
+		c.n = max(1, c.n)
+		ns, _, err := c.once(ctx)
+		if err != nil {
+			return 0, err
+		}
+		fit := float64(slice) / ns
+		if c.most > 0 {
+			fit = min(fit, float64(c.most))
+		}
+		if found = float64(c.n) >= fit/4; found {
+			c.n = max(1, int(fit))
+		} else {
 			c.n = max(2*c.n, int(fit/2))
 		}
 	}
-	var before, after runtime.MemStats
-	if err := c.prepare(); err != nil {
-		return 0, err
-	}
-	runtime.ReadMemStats(&before)
-	if _, err := c.time(); err != nil {
-		return 0, err
-	}
-	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / float64(c.n), nil
+	_, allocs, err = c.once(ctx)
+	return allocs, err
 }
 
-// once measures c.n operations and returns the nanoseconds for each.
-func (c *candidate) once() (float64, error) {
-	if err := c.prepare(); err != nil {
-		return 0, err
-	}
-	took, err := c.time()
-	return float64(took.Nanoseconds()) / float64(c.n), err
-}
-
-func (c *candidate) prepare() error {
-	runtime.GC() // nobody pays for another's garbage
+// once measures c.n operations and returns the nanoseconds and allocations of
+// each.
+func (c *candidate) once(ctx context.Context) (ns, allocs float64, err error) {
+	runtime.GC() // no candidate pays for the garbage of another
 	if c.before != nil {
-		return c.before()
+		err = c.before()
 	}
-	return nil
+	var took time.Duration
+	var start, end runtime.MemStats
+	if err == nil {
+		runtime.ReadMemStats(&start)
+		took, err = c.time()
+		runtime.ReadMemStats(&end)
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", c.name, err)
+	}
+	n := float64(c.n)
+	return float64(took.Nanoseconds()) / n, float64(end.Mallocs-start.Mallocs) / n, nil
 }
 
 func (c *candidate) time() (time.Duration, error) {
 	if c.elapsed != nil {
 		return c.elapsed(c.n)
 	}
-	if c.workers <= 1 {
+	workers := max(1, c.workers)
+	each := max(1, c.n/workers)
+	c.n = each * workers
+	return together(workers, func(int) error { return c.run(each) })
+}
+
+// together lets n goroutines run f at the same time. It returns how long all of
+// them took, and the first error.
+func together(n int, f func(i int) error) (time.Duration, error) {
+	if n == 1 {
 		start := time.Now()
-		err := c.run(c.n)
+		err := f(0)
 		return time.Since(start), err
 	}
-	c.n = max(1, c.n/c.workers) * c.workers
-	errs := make([]error, c.workers)
-	var ready, done sync.WaitGroup
+	errs := make([]error, n)
 	gate := make(chan struct{})
-	for i := range c.workers {
-		ready.Add(1)
+	var ready, done sync.WaitGroup
+	ready.Add(n)
+	for i := range n {
 		done.Go(func() {
 			ready.Done()
 			<-gate
-			errs[i] = c.run(c.n / c.workers)
+			errs[i] = f(i)
 		})
 	}
 	ready.Wait()
@@ -194,10 +220,8 @@ func quantile(values []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	at := q * float64(len(sorted)-1)
 	i := int(at)
-	if i+1 == len(sorted) {
-		return sorted[i]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	next := sorted[min(i+1, len(sorted)-1)]
+	return sorted[i] + (at-float64(i))*(next-sorted[i])
 }
 
 func median(values []float64) float64 { return quantile(values, 0.5) }

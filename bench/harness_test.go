@@ -105,7 +105,7 @@ func TestCalibrate(t *testing.T) {
 		c := candidate{most: test.most, elapsed: func(n int) (time.Duration, error) {
 			return time.Duration(test.ns * float64(n)), nil
 		}}
-		if _, err := c.calibrate(test.slice); err != nil || c.n != test.want {
+		if _, err := c.calibrate(t.Context(), test.slice); err != nil || c.n != test.want {
 			t.Errorf("%+v: n is %d, %v", test, c.n, err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestCalibrateCountsAllocations(t *testing.T) {
 		}
 		return nil
 	}}
-	got, err := c.calibrate(0)
+	got, err := c.calibrate(t.Context(), 0)
 	if err != nil || allocs(got) != "2" {
 		t.Errorf("got %v allocations per operation, %v, want 2", got, err)
 	}

@@ -30,59 +30,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{
-		mintingAndText, single(atTheCap), single(stress), single(numbersFromMemory), sqliteStorage, mariadbStorage, single(numbersOnMariaDB), sqliteCheck, mariadbCheck, mariadbMerge,
+		mintingAndText, atTheCap, stress, numbersFromMemory, sqliteStorage, mariadbStorage, numbersOnMariaDB, sqliteCheck, mariadbCheck, mariadbMerge,
 	}))
-}
-
-// part measures some sections of the table. With a *wrong it returns what it
-// has measured nevertheless.
-type part func(context.Context, options) ([]section, error)
-
-func single(measure func(context.Context, options) (section, error)) part {
-	return func(ctx context.Context, o options) ([]section, error) {
-		s, err := measure(ctx, o)
-		return []section{s}, err
-	}
-}
-
-// wrong is what ends the whole run with an error: not a number that was
-// missed, but a promise of ours that was broken.
-type wrong struct{ what string }
-
-func (w *wrong) Error() string { return w.what }
-
-// options say what to measure, and for how long.
-type options struct {
-	only  *regexp.Regexp // nil for all
-	cores int
-
-	pace       pace          // of minting and text
-	storage    pace          // of the databases
-	stock      int           // items in the database when measuring begins
-	insert     int           // items in one transaction, a multiple of handRows
-	stressRuns int           // of each of our generators
-	sustain    time.Duration // of each row at the cap
-	checkRows  int           // in each database of the check before a merge
-
-	mergePlayers int // in the world that is merged
-	mergeRounds  int // of each side
-
-	log func(format string, args ...any)
-}
-
-// wants reports whether a row was asked for.
-func (o options) wants(section, name string) bool {
-	return o.only == nil || o.only.MatchString(section+": "+name)
-}
-
-func (o options) filter(list []candidate) []candidate {
-	var wanted []candidate
-	for _, c := range list {
-		if o.wants(c.section, c.name) {
-			wanted = append(wanted, c)
-		}
-	}
-	return wanted
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []part) int {
@@ -142,26 +91,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 		}
 	}
 
-	outputs := []output{{stdout, writeText}}
+	var file *os.File
 	if *markdown != "" {
-		f, err := os.Create(*markdown) // now, rather than find out after minutes
-		if err != nil {
+		var err error
+		if file, err = os.Create(*markdown); err != nil { // now, rather than find out after minutes
 			return cannot(err)
 		}
-		defer f.Close()
-		outputs = append(outputs, output{f, writeMarkdown})
+		defer file.Close()
 	}
 
 	var sections []section
 	code := 0
 	for _, part := range parts {
-		found, err := part(ctx, o)
+		found, err := inFolder(ctx, o, part)
 		for _, s := range found {
 			if len(s.rows) > 0 {
 				sections = append(sections, s)
 			}
 		}
-		if w := (*wrong)(nil); errors.As(err, &w) {
+		if _, ok := errors.AsType[*wrong](err); ok {
 			fmt.Fprintf(stderr, "bench: broken promise: %v\n", err)
 			code = exitWrong // the rest is of interest, too
 		} else if err != nil {
@@ -175,17 +123,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, parts []p
 		}
 		return code
 	}
-	for _, out := range outputs {
-		fmt.Fprintf(out.to, "Measured on %s, in %s.\n", machine(), time.Since(began).Round(time.Second))
-		if err := out.write(out.to, sections); err != nil {
-			return cannot(err)
-		}
+	head := fmt.Sprintf("Measured on %s, in %s.\n", machine(), time.Since(began).Round(time.Second))
+	_, err := io.WriteString(stdout, head+asText(sections))
+	if err == nil && file != nil {
+		_, err = io.WriteString(file, head+asMarkdown(sections))
+	}
+	if err != nil {
+		return cannot(err)
 	}
 	return code
 }
 
-// output is one form of the table.
-type output struct {
-	to    io.Writer
-	write func(io.Writer, []section) error
+// inFolder measures a part that has a temporary folder.
+func inFolder(ctx context.Context, o options, measure part) (sections []section, err error) {
+	if o.dir, err = os.MkdirTemp("", "mergesafe-bench-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(o.dir)
+	return measure(ctx, o)
 }

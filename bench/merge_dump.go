@@ -22,19 +22,17 @@ func findPipe() (p pipe, err error) {
 		p.load, err = exec.LookPath("mariadb")
 	}
 	if err != nil {
-		err = fmt.Errorf("%w; on Debian or Ubuntu: apt-get install mariadb-client", err)
+		err = notInstalled{fmt.Errorf("%w; on Debian or Ubuntu: apt-get install mariadb-client", err)}
 	}
 	return p, err
 }
 
 // configure writes the account into a file: command lines are seen by all.
-func (p *pipe) configure(dir string, w *mergeWorlds) error {
+func (p *pipe) configure(w *mergeWorlds) {
 	host, port, err := net.SplitHostPort(w.cfg.Addr)
-	if err != nil {
-		return err
-	}
-	p.account = filepath.Join(dir, "account.cnf")
-	return os.WriteFile(p.account, fmt.Appendf(nil, "[client]\nuser=%s\npassword=%s\nhost=%s\nport=%s\nprotocol=tcp\n", w.cfg.User, w.cfg.Passwd, host, port), 0o600)
+	w.must(err)
+	p.account = filepath.Join(w.dir, "account.cnf")
+	w.must(os.WriteFile(p.account, fmt.Appendf(nil, "[client]\nuser=%s\npassword=%s\nhost=%s\nport=%s\nprotocol=tcp\n", w.cfg.User, w.cfg.Passwd, host, port), 0o600))
 }
 
 // run copies the tables of a merge into those of another database. Both

@@ -19,28 +19,29 @@ type tool struct {
 }
 
 // buildTool builds the command, of the module that this one measures.
-func buildTool(ctx context.Context, dir string, w *mergeWorlds) (t tool, err error) {
-	t = tool{filepath.Join(dir, "servermerge"), filepath.Join(dir, "config.toml"), filepath.Join(dir, "plan.json")}
+func buildTool(ctx context.Context, w *mergeWorlds) tool {
+	t := tool{filepath.Join(w.dir, "servermerge"), filepath.Join(w.dir, "config.toml"), filepath.Join(w.dir, "plan.json")}
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "mergesafe").Output()
 	if err != nil {
-		return t, fmt.Errorf("look for the module mergesafe, which is found from within bench: %w", err)
+		w.must(fmt.Errorf("look for the module mergesafe, which is found from within bench: %w", err))
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", t.program, "./tools/servermerge")
 	build.Dir = strings.TrimSpace(string(module))
 	if says, err := build.CombinedOutput(); err != nil {
-		return t, fmt.Errorf("build servermerge: %w\n%s", err, says)
+		w.must(fmt.Errorf("build servermerge: %w\n%s", err, says))
 	}
 	var config []byte
 	for _, name := range []string{targetWorld, sourceWorld} {
 		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, w.dsn(name))
 	}
-	return t, os.WriteFile(t.config, config, 0o600)
+	w.must(os.WriteFile(t.config, config, 0o600))
+	return t
 }
 
 // usage is what a process took.
 type usage struct {
 	time time.Duration
-	peak int64 // bytes of memory; 0 where the system does not tell
+	peak uint64 // bytes of memory; 0 where the system does not tell
 }
 
 // run runs one of the tool's commands. An exit code other than 0 is an
@@ -68,27 +69,16 @@ func (t tool) run(ctx context.Context, command string, args ...string) (u usage,
 // What the system tells of a child that has ended is of no use: it is at least
 // as much as we have ourselves, from the moment before the child was another
 // program.
-func watchMemory(pid int) (peak func() int64) {
+func watchMemory(pid int) (peak func() uint64) {
 	file := fmt.Sprintf("/proc/%d/status", pid)
-	done, found := make(chan struct{}), make(chan int64)
-	go func() {
-		var most int64
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for running := true; running; {
-			select {
-			case <-tick.C:
-			case <-done:
-				running = false
-			}
-			// A high-water mark, so that nothing is missed between two looks.
-			kib, _ := strconv.ParseInt(strings.TrimSuffix(field(file, ":", "VmHWM"), " kB"), 10, 64)
-			most = max(most, kib<<10)
-		}
-		found <- most
-	}()
-	return func() int64 {
-		close(done)
-		return <-found
+	var most uint64
+	stop := often(10*time.Millisecond, func() {
+		// A high-water mark, so that nothing is missed between two looks.
+		kib, _ := strconv.ParseUint(strings.TrimSuffix(field(file, ":", "VmHWM"), " kB"), 10, 64)
+		most = max(most, kib<<10)
+	})
+	return func() uint64 {
+		stop()
+		return most
 	}
 }

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/registry"
 )
 
 // The databases of the merge.
@@ -28,75 +25,34 @@ var mergeTables = [...]string{"players", "items"}
 
 // mergeWorlds are databases of package store on one server.
 type mergeWorlds struct {
-	cfg     *mysql.Config
-	db      *sql.DB
+	*measuring
+	mariadb
 	players int // of sourceWorld
 }
 
-func openMergeWorlds(server mariadb, players int) (*mergeWorlds, error) {
-	cfg, err := mysql.ParseDSN(server.DSN())
-	if err != nil {
-		return nil, err
-	}
-	db, err := sql.Open("mysql", server.DSN())
-	return &mergeWorlds{cfg, db, players}, err
-}
-
-func (w *mergeWorlds) close() error { return w.db.Close() }
-
-// dsn is the address of a database as package store takes it.
-func (w *mergeWorlds) dsn(name string) string {
-	cfg := w.cfg.Clone()
-	cfg.DBName = name
-	return "mysql:" + cfg.FormatDSN()
-}
+func (w *mergeWorlds) rowsToCome() int { return w.players * (1 + itemsOfPlayer) }
 
 // fill makes the world that comes and the one that it comes to.
-func (w *mergeWorlds) fill(ctx context.Context) error {
-	if err := w.world(ctx, homeWorld, 1, homePlayers); err != nil {
-		return err
-	}
-	return w.world(ctx, sourceWorld, 2, w.players)
+func (w *mergeWorlds) fill(ctx context.Context) {
+	w.world(ctx, homeWorld, 1, homePlayers)
+	w.world(ctx, sourceWorld, 2, w.players)
 }
 
 // world makes a database on which a server has run.
-func (w *mergeWorlds) world(ctx context.Context, name string, server gameid.ServerID, players int) error {
-	db, err := w.create(ctx, name)
-	if err != nil {
-		return err
-	}
+func (w *mergeWorlds) world(ctx context.Context, name string, server gameid.ServerID, players int) {
+	db := w.create(ctx, name)
 	defer db.Close()
 	conn, err := db.Pool().DB.Conn(ctx) // one session
-	if err != nil {
-		return err
-	}
+	w.must(err)
 	defer conn.Close()
-	for _, statement := range worldSQL(server, players, time.Now()) {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("fill %s: %w", name, err)
-		}
-	}
-	// Its mark lies behind the largest ID.
-	node, err := db.OpenNode(ctx, server, gameid.Options{})
-	if err != nil {
-		return err
-	}
-	return node.Close()
+	w.must(execute(ctx, conn, worldSQL(server, players, time.Now())...))
+	runServer(ctx, w.measuring, db, server) // its mark lies behind the largest ID
 }
 
 // create makes an empty database with the tables of package store.
-func (w *mergeWorlds) create(ctx context.Context, name string) (*store.DB, error) {
-	if _, err := w.db.ExecContext(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
-		return nil, err
-	}
-	db, err := store.Open(ctx, w.dsn(name))
-	if err != nil {
-		return nil, err
-	}
-	if err := db.CreateSchema(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+func (w *mergeWorlds) create(ctx context.Context, name string) *store.DB {
+	w.must(execute(ctx, w, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"))
+	return openStore(ctx, w.measuring, w.dsn(name))
 }
 
 // worldSQL are statements that fill a world: players and items came in the
@@ -129,66 +85,45 @@ func worldSQL(server gameid.ServerID, players int, now time.Time) []string {
 
 // renew makes a database anew, and no other than it is beside the source, with
 // the rows of the world that the merge comes to.
-func (w *mergeWorlds) renew(ctx context.Context, name string) error {
-	for _, old := range []string{targetWorld, loadedWorld} {
-		if _, err := w.db.ExecContext(ctx, "DROP DATABASE IF EXISTS "+old); err != nil {
-			return err
-		}
+func (w *mergeWorlds) renew(ctx context.Context, name string) {
+	w.must(execute(ctx, w, "DROP DATABASE IF EXISTS "+targetWorld, "DROP DATABASE IF EXISTS "+loadedWorld))
+	defer w.create(ctx, name).Close()
+	for _, table := range append([]string{registry.Table}, mergeTables[:]...) {
+		w.must(execute(ctx, w, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%[2]s", name, table, homeWorld)))
 	}
-	db, err := w.create(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	for _, table := range append([]string{store.RegistryTable}, mergeTables[:]...) {
-		if _, err := db.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s.%[1]s", table, homeWorld)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // rest returns when the server has nothing left to do from before: no removed
 // rows to purge, and hardly a page to write.
-func (w *mergeWorlds) rest(ctx context.Context) (err error) {
+func (w *mergeWorlds) rest(ctx context.Context) {
 	var percent float64
 	var pages, most int
-	if err := w.db.QueryRowContext(ctx, "SELECT @@innodb_max_dirty_pages_pct, @@innodb_io_capacity, @@innodb_io_capacity_max").Scan(&percent, &pages, &most); err != nil {
-		return err
-	}
+	w.must(w.QueryRowContext(ctx, "SELECT @@innodb_max_dirty_pages_pct, @@innodb_io_capacity, @@innodb_io_capacity_max").Scan(&percent, &pages, &most))
 	const set = "SET GLOBAL innodb_io_capacity_max = ?, innodb_io_capacity = ?, innodb_max_dirty_pages_pct = ?"
 	hurry := max(most, 20_000) // pages a second
-	if _, err := w.db.ExecContext(ctx, set, hurry, hurry, 0); err != nil {
-		return err
-	}
-	defer func() {
-		// The maximum cannot be set below what it bounds, so again in the end.
-		_, end := w.db.ExecContext(context.WithoutCancel(ctx), set+", innodb_io_capacity_max = ?", hurry, pages, percent, most)
-		err = errors.Join(err, end)
-	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("it took more than 5 minutes"))
-	defer cancel()
-	for tick := time.NewTicker(50 * time.Millisecond); ; {
+	_, err := w.ExecContext(ctx, set, hurry, hurry, 0)
+	w.must(err)
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		var purge, write int
-		err := w.db.QueryRowContext(ctx, `SELECT SUM(IF(VARIABLE_NAME = 'INNODB_HISTORY_LIST_LENGTH', VARIABLE_VALUE, 0)),
-			SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DIRTY', VARIABLE_VALUE, 0)) FROM information_schema.GLOBAL_STATUS`).Scan(&purge, &write)
-		if err == nil && purge <= 10 && write <= 100 {
-			tick.Stop()
-			return nil
+		w.must(w.QueryRowContext(ctx, `SELECT SUM(IF(VARIABLE_NAME = 'INNODB_HISTORY_LIST_LENGTH', VARIABLE_VALUE, 0)),
+			SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_PAGES_DIRTY', VARIABLE_VALUE, 0)) FROM information_schema.GLOBAL_STATUS`).Scan(&purge, &write))
+		if purge <= 10 && write <= 100 {
+			break
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the server to rest, with %d transactions to purge and %d pages to write: %w", purge, write, context.Cause(ctx))
+		if time.Since(start) > 5*time.Minute {
+			w.must(fmt.Errorf("the server does not come to rest in 5 minutes, with %d transactions to purge and %d pages to write", purge, write))
 		}
 	}
+	// The maximum cannot be set below what it bounds, so again in the end.
+	_, err = w.ExecContext(ctx, set+", innodb_io_capacity_max = ?", hurry, pages, percent, most)
+	w.must(err)
 }
 
 // complete returns an error unless a database has the rows of both worlds.
 func (w *mergeWorlds) complete(ctx context.Context, name string) error {
 	for _, table := range mergeTables {
 		var got, want int
-		err := w.db.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT COUNT(*) FROM %[2]s.%[1]s), (SELECT COUNT(*) FROM %[3]s.%[1]s) + (SELECT COUNT(*) FROM %[4]s.%[1]s)",
+		err := w.QueryRowContext(ctx, fmt.Sprintf("SELECT (SELECT COUNT(*) FROM %[2]s.%[1]s), (SELECT COUNT(*) FROM %[3]s.%[1]s) + (SELECT COUNT(*) FROM %[4]s.%[1]s)",
 			table, name, homeWorld, sourceWorld)).Scan(&got, &want)
 		if err != nil {
 			return err
@@ -201,8 +136,8 @@ func (w *mergeWorlds) complete(ctx context.Context, name string) error {
 }
 
 // durability says what a commit waits for.
-func (w *mergeWorlds) durability(ctx context.Context) (text string, err error) {
-	err = w.db.QueryRowContext(ctx, `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit, ', innodb_doublewrite=', @@innodb_doublewrite,
-		', sync_binlog=', @@sync_binlog, IF(@@log_bin, '', ' and no binary log'), ', with ', @@innodb_buffer_pool_size DIV 1073741824, ' GiB of buffers')`).Scan(&text)
-	return text, err
+func (w *mergeWorlds) durability(ctx context.Context) (text string) {
+	w.must(w.QueryRowContext(ctx, `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit, ', innodb_doublewrite=', @@innodb_doublewrite,
+		', sync_binlog=', @@sync_binlog, IF(@@log_bin, '', ' and no binary log'), ', with ', @@innodb_buffer_pool_size DIV 1073741824, ' GiB of buffers')`).Scan(&text))
+	return text
 }

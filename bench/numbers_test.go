@@ -3,10 +3,11 @@ package main
 import "testing"
 
 func TestNumbersFromMemory(t *testing.T) {
-	s, err := numbersFromMemory(t.Context(), short("Short numbers"))
+	sections, err := numbersFromMemory(t.Context(), short(t, "Short numbers"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := sections[0]
 	goals := make(map[string]string)
 	for _, r := range s.rows {
 		if r.measured == "" {
@@ -17,16 +18,17 @@ func TestNumbersFromMemory(t *testing.T) {
 	if len(goals) != 3 || goals["  in absolute terms, from memory"] != "≤ 20.0 ns" {
 		t.Errorf("got rows with the goals %v", goals)
 	}
-	if s, err := numbersFromMemory(t.Context(), short("MariaDB")); err != nil || s.rows != nil {
-		t.Errorf("not asked for, and got %v, %v", s, err)
+	if sections, err := numbersFromMemory(t.Context(), short(t, "MariaDB")); err != nil || sections != nil {
+		t.Errorf("not asked for, and got %v, %v", sections, err)
 	}
 }
 
 func TestNumbersOnMariaDB(t *testing.T) {
-	s, err := numbersOnMariaDB(t.Context(), short("Short numbers"))
+	sections, err := numbersOnMariaDB(t.Context(), short(t, "Short numbers"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := sections[0]
 	if len(s.rows) == 1 && s.rows[0].what == "not measured" {
 		t.Skip(s.rows[0].note)
 	}

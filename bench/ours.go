@@ -21,15 +21,10 @@ func openNode(ctx context.Context, opts gameid.Options) (*gameid.Node, error) {
 	return gameid.OpenNode(ctx, 7, gameidtest.NewMemory(), opts)
 }
 
-// Names that the goals use.
+// Names that goals use.
 const (
 	ourNext    = "mergesafe Next"
 	ourFill64  = "mergesafe Fill of 64, per ID"
-	ourFill1k  = "mergesafe Fill of 1024, per ID"
-	ourAppend  = "mergesafe AppendText"
-	ourParse   = "mergesafe Parse"
-	ourScan    = "mergesafe Scan of 10 bytes"
-	ourBursts  = "mergesafe Next, 100 IDs once in a ms"
 	baseBursts = "C, 100 IDs once in a ms"
 )
 
@@ -43,34 +38,31 @@ func ours(ctx context.Context, cores int) (list []candidate, closeAll func(), er
 			node.Close()
 		}
 	}
-	add := func(c candidate, run func(*gameid.Node) func(n int) error) {
+	for range 6 {
+		node, err := openNode(ctx, gameid.Options{})
 		if err != nil {
-			return
-		}
-		var node *gameid.Node
-		if node, err = openNode(ctx, gameid.Options{}); err != nil {
-			return
+			closeAll()
+			return nil, nil, err
 		}
 		nodes = append(nodes, node)
-		c.before = func() error { return caughtUp(ctx, node) }
-		c.run = run(node)
-		list = append(list, c)
 	}
-	fill := func(batch int) func(*gameid.Node) func(n int) error {
-		return func(node *gameid.Node) func(n int) error { return runFill(node, batch) }
+	list = []candidate{
+		{section: oneGoroutine, name: ourNext, note: "80 bits: ms, 1,048,575 nodes, 65,536 IDs/ms; reserved before use", run: runNext(nodes[0]), noAlloc: true,
+			goals: []goal{{most: 1}, {to: bestPeer, most: 0.7}, {mostNS: 15.3, in: "the cap of the layout"}}},
+		{section: oneGoroutine, name: ourFill64, run: runFill(nodes[1], 64), noAlloc: true, goals: []goal{{most: 0.04}}},
+		{section: oneGoroutine, name: "mergesafe Fill of 1024, per ID", run: runFill(nodes[2], 1024), noAlloc: true, goals: []goal{{most: 0.04}}},
+		{section: allCores, name: onAll(ourNext), run: runNext(nodes[3]), workers: cores,
+			goals: []goal{{to: onAll(baselineMutex), most: 0.7}, {to: ourNext, most: 1}}},
+		{section: allCores, name: onAll(ourFill64), run: runFill(nodes[4], 64), workers: cores},
 	}
-	// A quarter of how far a node may run ahead of the clock.
-	const most = 16 << 20
-	add(candidate{section: oneGoroutine, name: ourNext, note: "80 bits: ms, 1,048,575 nodes, 65,536 IDs/ms; reserved before use", most: most}, runNext)
-	add(candidate{section: oneGoroutine, name: ourFill64, most: most}, fill(64))
-	add(candidate{section: oneGoroutine, name: ourFill1k, most: most}, fill(1024))
-	add(candidate{section: allCores, name: onAll(ourNext), workers: cores, most: most}, runNext)
-	add(candidate{section: allCores, name: onAll(ourFill64), workers: cores, most: most}, fill(64))
-	if err != nil {
-		closeAll()
-		return nil, nil, err
+	for i := range list {
+		list[i].most = 16 << 20 // a quarter of how far a node may run ahead of the clock
+		list[i].before = func() error { return caughtUp(ctx, nodes[i]) }
 	}
-	return list, closeAll, nil
+	return append(list,
+		inBursts(candidate{section: oneGoroutine, name: baseBursts, run: runC()}),
+		inBursts(candidate{section: oneGoroutine, name: "mergesafe Next, 100 IDs once in a ms", run: runNext(nodes[5]), goals: []goal{{to: baseBursts, most: 1}}}),
+	), closeAll, nil
 }
 
 // caughtUp waits until the clock has passed the newest ID.
@@ -90,18 +82,7 @@ func caughtUp(ctx context.Context, node *gameid.Node) error {
 
 func runNext(node *gameid.Node) func(n int) error {
 	g := gameid.NewGenerator[player](node)
-	return func(n int) error {
-		var last gameid.Of[player]
-		for range n {
-			id, err := g.Next()
-			if err != nil {
-				return err
-			}
-			last = id
-		}
-		runtime.KeepAlive(last)
-		return nil
-	}
+	return func(n int) error { return tries(n, func(int) (gameid.Of[player], error) { return g.Next() }) }
 }
 
 func runFill(node *gameid.Node, batch int) func(n int) error {
@@ -118,30 +99,21 @@ func runFill(node *gameid.Node, batch int) func(n int) error {
 	}
 }
 
-// bursts lists what IDs cost a server that is not busy: a tick that makes 100
-// of them, then a pause in which the caches and the clock grow old.
-func bursts(ctx context.Context) (list []candidate, closeAll func(), err error) {
-	node, err := openNode(ctx, gameid.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
+// inBursts measures what IDs cost a server that is not busy: a tick that makes
+// 100 of them, then a pause in which the caches and the clock grow old.
+func inBursts(c candidate) candidate {
 	const ticks, each = 20, 100
-	tick := func(run func(n int) error) func(n int) (time.Duration, error) {
-		return func(int) (time.Duration, error) {
-			var took time.Duration
-			for range ticks {
-				time.Sleep(time.Millisecond)
-				start := time.Now()
-				if err := run(each); err != nil {
-					return 0, err
-				}
-				took += time.Since(start)
+	c.n = ticks * each
+	c.elapsed = func(int) (took time.Duration, err error) {
+		for range ticks {
+			time.Sleep(time.Millisecond)
+			start := time.Now()
+			if err := c.run(each); err != nil {
+				return 0, err
 			}
-			return took, nil
+			took += time.Since(start)
 		}
+		return took, nil
 	}
-	return []candidate{
-		{section: oneGoroutine, name: baseBursts, n: ticks * each, elapsed: tick(runC())},
-		{section: oneGoroutine, name: ourBursts, n: ticks * each, elapsed: tick(runNext(node))},
-	}, func() { node.Close() }, nil
+	return c
 }

@@ -2,246 +2,122 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
+	"iter"
+	"path/filepath"
 	"time"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
-// What is stored.
+const owners = 1000 // players
+
+// Rows of the sections; the other side is by hand.
 const (
-	owners   = 1000 // players
-	handRows = 1000 // items in one statement written by hand
+	storeInsert = "starter.Items.Insert"
+	storeGet    = "starter.Items.Get"
+	storeAll    = "starter.Items.All"
 )
 
-// Names that the goals use; the other side is by hand.
-const (
-	storeInsert = "store.Items.Insert"
-	storeGet    = "store.Items.Get"
-	storeAll    = "store.Items.All"
-)
+var storageRows = [...]string{storeGet, storeAll, storeInsert}
 
-// storageGoals are ratios of rows per second.
-func storageGoals() []goal {
-	return []goal{
-		{of: storeInsert, least: 0.9},
-		{of: storeGet, least: 0.9},
-		{of: storeAll, least: 0.8},
-	}
+const storageIntro = "Rows a second; the ratio is to the same over database/sql, written by hand, with the same driver and settings."
+
+// sqliteStorage measures on a file.
+func sqliteStorage(ctx context.Context, o options) ([]section, error) {
+	return o.measureSection("Storage on SQLite", storageIntro, storageRows[:], func(m *measuring) {
+		storage(ctx, m, "sqlite:"+filepath.Join(o.dir, "bench.db"))
+	})
 }
 
-// byHand is what a good programmer writes for items over database/sql.
-type byHand struct {
-	db     *sql.DB
-	insert *sql.Stmt // handRows rows
-	get    *sql.Stmt
-	all    *sql.Stmt
-}
-
-const handColumns = "id, owner_id, template, count, created_at"
-
-func newByHand(ctx context.Context, db *sql.DB) (h *byHand, err error) {
-	h = &byHand{db: db}
-	values := strings.Repeat(", (?, ?, ?, ?, ?)", handRows)[2:]
-	if h.insert, err = db.PrepareContext(ctx, "INSERT INTO items ("+handColumns+") VALUES "+values); err != nil {
-		return nil, err
-	}
-	if h.get, err = db.PrepareContext(ctx, "SELECT "+handColumns+" FROM items WHERE id = ?"); err != nil {
-		return nil, err
-	}
-	h.all, err = db.PrepareContext(ctx, "SELECT "+handColumns+" FROM items ORDER BY id")
-	return h, err
-}
-
-// Insert takes a multiple of handRows items.
-func (h *byHand) Insert(ctx context.Context, items []entity.Item) error {
-	for _, item := range items {
-		if err := item.Validate(); err != nil {
-			return err
-		}
-	}
-	tx, err := h.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	insert := tx.StmtContext(ctx, h.insert)
-	args := make([]any, 0, 5*handRows)
-	for ; len(items) > 0; items = items[handRows:] {
-		args = args[:0]
-		for _, item := range items[:handRows] {
-			args = append(args, item.ID, item.Owner, item.Template, item.Count, item.CreatedAt)
-		}
-		result, err := insert.ExecContext(ctx, args...)
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil {
-			return err
-		} else if n != handRows {
-			return fmt.Errorf("inserted %d rows of %d", n, handRows)
-		}
-	}
-	return tx.Commit()
-}
-
-func (h *byHand) Get(ctx context.Context, id gameid.Of[entity.Item]) (item entity.Item, err error) {
-	err = h.get.QueryRowContext(ctx, id).Scan(&item.ID, &item.Owner, &item.Template, &item.Count, &item.CreatedAt)
-	return item, err
-}
-
-// All calls f with each item in the order of the keys.
-func (h *byHand) All(ctx context.Context, f func(entity.Item)) error {
-	rows, err := h.all.QueryContext(ctx)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var item entity.Item
-	fields := []any{&item.ID, &item.Owner, &item.Template, &item.Count, &item.CreatedAt}
-	for rows.Next() {
-		if err := rows.Scan(fields...); err != nil {
-			return err
-		}
-		f(item)
-	}
-	return rows.Err()
+// mariadbStorage measures on a server of its own.
+func mariadbStorage(ctx context.Context, o options) ([]section, error) {
+	return o.measureSection("Storage on MariaDB", storageIntro, storageRows[:], func(m *measuring) {
+		server := startMariaDB(ctx, m)
+		m.intro += " The server is " + server.version + ", which writes every commit to the disk."
+		storage(ctx, m, server.dsn("bench"))
+	})
 }
 
 // storage measures store beside the same by hand on one pool of connections
 // and one table: two databases side by side differ by more than what is to be
 // seen here, even with the same rows in them.
-func storage(ctx context.Context, o options, s section, dsn string) (section, error) {
-	db, err := store.Open(ctx, dsn)
-	if err != nil {
-		return s, err
-	}
+func storage(ctx context.Context, m *measuring, dsn string) {
+	db := openStore(ctx, m, dsn)
 	defer db.Close()
-	if err := db.CreateSchema(ctx); err != nil {
-		return s, err
-	}
 	node, err := openNode(ctx, gameid.Options{})
-	if err != nil {
-		return s, err
-	}
+	m.must(err)
 	defer node.Close()
 	w, err := newWorld(node)
-	if err != nil {
-		return s, err
-	}
-	first, err := w.items(o.stock)
-	if err != nil {
-		return s, err
-	}
-	if err := store.Players.Insert(ctx, db, w.players...); err != nil {
-		return s, err
-	}
-	if err := store.Items.Insert(ctx, db, first...); err != nil {
-		return s, err
-	}
-	hand, err := newByHand(ctx, db.Pool().DB)
-	if err != nil {
-		return s, err
-	}
-	if err := sameRows(ctx, db, hand, first); err != nil {
-		return s, err
+	m.must(err)
+	first, err := w.items(m.stock)
+	m.must(err)
+	m.must(starter.Players.Insert(ctx, db, w.players...))
+	ours := byStore(db)
+	m.must(ours.insert(ctx, first))
+	hand := newByHand(ctx, m, db.Pool().DB)
+	for _, t := range []table{hand, ours} {
+		for _, item := range first[:100] {
+			got, err := t.get(ctx, item.ID)
+			m.must(err)
+			if got != item {
+				m.must(errors.New("what was read is not what was written"))
+			}
+		}
 	}
 
 	// The next items to insert, made before each measurement.
 	var fresh []entity.Item
 	mint := func() (err error) {
-		fresh, err = w.items(o.insert)
+		fresh, err = w.items(m.insert)
 		return err
 	}
 	// Reading comes first, while the rows are those that were written above.
-	for _, pair := range [][2]candidate{{
-		{name: "get by key, by hand", run: func(n int) error {
-			for i := range n {
-				if _, err := hand.Get(ctx, first[i*7919%o.stock].ID); err != nil {
-					return err
-				}
-			}
-			return nil
+	for _, test := range []struct {
+		hand, ours string
+		least      float64
+		of         func(table) candidate
+	}{
+		{"get by key, by hand", storeGet, 0.9, func(t table) candidate {
+			return candidate{run: func(n int) error {
+				return tries(n, func(i int) (entity.Item, error) { return t.get(ctx, first[i*7919%m.stock].ID) })
+			}}
 		}},
-		{name: storeGet, run: func(n int) error {
-			for i := range n {
-				if _, err := store.Items.Get(ctx, db, first[i*7919%o.stock].ID); err != nil {
-					return err
-				}
-			}
-			return nil
+		{"stream in key order, by hand", storeAll, 0.8, func(t table) candidate {
+			return candidate{n: streams * m.stock, run: func(n int) error { return stream(n, t.all(ctx)) }}
 		}},
-	}, {
-		{name: "stream in key order, by hand", n: streams * o.stock, run: func(n int) error {
-			var sum int64
-			for range streams {
-				if err := hand.All(ctx, func(item entity.Item) { sum += item.Count; n-- }); err != nil {
-					return err
-				}
-			}
-			return whole(n, sum, o.stock)
+		{"insert of many, by hand", storeInsert, 0.9, func(t table) candidate {
+			return candidate{n: m.insert, before: mint, run: func(int) error { return t.insert(ctx, fresh) }}
 		}},
-		{name: storeAll, n: streams * o.stock, run: func(n int) error {
-			var sum int64
-			for range streams {
-				for item, err := range store.Items.All(ctx, db) {
-					if err != nil {
-						return err
-					}
-					sum += item.Count
-					n--
-				}
-			}
-			return whole(n, sum, o.stock)
-		}},
-	}, {
-		{name: "insert of many, by hand", n: o.insert, before: mint, run: func(int) error { return hand.Insert(ctx, fresh) }},
-		{name: storeInsert, n: o.insert, before: mint, run: func(int) error { return store.Items.Insert(ctx, db, fresh...) }},
-	}} {
-		if !o.wants(s.title, pair[1].name) {
-			continue
-		}
-		o.log("%s: %s", s.title, pair[1].name)
-		found, err := measure(ctx, o.storage, pair[0], pair[1:])
-		if err != nil {
-			return s, err
-		}
-		s.rows = append(s.rows, rows(pair[:], found, storageGoals(), true)...)
+	} {
+		reference, own := test.of(hand), test.of(ours)
+		reference.name, own.name, own.goals = test.hand, test.ours, []goal{{least: test.least}}
+		m.compare(ctx, m.storage, true, reference, own)
 	}
-	return s, nil
 }
 
 // streams is how often the table is read in one measurement: once takes a tenth
 // of a second at most, in which a lot may happen to one side and not the other.
 const streams = 5
 
-// whole returns an error unless a stream had all rows.
-func whole(missing int, sum int64, stock int) error {
-	if missing != 0 || sum == 0 {
-		return fmt.Errorf("%d of %d rows are missing", missing, stock)
+// stream reads the table so often, and returns an error unless it had all of
+// n rows.
+func stream(n int, items iter.Seq2[entity.Item, error]) error {
+	var sum int64
+	for range streams {
+		for item, err := range items {
+			if err != nil {
+				return err
+			}
+			sum += item.Count
+			n--
+		}
 	}
-	return nil
-}
-
-// sameRows makes sure that both sides read the same out of the database.
-func sameRows(ctx context.Context, db *store.DB, hand *byHand, want []entity.Item) error {
-	for _, item := range want[:100] {
-		a, err := store.Items.Get(ctx, db, item.ID)
-		if err != nil {
-			return err
-		}
-		b, err := hand.Get(ctx, item.ID)
-		if err != nil {
-			return err
-		}
-		if a != item || b != item {
-			return errors.New("what was read is not what was written")
-		}
+	if n != 0 || sum == 0 {
+		return fmt.Errorf("%d rows are missing", n)
 	}
 	return nil
 }

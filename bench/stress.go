@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"mergesafe/gameid"
 )
@@ -20,34 +19,112 @@ const (
 // goroutines, with a number of their own.
 type mintings func(goroutine int, dst []key) error
 
-// collect lets all goroutines mint n IDs into keys, which it returns in one
-// piece for each goroutine.
-func collect(keys []key, mint mintings) ([][]key, error) {
-	pieces := make([][]key, 0, stressGoroutines)
-	for piece := range slices.Chunk(keys, (len(keys)+stressGoroutines-1)/stressGoroutines) {
-		pieces = append(pieces, piece)
+// generator is what the stress asks for IDs: a peer, or one of ours, of which
+// nothing but the name is a peer's.
+type generator struct {
+	peer
+	ours func(*gameid.Node) mintings // nil for a peer
+}
+
+// stress runs every generator, ours several times. It returns a *wrong if one
+// of ours breaks its promise.
+func stress(ctx context.Context, o options) ([]section, error) {
+	list := []generator{
+		{peer{name: "mergesafe Next"}, mintNext},
+		{peer{name: "mergesafe Fill of 64"}, mintFill},
+		{peer{name: "mergesafe Next and Fill of all sizes, two kinds"}, mintMixed},
 	}
-	errs := make([]error, len(pieces))
-	gate := make(chan struct{})
-	var done sync.WaitGroup
-	for i, piece := range pieces {
-		done.Go(func() {
-			<-gate
-			errs[i] = mint(i, piece)
-		})
+	libraries, err := peers()
+	if err != nil {
+		return nil, err
 	}
-	close(gate)
-	done.Wait()
-	for _, err := range errs {
+	for _, p := range libraries {
+		list = append(list, generator{peer: p})
+	}
+	title := fmt.Sprintf("Duplicates: %d goroutines, %s IDs a run", stressGoroutines, count(stressIDs))
+	return o.measureSection(title, "Order is whether every goroutine saw its IDs rise.", nil, func(m *measuring) {
+		keys := make([]key, stressIDs)
+		var broken []error
+		for _, g := range list {
+			if !m.wants(g.name) {
+				continue
+			}
+			o.log("stress: %s", g.name)
+			r, err := g.stress(ctx, o.stressRuns, keys)
+			if _, ok := errors.AsType[*wrong](err); ok {
+				broken = append(broken, err)
+			} else {
+				m.must(err)
+			}
+			m.add(r)
+		}
+		m.must(errors.Join(broken...))
+	})
+}
+
+// stress returns a *wrong if a generator of ours breaks its promise.
+func (g generator) stress(ctx context.Context, runs int, keys []key) (row, error) {
+	r := row{what: g.name}
+	mint := mintings(g.mint)
+	if g.ours == nil {
+		runs = 1
+	} else {
+		node, err := openNode(ctx, gameid.Options{})
 		if err != nil {
-			return nil, err
+			return r, err
+		}
+		defer node.Close()
+		mint = g.ours(node)
+	}
+	if runs > 1 {
+		r.what += fmt.Sprintf(", %d runs", runs)
+	}
+	if g.most > 0 {
+		keys = keys[:g.most]
+		r.what += fmt.Sprintf(", %s IDs", count(g.most))
+	}
+	if g.before != nil {
+		if err := g.before(); err != nil {
+			return r, err
 		}
 	}
-	return pieces, nil
+	unordered, duplicates, err := repeat(ctx, runs, keys, mint)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", g.name, err)
+	}
+	r.measured, r.note = duplicatesText(duplicates), order(unordered, runs)
+	switch ok := unordered == 0 && duplicates == 0; {
+	case g.ours != nil:
+		r.goal, r.holds = "0, in order", verdict(ok)
+		if !ok {
+			return r, &wrong{fmt.Sprintf("%s: %s, %s", g.name, r.measured, r.note)}
+		}
+	case !g.ordered:
+		r.note += ", which it does not promise"
+	}
+	return r, nil
+}
+
+// repeat lets all goroutines mint into the keys, several times, and adds up
+// what inspect finds.
+func repeat(ctx context.Context, runs int, keys []key, mint mintings) (unordered, duplicates int, err error) {
+	pieces := slices.Collect(slices.Chunk(keys, (len(keys)+stressGoroutines-1)/stressGoroutines))
+	for range runs {
+		if ctx.Err() != nil {
+			return 0, 0, context.Cause(ctx)
+		}
+		if _, err := together(len(pieces), func(i int) error { return mint(i, pieces[i]) }); err != nil {
+			return 0, 0, err
+		}
+		u, d := inspect(keys, pieces)
+		unordered, duplicates = unordered+u, duplicates+d
+	}
+	return unordered, duplicates, nil
 }
 
 // inspect returns how many goroutines saw an ID that was not greater than
-// their own last one, and how many IDs were issued before. It sorts the keys.
+// their own last one, and how many IDs were issued before. It sorts the keys
+// and clears those that are left over.
 func inspect(keys []key, pieces [][]key) (unordered, duplicates int) {
 	for _, piece := range pieces {
 		for i := 1; i < len(piece); i++ {
@@ -58,116 +135,7 @@ func inspect(keys []key, pieces [][]key) (unordered, duplicates int) {
 		}
 	}
 	slices.SortFunc(keys, key.compare)
-	for i := 1; i < len(keys); i++ {
-		if keys[i] == keys[i-1] {
-			duplicates++
-		}
-	}
-	return unordered, duplicates
-}
-
-// stress runs every generator, ours several times. It returns a *wrong if one
-// of ours breaks its promise.
-func stress(ctx context.Context, o options) (section, error) {
-	s := section{
-		title: fmt.Sprintf("Duplicates: %d goroutines, %s IDs a run", stressGoroutines, count(stressIDs)),
-		intro: "Order is whether every goroutine saw its IDs rise.",
-	}
-	keys := make([]key, stressIDs)
-	var broken []error
-	for _, own := range []struct {
-		name string
-		mint func(*gameid.Node) mintings
-	}{
-		{"mergesafe Next", mintNext},
-		{"mergesafe Fill of 64", mintFill},
-		{"mergesafe Next and Fill of all sizes, two kinds", mintMixed},
-	} {
-		if !o.wants(s.title, own.name) {
-			continue
-		}
-		o.log("stress: %s", own.name)
-		node, err := openNode(ctx, gameid.Options{})
-		if err != nil {
-			return s, err
-		}
-		r, err := stressOurs(ctx, own.name, o.stressRuns, keys, own.mint(node))
-		node.Close()
-		if w := (*wrong)(nil); errors.As(err, &w) {
-			broken = append(broken, err)
-		} else if err != nil {
-			return s, err
-		}
-		s.rows = append(s.rows, r)
-	}
-	for _, p := range peers() {
-		if !o.wants(s.title, p.name) {
-			continue
-		}
-		o.log("stress: %s", p.name)
-		g, err := p.open()
-		if err == nil && g.before != nil {
-			err = g.before()
-		}
-		if err != nil {
-			return s, fmt.Errorf("%s: %w", p.name, err)
-		}
-		r := row{what: p.name}
-		n := stressIDs
-		if p.most > 0 {
-			n = p.most
-			r.what += fmt.Sprintf(", %s IDs", count(n))
-		}
-		if ctx.Err() != nil {
-			return s, context.Cause(ctx)
-		}
-		pieces, err := collect(keys[:n], func(_ int, dst []key) (err error) {
-			for i := range dst {
-				if dst[i], err = g.next(); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return s, fmt.Errorf("%s: %w", p.name, err)
-		}
-		unordered, duplicates := inspect(keys[:n], pieces)
-		r.measured, r.note = duplicatesText(duplicates), order(unordered, 1)
-		if !p.ordered {
-			r.note += ", which it does not promise"
-		}
-		s.rows = append(s.rows, r)
-	}
-	return s, errors.Join(broken...)
-}
-
-// stressOurs returns a *wrong if the generator breaks its promise.
-func stressOurs(ctx context.Context, name string, runs int, keys []key, mint mintings) (row, error) {
-	unordered, duplicates := 0, 0
-	for range runs {
-		if ctx.Err() != nil {
-			return row{}, context.Cause(ctx)
-		}
-		pieces, err := collect(keys, mint)
-		if err != nil {
-			return row{}, fmt.Errorf("%s: %w", name, err)
-		}
-		u, d := inspect(keys, pieces)
-		unordered, duplicates = unordered+u, duplicates+d
-	}
-	ok := unordered == 0 && duplicates == 0
-	r := row{
-		what: name, measured: duplicatesText(duplicates), note: order(unordered, runs),
-		goal: "0, in order", holds: verdict(ok),
-	}
-	if runs > 1 {
-		r.what += fmt.Sprintf(", %d runs", runs)
-	}
-	if !ok {
-		return r, &wrong{fmt.Sprintf("%s: %s, %s", name, r.measured, r.note)}
-	}
-	return r, nil
+	return unordered, len(keys) - len(slices.Compact(keys))
 }
 
 func duplicatesText(n int) string {
@@ -205,42 +173,40 @@ func mintNext(node *gameid.Node) mintings {
 
 func mintFill(node *gameid.Node) mintings {
 	g := gameid.NewGenerator[player](node)
-	return func(_ int, dst []key) error {
-		var buf [64]gameid.Of[player]
-		for len(dst) > 0 {
-			ids := buf[:min(len(dst), len(buf))]
-			if err := g.Fill(ids); err != nil {
-				return err
-			}
-			for i, id := range ids {
-				dst[i] = keyOfID(id.ID())
-			}
-			dst = dst[len(ids):]
+	return func(_ int, dst []key) (err error) {
+		buf := make([]gameid.Of[player], 64)
+		for len(dst) > 0 && err == nil {
+			dst, err = fillKeys(g, buf, dst)
 		}
-		return nil
+		return err
 	}
 }
 
 // mintMixed mints players and items, one and up to 300 at a time, in turn.
 func mintMixed(node *gameid.Node) mintings {
-	players, items := gameid.NewGenerator[player](node), gameid.NewGenerator[item](node)
+	players, items := mintNext(node), gameid.NewGenerator[item](node)
 	return func(goroutine int, dst []key) error {
-		var buf [300]gameid.Of[item]
+		buf := make([]gameid.Of[item], 300)
 		for size := goroutine; len(dst) > 0; size = (size + 37) % len(buf) {
-			id, err := players.Next()
+			err := players(goroutine, dst[:1])
+			if err == nil {
+				dst, err = fillKeys(items, buf[:size], dst[1:])
+			}
 			if err != nil {
 				return err
 			}
-			dst[0], dst = keyOfID(id.ID()), dst[1:]
-			ids := buf[:min(len(dst), size)]
-			if err := items.Fill(ids); err != nil {
-				return err
-			}
-			for i, id := range ids {
-				dst[i] = keyOfID(id.ID())
-			}
-			dst = dst[len(ids):]
 		}
 		return nil
 	}
+}
+
+// fillKeys puts new IDs into the beginning of dst, as many as fit the buffer,
+// and returns the rest of dst.
+func fillKeys[T any](g *gameid.Generator[T], buf []gameid.Of[T], dst []key) ([]key, error) {
+	ids := buf[:min(len(buf), len(dst))]
+	err := g.Fill(ids)
+	for i, id := range ids {
+		dst[i] = keyOfID(id.ID())
+	}
+	return dst[len(ids):], err
 }

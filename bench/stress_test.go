@@ -72,14 +72,16 @@ func TestStressOurs(t *testing.T) {
 		mint mintings
 		ok   bool
 	}{{"good", good, true}, {"repeats", repeats, false}, {"falls", falls, false}} {
-		r, err := stressOurs(t.Context(), test.name, 2, make([]key, 1000), test.mint)
+		g := generator{peer{name: test.name}, func(*gameid.Node) mintings { return test.mint }}
+		r, err := g.stress(t.Context(), 2, make([]key, 1000))
 		var w *wrong
 		if errors.As(err, &w) == test.ok || r.holds != verdict(test.ok) {
 			t.Errorf("%s: %+v, %v", test.name, r, err)
 		}
 	}
 	failure := errors.New("no more")
-	if _, err := stressOurs(t.Context(), "fails", 1, make([]key, 1000), func(int, []key) error { return failure }); !errors.Is(err, failure) {
+	fails := generator{ours: func(*gameid.Node) mintings { return func(int, []key) error { return failure } }}
+	if _, err := fails.stress(t.Context(), 1, make([]key, 1000)); !errors.Is(err, failure) {
 		t.Errorf("got %v, want the error of the generator", err)
 	}
 }
@@ -94,7 +96,8 @@ func TestMintings(t *testing.T) {
 		}
 		const n = 64*1000 + 7
 		keys := make([]key, n)
-		if _, err := stressOurs(t.Context(), name, 1, keys, mint(node)); err != nil {
+		g := generator{peer{name: name}, func(*gameid.Node) mintings { return mint(node) }}
+		if _, err := g.stress(t.Context(), 1, keys); err != nil {
 			t.Error(err)
 		}
 		if keys[0] == (key{}) {
@@ -112,24 +115,24 @@ func TestMintings(t *testing.T) {
 }
 
 func TestPeers(t *testing.T) {
-	for _, p := range peers() {
-		g, err := p.open()
-		if err != nil {
-			t.Fatalf("%s: %v", p.name, err)
-		}
-		if g.before != nil {
-			if err := g.before(); err != nil {
+	libraries, err := peers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range libraries {
+		if p.before != nil {
+			if err := p.before(); err != nil {
 				t.Fatalf("%s: %v", p.name, err)
 			}
 		}
-		if err := g.run(100); err != nil {
+		if err := p.run(100); err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
-		a, err := g.next()
+		a, err := p.next()
 		if err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
-		b, err := g.next()
+		b, err := p.next()
 		if err != nil || a == b || a == (key{}) {
 			t.Errorf("%s: got %v, then %v, %v", p.name, a, b, err)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,11 +27,13 @@ type row struct {
 
 var columns = [...]string{"what", "measured", "ratio", "middle half", "allocs", "goal", "holds", "note"}
 
-// firstOfText is the first column that is not a number, other than column 0.
-const firstOfText = 5
+type cells [len(columns)]string
 
-func (r row) cells() [len(columns)]string {
-	return [...]string{r.what, r.measured, r.ratio, r.spread, r.allocs, r.goal, r.holds, r.note}
+// isNumber says which columns are aligned on the right.
+func isNumber(column int) bool { return 1 <= column && column <= 4 }
+
+func (r row) cells() cells {
+	return cells{r.what, r.measured, r.ratio, r.spread, r.allocs, r.goal, r.holds, r.note}
 }
 
 // verdict is "yes" or "no", in a row of ours.
@@ -43,76 +44,65 @@ func verdict(ok bool) string {
 	return "no"
 }
 
-// writeText writes the table for a terminal: all sections in columns of the
-// same width.
-func writeText(w io.Writer, sections []section) error {
-	var width [len(columns)]int
-	fit := func(cells [len(columns)]string) {
-		for i, cell := range cells {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	fit(columns)
-	for _, s := range sections {
-		for _, r := range s.rows {
-			fit(r.cells())
-		}
-	}
-	var b strings.Builder
-	line := func(cells [len(columns)]string) {
-		var l strings.Builder
-		for i, cell := range cells {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i > 0 && i < firstOfText {
-				l.WriteString(pad + cell + "  ")
-			} else {
-				l.WriteString(cell + pad + "  ")
-			}
-		}
-		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
-	}
-	for _, s := range sections {
-		fmt.Fprintf(&b, "\n%s\n", s.title)
-		if s.intro != "" {
-			fmt.Fprintf(&b, "%s\n", s.intro)
-		}
-		line(columns)
-		for _, r := range s.rows {
-			line(r.cells())
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+// form is a way to write the table.
+type form struct {
+	title, intro string // formats
+	line         func(cells) string
+	rule         string // below the names of the columns
+	escape       func(string) string
 }
 
-// writeMarkdown writes the same for a README.
-func writeMarkdown(w io.Writer, sections []section) error {
+func (f form) write(sections []section) string {
 	var b strings.Builder
-	escape := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
 	for _, s := range sections {
-		fmt.Fprintf(&b, "\n**%s**\n\n", escape(s.title))
+		fmt.Fprintf(&b, f.title, f.escape(s.title))
 		if s.intro != "" {
-			fmt.Fprintf(&b, "%s\n\n", escape(s.intro))
+			fmt.Fprintf(&b, f.intro, f.escape(s.intro))
 		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(columns[:], " | "))
-		for i := range columns {
-			if i > 0 && i < firstOfText {
-				b.WriteString("|--:")
-			} else {
-				b.WriteString("|---")
-			}
-		}
-		b.WriteString("|\n")
+		b.WriteString(f.line(columns) + f.rule)
 		for _, r := range s.rows {
-			cells := r.cells()
-			for i := range cells {
-				cells[i] = escape(cells[i])
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells[:], " | "))
+			b.WriteString(f.line(r.cells()))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
+}
+
+// asText is the table for a terminal: all sections in columns of the same
+// width.
+func asText(sections []section) string {
+	var width [len(columns)]int
+	for i, name := range columns {
+		width[i] = len(name)
+		for _, s := range sections {
+			for _, r := range s.rows {
+				width[i] = max(width[i], utf8.RuneCountInString(r.cells()[i]))
+			}
+		}
+		if !isNumber(i) {
+			width[i] = -width[i] // which package fmt aligns on the left
+		}
+	}
+	line := func(c cells) string {
+		var l string
+		for i := range c {
+			l += fmt.Sprintf("%*s  ", width[i], c[i])
+		}
+		return strings.TrimRight(l, " ") + "\n"
+	}
+	return form{title: "\n%s\n", intro: "%s\n", line: line, escape: strings.Clone}.write(sections)
+}
+
+// asMarkdown is the same for a README.
+func asMarkdown(sections []section) string {
+	escape := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
+	line := func(c cells) string {
+		for i := range c {
+			c[i] = escape(c[i])
+		}
+		return "| " + strings.Join(c[:], " | ") + " |\n"
+	}
+	rule := "|---|--:|--:|--:|--:|---|---|---|\n"
+	return form{title: "\n**%s**\n\n", intro: "%s\n\n", line: line, rule: rule, escape: escape}.write(sections)
 }
 
 // nanos writes a duration of one operation.

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"runtime"
+	"fmt"
 
 	bwmarrin "github.com/bwmarrin/snowflake"
 	gofrs "github.com/gofrs/uuid/v5"
@@ -20,6 +20,23 @@ import (
 // branch predictor to learn, few enough for the cache.
 const set = 1024
 
+// many makes a set.
+func many[T any](next func() T) []T {
+	list := make([]T, set)
+	for i := range list {
+		list[i] = next()
+	}
+	return list
+}
+
+func textsOf[T fmt.Stringer](ids []T) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return texts
+}
+
 // texts lists writing an ID as text and reading it. Of each library it is the
 // fastest form that it offers for the same work: text into a buffer that is
 // there already, where it can do that, and reading that refuses bad text.
@@ -29,274 +46,110 @@ func texts(ctx context.Context) ([]candidate, error) {
 		return nil, err
 	}
 	defer node.Close()
-	g := gameid.NewGenerator[player](node)
-	ids := make([]gameid.ID, set)
-	var (
-		own     = make([]string, set)
-		raw     = make([][]byte, set)
-		flakes  = make([]bwmarrin.ID, set)
-		xids    = make([]xid.ID, set)
-		objects = make([]bson.ObjectID, set)
-		ulids   = make([]ulid.ULID, set)
-		googles = make([]uuid.UUID, set)
-		gofrses = make([]gofrs.UUID, set)
-		typeids = make([]typeid.TypeID, set)
-		ksuids  = make([]ksuid.KSUID, set)
-	)
+	minted := make([]gameid.Of[player], set)
+	if err := gameid.NewGenerator[player](node).Fill(minted); err != nil {
+		return nil, err
+	}
 	flake, err := bwmarrin.NewNode(1)
 	if err != nil {
 		return nil, err
 	}
-	for i := range set {
-		id, err := g.Next()
-		if err != nil {
-			return nil, err
-		}
-		ids[i], own[i] = id.ID(), id.String()
+	var (
+		ids     = make([]gameid.ID, set)
+		raw     = make([]any, set) // a driver's buffer arrives in an interface that the driver made
+		flakes  = many(flake.Generate)
+		xids    = many(xid.New)
+		objects = many(bson.NewObjectID)
+		ulids   = many(ulid.Make)
+		googles = many(func() uuid.UUID { return uuid.Must(uuid.NewV7()) })
+		gofrses = many(func() gofrs.UUID { return gofrs.Must(gofrs.NewV7()) })
+		typeids = many(func() typeid.TypeID { return typeid.MustGenerate("player") })
+		ksuids  = many(ksuid.New)
+	)
+	for i, id := range minted {
 		bytes := id.Bytes()
-		raw[i] = bytes[:]
-		flakes[i] = flake.Generate()
-		xids[i] = xid.New()
-		objects[i] = bson.NewObjectID()
-		ulids[i] = ulid.Make()
-		googles[i] = uuid.Must(uuid.NewV7())
-		gofrses[i] = gofrs.Must(gofrs.NewV7())
-		typeids[i] = typeid.MustGenerate("player")
-		ksuids[i] = ksuid.New()
+		ids[i], raw[i] = id.ID(), bytes[:]
 	}
-
 	writing := []candidate{
-		{name: ourAppend, note: "20 hexadecimal digits", run: func(n int) error {
+		{name: "mergesafe AppendText", note: "20 hexadecimal digits", noAlloc: true, goals: []goal{{most: 0.6}}, run: func(n int) error {
 			buf := make([]byte, 0, 64)
-			for i := range n {
-				var err error
-				if buf, err = ids[i%set].AppendText(buf[:0]); err != nil {
-					return err
-				}
-			}
-			runtime.KeepAlive(buf)
-			return nil
+			return tries(n, func(i int) ([]byte, error) { return ids[i%set].AppendText(buf) })
 		}},
 		{name: "mergesafe String", run: func(n int) error {
-			var last string
-			for i := range n {
-				last = ids[i%set].String()
-			}
-			runtime.KeepAlive(last)
-			return nil
+			return calls(n, func(i int) string { return ids[i%set].String() })
 		}},
-		{name: "bwmarrin/snowflake String", note: "up to 19 decimal digits", run: func(n int) error {
-			var last string
-			for i := range n {
-				last = flakes[i%set].String()
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "bwmarrin/snowflake String", note: "up to 19 decimal digits", peer: true, run: func(n int) error {
+			return calls(n, func(i int) string { return flakes[i%set].String() })
 		}},
-		{name: "rs/xid Encode", note: "20 characters of base 32", run: func(n int) error {
+		{name: "rs/xid Encode", note: "20 characters of base 32", peer: true, run: func(n int) error {
 			buf := make([]byte, 20)
-			for i := range n {
-				buf = xids[i%set].Encode(buf)
-			}
-			runtime.KeepAlive(buf)
-			return nil
+			return calls(n, func(i int) []byte { return xids[i%set].Encode(buf) })
 		}},
-		{name: "mongo ObjectID Hex", note: "24 hexadecimal digits", run: func(n int) error {
-			var last string
-			for i := range n {
-				last = objects[i%set].Hex()
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "mongo ObjectID Hex", note: "24 hexadecimal digits", peer: true, run: func(n int) error {
+			return calls(n, func(i int) string { return objects[i%set].Hex() })
 		}},
-		{name: "oklog/ulid MarshalTextTo", note: "26 characters of base 32", run: func(n int) error {
+		{name: "oklog/ulid MarshalTextTo", note: "26 characters of base 32", peer: true, run: func(n int) error {
 			buf := make([]byte, ulid.EncodedSize)
-			for i := range n {
-				if err := ulids[i%set].MarshalTextTo(buf); err != nil {
-					return err
-				}
-			}
-			runtime.KeepAlive(buf)
-			return nil
+			return tries(n, func(i int) ([]byte, error) { return buf, ulids[i%set].MarshalTextTo(buf) })
 		}},
-		{name: "google/uuid String", note: "36 characters", run: func(n int) error {
-			var last string
-			for i := range n {
-				last = googles[i%set].String()
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "google/uuid String", note: "36 characters", peer: true, run: func(n int) error {
+			return calls(n, func(i int) string { return googles[i%set].String() })
 		}},
-		{name: "gofrs/uuid String", note: "36 characters", run: func(n int) error {
-			var last string
-			for i := range n {
-				last = gofrses[i%set].String()
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "gofrs/uuid String", note: "36 characters", peer: true, run: func(n int) error {
+			return calls(n, func(i int) string { return gofrses[i%set].String() })
 		}},
-		{name: "jetify typeid String", note: "kept as text, so nothing to do", run: func(n int) error {
-			var last string
-			for i := range n {
-				last = typeids[i%set].String()
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "jetify typeid String", note: "kept as text, so nothing to do", peer: true, run: func(n int) error {
+			return calls(n, func(i int) string { return typeids[i%set].String() })
 		}},
-		{name: "segmentio/ksuid Append", note: "27 characters of base 62", run: func(n int) error {
+		{name: "segmentio/ksuid Append", note: "27 characters of base 62", peer: true, run: func(n int) error {
 			buf := make([]byte, 0, 64)
-			for i := range n {
-				buf = ksuids[i%set].Append(buf[:0])
-			}
-			runtime.KeepAlive(buf)
-			return nil
+			return calls(n, func(i int) []byte { return ksuids[i%set].Append(buf) })
 		}},
 	}
 
-	flakeTexts, xidTexts, objectTexts := textsOf(flakes), textsOf(xids), make([]string, set)
+	own, flakeTexts, xidTexts, ulidTexts := textsOf(ids), textsOf(flakes), textsOf(xids), textsOf(ulids)
+	googleTexts, gofrsTexts, typeidTexts, ksuidTexts := textsOf(googles), textsOf(gofrses), textsOf(typeids), textsOf(ksuids)
+	objectTexts := make([]string, set)
 	for i, id := range objects {
 		objectTexts[i] = id.Hex() // its String is for people
 	}
-	ulidTexts, googleTexts, gofrsTexts := textsOf(ulids), textsOf(googles), textsOf(gofrses)
-	typeidTexts, ksuidTexts := textsOf(typeids), textsOf(ksuids)
 	reading := []candidate{
-		{name: ourParse, run: func(n int) error {
-			var last gameid.ID
-			for i := range n {
-				id, err := gameid.Parse(own[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "mergesafe Parse", noAlloc: true, goals: []goal{{most: 0.35}}, run: func(n int) error {
+			return tries(n, func(i int) (gameid.ID, error) { return gameid.Parse(own[i%set]) })
 		}},
-		{name: ourScan, run: func(n int) error {
-			// The driver's buffer arrives in an interface that the driver made.
-			columns := make([]any, set)
-			for i := range columns {
-				columns[i] = raw[i]
-			}
-			var last gameid.ID
-			for i := range n {
-				if err := last.Scan(columns[i%set]); err != nil {
-					return err
-				}
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "mergesafe Scan of 10 bytes", noAlloc: true, run: func(n int) error {
+			return tries(n, func(i int) (id gameid.ID, err error) { err = id.Scan(raw[i%set]); return id, err })
 		}},
-		{name: "bwmarrin/snowflake ParseString", run: func(n int) error {
-			var last bwmarrin.ID
-			for i := range n {
-				id, err := bwmarrin.ParseString(flakeTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "bwmarrin/snowflake ParseString", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (bwmarrin.ID, error) { return bwmarrin.ParseString(flakeTexts[i%set]) })
 		}},
-		{name: "rs/xid FromString", run: func(n int) error {
-			var last xid.ID
-			for i := range n {
-				id, err := xid.FromString(xidTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "rs/xid FromString", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (xid.ID, error) { return xid.FromString(xidTexts[i%set]) })
 		}},
-		{name: "mongo ObjectIDFromHex", run: func(n int) error {
-			var last bson.ObjectID
-			for i := range n {
-				id, err := bson.ObjectIDFromHex(objectTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "mongo ObjectIDFromHex", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (bson.ObjectID, error) { return bson.ObjectIDFromHex(objectTexts[i%set]) })
 		}},
-		{name: "oklog/ulid ParseStrict", note: "its Parse does not look for bad characters", run: func(n int) error {
-			var last ulid.ULID
-			for i := range n {
-				id, err := ulid.ParseStrict(ulidTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "oklog/ulid ParseStrict", note: "its Parse does not look for bad characters", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (ulid.ULID, error) { return ulid.ParseStrict(ulidTexts[i%set]) })
 		}},
-		{name: "google/uuid Parse", run: func(n int) error {
-			var last uuid.UUID
-			for i := range n {
-				id, err := uuid.Parse(googleTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "google/uuid Parse", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (uuid.UUID, error) { return uuid.Parse(googleTexts[i%set]) })
 		}},
-		{name: "gofrs/uuid FromString", run: func(n int) error {
-			var last gofrs.UUID
-			for i := range n {
-				id, err := gofrs.FromString(gofrsTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "gofrs/uuid FromString", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (gofrs.UUID, error) { return gofrs.FromString(gofrsTexts[i%set]) })
 		}},
-		{name: "jetify typeid Parse", run: func(n int) error {
-			var last typeid.TypeID
-			for i := range n {
-				id, err := typeid.Parse(typeidTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "jetify typeid Parse", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (typeid.TypeID, error) { return typeid.Parse(typeidTexts[i%set]) })
 		}},
-		{name: "segmentio/ksuid Parse", run: func(n int) error {
-			var last ksuid.KSUID
-			for i := range n {
-				id, err := ksuid.Parse(ksuidTexts[i%set])
-				if err != nil {
-					return err
-				}
-				last = id
-			}
-			runtime.KeepAlive(last)
-			return nil
+		{name: "segmentio/ksuid Parse", peer: true, run: func(n int) error {
+			return tries(n, func(i int) (ksuid.KSUID, error) { return ksuid.Parse(ksuidTexts[i%set]) })
 		}},
 	}
 	for i := range writing {
-		writing[i].section, writing[i].peer = writingText, i >= 2
+		writing[i].section = writingText
 	}
 	for i := range reading {
-		reading[i].section, reading[i].peer = readingText, i >= 2
+		reading[i].section = readingText
 	}
 	return append(writing, reading...), nil
-}
-
-func textsOf[T interface{ String() string }](ids []T) []string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
-	}
-	return texts
 }

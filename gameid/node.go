@@ -2,37 +2,46 @@ package gameid
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Node is one running game server: the source of all IDs that carry its
-// server number. Generators of every kind draw from it, so its IDs are unique
-// across kinds and rise strictly over all of them.
+// Node is the source of all IDs with the number of one running game server.
+// Generators of every kind take from it, so its IDs are unique and rise strictly
+// across kinds.
 //
-// What it promises, and why it holds:
+// Its promises, and why they hold:
 //
 //   - No ID is issued twice, by this process or by any other that had or will
 //     have the same number on the same registry. The node uses only times that
 //     it has reserved, and a reservation is a compare-and-set that hands a
 //     range of times to exactly one caller. No clock is trusted for this.
+//   - If the registry forgets (a backup is restored, a replica that lags is
+//     promoted, a commit is lost), no ID is issued twice either. A reservation
+//     ends at most Options.Window ahead of the later of the machine's and the
+//     registry's clock, and every node begins beyond that. A duplicate then
+//     takes a clock that is wrong too, or two processes that both renew their
+//     reservations: one on the registry that was, one on the registry that
+//     forgot.
 //   - Every ID is greater than all that the node returned before. Its whole
-//     state is one word, milliseconds and sequence, that only rises. A clock
-//     that steps back is therefore harmless: IDs go on from where they were.
-//   - The time of an ID is that of the clock, or later: by at most
-//     Options.Ahead when the node mints faster than 65,536 IDs per millisecond,
-//     and after a crash by what the crashed process had reserved.
-//   - While the registry is away the node goes on to the end of what it has
-//     reserved, then returns an [*ExhaustedError], and recovers by itself.
+//     state is one word, milliseconds and sequence, that only rises. So a clock
+//     that steps back is harmless: the next ID follows the last one.
+//   - The time of an ID is that of the clock (the later of the two), or later by
+//     at most Options.Window: in the first Window after the start, and by at most
+//     Options.Ahead when the node mints faster than 65,536 IDs per millisecond.
+//     It is later than that only after a clock was set back: then IDs go on
+//     right above the last ones, and run ahead no further than is minted.
+//   - While the registry is away the node mints to the end of what it has
+//     reserved. Then it returns an [*ExhaustedError], and recovers by itself.
 //   - When another process has taken over, the node stops for good with a
-//     [*LostError]; and when its owner learns of something that forbids it to
-//     go on, with the reason given to [Node.Stop].
+//     [*LostError]. Its owner can stop it too, with a reason: see [Node.Stop].
 //
-// What no design can save: a virtual machine that is cloned while running (two
-// processes with the same memory), and two registries that give out the same
-// number. See the fleet registry for detecting the latter.
+// A node cannot prevent duplicates if its virtual machine is cloned while
+// running (two processes with the same memory), or if two registries give out
+// the same number. The fleet registry detects the latter.
 //
 // All methods may be called from any number of goroutines.
 type Node struct {
@@ -40,15 +49,16 @@ type Node struct {
 	word atomic.Uint64 // the last ID issued: milliseconds<<16 | sequence
 	_    [56]byte      // word is written by every mint, what follows rarely
 
-	limit atomic.Uint64 // the first word that may not be issued as things stand; 0: none may
+	limit atomic.Uint64 // the first word that may not be issued yet; 0: none may
 	read  atomic.Uint64 // cycles when word was last set by the clock
-	fresh uint64        // for how many cycles from then on the clock need not be read again
+	fresh uint64        // for how many cycles after read the clock need not be read again
 	shift atomic.Uint64 // nanos: time since the epoch = shift + clock.Elapsed()
 
 	server   ServerID
 	clock    Clock
 	reserver Reserver
 	opts     Options
+	window   time.Duration // Options.Window, or the longer one that the row tells of
 	holder   Holder
 
 	kick chan struct{} // asks the renewal to hurry
@@ -66,12 +76,12 @@ type Node struct {
 }
 
 // spread is what a new millisecond keeps of the running sequence. At low
-// rates the low bits of the IDs then still take all values in turn, so that
-// whatever shards by them fills evenly.
+// rates the low bits of the IDs then still take all values in turn, so shards
+// that are chosen by them fill evenly.
 const spread = 63
 
-// stopped is the word of a node that was halted: no limit lies above it, and
-// goroutines that still count it up do not come to its end.
+// stopped is the word of a node that was halted. No limit is above it, and
+// goroutines that still count it up cannot make it overflow.
 const stopped = 1 << 63
 
 // now is the time since the epoch in milliseconds, by the clock.
@@ -81,11 +91,11 @@ func (n *Node) now() uint64 {
 
 // one issues a single word, if there is room.
 //
-// Reading the clock costs more than all the rest of a mint. So it is read
-// about every 50 microseconds only, and the cycle counter of the processor
-// says whether it is time again. It need not be exact, or the same on every
-// core: what it is off by can make the time in an ID late, by no more than the
-// counters of two cores differ, but never the ID wrong.
+// Reading the clock costs more than the rest of a mint. So it is read only
+// about every 50 microseconds, and the cycle counter of the processor says
+// when. The counter need not be exact, or the same on every core: its error can
+// make the time in an ID late, by at most the difference of two cores'
+// counters, but cannot make an ID repeat.
 func (n *Node) one() (word uint64, ok bool) {
 	if cycles()-n.read.Load() < n.fresh {
 		limit := n.limit.Load()
@@ -100,8 +110,8 @@ func (n *Node) one() (word uint64, ok bool) {
 	return word, got == 1
 }
 
-// take issues up to want consecutive words and returns the first and how many
-// there are: none if there is no room.
+// take issues up to want consecutive words. It returns the first and their
+// number, which is 0 if there is no room.
 func (n *Node) take(want uint64) (first, got uint64) {
 	read, now := cycles(), uint64(0)
 	fresh := read-n.read.Load() < n.fresh // then word is not behind the clock
@@ -134,16 +144,16 @@ func (n *Node) id(word uint64) ID {
 	return ID{hi: word>>SequenceBits<<ServerBits | uint64(n.server), lo: uint16(word)}
 }
 
-// Server returns the number of the server.
+// Server returns the server number of the node.
 func (n *Node) Server() ServerID { return n.server }
 
-// Done is closed when the node will mint no more: it was closed or stopped, or
-// its lease was lost. [Node.Err] then says which.
+// Done is closed when the node will mint no more, because it was closed or
+// stopped or its lease was lost. [Node.Err] then says which.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
 // Err returns nil while the node can mint, [ErrClosed] after Close, a
-// [*LostError] after the lease was lost, and after Stop its reason. The first
-// of them stands.
+// [*LostError] after the lease was lost, and the reason after Stop. If several
+// apply, it returns the first.
 func (n *Node) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -151,10 +161,10 @@ func (n *Node) Err() error {
 }
 
 // Stop ends the node for a reason that it cannot know by itself, such as that
-// its world runs elsewhere as well. When Stop returns, no more IDs will be
-// issued; generators and Err return reason, and Done is closed. The lease is
-// not renewed any more, and Close gives it back. Stopping a node that has
-// ended changes nothing. The reason must not be nil.
+// its world also runs elsewhere. After Stop has returned, no ID is issued,
+// generators and Err return reason, and Done is closed. The lease is no longer
+// renewed; Close gives it back. Stopping a node that has ended changes nothing.
+// The reason must not be nil.
 func (n *Node) Stop(reason error) {
 	if reason == nil {
 		panic("gameid: Node.Stop without a reason")
@@ -165,11 +175,10 @@ func (n *Node) Stop(reason error) {
 }
 
 // Close stops the node and gives the lease back, so that the next process can
-// start at once and go on right after the last ID. It waits for a call to the
-// registry that is under way, at most Options.Timeout, and takes as much again
-// for its own. An error means that the lease was not given back and will run
-// out by itself; the node is closed nevertheless. Further calls return the
-// same.
+// start at once. It waits at most Options.Timeout for
+// a call to the registry that is under way, and as long again for its own. An
+// error means that the lease was not given back and will run out by itself; the
+// node is closed all the same. Further calls return the same error.
 func (n *Node) Close() error {
 	n.closing.Do(func() { n.closeBy = n.close() })
 	return n.closeBy
@@ -187,21 +196,25 @@ func (n *Node) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.opts.Timeout)
 	defer cancel()
-	return n.release(ctx, int64(last>>SequenceBits))
+	if err := n.release(ctx, int64(last>>SequenceBits)); err != nil {
+		return fmt.Errorf("gameid: giving back the lease of server %d: %w", n.server, err)
+	}
+	return nil
 }
 
-// halt is end for a node of which not one more word may be issued. Callers
+// halt ends the node and makes sure that not one more word is issued. Callers
 // hold mu.
 func (n *Node) halt(reason error) {
 	n.end(reason)
-	// From here on nobody can issue a word: whoever still tries to swap the
-	// old one in fails, and then sees the limit.
+	// A goroutine that read the limit before end now fails to swap its word in,
+	// or counts up a word that is beyond the limit.
 	if last := n.word.Swap(stopped); last < stopped {
 		n.final = last
 	}
 }
 
-// end makes the node mint no more. The first reason stands. Callers hold mu.
+// end ends the node; the first reason stays. Goroutines that have read the
+// limit may still issue a word. Callers hold mu.
 func (n *Node) end(reason error) {
 	n.limit.Store(0)
 	if n.lease.ended == nil {

@@ -9,8 +9,13 @@ import (
 type Options struct {
 	// Window is how far ahead of the clock times are reserved: how long the
 	// node can go on minting while the registry is away. Default 10 s, at
-	// least 100 ms. A node that crashed may make its successor run ahead of
-	// the clock by as much.
+	// least 100 ms. Every node begins that far ahead of the clock, beyond all
+	// that any predecessor can have reserved; its clock catches up. So the
+	// first IDs may have times that lie Window ahead.
+	//
+	// The row in the registry keeps the largest Window that was used, and that
+	// one counts from then on. If the registry loses the row, it counts no
+	// longer: do not lower Window together with restoring a database.
 	Window time.Duration
 
 	// Ahead bounds how far a node that mints more than 65,536 IDs per
@@ -25,7 +30,8 @@ type Options struct {
 	// MaxSkew is by how much the wall clock may disagree with the registry's,
 	// and how far in the future an old mark may lie. Default 5 minutes, at least
 	// twice Window: a process that crashes leaves a mark that lies Window ahead
-	// of its clock, and its successor's clock may be behind that.
+	// of its clock, and its successor's clock may be behind that. For an old
+	// mark, the limit is at least twice the Window that counts.
 	MaxSkew time.Duration
 
 	// Timeout bounds each call to the registry. Default a quarter of Window.

@@ -14,6 +14,10 @@ import (
 // callers that give the same row, at most one may succeed. And what it wrote
 // must be durable before it returns true. No clock is trusted.
 //
+// If a registry breaks the second rule, or is restored from an older copy, the
+// clocks are a second defence: see [Node]. It needs the registry's clock to be
+// right, and Record.Window to come back as it was claimed.
+//
 // Methods may be called from several goroutines. Package gameidtest has a
 // Reserver in memory, and a test that every implementation must pass.
 type Reserver interface {
@@ -47,8 +51,13 @@ type Record struct {
 
 	// Floor is the largest time found in the IDs of this server that the
 	// registry can see, for instance in the tables of its database, or 0 if it
-	// sees none or does not look. It makes a lost or restored row harmless.
+	// sees none or does not look. A node begins above it, even if the row was
+	// lost or restored and a clock is wrong.
 	Floor int64
+
+	// Window is the largest of all claims, or 0 if there was none: it never gets
+	// smaller. A node claims with the larger of this and its Options.Window.
+	Window time.Duration
 
 	// Holder has the lease. The zero Holder means that nobody has.
 	Holder Holder
@@ -63,6 +72,11 @@ type Claim struct {
 	// Reserved is the new mark, in milliseconds since [EpochMillis]. A node
 	// that closes lowers it to what it used.
 	Reserved int64
+
+	// Window is how far ahead of the clock the node reserves: the larger of its
+	// Options.Window and Record.Window, in whole milliseconds. The registry
+	// keeps the largest.
+	Window time.Duration
 
 	// Holder takes or keeps the lease. The zero Holder gives it back.
 	Holder Holder

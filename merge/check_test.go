@@ -550,9 +550,8 @@ func incomplete(t *testing.T, r *merge.Report, reason string) {
 	if r.Verdict != "" || r.Incomplete != reason || r.ExitCode() != merge.ExitIncomplete {
 		t.Errorf("verdict %q, exit code %d, incomplete: %q, want %q", r.Verdict, r.ExitCode(), r.Incomplete, reason)
 	}
-	var text strings.Builder
-	if err := r.WriteText(&text, merge.TextOptions{}); err != nil || !strings.HasPrefix(text.String(), "INCOMPLETE") {
-		t.Errorf("%v: %.60s", err, &text)
+	if text := textOf(r); !strings.HasPrefix(text, "INCOMPLETE") {
+		t.Errorf("%.60s", text)
 	}
 }
 

@@ -1,10 +1,14 @@
 package merge
 
-import (
-	"context"
+import "context"
 
-	"mergesafe/internal/printable"
-)
+// repeats says how many values are there more than once.
+type repeats struct {
+	values int64   // that are there more than once
+	rows   []int64 // that have them, of each stream; nil if nothing was read
+	inside int64   // of values, those that only one stream has
+	within int64   // of values, those that one stream has more than once
+}
 
 // collisions counts the runs of equal rows that a pass comes across, and keeps
 // the first few to show.
@@ -22,12 +26,10 @@ type collisions struct {
 	// views count the same runs as they are to some of the streams alone.
 	views []view
 
-	values int64   // runs
-	rows   []int64 // in them, of each stream
-	inside int64   // runs that lie within one stream
-	kept   []run
+	repeats
+	kept []conflict
 
-	current run
+	current conflict
 	rowsNow []int64 // of the current run, of each stream
 	ignored bool    // the current run
 }
@@ -43,33 +45,24 @@ type view struct {
 // shownPerStream is how many rows a sample shows of one source.
 const shownPerStream = 2
 
-// count merges the streams and fills in c. It opens and closes them.
+// count merges the streams and fills in c.
 func (c *collisions) count(ctx context.Context, streams []*stream) error {
 	c.rows, c.rowsNow = make([]int64, len(streams)), make([]int64, len(streams))
 	for _, v := range c.views {
 		v.found.rows = make([]int64, len(v.streams))
 	}
-	defer func() {
-		for _, s := range streams {
-			s.close()
-		}
-	}()
-	for i, s := range streams {
-		s.index = i
-		if s.stop != nil {
-			continue // open already
-		}
-		if err := s.open(ctx); err != nil {
-			return err
-		}
+	columns := 0
+	if len(streams) > 0 {
+		columns = len(streams[0].scan.Order)
 	}
-	err := runEqual(ctx, streams, func(before, row position, begins bool) {
+	err := mergeEqual(ctx, streams, columns, func(before, row position, begins bool) error {
 		if begins {
 			c.finish()
 			c.ignored = c.ignore != nil && c.ignore(before)
 			c.member(before)
 		}
 		c.member(row)
+		return nil
 	})
 	c.finish()
 	return err
@@ -106,11 +99,16 @@ func (c *collisions) take(rows []int64, all int64) bool {
 		return false
 	}
 	c.values++
+	var most int64
 	for i, n := range rows {
 		c.rows[i] += n
-		if n == all {
-			c.inside++
-		}
+		most = max(most, n)
+	}
+	if most == all {
+		c.inside++
+	}
+	if most > 1 {
+		c.within++
 	}
 	return true
 }
@@ -128,26 +126,9 @@ func (v *view) take(rows []int64) {
 	}
 }
 
-// describe fills in what a result says of the collisions, where all that was
-// read is in Read. noun is what collides. enforced tells that each database
-// keeps its own apart, as it compares.
-func (c *collisions) describe(r *Result, noun string, enforced bool) {
-	r.Count, r.Rows = c.values, c.allRows()
-	if r.Count == 0 {
-		r.Message = "none is there twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
-		return
-	}
-	r.Message = printable.Count(r.Count, noun+" is", noun+"s are") + " there more than once, in " + printable.Count(r.Rows, "row", "rows")
-	if c.inside > 0 {
-		r.Message += "; " + printable.Count(c.inside, "is", "are") + " within one database"
-		if enforced {
-			r.Message += " and equal only to the target's collation"
-		}
-	}
-}
-
-func (c *collisions) allRows() (n int64) {
-	for _, rows := range c.rows {
+// allRows counts the rows that have the values.
+func (r *repeats) allRows() (n int64) {
+	for _, rows := range r.rows {
 		n += rows
 	}
 	return n

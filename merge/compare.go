@@ -21,67 +21,69 @@ type Change struct {
 // them has counts as moved, so that nothing has moved only if it returns
 // nothing.
 func Compare(old, new *Report) []Change {
-	before, after := facts(old), facts(new)
+	before, after := statementsOf(old), statementsOf(new)
 	var changes []Change
-	for _, f := range before.order {
-		if o, n := before.values[f], after.values[f]; o != n {
-			changes = append(changes, Change{f.source, f.table, f.what, o, n})
+	for _, about := range before.order {
+		if o, n := before.values[about], after.values[about]; o != n {
+			changes = append(changes, Change{about.source, about.table, about.what, o, n})
 		}
 	}
-	for _, f := range after.order {
-		if _, known := before.values[f]; !known {
-			changes = append(changes, Change{f.source, f.table, f.what, "", after.values[f]})
+	for _, about := range after.order {
+		if _, known := before.values[about]; !known {
+			changes = append(changes, Change{about.source, about.table, about.what, "", after.values[about]})
 		}
 	}
 	return changes
 }
 
-// fact is something that a report says, and that may be compared.
-type fact struct{ source, table, what string }
+// subject is something of which a report states a value: the fields of a [Change].
+type subject struct{ source, table, what string }
 
-type factList struct {
-	order  []fact
-	values map[fact]string
+// statements are what a report states, in its order.
+type statements struct {
+	order  []subject
+	values map[subject]string // for people
 }
 
-func (l *factList) add(source, table, what, value string) {
-	f := fact{source, table, what}
-	if _, twice := l.values[f]; !twice {
-		l.order = append(l.order, f)
+func (s *statements) add(about subject, v string) {
+	if _, twice := s.values[about]; !twice {
+		s.order = append(s.order, about)
 	}
-	l.values[f] = value
+	s.values[about] = v
 }
 
-func facts(r *Report) factList {
-	l := factList{values: make(map[fact]string)}
-	l.add("", "", "target", r.Target)
+func statementsOf(r *Report) statements {
+	all := statements{values: make(map[subject]string)}
+	all.add(subject{what: "target"}, r.Target)
 	for _, s := range r.Sources {
-		l.add(s.Name, "", "source", "present")
+		all.add(subject{s.Name, "", "source"}, "present")
 		for _, t := range s.Tables {
-			l.add(s.Name, t.Table, "rows", printable.Number(t.Rows))
+			all.add(subject{s.Name, t.Table, "rows"}, printable.Number(t.Rows))
 			if t.First != "" || t.Last != "" {
-				l.add(s.Name, t.Table, "first key", t.First)
-				l.add(s.Name, t.Table, "last key", t.Last)
+				all.add(subject{s.Name, t.Table, "first key"}, t.First)
+				all.add(subject{s.Name, t.Table, "last key"}, t.Last)
 			}
 		}
 		for _, server := range s.Servers {
-			name := " of server " + strconv.Itoa(server.Server)
-			l.add(s.Name, "", "IDs"+name, printable.Number(server.IDs))
+			of := func(what string) subject {
+				return subject{s.Name, "", what + " of server " + strconv.Itoa(server.Server)}
+			}
+			all.add(of("IDs"), printable.Number(server.IDs))
 			if server.Listed {
-				l.add(s.Name, "", "world"+name, server.World)
-				l.add(s.Name, "", "mark"+name, stamp(server.Mark))
+				all.add(of("world"), server.World)
+				all.add(of("mark"), printable.Time(server.Mark))
 			}
 		}
 		if s.OtherIDs > 0 {
-			l.add(s.Name, "", "IDs of other servers", printable.Number(s.OtherIDs))
+			all.add(subject{s.Name, "", "IDs of other servers"}, printable.Number(s.OtherIDs))
 		}
 	}
 	for _, result := range r.Results {
-		value := string(result.Verdict)
+		v := string(result.Verdict)
 		if result.Verdict == Fail {
-			value += ", " + printable.Number(result.Count)
+			v += ", " + printable.Number(result.Count)
 		}
-		l.add("", result.Table, strings.TrimSpace(result.Code+" "+result.Subject), value)
+		all.add(subject{"", result.Table, strings.TrimSpace(result.Code + " " + result.Subject)}, v)
 	}
-	return l
+	return all
 }

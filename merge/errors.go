@@ -19,11 +19,28 @@ type ReadError struct {
 	Err    error
 }
 
-func (e *ReadError) Error() string {
+func (e *ReadError) Error() string { return "merge: " + e.reason() }
+
+// reason is the error as a report gives it.
+func (e *ReadError) reason() string {
 	if e.Table == "" {
-		return fmt.Sprintf("merge: source %q: reading %s: %v", e.Source, e.Doing, e.Err)
+		return fmt.Sprintf("source %q: reading %s: %v", e.Source, e.Doing, e.Err)
 	}
-	return fmt.Sprintf("merge: source %q: table %q: reading %s: %v", e.Source, e.Table, e.Doing, e.Err)
+	return fmt.Sprintf("source %q: table %q: reading %s: %v", e.Source, e.Table, e.Doing, e.Err)
 }
 
 func (e *ReadError) Unwrap() error { return e.Err }
+
+// UnsupportedError is what [Source.Scan] gives if it cannot sort and compare the
+// values of a column faithfully: their type has no sorting form yet, the
+// collation is unknown to the database, or a value is not of the column's type.
+// What depends on that scan is not verified, for this reason; the rest of the
+// check continues.
+type UnsupportedError struct {
+	Table, Column string
+	Reason        string
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("table %q, column %q: %s", e.Table, e.Column, e.Reason)
+}

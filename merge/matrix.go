@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// MatrixReport tells of each two sources whether they can be merged with one
-// another.
+// MatrixReport tells of each two sources whether they can be merged.
 type MatrixReport struct {
 	Version    int       `json:"version"`
 	Incomplete string    `json:"incomplete,omitempty"` // why it is; no pair has a verdict then
@@ -17,7 +16,26 @@ type MatrixReport struct {
 	Pairs      []Pair    `json:"pairs"` // every pair once, in the order of the sources
 }
 
-// Pair is what stands against merging two sources. Target is the one that was
+// ExitCode is the exit code of a program that prints the report: that of the
+// worst pair, 2 if it is incomplete.
+func (m *MatrixReport) ExitCode() int {
+	if m.Incomplete != "" {
+		return ExitIncomplete
+	}
+	code := ExitPass
+	for _, p := range m.Pairs {
+		switch p.Verdict {
+		case Fail:
+			return ExitFail
+		case Pass:
+		default:
+			code = ExitNotVerified
+		}
+	}
+	return code
+}
+
+// Pair tells whether two sources can be merged. Target is the one that was
 // given first: its schema and collations count.
 type Pair struct {
 	Target  string   `json:"target"`
@@ -38,8 +56,8 @@ func (m *MatrixReport) Pair(a, b string) *Pair {
 	return nil
 }
 
-// Matrix finds out which of the sources can be merged with which, and reads
-// each of them only once for that. What it says of two of them is what [Check]
+// Matrix reports which of the sources can be merged with which, and reads each
+// of them only once for that. What it says of two of them is what [Check]
 // would say of these two alone, the one that was given first being the target.
 // Samples are not shown, nothing is proposed, and Options.Target and Quick are
 // not used.
@@ -49,29 +67,22 @@ func (m *MatrixReport) Pair(a, b string) *Pair {
 func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport, error) {
 	opts = opts.withDefaults()
 	opts.Samples, opts.Propose, opts.Target, opts.Quick = -1, false, "", nil
-	all := &checker{opts: opts}
-	started := all.clock()
-	if err := all.open(ctx, sources); err != nil {
+	started := opts.stamp()
+	f, err := describeAll(ctx, sources, opts)
+	if err != nil {
 		return nil, err
 	}
-	m := &matrix{opts: opts, dbs: all.dbs}
-	for i, target := range all.dbs {
-		for _, db := range all.dbs[i+1:] {
-			p := &checker{opts: opts, dbs: []*database{target, db}, target: target, disjoint: make(map[string]bool), alike: make(map[string]bool), matrix: m}
-			p.listTables()
-			m.pairs = append(m.pairs, p)
-		}
-	}
-	err := all.countRows(ctx)
-	if err == nil {
+	m := newMatrix(f, started)
+	all := newRun(f, newReader(f, m.shared.progress), m.summaries, started)
+	if err = all.countRows(ctx); err == nil {
 		err = m.run(ctx)
 	}
-	r := &MatrixReport{Version: ReportVersion, Started: started, Finished: all.clock()}
+	r := &MatrixReport{Version: ReportVersion, Started: started, Finished: opts.stamp()}
 	if err != nil {
 		r.Incomplete = reasonOf(ctx, err)
 	}
-	for _, db := range all.dbs {
-		r.Sources = append(r.Sources, db.summary())
+	for _, db := range f.dbs {
+		r.Sources = append(r.Sources, m.summaries.summary(db))
 	}
 	for _, p := range m.pairs {
 		r.Pairs = append(r.Pairs, p.pair(r.Incomplete))
@@ -79,61 +90,78 @@ func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport,
 	return r, err
 }
 
-// run does the tasks of all pairs, those of one name together.
+// matrix carries the rules out for every pair, and does the tasks of all pairs
+// together.
+type matrix struct {
+	pairs     []*run
+	shared    *sharedReader
+	summaries *summaries
+}
+
+func newMatrix(f *facts, started time.Time) *matrix {
+	m := &matrix{
+		shared:    &sharedReader{opts: f.opts, dbs: f.dbs, progress: newProgress(f)},
+		summaries: newSummaries(f),
+	}
+	for i, target := range f.dbs {
+		for _, db := range f.dbs[i+1:] {
+			pair := f.pair(target, db)
+			r := newReader(pair, m.shared.progress)
+			r.shared = m.shared
+			m.shared.pairs = append(m.shared.pairs, pair)
+			m.pairs = append(m.pairs, newRun(pair, r, m.summaries, started))
+		}
+	}
+	return m
+}
+
+// run does the tasks of all pairs, those with one ID together.
 func (m *matrix) run(ctx context.Context) error {
 	for _, p := range m.pairs {
-		p.checkServers()
-		p.checkSchema()
-		p.checkUnseen()
-		p.planAll()
+		p.judgeCatalogs()
+		p.plan()
 	}
-	m.count()
+	m.planProgress()
 	for {
-		i := slices.IndexFunc(m.pairs, func(p *checker) bool { return len(p.tasks) > 0 })
+		i := slices.IndexFunc(m.pairs, func(p *run) bool { return len(p.tasks) > 0 })
 		if i < 0 {
 			return nil
 		}
 		t := m.pairs[i].tasks[0]
-		m.readings, m.ids, m.found = make(map[string]*sharedReading), make(map[string]*sharedIDs), make(map[string]*sharedStrays)
+		m.shared.forget()
 		for _, p := range m.pairs[i:] {
-			n := slices.IndexFunc(p.tasks, func(other task) bool { return other.name == t.name })
+			n := slices.IndexFunc(p.tasks, func(other task) bool { return other.id == t.id })
 			if n < 0 {
 				continue
 			}
 			mine := p.tasks[n]
 			p.tasks = slices.Delete(p.tasks, n, n+1)
-			if err := mine.run(ctx); err != nil {
+			if err := p.do(ctx, mine); err != nil {
 				return err
 			}
 		}
-		for _, db := range m.dbs {
-			db.work.done += db.workOf(t)
-			db.work.now = 0
-		}
+		m.shared.progress.finish(t)
 	}
 }
 
-// count adds up what is to be read for the pairs together.
-func (m *matrix) count() {
-	seen := make(map[string]bool)
+// planProgress adds up what is to be read for the pairs together.
+func (m *matrix) planProgress() {
+	seen := make(map[taskID]bool)
 	for _, p := range m.pairs {
 		for _, t := range p.tasks {
-			if seen[t.name] {
-				continue
-			}
-			seen[t.name] = true
-			for _, db := range m.dbs {
-				db.work.total += db.workOf(t)
+			if !seen[t.id] {
+				seen[t.id] = true
+				m.shared.progress.plan(t)
 			}
 		}
 	}
 }
 
 // pair concludes what was found about a pair.
-func (c *checker) pair(incomplete string) Pair {
-	r := c.report(incomplete)
-	p := Pair{Target: c.dbs[0].name, Source: c.dbs[1].name, Verdict: r.Verdict, Checks: len(r.Results)}
-	for _, result := range r.Results {
+func (r *run) pair(incomplete string) Pair {
+	report := r.report(incomplete)
+	p := Pair{Target: r.facts.dbs[0].name, Source: r.facts.dbs[1].name, Verdict: report.Verdict, Checks: len(report.Results)}
+	for _, result := range report.Results {
 		if result.Verdict != Pass {
 			p.Results = append(p.Results, result)
 		}

@@ -90,12 +90,8 @@ func TestFindsWhatTheReferenceFinds(t *testing.T) {
 		if diff := cmp.Diff(report, again); diff != "" {
 			t.Fatalf("a second check of the same databases differs:\n%s", diff)
 		}
-		var text bytes.Buffer
-		if err := report.WriteText(&text, merge.TextOptions{Width: 80}); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasPrefix(text.String(), string(report.Verdict)) {
-			t.Fatalf("the text does not begin with the verdict:\n%s", &text)
+		if text := textOf(report); !strings.HasPrefix(text, string(report.Verdict)) {
+			t.Fatalf("the text does not begin with the verdict:\n%s", text)
 		}
 	})
 }

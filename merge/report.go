@@ -10,11 +10,11 @@ type Verdict string
 
 // The verdicts, from good to bad. All together are as bad as the worst.
 const (
-	// Pass: it was looked at in full, and nothing was found.
+	// Pass: it was fully checked, and nothing was found.
 	Pass Verdict = "PASS"
-	// NotVerified: it was not, or could not be, looked at in full.
+	// NotVerified: it was not, or could not be, fully checked.
 	NotVerified Verdict = "NOT VERIFIED"
-	// Fail: something was found that stands against the merge.
+	// Fail: something was found that blocks the merge.
 	Fail Verdict = "FAIL"
 )
 
@@ -106,14 +106,14 @@ type TableSummary struct {
 type Result struct {
 	Code    string  `json:"code"`              // stable; see Codes
 	Table   string  `json:"table,omitempty"`   // empty: the databases as a whole
-	Subject string  `json:"subject,omitempty"` // the key or columns in question
+	Subject string  `json:"subject,omitempty"` // the key or columns in question; see IsAbout
 	Verdict Verdict `json:"verdict"`
 
 	// CountsAs is what the operator wants the verdict to count as, by
 	// Options.Allow or FailOn; empty: as what it is.
 	CountsAs Verdict `json:"counts_as,omitempty"`
 
-	Read    int64  `json:"read"`  // values looked at, over all sources
+	Read    int64  `json:"read"`  // values checked, over all sources
 	Count   int64  `json:"count"` // exact number of conflicts; what is counted depends on the code
 	Rows    int64  `json:"rows"`  // exact number of rows that take part in them
 	Message string `json:"message"`
@@ -123,22 +123,26 @@ type Result struct {
 	// data, which every world has. It is a guess from the samples.
 	Alike bool `json:"alike,omitempty"`
 
-	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not looked at
+	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not checked
 	Samples []Sample `json:"samples,omitempty"` // the first of Count, at most Options.Samples
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
+}
+
+// IsAbout reports whether the result is about a key or about columns of a table.
+func (r *Result) IsAbout(table string, columns ...string) bool {
+	return r.Table == table && r.Subject == columnList(columns)
 }
 
 // counts is what the result is to the verdict of all.
 func (r *Result) counts() Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
 
-// Gap is something that a rule could not look at, and why.
+// Gap is something that a rule could not check, and why.
 type Gap struct {
 	Source string `json:"source,omitempty"` // empty: all of them
 	Reason string `json:"reason"`
 }
 
-// Sample shows one conflict: the rows that are in each other's way, side by
-// side.
+// Sample shows one conflict: its rows, side by side.
 type Sample struct {
 	Key     string      `json:"key"` // the value in question, for people
 	Rows    []SampleRow `json:"rows"`

@@ -1,7 +1,6 @@
 package merge_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"os"
@@ -56,11 +55,6 @@ func TestReportGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := check(t, merge.Options{Samples: 2}, dbs...)
-			var text bytes.Buffer
-			if err := report.WriteText(&text, merge.TextOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, name+".txt", text.Bytes())
 			doc, err := json.MarshalIndent(report, "", "  ")
 			if err != nil {
 				t.Fatal(err)

@@ -9,47 +9,59 @@ import (
 	"mergesafe/internal/printable"
 )
 
+// The code about counters.
+const CodeAutoIncrement = "auto-increment"
+
+// counterRule compares the ranges of keys that the databases count up.
+func counterRule() rule {
+	return rule{
+		codes: []Code{{
+			Code:       CodeAutoIncrement,
+			Meaning:    "databases count the same keys up from the same start, so that new rows may collide any time",
+			Unverified: "check once more when the game servers are stopped; give the counters ranges of their own for the future",
+		}},
+		key: judgeCounter,
+	}
+}
+
 // span is where the values of a counter lie in one source.
 type span struct {
 	db          *database
 	first, last *big.Int
 }
 
-// checkCounter looks at a key that the databases count up by themselves. Each
+// judgeCounter looks at a key that the databases count up by themselves. Each
 // starts at 1, so that the same keys come up everywhere unless the ranges were
 // set apart, and a key that has not collided yet may do so before the merge.
-// keys is what was read of the key.
-func (c *checker) checkCounter(table string, keys *reading) {
-	counter := c.counter(table)
-	if counter == nil {
-		return
+func judgeCounter(f *facts, k *keyReading) outcome {
+	counter := f.counter(k.table)
+	if counter == nil || k.key == nil {
+		return outcome{}
 	}
-	_, model := c.model(table)
-	key := model.key()
-	result := Result{Code: CodeAutoIncrement, Table: table, Subject: counter.Column, Gaps: slices.Clip(keys.gaps)}
-	if len(key) == 0 || key[0] != counter.Column {
+	result := Result{
+		Code: CodeAutoIncrement, Table: k.table, Subject: counter.Column, Gaps: slices.Clip(k.gaps),
+	}
+	if k.key[0] != counter.Column {
 		result.Message = "its range is not known"
 		result.Gaps = append(result.Gaps, Gap{Reason: "the key does not begin with the counter"})
-		c.add(result)
-		return
+		return found(result)
 	}
 	var spans []span
 	var parts []string
-	for _, stream := range keys.streams {
-		db, r := stream.db, stream.keyRange()
+	for _, p := range k.parts {
+		db, t := p.db, p.db.tables[k.table]
 		result.Read++
 		next := ""
-		if t := db.tables[table]; t.AutoIncrement != nil {
+		if t.AutoIncrement != nil {
 			next = fmt.Sprintf(", next %d", t.AutoIncrement.Next)
 		}
-		if r.first == nil {
+		if p.ends.first == nil {
 			parts = append(parts, db.name+" none"+next)
 			continue
 		}
 		s := span{db, new(big.Int), new(big.Int)}
-		names := db.tables[table].key()
-		i := slices.Index(names, counter.Column)
-		if i < 0 || !s.parse(r.first[i], r.last[i]) {
+		i := slices.Index(t.key(), counter.Column)
+		if i < 0 || !s.parse(p.ends.first[i], p.ends.last[i]) {
 			result.Gaps = append(result.Gaps, Gap{db.name, "its values of " + counter.Column + " are no integers"})
 			continue
 		}
@@ -60,24 +72,9 @@ func (c *checker) checkCounter(table string, keys *reading) {
 	if overlapping := overlaps(spans); len(overlapping) > 0 {
 		result.Message = "the ranges overlap: " + few(parts)
 		result.Gaps = append(result.Gaps, Gap{Reason: strings.Join(overlapping, ", ") + " count through the same numbers"})
-		result.Next = c.offsets(table, counter, spans)
+		result.Next = offsets(f, k.table, counter, spans)
 	}
-	c.add(result)
-}
-
-// counter returns the counter of a table, that of the model or the first there
-// is; nil if no source has one.
-func (c *checker) counter(table string) *AutoIncrement {
-	_, model := c.model(table)
-	if model.AutoIncrement != nil {
-		return model.AutoIncrement
-	}
-	for _, db := range c.dbs {
-		if t := db.tables[table]; t != nil && t.AutoIncrement != nil {
-			return t.AutoIncrement
-		}
-	}
-	return nil
+	return found(result)
 }
 
 func (s *span) parse(first, last []byte) bool {
@@ -103,14 +100,14 @@ func (s span) overlaps(other span) bool {
 
 // offsets proposes what to add to the keys of every source so that they lie
 // apart. Those of the target stay.
-func (c *checker) offsets(table string, counter *AutoIncrement, spans []span) (steps []string) {
+func offsets(f *facts, table string, counter *AutoIncrement, spans []span) (steps []string) {
 	slices.SortStableFunc(spans, func(a, b span) int {
-		if a.db == c.target || b.db == c.target {
-			return map[bool]int{true: -1, false: 1}[a.db == c.target]
+		if a.db == f.target || b.db == f.target {
+			return map[bool]int{true: -1, false: 1}[a.db == f.target]
 		}
 		return 0
 	})
-	along := c.referrers(table, counter.Column)
+	along := referrers(f, table, counter.Column)
 	top := new(big.Int)
 	for i, s := range spans {
 		if i == 0 {
@@ -142,10 +139,10 @@ func (c *checker) offsets(table string, counter *AutoIncrement, spans []span) (s
 }
 
 // referrers names what refers to a column and has to be changed along with it.
-func (c *checker) referrers(table, column string) string {
+func referrers(f *facts, table, column string) string {
 	var all []string
-	for _, from := range c.tables {
-		for _, r := range c.references(from) {
+	for _, from := range f.tables {
+		for _, r := range f.references(from) {
 			if i := slices.Index(r.ToColumns, column); r.ToTable == table && i >= 0 {
 				all = append(all, from+"."+r.Columns[i])
 			}

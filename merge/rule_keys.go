@@ -1,80 +1,69 @@
 package merge
 
 import (
-	"context"
 	"slices"
 
 	"mergesafe/internal/printable"
 )
 
-// planKeys reads the key of every table of every source, once, and applies all
-// rules that need no more than that: colliding keys, IDs that are invalid, from
-// the future, of an unlisted server, or above its mark, and counters.
-func (c *checker) planKeys() {
-	for _, table := range c.tables {
-		codes := []string{CodeKeyCollision, CodeServerUnlisted, CodeIDAboveMark, CodeIDInvalid, CodeIDFuture, CodeAutoIncrement}
-		if c.wantsAny(table, "", codes...) {
-			c.plan(task{CodeKeyCollision + " " + table, []string{table}, func(ctx context.Context) error { return c.checkKey(ctx, table) }})
-		}
+// The code about keys.
+const CodeKeyCollision = "key-collision"
+
+// keyRule compares the keys of all sources.
+func keyRule() rule {
+	return rule{
+		codes: []Code{{
+			Code:       CodeKeyCollision,
+			Meaning:    "a primary key is there more than once, as the target compares",
+			Counts:     "distinct keys",
+			Action:     "do not merge; find out how the same key came to be in both databases",
+			Unverified: "give the table a primary key that can be compared, or compare its rows by other means",
+		}},
+		key: judgeKey,
 	}
 }
 
-func (c *checker) checkKey(ctx context.Context, table string) error {
-	_, model := c.model(table)
-	key := model.key()
-	result := Result{Code: CodeKeyCollision, Table: table, Subject: columnList(key)}
-	if key == nil {
-		result.Subject = ""
+// judgeKey reports the values of a key that are there more than once.
+func judgeKey(f *facts, k *keyReading) outcome {
+	result := Result{Code: CodeKeyCollision, Table: k.table}
+	if k.key == nil {
+		_, model := f.model(k.table)
 		result.Gaps = []Gap{{Reason: model.keyless()}}
 		result.Message = "cannot be checked"
-		c.add(result)
-		return c.checkIDs(ctx, table)
+		return found(result)
 	}
-
-	r, err := c.read(ctx, question{code: CodeKeyCollision, table: table, columns: key, ids: true})
-	if err != nil {
-		return err
-	}
-	result.Gaps = slices.Clone(r.gaps)
-	if result.Samples, err = c.samples(ctx, r.found.kept, table, key); err != nil {
-		return err
-	}
-	for _, s := range r.streams {
-		s.db.ranges[table] = s.keyRange()
-		result.Read += s.read
-		if s.nulls > 0 {
-			result.Gaps = append(result.Gaps, Gap{s.db.name, printable.Count(s.nulls, "row has", "rows have") + " NULL in the key"})
+	result.Subject = columnList(k.key)
+	result.Gaps, result.Samples, result.Read = slices.Clip(k.gaps), k.samples, k.rowsRead()
+	for _, p := range k.parts {
+		if p.nulls > 0 {
+			result.Gaps = append(result.Gaps, Gap{p.db.name, printable.Count(p.nulls, "row has", "rows have") + " NULL in the key"})
 		}
-		if n := s.db.rows[table]; n != s.read {
-			result.Gaps = append(result.Gaps, Gap{s.db.name, printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(s.read) +
+		if n := p.db.rows[k.table]; n != p.read {
+			result.Gaps = append(result.Gaps, Gap{p.db.name, printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(p.read) +
 				" read: the table changed in between"})
 		}
 	}
-	r.found.describe(&result, "key", true)
-	c.disjoint[keyName(table, key)] = result.Count == 0 && len(result.Gaps) == 0
-	switch {
-	case result.Count == 0:
-		c.add(result)
-	case c.looksAlike(&result, r):
-		c.alike[table], result.Alike = true, true
+	result.describe(k.repeats, "key", true)
+	o := outcome{disjoint: map[columnsID]bool{idOf(k.table, k.key...): result.Count == 0 && len(result.Gaps) == 0}}
+	action := keyAction(f, k.table)
+	if looksAlike(f, &result, k) {
+		o.alike, result.Alike = []string{k.table}, true
 		result.Message += ": the same in every database, and the rows shown are alike"
-		c.addWith("if this is the game's own data, which every world has, leave the table out; otherwise "+c.keyAction(table), result)
-	default:
-		c.addWith(c.keyAction(table), result)
+		action = "if this is the game's own data, which every world has, leave the table out; otherwise " + action
 	}
-	c.checkCounter(table, r)
-	return c.addIDs(ctx, table, r.gaps, r.scans)
+	o.findings = []finding{{result, action}}
+	return o
 }
 
 // looksAlike reports whether every source has the same keys, and the rows that
 // are shown do not differ. Equal rows that count up, or refer to others, mean
 // different things in different worlds all the same.
-func (c *checker) looksAlike(result *Result, r *reading) bool {
-	if c.counter(result.Table) != nil || len(c.references(result.Table)) > 0 {
+func looksAlike(f *facts, result *Result, k *keyReading) bool {
+	if result.Count == 0 || f.counter(k.table) != nil || len(f.references(k.table)) > 0 {
 		return false
 	}
-	for i, s := range r.streams {
-		if s.read != 0 && (s.read != result.Count || r.found.rows[i] != result.Count) {
+	for i, p := range k.parts {
+		if p.read != 0 && (p.read != result.Count || k.rows[i] != result.Count) {
 			return false
 		}
 	}
@@ -90,19 +79,32 @@ func (c *checker) looksAlike(result *Result, r *reading) bool {
 
 // keyAction says what to do about keys that collide, from what is known of why
 // they do.
-func (c *checker) keyAction(table string) string {
+func keyAction(f *facts, table string) string {
 	for _, code := range []string{CodeServerConflict, CodeWorldCloned, CodeWorldMerged} {
-		if slices.ContainsFunc(c.results, func(r Result) bool { return r.Code == code && r.Count > 0 }) {
+		if f.failed[code] {
 			return "see to " + code + " first: it is why keys collide"
 		}
 	}
-	if c.counter(table) != nil {
+	if f.counter(table) != nil {
 		return "give the keys of all databases but one an offset; " + CodeAutoIncrement + " says which"
 	}
 	return documented(CodeKeyCollision).Action
 }
 
-// keyName tells keys apart in a map.
-func keyName(table string, columns []string) string {
-	return sqlName(table) + "." + columnList(columns)
+// describe writes what a result says of values that are there more than once.
+// What was read is in Read already. noun is what collides. enforced tells that
+// each database keeps its own values apart, as it compares.
+func (r *Result) describe(found repeats, noun string, enforced bool) {
+	r.Count, r.Rows = found.values, found.allRows()
+	if r.Count == 0 {
+		r.Message = "none is there twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
+		return
+	}
+	r.Message = printable.Count(r.Count, noun+" is", noun+"s are") + " there more than once, in " + printable.Count(r.Rows, "row", "rows")
+	if found.inside > 0 {
+		r.Message += "; " + printable.Count(found.inside, "is", "are") + " within one database"
+		if enforced {
+			r.Message += " and equal only to the target's collation"
+		}
+	}
 }

@@ -4,70 +4,64 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"math/bits"
 	"regexp"
-	"slices"
 	"strings"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 )
 
-// planOpaque reports the columns that may hold IDs in a form of their own. It
-// comes last, for it looks at rows that the other rules came across.
-func (c *checker) planOpaque() {
-	for _, table := range c.tables {
-		for _, column := range c.opaque(table) {
-			if c.wants(CodeColumnOpaque, table, column) {
-				c.plan(task{CodeColumnOpaque + " " + keyName(table, []string{column}), nil, func(ctx context.Context) error {
-					return c.checkOpaque(ctx, table, column)
-				}})
-			}
-		}
+// The code about columns that cannot be judged.
+const CodeColumnOpaque = "column-opaque"
+
+// opaqueRule reports the columns that may hold IDs in a form of their own.
+func opaqueRule() rule {
+	return rule{
+		codes: []Code{{
+			Code:       CodeColumnOpaque,
+			Meaning:    "a column may hold IDs where no rule can see them",
+			Unverified: "look for IDs in the column with what the game knows of its format",
+		}},
+		tasks: opaqueTasks,
 	}
 }
 
-// opaque returns the opaque columns of a table, by name.
-func (c *checker) opaque(table string) []string {
-	found := make(map[string]bool)
-	for _, db := range c.dbs {
-		if t := db.tables[table]; t != nil {
-			for _, col := range t.Columns {
-				if col.Opaque != "" {
-					found[col.Name] = true
+// opaqueTasks come after those of other rules, for they look at rows that these
+// came across.
+func opaqueTasks(f *facts) (tasks []task) {
+	for _, table := range f.tables {
+		for _, column := range f.opaque(table) {
+			if !f.wants(CodeColumnOpaque, table, column) {
+				continue
+			}
+			tasks = append(tasks, task{taskID{code: CodeColumnOpaque, columns: idOf(table, column)}, nil, func(ctx context.Context, r *reader) (outcome, error) {
+				values, err := r.lookInto(ctx, table, column)
+				if err != nil {
+					return outcome{}, err
 				}
-			}
+				return found(judgeOpaque(f, table, column, values)), nil
+			}})
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return tasks
 }
 
-// checkOpaque says that a column cannot be judged, and guesses from a few rows
+// judgeOpaque says that a column cannot be judged, and guesses from a few values
 // whether there is something in it to be judged. The guess never changes the
 // verdict.
-func (c *checker) checkOpaque(ctx context.Context, table, column string) error {
+func judgeOpaque(f *facts, table, column string, values map[*database][]string) Result {
 	r := Result{Code: CodeColumnOpaque, Table: table, Subject: column, Message: "may hold IDs that no rule can see"}
 	var looked, alike int64
-	for _, db := range c.dbs {
-		t := db.tables[table]
-		if t == nil || t.column(column) == nil || t.column(column).Opaque == "" {
+	for _, db := range f.dbs {
+		reason := db.opaque(table, column)
+		if reason == "" {
 			continue
 		}
-		reason := t.column(column).Opaque
 		before := alike
-		for _, m := range db.sampled[table] {
-			fields, err := m.find(ctx)
-			if err != nil {
-				return err
-			}
-			for _, f := range fields {
-				if f.Column == column && !f.Null && f.Value != "" {
-					looked++
-					if c.resemblesID(db, f.Value) {
-						alike++
-					}
-				}
+		for _, v := range values[db] {
+			looked++
+			if resemblesID(f, db, v) {
+				alike++
 			}
 		}
 		if alike > before {
@@ -78,30 +72,17 @@ func (c *checker) checkOpaque(ctx context.Context, table, column string) error {
 	if looked > 0 {
 		r.Message += fmt.Sprintf("; a guess: %s of %s looked into have what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
 	}
-	c.add(r)
-	return nil
+	return r
 }
 
-// sampler returns what keeps a few rows of a stream to look into: some of the
-// first, and ever fewer of those that follow.
-func (c *checker) sampler(s *stream) func(*Batch) {
-	const first = 8
-	db, table := s.db, s.scan.Table
-	db.sampled[table] = nil // of a pass that had to begin again
-	batch := uint(0)
-	return func(b *Batch) {
-		batch++
-		rows := 0
-		switch {
-		case batch == 1:
-			rows = min(first, b.Len)
-		case bits.OnesCount(batch) == 1:
-			rows = 1
-		}
-		for row := range rows {
-			db.sampled[table] = append(db.sampled[table], s.member(row*b.Len/rows))
+// opaque says why a column is opaque in the database, or returns "".
+func (db *database) opaque(table, column string) string {
+	if t := db.tables[table]; t != nil {
+		if col := t.column(column); col != nil {
+			return col.Opaque
 		}
 	}
+	return ""
 }
 
 var (
@@ -112,7 +93,7 @@ var (
 // resemblesID guesses whether a value, as Row shows it, has an ID in it: one
 // that a server of the database may have made, or a number that is named like
 // one.
-func (c *checker) resemblesID(db *database, value string) bool {
+func resemblesID(f *facts, db *database, value string) bool {
 	if namedAsKey.MatchString(value) {
 		return true
 	}
@@ -126,7 +107,7 @@ func (c *checker) resemblesID(db *database, value string) bool {
 			if err != nil {
 				continue
 			}
-			if _, listed := db.listed[id.Server()]; listed && id.Millis() <= c.future(db) {
+			if _, listed := db.listed[id.Server()]; listed && id.Millis() <= f.future(db) {
 				return true
 			}
 		}

@@ -2,7 +2,6 @@ package merge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,40 +9,44 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// planProposals looks for what games rely on and rarely declare: names that
-// are to be unique, and columns that hold another table's key. Names of columns
-// and tables make a candidate; the data of all sources must bear it out.
-func (c *checker) planProposals() {
-	if !c.opts.Propose || len(c.opts.Only) > 0 {
-		return
+// proposalRule looks for what games rely on and rarely declare: names that are
+// to be unique, and columns that hold another table's key. Names of columns and
+// tables make a candidate; the data of all sources must bear it out. It gives
+// out no code.
+func proposalRule() rule { return rule{tasks: proposalTasks} }
+
+func proposalTasks(f *facts) (tasks []task) {
+	if !f.opts.Propose || len(f.opts.Only) > 0 {
+		return nil
 	}
-	for _, table := range c.tables {
-		for _, column := range c.likelyUniques(table) {
-			c.plan(task{"propose unique " + keyName(table, []string{column}), []string{table}, func(ctx context.Context) error {
-				return c.proposeUnique(ctx, table, column)
+	for _, table := range f.tables {
+		for _, column := range likelyUniques(f, table) {
+			tasks = append(tasks, task{taskID{columns: idOf(table, column)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+				return proposeUnique(ctx, f, r, table, column)
 			}})
 		}
 	}
-	for _, table := range c.tables {
-		for _, r := range c.likelyReferences(table) {
-			c.plan(task{"propose reference " + table + " " + r.subject(), []string{table}, func(ctx context.Context) error {
-				return c.proposeReference(ctx, table, r)
+	for _, table := range f.tables {
+		for _, ref := range likelyReferences(f, table) {
+			tasks = append(tasks, task{referenceID("", table, ref), []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+				return proposeReference(ctx, f, r, followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind})
 			}})
 		}
 	}
+	return tasks
 }
 
 // likelyUniques returns the columns of a table that hold the names of what its
 // rows stand for, if nothing declares them unique.
-func (c *checker) likelyUniques(table string) (columns []string) {
-	_, model := c.model(table)
+func likelyUniques(f *facts, table string) (columns []string) {
+	_, model := f.model(table)
 	key := model.key()
 	if key == nil {
 		return nil
 	}
 	for _, col := range model.Columns {
 		declared := slices.Equal(key, []string{col.Name}) ||
-			slices.ContainsFunc(c.uniques(table), func(u unique) bool { return slices.Equal(u.Columns, []string{col.Name}) })
+			slices.ContainsFunc(f.uniques(table), func(u unique) bool { return slices.Equal(u.Columns, []string{col.Name}) })
 		if col.Collation != "" && col.Opaque == "" && col.Generated == "" && !declared && namesARow(col.Name, table) {
 			columns = append(columns, col.Name)
 		}
@@ -82,46 +85,40 @@ func singulars(table string) []string {
 	return all
 }
 
-func (c *checker) proposeUnique(ctx context.Context, table, column string) error {
-	if c.alike[table] {
-		return nil // it is not about players
+func proposeUnique(ctx context.Context, f *facts, r *reader, table, column string) (outcome, error) {
+	if f.alike[table] {
+		return outcome{}, nil // it is not about players
 	}
-	twice := false // in one database
-	r, err := c.read(ctx, question{
-		code: CodeUniqueCollision, table: table, columns: []string{column}, skipNull: true,
-		watch: func(rows []int64) { twice = twice || slices.Max(rows) > 1 },
-	})
+	read, err := r.read(ctx, question{code: CodeUniqueCollision, table: table, columns: []string{column}, skipNull: true})
 	if err != nil {
-		return err
+		return outcome{}, err
 	}
-	var values, most int64
-	for _, s := range r.streams {
-		values += s.read
-		most = max(most, s.read)
+	var most int64
+	for _, p := range read.parts {
+		most = max(most, p.read)
 	}
-	if twice || most < 2 || len(r.gaps) > 0 {
-		return nil
+	if read.within > 0 || most < 2 || len(read.gaps) > 0 {
+		return outcome{}, nil
 	}
-	c.proposals = append(c.proposals, Proposal{
+	return outcome{proposals: []Proposal{{
 		Unique:    &DeclaredUnique{Table: table, Columns: []string{column}},
-		Evidence:  fmt.Sprintf("distinct in every database: %s", printable.Count(values, "value", "values")),
-		Conflicts: r.found.values,
-	})
-	return nil
+		Evidence:  fmt.Sprintf("distinct in every database: %s", printable.Count(read.rowsRead(), "value", "values")),
+		Conflicts: read.values,
+	}}}, nil
 }
 
 // likelyReferences returns what the columns of a table may refer to, as their
 // names tell, if nothing declares it.
-func (c *checker) likelyReferences(table string) (all []reference) {
-	_, model := c.model(table)
-	declared := c.references(table)
+func likelyReferences(f *facts, table string) (all []reference) {
+	_, model := f.model(table)
+	declared := f.references(table)
 	key := model.key()
 	for _, col := range model.Columns {
 		if slices.ContainsFunc(declared, func(r reference) bool { return slices.Contains(r.Columns, col.Name) }) {
 			continue
 		}
-		for _, to := range c.tables {
-			_, parent := c.model(to)
+		for _, to := range f.tables {
+			_, parent := f.model(to)
 			toKey := parent.key()
 			if len(toKey) != 1 || col.Opaque != "" || col.Generated != "" {
 				continue
@@ -166,63 +163,37 @@ func pointsTo(column, table, key string) bool {
 	}, base) || name == "guid" && squeeze(key) == "guid")
 }
 
-func (c *checker) proposeReference(ctx context.Context, table string, ref reference) error {
-	if c.alike[table] || c.alike[ref.ToTable] {
-		return nil
+func proposeReference(ctx context.Context, f *facts, r *reader, ref followed) (outcome, error) {
+	if f.alike[ref.table] || f.alike[ref.ToTable] {
+		return outcome{}, nil
 	}
 	var rows, zeros int64
-	for _, db := range c.dbs {
-		if db.tables[table] == nil || db.rows[table] == 0 {
+	for db := range f.having(ref.table) {
+		if db.rows[ref.table] == 0 {
 			continue
 		}
-		if db.cannotRefer(table, ref.Reference) != "" {
-			return nil
+		if db.cannotRefer(ref.table, ref.Reference) != "" {
+			return outcome{}, nil
 		}
-		zero, others, err := c.dangling(ctx, db, table, ref)
-		var unsupported *UnsupportedError
-		switch {
-		case errors.As(err, &unsupported):
-			return nil
-		case err != nil:
-			return err
-		case others > 0:
-			return nil
+		zero, others, ok, err := r.follow(ref).danglingOf(ctx, db)
+		if err != nil || !ok || others > 0 {
+			return outcome{}, err
 		}
-		rows += db.rows[table]
+		rows += db.rows[ref.table]
 		zeros += zero
 	}
 	if rows == zeros {
-		return nil
+		return outcome{}, nil
 	}
 	evidence := fmt.Sprintf("none of %s leads nowhere", printable.Count(rows, "row", "rows"))
 	if zeros > 0 {
 		evidence += fmt.Sprintf(", but for %s with 0 or nothing", printable.Number(zeros))
 	}
-	c.proposals = append(c.proposals, Proposal{
+	return outcome{proposals: []Proposal{{
 		Reference: &DeclaredReference{
-			Table: table, Columns: ref.Columns, ToTable: ref.ToTable, ToColumns: ref.ToColumns,
+			Table: ref.table, Columns: ref.Columns, ToTable: ref.ToTable, ToColumns: ref.ToColumns,
 			ZeroIsNone: zeros > 0,
 		},
 		Evidence: evidence,
-	})
-	return nil
-}
-
-// dangling counts the rows of one source whose reference leads nowhere: those
-// that say so by 0 or an empty value, and the others.
-func (c *checker) dangling(ctx context.Context, db *database, table string, ref reference) (zero, others int64, err error) {
-	ref.zeroIsNone = true
-	s := c.referring(db, table, ref.Reference)
-	none := ref.none(s)
-	s.visit = append(s.visit, func(b *Batch) {
-		for row := range b.Len {
-			if none(row) {
-				zero++
-			} else {
-				others++
-			}
-		}
-	})
-	err = s.drain(ctx)
-	return zero, others, err
+	}}}, nil
 }

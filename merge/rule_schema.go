@@ -2,36 +2,73 @@ package merge
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
 )
 
-// checkSchema holds every database's schema against the target's.
-func (c *checker) checkSchema() {
-	c.checkVersion()
-	if len(c.tables) == 0 {
-		c.add(Result{
+// The codes about schemas.
+const (
+	CodeSchemaVersion = "schema-version"
+	CodeSchemaTable   = "schema-table"
+	CodeSchemaColumn  = "schema-column"
+	CodeSchemaKey     = "schema-key"
+	CodeSchemaDefault = "schema-default"
+	CodeSchemaOrder   = "schema-order"
+	CodeSchemaStorage = "schema-storage"
+	CodeSchemaView    = "schema-view"
+)
+
+// schemaRule compares every database's schema with the target's.
+func schemaRule() rule {
+	const migrate = "migrate all databases to one schema, then check again"
+	differs := func(code, meaning string) Code {
+		return Code{Code: code, Meaning: meaning, Counts: "databases that differ", Action: migrate, Unverified: migrate}
+	}
+	return rule{
+		codes: []Code{
+			differs(CodeSchemaVersion, "a database has another schema version than the target"),
+			{CodeSchemaTable, "a table is missing in a database", "databases without it", migrate, "make sure that these are the right databases"},
+			differs(CodeSchemaColumn, "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or counted up otherwise"),
+			differs(CodeSchemaKey, "a primary key or unique index of the target is missing in a database, or the other way round"),
+			differs(CodeSchemaDefault, "a column has another default than in the target: rows that leave it out come to differ"),
+			differs(CodeSchemaOrder, "columns come in another order than in the target: a copy that does not name them mixes them up"),
+			differs(CodeSchemaStorage, "a table has another storage engine or other partitions than in the target"),
+			differs(CodeSchemaView, "a view of the target is missing in a database, or the other way round"),
+		},
+		catalog: judgeSchema,
+	}
+}
+
+func judgeSchema(f *facts) []finding {
+	var all schemaFindings
+	all.version(f)
+	if len(f.tables) == 0 {
+		all.add(Result{
 			Code: CodeSchemaTable, Message: "no database has a table to merge",
 			Gaps: []Gap{{Reason: "there is no table to look at"}},
 		})
 	}
-	for _, table := range c.tables {
-		c.checkTable(table)
+	for _, table := range f.tables {
+		all.table(f, table)
 	}
-	c.checkTriggers()
-	c.checkViews()
+	all.views(f)
+	return all
 }
 
-// checkVersion compares the versions that package store recorded. It does not
+// schemaFindings are what the rules about schemas found.
+type schemaFindings []finding
+
+func (all *schemaFindings) add(r Result) { *all = append(*all, finding{Result: r}) }
+
+// version compares the versions that package store recorded. It does not
 // apply to databases that store did not make.
-func (c *checker) checkVersion() {
-	if !slices.ContainsFunc(c.dbs, func(db *database) bool { return db.catalog.SchemaVersion != 0 }) {
+func (all *schemaFindings) version(f *facts) {
+	if !slices.ContainsFunc(f.dbs, func(db *database) bool { return db.catalog.SchemaVersion != 0 }) {
 		return
 	}
-	c.add(compare(Result{Code: CodeSchemaVersion}, c.target, c.dbs, func(db *database) string {
+	all.add(compare(Result{Code: CodeSchemaVersion}, f.target, f.dbs, func(db *database) string {
 		if db.catalog.SchemaVersion == 0 {
 			return "no version"
 		}
@@ -39,36 +76,36 @@ func (c *checker) checkVersion() {
 	}))
 }
 
-func (c *checker) checkTable(table string) {
+func (all *schemaFindings) table(f *facts, table string) {
 	var with []*database
 	var without []string
-	for _, db := range c.dbs {
+	for _, db := range f.dbs {
 		if db.tables[table] != nil {
 			with = append(with, db)
 		} else {
 			without = append(without, db.name)
 		}
 	}
-	present := Result{Code: CodeSchemaTable, Table: table, Read: int64(len(c.dbs)), Count: int64(len(without))}
+	present := Result{Code: CodeSchemaTable, Table: table, Read: int64(len(f.dbs)), Count: int64(len(without))}
 	if len(without) > 0 {
 		present.Message = "missing in " + strings.Join(without, ", ")
 	} else {
 		present.Message = "in every database"
 	}
-	c.add(present)
+	all.add(present)
 
-	model, _ := c.model(table)
+	model, _ := f.model(table)
 	columns := union(model, with, func(db *database) (names []string) {
 		for _, col := range db.tables[table].Columns {
 			names = append(names, col.Name)
 		}
 		return names
 	})
-	c.compareParts(CodeSchemaColumn, table, columns, model, with, func(db *database, name string) string {
+	all.parts(CodeSchemaColumn, table, columns, model, with, func(db *database, name string) string {
 		return db.tables[table].describe(name)
 	})
 	both := slices.DeleteFunc(columns, func(name string) bool { return model.tables[table].column(name) == nil })
-	c.compareParts(CodeSchemaDefault, table, both, model, with, func(db *database, name string) string {
+	all.parts(CodeSchemaDefault, table, both, model, with, func(db *database, name string) string {
 		col := db.tables[table].column(name)
 		if col == nil {
 			col = model.tables[table].column(name) // schema-column reports it
@@ -78,12 +115,12 @@ func (c *checker) checkTable(table string) {
 		}
 		return "DEFAULT " + *col.Default
 	})
-	c.checkOrder(table, model, with)
+	all.order(table, model, with)
 	if slices.ContainsFunc(with, func(db *database) bool { return db.tables[table].storage() != "no engine" }) {
-		c.add(compare(Result{Code: CodeSchemaStorage, Table: table}, model, with, func(db *database) string { return db.tables[table].storage() }))
+		all.add(compare(Result{Code: CodeSchemaStorage, Table: table}, model, with, func(db *database) string { return db.tables[table].storage() }))
 	}
 	keys := union(model, with, func(db *database) []string { return db.tables[table].keys() })
-	c.compareParts(CodeSchemaKey, table, keys, model, with, func(db *database, key string) string {
+	all.parts(CodeSchemaKey, table, keys, model, with, func(db *database, key string) string {
 		if slices.Contains(db.tables[table].keys(), key) {
 			return "present"
 		}
@@ -91,9 +128,9 @@ func (c *checker) checkTable(table string) {
 	})
 }
 
-// checkOrder compares the order of the columns that a database has in common
+// order compares the order of the columns that a database has in common
 // with the model.
-func (c *checker) checkOrder(table string, model *database, with []*database) {
+func (all *schemaFindings) order(table string, model *database, with []*database) {
 	r := Result{Code: CodeSchemaOrder, Table: table, Read: int64(len(with))}
 	var differ []string
 	names := func(of, in *Table) (names []string) {
@@ -120,42 +157,13 @@ func (c *checker) checkOrder(table string, model *database, with []*database) {
 	if r.Count > 0 {
 		r.Message = few(differ)
 	}
-	c.add(r)
+	all.add(r)
 }
 
-// checkTriggers tells of the triggers of the target that would run for every
-// row that is copied into it.
-func (c *checker) checkTriggers() {
-	var quiet int64
-	for _, table := range slices.Sorted(maps.Keys(c.target.tables)) {
-		r := Result{Code: CodeTriggerFires, Table: table, Read: 1, Message: "triggers would run for every row that is copied"}
-		for _, trigger := range c.target.tables[table].Triggers {
-			if strings.Contains(strings.ToUpper(trigger.Event), "INSERT") {
-				r.Gaps = append(r.Gaps, Gap{c.target.name, trigger.Event + " trigger " + trigger.Name + ": nobody but you can tell what it does"})
-			}
-		}
-		if len(r.Gaps) == 0 {
-			quiet++
-			continue
-		}
-		c.add(r)
-	}
-	r := Result{Code: CodeTriggerFires, Read: quiet, Message: "no trigger of " + printable.Count(quiet, "table", "tables") + " would run when rows are copied"}
-	for _, hidden := range c.target.catalog.Hidden {
-		if strings.HasPrefix(hidden, "triggers") {
-			r.Message = "triggers cannot be seen"
-			r.Gaps = append(r.Gaps, Gap{c.target.name, hidden})
-		}
-	}
-	if quiet > 0 || len(r.Gaps) > 0 {
-		c.add(r)
-	}
-}
-
-// checkViews compares which views there are.
-func (c *checker) checkViews() {
-	views := union(c.target, c.dbs, func(db *database) []string { return db.catalog.Views })
-	c.compareParts(CodeSchemaView, "", views, c.target, c.dbs, func(db *database, view string) string {
+// views compares which views there are.
+func (all *schemaFindings) views(f *facts) {
+	views := union(f.target, f.dbs, func(db *database) []string { return db.catalog.Views })
+	all.parts(CodeSchemaView, "", views, f.target, f.dbs, func(db *database, view string) string {
 		if slices.Contains(db.catalog.Views, view) {
 			return "present"
 		}
@@ -174,25 +182,25 @@ func (t *Table) keys() (keys []string) {
 	return keys
 }
 
-// compareParts compares the parts of a table. Each that differs is a result of
+// parts compares the parts of a table. Each that differs is a result of
 // its own; those that do not are one together.
-func (c *checker) compareParts(code, table string, parts []string, model *database, dbs []*database, of func(*database, string) string) {
+func (all *schemaFindings) parts(code, table string, names []string, model *database, dbs []*database, of func(*database, string) string) {
 	alike := Result{Code: code, Table: table}
-	for _, part := range parts {
+	for _, part := range names {
 		r := compare(Result{Code: code, Table: table, Subject: part}, model, dbs, func(db *database) string { return of(db, part) })
 		if r.Count > 0 {
-			c.add(r)
+			all.add(r)
 		} else {
 			alike.Read += r.Read
 		}
 	}
 	if alike.Read > 0 {
 		alike.Message = "alike: " + printable.Count(alike.Read/int64(len(dbs)), "part", "parts") + " in " + printable.Count(int64(len(dbs)), "database", "databases")
-		c.add(alike)
+		all.add(alike)
 	}
 }
 
-// compare holds what each database has against what the model has, and counts
+// compare compares what each database has with what the model has, and counts
 // those that differ.
 func compare(r Result, model *database, dbs []*database, of func(*database) string) Result {
 	want := of(model)

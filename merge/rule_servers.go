@@ -11,24 +11,60 @@ import (
 	"mergesafe/internal/printable"
 )
 
+// The codes about servers and worlds.
+const (
+	CodeServerConflict = "server-conflict"
+	CodeWorldCloned    = "world-cloned"
+	CodeWorldMerged    = "world-merged"
+)
+
+// checkServerNumbers is what to do where a registry does not answer.
+const checkServerNumbers = "make sure by other means that no two of these worlds ever had one server number"
+
+// serverRule is about the servers that the registries list.
+func serverRule() rule {
+	return rule{
+		codes: []Code{{
+			Code:       CodeServerConflict,
+			Meaning:    "two databases list the same server number for different worlds",
+			Counts:     "server numbers",
+			Action:     "do not merge these worlds; give one of them another server number before it mints again",
+			Unverified: checkServerNumbers,
+		}, {
+			Code:       CodeWorldCloned,
+			Meaning:    "two databases hold the same world: a cloned disk, a restored backup, or one database given twice",
+			Counts:     "worlds",
+			Action:     "find out which copy is the live one, and leave the other out",
+			Unverified: checkServerNumbers,
+		}, {
+			Code:       CodeWorldMerged,
+			Meaning:    "a database already holds the world that another one runs",
+			Counts:     "worlds",
+			Action:     "leave out the database whose world was merged before, or undo that merge first",
+			Unverified: checkServerNumbers,
+		}},
+		catalog: judgeServers,
+	}
+}
+
 // entry is one row of one database's registry.
 type entry struct {
 	db     *database
 	server Server
 }
 
-// checkServers holds the registries against each other: no server number may
-// stand for two worlds, and no world may be in two databases.
+// judgeServers compares the registries: no server number may stand for two
+// worlds, and no world may be in two databases.
 //
-// It does not apply where no database keeps a registry or has IDs in its keys:
+// It does not apply if no database keeps a registry or has IDs in its keys:
 // then the keys themselves decide.
-func (c *checker) checkServers() {
+func judgeServers(f *facts) (findings []finding) {
 	var gaps []Gap
 	var read int64
 	applies := false
 	byNumber := make(map[gameid.ServerID][]entry)
 	byWorld := make(map[string][]entry)
-	for _, db := range c.dbs {
+	for _, db := range f.dbs {
 		applies = applies || db.catalog.HasRegistry || db.holdsIDs()
 		if !db.catalog.HasRegistry {
 			gaps = append(gaps, Gap{db.name, "keeps no registry of servers"})
@@ -48,12 +84,15 @@ func (c *checker) checkServers() {
 		}
 	}
 	if !applies {
-		return
+		return nil
 	}
-	var conflict, cloned, merged serverConflicts
+	conflicts := make(map[string][]serverConflict) // by code
+	add := func(code, key string, entries []entry) {
+		conflicts[code] = append(conflicts[code], serverConflict{key, entries})
+	}
 	for _, server := range slices.Sorted(maps.Keys(byNumber)) {
 		if entries := byNumber[server]; differentWorlds(entries) {
-			conflict = append(conflict, serverConflict{"server " + server.String(), entries})
+			add(CodeServerConflict, "server "+server.String(), entries)
 		}
 	}
 	for _, world := range slices.Sorted(maps.Keys(byWorld)) {
@@ -68,31 +107,17 @@ func (c *checker) checkServers() {
 		switch {
 		case len(holds) == 1:
 		case len(runs) == 1:
-			merged = append(merged, serverConflict{"world " + world, entries})
+			add(CodeWorldMerged, "world "+world, entries)
 		default:
-			cloned = append(cloned, serverConflict{"world " + world, entries})
+			add(CodeWorldCloned, "world "+world, entries)
 		}
 	}
-	for _, found := range []struct {
-		code      string
-		conflicts serverConflicts
-	}{{CodeServerConflict, conflict}, {CodeWorldCloned, cloned}, {CodeWorldMerged, merged}} {
-		r := Result{Code: found.code, Read: read, Gaps: gaps}
-		found.conflicts.describe(&r, c.opts.Samples)
-		c.add(r)
+	for _, code := range []string{CodeServerConflict, CodeWorldCloned, CodeWorldMerged} {
+		r := Result{Code: code, Read: read, Gaps: gaps}
+		r.describeServers(conflicts[code], f.opts.Samples)
+		findings = append(findings, finding{Result: r})
 	}
-}
-
-// holdsIDs reports whether any primary key has a column of IDs.
-func (db *database) holdsIDs() bool {
-	for _, t := range db.tables {
-		for _, name := range t.Primary {
-			if col := t.column(name); col != nil && col.IsID {
-				return true
-			}
-		}
-	}
-	return false
+	return findings
 }
 
 func differentWorlds(entries []entry) bool {
@@ -112,9 +137,7 @@ type serverConflict struct {
 	entries []entry
 }
 
-type serverConflicts []serverConflict
-
-func (all serverConflicts) describe(r *Result, samples int) {
+func (r *Result) describeServers(all []serverConflict, samples int) {
 	r.Count = int64(len(all))
 	var parts []string
 	for i, found := range all {
@@ -142,6 +165,6 @@ func (e entry) fields() []Field {
 		{Column: "name", Value: e.server.Name},
 		{Column: "world", Value: e.server.World},
 		{Column: "own", Value: strconv.FormatBool(e.server.Own)},
-		{Column: "mark", Value: stamp(gameid.TimeOf(e.server.Reserved))},
+		{Column: "mark", Value: printable.Time(gameid.TimeOf(e.server.Reserved))},
 	}
 }

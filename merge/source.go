@@ -57,6 +57,18 @@ type Field struct {
 	Null   bool   `json:"null,omitempty"`
 }
 
+// String shows what is no value, and an empty one.
+func (f Field) String() string {
+	switch {
+	case f.Null:
+		return "NULL"
+	case f.Value == "":
+		return `""`
+	default:
+		return f.Value
+	}
+}
+
 // Catalog is what a database says of itself.
 type Catalog struct {
 	// Engine is the kind of database: "sqlite", "mariadb" or "mysql".
@@ -84,15 +96,29 @@ type Catalog struct {
 	// Views are the names of the views. They hold no rows of their own.
 	Views []string
 
-	// Hidden says what the account is not shown, so that a catalogue without it
-	// does not mean that there is none: "triggers: they take the TRIGGER
-	// privilege to be seen".
-	Hidden []string
+	// Hidden are the parts that the account is not shown, so that a catalogue
+	// without them does not mean that there are none.
+	Hidden []Hidden
 
 	// NoSnapshot tells that every Scan, Count and Row saw the rows of its own
 	// moment, not of one for all, because the operator wanted it so.
 	NoSnapshot bool
 }
+
+// Hidden is a part of a catalogue that the account is not shown.
+type Hidden struct {
+	What HiddenPart
+	Why  string // for people: "they take the TRIGGER privilege to be seen"
+}
+
+// String says what is hidden and why.
+func (h Hidden) String() string { return string(h.What) + ": " + h.Why }
+
+// HiddenPart names a part of a catalogue, for people too.
+type HiddenPart string
+
+// HiddenTriggers are the triggers of the tables.
+const HiddenTriggers HiddenPart = "triggers"
 
 // Skipped is a table that will not be read, and why: "excluded by the
 // operator", "MyISAM: not part of the snapshot".
@@ -168,7 +194,7 @@ type Column struct {
 }
 
 // Kind is what the values of a [Column] are. Values of different kinds cannot
-// be held against each other. Integers of all sizes can, as can texts, and
+// be compared. Integers of all sizes can, as can texts, and
 // bytes: they have one sorting form. The other kinds only where the types are
 // the same.
 type Kind string
@@ -204,23 +230,24 @@ type Reference struct {
 	ToColumns []string
 }
 
-// Server is a row of a database's registry.
+// Server is a row of a database's registry. Its JSON form is part of the plan of
+// a merge.
 type Server struct {
-	Server gameid.ServerID
-
-	// World is the random identity of the world that the number belongs to.
-	World string
+	Server gameid.ServerID `json:"server"`
 
 	// Name is what people call the server; it may be empty.
-	Name string
+	Name string `json:"name,omitempty"`
+
+	// World is the random identity of the world that the number belongs to.
+	World string `json:"world"`
 
 	// Own tells a server that runs on this database from one that was merged
 	// into it.
-	Own bool
+	Own bool `json:"own"`
 
 	// Reserved is the mark: no ID of this server in the database may have a
 	// later time, in milliseconds since gameid's epoch.
-	Reserved int64
+	Reserved int64 `json:"mark"`
 }
 
 // Scan says what to stream from a table.
@@ -234,8 +261,8 @@ type Scan struct {
 	// by which [Source.Row] finds the row again. It may name columns of Order
 	// too. Where the sorting form of such a column is the value itself, as it
 	// is for IDs, the Source reads it once and gives the same Vector twice.
-	// Other columns may follow to be looked at; it takes no sorting by them to
-	// give equal rows in one order, for the key alone tells rows apart.
+	// Other columns may follow. Equal rows need not be sorted by them, since the
+	// key alone tells rows apart.
 	Carry []string
 
 	// SkipNull leaves out rows with a NULL in one of the Order columns: such

@@ -15,22 +15,22 @@ import (
 // stream reads one Scan and makes sure that it is what the merge relies on:
 // well-formed batches, in ascending order.
 type stream struct {
-	checker *checker
-	db      *database
-	code    string // of the rule that reads
-	scan    Scan
-	index   int // among the streams of its pass
+	db    *database
+	scan  Scan
+	index int // among the streams of its pass
 
 	// strict tells that the database itself keeps the values unique, so that
 	// two equal ones are a contradiction.
 	strict bool
 
-	// names is how many columns of Carry name a row; those after them are
-	// looked at by visit.
+	// names is how many columns of Carry name a row; those after them are for
+	// visit.
 	names int
 
-	// visit see every batch once, before its rows are merged.
-	visit []func(*Batch)
+	// visit see every batch once, before its rows are merged. progress, if not
+	// nil, is called after them.
+	visit    []func(*Batch)
+	progress func(rows int)
 
 	next func() (*Batch, error, bool)
 	stop func()
@@ -70,7 +70,7 @@ func (s *stream) open(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return s.fail(err)
 	}
-	s.next, s.stop = iter.Pull2(s.db.Scan(ctx, s.scan))
+	s.next, s.stop = iter.Pull2(s.db.source.Scan(ctx, s.scan))
 	return s.load(ctx)
 }
 
@@ -135,7 +135,9 @@ func (s *stream) take(b *Batch) error {
 	for _, visit := range s.visit {
 		visit(b)
 	}
-	s.checker.progress(s, b.Len)
+	if s.progress != nil {
+		s.progress(b.Len)
+	}
 	return nil
 }
 
@@ -164,7 +166,7 @@ func (s *stream) ascends(first int64) error {
 		if i > 0 && s.heads[i] > s.heads[i-1] {
 			continue
 		}
-		switch c, comparable := compareRows(s, i-1, s, i); {
+		switch c, comparable := compareRows(s, i-1, s, i, len(s.scan.Order)); {
 		case c > 0:
 			return fmt.Errorf("row %s sorts before the row ahead of it: the database did not keep the order that it was asked for",
 				printable.Number(first+int64(i)+1))
@@ -210,11 +212,12 @@ func (s *stream) carried(row int) [][]byte {
 	return values
 }
 
-// compareRows orders two rows. They are comparable unless a NULL is in them,
-// for NULL is equal to nothing, though it has its place in the order.
-func compareRows(a *stream, i int, b *stream, j int) (order int, comparable bool) {
+// compareRows orders two rows by their first columns. They are comparable
+// unless a NULL is in them, for NULL is equal to nothing, though it has its
+// place in the order.
+func compareRows(a *stream, i int, b *stream, j int, columns int) (order int, comparable bool) {
 	comparable = true
-	for column := range a.scan.Order {
+	for column := range columns {
 		x, y := a.order(column, i), b.order(column, j)
 		switch {
 		case x == nil && y == nil:

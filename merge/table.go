@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,11 +16,10 @@ func (t *Table) column(name string) *Column {
 	return nil
 }
 
-// comparable reports whether values of the two columns can be held against
-// each other: both are text, whatever its length and collation, both are
-// integers or bytes, whatever their size, or both have one type. Bytes of a
-// fixed length are compared beside that length only: a shorter value would be
-// filled up by the target, and be another one.
+// comparable reports whether values of the two columns can be compared: both are
+// text of any length and collation, both are integers or bytes of any size, or
+// both have one type. Bytes of a fixed length can only be compared with bytes of
+// that length: the target would pad a shorter value, which makes it another one.
 func (c *Column) comparable(other *Column) bool { return c.class() == other.class() }
 
 // class names what a column can be compared with: all columns of one class.
@@ -67,10 +67,7 @@ func (c *Column) describe() string {
 	if c == nil {
 		return "no such column"
 	}
-	s := c.Type
-	if s == "" {
-		s = "no type"
-	}
+	s := cmp.Or(c.Type, "no type")
 	if !c.Nullable {
 		s += " NOT NULL"
 	}
@@ -95,10 +92,7 @@ func (t *Table) describe(name string) string {
 
 // storage writes how the rows are kept: "InnoDB, partitioned by RANGE(year)".
 func (t *Table) storage() string {
-	s := t.Engine
-	if s == "" {
-		s = "no engine"
-	}
+	s := cmp.Or(t.Engine, "no engine")
 	if t.Partitions != "" {
 		s += ", partitioned by " + t.Partitions
 	}

@@ -20,11 +20,26 @@ type tree struct {
 	losers  []int    // of every match; losers[0] is the winner of all
 }
 
-// runEqual reads opened streams to their end and calls equal for every row
-// that has the same values as the row before it in the merged sequence: begins
-// tells that the one before was not part of such a run yet. Equal rows come in
-// the order of the streams.
-func runEqual(ctx context.Context, streams []*stream, equal func(before, row position, begins bool)) error {
+// mergeEqual reads streams to their end and calls equal for every row that has
+// the same values in the first columns of the order as the row before it in the
+// merged sequence: begins tells that the one before was not part of such a run
+// yet. Equal rows come in the order of the streams. It opens the streams that
+// are not open, and closes all.
+func mergeEqual(ctx context.Context, streams []*stream, columns int, equal func(before, row position, begins bool) error) error {
+	defer func() {
+		for _, s := range streams {
+			s.close()
+		}
+	}()
+	for i, s := range streams {
+		s.index = i
+		if s.stop != nil {
+			continue // open already
+		}
+		if err := s.open(ctx); err != nil {
+			return err
+		}
+	}
 	if len(streams) == 0 {
 		return nil
 	}
@@ -40,8 +55,10 @@ func runEqual(ctx context.Context, streams []*stream, equal func(before, row pos
 		if s.done {
 			return nil
 		}
-		if h := t.heads[w]; h == head && before.stream != nil && same(before, position{s, s.row}) {
-			equal(before, position{s, s.row}, !within)
+		if h := t.heads[w]; h == head && before.stream != nil && same(before, position{s, s.row}, columns) {
+			if err := equal(before, position{s, s.row}, !within); err != nil {
+				return err
+			}
 			within = true
 		} else {
 			head, within = h, false
@@ -58,8 +75,8 @@ func runEqual(ctx context.Context, streams []*stream, equal func(before, row pos
 	}
 }
 
-func same(a, b position) bool {
-	c, comparable := compareRows(a.stream, a.row, b.stream, b.row)
+func same(a, b position, columns int) bool {
+	c, comparable := compareRows(a.stream, a.row, b.stream, b.row, columns)
 	return c == 0 && comparable
 }
 
@@ -120,6 +137,6 @@ func (t *tree) less(a, b int) bool {
 	if x.done || y.done {
 		return !x.done || y.done && a < b
 	}
-	c, _ := compareRows(x, x.row, y, y.row)
+	c, _ := compareRows(x, x.row, y, y.row, len(x.scan.Order))
 	return c < 0 || c == 0 && a < b
 }

@@ -9,6 +9,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // Each pair is this package against the same work over database/sql by hand:
@@ -23,7 +24,7 @@ func BenchmarkInsertMany(b *testing.B) {
 	const n, rowsPerStatement = 20_000, 1000
 	benchOnBoth(b, func(b *testing.B, db *store.DB) {
 		owner := player(1)
-		must(b, store.Players.Insert(b.Context(), db, owner))
+		must(b, starter.Players.Insert(b.Context(), db, owner))
 		rows := items(n, owner)
 		run := func(b *testing.B, insert func()) {
 			for b.Loop() {
@@ -35,7 +36,7 @@ func BenchmarkInsertMany(b *testing.B) {
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		}
 		b.Run("by=store", func(b *testing.B) {
-			run(b, func() { must(b, store.Items.Insert(b.Context(), db, rows...)) })
+			run(b, func() { must(b, starter.Items.Insert(b.Context(), db, rows...)) })
 		})
 		b.Run("by=hand", func(b *testing.B) {
 			run(b, func() {
@@ -62,9 +63,9 @@ func BenchmarkInsertMany(b *testing.B) {
 
 func fillItems(b *testing.B, db *store.DB, n int) []entity.Item {
 	owner := player(1)
-	must(b, store.Players.Insert(b.Context(), db, owner))
+	must(b, starter.Players.Insert(b.Context(), db, owner))
 	rows := items(n, owner)
-	must(b, store.Items.Insert(b.Context(), db, rows...))
+	must(b, starter.Items.Insert(b.Context(), db, rows...))
 	return rows
 }
 
@@ -75,7 +76,7 @@ func BenchmarkGet(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				want := rows[rand.IntN(len(rows))]
-				if got, err := store.Items.Get(b.Context(), db, want.ID); err != nil || got != want {
+				if got, err := starter.Items.Get(b.Context(), db, want.ID); err != nil || got != want {
 					b.Fatal(got, err)
 				}
 			}
@@ -110,7 +111,7 @@ func BenchmarkStream(b *testing.B) {
 		b.Run("by=store", func(b *testing.B) {
 			seen := 0
 			for b.Loop() {
-				for _, err := range store.Items.All(b.Context(), db) {
+				for _, err := range starter.Items.All(b.Context(), db) {
 					must(b, err)
 					seen++
 				}

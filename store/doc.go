@@ -4,7 +4,8 @@
 //	db, err := store.Open(ctx, "sqlite:data/s1.db") // or "mysql:game:secret@tcp(db1:3306)/s1"
 //	if err != nil { ... }
 //	defer db.Close()
-//	if err := db.CreateSchema(ctx); err != nil { ... }
+//	if err := db.CreateRegistry(ctx); err != nil { ... }
+//	if err := starter.Create(ctx, db); err != nil { ... } // or the game's own tables
 //
 //	node, err := db.OpenNode(ctx, 7, gameid.Options{}) // this process is server 7
 //	if err != nil { ... }
@@ -15,39 +16,43 @@
 //	hero.ID, err = players.Next()
 //	...
 //	err = db.InTx(ctx, func(tx *store.Tx) error {
-//		if err := store.Players.Insert(ctx, tx, hero); err != nil {
+//		if err := starter.Players.Insert(ctx, tx, hero); err != nil {
 //			return err
 //		}
-//		return store.Items.Insert(ctx, tx, loot...)
+//		return starter.Items.Insert(ctx, tx, loot...)
 //	})
 //	switch {
 //	case errors.Is(err, store.ErrDuplicate): // the name is taken
 //	case errors.Is(err, store.ErrUnavailable): // the database is away
 //	}
-//	hero, err = store.Players.ByName(ctx, db, "aria")
+//	hero, err = starter.Players.ByName(ctx, db, "aria")
 //
 // A [Table] knows the columns of its rows from their db tags. Its methods take
 // a [Session], which is a [*DB], where each call stands for itself, or a
-// [*Tx]. [Players], [Items], [Guilds] and [GuildMembers] are there; a game
-// declares its own with [MustTable], in one line.
+// [*Tx]. A game declares its tables with [MustTable], in one line; package
+// store/starter has some to begin with.
 //
-// The [Registry] is the table in which this database notes what times its
-// servers have reserved for IDs, which is what makes them unique; see
-// [gameid.Reserver].
+// A game that exists gives the pool that it, or its ORM, opened to [Wrap], and its
+// own transactions to [DB.Over]. Its tables may have any names.
 //
-// Where many worlds share a [Fleet], the node is opened with its consent. It
-// gives each server number to one world for good, and refuses a second live
-// copy of a world:
+// The registry, of package store/registry, is the table in which this database
+// notes what times its servers have reserved for IDs, which is what makes them
+// unique; see [gameid.Reserver].
 //
-//	fleet, err := store.OpenFleet(fleetDSN) // connects when it is used
+// If many worlds share a fleet registry, of package store/fleet, the node is
+// opened with its consent. It gives each server number to one world for good,
+// and refuses a second live copy of a world:
+//
+//	worlds, err := fleet.Open(fleetDSN) // connects when it is used
 //	if err != nil { ... }
-//	defer fleet.Close()
-//	member, err := db.JoinFleet(ctx, fleet, 7, gameid.Options{}, store.FleetOptions{Name: "s7", OnChange: logIt})
-//	if err != nil { ... } // errors.Is: ErrNotClaimed, ErrOtherWorld, ErrRunning ...
+//	defer worlds.Close()
+//	member, err := worlds.Join(ctx, db.Registry(), 7, gameid.Options{}, fleet.Options{Name: "s7", OnChange: logIt})
+//	if err != nil { ... } // errors.Is: fleet.ErrNotClaimed, fleet.ErrOtherWorld, fleet.ErrRunning ...
 //	defer member.Close()  // and with it the node, member.Node
 //
-// [Numbers] are short: what a game shows, and players read aloud. They come by
-// the block, from the fleet registry or from the share of the server.
+// Numbers, of package store/numbers, are short: what a game shows, and players
+// read aloud. They come by the block, from the fleet registry or from the share
+// of the server.
 //
 // Mint IDs, and take numbers, before a transaction rather than inside: while
 // SQLite has a transaction open nobody else can write, and that includes the

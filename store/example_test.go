@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log"
@@ -11,6 +12,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // Mail is a kind of row that this game adds.
@@ -52,7 +54,7 @@ func Example_ownTable() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.CreateSchema(ctx); err != nil {
+	if err := errors.Join(db.CreateRegistry(ctx), starter.Create(ctx, db)); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := db.Exec(ctx, createMails); err != nil {
@@ -74,7 +76,7 @@ func Example_ownTable() {
 		log.Fatal(err)
 	}
 	err = db.InTx(ctx, func(tx *store.Tx) error {
-		if err := store.Players.Insert(ctx, tx, hero); err != nil {
+		if err := starter.Players.Insert(ctx, tx, hero); err != nil {
 			return err
 		}
 		return mails.Insert(ctx, tx,
@@ -96,3 +98,71 @@ func Example_ownTable() {
 	// Welcome!
 	// Your first quest
 }
+
+// A game that exists keeps its database, its pool and its tables. IDs are minted
+// beside them, and rows of both are written in the game's own transaction.
+func ExampleWrap() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	pool, err := sql.Open("sqlite", filepath.Join(dir, "game.db")) // or what the ORM opened
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Close()
+	for _, statement := range []string{
+		"CREATE TABLE players (name TEXT NOT NULL PRIMARY KEY, gold INTEGER NOT NULL)",
+		"CREATE TABLE receipts (id BINARY(10) NOT NULL PRIMARY KEY, paid INTEGER NOT NULL)",
+		"INSERT INTO players VALUES ('Aria', 100)",
+	} {
+		if _, err := pool.ExecContext(ctx, statement); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	db, err := store.Wrap(ctx, pool, store.SQLite)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := db.CreateRegistry(ctx); err != nil {
+		log.Fatal(err)
+	}
+	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer node.Close()
+
+	id, err := gameid.NewGenerator[Receipt](node).Next()
+	if err != nil {
+		log.Fatal(err)
+	}
+	tx, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, "UPDATE players SET gold = gold - 30 WHERE name = ?", "Aria"); err != nil {
+		log.Fatal(err)
+	}
+	if err := receipts.Insert(ctx, db.Over(tx), Receipt{ID: id, Paid: 30}); err != nil {
+		log.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		log.Fatal(err)
+	}
+	n, err := receipts.Count(ctx, db)
+	fmt.Println(n, err)
+	// Output: 1 <nil>
+}
+
+// Receipt is a row of the game that exists, and receipts its table.
+type Receipt struct {
+	ID   gameid.Of[Receipt] `db:"id"`
+	Paid int64              `db:"paid"`
+}
+
+var receipts = store.MustTable[Receipt, Receipt]("receipts")

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // A server that takes connections and says nothing any more does not hold up
@@ -65,7 +66,7 @@ func TestServerHangs(t *testing.T) {
 			go func() {
 				if test.run != nil {
 					done <- test.run(ctx, func(tx *store.Tx) error {
-						if _, err := store.Players.Count(ctx, tx); err != nil {
+						if _, err := starter.Players.Count(ctx, tx); err != nil {
 							return err
 						}
 						freeze()
@@ -74,7 +75,7 @@ func TestServerHangs(t *testing.T) {
 					return
 				}
 				done <- db.InTx(ctx, func(tx *store.Tx) error {
-					if err := store.Players.Insert(ctx, tx, player(n)); err != nil {
+					if err := starter.Players.Insert(ctx, tx, player(n)); err != nil {
 						return err
 					}
 					freeze()
@@ -94,7 +95,7 @@ func TestServerHangs(t *testing.T) {
 			// locked any more, and it is there only if it may be.
 			wait, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			again := store.Players.Insert(wait, db, player(n))
+			again := starter.Players.Insert(wait, db, player(n))
 			if unknown := len(test.want) > 1; again != nil && !(unknown && errors.Is(again, store.ErrDuplicate)) {
 				t.Errorf("the same row again: %v", again)
 			}

@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"mergesafe/internal/sqldb"
 )
 
 // What goes into one statement.
@@ -32,6 +34,9 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 			return err
 		}
 	}
+	if err := t.ready(ctx, s.of()); err != nil {
+		return err
+	}
 	b := batch[K, R]{table: t, rest: t.sorted(rows)}
 	if err := b.next(); err != nil {
 		return err
@@ -39,7 +44,7 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 	if len(b.rest) == 0 {
 		return b.send(ctx, s.of()) // one statement is atomic by itself
 	}
-	all := func(s *session) error {
+	all := func(s *sqldb.Session) error {
 		for {
 			if err := b.send(ctx, s); err != nil || len(b.rest) == 0 {
 				return err
@@ -49,16 +54,16 @@ func (t *Table[K, R]) Insert(ctx context.Context, s Session, rows ...R) error {
 			}
 		}
 	}
-	if s.of().tx != nil {
+	if s.of().IsTx() {
 		return all(s.of())
 	}
 	// Prepared in the pool it outlasts the transaction, and serves the next.
 	if b.rows == t.most {
-		if _, err := s.of().statement(ctx, long, t.full); err != nil {
-			return s.of().fault("insert into "+t.name, err)
+		if _, err := s.of().Statement(ctx, sqldb.Long, t.full); err != nil {
+			return s.of().Fault("insert into "+t.name, err)
 		}
 	}
-	return s.of().db.InTx(ctx, func(tx *Tx) error { return all(&tx.session) })
+	return s.of().DB().InTx(ctx, func(tx *sqldb.Tx) error { return all(&tx.Session) })
 }
 
 // batch is one INSERT statement, and the rows that come after it.
@@ -87,18 +92,18 @@ func (b *batch[K, R]) next() error {
 }
 
 // send runs the statement.
-func (b *batch[K, R]) send(ctx context.Context, s *session) error {
-	kind, query := seldom, ""
+func (b *batch[K, R]) send(ctx context.Context, s *sqldb.Session) error {
+	kind, query := sqldb.Seldom, ""
 	switch b.rows {
 	case b.table.most:
-		kind, query = long, b.table.full
+		kind, query = sqldb.Long, b.table.full
 	case 1:
-		kind, query = short, b.table.insert+b.table.marks
+		kind, query = sqldb.Short, b.table.insert+b.table.marks
 	default:
 		query = b.table.insertRows(b.rows)
 	}
 	what := "insert into " + b.table.name
-	result, err := s.exec(ctx, kind, what, query, b.args...)
+	result, err := s.ExecKind(ctx, kind, what, query, b.args...)
 	if err != nil {
 		if d, ok := errors.AsType[*DuplicateError](err); ok && d.Table == "" {
 			d.Table = b.table.name // MariaDB does not tell
@@ -107,7 +112,7 @@ func (b *batch[K, R]) send(ctx context.Context, s *session) error {
 	}
 	switch n, err := result.RowsAffected(); {
 	case err != nil:
-		return s.fault(what, err)
+		return s.Fault(what, err)
 	case n != int64(b.rows):
 		return fmt.Errorf("store: %s: the database says that it added %d rows, want %d", what, n, b.rows)
 	}
@@ -146,7 +151,7 @@ func (t *Table[K, R]) appendValues(args []any, row *R) (_ []any, size int, err e
 	for _, c := range t.columns {
 		arg, n, err := value(v.FieldByIndex(c.index).Addr().Interface())
 		if err != nil {
-			return nil, 0, fmt.Errorf("store: %s.%s: %w", t.name, strings.Trim(c.name, "`"), err)
+			return nil, 0, fmt.Errorf("store: %s.%s, the field %s of %s: %w", t.name, strings.Trim(c.name, "`"), c.field, v.Type(), err)
 		}
 		args = append(args, arg)
 		size += n

@@ -12,8 +12,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/entity"
-	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // What a healthy database does not do.
@@ -30,24 +31,7 @@ func mock(t *testing.T) (*store.DB, sqlmock.Sqlmock) {
 		}
 		pool.Close()
 	})
-	return store.Wrap(pool, store.MySQL), m
-}
-
-var deadlock = &mysql.MySQLError{Number: 1213, Message: "Deadlock found when trying to get lock"}
-
-// is checks that err is each of yes and none of no.
-func is(t *testing.T, err error, yes []error, no ...error) {
-	t.Helper()
-	for _, want := range yes {
-		if !errors.Is(err, want) {
-			t.Errorf("%v is not: %v", err, want)
-		}
-	}
-	for _, other := range no {
-		if errors.Is(err, other) {
-			t.Errorf("%v is: %v", err, other)
-		}
-	}
+	return store.Mock(pool, store.MySQL), m
 }
 
 func TestConnectionLostInBatch(t *testing.T) {
@@ -57,7 +41,7 @@ func TestConnectionLostInBatch(t *testing.T) {
 	m.ExpectExec("INSERT INTO `items`").WillReturnResult(driver.RowsAffected(store.MaxRows))
 	m.ExpectExec("INSERT INTO `items`").WillReturnError(mysql.ErrInvalidConn)
 	m.ExpectRollback().WillReturnError(mysql.ErrInvalidConn)
-	err := store.Items.Insert(t.Context(), db, items(3*store.MaxRows, player(1))...)
+	err := starter.Items.Insert(t.Context(), db, items(3*store.MaxRows, player(1))...)
 	// Without its commit the transaction did not take effect.
 	is(t, err, []error{store.ErrUnavailable, mysql.ErrInvalidConn}, store.ErrOutcomeUnknown, store.ErrRetryable)
 }
@@ -70,13 +54,13 @@ func TestConnectionLostInStatement(t *testing.T) {
 		m.ExpectPrepare("DELETE FROM `players`").ExpectExec().WillReturnError(lost)
 		m.ExpectPrepare("SELECT").ExpectQuery().WillReturnError(lost)
 		for _, err := range []error{
-			store.Players.Insert(t.Context(), db, player(1)),
-			store.Players.Update(t.Context(), db, player(1)),
-			store.Players.Delete(t.Context(), db, player(1).ID),
+			starter.Players.Insert(t.Context(), db, player(1)),
+			starter.Players.Update(t.Context(), db, player(1)),
+			starter.Players.Delete(t.Context(), db, player(1).ID),
 		} {
 			is(t, err, []error{store.ErrOutcomeUnknown, lost}, store.ErrRetryable)
 		}
-		_, err := store.Players.Get(t.Context(), db, player(1).ID)
+		_, err := starter.Players.Get(t.Context(), db, player(1).ID)
 		is(t, err, []error{lost}, store.ErrOutcomeUnknown, store.ErrNotFound)
 	}
 }
@@ -86,9 +70,9 @@ func TestNotConnected(t *testing.T) {
 	db, m := mock(t)
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	m.ExpectExec("DELETE").WillReturnError(refused)
-	is(t, second(db.Exec(t.Context(), "DELETE FROM players")), []error{store.ErrUnavailable}, store.ErrOutcomeUnknown)
+	is(t, storetest.Second(db.Exec(t.Context(), "DELETE FROM players")), []error{store.ErrUnavailable}, store.ErrOutcomeUnknown)
 	m.ExpectPrepare("INSERT INTO `players`").WillReturnError(mysql.ErrInvalidConn)
-	is(t, store.Players.Insert(t.Context(), db, player(1)), []error{store.ErrUnavailable}, store.ErrOutcomeUnknown)
+	is(t, starter.Players.Insert(t.Context(), db, player(1)), []error{store.ErrUnavailable}, store.ErrOutcomeUnknown)
 }
 
 // A server that takes no more prepared statements is used without.
@@ -102,25 +86,25 @@ func TestTooManyStatements(t *testing.T) {
 	}
 	m.ExpectPrepare("UPDATE").WillReturnError(full)
 	m.ExpectExec("UPDATE").WillReturnResult(ok)
-	must(t, store.Players.Update(t.Context(), db, player(1)))
+	must(t, starter.Players.Update(t.Context(), db, player(1)))
 	m.ExpectPrepare("UPDATE").ExpectExec().WillReturnError(full) // on another connection
 	m.ExpectExec("UPDATE").WillReturnResult(ok)
-	must(t, store.Players.Update(t.Context(), db, player(1)))
+	must(t, starter.Players.Update(t.Context(), db, player(1)))
 	m.ExpectPrepare("SELECT").WillReturnError(full)
 	m.ExpectQuery("SELECT").WillReturnRows(row())
-	got, err := store.Players.Get(t.Context(), db, player(1).ID)
+	got, err := starter.Players.Get(t.Context(), db, player(1).ID)
 	if err != nil || got != player(1) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	m.ExpectPrepare("SELECT").ExpectQuery().WillReturnError(full)
 	m.ExpectQuery("SELECT").WillReturnRows(row())
-	_, err = store.Players.Get(t.Context(), db, player(1).ID)
+	_, err = starter.Players.Get(t.Context(), db, player(1).ID)
 	must(t, err)
 }
 
 func TestCommitError(t *testing.T) {
 	insert := func(db *store.DB) error {
-		return db.InTx(t.Context(), func(tx *store.Tx) error { return store.Players.Insert(t.Context(), tx, player(1)) })
+		return db.InTx(t.Context(), func(tx *store.Tx) error { return starter.Players.Insert(t.Context(), tx, player(1)) })
 	}
 	for _, test := range []struct {
 		commit  error
@@ -151,7 +135,7 @@ func TestDeadlockThenSuccess(t *testing.T) {
 	m.ExpectExec("UPDATE").WillReturnResult(driver.RowsAffected(1))
 	m.ExpectCommit()
 	must(t, store.Retry(t.Context(), func() error {
-		return db.InTx(t.Context(), func(tx *store.Tx) error { return store.Players.Update(t.Context(), tx, player(1)) })
+		return db.InTx(t.Context(), func(tx *store.Tx) error { return starter.Players.Update(t.Context(), tx, player(1)) })
 	}))
 }
 
@@ -161,14 +145,14 @@ func TestRowsAffectedLies(t *testing.T) {
 	m.ExpectPrepare("UPDATE").ExpectExec().WillReturnResult(driver.RowsAffected(2))
 	m.ExpectPrepare("DELETE").ExpectExec().WillReturnResult(driver.RowsAffected(0))
 	m.ExpectExec("DELETE").WillReturnResult(sqlmock.NewErrorResult(errors.New("cannot tell")))
-	if err := store.Players.Insert(t.Context(), db, player(1), player(2)); err == nil {
+	if err := starter.Players.Insert(t.Context(), db, player(1), player(2)); err == nil {
 		t.Error("one row of two was added, and Insert says nothing")
 	}
-	if err := store.Players.Update(t.Context(), db, player(1)); err == nil {
+	if err := starter.Players.Update(t.Context(), db, player(1)); err == nil {
 		t.Error("two rows were changed, and Update says nothing")
 	}
-	is(t, store.Players.Delete(t.Context(), db, player(1).ID), []error{store.ErrNotFound})
-	if err := store.Players.Delete(t.Context(), db, player(1).ID); err == nil || errors.Is(err, store.ErrNotFound) {
+	is(t, starter.Players.Delete(t.Context(), db, player(1).ID), []error{store.ErrNotFound})
+	if err := starter.Players.Delete(t.Context(), db, player(1).ID); err == nil || errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the number of rows is unknown, and Delete says %v", err)
 	}
 }
@@ -182,7 +166,7 @@ func TestInsertOrder(t *testing.T) {
 		want = append(want, i.ID, i.Owner, i.Template, i.Count, i.CreatedAt)
 	}
 	m.ExpectExec("INSERT INTO `items`").WithArgs(want...).WillReturnResult(driver.RowsAffected(3))
-	must(t, store.Items.Insert(t.Context(), db, item(2, player(1)), item(0, player(1)), item(1, player(1))))
+	must(t, starter.Items.Insert(t.Context(), db, item(2, player(1)), item(0, player(1)), item(1, player(1))))
 }
 
 func TestReadBreaksOff(t *testing.T) {
@@ -193,7 +177,7 @@ func TestReadBreaksOff(t *testing.T) {
 			AddRow(row...).AddRow(row...).RowError(1, mysql.ErrInvalidConn))
 	var rows []entity.Item
 	var last error
-	for row, err := range store.Items.All(t.Context(), db) {
+	for row, err := range starter.Items.All(t.Context(), db) {
 		if last = err; err == nil {
 			rows = append(rows, row)
 		}
@@ -201,108 +185,5 @@ func TestReadBreaksOff(t *testing.T) {
 	is(t, last, []error{store.ErrUnavailable})
 	if len(rows) != 0 {
 		t.Errorf("%d rows of a broken page were delivered", len(rows))
-	}
-}
-
-func TestReservationFaults(t *testing.T) {
-	claim := gameid.Claim{Reserved: 5}
-	const update, insert = "UPDATE gameid_servers", "INSERT INTO gameid_servers"
-	for _, test := range []struct {
-		name    string
-		epoch   int64
-		answers func(sqlmock.Sqlmock)
-		ok      bool
-		want    error // or nil
-	}{
-		{"deadlock, then success", 3, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(update).WillReturnError(deadlock)
-			m.ExpectExec(update).WillReturnError(&mysql.MySQLError{Number: 1205})
-			m.ExpectExec(update).WillReturnResult(driver.RowsAffected(1))
-		}, true, nil},
-		{"deadlock, then too late", 3, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(update).WillReturnError(deadlock)
-			m.ExpectExec(update).WillReturnResult(driver.RowsAffected(0))
-		}, false, nil},
-		{"connection lost", 3, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(update).WillReturnError(mysql.ErrInvalidConn)
-		}, false, store.ErrUnavailable},
-		{"node without its cluster", 3, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(update).WillReturnError(&mysql.MySQLError{Number: 1047})
-		}, false, store.ErrUnavailable},
-		{"row is there already", 0, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(insert).WillReturnError(&mysql.MySQLError{Number: 1062, Message: "Duplicate entry '7' for key 'PRIMARY'"})
-		}, false, nil},
-		{"connection lost at the first", 0, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(insert).WillReturnError(mysql.ErrInvalidConn)
-		}, false, store.ErrUnavailable},
-		{"two rows changed", 3, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(update).WillReturnResult(driver.RowsAffected(2))
-		}, false, errAny},
-		{"rows affected unknown", 3, func(m sqlmock.Sqlmock) {
-			m.ExpectExec(update).WillReturnResult(sqlmock.NewErrorResult(mysql.ErrInvalidConn))
-		}, false, store.ErrUnavailable},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			db, m := mock(t)
-			test.answers(m)
-			ok, err := db.Registry().CompareAndSet(t.Context(), 7, gameid.Record{Epoch: test.epoch}, claim)
-			if ok != test.ok || test.want == nil && err != nil || test.want == errAny && err == nil || test.want != nil && test.want != errAny && !errors.Is(err, test.want) {
-				t.Errorf("got %v, %v, want %v, %v", ok, err, test.ok, test.want)
-			}
-		})
-	}
-}
-
-var errAny = errors.New("any error")
-
-func TestLoadFaults(t *testing.T) {
-	columns := []string{"epoch", "reserved_ms", "holder", "lease_until_ms", "now_ms"}
-	db, m := mock(t)
-	m.ExpectQuery("SELECT COALESCE").WillReturnError(mysql.ErrInvalidConn)
-	_, err := db.Registry().Load(t.Context(), 7)
-	is(t, err, []error{store.ErrUnavailable})
-	m.ExpectQuery("SELECT COALESCE").WillReturnRows(sqlmock.NewRows(columns).AddRow(1, 2, "{not json", 3, 4))
-	if _, err := db.Registry().Load(t.Context(), 7); err == nil {
-		t.Error("a holder that cannot be read was taken for none")
-	}
-	// A record without its floor would not do.
-	m.ExpectQuery("SELECT COALESCE").WillReturnRows(sqlmock.NewRows(columns).AddRow(1, 2, "", 3, 4))
-	m.ExpectQuery("information_schema").WillReturnError(mysql.ErrInvalidConn)
-	_, err = db.Registry().Load(t.Context(), 7)
-	is(t, err, []error{store.ErrUnavailable})
-}
-
-// Tables that another process makes between the look at the tables and the
-// look at their version are not taken for lost.
-func TestTablesMadeMeanwhile(t *testing.T) {
-	names := func(names ...string) *sqlmock.Rows {
-		rows := sqlmock.NewRows([]string{"table_name"})
-		for _, name := range append(names, store.SchemaTable, "players", "items", "guilds", "guild_members", store.RegistryTable) {
-			rows.AddRow(name)
-		}
-		return rows
-	}
-	for _, tt := range []struct {
-		name   string
-		second *sqlmock.Rows
-		want   []error
-	}{
-		{"there at the second look", names(store.NumbersTable), nil},
-		{"gone", names(), []error{store.ErrSchema}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			db, m := mock(t)
-			version := func() *sqlmock.Rows {
-				return sqlmock.NewRows([]string{"application", "version"}).AddRow("mergesafe", store.SchemaVersion)
-			}
-			m.ExpectQuery("SELECT table_name").WillReturnRows(names())
-			m.ExpectQuery("SELECT application").WillReturnRows(version())
-			m.ExpectQuery("SELECT table_name").WillReturnRows(tt.second)
-			m.ExpectQuery("SELECT application").WillReturnRows(version())
-			err := db.CheckSchema(t.Context())
-			if is(t, err, tt.want); tt.want == nil && err != nil {
-				t.Error(err)
-			}
-		})
 	}
 }

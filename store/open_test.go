@@ -1,14 +1,12 @@
 package store_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -23,58 +21,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
-
-func TestRedact(t *testing.T) {
-	const secret = "s3cr3t"
-	for dsn, want := range map[string]string{
-		"sqlite:data/s1.db":                                  "sqlite:data/s1.db",
-		"mysql:game:s3cr3t@tcp(db1:3306)/s1":                 "mysql:game:***@tcp(db1:3306)/s1",
-		"mysql:game:s3cr3t@tcp(db1)/s1?tls=true&x=s3cr3t":    "mysql:game:***@tcp(db1:3306)/s1",
-		"mysql:game:p@ss/s3cr3t:@unix(/run/mysqld.sock)/s1":  "mysql:game:***@unix(/run/mysqld.sock)/s1",
-		"mysql:game@tcp(db1:3306)/s1":                        "mysql:game:***@tcp(db1:3306)/s1",
-		"mysql:tcp(db1:3306)/s1":                             "mysql:tcp(db1:3306)/s1",
-		"mysql:game:s3cr3t@tcp(db1:3306)":                    "mysql:***",
-		"mysql:game:s3cr3t@tcp(db1:3306)/s1?parseTime=maybe": "mysql:***",
-		"mysql:game:s3cr3t@tcp(db1:3306)/s%zz":               "mysql:***",
-		"mysql://game:s3cr3t@db1:3306/s1":                    "mysql:***",
-		"mysql:s3cr3t":                                       "mysql:***",
-		"mysql:game:/s3cr3t":                                 "mysql:***", // the address is missing
-		"mysql:game:p@tcp/s3cr3t":                            "mysql:***",
-		"mysql:game:s3cr3t@/s1":                              "mysql:***",
-		"game:s3cr3t@tcp(db1:3306)/s1":                       "***",
-		"postgres://game:s3cr3t@db1/s1":                      "***",
-		"s3cr3t@db1":                                         "***",
-		"s1":                                                 "s1",
-		"":                                                   "",
-	} {
-		if got := store.Redact(dsn); got != want {
-			t.Errorf("Redact(%q) = %q, want %q", dsn, got, want)
-		}
-		// Nor does it show in what Open says, if Open fails.
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := store.Open(ctx, dsn); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {
-			t.Errorf("Open(%q): %v", dsn, err)
-		}
-	}
-}
-
-// Whatever the password, it does not show.
-func TestRedactAnyPassword(t *testing.T) {
-	for range 20_000 {
-		var b strings.Builder
-		for range 12 {
-			b.WriteByte(byte('!' + rand.IntN('~'-'!'+1)))
-		}
-		password := b.String()
-		for _, dsn := range []string{"mysql:u:" + password + "@tcp(h)/d", "mysql:u:" + password + "@tcp(h)", "mysql:u:" + password, "mysql://u:" + password + "@h/d", "u:" + password + "@tcp(h)/d"} {
-			if got := store.Redact(dsn); strings.Contains(got, password) {
-				t.Fatalf("Redact(%q) = %q", dsn, got)
-			}
-		}
-	}
-}
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
@@ -111,7 +60,7 @@ func TestOpenErrors(t *testing.T) {
 		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address is known for the host "db.invalid": is its name right`, false},
 	}
 	if os.Getenv(mariadbtest.EnvDSN) != "" {
-		cfg, err := mysql.ParseDSN(mysqlDSN(t))
+		cfg, err := mysql.ParseDSN(mariadbtest.DSN(t))
 		must(t, err)
 		wrong, missing := cfg.Clone(), cfg.Clone()
 		wrong.Passwd = "s3cr3t"
@@ -143,7 +92,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestPasswordDoesNotShow(t *testing.T) {
-	dsn := mysqlDSN(t)
+	dsn := mariadbtest.DSN(t)
 	cfg, err := mysql.ParseDSN(dsn)
 	must(t, err)
 	db := open(t, "mysql:"+dsn)
@@ -182,7 +131,7 @@ func TestSettings(t *testing.T) {
 		}
 	})
 	t.Run("mysql", func(t *testing.T) {
-		db := open(t, "mysql:"+mysqlDSN(t)+"?parseTime=false&loc=Local&clientFoundRows=false&charset=latin1&collation=latin1_swedish_ci&time_zone=%27%2B05:00%27&sql_mode=%27%27")
+		db := open(t, "mysql:"+mariadbtest.DSN(t)+"?parseTime=false&loc=Local&clientFoundRows=false")
 		for query, want := range map[string]string{
 			"SELECT @@time_zone": "+00:00", "SELECT @@character_set_client": "utf8mb4", "SELECT @@character_set_results": "utf8mb4",
 			"SELECT @@sql_mode LIKE '%STRICT_ALL_TABLES%'": "1", "SELECT '🍣'": "🍣",
@@ -208,7 +157,7 @@ func TestOddPaths(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		must(t, openReadOnly(t, "sqlite:"+path).CheckSchema(t.Context()))
+		must(t, storetest.Check(t.Context(), openReadOnly(t, "sqlite:"+path)))
 	}
 	t.Chdir(dir)
 	withTables(t, "sqlite:relative.db")
@@ -231,10 +180,10 @@ func TestOpenAtOnce(t *testing.T) {
 						return
 					}
 					defer db.Close()
-					if err := db.CreateSchema(t.Context()); err != nil {
+					if err := storetest.Create(t.Context(), db); err != nil {
 						t.Error(err)
 					}
-					if err := db.CheckSchema(t.Context()); err != nil {
+					if err := storetest.Check(t.Context(), db); err != nil {
 						t.Error(err)
 					}
 				})
@@ -265,12 +214,12 @@ func names(files map[string][32]byte) []string { return slices.Sorted(maps.Keys(
 func readAll(t testing.TB, db *store.DB, players int) {
 	t.Helper()
 	ctx := t.Context()
-	must(t, db.CheckSchema(ctx))
-	if got := collect(t, store.Players.All(ctx, db)); len(got) != players {
+	must(t, storetest.Check(ctx, db))
+	if got := storetest.Collect(t, starter.Players.All(ctx, db)); len(got) != players {
 		t.Errorf("read %d players, want %d", len(got), players)
 	}
 	must(t, db.Snapshot(ctx, func(tx *store.Tx) error {
-		_, err := store.Players.ByName(ctx, tx, "player 1")
+		_, err := starter.Players.ByName(ctx, tx, "player 1")
 		return err
 	}))
 	_, err := db.Registry().Servers(ctx)
@@ -283,15 +232,15 @@ func refusesWrites(t testing.TB, db *store.DB) {
 	t.Helper()
 	ctx := t.Context()
 	for what, err := range map[string]error{
-		"insert":  store.Players.Insert(ctx, db, player(99)),
-		"delete":  store.Players.Delete(ctx, db, player(1).ID),
-		"exec":    second(db.Exec(ctx, "DELETE FROM players")),
+		"insert":  starter.Players.Insert(ctx, db, player(99)),
+		"delete":  starter.Players.Delete(ctx, db, player(1).ID),
+		"exec":    storetest.Second(db.Exec(ctx, "DELETE FROM players")),
 		"InTx":    db.InTx(ctx, func(*store.Tx) error { return nil }),
 		"name":    db.Registry().SetName(ctx, 7, "x"),
-		"reserve": second(db.Registry().CompareAndSet(ctx, 8, gameid.Record{}, claim)),
+		"reserve": storetest.Second(db.Registry().CompareAndSet(ctx, 8, gameid.Record{}, claim)),
 		// The database itself refuses too.
-		"pool":   store.Meaning(second(db.Pool().ExecContext(ctx, "DELETE FROM players"))),
-		"create": store.Meaning(second(db.Pool().ExecContext(ctx, "CREATE TABLE x (y INT)"))),
+		"pool":   store.Translate(storetest.Second(db.Pool().ExecContext(ctx, "DELETE FROM players"))),
+		"create": store.Translate(storetest.Second(db.Pool().ExecContext(ctx, "CREATE TABLE x (y INT)"))),
 	} {
 		if !errors.Is(err, store.ErrReadOnly) {
 			t.Errorf("%s: %v", what, err)
@@ -303,16 +252,16 @@ func TestReadOnlySQLite(t *testing.T) {
 	dir := t.TempDir()
 	dsn := "sqlite:" + filepath.Join(dir, "s1.db")
 	live := withTables(t, dsn)
-	must(t, store.Players.Insert(t.Context(), live, player(1), player(2)))
+	must(t, starter.Players.Insert(t.Context(), live, player(1), player(2)))
 
 	t.Run("live", func(t *testing.T) {
 		before := contents(t, dir)
 		db := openReadOnly(t, dsn)
 		readAll(t, db, 2)
 		refusesWrites(t, db)
-		must(t, store.Players.Insert(t.Context(), live, player(3)))
+		must(t, starter.Players.Insert(t.Context(), live, player(3)))
 		readAll(t, db, 3) // it follows
-		must(t, store.Players.Delete(t.Context(), live, player(3).ID))
+		must(t, starter.Players.Delete(t.Context(), live, player(3).ID))
 		must(t, db.Close())
 		if after := contents(t, dir); after["s1.db"] != before["s1.db"] || !slices.Equal(names(before), names(after)) {
 			t.Errorf("%v became %v", names(before), names(after))
@@ -322,9 +271,9 @@ func TestReadOnlySQLite(t *testing.T) {
 		link := filepath.Join(t.TempDir(), "link.db")
 		must(t, os.Symlink(filepath.Join(dir, "s1.db"), link))
 		db := openReadOnly(t, "sqlite:"+link)
-		must(t, store.Players.Insert(t.Context(), live, player(3)))
+		must(t, starter.Players.Insert(t.Context(), live, player(3)))
 		readAll(t, db, 3)
-		must(t, store.Players.Delete(t.Context(), live, player(3).ID))
+		must(t, starter.Players.Delete(t.Context(), live, player(3).ID))
 	})
 	// A copy of all files of a live database is what a crash leaves.
 	crashed := t.TempDir()
@@ -390,7 +339,7 @@ func TestReadOnlySQLite(t *testing.T) {
 	t.Run("empty file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "empty.db")
 		must(t, os.WriteFile(path, nil, 0o600))
-		if err := openReadOnly(t, "sqlite:"+path).CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) {
+		if err := storetest.Check(t.Context(), openReadOnly(t, "sqlite:"+path)); !errors.Is(err, store.ErrSchema) {
 			t.Error(err)
 		}
 	})
@@ -398,15 +347,15 @@ func TestReadOnlySQLite(t *testing.T) {
 		db := openReadOnly(t, dsn)
 		readAll(t, db, 2)
 		writer := open(t, dsn)
-		must(t, store.Players.Insert(t.Context(), writer, player(4)))
+		must(t, starter.Players.Insert(t.Context(), writer, player(4)))
 		readAll(t, db, 2) // still what it was: the change is in the -wal file
 		exec(t, writer, "PRAGMA wal_checkpoint(TRUNCATE)")
 		for what, err := range map[string]error{
-			"get":       second(store.Players.Get(t.Context(), db, player(1).ID)),
-			"where":     second(store.Players.Where(t.Context(), db, "level = 1")),
+			"get":       storetest.Second(starter.Players.Get(t.Context(), db, player(1).ID)),
+			"where":     storetest.Second(starter.Players.Where(t.Context(), db, "level = 1")),
 			"select":    db.Select(t.Context(), new([]int), "SELECT level FROM players"),
 			"snapshot":  db.Snapshot(t.Context(), func(*store.Tx) error { return nil }),
-			"registry":  second(db.Registry().Servers(t.Context())),
+			"registry":  storetest.Second(db.Registry().Servers(t.Context())),
 			"unchanged": db.Unchanged(),
 		} {
 			if !errors.Is(err, store.ErrChanged) {
@@ -419,9 +368,9 @@ func TestReadOnlySQLite(t *testing.T) {
 }
 
 func TestReadOnlyMySQL(t *testing.T) {
-	dsn := mysqlDSN(t)
+	dsn := mariadbtest.DSN(t)
 	live := withTables(t, "mysql:"+dsn)
-	must(t, store.Players.Insert(t.Context(), live, player(1), player(2)))
+	must(t, starter.Players.Insert(t.Context(), live, player(1), player(2)))
 	db := openReadOnly(t, "mysql:"+dsn)
 	readAll(t, db, 2)
 	refusesWrites(t, db)
@@ -431,14 +380,14 @@ func TestReadOnlyMySQL(t *testing.T) {
 	readAll(t, db, 2)
 	must(t, db.Close())
 	// An account without the right to make tables can use those that are there.
-	must(t, open(t, selectOnly).CreateSchema(t.Context()))
+	must(t, storetest.Create(t.Context(), open(t, selectOnly)))
 }
 
 func TestClosed(t *testing.T) {
 	onBothWithTables(t, func(t *testing.T, db *store.DB) {
 		must(t, db.Ping(t.Context()))
 		must(t, db.Close())
-		if err := store.Players.Insert(t.Context(), db, player(1)); err == nil {
+		if err := starter.Players.Insert(t.Context(), db, player(1)); err == nil {
 			t.Error("a closed database took a row")
 		}
 	})

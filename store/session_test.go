@@ -12,7 +12,10 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
 	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 func TestInTx(t *testing.T) {
@@ -22,13 +25,13 @@ func TestInTx(t *testing.T) {
 		n := 0
 		insert := func(tx *store.Tx) {
 			n++
-			must(t, store.Players.Insert(ctx, tx, player(n)))
-			if _, err := store.Players.Get(ctx, tx, id[entity.Player](n)); err != nil {
+			must(t, starter.Players.Insert(ctx, tx, player(n)))
+			if _, err := starter.Players.Get(ctx, tx, storetest.ID[entity.Player](n)); err != nil {
 				t.Errorf("a transaction does not see what it wrote: %v", err)
 			}
 		}
 		count := func() int64 {
-			n, err := store.Players.Count(ctx, db)
+			n, err := starter.Players.Count(ctx, db)
 			must(t, err)
 			return n
 		}
@@ -61,7 +64,7 @@ func TestInTx(t *testing.T) {
 		if count() != 1 {
 			t.Errorf("%d players, want only the one that was committed", count())
 		}
-		err = store.Players.Insert(ended, db, player(50))
+		err = starter.Players.Insert(ended, db, player(50))
 		if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrOutcomeUnknown) {
 			t.Errorf("an insert that never began: %v", err)
 		}
@@ -69,7 +72,7 @@ func TestInTx(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 100 {
 			wg.Go(func() {
-				if err := db.InTx(ctx, func(tx *store.Tx) error { return store.Players.Insert(ctx, tx, player(100+i)) }); err != nil {
+				if err := db.InTx(ctx, func(tx *store.Tx) error { return starter.Players.Insert(ctx, tx, player(100+i)) }); err != nil {
 					t.Error(err)
 				}
 			})
@@ -85,26 +88,26 @@ func TestSnapshot(t *testing.T) {
 	onBothWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		owner := player(1)
-		must(t, store.Players.Insert(ctx, db, owner))
+		must(t, starter.Players.Insert(ctx, db, owner))
 		before := items(300, owner)
-		must(t, store.Items.Insert(ctx, db, before...))
+		must(t, starter.Items.Insert(ctx, db, before...))
 		must(t, db.Snapshot(ctx, func(tx *store.Tx) error {
-			seen := collect(t, store.Players.All(ctx, tx))
+			seen := storetest.Collect(t, starter.Players.All(ctx, tx))
 			// Another one writes meanwhile.
-			must(t, store.Players.Insert(ctx, db, player(2)))
-			must(t, store.Items.Insert(ctx, db, item(1000, owner)))
-			must(t, store.Items.Delete(ctx, db, before[0].ID))
-			if again := collect(t, store.Players.All(ctx, tx)); !slices.Equal(again, seen) {
+			must(t, starter.Players.Insert(ctx, db, player(2)))
+			must(t, starter.Items.Insert(ctx, db, item(1000, owner)))
+			must(t, starter.Items.Delete(ctx, db, before[0].ID))
+			if again := storetest.Collect(t, starter.Players.All(ctx, tx)); !slices.Equal(again, seen) {
 				t.Errorf("the snapshot has %d players after %d", len(again), len(seen))
 			}
-			if got := collect(t, store.Items.All(ctx, tx)); !slices.Equal(got, before) {
+			if got := storetest.Collect(t, starter.Items.All(ctx, tx)); !slices.Equal(got, before) {
 				t.Errorf("the snapshot has %d other items", len(got))
 			}
 			for what, err := range map[string]error{
-				"insert": store.Players.Insert(ctx, tx, player(3)),
-				"update": store.Players.Update(ctx, tx, owner),
-				"delete": store.Items.Delete(ctx, tx, before[5].ID),
-				"exec":   second(tx.Exec(ctx, "DELETE FROM items")),
+				"insert": starter.Players.Insert(ctx, tx, player(3)),
+				"update": starter.Players.Update(ctx, tx, owner),
+				"delete": starter.Items.Delete(ctx, tx, before[5].ID),
+				"exec":   storetest.Second(tx.Exec(ctx, "DELETE FROM items")),
 			} {
 				if !errors.Is(err, store.ErrReadOnly) {
 					t.Errorf("%s in a snapshot: %v", what, err)
@@ -112,7 +115,7 @@ func TestSnapshot(t *testing.T) {
 			}
 			return nil
 		}))
-		must(t, store.Items.Insert(ctx, db, before[0])) // the connection is as it was
+		must(t, starter.Items.Insert(ctx, db, before[0])) // the connection is as it was
 	})
 }
 
@@ -121,19 +124,19 @@ func TestGetForUpdate(t *testing.T) {
 	onBothWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		p := player(0)
-		must(t, store.Players.Insert(ctx, db, p))
+		must(t, starter.Players.Insert(ctx, db, p))
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
 				for range 10 {
 					if err := store.Retry(ctx, func() error {
 						return db.InTx(ctx, func(tx *store.Tx) error {
-							p, err := store.Players.GetForUpdate(ctx, tx, p.ID)
+							p, err := starter.Players.GetForUpdate(ctx, tx, p.ID)
 							if err != nil {
 								return err
 							}
 							p.Gold++
-							return store.Players.Update(ctx, tx, p)
+							return starter.Players.Update(ctx, tx, p)
 						})
 					}); err != nil {
 						t.Error(err)
@@ -142,7 +145,7 @@ func TestGetForUpdate(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if p, err := store.Players.Get(ctx, db, p.ID); err != nil || p.Gold != 80 {
+		if p, err := starter.Players.Get(ctx, db, p.ID); err != nil || p.Gold != 80 {
 			t.Errorf("80 times one gold made %d, %v", p.Gold, err)
 		}
 	})
@@ -151,10 +154,10 @@ func TestGetForUpdate(t *testing.T) {
 // A real deadlock is ErrRetryable for one of the two, and Retry gets it done.
 func TestDeadlock(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
-		db := withTables(t, "mysql:"+mysqlDSN(t))
+		db := withTables(t, "mysql:"+mariadbtest.DSN(t))
 		ctx := t.Context()
-		must(t, store.Players.Insert(ctx, db, player(1), player(2)))
-		ids := []gameid.Of[entity.Player]{id[entity.Player](1), id[entity.Player](2)}
+		must(t, starter.Players.Insert(ctx, db, player(1), player(2)))
+		ids := []gameid.Of[entity.Player]{storetest.ID[entity.Player](1), storetest.ID[entity.Player](2)}
 		var wg, both sync.WaitGroup
 		both.Add(2)
 		var mu sync.Mutex
@@ -164,7 +167,7 @@ func TestDeadlock(t *testing.T) {
 			wg.Go(func() {
 				if err := store.Retry(ctx, func() error {
 					err := db.InTx(ctx, func(tx *store.Tx) error {
-						if _, err := store.Players.GetForUpdate(ctx, tx, ids[i]); err != nil {
+						if _, err := starter.Players.GetForUpdate(ctx, tx, ids[i]); err != nil {
 							return err
 						}
 						if first { // each holds one row and wants the other
@@ -172,7 +175,7 @@ func TestDeadlock(t *testing.T) {
 							both.Done()
 							both.Wait()
 						}
-						_, err := store.Players.GetForUpdate(ctx, tx, ids[1-i])
+						_, err := starter.Players.GetForUpdate(ctx, tx, ids[1-i])
 						return err
 					})
 					if errors.Is(err, store.ErrRetryable) {
@@ -230,4 +233,26 @@ func TestRetry(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Minting goes on while the game has all connections in transactions.
+func TestRegistryHasItsOwnConnections(t *testing.T) {
+	db := withTables(t, "mysql:"+mariadbtest.DSN(t))
+	n := db.Pool().Stats().MaxOpenConnections
+	var wg, all sync.WaitGroup
+	all.Add(n)
+	release := make(chan struct{})
+	for range n {
+		wg.Go(func() {
+			if err := db.InTx(t.Context(), func(tx *store.Tx) error { all.Done(); <-release; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if ok, err := db.Registry().CompareAndSet(t.Context(), 7, gameid.Record{}, claim); !ok || err != nil {
+		t.Errorf("with %d transactions open: %v, %v", n, ok, err)
+	}
+	close(release)
+	wg.Wait()
 }

@@ -4,13 +4,18 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
+
 	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
 )
 
 // Table is a table whose primary key is an ID of kind K and whose rows are
@@ -22,6 +27,7 @@ import (
 type Table[K, R any] struct {
 	name     string
 	columns  []column // the first is the key
+	checked  any      // stands for the table in [sqldb.DB.Once]
 	validate bool
 
 	selectAll string // SELECT columns FROM table
@@ -38,12 +44,16 @@ type Table[K, R any] struct {
 // column is one field of the row.
 type column struct {
 	name  string // quoted
+	field string // of the row
 	index []int
 }
 
 // MustTable describes a table by the struct of its rows. Every exported field
 // of R has a db tag with the name of its column, or "-". The first column is
-// the primary key, and its type is gameid.Of[K].
+// the primary key, and its type is gameid.Of[K]. It has to be a key by itself: on
+// a table whose primary key has several columns, the first of which is not unique
+// alone, every method returns an error. The catalogue of the database is looked at
+// when the table is used there for the first time.
 //
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`
@@ -54,7 +64,7 @@ type column struct {
 //	var mails = store.MustTable[Mail, Mail]("mails")
 //
 // It panics if R or name is not fit for a table: that is a mistake in the
-// program, which shows when it starts. It does not look at any database.
+// program, which shows when it starts.
 func MustTable[K, R any](name string) *Table[K, R] {
 	t := &Table[K, R]{name: name}
 	row := reflect.TypeFor[R]()
@@ -81,7 +91,7 @@ func MustTable[K, R any](name string) *Table[K, R] {
 			fail("two fields have the column %q", tag)
 		}
 		names = append(names, tag)
-		t.columns = append(t.columns, column{name: "`" + tag + "`", index: f.Index})
+		t.columns = append(t.columns, column{name: "`" + tag + "`", field: f.Name, index: f.Index})
 	}
 	if len(names) == 0 || row.FieldByIndex(t.columns[0].index).Type != reflect.TypeFor[gameid.Of[K]]() {
 		fail("its first column must be the key, of type %s", reflect.TypeFor[gameid.Of[K]]())
@@ -90,9 +100,35 @@ func MustTable[K, R any](name string) *Table[K, R] {
 		fail("it has no column but the key")
 	}
 	_, t.validate = any((*R)(nil)).(validator)
+	t.checked = tableKey{name, names[0]}
 
 	t.queries()
 	return t
+}
+
+// tableKey is a table and its first column.
+type tableKey struct{ table, column string }
+
+// ready makes sure, once for each database, that the first column is a key.
+func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
+	err := s.DB().Once(t.checked, func() error {
+		key := t.checked.(tableKey)
+		primary, unique, err := s.KeyColumns(ctx, key.table, key.column)
+		if err != nil || unique {
+			return err
+		}
+		has := "it has no primary key"
+		if len(primary) > 0 {
+			has = fmt.Sprintf("its primary key is (%s)", strings.Join(primary, ", "))
+		}
+		return fmt.Errorf("store: table %q of %s: %s, and the column %q, which is the first in %s, is not unique by itself, so it tells no row from another; "+
+			"make it the primary key or give it a unique one, or use Get, Select and Exec of store.Session for this table",
+			t.name, reflect.TypeFor[R](), has, key.column, reflect.TypeFor[R]())
+	})
+	if errors.Is(err, ErrNotFound) {
+		return nil // the statement itself will say that there is no such table
+	}
+	return err
 }
 
 // queries writes the SQL. Both dialects take the quotes of MySQL.
@@ -124,7 +160,7 @@ func (t *Table[K, R]) Name() string { return t.name }
 
 // Get returns the row with the given key, or [ErrNotFound].
 func (t *Table[K, R]) Get(ctx context.Context, s Session, key gameid.Of[K]) (R, error) {
-	return t.one(ctx, s, short, "%s", key, t.selectOne, key)
+	return t.one(ctx, s, sqldb.Short, "%s", key, t.selectOne, key)
 }
 
 // GetForUpdate is [Table.Get] for a row that the transaction is going to
@@ -135,7 +171,7 @@ func (t *Table[K, R]) GetForUpdate(ctx context.Context, tx *Tx, key gameid.Of[K]
 	if tx.Dialect() == MySQL { // in SQLite a transaction is alone from its begin
 		query += " FOR UPDATE"
 	}
-	return t.one(ctx, tx, short, "%s", key, query, key)
+	return t.one(ctx, tx, sqldb.Short, "%s", key, query, key)
 }
 
 // GetMany returns the rows with the given keys. Those that do not exist are
@@ -163,14 +199,69 @@ func (t *Table[K, R]) GetMany(ctx context.Context, s Session, keys []gameid.Of[K
 // condition is part of the program and never made from input.
 //
 //	inbox, err := mails.Where(ctx, db, "to_id = ? ORDER BY id", player)
+//
+// The ? of an argument that is a slice becomes as many as it has elements, and an
+// empty slice is an error. (Not of []byte, nor of what is a [driver.Valuer].)
+//
+//	some, err := mails.Where(ctx, db, "id IN (?)", ids)
 func (t *Table[K, R]) Where(ctx context.Context, s Session, condition string, args ...any) ([]R, error) {
-	return t.read(ctx, s, nil, seldom, t.selectAll+" WHERE "+condition, args...)
+	condition, args, _, err := t.expand(condition, args)
+	if err != nil {
+		return nil, err
+	}
+	return t.read(ctx, s, nil, sqldb.Seldom, t.selectAll+" WHERE "+condition, args...)
+}
+
+// expand gives every element of a slice among args a ? of its own. It reports
+// whether there was one.
+func (t *Table[K, R]) expand(condition string, args []any) (string, []any, bool, error) {
+	many := false
+	args = slices.Clone(args)
+	for i, arg := range args {
+		v := reflect.ValueOf(arg)
+		if _, valuer := arg.(driver.Valuer); valuer || v.Kind() != reflect.Slice {
+			continue
+		}
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			args[i] = v.Bytes() // sqlx knows []byte, but not types made of it
+		} else {
+			many = true
+		}
+	}
+	if !many {
+		return condition, args, false, nil
+	}
+	expanded, args, err := sqlx.In(condition, args...)
+	if err != nil {
+		return "", nil, true, fmt.Errorf("store: %s where %s: %w", t.name, condition, err)
+	}
+	return expanded, args, true, nil
 }
 
 // One returns the one row for which condition holds, as for [Table.Where], or
 // [ErrNotFound]. It is meant for unique keys: of several rows it returns any.
 func (t *Table[K, R]) One(ctx context.Context, s Session, condition string, args ...any) (R, error) {
-	return t.one(ctx, s, seldom, "where %s", condition, t.selectAll+" WHERE "+condition+" LIMIT 1", args...)
+	expanded, args, _, err := t.expand(condition, args)
+	if err != nil {
+		var none R
+		return none, err
+	}
+	return t.one(ctx, s, sqldb.Seldom, "where %s", condition, t.selectAll+" WHERE "+expanded+" LIMIT 1", args...)
+}
+
+// Lookup is [Table.One] for a condition that comes often: its statement is kept
+// prepared. what tells in an error which row was looked for: "named Aria".
+func (t *Table[K, R]) Lookup(ctx context.Context, s Session, what, condition string, args ...any) (R, error) {
+	kind := sqldb.Short
+	condition, args, many, err := t.expand(condition, args)
+	if err != nil {
+		var none R
+		return none, err
+	}
+	if many {
+		kind = sqldb.Seldom
+	}
+	return t.one(ctx, s, kind, "%s", what, t.selectAll+" WHERE "+condition, args...)
 }
 
 // All returns all rows in the order of their keys, that is, of their making.
@@ -182,7 +273,7 @@ func (t *Table[K, R]) All(ctx context.Context, s Session) iter.Seq2[R, error] {
 // After returns the rows with a key greater than the given one, in the order
 // of their keys. After an error the sequence ends.
 //
-//	for player, err := range store.Players.After(ctx, db, last) {
+//	for player, err := range players.After(ctx, db, last) {
 //		if err != nil {
 //			return err
 //		}
@@ -200,7 +291,7 @@ func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) it
 		// large that the round trip does not count.
 		for size := 100; ; size = min(10*size, 10_000) {
 			var err error
-			page, err = t.read(ctx, s, page[:0], long, t.page, from[:], size)
+			page, err = t.read(ctx, s, page[:0], sqldb.Long, t.page, from[:], size)
 			if err != nil {
 				var none R
 				yield(none, err)
@@ -221,6 +312,9 @@ func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) it
 
 // Count returns how many rows the table has. The database has to count them.
 func (t *Table[K, R]) Count(ctx context.Context, s Session) (int64, error) {
+	if err := t.ready(ctx, s.of()); err != nil {
+		return 0, err
+	}
 	var n int64
 	err := s.Get(ctx, &n, "SELECT COUNT(*) FROM `"+t.name+"`")
 	return n, err
@@ -236,7 +330,15 @@ func (t *Table[K, R]) Update(ctx context.Context, s Session, row R) error {
 	if err != nil {
 		return err
 	}
-	return t.change(ctx, s, "update", t.key(&row), t.update, append(args[1:], args[0])...)
+	err = t.change(ctx, s, "update", t.key(&row), t.update, append(args[1:], args[0])...)
+	if errors.Is(err, ErrNotFound) && s.of().DB().Adopted() {
+		// In a pool of the game's own, without clientFoundRows, MySQL does not
+		// count a row that has all these values already.
+		if _, absent := t.Get(ctx, s, t.key(&row)); !errors.Is(absent, ErrNotFound) {
+			return absent
+		}
+	}
+	return err
 }
 
 // Delete removes the row with the given key. If there is none, it returns
@@ -247,16 +349,19 @@ func (t *Table[K, R]) Delete(ctx context.Context, s Session, key gameid.Of[K]) e
 
 // change runs a statement that is to affect the row with the given key.
 func (t *Table[K, R]) change(ctx context.Context, s Session, verb string, key gameid.Of[K], query string, args ...any) error {
+	if err := t.ready(ctx, s.of()); err != nil {
+		return err
+	}
 	what := fmt.Sprintf("%s %s %s", verb, t.name, key)
-	result, err := s.of().exec(ctx, short, what, query, args...)
+	result, err := s.of().ExecKind(ctx, sqldb.Short, what, query, args...)
 	if err != nil {
 		return err
 	}
 	switch n, err := result.RowsAffected(); {
 	case err != nil:
-		return s.of().fault(what, err)
+		return s.of().Fault(what, err)
 	case n == 0:
-		return &opError{what, ErrNotFound}
+		return &sqldb.OpError{What: what, Err: ErrNotFound}
 	case n != 1:
 		return fmt.Errorf("store: %s: the database says that it changed %d rows, want 1", what, n)
 	}
@@ -265,8 +370,11 @@ func (t *Table[K, R]) change(ctx context.Context, s Session, verb string, key ga
 
 // one runs a query for one row. The format and what tell, in an error, which
 // row was looked for.
-func (t *Table[K, R]) one(ctx context.Context, s Session, kind kind, format string, what any, query string, args ...any) (row R, err error) {
-	rows, err := s.of().query(ctx, kind, query, args...)
+func (t *Table[K, R]) one(ctx context.Context, s Session, kind sqldb.Kind, format string, what any, query string, args ...any) (row R, err error) {
+	if err := t.ready(ctx, s.of()); err != nil {
+		return row, err
+	}
+	rows, err := s.of().Query(ctx, kind, query, args...)
 	if err == nil {
 		if err = sql.ErrNoRows; rows.Next() {
 			err = rows.Scan(t.pointers(&row)...)
@@ -275,15 +383,18 @@ func (t *Table[K, R]) one(ctx context.Context, s Session, kind kind, format stri
 		}
 		err = cmp.Or(err, rows.Close())
 	}
-	if err != nil || s.of().db.check != nil {
-		err = s.of().fault(t.name+" "+fmt.Sprintf(format, what), err)
+	if err != nil || s.of().DB().ReadOnly() {
+		err = s.of().Fault(t.name+" "+fmt.Sprintf(format, what), err)
 	}
 	return row, err
 }
 
 // read runs a query and appends its rows to page.
-func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind kind, query string, args ...any) ([]R, error) {
-	rows, err := s.of().query(ctx, kind, query, args...)
+func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind sqldb.Kind, query string, args ...any) ([]R, error) {
+	if err := t.ready(ctx, s.of()); err != nil {
+		return nil, err
+	}
+	rows, err := s.of().Query(ctx, kind, query, args...)
 	if err == nil {
 		var row, zero R
 		dest := t.pointers(&row)
@@ -294,7 +405,7 @@ func (t *Table[K, R]) read(ctx context.Context, s Session, page []R, kind kind, 
 		}
 		err = cmp.Or(err, rows.Err(), rows.Close())
 	}
-	if err := s.of().fault("read "+t.name, err); err != nil {
+	if err := s.of().Fault("read "+t.name, err); err != nil {
 		return nil, err
 	}
 	return page, nil

@@ -9,6 +9,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
 )
 
 // problem is an error as the client sees it, in the form of RFC 9457.
@@ -44,7 +45,7 @@ func problemOf(err error) *problem {
 	if e, ok := errors.AsType[*entity.FieldError](err); ok {
 		return newProblem(http.StatusBadRequest, e.Field, "%s %s", e.Field, e.Reason)
 	}
-	if _, ok := errors.AsType[*store.NumbersError](err); ok { // whatever its cause: no player was made yet
+	if _, ok := errors.AsType[*numbers.Error](err); ok { // whatever its cause: no player was made yet
 		return newProblem(http.StatusServiceUnavailable, "", "no player numbers are left for now, and nothing was changed: try again")
 	}
 	lost, _ := errors.AsType[*gameid.LostError](err)

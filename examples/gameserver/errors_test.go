@@ -11,6 +11,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
 )
 
 func TestProblemOf(t *testing.T) {
@@ -26,8 +27,8 @@ func TestProblemOf(t *testing.T) {
 		{&gameid.ExhaustedError{Server: 1, Cause: cause}, 503, again},
 		{&gameid.LostError{Server: 1}, 503, again},
 		{gameid.ErrClosed, 503, again},
-		{&store.NumbersError{Sequence: "player", Err: fmt.Errorf("%w: %w", store.ErrUnavailable, cause)}, 503, again},
-		{&store.NumbersError{Sequence: "player", Err: store.ErrOutcomeUnknown}, 503, again}, // unknown is which numbers are lost
+		{&numbers.Error{Sequence: "player", Err: fmt.Errorf("%w: %w", store.ErrUnavailable, cause)}, 503, again},
+		{&numbers.Error{Sequence: "player", Err: store.ErrOutcomeUnknown}, 503, again}, // unknown is which numbers are lost
 		{fmt.Errorf("%w: %w", store.ErrUnavailable, cause), 503, again},
 		{fmt.Errorf("%w: %w", store.ErrRetryable, cause), 503, again},
 		{context.DeadlineExceeded, 503, again},

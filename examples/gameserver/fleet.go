@@ -9,26 +9,35 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
 )
 
-// openNode starts the node of the server: with the consent of the fleet
-// registry, if the configuration names one.
+// openNode starts the node of the server, or of any free number of its range:
+// with the consent of the fleet registry, if the configuration names one.
 func (p *process) openNode(ctx context.Context, cfg *config.Config, env func(string) (string, bool), options gameid.Options) error {
 	dsn, err := cfg.Registry.DSN(env)
 	if err != nil {
 		return err
 	}
+	number, numbers := cfg.Server.Number, store.NumberRange(cfg.Server.Numbers)
+	ranged := !number.IsValid()
 	if dsn.IsZero() {
-		p.node, err = p.db.OpenNode(ctx, cfg.Server.Number, options)
+		if ranged {
+			p.node, err = p.db.OpenFreeNode(ctx, numbers, options)
+		} else {
+			p.node, err = p.db.OpenNode(ctx, number, options)
+		}
 		return err
 	}
-	if p.fleet, err = store.OpenFleet(dsn.Reveal()); err != nil {
+	if p.fleet, err = fleet.Open(dsn.Reveal()); err != nil {
 		return err
 	}
-	p.member, err = p.db.JoinFleet(ctx, p.fleet, cfg.Server.Number, options, store.FleetOptions{
-		Name:     cfg.Server.Name,
-		OnChange: func(s store.FleetStatus) { logFleet(p.log, s) },
-	})
+	member := fleet.Options{Name: cfg.Server.Name, OnChange: func(s fleet.Status) { logFleet(p.log, s) }}
+	if ranged {
+		p.member, err = p.fleet.JoinFree(ctx, p.db.Registry(), numbers, options, member)
+	} else {
+		p.member, err = p.fleet.Join(ctx, p.db.Registry(), number, options, member)
+	}
 	if err != nil {
 		return err
 	}
@@ -38,7 +47,7 @@ func (p *process) openNode(ctx context.Context, cfg *config.Config, env func(str
 
 // logFleet reports a change. The game goes on while the fleet registry is away,
 // but somebody should know.
-func logFleet(log *slog.Logger, s store.FleetStatus) {
+func logFleet(log *slog.Logger, s fleet.Status) {
 	level := slog.LevelInfo
 	if s.Err != nil {
 		level = slog.LevelWarn
@@ -46,35 +55,14 @@ func logFleet(log *slog.Logger, s store.FleetStatus) {
 	log.Log(context.Background(), level, "fleet registry", "state", s.State, "older_copy", s.OlderCopy, "err", s.Err)
 }
 
-// fleetCollector shows how the world stands with the fleet registry.
-type fleetCollector struct {
-	status                      func() store.FleetStatus
-	state, heartbeats, failures *prometheus.Desc
-}
-
-func newFleetCollector(status func() store.FleetStatus) *fleetCollector {
-	return &fleetCollector{
-		status: status,
-		state: prometheus.NewDesc("fleet_state",
-			"1 for the state that this world is in at the fleet registry, 0 for the others. All but joined need attention.", []string{"state"}, nil),
-		heartbeats: prometheus.NewDesc("fleet_heartbeats_total", "Reports to the fleet registry.", nil, nil),
-		failures:   prometheus.NewDesc("fleet_heartbeat_failures_total", "Reports to the fleet registry that failed; each is repeated.", nil, nil),
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (c *fleetCollector) Describe(descs chan<- *prometheus.Desc) {
-	descs <- c.state
-	descs <- c.heartbeats
-	descs <- c.failures
-}
-
-// Collect implements prometheus.Collector.
-func (c *fleetCollector) Collect(metrics chan<- prometheus.Metric) {
-	s := c.status()
-	for _, state := range []store.FleetState{store.FleetJoined, store.FleetAway, store.FleetConflict, store.FleetLeft} {
-		metrics <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, boolean(s.State == state), string(state))
-	}
-	metrics <- prometheus.MustNewConstMetric(c.heartbeats, prometheus.CounterValue, float64(s.Heartbeats))
-	metrics <- prometheus.MustNewConstMetric(c.failures, prometheus.CounterValue, float64(s.Failures))
+// newFleetCollector shows how the world stands with the fleet registry.
+func newFleetCollector(status func() fleet.Status) prometheus.Collector {
+	c := &collector[fleet.Status]{state: status}
+	addStates(c, "fleet_state", "1 for the state that this world is in at the fleet registry, 0 for the others. All but joined need attention.",
+		func(s fleet.Status) fleet.State { return s.State }, fleet.Joined, fleet.Away, fleet.Conflict, fleet.Left)
+	c.add(counter, "fleet_heartbeats_total", "Reports to the fleet registry.",
+		func(s fleet.Status) float64 { return float64(s.Heartbeats) })
+	c.add(counter, "fleet_heartbeat_failures_total", "Reports to the fleet registry that failed; each is repeated.",
+		func(s fleet.Status) float64 { return float64(s.Failures) })
+	return c
 }

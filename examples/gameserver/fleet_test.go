@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/store"
+	"mergesafe/store/fleet"
 )
 
 // With a fleet registry a server number that was copied into a second
 // configuration is refused, which the second database alone could not tell.
 func TestFleet(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, fleetDSN string) {
-		fleet, err := store.OpenFleet(fleetDSN)
+		shared, err := fleet.Open(fleetDSN)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer fleet.Close()
-		if err := fleet.CreateSchema(t.Context()); err != nil {
+		defer shared.Close()
+		if err := shared.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		config := func(number int) string {
@@ -38,7 +38,7 @@ func TestFleet(t *testing.T) {
 		if p := launch(t, env, "-config", first); p.wait(t) != exitNotStarted || !strings.Contains(p.log(), "gameid servers claim -name s7 -server 7") {
 			t.Errorf("a number that nobody claimed:\n%s", p.log())
 		}
-		if _, err := fleet.Claim(t.Context(), "s7", 7, store.Note{By: "test"}); err != nil {
+		if _, err := shared.Claim(t.Context(), "s7", 7, fleet.Note{By: "test"}); err != nil {
 			t.Fatal(err)
 		}
 		p := serving(t, env, "-config", first)

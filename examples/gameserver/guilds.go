@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // foundGuild answers POST /guilds {"name", "leader_id"}. The leader becomes
@@ -32,17 +33,17 @@ func (s *server) foundGuild(r *http.Request) (reply, error) {
 	member := entity.GuildMember{Player: leader, Guild: id, Rank: entity.Leader, JoinedAt: now}
 	err = store.Retry(ctx, func() error {
 		return s.db.InTx(ctx, func(tx *store.Tx) error {
-			if err := store.Guilds.Insert(ctx, tx, guild); err != nil {
+			if err := starter.Guilds.Insert(ctx, tx, guild); err != nil {
 				return err
 			}
-			return store.GuildMembers.Insert(ctx, tx, member)
+			return starter.GuildMembers.Insert(ctx, tx, member)
 		})
 	})
 	if errors.Is(err, store.ErrForeignKey) {
 		err = s.public.players.notFound("leader_id", in.Leader)
 	}
 	if err != nil {
-		return reply{}, memberAlready(conflict(err, store.Guilds.Name(), "name", nameTaken(in.Name)), "leader_id", in.Leader)
+		return reply{}, memberAlready(conflict(err, starter.Guilds.Name(), "name", nameTaken(in.Name)), "leader_id", in.Leader)
 	}
 	public := s.public.guild(guild)
 	return reply{http.StatusCreated, "/guilds/" + string(public.ID), public}, nil
@@ -66,10 +67,10 @@ func (s *server) joinGuild(r *http.Request) (reply, error) {
 	}
 	ctx := r.Context()
 	member := entity.GuildMember{Player: player, Guild: guild, Rank: entity.Member, JoinedAt: entity.Time(s.now())}
-	err = store.Retry(ctx, func() error { return store.GuildMembers.Insert(ctx, s.db, member) })
+	err = store.Retry(ctx, func() error { return starter.GuildMembers.Insert(ctx, s.db, member) })
 	if errors.Is(err, store.ErrForeignKey) {
 		// Of the two, which? Not every database says so itself.
-		_, err = store.Guilds.Get(ctx, s.db, guild)
+		_, err = starter.Guilds.Get(ctx, s.db, guild)
 		switch {
 		case err == nil:
 			err = s.public.players.notFound("player_id", in.Player)
@@ -85,7 +86,7 @@ func (s *server) joinGuild(r *http.Request) (reply, error) {
 }
 
 func memberAlready(err error, field, player string) error {
-	return conflict(err, store.GuildMembers.Name(), "PRIMARY",
+	return conflict(err, starter.GuildMembers.Name(), "PRIMARY",
 		newProblem(http.StatusConflict, field, "player %s is in a guild already", player))
 }
 
@@ -104,11 +105,11 @@ func (s *server) guild(r *http.Request) (reply, error) {
 	ctx := r.Context()
 	var view guildView
 	err = s.db.Snapshot(ctx, func(tx *store.Tx) error {
-		guild, err := store.Guilds.Get(ctx, tx, id)
+		guild, err := starter.Guilds.Get(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		members, err := store.GuildMembers.OfGuild(ctx, tx, id)
+		members, err := starter.GuildMembers.OfGuild(ctx, tx, id)
 		view = guildView{s.public.guild(guild), each(members, s.public.member)}
 		return err
 	})

@@ -3,10 +3,10 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 )
 
@@ -59,7 +59,10 @@ func decodeError(err error) error {
 	case io.ErrUnexpectedEOF:
 		return bad("", "the body ends in the middle of its JSON")
 	}
-	return fmt.Errorf("read the body: %w", err)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return newProblem(http.StatusRequestTimeout, "", "the body did not come within %s", requestTimeout)
+	}
+	return bad("", "the body could not be read to its end") // the client ended it, or its framing is wrong
 }
 
 // jsonType names the type of a field in the words of JSON.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,23 +10,25 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/number"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
+	"mergesafe/store/starter"
 )
 
 // openNumbers opens the sequence of the players' numbers: that of the fleet,
 // where there is one, else the share of this server.
 func (p *process) openNumbers(ctx context.Context, server gameid.ServerID) (err error) {
 	const sequence = "player"
-	options := store.NumbersOptions{
+	options := numbers.Options{
 		CheckDigit: true,
 		Reserved:   number.Pretty,
-		InUse:      store.Players.NumbersIn(p.db),
+		InUse:      starter.Players.NumbersIn(p.db),
 	}
 	if p.fleet == nil {
-		p.numbers, err = p.db.OpenNumbers(ctx, server, sequence, options)
+		p.numbers, err = numbers.Open(ctx, p.db.Registry(), server, sequence, options)
 		return err
 	}
 	options.Start = 10_000_000 // of eight digits from the first on, the check digit among them
-	p.numbers, err = p.fleet.OpenNumbers(ctx, sequence, options)
+	p.numbers, err = numbers.OpenShared(ctx, p.fleet, sequence, options)
 	return err
 }
 
@@ -37,37 +38,28 @@ func (s *server) playerByNumber(r *http.Request, text string) (reply, error) {
 	if err != nil {
 		return reply{}, newProblem(http.StatusBadRequest, "number", "%v", err)
 	}
-	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
-		player, err := store.Players.ByNumber(r.Context(), tx, n)
-		if errors.Is(err, store.ErrNotFound) {
-			err = newProblem(http.StatusNotFound, "number", "no player of this world has the number %s", n)
-		}
-		return player, err
+	absent := newProblem(http.StatusNotFound, "number", "no player of this world has the number %s", n)
+	return s.view(r, absent, func(tx *store.Tx) (entity.Player, error) {
+		return starter.Players.ByNumber(r.Context(), tx, n)
 	})
 }
 
-// registerNumbers shows the state of a sequence of numbers.
-func registerNumbers(registry *prometheus.Registry, stats func() store.NumbersStats) {
-	counter := func(name, help string, value func(store.NumbersStats) uint64) {
-		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-			func() float64 { return float64(value(stats())) }))
-	}
-	gauge := func(name, help string, value func(store.NumbersStats) float64) {
-		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
-			func() float64 { return value(stats()) }))
-	}
-	counter("player_numbers_issued_total", "Numbers given to players since the start.",
-		func(s store.NumbersStats) uint64 { return s.Issued })
-	counter("player_numbers_kept_back_total", "Numbers that nobody gets because they are too pretty.",
-		func(s store.NumbersStats) uint64 { return s.Reserved })
-	counter("player_numbers_blocks_total", "Blocks of numbers that were taken from the database.",
-		func(s store.NumbersStats) uint64 { return s.Blocks })
-	counter("player_numbers_failures_total", "Attempts to take a block of numbers that failed; each is repeated.",
-		func(s store.NumbersStats) uint64 { return s.Failures })
-	gauge("player_numbers_left", "Numbers in memory: so many players can still join if the database of the numbers is away.",
-		func(s store.NumbersStats) float64 { return float64(s.Left) })
-	gauge("player_numbers_block_size", "Size of the block of numbers that was taken last.",
-		func(s store.NumbersStats) float64 { return float64(s.Block) })
-	gauge("player_numbers_failing", "1 if the last attempt to take a block of numbers failed.",
-		func(s store.NumbersStats) float64 { return boolean(s.Err != nil) })
+// newNumbersCollector shows the state of a sequence of numbers.
+func newNumbersCollector(stats func() numbers.Stats) prometheus.Collector {
+	c := &collector[numbers.Stats]{state: stats}
+	c.add(counter, "player_numbers_issued_total", "Numbers given to players since the start.",
+		func(s numbers.Stats) float64 { return float64(s.Issued) })
+	c.add(counter, "player_numbers_kept_back_total", "Numbers that nobody gets because they are too pretty.",
+		func(s numbers.Stats) float64 { return float64(s.Reserved) })
+	c.add(counter, "player_numbers_blocks_total", "Blocks of numbers that were taken from the database.",
+		func(s numbers.Stats) float64 { return float64(s.Blocks) })
+	c.add(counter, "player_numbers_failures_total", "Attempts to take a block of numbers that failed; each is repeated.",
+		func(s numbers.Stats) float64 { return float64(s.Failures) })
+	c.add(gauge, "player_numbers_left", "Numbers in memory: so many players can still join if the database of the numbers is away.",
+		func(s numbers.Stats) float64 { return float64(s.Left) })
+	c.add(gauge, "player_numbers_block_size", "Size of the block of numbers that was taken last.",
+		func(s numbers.Stats) float64 { return float64(s.Block) })
+	c.add(gauge, "player_numbers_failing", "1 if the last attempt to take a block of numbers failed.",
+		func(s numbers.Stats) float64 { return boolean(s.Err != nil) })
+	return c
 }

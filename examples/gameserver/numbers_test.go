@@ -15,7 +15,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/number"
-	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // join lets players join, several at once, and returns their numbers, sorted.
@@ -118,7 +120,7 @@ func TestPlayerWithoutNumber(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := entity.Time(s.now())
-			if err := store.Players.Insert(t.Context(), s.db, entity.Player{ID: id, Account: "a", Name: name, Level: 1, CreatedAt: now, UpdatedAt: now}); err != nil {
+			if err := starter.Players.Insert(t.Context(), s.db, entity.Player{ID: id, Account: "a", Name: name, Level: 1, CreatedAt: now, UpdatedAt: now}); err != nil {
 				t.Fatal(err)
 			}
 			var raw map[string]json.RawMessage
@@ -139,7 +141,7 @@ func TestNextNumber(t *testing.T) {
 			bare++
 		}
 		db := openStore(t, dsn)
-		if err := db.CreateSchema(t.Context()); err != nil {
+		if err := storetest.Create(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		id, err := gameid.Make(time.Now().Add(-time.Hour), 1, 1)
@@ -147,7 +149,7 @@ func TestNextNumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := entity.Time(time.Now())
-		err = store.Players.Insert(t.Context(), db, entity.Player{ID: gameid.As[entity.Player](id), Account: "a", Name: "Last", Level: 1,
+		err = starter.Players.Insert(t.Context(), db, entity.Player{ID: gameid.As[entity.Player](id), Account: "a", Name: "Last", Level: 1,
 			CreatedAt: now, UpdatedAt: now, Number: (bare - 1).WithCheck()})
 		if err != nil {
 			t.Fatal(err)
@@ -194,9 +196,9 @@ func TestMerge(t *testing.T) {
 				p.terminate(t)
 			}
 			target := openStore(t, to)
-			for player, err := range store.Players.All(t.Context(), openStore(t, from)) {
+			for player, err := range starter.Players.All(t.Context(), openStore(t, from)) {
 				if err == nil {
-					err = store.Players.Insert(t.Context(), target, player)
+					err = starter.Players.Insert(t.Context(), target, player)
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -229,15 +231,15 @@ func TestFleetAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet, err := store.OpenFleet("mysql:" + dsn)
+	shared, err := fleet.Open("mysql:" + dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer fleet.Close()
-	if err := fleet.CreateSchema(t.Context()); err != nil {
+	defer shared.Close()
+	if err := shared.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fleet.Claim(t.Context(), "s7", 7, store.Note{By: "test"}); err != nil {
+	if _, err := shared.Claim(t.Context(), "s7", 7, fleet.Note{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	config := writeConfigWithKeys(t, 7, sqliteDSN(t), publicKeySection(1, testKey)+fmt.Sprintf("[registry]\ndsn = %q\n", "mysql:"+dsn))
@@ -296,12 +298,12 @@ func TestFleetAway(t *testing.T) {
 // before keeps the numbers that it has.
 func TestFleetNumbers(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, fleetDSN string) {
-		fleet, err := store.OpenFleet(fleetDSN)
+		shared, err := fleet.Open(fleetDSN)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer fleet.Close()
-		if err := fleet.CreateSchema(t.Context()); err != nil {
+		defer shared.Close()
+		if err := shared.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		dsn := sqliteDSN(t)
@@ -313,7 +315,7 @@ func TestFleetNumbers(t *testing.T) {
 		var all []number.Number
 		for i, dsn := range []string{dsn, sqliteDSN(t)} {
 			server := gameid.ServerID(i + 1)
-			if _, err := fleet.Claim(t.Context(), fmt.Sprintf("s%d", server), server, store.Note{By: "test"}); err != nil {
+			if _, err := shared.Claim(t.Context(), fmt.Sprintf("s%d", server), server, fleet.Note{By: "test"}); err != nil {
 				t.Fatal(err)
 			}
 			p := serving(t, nil, "-config", writeConfigWithKeys(t, int(server), dsn, registry))

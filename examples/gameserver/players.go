@@ -8,6 +8,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // createPlayer answers POST /players {"account", "name"}.
@@ -30,7 +31,7 @@ func (s *server) createPlayer(r *http.Request) (reply, error) {
 	if err := player.Validate(); err != nil {
 		return reply{}, err
 	}
-	switch _, err := store.Players.ByName(ctx, s.db, in.Name); {
+	switch _, err := starter.Players.ByName(ctx, s.db, in.Name); {
 	case err == nil:
 		return reply{}, nameTaken(in.Name)
 	case !errors.Is(err, store.ErrNotFound):
@@ -39,9 +40,9 @@ func (s *server) createPlayer(r *http.Request) (reply, error) {
 	if player.Number, err = s.numbers.Next(ctx); err != nil {
 		return reply{}, err
 	}
-	err = store.Retry(ctx, func() error { return store.Players.Insert(ctx, s.db, player) })
+	err = store.Retry(ctx, func() error { return starter.Players.Insert(ctx, s.db, player) })
 	if err != nil {
-		return reply{}, conflict(err, store.Players.Name(), "name", nameTaken(in.Name))
+		return reply{}, conflict(err, starter.Players.Name(), "name", nameTaken(in.Name))
 	}
 	public := s.public.player(player)
 	return reply{http.StatusCreated, "/players/" + string(public.ID), public}, nil
@@ -82,7 +83,7 @@ func (s *server) giveLoot(r *http.Request) (reply, error) {
 			return reply{}, within(fmt.Sprintf("items[%d].", i), err)
 		}
 	}
-	err = store.Retry(ctx, func() error { return store.Items.Insert(ctx, s.db, items...) })
+	err = store.Retry(ctx, func() error { return starter.Items.Insert(ctx, s.db, items...) })
 	if errors.Is(err, store.ErrForeignKey) {
 		err = s.public.players.notFound("id", r.PathValue("id"))
 	}
@@ -114,12 +115,8 @@ func (s *server) player(r *http.Request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
-		player, err := store.Players.Get(r.Context(), tx, id)
-		if errors.Is(err, store.ErrNotFound) {
-			err = s.public.players.notFound("id", r.PathValue("id"))
-		}
-		return player, err
+	return s.view(r, s.public.players.notFound("id", r.PathValue("id")), func(tx *store.Tx) (entity.Player, error) {
+		return starter.Players.Get(r.Context(), tx, id)
 	})
 }
 
@@ -139,31 +136,31 @@ func (s *server) findPlayer(r *http.Request) (reply, error) {
 }
 
 func (s *server) playerByName(r *http.Request, name string) (reply, error) {
-	return s.view(r, func(tx *store.Tx) (entity.Player, error) {
-		player, err := store.Players.ByName(r.Context(), tx, name)
-		if errors.Is(err, store.ErrNotFound) {
-			err = newProblem(http.StatusNotFound, "name", "there is no player named %q", name)
-		}
-		return player, err
+	absent := newProblem(http.StatusNotFound, "name", "there is no player named %q", name)
+	return s.view(r, absent, func(tx *store.Tx) (entity.Player, error) {
+		return starter.Players.ByName(r.Context(), tx, name)
 	})
 }
 
 // view reads the player that find returns, with items and guild, as they are
-// at one moment.
-func (s *server) view(r *http.Request, find func(*store.Tx) (entity.Player, error)) (reply, error) {
+// at one moment. absent is the answer if there is no such player.
+func (s *server) view(r *http.Request, absent error, find func(*store.Tx) (entity.Player, error)) (reply, error) {
 	ctx := r.Context()
 	var view playerView
 	err := s.db.Snapshot(ctx, func(tx *store.Tx) error {
 		player, err := find(tx)
+		if errors.Is(err, store.ErrNotFound) {
+			return absent
+		}
 		if err != nil {
 			return err
 		}
-		items, err := store.Items.OfPlayer(ctx, tx, player.ID)
+		items, err := starter.Items.OfPlayer(ctx, tx, player.ID)
 		if err != nil {
 			return err
 		}
 		view = playerView{publicPlayer: s.public.player(player), Items: each(items, s.public.item)}
-		guild, err := store.Guilds.OfPlayer(ctx, tx, player.ID)
+		guild, err := starter.Guilds.OfPlayer(ctx, tx, player.ID)
 		switch {
 		case err == nil:
 			public := s.public.guild(guild)

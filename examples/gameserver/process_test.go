@@ -20,8 +20,10 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/merge"
+	view "mergesafe/merge/report"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // Two servers live through some play at the same time. Their worlds can be
@@ -71,7 +73,7 @@ func TestTwoServers(t *testing.T) {
 			}
 			if t.Failed() {
 				var text strings.Builder
-				report.WriteText(&text, merge.TextOptions{})
+				view.NewCheck(report).WriteText(&text, view.TextOptions{})
 				t.Log(text.String())
 			}
 		})
@@ -205,7 +207,7 @@ func TestShutdown(t *testing.T) {
 	if s := servers[0]; s.Leased || !s.Holder.IsZero() || s.Name != "s1" {
 		t.Errorf("the lease was not given back: %+v", s)
 	}
-	if aria, err := store.Players.ByName(t.Context(), db, "Aria"); err != nil || aria.ID.Millis() > servers[0].Reserved {
+	if aria, err := starter.Players.ByName(t.Context(), db, "Aria"); err != nil || aria.ID.Millis() > servers[0].Reserved {
 		t.Errorf("%+v, %v; the mark is %d", aria, err, servers[0].Reserved)
 	}
 }
@@ -372,19 +374,19 @@ func storedIDs(t *testing.T, db *store.DB) map[gameid.ID]string {
 		}
 		ids[id] = table
 	}
-	for player, err := range store.Players.All(t.Context(), db) {
+	for player, err := range starter.Players.All(t.Context(), db) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		add(player.ID.ID(), "players")
 	}
-	for item, err := range store.Items.All(t.Context(), db) {
+	for item, err := range starter.Items.All(t.Context(), db) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		add(item.ID.ID(), "items")
 	}
-	for guild, err := range store.Guilds.All(t.Context(), db) {
+	for guild, err := range starter.Guilds.All(t.Context(), db) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -405,11 +407,11 @@ func TestSlowClock(t *testing.T) {
 	p.ask("POST", "/players", `{"account":"a","name":"after"}`, new(any))
 	p.terminate(t)
 	db := openStore(t, dsn)
-	before, err := store.Players.ByName(t.Context(), db, "before")
+	before, err := starter.Players.ByName(t.Context(), db, "before")
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := store.Players.ByName(t.Context(), db, "after")
+	after, err := starter.Players.ByName(t.Context(), db, "after")
 	if err != nil {
 		t.Fatal(err)
 	}

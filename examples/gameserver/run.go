@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -18,6 +19,10 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/numbers"
+	"mergesafe/store/registry"
+	"mergesafe/store/starter"
 )
 
 // The exit codes.
@@ -30,6 +35,8 @@ const (
 const (
 	startTimeout = 30 * time.Second
 	drainTimeout = 15 * time.Second // longer than a request may take
+
+	settingsEvery = 10 * time.Second // the registry reads them about every minute
 )
 
 const usage = `Usage: gameserver [flags]
@@ -129,12 +136,13 @@ func parse(args []string) (options, error) {
 type process struct {
 	db       *store.DB
 	node     *gameid.Node
-	fleet    *store.Fleet  // nil unless the configuration names a fleet registry
-	member   *store.Member // likewise; the node is its
-	numbers  *store.Numbers
+	fleet    *fleet.Fleet  // nil unless the configuration names a fleet registry
+	member   *fleet.Member // the same; it owns the node
+	numbers  *numbers.Sequence
 	listener net.Listener
 	http     *http.Server
 	log      *slog.Logger
+	lossy    []registry.Lossy // as they were logged
 }
 
 // start opens everything. What it opened before something failed it closes.
@@ -173,26 +181,29 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	if p.db, err = store.Open(ctx, dsn.Reveal()); err != nil {
 		return nil, err
 	}
-	if err := p.db.CreateSchema(ctx); err != nil {
+	if err := createTables(ctx, p.db); err != nil {
 		return nil, err
+	}
+	if cfg.AcceptLossyDatabase {
+		p.db.AcceptLossyDatabase()
 	}
 	server := cfg.Server
 	if err := p.openNode(ctx, cfg, env, gameid.Options{MaxSkew: opts.maxSkew, Clock: clock}); err != nil {
 		return nil, err
 	}
-	if err := p.db.Registry().SetName(ctx, server.Number, server.Name); err != nil {
+	number := p.node.Server()
+	if server.Name != "" && server.Number != number { // one of a range
+		server.Name = fmt.Sprintf("%s-%s", server.Name, number)
+	}
+	if err := p.db.Registry().SetName(ctx, number, server.Name); err != nil {
 		return nil, err
 	}
-	if err := p.openNumbers(ctx, server.Number); err != nil {
+	if err := p.openNumbers(ctx, number); err != nil {
 		return nil, err
 	}
 	// Only now: a second process with this configuration shall hear that the
 	// number is taken, not that the address is.
-	address := server.Listen
-	if opts.listen != "" {
-		address = opts.listen
-	}
-	if p.listener, err = net.Listen("tcp", address); err != nil {
+	if p.listener, err = net.Listen("tcp", cmp.Or(opts.listen, server.Listen)); err != nil {
 		return nil, err
 	}
 	now := time.Now
@@ -201,7 +212,7 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 	}
 	handler := newServer(p.db, p.node, p.numbers, public, server.Name, now, log)
 	if p.member != nil {
-		handler.metrics.registry.MustRegister(newFleetCollector(p.member.FleetStatus))
+		handler.metrics.registry.MustRegister(newFleetCollector(p.member.Status))
 	}
 	p.http = &http.Server{
 		Handler:           handler,
@@ -216,7 +227,7 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 		log.Warn("no key for public IDs: players are refused", "config", opts.config, "want",
 			"a [[public_id]] in it, or the environment variable "+config.PublicKeyEnv+"; a key is what \"openssl rand -hex 16\" prints")
 	}
-	log.Info("serving", "server", server.Number, "name", server.Name, "database", p.db.String(), "address", p.listener.Addr().String())
+	log.Info("serving", "server", number, "name", server.Name, "database", p.db.String(), "address", p.listener.Addr().String())
 	return p, nil
 }
 
@@ -244,15 +255,23 @@ func makeDirectory(dsn string) error {
 func (p *process) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- p.http.Serve(p.listener) }()
+	settings := time.NewTicker(settingsEvery)
+	defer settings.Stop()
 	var cause error
-	select {
-	case <-ctx.Done():
-		p.log.Info("stopping")
-	case <-p.node.Done():
-		cause = p.node.Err()
-		p.log.Error("stopping: the node may not mint any more", "err", cause)
-	case cause = <-failed:
-		p.log.Error("stopping: no more connections can be accepted", "err", cause)
+	for running := true; running; {
+		p.warnLossy()
+		select {
+		case <-settings.C:
+			continue
+		case <-ctx.Done():
+			p.log.Info("stopping")
+		case <-p.node.Done():
+			cause = p.node.Err()
+			p.log.Error("stopping: the node may not mint any more", "err", cause)
+		case cause = <-failed:
+			p.log.Error("stopping: no more connections can be accepted", "err", cause)
+		}
+		running = false
 	}
 	return errors.Join(cause, p.stop())
 }
@@ -294,4 +313,15 @@ func (p *process) close() error {
 		errs = append(errs, p.db.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// createTables makes the tables of the game, unless they are there.
+func createTables(ctx context.Context, db *store.DB) error {
+	if err := db.CreateRegistry(ctx); err != nil {
+		return err
+	}
+	if err := numbers.Create(ctx, db.Registry()); err != nil {
+		return err
+	}
+	return starter.Create(ctx, db)
 }

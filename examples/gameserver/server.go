@@ -11,6 +11,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
 )
 
 const (
@@ -27,7 +28,7 @@ type server struct {
 	players *gameid.Generator[entity.Player]
 	items   *gameid.Generator[entity.Item]
 	guilds  *gameid.Generator[entity.Guild]
-	numbers *store.Numbers
+	numbers *numbers.Sequence
 	public  *publicIDs // nil without a key: then nothing is served to players
 	now     func() time.Time
 	log     *slog.Logger
@@ -36,7 +37,7 @@ type server struct {
 }
 
 // newServer returns the server of a world. Without keys, public is nil.
-func newServer(db *store.DB, node *gameid.Node, numbers *store.Numbers, public *publicIDs, name string, now func() time.Time, log *slog.Logger) *server {
+func newServer(db *store.DB, node *gameid.Node, numbers *numbers.Sequence, public *publicIDs, name string, now func() time.Time, log *slog.Logger) *server {
 	s := &server{
 		db:      db,
 		node:    node,
@@ -50,7 +51,7 @@ func newServer(db *store.DB, node *gameid.Node, numbers *store.Numbers, public *
 		metrics: newMetrics(db, node, public, name),
 		mux:     http.NewServeMux(),
 	}
-	registerNumbers(s.metrics.registry, numbers.Stats)
+	s.metrics.registry.MustRegister(newNumbersCollector(numbers.Stats))
 	for pattern, answer := range map[string]endpoint{
 		"POST /players":             s.createPlayer,
 		"GET /players":              s.findPlayer,

@@ -25,6 +25,9 @@ import (
 	"mergesafe/gameid/gameidtest"
 	"mergesafe/number"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // testServer is a game server within the test.
@@ -45,7 +48,7 @@ func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, opts game
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	if err := db.CreateSchema(ctx); err != nil {
+	if err := storetest.Create(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	if reserver == nil {
@@ -62,7 +65,7 @@ func newTestServer(t *testing.T, dsn string, reserver gameid.Reserver, opts game
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { node.Close() })
-	numbers, err := db.OpenNumbers(ctx, 7, "player", store.NumbersOptions{CheckDigit: true})
+	numbers, err := numbers.Open(ctx, db.Registry(), 7, "player", numbers.Options{CheckDigit: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func TestPlay(t *testing.T) {
 			t.Errorf("the new player (-want +got):\n%s", diff)
 		}
 		ariaID, boID := opened(t, s.public.players, aria.ID), opened(t, s.public.players, bo.ID)
-		row, err := store.Players.Get(t.Context(), s.db, ariaID)
+		row, err := starter.Players.Get(t.Context(), s.db, ariaID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -409,7 +412,7 @@ func (r *shakyReserver) Load(ctx context.Context, server gameid.ServerID) (gamei
 // Without a reservation there are no IDs: 503, until there are again.
 func TestNoMoreIDs(t *testing.T) {
 	registry := &shakyReserver{Memory: gameidtest.NewMemory()}
-	s := newTestServer(t, sqliteDSN(t), registry, gameid.Options{Window: 200 * time.Millisecond})
+	s := newTestServer(t, sqliteDSN(t), registry, gameid.Options{Window: time.Second})
 	var n int
 	create := func() int {
 		n++

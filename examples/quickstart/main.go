@@ -12,6 +12,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 func main() {
@@ -26,7 +27,10 @@ func run(ctx context.Context, dsn string) error {
 		return err
 	}
 	defer db.Close()
-	if err := db.CreateSchema(ctx); err != nil {
+	if err := db.CreateRegistry(ctx); err != nil {
+		return err
+	}
+	if err := starter.Create(ctx, db); err != nil { // or tables of your own
 		return err
 	}
 
@@ -55,13 +59,13 @@ func run(ctx context.Context, dsn string) error {
 
 	// Both, or neither. loot[0].ID would not compile in place of hero.ID.
 	err = db.InTx(ctx, func(tx *store.Tx) error {
-		if err := store.Players.Insert(ctx, tx, hero); err != nil {
+		if err := starter.Players.Insert(ctx, tx, hero); err != nil {
 			return err
 		}
-		return store.Items.Insert(ctx, tx, loot...)
+		return starter.Items.Insert(ctx, tx, loot...)
 	})
 	if errors.Is(err, store.ErrDuplicate) {
-		hero, err = store.Players.ByName(ctx, db, "aria") // she was here before
+		hero, err = starter.Players.ByName(ctx, db, "aria") // she was here before
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // What the README shows is what compiles and runs here.
@@ -36,11 +37,11 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	hero, err := store.Players.ByName(t.Context(), db, "ARIA")
+	hero, err := starter.Players.ByName(t.Context(), db, "ARIA")
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := store.Items.Count(t.Context(), db)
+	items, err := starter.Items.Count(t.Context(), db)
 	if err != nil || items != 3 || hero.ID.Server() != 7 {
 		t.Errorf("%d items of %+v, %v", items, hero, err)
 	}

@@ -6,9 +6,11 @@ import (
 	"os"
 	"time"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // merge makes a copy of one world, merges another one into it, and shows how
@@ -26,13 +28,13 @@ func (s *story) merge(ctx context.Context, into, from, merged *world) error {
 	if len(plan.Refusals) > 0 {
 		return fmt.Errorf("the merge of %s into %s is refused: %s", from.name, merged.name, plan.Refusals[0])
 	}
-	s.say("   plan    %s rows in %d tables, %d renames; nothing stands against it", thousands(plan.Rows()), len(plan.Tables), len(plan.Renames))
+	s.say("   plan    %s rows in %d tables, %d renames; nothing stands against it", printable.Number(plan.Rows()), len(plan.Tables), len(plan.Renames))
 	began := time.Now()
 	result, err := transfer.Apply(ctx, plan, target, sources, transfer.Options{})
 	if err != nil {
 		return err
 	}
-	s.say("   apply   %s rows copied, in %.1f s", thousands(result.Rows), time.Since(began).Seconds())
+	s.say("   apply   %s rows copied, in %.1f s", printable.Number(result.Rows), time.Since(began).Seconds())
 	proof, err := transfer.Verify(ctx, plan, target, sources, transfer.Options{})
 	if err != nil {
 		return err
@@ -41,7 +43,7 @@ func (s *story) merge(ctx context.Context, into, from, merged *world) error {
 	for _, t := range proof.Tables {
 		rows += t.Rows
 	}
-	s.say("   verify  %s: %s rows, all those of %s and of %s, each as it was", proof.Verdict, thousands(rows), into.name, from.name)
+	s.say("   verify  %s: %s rows, all those of %s and of %s, each as it was", proof.Verdict, printable.Number(rows), into.name, from.name)
 	if proof.Verdict != merge.Pass {
 		return fmt.Errorf("the proof of the merge says %s, and the story wants %s", proof.Verdict, merge.Pass)
 	}
@@ -67,21 +69,21 @@ func (s *story) nothingChanged(ctx context.Context, from, merged *world) error {
 		return err
 	}
 	defer db.Close()
-	player, err := store.Players.ByNumber(ctx, db, from.lastNumber)
+	player, err := starter.Players.ByNumber(ctx, db, from.lastNumber)
 	if err != nil {
 		return fmt.Errorf("the player with the number %s: %w", from.lastNumber.Spaced(), err)
 	}
-	s.say("   number  %s is still %s, of level %d with %s gold", from.lastNumber.Spaced(), player.Name, player.Level, thousands(player.Gold))
+	s.say("   number  %s is still %s, of level %d with %s gold", from.lastNumber.Spaced(), player.Name, player.Level, printable.Number(player.Gold))
 	link := s.items.Seal(from.lastItem) // as players have seen it on s2
 	id, err := s.items.Open(link)
 	if err != nil {
 		return err
 	}
-	item, err := store.Items.Get(ctx, db, id)
+	item, err := starter.Items.Get(ctx, db, id)
 	if err != nil {
 		return fmt.Errorf("the item behind %s: %w", link, err)
 	}
-	owner, err := store.Players.Get(ctx, db, item.Owner)
+	owner, err := starter.Players.Get(ctx, db, item.Owner)
 	if err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (s *story) together(ctx context.Context, merged *world) error {
 	if err != nil {
 		return err
 	}
-	s.say("\n   Players who joined on s2 own %s items that server 1 made, and %s guilds have members", thousands(loot), thousands(guilds))
+	s.say("\n   Players who joined on s2 own %s items that server 1 made, and %s guilds have members", printable.Number(loot), printable.Number(guilds))
 	s.say("   from both worlds.")
 	return nil
 }

@@ -13,9 +13,12 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/report"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // story is told once.
@@ -112,7 +115,7 @@ func (s *story) tell(ctx context.Context) error {
 		return fmt.Errorf("the check of s1 and s3 says %s, with %d server numbers and %d keys in conflict, and the story wants %s, 1 and some",
 			report.Verdict, conflicts, collisions, merge.Fail)
 	}
-	s.say("\n   A merge would have met %s keys twice: one row of each pair is lost, or the merge breaks", thousands(collisions))
+	s.say("\n   A merge would have met %s keys twice: one row of each pair is lost, or the merge breaks", printable.Number(collisions))
 	s.say("   off half-way. Now it is known beforehand, and why: one number for two worlds.")
 
 	s.say("\n6. THE MERGE\n")
@@ -163,6 +166,11 @@ func (s *story) play(ctx context.Context, worlds ...*world) error {
 			return err
 		}
 	}
+	for _, w := range worlds {
+		if err := w.follow(ctx); err != nil {
+			return err
+		}
+	}
 	const saveEvery = 250
 	clock := time.NewTicker(time.Millisecond)
 	defer clock.Stop()
@@ -203,12 +211,12 @@ func (s *story) inventory(ctx context.Context, w *world) error {
 	var counts []any
 	for _, table := range []interface {
 		Count(context.Context, store.Session) (int64, error)
-	}{store.Players, store.Items, store.Guilds, store.GuildMembers} {
+	}{starter.Players, starter.Items, starter.Guilds, starter.GuildMembers} {
 		n, err := table.Count(ctx, w.db)
 		if err != nil {
 			return err
 		}
-		counts = append(counts, thousands(n))
+		counts = append(counts, printable.Number(n))
 	}
 	s.say("   %-6s %6d %9s %9s %9s %9s   %s", append(append([]any{w.name, w.number}, counts...), w.path())...)
 	return nil
@@ -222,7 +230,7 @@ func (s *story) takeApart(id gameid.ID) {
 	s.say("      |           |     |")
 	s.say("      |           |     sequence: %d, one of up to 65,536 in this millisecond", id.Sequence())
 	s.say("      |           server: %d, so s1 made it, in whatever database it lies later", id.Server())
-	s.say("      time: %s ms since 2025-01-01, which is %s UTC", thousands(id.Millis()), id.Time().Format("2006-01-02 15:04:05.000"))
+	s.say("      time: %s ms since 2025-01-01, which is %s", printable.Number(id.Millis()), printable.Time(id.Time()))
 }
 
 // check runs the merge check and shows its report.
@@ -236,19 +244,19 @@ func (s *story) check(ctx context.Context, worlds ...*world) (_ *merge.Report, e
 		defer func() { err = errors.Join(err, source.Close()) }()
 		sources = append(sources, source)
 	}
-	report, err := merge.Check(ctx, sources, merge.Options{Samples: 2})
+	checked, err := merge.Check(ctx, sources, merge.Options{Samples: 2})
 	if err != nil {
 		return nil, err
 	}
 	const indent = "   | "
 	var text bytes.Buffer
-	if err := report.WriteText(&text, merge.TextOptions{Width: 100 - len(indent)}); err != nil {
+	if err := report.NewCheck(checked).WriteText(&text, report.TextOptions{Width: 100 - len(indent)}); err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(text.String()) {
 		s.say("%s", strings.TrimRight(indent+line, " \n"))
 	}
-	return report, nil
+	return checked, nil
 }
 
 // count adds up what a rule found in all tables.
@@ -259,14 +267,4 @@ func count(r *merge.Report, code string) (n int64) {
 		}
 	}
 	return n
-}
-
-// thousands writes n, which is not negative, with a comma at every third
-// digit.
-func thousands(n int64) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

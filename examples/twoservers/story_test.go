@@ -14,11 +14,14 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/number"
 	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // tell runs the program in the working directory.
@@ -68,7 +71,7 @@ func TestStory(t *testing.T) {
 			if err := db.Get(t.Context(), &n, "SELECT COUNT(*) FROM "+table); err != nil {
 				t.Fatal(err)
 			}
-			counts = append(counts, thousands(n))
+			counts = append(counts, printable.Number(n))
 			sum += n
 		}
 		line := regexp.MustCompile(`\n   ` + name + ` +[12] +` + strings.Join(counts, " +") + ` +data/` + name + `\.db\n`)
@@ -87,7 +90,7 @@ func TestStory(t *testing.T) {
 	if err := open(t, "s1").Get(t.Context(), &n, "SELECT COUNT(*) FROM items WHERE id = ?", id); err != nil || n != 1 {
 		t.Errorf("%s: %d rows, %v", id, n, err)
 	}
-	for _, want := range []string{fmt.Sprintf("sequence: %d,", id.Sequence()), "server: 1,", thousands(id.Millis()) + " ms since", id.Time().Format("15:04:05.000")} {
+	for _, want := range []string{fmt.Sprintf("sequence: %d,", id.Sequence()), "server: 1,", printable.Number(id.Millis()) + " ms since", id.Time().Format("15:04:05.000")} {
 		if !strings.Contains(story, want) {
 			t.Errorf("the story does not say %q", want)
 		}
@@ -104,7 +107,7 @@ func TestStory(t *testing.T) {
 	for i, name := range []string{"s1", "s2"} {
 		n, err := number.ParseChecked(shown[2+i])
 		if err == nil {
-			_, err = store.Players.ByNumber(t.Context(), open(t, name), n)
+			_, err = starter.Players.ByNumber(t.Context(), open(t, name), n)
 		}
 		if err != nil {
 			t.Error(err)
@@ -121,7 +124,7 @@ func TestStory(t *testing.T) {
 		t.Errorf("s1 and s3: %s, %d and %d; %d keys are in both", report.Verdict,
 			count(report, merge.CodeServerConflict), count(report, merge.CodeKeyCollision), collisions)
 	}
-	if want := fmt.Sprintf("would have met %s keys twice", thousands(collisions)); !strings.Contains(story, want) {
+	if want := fmt.Sprintf("would have met %s keys twice", printable.Number(collisions)); !strings.Contains(story, want) {
 		t.Errorf("the story does not say %q", want)
 	}
 	for _, want := range []string{"| PASS  nothing stands against", "| FAIL  ", "server-conflict", "key-collision", "Next steps"} {
@@ -157,10 +160,10 @@ func testMerged(t *testing.T, story string) {
 		return n
 	}
 	s1, s2 := rows("s1", ""), rows("s2", "")
-	if got := find(`plan +([0-9,]+) rows in 4 tables`)[0]; got != thousands(s2) {
+	if got := find(`plan +([0-9,]+) rows in 4 tables`)[0]; got != printable.Number(s2) {
 		t.Errorf("planned are %s rows, and s2 has %d", got, s2)
 	}
-	if got := find(`verify +PASS: ([0-9,]+) rows`)[0]; got != thousands(s1+s2) {
+	if got := find(`verify +PASS: ([0-9,]+) rows`)[0]; got != printable.Number(s1+s2) {
 		t.Errorf("verified are %s rows, of %d and %d", got, s1, s2)
 	}
 	if merged := rows("merged", ""); merged < s1+s2+15_000 {
@@ -186,7 +189,7 @@ func testMerged(t *testing.T, story string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if player, err := store.Players.ByNumber(t.Context(), db, n); err != nil || player.Name != said[1] || player.ID.Server() != 2 {
+	if player, err := starter.Players.ByNumber(t.Context(), db, n); err != nil || player.Name != said[1] || player.ID.Server() != 2 {
 		t.Errorf("%s is %+v, %v; the story says %s", n, player, err, said[1])
 	}
 	find(`link +[0-9a-f]{20} still leads to an item, which \S+\.s2 owns`)
@@ -348,7 +351,7 @@ func TestRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := foreign.CreateSchema(t.Context()); err != nil {
+	if err := storetest.Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
 	foreign.Close()
@@ -447,8 +450,8 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 59541163151: "59,541,163,151"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
+		if got := printable.Number(n); got != want {
+			t.Errorf("printable.Number(%d) = %q, want %q", n, got, want)
 		}
 	}
 }

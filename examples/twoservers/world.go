@@ -9,8 +9,11 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/gameid/gameidtest"
 	"mergesafe/number"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
+	"mergesafe/store/starter"
 )
 
 // world is one game world with its server. Between two beats of the game it
@@ -24,7 +27,7 @@ type world struct {
 	players *gameid.Generator[entity.Player]
 	items   *gameid.Generator[entity.Item]
 	guilds  *gameid.Generator[entity.Guild]
-	numbers *store.Numbers
+	numbers *numbers.Sequence
 
 	dice     *rand.Rand // the same in every run: only IDs and times differ
 	joined   []gameid.Of[entity.Player]
@@ -56,27 +59,55 @@ func (w *world) adopt(others ...*world) {
 	}
 }
 
+// open opens the node. A node begins one window ahead of the clock, and its
+// times are those of the clock only later. The story does not wait so long: it
+// puts the clock of the node forward; see follow.
+func (w *world) open(ctx context.Context) (err error) {
+	const window = 10 * time.Second
+	clock := gameidtest.NewClock()
+	w.node, err = w.db.OpenNode(ctx, w.number, gameid.Options{Window: window, Clock: clock})
+	clock.Step(window)
+	return err
+}
+
+// follow returns when the node has seen that its clock was put forward, with its
+// next renewal. What worlds mint at the same time then has the same times, as it
+// has in a game.
+func (w *world) follow(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for w.node.Stats().ClockSteps == 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // start starts the world's server.
 func (w *world) start(ctx context.Context) (err error) {
 	if w.db, err = store.Open(ctx, w.dsn()); err != nil {
 		return err
 	}
-	if err = mark(ctx, w.db); err == nil {
-		err = w.db.CreateSchema(ctx)
-	}
-	if err == nil {
-		w.node, err = w.db.OpenNode(ctx, w.number, gameid.Options{})
-	}
-	if err == nil {
-		err = w.db.Registry().SetName(ctx, w.number, w.name)
-	}
-	if err == nil {
-		// At this pace a block of the usual size would last for milliseconds.
-		w.numbers, err = w.db.OpenNumbers(ctx, w.number, "player", store.NumbersOptions{CheckDigit: true, MinBlock: 1000})
-	}
-	if err != nil {
-		w.stop()
-		return err
+	for _, step := range []func() error{
+		func() error { return mark(ctx, w.db) },
+		func() error { return w.db.CreateRegistry(ctx) },
+		func() error { return numbers.Create(ctx, w.db.Registry()) },
+		func() error { return starter.Create(ctx, w.db) },
+		func() error { return w.open(ctx) },
+		func() error { return w.db.Registry().SetName(ctx, w.number, w.name) },
+		func() (err error) {
+			// At this pace a block of the usual size would last for milliseconds.
+			w.numbers, err = numbers.Open(ctx, w.db.Registry(), w.number, "player", numbers.Options{CheckDigit: true, MinBlock: 1000})
+			return err
+		},
+	} {
+		if err := step(); err != nil {
+			w.stop()
+			return err
+		}
 	}
 	w.players = gameid.NewGenerator[entity.Player](w.node)
 	w.items = gameid.NewGenerator[entity.Item](w.node)
@@ -201,16 +232,16 @@ func (w *world) takeLoner() gameid.Of[entity.Player] {
 // save stores what has happened since the last time, all of it or nothing.
 func (w *world) save(ctx context.Context) error {
 	err := w.db.InTx(ctx, func(tx *store.Tx) error {
-		if err := store.Players.Insert(ctx, tx, w.newPlayers...); err != nil {
+		if err := starter.Players.Insert(ctx, tx, w.newPlayers...); err != nil {
 			return err
 		}
-		if err := store.Items.Insert(ctx, tx, w.newItems...); err != nil {
+		if err := starter.Items.Insert(ctx, tx, w.newItems...); err != nil {
 			return err
 		}
-		if err := store.Guilds.Insert(ctx, tx, w.newGuilds...); err != nil {
+		if err := starter.Guilds.Insert(ctx, tx, w.newGuilds...); err != nil {
 			return err
 		}
-		return store.GuildMembers.Insert(ctx, tx, w.newMembers...)
+		return starter.GuildMembers.Insert(ctx, tx, w.newMembers...)
 	})
 	w.newPlayers, w.newItems, w.newGuilds, w.newMembers = w.newPlayers[:0], w.newItems[:0], w.newGuilds[:0], w.newMembers[:0]
 	return err

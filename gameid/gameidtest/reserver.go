@@ -45,7 +45,7 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 
 	t.Run("no row", func(t *testing.T) {
 		rec := load(t, open(t), server)
-		if rec.Epoch != 0 || rec.Reserved != 0 || rec.Floor != 0 || !rec.Holder.IsZero() {
+		if rec.Epoch != 0 || rec.Reserved != 0 || rec.Floor != 0 || rec.Window != 0 || !rec.Holder.IsZero() {
 			t.Errorf("Load without a row: %+v", rec)
 		}
 		if d := time.Since(rec.Now).Abs(); d > time.Minute {
@@ -54,7 +54,7 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 	})
 	t.Run("round trip", func(t *testing.T) {
 		r := open(t)
-		claim := gameid.Claim{Reserved: gameid.MaxMillis, Holder: holder("a"), Lease: time.Hour}
+		claim := gameid.Claim{Reserved: gameid.MaxMillis, Window: time.Hour + time.Millisecond, Holder: holder("a"), Lease: time.Hour}
 		if !set(t, r, server, at(0, ""), claim) {
 			t.Fatal("the first claim was refused")
 		}
@@ -66,7 +66,7 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 		if rec.Holder != claim.Holder {
 			t.Errorf("holder %+v, wrote %+v", rec.Holder, claim.Holder)
 		}
-		if rec.Epoch != 1 || rec.Reserved != gameid.MaxMillis {
+		if rec.Epoch != 1 || rec.Reserved != gameid.MaxMillis || rec.Window != claim.Window {
 			t.Errorf("got %+v", rec)
 		}
 		if left := rec.LeaseUntil.Sub(rec.Now); left > time.Hour || left < time.Hour-time.Minute {
@@ -125,6 +125,39 @@ func TestReserver(t *testing.T, open func(t *testing.T) gameid.Reserver) {
 		rec := load(t, r, server)
 		if rec.Reserved != 400 || !rec.Holder.IsZero() || rec.LeaseUntil.After(rec.Now) {
 			t.Errorf("after the release: %+v", rec)
+		}
+	})
+	t.Run("the window is the largest of all claims", func(t *testing.T) {
+		r, largest := open(t), time.Duration(0)
+		for epoch, window := range []time.Duration{10 * time.Second, 100 * time.Millisecond, 48 * time.Hour, 0, 1234567 * time.Millisecond} {
+			row, claim := load(t, r, server), gameid.Claim{Reserved: 1000, Window: window}
+			if epoch%2 == 0 {
+				claim.Holder, claim.Lease = holder("a"), time.Hour
+			}
+			if !set(t, r, server, row, claim) {
+				t.Fatal("the claim was refused")
+			}
+			largest = max(largest, window)
+			if got := load(t, open(t), server).Window; got != largest {
+				t.Errorf("the row tells a window of %s, the largest claim was of %s", got, largest)
+			}
+		}
+	})
+	t.Run("a node claims with the largest window", func(t *testing.T) {
+		const large = 20 * time.Second
+		for _, window := range []time.Duration{large, time.Second} {
+			node, err := gameid.OpenNode(t.Context(), server, open(t), gameid.Options{Window: window})
+			if err != nil {
+				t.Fatal(err)
+			}
+			live, mark := load(t, open(t), server), node.Stats().Mark
+			if err := node.Close(); err != nil {
+				t.Fatal(err)
+			}
+			closed := load(t, open(t), server)
+			if live.Window != large || closed.Window != large || mark.Sub(live.Now) < large-time.Second {
+				t.Errorf("opened with a window of %s, the row tells %s, and %s when it is closed", window, live.Window, closed.Window)
+			}
 		}
 	})
 	t.Run("servers do not mix", func(t *testing.T) {

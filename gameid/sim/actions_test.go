@@ -12,6 +12,7 @@ import (
 type action struct {
 	weight int
 	copies bool // it makes a database forget, or two of one
+	clocks bool // it makes a clock wrong
 	do     func(*world) bool
 }
 
@@ -29,16 +30,17 @@ func actions() []action {
 		{weight: 2, do: (*world).someStop},
 		{weight: 10, do: (*world).someCrash},
 		{weight: 8, do: (*world).someFreeze},
-		{weight: 10, do: (*world).stepClock},
-		{weight: 3, do: (*world).jumpClock},
-		{weight: 5, do: (*world).runClock},
-		{weight: 3, do: (*world).stepDatabaseClock},
+		{weight: 10, clocks: true, do: (*world).stepClock},
+		{weight: 3, clocks: true, do: (*world).jumpClock},
+		{weight: 5, clocks: true, do: (*world).runClock},
+		{weight: 3, clocks: true, do: (*world).stepDatabaseClock},
 		{weight: 8, do: (*world).databaseDown},
 		{weight: 10, do: (*world).changeWeather},
 		{weight: 8, do: (*world).inspect},
 		{weight: 10, copies: true, do: (*world).copyDatabase},
 		{weight: 6, copies: true, do: (*world).restoreDatabase},
 		{weight: 6, copies: true, do: (*world).loseRow},
+		{weight: 10, copies: true, do: (*world).loseCommits},
 		{weight: 2, copies: true, do: (*world).cloneDatabase},
 		{weight: 3, copies: true, do: (*world).moveProcess},
 	}
@@ -155,7 +157,7 @@ func (w *world) startOne(db *database, machine int) {
 	if w.plan.skew > 0 {
 		wall = wall.Add(time.Duration(w.rnd.Int64N(int64(2*w.plan.skew))) - w.plan.skew)
 	}
-	if w.chance(0.05) {
+	if !w.plan.rightClocks && w.chance(0.05) {
 		wall = wall.Add(w.step(w.plan.opts.MaxSkew * 2))
 		w.fault("process started with a wrong clock")
 		w.clocksWrong = true
@@ -241,7 +243,7 @@ func (w *world) someFreeze() bool {
 	defer w.mu.Unlock()
 	// A suspended machine fires no timers, which cannot be had here: with a
 	// clock that stands still, who waits for it would wake in vain all the time.
-	suspend := w.chance(0.5) && len(p.minters) == 0
+	suspend := w.chance(0.5) && len(p.minters) == 0 && !w.plan.rightClocks
 	if suspend {
 		w.fault("machine suspended")
 		w.clocksWrong = true
@@ -433,6 +435,24 @@ func (w *world) loseRow() bool {
 	return true
 }
 
+// loseCommits lets a database forget the last claims that it confirmed.
+func (w *world) loseCommits() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	db := pick(w, w.dbs...)
+	if len(db.before) == 0 {
+		return false
+	}
+	w.fault("commits lost")
+	db.row = db.before[max(0, len(db.before)-1-w.rnd.IntN(4))].row
+	db.before, db.rewound = nil, time.Now()
+	db.forget(db.row.reserved)
+	w.log(nil, "database %d loses commits: epoch %d, mark %d", db.name, db.row.epoch, db.row.reserved)
+	return true
+}
+
+// cloneDatabase makes a second database, from what the first one is or was: a
+// replica that is promoted. The first one may be away then.
 func (w *world) cloneDatabase() bool {
 	if len(w.dbs) >= 3 {
 		return false
@@ -443,8 +463,13 @@ func (w *world) cloneDatabase() bool {
 	w.fault("database cloned")
 	db := w.addDatabase()
 	db.clock = of.clock
-	db.become(of.copy())
-	w.log(nil, "database %d is cloned: %d", of.name, db.name)
+	if is := of.copy(); len(of.copies) > 0 && w.chance(0.5) {
+		db.become(pick(w, of.copies...))
+	} else {
+		db.become(is)
+	}
+	of.down = of.down || w.chance(0.5)
+	w.log(nil, "database %d is cloned: %d; it is away: %t", of.name, db.name, of.down)
 	return true
 }
 

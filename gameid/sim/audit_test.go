@@ -32,27 +32,38 @@ func (p *process) String() string {
 	return fmt.Sprintf("process %d", p.id)
 }
 
-// minReach is the least that a node reserves beyond what was used, in
-// milliseconds.
-const minReach = 64
+// minReach is what a node whose clock was set back reserves at once, minStep how
+// much it wants to gain otherwise; in milliseconds.
+const minReach, minStep = 64, 16
+
+// longestWait is how long a node may wait for a clock that is only adjusted, or
+// runs slow.
+const longestWait = 200 * time.Millisecond
 
 // asks looks at a claim when the node makes it. The world's mutex is held.
 func (p *process) asks(c gameid.Claim) {
 	rec, opts := p.conn.loaded, p.opts
-	most := max(p.conn.asked, rec.Reserved)
+	if p.window = max(opts.Window, p.window, rec.Window); c.Window != p.window {
+		p.violates("window: it claims with %s, want %s", c.Window, p.window)
+	}
+	p.w.widest = max(p.w.widest, p.window)
+	mark := max(p.conn.asked, rec.Reserved)
+	least := p.clock.now() + p.window.Milliseconds()
 	if p.state == opening {
 		old := max(rec.Reserved, rec.Floor, 0)
-		most = old + minReach
-		p.clock.claiming(old)
+		mark = max(old, rec.begin)
+		p.clock.claiming(mark)
 		if off := p.off(); off > opts.MaxSkew {
 			p.violates("clock: it opens although its clock is %s off, more than %s", off, opts.MaxSkew)
 		}
-		if ahead := gameid.TimeOf(old).Sub(latest(p.clock.shown, rec.Now)); ahead > opts.MaxSkew {
-			p.violates("mark: it opens although the mark is %s ahead, more than %s", ahead, opts.MaxSkew)
+		if ahead := gameid.TimeOf(old).Sub(latest(p.clock.compared, rec.Now)); ahead > p.markLimit() {
+			p.violates("mark: it opens although the mark is %s ahead, more than %s", ahead, p.markLimit())
 		}
 	}
-	most = max(most, p.clock.frontier()+opts.Window.Milliseconds())
-	least := p.clock.now() + opts.Window.Milliseconds()
+	most := max(p.clock.horizon(p.window), p.conn.asked, rec.Reserved)
+	if mark+minStep > least+minReach || p.state == opening && p.w.clocksWrong {
+		most = max(most, mark+minReach) // a clock was set back
+	}
 	if c.Reserved > most || c.Reserved < least {
 		p.violates("reserve: it reserves up to %d, allowed is %d to %d", c.Reserved, least, most)
 	}
@@ -63,16 +74,22 @@ func (p *process) asks(c gameid.Claim) {
 // node read it, at some moment since it had asked for it.
 func (p *process) off() time.Duration {
 	registry := p.conn.loaded.Now
-	ahead, behind := p.clock.shown.Sub(registry)-p.conn.took, registry.Sub(p.clock.shown)
+	ahead, behind := p.clock.compared.Sub(registry)-p.conn.took, registry.Sub(p.clock.compared)
 	return max(ahead, behind)
 }
 
+// markLimit is how far the mark may be ahead when the node is opened.
+func (p *process) markLimit() time.Duration {
+	return max(p.opts.MaxSkew, 2*max(p.conn.loaded.Window, p.opts.Window))
+}
+
 // account looks at a claim that is being carried out. basis is what p had read
-// before it made the claim, starting whether it was opening its node. The
-// world's mutex is held.
-func (db *database) account(p *process, basis view, starting bool, c gameid.Claim) {
+// before it made the claim, starting whether it was opening its node, asked when
+// it decided on it. The world's mutex is held.
+func (db *database) account(p *process, basis view, starting bool, asked time.Time, c gameid.Claim) {
 	w := db.w
 	holder, mark := w.tokens[db.row.holder.Token], db.row.reserved
+	use := int64(0)
 	own, back := holder == p, c.Holder.IsZero()
 	// After a restore the epoch comes round again: a claim that was made before
 	// it may fit to a row that is another one.
@@ -87,7 +104,8 @@ func (db *database) account(p *process, basis view, starting bool, c gameid.Clai
 			p.violates("compare-and-set: it read the mark %d, but writes over %d", basis.Reserved, db.row.reserved)
 		}
 		mark = max(basis.Reserved, basis.Floor)
-		p.base = mark
+		p.base, p.begun = max(mark, basis.begin), basis.read
+		use = p.base + 1
 	default:
 		p.violates("compare-and-set: it writes over the row of %s", holder)
 	}
@@ -111,14 +129,14 @@ func (db *database) account(p *process, basis view, starting bool, c gameid.Clai
 	if c.Reserved < mark {
 		p.violates("mark: it lowers the mark from %d to %d", mark, c.Reserved)
 	}
-	db.grant(p, mark+1, c.Reserved)
+	db.grant(&grant{p: p, from: mark + 1, use: max(use, mark+1), to: c.Reserved, asked: asked})
 }
 
 // opened looks at how OpenNode ended.
 func (w *world) opened(p *process, took time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if most := 8 * p.opts.Timeout; took > most {
+	if most := 8*p.opts.Timeout + 4*longestWait; took > most {
 		p.violates("time: OpenNode took %s, at most %s is allowed", took, most)
 	}
 	if err == nil {
@@ -165,6 +183,11 @@ func (w *world) returned(p *process, c call) {
 	// as the call to it. A wait for the clock ends a millisecond late.
 	full := time.Duration((max(c.size, 1)+c.rivals)>>gameid.SequenceBits+2) * time.Millisecond
 	most := p.opts.Timeout + full*rightRate/slowest + time.Millisecond
+	if max(c.after.ms(), p.base) > c.began.UnixMilli()-gameid.EpochMillis-longestWait.Milliseconds() || w.clocksWrong {
+		// At the end of the window: the call under way may bring nothing, and
+		// the next one waits for the clock.
+		most += p.opts.Timeout + longestWait
+	}
 	if c.froze {
 		most += p.opts.Timeout // what was reserved at the first wait was over when it thawed: it waits once more
 	}
@@ -226,6 +249,9 @@ func (p *process) check(c call) {
 	if most := p.clock.frontier() + p.opts.Ahead.Milliseconds(); after.ms() > most {
 		p.violates("ahead: %s, at most %d is allowed", after, most)
 	}
+	if now, _ := gameid.MillisOf(time.Now()); !p.w.clocksWrong && after.ms() > now+p.w.widest.Milliseconds() {
+		p.violates("lead: %s, and it is %d: more than %s ahead", after, now, p.w.widest)
+	}
 	if least, _ := gameid.MillisOf(clamp(c.low.Add(c.elapsed))); c.spans[0].first.ms() < least && !*flagCoarse {
 		p.violates("late: %s, at least %d is expected", c.spans[0].first, least)
 	}
@@ -234,11 +260,11 @@ func (p *process) check(c call) {
 // granted tells whether the process was granted all times from first to last.
 func (p *process) granted(first, last int64) bool {
 	for _, g := range slices.Backward(p.w.grants) {
-		if g.p == p && g.from <= last && g.to >= last {
-			if g.from <= first {
+		if g.p == p && g.use <= last && g.to >= last {
+			if g.use <= first {
 				return true
 			}
-			last = g.from - 1
+			last = g.use - 1
 		}
 	}
 	return false
@@ -290,11 +316,11 @@ func (p *process) reason(err error) (name string, reason bool) {
 		return "LostError", other && e.Holder == rec.Holder && e.Server == p.w.server
 	}
 	if e, ok := errors.AsType[*gameid.ClockError](err); ok {
-		return "ClockError", e.Limit == skew && e.Registry.Equal(rec.Now) && e.Local.Equal(p.clock.shown) && p.off() > skew
+		return "ClockError", e.Limit == skew && e.Registry.Equal(rec.Now) && e.Local.Equal(p.clock.compared) && p.off() > skew
 	}
 	if e, ok := errors.AsType[*gameid.MarkError](err); ok {
 		mark := gameid.TimeOf(max(rec.Reserved, rec.Floor))
-		return "MarkError", e.Limit == skew && e.Mark.Equal(mark) && e.Now.Equal(latest(rec.Now, p.clock.shown)) && mark.Sub(e.Now) > skew
+		return "MarkError", e.Limit == p.markLimit() && e.Mark.Equal(mark) && e.Now.Equal(latest(rec.Now, p.clock.compared)) && mark.Sub(e.Now) > e.Limit
 	}
 	if e, ok := errors.AsType[*gameid.ExhaustedError](err); ok {
 		// The newest attempt to reserve failed, for the reason that is given.
@@ -324,8 +350,8 @@ func known(err error) bool {
 }
 
 // verify looks at all IDs of the world together. That two processes minted the
-// same is a violation, unless a database had forgotten that it gave those
-// times to one of them before it gave them to the other.
+// same is a violation, unless a database had forgotten that it gave those times
+// to one of them, and the second defence failed too: see [world.overlap].
 func (w *world) verify() {
 	type issue struct {
 		p *process
@@ -347,18 +373,16 @@ func (w *world) verify() {
 			if a.id > b.id {
 				a, b = b, a
 			}
-			if !w.forks[[2]*process{a, b}] && !w.forks[[2]*process{b, a}] {
+			why := cmp.Or(w.forks[[2]*process{a, b}], w.forks[[2]*process{b, a}])
+			if why == "" {
 				w.violates("duplicate: %s was minted by %s and by %s", next.first, a, b)
 				w.tally.duplicates += both
 				continue
 			}
-			kind := "the older process had died: no trace of them was left but in the tables"
 			if a.moved || b.moved || a.conn.db != b.conn.db {
-				kind = "on two copies of a database: the merge check sees them"
-			} else if a.ended.IsZero() || a.ended.After(b.started) {
-				kind = "by two live nodes after a restore: one of them stopped with its next renewal"
+				why += ", on two copies of a database: the merge check sees them"
 			}
-			w.tally.excused[kind] += both
+			w.tally.excused[why] += both
 		}
 		open = append(open, next)
 	}

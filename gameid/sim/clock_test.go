@@ -34,12 +34,14 @@ type clock struct {
 	wall    hand
 	elapsed hand
 
-	shown   time.Time   // what Wall returned last
-	opening []time.Time // see reading; what was shown while the node was opened
+	shown    time.Time // what Wall returned last
+	compared time.Time // what it returned when the node, being opened, had read the row
+	fresh    bool      // the node has read the row and not yet looked at the clock
 
 	// front is the latest time that an ID may have before running ahead
-	// counts, low the earliest, both as of an elapsed time of 0.
-	front, low time.Time
+	// counts, low the earliest, and most the latest that the node was shown and
+	// may have followed; all as of an elapsed time of 0.
+	front, low, most time.Time
 
 	registry time.Time // the registry's clock, as of an elapsed time of 0
 }
@@ -148,33 +150,33 @@ func (c *clock) heard(registry time.Time) {
 func (c *clock) reading(wall time.Time) {
 	c.shown = wall
 	base := clamp(wall).Add(-c.sinceStart())
-	if c.p.state == opening {
-		c.opening = append(c.opening, base)
+	if c.fresh {
+		// Here it decides where to begin.
+		c.fresh, c.compared = false, wall
+		c.low, c.most = base, base
+		begin, _ := gameid.MillisOf(latest(clamp(wall), clamp(c.p.conn.loaded.Now)))
+		c.p.conn.loaded.begin = begin + max(c.p.conn.loaded.Window, c.p.opts.Window).Milliseconds()
 		return
 	}
 	if base.Sub(c.registry) <= c.p.opts.MaxSkew {
 		c.front = latest(c.front, base)
-		c.low = base
+		c.low, c.most = base, latest(c.most, base)
 		for _, m := range c.p.minters {
 			m.low = earliest(m.low, base)
 		}
 	}
 }
 
-// believed tells whether the registry's clock may have confirmed a reading.
-func (c *clock) believed(base time.Time) bool {
-	return base.Add(c.sinceStart()).Sub(c.p.conn.newest) <= c.p.opts.MaxSkew
+// claiming notes that the node, being opened, asks for the times after used.
+func (c *clock) claiming(used int64) {
+	c.front = latest(gameid.TimeOf(used+1).Add(-c.sinceStart()), c.most)
 }
 
-// claiming notes that the node, being opened, asks for the times after old.
-func (c *clock) claiming(old int64) {
-	c.front = gameid.TimeOf(old + 1).Add(-c.sinceStart())
-	c.low = c.opening[len(c.opening)-1]
-	for _, base := range c.opening {
-		if c.believed(base.Add(-c.p.conn.took)) {
-			c.front = latest(c.front, base)
-		}
-	}
+// horizon is the last time, in milliseconds, that the node may reserve now
+// unless a clock was set back: the later of the two clocks, and the window.
+func (c *clock) horizon(window time.Duration) int64 {
+	ms, _ := gameid.MillisOf(clamp(latest(c.most, c.registry).Add(c.sinceStart())))
+	return ms + window.Milliseconds()
 }
 
 // now is the time, in milliseconds, that an ID must have now at least.

@@ -26,6 +26,7 @@ type database struct {
 
 type row struct {
 	epoch, reserved int64
+	window          time.Duration
 	holder          gameid.Holder
 	until           time.Time
 	wrong           bool // the clock was, when until was written
@@ -46,11 +47,13 @@ type snapshot struct {
 }
 
 // grant is a range of times, from and to included, that a database gave to a
-// process. It is known to those databases that remember it.
+// process, which uses it from use on. It is known to those databases that
+// remember it.
 type grant struct {
-	p        *process
-	from, to int64
-	known    map[*database]bool
+	p             *process
+	from, use, to int64
+	asked         time.Time // when the process decided on it
+	known         map[*database]bool
 }
 
 func (db *database) now() time.Time { return db.clock.at(time.Now()) }
@@ -58,7 +61,9 @@ func (db *database) now() time.Time { return db.clock.at(time.Now()) }
 // view is the row as a process sees it.
 type view struct {
 	gameid.Record
-	dead bool // the holder ended on the machine of the process
+	dead  bool      // the holder ended on the machine of the process
+	read  time.Time // when the process had it
+	begin int64     // the second defence: a node that opens on it begins after this
 }
 
 // load reads the row as it was lag ago, as a replica has it.
@@ -68,7 +73,7 @@ func (db *database) load(p *process, lag time.Duration) view {
 		row = db.before[i].row
 	}
 	v := view{Record: gameid.Record{
-		Epoch: row.epoch, Reserved: row.reserved, Holder: row.holder, LeaseUntil: row.until, Now: db.now(),
+		Epoch: row.epoch, Reserved: row.reserved, Window: row.window, Holder: row.holder, LeaseUntil: row.until, Now: db.now(),
 	}}
 	if db.w.plan.floor {
 		v.Floor = db.floor
@@ -82,13 +87,13 @@ func (db *database) load(p *process, lag time.Duration) view {
 	return v
 }
 
-func (db *database) compareAndSet(p *process, basis view, starting bool, over gameid.Record, c gameid.Claim) bool {
+func (db *database) compareAndSet(p *process, basis view, starting bool, asked time.Time, over gameid.Record, c gameid.Claim) bool {
 	if db.row.epoch != over.Epoch || db.row.holder.Token != over.Holder.Token {
 		return false
 	}
-	db.account(p, basis, starting, c)
+	db.account(p, basis, starting, asked, c)
 	db.before = append(db.before, former{db.row, time.Now()})
-	db.row = row{epoch: over.Epoch + 1, reserved: c.Reserved, holder: c.Holder, until: db.now().Add(c.Lease), wrong: !db.now().Equal(time.Now())}
+	db.row = row{epoch: over.Epoch + 1, reserved: c.Reserved, window: c.Window, holder: c.Holder, until: db.now().Add(c.Lease), wrong: !db.now().Equal(time.Now())}
 	return true
 }
 
@@ -211,6 +216,8 @@ func (c *conn) Load(ctx context.Context, _ gameid.ServerID) (gameid.Record, erro
 	defer w.mu.Unlock()
 	c.p.clock.heard(r.view.Now)
 	c.loaded, c.took = r.view, c.p.clock.sinceStart()-asked
+	c.loaded.read = time.Now()
+	c.p.clock.fresh = c.p.state == opening
 	c.newest = latest(c.newest, r.view.Now)
 	return r.view.Record, nil
 }
@@ -219,14 +226,14 @@ func (c *conn) Load(ctx context.Context, _ gameid.ServerID) (gameid.Record, erro
 func (c *conn) CompareAndSet(ctx context.Context, _ gameid.ServerID, row gameid.Record, claim gameid.Claim) (bool, error) {
 	p, w := c.p, c.p.w
 	w.mu.Lock()
-	if !claim.Holder.IsZero() {
+	if !claim.Holder.IsZero() && !p.gone {
 		w.tokens[claim.Holder.Token] = p
 		p.asks(claim)
 	}
-	basis, starting := c.loaded, p.state == opening
+	basis, starting, asked := c.loaded, p.state == opening, time.Now()
 	w.mu.Unlock()
 	r := c.call(ctx, "claim", func(db *database, _ fate) reply {
-		ok := db.compareAndSet(p, basis, starting, row, claim)
+		ok := db.compareAndSet(p, basis, starting, asked, row, claim)
 		w.log(p, "database %d: claim of %d over epoch %d: %t", db.name, claim.Reserved, row.Epoch, ok)
 		if ok && p.crash == crashAfterWrite {
 			w.fault("crash between write and answer")
@@ -329,21 +336,57 @@ func (c *conn) exchange(ctx context.Context, what string, do func(*database, fat
 	return r
 }
 
-// grant notes that p got the times from from to to.
-func (db *database) grant(p *process, from, to int64) {
-	for _, g := range db.w.grants {
-		if g.p == p || g.to < g.from || g.to < from || g.from > to {
+// grant notes that the database gave a range.
+func (db *database) grant(is *grant) {
+	p, w := is.p, db.w
+	if is.from > is.to {
+		return
+	}
+	for _, g := range w.grants {
+		if g.p == p {
 			continue
 		}
-		if g.known[db] {
-			p.violates("ranges: it got %d to %d, but %s has %d to %d", from, to, g.p, g.from, g.to)
+		if g.known[db] && g.from <= g.to && g.to >= is.from && g.from <= is.to {
+			p.violates("ranges: it got %d to %d, but %s has %d to %d", is.from, is.to, g.p, g.from, g.to)
 		}
-		db.w.forks[[2]*process{g.p, p}] = true
+		if g.use <= g.to && is.use <= is.to && g.to >= is.use && g.use <= is.to {
+			w.overlap(is, g)
+		}
 	}
-	if from <= to {
-		db.w.grants = append(db.w.grants, &grant{p: p, from: from, to: to, known: map[*database]bool{db: true}})
+	is.known = map[*database]bool{db: true}
+	w.grants = append(w.grants, is)
+}
+
+// overlap notes that two processes may use the same times, because the database
+// forgot about one of them. The second defence keeps them apart all the same:
+// the later one begins beyond all that the other had decided to reserve by then.
+// It takes a wrong clock to break it, or two that live side by side.
+func (w *world) overlap(a, b *grant) {
+	if a.p.begun.Before(b.p.begun) {
+		a, b = b, a
+	}
+	why := ""
+	switch {
+	case b.asked.After(a.p.begun):
+		why = twoLive
+	case w.clocksWrong:
+		why = wrongClock
+	case a.p.window < w.widest:
+		why = lowered
+	default:
+		w.violates("second defence: %s begins with %d, and %s had reserved %d to %d before", a.p, a.use, b.p, b.use, b.to)
+	}
+	if key := [2]*process{a.p, b.p}; w.forks[key] != twoLive { // the one that says least
+		w.forks[key] = why
 	}
 }
+
+// Why two processes may use the same times after a database forgot.
+const (
+	twoLive    = "two nodes were alive at the same time"
+	wrongClock = "a clock was wrong too"
+	lowered    = "Options.Window had been lowered, and the row did not tell"
+)
 
 // forget makes the database forget what it granted beyond mark.
 func (db *database) forget(mark int64) {

@@ -25,8 +25,10 @@
 //     away for a while.
 //   - Wall clocks step by milliseconds to centuries, stop, run fast or slow;
 //     so do the time that a process measures and the clock of the database.
-//   - The database is restored from an older copy, loses the row, or is cloned
-//     and lives on twice; processes are led from one copy to the other.
+//   - The database is restored from an older copy, loses the row or the last
+//     claims that it confirmed, or is cloned, also from an older copy, and lives
+//     on twice; processes are led from one copy to the other. In half of the
+//     worlds where that happens, no clock is ever wrong.
 //
 // # What is checked
 //
@@ -44,17 +46,22 @@
 // A test breaks the node, and the simulated database, in one way after the
 // other, and demands that the simulation finds each.
 //
+// # What the second defence is to save
+//
+// A database that forgot no longer knows what it granted. For every two ranges
+// that overlap because of that, the simulation demands one of three reasons:
+//
+//   - The process that began earlier reserved after the later one had begun: two
+//     live beside each other, until one gets a [mergesafe/gameid.LostError] at
+//     its next renewal, which is demanded.
+//   - A clock was wrong in this world.
+//   - Options.Window had been lowered, and the row no longer told.
+//
+// IDs that occur twice for these reasons are counted for each reason. Without a
+// reason there is not one, nor a range of which they could come.
+//
 // # What no design saves, and what sees it
 //
-//   - A database restored from an older copy, or whose row was lost, no longer
-//     knows what it granted since. A node that lives on beside a second one may
-//     mint the same IDs, until one of the two gets a
-//     [mergesafe/gameid.LostError] at its next renewal. That is demanded.
-//   - The same database, and a process that died after it had minted ahead of
-//     the clock that its successor goes by. No trace is left but the IDs that
-//     are still in the tables: a successor begins above them, which is demanded
-//     (see [mergesafe/gameid.Record.Floor]). Of the others nobody can know: an
-//     operator raises the mark after a restore (FAULTS.md).
 //   - Two databases that were copied from each other do not know of each other.
 //     The merge check sees it (merge.CodeWorldCloned), and counts the IDs that
 //     are in both; the simulation runs it on the copies and demands exactly that.

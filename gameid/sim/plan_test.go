@@ -9,16 +9,17 @@ import (
 // plan is what a world is like. Most worlds know only some of the faults:
 // that shows more than a little of everything everywhere.
 type plan struct {
-	opts     gameid.Options
-	actions  int
-	weights  []int
-	budget   int     // IDs for bursts
-	store    float64 // how many of the IDs are stored in the database
-	floor    bool    // the database looks for the largest ID in its tables
-	holdUp   float64 // how often a goroutine is held up
-	mend     float64 // how often a fault is ended
-	skew     time.Duration
-	weathers [2]weather // fair and foul
+	opts        gameid.Options
+	actions     int
+	weights     []int
+	budget      int     // IDs for bursts
+	store       float64 // how many of the IDs are stored in the database
+	floor       bool    // the database looks for the largest ID in its tables
+	holdUp      float64 // how often a goroutine is held up
+	mend        float64 // how often a fault is ended
+	skew        time.Duration
+	rightClocks bool       // no clock is ever wrong
+	weathers    [2]weather // fair and foul
 }
 
 // slowest is the lowest rate at which a process measures time.
@@ -79,9 +80,12 @@ func (w *world) draw() {
 		}
 	}
 	copies := w.chance(0.25)
+	if p.rightClocks = w.chance(0.2) || copies && w.chance(0.5); p.rightClocks {
+		p.skew = 0
+	}
 	for _, a := range actions() {
 		weight := a.weight * (1 + w.rnd.IntN(3))
-		if a.weight < usual && w.chance(0.4) || a.copies && !copies {
+		if a.weight < usual && w.chance(0.4) || a.copies && !copies || a.clocks && p.rightClocks {
 			weight = 0
 		}
 		p.weights = append(p.weights, weight)

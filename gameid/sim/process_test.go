@@ -29,12 +29,14 @@ type process struct {
 	peeking bool // the world looks at its node's statistics
 
 	started  time.Time
-	ended    time.Time // zero as long as it lives
-	base     int64     // its ranges began after this
-	moved    bool      // it was led from one database to another
-	lost     bool      // its lease, as it found when it closed, or before
-	gaveBack bool      // the database has carried out that it gives its lease back
-	stopped  bool      // its owner stopped its node
+	ended    time.Time     // zero as long as it lives
+	base     int64         // its ranges began after this
+	begun    time.Time     // when it had read the row that it began with
+	window   time.Duration // as it claims
+	moved    bool          // it was led from one database to another
+	lost     bool          // its lease, as it found when it closed, or before
+	gaveBack bool          // the database has carried out that it gives its lease back
+	stopped  bool          // its owner stopped its node
 	minters  map[int]*minter
 	last     word   // the greatest ID that a call returned
 	minted   []span // in the order in which calls returned

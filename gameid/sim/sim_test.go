@@ -126,7 +126,7 @@ func (w *world) endedWell(p *process) {
 func (w *world) reopens(db *database) {
 	for range 4 {
 		p := w.start(db, 0, w.plan.opts, time.Now().Round(0), 0)
-		w.sleep(8 * p.opts.Timeout)
+		w.sleep(8*p.opts.Timeout + longestWait)
 		if p.state == live {
 			w.mintsWell(p)
 			w.close(p)

@@ -13,7 +13,7 @@ type tally struct {
 	worlds     int
 	ids        uint64
 	duplicates int
-	excused    map[string]int // duplicates because a database had forgotten what it granted
+	excused    map[string]int // duplicates although a database had forgotten what it granted, by why the second defence failed
 	turns      int            // of goroutines that were about to take an ID
 	lived      time.Duration  // in virtual time
 	faults     map[string]int
@@ -58,7 +58,7 @@ func (t *tally) String(took time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d worlds in %s, which lived for %s\n", t.worlds, took.Round(time.Second/10), t.lived.Round(time.Second))
 	fmt.Fprintf(&b, "%12d  IDs minted\n%12d  duplicates\n", t.ids, t.duplicates)
-	table(&b, "minted twice because a database had forgotten what it granted, which no design saves", t.excused)
+	table(&b, "minted twice: a database had forgotten what it granted, and", t.excused)
 	table(&b, "faults", t.faults)
 	table(&b, "refusals", t.refusals)
 	return b.String()

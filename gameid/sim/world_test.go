@@ -28,14 +28,15 @@ type world struct {
 	procs    []*process
 	tokens   map[string]*process // by the token of the node's holder
 	grants   []*grant
-	forks    map[[2]*process]bool // whose ranges may overlap: see doc.go
+	forks    map[[2]*process]string // whose ranges overlap, and why they may: see doc.go
 	weather  weather
 	inFlight time.Time // when the last request now under way will have ended
 	parked   []*minter
 	finished []finished
 	signal   chan struct{}
 
-	clocksWrong bool // a clock was, at some time
+	clocksWrong bool          // a clock was, at some time
+	widest      time.Duration // the largest window that a process reserved with
 	events      []event
 	broken      string // the promise that was not kept
 	ids         uint64
@@ -81,7 +82,7 @@ func (w *world) trace() []event {
 func simulate(t *testing.T, seed uint64) *world {
 	w := &world{
 		seed: seed, rnd: rand.New(rand.NewPCG(seed, 1)),
-		tokens: make(map[string]*process), forks: make(map[[2]*process]bool),
+		tokens: make(map[string]*process), forks: make(map[[2]*process]string),
 		tally: newTally(),
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -262,9 +263,11 @@ func (w *world) end() {
 	w.mu.Lock()
 	for _, p := range w.procs {
 		p.die()
+		p.rightClock()
 	}
 	w.mu.Unlock()
 	w.settle()
+	w.sleep(time.Second) // some may wait for their clock to open
 	for _, p := range w.procs {
 		if len(p.minters) > 0 {
 			p.violates("time: a call did not return even when the node was closed")

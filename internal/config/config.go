@@ -1,22 +1,24 @@
-// Package config reads config.toml, the one file that the example server and
-// the tools share. The commented sample at the top of the repository shows
+// Package config reads config.toml, the file that game servers and tools share:
+// servers, sources and secrets. The sample at the top of the repository shows
 // all that it may hold.
 //
-// The file is read strictly: a key that is not known is an error, as a typing
-// error would otherwise silently change what is checked. Every problem names
-// its line, and what would be right. What may be secret, that is every DSN and
-// every key, is kept in a [Secret] and never part of an error.
+// The file is read strictly, since a typing error would otherwise silently change
+// what is checked. Every DSN and every key is kept in a [Secret], and is never
+// part of an error.
 package config
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io/fs"
+	"net"
 	"os"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/strict"
 )
 
 // Config is what a file says. Sections that are not there are zero.
@@ -24,9 +26,12 @@ type Config struct {
 	Server   Server
 	Database Database
 	Registry Database // the fleet registry; zero if there is none
-	Sources  []Source // in the order of the file, each with a name of its own
-	Check    Check    // for the merge check
-	Merge    Merge    // for the merge
+
+	// AcceptLossyDatabase is accept_lossy_database of [database]: the game server
+	// starts although its database may lose what it confirmed.
+	AcceptLossyDatabase bool
+
+	Sources []Source // in the order of the file, each with a name of its own
 
 	file      string
 	publicIDs []publicID
@@ -37,6 +42,10 @@ type Server struct {
 	// Number is the number in all IDs that the server makes. It is 0 if the
 	// file does not say.
 	Number gameid.ServerID
+
+	// Numbers is instead of Number: the processes of the server take any free
+	// number of this range.
+	Numbers Numbers
 
 	// Name is for people: it is shown in logs and in the registry.
 	Name string
@@ -60,74 +69,88 @@ type Source struct {
 	Database Database
 }
 
-// Load reads the file at path.
-func Load(path string) (*Config, error) {
+// Load reads the file at path. See [Parse].
+func Load(path string, tools ...func(root *strict.Section)) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	return Parse(path, string(text))
+	return Parse(path, string(text), tools...)
 }
 
-// Parse reads the text of a file. The name is for messages. Problems with the
-// text are of type [*Error], joined if there are several.
-func Parse(file, text string) (*Config, error) {
-	doc, err := parse(file, text)
+// Parse reads the text of a file. The name is for messages. The sections [check]
+// and [merge] are for the tools: the functions given read them, and without
+// one they are not looked at. Problems with the text are of type
+// [*strict.Error], joined if there are several.
+func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, error) {
+	c := &Config{file: file}
+	err := strict.Read(file, text, func(root *strict.Section) {
+		root.Section("server", func(s *strict.Section) {
+			c.Server.Number = gameid.ServerID(s.Integer("number", 1, int64(gameid.MaxServer)))
+			c.Server.Numbers = numbers(s)
+			c.Server.Name = s.Text("name", strict.Label)
+			c.Server.Listen = s.Text("listen", address)
+		})
+		root.Section("database", func(s *strict.Section) {
+			c.Database = database(s)
+			c.AcceptLossyDatabase = s.Boolean("accept_lossy_database")
+		})
+		root.Section("registry", func(s *strict.Section) { c.Registry = database(s) })
+		c.publicIDs = publicIDs(root)
+		c.Sources = sources(root)
+		root.Know("check", "merge")
+		for _, read := range tools {
+			read(root)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	c := &Config{file: file}
-	root := doc.root()
-
-	if s, ok := root.section("server"); ok {
-		c.Server.Number = gameid.ServerID(s.integer("number", 1, int64(gameid.MaxServer)))
-		c.Server.Name = s.text("name", label)
-		c.Server.Listen = s.text("listen", address)
-		s.end()
-	}
-	if c.Server.Listen == "" {
-		c.Server.Listen = DefaultListen
-	}
-	if s, ok := root.section("database"); ok {
-		c.Database = s.database()
-		s.end()
-	}
-	if s, ok := root.section("registry"); ok {
-		c.Registry = s.database()
-		s.end()
-	}
-	c.publicIDs = root.publicIDs()
-	lines := make(map[string]int)
-	for _, s := range root.sections("source") {
-		source := Source{Name: s.text("name", sourceName), Database: s.database()}
-		if !s.has("name") {
-			s.lacks("name", `want a short name for the tools, such as name = "s1"`)
-		} else if first, taken := lines[source.Name]; taken && source.Name != "" {
-			s.problem("name", fmt.Sprintf("%q is the name of the source in line %d already", source.Name, first))
-		} else {
-			lines[source.Name] = s.line("name")
-		}
-		c.Sources = append(c.Sources, source)
-		s.end()
-	}
-	c.Check = root.check()
-	c.Merge = root.merge()
-	root.end()
-	if err := doc.err(); err != nil {
-		return nil, err
-	}
+	c.Server.Listen = cmp.Or(c.Server.Listen, DefaultListen)
 	return c, nil
 }
+
+// numbers reads the key numbers, which may be there instead of number.
+func numbers(s *strict.Section) (n Numbers) {
+	s.Text("numbers", func(text string) (problem string) {
+		n, problem = parseNumbers(text)
+		return problem
+	})
+	if s.Has("number") && s.Has("numbers") {
+		s.Problem("numbers", "and number are both there: want one of them")
+	}
+	return n
+}
+
+// sources reads all [[source]].
+func sources(root *strict.Section) (all []Source) {
+	lines := make(map[string]int)
+	root.Sections("source", func(s *strict.Section) {
+		source := Source{Name: s.Text("name", sourceName), Database: database(s)}
+		if !s.Has("name") {
+			s.Lacks("name", `want a short name for the tools, such as name = "s1"`)
+		} else if first, taken := lines[source.Name]; taken && source.Name != "" {
+			s.Problem("name", "%q is the name of the source in line %d already", source.Name, first)
+		} else {
+			lines[source.Name] = s.Line("name")
+		}
+		all = append(all, source)
+	})
+	return all
+}
+
+// database reads the keys dsn and dsn_env, of which one must be there.
+func database(s *strict.Section) Database { return Database{readHeld(s, "dsn", dsnForm)} }
 
 // CheckServer returns an error that says what a game server needs to know and
 // the file does not say.
 func (c *Config) CheckServer() error {
-	if !c.Server.Number.IsValid() {
-		return &Error{File: c.file, Key: "server.number", Problem: fmt.Sprintf(
-			"is missing: want a number from 1 to %d that no other game server has", gameid.MaxServer)}
+	if !c.Server.Number.IsValid() && c.Server.Numbers == (Numbers{}) {
+		return &strict.Error{File: c.file, Key: "server.number", Problem: fmt.Sprintf(
+			`is missing: want a number from 1 to %d that no other game server has, or numbers = "40-59" for processes that share a range`, gameid.MaxServer)}
 	}
 	if c.Database == (Database{}) {
-		return &Error{File: c.file, Key: "database", Problem: `is missing: want a section [database] with a dsn, such as "sqlite:data/s1.db"`}
+		return &strict.Error{File: c.file, Key: "database", Problem: `is missing: want a section [database] with a dsn, such as "sqlite:data/s1.db"`}
 	}
 	return nil
 }
@@ -154,43 +177,26 @@ func (d Database) DSN(lookup func(name string) (value string, ok bool)) (Secret,
 	return d.dsn.find(lookup, dsnForm)
 }
 
-// FindRegistry returns the DSN of the fleet registry: the given one, which may
-// be empty, or else that of the file at path. The zero Secret says that the
-// file, or the section [registry] in it, is not there.
-func FindRegistry(dsn, path string, lookup func(name string) (value string, ok bool)) (Secret, error) {
-	if dsn != "" {
-		return NewSecret(dsn), nil
+// The checks of texts. Each returns what is wrong, or "".
+
+func sourceName(s string) string {
+	if problem := strict.Label(s); problem != "" {
+		return problem
 	}
-	c, err := Load(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Secret{}, nil
+	if strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsAny(s, `:/\`) || s[0] == '-' {
+		return `is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`
 	}
-	if err != nil {
-		return Secret{}, err
-	}
-	return c.Registry.DSN(lookup)
+	return ""
 }
 
-// FindDSN returns the DSN of the database that an argument of a tool means: a
-// DSN is meant as it stands, anything else is the name of a source in the
-// file at path.
-func FindDSN(arg, path string, lookup func(name string) (value string, ok bool)) (Secret, error) {
-	if strings.Contains(arg, ":") {
-		return NewSecret(arg), nil
-	}
-	if strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".db") {
-		return Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: for an SQLite file write \"sqlite:%s\"", arg, arg)
-	}
-	c, err := Load(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Secret{}, fmt.Errorf("no source %q without a configuration file: want a DSN, such as \"sqlite:data/s1.db\", or the file: %w", arg, err)
-	}
+func address(s string) string {
+	const want = `want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`
+	_, port, err := net.SplitHostPort(s)
 	if err != nil {
-		return Secret{}, err
+		return "is not an address: " + want
 	}
-	s, err := c.Source(arg)
-	if err != nil {
-		return Secret{}, err
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && port != "0" {
+		return "has no port from 0 to 65535: " + want
 	}
-	return s.Database.DSN(lookup)
+	return ""
 }

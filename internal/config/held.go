@@ -2,7 +2,10 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+
+	"mergesafe/internal/strict"
 )
 
 // held is a secret that the file holds, or the name of an environment variable
@@ -10,11 +13,7 @@ import (
 type held struct {
 	secret Secret
 	env    string
-
-	// Where the file says so.
-	file string
-	line int
-	key  string
+	at     strict.Error // where the file says so
 }
 
 // form is what a secret has to look like.
@@ -24,9 +23,9 @@ type form struct {
 	valid func(string) bool
 }
 
-// held reads the key of that name, or the one with "_env" behind it: one of
+// readHeld reads the key of that name, or the one with "_env" behind it: one of
 // them must be there.
-func (s *section) held(name string, f form) held {
+func readHeld(s *strict.Section, name string, f form) held {
 	check := func(text string) string {
 		if f.valid(text) {
 			return ""
@@ -34,20 +33,27 @@ func (s *section) held(name string, f form) held {
 		return "is not a " + f.name + ": " + f.want
 	}
 	env := name + "_env"
-	h := held{secret: NewSecret(s.text(name, check)), env: s.text(env, envName), file: s.doc.file}
-	hasName, hasEnv := s.has(name), s.has(env)
+	h := held{NewSecret(s.Text(name, check)), s.Text(env, envName), s.At(name)}
+	hasName, hasEnv := s.Has(name), s.Has(env)
 	switch {
 	case hasName && hasEnv:
-		s.problem(env, fmt.Sprintf("and %s are both there: want one of them", name))
+		s.Problem(env, "and %s are both there: want one of them", name)
 	case !hasName && !hasEnv:
-		s.lacks(name, fmt.Sprintf("%s; or %s with the name of an environment variable that holds it", f.want, env))
+		s.Lacks(name, "%s; or %s with the name of an environment variable that holds it", f.want, env)
 	}
-	given := name
 	if hasEnv {
-		given = env
+		h.at = s.At(env)
 	}
-	h.line, h.key = s.line(given), s.path(given)
 	return h
+}
+
+var envPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func envName(s string) string {
+	if !envPattern.MatchString(s) {
+		return "is not the name of an environment variable: want letters, digits and _, with no $ in front"
+	}
+	return ""
 }
 
 // find returns the secret, from the environment if it is there.
@@ -63,7 +69,8 @@ func (h held) find(lookup func(name string) (value string, ok bool), f form) (Se
 }
 
 func (h held) error(problem string) error {
-	return &Error{File: h.file, Line: h.line, Key: h.key, Problem: problem}
+	h.at.Problem = problem
+	return &h.at
 }
 
 // fromEnv returns what an environment variable holds, or what is wrong with it.

@@ -3,6 +3,9 @@ package config
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
+
+	"mergesafe/internal/strict"
 )
 
 // PublicKey is a key that seals the IDs which the public sees.
@@ -37,20 +40,19 @@ func isKey(s string) bool {
 }
 
 // publicIDs reads all [[public_id]].
-func (s *section) publicIDs() (all []publicID) {
+func publicIDs(root *strict.Section) (all []publicID) {
 	lines := make(map[int]int)
-	for _, s := range s.sections("public_id") {
-		id := publicID{int(s.integer("version", 1, MaxPublicVersion)), s.held("key", keyForm)}
-		if !s.has("version") {
-			s.lacks("version", fmt.Sprintf("want a number from 1 to %d, another one for every key", MaxPublicVersion))
+	root.Sections("public_id", func(s *strict.Section) {
+		id := publicID{int(s.Integer("version", 1, MaxPublicVersion)), readHeld(s, "key", keyForm)}
+		if !s.Has("version") {
+			s.Lacks("version", "want a number from 1 to %d, another one for every key", MaxPublicVersion)
 		} else if first, taken := lines[id.version]; taken && id.version != 0 {
-			s.problem("version", fmt.Sprintf("%d is that of the key in line %d already", id.version, first))
+			s.Problem("version", "%d is that of the key in line %d already", id.version, first)
 		} else {
-			lines[id.version] = s.line("version")
+			lines[id.version] = s.Line("version")
 		}
 		all = append(all, id)
-		s.end()
-	}
+	})
 	return all
 }
 
@@ -67,7 +69,11 @@ func (c *Config) PublicKeys(lookup func(name string) (value string, ok bool)) ([
 		if problem != "" {
 			return nil, fmt.Errorf("config: the environment variable %s %s", PublicKeyEnv, problem)
 		}
-		return []PublicKey{{1, decodeKey(text)}}, nil
+		key := PublicKey{1, decodeKey(text)}
+		if problem := key.weak(); problem != "" {
+			return nil, fmt.Errorf("config: the environment variable %s holds a key that %s", PublicKeyEnv, problem)
+		}
+		return []PublicKey{key}, nil
 	}
 	var keys []PublicKey
 	for _, id := range c.publicIDs {
@@ -76,6 +82,9 @@ func (c *Config) PublicKeys(lookup func(name string) (value string, ok bool)) ([
 			return nil, err
 		}
 		key := PublicKey{id.version, decodeKey(text)}
+		if problem := key.weak(); problem != "" {
+			return nil, id.key.error(problem)
+		}
 		for _, other := range keys {
 			if other.Key.Reveal() == key.Key.Reveal() {
 				return nil, id.key.error(fmt.Sprintf("is the same key as that of version %d: want another one for every version", other.Version))
@@ -84,6 +93,14 @@ func (c *Config) PublicKeys(lookup func(name string) (value string, ok bool)) ([
 		keys = append(keys, key)
 	}
 	return keys, nil
+}
+
+// weak returns what is wrong with a key of the right form, or "".
+func (k PublicKey) weak() string {
+	if strings.Trim(k.Key.Reveal(), "\x00") != "" {
+		return ""
+	}
+	return `is all zeros, which anybody can guess: draw one with "openssl rand -hex 16"`
 }
 
 // decodeKey returns the bytes of a key that has its form.

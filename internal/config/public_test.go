@@ -7,6 +7,7 @@ import (
 )
 
 func TestPublicKeys(t *testing.T) {
+	const allZeros = `is all zeros, which anybody can guess: draw one with "openssl rand -hex 16"`
 	a, b, c := strings.Repeat("0a", 16), strings.Repeat("Bb", 24), strings.Repeat("c0", 32)
 	section := func(version int, key string) string {
 		return fmt.Sprintf("[[public_id]]\nversion = %d\n%s\n", version, key)
@@ -30,6 +31,11 @@ func TestPublicKeys(t *testing.T) {
 		{text: section(2, "key_env = 'TWO'"), env: map[string]string{"TWO": "hunter2"}, wantErr: "c.toml:3: public_id.key_env names the environment variable TWO, which holds no key: " + wantKey},
 		{text: section(2, "key_env = 'TWO'") + section(1, "key = '"+a+"'"), env: map[string]string{"TWO": strings.ToUpper(a)},
 			wantErr: "c.toml:6: public_id.key is the same key as that of version 2: want another one for every version"},
+
+		// A key that is no secret.
+		{env: map[string]string{PublicKeyEnv: strings.Repeat("0", 32)}, wantErr: "config: the environment variable PUBLIC_ID_KEY holds a key that " + allZeros},
+		{text: section(2, "key = '"+strings.Repeat("0", 64)+"'"), wantErr: "c.toml:3: public_id.key " + allZeros},
+		{text: section(1, "key = '"+a+"'") + section(2, "key_env = 'TWO'"), env: map[string]string{"TWO": strings.Repeat("0", 48)}, wantErr: "c.toml:6: public_id.key_env " + allZeros},
 	} {
 		parsed, err := Parse("c.toml", tt.text)
 		if err != nil {

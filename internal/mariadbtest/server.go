@@ -10,6 +10,7 @@ package mariadbtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -38,19 +39,19 @@ const maxSocketPath = 103
 
 // Options say how a private server differs from the default.
 type Options struct {
-	// Args are further arguments of the server, e.g. "--innodb-flush-log-at-trx-commit=1". They come after the default
+	// Args are further arguments of the server, e.g. "--innodb-flush-log-at-trx-commit=0". They come after the default
 	// ones, so they win.
 	Args []string
 
-	// Dir is the folder in which the server's own folder is made and removed again. The default is os.TempDir.
+	// Dir is the folder in which the server's own folder is made and removed again. The default is one in memory where
+	// the machine has one with room (/dev/shm), else os.TempDir. Benchmarks of durable commits name a folder on a disk.
 	Dir string
 }
 
 // Server is a private database server: it listens on a loopback port of its own, keeps its data in a temporary folder,
 // and dies with the process that started it. Its methods are safe for concurrent use.
 //
-// By default its buffers are small, and commits are handed to the operating system but not forced to disk: they survive
-// Kill, not a power cut. Benchmarks of durable commits set that through Options.Args.
+// By default its buffers are small. Commits are forced to disk, as games must have it, or to what Options.Dir is on.
 type Server struct {
 	program string
 	args    []string
@@ -75,10 +76,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	parent := opts.Dir
-	if parent == "" {
-		parent = os.TempDir()
-	}
+	parent := cmp.Or(opts.Dir, memoryDir(), os.TempDir())
 	removeAbandoned(parent)
 	dir, lock, err := newDir(parent)
 	if err != nil {
@@ -137,7 +135,7 @@ func (s *Server) create(ctx context.Context, extra []string) error {
 		"--performance-schema=OFF",
 		"--character-set-server=utf8mb4",
 		"--innodb-buffer-pool-size=64M",
-		"--innodb-flush-log-at-trx-commit=2",
+		"--innodb-flush-log-at-trx-commit=1",
 		"--max-connections=300",
 	}, asRoot()...)
 	s.args = append(s.args, extra...)

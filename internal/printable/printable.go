@@ -1,6 +1,4 @@
-// Package printable makes texts and numbers fit to be shown to people. Names of
-// players come from players, and some hold what clears a screen or turns a line
-// around.
+// Package printable makes texts, numbers and times fit to be shown to people.
 package printable
 
 import (
@@ -11,7 +9,8 @@ import (
 )
 
 // Piece is a part of a text. An escaped one stands for characters that would
-// not be seen, or would change what is around them.
+// not be seen, or would change what is around them: names of players come from
+// players, and some hold what clears a screen or turns a line around.
 type Piece struct {
 	Text    string
 	Escaped bool

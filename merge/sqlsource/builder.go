@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -64,9 +65,7 @@ func (b *builder) index(table, index string, primary bool, column, unclear strin
 		if column != "" {
 			u.Columns = append(u.Columns, column)
 		}
-		if u.Unclear == "" {
-			u.Unclear = unclear
-		}
+		u.Unclear = cmp.Or(u.Unclear, unclear)
 	}
 }
 

@@ -24,8 +24,9 @@ type dialect interface {
 	// describe reads the catalogue.
 	describe(ctx context.Context, conn *sql.Conn) (*schema, error)
 
-	// quote makes an identifier of any name.
-	quote(name string) string
+	// Quote makes an identifier of any name, and Unmatched finds dangling rows.
+	Quote(name string) string
+	Unmatched(from string, columns []string, toTable, to string, toColumns []string) (join, where string)
 
 	// sorted says how to read a column in the form that sorts under the
 	// collation; where there is no such form it returns a
@@ -41,10 +42,6 @@ type dialect interface {
 	// shown is the expression by which a column becomes text for people, cut
 	// after some length, and the length of the whole.
 	shown(c *column) (value, length string)
-
-	// unsupported reports whether an error of a scan means that the database
-	// cannot compare the columns, not that it could not be read.
-	unsupported(err error) bool
 }
 
 // reading is how one column is read.

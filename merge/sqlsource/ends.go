@@ -7,19 +7,14 @@ import (
 	"mergesafe/merge"
 )
 
-var _ merge.Ender = (*Source)(nil)
-
 // Ends implements [merge.Ender]. Where the database would have to sort the
 // table for it, the error is a [*merge.UnsupportedError].
 func (s *Source) Ends(ctx context.Context, scan merge.Scan) (first, last *merge.Batch, err error) {
-	schema, err := s.schema(ctx)
+	schema, err := s.enter(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.lock(); err != nil {
-		return nil, nil, err
-	}
-	defer s.unlock()
+	defer s.leave()
 	if first, last, err = s.ends(ctx, schema, scan); err != nil {
 		return nil, nil, s.scanError(ctx, scan, err)
 	}

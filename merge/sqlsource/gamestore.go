@@ -6,63 +6,60 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
-	"mergesafe/store"
+	"mergesafe/store/registry"
 )
 
 // What this package knows of databases that package store made is in this
 // file.
 
 const (
-	storeVersion = "SELECT version FROM " + store.SchemaTable + " WHERE application = 'mergesafe'"
+	storeMarks = "SELECT application, version FROM " + sqldb.SchemaTable
 
-	storeServers = "SELECT server_id, name, world, role = '" + store.RoleOwn + "', reserved_ms FROM " +
-		store.RegistryTable + " ORDER BY server_id"
+	storeServers = "SELECT server_id, name, world, role = '" + registry.RoleOwn + "', reserved_ms FROM " +
+		registry.Table + " ORDER BY server_id"
 )
 
 // describeStore takes the tables that describe the database itself out of the
 // catalogue, and notes what they say.
 func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
-	if b.tables[store.RegistryTable] != nil {
-		b.HasRegistry = true
-		delete(b.tables, store.RegistryTable)
-	}
-	for _, name := range []string{store.MergesTable, store.MergeProgressTable, store.MergeRenamesTable} {
+	b.HasRegistry = b.tables[registry.Table] != nil
+	marked := b.tables[sqldb.SchemaTable] != nil
+	for _, name := range sqldb.Tables() {
 		delete(b.tables, name)
 	}
-	delete(b.tables, store.NumbersTable)
-	if b.tables[store.SchemaTable] == nil {
+	if !marked {
 		return nil
 	}
-	delete(b.tables, store.SchemaTable)
-	err := conn.QueryRowContext(ctx, storeVersion).Scan(&b.SchemaVersion)
+	var mark string
+	var version int
+	unfinished := false
+	err := each(ctx, conn, storeMarks, func() {
+		switch mark {
+		case sqldb.CommonMark, sqldb.StarterMark: // both count the versions of the same tables
+			b.SchemaVersion = max(b.SchemaVersion, version)
+			fallthrough
+		case sqldb.RegistryMark, sqldb.NumbersMark:
+			unfinished = unfinished || version == 0
+		}
+	}, &mark, &version)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil // made by another program
 	case err != nil:
-		return fmt.Errorf("table %q: %w", store.SchemaTable, err)
-	case b.SchemaVersion == 0:
+		return fmt.Errorf("table %q: %w", sqldb.SchemaTable, err)
+	case unfinished:
 		return errors.New("its tables were never completed: start its game server on it once more")
 	}
 	return nil
 }
 
 // Servers implements [merge.Source].
-func (s *Source) Servers(ctx context.Context) ([]merge.Server, error) {
-	if err := s.lock(); err != nil {
-		return nil, err
-	}
-	defer s.unlock()
-	var servers []merge.Server
-	var server merge.Server
-	err := each(ctx, s.conn, storeServers, func() {
-		servers = append(servers, server)
-	}, &server.Server, &server.Name, &server.World, &server.Own, &server.Reserved)
-	if err == nil {
-		err = s.dialect.unchanged()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sqlsource: %s: %w", store.RegistryTable, err)
-	}
-	return servers, nil
+func (s *Source) Servers(ctx context.Context) (servers []merge.Server, err error) {
+	err = s.ask(ctx, registry.Table, func(*schema) error {
+		var server merge.Server
+		return each(ctx, s.conn, storeServers, func() {
+			servers = append(servers, server)
+		}, &server.Server, &server.Name, &server.World, &server.Own, &server.Reserved)
+	})
+	return servers, err
 }

@@ -8,36 +8,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
+	"mergesafe/internal/sqldb"
 )
 
 // mysqlDialect reads MariaDB, MySQL, and what speaks like them.
 type mysqlDialect struct {
+	sqldb.Dialect
 	weights map[string]*weight // by collation, nil where there is none
 }
 
-func newMySQL() *mysqlDialect { return &mysqlDialect{weights: make(map[string]*weight)} }
-
-// mysqlSession makes the session independent of how the server or the account
-// is set up: rows must not be left out (sql_select_limit), statements not be
-// refused for being large, dates of zero be dates like others (sql_mode),
-// texts be sorted by all of their weights, and a stream that waits while other
-// databases are read must not be cut off.
-const mysqlSession = `SET SESSION
-	sql_select_limit = 18446744073709551615,
-	sql_big_selects = 1,
-	sql_mode = '',
-	max_sort_length = 65536,
-	net_write_timeout = 86400,
-	wait_timeout = 86400`
+func newMySQL() *mysqlDialect {
+	return &mysqlDialect{Dialect: sqldb.MySQL, weights: make(map[string]*weight)}
+}
 
 const (
-	mysqlIsolation = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
-	mysqlSnapshot  = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
-
-	// mysqlCommitted lets every statement see what is committed when it begins.
-	mysqlCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
-
 	mysqlRunning = "SHOW GLOBAL STATUS LIKE 'Threads_running'"
 
 	// mysqlProbe asks for a table that does not exist. Who may read every
@@ -46,32 +30,6 @@ const (
 	mysqlProbe = "SELECT 1 FROM `mergesafe: may every table be read?` LIMIT 1"
 )
 
-// Numbers of server errors.
-const (
-	errTableDenied     = 1142
-	errColumnDenied    = 1143
-	errSyntax          = 1064
-	errNoTable         = 1146
-	errUnknownVariable = 1193
-	errCharset         = 1115 // unknown character set
-	errCollation       = 1273 // unknown collation
-	errCollationFor    = 1253 // collation is not one of the character set
-	errCollationMix    = 1267 // two collations, and none is the stronger
-)
-
-func mysqlError(err error, numbers ...uint16) bool {
-	var e *mysql.MySQLError
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, n := range numbers {
-		if e.Number == n {
-			return true
-		}
-	}
-	return false
-}
-
 func (d *mysqlDialect) load(ctx context.Context, pool *sql.DB) (n int, err error) {
 	var name string
 	err = pool.QueryRowContext(ctx, mysqlRunning).Scan(&name, &n)
@@ -79,34 +37,13 @@ func (d *mysqlDialect) load(ctx context.Context, pool *sql.DB) (n int, err error
 }
 
 func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn, snapshot bool) error {
-	exec := func(statement string) error {
-		_, err := conn.ExecContext(ctx, statement)
-		return err
-	}
-	if err := exec(mysqlSession); err != nil {
-		return err
-	}
-	for _, limit := range []string{ // of which each server knows some only
-		"max_statement_time",                // MariaDB
-		"idle_transaction_timeout",          // MariaDB
-		"idle_readonly_transaction_timeout", // MariaDB
-		"max_execution_time",                // MySQL
-		"information_schema_stats_expiry",   // MySQL: counters of now, not of yesterday
-	} {
-		if err := exec("SET SESSION " + limit + " = 0"); err != nil && !mysqlError(err, errUnknownVariable) {
-			return err
-		}
-	}
-	if err := exec(mysqlIsolation); err != nil {
+	if err := d.Prepare(ctx, conn, sqldb.ReadSorted); err != nil {
 		return err
 	}
 	if err := mayReadAll(ctx, conn); err != nil {
 		return err
 	}
-	if !snapshot {
-		return exec(mysqlCommitted)
-	}
-	return exec(mysqlSnapshot)
+	return d.BeginSnapshot(ctx, conn, snapshot)
 }
 
 // mayReadAll returns an error if the account may not read every table of the
@@ -116,9 +53,9 @@ func mayReadAll(ctx context.Context, conn *sql.Conn) error {
 	var one int
 	err := conn.QueryRowContext(ctx, mysqlProbe).Scan(&one)
 	switch {
-	case mysqlError(err, errNoTable):
+	case sqldb.IsNoTable(err):
 		return nil
-	case mysqlError(err, errTableDenied, errColumnDenied):
+	case sqldb.IsDenied(err):
 		var database, account string
 		if err := conn.QueryRowContext(ctx, "SELECT DATABASE(), CURRENT_USER()").Scan(&database, &account); err != nil {
 			return err
@@ -152,14 +89,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 func (d *mysqlDialect) unchanged() error { return nil }
-
-func (d *mysqlDialect) quote(name string) string {
-	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
-}
-
-func (d *mysqlDialect) unsupported(err error) bool {
-	return mysqlError(err, errCharset, errCollation, errCollationFor, errCollationMix)
-}
 
 func (d *mysqlDialect) sorted(ctx context.Context, conn *sql.Conn, c *column, collation string) (reading, error) {
 	if c.why != "" {
@@ -260,7 +189,7 @@ func (d *mysqlDialect) shown(c *column) (value, length string) {
 	}
 }
 
-func (d *mysqlDialect) ref(c *column) string { return "r." + d.quote(c.Name) }
+func (d *mysqlDialect) ref(c *column) string { return "r." + d.Quote(c.Name) }
 
 // asText is the column as its text in utf8mb4.
 func (d *mysqlDialect) asText(c *column) string { return "CONVERT(" + d.ref(c) + " USING utf8mb4)" }

@@ -305,7 +305,7 @@ func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
 		return err
 	}
 	if grants == 0 {
-		b.Hidden = append(b.Hidden, "triggers: they take the TRIGGER privilege to be seen")
+		b.Hidden = append(b.Hidden, merge.Hidden{What: merge.HiddenTriggers, Why: "they take the TRIGGER privilege to be seen"})
 	}
 	return nil
 }

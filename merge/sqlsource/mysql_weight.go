@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/sqldb"
 )
 
 // Whether two texts are equal, and which of them comes first, is for the
@@ -313,7 +315,7 @@ func findWeight(ctx context.Context, conn *sql.Conn, collation string, collated 
 		w := &weight{levels: candidate.levels}
 		forms, err := w.probe(ctx, conn, collated, candidate.padded)
 		switch {
-		case mysqlError(err, errSyntax): // MySQL 8 knows no levels
+		case sqldb.IsSyntax(err): // MySQL 8 knows no levels
 		case err != nil:
 			return nil, err
 		case !slices.ContainsFunc(pairs, func(p [3]int) bool { return bytes.Compare(forms[p[0]], forms[p[1]]) != p[2] }):

@@ -16,48 +16,25 @@ const shownLength = 64
 
 // Count implements [merge.Source].
 func (s *Source) Count(ctx context.Context, tableName string) (n int64, err error) {
-	schema, err := s.schema(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if err := s.lock(); err != nil {
-		return 0, err
-	}
-	defer s.unlock()
-	t := schema.tables[tableName]
-	if t == nil {
-		return 0, fmt.Errorf("sqlsource: count: %w", noTable(tableName))
-	}
-	err = s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.quote(t.name)).Scan(&n)
-	if err == nil {
-		err = s.dialect.unchanged()
-	}
-	if err != nil {
-		return 0, fmt.Errorf("sqlsource: count: %w", err)
-	}
-	return n, nil
+	err = s.ask(ctx, "count", func(schema *schema) error {
+		t := schema.tables[tableName]
+		if t == nil {
+			return noTable(tableName)
+		}
+		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.Quote(t.name)).Scan(&n)
+	})
+	return n, err
 }
 
 // Row implements [merge.Source]. IDs are shown as 20 digits, other bytes as
 // 0x and hexadecimal digits. Values longer than 64 characters or bytes are cut
 // and end in "…" and their length.
-func (s *Source) Row(ctx context.Context, tableName string, columns []string, values [][]byte) ([]merge.Field, error) {
-	schema, err := s.schema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.lock(); err != nil {
-		return nil, err
-	}
-	defer s.unlock()
-	fields, err := s.row(ctx, schema, tableName, columns, values)
-	if err == nil {
-		err = s.dialect.unchanged()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sqlsource: row: %w", err)
-	}
-	return fields, nil
+func (s *Source) Row(ctx context.Context, tableName string, columns []string, values [][]byte) (fields []merge.Field, err error) {
+	err = s.ask(ctx, "row", func(schema *schema) error {
+		fields, err = s.row(ctx, schema, tableName, columns, values)
+		return err
+	})
+	return fields, err
 }
 
 func (s *Source) row(ctx context.Context, schema *schema, tableName string, columns []string, values [][]byte) ([]merge.Field, error) {
@@ -80,7 +57,7 @@ func (s *Source) row(ctx context.Context, schema *schema, tableName string, colu
 			return nil, noColumn(t, name)
 		}
 		if values[i] == nil {
-			conditions = append(conditions, "r."+s.dialect.quote(name)+" IS NULL")
+			conditions = append(conditions, "r."+s.dialect.Quote(name)+" IS NULL")
 			continue
 		}
 		condition, matched, err := s.dialect.match(c, values[i])
@@ -90,7 +67,7 @@ func (s *Source) row(ctx context.Context, schema *schema, tableName string, colu
 		conditions = append(conditions, condition)
 		args = append(args, matched...)
 	}
-	statement := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.dialect.quote(t.name) +
+	statement := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.dialect.Quote(t.name) +
 		" AS r WHERE " + strings.Join(conditions, " AND ") + " LIMIT 1"
 
 	cells := make([]struct {

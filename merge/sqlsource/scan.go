@@ -39,14 +39,11 @@ func (s *Source) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Bat
 // scan reads ahead: while the consumer works on one batch, the next one is
 // read, so that the database, the driver and the consumer share the cores.
 func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Batch) bool) error {
-	schema, err := s.schema(ctx)
+	schema, err := s.enter(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.lock(); err != nil {
-		return err
-	}
-	defer s.unlock()
+	defer s.leave()
 	q, err := s.plan(ctx, schema, scan)
 	if err != nil {
 		return err
@@ -100,7 +97,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		conditions []string
 		selected   []string
 		orderBy    []string
-		quote      = s.dialect.quote
+		quote      = s.dialect.Quote
 		selectOnce = func(expr string) int {
 			if i := slices.Index(selected, expr); i >= 0 {
 				return i
@@ -128,10 +125,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		if c == nil {
 			return nil, noColumn(t, o.Column)
 		}
-		collation := o.Collation
-		if collation == "" {
-			collation = c.Collation
-		}
+		collation := cmp.Or(o.Collation, c.Collation)
 		r, err := s.dialect.sorted(ctx, s.conn, c, collation)
 		if err != nil {
 			return nil, err
@@ -198,11 +192,9 @@ next:
 	return q, nil
 }
 
-// dangling finds the rows whose reference leads nowhere, by a join with what is
-// referred to and the condition that there is none. MariaDB would copy a whole
-// table of keys aside for NOT EXISTS.
+// dangling finds the rows whose reference leads nowhere: see
+// [sqldb.Dialect.Unmatched].
 func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNull func(*column)) (join, unmatched string, err error) {
-	quote := s.dialect.quote
 	to := schema.tables[ref.ToTable]
 	if to == nil {
 		return "", "", &merge.UnsupportedError{
@@ -213,7 +205,7 @@ func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNul
 	if len(ref.Columns) == 0 || len(ref.Columns) != len(ref.ToColumns) {
 		return "", "", fmt.Errorf("reference %q pairs %d columns with %d", ref.Name, len(ref.Columns), len(ref.ToColumns))
 	}
-	pairs := make([]string, len(ref.Columns))
+	columns, toColumns := make([]string, len(ref.Columns)), make([]string, len(ref.Columns))
 	for i, name := range ref.Columns {
 		from, there := t.byName[name], to.byName[ref.ToColumns[i]]
 		if from == nil {
@@ -223,11 +215,10 @@ func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNul
 			return "", "", noColumn(to, ref.ToColumns[i])
 		}
 		notNull(from)
-		// What is referred to comes first: in SQLite it brings the collation.
-		pairs[i] = "p." + quote(there.Name) + " = r." + quote(from.Name)
+		columns[i], toColumns[i] = from.Name, there.Name
 	}
-	none := "p." + quote(to.byName[ref.ToColumns[0]].Name) + " IS NULL" // which none is that equals something
-	return " LEFT JOIN " + quote(to.name) + " AS p ON " + strings.Join(pairs, " AND "), none, nil
+	join, unmatched = s.dialect.Unmatched("r", columns, to.name, "p", toColumns)
+	return " " + join, unmatched, nil
 }
 
 // buffer makes room for one batch.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
-	"mergesafe/store"
 )
 
 // Source is a database that is to be merged: one connection, and one snapshot
@@ -32,7 +32,10 @@ type Source struct {
 	found   *schema // nil until it was read
 }
 
-var _ merge.Source = (*Source)(nil)
+var (
+	_ merge.Source = (*Source)(nil)
+	_ merge.Ender  = (*Source)(nil)
+)
 
 // Options are what may be chosen about a [Source]. The zero value means the
 // defaults.
@@ -63,22 +66,22 @@ var errBusy = errors.New("sqlsource: called while a Scan is open: a source answe
 //
 // An SQLite database in WAL mode that nobody has open is read as it lies
 // there; if a writer comes and changes it, every method returns
-// [store.ErrChanged] from then on.
+// [sqldb.ErrChanged] from then on.
 func Open(ctx context.Context, name, dsn string) (*Source, error) {
 	return OpenWith(ctx, name, dsn, Options{})
 }
 
 // OpenWith is [Open] with options.
 func OpenWith(ctx context.Context, name, dsn string, options Options) (*Source, error) {
-	db, err := store.OpenReadOnly(ctx, dsn)
+	db, err := sqldb.Dial(ctx, dsn, true)
 	if err != nil {
 		return nil, err
 	}
 	var d dialect
 	switch db.Dialect() {
-	case store.SQLite:
-		d = sqliteDialect{check: db.Unchanged}
-	case store.MySQL:
+	case sqldb.SQLite:
+		d = sqliteDialect{sqldb.SQLite, db.Unchanged}
+	case sqldb.MySQL:
 		d = newMySQL()
 	}
 	s, err := newSource(ctx, name, db.Pool().DB, d, options)
@@ -131,19 +134,16 @@ func (s *Source) Name() string { return s.name }
 
 // Catalog implements [merge.Source].
 func (s *Source) Catalog(ctx context.Context) (*merge.Catalog, error) {
-	schema, err := s.schema(ctx)
+	schema, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
+	s.leave()
 	return &schema.Catalog, nil
 }
 
 // schema reads the catalogue at the first call.
 func (s *Source) schema(ctx context.Context) (*schema, error) {
-	if err := s.lock(); err != nil {
-		return nil, err
-	}
-	defer s.unlock()
 	if s.found == nil {
 		found, err := s.dialect.describe(ctx, s.conn)
 		if err == nil {
@@ -158,15 +158,34 @@ func (s *Source) schema(ctx context.Context) (*schema, error) {
 	return s.found, nil
 }
 
-func (s *Source) lock() error {
+// enter makes the source busy with one question, and returns the catalogue.
+// Whoever gets it calls leave.
+func (s *Source) enter(ctx context.Context) (*schema, error) {
 	if s.busy {
-		return errBusy
+		return nil, errBusy
 	}
-	s.busy = true
-	return nil
+	found, err := s.schema(ctx)
+	s.busy = err == nil
+	return found, err
 }
 
-func (s *Source) unlock() { s.busy = false }
+func (s *Source) leave() { s.busy = false }
+
+// ask lets f answer one question. Its error says what the question was about.
+func (s *Source) ask(ctx context.Context, about string, f func(*schema) error) error {
+	schema, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.leave()
+	if err = f(schema); err == nil {
+		err = s.dialect.unchanged()
+	}
+	if err != nil {
+		return fmt.Errorf("sqlsource: %s: %w", about, err)
+	}
+	return nil
+}
 
 // scanError gives an error of a scan its place and its meaning.
 func (s *Source) scanError(ctx context.Context, scan merge.Scan, err error) error {
@@ -178,7 +197,7 @@ func (s *Source) scanError(ctx context.Context, scan merge.Scan, err error) erro
 		u.Table = scan.Table
 		return u
 	}
-	if s.dialect.unsupported(err) {
+	if sqldb.IsIncomparable(err) {
 		return &merge.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
 	return fmt.Errorf("sqlsource: scan: %w", err)

@@ -3,49 +3,27 @@ package sqlsource
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
-	"modernc.org/sqlite"
+	"mergesafe/internal/sqldb"
 )
 
 // sqliteDialect reads SQLite. check is what unchanged returns.
-type sqliteDialect struct{ check func() error }
+type sqliteDialect struct {
+	sqldb.Dialect
+	check func() error
+}
 
 func (d sqliteDialect) unchanged() error { return d.check() }
 
 func (d sqliteDialect) load(context.Context, *sql.DB) (int, error) { return 0, nil }
 
-// sqliteCache keeps SQLite from keeping pages that a scan comes across once. By
-// default it keeps four times as many, and there may be twenty databases.
-const sqliteCache = "PRAGMA cache_size = -512" // KiB
-
 func (d sqliteDialect) begin(ctx context.Context, conn *sql.Conn, snapshot bool) error {
-	if _, err := conn.ExecContext(ctx, sqliteCache); err != nil {
+	if err := d.Prepare(ctx, conn, sqldb.ReadSorted); err != nil {
 		return err
 	}
-	if !snapshot {
-		return nil
-	}
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	// The snapshot is that of the first read.
-	var n int
-	return conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema").Scan(&n)
-}
-
-func (d sqliteDialect) quote(name string) string {
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// unsupported recognises a collation that the game defines for itself. Their
-// error has no number of its own.
-func (d sqliteDialect) unsupported(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && strings.Contains(e.Error(), "no such collation sequence")
+	return d.BeginSnapshot(ctx, conn, snapshot)
 }
 
 func (d sqliteDialect) sorted(_ context.Context, _ *sql.Conn, c *column, collation string) (reading, error) {
@@ -115,7 +93,7 @@ func (d sqliteDialect) shown(c *column) (value, length string) {
 		ref, prefix, shownLength, d.asText(c)), "length(" + ref + ")"
 }
 
-func (d sqliteDialect) ref(c *column) string { return "r." + d.quote(c.Name) }
+func (d sqliteDialect) ref(c *column) string { return "r." + d.Quote(c.Name) }
 
 // literal is a value as a statement would have it, which tells 1 from '1'.
 func (d sqliteDialect) literal(c *column) string {

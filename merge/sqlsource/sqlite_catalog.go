@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 )
 
@@ -155,7 +156,7 @@ func (d sqliteDialect) readCollations(ctx context.Context, conn *sql.Conn, b *bu
 			var opcode string
 			var p4 sql.NullString
 			var skip any
-			query := "EXPLAIN SELECT " + d.ref(c) + " = '' FROM " + d.quote(t.name) + " AS r"
+			query := "EXPLAIN SELECT " + d.ref(c) + " = '' FROM " + d.Quote(t.name) + " AS r"
 			err := each(ctx, conn, query, func() {
 				// The operand is the name of the collation and the encoding.
 				if name, _, ok := cutLast(p4.String, "-"); ok && opcode == "Eq" {
@@ -163,7 +164,7 @@ func (d sqliteDialect) readCollations(ctx context.Context, conn *sql.Conn, b *bu
 				}
 			}, &skip, &opcode, &skip, &skip, &skip, &p4, &skip, &skip)
 			switch {
-			case d.unsupported(err):
+			case sqldb.IsIncomparable(err):
 				c.Collation = "unknown"
 			case err != nil:
 				return err
@@ -246,7 +247,7 @@ func (d sqliteDialect) readCounters(ctx context.Context, conn *sql.Conn, b *buil
 			continue
 		}
 		var largest, ever int64
-		query := "SELECT COALESCE(MAX(" + d.quote(t.AutoIncrement.Column) + "), 0) FROM " + d.quote(t.name)
+		query := "SELECT COALESCE(MAX(" + d.Quote(t.AutoIncrement.Column) + "), 0) FROM " + d.Quote(t.name)
 		if err := conn.QueryRowContext(ctx, query).Scan(&largest); err != nil {
 			return err
 		}
@@ -315,7 +316,7 @@ func (d sqliteDialect) findIDs(ctx context.Context, conn *sql.Conn, b *builder) 
 			}
 			var ids, others int
 			query := fmt.Sprintf(`SELECT COALESCE(SUM(n = %d), 0), COALESCE(SUM(n <> %[1]d), 0)
-				FROM (SELECT length(%s) AS n FROM %s AS r WHERE n IS NOT NULL LIMIT 100)`, gameid.Size, d.ref(c), d.quote(t.name))
+				FROM (SELECT length(%s) AS n FROM %s AS r WHERE n IS NOT NULL LIMIT 100)`, gameid.Size, d.ref(c), d.Quote(t.name))
 			if err := conn.QueryRowContext(ctx, query).Scan(&ids, &others); err != nil {
 				return err
 			}

@@ -12,6 +12,9 @@ import (
 	"mergesafe/merge"
 	"mergesafe/number"
 	"mergesafe/store"
+	"mergesafe/store/numbers"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // The numbers of players are what they are declared: a unique column, in which
@@ -25,9 +28,9 @@ func TestStoreNumbers(t *testing.T) {
 			check := func(worlds ...[]number.Number) merge.Result {
 				t.Helper()
 				var sources []merge.Source
-				for i, numbers := range worlds {
+				for i, has := range worlds {
 					dsn := newDSN(t)
-					fillWorld(t, dsn, gameid.ServerID(7+i), numbers)
+					fillWorld(t, dsn, gameid.ServerID(7+i), has)
 					s, err := Open(t.Context(), fmt.Sprint("s", 7+i), dsn)
 					if err != nil {
 						t.Fatal(err)
@@ -41,7 +44,7 @@ func TestStoreNumbers(t *testing.T) {
 				}
 				var found merge.Result
 				for _, r := range report.Results {
-					if r.Table == store.NumbersTable {
+					if r.Table == numbers.Table {
 						t.Errorf("%s is taken for a table of the game: %+v", r.Table, r)
 					}
 					if r.Code == merge.CodeUniqueCollision && r.Table == "players" && r.Subject != "name" {
@@ -61,7 +64,7 @@ func TestStoreNumbers(t *testing.T) {
 }
 
 // fillWorld makes the database of a world whose players have the numbers.
-func fillWorld(t *testing.T, dsn string, server gameid.ServerID, numbers []number.Number) {
+func fillWorld(t *testing.T, dsn string, server gameid.ServerID, has []number.Number) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -72,19 +75,19 @@ func fillWorld(t *testing.T, dsn string, server gameid.ServerID, numbers []numbe
 	db, err := store.Open(t.Context(), dsn)
 	must(err)
 	defer db.Close()
-	must(db.CreateSchema(t.Context()))
+	must(storetest.Create(t.Context(), db))
 	node, err := db.OpenNode(t.Context(), server, gameid.Options{})
 	must(err)
 	defer node.Close()
-	sequence, err := db.OpenNumbers(t.Context(), server, "player", store.NumbersOptions{})
+	sequence, err := numbers.Open(t.Context(), db.Registry(), server, "player", numbers.Options{})
 	must(err)
 	must(sequence.Close())
 	ids := gameid.NewGenerator[entity.Player](node)
 	now := entity.Time(time.Now())
-	for i, n := range numbers {
+	for i, n := range has {
 		p := entity.Player{Account: "a", Name: fmt.Sprint(server, "-", i), Level: 1, CreatedAt: now, UpdatedAt: now, Number: n}
 		p.ID, err = ids.Next()
 		must(err)
-		must(store.Players.Insert(t.Context(), db, p))
+		must(starter.Players.Insert(t.Context(), db, p))
 	}
 }

@@ -9,8 +9,12 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/store"
+	"mergesafe/store/registry"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // A database of package store: its registry and version are read, and are no
@@ -27,7 +31,7 @@ func TestStoreDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			if err := db.CreateSchema(t.Context()); err != nil {
+			if err := storetest.Create(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			node, err := db.OpenNode(t.Context(), 7, gameid.Options{})
@@ -43,7 +47,7 @@ func TestStoreDatabase(t *testing.T) {
 			}
 			now := time.Now().UTC().Truncate(time.Millisecond)
 			hero := entity.Player{ID: id, Account: "acc", Name: "Aria", Level: 1, CreatedAt: now, UpdatedAt: now}
-			if err := store.Players.Insert(t.Context(), db, hero); err != nil {
+			if err := starter.Players.Insert(t.Context(), db, hero); err != nil {
 				t.Fatal(err)
 			}
 			if err := node.Close(); err != nil {
@@ -76,7 +80,7 @@ func TestStoreDatabase(t *testing.T) {
 			if diff := cmp.Diff(wantIDs, ids); diff != "" {
 				t.Error(diff)
 			}
-			if c.SchemaVersion != store.SchemaVersion || !c.HasRegistry || len(c.Skipped) > 0 {
+			if c.SchemaVersion != 2 || !c.HasRegistry || len(c.Skipped) > 0 {
 				t.Errorf("version %d, registry %t, skipped %v", c.SchemaVersion, c.HasRegistry, c.Skipped)
 			}
 			registered, err := db.Registry().Servers(t.Context())
@@ -99,8 +103,8 @@ func TestStoreDatabase(t *testing.T) {
 // Tables that were begun and never completed are no database to judge.
 func TestStoreUnfinished(t *testing.T) {
 	forEach(t, func(t *testing.T, e engine, w *world) {
-		w.exec(t, "CREATE TABLE "+store.SchemaTable+" (application VARCHAR(32) PRIMARY KEY, version INT NOT NULL)",
-			"INSERT INTO "+store.SchemaTable+" VALUES ('mergesafe', 0)")
+		w.exec(t, "CREATE TABLE "+sqldb.SchemaTable+" (application VARCHAR(32) PRIMARY KEY, version INT NOT NULL)",
+			"INSERT INTO "+sqldb.SchemaTable+" VALUES ('mergesafe', 0)")
 		if c, err := w.open(t).Catalog(t.Context()); err == nil {
 			t.Errorf("got %v", c)
 		}
@@ -110,8 +114,8 @@ func TestStoreUnfinished(t *testing.T) {
 // A server number that cannot be one is an error, not another number.
 func TestStoreServerOutOfRange(t *testing.T) {
 	forEach(t, func(t *testing.T, e engine, w *world) {
-		w.exec(t, "CREATE TABLE "+store.RegistryTable+" (server_id BIGINT, name VARCHAR(64), world CHAR(32), role VARCHAR(16), reserved_ms BIGINT)",
-			"INSERT INTO "+store.RegistryTable+" VALUES (4294967303, '', '', 'own', 0)")
+		w.exec(t, "CREATE TABLE "+registry.Table+" (server_id BIGINT, name VARCHAR(64), world CHAR(32), role VARCHAR(16), reserved_ms BIGINT)",
+			"INSERT INTO "+registry.Table+" VALUES (4294967303, '', '', 'own', 0)")
 		if servers, err := w.open(t).Servers(t.Context()); err == nil {
 			t.Errorf("got %v", servers)
 		}

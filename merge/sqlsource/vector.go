@@ -42,7 +42,7 @@ func (v *vector) add(row []driver.Value) error {
 	}
 	if src == nil {
 		if len(v.nulls) == 0 {
-			v.nulls = appendTimes(v.nulls, false, v.rows)
+			v.nulls = append(v.nulls, make([]bool, v.rows)...)
 		}
 		v.nulls = append(v.nulls, true)
 	} else {
@@ -72,13 +72,6 @@ func (v *vector) add(row []driver.Value) error {
 	return nil
 }
 
-func appendTimes(dst []bool, b bool, n int) []bool {
-	for range n {
-		dst = append(dst, b)
-	}
-	return dst
-}
-
 // finish makes the vector ready to be read.
 func (v *vector) finish() merge.Vector {
 	out := merge.Vector{Data: v.data}
@@ -86,9 +79,7 @@ func (v *vector) finish() merge.Vector {
 	case v.width > 0:
 		out.Width = v.width
 	case v.width == 0: // all are empty
-		for range v.rows {
-			v.ends = append(v.ends, 0)
-		}
+		v.ends = append(v.ends, make([]int, v.rows)...)
 		out.Ends = v.ends
 	default:
 		out.Ends = v.ends

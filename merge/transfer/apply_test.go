@@ -1,7 +1,14 @@
 package transfer
 
 import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A merge of two worlds into a third: every row arrives, and the target's
@@ -24,7 +31,100 @@ func TestApply(t *testing.T) {
 		if n := number(t, target, "SELECT COUNT(*) FROM gameid_servers WHERE role = 'merged'"); n != 2 {
 			t.Errorf("%d merged servers", n)
 		}
+		unguarded(t, target)
 		startable(t, target, 1, true)
 		startable(t, sources[0], 2, false)
+	})
+}
+
+// twoLarge are worlds of one table, of which two take several batches.
+func twoLarge(t *testing.T, e engine) []Database {
+	return []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000), manyRows(t, e, "c", 200_000, 4000)}
+}
+
+// thereOf is how many rows of each world of twoLarge are in the target.
+func thereOf(t *testing.T, target Database) (parts []PartResult, all int64) {
+	t.Helper()
+	for i, source := range []string{"b", "c"} {
+		n := number(t, target, fmt.Sprintf("SELECT COUNT(*) FROM things WHERE id BETWEEN %d AND %d", (i+1)*100_000, (i+2)*100_000-1))
+		parts, all = append(parts, PartResult{"things", source, n}), all+n
+	}
+	return parts, all
+}
+
+// second returns a failpoint that loses the connection at a point, but for the
+// first time.
+func second(at string) failpoint {
+	times := 0
+	return func(point string) error {
+		if point == at {
+			if times++; times > 1 {
+				return driver.ErrBadConn
+			}
+		}
+		return nil
+	}
+}
+
+// An apply that stops, is refused or fails says beside the error what is in the
+// target, also of earlier calls.
+func TestApplyResult(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := twoLarge(t, e)
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		check := func(want error, resumed bool, result *Result, err error) {
+			t.Helper()
+			if !errors.Is(err, want) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			parts, rows := thereOf(t, all[0])
+			if result == nil || result.ID != p.ID || result.Resumed != resumed || result.Rows != rows {
+				t.Fatalf("%+v; in the target are %v", result, parts)
+			}
+			if diff := cmp.Diff(parts, result.Parts); diff != "" {
+				t.Errorf("-there +result:\n%s", diff)
+			}
+		}
+
+		exec(t, all[1], "INSERT INTO things VALUES (199999, NULL, 'new', 1)")
+		result, err := Apply(t.Context(), p, all[0], all[1:], Options{})
+		exec(t, all[1], "DELETE FROM things WHERE id = 199999")
+		if refused := new(RefusedError); !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+		check(err, false, result, err)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		result, err = applyWith(ctx, p, all[0], all[1:], Options{Progress: func(now Progress) {
+			if now.Rows > 0 {
+				cancel()
+			}
+		}}, hooks{batch: time.Nanosecond})
+		check(ErrStopped, false, result, err)
+		copied := result.Rows
+		if copied == 0 || copied >= p.Rows() {
+			t.Fatalf("%d rows were copied when it stopped", copied)
+		}
+
+		// The target is lost at the second batch.
+		result, err = applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, RetryFor: -1}, hooks{batch: time.Nanosecond, fail: second("before commit")})
+		check(ErrStopped, true, result, err)
+		if result.Rows <= copied {
+			t.Errorf("%d rows after %d", result.Rows, copied)
+		}
+
+		// The target cannot be read: nothing is known.
+		result, err = applyWith(t.Context(), p, all[0], all[1:], Options{RetryFor: -1}, hooks{fail: func(string) error { return driver.ErrBadConn }})
+		if !errors.Is(err, ErrStopped) || result != nil {
+			t.Errorf("%+v, %v", result, err)
+		}
+
+		result, err = Apply(t.Context(), p, all[0], all[1:], Options{})
+		check(nil, true, result, err)
+		if result.Rows != p.Rows() {
+			t.Errorf("%d rows, want %d", result.Rows, p.Rows())
+		}
+		result, err = Apply(t.Context(), p, all[0], all[1:], Options{})
+		check(nil, true, result, err)
 	})
 }

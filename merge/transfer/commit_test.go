@@ -15,7 +15,7 @@ import (
 
 // A connection that is lost in a COMMIT leaves it open whether that took
 // effect. Whichever COMMIT it is, and whether the server got it or not, the
-// merge goes on by itself or by the same call, and so does its undo, to the end
+// merge resumes by itself or by the same call, and so does its undo, to the end
 // that they have without.
 func TestCutInCommit(t *testing.T) {
 	e := engines()[1]
@@ -40,12 +40,12 @@ func TestCutInCommit(t *testing.T) {
 	}
 	passed := func() int64 { return proxy.Commits() - first.Load() }
 	target := Database{Name: worlds[0].Name, DSN: "mysql:" + proxy.DSN()}
-	apply := func(patience time.Duration) error {
-		_, err := Apply(t.Context(), p, target, worlds[1:], Options{Clock: fixedClock, Patience: patience})
+	apply := func(retry time.Duration) error {
+		_, err := applyWith(t.Context(), p, target, worlds[1:], Options{RetryFor: retry}, hooks{clock: fixedClock})
 		return err
 	}
-	undo := func(patience time.Duration) error {
-		_, err := Undo(t.Context(), p, target, worlds[1:], UndoOptions{Options: Options{Clock: fixedClock, Patience: patience}})
+	undo := func(retry time.Duration) error {
+		_, err := undoWith(t.Context(), p, target, worlds[1:], UndoOptions{Options: Options{RetryFor: retry}}, hooks{clock: fixedClock})
 		return err
 	}
 
@@ -64,7 +64,7 @@ func TestCutInCommit(t *testing.T) {
 
 	for _, work := range []struct {
 		name    string
-		do      func(patience time.Duration) error
+		do      func(retry time.Duration) error
 		from    []Database
 		want    string
 		commits int64
@@ -73,7 +73,7 @@ func TestCutInCommit(t *testing.T) {
 		{"undo", undo, merged, before, undoes},
 	} {
 		t.Run(work.name, func(t *testing.T) {
-			points := []int64{0, 1, 2, work.commits / 2, work.commits - 1} // those of the notes come first
+			points := []int64{0, 1, 2, work.commits / 2, work.commits - 1} // those of the manifest come first
 			if *long {
 				points = nil
 				for n := range work.commits {
@@ -82,20 +82,20 @@ func TestCutInCommit(t *testing.T) {
 			}
 			for i, n := range slices.Compact(points) {
 				for j, cut := range []mariadbtest.Cut{mariadbtest.CutBefore, mariadbtest.CutAfter} {
-					for k, patience := range []time.Duration{-1, time.Minute} {
+					for k, retry := range []time.Duration{-1, time.Minute} {
 						if !*long && (i+j+k)%2 == 1 {
 							continue // half of them
 						}
 						refillAll(t, work.from, worlds)
 						aim(n, cut)
-						err := work.do(patience)
+						err := work.do(retry)
 						if passed() <= n {
 							t.Fatalf("COMMIT %d never came", n)
 						}
-						if patience > 0 && err != nil {
-							t.Fatalf("COMMIT %d, cut %d: it did not go on by itself: %v", n, cut, err)
+						if retry > 0 && err != nil {
+							t.Fatalf("COMMIT %d, cut %d: it did not resume by itself: %v", n, cut, err)
 						}
-						if patience < 0 {
+						if retry < 0 {
 							if !errors.Is(err, ErrStopped) {
 								t.Fatalf("COMMIT %d, cut %d: %v, want that it is stopped", n, cut, err)
 							}
@@ -105,7 +105,7 @@ func TestCutInCommit(t *testing.T) {
 							}
 						}
 						if diff := cmp.Diff(work.want, steady(t, worlds[0])); diff != "" {
-							t.Fatalf("COMMIT %d, cut %d, patience %s: not the result of a smooth run (-smooth +cut):\n%s", n, cut, patience, diff)
+							t.Fatalf("COMMIT %d, cut %d, retry %s: not the result of a smooth run (-smooth +cut):\n%s", n, cut, retry, diff)
 						}
 					}
 				}

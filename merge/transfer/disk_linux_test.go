@@ -9,7 +9,7 @@ import (
 	"mergesafe/store"
 )
 
-// A full disk stops the merge, resumable. With room again it goes on to its end.
+// A full disk stops the merge, resumable. With room again it resumes and completes.
 func TestDiskFull(t *testing.T) {
 	small := smalldisk.Mount(t, "6m")
 	e := sqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() })
@@ -21,7 +21,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		_, err := Apply(t.Context(), p, target, []Database{source}, Options{Patience: -1})
+		_, err := Apply(t.Context(), p, target, []Database{source}, Options{RetryFor: -1})
 		if !errors.Is(err, ErrStopped) || !errors.Is(err, store.ErrUnavailable) {
 			t.Fatalf("with a full disk: %v", err)
 		}

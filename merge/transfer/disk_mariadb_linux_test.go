@@ -17,7 +17,7 @@ import (
 )
 
 // A disk that gets full under MariaDB, before or while a merge or its undo
-// writes, stops it, resumable. With room again it goes on, by the same call or
+// writes, stops it, resumable. With room again it resumes, by the same call or
 // by itself, to the end that it has without.
 func TestDiskFullMariaDB(t *testing.T) {
 	s := newSmallServer(t)
@@ -26,13 +26,14 @@ func TestDiskFullMariaDB(t *testing.T) {
 	target, sources := all[0], all[1:]
 	p := mustPlan(t, target, sources, manyOptions)
 	copied := func() int64 { return number(t, target, "SELECT COUNT(*) FROM things") - 10 }
-	apply := func(o Options) error { _, err := Apply(t.Context(), p, target, sources, o); return err }
+	quick := hooks{clock: fixedClock, batch: time.Millisecond}
+	apply := func(o Options) error { _, err := applyWith(t.Context(), p, target, sources, o, quick); return err }
 	undo := func(o Options) error {
-		_, err := Undo(t.Context(), p, target, sources, UndoOptions{Options: o})
+		_, err := undoWith(t.Context(), p, target, sources, UndoOptions{Options: o}, quick)
 		return err
 	}
 	before := dump(t, target)
-	if err := apply(Options{Clock: fixedClock}); err != nil {
+	if err := apply(Options{}); err != nil {
 		t.Fatal(err)
 	}
 	merged := dump(t, target)
@@ -45,7 +46,7 @@ func TestDiskFullMariaDB(t *testing.T) {
 		points = []int64{0, 1, rows / 4, rows / 2, rows * 3 / 4}
 	}
 	for _, after := range points {
-		for _, patience := range []time.Duration{-1, time.Minute} {
+		for _, retry := range []time.Duration{-1, time.Minute} {
 			for _, work := range []struct {
 				name string
 				do   func(Options) error
@@ -55,14 +56,14 @@ func TestDiskFullMariaDB(t *testing.T) {
 				{"merge", apply, copied, merged},
 				{"undo", undo, func() int64 { return rows - copied() }, before},
 			} {
-				t.Run(fmt.Sprintf("%s, after %d rows, patience %s", work.name, after, patience), func(t *testing.T) {
-					filled, waited := false, false
+				t.Run(fmt.Sprintf("%s, after %d rows, retry %s", work.name, after, retry), func(t *testing.T) {
+					filled, retried := false, false
 					if after == 0 {
 						filled = true
 						s.fill(t)
 					}
 					err := work.do(Options{
-						Clock: fixedClock, Batch: time.Millisecond, Patience: patience,
+						RetryFor: retry,
 						Pause: func(context.Context) error {
 							if !filled && work.done() >= after {
 								filled = true
@@ -71,8 +72,8 @@ func TestDiskFullMariaDB(t *testing.T) {
 							s.crowd()
 							return nil
 						},
-						Waiting: func(error) {
-							waited = true
+						Retrying: func(error) {
+							retried = true
 							s.free(t)
 						},
 					})
@@ -80,16 +81,16 @@ func TestDiskFullMariaDB(t *testing.T) {
 						t.Fatal("the disk was not filled")
 					}
 					switch {
-					case patience > 0 && (err != nil || !waited):
-						t.Fatalf("it did not go on by itself: waited %t, %v", waited, err)
-					case patience < 0 && (!errors.Is(err, ErrStopped) || !errors.Is(store.Translate(err), store.ErrUnavailable)):
+					case retry > 0 && (err != nil || !retried):
+						t.Fatalf("it did not resume by itself: retried %t, %v", retried, err)
+					case retry < 0 && (!errors.Is(err, ErrStopped) || !errors.Is(store.Translate(err), store.ErrUnavailable)):
 						t.Fatalf("with a full disk: %v", err)
-					case patience < 0:
+					case retry < 0:
 						s.free(t)
 						if n := work.done(); n < after || n >= rows {
 							t.Errorf("%d of %d rows were done when it stopped", n, rows)
 						}
-						if err := work.do(Options{Clock: fixedClock}); err != nil {
+						if err := work.do(Options{}); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -6,27 +6,26 @@ import (
 	"strings"
 )
 
-// ErrStopped: the work was broken off and can be gone on with by the same call
-// with the same plan. The error is a [*StoppedError].
+// ErrStopped: the work stopped, and the same call with the same plan resumes it.
+// The error is a [*StoppedError].
 var ErrStopped = errors.New("stopped, resumable")
 
-// StoppedError tells that the work was broken off cleanly: because the context
-// ended, or because a database stayed away for longer than [Options.Patience].
-// What was done until then is kept, and the same call goes on from there.
-// errors.Is finds [ErrStopped] in it.
+// StoppedError tells that the work stopped cleanly: because the context ended, or
+// because a database stayed away for longer than [Options.RetryFor]. What was done
+// is kept, and the same call resumes there. errors.Is finds [ErrStopped] in it.
 type StoppedError struct {
 	Doing string // "copying table \"items\" of \"s2\""
 	Cause error
 }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("transfer: stopped while %s: %v; run the same again to go on", e.Doing, e.Cause)
+	return fmt.Sprintf("transfer: stopped while %s: %v; run the same again to resume", e.Doing, e.Cause)
 }
 
 // Unwrap returns [ErrStopped] and the cause.
 func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 
-// RefusedError tells why the work was not begun. Nothing was changed.
+// RefusedError tells what blocks the work. Nothing was changed.
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []Refusal
@@ -45,18 +44,47 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
 }
 
-// ChangedError tells that the rows of a table are not those that the plan was
-// made for: somebody wrote to it in between. What was copied stays, and the
-// merge cannot be completed by this plan: undo it and plan again.
+// ChangedError tells that the rows of a table were changed since the plan was made,
+// or the target since the merge began. What was copied stays, and
+// this plan cannot complete the merge: undo it and plan again.
 type ChangedError struct {
 	Database, Table string
-	Rows, Want      int64 // now, and as planned
+	Rows, Want      int64  // now, and as planned
+	Reason          string // what changed in the target since the merge began; if that is its registry, Table is empty
+
+	// Undo tells that it was found by [Undo], which needs the rows as they were
+	// copied.
+	Undo bool
 }
 
 func (e *ChangedError) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("transfer: database %q: %s: something else wrote to it since the merge began; undo the merge, then plan again", e.Database, e.Reason)
+	}
 	what := fmt.Sprintf("it has %d rows, and had %d", e.Rows, e.Want)
 	if e.Rows == e.Want {
 		what = fmt.Sprintf("it has %d rows as before, but not all are the same", e.Rows)
 	}
+	if e.Undo {
+		return fmt.Sprintf("transfer: database %q, table %q was changed since it was copied: %s; undo needs the rows as they were copied: "+
+			"restore this database, or the target, from its backup, then run undo again", e.Database, e.Table, what)
+	}
 	return fmt.Sprintf("transfer: database %q, table %q was changed since the plan was made: %s; undo the merge and plan again", e.Database, e.Table, what)
 }
+
+// afterUndo says in a refusal that an undo has to come before a new plan, because
+// the merge has begun.
+func afterUndo(err error) error {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		for i := range refused.Refusals {
+			reason := &refused.Refusals[i].Reason
+			if again, ok := strings.CutSuffix(*reason, "plan again"); ok {
+				*reason = again + "undo the merge, then plan again"
+			}
+		}
+	}
+	return err
+}
+
+// errBusy: two processes carry out one plan.
+var errBusy = errors.New("transfer: another process works on the same merge")

@@ -71,7 +71,7 @@ func TestLateWrite(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				refillAll(t, all, worlds)
 				written := false
-				options := Options{Batch: time.Microsecond}
+				options := Options{}
 				if c.back == "" {
 					exec(t, worlds[1], c.do)
 				} else {
@@ -83,7 +83,7 @@ func TestLateWrite(t *testing.T) {
 						return nil
 					}
 				}
-				_, err := Apply(t.Context(), p, worlds[0], worlds[1:], options)
+				_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], options, hooks{batch: time.Microsecond})
 				changed := new(ChangedError)
 				if e.name == "sqlite" && c.back != "" {
 					// The file itself is seen to be written to.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,10 +19,10 @@ import (
 // Keep says which of several rows with the same unique value keeps it.
 type Keep string
 
-// The ways to choose. Where two rows are alike, and without a choice, the
-// target's row comes before those of the sources, and these keep their order.
+// The ways to choose. If two rows are equal, the target's row comes before those of
+// the sources, and these come in the order of the plan.
 const (
-	KeepFirst  Keep = ""       // by that order alone
+	KeepFirst  Keep = ""       // by that order
 	KeepOlder  Keep = "older"  // the smallest value of By: when it was created
 	KeepActive Keep = "active" // the largest value of By: when it was seen last
 )
@@ -31,8 +30,8 @@ const (
 // DefaultTemplate is the default of [NamePolicy.Template].
 const DefaultTemplate = "{name}.s{server}"
 
-// NamePolicy says what becomes of the values of one column that has to be
-// unique in its table, where several databases have the same.
+// NamePolicy says what becomes of the values of one column that has to be unique in
+// its table, if several databases have the same value.
 type NamePolicy struct {
 	Table, Column string
 
@@ -42,20 +41,19 @@ type NamePolicy struct {
 	By   string
 
 	// Template makes the new value of {name}, {server} (the number of the
-	// server that made the row) and {source} (what its database is called in
-	// the plan). {name} is cut where the whole would be too long. The default
-	// is [DefaultTemplate]. If the value is taken a number is added.
+	// server that made the row) and {source} (the name of its database in the
+	// plan). {name} is cut if the whole would be too long. The default is
+	// [DefaultTemplate]. If the value is taken, a number is added.
 	Template string
 
 	// MaxLength is how many characters the column takes. The default is what
-	// its type says; where that says nothing, it must be given.
+	// its type says; if the type says nothing, it must be given.
 	MaxLength int
 }
 
-// NameCopy is a column that holds, for convenience of the game, what the column
-// OfColumn of OfTable holds in the row whose primary key is in Key: the name of
-// the sender beside the sender of a mail. It is renamed along, where it is the
-// same as the old name byte by byte.
+// NameCopy is a column that repeats what the column OfColumn of OfTable holds in the
+// row whose primary key is in Key: the name of the sender beside the sender of a
+// mail. It is renamed along if it is the old name, byte by byte.
 type NameCopy struct {
 	Table    string `json:"table"`
 	Column   string `json:"column"`
@@ -70,15 +68,10 @@ const maxRenames = 100_000
 
 // policy returns the policy for a unique column, or nil.
 func (p *planner) policy(table, column string) *NamePolicy {
-	for i := range p.opts.Names {
-		if n := &p.opts.Names[i]; n.Table == table && n.Column == column {
-			return n
-		}
-	}
-	return nil
+	return first(p.opts.Names, func(n *NamePolicy) bool { return n.Table == table && n.Column == column })
 }
 
-// rename finds new values for those that would be there twice.
+// rename finds new values for those that several databases have.
 func (p *planner) rename(ctx context.Context) error {
 	for i := range p.opts.Names {
 		n := &p.opts.Names[i]
@@ -136,15 +129,10 @@ func (p *planner) referred(table, column string) bool {
 }
 
 func column(t *merge.Table, name string) *merge.Column {
-	for i := range t.Columns {
-		if t.Columns[i].Name == name {
-			return &t.Columns[i]
-		}
-	}
-	return nil
+	return first(t.Columns, func(c *merge.Column) bool { return c.Name == name })
 }
 
-// named is one row that has a value that others have too.
+// named is one row with a value that other rows have too.
 type named struct {
 	db   int
 	key  []any
@@ -170,8 +158,8 @@ func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) e
 		})
 		losers = append(losers, group[1:]...)
 	})
-	if _, ok := errors.AsType[*merge.UnsupportedError](err); ok {
-		p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the values of %s cannot be compared: %v", n.Column, err)})
+	if unsupported, ok := errors.AsType[*merge.UnsupportedError](err); ok {
+		p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the values of %s cannot be compared: %v", n.Column, unsupported)})
 		return nil
 	}
 	if err != nil {
@@ -211,21 +199,16 @@ func (n *NamePolicy) limit(t *merge.Table) (int, error) {
 		return 0, fmt.Errorf("%w: the greatest length is %d, want 1 or more", merge.ErrOptions, n.MaxLength)
 	case n.MaxLength == 0 && declared == 0:
 		return 0, fmt.Errorf("%w: its type %q does not say how many characters it takes: give the greatest length", merge.ErrOptions, column(t, n.Column).Type)
-	case n.MaxLength == 0:
+	case n.MaxLength == 0 || declared > 0 && declared < n.MaxLength:
 		return declared, nil
-	case declared == 0:
-		return n.MaxLength, nil
 	}
-	return min(declared, n.MaxLength), nil
+	return n.MaxLength, nil
 }
 
 // serverOf returns the server that made a row, as far as can be told.
-func (p *planner) serverOf(l named) *Server {
-	world := p.plan.Target
-	if l.db > 0 {
-		world = p.plan.Sources[l.db-1]
-	}
-	var own *Server
+func (p *planner) serverOf(l named) *merge.Server {
+	world := p.plan.worlds()[l.db]
+	var own *merge.Server
 	for i := range world.Servers {
 		s := &world.Servers[i]
 		if s.Own && own == nil {
@@ -240,8 +223,8 @@ func (p *planner) serverOf(l named) *Server {
 	return own
 }
 
-// sameNames streams the values of a column from all databases side by side and
-// gives every group of rows that have the same, as the target compares.
+// sameNames gives every group of rows that have the same value in a column, in
+// any of the databases, as the target compares.
 func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, take func([]named)) error {
 	name := column(t, n.Column)
 	scan := merge.Scan{Table: n.Table, Order: []merge.Order{{Column: n.Column, Collation: name.Collation}}, SkipNull: true}
@@ -250,92 +233,38 @@ func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, 
 		scan.SkipNull = false
 	}
 	scan.Carry = append([]string{n.Column}, t.Primary...)
-	var cursors []*cursor
-	defer func() {
-		for _, c := range cursors {
-			c.stop()
-		}
-	}()
+	var scans []merge.SourceScan
+	var dbs []int // by scan
 	for i, s := range p.dbs {
-		if s.table(n.Table) == nil {
-			continue
+		if s.table(n.Table) != nil {
+			scans, dbs = append(scans, merge.SourceScan{Source: s, Scan: scan}), append(dbs, i)
 		}
-		next, stop := iter.Pull2(s.Scan(ctx, scan))
-		c := &cursor{db: i, next: next, stop: stop}
-		cursors = append(cursors, c)
-		if err := c.advance(); err != nil {
+	}
+	for rows, err := range merge.EqualRows(ctx, scans, 1) {
+		if err != nil {
 			return err
 		}
-	}
-	for {
-		var least []byte
-		for _, c := range cursors {
-			if c.value != nil && (least == nil || bytes.Compare(c.value, least) < 0) {
-				least = c.value
-			}
-		}
-		if least == nil {
-			return nil
-		}
-		least = bytes.Clone(least)
-		var group []named
-		for _, c := range cursors {
-			for c.value != nil && bytes.Equal(c.value, least) {
-				key, err := c.key(t)
-				if err != nil {
-					return err
-				}
-				row := named{db: c.db, key: key, name: string(c.batch.Carry[0].At(c.row))}
-				if n.By != "" {
-					row.by = bytes.Clone(c.batch.Order[1].At(c.row))
-				}
-				group = append(group, row)
-				if err := c.advance(); err != nil {
-					return err
-				}
-			}
-		}
-		if len(group) > 1 {
-			take(group)
-		}
-	}
-}
-
-// cursor goes through the rows of a scan, leaving out those without a value.
-type cursor struct {
-	db    int
-	next  func() (*merge.Batch, error, bool)
-	stop  func()
-	batch *merge.Batch
-	row   int
-	value []byte // nil at the end
-}
-
-func (c *cursor) advance() error {
-	for {
-		c.row++
-		if c.batch == nil || c.row == c.batch.Len {
-			b, err, ok := c.next()
+		group := make([]named, len(rows))
+		for i, r := range rows {
+			key, err := keyOf(t, r.Carry[1:])
 			if err != nil {
 				return err
 			}
-			if !ok {
-				c.value = nil
-				return nil
+			group[i] = named{db: dbs[r.From], key: key, name: string(r.Carry[0])}
+			if n.By != "" {
+				group[i].by = r.Order[1]
 			}
-			c.batch, c.row = b, 0
 		}
-		if c.value = c.batch.Order[0].At(c.row); c.value != nil {
-			return nil
-		}
+		take(group)
 	}
+	return nil
 }
 
-// key returns the primary key of the current row, as a page would give it.
-func (c *cursor) key(t *merge.Table) ([]any, error) {
+// keyOf returns the primary key of a row, as a page would give it.
+func keyOf(t *merge.Table, values [][]byte) ([]any, error) {
 	key := make([]any, len(t.Primary))
 	for i, name := range t.Primary {
-		raw := c.batch.Carry[i+1].At(c.row)
+		raw := values[i]
 		col := column(t, name)
 		declared := strings.ToLower(col.Type)
 		switch {
@@ -352,7 +281,7 @@ func (c *cursor) key(t *merge.Table) ([]any, error) {
 				return nil, fmt.Errorf("the key column %q holds %.40q, want an integer", name, raw)
 			}
 		case col.IsID, strings.Contains(declared, "binary"), strings.Contains(declared, "blob"):
-			key[i] = bytes.Clone(raw)
+			key[i] = raw
 		default:
 			return nil, &merge.UnsupportedError{Table: t.Name, Column: name, Reason: "rows with a key of type " + col.Type + " cannot be renamed"}
 		}
@@ -415,17 +344,10 @@ func (p *planner) expand(n *NamePolicy, row named, attempt, limit int) (string, 
 	return before + strings.TrimRight(string(name), " ") + after, nil
 }
 
-// taken tells which of the new values at open are there already: in a database,
-// or among the new values before them.
+// taken tells which of the new values at open exist already: in a database, or
+// among the new values before them.
 func (p *planner) taken(ctx context.Context, n *NamePolicy, col *merge.Column, fresh []string, open []int) (map[int]bool, error) {
-	// Those that are settled come first, so that they keep their values.
-	order := make([]int, 0, len(fresh))
-	for i := range fresh {
-		if !slices.Contains(open, i) {
-			order = append(order, i)
-		}
-	}
-	order = append(order, open...)
+	order := settledFirst(len(fresh), open)
 	list := make([]string, len(order))
 	for at, i := range order {
 		list[at] = fresh[i]
@@ -436,25 +358,41 @@ func (p *planner) taken(ctx context.Context, n *NamePolicy, col *merge.Column, f
 	}
 	taken := make(map[int]bool)
 	d := p.dbs[0].dialect
-	note := func(row []any) (bool, error) {
+	take := func(row []any) (bool, error) {
 		at, first := row[0].(int64), row[1].(int64)
 		if at != first {
 			taken[order[at]] = true
 		}
 		return true, nil
 	}
-	if err := p.links[0].rows(ctx, d.sameAmong(col), false, []any{string(encoded)}, note); err != nil {
+	if err := p.dbs[0].on.rows(ctx, d.sameAmong(col), false, []any{string(encoded)}, take); err != nil {
 		return nil, err
 	}
-	for i, s := range p.dbs {
+	for _, s := range p.dbs {
 		if s.table(n.Table) == nil {
 			continue
 		}
-		if err := p.links[i].rows(ctx, d.thereAlready(n.Table, col), false, []any{string(encoded)}, note); err != nil {
+		if err := s.on.rows(ctx, d.thereAlready(n.Table, col), false, []any{string(encoded)}, take); err != nil {
 			return nil, err
 		}
 	}
 	return taken, nil
+}
+
+// settledFirst returns the places of n values in an order in which those at open
+// come last, so that the others keep their values.
+func settledFirst(n int, open []int) []int {
+	isOpen := make([]bool, n)
+	for _, i := range open {
+		isOpen[i] = true
+	}
+	order := make([]int, 0, n)
+	for i := range n {
+		if !isOpen[i] {
+			order = append(order, i)
+		}
+	}
+	return append(order, open...)
 }
 
 // listed is a table of the texts of a JSON list, t, with their places from 0.
@@ -471,7 +409,7 @@ func (d dialect) collated(c *merge.Column) string {
 		charset, _, _ := strings.Cut(c.Collation, "_")
 		return "CONVERT(l.t USING " + charset + ") COLLATE " + c.Collation
 	}
-	return "l.t COLLATE " + d.quote(c.Collation)
+	return "l.t COLLATE " + d.Quote(c.Collation)
 }
 
 // sameAmong gives for every text of a list the place of the first that is equal
@@ -484,109 +422,8 @@ func (d dialect) sameAmong(c *merge.Column) string {
 	return "SELECT l.i, " + first + " FROM " + d.listed()
 }
 
-// thereAlready gives the texts of a list that a column has already.
+// thereAlready gives the texts of a list that a column has already. For IN both
+// databases look the texts up, also if the column has no index.
 func (d dialect) thereAlready(table string, c *merge.Column) string {
-	return "SELECT l.i, -1 FROM " + d.listed() + " WHERE EXISTS (SELECT 1 FROM " + d.quote(table) + " AS r WHERE r." + d.quote(c.Name) + " = " + d.collated(c) + ")"
-}
-
-// renamer changes rows as the renames of a plan say.
-type renamer struct {
-	byKey  map[renamed]map[string]*Rename // by the key of the row
-	copies []NameCopy
-}
-
-// renamed is a column that has renames.
-type renamed struct{ source, table, column string }
-
-func newRenamer(p *Plan) *renamer {
-	r := &renamer{byKey: make(map[renamed]map[string]*Rename), copies: p.Copies}
-	for i := range p.Renames {
-		n := &p.Renames[i]
-		at := renamed{n.Source, n.Table, n.Column}
-		if r.byKey[at] == nil {
-			r.byKey[at] = make(map[string]*Rename)
-		}
-		r.byKey[at][n.Key] = n
-	}
-	return r
-}
-
-// changer changes a row in place, and tells whether it did. The nil changer
-// changes none.
-type changer func(row []any) (changed bool, err error)
-
-// rows changes all of these.
-func (c changer) rows(rows [][]any) error {
-	if c == nil {
-		return nil
-	}
-	for _, row := range rows {
-		if _, err := c(row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// of returns what changes the rows of a table of a source; nil if nothing there
-// is renamed.
-func (r *renamer) of(source string, l *layout) changer {
-	type change struct {
-		column int
-		key    []int
-		to     map[string]*Rename
-	}
-	var changes []change
-	for i, name := range l.columns {
-		if to := r.byKey[renamed{source, l.table, name}]; to != nil {
-			changes = append(changes, change{i, l.key, to})
-		}
-	}
-	for _, c := range r.copies {
-		if to := r.byKey[renamed{source, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.table {
-			changes = append(changes, change{slices.Index(l.columns, c.Column), []int{slices.Index(l.columns, c.Key)}, to})
-		}
-	}
-	if changes == nil {
-		return nil
-	}
-	return func(row []any) (changed bool, err error) {
-		for _, c := range changes {
-			values := make([]any, len(c.key))
-			for i, k := range c.key {
-				if values[i] = row[k]; values[i] == nil {
-					values = nil
-					break
-				}
-			}
-			if values == nil {
-				continue
-			}
-			key, err := encodeKey(values)
-			if err != nil {
-				return false, err
-			}
-			n := c.to[key]
-			if n == nil && len(values) == 1 {
-				if b, ok := values[0].([]byte); ok { // a text that is no key here
-					key, err = encodeKey([]any{string(b)})
-					n = c.to[key]
-				}
-			}
-			if n == nil || err != nil {
-				continue
-			}
-			switch old := row[c.column].(type) {
-			case []byte:
-				if string(old) == n.Old {
-					row[c.column], changed = []byte(n.New), true
-				}
-			case string:
-				if old == n.Old {
-					row[c.column], changed = n.New, true
-				}
-			}
-		}
-		return changed, nil
-	}
+	return "SELECT l.i, -1 FROM " + d.listed() + " WHERE " + d.collated(c) + " IN (SELECT r." + d.Quote(c.Name) + " FROM " + d.Quote(table) + " AS r)"
 }

@@ -20,7 +20,7 @@ type page struct {
 
 // readPage reads at most n rows, from after a key on; nil stands for the
 // beginning. If there is a hasher, it sums them up.
-func readPage(ctx context.Context, on *link, l *layout, after []any, n int, h *hasher) (*page, error) {
+func readPage(ctx context.Context, on *connection, l *layout, after []any, n int, h *hasher) (*page, error) {
 	query, args, limit := l.page(after == nil), []any{}, pageBytes/max(1, on.share)
 	if after != nil {
 		args = l.afterArgs(after)
@@ -82,7 +82,7 @@ func (l *layout) tidy(row []any) int {
 // pages reads a table page by page in the background, one page ahead, from
 // after a key on, and no more rows than most. size says how many rows the next
 // page should have. With summed, every page has its sum.
-func pages(ctx context.Context, on *link, l *layout, after []any, size func() int, most int64, summed bool) (next func() (*page, error), stop func()) {
+func pages(ctx context.Context, on *connection, l *layout, after []any, size func() int, most int64, summed bool) (next func() (*page, error), stop func()) {
 	type answer struct {
 		page *page
 		err  error
@@ -127,7 +127,7 @@ func pages(ctx context.Context, on *link, l *layout, after []any, size func() in
 // contents reads the rows of a table, the first most of them, and sums them
 // up, as they are and as change makes them. change may be nil. between is called
 // after every page with its number of rows; its error ends the reading.
-func contents(ctx context.Context, on *link, l *layout, most int64, change changer, between func(rows int) error) (Content, error) {
+func contents(ctx context.Context, on *connection, l *layout, most int64, change changer, between func(rows int) error) (Content, error) {
 	var c Content
 	var h hasher
 	if most == 0 {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"mergesafe/gameid"
 	"mergesafe/merge"
 )
 
@@ -18,18 +17,17 @@ import (
 const PlanVersion = 1
 
 // Plan says what a merge will do: which rows of which tables go where, what is
-// renamed, and what stands against it. It is made for people to read before it
-// is carried out, and holds no DSN. The same databases give the same plan,
-// except for Made.
+// renamed, and what blocks it. People read it before it is carried out. It holds
+// no DSN. The same databases give the same plan, except for Made.
 type Plan struct {
 	Version int `json:"version"`
 
-	// ID is made of all that follows. A plan that was changed by hand is not
-	// carried out: change the options and plan again.
+	// ID is a fingerprint of all that follows. A plan that was changed by hand is
+	// not carried out: change the options and plan again.
 	ID   string    `json:"id"`
 	Made time.Time `json:"made"`
 
-	// Refusals are why the plan will not be carried out; none if it can be.
+	// Refusals are what blocks the merge; none if the plan can be carried out.
 	Refusals []Refusal `json:"refusals"`
 
 	// Check is what package merge found.
@@ -38,7 +36,7 @@ type Plan struct {
 	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
 	Target  World    `json:"target"`
 	Sources []World  `json:"sources"`
-	Tables  []Table  `json:"tables"`   // in the order in which their copying begins: what is referred to comes first
+	Tables  []Table  `json:"tables"`   // in the order in which copying begins: a table comes after those that it references
 	Left    []Left   `json:"left_out"` // tables that are not copied
 	Renames []Rename `json:"renames"`
 
@@ -46,7 +44,7 @@ type Plan struct {
 	Copies []NameCopy `json:"copies,omitempty"`
 }
 
-// Refusal is one reason not to carry a plan out.
+// Refusal is one reason that blocks a merge.
 type Refusal struct {
 	Source string `json:"source,omitempty"` // empty: not about one database
 	Table  string `json:"table,omitempty"`  // empty: not about one table
@@ -72,8 +70,8 @@ func (r Refusal) String() string {
 type Checked struct {
 	Verdict merge.Verdict `json:"verdict"`
 
-	// Resolved are the codes of conflicts that the renames resolve, Allowed
-	// what could not be verified and was allowed.
+	// Resolved are the conflicts that the renames resolve, Allowed those that the
+	// operator allowed.
 	Resolved []Refusal `json:"resolved,omitempty"`
 	Allowed  []Refusal `json:"allowed,omitempty"`
 }
@@ -86,20 +84,12 @@ type World struct {
 	Schema string `json:"schema"`
 
 	// Servers are those of its registry; none if it keeps no registry.
-	Servers []Server `json:"servers,omitempty"`
+	Servers []merge.Server `json:"servers,omitempty"`
 
 	// Fence tells that its own servers will be kept from being started: see
-	// [store.Registry.Fence]. It is never set of the target.
+	// [store.Registry.Fence]. It is never set for the target, whose servers are
+	// kept from being started only until the merge is completed or undone.
 	Fence bool `json:"fence,omitempty"`
-}
-
-// Server is one row of the registry of a [World].
-type Server struct {
-	Server gameid.ServerID `json:"server"`
-	Name   string          `json:"name,omitempty"`
-	World  string          `json:"world"`
-	Own    bool            `json:"own"`
-	Mark   int64           `json:"mark"` // no ID is later; milliseconds since the epoch of gameid
 }
 
 // Table is one table of a plan.
@@ -118,19 +108,13 @@ type Table struct {
 }
 
 // Rows is how many rows will be copied.
-func (t *Table) Rows() (n int64) {
-	for _, c := range t.Sources {
-		n += c.Rows
-	}
-	return n
-}
+func (t *Table) Rows() int64 { return total(t.Sources, func(c *Content) int64 { return c.Rows }) }
 
 // Content is what one database has in one table.
 type Content struct {
 	Rows int64 `json:"rows"`
 
-	// Sum is over the rows as they are, After as they will be with the
-	// renames.
+	// Sum is over the rows as they are, After over the rows as renamed.
 	Sum   Sum `json:"sum"`
 	After Sum `json:"after"`
 }
@@ -142,14 +126,13 @@ type Counter struct {
 	After  uint64 `json:"after"`  // the same after the merge, at least
 }
 
-// Left is a table that is not copied, or not from a database that Reason names,
-// and why.
+// Left is a table that is not copied, or not from the database that Reason names.
 type Left struct {
 	Table  string `json:"table"`
 	Reason string `json:"reason"`
 }
 
-// Rename is one value that is changed on the way.
+// Rename is one value that is changed.
 type Rename struct {
 	Source string `json:"source"` // whose row; may be the target
 	World  string `json:"world,omitempty"`
@@ -161,15 +144,28 @@ type Rename struct {
 }
 
 // Rows is how many rows will be copied.
-func (p *Plan) Rows() (n int64) {
-	for i := range p.Tables {
-		n += p.Tables[i].Rows()
+func (p *Plan) Rows() int64 { return total(p.Tables, (*Table).Rows) }
+
+// total adds up a number of each.
+func total[T any](all []T, of func(*T) int64) (n int64) {
+	for i := range all {
+		n += of(&all[i])
 	}
 	return n
 }
 
-// Estimate is how long the copying will take at a number of rows a second; 0
-// stands for 50,000, which a small machine does with durable commits.
+// first returns the first that is wanted, or nil.
+func first[T any](all []T, wanted func(*T) bool) *T {
+	for i := range all {
+		if wanted(&all[i]) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// Estimate is how long copying will take at a number of rows a second; 0 means
+// 50,000, which a small machine does with durable commits.
 func (p *Plan) Estimate(perSecond int64) time.Duration {
 	if perSecond <= 0 {
 		perSecond = 50_000
@@ -223,7 +219,7 @@ func (p *Plan) fingerprint() string {
 	return fingerprint(&q)
 }
 
-// fingerprint tells values apart that have a JSON form.
+// fingerprint is a hash of the JSON form of a value.
 func fingerprint(v any) string {
 	h := sha256.New()
 	if err := json.NewEncoder(h).Encode(v); err != nil {
@@ -232,12 +228,10 @@ func fingerprint(v any) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// worlds are all databases, the target first.
+func (p *Plan) worlds() []World { return append([]World{p.Target}, p.Sources...) }
+
 // table returns the table of that name, or nil.
 func (p *Plan) table(name string) *Table {
-	for i := range p.Tables {
-		if p.Tables[i].Name == name {
-			return &p.Tables[i]
-		}
-	}
-	return nil
+	return first(p.Tables, func(t *Table) bool { return t.Name == name })
 }

@@ -22,11 +22,11 @@ type bad struct {
 	name string
 
 	// options are those of the call that goes wrong when at is reached.
-	options func(ctx context.Context, at int64) (context.Context, Options)
+	options func(ctx context.Context, at int64) (context.Context, Options, hooks)
 }
 
-// at returns a trip that calls f at the n-th point, counted from 0.
-func at(n int64, f func() error) trip {
+// at returns a failpoint that calls f at the n-th point, counted from 0.
+func at(n int64, f func() error) failpoint {
 	var count atomic.Int64
 	return func(string) error {
 		if count.Add(1)-1 == n {
@@ -38,15 +38,15 @@ func at(n int64, f func() error) trip {
 
 func faults() []bad {
 	return []bad{
-		{"connection lost", func(ctx context.Context, n int64) (context.Context, Options) {
-			return ctx, Options{Patience: -1, trip: at(n, func() error { return driver.ErrBadConn })}
+		{"connection lost", func(ctx context.Context, n int64) (context.Context, Options, hooks) {
+			return ctx, Options{RetryFor: -1}, hooks{fail: at(n, func() error { return driver.ErrBadConn })}
 		}},
-		{"connection lost, waited for", func(ctx context.Context, n int64) (context.Context, Options) {
-			return ctx, Options{Patience: time.Minute, trip: at(n, func() error { return driver.ErrBadConn })}
+		{"connection lost, retried", func(ctx context.Context, n int64) (context.Context, Options, hooks) {
+			return ctx, Options{RetryFor: time.Minute}, hooks{fail: at(n, func() error { return driver.ErrBadConn })}
 		}},
-		{"interrupted", func(ctx context.Context, n int64) (context.Context, Options) {
+		{"interrupted", func(ctx context.Context, n int64) (context.Context, Options, hooks) {
 			ctx, cancel := context.WithCancel(ctx)
-			return ctx, Options{trip: at(n, func() error { cancel(); return nil })}
+			return ctx, Options{}, hooks{fail: at(n, func() error { cancel(); return nil })}
 		}},
 	}
 }
@@ -55,20 +55,20 @@ func faults() []bad {
 func points(t *testing.T, e engine, p *Plan, all []Database) int64 {
 	all = clones(t, e, all)
 	var n atomic.Int64
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{trip: func(string) error { n.Add(1); return nil }}); err != nil {
+	if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{fail: func(string) error { n.Add(1); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	return n.Load()
 }
 
-// Whatever goes wrong, and wherever, the same call goes on, and the result is
+// Whatever goes wrong, and wherever, the same call resumes, and the result is
 // that of a merge in which nothing went wrong.
 func TestResume(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same"), gameWorld(t, e, "s3", 3, 11, "other")}
 		p := mustPlan(t, all[0], all[1:], PlanOptions{Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}}})
 		smooth := clones(t, e, all)
-		if _, err := Apply(t.Context(), p, smooth[0], smooth[1:], Options{Clock: fixedClock}); err != nil {
+		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, hooks{clock: fixedClock}); err != nil {
 			t.Fatal(err)
 		}
 		want := steady(t, smooth[0])
@@ -82,21 +82,23 @@ func TestResume(t *testing.T) {
 			t.Run(f.name, func(t *testing.T) {
 				for i := int64(0); i < n; i += step {
 					refillAll(t, all, worlds)
-					ctx, options := f.options(t.Context(), i)
-					options.Clock = fixedClock
-					_, err := Apply(ctx, p, worlds[0], worlds[1:], options)
+					ctx, options, hooked := f.options(t.Context(), i)
+					hooked.clock = fixedClock
+					_, err := applyWith(ctx, p, worlds[0], worlds[1:], options, hooked)
 					if err != nil && !errors.Is(err, ErrStopped) {
 						t.Fatalf("point %d: %v", i, err)
 					}
-					if err != nil && options.Patience > 0 {
-						t.Errorf("point %d: it did not go on by itself: %v", i, err)
+					if err != nil && options.RetryFor > 0 {
+						t.Errorf("point %d: it did not resume by itself: %v", i, err)
 					}
-					if _, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{Clock: fixedClock}); err != nil {
+					guarded(t, p, worlds)
+					if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, hooks{clock: fixedClock}); err != nil {
 						t.Fatalf("point %d, again: %v", i, err)
 					}
 					if diff := cmp.Diff(want, steady(t, worlds[0])); diff != "" {
 						t.Fatalf("point %d: not the result of a smooth run (-smooth +resumed):\n%s", i, diff)
 					}
+					startable(t, worlds[0], 1, true)
 				}
 			})
 		}

@@ -10,13 +10,13 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // Sum is a sum over the contents of rows: of a hash of 128 bits of every row,
 // modulo 2^128. It does not depend on the order of the rows, and sums of parts
-// can be added and taken from each other. Where one bit of one row is another,
-// the sum is another.
+// can be added and subtracted. If one bit of one row differs, the sum differs.
 //
 // Its text form is 32 hexadecimal digits.
 type Sum struct{ hi, lo uint64 }
@@ -55,8 +55,8 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// hasher sums rows. Every value is written with its type and its length, so
-// that no two rows that differ look alike. It keeps a buffer between rows.
+// hasher sums rows. Every value is hashed with its type and its length, so that no
+// two different rows give the same bytes. It keeps a buffer between rows.
 type hasher struct{ buf []byte }
 
 // row returns the sum of one row.
@@ -89,7 +89,7 @@ func (h *hasher) row(values []any) (Sum, error) {
 	return Sum{binary.BigEndian.Uint64(d[:8]), binary.BigEndian.Uint64(d[8:16])}, nil
 }
 
-// same reports whether two values are the same, as they are.
+// same reports whether two values are the same, type included.
 func same(a, b any) bool {
 	if a, ok := a.([]byte); ok {
 		b, ok := b.([]byte)
@@ -101,8 +101,8 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// normal gives values that mean the same one type: databases deliver the same
-// integer as int64 or uint64.
+// normal gives equal integers one type: databases deliver the same integer as int64
+// or uint64.
 func normal(v any) any {
 	if n, ok := v.(uint64); ok && n <= math.MaxInt64 {
 		return int64(n)
@@ -178,4 +178,25 @@ func decodeKey(text string) ([]any, error) {
 		}
 	}
 	return values, nil
+}
+
+// KeyText writes a key of a [Rename] or a [Difference] for people: bytes, and
+// so IDs, as hexadecimal digits, several columns with slashes between them.
+func KeyText(key string) string {
+	var parts []string
+	if err := json.Unmarshal([]byte(key), &parts); err != nil {
+		return key
+	}
+	for i, p := range parts {
+		if p == "" {
+			return key
+		}
+		if p[0] == 't' {
+			if b, err := hex.DecodeString(p[1:]); err == nil {
+				p = "t" + strings.ToValidUTF8(string(b), "\ufffd")
+			}
+		}
+		parts[i] = p[1:]
+	}
+	return strings.Join(parts, "/")
 }

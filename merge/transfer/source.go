@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
-	"mergesafe/store"
+	"mergesafe/store/registry"
 )
 
 // source is a database as package merge sees it.
@@ -15,6 +16,13 @@ type source struct {
 	*sqlsource.Source
 	catalog *merge.Catalog
 	dialect dialect
+	on      *connection // for what package merge does not read
+}
+
+// Close closes all connections.
+func (s *source) Close() error {
+	s.on.close()
+	return s.Source.Close()
 }
 
 func openSource(ctx context.Context, d Database) (*source, error) {
@@ -27,25 +35,17 @@ func openSource(ctx context.Context, d Database) (*source, error) {
 		inner.Close()
 		return nil, fmt.Errorf("database %q: %w", d.Name, err)
 	}
-	s := &source{Source: inner, catalog: found, dialect: dialect(store.MySQL)}
-	if found.Engine == "sqlite" {
-		s.dialect = dialect(store.SQLite)
-	}
-	return s, nil
+	on := &connection{Database: d}
+	return &source{Source: inner, catalog: found, dialect: on.dialect(), on: on}, nil
 }
 
 // table returns the table of that name, or nil.
 func (s *source) table(name string) *merge.Table {
-	for i := range s.catalog.Tables {
-		if s.catalog.Tables[i].Name == name {
-			return &s.catalog.Tables[i]
-		}
-	}
-	return nil
+	return first(s.catalog.Tables, func(t *merge.Table) bool { return t.Name == name })
 }
 
-// schema is a fingerprint of all that says how the tables are made. What moves
-// with the rows, such as counters, is not in it.
+// schema is a fingerprint of how the tables are made. What moves with the rows,
+// such as counters, is not in it.
 func (s *source) schema() string {
 	tables := slices.Clone(s.catalog.Tables)
 	for i := range tables {
@@ -60,12 +60,13 @@ func (s *source) world(ctx context.Context) (World, error) {
 	if !s.catalog.HasRegistry {
 		return w, nil
 	}
-	servers, err := s.Servers(ctx)
-	if err != nil {
-		return w, fmt.Errorf("database %q: %w", s.Name(), err)
+	var err error
+	if w.Servers, err = s.Servers(ctx); err != nil {
+		err = fmt.Errorf("database %q: %w", s.Name(), err)
 	}
-	for _, m := range servers {
-		w.Servers = append(w.Servers, Server{Server: m.Server, Name: m.Name, World: m.World, Own: m.Own, Mark: m.Reserved})
-	}
-	return w, nil
+	return w, err
+}
+
+func registryOf(db *sqldb.DB) *registry.Registry {
+	return registry.New(db.Pool().DB, registry.Dialect(db.Dialect()))
 }

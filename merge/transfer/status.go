@@ -3,21 +3,22 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"slices"
 
-	"mergesafe/store"
+	"mergesafe/store/registry"
 )
 
 // State is where a merge is.
 type State string
 
-// The states of a merge. Those between StateNone and StateCopied can be gone on
-// with by [Apply], or taken back by [Undo].
+// The states of a merge. [Apply] resumes StatePreparing and StateCopying, [Undo]
+// takes back all but StateNone.
 const (
-	StateNone      State = "none"         // the target knows nothing of it: not begun, or undone
-	StatePreparing State = statePreparing // the plan is being noted in the target; nothing was copied
-	StateCopying   State = stateCopying
-	StateCopied    State = stateCopied  // it came to its end
-	StateUndoing   State = stateUndoing // [Undo] began, and goes on by another call
+	StateNone      State = "none"      // not begun, or undone
+	StatePreparing State = "preparing" // the plan is being written to the target; nothing was copied
+	StateCopying   State = "copying"
+	StateCopied    State = "copied"  // completed
+	StateUndoing   State = "undoing" // [Undo] began, and resumes
 )
 
 // Status is where a merge is, as [LookUp] found it.
@@ -28,105 +29,95 @@ type Status struct {
 	// Tables are those of the plan, in their order there.
 	Tables []TableStatus `json:"tables"`
 
-	// Fences are the servers of the sources that the plan keeps from being
-	// started.
+	// Fences are the target's own servers, which are fenced until the merge is
+	// completed or undone, and the servers of the sources that the plan fences.
 	Fences []FenceStatus `json:"fences,omitempty"`
 }
 
 // TableStatus is how far one table is.
 type TableStatus struct {
 	Table   string `json:"table"`
-	Rows    int64  `json:"rows"`    // to be copied
-	Copied  int64  `json:"copied"`  // those that were
-	Removed int64  `json:"removed"` // of those, by an undo
+	Rows    int64  `json:"rows"`    // planned
+	Copied  int64  `json:"copied"`  // so far
+	Removed int64  `json:"removed"` // of these, by an undo
 }
 
-// FenceStatus tells of one server of a source whether the fence is there.
+// FenceStatus tells whether one server is fenced.
 type FenceStatus struct {
-	Source string `json:"source"`
+	Source string `json:"source"` // or the target
 	Server string `json:"server"`
 	Fenced bool   `json:"fenced"`
 }
 
-// Copied and Removed are the rows of all tables together.
-func (s *Status) Copied() (n int64) {
-	for _, t := range s.Tables {
-		n += t.Copied
-	}
-	return n
+// Copied is how many rows were copied, of all tables together.
+func (s *Status) Copied() int64 {
+	return total(s.Tables, func(t *TableStatus) int64 { return t.Copied })
 }
 
-// Removed is how many of the rows that were copied were removed by an undo.
-func (s *Status) Removed() (n int64) {
-	for _, t := range s.Tables {
-		n += t.Removed
-	}
-	return n
+// Removed is how many of the copied rows an undo removed.
+func (s *Status) Removed() int64 {
+	return total(s.Tables, func(t *TableStatus) int64 { return t.Removed })
 }
 
-// LookUp tells where the merge of a plan is. It only reads the notes in the
+// LookUp tells where the merge of a plan is. It only reads the checkpoints in the
 // target and the registries of the sources, so it is quick, and may be called
 // while [Apply] or [Undo] runs elsewhere.
 func LookUp(ctx context.Context, plan *Plan, target Database, sources []Database) (*Status, error) {
-	r := &run{opts: Options{Patience: -1}.withDefaults()}
-	defer r.close()
-	if err := r.open(plan, target, sources); err != nil {
+	r, err := newRun(plan, target, sources, Options{}, hooks{})
+	if err != nil {
 		return nil, err
 	}
+	defer r.close()
 	r.target.writes = false
-	s := &Status{ID: plan.ID, State: StateNone}
-	state, err := r.manifest.load(ctx)
+	s, err := r.status(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("transfer: status: %w", err)
-	}
-	if state != "" {
-		s.State = State(state)
-	}
-	for i := range plan.Tables {
-		t := &plan.Tables[i]
-		at := TableStatus{Table: t.Name, Rows: t.Rows()}
-		for _, w := range plan.Sources {
-			for step, n := range map[string]*int64{StepCopy: &at.Copied, StepUndo: &at.Removed} {
-				if state == "" {
-					continue // there are no notes
-				}
-				m, err := r.manifest.mark(ctx, step, w.Name, t.Name)
-				if err != nil {
-					return nil, fmt.Errorf("transfer: status: %w", err)
-				}
-				*n += m.rows
-			}
-		}
-		s.Tables = append(s.Tables, at)
-	}
-	for i, w := range plan.Sources {
-		if !w.Fence {
-			continue
-		}
-		if s.Fences, err = fences(ctx, sources[i], w, plan.ID, s.Fences); err != nil {
-			return nil, fmt.Errorf("transfer: status: %w", err)
-		}
 	}
 	return s, nil
 }
 
-// fences adds the fences of one source.
-func fences(ctx context.Context, d Database, w World, token string, all []FenceStatus) ([]FenceStatus, error) {
-	db, err := store.OpenReadOnly(ctx, d.DSN)
+func (r *run) status(ctx context.Context) (*Status, error) {
+	s := &Status{ID: r.plan.ID, State: StateNone}
+	state, err := r.manifest.load(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("database %q: %w", d.Name, err)
+		return nil, err
 	}
-	defer db.Close()
-	now, err := db.Registry().Servers(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("database %q: %w", d.Name, err)
+	var copied, removed map[place]int64
+	if state != "" {
+		s.State = state
+		if copied, err = r.manifest.checkpoints(ctx, StepCopy); err != nil {
+			return nil, err
+		}
+		if removed, err = r.manifest.checkpoints(ctx, StepUndo); err != nil {
+			return nil, err
+		}
 	}
-	for _, s := range w.Servers {
-		for i := range now {
-			if s.Own && now[i].ID == s.Server {
-				all = append(all, FenceStatus{Source: d.Name, Server: s.Server.String(), Fenced: now[i].Fenced(token)})
+	for i := range r.plan.Tables {
+		t := &r.plan.Tables[i]
+		at := TableStatus{Table: t.Name, Rows: t.Rows()}
+		for _, w := range r.plan.Sources {
+			at.Copied += copied[place{w.Name, t.Name}]
+			at.Removed += removed[place{w.Name, t.Name}]
+		}
+		s.Tables = append(s.Tables, at)
+	}
+	for i, w := range r.plan.worlds() {
+		on := r.target
+		if i > 0 {
+			on = r.sources[i-1]
+		}
+		if fences := w.Fence || i == 0 && len(w.Servers) > 0; !fences {
+			continue
+		}
+		now, err := servers(ctx, on.Database)
+		if err != nil {
+			return nil, fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		for _, server := range w.Servers {
+			if at := slices.IndexFunc(now, func(n registry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {
+				s.Fences = append(s.Fences, FenceStatus{Source: w.Name, Server: server.Server.String(), Fenced: now[at].Fenced(r.plan.ID)})
 			}
 		}
 	}
-	return all, nil
+	return s, nil
 }

@@ -61,14 +61,14 @@ func runChild(text string) int {
 	for i, name := range c.Names {
 		all = append(all, Database{name, c.DSNs[i]})
 	}
-	options := Options{Clock: fixedClock, Batch: c.Batches, trip: at(c.KillAt, func() error {
+	hooked := hooks{clock: fixedClock, batch: c.Batches, fail: at(c.KillAt, func() error {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	})}
 	if c.Undo {
-		_, err = Undo(context.Background(), p, all[0], all[1:], UndoOptions{Options: options})
+		_, err = undoWith(context.Background(), p, all[0], all[1:], UndoOptions{}, hooked)
 	} else {
-		_, err = Apply(context.Background(), p, all[0], all[1:], options)
+		_, err = applyWith(context.Background(), p, all[0], all[1:], Options{}, hooked)
 	}
 	if err != nil && !errors.Is(err, ErrNoMerge) {
 		fmt.Fprintln(os.Stderr, err)
@@ -134,8 +134,8 @@ func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptio
 	return all, PlanOptions{Names: []NamePolicy{keep}}
 }
 
-// likewise is a dump without what is another every time.
-func likewise(t *testing.T, d Database) string {
+// lasting is a dump without what differs every time.
+func lasting(t *testing.T, d Database) string {
 	if number(t, d, hasRegistry(d)) > 0 {
 		return steady(t, d)
 	}
@@ -150,7 +150,7 @@ func hasRegistry(d Database) string {
 }
 
 // A process that is killed at any point, in a merge or its undo, leaves what
-// the next one goes on with, to the same end.
+// the next one resumes, to the same end.
 func TestTortureKill(t *testing.T) {
 	worlds, kills := 1, 3
 	if *long {
@@ -162,37 +162,41 @@ func TestTortureKill(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(*seed, uint64(w)))
 			all, options := randomWorlds(t, e, rnd)
 			p := mustPlan(t, all[0], all[1:], options)
-			before := likewise(t, all[0])
+			before := lasting(t, all[0])
 			at := clones(t, e, all)
 			var points atomic.Int64
-			if _, err := Apply(t.Context(), p, at[0], at[1:], Options{Clock: fixedClock, Batch: time.Microsecond, trip: func(string) error { points.Add(1); return nil }}); err != nil {
+			if _, err := applyWith(t.Context(), p, at[0], at[1:], Options{}, hooks{clock: fixedClock, batch: time.Microsecond, fail: func(string) error { points.Add(1); return nil }}); err != nil {
 				t.Fatal(err)
 			}
-			want := likewise(t, at[0])
+			want := lasting(t, at[0])
 			for range kills {
 				refillAll(t, all, at)
 				deaths := 0
 				for killed(t, p, at, rnd.Int64N(points.Load()), false) && deaths < 3 {
 					deaths++
+					guarded(t, p, at)
 				}
-				if _, err := Apply(t.Context(), p, at[0], at[1:], Options{Clock: fixedClock}); err != nil {
+				if _, err := applyWith(t.Context(), p, at[0], at[1:], Options{}, hooks{clock: fixedClock}); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, likewise(t, at[0])); diff != "" {
+				if diff := cmp.Diff(want, lasting(t, at[0])); diff != "" {
 					t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
 				}
 				if proof := verified(t, p, at[0], at[1:]); proof.Verdict == merge.Fail {
 					t.Errorf("%+v", proof)
 				}
+				unguarded(t, at[0])
 				for killed(t, p, at, rnd.Int64N(points.Load()), true) && deaths < 6 {
 					deaths++
+					guarded(t, p, at)
 				}
 				if _, err := Undo(t.Context(), p, at[0], at[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(before, likewise(t, at[0])); diff != "" {
+				if diff := cmp.Diff(before, lasting(t, at[0])); diff != "" {
 					t.Fatalf("world %d: not what was there before (-before +after):\n%s", w, diff)
 				}
+				unguarded(t, at[0])
 				total += deaths
 			}
 		}
@@ -204,7 +208,7 @@ func TestTortureKill(t *testing.T) {
 }
 
 // A database server that is killed in the middle of a merge and started again
-// is waited for, and the merge comes to its end by itself.
+// is waited for, and the merge completes by itself.
 func TestTortureDatabase(t *testing.T) {
 	server := mariadbtest.Private(t)
 	e := engine{"mariadb", func(t testing.TB, name string) Database {
@@ -223,18 +227,18 @@ func TestTortureDatabase(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(*seed+1, uint64(w)))
 		all, options := randomWorlds(t, e, rnd)
 		p := mustPlan(t, all[0], all[1:], options)
-		before := likewise(t, all[0])
+		before := lasting(t, all[0])
 		worlds := clones(t, e, all)
 		var points atomic.Int64
-		if _, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{Clock: fixedClock, Batch: time.Microsecond, trip: func(string) error { points.Add(1); return nil }}); err != nil {
+		if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, hooks{clock: fixedClock, batch: time.Microsecond, fail: func(string) error { points.Add(1); return nil }}); err != nil {
 			t.Fatal(err)
 		}
-		want := likewise(t, worlds[0])
+		want := lasting(t, worlds[0])
 		// The server is killed at a random point, and up again when settled returns.
-		kill := func() (options Options, settled func()) {
+		kill := func() (killing hooks, settled func()) {
 			var dead atomic.Bool
 			restarted := make(chan error, 1)
-			options = Options{Clock: fixedClock, Batch: time.Microsecond, Patience: time.Minute, trip: at(rnd.Int64N(points.Load()), func() error {
+			killing = hooks{clock: fixedClock, batch: time.Microsecond, fail: at(rnd.Int64N(points.Load()), func() error {
 				if err := server.Kill(); err != nil {
 					return err
 				}
@@ -242,7 +246,7 @@ func TestTortureDatabase(t *testing.T) {
 				go func() { restarted <- server.Restart(t.Context()) }()
 				return nil
 			})}
-			return options, func() {
+			return killing, func() {
 				if !dead.Load() {
 					return
 				}
@@ -255,16 +259,17 @@ func TestTortureDatabase(t *testing.T) {
 		for range kills {
 			refillAll(t, all, worlds)
 			killing, settled := kill()
-			_, err := Apply(t.Context(), p, worlds[0], worlds[1:], killing)
+			_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{RetryFor: time.Minute}, killing)
 			settled()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, likewise(t, worlds[0])); diff != "" {
+			if diff := cmp.Diff(want, lasting(t, worlds[0])); diff != "" {
 				t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
 			}
+			unguarded(t, worlds[0])
 			killing, settled = kill()
-			_, err = Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{Options: killing})
+			_, err = undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{Options: Options{RetryFor: time.Minute}}, killing)
 			settled()
 			if errors.Is(err, ErrNoMerge) {
 				err = nil
@@ -272,9 +277,10 @@ func TestTortureDatabase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(before, likewise(t, worlds[0])); diff != "" {
+			if diff := cmp.Diff(before, lasting(t, worlds[0])); diff != "" {
 				t.Fatalf("world %d: not what was there before (-before +after):\n%s", w, diff)
 			}
+			unguarded(t, worlds[0])
 		}
 	}
 	t.Logf("%d plans of seed %d, in each of which the database was killed at random points: %d kills", worlds, *seed+1, total)

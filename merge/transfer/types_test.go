@@ -180,33 +180,3 @@ func TestTypes(t *testing.T) {
 		}
 	})
 }
-
-// A counter goes on beyond what any of the databases has given out, and where it
-// was after an undo.
-func TestCounters(t *testing.T) {
-	onEach(t, func(t *testing.T, e engine) {
-		create := "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTOINCREMENT, v INTEGER)"
-		if e.name == "mariadb" {
-			create = "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTO_INCREMENT, v INTEGER)"
-		}
-		all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
-		exec(t, all[0], create, "INSERT INTO mails VALUES (1, 1), (2, 1)")
-		exec(t, all[1], create, "INSERT INTO mails VALUES (11, 1), (500, 1)", "DELETE FROM mails WHERE id = 500")
-		before := dump(t, all[0])
-		p := mustPlan(t, all[0], all[1:], oddAllowed)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
-			t.Fatal(err)
-		}
-		exec(t, all[0], "INSERT INTO mails (v) VALUES (7)")
-		if n := number(t, all[0], "SELECT id FROM mails WHERE v = 7"); n != 501 {
-			t.Errorf("the next is %d, want 501", n)
-		}
-		exec(t, all[0], "DELETE FROM mails WHERE v = 7")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if after := dump(t, all[0]); after != before {
-			t.Errorf("before:\n%s\nafter:\n%s", before, after)
-		}
-	})
-}

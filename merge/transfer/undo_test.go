@@ -53,6 +53,64 @@ func TestUndo(t *testing.T) {
 	})
 }
 
+// An undo that is refused, stops or fails says beside the error what it removed,
+// also in earlier calls.
+func TestUndoResult(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := twoLarge(t, e)
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		var before int64 // rows that earlier calls removed
+		check := func(want error, done *Undone, err error) {
+			t.Helper()
+			if !errors.Is(err, want) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			parts, rows := thereOf(t, all[0])
+			if done == nil || done.ID != p.ID || done.Rows != p.Rows()-rows-before || done.SameAsBefore != (err == nil) {
+				t.Fatalf("%+v, %d rows before; in the target are %v", done, before, parts)
+			}
+			for i, part := range parts {
+				parts[i].Rows = p.Tables[0].Sources[i].Rows - part.Rows
+			}
+			if diff := cmp.Diff(parts, done.Parts); diff != "" {
+				t.Errorf("-removed +result:\n%s", diff)
+			}
+			before += done.Rows
+		}
+
+		exec(t, all[0], "UPDATE things SET note = 'changed' WHERE id = 104999")
+		done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+		if refused := new(RefusedError); !errors.As(err, &refused) || done.Changed != 1 {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		check(err, done, err)
+		exec(t, all[0], "UPDATE things SET note = 'note 104999' WHERE id = 104999")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		done, err = undoWith(ctx, p, all[0], all[1:], UndoOptions{Options: Options{Progress: func(now Progress) {
+			if now.Step == StepUndo && now.Rows > 0 {
+				cancel()
+			}
+		}}}, hooks{batch: time.Nanosecond})
+		check(ErrStopped, done, err)
+		if before == 0 || before >= p.Rows() {
+			t.Fatalf("%d rows were removed when it stopped", before)
+		}
+
+		done, err = undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Parallel: 1, RetryFor: -1}}, hooks{batch: time.Nanosecond, fail: second("before commit")})
+		check(ErrStopped, done, err)
+		if done.Rows == 0 {
+			t.Error("nothing was removed before the target was lost")
+		}
+
+		done, err = Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+		check(nil, done, err)
+	})
+}
+
 // startable tells whether a server starts on a database.
 func startable(t *testing.T, d Database, server gameid.ServerID, want bool) {
 	t.Helper()
@@ -73,8 +131,8 @@ func startable(t *testing.T, d Database, server gameid.ServerID, want bool) {
 	}
 }
 
-// What was changed after the merge stands against the undo, unless it is
-// forced. Rows of others that refer to what would go always do.
+// What was changed after the merge blocks the undo, unless it is forced. Rows of
+// others that reference what would be removed always do.
 func TestUndoChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		p, target, sources := merged(t, e, PlanOptions{})
@@ -112,12 +170,13 @@ func TestUndoChangedMeanwhile(t *testing.T) {
 		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		for _, mute := range []bool{false, true} {
+		for _, noReturning := range []bool{false, true} {
 			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
 				t.Fatal(err)
 			}
 			removing, written := false, false
-			options := Options{mute: mute, Batch: time.Microsecond,
+			hooked := hooks{noReturning: noReturning, batch: time.Microsecond}
+			options := Options{
 				Progress: func(now Progress) { removing = now.Step == StepUndo && now.Rows > 0 },
 				Pause: func(context.Context) error {
 					if removing && !written {
@@ -126,24 +185,24 @@ func TestUndoChangedMeanwhile(t *testing.T) {
 					}
 					return nil
 				}}
-			done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: options})
+			done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooked)
 			if err == nil || !strings.Contains(err.Error(), `row 104999 of things, from "b": note has another value: it was changed while the undo ran`) {
-				t.Fatalf("mute %t: %v", mute, err)
+				t.Fatalf("no RETURNING %t: %v", noReturning, err)
 			}
 			if n := number(t, all[0], "SELECT COUNT(*) FROM things WHERE note = 'changed'"); n != 1 || done.Rows == 0 || done.Rows >= 5000 {
-				t.Errorf("mute %t: %d changed rows are there, %+v", mute, n, done)
+				t.Errorf("no RETURNING %t: %d changed rows are there, %+v", noReturning, n, done)
 			}
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{mute: mute}, Force: true}); err != nil {
+			if _, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Force: true}, hooks{noReturning: noReturning}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
-				t.Errorf("mute %t:\n%s", mute, diff)
+				t.Errorf("no RETURNING %t:\n%s", noReturning, diff)
 			}
 		}
 	})
 }
 
-// Whatever goes wrong during an undo, the same call goes on. It may also undo a
+// Whatever goes wrong during an undo, the same call resumes. It may also undo a
 // merge that was not completed.
 func TestUndoResume(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
@@ -159,18 +218,19 @@ func TestUndoResume(t *testing.T) {
 		for i := int64(0); i < n; i += step {
 			refillAll(t, all, worlds)
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := Apply(ctx, p, worlds[0], worlds[1:], Options{trip: at(i/2, func() error { cancel(); return nil })})
+			_, err := applyWith(ctx, p, worlds[0], worlds[1:], Options{}, hooks{fail: at(i/2, func() error { cancel(); return nil })})
 			cancel()
 			if err != nil && !errors.Is(err, ErrStopped) {
 				t.Fatalf("point %d: %v", i, err)
 			}
-			ctx, options := faults[i%int64(len(faults))].options(t.Context(), i)
+			ctx, options, hooked := faults[i%int64(len(faults))].options(t.Context(), i)
 			for range 2 {
-				_, err = Undo(ctx, p, worlds[0], worlds[1:], UndoOptions{Options: options})
+				_, err = undoWith(ctx, p, worlds[0], worlds[1:], UndoOptions{Options: options}, hooked)
 				if err != nil && !errors.Is(err, ErrStopped) && !errors.Is(err, ErrNoMerge) {
 					t.Fatalf("point %d: %v", i, err)
 				}
-				ctx, options = t.Context(), Options{Patience: time.Minute}
+				guarded(t, p, worlds)
+				ctx, options, hooked = t.Context(), Options{RetryFor: time.Minute}, hooks{}
 			}
 			if err != nil && !errors.Is(err, ErrNoMerge) {
 				t.Fatalf("point %d: %v", i, err)
@@ -178,7 +238,38 @@ func TestUndoResume(t *testing.T) {
 			if diff := cmp.Diff(before, steady(t, worlds[0])); diff != "" {
 				t.Fatalf("point %d: not what was there before (-before +after):\n%s", i, diff)
 			}
+			startable(t, worlds[0], 1, true)
 			startable(t, worlds[1], 2, true)
+		}
+	})
+}
+
+// A target that was restored from a copy that is older than the merge knows
+// nothing of it. The undo says so, and lets the sources start again. It is no
+// error the first time; after that there is nothing to undo.
+func TestUndoInRestoredTarget(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
+		older := clone(t, e, all[0])
+		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		startable(t, all[1], 2, false)
+		before := dump(t, older)
+		done, err := Undo(t.Context(), p, older, all[1:], UndoOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&Undone{ID: p.ID, NoRecord: true, Lifted: []Lifted{{"s2", "2"}}}, done); diff != "" {
+			t.Error(diff)
+		}
+		startable(t, all[1], 2, true)
+		if before != dump(t, older) {
+			t.Error("the undo of a merge that it does not know changed the target")
+		}
+		if _, err := Undo(t.Context(), p, older, all[1:], UndoOptions{}); !errors.Is(err, ErrNoMerge) {
+			t.Errorf("got %v, want %v", err, ErrNoMerge)
 		}
 	})
 }

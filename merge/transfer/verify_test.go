@@ -1,6 +1,8 @@
 package transfer
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -66,6 +68,32 @@ func TestVerify(t *testing.T) {
 			}
 			if c.back != "" {
 				exec(t, target, c.back)
+			}
+		}
+	})
+}
+
+// A verify that is interrupted gives no verdict, but the tables that it read.
+func TestVerifyResult(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		p, target, sources := merged(t, e, PlanOptions{})
+		exec(t, target, "UPDATE players SET account = 'acc-7x' WHERE name = 'bert70'")
+		at := p.index("items")
+		if p.index("players") >= at {
+			t.Fatal("players come after items")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		proof, err := Verify(ctx, p, target, sources, Options{Parallel: 1, Progress: func(now Progress) {
+			if now.Table == "items" {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, ErrStopped) || proof == nil || proof.Verdict != "" || len(proof.Tables) != at {
+			t.Fatalf("%+v, %v", proof, err)
+		}
+		for _, table := range proof.Tables {
+			if want := (table.Table == "players"); want != (table.Verdict == merge.Fail) || table.Rows != table.Want {
+				t.Errorf("%+v", table)
 			}
 		}
 	})

@@ -19,6 +19,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 // claim is what an error of package store says about a change.
@@ -103,7 +104,7 @@ func (a *audit) run(ctx context.Context, wg *sync.WaitGroup, db *store.DB, node 
 	players := a.playersOf(gameid.ServerID(100 + node))
 	repeat(func(ctx context.Context) {
 		p := players()
-		a.changed(p, "insert", store.Players.Insert(ctx, db, p))
+		a.changed(p, "insert", starter.Players.Insert(ctx, db, p))
 	})
 	inTx := a.playersOf(gameid.ServerID(110 + node))
 	repeat(func(ctx context.Context) {
@@ -113,7 +114,7 @@ func (a *audit) run(ctx context.Context, wg *sync.WaitGroup, db *store.DB, node 
 			if err := tx.Get(ctx, &n, "SELECT n FROM contended"); err != nil {
 				return err
 			}
-			if err := store.Players.Insert(ctx, tx, p); err != nil {
+			if err := starter.Players.Insert(ctx, tx, p); err != nil {
 				return err
 			}
 			_, err := tx.Exec(ctx, "UPDATE contended SET n = n + 1") // the same row on all nodes

@@ -16,6 +16,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
+	"mergesafe/store/storetest"
 )
 
 var (
@@ -74,7 +75,7 @@ func newWorld(t *testing.T) *clusterWorld {
 		c.databases = append(c.databases, db)
 	}
 	db := c.databases[0]
-	must(t, db.CreateSchema(t.Context()))
+	must(t, storetest.Create(t.Context(), db))
 	for _, statement := range []string{
 		"CREATE TABLE contended (id INT PRIMARY KEY, n INT NOT NULL)",
 		"INSERT INTO contended VALUES (1, 0)",

@@ -15,6 +15,8 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/storetest"
 )
 
 // Numbers are claimed, bound and kept alive in a fleet registry on the cluster,
@@ -40,7 +42,7 @@ func TestFleet(t *testing.T) {
 type fleetWorld struct {
 	*galera
 	t      *testing.T
-	fleets []*store.Fleet // through each node
+	fleets []*fleet.Fleet // through each node
 	names  int
 
 	mu    sync.Mutex
@@ -56,12 +58,12 @@ func newFleetWorld(t *testing.T) *fleetWorld {
 	_, err := f.nodes[0].admin.Exec("CREATE DATABASE fleet")
 	must(t, err)
 	for i := range f.nodes {
-		fleet, err := store.OpenFleet(f.dsn(i, "fleet"))
+		shared, err := fleet.Open(f.dsn(i, "fleet"))
 		must(t, err)
-		t.Cleanup(func() { fleet.Close() })
-		f.fleets = append(f.fleets, fleet)
+		t.Cleanup(func() { shared.Close() })
+		f.fleets = append(f.fleets, shared)
 	}
-	must(t, f.fleets[0].CreateSchema(t.Context()))
+	must(t, f.fleets[0].Create(t.Context()))
 	return f
 }
 
@@ -117,7 +119,7 @@ func (f *fleetWorld) tell(what string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := said(err)
-	for _, kind := range []error{store.ErrNotClaimed, store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound} {
+	for _, kind := range []error{fleet.ErrNotClaimed, fleet.ErrOtherWorld, fleet.ErrTaken, fleet.ErrRunning, fleet.ErrNotBound} {
 		if errors.Is(err, kind) {
 			text = kind.Error()
 		}
@@ -131,11 +133,11 @@ func (f *fleetWorld) claims(node int) {
 	f.t.Logf("%s is killed while numbers are claimed", f.nodes[node].name)
 	f.without(node, func(ctx context.Context, done func()) {
 		var wg sync.WaitGroup
-		for i, fleet := range f.fleets {
+		for i, shared := range f.fleets {
 			for range 3 {
 				wg.Go(func() {
 					for ctx.Err() == nil {
-						f.claim(ctx, fleet, fmt.Sprintf("on n%d, %d", i+1, f.next()))
+						f.claim(ctx, shared, fmt.Sprintf("on n%d, %d", i+1, f.next()))
 						done()
 						time.Sleep(pause)
 					}
@@ -155,14 +157,14 @@ func (f *fleetWorld) next() int {
 
 // claim claims a number under a name, and returns it; 0 if there is certainly
 // none.
-func (f *fleetWorld) claim(ctx context.Context, fleet *store.Fleet, name string) gameid.ServerID {
+func (f *fleetWorld) claim(ctx context.Context, shared *fleet.Fleet, name string) gameid.ServerID {
 	repeated := false
 	for {
 		call, cancel := call(ctx)
-		got, err := fleet.Claim(call, name, 0, store.Note{By: "test"})
+		got, err := shared.Claim(call, name, 0, fleet.Note{By: "test"})
 		cancel()
 		number := got.ID
-		if taken, ok := errors.AsType[*store.FleetError](err); ok && errors.Is(err, store.ErrTaken) && repeated && taken.Row.Name == name {
+		if taken, ok := errors.AsType[*fleet.Error](err); ok && errors.Is(err, fleet.ErrTaken) && repeated && taken.Row.Name == name {
 			number, err = taken.Row.ID, nil // it was made the first time
 		}
 		f.tell("claim", err)
@@ -175,7 +177,7 @@ func (f *fleetWorld) claim(ctx context.Context, fleet *store.Fleet, name string)
 			f.mu.Unlock()
 			return number
 		}
-		if errors.Is(err, store.ErrTaken) {
+		if errors.Is(err, fleet.ErrTaken) {
 			f.t.Errorf("a name that is new: %v", err)
 		}
 		if !errors.Is(err, store.ErrOutcomeUnknown) {
@@ -195,7 +197,7 @@ func (f *fleetWorld) claim(ctx context.Context, fleet *store.Fleet, name string)
 func (f *fleetWorld) world() *store.DB {
 	db, err := store.Open(f.t.Context(), "sqlite:"+filepath.Join(f.t.TempDir(), fmt.Sprintf("%d.db", f.next())))
 	if err == nil {
-		err = db.CreateSchema(f.t.Context())
+		err = storetest.Create(f.t.Context(), db)
 	}
 	if err != nil {
 		f.t.Error(err)
@@ -204,7 +206,7 @@ func (f *fleetWorld) world() *store.DB {
 }
 
 // options are those of a member that is not heard of during the loss of a node.
-var options = store.FleetOptions{Heartbeat: time.Second, Lease: time.Minute}
+var options = fleet.Options{Heartbeat: time.Second, Lease: time.Minute}
 
 // races has three worlds, one through each node, start with one number at the
 // same moment. At most one gets it.
@@ -217,14 +219,14 @@ func (f *fleetWorld) races(node int) {
 				continue
 			}
 			var wg sync.WaitGroup
-			members, worlds := make([]*store.Member, len(f.fleets)), make([]*store.DB, len(f.fleets))
-			for i, fleet := range f.fleets {
+			members, worlds := make([]*fleet.Member, len(f.fleets)), make([]*store.DB, len(f.fleets))
+			for i, shared := range f.fleets {
 				db := f.world()
 				worlds[i] = db
 				wg.Go(func() {
 					call, cancel := call(ctx)
 					defer cancel()
-					m, err := db.JoinFleet(call, fleet, number, gameid.Options{}, options)
+					m, err := shared.Join(call, db.Registry(), number, gameid.Options{}, options)
 					f.tell("join", err)
 					if members[i] = m; err != nil && !known(err) {
 						f.t.Errorf("a start through n%d: %v", i+1, err)
@@ -270,7 +272,7 @@ func (f *fleetWorld) binds(number gameid.ServerID, db *store.DB) {
 // faster or a node is away. A number is not claimed on a node that has not got
 // there yet: reads of another node than the one that was written to may lag.
 func known(err error) bool {
-	for _, target := range []error{store.ErrNotClaimed, store.ErrOtherWorld, store.ErrTaken, store.ErrRunning, store.ErrNotBound,
+	for _, target := range []error{fleet.ErrNotClaimed, fleet.ErrOtherWorld, fleet.ErrTaken, fleet.ErrRunning, fleet.ErrNotBound,
 		store.ErrUnavailable, store.ErrOutcomeUnknown, store.ErrRetryable, context.DeadlineExceeded} {
 		if errors.Is(err, target) {
 			return true
@@ -283,13 +285,13 @@ func known(err error) bool {
 // on. Those of the killed node are back when it is.
 func (f *fleetWorld) outlives(node int) {
 	f.t.Logf("%s is killed while worlds run", f.nodes[node].name)
-	var members []*store.Member
-	for i, fleet := range f.fleets {
+	var members []*fleet.Member
+	for i, shared := range f.fleets {
 		for range 3 {
 			db := f.world()
 			defer db.Close()
-			number := f.claim(f.t.Context(), fleet, fmt.Sprint("runs ", f.next()))
-			m, err := db.JoinFleet(f.t.Context(), fleet, number, gameid.Options{}, options)
+			number := f.claim(f.t.Context(), shared, fmt.Sprint("runs ", f.next()))
+			m, err := shared.Join(f.t.Context(), db.Registry(), number, gameid.Options{}, options)
 			if err != nil {
 				f.t.Fatalf("through n%d: %v", i+1, err)
 			}
@@ -298,11 +300,11 @@ func (f *fleetWorld) outlives(node int) {
 			members = append(members, m)
 		}
 	}
-	reported := func(m *store.Member) uint64 { return m.FleetStatus().Heartbeats }
+	reported := func(m *fleet.Member) uint64 { return m.Status().Heartbeats }
 	f.nodes[node].kill()
 	for i, m := range members {
 		if i/3 == node {
-			f.await("it is away", func() bool { return m.FleetStatus().State == store.FleetAway })
+			f.await("it is away", func() bool { return m.Status().State == fleet.Away })
 		}
 	}
 	for i, m := range members {
@@ -318,7 +320,7 @@ func (f *fleetWorld) outlives(node int) {
 	f.awaitSynced()
 	for _, m := range members {
 		before := reported(m)
-		f.await("it is back", func() bool { return m.FleetStatus().State == store.FleetJoined && reported(m) > before })
+		f.await("it is back", func() bool { return m.Status().State == fleet.Joined && reported(m) > before })
 		if err := m.Err(); err != nil {
 			f.t.Errorf("a world has ended: %v", err)
 		}
@@ -338,10 +340,10 @@ func (f *fleetWorld) await(what string, met func() bool) {
 func (f *fleetWorld) end() {
 	ctx := f.t.Context()
 	f.awaitSynced()
-	for i, fleet := range f.fleets {
-		servers, err := fleet.List(ctx)
+	for i, shared := range f.fleets {
+		servers, err := shared.List(ctx)
 		must(f.t, err)
-		there := make(map[gameid.ServerID]store.FleetServer)
+		there := make(map[gameid.ServerID]fleet.Server)
 		for n, s := range servers {
 			there[s.ID] = s
 			if int(s.ID) != n+1 {

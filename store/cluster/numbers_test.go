@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"mergesafe/number"
-	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/numbers"
 )
 
 // Worlds on all three nodes take numbers of one sequence of a fleet registry
@@ -33,13 +34,13 @@ func TestNumbers(t *testing.T) {
 	t.Cleanup(stop)
 	takers := make([]*taker, len(g.nodes))
 	for i := range g.nodes {
-		fleet, err := store.OpenFleet(g.dsn(i, "fleet"))
+		fleet, err := fleet.Open(g.dsn(i, "fleet"))
 		must(t, err)
 		t.Cleanup(func() { fleet.Close() })
 		if i == 0 {
-			must(t, fleet.CreateSchema(t.Context()))
+			must(t, fleet.Create(t.Context()))
 		}
-		numbers, err := fleet.OpenNumbers(t.Context(), "player", store.NumbersOptions{MinBlock: 1, MaxBlock: 5, Timeout: 5 * time.Second})
+		numbers, err := numbers.OpenShared(t.Context(), fleet, "player", numbers.Options{MinBlock: 1, MaxBlock: 5, Timeout: 5 * time.Second})
 		must(t, err)
 		t.Cleanup(func() { numbers.Close() })
 		takers[i] = &taker{t: t, numbers: numbers}
@@ -89,7 +90,7 @@ func TestNumbers(t *testing.T) {
 // taker takes numbers one after another.
 type taker struct {
 	t       *testing.T
-	numbers *store.Numbers
+	numbers *numbers.Sequence
 
 	mu       sync.Mutex
 	taken    []number.Number
@@ -102,7 +103,7 @@ func (k *taker) run(ctx context.Context) {
 		k.mu.Lock()
 		if err == nil {
 			k.taken = append(k.taken, got)
-		} else if _, ok := errors.AsType[*store.NumbersError](err); !ok {
+		} else if _, ok := errors.AsType[*numbers.Error](err); !ok {
 			k.t.Errorf("instead of a number: %v", err)
 		} else {
 			k.refusals++

@@ -12,8 +12,8 @@ import (
 
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/internal/smalldisk"
-	"mergesafe/store"
 	"mergesafe/store/internal/minter"
+	"mergesafe/store/registry"
 )
 
 // diskFullSQLite fills the disk of the database: minting goes on to the end of
@@ -70,7 +70,7 @@ func diskFullMariaDB(t *testing.T, w *minter.World) string {
 }
 
 // awaitRenewals waits for reservations, or for the end of the server.
-func awaitRenewals(t *testing.T, server *mariadbtest.Server, r *store.Registry, n int64) (alive bool) {
+func awaitRenewals(t *testing.T, server *mariadbtest.Server, r *registry.Registry, n int64) (alive bool) {
 	t.Helper()
 	var first int64
 	for ; ; time.Sleep(10 * time.Millisecond) {

@@ -60,6 +60,8 @@ func scenarios() []scenario {
 	all = append(all, onBoth("frozen beyond the lease", frozen)...)
 	all = append(all, onBoth("two started at once", twoAtOnce)...)
 	all = append(all,
+		scenario{"free numbers", "sqlite", func(t *testing.T, w *minter.World) string { dsn := sqliteDSN(t); crowd(t, w, dsn); return dsn }},
+		scenario{"free numbers", "mariadb", func(t *testing.T, w *minter.World) string { dsn := crowdedServer(t); crowd(t, w, dsn); return dsn }},
 		scenario{"database killed", "mariadb", databaseKilled},
 		scenario{"database frozen", "mariadb", databaseFrozen},
 		scenario{"database and process killed", "mariadb", machineKilled},

@@ -10,9 +10,13 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/columns"
 	"mergesafe/internal/config"
+	"mergesafe/internal/printable"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 // fleetHelp is the end of the help of every command here.
@@ -26,31 +30,57 @@ const fleetJSONHelp = fleetHelp + `  -json          print JSON instead
 
 // fleetCommands are the commands about the fleet registry.
 func fleetCommands(env cli.Env) []*ucli.Command {
-	return []*ucli.Command{initCommand(env), claimCommand(env), listCommand(env), showCommand(env), retireCommand(env), rebindCommand(env)}
+	return []*ucli.Command{
+		{Name: "init", Description: helpInit, Flags: fleetFlags(), Action: onFleet(env, noArguments, initFleet)},
+		{
+			Name: "claim", Description: helpClaim, Action: onFleet(env, claimArguments, claimNumber),
+			Flags: fleetFlags(&ucli.StringFlag{Name: "name"}, &ucli.StringFlag{Name: "server"}, &ucli.StringFlag{Name: "numbers"}, &ucli.StringFlag{Name: "reason"}, cli.JSONFlag()),
+		},
+		{Name: "list", Description: helpList, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, noArguments, listNumbers)},
+		{Name: "show", Description: helpShow, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, oneServer, showNumber)},
+		{Name: "retire", Description: helpRetire, Flags: fleetFlags(&ucli.StringFlag{Name: "reason"}), Action: onFleet(env, oneServer, retireNumber)},
+		{
+			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindNumber),
+			Flags: fleetFlags(&ucli.StringFlag{Name: "world"}, &ucli.StringFlag{Name: "reason"}),
+		},
+	}
 }
 
 func fleetFlags(more ...ucli.Flag) []ucli.Flag {
-	return append(more, fleetFlag(), configFlag())
+	return append(more, fleetFlag(), databases.ConfigFlag())
 }
 
-func fleetFlag() ucli.Flag  { return &ucli.StringFlag{Name: "fleet"} }
-func configFlag() ucli.Flag { return &ucli.StringFlag{Name: "config", Value: "config.toml"} }
+func fleetFlag() ucli.Flag { return &ucli.StringFlag{Name: "fleet"} }
 
-// withFleet opens the fleet registry for f.
-func withFleet(cmd *ucli.Command, env cli.Env, f func(*store.Fleet) error) error {
-	dsn, err := config.FindRegistry(cmd.String("fleet"), cmd.String("config"), env)
-	if err != nil {
-		return err
+// fleetWork is what the commands about the fleet registry work on.
+type fleetWork struct {
+	fleet  *fleet.Fleet
+	server gameid.ServerID // 0 if the command line names none
+	note   fleet.Note
+}
+
+// onFleet is an action on the fleet registry. arguments judges the command line,
+// and returns the server number in it.
+func onFleet(env cli.Env, arguments func(*ucli.Command) (gameid.ServerID, error), act func(context.Context, *ucli.Command, fleetWork) error) ucli.ActionFunc {
+	return func(ctx context.Context, cmd *ucli.Command) error {
+		server, err := arguments(cmd)
+		if err != nil {
+			return err
+		}
+		dsn, err := databases.NewConfig(cmd.String("config"), env).Registry(cmd.String("fleet"))
+		if err != nil {
+			return err
+		}
+		if dsn.IsZero() {
+			return cli.Usage("no fleet registry: want -fleet and a DSN, or a section [registry] in %s", cmd.String("config"))
+		}
+		w := fleetWork{server: server, note: fleet.Note{By: by(env), Why: cmd.String("reason")}}
+		if w.fleet, err = fleet.Open(dsn.Reveal()); err != nil {
+			return err
+		}
+		defer w.fleet.Close()
+		return act(ctx, cmd, w)
 	}
-	if dsn.IsZero() {
-		return cli.Usage("no fleet registry: want -fleet and a DSN, or a section [registry] in %s", cmd.String("config"))
-	}
-	fleet, err := store.OpenFleet(dsn.Reveal())
-	if err != nil {
-		return err
-	}
-	defer fleet.Close()
-	return f(fleet)
 }
 
 // by names the person who runs the program.
@@ -70,26 +100,7 @@ func by(env cli.Env) string {
 	return string([]rune(user + "@" + host)[:min(most, len([]rune(user+"@"+host)))])
 }
 
-// noArguments returns an error if there are any.
-func noArguments(cmd *ucli.Command) error {
-	if cmd.Args().Present() {
-		return cli.Usage("unexpected argument %q: want flags only", cmd.Args().First())
-	}
-	return nil
-}
-
-// oneServer returns the only argument, a server number.
-func oneServer(cmd *ucli.Command) (gameid.ServerID, error) {
-	if n := cmd.Args().Len(); n != 1 {
-		return 0, cli.Usage("%d server numbers given: want one", n)
-	}
-	return gameid.ParseServerID(cmd.Args().First())
-}
-
-func initCommand(env cli.Env) *ucli.Command {
-	return &ucli.Command{
-		Name: "init",
-		Description: `
+const helpInit = `
 Usage: gameid servers init [-fleet DSN] [-config FILE]
 
 Makes the tables of the fleet registry, in a database of its own that is there
@@ -100,77 +111,90 @@ so no other command makes one.
 Flags:` + fleetHelp + `
 Examples:
   gameid servers init
-  gameid servers init -fleet "$FLEET_DSN"`,
-		Flags: fleetFlags(),
-		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			if err := noArguments(cmd); err != nil {
-				return err
-			}
-			return withFleet(cmd, env, func(f *store.Fleet) error {
-				if err := f.CreateSchema(ctx); err != nil {
-					return err
-				}
-				servers, err := f.List(ctx)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(cmd.Root().Writer, "%q is a fleet registry with %d servers.\n", f, len(servers))
-				return err
-			})
-		},
+  gameid servers init -fleet "$FLEET_DSN"`
+
+func initFleet(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	if err := w.fleet.Create(ctx); err != nil {
+		return err
 	}
+	servers, err := w.fleet.List(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.Root().Writer, "%q is a fleet registry with %d servers.\n", w.fleet, len(servers))
+	return err
 }
 
-func claimCommand(env cli.Env) *ucli.Command {
-	return &ucli.Command{
-		Name: "claim",
-		Description: `
-Usage: gameid servers claim -name NAME [-server NUMBER] [-reason TEXT] [-fleet DSN] [-config FILE] [-json]
+const helpClaim = `
+Usage: gameid servers claim -name NAME [-server NUMBER | -numbers RANGE] [-reason TEXT] [-fleet DSN] [-config FILE] [-json]
 
 Takes a server number for a new world, and prints it. The first world that
 starts with the number has it for good: it is never given to another.
 
+With -numbers it takes all numbers of a range, or none, for one world whose
+processes come and go: each process takes a free number of the range. The first
+of them to start binds the whole range to its world.
+
 Flags:
-  -name NAME       what people call the server; no two have the same name
+  -name NAME       what people call the server; no two have the same name. The
+                   numbers of a range get names such as NAME-40
   -server NUMBER   this number (default: the least that was never claimed)
+  -numbers RANGE   all numbers of this range, such as 40-59
   -reason TEXT     kept in the history of the number` + fleetJSONHelp + `
 Examples:
   gameid servers claim -name s7
-  gameid servers claim -name s7 -server 7`,
-		Flags: fleetFlags(&ucli.StringFlag{Name: "name"}, &ucli.StringFlag{Name: "server"}, &ucli.StringFlag{Name: "reason"}, jsonFlag()),
-		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			if err := noArguments(cmd); err != nil {
-				return err
-			}
-			if cmd.String("name") == "" {
-				return cli.Usage("no name given: want -name and what people call the server")
-			}
-			var server gameid.ServerID
-			if cmd.IsSet("server") {
-				var err error
-				if server, err = gameid.ParseServerID(cmd.String("server")); err != nil {
-					return err
-				}
-			}
-			return withFleet(cmd, env, func(f *store.Fleet) error {
-				claimed, err := f.Claim(ctx, cmd.String("name"), server, store.Note{By: by(env), Why: cmd.String("reason")})
-				if err != nil {
-					return err
-				}
-				if cmd.Bool("json") {
-					return writeJSON(cmd.Root().Writer, fleetObject(claimed))
-				}
-				_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s is claimed for %s. In its config.toml: [server] number = %[1]s\n", claimed.ID, shown(claimed.Name))
-				return err
-			})
-		},
+  gameid servers claim -name s7 -server 7
+  gameid servers claim -name s4 -numbers 40-59`
+
+func claimNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	if cmd.IsSet("numbers") {
+		return claimRange(ctx, cmd, w)
 	}
+	claimed, err := w.fleet.Claim(ctx, cmd.String("name"), w.server, w.note)
+	if err != nil {
+		return err
+	}
+	if cmd.Bool("json") {
+		return cli.WriteJSON(cmd.Root().Writer, fleetObject(claimed))
+	}
+	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s is claimed for %s. In its config.toml: [server] number = %[1]s\n", claimed.ID, shown(claimed.Name))
+	return err
 }
 
-func listCommand(env cli.Env) *ucli.Command {
-	return &ucli.Command{
-		Name: "list",
-		Description: `
+func claimRange(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	numbers, err := config.ParseNumbers(cmd.String("numbers"))
+	if err != nil {
+		return cli.Usage("-numbers %v", err)
+	}
+	claimed, err := w.fleet.ClaimRange(ctx, cmd.String("name"), store.NumberRange(numbers), w.note)
+	if err != nil {
+		return err
+	}
+	if cmd.Bool("json") {
+		return printFleet(cmd.Root().Writer, claimed, true)
+	}
+	_, err = fmt.Fprintf(cmd.Root().Writer, "The %d servers %s are claimed for %s. In its config.toml: [server] numbers = \"%[2]s\"\n",
+		len(claimed), store.NumberRange(numbers), shown(cmd.String("name")))
+	return err
+}
+
+func claimArguments(cmd *ucli.Command) (server gameid.ServerID, err error) {
+	if _, err := noArguments(cmd); err != nil {
+		return 0, err
+	}
+	if cmd.String("name") == "" {
+		return 0, cli.Usage("no name given: want -name and what people call the server")
+	}
+	if cmd.IsSet("server") && cmd.IsSet("numbers") {
+		return 0, cli.Usage("-server and -numbers are both given: want one of them")
+	}
+	if cmd.IsSet("server") {
+		server, err = gameid.ParseServerID(cmd.String("server"))
+	}
+	return server, err
+}
+
+const helpList = `
 Usage: gameid servers list [-fleet DSN] [-config FILE] [-json]
 
 Lists all server numbers that were ever claimed.
@@ -186,30 +210,23 @@ Lists all server numbers that were ever claimed.
 Flags:` + fleetJSONHelp + `
 Examples:
   gameid servers list
-  gameid servers list -json -fleet "$FLEET_DSN"`,
-		Flags: fleetFlags(jsonFlag()),
-		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			if err := noArguments(cmd); err != nil {
-				return err
-			}
-			return withFleet(cmd, env, func(f *store.Fleet) error {
-				servers, err := f.List(ctx)
-				if err != nil {
-					return err
-				}
-				return printFleet(cmd.Root().Writer, servers, cmd.Bool("json"))
-			})
-		},
+  gameid servers list -json -fleet "$FLEET_DSN"`
+
+func listNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	servers, err := w.fleet.List(ctx)
+	if err != nil {
+		return err
 	}
+	return printFleet(cmd.Root().Writer, servers, cmd.Bool("json"))
 }
 
-func printFleet(w io.Writer, servers []store.FleetServer, asJSON bool) error {
+func printFleet(w io.Writer, servers []fleet.Server, asJSON bool) error {
 	if asJSON {
 		objects := make([]fleetServer, 0, len(servers))
 		for _, s := range servers {
 			objects = append(objects, fleetObject(s))
 		}
-		return writeJSON(w, objects)
+		return cli.WriteJSON(w, objects)
 	}
 	if len(servers) == 0 {
 		_, err := fmt.Fprintln(w, "No number has been claimed yet.")
@@ -220,27 +237,24 @@ func printFleet(w io.Writer, servers []store.FleetServer, asJSON bool) error {
 		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
 			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)})
 	}
-	return cli.WriteColumns(w, rows)
+	return columns.Write(w, rows)
 }
 
-func fleetLease(s store.FleetServer) string {
+func fleetLease(s fleet.Server) string {
 	if !s.Leased {
 		return "-"
 	}
-	return "held until " + stamp(s.LeaseUntil)
+	return "held until " + printable.Time(s.LeaseUntil)
 }
 
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return stamp(t)
+	return printable.Time(t)
 }
 
-func showCommand(env cli.Env) *ucli.Command {
-	return &ucli.Command{
-		Name: "show",
-		Description: `
+const helpShow = `
 Usage: gameid servers show [-fleet DSN] [-config FILE] [-json] NUMBER
 
 Shows all that the fleet registry knows of one number, and its history: who
@@ -248,53 +262,42 @@ claimed it, when it was bound, and who overrode that and why.
 
 Flags:` + fleetJSONHelp + `
 Examples:
-  gameid servers show 7`,
-		Flags: fleetFlags(jsonFlag()),
-		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			server, err := oneServer(cmd)
-			if err != nil {
-				return err
-			}
-			return withFleet(cmd, env, func(f *store.Fleet) error {
-				s, history, err := f.Show(ctx, server)
-				if err != nil {
-					return err
-				}
-				return printFleetServer(cmd.Root().Writer, s, history, cmd.Bool("json"))
-			})
-		},
+  gameid servers show 7`
+
+func showNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	s, history, err := w.fleet.Show(ctx, w.server)
+	if err != nil {
+		return err
 	}
+	return printFleetServer(cmd.Root().Writer, s, history, cmd.Bool("json"))
 }
 
-func printFleetServer(w io.Writer, s store.FleetServer, history []store.FleetChange, asJSON bool) error {
+func printFleetServer(w io.Writer, s fleet.Server, history []fleet.Change, asJSON bool) error {
 	if asJSON {
 		o := fleetObject(s)
 		o.History = make([]fleetChange, 0, len(history))
 		for _, h := range history {
 			o.History = append(o.History, fleetChange{h.At, h.Action, h.World, h.By, h.Why})
 		}
-		return writeJSON(w, o)
+		return cli.WriteJSON(w, o)
 	}
 	facts := [][]string{
 		{"server", s.ID.String()}, {"name", shown(s.Name)}, {"state", shown(s.State)}, {"world", shown(s.World)},
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
 		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
 	}
-	if err := cli.WriteColumns(w, facts); err != nil {
+	if err := columns.Write(w, facts); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
 	rows := [][]string{{"WHEN", "WHAT", "WORLD", "BY", "WHY"}}
 	for _, h := range history {
-		rows = append(rows, []string{stamp(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
+		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
 	}
-	return cli.WriteColumns(w, rows)
+	return columns.Write(w, rows)
 }
 
-func retireCommand(env cli.Env) *ucli.Command {
-	return &ucli.Command{
-		Name: "retire",
-		Description: `
+const helpRetire = `
 Usage: gameid servers retire [-reason TEXT] [-fleet DSN] [-config FILE] NUMBER
 
 Ends the use of a number, such as after its world was merged into another. No
@@ -304,28 +307,17 @@ not run.
 Flags:
   -reason TEXT   kept in the history of the number` + fleetHelp + `
 Examples:
-  gameid servers retire -reason "merged into s3" 7`,
-		Flags: fleetFlags(&ucli.StringFlag{Name: "reason"}),
-		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			server, err := oneServer(cmd)
-			if err != nil {
-				return err
-			}
-			return withFleet(cmd, env, func(f *store.Fleet) error {
-				if err := f.Retire(ctx, server, store.Note{By: by(env), Why: cmd.String("reason")}); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(cmd.Root().Writer, "Server %s is retired.\n", server)
-				return err
-			})
-		},
+  gameid servers retire -reason "merged into s3" 7`
+
+func retireNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	if err := w.fleet.Retire(ctx, w.server, w.note); err != nil {
+		return err
 	}
+	_, err := fmt.Fprintf(cmd.Root().Writer, "Server %s is retired.\n", w.server)
+	return err
 }
 
-func rebindCommand(env cli.Env) *ucli.Command {
-	return &ucli.Command{
-		Name: "rebind",
-		Description: `
+const helpRebind = `
 Usage: gameid servers rebind -world WORLD -reason TEXT [-fleet DSN] [-config FILE] NUMBER
 
 Gives a number to the world of that identity, whatever world it belonged to.
@@ -346,31 +338,31 @@ Flags:
   -world WORLD   the identity of the world, 32 hexadecimal digits
   -reason TEXT   why; it is kept in the history of the number` + fleetHelp + `
 Examples:
-  gameid servers rebind -world 0123456789abcdef0123456789abcdef -reason "registry row lost on 3 May" 7`,
-		Flags: fleetFlags(&ucli.StringFlag{Name: "world"}, &ucli.StringFlag{Name: "reason"}),
-		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			server, err := oneServer(cmd)
-			switch {
-			case err != nil:
-				return err
-			case cmd.String("world") == "":
-				return cli.Usage("no world given: want -world and its identity, 32 hexadecimal digits")
-			case cmd.String("reason") == "":
-				return cli.Usage("no reason given: want -reason and why the number goes to another world")
-			}
-			return withFleet(cmd, env, func(f *store.Fleet) error {
-				before, _, err := f.Show(ctx, server)
-				if err != nil {
-					return err
-				}
-				if err := f.Rebind(ctx, server, cmd.String("world"), store.Note{By: by(env), Why: cmd.String("reason")}); err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s belongs to the world %s now; before, to %s.\n", server, cmd.String("world"), shown(before.World))
-				return err
-			})
-		},
+  gameid servers rebind -world 0123456789abcdef0123456789abcdef -reason "registry row lost on 3 May" 7`
+
+func rebindNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	before, _, err := w.fleet.Show(ctx, w.server)
+	if err != nil {
+		return err
 	}
+	if err := w.fleet.Rebind(ctx, w.server, cmd.String("world"), w.note); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s belongs to the world %s now; before, to %s.\n", w.server, cmd.String("world"), shown(before.World))
+	return err
+}
+
+func rebindArguments(cmd *ucli.Command) (gameid.ServerID, error) {
+	server, err := oneServer(cmd)
+	switch {
+	case err != nil:
+		return 0, err
+	case cmd.String("world") == "":
+		return 0, cli.Usage("no world given: want -world and its identity, 32 hexadecimal digits")
+	case cmd.String("reason") == "":
+		return 0, cli.Usage("no reason given: want -reason and why the number goes to another world")
+	}
+	return server, nil
 }
 
 // fleetServer is one number of the fleet in JSON.
@@ -399,7 +391,7 @@ type fleetChange struct {
 	Why    string    `json:"why"`
 }
 
-func fleetObject(s store.FleetServer) fleetServer {
+func fleetObject(s fleet.Server) fleetServer {
 	at := func(t time.Time) *time.Time {
 		if t.IsZero() {
 			return nil

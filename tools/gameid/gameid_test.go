@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -29,7 +33,8 @@ func TestMain(m *testing.M) {
 // live.db, on which server 7 runs, server 8 has ended, and server 9 was merged;
 // late.db, whose server 7 has a mark of 2099, and verylate.db, which has an ID
 // of then as well; leased.db, whose server 7 is leased for ten years;
-// fenced.db, whose server 7 is fenced by the merge m1 into s1; and the fleet
+// fenced.db, whose server 7 is fenced by the merge m1 into s1; target.db, in which
+// that merge is carried out; and the fleet
 // registry fleet.db, in which server 7 runs on member.db and server 8 has ended
 // on it.
 func TestScripts(t *testing.T) {
@@ -46,7 +51,11 @@ func TestScripts(t *testing.T) {
 		if err := makeLeased(at("leased.db")); err != nil {
 			return err
 		}
-		if err := makeFenced(at("fenced.db")); err != nil {
+		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+		if err := makeFenced(at("fenced.db"), registry.FenceTo("m1", "s1", since)); err != nil {
+			return err
+		}
+		if err := makeFenced(at("target.db"), registry.FenceHere("m1", "s1", since)); err != nil {
 			return err
 		}
 		closeMember, err := makeFleet(at("fleet.db"), at("member.db"))
@@ -103,8 +112,8 @@ func makeLeased(dsn string) error {
 	return err
 }
 
-// makeFenced makes a database whose world went to another one by a merge.
-func makeFenced(dsn string) error {
+// makeFenced makes a database whose server 7 a merge has fenced.
+func makeFenced(dsn string, fence gameid.Holder) error {
 	db, err := makeDatabase(dsn)
 	if err != nil {
 		return err
@@ -118,17 +127,17 @@ func makeFenced(dsn string) error {
 	if err := node.Close(); err != nil {
 		return err
 	}
-	return db.Registry().Fence(ctx, 7, store.FenceTo("m1", "s1", time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)))
+	return db.Registry().Fence(ctx, 7, fence)
 }
 
 func makeFleet(dsn, game string) (closeAll func(), err error) {
 	ctx := context.Background()
-	fleet, err := store.OpenFleet(dsn)
+	shared, err := fleet.Open(dsn)
 	if err != nil {
 		return func() {}, err
 	}
-	closeAll = func() { fleet.Close() }
-	if err := fleet.CreateSchema(ctx); err != nil {
+	closeAll = func() { shared.Close() }
+	if err := shared.Create(ctx); err != nil {
 		return closeAll, err
 	}
 	db, err := makeDatabase(game)
@@ -137,11 +146,11 @@ func makeFleet(dsn, game string) (closeAll func(), err error) {
 	}
 	for server := range gameid.ServerID(2) {
 		server += 7
-		note := store.Note{By: "anna@host-a", Why: "opening night"}
-		if _, err := fleet.Claim(ctx, "s"+server.String(), server, note); err != nil {
+		note := fleet.Note{By: "anna@host-a", Why: "opening night"}
+		if _, err := shared.Claim(ctx, "s"+server.String(), server, note); err != nil {
 			return closeAll, err
 		}
-		member, err := db.JoinFleet(ctx, fleet, server, gameid.Options{}, store.FleetOptions{Heartbeat: time.Hour})
+		member, err := shared.Join(ctx, db.Registry(), server, gameid.Options{}, fleet.Options{Heartbeat: time.Hour})
 		if err != nil {
 			return closeAll, err
 		}
@@ -151,7 +160,7 @@ func makeFleet(dsn, game string) (closeAll func(), err error) {
 		if server == 8 {
 			return closeAll, member.Close()
 		}
-		closeAll = func() { member.Close(); db.Close(); fleet.Close() }
+		closeAll = func() { member.Close(); db.Close(); shared.Close() }
 	}
 	return closeAll, nil
 }
@@ -161,7 +170,7 @@ func makeDatabase(dsn string) (*store.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return db, db.CreateSchema(context.Background())
+	return db, storetest.Create(context.Background(), db)
 }
 
 func makeLive(dsn string) (closeAll func(), err error) {
@@ -218,7 +227,7 @@ func TestServersNeedsSelectOnly(t *testing.T) {
 	if code != cli.OK || stderr != "" {
 		t.Fatalf("exit code %d, stderr %q; want 0 and none", code, stderr)
 	}
-	for _, want := range []string{`(?m)^7 .*Nordlicht .*held until`, `(?m)^8 .*given back`, `(?m)^9 .*merged +00112233 +2026-11-21 02:56:50.336 UTC`} {
+	for _, want := range []string{`(?m)^7 .*Nordlicht .*held until`, `(?m)^8 .*given back`, `(?m)^9 .*merged +00112233 +2026-11-21T02:56:50.336Z`} {
 		if !regexp.MustCompile(want).MatchString(stdout) {
 			t.Errorf("no line matches %q in\n%s", want, stdout)
 		}
@@ -352,5 +361,39 @@ func TestFleetOnMariaDB(t *testing.T) {
 	want := []row{{1.0, "s1", "claimed", false, false, false}, {7.0, "s7", "bound", true, true, true}, {8.0, "s8", "bound", false, true, true}}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Settings with which the database may lose what it confirmed are told beside
+// the table.
+func TestServersTellsLossyDatabase(t *testing.T) {
+	server := mariadbtest.Private(t)
+	dsn, err := server.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAll, err := makeLive("mysql:" + dsn)
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "SET GLOBAL innodb_flush_log_at_trx_commit = 0"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"servers"}, {"servers", "-json"}} {
+		code, stdout, stderr := call(t, append(args, "mysql:"+mariadbtest.Grant(t, "SELECT", dsn))...)
+		if code != cli.OK || !strings.Contains(stdout, "Nordlicht") || strings.Contains(stdout, "innodb_") {
+			t.Errorf("exit code %d, %q", code, stdout)
+		}
+		for _, want := range []string{"innodb_flush_log_at_trx_commit is 0", "SET GLOBAL innodb_flush_log_at_trx_commit = 1"} {
+			if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+				t.Errorf("nothing about %q in %q", want, stderr)
+			}
+		}
 	}
 }

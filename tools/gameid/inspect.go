@@ -37,7 +37,7 @@ Examples:
   gameid inspect 00ddcdf82a000007002f
   gameid inspect 00ddcdf82a0-00007-002f 0x00DDCDF82A000007002F
   gameid inspect -json 00ddcdf82a000007002f`,
-		Flags: []ucli.Flag{jsonFlag()},
+		Flags: []ucli.Flag{cli.JSONFlag()},
 		Action: func(_ context.Context, cmd *ucli.Command) error {
 			if cmd.Args().Len() == 0 {
 				return cli.Usage("no ID given: want one or more")
@@ -105,7 +105,7 @@ func printIDs(w io.Writer, ids []gameid.ID, asJSON bool) error {
 		for _, id := range ids {
 			objects = append(objects, object{id, id.Time(), id.Millis(), id.Era(), id.Server(), id.Sequence(), dashed(id), literal(id)})
 		}
-		return writeJSON(w, objects)
+		return cli.WriteJSON(w, objects)
 	}
 	for i, id := range ids {
 		if i > 0 {
@@ -136,14 +136,11 @@ func printID(w io.Writer, id gameid.ID) {
 		t, server, sequence,
 		id.Sequence(), printable.Number(1<<gameid.SequenceBits),
 		id.Server(),
-		printable.Number(id.Millis()), stamp(gameid.Epoch()),
-		stamp(id.Time()),
+		printable.Number(id.Millis()), printable.Time(gameid.Epoch()),
+		printable.Time(id.Time()),
 		id.Era(), wrapped(id.Era()),
 		dashed(id), literal(id))
 }
-
-// stamp writes a time as people and databases do, to the millisecond.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
 func wrapped(era int) string {
 	switch era {

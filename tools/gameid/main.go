@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 
 	ucli "github.com/urfave/cli/v3"
@@ -32,8 +31,8 @@ Commands:
   new                mint IDs for trying
   servers DATABASE   the servers whose IDs may be in a database, and who runs
   servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind;
-                     and repair-mark, release, raise-mark and leave, for a world
-                     that does not start, or was restored
+                     repair-mark, release, raise-mark and leave, for a world
+                     that does not start, or was restored; and schema
 
 "gameid COMMAND -h" explains each. The exit code is 0 if it worked and 2 if it
 did not.
@@ -45,13 +44,4 @@ Examples:
   gameid servers claim -name s1`,
 		Commands: []*ucli.Command{inspectCommand(), newCommand(), serversCommand(env)},
 	}
-}
-
-// jsonFlag makes a new flag each time: flags hold their value.
-func jsonFlag() ucli.Flag { return &ucli.BoolFlag{Name: "json"} }
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -32,16 +32,13 @@ Examples:
 		Flags: []ucli.Flag{
 			&ucli.StringFlag{Name: "server"},
 			&ucli.IntFlag{Name: "n", Value: 1},
-			jsonFlag(),
+			cli.JSONFlag(),
 		},
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			if cmd.Args().Present() {
-				return cli.Usage("unexpected argument %q: want flags only", cmd.Args().First())
+			if _, err := noArguments(cmd); err != nil {
+				return err
 			}
-			if !cmd.IsSet("server") {
-				return cli.Usage("no server number given: want -server and a number from 1 to %d", gameid.MaxServer)
-			}
-			server, err := gameid.ParseServerID(cmd.String("server"))
+			server, err := serverFlag(cmd)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 
 	ucli "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -53,10 +54,10 @@ Examples:
 			return withWorld(ctx, cmd, env, func(w world) error {
 				out := cmd.Root().Writer
 				if !w.apply {
-					_, err := fmt.Fprintf(out, "Nothing was changed: -apply raises the mark of server %s to %s, unless it is later.\n", w.server, stamp(to))
+					_, err := fmt.Fprintf(out, "Nothing was changed: -apply raises the mark of server %s to %s, unless it is later.\n", w.server, printable.Time(to))
 					return err
 				}
-				raised, err := w.db.RaiseMark(ctx, w.server, to, options)
+				raised, err := w.db.Registry().RaiseMark(ctx, w.server, to, options)
 				if err != nil {
 					return err
 				}

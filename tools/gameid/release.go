@@ -8,7 +8,9 @@ import (
 
 	ucli "github.com/urfave/cli/v3"
 
-	"mergesafe/store"
+	"mergesafe/internal/printable"
+	"mergesafe/store/fleet"
+	"mergesafe/store/registry"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -39,6 +41,11 @@ the merge as it is shown. If the target is there after all, every player exists
 twice then, and once rows have changed here the merge can neither be gone on
 with nor undone. No ID is repeated even so.
 
+The target of a merge is fenced too, until the merge is completed or undone. The
+ways out are "servermerge apply PLAN" and "servermerge undo PLAN". A server that
+is started before that leaves rows because of which the merge cannot be
+completed: it has to be undone and planned again.
+
 DATABASE is a DSN or the name of a [[source]] in the configuration file. A world
 that is bound in a fleet registry has a lease there as well, which is ended with
 it.
@@ -61,7 +68,7 @@ Examples:
 				return cli.Usage("-watch is %s: want more than 0", watch)
 			}
 			return withWorld(ctx, cmd, env, func(w world) error {
-				leases, err := w.db.Leases(ctx, w.fleet, w.server)
+				leases, err := fleet.FindLeases(ctx, w.db.Registry(), w.fleet, w.server)
 				if err != nil {
 					return err
 				}
@@ -81,7 +88,7 @@ Examples:
 					return err
 				}
 				fmt.Fprintf(out, "Watching for %s whether the process renews it ...\n", watch)
-				if err := w.db.EndLeases(ctx, w.fleet, leases, watch, w.note); err != nil {
+				if err := fleet.EndLeases(ctx, w.db.Registry(), w.fleet, leases, watch, w.note); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintln(out, "The lease was ended: the server can start.")
@@ -92,16 +99,20 @@ Examples:
 }
 
 // releaseFence ends a fence if merge names it.
-func releaseFence(ctx context.Context, out io.Writer, w world, fence store.Fence, merge string) error {
+func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fence, merge string) error {
 	switch {
 	case merge != "" && merge != fence.Merge:
 		return fmt.Errorf("-fence is %q: server %s is fenced by the merge %q", merge, w.server, fence.Merge)
+	case !w.apply && fence.Here:
+		_, err := fmt.Fprint(out, "Nothing was changed. The merge goes on with \"servermerge apply PLAN\", and \"servermerge undo PLAN\" takes it back: both lift the fence.\n"+
+			"If the plan of that merge is lost for good, see -fence in -h.\n")
+		return err
 	case !w.apply:
 		_, err := fmt.Fprintf(out, "Nothing was changed. The world goes on in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
 			"If the target and the plan of that merge are lost for good, see -fence in -h.\n", shown(fence.Into))
 		return err
 	case merge == "":
-		return fmt.Errorf("%w; if its target and its plan are lost for good, see -fence in: gameid servers release -h", &store.FencedError{Server: w.server, Fence: fence})
+		return fmt.Errorf("%w; if its target and its plan are lost for good, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
 	}
 	if err := w.db.Registry().LiftFence(ctx, w.server, merge); err != nil {
 		return err
@@ -110,19 +121,21 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence store.Fence
 	return err
 }
 
-func printLeases(w io.Writer, l *store.Leases) {
+func printLeases(w io.Writer, l *fleet.Leases) {
 	fmt.Fprintf(w, "Server %s\n", l.Server)
-	one := func(where string, l *store.Lease) {
-		fence, fenced := store.FenceOf(l.Holder)
+	one := func(where string, l *fleet.Lease) {
+		fence, fenced := registry.FenceOf(l.Holder)
 		switch {
+		case fenced && fence.Here:
+			fact(w, where, "fenced: the merge %s is being carried out in this database, since %s", shown(fence.Merge), printable.Time(fence.Since))
 		case fenced:
-			fact(w, where, "fenced: the world went to %s by the merge %s, on %s", shown(fence.Into), shown(fence.Merge), stamp(fence.Since))
+			fact(w, where, "fenced: the world went to %s by the merge %s, on %s", shown(fence.Into), shown(fence.Merge), printable.Time(fence.Since))
 		case l.Holder.IsZero():
 			fact(w, where, "nobody has the lease")
 		case !l.Held():
-			fact(w, where, "the lease ended on %s, of %s", stamp(l.Until), holder(l.Holder))
+			fact(w, where, "the lease ended on %s, of %s", printable.Time(l.Until), holder(l.Holder))
 		default:
-			fact(w, where, "the lease lasts until %s, %s from now, of %s", stamp(l.Until), span(l.Until.Sub(l.Now)), holder(l.Holder))
+			fact(w, where, "the lease lasts until %s, %s from now, of %s", printable.Time(l.Until), span(l.Now, l.Until), holder(l.Holder))
 		}
 		if l.Place != "" {
 			fact(w, "", "with the database %s", shown(l.Place))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
-	"mergesafe/store"
+	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -60,12 +61,12 @@ Examples:
 				return err
 			}
 			return withWorld(ctx, cmd, env, func(w world) error {
-				plan, err := w.db.PlanMark(ctx, w.fleet, w.server, options)
+				plan, err := fleet.PlanMark(ctx, w.db.Registry(), w.fleet, w.server, options)
 				if err != nil {
 					return err
 				}
 				if w.apply && plan.Useful() {
-					if err := w.db.LowerMark(ctx, w.fleet, plan, w.note); err != nil {
+					if err := fleet.LowerMark(ctx, w.db.Registry(), w.fleet, plan, w.note); err != nil {
 						return err
 					}
 				}
@@ -75,14 +76,14 @@ Examples:
 	}
 }
 
-func printPlan(w io.Writer, p *store.MarkPlan, applied bool) error {
+func printPlan(w io.Writer, p *fleet.MarkPlan, applied bool) error {
 	fmt.Fprintf(w, "Server %s\n", p.Server)
 	line := func(what, format string, args ...any) { fact(w, what, format, args...) }
 	after := func(at time.Time) string {
 		if !at.After(p.Now) {
-			return stamp(at)
+			return printable.Time(at)
 		}
-		return fmt.Sprintf("%s, %s in the future", stamp(at), span(at.Sub(p.Now)))
+		return fmt.Sprintf("%s, %s in the future", printable.Time(at), span(p.Now, at))
 	}
 	markAt := func(ms int64) string {
 		if ms <= 0 {
@@ -90,7 +91,7 @@ func printPlan(w io.Writer, p *store.MarkPlan, applied bool) error {
 		}
 		return after(gameid.TimeOf(ms))
 	}
-	line("now", "%s, by the clock of the database", stamp(p.Now))
+	line("now", "%s, by the clock of the database", printable.Time(p.Now))
 	line("mark", "%s", markAt(p.Mark))
 	if p.FleetMark > 0 {
 		line("fleet registry", "%s", markAt(p.FleetMark))
@@ -108,7 +109,7 @@ func printPlan(w io.Writer, p *store.MarkPlan, applied bool) error {
 		}
 	}
 	fmt.Fprintln(w)
-	lowered := stamp(gameid.TimeOf(p.Lowered))
+	lowered := printable.Time(gameid.TimeOf(p.Lowered))
 	switch {
 	case !p.Late():
 		fmt.Fprintf(w, "Nothing keeps the server from starting: no mark and no ID is more than %s in the future.\n", p.Limit)
@@ -130,8 +131,10 @@ Otherwise, the choices are:`)
 	} else {
 		fmt.Fprintln(w, `That is not enough for the server to start: rows with times in the far future exist. The choices are:`)
 	}
-	fmt.Fprintf(w, "  - wait until %s;\n", stamp(limit))
-	fmt.Fprintf(w, "  - start the game server with a -max-clock-skew of %s or more: all its IDs then carry times from %s on;\n", span(gameid.TimeOf(p.Lowered).Sub(p.Now)), lowered)
+	fmt.Fprintf(w, "  - wait until %s;\n", printable.Time(limit))
+	if at := gameid.TimeOf(p.Lowered); at.Sub(p.Now) < math.MaxInt64 { // the longest that the flag takes is 292 years
+		fmt.Fprintf(w, "  - start the game server with a -max-clock-skew of %s or more: all its IDs then carry times from %s on;\n", span(p.Now, at), lowered)
+	}
 	if largest.Late > 0 {
 		fmt.Fprintln(w, "  - delete those rows, or give them other IDs, and what refers to them; then do this again;")
 	}
@@ -139,11 +142,13 @@ Otherwise, the choices are:`)
 	return cli.Conflicts
 }
 
-// span writes a time of years in a way that people can read.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	if d >= 2*day {
-		return strconv.FormatInt(int64((d+day-1)/day)*24, 10) + "h (" + printable.Number(int64((d+day-1)/day)) + " days)"
+// span writes the time between two instants, which may be longer than a
+// time.Duration can hold, in a way that people can read.
+func span(from, to time.Time) string {
+	const day = 24 * 60 * 60
+	if seconds := to.Unix() - from.Unix(); seconds >= 2*day {
+		days := (seconds + day - 1) / day
+		return strconv.FormatInt(days*24, 10) + "h (" + printable.Number(days) + " days)"
 	}
-	return (d + time.Second - 1).Truncate(time.Second).String()
+	return (to.Sub(from) + time.Second - 1).Truncate(time.Second).String()
 }

@@ -10,10 +10,13 @@ import (
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/columns"
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
 	"mergesafe/store"
+	"mergesafe/store/registry"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 func serversCommand(env cli.Env) *ucli.Command {
@@ -26,7 +29,8 @@ Usage: gameid servers [-config FILE] [-json] DATABASE
 Shows the registry of a game database: every server whose IDs may be in it.
 It only reads: the account needs no right but SELECT. The first six commands
 are about the fleet registry, the one database that gives each server number to
-one world for good; the others repair something of one world.
+one world for good; the next four repair something of one world; schema is for
+tools that run migrations.
 
 DATABASE is a DSN, such as sqlite:data/s1.db or
 mysql:user:password@tcp(host:port)/database, or the name of a [[source]] in
@@ -41,6 +45,9 @@ the configuration file.
   HOLDER   the process that has the lease, or had it last; for a fence, where the
            world went, and by which merge
 
+Settings with which the database may lose what it confirmed go to the standard
+error, each with the statement that mends it.
+
 Commands:
   init         make the fleet registry, once
   claim        take a number for a new world
@@ -52,6 +59,7 @@ Commands:
   release      let a server start again whose lease lasts for years
   raise-mark   keep a restored server clear of IDs that are in no backup
   leave        make a world forget its fleet registry
+  schema       print the statements that make the registry's tables
 
 Flags:
   -config FILE   the configuration file (default config.toml)
@@ -62,43 +70,51 @@ Examples:
   gameid servers s1
   gameid servers -json "$S1_DSN"
   gameid servers claim -name s7`,
-		Flags: []ucli.Flag{
-			&ucli.StringFlag{Name: "config", Value: "config.toml", Local: true},
-			&ucli.BoolFlag{Name: "json", Local: true},
-		},
-		Commands: append(fleetCommands(env), repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env)),
+		Flags:    []ucli.Flag{databases.ConfigFlag(), cli.JSONFlag()},
+		Commands: append(fleetCommands(env), repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env), schemaCommand()),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			if n := cmd.Args().Len(); n != 1 {
-				return cli.Usage("%d databases given: want one, as a DSN or the name of a source", n)
-			}
-			dsn, err := config.FindDSN(cmd.Args().First(), cmd.String("config"), env)
+			arg, err := oneDatabase(cmd)
 			if err != nil {
 				return err
 			}
-			servers, err := readServers(ctx, dsn)
+			dsn, err := databases.NewConfig(cmd.String("config"), env).DSN(arg)
 			if err != nil {
 				return err
+			}
+			servers, lossy, err := readServers(ctx, dsn)
+			if err != nil {
+				return err
+			}
+			for _, l := range lossy {
+				fmt.Fprintf(cmd.Root().ErrWriter, "gameid: the database may lose what it confirmed: %s\n", l)
 			}
 			return printServers(cmd.Root().Writer, servers, cmd.Bool("json"))
 		},
 	}
 }
 
-func readServers(ctx context.Context, dsn config.Secret) (_ []store.Server, err error) {
+// readServers returns the servers, and the settings with which the database may
+// lose what it confirmed.
+func readServers(ctx context.Context, dsn config.Secret) ([]registry.Server, []registry.Lossy, error) {
 	db, err := store.OpenReadOnly(ctx, dsn.Reveal())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer db.Close()
-	if err := db.CheckSchema(ctx); err != nil {
-		return nil, err
+	if err := db.Registry().Check(ctx); err != nil {
+		return nil, nil, err
 	}
-	return db.Registry().Servers(ctx)
+	servers, err := db.Registry().Servers(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	lossy, err := db.Registry().Durability(ctx)
+	return servers, lossy, err
 }
 
-func printServers(w io.Writer, servers []store.Server, asJSON bool) error {
+func printServers(w io.Writer, servers []registry.Server, asJSON bool) error {
 	if asJSON {
-		return writeJSON(w, serverObjects(servers))
+		return cli.WriteJSON(w, serverObjects(servers))
 	}
 	if len(servers) == 0 {
 		_, err := fmt.Fprintln(w, "The registry is empty: no game server has run on this database yet.")
@@ -108,7 +124,7 @@ func printServers(w io.Writer, servers []store.Server, asJSON bool) error {
 	for _, s := range servers {
 		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s.Reserved), lease(s), holder(s.Holder)})
 	}
-	return cli.WriteColumns(w, rows)
+	return columns.Write(w, rows)
 }
 
 // mark returns the time up to which IDs may have been used.
@@ -116,32 +132,34 @@ func mark(ms int64) string {
 	if ms <= 0 {
 		return "none"
 	}
-	return stamp(gameid.TimeOf(ms))
+	return printable.Time(gameid.TimeOf(ms))
 }
 
-func lease(s store.Server) string {
-	_, since, fenced := s.FencedInto()
+func lease(s registry.Server) string {
+	f, fenced := registry.FenceOf(s.Holder)
 	switch {
 	case fenced:
-		return "fenced since " + stamp(since)
+		return "fenced since " + printable.Time(f.Since)
 	case s.Leased:
-		return "held until " + stamp(s.LeaseUntil)
+		return "held until " + printable.Time(s.LeaseUntil)
 	case s.Holder.IsZero():
 		return "given back"
 	default: // the process did not end as it should
-		return "ended " + stamp(s.LeaseUntil)
+		return "ended " + printable.Time(s.LeaseUntil)
 	}
 }
 
 func processOf(h gameid.Holder) *process {
-	if _, fenced := store.FenceOf(h); fenced || h.IsZero() {
+	if _, fenced := registry.FenceOf(h); fenced || h.IsZero() {
 		return nil
 	}
 	return &process{h.Host, h.PID, h.Program, h.Since}
 }
 
 func holder(h gameid.Holder) string {
-	if f, fenced := store.FenceOf(h); fenced {
+	if f, fenced := registry.FenceOf(h); fenced && f.Here {
+		return fmt.Sprintf("target of merge %s", shown(f.Merge))
+	} else if fenced {
 		return fmt.Sprintf("went to %s, merge %s", shown(f.Into), shown(f.Merge))
 	}
 	if h.IsZero() {
@@ -183,11 +201,12 @@ type process struct {
 
 type fence struct {
 	Merge string    `json:"merge"`
-	Into  string    `json:"into"` // the database that the world went to
+	Into  string    `json:"into"` // the database that the world went to; this one if Here
+	Here  bool      `json:"here"` // a merge is being carried out in this database
 	Since time.Time `json:"since"`
 }
 
-func serverObjects(servers []store.Server) []server {
+func serverObjects(servers []registry.Server) []server {
 	objects := make([]server, 0, len(servers))
 	for _, s := range servers {
 		o := server{Server: s.ID, Name: s.Name, Role: s.Role, World: s.World, Lease: s.Leased,
@@ -199,8 +218,8 @@ func serverObjects(servers []store.Server) []server {
 		if !s.Holder.IsZero() {
 			o.Until, o.Holder = &s.LeaseUntil, processOf(s.Holder)
 		}
-		if f, fenced := store.FenceOf(s.Holder); fenced {
-			o.Fence = &fence{f.Merge, f.Into, f.Since}
+		if f, fenced := registry.FenceOf(s.Holder); fenced {
+			o.Fence = &fence{f.Merge, f.Into, f.Here, f.Since}
 		}
 		objects = append(objects, o)
 	}

@@ -4,60 +4,58 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	ucli "github.com/urfave/cli/v3"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/config"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 // world is what the commands work on that repair something of one world: its
 // database, and the fleet registry where there is one.
 type world struct {
 	db     *store.DB // read-only unless apply is set
-	fleet  *store.Fleet
+	fleet  *fleet.Fleet
 	server gameid.ServerID
 	apply  bool
-	note   store.Note
+	note   fleet.Note
 }
 
 // worldFlags are the flags of such a command. Without -apply it changes
 // nothing; where it has -reason, that is needed with it.
 func worldFlags(more ...ucli.Flag) []ucli.Flag {
-	return append(more, &ucli.StringFlag{Name: "server"}, &ucli.BoolFlag{Name: "apply"}, configFlag())
+	return append(more, &ucli.StringFlag{Name: "server"}, &ucli.BoolFlag{Name: "apply"}, databases.ConfigFlag())
 }
 
 // withWorld opens for f what the flags and the only argument name.
 func withWorld(ctx context.Context, cmd *ucli.Command, env cli.Env, f func(world) error) error {
-	w := world{apply: cmd.Bool("apply"), note: store.Note{By: by(env), Why: cmd.String("reason")}}
-	reasons := false
-	for _, flag := range cmd.Flags {
-		reasons = reasons || flag.Names()[0] == "reason"
-	}
-	switch n := cmd.Args().Len(); {
-	case n != 1:
-		return cli.Usage("%d databases given: want one, as a DSN or the name of a source", n)
-	case !cmd.IsSet("server"):
-		return cli.Usage("no server number given: want -server and a number from 1 to %d", gameid.MaxServer)
-	case w.apply && reasons && w.note.Why == "":
-		return cli.Usage("no reason given: want -reason and what had happened")
-	}
-	var err error
-	if w.server, err = gameid.ParseServerID(cmd.String("server")); err != nil {
-		return err
-	}
-	dsn, err := config.FindDSN(cmd.Args().First(), cmd.String("config"), env)
+	w := world{apply: cmd.Bool("apply"), note: fleet.Note{By: by(env), Why: cmd.String("reason")}}
+	reasons := slices.ContainsFunc(cmd.Flags, func(f ucli.Flag) bool { return f.Names()[0] == "reason" })
+	arg, err := oneDatabase(cmd)
 	if err != nil {
 		return err
 	}
-	registry, err := config.FindRegistry(cmd.String("fleet"), cmd.String("config"), env)
+	if w.server, err = serverFlag(cmd); err != nil {
+		return err
+	}
+	if w.apply && reasons && w.note.Why == "" {
+		return cli.Usage("no reason given: want -reason and what had happened")
+	}
+	config := databases.NewConfig(cmd.String("config"), env)
+	dsn, err := config.DSN(arg)
+	if err != nil {
+		return err
+	}
+	registry, err := config.Registry(cmd.String("fleet"))
 	if err != nil {
 		return err
 	}
 	if !registry.IsZero() {
-		if w.fleet, err = store.OpenFleet(registry.Reveal()); err != nil {
+		if w.fleet, err = fleet.Open(registry.Reveal()); err != nil {
 			return err
 		}
 		defer w.fleet.Close()

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mergesafe/merge"
-	"mergesafe/merge/htmlreport"
+	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -20,7 +20,7 @@ func readEarlier(file string) (*merge.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if doc, ok := htmlreport.Extract(text); ok {
+	if doc, ok := report.Extract(text); ok {
 		text = doc
 	}
 	var head struct {

@@ -5,8 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/tools/internal/databases"
 )
@@ -38,13 +37,13 @@ func writeGrants(w io.Writer, places []databases.Place, target string) error {
 
 // accountOf returns what a GRANT has to name; no account for an SQLite file.
 func accountOf(p databases.Place) (database, account string, err error) {
-	dsn, ok := strings.CutPrefix(p.DSN.Reveal(), "mysql:")
-	if !ok {
+	dsn := p.DSN.Reveal()
+	if !strings.HasPrefix(dsn, "mysql:") {
 		return "", "", nil
 	}
-	c, err := mysql.ParseDSN(dsn)
-	if err != nil || c.DBName == "" || c.User == "" { // the error may quote the password
+	m, ok := sqldb.ParseServer(dsn)
+	if !ok || m.Database == "" || m.User == "" {
 		return "", "", fmt.Errorf("%s: the DSN has no user or no database: want mysql:user:password@tcp(host:port)/database", p.Name)
 	}
-	return c.DBName, c.User + "@%", nil
+	return m.Database, m.User + "@%", nil
 }

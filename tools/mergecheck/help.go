@@ -67,42 +67,9 @@ Examples:
 `
 
 // helpDatabases is what "-h databases" prints.
-const helpDatabases = `How mergecheck reads databases
-
-On MariaDB and MySQL an account needs this and no more, for every database
-(mergecheck -grants prints it):
-
-  CREATE USER 'checker'@'%' IDENTIFIED BY '...';
-  GRANT SELECT ON ` + "`game\\_s1`" + `.* TO 'checker'@'%';
-
-Triggers are hidden from such an account, so that trigger-fires, about those of
-the target, is NOT VERIFIED. Either look at them yourself (SHOW TRIGGERS) and
-use -allow trigger-fires, or give the account TRIGGER on the target as well.
-
-Passwords on a command line can be seen by others on the machine: better give
-the database a name in config.toml and its DSN in an environment variable
-(dsn_env). What is printed never contains them.
-
-The databases may be in use. Each is read as it was at the moment when it was
-opened, in one READ ONLY transaction; an SQLite file is opened read-only. What
-is written later is not part of the check: check again once the game servers
-are stopped, before the merge, and let -since compare the two. An SQLite file
-that somebody has open gets its lock table (-shm) updated, as by every reader.
-
-A snapshot that is open for hours keeps MariaDB from cleaning up behind its
-writers. With -snapshot off every read sees the rows of its own moment; rows
-that are written meanwhile may be seen by one rule and not by another, so such
-a check says so, and is for databases that nobody writes to.
-
--max-load N looks at Threads_running of each server once a second, and reads
-nothing while it is above N (the reading itself counts: one thread for each
-source). -pause D rests before every batch of some thousand rows.
-
-On a terminal a bar for each database shows how far the reading is, how fast,
-and how long the rest will take; elsewhere a line every 30 s does. Totals are
-counted, not estimated. An interrupt (Ctrl-C) ends the check within seconds and
-prints what was established until then, as INCOMPLETE and without a verdict.
-`
+//
+//go:embed databases.txt
+var helpDatabases string
 
 // helpJSON is what "-h json" prints.
 //

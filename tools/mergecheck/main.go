@@ -10,7 +10,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge"
-	"mergesafe/merge/htmlreport"
+	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -39,8 +39,6 @@ func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
 				return err
 			case cmd.Bool("grants"):
 				return writeGrants(out, s.places, s.options.Target)
-			case s.matrix:
-				return matrix(ctx, s, out, stderr)
 			default:
 				return check(ctx, s, out, stderr, cli.ScreenOf(stdout, env))
 			}
@@ -50,45 +48,64 @@ func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
 	return cmd
 }
 
-// check carries the check out and prints the report. An error may come with a
-// report, of what was established until then.
+// check runs the check and prints its report. An error may come with a report of
+// what was established before it.
 func check(ctx context.Context, s settings, out, stderr io.Writer, screen cli.Screen) error {
 	page, err := cli.NewFile("html", s.html)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	report, checkErr := runCheck(ctx, s, stderr)
-	if report == nil {
+	v, code, checkErr := find(ctx, s, stderr)
+	if v == nil {
 		return noVerdict(ctx, checkErr)
 	}
-	if s.since != nil && checkErr == nil {
-		holdAgainst(report, s.since)
-	}
 	if s.json {
-		err = writeJSON(out, report)
+		err = v.WriteJSON(out)
 	} else {
-		err = report.WriteText(out, merge.TextOptions{Width: screen.Width, Color: screen.Color})
+		err = v.WriteText(out, report.TextOptions{Width: screen.Width, Color: screen.Color})
 	}
-	if err = errors.Join(err, page.Write(func(w io.Writer) error { return htmlreport.Write(w, report) })); err != nil {
+	if err = errors.Join(err, page.Write(v.WriteHTML)); err != nil {
 		return err
 	}
 	if checkErr != nil {
 		return noVerdict(ctx, checkErr)
 	}
-	return cli.Code(report.ExitCode())
+	return code
 }
 
-func runCheck(ctx context.Context, s settings, stderr io.Writer) (*merge.Report, error) {
+// view is a report as people see it.
+type view interface {
+	WriteText(io.Writer, report.TextOptions) error
+	WriteHTML(io.Writer) error
+	WriteJSON(io.Writer) error
+}
+
+// find makes the report, and returns the exit code that follows from it.
+func find(ctx context.Context, s settings, stderr io.Writer) (view, cli.Code, error) {
 	p := newProgress(stderr, cli.IsTerminal(stderr), databases.Names(s.places))
-	defer p.stop()
+	defer p.display.Stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	s.options.Quick, s.options.Progress = p.quick, p.report
-	return merge.Check(ctx, sources, s.options)
+	if s.matrix {
+		m, err := merge.Matrix(ctx, sources, s.options)
+		if m == nil {
+			return nil, 0, err
+		}
+		return report.NewMatrix(m), cli.Code(m.ExitCode()), err
+	}
+	r, err := merge.Check(ctx, sources, s.options)
+	if r == nil {
+		return nil, 0, err
+	}
+	if s.since != nil && err == nil {
+		holdAgainst(r, s.since)
+	}
+	return report.NewCheck(r), cli.Code(r.ExitCode()), err
 }
 
 // noVerdict says of an error, or of an interrupt, what it leaves unknown.

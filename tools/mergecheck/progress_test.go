@@ -11,6 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/merge"
+	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
@@ -36,21 +37,6 @@ const knownText = `Before the keys are read, no verdict yet: of 4 checks 1 faile
   s2  1 row in 1 table
 `
 
-func TestEarly(t *testing.T) {
-	if diff := cmp.Diff(knownText, early(known)); diff != "" {
-		t.Error(diff)
-	}
-	many := &merge.Report{}
-	for range 20 {
-		many.Results = append(many.Results, merge.Result{Code: "x", Verdict: merge.Fail})
-		many.Sources = append(many.Sources, merge.Summary{Name: "s"})
-	}
-	got := early(many)
-	if n := strings.Count(got, "\n"); n != 1+2*(earlyLines+1) || !strings.Contains(got, "and 12 more\n") || !strings.Contains(got, "and 12 more databases\n") {
-		t.Errorf("%d lines:\n%s", n, got)
-	}
-}
-
 // On a terminal what is known is there at once, then a line for every
 // database, and none of these is left at the end.
 func TestProgressOnTerminal(t *testing.T) {
@@ -70,7 +56,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	p.rests("s1", 99)
 	refresh <- time.Now()
 	<-screen.Wrote
-	p.stop()
+	p.display.Stop()
 	got := screen.Text.String()
 	for _, want := range []string{"s1", "waiting", "s2", "25 %  50 of 200 rows", "items key-collision", "[==>---", "resting: 99 threads are running"} {
 		if !strings.Contains(got, want) {
@@ -112,15 +98,15 @@ func TestProgressInLines(t *testing.T) {
 		p.rests("s1", 99)
 		step(time.Second, "mergecheck: 29 %  580 k of 2000 k rows  14 k/s  1m38s left  players key-collision  s1 is resting: 99 threads are running\n")
 		step(30*time.Second, "mergecheck: 29 %  580 k of 2000 k rows  8286/s  2m51s left  players key-collision  s1 is resting: 99 threads are running  nothing was read in the last 30s\n")
-		p.stop()
+		p.display.Stop()
 		step(time.Minute, "")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		p := newProgress(&log, false, []string{"s1"})
-		time.Sleep(lineEvery)
+		time.Sleep(cli.LineEvery)
 		synctest.Wait()
-		p.stop()
+		p.display.Stop()
 		if got, want := log.String(), "mergecheck: no rows are read yet\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -25,6 +25,7 @@ import (
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/rules"
 	"mergesafe/tools/internal/throttle"
 )
 
@@ -42,8 +43,8 @@ func mergecheck(ctx context.Context, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// report runs mergecheck -json and reads what it prints.
-func report(t *testing.T, want cli.Code, args ...string) *merge.Report {
+// reported runs mergecheck -json and reads what it prints.
+func reported(t *testing.T, want cli.Code, args ...string) *merge.Report {
 	t.Helper()
 	r := mergecheck(t.Context(), append([]string{"-json"}, args...)...)
 	if r.code != want || r.stderr != "" {
@@ -81,7 +82,7 @@ func TestJSON(t *testing.T) {
 	s1, s3 := "sqlite:"+filepath.Join(dir, "s1.db"), "sqlite:"+filepath.Join(dir, "s3.db")
 	world(t, s1, 1, 20, "a")
 	world(t, s3, 1, 10, "c")
-	r := report(t, cli.Conflicts, "-samples", "2", s1, s3)
+	r := reported(t, cli.Conflicts, "-samples", "2", s1, s3)
 	if r.Version != merge.ReportVersion || r.Verdict != merge.Fail || r.Target != filepath.Join(dir, "s1.db") || len(r.Sources) != 2 {
 		t.Errorf("version %d, verdict %s, target %q, %d sources", r.Version, r.Verdict, r.Target, len(r.Sources))
 	}
@@ -130,27 +131,27 @@ func TestProposals(t *testing.T) {
 			}
 		}
 	}
-	r := report(t, cli.OK, append([]string{"-propose"}, args...)...)
+	r := reported(t, cli.OK, append([]string{"-propose"}, args...)...)
 	var text strings.Builder
 	for _, p := range r.Proposals {
 		text.WriteString(p.TOML() + "\n")
 	}
-	c, err := config.Parse("config.toml", text.String())
-	if err != nil {
+	var declared rules.Rules
+	if _, err := config.Parse("config.toml", text.String(), declared.Read); err != nil {
 		t.Fatalf("%v in:\n%s", err, &text)
 	}
-	want := config.Check{
+	want := merge.Options{
 		Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
 		References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"character_guid"}, ToTable: "characters", ToColumns: []string{"guid"}}},
 	}
-	if diff := cmp.Diff(want, c.Check); diff != "" {
+	if diff := cmp.Diff(want, declared.Check); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	file := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r = report(t, cli.Conflicts, append([]string{"-propose", "-config", file}, args...)...)
+	r = reported(t, cli.Conflicts, append([]string{"-propose", "-config", file}, args...)...)
 	if diff := cmp.Diff(map[string]int64{"unique-collision characters": 5}, failures(r)); diff != "" {
 		t.Error(diff)
 	}
@@ -191,12 +192,12 @@ func TestMariaDB(t *testing.T) {
 		for _, w := range tt.worlds {
 			args = append(args, readers[w])
 		}
-		r := report(t, tt.code, args...)
+		r := reported(t, tt.code, args...)
 		if diff := cmp.Diff(tt.failure, failures(r)); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
-	if r := report(t, cli.OK, "-allow", merge.CodeTriggerFires, readers[0], readers[1]); r.Verdict != merge.Pass {
+	if r := reported(t, cli.OK, "-allow", merge.CodeTriggerFires, readers[0], readers[1]); r.Verdict != merge.Pass {
 		t.Errorf("triggers allowed: %s", r.Verdict)
 	}
 	for i, c := range checksums {
@@ -335,7 +336,7 @@ func TestMaxLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	places, err := databases.Locate([]string{"mysql:" + first, "mysql:" + second}, databases.DefaultConfig, noEnv)
+	places, err := databases.NewConfig("config.toml", noEnv).Locate([]string{"mysql:" + first, "mysql:" + second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func flags() []cliv3.Flag {
 
 		&cliv3.StringSliceFlag{Name: "fail-on"},
 
-		&cliv3.BoolFlag{Name: "json"},
+		cli.JSONFlag(),
 		&cliv3.StringFlag{Name: "html"},
 		&cliv3.IntFlag{Name: "samples", Value: merge.DefaultSamples},
 
@@ -31,7 +31,7 @@ func flags() []cliv3.Flag {
 		&cliv3.BoolFlag{Name: "codes"},
 		&cliv3.BoolFlag{Name: "grants"},
 	}
-	return slices.Concat(databases.CheckFlags(), throttle.Flags(), own)
+	return slices.Concat(databases.RuleFlags(), throttle.Flags(), own)
 }
 
 // settings are what the command line and the configuration ask for.
@@ -58,9 +58,12 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	if s.throttle, err = throttle.Of(cmd); err != nil {
 		return s, err
 	}
-	if _, s.options, err = databases.CheckOptions(cmd); err != nil {
+	config := databases.NewConfig(cmd.String("config"), env)
+	rules, err := config.Rules(cmd)
+	if err != nil {
 		return s, err
 	}
+	s.options = rules.Check
 	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
 	if s.options.Samples == 0 {
 		s.options.Samples = -1 // none, rather than the default
@@ -81,7 +84,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 			target = old.Target
 		}
 	}
-	if s.places, err = databases.Locate(args, cmd.String("config"), env); err != nil {
+	if s.places, err = config.Locate(args); err != nil {
 		return s, err
 	}
 	if s.options.Target, err = findTarget(target, s.places); err != nil {

@@ -1,10 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 )
 
@@ -25,19 +26,19 @@ func moved() merge.Code {
 // merge. If anything did, somebody still writes, and what was found about one
 // moment does not hold for the other: the verdict is FAIL.
 func holdAgainst(r, old *merge.Report) {
-	then := old.Finished.UTC().Format("2006-01-02T15:04:05Z")
+	then := printable.Time(old.Finished)
 	// An earlier report may have been held against one itself.
 	before := *old
 	before.Results = slices.DeleteFunc(slices.Clone(old.Results), func(r merge.Result) bool { return r.Code == codeMoved })
 	changes := merge.Compare(&before, r)
 	var results []merge.Result
 	for _, c := range changes {
-		result := merge.Result{
+		about, was, is := cmp.Or(c.Source, "the merge as a whole"), cmp.Or(c.Old, "not there"), cmp.Or(c.New, "not there")
+		results = append(results, merge.Result{
 			Code: codeMoved, Table: c.Table, Subject: c.What, Verdict: merge.Fail, Read: 1, Count: 1,
-			Message: fmt.Sprintf("%s since %s: %s", of(c.Source), then, change(c)),
+			Message: fmt.Sprintf("%s since %s: %s then, %s now", about, then, was, is),
 			Next:    []string{moved().Action},
-		}
-		results = append(results, result)
+		})
 	}
 	if len(changes) == 0 {
 		results = []merge.Result{{Code: codeMoved, Verdict: merge.Pass, Read: 1, Message: "nothing moved since " + then}}
@@ -45,22 +46,4 @@ func holdAgainst(r, old *merge.Report) {
 		r.Verdict = merge.Fail
 	}
 	r.Results = append(results, r.Results...)
-}
-
-func of(source string) string {
-	if source == "" {
-		return "the merge as a whole"
-	}
-	return source
-}
-
-func change(c merge.Change) string {
-	was, is := c.Old, c.New
-	if was == "" {
-		was = "not there"
-	}
-	if is == "" {
-		is = "not there"
-	}
-	return strings.Join([]string{was, "then,", is, "now"}, " ")
 }

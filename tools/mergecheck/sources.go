@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
-	"mergesafe/store"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
@@ -28,7 +28,7 @@ func findTarget(target string, places []databases.Place) (string, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return "", cli.Usage("-target %s is none of the databases%s: want one of %s", store.Redact(target), nearest.Hint(target, names), strings.Join(names, ", "))
+	return "", cli.Usage("-target %s is none of the databases%s: want one of %s", sqldb.Redact(target), nearest.Hint(target, names), strings.Join(names, ", "))
 }
 
 // open opens all places, to be read as the settings say. rests is told when the

@@ -5,24 +5,21 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
 
-func jsonFlag() cliv3.Flag { return &cliv3.BoolFlag{Name: "json"} }
-
-// given returns the databases that a plan is to be made for, the target first.
-// They keep the names that they have here: whoever carries the plan out finds
-// them by these.
-func (s surroundings) given(cmd *cliv3.Command) ([]transfer.Database, error) {
-	places, err := databases.Locate(cmd.Args().Slice(), cmd.String("config"), s.env)
+// given returns the databases that a plan is made for, the target first. The
+// commands that carry the plan out find them by the names that they have here.
+func given(config *databases.Config, args []string) ([]transfer.Database, error) {
+	places, err := config.Locate(args)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +60,7 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 	if len(args) != len(names) {
 		return nil, cli.Usage("got %d databases for a plan of %d: want %s, or none where the plan has their names", len(args), len(names), strings.Join(names, ", "))
 	}
-	places, err := databases.Locate(args, cmd.String("config"), s.env)
+	places, err := databases.NewConfig(cmd.String("config"), s.env).Locate(args)
 	if err != nil {
 		return nil, err
 	}
@@ -110,24 +107,26 @@ type call struct {
 func (c call) command(name string) string {
 	words := []string{"servermerge", name}
 	if c.config != "" {
-		words = append(words, "-config", quoted(c.config))
+		words = append(words, "-config", printable.Quoted(c.config))
 	}
-	words = append(words, quoted(c.file))
+	words = append(words, printable.Quoted(c.file))
 	if c.databases {
 		words = append(words, "TARGET SOURCE...")
 	}
 	return strings.Join(words, " ")
 }
 
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
+// commands are the commands for the same plan; none if it was not kept. running
+// is the command that runs now.
+func (c call) commands(running string) report.Commands {
+	if c.file == "" {
+		return report.Commands{}
 	}
-	return "'" + strings.ReplaceAll(printable.Text(word), "'", `'\''`) + "'"
+	return report.Commands{
+		Apply: c.command("apply"), Verify: c.command("verify"), Undo: c.command("undo"), Again: c.command(running),
+		Renames: "servermerge renames " + printable.Quoted(c.file),
+	}
 }
-
-var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=-]+$`)
 
 // givenConfig is the configuration that the command line names; empty if none.
 func givenConfig(cmd *cliv3.Command) string {
@@ -145,15 +144,12 @@ func findable(name string) bool {
 
 // names are the names of the databases, the target's first.
 func (j *job) names() []string {
-	return append([]string{j.plan.Target.Name}, sourceNames(j.plan)...)
-}
-
-// all are the databases, the target first.
-func (j *job) all() []transfer.Database { return append([]transfer.Database{j.target}, j.sources...) }
-
-func sourceNames(p *transfer.Plan) (names []string) {
-	for _, w := range p.Sources {
+	names := []string{j.plan.Target.Name}
+	for _, w := range j.plan.Sources {
 		names = append(names, w.Name)
 	}
 	return names
 }
+
+// all are the databases, the target first.
+func (j *job) all() []transfer.Database { return append([]transfer.Database{j.target}, j.sources...) }

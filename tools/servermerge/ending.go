@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,12 +11,13 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/merge/htmlreport"
+	"mergesafe/merge"
+	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
-// ending is where it goes what a command comes to.
+// ending is where the outcome of a command goes.
 type ending struct {
 	began time.Time
 	out   io.Writer
@@ -35,47 +37,25 @@ func newPage(cmd *cliv3.Command, plan string) (*cli.File, error) {
 	return cli.NewFile("html", name)
 }
 
-// conclude prints what a command came to, and writes it to the page that is
-// wanted. body is what the text has between the first words and the last. It
+// conclude prints an outcome, and writes it to the page if one is wanted. It
 // returns how the command ends.
-func (j *job) conclude(ctx context.Context, d *document, m *htmlreport.Merge, body string) error {
-	err := d.print(j.out, j.json, text(m, body))
-	if pageErr := j.writePage(ctx, d, m); pageErr != nil {
+func (j *job) conclude(ctx context.Context, o *report.Outcome) error {
+	err := write(o, j.out, j.json)
+	if pageErr := j.writePage(ctx, o); pageErr != nil {
 		return pageErr
 	}
 	return err
 }
 
-// text is what a command says to people.
-func text(m *htmlreport.Merge, body string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n%s", m.Outcome, m.Sentence, body)
-	for _, line := range m.Details {
-		fmt.Fprintf(&b, "  %s\n", line)
-	}
-	for _, line := range m.Samples {
-		fmt.Fprintf(&b, "    %s\n", line)
-	}
-	for _, step := range m.Next {
-		fmt.Fprintf(&b, "%s\n", step.Text)
-		for _, command := range step.Commands {
-			fmt.Fprintf(&b, "  %s\n", command)
-		}
-	}
-	return b.String()
-}
-
-func (j *job) writePage(ctx context.Context, d *document, m *htmlreport.Merge) error {
+func (j *job) writePage(ctx context.Context, o *report.Outcome) error {
 	return j.page.Write(func(w io.Writer) error {
-		m.Began, m.Ended = j.began, time.Now()
-		m.Plan, m.Status = j.plan, j.now(ctx)
-		m.Refusals, m.Proof, m.Document = d.Refusals, d.Proof, d
-		return htmlreport.WriteMerge(w, m)
+		o.Now = j.now(ctx)
+		return o.WriteHTML(w)
 	})
 }
 
-// now is where the merge is; nil if that cannot be seen. After an interrupt
-// nobody waits for it for long.
+// now is the state of the merge; nil if it cannot be read. After an interrupt it
+// waits no longer than grace.
 func (j *job) now(ctx context.Context) *transfer.Status {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -88,3 +68,92 @@ func (j *job) now(ctx context.Context) *transfer.Status {
 	}
 	return at
 }
+
+// code is the exit code of a command with a result.
+func code(e report.Ending) cli.Code {
+	switch e {
+	case report.Done:
+		return cli.OK
+	case report.Refused, report.Changed, report.Differs:
+		return cli.Conflicts
+	case report.Stopped:
+		return cli.Stopped
+	default:
+		return cli.NotVerified
+	}
+}
+
+// outcome is the outcome of a command that ends now.
+func (j *job) outcome(command string) *report.Outcome {
+	o := report.NewOutcome(command, j.plan, j.commands(command))
+	o.Began, o.Ended = j.began, time.Now()
+	return o
+}
+
+// write prints an outcome, and returns how the command ends.
+func write(o *report.Outcome, out io.Writer, asJSON bool) error {
+	print := o.WriteText
+	if asJSON {
+		print = o.WriteJSON
+	}
+	if err := print(out); err != nil || o.Ending == report.Done {
+		return err
+	}
+	return code(o.Ending)
+}
+
+// failed ends a command that writes and did not come to its end. What is a
+// result is printed; anything else is an error.
+func (j *job) failed(ctx context.Context, err error, o *report.Outcome) error {
+	refusal, isRefused := errors.AsType[*transfer.RefusedError](err)
+	stop, isStopped := errors.AsType[*transfer.StoppedError](err)
+	moved, isChanged := errors.AsType[*transfer.ChangedError](err)
+	switch {
+	case isRefused:
+		o.Ending, o.Refusals = report.Refused, refusal.Refusals
+		return j.conclude(ctx, o)
+	case isChanged:
+		o.Ending, o.Reason = report.Changed, plainly(moved).Error()
+		return j.conclude(ctx, o)
+	case isStopped:
+		o.Ending, o.Reason = report.Stopped, "stopped while "+stop.Doing
+		if ctx.Err() == nil {
+			o.Reason += ": " + stop.Cause.Error()
+		}
+		if j.json {
+			if err := o.WriteJSON(j.out); err != nil {
+				return err
+			}
+		}
+		words := o.Words()
+		said := words.Sentence
+		if err := j.writePage(ctx, o); err != nil {
+			said += "; and " + err.Error()
+		}
+		return cli.WithHint(cli.WithCode(errors.New(said), cli.Stopped), words.Hint())
+	}
+	return cli.WithHint(plainly(err), "What was done until then is kept; how far it is: "+j.command("status"))
+}
+
+// unread ends a command that only reads and could not.
+func unread(ctx context.Context, err error, without string) error {
+	if ctx.Err() != nil {
+		return errors.New(without)
+	}
+	if stop, ok := errors.AsType[*transfer.StoppedError](err); ok { // there is nothing to go on with
+		err = fmt.Errorf("%s: %w", stop.Doing, stop.Cause)
+	}
+	hint := "There is " + without + "."
+	if errors.Is(err, merge.ErrOptions) {
+		hint = "What is declared comes from [check] and [merge] in the configuration, or from the flags."
+	}
+	return cli.WithHint(plainly(err), hint)
+}
+
+// plainly leaves out the name of the package, which the operator does not know.
+func plainly(err error) error { return &plainError{err} }
+
+type plainError struct{ error }
+
+func (e *plainError) Error() string { return strings.TrimPrefix(e.error.Error(), "transfer: ") }
+func (e *plainError) Unwrap() error { return e.error }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/htmlreport"
+	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
@@ -57,16 +57,18 @@ func TestPageFails(t *testing.T) {
 	}
 
 	j := newJob()
-	err := j.conclude(t.Context(), j.document("apply", done), &htmlreport.Merge{Outcome: "DONE", Sentence: "so far"}, "")
+	o := j.outcome("undo")
+	o.Ending, o.Reason = report.Changed, "so far"
+	err := j.conclude(t.Context(), o)
 	if err == nil || !strings.Contains(err.Error(), "write ") || !strings.Contains(err.Error(), "page.html") {
 		t.Errorf("got %v", err)
 	}
-	if out.String() != "DONE  so far\n" {
+	if out.String() != "CHANGED  so far\n" {
 		t.Errorf("printed %q", &out)
 	}
 
 	j = newJob()
-	err = j.failed(t.Context(), &transfer.StoppedError{Doing: "copying", Cause: errors.New("disk full")}, j.document("apply", done), &htmlreport.Merge{Command: "apply"})
+	err = j.failed(t.Context(), &transfer.StoppedError{Doing: "copying", Cause: errors.New("disk full")}, j.outcome("apply"))
 	if err == nil || !strings.Contains(err.Error(), "stopped while copying: disk full; and write ") {
 		t.Errorf("got %v", err)
 	}

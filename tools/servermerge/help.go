@@ -95,11 +95,14 @@ const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]
 Carries out the plan. Before the first write it looks whether the databases are
 still as planned, no game server runs on them, and the accounts have all rights
 that it takes; if not it refuses. Then it notes the merge in the target, keeps
-the servers of the sources from being started, and copies, batch by batch.
+the servers of the sources from being started, and copies, batch by batch. The
+servers of the target are kept from being started until the merge is completed
+or undone.
 
 Broken off by Ctrl-C, kill -9 or a power failure, it goes on when the same
 command is given again; the result is the same. When a database goes away or a
-disk is full it waits, then stops with exit code 4.
+disk is full it waits, then stops with exit code 4. If something else wrote to
+the target meanwhile, it refuses: undo the merge, then plan again.
 
   -parallel N       how many tables, or sources of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
@@ -160,7 +163,13 @@ must be as they were copied.
 
 Before it writes anything it refuses if rows were changed or removed since they
 were copied, if others refer to them, if a game server runs on the target, or if
-another merge came later. What it writes can be broken off and gone on with.
+another merge came later. Rows that refer to them are named: make them refer to
+something else or remove them, then run undo again. Other new rows stay. What it
+writes can be broken off and gone on with; until its end the servers of the
+target are kept from being started.
+
+If the target was restored from a copy that is older than the merge, undo only
+lifts the fences.
 
   -force            remove rows too that were changed since; what players did
                     with them is lost
@@ -195,52 +204,9 @@ Example:
 `
 
 // helpSafety is what "-h safety" prints.
-const helpSafety = `What servermerge writes, and what it needs
-
-plan, status, verify and renames write nothing but the files that they are told.
-
-apply writes into the TARGET: rows by plain INSERT, so that a collision is an
-error and never an overwrite; new names of its own rows, where the plan says so;
-the worlds that came, with their marks, into its registry, so that none of their
-servers can be started there below them; and three tables about the merge
-itself, mergesafe_merges, mergesafe_progress and mergesafe_renames, which undo
-removes with the last merge. A batch and the note of how far it came are one
-transaction.
-
-apply writes into a SOURCE one thing: the fence, a lease in its registry that
-never ends by itself and keeps its server from being started, also by mistake.
-undo lifts it. With -no-fence in the plan the sources are only read.
-
-Rights on MariaDB and MySQL:
-
-  plan, verify, status  SELECT on all databases; on the TARGET, TRIGGER too: or
-                        see for yourself that none would fire, and plan with
-                        -allow trigger-fires
-  apply, undo           on the TARGET: SELECT, INSERT, UPDATE, DELETE, CREATE,
-                        DROP, and ALTER where a table counts by AUTO_INCREMENT;
-                        on each SOURCE: SELECT, and UPDATE on gameid_servers
-
-What is refused before the first write: a plan that something stands against;
-databases that are not as they were when it was made; a game server that runs on
-one of them; a right that is missing; another merge in the target that is not
-complete.
-
-What was planned is not copied blindly: a row that is changed in a source
-between plan and apply makes another sum, and apply ends with exit code 1. Then
-undo, and plan again.
-
-Two that carry out the same plan at the same time do each other no harm: the one
-that finds the note moved stops.
-
-Passwords on a command line can be seen by others on the machine: better give
-the database a name in config.toml and its DSN in an environment variable
-(dsn_env). What is printed, and the plan, never contain them.
-
-On a terminal a bar shows how far it is, how fast, and how long the rest will
-take; elsewhere a line every 30 s does. A first Ctrl-C ends the work within two
-seconds, between two batches; a second one at once, which loses no more than the
-batch at hand.
-`
+//
+//go:embed safety.txt
+var helpSafety string
 
 // helpJSON is what "-h json" prints.
 //

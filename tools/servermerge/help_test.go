@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -33,9 +34,9 @@ func TestHelpJSON(t *testing.T) {
 		begins string
 		is     reflect.Type
 	}{
-		{"apply, verify and undo write with -html:", reflect.TypeFor[document]()},
+		{"apply, verify and undo write with -html:", reflect.TypeFor[report.Outcome]()},
 		{"plan prints the plan", reflect.TypeFor[transfer.Plan]()},
-		{"renames prints this:", reflect.TypeFor[renamesDocument]()},
+		{"renames prints this:", reflect.TypeFor[report.Renames]()},
 	} {
 		_, text, found := strings.Cut(helpJSON, tt.begins)
 		if !found {

@@ -137,6 +137,7 @@ func (o *operator) halfway(cmd *exec.Cmd, query string, signal syscall.Signal) (
 const (
 	someCopied  = "SELECT SUM(done_rows) FROM mergesafe_progress WHERE step = 'copy'"
 	someRemoved = "SELECT SUM(done_rows) FROM mergesafe_progress WHERE step = 'undo'"
+	fenced      = "SELECT COUNT(*) FROM gameid_servers WHERE role = 'own' AND holder LIKE '%being carried out in this database%'"
 )
 
 // kills goes through a merge in which everything is broken off once: killed, and
@@ -148,8 +149,8 @@ func kills(o *operator) {
 	if code != -1 {
 		t.Fatalf("it ended with %d before it was killed", code)
 	}
-	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "NOT COMPLETE") {
-		t.Errorf("status: %s", status)
+	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "NOT COMPLETE") || !strings.Contains(status, "server 1 of ") || o.rows(fenced) != 1 {
+		t.Errorf("%d servers of the target are fenced; status: %s", o.rows(fenced), status)
 	}
 	more := strings.Replace(someCopied, "SUM(done_rows)", fmt.Sprintf("SUM(done_rows) > %d", o.rows(someCopied)), 1)
 	said, code := o.halfway(o.command("apply", "-pause", "200ms"), more, syscall.SIGINT)
@@ -164,14 +165,20 @@ func kills(o *operator) {
 	if n := o.rows("SELECT COUNT(*) FROM players"); n != 5000 {
 		t.Errorf("%d players, want 5000", n)
 	}
+	if o.rows(fenced) != 0 {
+		t.Error("the target is fenced after the merge")
+	}
 	if _, code = o.halfway(o.command("undo", "-pause", "200ms"), someRemoved, syscall.SIGKILL); code != -1 {
 		t.Fatalf("it ended with %d before it was killed", code)
 	}
-	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "BEING UNDONE") {
-		t.Errorf("status: %s", status)
+	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "BEING UNDONE") || o.rows(fenced) != 1 {
+		t.Errorf("%d servers of the target are fenced; status: %s", o.rows(fenced), status)
 	}
 	if done := o.ends(o.command("undo"), cli.OK); !strings.Contains(done, "exactly what it held before") {
 		t.Errorf("undo: %s", done)
+	}
+	if o.rows(fenced) != 0 {
+		t.Error("the target is fenced after the undo")
 	}
 	if o.state() != before {
 		t.Error("the target is not what it was before")

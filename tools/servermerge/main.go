@@ -10,6 +10,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 func main() { cli.Main(run) }
@@ -25,7 +26,12 @@ func command(env cli.Env, stderr io.Writer) *cliv3.Command {
 		Name:        "servermerge",
 		Description: help,
 		Commands: []*cliv3.Command{
-			s.planCommand(), s.applyCommand(), s.statusCommand(), s.verifyCommand(), s.undoCommand(), s.renamesCommand(),
+			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
+			{Name: "apply", Description: helpApply, Flags: workFlags(), Action: s.apply},
+			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
+			{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.verify},
+			{Name: "undo", Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}), Action: s.undo},
+			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: renames},
 		},
 	}
 	cli.Topics(cmd, map[string]string{"json": helpJSON, "safety": helpSafety})

@@ -7,41 +7,27 @@ import (
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
 
-// progress shows on stderr how far the work has come: on a terminal as a bar,
-// elsewhere as a line every lineEvery. It has no influence on the result.
+// progress shows on stderr how far the work has come, by one bar. It has no
+// influence on the result.
 type progress struct {
-	w         io.Writer
-	terminal  bool
-	options   []mpb.ContainerOption
-	stopLines func() // nil on a terminal
+	w        io.Writer
+	terminal bool
+	display  *cli.Display
 
 	mu      sync.Mutex
 	meter   meter
 	waiting string // for what the work waits; empty while it goes on
-
-	showing sync.Mutex    // never held by who asks for the text of the bar
-	bars    *mpb.Progress // nil until there is something to show
-	bar     *mpb.Bar
 }
 
-const lineEvery = 30 * time.Second
-
-func newProgress(w io.Writer, options ...mpb.ContainerOption) *progress {
-	return startProgress(w, cli.IsTerminal(w), options...)
-}
-
-func startProgress(w io.Writer, terminal bool, options ...mpb.ContainerOption) *progress {
-	p := &progress{w: w, terminal: terminal, options: options}
-	if !terminal {
-		p.stopLines = cli.Every(lineEvery, p.writeLine)
-	}
+func newProgress(w io.Writer, terminal bool, options ...mpb.ContainerOption) *progress {
+	p := &progress{w: w, terminal: terminal}
+	p.display = cli.NewDisplay(w, terminal, []string{""}, p.text, p.writeLine, options...)
 	return p
 }
 
@@ -77,53 +63,32 @@ func (p *progress) wait(why string, urgent bool) {
 	p.show()
 }
 
-// show brings the bar up to date.
 func (p *progress) show() {
-	if !p.terminal {
-		return
-	}
-	p.showing.Lock()
-	defer p.showing.Unlock()
-	if p.bars == nil {
-		p.bars = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(p.w)}, p.options...)...)
-		text := decor.Any(func(decor.Statistics) string { // asked for by the bar's own goroutine
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return p.text(time.Now())
-		})
-		p.bar = p.bars.New(0, mpb.BarStyle(), mpb.AppendDecorators(text), mpb.BarWidth(14), mpb.BarRemoveOnComplete())
-	}
 	p.mu.Lock()
 	rows, total := p.meter.rows, p.meter.total
 	p.mu.Unlock()
-	p.bar.SetTotal(max(total, 1), false)
-	p.bar.SetCurrent(rows)
+	p.display.Show(0, rows, total)
 }
 
-// text is what is said of the work. Who calls it holds mu.
-func (p *progress) text(now time.Time) string {
-	if p.waiting == "" {
-		return p.meter.text(now)
-	}
-	return printable.Text(p.waiting) + "  " + p.meter.text(now) // a terminal may cut the end off
+func (p *progress) text(int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now()
 }
 
-// writeLine is called now and then where there is no terminal.
 func (p *progress) writeLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintln(p.w, "servermerge:", p.text(time.Now()))
+	fmt.Fprintln(p.w, "servermerge:", p.now())
 }
 
-// stop takes the bar off the screen, and ends the lines.
-func (p *progress) stop() {
-	if p.stopLines != nil {
-		p.stopLines()
+// now is how far the work is. The caller holds mu.
+func (p *progress) now() string {
+	text := p.meter.text(time.Now())
+	if p.waiting != "" {
+		text = printable.Text(p.waiting) + "  " + text // a terminal may cut the end off
 	}
-	if p.bars != nil {
-		p.bar.Abort(true)
-		p.bars.Wait()
-	}
+	return text
 }
 
 // meter measures how fast one step goes, and how long the rest of it will take

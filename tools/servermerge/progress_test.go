@@ -52,7 +52,7 @@ func TestMeter(t *testing.T) {
 func TestProgressOnTerminal(t *testing.T) {
 	screen := clitest.NewScreen()
 	refresh := make(chan any)
-	p := startProgress(screen, true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
+	p := newProgress(screen, true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
 	p.report(transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 50, Total: 200})
 	refresh <- time.Now()
 	<-screen.Wrote
@@ -62,7 +62,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	p.waits(errors.New("transfer: database \"s2\": gone"))
 	refresh <- time.Now()
 	<-screen.Wrote
-	p.stop()
+	p.display.Stop()
 	got := screen.Text.String()
 	for _, want := range []string{"copying  25 %  50 of 200 rows", "items of s2", "resting: 99 threads are running on s1", `waiting for a database: database "s2": gone`} {
 		if !strings.Contains(got, want) {
@@ -76,7 +76,7 @@ func TestProgressOnTerminal(t *testing.T) {
 func TestProgressInLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := startProgress(&log, false)
+		p := newProgress(&log, false)
 		step := func(d time.Duration, want string) {
 			t.Helper()
 			time.Sleep(d)
@@ -108,7 +108,7 @@ func TestProgressInLines(t *testing.T) {
 		report(2_100_000)
 		p.waits(errors.New("database \"s1\": gone"))
 		step(0, "servermerge: waiting for a database: database \"s1\": gone\n")
-		p.stop()
+		p.display.Stop()
 		step(time.Minute, "")
 	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
+	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
 	"mergesafe/tools/internal/cli"
@@ -81,23 +82,25 @@ func TestJSON(t *testing.T) {
 	for _, tt := range []struct {
 		command string
 		code    cli.Code
-		right   func(d *document) bool
+		right   func(d *report.Outcome) bool
 	}{
-		{"status", cli.OK, func(d *document) bool { return d.Status.State == transfer.StateNone && !d.Status.Fences[0].Fenced }},
-		{"apply", cli.OK, func(d *document) bool { return *d.Applied == applied{Rows: 40} }},
-		{"status", cli.OK, func(d *document) bool { return d.Status.State == transfer.StateCopied && d.Status.Copied() == 40 }},
-		{"verify", cli.OK, func(d *document) bool { return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 2 }},
-		{"apply", cli.OK, func(d *document) bool { return *d.Applied == applied{Rows: 40, Resumed: true} }},
-		{"undo", cli.OK, func(d *document) bool { return d.Undone.Rows == 40 && d.Undone.SameAsBefore }},
+		{"status", cli.OK, func(d *report.Outcome) bool {
+			return d.Status.State == transfer.StateNone && !d.Status.Fences[0].Fenced
+		}},
+		{"apply", cli.OK, func(d *report.Outcome) bool { return *d.Applied == report.Applied{Rows: 40} }},
+		{"status", cli.OK, func(d *report.Outcome) bool { return d.Status.State == transfer.StateCopied && d.Status.Copied() == 40 }},
+		{"verify", cli.OK, func(d *report.Outcome) bool { return d.Proof.Verdict == "PASS" && len(d.Proof.Tables) == 2 }},
+		{"apply", cli.OK, func(d *report.Outcome) bool { return *d.Applied == report.Applied{Rows: 40, Resumed: true} }},
+		{"undo", cli.OK, func(d *report.Outcome) bool { return d.Undone.Rows == 40 && d.Undone.SameAsBefore }},
 	} {
 		r := ran(t, tt.code, tt.command, "-json", file)
-		var d document
+		var d report.Outcome
 		decoder := json.NewDecoder(strings.NewReader(r.stdout))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&d); err != nil {
 			t.Fatalf("%s: %v", tt.command, err)
 		}
-		if d.Version != documentVersion || d.Command != tt.command || d.Plan != plan.ID || d.Outcome != done || decoder.More() {
+		if d.Version != 1 || d.Command != tt.command || d.PlanID != plan.ID || d.Ending != report.Done || decoder.More() {
 			t.Errorf("%s: %s", tt.command, r.stdout)
 		} else if !tt.right(&d) {
 			t.Errorf("%s: %s", tt.command, r.stdout)

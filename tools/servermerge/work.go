@@ -20,8 +20,8 @@ const maxParallel = 64
 
 // workFlags are those of the commands that work through a plan.
 func workFlags() []cliv3.Flag {
-	return append(throttle.Flags(), databases.ConfigFlag(), jsonFlag(),
-		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultPatience},
+	return append(throttle.Flags(), databases.ConfigFlag(), cli.JSONFlag(),
+		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
 		&cliv3.IntFlag{Name: "parallel", Value: transfer.DefaultParallel},
 		&cliv3.StringFlag{Name: "html"})
 }
@@ -48,5 +48,5 @@ func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spar
 	}
 	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json")}
 	j.page, err = newPage(cmd, j.file)
-	return j, transfer.Options{Patience: patience, Grace: grace, Parallel: parallel}, spare, err
+	return j, transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel}, spare, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/registry"
 )
 
 // Config says what a process does. It goes to the process through its standard
@@ -18,16 +19,30 @@ type Config struct {
 	DSN    string
 	Server gameid.ServerID
 
+	// AnyOf is the range of which the process takes any free number, instead of
+	// Server.
+	AnyOf store.NumberRange
+
 	// Options are those of the node, without a Clock. Offset is how far the
 	// wall clock of the process is off; at 0 it has the clock of the machine.
 	Options gameid.Options
 	Offset  time.Duration
 
-	// Batch is how many IDs each of the goroutines mints every 5 ms. Default 100.
+	// Batch is how many IDs each of the goroutines mints every Pause. The defaults
+	// are 100 and 5 ms.
 	Batch int
+	Pause time.Duration
 
 	// Rows makes one more goroutine insert a player and three items every 10 ms.
 	Rows bool
+
+	// Numbers makes one more goroutine take 20 short numbers every 10 ms. Two
+	// processes of a world take none twice.
+	Numbers bool
+
+	// AcceptLossy opens the node also on a database that may lose what it
+	// confirmed.
+	AcceptLossy bool
 
 	// Hold makes the process wait for [Process.Go] before it opens anything.
 	Hold bool
@@ -36,7 +51,7 @@ type Config struct {
 // order is the first line that a process reads.
 type order struct {
 	Config
-	Log string // the path of its logs, without the goroutine
+	Log string // the path of its logs, without the goroutine, and with * for the server
 }
 
 // What a process tells of itself.
@@ -58,6 +73,14 @@ type Event struct {
 	At    time.Time // by the clock of the machine
 	Error string    `json:",omitempty"`
 
+	// Of Opened: the number that the process has, and how long it took from the
+	// call of Process.Go, or the start, until it could mint.
+	Server gameid.ServerID `json:",omitzero"`
+	Took   time.Duration   `json:",omitzero"`
+
+	// Of Refused, if no number was free: the processes that hold one.
+	Held []gameid.HeldError `json:",omitempty"`
+
 	// What the error is: the Go type of gameid's error in it, what gameid's
 	// error says in its fields, and which errors callers branch on are in it.
 	Type   string        `json:",omitempty"`
@@ -75,6 +98,12 @@ func event(what string, err error) Event {
 	e.Error = err.Error()
 	if held, ok := errors.AsType[*gameid.HeldError](err); ok {
 		e.Type, e.Holder = fmt.Sprintf("%T", held), held.Holder
+	}
+	if full, ok := errors.AsType[*registry.NoneFreeError](err); ok {
+		e.Type = fmt.Sprintf("%T", full)
+		for _, held := range full.Holders() {
+			e.Held = append(e.Held, *held)
+		}
 	}
 	if lost, ok := errors.AsType[*gameid.LostError](err); ok {
 		e.Type, e.Holder = fmt.Sprintf("%T", lost), lost.Holder

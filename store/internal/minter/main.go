@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 )
 
 // environ marks the process that [World.Start] starts.
@@ -39,10 +42,12 @@ type teller struct {
 	to *json.Encoder
 }
 
-func (t *teller) tell(what string, err error) {
+func (t *teller) tell(what string, err error) { t.send(event(what, err)) }
+
+func (t *teller) send(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.to.Encode(event(what, err)) // nobody to tell otherwise
+	t.to.Encode(e) // nobody to tell otherwise
 }
 
 func run(in *bufio.Reader, out *teller) (code int) {
@@ -66,13 +71,15 @@ func run(in *bufio.Reader, out *teller) (code int) {
 		os.Exit(3)
 	}()
 
+	began := time.Now()
 	db, node, err := open(ctx, cfg.Config)
 	if err != nil {
 		out.tell(Refused, err)
 		return 1
 	}
 	defer db.Close()
-	out.tell(Opened, nil)
+	cfg.Log = strings.Replace(cfg.Log, "*", fmt.Sprintf("%07d", node.Server()), 1)
+	out.send(Event{What: Opened, At: time.Now(), Server: node.Server(), Took: time.Since(began)})
 	if err := mint(ctx, db, node, cfg, out); err != nil {
 		out.tell(Lost, err)
 		return 1
@@ -93,9 +100,16 @@ func open(ctx context.Context, cfg Config) (*store.DB, *gameid.Node, error) {
 		clock.Step(cfg.Offset)
 		cfg.Options.Clock = clock
 	}
-	err = db.CreateSchema(ctx)
+	if cfg.AcceptLossy {
+		db.AcceptLossyDatabase()
+	}
+	err = storetest.Create(ctx, db)
 	var node *gameid.Node
-	if err == nil {
+	switch {
+	case err != nil:
+	case cfg.AnyOf != store.NumberRange{}:
+		node, err = db.OpenFreeNode(ctx, cfg.AnyOf, cfg.Options)
+	default:
 		node, err = db.OpenNode(ctx, cfg.Server, cfg.Options)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@
 package minter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,10 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
 )
 
 const (
-	every     = 5 * time.Millisecond
 	rowsEvery = 10 * time.Millisecond
 	rowsWait  = 2 * time.Second // for one transaction
 )
@@ -24,9 +25,7 @@ const (
 // mint mints until ctx ends, and returns nil, or until the node does, and
 // returns why.
 func mint(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *teller) error {
-	if cfg.Batch == 0 {
-		cfg.Batch = 100
-	}
+	cfg.Batch, cfg.Pause = cmp.Or(cfg.Batch, 100), cmp.Or(cfg.Pause, 5*time.Millisecond)
 	batches := []func(int) ([]gameid.ID, error){
 		batchOf[entity.Player](node), batchOf[entity.Item](node), batchOf[entity.Guild](node), batchOf[entity.Player](node),
 	}
@@ -35,7 +34,7 @@ func mint(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *
 	for i, batch := range batches {
 		log := newLog(cfg.Log, i)
 		wg.Go(func() {
-			repeat(ctx, node, every, func() {
+			repeat(ctx, node, cfg.Pause, func() {
 				turn := room.turn()
 				ids, err := batch(cfg.Batch)
 				log.write(ids)
@@ -44,7 +43,8 @@ func mint(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *
 		})
 	}
 	if cfg.Rows {
-		log, rows := newLog(cfg.Log, len(batches)), &state{out: out, bad: RowsFailed, good: RowsAgain}
+		log, confirmed := newLog(cfg.Log, len(batches)), openLog(cfg.Log+rowsSuffix)
+		rows := &state{out: out, bad: RowsFailed, good: RowsAgain}
 		players, items := gameid.NewGenerator[entity.Player](node), gameid.NewGenerator[entity.Item](node)
 		wg.Go(func() {
 			repeat(ctx, node, rowsEvery, func() {
@@ -54,9 +54,16 @@ func mint(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *
 					return // the others tell
 				}
 				log.write(idsOf(player, loot))
-				rows.report(turn, insert(ctx, db, player, loot))
+				err = insert(ctx, db, player, loot)
+				if err == nil {
+					confirmed.write([]gameid.ID{player.ID.ID()})
+				}
+				rows.report(turn, err)
 			})
 		})
+	}
+	if cfg.Numbers {
+		wg.Go(func() { takeNumbers(ctx, db, node, cfg, out) })
 	}
 	wg.Wait()
 	return node.Err()
@@ -131,10 +138,10 @@ func insert(ctx context.Context, db *store.DB, p entity.Player, loot []entity.It
 	defer cancel()
 	return store.Retry(ctx, func() error {
 		return db.InTx(ctx, func(tx *store.Tx) error {
-			if err := store.Players.Insert(ctx, tx, p); err != nil {
+			if err := starter.Players.Insert(ctx, tx, p); err != nil {
 				return err
 			}
-			return store.Items.Insert(ctx, tx, loot...)
+			return starter.Items.Insert(ctx, tx, loot...)
 		})
 	})
 }
@@ -145,7 +152,11 @@ func insert(ctx context.Context, db *store.DB, p entity.Player, loot []entity.It
 type log struct{ f *os.File }
 
 func newLog(path string, goroutine int) log {
-	f, err := os.OpenFile(fmt.Sprintf("%s-%02d%s", path, goroutine, logSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	return openLog(fmt.Sprintf("%s-%02d%s", path, goroutine, logSuffix))
+}
+
+func openLog(path string) log {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		panic(err)
 	}
@@ -158,6 +169,10 @@ func (l log) write(ids []gameid.ID) {
 		raw := id.Bytes()
 		b = append(b, raw[:]...)
 	}
+	l.append(b)
+}
+
+func (l log) append(b []byte) {
 	if _, err := l.f.Write(b); err != nil {
 		panic(err)
 	}

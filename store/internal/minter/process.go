@@ -155,9 +155,26 @@ func (p *Process) Go() {
 }
 
 // Minted returns how many IDs have left the process.
-func (p *Process) Minted() (n int64) {
+func (p *Process) Minted() int64 {
 	p.t.Helper()
-	paths, err := filepath.Glob(p.log + "-*" + logSuffix)
+	return p.logged("-*"+logSuffix, gameid.Size)
+}
+
+// Confirmed returns how many players the database has confirmed to the process.
+func (p *Process) Confirmed() int64 {
+	p.t.Helper()
+	return p.logged(rowsSuffix, gameid.Size)
+}
+
+// Numbers returns how many short numbers have left the process.
+func (p *Process) Numbers() int64 {
+	p.t.Helper()
+	return p.logged(numbersSuffix, numberSize)
+}
+
+func (p *Process) logged(suffix string, size int64) (n int64) {
+	p.t.Helper()
+	paths, err := filepath.Glob(p.log + suffix)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -166,7 +183,7 @@ func (p *Process) Minted() (n int64) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		n += info.Size() / gameid.Size
+		n += info.Size() / size
 	}
 	return n
 }
@@ -174,15 +191,32 @@ func (p *Process) Minted() (n int64) {
 // AwaitMore waits until n more IDs have left the process.
 func (p *Process) AwaitMore(n int64) {
 	p.t.Helper()
-	want := p.Minted() + n
-	for deadline := time.Now().Add(patience); p.Minted() < want; time.Sleep(time.Millisecond) {
+	p.awaitMore("IDs", n, p.Minted)
+}
+
+// AwaitRows waits until the database has confirmed n more players.
+func (p *Process) AwaitRows(n int64) {
+	p.t.Helper()
+	p.awaitMore("confirmed players", n, p.Confirmed)
+}
+
+// AwaitNumbers waits until n more short numbers have left the process.
+func (p *Process) AwaitNumbers(n int64) {
+	p.t.Helper()
+	p.awaitMore("numbers", n, p.Numbers)
+}
+
+func (p *Process) awaitMore(what string, n int64, count func() int64) {
+	p.t.Helper()
+	want := count() + n
+	for deadline := time.Now().Add(patience); count() < want; time.Sleep(time.Millisecond) {
 		select {
 		case <-p.exited:
-			p.t.Fatalf("process %d ended, wanted %d more IDs; it told\n%v\n%s", p.PID, n, p.Events(), &p.stderr)
+			p.t.Fatalf("process %d ended, wanted %d more %s; it told\n%v\n%s", p.PID, n, what, p.Events(), &p.stderr)
 		default:
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("process %d: no %d more IDs within %s; it told\n%v", p.PID, n, patience, p.Events())
+			p.t.Fatalf("process %d: no %d more %s within %s; it told\n%v", p.PID, n, what, patience, p.Events())
 		}
 	}
 }

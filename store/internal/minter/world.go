@@ -31,7 +31,7 @@ func (w *World) Start(cfg Config) *Process {
 	w.t.Helper()
 	w.mu.Lock()
 	w.started++
-	name := fmt.Sprintf("%07d-%06d", cfg.Server, w.started)
+	name := fmt.Sprintf("*-%06d", w.started)
 	w.mu.Unlock()
 	return start(w.t, order{Config: cfg, Log: filepath.Join(w.dir, name)})
 }
@@ -48,16 +48,20 @@ type Tally struct {
 	Processes, Faults, IDs int
 	Duplicates             int // IDs that are in the logs more than once
 	Disorder               int // IDs that are not greater than one before them
+	Numbers, Repeated      int // short numbers, and those that came more than once
+	Rows, Lost             int // players that the database confirmed, and those that it has no more
 	Torn                   int // logs that end within an ID, of processes that were killed at that moment
 }
 
 func (t Tally) String() string {
-	return fmt.Sprintf("%d processes, %d faults, %d IDs, %d duplicates, %d order violations", t.Processes, t.Faults, t.IDs, t.Duplicates, t.Disorder)
+	return fmt.Sprintf("%d processes, %d faults, %d IDs, %d duplicates, %d order violations, %d numbers, %d twice, %d confirmed players, %d lost",
+		t.Processes, t.Faults, t.IDs, t.Duplicates, t.Disorder, t.Numbers, t.Repeated, t.Rows, t.Lost)
 }
 
 // Check reads all logs and fails the test for every ID that should not be
 // there. All processes must have ended. Where the world has a database, every
-// ID in its rows must be in the logs.
+// ID in its rows must be in the logs, and every player that it confirmed must be
+// there.
 func (w *World) Check(db *store.DB) Tally {
 	w.t.Helper()
 	logs, err := readLogs(w.dir)
@@ -66,11 +70,13 @@ func (w *World) Check(db *store.DB) Tally {
 	}
 	tally := logs.check(w.t.Errorf)
 	tally.Processes, tally.Faults = w.started, w.faults
+	w.checkNumbers(&tally)
 	if tally.IDs == 0 {
 		w.t.Error("nothing was minted, so nothing was tested")
 	}
 	if db != nil {
 		w.checkRows(db, &logs)
+		w.checkConfirmed(db, &tally)
 	}
 	w.t.Log(tally)
 	return tally

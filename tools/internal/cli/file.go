@@ -6,36 +6,48 @@ import (
 	"os"
 )
 
-// File is a file that a result is going to be written to. It is made before
-// the work, which may take hours, and takes its name after it, so that an older
-// one is there until there is a newer one.
+// File is a file for a result. It is made before the work, which may take hours,
+// and takes its name after it, so that an older one is there until there is a
+// newer one.
 type File struct {
 	name string
 	f    *os.File // nil if there is none to be written
 }
 
-// NewFile makes the file that a flag names. Without a name there is nothing to
-// be written, and all methods do nothing.
+// NewFile makes the file that a flag names, to take the place of an older one.
+// Without a name there is nothing to be written, and all methods do nothing.
 func NewFile(flag, name string) (*File, error) {
-	if name == "" {
-		return new(File), nil
-	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("-%s: %s is a folder: want a file", flag, name)
 	}
-	f, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	return create(flag, name, name+".part", os.O_TRUNC)
+}
+
+// NewFirstFile is NewFile, but never takes the place of an older file: that is
+// an error like [fs.ErrExist].
+func NewFirstFile(flag, name string) (*File, error) { return create(flag, name, name, os.O_EXCL) }
+
+func create(flag, name, temporary string, mode int) (*File, error) {
+	if name == "" {
+		return new(File), nil
+	}
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|mode, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}
 	return &File{name, f}, nil
 }
 
-// Write lets write write the file, and gives it its name.
+// Write lets write write the file, makes sure that it is on disk, and gives it
+// its name.
 func (f *File) Write(write func(io.Writer) error) error {
 	if f.f == nil {
 		return nil
 	}
 	err := write(f.f)
+	if err == nil {
+		err = f.f.Sync()
+	}
 	if closeErr := f.f.Close(); err == nil {
 		err = closeErr
 	}
@@ -49,7 +61,7 @@ func (f *File) Write(write func(io.Writer) error) error {
 	return nil
 }
 
-// Close takes away a file that nothing was written to.
+// Close removes a file that nothing was written to.
 func (f *File) Close() {
 	if f.f != nil {
 		f.f.Close()

@@ -27,6 +27,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,8 +66,8 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 
 	selected := selection(root, args)
 	var err error
-	if wantsHelp(args) {
-		fmt.Fprintln(out, strings.TrimSpace(helpText(selected, args)))
+	if topic, asked := helpTopic(args); asked {
+		fmt.Fprintln(out, strings.TrimSpace(cmp.Or(topicsOf(selected)[topic], selected.Description)))
 	} else {
 		err = root.Run(ctx, args)
 	}
@@ -79,7 +80,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 
 // prepare makes a command and those below it follow the rules of this package.
 func prepare(cmd *cli.Command) {
-	cmd.HideHelp = true // see wantsHelp
+	cmd.HideHelp = true // see helpTopic
 	cmd.ExitErrHandler = func(context.Context, *cli.Command, error) {}
 	cmd.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 		return usage(cmd, err)
@@ -92,17 +93,11 @@ func prepare(cmd *cli.Command) {
 	}
 }
 
-// wantsHelp reports whether help is asked for anywhere in the command line.
-// The library would take an argument beside -h for the name of a command, and
-// refuse a line that has another mistake in it: just when help is needed.
-func wantsHelp(args []string) bool {
-	_, ok := helpArg(args)
-	return ok
-}
-
-// helpArg returns the argument behind the one that asks for help, "" if there
-// is none, and whether there is one that does.
-func helpArg(args []string) (next string, ok bool) {
+// helpTopic reports whether help is asked for anywhere in the command line, and
+// returns the argument behind that, "" if there is none. The library would take
+// an argument beside -h for the name of a command, and refuse a line that has
+// another mistake in it: just when help is needed.
+func helpTopic(args []string) (topic string, asked bool) {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
@@ -126,15 +121,6 @@ func Topics(cmd *cli.Command, texts map[string]string) {
 func topicsOf(cmd *cli.Command) map[string]string {
 	texts, _ := cmd.Metadata[topicsKey].(map[string]string)
 	return texts
-}
-
-// helpText is the help of a command, or the topic that is asked for.
-func helpText(cmd *cli.Command, args []string) string {
-	name, _ := helpArg(args)
-	if text, ok := topicsOf(cmd)[name]; ok {
-		return text
-	}
-	return cmd.Description
 }
 
 // selection returns the command that the arguments select, as far as they do.

@@ -1,20 +1,15 @@
-// Package databases finds the databases that the arguments of a tool mean.
+// Package databases finds the databases that the arguments of a tool name, and
+// reads its configuration for that.
 package databases
 
 import (
 	"os"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
 	"mergesafe/internal/config"
-	"mergesafe/store"
+	"mergesafe/internal/sqldb"
 	"mergesafe/tools/internal/cli"
 )
-
-// DefaultConfig is the configuration file of tools that are not told another
-// one.
-const DefaultConfig = "config.toml"
 
 // Place is where a database is, and what it is called.
 type Place struct {
@@ -26,13 +21,13 @@ type Place struct {
 // Locate finds the databases that the arguments mean, two or more: each is a
 // DSN or the name of a source in the configuration. One that is given by DSN is
 // named after it, as shortly as tells it from the others.
-func Locate(args []string, configFile string, env cli.Env) ([]Place, error) {
+func (c *Config) Locate(args []string) ([]Place, error) {
 	if len(args) < 2 {
-		return nil, cli.Usage("got %d of the databases to merge, want two or more: each a DSN such as \"sqlite:data/s1.db\" or the name of a [[source]] in %s", len(args), configFile)
+		return nil, cli.Usage("got %d of the databases to merge, want two or more: each a DSN such as \"sqlite:data/s1.db\" or the name of a [[source]] in %s", len(args), c.file)
 	}
 	var places []Place
 	for _, arg := range args {
-		dsn, err := config.FindDSN(arg, configFile, env)
+		dsn, err := c.DSN(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -77,11 +72,10 @@ func names(dsn string) (short, long string) {
 	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
 		return path, dsn
 	}
-	rest, _ := strings.CutPrefix(dsn, "mysql:")
-	if c, err := mysql.ParseDSN(rest); err == nil && c.DBName != "" {
-		return c.DBName, c.Addr + "/" + c.DBName
+	if m, ok := sqldb.ParseServer(dsn); ok && m.Database != "" {
+		return m.Database, m.Address + "/" + m.Database
 	}
-	return store.Redact(dsn), store.Redact(dsn)
+	return sqldb.Redact(dsn), sqldb.Redact(dsn)
 }
 
 // Names returns the names of places.
@@ -117,7 +111,8 @@ func sameDatabase(a, b string) bool {
 		infoB, errB := os.Stat(pathB)
 		return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 	}
-	ca, errA := mysql.ParseDSN(strings.TrimPrefix(a, "mysql:"))
-	cb, errB := mysql.ParseDSN(strings.TrimPrefix(b, "mysql:"))
-	return errA == nil && errB == nil && ca.Net == cb.Net && ca.Addr == cb.Addr && ca.DBName == cb.DBName
+	mysqlA, okA := sqldb.ParseServer(a)
+	mysqlB, okB := sqldb.ParseServer(b)
+	mysqlA.User, mysqlB.User = "", ""
+	return okA && okB && mysqlA == mysqlB
 }

@@ -12,6 +12,8 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // Program makes a program for scripts of a function.
@@ -57,7 +59,7 @@ func MakeWorld(ctx context.Context, dsn string, server gameid.ServerID, count in
 		return err
 	}
 	defer db.Close()
-	if err := db.CreateSchema(ctx); err != nil {
+	if err := storetest.Create(ctx, db); err != nil {
 		return err
 	}
 	node, err := db.OpenNode(ctx, server, gameid.Options{})
@@ -88,8 +90,8 @@ func MakeWorld(ctx context.Context, dsn string, server gameid.ServerID, count in
 		players = append(players, entity.Player{ID: owner, Account: fmt.Sprint("acc-", i), Name: fmt.Sprint(prefix, i), Level: 1, CreatedAt: at, UpdatedAt: at})
 		items = append(items, entity.Item{ID: gameid.As[entity.Item](item), Owner: owner, Template: 1, Count: 1, CreatedAt: at})
 	}
-	if err := store.Players.Insert(ctx, db, players...); err != nil {
+	if err := starter.Players.Insert(ctx, db, players...); err != nil {
 		return err
 	}
-	return store.Items.Insert(ctx, db, items...)
+	return starter.Items.Insert(ctx, db, items...)
 }

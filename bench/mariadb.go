@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/mariadbtest"
+)
+
+// mariadb is a server with the empty database bench, and connections to none.
+type mariadb struct {
+	*mariadbtest.Server
+	*sql.DB
+	cfg     *mysql.Config
+	version string
+}
+
+// startMariaDB starts a server whose commits are on the disk before they
+// return, and stops it when the section ends. Further arguments win over those
+// that it has by default.
+func startMariaDB(ctx context.Context, m *measuring, args ...string) mariadb {
+	m.log("starting the server")
+	starting, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	server, err := mariadbtest.Start(starting, mariadbtest.Options{
+		Args: append([]string{"--innodb-buffer-pool-size=256M"}, args...),
+		Dir:  os.TempDir(), // a disk: what a durable commit costs is measured
+	})
+	if errors.Is(err, mariadbtest.ErrNoProgram) {
+		err = notInstalled{err}
+	}
+	m.must(err)
+	m.cleanups = append(m.cleanups, server.Stop)
+	cfg, err := mysql.ParseDSN(server.DSN())
+	m.must(err)
+	db, err := sql.Open("mysql", server.DSN())
+	m.must(err)
+	m.cleanups = append(m.cleanups, db.Close)
+	m.must(execute(ctx, db, "CREATE DATABASE bench"))
+	var version string
+	m.must(db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version))
+	return mariadb{server, db, cfg, version}
+}
+
+// dsn is the address of a database as package store takes it.
+func (m mariadb) dsn(name string) string {
+	cfg := m.cfg.Clone()
+	cfg.DBName = name
+	return "mysql:" + cfg.FormatDSN()
+}
+
+// executer is a connection, or a pool of them.
+type executer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// execute runs statements, one after the other.
+func execute(ctx context.Context, on executer, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := on.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}

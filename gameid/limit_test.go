@@ -1,0 +1,92 @@
+package gameid_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+)
+
+// At the cap of the layout a node waits for the clock: it never runs ahead by
+// more than Options.Ahead, and gets on as fast as the layout allows.
+func TestCap(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		opts := gameid.Options{Window: time.Second, Ahead: 20 * time.Millisecond}
+		n := open(t, newRegistry(), opts)
+		g := gameid.NewGenerator[player](n)
+		last, err := g.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(opts.Window) // a node begins that far ahead
+		start := time.Now()
+		ids := make([]gameid.Of[player], 10*65536)
+		const rounds = 10
+		for range rounds {
+			if err := g.Fill(ids); err != nil {
+				t.Fatal(err)
+			}
+			if ids[0].Compare(last) <= 0 || !slices.IsSortedFunc(ids, gameid.Of[player].Compare) {
+				t.Fatal("the IDs do not rise")
+			}
+			last = ids[len(ids)-1]
+			if ahead := last.Time().Sub(time.Now()); ahead > opts.Ahead {
+				t.Fatalf("%s ahead of the clock", ahead)
+			}
+		}
+		took, least := time.Since(start), rounds*10*time.Millisecond-opts.Ahead-time.Millisecond
+		if took < least || took > least+10*time.Millisecond {
+			t.Errorf("%d IDs took %s, want %s", rounds*len(ids), took, least)
+		}
+		if s := n.Stats(); s.Waits == 0 || s.Ahead > opts.Ahead {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A node mints to the end of the layout, never beyond, and then says that this
+// is why it ends.
+func TestEndOfLayout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const left = 15 * time.Second // a node begins 10 s ahead
+		r, clock := newRegistry(), lateClock{gameid.SystemClock(), gameid.Last().Add(-left)}
+		r.Now = clock.Wall
+		n := open(t, r, gameid.Options{Clock: clock})
+		g := gameid.NewGenerator[player](n)
+		start := time.Now()
+		var ids []gameid.ID
+		for {
+			id, err := g.Next()
+			if err != nil {
+				if _, ok := errors.AsType[*gameid.TimeError](err); !ok {
+					t.Error(err)
+				}
+				break
+			}
+			ids = append(ids, id.ID())
+			time.Sleep(100 * time.Millisecond)
+		}
+		last := ids[len(ids)-1]
+		if took := time.Since(start); took < left || last.Time().After(gameid.Last()) || !slices.IsSortedFunc(ids, gameid.ID.Compare) {
+			t.Errorf("it mints for %s of %s, the last ID is %s of %s", took, left, last, last.Time())
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, c := range r.claims {
+			if c.Reserved > gameid.MaxMillis {
+				t.Errorf("it reserves up to %d, beyond the end", c.Reserved)
+			}
+		}
+	})
+}
+
+// lateClock begins at a time that virtual time does not reach.
+type lateClock struct {
+	gameid.Clock
+	from time.Time
+}
+
+func (c lateClock) Wall() time.Time { return c.from.Add(c.Elapsed()) }

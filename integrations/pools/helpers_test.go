@@ -1,0 +1,26 @@
+package pools
+
+import (
+	"errors"
+	"testing"
+
+	"mergesafe/store"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func is(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%v is not: %v", err, want)
+	}
+}
+
+func duplicate(err error) (*store.DuplicateError, bool) {
+	return errors.AsType[*store.DuplicateError](err)
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package mariadbtest
+
+func memoryDir() string { return "" }

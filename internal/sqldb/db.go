@@ -1,0 +1,180 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// DB is a pool of connections to one database. Any number of goroutines may
+// use it.
+//
+// As a [Session] each of its calls is a transaction of its own.
+type DB struct {
+	Session
+	pool    *sqlx.DB
+	dialect Dialect
+	ours    bool // the pool was made by this package
+	guard   bool // see Guarded
+	adopted bool // see Adopt
+	opened
+
+	mu       sync.Mutex
+	prepared map[string]*sqlx.Stmt
+
+	done sync.Map // see Once
+}
+
+// opened is how a pool was opened.
+type opened struct {
+	name     string       // the DSN, redacted
+	path     string       // of the file of SQLite; not for messages
+	readOnly bool         // nothing may be changed
+	check    func() error // says that what was read cannot be trusted; may be nil
+}
+
+// Open makes a pool for the database that dsn names, in the forms that
+// store.Open and store.OpenReadOnly describe. It does not connect: an error is
+// about the DSN, or the path in it.
+func Open(dsn string, readOnly bool) (*DB, error) {
+	connector, err := NewConnector(dsn, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	dialect, _, _ := SplitDSN(dsn)
+	db := Wrap(sql.OpenDB(connector), dialect)
+	conns := map[Dialect]int{MySQL: 32, SQLite: 8}[dialect]
+	db.pool.SetMaxOpenConns(conns)
+	db.pool.SetMaxIdleConns(conns)
+	if dialect == MySQL {
+		// Shorter than any server's or proxy's idle timeout.
+		db.pool.SetConnMaxIdleTime(3 * time.Minute)
+	}
+	return db, nil
+}
+
+// Dial is [Open] for a database that must answer.
+func Dial(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
+	db, err := Open(dsn, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Connect(ctx); err != nil {
+		db.Close()
+		return nil, openError(dsn, err)
+	}
+	return db, nil
+}
+
+// openError is an error of opening the database that dsn names.
+func openError(dsn string, err error) error {
+	return fmt.Errorf("store: open %q: %w", Redact(dsn), err)
+}
+
+// Wrap makes a DB of a pool. Of a pool that was made by [Open], or with a
+// connector of [NewConnector], it knows how that was opened.
+func Wrap(pool *sql.DB, dialect Dialect) *DB {
+	// sqlx knows SQLite by the name of another driver.
+	name := map[Dialect]string{MySQL: "mysql", SQLite: "sqlite3"}[dialect]
+	db := &DB{pool: sqlx.NewDb(pool, name), dialect: dialect, prepared: make(map[string]*sqlx.Stmt)}
+	if d, ours := pool.Driver().(openedDriver); ours {
+		db.opened, db.ours = d.opened, true
+	}
+	db.Session = Session{db: db, on: db.pool}
+	return db
+}
+
+// NewConnector returns what connects to the database that dsn names. It is for
+// tests that put something between the pool and the connections, and for
+// [Open].
+func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
+	dialect, rest, err := SplitDSN(dsn)
+	if err != nil {
+		return nil, openError(dsn, err)
+	}
+	c := connector{opened: opened{name: Redact(dsn), readOnly: readOnly}}
+	if dialect == SQLite {
+		c.path = rest
+		c.Connector, c.check, err = openSQLite(rest, readOnly)
+		if err != nil && !isPlainPath(rest) {
+			err = errors.New(`the path cannot be opened, and is not shown because it may have a password in it: if it is a DSN of MySQL, write "mysql:" in front`)
+		}
+	} else {
+		c.Connector, err = openMySQL(rest, readOnly)
+	}
+	if err != nil {
+		return nil, openError(dsn, err)
+	}
+	return c, nil
+}
+
+// connector carries how a pool was opened to whoever wraps the pool.
+type connector struct {
+	driver.Connector
+	opened
+}
+
+func (c connector) Driver() driver.Driver { return openedDriver{c.Connector.Driver(), c.opened} }
+
+type openedDriver struct {
+	driver.Driver
+	opened
+}
+
+// Close closes the pool.
+func (db *DB) Close() error { return db.pool.Close() }
+
+// Pool returns the pool beneath. Its errors are the driver's.
+func (db *DB) Pool() *sqlx.DB { return db.pool }
+
+// Ping makes sure that the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	return db.Fault("ping", db.pool.PingContext(ctx))
+}
+
+// Connect is the first ping; its error says what to do. To turn a new file to
+// WAL mode SQLite needs it alone, and does not wait as it does for other locks;
+// so Connect waits.
+func (db *DB) Connect(ctx context.Context) error {
+	for start := time.Now(); ; {
+		err := Retry(ctx, func() error { return db.Ping(ctx) })
+		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || time.Since(start) > BusyTimeout {
+			return explain(err)
+		}
+	}
+}
+
+// ReadOnly reports whether the pool was opened read-only.
+func (db *DB) ReadOnly() bool { return db.readOnly }
+
+// Unchanged returns [ErrChanged] if the file of a database that was opened
+// read-only was changed in a way that what was read cannot be trusted.
+func (db *DB) Unchanged() error {
+	if db.check == nil {
+		return nil
+	}
+	return db.check()
+}
+
+// String returns the DSN without what is secret.
+func (db *DB) String() string { return db.name }
+
+// GoString is [DB.String] for %#v.
+func (db *DB) GoString() string { return fmt.Sprintf("sqldb.DB(%q)", db.name) }
+
+// Place is the DSN without what is secret, and with the full path of a file.
+func (db *DB) Place() string {
+	if _, path, err := SplitDSN(db.name); err == nil && db.dialect == SQLite && isPlainPath(path) {
+		if full, err := filepath.Abs(path); err == nil {
+			return string(SQLite) + ":" + full
+		}
+	}
+	return db.name
+}

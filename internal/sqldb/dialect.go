@@ -1,0 +1,83 @@
+package sqldb
+
+import "strings"
+
+// Dialect is a kind of database.
+type Dialect string
+
+// The dialects. MySQL stands for MariaDB and all else that speaks its protocol.
+const (
+	MySQL  Dialect = "mysql"
+	SQLite Dialect = "sqlite"
+)
+
+// Quote makes an identifier of any name.
+func (d Dialect) Quote(name string) string {
+	if d == MySQL {
+		return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// QuoteAll makes a list of identifiers.
+func (d Dialect) QuoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = d.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// Marks writes n question marks: "?, ?, ?".
+func Marks(n int) string { return strings.Repeat(", ?", n)[2:] }
+
+// MaxArgs is how many values may go into one statement.
+func (d Dialect) MaxArgs() int {
+	if d == MySQL {
+		return 65535
+	}
+	return 32766
+}
+
+// Begin opens a transaction that will write.
+func (d Dialect) Begin() string {
+	if d == MySQL {
+		return "START TRANSACTION"
+	}
+	return "BEGIN IMMEDIATE"
+}
+
+// With puts the clock of the database into a query, in the place of {now}: in
+// milliseconds of Unix time, the same throughout one statement.
+func (d Dialect) With(query string) string {
+	now := "(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))"
+	if d == MySQL {
+		now = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)"
+	}
+	return strings.ReplaceAll(query, "{now}", now)
+}
+
+// TableNames is the query for the names of all tables.
+func (d Dialect) TableNames() string {
+	if d == MySQL {
+		return "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
+	}
+	return "SELECT name FROM sqlite_schema WHERE type = 'table'"
+}
+
+// Unmatched is what finds the rows of a table whose reference leads nowhere: a
+// join of the table, under the alias from, with the one that is referred to,
+// under the alias to, and the condition that there was no match. columns and
+// toColumns belong together one by one.
+//
+// MariaDB copies all keys aside for NOT EXISTS, which takes more than ten times
+// as long. What is referred to comes first in each comparison: in SQLite it
+// brings the collation.
+func (d Dialect) Unmatched(from string, columns []string, toTable, to string, toColumns []string) (join, where string) {
+	pairs := make([]string, len(columns))
+	for i, column := range columns {
+		pairs[i] = to + "." + d.Quote(toColumns[i]) + " = " + from + "." + d.Quote(column)
+	}
+	return "LEFT JOIN " + d.Quote(toTable) + " AS " + to + " ON " + strings.Join(pairs, " AND "),
+		to + "." + d.Quote(toColumns[0]) + " IS NULL" // no row that equals something has that
+}

@@ -1,0 +1,130 @@
+package sqldb
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
+
+// SplitDSN separates the dialect from what belongs to it.
+func SplitDSN(dsn string) (Dialect, string, error) {
+	scheme, rest, _ := strings.Cut(dsn, ":")
+	switch d := Dialect(scheme); {
+	case dsn == "":
+		return "", "", fmt.Errorf("the DSN is empty: %s", wantDSN)
+	case d != MySQL && d != SQLite:
+		return "", "", fmt.Errorf("unknown kind of database: %s", wantDSN)
+	case strings.HasPrefix(rest, "//"):
+		return "", "", fmt.Errorf("no // after %q: %s", scheme+":", wantDSN)
+	default:
+		return d, rest, nil
+	}
+}
+
+// plainMySQL matches a DSN in which nothing but what stands before the last @
+// can be a password: where the address or the slash is missing, it could end
+// up anywhere.
+var plainMySQL = regexp.MustCompile(`^(?s:.*@)?(?:tcp|unix)\([^()@]*\)/[^/@()?]*(?:\?[^@]*)?$`)
+
+// isPlainPath reports whether the path of a DSN of SQLite may be shown.
+func isPlainPath(path string) bool {
+	_, after, user := strings.Cut(path, "@")
+	return path == ":memory:" || !strings.Contains(path, ":") && !(user && strings.Contains(after, "("))
+}
+
+// Redact returns dsn as it may be shown: without the password and whatever
+// else may be secret. It is meant for messages and takes any text, also what
+// is no DSN. A path of SQLite that has a colon in it is not shown either: it may
+// be a DSN of MySQL with the wrong name in front.
+func Redact(dsn string) string {
+	dialect, rest, err := SplitDSN(dsn)
+	switch {
+	case err == nil && dialect == SQLite:
+		if isPlainPath(rest) {
+			return dsn
+		}
+	case err == nil && plainMySQL.MatchString(rest):
+		cfg, err := mysql.ParseDSN(rest)
+		if err != nil {
+			break
+		}
+		user := cfg.User
+		if user != "" || cfg.Passwd != "" {
+			user += ":***@"
+		}
+		return fmt.Sprintf("mysql:%s%s(%s)/%s", user, cfg.Net, cfg.Addr, cfg.DBName)
+	case !strings.ContainsAny(dsn, ":@"):
+		return dsn // a name or a path
+	}
+	if scheme, _, _ := strings.Cut(dsn, ":"); Dialect(scheme) == MySQL || Dialect(scheme) == SQLite {
+		return scheme + ":***"
+	}
+	return "***"
+}
+
+// mysqlConfig reads the part of a DSN that is go-sql-driver's, and sets what
+// this package relies on, whatever the DSN says of it.
+func mysqlConfig(dsn string) (*mysql.Config, error) {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		// The driver's messages may quote any part of the DSN.
+		if s := err.Error(); strings.HasPrefix(s, "invalid DSN: ") {
+			return nil, errors.New(s)
+		}
+		return nil, errors.New("not a DSN of go-sql-driver/mysql: want user:password@tcp(host:port)/database?param=value, with the values URL-escaped")
+	}
+	if cfg.Net != "tcp" && cfg.Net != "unix" { // anything else may be a part of the password
+		return nil, errors.New("unknown network: want user:password@tcp(host:port)/database, or unix(/path/of/socket) instead of tcp")
+	}
+	if cfg.DBName == "" {
+		return nil, errors.New("no database named: want it after the slash, as in tcp(host:port)/database")
+	}
+	if err := fights(dsn, cfg.Params); err != nil {
+		return nil, err
+	}
+	if err := cfg.Apply(mysql.Charset("utf8mb4", "")); err != nil {
+		return nil, err
+	}
+	// Times are UTC on both sides of the wire.
+	cfg.ParseTime, cfg.Loc = true, time.UTC
+	// Rows affected are rows found: an update that changes nothing has found
+	// its row.
+	cfg.ClientFoundRows = true
+	// One round trip instead of three for what is not prepared. It is safe in
+	// utf8mb4.
+	cfg.InterpolateParams = true
+	cfg.MultiStatements = false
+	cfg.Logger = &mysql.NopLogger{} // errors are returned, not printed
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	return cfg, nil
+}
+
+// sqliteURI is the URI by which SQLite opens the file at path. Options are the
+// driver's.
+func sqliteURI(path string, options url.Values) string {
+	// SQLite decodes %xx in a URI; everything special in a path is escaped.
+	u := url.URL{Path: path}
+	escaped := strings.ReplaceAll(u.EscapedPath(), "%2F", "/")
+	return "file:" + escaped + "?" + options.Encode()
+}
+
+// Server is where a DSN of MySQL leads, and as whom.
+type Server struct{ User, Network, Address, Database string }
+
+// ParseServer reads that from a DSN, with its prefix "mysql:" or without.
+func ParseServer(dsn string) (_ Server, ok bool) {
+	c, err := mysql.ParseDSN(strings.TrimPrefix(dsn, string(MySQL)+":"))
+	if err != nil {
+		return Server{}, false
+	}
+	return Server{c.User, c.Net, c.Addr, c.DBName}, true
+}

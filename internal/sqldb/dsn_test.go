@@ -1,0 +1,97 @@
+package sqldb_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/sqldb"
+)
+
+func TestRedact(t *testing.T) {
+	const secret = "s3cr3t"
+	for dsn, want := range map[string]string{
+		"sqlite:data/s1.db":                                  "sqlite:data/s1.db",
+		"sqlite:/home/anna@corp/s1.db":                       "sqlite:/home/anna@corp/s1.db",
+		"sqlite:game:s3cr3t@tcp(db1:3306)/s1":                "sqlite:***",
+		"sqlite:game:s3cr3t":                                 "sqlite:***",
+		"sqlite:s3cr3t@tcp(db1)/s1":                          "sqlite:***",
+		"mysql:g:x@s3cr3t(127.0.0.1:1)/a":                    "mysql:***",
+		"mysql:g:x@tcp(y)/?s3cr3t@tcp(h)":                    "mysql:***",
+		"mysql:g:s3\ncr3t@tcp(h)/d":                          "mysql:g:***@tcp(h:3306)/d",
+		"mysql:game:s3cr3t@tcp(db1:3306)/s1":                 "mysql:game:***@tcp(db1:3306)/s1",
+		"mysql:game:s3cr3t@tcp(db1)/s1?tls=true&x=s3cr3t":    "mysql:game:***@tcp(db1:3306)/s1",
+		"mysql:game:p@ss/s3cr3t:@unix(/run/mysqld.sock)/s1":  "mysql:game:***@unix(/run/mysqld.sock)/s1",
+		"mysql:game@tcp(db1:3306)/s1":                        "mysql:game:***@tcp(db1:3306)/s1",
+		"mysql:tcp(db1:3306)/s1":                             "mysql:tcp(db1:3306)/s1",
+		"mysql:game:s3cr3t@tcp(db1:3306)":                    "mysql:***",
+		"mysql:game:s3cr3t@tcp(db1:3306)/s1?parseTime=maybe": "mysql:***",
+		"mysql:game:s3cr3t@tcp(db1:3306)/s%zz":               "mysql:***",
+		"mysql://game:s3cr3t@db1:3306/s1":                    "mysql:***",
+		"mysql:s3cr3t":                                       "mysql:***",
+		"mysql:game:/s3cr3t":                                 "mysql:***", // the address is missing
+		"mysql:game:p@tcp/s3cr3t":                            "mysql:***",
+		"mysql:game:s3cr3t@/s1":                              "mysql:***",
+		"game:s3cr3t@tcp(db1:3306)/s1":                       "***",
+		"postgres://game:s3cr3t@db1/s1":                      "***",
+		"s3cr3t@db1":                                         "***",
+		"s1":                                                 "s1",
+		"":                                                   "",
+	} {
+		if got := sqldb.Redact(dsn); got != want {
+			t.Errorf("Redact(%q) = %q, want %q", dsn, got, want)
+		}
+		// Nor does it show in what Dial says, if Dial fails.
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := sqldb.Dial(ctx, dsn, false); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {
+			t.Errorf("Dial(%q): %v", dsn, err)
+		}
+	}
+}
+
+// Whatever the password, wherever it stands in what is meant to be a DSN, and
+// whatever of the DSN is missing: it does not show, neither in what is printed of
+// the DSN and the pool, nor in an error of opening it.
+func FuzzRedact(f *testing.F) {
+	for _, around := range []string{"", "@", "/", ":", "(", ")", "?", "&", "=", "%", "%zz", "#", "'", "\"", "\\", "\n", "\x00", "@tcp", "(127.0.0.1:1)/a", "//", "tcp(h)/", "?charset=", "/?sql_mode=", "?x=/", "sqlite:", "\xff"} {
+		f.Add(around, "")
+		f.Add("", around)
+		f.Add(around, around)
+	}
+	ended, cancel := context.WithCancel(f.Context())
+	cancel()
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "hUnt3r2Zq"
+		password := before + secret + after
+		whole := []string{
+			"mysql:u:" + password + "@tcp(127.0.0.1:1)/d", "mysql:u:" + password + "@unix(/no/such.sock)/d", "mysql:u:" + password + "@tcp(127.0.0.1:1)/d?timeout=1s",
+		}
+		broken := []string{
+			"mysql:u:" + password, "mysql:u:" + password + "@tcp(127.0.0.1:1)", "mysql:u:" + password + "@/d", "mysql:u:" + password + "@127.0.0.1/d", "mysql:u:x@" + password + "(127.0.0.1:1)/d",
+			"mysql://u:" + password + "@127.0.0.1:1/d", "u:" + password + "@tcp(127.0.0.1:1)/d", "postgres://u:" + password + "@h/d", "sqlite://u:" + password + "@h/d",
+			"sqlite:u:" + password + "@tcp(127.0.0.1:1)/d", "sqlite:u:" + password + "@h/d", "sqlite:u:" + password, "sqlite:" + password + "@tcp(127.0.0.1:1)/d",
+		}
+		// A password that itself ends a DSN is one address or another.
+		if !strings.Contains(before, "tcp(") && !strings.Contains(before, "unix(") {
+			whole = append(whole, broken...)
+		}
+		for _, dsn := range whole {
+			shown := []string{sqldb.Redact(dsn)}
+			if _, err := sqldb.Dial(ended, dsn, false); err != nil {
+				shown = append(shown, fmt.Sprintf("%v %+v %#v", err, err, err))
+			}
+			if db, err := sqldb.Open(dsn, true); err == nil {
+				pool := db.Pool()
+				shown = append(shown, fmt.Sprintf("%v %+v %#v %s %v %+v %#v %#v", db, db, db, db.Place(), pool, pool, pool, pool.DB), fmt.Sprint(db.Ping(ended)))
+				db.Close()
+			}
+			for _, text := range shown {
+				if strings.Contains(text, secret) {
+					t.Errorf("%q shows the password: %s", dsn, text)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Lossy is one setting with which a database may lose what it confirmed.
+type Lossy struct {
+	Variable string // as the database calls it
+	Value    string
+	Risk     string // what is lost, and when
+	Mend     string // the statement that mends it
+
+	// Serious tells a setting that is refused from one that is only worth a
+	// warning.
+	Serious bool
+}
+
+func (l Lossy) String() string {
+	return fmt.Sprintf("%s is %s: %s. To mend it: %s", l.Variable, l.Value, l.Risk, l.Mend)
+}
+
+// durability is what decides whether a MySQL server keeps what it confirms.
+const durability = `SHOW GLOBAL VARIABLES WHERE Variable_name IN (
+	'innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', 'innodb_flush_method', 'innodb_doublewrite', 'wsrep_on')`
+
+// copies is how many members of a cluster have a transaction before it is
+// confirmed.
+const copies = `SHOW GLOBAL STATUS WHERE Variable_name = 'wsrep_cluster_size'`
+
+const groupMembers = `SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE'`
+
+// Durability returns the settings with which the database may lose what it
+// confirmed; none if it keeps it.
+//
+// A cluster that replicates a transaction to another member before it confirms
+// it (Galera, Group Replication) keeps it when one of them fails. There the
+// settings of one server are worth a warning only, while it has two members.
+func (db *DB) Durability(ctx context.Context) ([]Lossy, error) {
+	if db.dialect == SQLite {
+		return db.sqliteDurability(ctx)
+	}
+	var rows []struct {
+		Name  string `db:"Variable_name"`
+		Value string `db:"Value"`
+	}
+	if err := db.Select(ctx, &rows, durability); err != nil {
+		return nil, err
+	}
+	has := make(map[string]string)
+	for _, row := range rows {
+		has[strings.ToLower(row.Name)] = strings.ToLower(row.Value)
+	}
+	alone := !db.replicates(ctx, has["wsrep_on"] == "on")
+	var found []Lossy
+	add := func(variable, risk, mend string, serious bool) {
+		found = append(found, Lossy{variable, has[variable], risk, mend, serious && alone})
+	}
+	switch has["innodb_flush_log_at_trx_commit"] {
+	case "0":
+		add("innodb_flush_log_at_trx_commit", "when the database server ends without a shutdown, it forgets what it confirmed in the last second",
+			"SET GLOBAL innodb_flush_log_at_trx_commit = 1", true)
+	case "2":
+		add("innodb_flush_log_at_trx_commit", "when the machine of the database loses power, it forgets what it confirmed in the last second",
+			"SET GLOBAL innodb_flush_log_at_trx_commit = 1", true)
+	}
+	if method := has["innodb_flush_method"]; strings.Contains(method, "nosync") {
+		add("innodb_flush_method", "when the machine of the database loses power, it forgets what it confirmed, or its files are damaged",
+			"set innodb_flush_method = fsync in the server's configuration, and restart it", true)
+	}
+	if off := has["innodb_doublewrite"]; off == "off" || off == "0" || off == "detect_only" {
+		add("innodb_doublewrite", "when the machine of the database loses power, pages that were written half are lost",
+			"set innodb_doublewrite = ON in the server's configuration, and restart it", true)
+	}
+	if sync, logs := has["sync_binlog"], has["log_bin"]; (logs == "on" || logs == "1") && sync != "1" {
+		add("sync_binlog", "when the machine of the database loses power, replicas and the binary log may lack what was confirmed last",
+			"SET GLOBAL sync_binlog = 1", false)
+	}
+	return found, nil
+}
+
+// replicates reports whether at least two members of a cluster have a
+// transaction before it is confirmed.
+func (db *DB) replicates(ctx context.Context, galera bool) bool {
+	var members int
+	if galera {
+		var name string
+		err := db.with(ctx, func(on queryer) error { return on.QueryRowxContext(ctx, copies).Scan(&name, &members) })
+		return err == nil && members >= 2
+	}
+	// MariaDB has no such table, and an account may not see it.
+	return db.Get(ctx, &members, groupMembers) == nil && members >= 2
+}
+
+// sqliteDurability looks at a file that is written by a pool of the game's own.
+// How a session of ours is set up needs no look.
+func (db *DB) sqliteDurability(ctx context.Context) ([]Lossy, error) {
+	var mode string
+	if err := db.Get(ctx, &mode, "PRAGMA journal_mode"); err != nil {
+		return nil, err
+	}
+	if mode = strings.ToLower(mode); mode == "off" || mode == "memory" {
+		return []Lossy{{
+			Variable: "journal_mode", Value: mode, Serious: true,
+			Risk: "when the process ends in the middle of a transaction, the file is damaged",
+			Mend: "PRAGMA journal_mode = WAL",
+		}}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,62 @@
+package sqldb
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// answered reports whether err is one of these answers of a MySQL server.
+func answered(err error, numbers ...uint16) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && slices.Contains(numbers, e.Number)
+}
+
+// said reports whether SQLite said that in an error that has no number of its
+// own.
+func said(err error, text string) bool {
+	e, ok := asSQLite(err)
+	return ok && strings.Contains(e.text, text)
+}
+
+// IsDenied reports whether the account has no right to do something, or the
+// server takes no writes.
+func IsDenied(err error) bool {
+	return errors.Is(err, ErrReadOnly) || answered(err,
+		1044, // no access to the database
+		1142, // no such right on the table
+		1143, // or the column
+		1227, // needs a global right
+		1370) // or one on a routine
+}
+
+// IsNoTable reports whether a table does not exist in MySQL.
+func IsNoTable(err error) bool { return answered(err, 1146) }
+
+// IsUnknownVariable reports whether this MySQL server has no such setting.
+func IsUnknownVariable(err error) bool { return answered(err, 1193) }
+
+// IsSyntax reports whether this MySQL server does not know the syntax.
+func IsSyntax(err error) bool { return answered(err, 1064) }
+
+// IsIncomparable reports whether the database has no collation to compare
+// texts by. In SQLite it is one that the game defines for itself.
+func IsIncomparable(err error) bool {
+	return answered(err,
+		1115,    // unknown character set
+		1273,    // unknown collation
+		1253,    // the collation is not one of the character set
+		1267) || // two collations, and none is the stronger
+		said(err, "no such collation sequence")
+}
+
+// isColumnThere reports whether a column that was to be added is there.
+func isColumnThere(err error) bool {
+	return answered(err, 1060) || said(err, "duplicate column name")
+}
+
+// isTooManyStatements reports whether a server that many games share has as
+// many prepared statements as it takes.
+func isTooManyStatements(err error) bool { return answered(err, 1461) }

@@ -1,0 +1,4 @@
+package sqldb
+
+// Locked reports whether another connection has the lock of an SQLite file.
+func (db *DB) Locked() bool { return db.locked() }

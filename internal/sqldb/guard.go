@@ -1,0 +1,151 @@
+package sqldb
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// queryer is what runs queries: a pool, a connection, a transaction.
+type queryer interface {
+	sqlx.QueryerContext
+	sqlx.ExecerContext
+}
+
+// Guarded returns db as it is used for what uniqueness rests on. On a pool that
+// is not ours each call then takes a connection, gives it the settings that the
+// code relies on, and puts back what was there before the game has it again.
+func (db *DB) Guarded() *DB {
+	if !db.ours {
+		db.guard = true
+	}
+	return db
+}
+
+// with runs f on what the session works on.
+func (s *Session) with(ctx context.Context, f func(on queryer) error) error {
+	if s.tx != nil || !s.db.guard {
+		return f(s.on)
+	}
+	return s.db.guarded(ctx, func(conn *sqlx.Conn) error { return f(conn) })
+}
+
+// guarded runs f on a connection with the right settings.
+func (db *DB) guarded(ctx context.Context, f func(*sqlx.Conn) error) error {
+	conn, err := db.pool.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	// Whatever happens, the game does not get a connection with other settings
+	// than it had.
+	discard := func() { conn.Raw(func(any) error { return driver.ErrBadConn }) }
+	set, was, err := db.otherwise(ctx, conn)
+	if err != nil {
+		discard()
+		return err
+	}
+	if set == "" {
+		return f(conn)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
+		defer cancel()
+		if _, err := conn.ExecContext(ctx, was); err != nil {
+			discard()
+		}
+	}()
+	if _, err := conn.ExecContext(ctx, set); err != nil {
+		return err
+	}
+	if still, _, err := db.otherwise(ctx, conn); err != nil || still != "" {
+		return cmp.Or(err, fmt.Errorf("the session does not keep its settings: after %q it needs %q; is there a proxy that changes them?", set, still))
+	}
+	return f(conn)
+}
+
+// restoreTimeout is how long a connection may take to get back its settings. One
+// that takes longer is closed.
+const restoreTimeout = 2 * time.Second
+
+// otherwise returns what gives a connection of another pool the settings, and
+// what puts back those that it had; both empty if it has the right ones. After an
+// error the connection may have others than before.
+func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, err error) {
+	if db.dialect == SQLite {
+		return pragmasOtherwise(ctx, conn)
+	}
+	// With a limit of 0 every SELECT is empty but one with a limit of its own.
+	var limit, big, collation string
+	const unlimited = "18446744073709551615"
+	if err := conn.QueryRowxContext(ctx, "SELECT @@session.sql_select_limit, @@session.sql_big_selects, @@session.collation_connection LIMIT 1").Scan(&limit, &big, &collation); err != nil {
+		return "", "", err
+	}
+	hides := limit != unlimited || big != "1" // rows, from SHOW too
+	if hides {
+		if _, err := conn.ExecContext(ctx, allRows); err != nil {
+			return "", "", err
+		}
+	}
+	has, err := readSessionSettings(ctx, conn)
+	if err != nil {
+		return "", "", err
+	}
+	if err := tellsSettings(has); err != nil {
+		return "", "", err
+	}
+	toSet, toPutBack := differing(has)
+	if slices.ContainsFunc(toSet, func(s string) bool { return strings.HasPrefix(s, "character_set_connection ") }) {
+		toPutBack = append(toPutBack, "collation_connection = "+quoteText(collation)) // goes by the character set otherwise
+	}
+	if hides {
+		toSet = append(toSet, "sql_select_limit = "+unlimited, "sql_big_selects = 1")
+		toPutBack = append(toPutBack, "sql_select_limit = "+limit, "sql_big_selects = "+big)
+	}
+	if len(toSet) == 0 {
+		return "", "", nil
+	}
+	return "SET SESSION " + strings.Join(toSet, ", "), "SET SESSION " + strings.Join(toPutBack, ", "), nil
+}
+
+func readSessionSettings(ctx context.Context, conn *sqlx.Conn) (map[string]string, error) {
+	var rows []struct {
+		Name  string `db:"Variable_name"`
+		Value string `db:"Value"`
+	}
+	if err := conn.SelectContext(ctx, &rows, showSettings); err != nil {
+		return nil, err
+	}
+	has := make(map[string]string)
+	for _, row := range rows {
+		has[strings.ToLower(row.Name)] = row.Value
+	}
+	return has, nil
+}
+
+// pragmasOtherwise is otherwise for SQLite.
+func pragmasOtherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, err error) {
+	for _, pragma := range []struct {
+		name        string
+		least, good int
+	}{
+		{"busy_timeout", 1000, int(BusyTimeout.Milliseconds())},
+		{"synchronous", 2, 2}, // FULL: a transaction is on the disk before its commit returns
+	} {
+		var has int
+		if err := conn.GetContext(ctx, &has, "PRAGMA "+pragma.name); err != nil {
+			return "", "", err
+		}
+		if has < pragma.least {
+			set += fmt.Sprintf("PRAGMA %s = %d;", pragma.name, pragma.good)
+			was += fmt.Sprintf("PRAGMA %s = %d;", pragma.name, has)
+		}
+	}
+	return set, was, nil
+}

@@ -1,0 +1,87 @@
+package sqldb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Once runs f, unless it returned nil for the same key on this DB before.
+func (db *DB) Once(key any, f func() error) error {
+	if _, done := db.done.Load(key); done {
+		return nil
+	}
+	err := f()
+	if err == nil {
+		db.done.Store(key, true)
+	}
+	return err
+}
+
+// The unique keys of a table, the primary one first, with their columns. The
+// limits are for a pool whose sql_select_limit would hide some.
+const (
+	mysqlUnique = `
+		SELECT index_name AS name, column_name AS col FROM information_schema.statistics
+		WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0
+		ORDER BY CASE index_name WHEN 'PRIMARY' THEN 0 ELSE 1 END, index_name, seq_in_index LIMIT 10000`
+	sqliteUnique = `
+		SELECT '' AS name, name AS col, 0 AS i, pk AS k FROM pragma_table_info(?1) WHERE pk > 0
+		UNION ALL SELECT l.name, COALESCE(c.name, ''), l.seq + 1, c.seqno FROM pragma_index_list(?1) AS l JOIN pragma_index_info(l.name) AS c
+		WHERE l."unique" = 1 AND l.partial = 0 AND l.origin <> 'pk'
+		ORDER BY i, k`
+	mysqlType  = "SELECT table_type FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ? LIMIT 1"
+	sqliteType = "SELECT type FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')"
+)
+
+// KeyColumns looks whether a column of a table is unique by itself. If it is
+// not, it returns the columns of the primary key and false. Of a view nothing is
+// known: that counts as unique. A table that does not exist is [ErrNotFound].
+func (s *Session) KeyColumns(ctx context.Context, table, column string) (primary []string, unique bool, err error) {
+	query, queryType := sqliteUnique, sqliteType
+	if s.Dialect() == MySQL {
+		query, queryType = mysqlUnique, mysqlType
+	}
+	what := fmt.Sprintf("look at the keys of %s", table)
+	rows, err := s.Query(ctx, Seldom, query, table)
+	if err != nil {
+		return nil, false, s.Fault(what, err)
+	}
+	defer rows.Close()
+	keys := make(map[string][]string)
+	var first string
+	for i := 0; rows.Next(); i++ {
+		var name, col *string // an index of an expression has no column
+		dest := []any{&name, &col}
+		if s.Dialect() == SQLite {
+			dest = append(dest, new(int), new(int))
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return nil, false, s.Fault(what, err)
+		}
+		if col == nil {
+			col = new(string)
+		}
+		if i == 0 {
+			first = *name
+		}
+		keys[*name] = append(keys[*name], *col)
+	}
+	// Before the next query: in a transaction both have one connection.
+	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
+		return nil, false, s.Fault(what, err)
+	}
+	for _, columns := range keys {
+		if len(columns) == 1 && strings.EqualFold(columns[0], column) {
+			return nil, true, nil
+		}
+	}
+	if first == "" || first == "PRIMARY" {
+		primary = slices.Clone(keys[first])
+	}
+	var is string
+	err = s.GetAs(ctx, what, &is, queryType, table)
+	return primary, strings.Contains(strings.ToLower(is), "view"), err
+}

@@ -1,0 +1,23 @@
+package sqldb
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Text returns the statements that make the tables of the part in a database
+// that has none of them, with their mark, for tools that run migrations. They do
+// no harm when they run again. A part with rows of its own ([Part.Fill]) has no
+// such text.
+func (p *Part) Text(d Dialect) string {
+	ignore := map[Dialect]string{MySQL: "IGNORE", SQLite: "OR IGNORE"}[d]
+	var b strings.Builder
+	for _, statements := range p.SQL[d] {
+		b.WriteString(strings.TrimSpace(statements))
+		b.WriteString("\n\n")
+	}
+	mark := strings.ReplaceAll(createMark, "\n\t", "\n")
+	fmt.Fprintf(&b, "-- Which version the tables have.\n%s;\n\nINSERT %s INTO %s (application, version) VALUES ('%s', %d);\n",
+		strings.ReplaceAll(mark, "\t", "  "), ignore, SchemaTable, p.Mark, p.latest())
+	return b.String()
+}

@@ -1,0 +1,333 @@
+package sqldb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Session is what a [DB] and a [Tx] have in common: queries, with errors that
+// say what they mean.
+type Session struct {
+	db *DB
+	tx *Tx     // nil if each call is a transaction of its own
+	on queryer // the pool, or the transaction
+}
+
+// Dialect returns the kind of the database.
+func (s *Session) Dialect() Dialect { return s.db.dialect }
+
+// DB returns the database.
+func (s *Session) DB() *DB { return s.db }
+
+// IsTx reports whether the session is a transaction.
+func (s *Session) IsTx() bool { return s.tx != nil }
+
+// Exec runs a statement that returns no rows.
+func (s *Session) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return s.ExecKind(ctx, Seldom, "statement", query, args...)
+}
+
+// Get reads one row into dest, a pointer to a struct with db tags or to a
+// single value. No row is [ErrNotFound].
+func (s *Session) Get(ctx context.Context, dest any, query string, args ...any) error {
+	return s.GetAs(ctx, "query", dest, query, args...)
+}
+
+// GetAs is Get with what was being done, for the error message.
+func (s *Session) GetAs(ctx context.Context, what string, dest any, query string, args ...any) error {
+	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, query, args...) }))
+}
+
+// Select reads all rows into dest, a pointer to a slice of such.
+func (s *Session) Select(ctx context.Context, dest any, query string, args ...any) error {
+	return s.Fault("query", s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, dest, query, args...) }))
+}
+
+// mayChange returns an error if nothing may be changed.
+func (s *Session) mayChange(ctx context.Context, what string) error {
+	if s.db.readOnly || s.tx != nil && s.tx.readOnly {
+		return &OpError{what, ErrReadOnly}
+	}
+	if err := ctx.Err(); err != nil {
+		return &OpError{what, err} // rather than ErrOutcomeUnknown
+	}
+	return nil
+}
+
+// ChangeFault is Fault for a change: it says of an error whether the change
+// may have been made.
+func (s *Session) ChangeFault(what string, err error) error {
+	if s.tx == nil {
+		err = s.db.LockFault(err)
+	}
+	if err != nil && s.tx == nil && !refused(err) {
+		if err := Translate(err); errors.Is(err, ErrUnavailable) || isContext(err) {
+			return &OpError{what, fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)}
+		}
+	}
+	return s.Fault(what, err)
+}
+
+// Fault gives an error of the driver its meaning and its place. It also turns
+// the success of a read that cannot be trusted into an error.
+func (s *Session) Fault(what string, err error) error {
+	if err := s.db.Unchanged(); err != nil {
+		return err
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return &OpError{what, Translate(err)}
+	}
+	return nil
+}
+
+// Tx is one transaction. It belongs to the function that [DB.InTx] or
+// [DB.Snapshot] calls, and to one goroutine. It implements [Session].
+type Tx struct {
+	Session
+	begun    *sqlx.Tx
+	readOnly bool
+	prepared map[string]*sqlx.Stmt
+}
+
+// Over returns a session over a transaction that was begun elsewhere.
+func (db *DB) Over(begun *sql.Tx) *Session {
+	tx := &Tx{begun: &sqlx.Tx{Tx: begun, Mapper: db.pool.Mapper}, prepared: make(map[string]*sqlx.Stmt)}
+	tx.Session = Session{db: db, tx: tx, on: tx.begun}
+	return &tx.Session
+}
+
+// Begun returns the transaction beneath.
+func (tx *Tx) Begun() *sqlx.Tx { return tx.begun }
+
+// InTx runs f in a transaction, which is committed if f returns nil and
+// rolled back if it returns an error or panics. The error of f is returned as
+// it is, and a panic goes on.
+//
+// An error of the commit that leaves open whether the transaction took effect
+// is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
+// committing. InTx calls f once: for an [ErrRetryable], which any transaction
+// may meet, see [Retry].
+//
+// When ctx ends, neither a commit nor a rollback waits for a server that does
+// not answer: the connection is closed, and the server then rolls back what was
+// not committed. Nor does a rollback wait for longer than 2 seconds.
+//
+// In SQLite there is one transaction at a time: it waits for its turn.
+func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
+	if db.readOnly {
+		return &OpError{"begin", ErrReadOnly}
+	}
+	return db.inTx(ctx, nil, f)
+}
+
+// Snapshot runs f in a transaction that reads one state of the whole database,
+// whatever others write meanwhile. It changes nothing: what tries to is
+// [ErrReadOnly].
+func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
+	options := &sql.TxOptions{ReadOnly: true}
+	if db.dialect == MySQL {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	return db.inTx(ctx, options, f)
+}
+
+func (db *DB) inTx(ctx context.Context, options *sql.TxOptions, f func(*Tx) error) error {
+	return db.begin(ctx, "", options, f)
+}
+
+// Change is [DB.InTx] for one change that uniqueness rests on: what is for the
+// messages, also if the transaction cannot begin or be committed.
+func (db *DB) Change(ctx context.Context, what string, f func(*Tx) error) error {
+	if db.readOnly {
+		return &OpError{what, ErrReadOnly}
+	}
+	return db.begin(ctx, what, nil, f)
+}
+
+func (db *DB) begin(ctx context.Context, what string, options *sql.TxOptions, f func(*Tx) error) error {
+	if !db.guard {
+		return db.run(ctx, db.pool, what, options, f)
+	}
+	return db.guarded(ctx, func(conn *sqlx.Conn) error { return db.run(ctx, conn, what, options, f) })
+}
+
+// beginner is what a transaction begins on: a pool, or a connection.
+type beginner interface {
+	BeginTxx(ctx context.Context, options *sql.TxOptions) (*sqlx.Tx, error)
+}
+
+func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.TxOptions, f func(*Tx) error) error {
+	begun, err := on.BeginTxx(ctx, options)
+	if err != nil {
+		if options == nil {
+			err = db.LockFault(err)
+		}
+		return db.Fault(cmp.Or(what, "begin"), err)
+	}
+	tx := &Tx{begun: begun, readOnly: options != nil, prepared: make(map[string]*sqlx.Stmt)}
+	tx.Session = Session{db: db, tx: tx, on: begun}
+	done := false
+	defer func() {
+		if !done {
+			begun.Rollback() // f panicked, or ended the goroutine
+		}
+	}()
+	err = f(tx)
+	done = true
+	if err != nil {
+		begun.Rollback() // an error means that the connection is gone, and the transaction with it
+		return err
+	}
+	err = begun.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		err = ctx.Err() // which is why it was rolled back
+	}
+	_, unanswered := errors.AsType[*unansweredError](err)
+	switch {
+	case err == nil || tx.readOnly:
+		return db.Unchanged()
+	case refused(err) || isContext(err) && !unanswered: // a context that ends before the commit rolls back
+		return db.Fault(cmp.Or(what, "commit"), err)
+	default:
+		return &OpError{cmp.Or(what, "commit"), fmt.Errorf("%w: %w", ErrOutcomeUnknown, Translate(err))}
+	}
+}
+
+// Retry calls f up to ten times, until it returns nil or an error that is not
+// [ErrRetryable], and returns what the last call did. Between the calls it
+// waits for a random time, up to 1 ms at first and 256 ms at last, or until
+// ctx ends.
+//
+//	err := sqldb.Retry(ctx, func() error {
+//		return db.InTx(ctx, func(tx *sqldb.Tx) error { ... })
+//	})
+func Retry(ctx context.Context, f func() error) error {
+	const most = 10
+	wait := time.Millisecond
+	for i := 1; ; i++ {
+		err := f()
+		if i == most || !errors.Is(err, ErrRetryable) {
+			return err
+		}
+		select {
+		case <-time.After(rand.N(wait)):
+			wait *= 2
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// Kind tells how often a query comes, and so how it is run.
+type Kind int
+
+const (
+	Seldom Kind = iota // as it is: the same text does not come often
+	Short              // prepared, unless that would take longer than it saves
+	Long               // prepared
+)
+
+// Query runs a query.
+func (s *Session) Query(ctx context.Context, k Kind, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.Statement(ctx, k, query)
+	if err == nil && stmt != nil {
+		var rows *sql.Rows
+		if rows, err = stmt.QueryContext(ctx, args...); err == nil {
+			return rows, nil
+		}
+	}
+	if err != nil && !isTooManyStatements(err) {
+		return nil, err
+	}
+	return s.on.QueryContext(ctx, query, args...)
+}
+
+// ExecKind runs a statement that changes something. what is for the error
+// message.
+func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args ...any) (sql.Result, error) {
+	if err := s.mayChange(ctx, what); err != nil {
+		return nil, err
+	}
+	var result sql.Result
+	if s.tx == nil && s.db.adopted && !s.db.guard && s.db.dialect == MySQL {
+		err := s.db.Change(ctx, what, func(tx *Tx) (err error) {
+			result, err = tx.ExecKind(ctx, k, what, query, args...)
+			return err
+		})
+		return result, err
+	}
+	stmt, err := s.Statement(ctx, k, query)
+	if err != nil && !isTooManyStatements(err) {
+		return nil, s.Fault(what, err) // nothing was changed yet
+	}
+	if stmt != nil {
+		result, err = stmt.ExecContext(ctx, args...)
+	}
+	if stmt == nil || isTooManyStatements(err) {
+		err = s.with(ctx, func(on queryer) error {
+			result, err = on.ExecContext(ctx, query, args...)
+			return err
+		})
+	}
+	return result, s.ChangeFault(what, err)
+}
+
+// Statement returns query prepared, or nil if it is to be run as it is.
+//
+// The pool keeps what it has prepared, and each connection with it. A
+// transaction uses that. It does not have the pool prepare more, for which
+// there may be no connection left, but does it for itself: except for a short
+// query in MySQL, where it would take a round trip that nothing makes up for.
+func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.Stmt, error) {
+	if k == Seldom {
+		return nil, nil
+	}
+	if s.tx != nil && s.tx.prepared[query] != nil {
+		return s.tx.prepared[query], nil
+	}
+	s.db.mu.Lock()
+	stmt := s.db.prepared[query]
+	s.db.mu.Unlock()
+	switch {
+	case s.tx == nil && stmt != nil:
+		return stmt, nil
+	case s.tx == nil:
+		return s.db.prepare(ctx, query)
+	case stmt != nil:
+		stmt = s.tx.begun.StmtxContext(ctx, stmt)
+	case k == Short && s.db.dialect == MySQL:
+		return nil, nil
+	default:
+		var err error
+		if stmt, err = s.tx.begun.PreparexContext(ctx, query); err != nil {
+			return nil, err
+		}
+	}
+	s.tx.prepared[query] = stmt // closed by the end of the transaction
+	return stmt, nil
+}
+
+func (db *DB) prepare(ctx context.Context, query string) (*sqlx.Stmt, error) {
+	stmt, err := db.pool.PreparexContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if first := db.prepared[query]; first != nil { // somebody else was faster
+		stmt.Close()
+		return first, nil
+	}
+	db.prepared[query] = stmt
+	return stmt, nil
+}

@@ -1,0 +1,192 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// setting is a variable of a MySQL session that the code relies on.
+type setting struct {
+	name  string   // as the server tells it
+	also  []string // other names of it, in other servers
+	value string   // as it is set, quoted
+	shown []string // as the server may tell it
+	some  bool     // some servers only know it
+}
+
+func (s setting) names() []string { return append([]string{s.name}, s.also...) }
+
+func (s setting) is(value string) bool {
+	if s.name == "sql_mode" { // servers tell the modes in an order of their own
+		have, want := strings.Split(value, ","), strings.Split(strictMode, ",")
+		slices.Sort(have)
+		slices.Sort(want)
+		return slices.Equal(have, want)
+	}
+	return slices.ContainsFunc(s.shown, func(want string) bool { return strings.EqualFold(want, value) })
+}
+
+const isolation = "transaction_isolation"
+
+// sessionSettings are what every session of a pool of ours has, whatever the
+// server, the account or the DSN says.
+var sessionSettings = []setting{
+	{name: "autocommit", value: "1", shown: []string{"ON", "1"}},
+	{name: "completion_type", value: "0", shown: []string{"NO_CHAIN", "0"}},
+	{name: "foreign_key_checks", value: "1", shown: []string{"ON", "1"}},
+	{name: "unique_checks", value: "1", shown: []string{"ON", "1"}},
+	{name: "sql_safe_updates", value: "0", shown: []string{"OFF", "0"}},
+	{name: "sql_select_limit", value: "18446744073709551615", shown: []string{"18446744073709551615"}},
+	{name: "sql_big_selects", value: "1", shown: []string{"ON", "1"}},
+	{name: "time_zone", value: "'+00:00'", shown: []string{"+00:00"}},
+	// Refuse what does not fit, rather than store something else.
+	{name: "sql_mode", value: "'" + strictMode + "'", shown: []string{strictMode}},
+	{name: "character_set_client", value: "utf8mb4", shown: []string{"utf8mb4"}},
+	{name: "character_set_connection", value: "utf8mb4", shown: []string{"utf8mb4"}},
+	{name: "character_set_results", value: "utf8mb4", shown: []string{"utf8mb4"}},
+	{name: isolation, also: []string{"tx_isolation"}, value: "'REPEATABLE-READ'", shown: []string{"REPEATABLE-READ"}},
+	{name: "max_statement_time", value: "0", shown: []string{"0", "0.000000"}, some: true}, // MariaDB
+	{name: "max_execution_time", value: "0", shown: []string{"0"}, some: true},             // MySQL
+}
+
+const strictMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+
+// allRows comes first: the limits are for SHOW, too.
+const allRows = "SET SESSION sql_select_limit = 18446744073709551615, sql_big_selects = 1"
+
+// showSettings reads what a session has. Each server tells those that it knows.
+var showSettings = func() string {
+	var names []string
+	for _, s := range sessionSettings {
+		for _, name := range s.names() {
+			names = append(names, "'"+name+"'")
+		}
+	}
+	return "SHOW SESSION VARIABLES WHERE Variable_name IN (" + strings.Join(names, ", ") + ")"
+}()
+
+// tellsSettings returns an error if a server does not tell what a session has.
+func tellsSettings(has map[string]string) error {
+	for _, s := range sessionSettings {
+		told := func(name string) bool { _, ok := has[name]; return ok }
+		if !s.some && !slices.ContainsFunc(s.names(), told) {
+			return fmt.Errorf("the server does not tell %s, a setting of a session that this program relies on; is there a proxy that hides it?", s.name)
+		}
+	}
+	return nil
+}
+
+// differing returns those settings of a session that are otherwise, as they are
+// to be set, and as they were.
+func differing(has map[string]string) (set, was []string) {
+	for _, s := range sessionSettings {
+		for _, name := range s.names() {
+			if value, known := has[name]; known && !s.is(value) {
+				set, was = append(set, name+" = "+s.value), append(was, name+" = "+literal(name, value))
+			}
+		}
+	}
+	return set, was
+}
+
+// literal is a value that a variable had, as it is set again.
+func literal(name, value string) string {
+	if value == "" && name == "character_set_results" {
+		return "NULL" // results come as they are stored
+	}
+	return quoteText(value)
+}
+
+// quoteText makes a literal of what the server said of a variable. Numbers are
+// not texts to it.
+func quoteText(value string) string {
+	if value != "" && strings.Trim(value, "0123456789.") == "" {
+		return value
+	}
+	return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+// settle gives a new connection the settings, and makes sure that it has them.
+func settle(ctx context.Context, c *watchedConn) error {
+	if _, err := c.ExecContext(ctx, allRows, nil); err != nil {
+		return err
+	}
+	for attempt := 0; ; attempt++ {
+		has, err := readSettings(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := tellsSettings(has); err != nil {
+			return err
+		}
+		set, was := differing(has)
+		switch {
+		case len(set) == 0:
+			return nil
+		case attempt > 0:
+			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; is there a proxy that changes them?", strings.Join(was, ", "), strings.Join(set, ", "))
+		}
+		if _, err := c.ExecContext(ctx, "SET SESSION "+strings.Join(set, ", "), nil); err != nil {
+			return err
+		}
+	}
+}
+
+func readSettings(ctx context.Context, c driver.QueryerContext) (map[string]string, error) {
+	rows, err := c.QueryContext(ctx, showSettings, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	has := make(map[string]string)
+	row := make([]driver.Value, 2)
+	for {
+		if err := rows.Next(row); err != nil {
+			if errors.Is(err, io.EOF) {
+				return has, nil
+			}
+			return nil, err
+		}
+		has[strings.ToLower(text(row[0]))] = text(row[1])
+	}
+}
+
+func text(v driver.Value) string {
+	if b, ok := v.([]byte); ok {
+		return string(b)
+	}
+	return fmt.Sprint(v)
+}
+
+// fights returns an error if a parameter of a DSN sets one of the settings to
+// something else.
+func fights(dsn string, params map[string]string) error {
+	if _, query, ok := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?"); ok {
+		values, _ := url.ParseQuery(query) // the driver has read it
+		for _, key := range []string{"charset", "collation"} {
+			for _, charset := range strings.Split(strings.Join(values[key], ","), ",") {
+				if charset != "" && !strings.HasPrefix(strings.ToLower(charset), "utf8") {
+					return fmt.Errorf("the DSN sets %s to %.40q, and this program needs utf8mb4: take it out of the DSN", key, charset)
+				}
+			}
+		}
+	}
+	for key, value := range params {
+		name := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(key)), "@@")
+		for _, scope := range []string{"session.", "local.", "session ", "local "} {
+			name = strings.TrimSpace(strings.TrimPrefix(name, scope))
+		}
+		for _, s := range sessionSettings {
+			if slices.Contains(s.names(), name) && !s.is(strings.Trim(value, "'\"")) {
+				return fmt.Errorf("the DSN sets %s to %.40q, and this program needs %s: take it out of the DSN", key, value, s.value)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package sqldb
+
+import (
+	"cmp"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// BusyTimeout is how long SQLite waits for the lock of another writer.
+const BusyTimeout = 5 * time.Second
+
+func openSQLite(path string, readOnly bool) (driver.Connector, func() error, error) {
+	info, err := os.Stat(path)
+	switch {
+	case path == "":
+		return nil, nil, errors.New("no path after sqlite:")
+	case path == ":memory:":
+		return nil, nil, errors.New("a database in memory would be another one for every connection: use a file, in a temporary directory if need be")
+	case err == nil && info.IsDir():
+		return nil, nil, errors.New("it is a directory: want the path of a file")
+	case errors.Is(err, fs.ErrNotExist):
+		if dir, err := os.Stat(cmp.Or(filepath.Dir(path), ".")); err != nil || !dir.IsDir() {
+			return nil, nil, fmt.Errorf("no directory %q: create it first, or correct the path", filepath.Dir(path))
+		}
+		if readOnly {
+			return nil, nil, errors.New("no such file: check the path; a database opened read-only must exist")
+		}
+	case err != nil:
+		return nil, nil, err
+	}
+	options := url.Values{
+		"_busy_timeout": {strconv.FormatInt(BusyTimeout.Milliseconds(), 10)},
+		"_dqs":          {"0"}, // "text" in double quotes is a column, and nothing else
+		// Times are integers in columns declared DATETIME. Microseconds,
+		// because the driver takes small numbers of milliseconds for seconds.
+		"_inttotime":           {"1"},
+		"_time_integer_format": {"unix_micro"},
+	}
+	if readOnly {
+		return openSQLiteReadOnly(path, options)
+	}
+	options.Set("mode", "rwc")
+	options.Set("_journal_mode", "WAL")
+	options.Set("_foreign_keys", "1")
+	// A transaction is on the disk before its commit returns. The registry
+	// relies on it.
+	options.Set("_synchronous", "FULL")
+	// A transaction that has read and then wants to write could not wait for
+	// another writer: it takes the lock when it begins.
+	options.Set("_txlock", "immediate")
+	connector, err := sqlite.NewConnector(sqliteURI(path, options))
+	return connector, nil, err
+}
+
+func openSQLiteReadOnly(path string, options url.Values) (driver.Connector, func() error, error) {
+	options.Set("mode", "ro")
+	options.Set("_query_only", "1")
+	// The files beside it lie where the file is, not where a link to it is.
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	wal, err := isWAL(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var check func() error
+	if _, err := os.Stat(path + "-wal"); wal && errors.Is(err, fs.ErrNotExist) {
+		// Nobody has it open: everybody who uses a database in WAL mode has a
+		// -wal file. SQLite would make one even now; only "immutable" stops
+		// that. It also turns locking off, so a writer that comes later is
+		// noticed by what it leaves: it cannot change what we read without
+		// changing the file itself.
+		options.Set("immutable", "1")
+		check = func() error {
+			now, err := os.Stat(path)
+			if err != nil || now.Size() != before.Size() || now.ModTime() != before.ModTime() || !os.SameFile(now, before) {
+				return fmt.Errorf("store: %q: %w", path, ErrChanged)
+			}
+			return nil
+		}
+	}
+	connector, err := sqlite.NewConnector(sqliteURI(path, options))
+	return connector, check, err
+}
+
+// isWAL reads from the header whether a database is in WAL mode.
+func isWAL(path string) (bool, error) {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var header [20]byte
+	n, err := io.ReadFull(f, header[:])
+	if err == io.EOF {
+		return false, nil // an empty file is an empty database
+	}
+	if n < len(header) || !strings.HasPrefix(string(header[:]), magic) {
+		return false, errors.New("the file is not an SQLite database")
+	}
+	const readVersion, walVersion = 19, 2
+	return header[readVersion] == walVersion, nil
+}

@@ -1,0 +1,52 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// LockFault says of the error of a change whether it waited in vain for the
+// one lock that SQLite has for writers, and if possible who has that. A wait
+// that a context ends says of itself only that.
+func (db *DB) LockFault(err error) error {
+	if db.dialect != SQLite || err == nil {
+		return err
+	}
+	switch holder := lockHolder(db.path); {
+	case !errors.Is(err, context.DeadlineExceeded) && !isBusy(err):
+		return err
+	case holder != "":
+		return fmt.Errorf("the file is locked by %s: %w", holder, err)
+	case isBusy(err) || db.locked():
+		return fmt.Errorf("the file is locked by another process, or by another transaction of this one: %w", err)
+	}
+	return err
+}
+
+// locked tries whether somebody has the lock.
+func (db *DB) locked() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	conn, err := db.pool.Conn(ctx)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	// A connection that does not wait is not for others to use.
+	defer conn.Raw(func(any) error { return driver.ErrBadConn })
+	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return false
+	}
+	_, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	return isBusy(err)
+}
+
+func isBusy(err error) bool {
+	e, ok := asSQLite(err)
+	return ok && e.code&0xff == sqlite3.SQLITE_BUSY
+}

@@ -1,0 +1,122 @@
+package sqldb_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
+)
+
+const lockEnv = "MERGESAFE_TEST_LOCKS"
+
+// TestLocker is no test: it is what the process of TestFileIsLocked does.
+func TestLocker(t *testing.T) {
+	dsn := os.Getenv(lockEnv)
+	if dsn == "" {
+		t.Skip("run by TestFileIsLocked")
+	}
+	must(t, open(t, dsn).InTx(t.Context(), func(*store.Tx) error {
+		fmt.Println("locked")
+		io.Copy(io.Discard, os.Stdin)
+		return nil
+	}))
+}
+
+// A call that waits for SQLite's lock in vain says that this is why, and who
+// has it.
+func TestFileIsLocked(t *testing.T) {
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "game.db")
+	db := withTables(t, dsn)
+	pool := dial(t, dsn)
+	node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: time.Second, MaxSkew: time.Minute})
+	must(t, err)
+	defer node.Close()
+	changes := map[string]func(context.Context) error{
+		"begin":  func(ctx context.Context) error { return db.InTx(ctx, func(*store.Tx) error { return nil }) },
+		"insert": func(ctx context.Context) error { return starter.Players.Insert(ctx, db, player(1)) },
+		"reserve": func(ctx context.Context) error {
+			_, err := db.Registry().CompareAndSet(ctx, 8, gameid.Record{}, storetest.Claim)
+			return err
+		},
+	}
+	locked := func(who string) {
+		t.Helper()
+		if !kernelShowsLocks(t, strings.TrimPrefix(dsn, "sqlite:")+"-shm") {
+			who = "another process, or by another transaction of this one"
+		}
+		want := "the file is locked by " + who + ": "
+		if !pool.Locked() {
+			t.Error("the file is not locked")
+		}
+		for what, change := range changes {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if err := change(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v\nwant %q", what, err, want)
+			}
+		}
+		// A node says so when it has no more to give.
+		players := gameid.NewGenerator[struct{}](node)
+		await(t, "the reservation ends", func() bool { _, err = players.Next(); return err != nil })
+		if exhausted, ok := errors.AsType[*gameid.ExhaustedError](err); !ok || !strings.Contains(exhausted.Error(), want) {
+			t.Errorf("the node says %v\nwant %q", err, want)
+		}
+	}
+
+	other := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLocker$")
+	other.Env = append(os.Environ(), lockEnv+"="+dsn)
+	stdin, err := other.StdinPipe()
+	must(t, err)
+	stdout, err := other.StdoutPipe()
+	must(t, err)
+	must(t, other.Start())
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "locked\n" {
+		t.Fatalf("the other process says %q, %v", line, err)
+	}
+	locked(fmt.Sprintf("%.15s (pid %d)", filepath.Base(os.Args[0]), other.Process.Pid))
+	stdin.Close()
+	must(t, other.Wait())
+
+	must(t, db.InTx(t.Context(), func(*store.Tx) error {
+		locked("another transaction of this process")
+		return nil
+	}))
+
+	await(t, "the node recovers", func() bool { _, err := gameid.NewGenerator[struct{}](node).Next(); return err == nil })
+	must(t, node.Close())
+	if pool.Locked() {
+		t.Error("the file is locked by nobody")
+	}
+	// One that is only slow is not said to be locked.
+	for what, change := range changes {
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+		defer cancel()
+		if err := change(ctx); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "locked") {
+			t.Errorf("%s, which nobody locks: %v", what, err)
+		}
+	}
+}
+
+// kernelShowsLocks reports whether the kernel tells of the locks on a file. In
+// some containers, and on layered file systems, it tells of others.
+func kernelShowsLocks(t *testing.T, path string) bool {
+	t.Helper()
+	locks, err := os.ReadFile("/proc/locks")
+	must(t, err)
+	var file syscall.Stat_t
+	must(t, syscall.Stat(path, &file))
+	return strings.Contains(string(locks), fmt.Sprintf(":%02x:%d ", file.Dev&0xff|file.Dev>>12&^0xff, file.Ino))
+}

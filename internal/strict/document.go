@@ -1,0 +1,157 @@
+// Package strict reads a file of TOML strictly: a key that is not known is an
+// error, and every problem names its line and what would be right.
+package strict
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// document is a file while it is read.
+type document struct {
+	file     string
+	problems []*Error
+
+	text   string
+	places []place // where the keys are; filled when first needed
+}
+
+// place is where a key, or the head of a section, is in the file.
+type place struct {
+	key  toml.Key
+	line int
+}
+
+// Read reads the text of a file, which is called so in messages: read gets the
+// file as a section without a name. It returns all problems, each of type
+// [*Error], joined in the order of the file.
+func Read(file, text string, read func(root *Section)) error {
+	d := &document{file: file, text: text}
+	root := &Section{doc: d}
+	if _, err := toml.Decode(text, &root.values); err != nil {
+		// The library's errors quote the text, and hold all of it.
+		problem, line := "is not TOML", 0
+		if e, ok := errors.AsType[toml.ParseError](err); ok {
+			line = e.Position.Line
+			problem += syntaxHint(e.Message)
+		}
+		return &Error{File: file, Line: line, Problem: problem}
+	}
+	read(root)
+	root.end()
+	slices.SortStableFunc(d.problems, func(a, b *Error) int { return a.Line - b.Line })
+	var errs []error
+	for _, p := range d.problems {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// syntaxHint puts the usual errors of syntax into words that quote nothing.
+func syntaxHint(message string) string {
+	for _, h := range []struct{ part, hint string }{
+		{"expected value but found", `: want quotes around text, as in name = "s1"`},
+		{"unexpected EOF; expected value", ": no value after the ="},
+		{"strings cannot contain newlines", ": want the closing quote on the same line"},
+		{"unexpected EOF; expected key separator", ": want key = value"},
+		{"unexpected EOF", ": the text ends before a quote or bracket is closed"},
+		{"has already been defined", ": this key or section is there already, further up"},
+		{"was already created", ": this section is there already in another form, further up"},
+		{"expected '.' or '='", ": want key = value"},
+		{"expected a top-level item to end", ": want nothing after the value; inside text in quotes, write \\\" for a quote"},
+		{"invalid escape", `: in "text" a \ starts an escape: write \\, or use 'text'`},
+		{"to end table name", ": want a ] at the end of the section's name"},
+		{"end of table array name", ": want ]] at the end of the section's name"},
+		{"nteger", ": want a plain integer, such as 7"},
+		{"out of range", ": the number is too large"},
+		{"NULL bytes", ": want UTF-8 text"},
+		{"UTF-8", ": want UTF-8 text"},
+	} {
+		if strings.Contains(message, h.part) {
+			return h.hint
+		}
+	}
+	return ""
+}
+
+// line returns the line in which a key of a section, or without one the head
+// of the section, stands in the file, counted from 1, or 0 if it cannot tell.
+// Of several sections of the same name it takes the one of that index, from 0.
+// The section without a name is the whole file.
+func (d *document) line(index int, section []string, key ...string) int {
+	if d.places == nil {
+		d.places = places(d.text)
+	}
+	places := d.places
+	path := slices.Concat(section, key)
+	head := path[:max(len(section), 1)]
+	var heads []int
+	for i, p := range places {
+		if slices.Equal(p.key, head) {
+			heads = append(heads, i)
+		}
+	}
+	if index < len(heads) {
+		places = places[heads[index]:]
+	}
+	for _, p := range places {
+		if slices.Equal(p.key, path) {
+			return p.line
+		}
+	}
+	for _, p := range places { // a section without a head, as in "server.number = 7"
+		if p.key[0] == path[0] {
+			return p.line
+		}
+	}
+	return 0
+}
+
+// places finds where the keys of a text are, which the library does not tell.
+// It reads the text statement by statement: a statement is the smallest
+// number of whole lines that is TOML by itself.
+func places(text string) []place {
+	var all []place
+	var section toml.Key
+	start := 0 // of the statement, as an index into lines
+	lines := strings.SplitAfter(text, "\n")
+	for i := range lines {
+		statement := strings.Join(lines[start:i+1], "")
+		var values map[string]any
+		md, err := toml.Decode(statement, &values)
+		if err != nil {
+			continue
+		}
+		head := strings.HasPrefix(strings.TrimSpace(statement), "[")
+		for _, key := range md.Keys() {
+			if head {
+				section = key
+			} else {
+				key = slices.Concat(section, key)
+			}
+			all = append(all, place{key, start + 1})
+		}
+		start = i + 1
+	}
+	return all
+}
+
+// Error is a problem with the text of a file.
+type Error struct {
+	File    string
+	Line    int    // 0 if it is about something that is not there
+	Key     string // such as "server.number"; empty if the text is not TOML
+	Problem string // what is wrong, and what would be right
+}
+
+func (e *Error) Error() string {
+	place := e.File
+	if e.Line > 0 {
+		place += ":" + strconv.Itoa(e.Line)
+	}
+	return place + ": " + strings.TrimPrefix(e.Key+" "+e.Problem, " ")
+}

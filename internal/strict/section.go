@@ -1,0 +1,244 @@
+package strict
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"mergesafe/internal/nearest"
+)
+
+// Section is one table of the file while it is read: reading a key makes it
+// known. A key that is not there, or has a problem, is read as the zero value.
+type Section struct {
+	doc    *document
+	name   string // empty for the whole file
+	index  int    // which of several of the same name, from 0
+	values map[string]any
+	known  []string
+
+	missing []*Error // see Lacks
+}
+
+// Section lets read read the section [name], if there is one.
+func (s *Section) Section(name string, read func(*Section)) {
+	if _, several := s.values[name].([]map[string]any); several {
+		s.Know(name)
+		s.Problem(name, "can be there only once: want [%s], not [[%[1]s]]", name)
+	} else if values, ok := value[map[string]any](s, name, "a section ["+name+"]"); ok {
+		s.below(name, 0, values, read)
+	}
+}
+
+// Sections lets read read each of the sections [[name]].
+func (s *Section) Sections(name string, read func(*Section)) {
+	brackets := "[[" + s.path(name) + "]]"
+	if _, one := s.values[name].(map[string]any); one {
+		s.Know(name)
+		s.Problem(name, "can be there several times: want %s, with two brackets", brackets)
+		return
+	}
+	all, _ := value[[]map[string]any](s, name, "sections "+brackets)
+	for i, values := range all {
+		s.below(name, i, values, read)
+	}
+}
+
+func (s *Section) below(name string, index int, values map[string]any, read func(*Section)) {
+	b := &Section{doc: s.doc, name: s.path(name), index: index, values: values}
+	read(b)
+	b.end()
+}
+
+// Know makes keys known without reading them.
+func (s *Section) Know(keys ...string) {
+	for _, key := range keys {
+		if !slices.Contains(s.known, key) {
+			s.known = append(s.known, key)
+		}
+	}
+}
+
+// Has reports whether the section has the key.
+func (s *Section) Has(key string) bool {
+	_, ok := s.values[key]
+	return ok
+}
+
+// value reads a key that must be of type T. It returns false if the key is not
+// there or has a problem.
+func value[T any](s *Section, key, want string) (v T, ok bool) {
+	s.Know(key)
+	switch given := s.values[key].(type) {
+	case nil:
+	case T:
+		return given, true
+	default:
+		s.Problem(key, "is %s: want %s", kind(given), want)
+	}
+	return v, false
+}
+
+// Text reads a key that must be a string that check accepts. What check returns
+// is the problem; it may quote the value only if that cannot be secret.
+func (s *Section) Text(key string, check func(string) string) string {
+	text, ok := value[string](s, key, "text in quotes")
+	if ok && s.refused(key, check(text)) {
+		return ""
+	}
+	return text
+}
+
+func (s *Section) refused(key, problem string) bool {
+	if problem != "" {
+		s.Problem(key, "%s", problem)
+	}
+	return problem != ""
+}
+
+// Integer reads a key that must be an integer from lowest to highest.
+func (s *Section) Integer(key string, lowest, highest int64) int64 {
+	n, ok := value[int64](s, key, fmt.Sprintf("an integer from %d to %d", lowest, highest))
+	if ok && (n < lowest || n > highest) {
+		s.Problem(key, "%d is out of range: want %d to %d", n, lowest, highest)
+		return 0
+	}
+	return n
+}
+
+// Boolean reads a key that must be true or false.
+func (s *Section) Boolean(key string) bool {
+	b, _ := value[bool](s, key, "true or false")
+	return b
+}
+
+// Texts reads a key that must be a list of strings that check accepts, as in
+// [Section.Text].
+func (s *Section) Texts(key string, check func(string) string) (texts []string) {
+	want := fmt.Sprintf(`a list of texts, such as %s = ["a", "b"]`, key)
+	list, ok := value[[]any](s, key, want)
+	if ok && len(list) == 0 {
+		s.Problem(key, "is empty: want at least one text, or no such key")
+	}
+	for _, v := range list {
+		text, ok := v.(string)
+		if !ok {
+			s.Problem(key, "has %s in it: want %s", kind(v), want)
+			return nil
+		}
+		if s.refused(key, check(text)) {
+			return nil
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// end reports the keys that were not read, or else those that Lacks named.
+func (s *Section) end() {
+	var unknown []*Error
+	for key := range s.values {
+		if slices.Contains(s.known, key) {
+			continue
+		}
+		shown := key
+		if !bareKey.MatchString(key) {
+			shown = "with special characters"
+		}
+		place := "the file has"
+		if s.name != "" {
+			place = "[" + s.name + "] has"
+		}
+		unknown = append(unknown, &Error{File: s.doc.file, Line: s.Line(key),
+			Problem: fmt.Sprintf("unknown key %s%s: %s %s", shown, nearest.Hint(shown, s.known), place, strings.Join(s.known, ", "))})
+	}
+	if len(unknown) == 0 {
+		unknown = s.missing
+	}
+	s.doc.problems = append(s.doc.problems, unknown...)
+}
+
+// bareKey is what may be shown of a key: one in quotes may be a secret.
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
+
+// Problem reports what is wrong with a key, and what would be right.
+func (s *Section) Problem(key, format string, args ...any) {
+	s.doc.problems = append(s.doc.problems, s.about(key, format, args))
+}
+
+// Lacks reports that a key is missing, and what it would be. It counts only if
+// no key of the section is unknown: that is probably the missing one.
+func (s *Section) Lacks(key, format string, args ...any) {
+	s.missing = append(s.missing, s.about(key, "is missing: "+format, args))
+}
+
+func (s *Section) about(key, format string, args []any) *Error {
+	e := s.At(key)
+	e.Problem = fmt.Sprintf(format, args...)
+	return &e
+}
+
+// At returns an error about a key that does not say yet what the problem is.
+func (s *Section) At(key string) Error {
+	return Error{File: s.doc.file, Line: s.Line(key), Key: s.path(key)}
+}
+
+// Line returns the line of a key, or of the section if it lacks the key.
+func (s *Section) Line(key string) int {
+	switch {
+	case s.name == "":
+		return s.doc.line(0, nil, key)
+	case !s.Has(key):
+		return s.doc.line(s.index, strings.Split(s.name, "."))
+	default:
+		return s.doc.line(s.index, strings.Split(s.name, "."), key)
+	}
+}
+
+func (s *Section) path(key string) string {
+	if s.name == "" {
+		return key
+	}
+	return s.name + "." + key
+}
+
+// kind names the type of a value of TOML.
+func kind(v any) string {
+	switch v.(type) {
+	case string:
+		return "text"
+	case int64:
+		return "an integer"
+	case float64:
+		return "a number with a fraction"
+	case bool:
+		return "true or false"
+	case time.Time:
+		return "a date"
+	case map[string]any:
+		return "a section"
+	case []map[string]any:
+		return "a list of sections"
+	default:
+		return "a list"
+	}
+}
+
+const maxLabel = 64 // characters
+
+// Label is a check for [Section.Text]: a name that is shown to people.
+func Label(s string) string {
+	switch n := utf8.RuneCountInString(s); {
+	case n == 0:
+		return "is empty: want a name, or no such key"
+	case n > maxLabel:
+		return fmt.Sprintf("has %d characters: want at most %d", n, maxLabel)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return "has a control character in it: want a plain name"
+	}
+	return ""
+}

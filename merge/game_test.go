@@ -1,0 +1,36 @@
+package merge_test
+
+import (
+	"fmt"
+
+	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
+)
+
+// game is a database of a game that knows nothing of gameid: numbers that the
+// database counts up, and next to nothing declared.
+func game(name string, first, players int) *mergetest.Database {
+	number := func(name string) merge.Column { return merge.Column{Name: name, Type: "INT", Kind: merge.KindInteger} }
+	text := func(name string) merge.Column {
+		return merge.Column{Name: name, Type: "VARCHAR(16)", Kind: merge.KindText, Collation: mergetest.NoCase}
+	}
+	db := &mergetest.Database{Label: name, Rows: make(map[string][]mergetest.Row)}
+	db.Schema = merge.Catalog{Engine: "memory", Now: now, Tables: []merge.Table{
+		{
+			Name: "characters", Primary: []string{"guid"},
+			Columns:       []merge.Column{number("guid"), text("name"), text("account"), number("guild_id")},
+			AutoIncrement: &merge.AutoIncrement{Column: "guid", Next: uint64(first + players), Max: 1000},
+		},
+		{Name: "guild", Primary: []string{"id"}, Columns: []merge.Column{number("id"), text("name"), number("leader")}},
+		{Name: "pets", Columns: []merge.Column{number("owner"), text("name")}},
+	}}
+	for n := range players {
+		db.Rows["characters"] = append(db.Rows["characters"], mergetest.Row{
+			"guid": int64(first + n), "name": fmt.Sprintf("%s-%d", name, n), "account": fmt.Sprintf("acc-%s-%d", name, n/2), "guild_id": int64(0),
+		})
+		db.Rows["pets"] = append(db.Rows["pets"], mergetest.Row{"owner": int64(first + n), "name": "Rex"})
+	}
+	db.Rows["guild"] = []mergetest.Row{{"id": int64(first), "name": "Guild of " + name, "leader": int64(first)}}
+	db.Rows["characters"][0]["guild_id"] = int64(first)
+	return db
+}

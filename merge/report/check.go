@@ -1,0 +1,234 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+)
+
+//go:embed check.html
+var checkPage string
+
+// Check is the report of a check, arranged for reading.
+type Check struct {
+	page
+	Report   *merge.Report
+	Merged   []string // the databases other than the target
+	Says     sentence
+	Failed   []finding // with those not verified that count as failed
+	Unsure   []finding
+	Allowed  []finding // by the operator
+	Passed   []passed
+	Steps    []step // those of failed results first
+	Gaps     []gap  // by reason and database
+	Reasons  []gap  // by reason
+	Tables   []table
+	Keys     []keys
+	Timeline *timeline
+}
+
+// NewCheck arranges a report.
+func NewCheck(r *merge.Report) *Check {
+	c := &Check{
+		page:     page{Word: string(r.Verdict), Color: r.Verdict, Target: r.Target},
+		Report:   r,
+		Passed:   passes(r.Results),
+		Gaps:     gaps(r.Results, func(g merge.Gap) merge.Gap { return g }),
+		Reasons:  gaps(r.Results, func(g merge.Gap) merge.Gap { return merge.Gap{Reason: g.Reason} }),
+		Tables:   tables(r),
+		Keys:     keyRanges(r),
+		Timeline: newTimeline(r),
+	}
+	for _, s := range r.Sources {
+		if s.Name != r.Target {
+			c.Merged = append(c.Merged, s.Name)
+		}
+	}
+	if r.Incomplete != "" {
+		c.Word, c.Color = "INCOMPLETE", ""
+	}
+	c.Headline = into(c.Merged, r.Target)
+	c.Title = c.Word + ": " + c.Headline
+	passed := c.sort()
+	c.Says = c.sentence()
+	c.Steps = steps(c.Failed, c.Unsure)
+	c.Counts = []count{{len(c.Failed), "failed", "failed"}, {len(c.Unsure), "not verified", "gaps"}}
+	if len(c.Allowed) > 0 {
+		c.Counts = append(c.Counts, count{len(c.Allowed), "allowed by the operator", "allowed"})
+	}
+	c.Counts = append(c.Counts, count{passed, "passed", "passed"})
+	return c
+}
+
+// sort divides the results into lists, and returns how many passed.
+func (c *Check) sort() (passed int) {
+	codes := codes()
+	for _, r := range c.Report.Results {
+		list := &c.Unsure
+		switch {
+		case r.Verdict == merge.Pass:
+			passed++
+			continue
+		case r.CountsAs == merge.Pass:
+			list = &c.Allowed
+		case counted(r) == merge.Fail:
+			list = &c.Failed
+		}
+		*list = append(*list, newFinding(r, codes[r.Code].Meaning))
+	}
+	return passed
+}
+
+// WriteHTML writes the report as a page. It returns the error of w.
+func (c *Check) WriteHTML(w io.Writer) error { return c.write(w, checkPage, c, c.Report) }
+
+// WriteJSON writes the report as it is. It returns the error of w.
+func (c *Check) WriteJSON(w io.Writer) error { return writeReport(w, c.Report) }
+
+func writeReport(w io.Writer, report any) error {
+	if err := writeJSON(w, report, true); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// steps lists what to do about findings, each step once.
+func steps(lists ...[]finding) (all []step) {
+	for _, r := range slices.Concat(lists...) {
+		for _, text := range r.Next {
+			i := slices.IndexFunc(all, func(s step) bool { return s.Text == text })
+			if i < 0 {
+				i = len(all)
+				all = append(all, step{Text: text})
+			}
+			if !slices.Contains(all[i].Codes, r.Code) {
+				all[i].Codes = append(all[i].Codes, r.Code)
+			}
+		}
+	}
+	return all
+}
+
+// gap is a reason why something was not verified, with all results that name it.
+type gap struct {
+	merge.Gap
+	Sources []string // the databases that have it
+	Results []merge.Result
+}
+
+// gaps groups gaps by key, since one missing registry concerns many checks.
+// Results that the operator allows are left out.
+func gaps(results []merge.Result, key func(merge.Gap) merge.Gap) (all []gap) {
+	places := make(map[merge.Gap]int)
+	for _, r := range results {
+		if r.CountsAs == merge.Pass {
+			continue
+		}
+		for n, g := range r.Gaps {
+			i, known := places[key(g)]
+			if !known {
+				i = len(all)
+				places[key(g)] = i
+				all = append(all, gap{Gap: key(g)})
+			}
+			if !slices.ContainsFunc(r.Gaps[:n], func(other merge.Gap) bool { return key(other) == key(g) }) {
+				all[i].Results = append(all[i].Results, r)
+			}
+			if g.Source != "" && !slices.Contains(all[i].Sources, g.Source) {
+				all[i].Sources = append(all[i].Sources, g.Source)
+			}
+		}
+	}
+	return all
+}
+
+// passed sums up the results of one code that passed.
+type passed struct {
+	Code, Meaning string
+	Read          int64
+	Tables        int
+	Places        []string
+}
+
+// passes keeps the order of the results, which is the order of the codes.
+func passes(results []merge.Result) (all []passed) {
+	codes := codes()
+	tables := make(map[[2]string]bool)
+	for _, r := range results {
+		if r.Verdict != merge.Pass {
+			continue
+		}
+		i := slices.IndexFunc(all, func(p passed) bool { return p.Code == r.Code })
+		if i < 0 {
+			i = len(all)
+			all = append(all, passed{Code: r.Code, Meaning: codes[r.Code].Meaning})
+		}
+		p := &all[i]
+		p.Read += r.Read
+		if place := where(r); place != "" {
+			p.Places = append(p.Places, place)
+		}
+		if in := [2]string{r.Code, r.Table}; r.Table != "" && !tables[in] {
+			tables[in] = true
+			p.Tables++
+		}
+	}
+	return all
+}
+
+// sentence is the verdict of a check in words, around the names of the databases.
+type sentence struct {
+	before, after string
+	figures       string // in place of after, with numbers
+}
+
+// Before and After stand around the names on a page.
+func (s sentence) Before() string {
+	first := []rune(s.before)
+	first[0] = unicode.ToUpper(first[0])
+	return string(first)
+}
+
+func (s sentence) After() string { return s.after + "." }
+
+func (c *Check) sentence() sentence {
+	number := func(of []finding) string { return printable.Number(int64(len(of))) }
+	r := c.Report
+	results, allowed := int64(len(r.Results)), int64(len(c.Allowed))
+	checks := printable.Count(results, "check", "checks")
+	if r.Incomplete != "" {
+		s := fmt.Sprintf(": %s. %s came to an end", r.Incomplete, checks)
+		if len(c.Failed) > 0 {
+			s += ", and " + number(c.Failed) + " of them failed"
+		}
+		return sentence{"no verdict on merging", "", s + "; the rest is unknown"}
+	}
+	var s sentence
+	switch r.Verdict {
+	case merge.Pass:
+		s = sentence{"nothing stands against merging", "", ": " + printable.Count(results-allowed, "check", "checks") + " passed"}
+	case merge.Fail:
+		s = sentence{"merging", " is not safe", fmt.Sprintf(" is not safe: %s of %s failed", number(c.Failed), checks)}
+		if len(c.Unsure) > 0 {
+			s.figures += fmt.Sprintf(", %s could not look at everything", number(c.Unsure))
+		}
+	default:
+		s = sentence{"nothing was found against merging", ", but not everything could be looked at",
+			fmt.Sprintf(", but %s of %s could not look at everything", number(c.Unsure), checks)}
+	}
+	if allowed > 0 {
+		s.figures += "; " + printable.Count(allowed, "result is", "results are") + " allowed by the operator"
+	}
+	return s
+}
+
+// into is, for example, "s2, s3 into s1".
+func into(merged []string, target string) string {
+	return strings.Join(merged, ", ") + " into " + target
+}

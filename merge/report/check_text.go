@@ -1,0 +1,220 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/columns"
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+)
+
+// Limits of the text, so that it stays readable. The JSON form has everything.
+const (
+	textFailures  = 12 // failed results
+	textSampled   = 3  // of these, the ones that are shown with samples
+	textSamples   = 2  // of one result
+	textServers   = 4  // servers of a source, if there are no more than textSources
+	textSources   = 4
+	textReasons   = 6 // for NOT VERIFIED
+	textNext      = 8 // next steps
+	textProposals = 6
+	textCell      = 24 // columns of one value
+	textNames     = 3  // databases in a sentence
+)
+
+// WriteText writes the report as text: the verdict, the sources, the failed
+// results (the most serious with samples side by side), the reasons for NOT
+// VERIFIED, what passed, the next steps, and config to paste. It returns the
+// error of w.
+func (c *Check) WriteText(w io.Writer, o TextOptions) error {
+	t := newText(o)
+	t.verdict(c)
+	t.sources(c.Report)
+	t.failures(c.Failed)
+	t.gaps(c.Reasons)
+	t.allowed(c.Allowed)
+	t.passed(c.Passed)
+	t.next(c.Steps)
+	t.proposals(c.Report.Proposals)
+	return t.to(w)
+}
+
+func (t *text) verdict(c *Check) {
+	names := printable.List(c.Merged, ", ", textNames) + " into " + c.Target
+	if len(c.Report.Only) > 0 {
+		names += ", as far as it was checked again"
+	}
+	s := c.Says.before + " " + names + c.Says.figures
+	t.wrapped(0, c.Word+"  ", s)
+	if c.Report.Incomplete != "" {
+		return
+	}
+	// It is marked when it is wrapped, for colours have no width.
+	rest := strings.TrimPrefix(t.String(), c.Word)
+	t.Reset()
+	t.WriteString(t.mark(c.Report.Verdict) + rest)
+}
+
+func (t *text) sources(r *merge.Report) {
+	t.WriteString("\n")
+	var rows [][]string
+	for _, s := range r.Sources {
+		role := ""
+		if s.Name == r.Target {
+			role = "target"
+		}
+		rows = append(rows, []string{printable.Text(s.Name), role, printable.Text(s.Engine),
+			printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")})
+	}
+	for i, line := range columns.Lines(rows) {
+		t.line(2, line)
+		servers := r.Sources[i].Servers
+		shown := min(textServers, len(servers))
+		if len(r.Sources) > textSources {
+			shown = 0
+		}
+		for _, server := range servers[:shown] {
+			t.line(6, serverText(server))
+		}
+		if n := len(servers) - shown; n > 0 {
+			t.line(6, "and "+printable.Count(int64(n), "more server", "more servers"))
+		}
+	}
+	t.wrapped(2, "", "read from "+printable.Time(r.Started)+" to "+printable.Time(r.Finished))
+}
+
+func serverText(s merge.ServerSummary) string {
+	_, words := standing(s)
+	text := fmt.Sprintf("server %d%s%s: %s", s.Server, named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
+	if s.IDs > 0 {
+		text += " from " + printable.Time(s.Oldest) + " to " + printable.Time(s.Newest)
+	}
+	return text
+}
+
+func title(r merge.Result) string { return strings.TrimRight(r.Code+"  "+r.Table+"  "+r.Subject, " ") }
+
+func (t *text) failures(all []finding) {
+	var failed []merge.Result
+	var alike []string
+	for _, f := range all {
+		switch {
+		case !f.Alike:
+			failed = append(failed, f.Result)
+		case !slices.Contains(alike, f.Table):
+			alike = append(alike, f.Table)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	t.heading(merge.Fail, "the gravest first")
+	t.some(len(failed), textFailures, inJSON, func(i int) {
+		result := failed[i]
+		message := result.Message
+		if result.Verdict == merge.NotVerified {
+			message = "not verified, which counts as failed: " + result.Gaps[0].Reason
+		}
+		samples := result.Samples[:min(textSamples, len(result.Samples))]
+		if i >= textSampled {
+			samples = nil
+		}
+		if n := int64(len(samples)); n > 0 {
+			message += fmt.Sprintf(" (%s of %s shown)", printable.Number(n), printable.Number(result.Count))
+		}
+		t.wrapped(2, "", title(result)+": "+message)
+		t.samples(samples)
+	})
+	if n := int64(len(alike)); n > 0 {
+		t.wrapped(2, "", printable.Count(n, "table has", "tables have")+" the same keys in every database, and rows that look alike; the game's own data? "+
+			strings.Join(alike, ", "))
+	}
+}
+
+// gaps writes the reasons for NOT VERIFIED.
+func (t *text) gaps(reasons []gap) {
+	if len(reasons) == 0 {
+		return
+	}
+	t.heading(merge.NotVerified, printable.Count(int64(len(reasons)), "reason", "reasons"))
+	rest := func(n int64) string {
+		return printable.Count(n, "more reason", "more reasons") + " in the JSON form of this report"
+	}
+	t.some(len(reasons), textReasons, rest, func(i int) {
+		first := reasons[i].Reason
+		if of := reasons[i].Sources; len(of) > 0 {
+			first = printable.List(of, ", ", textNames) + ": " + first
+		}
+		t.wrapped(2, "", first)
+		t.wrapped(6, "", strings.Join(byCode(reasons[i].Results, where, placesOf), ", "))
+	})
+}
+
+// placesOf writes a few places in full, and of many their number.
+func placesOf(all []string) string {
+	if len(all) > 3 {
+		return fmt.Sprintf(" (%d places)", len(all))
+	}
+	return " (" + strings.Join(all, ", ") + ")"
+}
+
+// allowed writes the results that do not count because the operator allows them.
+func (t *text) allowed(all []finding) {
+	if len(all) == 0 {
+		return
+	}
+	t.WriteString("\nALLOWED  by the operator, and so not counted\n")
+	t.some(len(all), textFailures, inJSON, func(i int) {
+		f, what := all[i], all[i].Message
+		if f.Verdict == merge.NotVerified {
+			what = f.Gaps[0].Reason
+		}
+		t.wrapped(2, "", string(f.Verdict)+"  "+title(f.Result)+": "+what)
+	})
+}
+
+// passed writes one entry for every code of which something passed.
+func (t *text) passed(all []passed) {
+	if len(all) == 0 {
+		return
+	}
+	t.heading(merge.Pass, "looked at in full")
+	var entries []string
+	for _, p := range all {
+		what := ""
+		if p.Tables > 0 {
+			what = printable.Count(int64(p.Tables), "table", "tables") + ", "
+		}
+		entries = append(entries, columns.Pad(p.Code, 20)+what+printable.Number(p.Read)+" read")
+	}
+	t.downwards(2, entries)
+}
+
+func (t *text) next(steps []step) {
+	if len(steps) == 0 {
+		return
+	}
+	t.WriteString("\nNext steps\n")
+	t.some(len(steps), textNext, inJSON, func(i int) {
+		t.wrapped(2, fmt.Sprintf("%d. ", i+1), strings.Join(steps[i].Codes, ", ")+": "+steps[i].Text)
+	})
+}
+
+// proposals writes config to paste.
+func (t *text) proposals(all []merge.Proposal) {
+	if len(all) == 0 {
+		return
+	}
+	t.WriteString("\nNot declared in the schema, but likely: judge, and paste into config.toml to have it checked\n")
+	rest := func(n int64) string {
+		t.WriteString("\n")
+		return inJSON(n)
+	}
+	t.some(len(all), textProposals, rest, func(i int) {
+		t.WriteString("\n")
+		t.lines(2, strings.Split(strings.TrimSuffix(all[i].TOML(), "\n"), "\n"))
+	})
+}

@@ -1,0 +1,34 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+)
+
+// earlyLines limits the results and the databases of an early report.
+const earlyLines = 8
+
+// WriteEarly writes a few lines about a report that is made before the keys are
+// read. It returns the error of w.
+func (c *Check) WriteEarly(w io.Writer) error {
+	t := newText(TextOptions{})
+	number := func(n int) string { return printable.Number(int64(n)) }
+	t.line(0, fmt.Sprintf("Before the keys are read, no verdict yet: of %s %s failed, %s not verified",
+		printable.Count(int64(len(c.Report.Results)), "check", "checks"), number(len(c.Failed)), number(len(c.Unsure))))
+	open, sources := slices.Concat(c.Failed, c.Unsure), c.Report.Sources
+	t.some(len(open), earlyLines, andMore, func(i int) {
+		f := open[i]
+		what := strings.Join(strings.Fields(f.Code+" "+f.Table+" "+f.Subject), " ")
+		t.line(2, fmt.Sprintf("%s  %s: %s", counted(f.Result), what, f.Message))
+	})
+	rest := func(n int64) string { return printable.Count(n, "more database", "more databases") }
+	t.some(len(sources), earlyLines, rest, func(i int) {
+		s := sources[i]
+		t.line(2, fmt.Sprintf("%s  %s in %s", s.Name, printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")))
+	})
+	return t.to(w)
+}

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+)
+
+func early(t *testing.T, r *merge.Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := NewCheck(r).WriteEarly(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// known is what is found before the keys are read.
+var known = &merge.Report{
+	Incomplete: "the keys are not yet read",
+	Sources: []merge.Summary{
+		{Name: "s1", Tables: []merge.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
+		{Name: "s2", Tables: []merge.TableSummary{{Table: "items", Rows: 1}}},
+	},
+	Results: []merge.Result{
+		{Code: merge.CodeColumnOpaque, Table: "mail", Subject: "body\x1b[2J", Verdict: merge.NotVerified, Message: "may hold IDs"},
+		{Code: merge.CodeServerConflict, Verdict: merge.Fail, Message: "server 1 in s1, s2"},
+		{Code: merge.CodeTableSkipped, Table: "log", Verdict: merge.NotVerified, CountsAs: merge.Pass, Message: "was not read"},
+		{Code: merge.CodeSchemaVersion, Verdict: merge.Pass},
+	},
+}
+
+const knownText = `Before the keys are read, no verdict yet: of 4 checks 1 failed, 1 not verified
+  FAIL  server-conflict: server 1 in s1, s2
+  NOT VERIFIED  column-opaque mail body\x1b[2J: may hold IDs
+  s1  1,234 rows in 2 tables
+  s2  1 row in 1 table
+`
+
+func TestEarly(t *testing.T) {
+	if diff := cmp.Diff(knownText, early(t, known)); diff != "" {
+		t.Error(diff)
+	}
+	many := &merge.Report{}
+	for range 20 {
+		many.Results = append(many.Results, merge.Result{Code: "x", Verdict: merge.Fail})
+		many.Sources = append(many.Sources, merge.Summary{Name: "s"})
+	}
+	got := early(t, many)
+	if n := strings.Count(got, "\n"); n != 1+2*(earlyLines+1) || !strings.Contains(got, "and 12 more\n") || !strings.Contains(got, "and 12 more databases\n") {
+		t.Errorf("%d lines:\n%s", n, got)
+	}
+}

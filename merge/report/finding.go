@@ -1,0 +1,94 @@
+package report
+
+import (
+	"slices"
+
+	"mergesafe/merge"
+)
+
+// finding is a result that did not pass.
+type finding struct {
+	merge.Result
+	Meaning string
+	Samples []sample // in place of the rows of the result
+}
+
+// sample is a conflict with its rows side by side, a grid for each table that
+// they are from.
+type sample struct {
+	Key     string
+	Grids   []grid
+	Omitted int64
+}
+
+// grid has a row for every column of a table, so that what differs stands out
+// and many columns fit a narrow screen.
+type grid struct {
+	Table   string // if it is not the result's
+	Sources []string
+	Lines   []gridLine
+}
+
+type gridLine struct {
+	Column  string
+	Differs bool
+	Cells   []cell
+}
+
+// cell is one value. Missing ones belong to a column that the row has not.
+type cell struct {
+	Text          string
+	Null, Missing bool
+}
+
+func newFinding(r merge.Result, meaning string) finding {
+	f := finding{Result: r, Meaning: meaning}
+	for _, s := range r.Samples {
+		f.Samples = append(f.Samples, newSample(s))
+	}
+	return f
+}
+
+func newSample(s merge.Sample) sample {
+	var tables []string
+	rows := make(map[string][]merge.SampleRow)
+	for _, row := range s.Rows {
+		if rows[row.Table] == nil {
+			tables = append(tables, row.Table)
+		}
+		rows[row.Table] = append(rows[row.Table], row)
+	}
+	out := sample{Key: s.Key, Omitted: s.Omitted}
+	for _, name := range tables {
+		out.Grids = append(out.Grids, newGrid(name, rows[name]))
+	}
+	return out
+}
+
+func newGrid(name string, rows []merge.SampleRow) grid {
+	g := grid{Table: name}
+	var columns []string
+	for _, row := range rows {
+		g.Sources = append(g.Sources, row.Source)
+		for _, f := range row.Fields {
+			if !slices.Contains(columns, f.Column) {
+				columns = append(columns, f.Column)
+			}
+		}
+	}
+	for _, column := range columns {
+		line := gridLine{Column: column}
+		for _, row := range rows {
+			c := cell{Missing: true}
+			for _, f := range row.Fields {
+				if f.Column == column {
+					c = cell{Text: f.Value, Null: f.Null}
+				}
+			}
+			line.Differs = line.Differs || len(line.Cells) > 0 && c != line.Cells[0]
+			line.Cells = append(line.Cells, c)
+		}
+		g.Lines = append(g.Lines, line)
+	}
+	return g
+}

@@ -1,0 +1,417 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+)
+
+// payload would run or load something, or hide what stands beside it, if it
+// ever were taken for more than text.
+const payload = `"'><script>pwned=1</script></title></style><img src=x onerror="pwned=2"><svg onload=pwned=3>--></script><!--{{.}}` + "\u202e\x1b[2J\x00\u2028"
+
+// hostile is a report in which every text is the payload, and every list has
+// something in it.
+func hostile() *merge.Report {
+	r := new(merge.Report)
+	fill(reflect.ValueOf(r).Elem())
+	for _, v := range []struct{ verdict, countsAs merge.Verdict }{{merge.Fail, merge.Pass}, {merge.NotVerified, ""}, {merge.Pass, ""}} {
+		more := r.Results[0]
+		more.Code, more.Verdict, more.CountsAs = merge.CodeKeyCollision, v.verdict, v.countsAs
+		r.Results = append(r.Results, more)
+	}
+	return r
+}
+
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(payload)
+		if v.Type() == reflect.TypeFor[merge.Verdict]() {
+			v.SetString(string(merge.Fail))
+		}
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1234567)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	}
+}
+
+func write(t *testing.T, r *merge.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := NewCheck(r).WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// No text of a report is ever taken for markup. The browser's own opinion is
+// in TestBrowser.
+func TestHostileTexts(t *testing.T) {
+	ended := hostileOutcome()
+	ended.Ending = payload
+	for name, html := range map[string]string{
+		"report": write(t, hostile()), "matrix": writeMatrix(t, hostileMatrix()), "outcome": writeOutcome(t, hostileOutcome()), "ending": writeOutcome(t, ended),
+	} {
+		t.Run(name, func(t *testing.T) { harmless(t, html) })
+	}
+}
+
+func harmless(t *testing.T, html string) {
+	if got := strings.Count(html, "<script"); got != 1 {
+		t.Errorf("%d scripts, want only the report itself", got)
+	}
+	html, _, _ = strings.Cut(html, before) // inside of it are data that nobody sees
+	for _, no := range []string{"<img", "onload=pwned=3>", "<!--", "\u202e", "\x1b", "\x00"} {
+		if at := strings.Index(html, no); at >= 0 {
+			t.Errorf("%q is in the document: ...%q...", no, html[max(0, at-60):min(len(html), at+60)])
+		}
+	}
+	if !strings.Contains(html, `<span class="escape">\u202e\x1b</span>[2J<span class="escape">\x00\u2028</span>`) {
+		t.Error("what cannot be seen is not shown as an escape")
+	}
+}
+
+func writeMatrix(t *testing.T, m *merge.MatrixReport) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := NewMatrix(m).WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func hostileMatrix() *merge.MatrixReport {
+	m := new(merge.MatrixReport)
+	fill(reflect.ValueOf(m).Elem())
+	return m
+}
+
+// sampleMatrix is of three databases: one pair can be merged, one cannot, and
+// nothing is known of the third.
+func sampleMatrix() *merge.MatrixReport {
+	m := &merge.MatrixReport{Version: merge.ReportVersion, Incomplete: "interrupted"}
+	for _, name := range []string{"s1", "s2", "s3"} {
+		m.Sources = append(m.Sources, merge.Summary{Name: name, Engine: "sqlite 3", Tables: []merge.TableSummary{{Table: "items", Rows: 1234}}})
+	}
+	m.Pairs = []merge.Pair{
+		{Target: "s1", Source: "s2", Verdict: merge.Pass, Checks: 9},
+		{Target: "s1", Source: "s3", Verdict: merge.Fail, Checks: 9, Results: []merge.Result{
+			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Count: 4, Message: "4 keys are there more than once"}}},
+		{Target: "s2", Source: "s3"},
+	}
+	return m
+}
+
+func TestMatrix(t *testing.T) {
+	html := writeMatrix(t, sampleMatrix())
+	for _, want := range []string{
+		"<title>INCOMPLETE: 3 databases, 3 pairs</title>", "interrupted</bdi>. Pairs without a verdict",
+		"<b>1</b> can be merged", "<b>1</b> cannot", "<b>0</b> not verified", "<b>1</b> without a verdict",
+		`<td>1<td><bdi>s1</bdi><td class="unsure">·<td class="pass">✓<td class="fail"><a href="#pair2">✗</a>`,
+		`<td>3<td><bdi>s3</bdi><td class="fail"><a href="#pair2">✗</a><td class="unsure"><a href="#pair3">–</a><td class="unsure">·`,
+		`id="pair2"><summary><span class="mark fail">FAIL</span> <bdi>s3</bdi> into <bdi>s1</bdi>`, "4 keys are there more than once",
+		`<span class="mark unsure">no verdict</span> <bdi>s3</bdi> into <bdi>s2</bdi>`,
+		`<td class="n">1,234`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+	m := sampleMatrix()
+	m.Incomplete, m.Pairs = "", m.Pairs[:1]
+	if html := writeMatrix(t, m); !strings.Contains(html, "<title>PASS: ") || strings.Contains(html, `id="reasons"`) {
+		t.Error("a matrix in which all can be merged does not say so")
+	}
+	m = sampleMatrix()
+	m.Incomplete = ""
+	if html := writeMatrix(t, m); !strings.Contains(html, "<title>MATRIX: ") {
+		t.Error("a matrix in which not all can be merged has another title")
+	}
+	if doc, ok := Extract([]byte(html)); !ok || !strings.HasPrefix(string(doc), `{"version":1,"incomplete":"interrupted"`) {
+		t.Errorf("inside is %.60q", doc)
+	}
+}
+
+// Nothing in the document asks for anything outside of it.
+func TestSelfContained(t *testing.T) {
+	html := write(t, sample1()) + writeMatrix(t, sampleMatrix()) + writeOutcome(t, sampleProof())
+	if m := regexp.MustCompile(`(?i)\b(src|href|srcset|action|poster|data)="[^#"][^"]*"|url\(|@import|https?:`).FindString(html); m != "" {
+		t.Errorf("%q leads out of the document", m)
+	}
+	if strings.Count(html, `content="default-src &#39;none&#39;; style-src &#39;sha256-`) != 3 {
+		t.Error("no Content-Security-Policy")
+	}
+}
+
+// The report inside reads back as it was.
+func TestExtract(t *testing.T) {
+	for name, r := range map[string]*merge.Report{"sample": sample1(), "hostile": hostile()} {
+		doc, ok := Extract([]byte(write(t, r)))
+		if !ok {
+			t.Fatalf("%s: no report inside", name)
+		}
+		plain, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := new(merge.Report), new(merge.Report)
+		if err := errors.Join(json.Unmarshal(doc, got), json.Unmarshal(plain, want)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		}
+	}
+	for _, text := range []string{"", "{}", "<html></html>", before + "{}"} {
+		if doc, ok := Extract([]byte(text)); ok {
+			t.Errorf("%q: found %q", text, doc)
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("disk full")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestWriterError(t *testing.T) {
+	if err := NewCheck(sample1()).WriteHTML(brokenWriter{}); !errors.Is(err, errBroken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// All that a report says can be read in the document.
+func TestEverythingIsThere(t *testing.T) {
+	html := write(t, sample1())
+	for _, want := range []string{
+		"<title>FAIL: s2, s3 into s1</title>",
+		`<p class="verdict">FAIL</p>`, "<h1>Merging <bdi>s2, s3 into s1</bdi> is not safe.</h1>",
+		`<b>1</b> failed`, `<b>1</b> not verified`, `<b>2</b> passed`,
+		"do not merge; find out how", "<small><bdi>key-collision</bdi></small>",
+		"server 1 realm 1 in s1: 12,345 IDs", "server 9 in s2: 7 IDs, not in the registry", "server 4 in s2: 5 IDs, merged in",
+		"4 keys are there more than once", "1 of 4 shown", "and 3 more",
+		"<i>NULL</i>", "<i>empty</i>", "<i>–</i>",
+		"chat_log", "excluded by the operator", "<i>not read</i>",
+		"schema-table", "1,234,567",
+		"<td><bdi>items</bdi><td><bdi>s1</bdi><td><bdi>007b38970a0000010001</bdi><td><bdi>007b38970a0000010064</bdi>",
+		"they may be the game's own data", "<pre># distinct in every database\n[[check.unique]]\ntable = &#34;players&#34;\n",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+}
+
+// What the operator allows is shown as such and as what it is, and has not
+// passed; what he does not put up with has failed.
+func TestAllowed(t *testing.T) {
+	r := sample1()
+	r.Verdict = merge.Pass
+	r.Results[0].CountsAs, r.Results[3].CountsAs = merge.Pass, merge.Pass
+	html := write(t, r)
+	for _, want := range []string{
+		"<b>0</b> failed", "<b>0</b> not verified", "<b>2</b> allowed by the operator", "<b>2</b> passed",
+		"<h1>Nothing stands against merging <bdi>", `<h2>Allowed by the operator</h2>`, `<span class="mark fail">FAIL</span> <span class="mark">counts as PASS</span>`,
+		`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>`, "key-collision (allowed)", "table-skipped (allowed)",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+	if strings.Contains(html, `id="failed"`) || strings.Contains(html, `id="gaps"`) || strings.Contains(html, `id="next"`) {
+		t.Error("what is allowed stands among what is not")
+	}
+
+	r = sample1()
+	r.Results[3].CountsAs = merge.Fail
+	html = write(t, r)
+	for _, want := range []string{"<b>2</b> failed", "<b>0</b> not verified", `<span class="mark unsure">NOT VERIFIED</span> <span class="mark">counts as FAIL</span>`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+}
+
+// A report without a verdict has none in any place, and one of a part says so.
+func TestIncomplete(t *testing.T) {
+	r := sample1()
+	r.Verdict, r.Incomplete = "", "interrupted"
+	html := write(t, r)
+	for _, want := range []string{"<title>INCOMPLETE: ", `<header class="unsure">`, `<p class="verdict">INCOMPLETE</p>`, "<h1>No verdict on merging <bdi>", "interrupted</bdi>. There is no verdict"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+	r = sample1()
+	if html := write(t, r); strings.Contains(html, "about that alone") {
+		t.Error("a whole check is said to be part of one")
+	}
+	r.Only = []merge.Selection{{Code: merge.CodeKeyCollision}}
+	if html := write(t, r); !strings.Contains(html, "about that alone") {
+		t.Error("the check of a part does not say so")
+	}
+}
+
+// Values that are not alike in all rows stand out, those that are do not.
+func TestGrid(t *testing.T) {
+	rows := []merge.SampleRow{
+		{Source: "s1", Fields: []merge.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Ana"}, {Column: "mail", Null: true}}},
+		{Source: "s2", Fields: []merge.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Eva"}, {Column: "mail", Value: ""}, {Column: "new", Value: "x"}}},
+	}
+	want := grid{Sources: []string{"s1", "s2"}, Lines: []gridLine{
+		{"id", false, []cell{{Text: "1"}, {Text: "1"}}},
+		{"name", true, []cell{{Text: "Ana"}, {Text: "Eva"}}},
+		{"mail", true, []cell{{Null: true}, {Text: ""}}},
+		{"new", true, []cell{{Missing: true}, {Text: "x"}}},
+	}}
+	if diff := cmp.Diff(want, newGrid("", rows)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A table is as bad as the worst that was found in it, and one of which
+// nothing was said has not passed.
+func TestTables(t *testing.T) {
+	r := &merge.Report{
+		Sources: []merge.Summary{{Name: "s1", Tables: []merge.TableSummary{{Table: "a", Rows: 1}, {Table: "b", Rows: 2000}, {Table: "silent", Rows: 3}}}, {Name: "s2"}},
+		Results: []merge.Result{
+			{Code: "x", Table: "a", Verdict: merge.Pass}, {Code: "y", Table: "a", Verdict: merge.NotVerified},
+			{Code: "x", Table: "b", Verdict: merge.Fail}, {Code: "y", Table: "b", Verdict: merge.Pass},
+			{Code: "x", Table: "c", Verdict: merge.Pass},
+		},
+	}
+	want := []table{
+		{"b", []*int64{new(int64(2000)), nil}, merge.Fail, []string{"x"}},
+		{"a", []*int64{new(int64(1)), nil}, merge.NotVerified, []string{"y"}},
+		{"silent", []*int64{new(int64(3)), nil}, merge.NotVerified, nil},
+		{"c", []*int64{nil, nil}, merge.Pass, nil},
+	}
+	if diff := cmp.Diff(want, tables(r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
+	server := func(n int, own bool, oldest, newest, mark time.Time) merge.ServerSummary {
+		return merge.ServerSummary{Server: n, Own: own, Listed: true, IDs: 1, Oldest: oldest, Newest: newest, Mark: mark}
+	}
+	r := &merge.Report{Started: day(11), Sources: []merge.Summary{
+		{Name: "s1", Servers: []merge.ServerSummary{server(2, true, day(1), day(6), day(6)), {Server: 3}}},
+		{Name: "s2", Servers: []merge.ServerSummary{server(1, true, day(6), day(11), day(400)), server(7, false, day(2), day(300), day(1))}},
+	}}
+	tl := newTimeline(r)
+	var got []string
+	for _, b := range tl.Bars {
+		got = append(got, fmt.Sprint(b.Label, "|", b.Class, "|", b.From, "|", b.To, "|", b.Late, "|", b.Mark))
+	}
+	// From the 1st to the 12th: a day is 98 % / 11.
+	want := []string{
+		"server 1 in s2: 1 ID|own|45.55%|90.09%|false|",
+		"server 2 in s1: 1 ID|own|1.00%|45.55%|false|45.55%",
+		"server 7 in s2: 1 ID, merged in, until 2026-10-27T00:00:00.000Z|merged|9.91%|99.00%|true|1.00%",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if tl.Check != "90.09%" {
+		t.Errorf("the check is at %s", tl.Check)
+	}
+	if newTimeline(&merge.Report{}) != nil {
+		t.Error("a timeline without IDs")
+	}
+	// One moment only, and more servers than fit.
+	for n := range 100 {
+		r.Sources[0].Servers = append(r.Sources[0].Servers, server(100+n, true, day(3), day(3), day(3)))
+	}
+	if tl := newTimeline(r); len(tl.Bars) != maxBars || tl.Omitted != 43 {
+		t.Errorf("%d bars, %d omitted", len(tl.Bars), tl.Omitted)
+	}
+}
+
+// The axis has days, or times in the form of all times.
+func TestTicks(t *testing.T) {
+	first := time.Date(2026, 11, 21, 3, 9, 8, 413_000_000, time.UTC)
+	at := func(at time.Time) string { return at.Sub(first).String() }
+	for span, want := range map[time.Duration][]tick{
+		0: {{"0s", "start", "2026-11-21T03:09:08.413Z", false}, {"0s", "middle", "2026-11-21T03:09:08.413Z", true}, {"0s", "end", "2026-11-21T03:09:08.413Z", false}},
+		47 * time.Hour: {{"0s", "start", "2026-11-21T03:09:08.413Z", false}, {"23h30m0s", "middle", "2026-11-22T02:39:08.413Z", true},
+			{"47h0m0s", "end", "2026-11-23T02:09:08.413Z", false}},
+		48 * time.Hour: {{"0s", "start", "2026-11-21", false}, {"24h0m0s", "middle", "2026-11-22", false}, {"48h0m0s", "end", "2026-11-23", false}},
+	} {
+		if diff := cmp.Diff(want, ticks(first, first.Add(span), at)); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", span, diff)
+		}
+	}
+}
+
+// sample1 has something of everything.
+func sample1() *merge.Report {
+	at := func(day, hour int) time.Time { return time.Date(2026, 3, day, hour, 0, 0, 0, time.UTC) }
+	item := func(owner merge.Field) []merge.Field {
+		return []merge.Field{{Column: "id", Value: "007b38970a0000010064"}, owner, {Column: "note", Value: ""}, {Column: "title", Value: "火球术士 the long-winded"}}
+	}
+	tables := func(n int64) []merge.TableSummary {
+		return []merge.TableSummary{{Table: "items", Rows: n}, {Table: "players", Rows: n / 10}, {Table: "guild_members", Rows: 12}}
+	}
+	first := tables(1234567)
+	first[0].First, first[0].Last = "007b38970a0000010001", "007b38970a0000010064"
+	return &merge.Report{
+		Version: merge.ReportVersion, Verdict: merge.Fail, Target: "s1",
+		Proposals: []merge.Proposal{{Unique: &merge.DeclaredUnique{Table: "players", Columns: []string{"name"}}, Evidence: "distinct in every database"}},
+		Started:   at(20, 3), Finished: at(20, 4),
+		Sources: []merge.Summary{
+			{Name: "s1", Engine: "mariadb 10.11.19", Tables: first, Servers: []merge.ServerSummary{
+				{Server: 1, Name: "realm 1", Own: true, Listed: true, IDs: 12345, Oldest: at(1, 0), Newest: at(19, 0), Mark: at(19, 1)}}},
+			{Name: "s2", Engine: "mariadb 10.11.19", Tables: tables(98765), Servers: []merge.ServerSummary{
+				{Server: 2, Name: "realm 2", Own: true, Listed: true, IDs: 2345, Oldest: at(5, 0), Newest: at(20, 2), Mark: at(20, 3)},
+				{Server: 4, Listed: true, IDs: 5, Oldest: at(2, 0), Newest: at(3, 0), Mark: at(6, 0)},
+				{Server: 9, IDs: 7, Oldest: at(12, 0), Newest: at(31, 0)}}},
+			{Name: "s3", Engine: "mariadb 10.11.19", Tables: tables(555), Servers: []merge.ServerSummary{
+				{Server: 3, Name: "realm 3", Own: true, Listed: true, IDs: 555, Oldest: at(10, 0), Newest: at(20, 1), Mark: at(20, 1)}}},
+		},
+		Results: []merge.Result{
+			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Read: 1333887, Count: 4, Rows: 8, Alike: true,
+				Message: "4 keys are there more than once, in 8 rows",
+				Samples: []merge.Sample{{Key: "007b38970a0000010064", Omitted: 3, Rows: []merge.SampleRow{
+					{Source: "s1", Fields: item(merge.Field{Column: "owner", Value: "007b387ea00000010000"})},
+					{Source: "s2", Fields: item(merge.Field{Column: "owner", Null: true})},
+					{Source: "s3", Table: "players", Fields: []merge.Field{{Column: "id", Value: "007b387ea00000010000"}, {Column: "name", Value: "Aria"}}},
+					{Source: "s2", Table: "players", Fields: []merge.Field{{Column: "id", Value: "007b387ea00000010001"}, {Column: "level", Value: "9"}}},
+				}}},
+				Next: []string{"no two servers make the same ID: look at server-conflict and world-cloned first", "do not merge; find out how the same key came to be in both databases"}},
+			{Code: merge.CodeSchemaTable, Table: "items", Verdict: merge.Pass, Read: 3, Message: "in every database"},
+			{Code: merge.CodeSchemaTable, Table: "players", Verdict: merge.Pass, Read: 3, Message: "in every database"},
+			{Code: merge.CodeTableSkipped, Table: "chat_log", Verdict: merge.NotVerified, Message: "was not read",
+				Gaps: []merge.Gap{{Source: "s2", Reason: "excluded by the operator"}},
+				Next: []string{"check the table by other means, or leave it out of the merge"}},
+		},
+	}
+}

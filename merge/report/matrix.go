@@ -1,0 +1,106 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+)
+
+//go:embed matrix.html
+var matrixPage string
+
+// Matrix is a matrix, arranged for reading.
+type Matrix struct {
+	page
+	Report  *merge.MatrixReport
+	Numbers map[merge.Verdict]int // of pairs
+	Lines   []matrixLine
+	Pairs   []matrixPair // those that did not pass
+}
+
+// matrixLine is one database beside all of them.
+type matrixLine struct {
+	Name  string
+	Cells []matrixCell
+}
+
+type matrixCell struct {
+	Self    bool          // a database beside itself
+	Verdict merge.Verdict // "" if there is none
+	Anchor  string        // of the results that block the merge
+}
+
+type matrixPair struct {
+	merge.Pair
+	Anchor string
+}
+
+// NewMatrix arranges a matrix.
+func NewMatrix(m *merge.MatrixReport) *Matrix {
+	v := &Matrix{Report: m, Numbers: make(map[merge.Verdict]int)}
+	cells := make(map[[2]string]matrixCell)
+	for i, p := range m.Pairs {
+		v.Numbers[p.Verdict]++
+		c := matrixCell{Verdict: p.Verdict}
+		if p.Verdict != merge.Pass {
+			c.Anchor = fmt.Sprintf("pair%d", i+1)
+			v.Pairs = append(v.Pairs, matrixPair{p, c.Anchor})
+		}
+		cells[[2]string{p.Target, p.Source}], cells[[2]string{p.Source, p.Target}] = c, c
+	}
+	switch {
+	case m.Incomplete != "":
+		v.Word = "INCOMPLETE"
+	case v.Numbers[merge.Pass] == len(m.Pairs):
+		v.Word, v.Color = string(merge.Pass), merge.Pass
+	default: // nothing is wrong with the matrix, only with some pairs
+		v.Word = "MATRIX"
+	}
+	v.Headline = printable.Count(int64(len(m.Sources)), "database", "databases") + ", " + printable.Count(int64(len(m.Pairs)), "pair", "pairs")
+	v.Title = v.Word + ": " + v.Headline
+	v.count()
+	for _, a := range m.Sources {
+		line := matrixLine{Name: a.Name}
+		for _, b := range m.Sources {
+			c := cells[[2]string{a.Name, b.Name}]
+			if a.Name == b.Name {
+				c = matrixCell{Self: true}
+			}
+			line.Cells = append(line.Cells, c)
+		}
+		v.Lines = append(v.Lines, line)
+	}
+	return v
+}
+
+func (m *Matrix) count() {
+	n := m.Numbers
+	m.Counts = []count{{n[merge.Pass], "can be merged", "pairs"}, {n[merge.Fail], "cannot", "reasons"}, {n[merge.NotVerified], "not verified", "reasons"}}
+	if unknown := len(m.Report.Pairs) - n[merge.Pass] - n[merge.Fail] - n[merge.NotVerified]; unknown > 0 {
+		m.Counts = append(m.Counts, count{unknown, "without a verdict", "reasons"})
+	}
+}
+
+// Sign is the cell on a page.
+func (c matrixCell) Sign() string {
+	return c.sign("·", map[merge.Verdict]string{merge.Pass: "✓", merge.Fail: "✗", merge.NotVerified: "?"}, "–")
+}
+
+func (c matrixCell) sign(self string, signs map[merge.Verdict]string, none string) string {
+	if c.Self {
+		return self
+	}
+	if s, ok := signs[c.Verdict]; ok {
+		return s
+	}
+	return none
+}
+
+// WriteHTML writes the matrix as a page. It returns the error of w.
+func (m *Matrix) WriteHTML(w io.Writer) error { return m.write(w, matrixPage, m, m.Report) }
+
+// WriteJSON writes the matrix as it is. It returns the error of w.
+func (m *Matrix) WriteJSON(w io.Writer) error { return writeReport(w, m.Report) }

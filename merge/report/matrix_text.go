@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/columns"
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+)
+
+// textPlaces limits the places that are shown for each code of a pair.
+const textPlaces = 4
+
+// WriteText writes a line and a column for each database, then the results that
+// block the merge of a pair. Lines are not wrapped. It returns the error of w.
+func (m *Matrix) WriteText(w io.Writer, _ TextOptions) error {
+	t := newText(TextOptions{})
+	if why := m.Report.Incomplete; why != "" {
+		t.line(0, m.Word+"  "+why+"; pairs without a verdict were not looked at to the end")
+	}
+	number := func(v merge.Verdict) string { return printable.Number(int64(m.Numbers[v])) }
+	t.line(0, fmt.Sprintf("%s: %s can be merged, %s cannot, %s not verified", printable.Count(int64(len(m.Report.Pairs)), "pair", "pairs"),
+		number(merge.Pass), number(merge.Fail), number(merge.NotVerified)))
+	t.WriteString("\n")
+	t.lines(0, m.grid())
+	t.WriteString("\n   ok: can be merged   NO: cannot   ?: not verified   -: no verdict\n")
+	for _, verdict := range []merge.Verdict{merge.Fail, merge.NotVerified} {
+		for _, p := range m.Pairs {
+			if p.Verdict == verdict {
+				t.heading(verdict, p.Source+" into "+p.Target)
+				t.lines(2, deciding(p.Pair))
+			}
+		}
+	}
+	t.WriteString("\nA pair that can be merged says nothing of three together: check those that you are going to merge as a whole.\n")
+	return t.to(w)
+}
+
+func (m *Matrix) grid() []string {
+	described := []columns.Column{{Min: 4, Right: true}, {}}
+	rows := [][]string{{"", ""}}
+	for i, line := range m.Lines {
+		described = append(described, columns.Column{Min: 3, Right: true})
+		number := fmt.Sprint(i + 1)
+		rows[0] = append(rows[0], number)
+		row := []string{number, printable.Text(line.Name)}
+		for _, c := range line.Cells {
+			row = append(row, c.sign(".", map[merge.Verdict]string{merge.Pass: "ok", merge.Fail: "NO", merge.NotVerified: "?"}, "-"))
+		}
+		rows = append(rows, row)
+	}
+	return columns.Lines(rows, described...)
+}
+
+// deciding returns the results that decided the verdict of a pair, one line for
+// each code.
+func deciding(p merge.Pair) []string {
+	decided := slices.DeleteFunc(slices.Clone(p.Results), func(r merge.Result) bool { return counted(r) != p.Verdict })
+	counts := func(r merge.Result) string {
+		place := strings.TrimSpace(r.Table + " " + r.Subject)
+		if place != "" && r.Count > 0 {
+			place += " (" + printable.Number(r.Count) + ")"
+		}
+		return place
+	}
+	return byCode(decided, counts, func(places []string) string { return ": " + printable.List(places, ", ", textPlaces) })
+}

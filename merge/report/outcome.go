@@ -1,0 +1,73 @@
+package report
+
+import (
+	_ "embed"
+	"io"
+	"time"
+
+	"mergesafe/merge/transfer"
+)
+
+//go:embed outcome.html
+var outcomePage string
+
+// documentVersion is the version of the JSON form of [Outcome] and of renames.
+// It rises when a field changes its meaning or goes away, not when one is added.
+const documentVersion = 1
+
+// Outcome is the result of a command that works through a plan. Its JSON form is
+// what servermerge -json prints.
+type Outcome struct {
+	Version  int                `json:"version"`
+	Command  string             `json:"command"` // apply, status, verify or undo
+	PlanID   string             `json:"plan"`
+	Ending   Ending             `json:"outcome"`
+	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed
+	Refusals []transfer.Refusal `json:"refusals,omitempty"` // why it did not begin
+	Applied  *Applied           `json:"applied,omitempty"`
+	Status   *transfer.Status   `json:"status,omitempty"` // of the command status
+	Proof    *transfer.Proof    `json:"proof,omitempty"`
+	Undone   *transfer.Undone   `json:"undone,omitempty"`
+
+	Plan         *transfer.Plan   `json:"-"`
+	Then         Commands         `json:"-"`
+	Began, Ended time.Time        `json:"-"`
+	Forced       bool             `json:"-"` // undo -force
+	Now          *transfer.Status `json:"-"` // of the merge when the command ended; nil if it could not be read
+}
+
+// Ending is how a command with a result ended.
+type Ending string
+
+// The endings of a command.
+const (
+	Done        Ending = "done"
+	Refused     Ending = "refused" // before the first write
+	Changed     Ending = "changed" // a database is not as planned
+	Stopped     Ending = "stopped"
+	Differs     Ending = "differs"      // verify: FAIL
+	NotVerified Ending = "not verified" // verify: NOT VERIFIED
+)
+
+// Applied counts what apply did.
+type Applied struct {
+	Rows    int64 `json:"rows"`
+	Renames int   `json:"renames"`
+	Resumed bool  `json:"resumed"`
+	Before  bool  `json:"-"` // an earlier apply had done all of it
+}
+
+// Commands are the commands for the same plan, ready to paste. They are empty if
+// the plan was not kept.
+type Commands struct {
+	Apply, Verify, Undo, Renames string
+	Again                        string // resumes the command that ran
+}
+
+// NewOutcome returns the outcome of a command that is done.
+func NewOutcome(command string, plan *transfer.Plan, then Commands) *Outcome {
+	return &Outcome{Version: documentVersion, Command: command, PlanID: plan.ID, Ending: Done, Plan: plan, Then: then}
+}
+
+// WriteJSON writes the outcome as JSON. It returns the error of w.
+func (o *Outcome) WriteJSON(w io.Writer) error { return writeJSON(w, o, false) }

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"io"
+
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+)
+
+// maxRenames limits the renames of a page: a merge may have a million.
+const maxRenames = 1000
+
+// outcomeView is an outcome, arranged for its page.
+type outcomeView struct {
+	page
+	Outcome   *Outcome
+	Words     Words
+	Command   string // as it was given: "undo -force"
+	Plan      *transfer.Plan
+	Unequal   []unequal
+	Servers   []server
+	Databases []string // that have rows
+	Sums      []sum
+	Tables    []mergeTable
+	Total     []int64
+	Check     *Check // of the result; nil if there was none
+	Renames   []transfer.Rename
+}
+
+// WriteHTML writes the outcome as a page, with its JSON form inside. It returns
+// the error of w.
+func (o *Outcome) WriteHTML(w io.Writer) error {
+	v := newOutcomeView(o)
+	return v.write(w, outcomePage, v, o)
+}
+
+func newOutcomeView(o *Outcome) *outcomeView {
+	p, words := o.Plan, o.Words()
+	v := &outcomeView{
+		page:    page{Word: words.Word, Color: words.Color, Headline: words.Sentence, Target: p.Target.Name},
+		Outcome: o, Words: words, Command: o.Command, Plan: p,
+		Databases: []string{p.Target.Name},
+		Servers:   servers(p),
+		Renames:   p.Renames[:min(len(p.Renames), maxRenames)],
+	}
+	if o.Forced {
+		v.Command += " -force"
+	}
+	var sources []string
+	for _, w := range p.Sources {
+		sources = append(sources, w.Name)
+	}
+	v.Databases = append(v.Databases, sources...)
+	v.Title = v.Word + ": " + v.Command + ", " + into(sources, p.Target.Name)
+	v.addTables()
+	if o.Proof != nil {
+		for _, u := range newUnequal(o) {
+			if len(u.Lines) > 0 {
+				v.Unequal = append(v.Unequal, u)
+			}
+		}
+		if o.Proof.Check != nil {
+			v.Check = newResultCheck(o.Proof.Check)
+		}
+	}
+	v.addCounts()
+	return v
+}
+
+// newResultCheck is the check of a merged database. The advice of the rules is
+// left out, since it is for the time before a merge.
+func newResultCheck(r *merge.Report) *Check {
+	c := NewCheck(r)
+	for _, list := range [][]finding{c.Failed, c.Allowed} {
+		for i := range list {
+			list[i].Next = nil
+		}
+	}
+	return c
+}
+
+func (v *outcomeView) addCounts() {
+	add := func(n int, one, many, anchor string) {
+		what := many
+		if n == 1 {
+			what = one
+		}
+		v.Counts = append(v.Counts, count{n, what, anchor})
+	}
+	if n := len(v.Outcome.Refusals); n > 0 {
+		add(n, "reason against it", "reasons against it", "refusals")
+	}
+	if proof := v.Outcome.Proof; proof != nil {
+		failed := 0
+		for _, t := range proof.Tables {
+			if t.Verdict != merge.Pass {
+				failed++
+			}
+		}
+		add(failed, "table not as planned", "tables not as planned", "tables")
+		add(len(proof.Tables)-failed, "table as planned", "tables as planned", "tables")
+		if v.Check != nil {
+			add(len(proof.Findings), "finding in the result", "findings in the result", "check")
+		}
+	} else {
+		add(len(v.Tables), "table", "tables", "tables")
+	}
+	if n := len(v.Plan.Renames); n > 0 {
+		add(n, "rename", "renames", "renames")
+	}
+	if n := len(v.Plan.Left); n > 0 {
+		add(n, "table not copied", "tables not copied", "left")
+	}
+}
+
+// mergeTable has the rows of each database, then the sums.
+type mergeTable struct {
+	Name    string
+	Verdict merge.Verdict // of the proof
+	Rows    []int64
+}
+
+// sum is a column of numbers that stands beside the rows of each database.
+type sum struct {
+	Head string
+	of   func(*transfer.Table) int64
+}
+
+// newSums are the planned rows, and beside them the rows that verify found or, if
+// the state of the merge is known, the rows that were copied and removed.
+func newSums(o *Outcome, proved map[string]transfer.TableProof) []sum {
+	all := []sum{{"together", func(t *transfer.Table) int64 { return t.Target.Rows + t.Rows() }}}
+	if o.Proof != nil {
+		return append(all, sum{"found now", func(t *transfer.Table) int64 { return proved[t.Name].Rows }})
+	}
+	if o.Now == nil || o.Now.State == transfer.StateNone {
+		return all
+	}
+	at := make(map[string]transfer.TableStatus)
+	for _, t := range o.Now.Tables {
+		at[t.Table] = t
+	}
+	all = append(all, sum{"copied", func(t *transfer.Table) int64 { return at[t.Name].Copied }})
+	if o.Now.State == transfer.StateUndoing {
+		all = append(all, sum{"removed again", func(t *transfer.Table) int64 { return at[t.Name].Removed }})
+	}
+	return all
+}
+
+// addTables adds the tables with their rows.
+func (v *outcomeView) addTables() {
+	proved := make(map[string]transfer.TableProof)
+	if v.Outcome.Proof != nil {
+		for _, t := range v.Outcome.Proof.Tables {
+			proved[t.Table] = t
+		}
+	}
+	v.Sums = newSums(v.Outcome, proved)
+	v.Total = make([]int64, len(v.Databases)+len(v.Sums))
+	for i := range v.Plan.Tables {
+		t := &v.Plan.Tables[i]
+		line := mergeTable{Name: t.Name, Verdict: proved[t.Name].Verdict, Rows: []int64{t.Target.Rows}}
+		for _, c := range t.Sources {
+			line.Rows = append(line.Rows, c.Rows)
+		}
+		for _, s := range v.Sums {
+			line.Rows = append(line.Rows, s.of(t))
+		}
+		for j, n := range line.Rows {
+			v.Total[j] += n
+		}
+		v.Tables = append(v.Tables, line)
+	}
+}

@@ -1,0 +1,300 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+)
+
+func writeOutcome(t *testing.T, o *Outcome) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := o.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// hostileOutcome is one in which every text is the payload, and every list has
+// something in it.
+func hostileOutcome() *Outcome {
+	o := new(Outcome)
+	fill(reflect.ValueOf(o).Elem())
+	o.Version, o.Ending, o.Proof.Check = documentVersion, Stopped, hostile()
+	return o
+}
+
+// sampleOutcome is of two worlds into a third, as far as a plan and where the
+// merge is tell.
+func sampleOutcome() *Outcome {
+	at := func(minute int) time.Time { return time.Date(2026, 3, 20, 4, minute, 0, 0, time.UTC) }
+	content := func(rows int64) transfer.Content { return transfer.Content{Rows: rows} }
+	mark := gameid.MaxMillis / 400
+	p := &transfer.Plan{
+		Version: transfer.PlanVersion, ID: "5b1f0c3d9a7e4f20a1b2c3d4e5f60718", Made: at(0), Engine: "mariadb",
+		Check: transfer.Checked{Verdict: merge.Fail,
+			Resolved: []transfer.Refusal{{Table: "players", Code: merge.CodeUniqueCollision, Reason: "3 values are there more than once"}},
+			Allowed:  []transfer.Refusal{{Table: "mail", Code: merge.CodeColumnOpaque, Reason: "data: may hold IDs"}}},
+		Target: transfer.World{Name: "s1", Servers: []merge.Server{{Server: 1, Name: "realm 1", Own: true, Reserved: mark}}},
+		Sources: []transfer.World{
+			{Name: "s2", Fence: true, Servers: []merge.Server{{Server: 2, Name: "realm 2", Own: true, Reserved: mark}, {Server: 9, Reserved: mark}}},
+			{Name: "s3"},
+		},
+		Tables: []transfer.Table{
+			{Name: "players", Target: content(1234567), Sources: []transfer.Content{content(98765), content(500)}},
+			{Name: "items", Target: content(20), Sources: []transfer.Content{content(40), content(15)}},
+		},
+		Left:   []transfer.Left{{Table: "chat_log", Reason: "excluded by the operator"}},
+		Copies: []transfer.NameCopy{{Table: "mail", Column: "to_name", Key: "player", OfTable: "players"}},
+	}
+	for i := range 3 {
+		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: "players", Column: "name", Key: `["b00ddceac5bd00007003f"]`,
+			Old: fmt.Sprint("火球术士", i), New: fmt.Sprintf("火球术士%d.s2", i)})
+	}
+	o := NewOutcome("apply", p, Commands{Apply: "servermerge apply plan.json", Verify: "servermerge verify plan.json", Undo: "servermerge undo plan.json", Again: "servermerge again plan.json"})
+	o.Began, o.Ended = at(10), at(12)
+	o.Applied = &Applied{Rows: 99320, Renames: 3}
+	o.Now = &transfer.Status{State: transfer.StateCopied,
+		Tables: []transfer.TableStatus{{Table: "players", Rows: 99265, Copied: 99265}, {Table: "items", Rows: 55, Copied: 55}},
+		Fences: []transfer.FenceStatus{{Source: "s2", Server: "2", Fenced: true}}}
+	return o
+}
+
+// sampleProof is the same merge verified, after somebody played.
+func sampleProof() *Outcome {
+	o := sampleOutcome()
+	o.Command, o.Ending, o.Applied = "verify", Differs, nil
+	o.Proof = &transfer.Proof{Verdict: merge.Fail, Check: sample1(),
+		Tables: []transfer.TableProof{
+			{Table: "players", Verdict: merge.Pass, Rows: 1333832, Want: 1333832},
+			{Table: "items", Verdict: merge.Fail, Rows: 74, Want: 75, Missing: 1, Changed: 1, Samples: []transfer.Difference{
+				{Source: "s2", Table: "items", Key: `["b00ddceac5bd00007003f"]`, Missing: true},
+				{Source: "s2", Table: "items", Key: `["b00ddceac5bd000070040"]`, Columns: []string{"owner_id", "count"}}}},
+		},
+		Findings: []transfer.Refusal{{Table: "items", Code: merge.CodeReferenceDangle, Reason: "1 row refers to nothing"}}}
+	o.Proof.Check.Sources = o.Proof.Check.Sources[:1]
+	return o
+}
+
+// sampleUndo is an undo that was forced.
+func sampleUndo() *Outcome {
+	o := sampleOutcome()
+	o.Command, o.Forced, o.Applied = "undo", true, nil
+	o.Undone = &transfer.Undone{Rows: 99320, Changed: 1, Samples: []transfer.Difference{{Table: "items", Key: `["i1"]`, Source: "s2", Columns: []string{"count"}}}}
+	return o
+}
+
+// ended is an outcome with what it says.
+type ended struct {
+	*Outcome
+	command, says string
+}
+
+// sampleOutcomes are pages of every outcome, by its word.
+func sampleOutcomes() map[string]ended {
+	all := map[string]ended{
+		"DONE":   {sampleOutcome(), "apply", "merging s2 and s3 into s1: 99,320 rows came to the target, with 3 renames, in 2m0s"},
+		"FAIL":   {sampleProof(), "verify", "s1 is not what was planned"},
+		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: it went on after the merge"},
+	}
+	proof := func(verdict merge.Verdict, ending Ending) *Outcome {
+		o := sampleProof()
+		o.Ending, o.Proof.Verdict, o.Proof.Check.Verdict, o.Proof.Findings = ending, verdict, verdict, nil
+		o.Proof.Tables[1] = transfer.TableProof{Table: "items", Verdict: merge.Pass, Rows: 75, Want: 75}
+		return o
+	}
+	all["PASS"] = ended{proof(merge.Pass, Done), "verify", "every row of s2 and s3 is in s1 as it was planned, s1 has its own rows as before, and nothing else"}
+	all["NOT VERIFIED"] = ended{proof(merge.NotVerified, NotVerified), "verify",
+		"every row of s2 and s3 is in s1 as it was planned, but the check of the result could not look at everything"}
+	refused := sampleOutcome()
+	refused.Ending, refused.Applied, refused.Now = Refused, nil, &transfer.Status{State: transfer.StateNone}
+	refused.Refusals = []transfer.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}
+	all["REFUSED"] = ended{refused, "apply", "nothing was changed now"}
+	moved := sampleOutcome()
+	moved.Ending, moved.Applied, moved.Reason = Changed, nil, "database s2, table items was changed since the plan was made"
+	all["CHANGED"] = ended{moved, "apply", moved.Reason}
+	stopped := sampleUndo()
+	stopped.Ending, stopped.Reason = Stopped, "stopped while removing the rows of s2 from table items"
+	stopped.Now = &transfer.Status{State: transfer.StateUndoing, Tables: []transfer.TableStatus{{Table: "players", Copied: 99265, Removed: 4321}, {Table: "items"}}}
+	all["STOPPED"] = ended{stopped, "undo -force", stopped.Reason}
+	return all
+}
+
+// Every outcome is said in big, in its colour, with what it means.
+func TestOutcomes(t *testing.T) {
+	for word, o := range sampleOutcomes() {
+		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail"}[word]
+		if color == "" {
+			color = "unsure"
+		}
+		html := writeOutcome(t, o.Outcome)
+		if word == "UNDONE" {
+			word = "DONE"
+		}
+		for _, want := range []string{
+			`<title>` + word + ": " + o.command + ", s2, s3 into s1</title>",
+			`<header class="` + color + `">` + "\n" + `<p class="verdict">` + word + `</p>`,
+			"<h1><bdi>" + o.says + "</bdi></h1>",
+			"servermerge " + o.command + ", from 2026-03-20T04:10:00.000Z to 2026-03-20T04:12:00.000Z",
+			"Plan <bdi>" + o.Plan.ID + "</bdi>, made 2026-03-20T04:00:00.000Z",
+		} {
+			if !strings.Contains(html, want) {
+				t.Errorf("%s: no %q in the document", word, want)
+			}
+		}
+		var text strings.Builder
+		if err := o.WriteText(&text); err != nil || !strings.HasPrefix(text.String(), word+"  "+o.says+"\n") {
+			t.Errorf("%s: %v, the text is\n%s", word, err, &text)
+		}
+		if doc, ok := Extract([]byte(html)); !ok || !strings.HasPrefix(string(doc), `{"version":1,"command":"`+o.Command+`","plan":"`+o.Plan.ID+`","outcome":"`+string(o.Ending)+`"`) {
+			t.Errorf("%s: inside is %q", word, doc)
+		}
+		if got, want := strings.Contains(html, `id="check"`), o.Proof != nil; got != want {
+			t.Errorf("%s: a check of the result: %t, want %t", word, got, want)
+		}
+		ids := make(map[string]bool)
+		for _, part := range strings.Split(html, ` id="`)[1:] {
+			id, _, _ := strings.Cut(part, `"`)
+			if ids[id] {
+				t.Errorf("%s: two are #%s", word, id)
+			}
+			ids[id] = true
+		}
+		for _, part := range strings.Split(html, ` href="#`)[1:] {
+			if id, _, _ := strings.Cut(part, `"`); !ids[id] && (o.Proof == nil || id == "check") {
+				t.Errorf("%s: nothing is #%s", word, id)
+			}
+		}
+	}
+}
+
+// In JSON there is what a script may rely on, and nothing that only people
+// read; what is special in HTML is left as it is.
+func TestOutcomeJSON(t *testing.T) {
+	o := sampleUndo()
+	o.Reason = "<&>"
+	var b strings.Builder
+	if err := o.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{
+  "version": 1,
+  "command": "undo",
+  "plan": "5b1f0c3d9a7e4f20a1b2c3d4e5f60718",
+  "outcome": "done",
+  "reason": "<&>",
+  "undone": {
+    "id": "",
+    "rows": 99320,
+    "changed": 1,
+    "missing": 0,
+    "samples": [
+      {
+        "source": "s2",
+        "table": "items",
+        "key": "[\"i1\"]",
+        "columns": [
+          "count"
+        ]
+      }
+    ],
+    "same_as_before": false
+  }
+}
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// All that is known of a merge can be read.
+func TestOutcomeIsThere(t *testing.T) {
+	numbers := func(all ...string) string { return `<td class="n">` + strings.Join(all, `<td class="n">`) + "\n" }
+	all := sampleOutcomes()
+	for outcome, wants := range map[string][]string{
+		"DONE": {
+			"<bdi>Now prove it, before any game server is started:</bdi><pre>servermerge verify plan.json\n</pre>",
+			`<td><bdi>s1</bdi><td>target<td class="n">1<td><bdi>realm 1</bdi><td>goes on<td><td>2026-`,
+			`<td><bdi>s2</bdi><td>merged in<td class="n">2<td><bdi>realm 2</bdi><td>ends<td>fenced<td>2026-`,
+			`<td><bdi>s2</bdi><td>merged in<td class="n">9<td><bdi></bdi><td>comes along<td><td>2026-`,
+			`<td><bdi>s3</bdi><td>merged in<td class="n"><i>no registry</i><td>`,
+			`<th class="n"><bdi>s3</bdi><th class="n">together<th class="n">copied</thead>`,
+			"<bdi>players</bdi>" + numbers("1,234,567", "98,765", "500", "1,333,832", "99,265"),
+			`<tr><th>all<th class="n">1,234,587<th class="n">98,805<th class="n">515<th class="n">1,333,907<th class="n">99,320</tfoot>`,
+			"3 values get another one", "<bdi>火球术士1</bdi><td><bdi>火球术士1.s2</bdi><td><bdi>00ddceac5bd00007003f</bdi>",
+			"<bdi>mail</bdi>.<bdi>to_name</bdi>, where <bdi>player</bdi> names the row of <bdi>players</bdi>",
+			"<td><bdi>chat_log</bdi><td><bdi>excluded by the operator</bdi>",
+			"<b>2</b> tables</a>", "<b>3</b> renames", "<b>1</b> table not copied",
+			"the renames resolve:", "3 values are there more than once", "was allowed:", "data: may hold IDs",
+		},
+		"FAIL": {
+			"<b>1</b> table not as planned", "<b>1</b> table as planned", "<b>1</b> finding in the result",
+			`<section id="unequal">`, "<b><bdi>items</bdi></b>", "<bdi>1 row of the sources is not there</bdi>", "from &#34;s2&#34;: is not there</bdi>",
+			`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>` + numbers("20", "40", "15", "75", "74"),
+			`<td><bdi>players</bdi><td><span class="mark pass">PASS</span>`, `<th class="n">found now</thead>`,
+			"<bdi>s1</bdi> as it is now, read from 2026-03-20T03:00:00.000Z", `<span class="mark fail">FAIL</span></p>`,
+			"4 keys are there more than once", "server 1 realm 1 in s1: 12,345 IDs", `<section id="passed">`,
+		},
+		"REFUSED": {"<b>2</b> reasons against it", "<bdi>database &#34;s2&#34;: server 2 runs: it is held by host-7: stop it first</bdi>", "<td>ends<td>not fenced"},
+		"STOPPED": {"<th class=\"n\">copied<th class=\"n\">removed again</thead>", numbers("1,333,832", "99,265", "4,321"), "<bdi>row 1 of items, from &#34;s2&#34;: count has another value</bdi>",
+			"<bdi>Nothing is lost. To go on:</bdi><pre>servermerge again plan.json\n</pre>"},
+		"UNDONE": {"<bdi>1 of them had been changed since the merge; these changes are gone</bdi>", "<bdi>row 1 of items, from &#34;s2&#34;: count has another value</bdi>",
+			"<bdi>The game servers of s2 and s3 can be started again.</bdi>"},
+		"CHANGED": {"<bdi>To take it back:</bdi><pre>servermerge undo plan.json\n</pre>"},
+	} {
+		html := writeOutcome(t, all[outcome].Outcome)
+		for _, want := range wants {
+			if !strings.Contains(html, want) {
+				t.Errorf("%s: no %q in the document", outcome, want)
+			}
+		}
+	}
+	// What is for before a merge, or not known, is not said.
+	if html := writeOutcome(t, all["FAIL"].Outcome); strings.Contains(html, "find out how the same key came to be in both databases</bdi>") {
+		t.Error("a rule advises against a merge that was carried out")
+	}
+	if html := writeOutcome(t, all["REFUSED"].Outcome); strings.Contains(html, ">copied") {
+		t.Error("a merge that was not begun has copied something")
+	}
+	o := all["DONE"].Outcome
+	o.Now = nil
+	if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not known") || strings.Contains(html, ">copied") {
+		t.Error("what is not known is said")
+	}
+	for _, at := range []transfer.FenceStatus{{Source: "s2", Server: "2"}, {Source: "s3", Server: "2", Fenced: true}, {Source: "s2", Server: "9", Fenced: true}} {
+		o.Now = &transfer.Status{Fences: []transfer.FenceStatus{at}}
+		if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not fenced") {
+			t.Errorf("%+v is taken for the fence of server 2 of s2", at)
+		}
+	}
+	o.Plan.Sources[0].Fence = false
+	if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not planned") {
+		t.Error("it is not said that no fence is planned")
+	}
+}
+
+// However many renames there are, the page stays one that opens.
+func TestManyRenames(t *testing.T) {
+	o := sampleOutcome()
+	for len(o.Plan.Renames) < 12345 {
+		o.Plan.Renames = append(o.Plan.Renames, o.Plan.Renames[0])
+	}
+	html := writeOutcome(t, o)
+	if n := strings.Count(html, "<bdi>火球术士"); n != 2*maxRenames {
+		t.Errorf("%d names, want %d", n, 2*maxRenames)
+	}
+	for _, want := range []string{"12,345 values get another one", "The first 1,000 are shown; “servermerge renames -csv FILE” writes them all."} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"mergesafe/internal/columns"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/transfer"
+)
+
+// Limits of the text. The plan itself has everything.
+const (
+	shownRenames = 6
+	shownTables  = 60
+)
+
+// perSecond is the number of rows a second that estimates assume.
+const perSecond = 50_000
+
+// Merging is, for example, "merging s2 and s3 into s1".
+func Merging(p *transfer.Plan) string {
+	return "merging " + Sources(p) + " into " + printable.Text(p.Target.Name)
+}
+
+// Sources is, for example, "s2 and s3".
+func Sources(p *transfer.Plan) string {
+	var names []string
+	for _, w := range p.Sources {
+		names = append(names, w.Name)
+	}
+	return printable.Names(names)
+}
+
+// Amount is, for example, "12,345 rows in 4 tables, 3 renames, about 5s".
+func Amount(p *transfer.Plan) string {
+	return fmt.Sprintf("%s in %s, %s, about %s", printable.Count(p.Rows(), "row", "rows"), printable.Count(int64(len(p.Tables)), "table", "tables"),
+		printable.Count(int64(len(p.Renames)), "rename", "renames"), about(p.Estimate(perSecond)))
+}
+
+// about rounds an estimated duration.
+func about(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "1s"
+	case d < 10*time.Minute:
+		return d.Round(time.Second).String()
+	default:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+}
+
+// WritePlan writes a plan as text for the person who decides on it, with the next
+// command. It returns the error of w.
+func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
+	t := newText(TextOptions{})
+	if n := int64(len(p.Refusals)); n > 0 {
+		t.line(0, "REFUSED  "+Merging(p)+": "+printable.Count(n, "reason stands against it", "reasons stand against it"))
+		t.refusals(p.Refusals)
+	} else {
+		t.line(0, "READY  "+Merging(p)+": nothing stands against it")
+	}
+	t.WriteString("\nThe check says " + string(p.Check.Verdict) + ".\n")
+	if len(p.Check.Resolved) > 0 {
+		t.line(0, "What it found and the renames resolve:")
+		t.refusals(p.Check.Resolved)
+	}
+	if len(p.Check.Allowed) > 0 {
+		t.line(0, "What it found and was allowed:")
+		t.refusals(p.Check.Allowed)
+	}
+	t.plannedTables(p)
+	t.plannedRenames(p, then)
+	t.left(p.Left)
+	t.plannedServers(p)
+	t.WriteString("\n")
+	switch {
+	case len(p.Refusals) > 0:
+		t.line(0, "Nothing was changed, and apply will refuse this plan. Settle what stands against it (mergecheck shows the rows, and what to do), then plan again.")
+	case then.Apply == "":
+		t.line(0, "Nothing was changed, and this plan was not kept: -o FILE writes it for servermerge apply.")
+	default:
+		t.line(0, "Nothing was changed. Stop the game servers of all these databases, back "+p.Target.Name+" up, then:")
+		t.line(2, then.Apply)
+	}
+	return t.to(w)
+}
+
+func (t *text) plannedTables(p *transfer.Plan) {
+	will := "Will"
+	if len(p.Refusals) > 0 {
+		will = "Would"
+	}
+	fmt.Fprintf(t, "\n%s copy %s (at %s rows a second), begun in this order:\n", will, Amount(p), printable.Number(perSecond))
+	rows := [][]string{{"table", "rows to come", "target's own", "about"}}
+	for _, table := range p.Tables {
+		takes := about(time.Duration(table.Rows()) * time.Second / perSecond)
+		row := []string{printable.Text(table.Name), printable.Number(table.Rows()), printable.Number(table.Target.Rows), takes}
+		var notes []string
+		if c := table.Counter; c != nil && c.After > c.Before {
+			notes = append(notes, fmt.Sprintf("AUTO_INCREMENT goes from %d to %d", c.Before, c.After))
+		}
+		if len(table.Generated) > 0 {
+			notes = append(notes, "the target makes "+printable.Names(table.Generated)+" itself")
+		}
+		rows = append(rows, append(row, strings.Join(notes, "  ")))
+	}
+	lines := columns.Lines(rows, columns.Column{}, wide, wide, columns.Column{Min: 7, Right: true})
+	t.line(2, lines[0])
+	t.some(len(p.Tables), shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+}
+
+func (t *text) plannedRenames(p *transfer.Plan, then Commands) {
+	if len(p.Renames) == 0 {
+		return
+	}
+	t.WriteString("\nRenames, " + printable.Count(int64(len(p.Renames)), "value", "values") + ":\n")
+	rest := func(n int64) string { return andMore(n) + ": " + cmp.Or(then.Renames, "the plan has them all") }
+	t.some(len(p.Renames), shownRenames, rest, func(i int) { t.rename(p.Renames[i]) })
+	for _, c := range p.Copies {
+		t.line(2, fmt.Sprintf("along with them: %s.%s, where %s names the row of %s", c.Table, c.Column, c.Key, c.OfTable))
+	}
+}
+
+func (t *text) left(all []transfer.Left) {
+	if len(all) == 0 {
+		return
+	}
+	t.WriteString("\nNot copied: " + printable.Count(int64(len(all)), "table", "tables") + "\n")
+	t.some(len(all), shownTables, andMore, func(i int) { t.line(2, all[i].Table+": "+all[i].Reason) })
+}
+
+func (t *text) plannedServers(p *transfer.Plan) {
+	t.WriteString("\nServers:\n")
+	for _, s := range servers(p) {
+		what := map[fate]string{
+			noFate:     "keeps no registry: nothing here sees whether its game server runs, or keeps it from being started",
+			goesOn:     "goes on after the merge",
+			comesAlong: "was merged in earlier, and comes along",
+			ends:       "ends, but NOTHING keeps it from being started again: what it then makes never comes to the target",
+		}[s.Fate]
+		if s.Fate == ends && s.Fence {
+			what = "ends: it is kept from being started again on this database"
+		}
+		who := s.Database
+		if s.Fate != noFate {
+			who += fmt.Sprintf("  server %s", s.Number)
+		}
+		if s.Name != "" {
+			who += " (" + s.Name + ")"
+		}
+		t.line(2, who+" "+what)
+	}
+}

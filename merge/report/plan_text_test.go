@@ -1,0 +1,65 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+)
+
+func TestAbout(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "1s", 1499 * time.Millisecond: "1s", 90 * time.Second: "1m30s", 11 * time.Minute: "11m", 119*time.Minute + 40*time.Second: "2h0m",
+	} {
+		if got := about(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func planText(t *testing.T, p *transfer.Plan, then Commands) string {
+	t.Helper()
+	var b strings.Builder
+	if err := WritePlan(&b, p, then); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What comes from the databases cannot disturb a terminal, long lists are cut
+// with their count, and what nobody guards is said.
+func TestWritePlan(t *testing.T) {
+	evil := "\x1b[2J"
+	p := &transfer.Plan{
+		Check:   transfer.Checked{Verdict: merge.Pass},
+		Target:  transfer.World{Name: "s1" + evil},
+		Sources: []transfer.World{{Name: "s2", Servers: []merge.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
+		Tables:  []transfer.Table{{Name: "mail" + evil, Sources: []transfer.Content{{Rows: 60_000_000}}, Counter: &transfer.Counter{Before: 5, After: 9}, Generated: []string{evil}}},
+		Left:    []transfer.Left{{Table: evil, Reason: "excluded by the operator"}},
+		Copies:  []transfer.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},
+	}
+	for range 20 {
+		p.Renames = append(p.Renames, transfer.Rename{Source: "s2", Table: evil, Column: "name", Key: `["s` + evil + `"]`, Old: evil, New: "x"})
+	}
+	text := planText(t, p, Commands{Apply: "servermerge apply plan.json", Renames: "servermerge renames plan.json"})
+	if strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
+	}
+	for _, want := range []string{
+		"READY  merging s2 into s1", "20 renames, about 20m (", "AUTO_INCREMENT goes from 5 to 9", "and 14 more: servermerge renames plan.json",
+		"keeps no registry", "NOTHING keeps it from being started again", "server 9 was merged in earlier, and comes along", "up, then:\n  servermerge apply plan.json\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+	for range 50 {
+		p.Refusals = append(p.Refusals, transfer.Refusal{Reason: evil})
+	}
+	if text := planText(t, p, Commands{}); strings.Contains(text, "\x1b") || !strings.HasPrefix(text, "REFUSED ") || !strings.Contains(text, "and 10 more: -json has them all") ||
+		!strings.Contains(text, "50 reasons stand against it") {
+		t.Errorf("%q", text)
+	}
+}

@@ -1,0 +1,70 @@
+// Package report shows a check, a matrix, a plan and the outcome of a merge to
+// people: one view of each, written as text, HTML and JSON.
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// codes returns the documentation of each code.
+func codes() map[string]merge.Code {
+	all := make(map[string]merge.Code)
+	for _, c := range merge.Codes() {
+		all[c.Code] = c
+	}
+	return all
+}
+
+// counted is the verdict that a result counts as.
+func counted(r merge.Result) merge.Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
+
+// where names the table and the columns of a result.
+func where(r merge.Result) string { return strings.TrimSpace(r.Table + "  " + r.Subject) }
+
+// byCode names results briefly, each code once with the places where they are:
+// "server-unlisted (5 tables)", "world-cloned".
+func byCode(results []merge.Result, place func(merge.Result) string, write func(places []string) string) (codes []string) {
+	places := make(map[string][]string)
+	for _, r := range results {
+		if !slices.Contains(codes, r.Code) {
+			codes = append(codes, r.Code)
+		}
+		if p := place(r); p != "" {
+			places[r.Code] = append(places[r.Code], p)
+		}
+	}
+	for i, code := range codes {
+		if len(places[code]) > 0 {
+			codes[i] += write(places[code])
+		}
+	}
+	return codes
+}
+
+func rowsOf(s merge.Summary) (n int64) {
+	for _, t := range s.Tables {
+		n += t.Rows
+	}
+	return n
+}
+
+// step is one thing to do, with the codes that ask for it or the commands that
+// do it.
+type step struct {
+	Text     string
+	Codes    []string
+	Commands []string
+}
+
+func writeJSON(w io.Writer, v any, escapeHTML bool) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(escapeHTML)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// table is one table of all databases. Its verdict ignores what the operator
+// allows.
+type table struct {
+	Name    string
+	Rows    []*int64 // of each source; nil if it was not read
+	Verdict merge.Verdict
+	Codes   []string // of the results that did not pass
+}
+
+// keys are the ends of the primary key of one table in one database.
+type keys struct{ Source, Table, First, Last string }
+
+// tables returns the tables of all databases, the worst first.
+func tables(r *merge.Report) (all []table) {
+	found := make(map[string]*table)
+	get := func(name string) *table {
+		if found[name] == nil {
+			found[name] = &table{Name: name, Rows: make([]*int64, len(r.Sources))}
+		}
+		return found[name]
+	}
+	for i, s := range r.Sources {
+		for _, t := range s.Tables {
+			get(t.Table).Rows[i] = &t.Rows
+		}
+	}
+	for _, result := range r.Results {
+		if result.Table == "" {
+			continue
+		}
+		t := get(result.Table)
+		if t.Verdict == "" || badness(result.Verdict) > badness(t.Verdict) {
+			t.Verdict = result.Verdict
+		}
+		code := result.Code
+		if result.CountsAs == merge.Pass {
+			code += " (allowed)"
+		}
+		if result.Verdict != merge.Pass && !slices.Contains(t.Codes, code) {
+			t.Codes = append(t.Codes, code)
+		}
+	}
+	for _, t := range found {
+		t.Verdict = cmp.Or(t.Verdict, merge.NotVerified)
+		all = append(all, *t)
+	}
+	slices.SortFunc(all, func(a, b table) int {
+		return cmp.Or(badness(b.Verdict)-badness(a.Verdict), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+func badness(v merge.Verdict) int {
+	return slices.Index([]merge.Verdict{merge.Pass, merge.NotVerified, merge.Fail}, v)
+}
+
+// keyRanges are sorted by table, so that the ranges of the databases can be
+// compared.
+func keyRanges(r *merge.Report) (all []keys) {
+	for _, s := range r.Sources {
+		for _, t := range s.Tables {
+			if t.First != "" || t.Last != "" {
+				all = append(all, keys{s.Name, t.Table, t.First, t.Last})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b keys) int { return strings.Compare(a.Table, b.Table) })
+	return all
+}

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+)
+
+// Words are an outcome in words.
+type Words struct {
+	Word     string        // DONE, PASS, FAIL, NOT VERIFIED, REFUSED, CHANGED or STOPPED
+	Color    merge.Verdict // that it is shown in
+	Sentence string        // the meaning of the word
+	Details  []string
+	Samples  []string // rows that are not as they were copied, the first of them
+	Next     []step
+}
+
+// Words puts an outcome into words.
+func (o *Outcome) Words() Words {
+	w := Words{Word: strings.ToUpper(string(o.Ending))}
+	if o.Undone != nil {
+		w.Samples = differences(o.Undone.Samples, o.Undone.Changed+o.Undone.Missing)
+	}
+	switch {
+	case o.Ending == Refused:
+		w.Color, w.Sentence = merge.Fail, "nothing was changed now"
+	case o.Ending == Changed:
+		w.Color, w.Sentence = merge.Fail, printable.Text(o.Reason)
+		if o.Command == "apply" {
+			w.next("To take it back:", o.Then.Undo)
+		}
+	case o.Ending == Stopped:
+		w.Sentence = printable.Text(o.Reason)
+		w.next("Nothing is lost. To go on:", o.Then.Again)
+	case o.Applied != nil:
+		w.applied(o)
+	case o.Proof != nil:
+		w.proved(o)
+	case o.Undone != nil:
+		w.undone(o)
+	}
+	return w
+}
+
+// Hint is the first step on one line.
+func (w Words) Hint() string {
+	return strings.Join(append([]string{w.Next[0].Text}, w.Next[0].Commands...), " ")
+}
+
+func (w *Words) next(text string, commands ...string) {
+	w.Next = append(w.Next, step{Text: text, Commands: commands})
+}
+
+func (w *Words) applied(o *Outcome) {
+	w.Color = merge.Pass
+	w.Sentence = fmt.Sprintf("%s: %s came to the target, with %s", Merging(o.Plan),
+		printable.Count(o.Applied.Rows, "row", "rows"), printable.Count(int64(o.Applied.Renames), "rename", "renames"))
+	if o.Applied.Before {
+		w.Sentence += "; that was done before, and nothing was changed now"
+		return
+	}
+	w.Sentence += ", in " + took(o.Ended.Sub(o.Began))
+	w.next("Now prove it, before any game server is started:", o.Then.Verify)
+}
+
+func took(d time.Duration) string {
+	if d := d.Round(time.Second); d > 0 {
+		return d.String()
+	}
+	return "less than a second"
+}
+
+func (w *Words) proved(o *Outcome) {
+	sources, target := Sources(o.Plan), printable.Text(o.Plan.Target.Name)
+	w.Word, w.Color = string(o.Proof.Verdict), o.Proof.Verdict
+	switch o.Proof.Verdict {
+	case merge.Pass:
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, %s has its own rows as before, and nothing else", sources, target, target)
+		w.next(fmt.Sprintf("Start the game server of %s. Keep %s as they are for as long as an undo may be wanted.", target, sources))
+		if commands := retire(o.Plan); len(commands) > 0 {
+			w.next("After that, where there is a fleet registry:", commands...)
+		}
+	case merge.Fail:
+		w.Sentence = fmt.Sprintf("%s is not what was planned", target)
+		w.next(fmt.Sprintf("Do not start a game server on %s. Look at what differs; to take the merge back:", target), o.Then.Undo)
+	default:
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, but the check of the result could not look at everything", sources, target)
+		w.next(fmt.Sprintf("Look yourself at what it names, before you start the game server of %s.", target))
+	}
+}
+
+// shownServers limits the servers that are shown to be retired.
+const shownServers = 10
+
+// retire returns the commands that retire the numbers of servers that ended.
+func retire(p *transfer.Plan) (commands []string) {
+	var ended []string
+	for _, w := range p.Sources {
+		for _, s := range w.Servers {
+			if s.Own {
+				ended = append(ended, s.Server.String())
+			}
+		}
+	}
+	for i, server := range ended {
+		if i == shownServers {
+			return append(commands, fmt.Sprintf("and so on for %d more", len(ended)-i))
+		}
+		commands = append(commands, fmt.Sprintf("gameid servers retire -reason %s %s", printable.Quoted("merged into "+p.Target.Name), server))
+	}
+	return commands
+}
+
+func (w *Words) undone(o *Outcome) {
+	u, sources, target := o.Undone, Sources(o.Plan), printable.Text(o.Plan.Target.Name)
+	w.Color = merge.Pass
+	if u.NoRecord {
+		var servers []string
+		for _, f := range u.Lifted {
+			servers = append(servers, fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database)))
+		}
+		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s knows nothing of this merge", strings.Join(servers, ", "), target)
+		w.Details = []string{fmt.Sprintf("No row was looked at or removed. %s was restored from a copy that is older than the merge, or an undo was interrupted at its very end.", target)}
+		return
+	}
+	w.Sentence = fmt.Sprintf("%s out of %s again: %s removed; what %s holds in these tables is ", sources, target, printable.Count(u.Rows, "row was", "rows were"), target)
+	if u.SameAsBefore {
+		w.Sentence += "exactly what it held before"
+	} else {
+		w.Sentence += "not what it held before: it went on after the merge"
+	}
+	add := func(n int64, one, many, rest string) {
+		if n > 0 {
+			w.Details = append(w.Details, printable.Count(n, one, many)+" "+rest)
+		}
+	}
+	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
+	add(u.Missing, "row was", "rows were", "gone before")
+	add(u.Kept, "row", "rows", "that the merge had renamed, and got another name since, which it keeps")
+	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
+}

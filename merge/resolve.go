@@ -1,0 +1,168 @@
+package merge
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"mergesafe/internal/nearest"
+)
+
+// names are the tables and columns that the sources have, to look up what was
+// declared.
+type names map[string]map[string]*Column // by table, by column: one of them
+
+func namesOf(dbs []*database) names {
+	n := make(names)
+	for _, db := range dbs {
+		for _, t := range db.tables {
+			if n[t.Name] == nil {
+				n[t.Name] = make(map[string]*Column)
+			}
+			for i := range t.Columns {
+				n[t.Name][t.Columns[i].Name] = &t.Columns[i]
+			}
+		}
+	}
+	return n
+}
+
+// has returns an error if no source has one of the columns. what is what was
+// declared: `unique 2`.
+func (n names) has(what, table string, columns ...string) error {
+	found := n[table]
+	if found == nil {
+		return unsuitable("%s: no source has a table %q%s", what, table, nearest.Hint(table, slices.Sorted(maps.Keys(n))))
+	}
+	if len(columns) == 0 {
+		return unsuitable("%s: it names no column of %q", what, table)
+	}
+	for i, c := range columns {
+		if found[c] == nil {
+			return unsuitable("%s: table %q has no column %q%s", what, table, c, nearest.Hint(c, slices.Sorted(maps.Keys(found))))
+		}
+		if slices.Contains(columns[:i], c) {
+			return unsuitable("%s: it names column %q twice", what, c)
+		}
+	}
+	return nil
+}
+
+// resolve makes sure that the tables and columns that the operator declares
+// exist, and notes in the tables which columns hold IDs.
+func resolve(opts Options, dbs []*database) error {
+	n := namesOf(dbs)
+	for i, u := range opts.Uniques {
+		if err := n.has(fmt.Sprintf("unique %d", i+1), u.Table, u.Columns...); err != nil {
+			return err
+		}
+	}
+	for i, r := range opts.References {
+		what := fmt.Sprintf("reference %d", i+1)
+		if err := n.has(what, r.Table, r.Columns...); err != nil {
+			return err
+		}
+		if err := n.has(what, r.ToTable, r.ToColumns...); err != nil {
+			return err
+		}
+		switch {
+		case len(r.Columns) != len(r.ToColumns):
+			return unsuitable("%s: it pairs %d columns with %d", what, len(r.Columns), len(r.ToColumns))
+		case r.ZeroIsNone && len(r.Columns) != 1:
+			return unsuitable("%s: zero_is_none needs a reference of one column, this one has %d", what, len(r.Columns))
+		}
+	}
+	for i, a := range opts.Accounts {
+		what := fmt.Sprintf("account %d", i+1)
+		if err := n.has(what, a.Table, a.Column); err != nil {
+			return err
+		}
+		if a.Max < 0 {
+			return unsuitable("%s: max is %d, want 0 or more", what, a.Max)
+		}
+	}
+	for i, id := range opts.IDs {
+		what := fmt.Sprintf("id %d", i+1)
+		if err := n.has(what, id.Table, id.Column); err != nil {
+			return err
+		}
+		for _, db := range dbs {
+			if err := db.declareID(id); err != nil {
+				return unsuitable("%s: %v", what, err)
+			}
+		}
+	}
+	return nil
+}
+
+// declareID notes that a column holds IDs.
+func (db *database) declareID(id IDColumn) error {
+	t := db.tables[id.Table]
+	if t == nil || t.column(id.Column) == nil {
+		return nil
+	}
+	switch col := t.column(id.Column); col.Kind {
+	case KindBytes, KindText, KindOther:
+	default:
+		return fmt.Errorf("column %s of %s is %s in %s: an ID is 10 bytes or 20 digits of text", id.Column, id.Table, col.Type, db.name)
+	}
+	// The catalogue belongs to the source.
+	clone := *t
+	clone.Columns = slices.Clone(t.Columns)
+	col := clone.column(id.Column)
+	col.IsID, col.Opaque = true, ""
+	db.tables[id.Table] = &clone
+	return nil
+}
+
+// exclude takes out the tables that the operator excludes.
+func exclude(opts Options, dbs []*database) error {
+	if len(opts.Include) == 0 && len(opts.Exclude) == 0 {
+		return nil
+	}
+	var all []string
+	for _, db := range dbs {
+		for name := range db.tables {
+			all = append(all, name)
+		}
+		for _, s := range db.skipped {
+			all = append(all, s.Table)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	matches := func(patterns []string, table string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, table); return ok })
+	}
+	for _, p := range slices.Concat(opts.Include, opts.Exclude) {
+		if !slices.ContainsFunc(all, func(table string) bool { return matches([]string{p}, table) }) {
+			return unsuitable("no source has a table that matches %q%s", p, nearest.Hint(p, all))
+		}
+	}
+	for _, db := range dbs {
+		out := func(table string) bool {
+			return len(opts.Include) > 0 && !matches(opts.Include, table) || matches(opts.Exclude, table)
+		}
+		for name := range db.tables {
+			if out(name) {
+				delete(db.tables, name)
+				db.excluded = append(db.excluded, name)
+			}
+		}
+		// The operator's word comes before the reason that the source has.
+		db.skipped = slices.DeleteFunc(slices.Clone(db.skipped), func(s Skipped) bool {
+			if out(s.Table) {
+				db.excluded = append(db.excluded, s.Table)
+			}
+			return out(s.Table)
+		})
+		slices.Sort(db.excluded)
+		for _, name := range db.excluded {
+			db.skipped = append(db.skipped, Skipped{Table: name, Reason: excludedReason})
+		}
+	}
+	return nil
+}
+
+const excludedReason = "excluded by the operator"

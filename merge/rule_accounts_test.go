@@ -1,0 +1,46 @@
+package merge_test
+
+import (
+	"testing"
+
+	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
+)
+
+// One account on several servers is found, and what is over the limit counted.
+func TestAccounts(t *testing.T) {
+	account := func(max int) merge.Options {
+		return merge.Options{Accounts: []merge.AccountColumn{{Table: "characters", Column: "account", Max: max}}}
+	}
+	dbs := func() []*mergetest.Database {
+		a, b, c := game("a", 1, 6), game("b", 101, 6), game("c", 201, 6)
+		for i, row := range a.Rows["characters"][:3] {
+			row["account"] = "bob"
+			b.Rows["characters"][i]["account"] = "BOB" // one account to the target
+		}
+		c.Rows["characters"][0]["account"] = "bob"
+		for n := range 4 { // many on one server were there before
+			c.Rows["characters"][1+n]["account"] = "many"
+			a.Rows["characters"][3]["account"], b.Rows["characters"][3]["account"] = "", "" // nobody's
+			a.Rows["characters"][4]["account"], b.Rows["characters"][4]["account"] = nil, nil
+		}
+		return []*mergetest.Database{a, b, c}
+	}
+	for max, want := range map[int]struct {
+		count, rows int64
+		message     string
+	}{
+		0: {0, 0, "1 account is in more than one database"},
+		3: {1, 7, "1 account is in more than one database; 1 has more than 3 characters together, 4 too many in all"},
+		6: {1, 7, "1 account is in more than one database; 1 has more than 6 characters together, 1 too many in all"},
+		7: {0, 0, "1 account is in more than one database, none with more than 7 characters together"},
+	} {
+		r := find(check(t, account(max), dbs()...), merge.CodeAccountOverflow, "characters", "account")[0]
+		if r.Count != want.count || r.Rows != want.rows || r.Message != want.message {
+			t.Errorf("max %d: %d accounts in %d rows: %s", max, r.Count, r.Rows, r.Message)
+		}
+		if want.count > 0 && (len(r.Samples) != 1 || len(r.Samples[0].Rows) != 5 || r.Samples[0].Omitted != 2) {
+			t.Errorf("max %d: samples %+v", max, r.Samples)
+		}
+	}
+}

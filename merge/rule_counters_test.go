@@ -1,0 +1,106 @@
+package merge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
+)
+
+// Counters whose ranges lie apart pass; others are not verified even where no
+// key collides yet, and what would separate them is said.
+func TestCounters(t *testing.T) {
+	for name, test := range map[string]struct {
+		plant   func(a, b, c *mergetest.Database)
+		verdict merge.Verdict
+		message string
+		gap     string
+		next    []string
+	}{
+		"apart": {
+			func(a, b, c *mergetest.Database) {}, merge.Pass,
+			"the ranges lie apart: a 1 to 10, next 11; b 101 to 110, next 111; c 201 to 210, next 211", "", nil,
+		},
+		"touching": {
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(200) }, merge.Pass,
+			"the ranges lie apart: a 1 to 10, next 11; b 101 to 200, next 111; c 201 to 210, next 211", "", nil,
+		},
+		"interleaved": {
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(999) }, merge.NotVerified,
+			"the ranges overlap: a 1 to 10, next 11; b 101 to 999, next 111; c 201 to 210, next 211", "b, c count through the same numbers",
+			[]string{"c: there is no room: an offset of 800 for characters.guid would reach 1,010, and the type ends at 1,000; give the column a larger type first"},
+		},
+		"empty": {
+			func(a, b, c *mergetest.Database) {
+				b.Rows["characters"] = nil
+				b.Schema.Tables[0].AutoIncrement.Next = 1
+			}, merge.Pass,
+			"the ranges lie apart: a 1 to 10, next 11; b none, next 1; c 201 to 210, next 211", "", nil,
+		},
+		"one number in common": {
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][0]["guid"] = int64(10) }, merge.NotVerified,
+			"the ranges overlap: a 1 to 10, next 11; b 10 to 110, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
+			[]string{"b: add 1 to characters.guid and to what refers to it: pets.owner; the largest is 111 then of 1,000"},
+		},
+		"the same": {
+			func(a, b, c *mergetest.Database) {
+				for n := range 10 {
+					b.Rows["characters"][n]["guid"] = int64(n + 1)
+				}
+			}, merge.NotVerified,
+			"the ranges overlap: a 1 to 10, next 11; b 1 to 10, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
+			[]string{
+				"b: add 10 to characters.guid and to what refers to it: pets.owner; the largest is 20 then of 1,000",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, c := game("a", 1, 10), game("b", 101, 10), game("c", 201, 10)
+			test.plant(a, b, c)
+			opts := merge.Options{References: []merge.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}}}
+			r := find(check(t, opts, a, b, c), merge.CodeAutoIncrement, "characters", "guid")[0]
+			if r.Verdict != test.verdict || r.Message != test.message || r.Count != 0 {
+				t.Errorf("%s: %s", r.Verdict, r.Message)
+			}
+			var gap string
+			for _, g := range r.Gaps {
+				gap += g.Reason
+			}
+			if gap != test.gap {
+				t.Errorf("gap %q, want %q", gap, test.gap)
+			}
+			if len(test.next) > 0 {
+				if diff := cmp.Diff(test.next, r.Next[:len(test.next)]); diff != "" {
+					t.Errorf("next steps (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// What an offset proposes does separate the counters.
+func TestOffsetsSeparate(t *testing.T) {
+	a, b, c := game("a", 1, 10), game("b", 5, 10), game("c", 1, 7)
+	for _, target := range []string{"a", "b", "c"} {
+		r := find(check(t, merge.Options{Target: target}, a, b, c), merge.CodeAutoIncrement, "characters", "")[0]
+		moved := make(map[string]int64)
+		for _, step := range r.Next {
+			name, rest, ok := strings.Cut(step, ": add ")
+			var n int64
+			if _, err := fmt.Sscanf(rest, "%d", &n); ok && err == nil {
+				moved[name] = n
+			}
+		}
+		shifted := []*mergetest.Database{game("a", 1+int(moved["a"]), 10), game("b", 5+int(moved["b"]), 10), game("c", 1+int(moved["c"]), 7)}
+		if moved[target] != 0 || len(moved) != 2 {
+			t.Errorf("target %s: %v", target, moved)
+		}
+		if r := find(check(t, merge.Options{Target: target}, shifted...), merge.CodeAutoIncrement, "characters", "")[0]; r.Verdict != merge.Pass {
+			t.Errorf("target %s, moved by %v: %s", target, moved, r.Message)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package merge_test
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A rule reads rows only through a reader, and changes no fact.
+func TestRulesTakeFactsAndReturnResults(t *testing.T) {
+	facts := []string{"facts", "database", "Table", "Column", "Catalog"}
+	for name, file := range parse(t) {
+		if !strings.HasPrefix(name, "rule") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			f, ok := n.(*ast.FuncDecl)
+			if !ok {
+				return true
+			}
+			var given []string // parameters that are facts
+			for _, p := range f.Type.Params.List {
+				star, ok := p.Type.(*ast.StarExpr)
+				if !ok {
+					continue
+				}
+				if kind, ok := star.X.(*ast.Ident); ok && slices.Contains(facts, kind.Name) {
+					for _, p := range p.Names {
+						given = append(given, p.Name)
+					}
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if n.Sel.Name == "source" {
+						t.Errorf("%s: %s uses a source", name, f.Name.Name)
+					}
+				case *ast.AssignStmt:
+					for _, to := range n.Lhs {
+						if _, local := to.(*ast.Ident); !local && slices.Contains(given, root(to)) {
+							t.Errorf("%s: %s changes what it is given", name, f.Name.Name)
+						}
+					}
+				}
+				return true
+			})
+			return false
+		})
+	}
+}
+
+// root returns the variable that an expression begins with.
+func root(e ast.Expr) string {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x.Name
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		default:
+			return ""
+		}
+	}
+}
+
+// What reads rows knows nothing of rules and their results.
+func TestReadersKnowNoRules(t *testing.T) {
+	of := []string{"Result", "Verdict", "Pass", "Fail", "NotVerified", "rule", "finding", "outcome", "task", "documented"}
+	for name, file := range parse(t) {
+		if !strings.HasPrefix(name, "reader") && !slices.Contains([]string{"stream.go", "tree.go", "collisions.go", "equal_rows.go"}, name) {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if ident, ok := n.(*ast.Ident); ok && (slices.Contains(of, ident.Name) || strings.HasPrefix(ident.Name, "Code")) {
+				t.Errorf("%s uses %s", name, ident.Name)
+			}
+			return true
+		})
+	}
+}
+
+// No type does everything.
+func TestTypesAreSmall(t *testing.T) {
+	const most = 20
+	methods := make(map[string]int)
+	for _, file := range parse(t) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				methods[root(f.Recv.List[0].Type)]++
+			}
+		}
+	}
+	for name, n := range methods {
+		if n > most {
+			t.Errorf("%s has %d methods, want at most %d", name, n, most)
+		}
+	}
+}

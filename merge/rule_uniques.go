@@ -1,0 +1,70 @@
+package merge
+
+import (
+	"context"
+)
+
+// The code about unique values.
+const CodeUniqueCollision = "unique-collision"
+
+// uniqueRule compares the values of every unique index of the target, and of
+// every unique that the operator declares, over all sources and as the target's
+// collation compares. Rows with a NULL take no part.
+func uniqueRule() rule {
+	return rule{
+		codes: []Code{{
+			Code:       CodeUniqueCollision,
+			Meaning:    "a value that the target wants unique is there more than once, as the target compares",
+			Counts:     "distinct values",
+			Action:     "rename all but one of each before the merge",
+			Unverified: "compare the values by other means",
+		}},
+		tasks: uniqueTasks,
+	}
+}
+
+func uniqueTasks(f *facts) (tasks []task) {
+	for _, table := range f.tables {
+		for _, u := range f.uniques(table) {
+			if f.wants(CodeUniqueCollision, table, columnList(u.Columns)) {
+				tasks = append(tasks, uniqueTask(f, table, u))
+			}
+		}
+	}
+	return tasks
+}
+
+func uniqueTask(f *facts, table string, u unique) task {
+	return task{taskID{code: CodeUniqueCollision, columns: idOf(table, u.Columns...)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+		if u.Unclear != "" {
+			return found(Result{
+				Code: CodeUniqueCollision, Table: table, Subject: columnList(u.Columns), Message: "cannot be checked",
+				Gaps: []Gap{{Reason: "index " + u.Name + ": " + u.Unclear}},
+			}), nil
+		}
+		read, err := r.read(ctx, question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true})
+		if err != nil {
+			return outcome{}, err
+		}
+		return judgeUnique(f, table, u, read), nil
+	}}
+}
+
+func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
+	result := Result{
+		Code: CodeUniqueCollision, Table: table, Subject: columnList(u.Columns),
+		Read: read.rowsRead(), Gaps: read.gaps, Samples: read.samples,
+	}
+	result.describe(read.repeats, "value", !u.declared)
+	if u.declared && u.Name != "" {
+		result.Message = u.Name + ": " + result.Message
+	}
+	action := ""
+	if result.Alike = f.alike[table] && result.Count > 0; result.Alike {
+		action = "leave the table out if it is the game's own data; otherwise " + documented(result.Code).Action
+	}
+	return outcome{
+		findings: []finding{{result, action}},
+		disjoint: map[columnsID]bool{idOf(table, u.Columns...): result.Count == 0 && len(result.Gaps) == 0},
+	}
+}

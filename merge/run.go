@@ -1,0 +1,217 @@
+package merge
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// run carries the rules out: it judges the catalogues, does one task after the
+// other, and concludes what the rules found.
+type run struct {
+	facts     *facts
+	reader    *reader
+	summaries *summaries
+	started   time.Time
+	tasks     []task // still to be done
+	results   []Result
+	proposals []Proposal
+}
+
+func newRun(f *facts, r *reader, s *summaries, started time.Time) *run {
+	return &run{facts: f, reader: r, summaries: s, started: started}
+}
+
+// judgeCatalogs applies the rules that need no reading of rows.
+func (r *run) judgeCatalogs() {
+	for _, rule := range rules() {
+		if rule.catalog != nil {
+			r.take(outcome{findings: rule.catalog(r.facts)})
+		}
+	}
+}
+
+// countRows counts the rows of every table, and asks for the ends of its key
+// where the source can tell them.
+func (r *run) countRows(ctx context.Context) error {
+	for _, table := range r.facts.tables {
+		if !r.facts.wantsTable(table) {
+			continue
+		}
+		for db := range r.facts.having(table) {
+			n, err := r.reader.count(ctx, db, table)
+			if err != nil {
+				return err
+			}
+			db.rows[table] = n
+			ends, err := r.reader.ends(ctx, db, table)
+			if err != nil {
+				return err
+			}
+			if ends != nil {
+				r.summaries.of[db].ranges[table] = *ends
+			}
+		}
+	}
+	return nil
+}
+
+// plan notes the tasks of all rules.
+func (r *run) plan() {
+	r.tasks = keyTasks(r.facts)
+	for _, rule := range rules() {
+		if rule.tasks != nil {
+			r.tasks = append(r.tasks, rule.tasks(r.facts)...)
+		}
+	}
+}
+
+// readAll does the tasks one by one. A task may add others.
+func (r *run) readAll(ctx context.Context) error {
+	r.plan()
+	progress := r.reader.progress
+	for _, t := range r.tasks {
+		progress.plan(t)
+	}
+	for len(r.tasks) > 0 {
+		t := r.tasks[0]
+		planned := len(r.tasks)
+		if err := r.do(ctx, t); err != nil {
+			return err
+		}
+		for _, t := range r.tasks[planned:] {
+			progress.plan(t)
+		}
+		r.tasks = r.tasks[1:]
+		progress.finish(t)
+	}
+	return nil
+}
+
+// do carries out a task.
+func (r *run) do(ctx context.Context, t task) error {
+	o, err := t.run(ctx, r.reader)
+	if err == nil {
+		r.take(o)
+	}
+	return err
+}
+
+// take notes what a rule returned.
+func (r *run) take(o outcome) {
+	for _, f := range o.findings {
+		r.conclude(f)
+	}
+	r.proposals = append(r.proposals, o.proposals...)
+	r.tasks = append(r.tasks, o.tasks...)
+	for _, table := range o.alike {
+		r.facts.alike[table] = true
+	}
+	maps.Copy(r.facts.disjoint, o.disjoint)
+	if o.key != nil {
+		r.summaries.note(o.key)
+	}
+}
+
+// conclude gives a finding its verdict and keeps it, if it is wanted. What to do
+// follows from the code, after what the rule itself says.
+func (r *run) conclude(f finding) {
+	if !r.facts.wants(f.Code, f.Table, f.Subject) {
+		return
+	}
+	switch {
+	case f.Count > 0:
+		f.Verdict = Fail
+	case len(f.Gaps) > 0:
+		f.Verdict = NotVerified
+	default:
+		f.Verdict = Pass
+	}
+	switch {
+	case f.Verdict != Pass && slices.Contains(r.facts.opts.Allow, f.Code):
+		f.CountsAs = Pass
+	case f.Verdict == NotVerified && slices.Contains(r.facts.opts.FailOn, f.Code):
+		f.CountsAs = Fail
+	}
+	if f.Count > 0 {
+		r.facts.failed[f.Code] = true
+		f.Next = append(f.Next, cmp.Or(f.action, documented(f.Code).Action))
+	}
+	if len(f.Gaps) > 0 {
+		f.Next = append(f.Next, documented(f.Code).Unverified)
+	}
+	r.results = append(r.results, f.Result)
+}
+
+// report concludes what was found. incomplete says why that is not all; "" if
+// it is.
+func (r *run) report(incomplete string) *Report {
+	opts := r.facts.opts
+	results := slices.Clone(r.results)
+	if incomplete == "" {
+		results = append(results, r.unanswered()...)
+	}
+	codes := Codes()
+	rank := func(code string) int { return slices.IndexFunc(codes, func(c Code) bool { return c.Code == code }) }
+	slices.SortStableFunc(results, func(a, b Result) int {
+		return cmp.Or(
+			rank(a.Code)-rank(b.Code),
+			strings.Compare(a.Table, b.Table),
+			strings.Compare(a.Subject, b.Subject),
+		)
+	})
+	all := &Report{
+		Version:    ReportVersion,
+		Incomplete: incomplete,
+		Started:    r.started,
+		Target:     r.facts.target.name,
+		Only:       opts.Only,
+		Results:    results,
+		Proposals:  slices.Clone(r.proposals),
+	}
+	if incomplete == "" {
+		all.Verdict = worst(results)
+	}
+	for _, db := range r.facts.dbs {
+		all.Sources = append(all.Sources, r.summaries.summary(db))
+	}
+	all.Finished = opts.stamp()
+	return all
+}
+
+// unanswered are the selections to which there is no result: what they name is
+// no longer there.
+func (r *run) unanswered() (results []Result) {
+	for _, s := range r.facts.opts.Only {
+		if slices.ContainsFunc(r.results, func(r Result) bool { return s.matches(r.Code, r.Table, r.Subject) }) {
+			continue
+		}
+		results = append(results, Result{
+			Code: s.Code, Table: s.Table, Subject: s.Subject, Verdict: NotVerified,
+			Message: "there is no such check now",
+			Gaps:    []Gap{{Reason: "nothing in these databases answers to it: the schema or the sources are not those of the earlier report"}},
+			Next:    []string{"run the whole check again"},
+		})
+	}
+	return results
+}
+
+// worst is the verdict of all results together. Nothing checked is nothing
+// verified.
+func worst(results []Result) Verdict {
+	verdict := NotVerified
+	for i, r := range results {
+		switch v := r.counts(); {
+		case v == Fail:
+			return Fail
+		case v == Pass && i == 0:
+			verdict = Pass
+		case v != Pass:
+			verdict = NotVerified
+		}
+	}
+	return verdict
+}

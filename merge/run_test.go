@@ -1,0 +1,134 @@
+package merge_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
+)
+
+// A check that is limited to some results gives them as a whole check does,
+// and no others.
+func TestOnly(t *testing.T) {
+	full := check(t, merge.Options{}, faulty()...)
+	for _, r := range full.Results {
+		only := []merge.Selection{{Code: r.Code, Table: r.Table, Subject: r.Subject}}
+		got := check(t, merge.Options{Only: only}, faulty()...)
+		var same []merge.Result
+		for _, one := range got.Results {
+			if one.Code == merge.CodeKeyCollision {
+				one.Next, r.Next = nil, nil // the reason why keys collide was not looked for
+			}
+			if one.Code == merge.CodeColumnOpaque {
+				one.Message, r.Message = "", "" // there were no rows to look into
+			}
+			if one.Subject == r.Subject {
+				same = append(same, one)
+			}
+		}
+		if diff := cmp.Diff([]merge.Result{r}, same); diff != "" {
+			t.Errorf("only %v (-whole +only):\n%s", only, diff)
+		}
+		for _, one := range got.Results {
+			if one.Code != r.Code || one.Table != r.Table {
+				t.Errorf("only %v: also %s %s %s", only, one.Code, one.Table, one.Subject)
+			}
+		}
+		if diff := cmp.Diff(only, got.Only); diff != "" {
+			t.Errorf("the report does not say what it is limited to:\n%s", diff)
+		}
+	}
+
+	// What is not selected is not read.
+	reads := make(map[string]bool)
+	check(t, merge.Options{
+		Only:     []merge.Selection{{Code: merge.CodeUniqueCollision, Table: "players", Subject: "name"}},
+		Progress: func(p merge.Progress) { reads[p.Code+" "+p.Table] = true },
+	}, faulty()...)
+	if diff := cmp.Diff(map[string]bool{"unique-collision players": true}, reads); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+
+	// What is no longer there is not passed.
+	gone := []merge.Selection{{Code: merge.CodeSchemaTable, Table: "players"}, {Code: merge.CodeUniqueCollision, Table: "players", Subject: "nick"}}
+	report := check(t, merge.Options{Only: gone}, faulty()...)
+	if r := find(report, merge.CodeUniqueCollision, "players", "nick"); len(r) != 1 || r[0].Verdict != merge.NotVerified || report.Verdict != merge.NotVerified {
+		t.Errorf("%s: %+v", report.Verdict, report.Results)
+	}
+}
+
+// Allow and FailOn change what counts, never what was found.
+func TestAllowAndFailOn(t *testing.T) {
+	dbs := func() []*mergetest.Database {
+		a, b := settled(1), settled(2)
+		b.Rows["players"][0]["name"] = "PLAYER1.0"
+		b.Schema.Skipped = []merge.Skipped{{Table: "log", Reason: "MyISAM"}}
+		return []*mergetest.Database{a, b}
+	}
+	plain := check(t, merge.Options{}, dbs()...)
+	for _, test := range []struct {
+		allow, failOn []string
+		want          merge.Verdict
+	}{
+		{nil, nil, merge.Fail},
+		{[]string{"unique-collision"}, nil, merge.NotVerified},
+		{[]string{"unique-collision", "table-skipped"}, nil, merge.Pass},
+		{[]string{"table-skipped"}, nil, merge.Fail},
+		{[]string{"unique-collision"}, []string{"table-skipped"}, merge.Fail},
+		{[]string{"unique-collision", "table-skipped"}, []string{"key-collision"}, merge.Pass},
+	} {
+		got := check(t, merge.Options{Allow: test.allow, FailOn: test.failOn}, dbs()...)
+		if got.Verdict != test.want {
+			t.Errorf("allow %v, fail on %v: %s, want %s", test.allow, test.failOn, got.Verdict, test.want)
+		}
+		for i, r := range got.Results {
+			if (r.CountsAs != "") != (r.Verdict != merge.Pass && len(test.allow) > 0 && strings.Contains(strings.Join(test.allow, " "), r.Code) ||
+				r.Verdict == merge.NotVerified && strings.Contains(strings.Join(test.failOn, " "), r.Code)) {
+				t.Errorf("allow %v, fail on %v: %s %s counts as %q", test.allow, test.failOn, r.Code, r.Verdict, r.CountsAs)
+			}
+			r.CountsAs = ""
+			if diff := cmp.Diff(plain.Results[i], r); diff != "" {
+				t.Errorf("allow %v, fail on %v (-without +with):\n%s", test.allow, test.failOn, diff)
+			}
+		}
+	}
+}
+
+// The quick tier comes before any row is read, and says nothing that the whole
+// check does not say.
+func TestQuick(t *testing.T) {
+	var quick *merge.Report
+	read := false
+	full := check(t, merge.Options{
+		Quick: func(r *merge.Report) {
+			if read {
+				t.Error("rows were read before")
+			}
+			quick = r
+		},
+		Progress: func(merge.Progress) { read = true },
+	}, faulty()...)
+	if quick == nil || quick.Verdict != "" || quick.Incomplete == "" || quick.ExitCode() != merge.ExitIncomplete {
+		t.Fatalf("the quick report: %+v", quick)
+	}
+	whole := make(map[string]merge.Result)
+	for _, r := range full.Results {
+		whole[key(r.Code, r.Table, r.Subject)] = r
+	}
+	for _, r := range quick.Results {
+		if diff := cmp.Diff(whole[key(r.Code, r.Table, r.Subject)], r); diff != "" {
+			t.Errorf("(-whole +quick):\n%s", diff)
+		}
+	}
+	for _, code := range []string{merge.CodeServerConflict, merge.CodeSchemaColumn, merge.CodeTableSkipped} {
+		if len(find(quick, code, "", "")) == 0 {
+			t.Errorf("no %s", code)
+		}
+	}
+	if got := quick.Sources[0].Tables[1]; got.Table != "items" || got.Rows != 13 || got.First != full.Sources[0].Tables[1].First || got.Last != full.Sources[0].Tables[1].Last {
+		t.Errorf("items of s1: %+v, want as in the whole report: %+v", got, full.Sources[0].Tables[1])
+	}
+}

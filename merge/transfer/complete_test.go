@@ -1,0 +1,105 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/merge"
+)
+
+// Tables that refer to themselves and to each other are copied, and taken out
+// again.
+func TestCircularReferences(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		world := func(name string, from int) Database {
+			d := e.fresh(t, name)
+			exec(t, d, "CREATE TABLE b (id INTEGER NOT NULL PRIMARY KEY, a INTEGER)",
+				"CREATE TABLE a (id INTEGER NOT NULL PRIMARY KEY, next INTEGER, b INTEGER, FOREIGN KEY (next) REFERENCES a (id), FOREIGN KEY (b) REFERENCES b (id))")
+			if e.name == "mariadb" {
+				exec(t, d, "ALTER TABLE b ADD FOREIGN KEY (a) REFERENCES a (id)")
+			}
+			var as, bs []string
+			for i := range 1200 { // each refers to one that comes later
+				as = append(as, fmt.Sprintf("(%d, %d, %d)", from+i, from+(i*7+1)%1200, from+(i*11+5)%1200))
+				bs = append(bs, fmt.Sprintf("(%d, %d)", from+i, from+(i*13+2)%1200))
+			}
+			db := pool(t, d)
+			defer db.Close()
+			db.SetMaxOpenConns(1)
+			for _, s := range []string{map[string]string{"mariadb": "SET foreign_key_checks = 0", "sqlite": "PRAGMA foreign_keys = 0"}[e.name],
+				"INSERT INTO a VALUES " + strings.Join(as, ","), "INSERT INTO b VALUES " + strings.Join(bs, ",")} {
+				if _, err := db.Exec(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return d
+		}
+		all := []Database{world("w0", 0), world("w1", 10_000), world("w2", 20_000)}
+		before := dump(t, all[0])
+		p := mustPlan(t, all[0], all[1:], oddAllowed)
+		if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{batch: time.Microsecond}); err != nil {
+			t.Fatal(err)
+		}
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass || proof.Tables[0].Rows != 3600 {
+			t.Errorf("%+v", proof)
+		}
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := dump(t, all[0]); after != before {
+			t.Error("it is not what was there before")
+		}
+	})
+}
+
+// A merge is not completed where a row refers to nothing.
+func TestReferencesChecked(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 3, "a"), gameWorld(t, e, "s2", 2, 600, "b")}
+		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		removed := false
+		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, Pause: func(context.Context) error {
+			if !removed && number(t, all[0], "SELECT COUNT(*) FROM players") == 603 && number(t, all[0], "SELECT COUNT(*) FROM items") == 9 {
+				removed = true
+				exec(t, all[0], "DELETE FROM players WHERE name = 'b501'")
+			}
+			return nil
+		}}, hooks{batch: time.Microsecond})
+		if !removed || err == nil || !strings.Contains(err.Error(), `3 rows of table "items" refer by owner_id to rows of "players"`) {
+			t.Errorf("removed %t: %v", removed, err)
+		}
+	})
+}
+
+// A counter continues beyond what any of the databases has given out, and where it
+// was after an undo.
+func TestCounters(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		create := "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTOINCREMENT, v INTEGER)"
+		if e.name == "mariadb" {
+			create = "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTO_INCREMENT, v INTEGER)"
+		}
+		all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+		exec(t, all[0], create, "INSERT INTO mails VALUES (1, 1), (2, 1)")
+		exec(t, all[1], create, "INSERT INTO mails VALUES (11, 1), (500, 1)", "DELETE FROM mails WHERE id = 500")
+		before := dump(t, all[0])
+		p := mustPlan(t, all[0], all[1:], oddAllowed)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, all[0], "INSERT INTO mails (v) VALUES (7)")
+		if n := number(t, all[0], "SELECT id FROM mails WHERE v = 7"); n != 501 {
+			t.Errorf("the next is %d, want 501", n)
+		}
+		exec(t, all[0], "DELETE FROM mails WHERE v = 7")
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := dump(t, all[0]); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+}

@@ -1,0 +1,310 @@
+package transfer
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+)
+
+// Database is one of the databases of a merge. It prints as its name, never as its
+// DSN.
+type Database struct {
+	Name string // as it is called in plans, messages and records; at most 200 characters
+	DSN  string // in a form that [store.Open] takes; may hold a password
+}
+
+func (d Database) String() string               { return d.Name }
+func (d Database) GoString() string             { return fmt.Sprintf("transfer.Database(%q)", d.Name) }
+func (d Database) MarshalJSON() ([]byte, error) { return json.Marshal(d.Name) }
+func (d Database) LogValue() slog.Value         { return slog.StringValue(d.Name) }
+
+// connection is one connection to a database. It is opened by its first use, and
+// again by the first use after it was lost. It belongs to one goroutine.
+type connection struct {
+	Database
+	writes bool
+	fail   failpoint
+
+	// unchecked turns the check of foreign keys off; see [run.checkReferences].
+	unchecked bool
+
+	db     *sqldb.DB // nil until it is used
+	shared bool      // db belongs to another connection
+	share  int       // how many connections share the memory for pages; 0 means one
+
+	conn     *sql.Conn
+	prepared map[string]driver.Stmt
+	packet   int // how many bytes of values may go into one statement
+}
+
+func (c *connection) dialect() dialect {
+	kind, _, _ := strings.Cut(c.DSN, ":")
+	return dialect{sqldb.Dialect(kind)}
+}
+
+func (c *connection) close() {
+	c.drop()
+	if c.db != nil && !c.shared {
+		c.db.Close()
+		c.db = nil
+	}
+}
+
+// drop closes the connection, and rolls back what was not committed. A database
+// that is only read is opened again by the next use: it may have been replaced.
+func (c *connection) drop() {
+	if c.conn != nil {
+		c.conn.Raw(func(any) error {
+			for _, s := range c.prepared {
+				s.Close() // or SQLite would not let go of the file
+			}
+			// Not back into the pool: it may be in the middle of a transaction.
+			return errDropped
+		})
+		c.conn.Close()
+		c.conn, c.prepared = nil, nil
+	}
+	if !c.writes && !c.shared && c.db != nil {
+		c.db.Close()
+		c.db = nil
+	}
+}
+
+// open opens the database, if it is not open.
+func (c *connection) open(ctx context.Context) error {
+	if c.db != nil {
+		return nil
+	}
+	db, err := sqldb.Dial(ctx, c.DSN, !c.writes)
+	if err != nil {
+		return fmt.Errorf("database %q: %w", c.Name, err)
+	}
+	c.db = db
+	return nil
+}
+
+var errDropped = fmt.Errorf("dropped: %w", driver.ErrBadConn)
+
+// connect opens the connection, if it is not open.
+func (c *connection) connect(ctx context.Context) error {
+	if c.conn != nil {
+		return nil
+	}
+	if err := c.fail.at("connect"); err != nil {
+		return err
+	}
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	conn, err := c.db.Pool().Conn(ctx)
+	if err != nil {
+		return sqldb.Translate(err)
+	}
+	c.conn, c.prepared, c.packet = conn, make(map[string]driver.Stmt), 1<<20
+	if err := c.prepareSession(ctx); err != nil {
+		c.drop()
+		return sqldb.Translate(err)
+	}
+	return nil
+}
+
+func (c *connection) prepareSession(ctx context.Context) error {
+	purpose := sqldb.ReadRows
+	switch {
+	case c.writes && c.unchecked:
+		purpose = sqldb.WriteUnchecked
+	case c.writes:
+		purpose = sqldb.WriteRows
+	}
+	d := c.dialect()
+	if err := d.Prepare(ctx, c.conn, purpose); err != nil || !d.mysql() {
+		return err
+	}
+	var most int
+	if err := c.conn.QueryRowContext(ctx, "SELECT @@max_allowed_packet").Scan(&most); err != nil {
+		return err
+	}
+	c.packet = min(most/2, 1<<20)
+	return nil
+}
+
+// Statements go to the driver itself: a row costs twice as much through
+// database/sql.
+
+// statement prepares a query, once if it is kept.
+func (c *connection) statement(ctx context.Context, raw driver.Conn, query string, keep bool) (s driver.Stmt, done func(), err error) {
+	if s := c.prepared[query]; s != nil {
+		return s, func() {}, nil
+	}
+	if s, err = raw.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
+		return nil, nil, err
+	}
+	if keep {
+		c.prepared[query] = s
+		return s, func() {}, nil
+	}
+	return s, func() { s.Close() }, nil
+}
+
+// arguments converts values to the types that drivers take.
+func arguments(args []any) []driver.NamedValue {
+	out := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		switch n := v.(type) {
+		case int:
+			v = int64(n)
+		case float32:
+			v = float64(n)
+		}
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return out
+}
+
+// exec runs a statement that changes something, and returns how many rows it
+// changed. keep is for a statement that comes often.
+func (c *connection) exec(ctx context.Context, what, query string, keep bool, args ...any) (changed int64, err error) {
+	if err := c.connect(ctx); err != nil {
+		return 0, err
+	}
+	if err := c.fail.at("before " + what); err != nil {
+		return 0, err
+	}
+	err = c.conn.Raw(func(raw any) error {
+		var result driver.Result
+		if len(args) == 0 {
+			result, err = raw.(driver.ExecerContext).ExecContext(ctx, query, nil)
+		} else {
+			s, done, err2 := c.statement(ctx, raw.(driver.Conn), query, keep)
+			if err2 != nil {
+				return err2
+			}
+			defer done()
+			result, err = s.(driver.StmtExecContext).ExecContext(ctx, arguments(args))
+		}
+		if err == nil {
+			changed, err = result.RowsAffected()
+		}
+		return err
+	})
+	if err != nil {
+		return 0, sqldb.Translate(err)
+	}
+	return changed, c.fail.at("after " + what)
+}
+
+// rows calls take with every row of a query. take may keep the values, but not the
+// slice, and must not use the connection.
+func (c *connection) rows(ctx context.Context, query string, keep bool, args []any, take func(row []any) (more bool, err error)) error {
+	if err := c.connect(ctx); err != nil {
+		return err
+	}
+	if err := c.fail.at("read"); err != nil {
+		return err
+	}
+	err := c.conn.Raw(func(raw any) error {
+		s, done, err := c.statement(ctx, raw.(driver.Conn), query, keep)
+		if err != nil {
+			return err
+		}
+		defer done()
+		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, arguments(args))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		dest := make([]driver.Value, len(rows.Columns()))
+		row := make([]any, len(dest))
+		var chunk []byte
+		for {
+			switch err := rows.Next(dest); {
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return err
+			}
+			for i, v := range dest {
+				if b, ok := v.([]byte); ok {
+					v, chunk = keepBytes(chunk, b)
+				}
+				row[i] = v
+			}
+			if more, err := take(row); err != nil || !more {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return sqldb.Translate(err)
+	}
+	return c.db.Unchanged()
+}
+
+// number returns the number that a query returns.
+func (c *connection) number(ctx context.Context, query string, keep bool, args ...any) (n int64, err error) {
+	err = c.rows(ctx, query, keep, args, func(row []any) (bool, error) {
+		n, _ = row[0].(int64)
+		return true, nil
+	})
+	return n, err
+}
+
+// texts returns the first column of a query.
+func (c *connection) texts(ctx context.Context, query string, args ...any) (all []string, err error) {
+	err = c.rows(ctx, query, false, args, func(row []any) (bool, error) {
+		all = append(all, text(row[0]))
+		return true, nil
+	})
+	return all, err
+}
+
+// text reads a text, in whichever form the driver delivers it.
+func text(v any) string {
+	switch v := v.(type) {
+	case []byte:
+		return string(v)
+	case string:
+		return v
+	}
+	return fmt.Sprint(v)
+}
+
+// keepBytes copies a value that belongs to the driver to the end of a chunk, or to a
+// new chunk if it has no room.
+func keepBytes(chunk, b []byte) (kept, rest []byte) {
+	const size = 64 << 10
+	if len(b) == 0 {
+		return []byte{}, chunk // nil would be written as NULL
+	}
+	if len(b) > size/8 {
+		return append([]byte{}, b...), chunk
+	}
+	if len(b) > cap(chunk)-len(chunk) {
+		chunk = make([]byte, 0, size)
+	}
+	start := len(chunk)
+	chunk = append(chunk, b...)
+	return chunk[start:len(chunk):len(chunk)], chunk
+}
+
+// tx runs f in a transaction. After an error it may have been committed or not:
+// the checkpoint tells. The connection is dropped.
+func (c *connection) tx(ctx context.Context, f func() error) error {
+	_, err := c.exec(ctx, "begin", c.dialect().Begin(), false)
+	if err == nil {
+		if err = f(); err == nil {
+			_, err = c.exec(ctx, "commit", "COMMIT", false)
+		}
+	}
+	if err != nil {
+		c.drop()
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mergesafe/merge"
+	"mergesafe/store"
+)
+
+// Two processes that carry out one plan at once do no harm: one of them at
+// least is told, and what comes out is one merge.
+func TestTwoAtOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 10, "a"), gameWorld(t, e, "s2", 2, 600, "b")}
+		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		errs := make([]error, 3)
+		var wait sync.WaitGroup
+		for i := range errs {
+			wait.Go(func() {
+				_, errs[i] = applyWith(t.Context(), p, all[0], all[1:], Options{RetryFor: 30 * time.Second}, hooks{batch: time.Microsecond})
+			})
+		}
+		wait.Wait()
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatalf("after %v: %v", errs, err)
+		}
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			t.Errorf("after %v: %+v", errs, proof)
+		}
+	})
+}
+
+// A row that came to the target between the plan and its copying, and has the
+// key of one that is to be copied, stays what it is.
+func TestCollisionIsNoOverwrite(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		before := dump(t, all[0])
+		there := false
+		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Pause: func(context.Context) error {
+			if !there {
+				there = true
+				exec(t, all[0], "INSERT INTO things VALUES (104000, NULL, 'mine', 1)")
+			}
+			return nil
+		}}, hooks{batch: time.Microsecond})
+		if !errors.Is(err, store.ErrDuplicate) || !strings.Contains(err.Error(), "was not when the plan was made") {
+			t.Errorf("got %v", err)
+		}
+		if n := number(t, all[0], "SELECT COUNT(*) FROM things WHERE id = 104000 AND note = 'mine'"); n != 1 {
+			t.Error("it was overwritten")
+		}
+		exec(t, all[0], "DELETE FROM things WHERE id = 104000")
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if before != dump(t, all[0]) {
+			t.Error("the undo left something")
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"time"
+)
+
+// DefaultRetryFor is the default of [Options.RetryFor].
+const DefaultRetryFor = 2 * time.Minute
+
+// Options configures [Apply], [Undo] and [Verify]. The zero value means the
+// defaults.
+type Options struct {
+	// RetryFor is how long the work retries while a database is away, or its
+	// disk is full, before it stops with a [*StoppedError]. The default is
+	// [DefaultRetryFor]; with a negative value nothing is retried.
+	RetryFor time.Duration
+
+	// Grace is how long a running transaction may take to end after the context
+	// has ended. The default is 10 s.
+	Grace time.Duration
+
+	// Parallel is the number of workers, each with its own connections. A worker
+	// copies or removes the rows of one source in one table at a time. The
+	// default is [DefaultParallel]. SQLite takes one writer at a time, so there
+	// only reading is parallel.
+	Parallel int
+
+	// Pause, if not nil, is called between transactions, and between pages in
+	// the steps that only read. It may wait to spare the databases. Its error
+	// stops the work, resumable. Pause, Progress and Retrying are called one at
+	// a time, by one goroutine at a time.
+	Pause func(ctx context.Context) error
+
+	// Progress, if not nil, is told how far the work is.
+	Progress func(Progress)
+
+	// Retrying, if not nil, is told before each retry which error causes it.
+	Retrying func(error)
+}
+
+func (o Options) withDefaults() Options {
+	o.RetryFor = cmp.Or(o.RetryFor, DefaultRetryFor)
+	o.Grace = cmp.Or(o.Grace, 10*time.Second)
+	o.Parallel = cmp.Or(o.Parallel, DefaultParallel)
+	return o
+}
+
+// hooks is what only tests choose. The zero value means the defaults.
+type hooks struct {
+	clock       func() time.Time // stamps the records
+	batch       time.Duration    // how long one transaction should take: decides how many rows it has
+	fail        failpoint
+	noReturning bool // the database cannot return the rows that it deletes
+}
+
+func (h hooks) withDefaults() hooks {
+	if h.clock == nil {
+		h.clock = time.Now
+	}
+	h.batch = cmp.Or(h.batch, 400*time.Millisecond)
+	return h
+}
+
+// failpoint lets a test fail at a point: it is called before and after each
+// request to a database, with the name of the request.
+type failpoint func(point string) error
+
+// at returns the error of the test at a point.
+func (f failpoint) at(point string) error {
+	if f == nil {
+		return nil
+	}
+	return f(point)
+}

@@ -1,0 +1,77 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// measure counts and sums up the rows of every table in every database, as they are
+// and as they will be. Several databases are read at a time.
+func (p *planner) measure(ctx context.Context) error {
+	var mu sync.Mutex
+	now, databases := Progress{Step: StepMeasure}, make([]int, len(p.dbs))
+	for i, s := range p.dbs {
+		databases[i] = i
+		now.Total += total(p.plan.Tables, func(t *Table) int64 { return p.rows[s.Name()][t.Name] })
+	}
+	progress := func(database, table string, rows int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now.Database, now.Table, now.Rows = database, table, now.Rows+int64(rows)
+		if p.opts.Progress != nil {
+			p.opts.Progress(now)
+		}
+	}
+	renames, n := newRenamer(p.plan), min(DefaultParallel, len(databases))
+	err := spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
+		for i := range queue {
+			p.dbs[i].on.share = n
+			if err := p.measureIn(ctx, i, renames, progress); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range p.plan.Tables {
+		t := &p.plan.Tables[i]
+		for j, s := range p.dbs {
+			if c, want := t.in(j), p.rows[s.Name()][t.Name]; s.table(t.Name) != nil && c.Rows != want {
+				p.refuse(Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %d rows when it was checked and %d a moment later: somebody is writing to it", want, c.Rows)})
+			}
+		}
+	}
+	return nil
+}
+
+// in is what a database has, by its number: the target is 0.
+func (t *Table) in(database int) *Content {
+	if database == 0 {
+		return &t.Target
+	}
+	return &t.Sources[database-1]
+}
+
+// measureIn measures the tables of one database.
+func (p *planner) measureIn(ctx context.Context, database int, renames *renamer, progress func(database, table string, rows int)) error {
+	s := p.dbs[database]
+	for i := range p.plan.Tables {
+		t := &p.plan.Tables[i]
+		if s.table(t.Name) == nil {
+			continue
+		}
+		l := newLayout(p.dbs[0].dialect, p.dbs[0].table(t.Name))
+		c, err := contents(ctx, s.on, l, all, renames.of(s.Name(), l), func(n int) error {
+			progress(s.Name(), t.Name, n)
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		*t.in(database) = c
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// A table that cannot roll back is refused, and said not to be copied.
+func TestEngineWithoutRollback(t *testing.T) {
+	for _, engine := range []string{"MyISAM", "Aria"} {
+		t.Run(engine, func(t *testing.T) {
+			e := engines()[1] // MariaDB
+			all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+			for i, d := range all {
+				exec(t, d, "CREATE TABLE safe (id INT PRIMARY KEY) ENGINE=InnoDB", "CREATE TABLE unsafe (id INT PRIMARY KEY) ENGINE="+engine,
+					[]string{"INSERT INTO safe VALUES (1)", "INSERT INTO safe VALUES (2)"}[i], []string{"INSERT INTO unsafe VALUES (1)", "INSERT INTO unsafe VALUES (2)"}[i])
+			}
+			p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := false
+			for _, r := range p.Refusals {
+				named = named || r.Table == "unsafe" && strings.Contains(r.Reason, engine)
+			}
+			if !named || p.table("unsafe") != nil {
+				t.Errorf("it would be copied: %v", p.Refusals)
+			}
+			if len(p.Left) != 1 || p.Left[0].Table != "unsafe" || !strings.Contains(p.Left[0].Reason, "b: "+engine) {
+				t.Errorf("left out: %v", p.Left)
+			}
+			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err == nil {
+				t.Error("it was merged")
+			}
+		})
+	}
+}
+
+// What cannot be copied faithfully is refused in the plan, with the reason.
+func TestPlanRefuses(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		id := "id INTEGER NOT NULL PRIMARY KEY"
+		for _, c := range []struct {
+			name    string
+			both    []string // in target and source
+			target  []string // in the target alone
+			source  []string
+			options PlanOptions
+			want    string
+		}{
+			{name: "no primary key", both: []string{"CREATE TABLE t (v INTEGER)"}, source: []string{"INSERT INTO t VALUES (1)"}, want: "no primary key"},
+			{name: "not verified", both: []string{"CREATE TABLE t (" + id + ", v BLOB)"}, source: []string{"INSERT INTO t VALUES (1, 'x')"}, want: merge.CodeColumnOpaque},
+			{name: "no table", both: []string{"CREATE TABLE z (" + id + ")"}, source: []string{"CREATE TABLE t (" + id + ")", "INSERT INTO t VALUES (1)"}, want: merge.CodeSchemaTable},
+			{name: "a column that is not there", target: []string{"CREATE TABLE t (" + id + ")"}, source: []string{"CREATE TABLE t (" + id + ", v INTEGER)", "INSERT INTO t VALUES (1, 2)"}, want: merge.CodeSchemaColumn},
+			{name: "same keys", both: []string{"CREATE TABLE t (" + id + ")", "INSERT INTO t VALUES (1)"}, want: merge.CodeKeyCollision,
+				options: PlanOptions{Check: merge.Options{Allow: []string{merge.CodeKeyCollision, merge.CodeAutoIncrement}}}},
+			{name: "trigger", both: []string{"CREATE TABLE t (" + id + ", v INTEGER)", "CREATE TABLE log (" + id + ")"},
+				target: []string{"CREATE TRIGGER tr AFTER INSERT ON t " + body(e, "INSERT INTO log VALUES (1)")}, source: []string{"INSERT INTO t VALUES (1, 2)"}, want: `trigger "tr"`},
+			{name: "a name that is referred to", both: []string{"CREATE TABLE t (" + id + ", v VARCHAR(9) UNIQUE)", "CREATE TABLE c (" + id + ", v VARCHAR(9), FOREIGN KEY (v) REFERENCES t (v))"},
+				target: []string{"INSERT INTO t VALUES (1, 'x')"}, source: []string{"INSERT INTO t VALUES (2, 'x')", "INSERT INTO c VALUES (1, 'x')"}, want: "takes part in a foreign key",
+				options: PlanOptions{Names: []NamePolicy{{Table: "t", Column: "v", MaxLength: 9}}}},
+			{name: "refers to what is excluded", both: []string{"CREATE TABLE p (" + id + ")", "CREATE TABLE t (" + id + ", v INTEGER, FOREIGN KEY (v) REFERENCES p (id))"},
+				source: []string{"INSERT INTO p VALUES (1)", "INSERT INTO t VALUES (1, 1)"}, want: `refers to rows of "p"`, options: PlanOptions{Check: merge.Options{Exclude: []string{"p"}}}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				target, source := e.fresh(t, "a"), e.fresh(t, "b")
+				exec(t, target, append(c.both, c.target...)...)
+				exec(t, source, append(c.both, c.source...)...)
+				p, err := NewPlan(t.Context(), target, []Database{source}, c.options)
+				if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
+					t.Fatalf("%+v, %v, want %q", p, err, c.want)
+				}
+				before := dump(t, target)
+				_, err = Apply(t.Context(), p, target, []Database{source}, Options{})
+				if refused := new(RefusedError); !errors.As(err, &refused) {
+					t.Errorf("apply: %v", err)
+				}
+				if before != dump(t, target) {
+					t.Error("it was changed")
+				}
+			})
+		}
+	})
+}
+
+// body is the statement of a trigger.
+func body(e engine, statement string) string {
+	if e.name == "sqlite" {
+		return "BEGIN " + statement + "; END"
+	}
+	return "FOR EACH ROW " + statement
+}

@@ -1,0 +1,70 @@
+package transfer
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// A plan that was changed by hand is not carried out, nor read.
+func TestPlanChanged(t *testing.T) {
+	e := engines()[0]
+	target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []Database{gameWorld(t, e, "s2", 2, 4, "b")}
+	p := mustPlan(t, target, sources, PlanOptions{})
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if strings.Contains(text, strings.TrimPrefix(target.DSN, "sqlite:")) {
+		t.Error("the plan has a DSN in it")
+	}
+	again, err := ReadPlan(strings.NewReader(text))
+	if err != nil || again.ID != p.ID {
+		t.Fatal(err)
+	}
+	var b2 bytes.Buffer
+	again.Write(&b2)
+	if b2.String() != text {
+		t.Error("what was read is written otherwise")
+	}
+	for _, c := range []string{
+		strings.Replace(text, `"name": "s2"`, `"name": "s3"`, 1), strings.Replace(text, `"rows": 4`, `"rows": 5`, 1), strings.Replace(text, `"version": 1`, `"version": 2`, 1),
+		text + "x", strings.Replace(text, `"engine"`, `"engines"`, 1), "{}", "",
+	} {
+		if _, err := ReadPlan(strings.NewReader(c)); err == nil {
+			t.Errorf("read: %.100s", c)
+		}
+	}
+	p.Tables[0].Sources[0].Rows++
+	if _, err := Apply(t.Context(), p, target, sources, Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
+		t.Error(err)
+	}
+	p.Tables[0].Sources[0].Rows--
+	later, err := NewPlan(t.Context(), target, sources, PlanOptions{})
+	if err != nil || later.ID != p.ID {
+		t.Errorf("the same databases give another plan: %v", err)
+	}
+}
+
+// The report that a plan rests on can be had, with samples.
+func TestPlanReport(t *testing.T) {
+	e := engines()[0]
+	target, source := gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 5, "same")
+	var report *merge.Report
+	p, err := NewPlan(t.Context(), target, []Database{source}, PlanOptions{Report: func(r *merge.Report) { report = r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report == nil || report.Verdict != p.Check.Verdict || report.Verdict != merge.Fail || len(p.Refusals) == 0 {
+		t.Fatalf("%+v", report)
+	}
+	for _, r := range report.Results {
+		if r.Verdict == merge.Fail && len(r.Samples) == 0 {
+			t.Errorf("no samples: %s", fmt.Sprint(r))
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package transfer
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// rowSamples are rows that a message names: all are counted, the first are named.
+type rowSamples struct {
+	rows int64
+	keys []string // of the first ones; see [KeyText]
+}
+
+func (s *rowSamples) add(l *layout, row []any) {
+	if s.rows++; len(s.keys) < maxSamples {
+		s.keys = append(s.keys, l.keyText(row))
+	}
+}
+
+func (s *rowSamples) String() string {
+	text := "row " + strings.Join(s.keys, ", row ")
+	if s.rows > int64(len(s.keys)) {
+		text += ", and more"
+	}
+	return text
+}
+
+// keyText is the key of a row for people.
+func (l *layout) keyText(row []any) string {
+	values := l.keyOf(row)
+	for i, v := range values {
+		if v == nil {
+			values[i] = "NULL"
+		}
+	}
+	key, err := encodeKey(values)
+	if err != nil {
+		return "of a key that cannot be shown"
+	}
+	return KeyText(key)
+}
+
+// naming is how rows are read to be named: by their primary key, or by some other
+// columns if the table has none.
+func (r *run) naming(table string, otherwise []string) *layout {
+	l := &layout{dialect: r.target.dialect(), table: table, columns: r.keys[table]}
+	if len(l.columns) == 0 {
+		l.columns = otherwise
+	}
+	for i, name := range l.columns {
+		l.reads, l.key, l.text = append(l.reads, l.dialect.Quote(name)), append(l.key, i), append(l.text, false)
+	}
+	return l
+}
+
+// keysOnly is how only the keys of the rows are read.
+func (l *layout) keysOnly() *layout {
+	k := &layout{dialect: l.dialect, table: l.table, columns: l.keyColumns()}
+	for i, at := range l.key {
+		k.reads, k.text, k.key = append(k.reads, l.reads[at]), append(k.text, l.text[at]), append(k.key, i)
+	}
+	return k
+}
+
+// strangers finds the rows of a table of the target that reference rows which the
+// merge copied to another one, and did not come with the merge themselves.
+func (u *undo) strangers(ctx, soft context.Context, to *layout, from string, by merge.Reference) (*rowSamples, error) {
+	found := new(rowSamples)
+	d := to.dialect
+	ref := &layout{dialect: d, table: from, columns: by.Columns}
+	var columns []int
+	for i, name := range by.ToColumns {
+		ref.key, columns = append(ref.key, i), append(columns, slices.Index(to.columns, name))
+	}
+	if slices.Contains(columns, -1) {
+		return found, nil
+	}
+	rows := u.naming(from, by.Columns)
+	if u.plan.table(from) != nil {
+		rows = u.layouts[from].keysOnly()
+	}
+	came := make([]*checkpoint, len(u.sources)) // how far this table was copied
+	if u.plan.table(from) != nil {
+		for i, src := range u.sources {
+			var err error
+			if came[i], err = u.checkpoint(soft, StepCopy, src.Name, from); err != nil {
+				return nil, err
+			}
+		}
+	}
+	size := d.most(len(columns))
+	for i, src := range u.sources {
+		copied, err := u.checkpoint(soft, StepCopy, src.Name, to.table)
+		if err != nil {
+			return nil, err
+		}
+		var after []any
+		for left := copied.rows; left > 0; {
+			if err := u.between(ctx); err != nil {
+				return nil, err
+			}
+			p, err := readPage(soft, u.sources[i], to, after, int(min(left, int64(size))), nil)
+			if err != nil || len(p.rows) == 0 {
+				return found, err
+			}
+			left -= int64(len(p.rows))
+			after = to.keyOf(p.rows[len(p.rows)-1])
+			var args []any
+			for _, row := range p.rows {
+				for _, c := range columns {
+					args = append(args, row[c])
+				}
+			}
+			query := rows.selectFrom() + " WHERE " + ref.equal(len(p.rows))
+			if err := u.strange(soft, rows, query, len(p.rows) == size, args, came, found); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// strange adds the rows of a query on the target that did not come with the merge.
+func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, args []any, copied []*checkpoint, found *rowSamples) error {
+	var page [][]any
+	check := func() error {
+		came, err := u.came(ctx, l, page, copied)
+		for i, row := range page {
+			if err == nil && !came[i] {
+				found.add(l, row)
+			}
+		}
+		page = page[:0]
+		return err
+	}
+	most := l.dialect.most(len(l.key))
+	err := u.target.rows(ctx, query, keep, args, func(row []any) (bool, error) {
+		row = slices.Clone(row)
+		l.tidy(row)
+		if page = append(page, row); len(page) < most {
+			return true, nil
+		}
+		return true, check()
+	})
+	if err != nil {
+		return err
+	}
+	return check()
+}
+
+// came tells which rows of the target have the key of a row that was copied there,
+// by the checkpoint of each source; nil for a table that is not copied.
+func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied []*checkpoint) ([]bool, error) {
+	came := make([]bool, len(rows))
+	for i, src := range u.sources {
+		if copied[i] == nil || copied[i].after == nil || len(rows) == 0 {
+			continue
+		}
+		query := l.selectFrom() + " WHERE (" + l.equal(len(rows)) + ") AND NOT (" + l.after(l.keyColumns()) + ")"
+		there, err := find(ctx, src, l, query, rows, l.afterArgs(copied[i].after)...)
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range there {
+			came[i] = came[i] || row != nil
+		}
+	}
+	return came, nil
+}

@@ -1,0 +1,106 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// compareAll compares every row that was copied with its source, and returns what
+// blocks removing them. In a table with the expected sum, no single row needs to
+// be compared. If rows were removed already, which resumed tells, it only looks
+// for rows that reference them.
+func (u *undo) compareAll(ctx context.Context, resumed bool) (reasons []Refusal, err error) {
+	if resumed {
+		return u.compareTables(ctx, nil, nil)
+	}
+	found, err := u.readAll(ctx, StepCompare, true)
+	if err != nil {
+		return nil, err
+	}
+	planned := make(map[string]bool) // tables that are exactly as the merge left them
+	for i := range u.plan.Tables {
+		t := &u.plan.Tables[i]
+		want := Content{Rows: t.Target.Rows, Sum: t.Target.After}
+		for _, c := range found[i][1:] {
+			want.Rows += c.Rows
+			want.Sum = want.Sum.Add(c.After)
+		}
+		planned[t.Name] = found[i][0].Rows == want.Rows && found[i][0].Sum == want.Sum
+	}
+	return u.compareTables(ctx, found, planned)
+}
+
+func (u *undo) compareTables(ctx context.Context, found [][]*Content, planned map[string]bool) (reasons []Refusal, err error) {
+	for i := range u.plan.Tables {
+		err := u.retryCounted(ctx, fmt.Sprintf("comparing table %q", u.plan.Tables[i].Name), func(soft context.Context) error {
+			var copied []*Content
+			if found != nil {
+				copied = found[i][1:]
+			}
+			more, err := u.compareTable(ctx, soft, i, copied, planned)
+			if err == nil {
+				reasons = append(reasons, more...)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return reasons, nil
+}
+
+// compareTable compares the copied rows of one table, of each source as many as
+// copied says, unless all is as planned; and looks for rows that reference them
+// and did not come with them.
+func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*Content, planned map[string]bool) (reasons []Refusal, err error) {
+	t, l := &u.plan.Tables[table], u.layouts[u.plan.Tables[table].Name]
+	refuse := func(format string, args ...any) {
+		reasons = append(reasons, Refusal{Source: u.target.Name, Table: t.Name, Reason: fmt.Sprintf(format, args...)})
+	}
+	done := *u.done // which stays as it is until the table is compared
+	for j, c := range copied {
+		if planned[t.Name] {
+			break
+		}
+		err := u.compare(ctx, soft, j, l, c.Rows, func(d *Difference, _, _ []any) error {
+			if d.Missing {
+				done.Missing++
+			} else {
+				done.Changed++
+			}
+			if len(done.Samples) < maxSamples {
+				done.Samples = append(done.Samples, *d)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.force {
+		refuse("%d rows were changed and %d are gone since they were copied: what was done with them would be lost; to remove them nevertheless, force it", changed, missing)
+	}
+	for _, from := range slices.Sorted(maps.Keys(u.references)) {
+		for _, ref := range slices.SortedFunc(slices.Values(u.references[from]), func(a, b merge.Reference) int { return slices.Compare(a.Columns, b.Columns) }) {
+			if ref.ToTable != t.Name || planned[from] {
+				continue
+			}
+			found, err := u.strangers(ctx, soft, l, from, ref)
+			if err != nil {
+				return nil, err
+			}
+			if found.rows > 0 {
+				refuse("%d rows of %s (%s) that did not come with the merge reference rows that did: %s; make them reference something else or remove them, then run undo again",
+					found.rows, from, strings.Join(ref.Columns, ", "), found)
+			}
+		}
+	}
+	*u.done = done
+	return reasons, nil
+}

@@ -1,0 +1,72 @@
+package transfer
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+)
+
+// checkResult runs the rules of package merge over the target, as if it were
+// merged with a world that has no rows.
+func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
+	var allow []string
+	for _, a := range r.plan.Check.Allowed {
+		allow = append(allow, a.Code)
+	}
+	empty := &emptyWorld{*s.catalog}
+	empty.catalog.Skipped = nil
+	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow})
+	if err != nil {
+		return err
+	}
+	report.Sources = slices.DeleteFunc(report.Sources, func(s merge.Summary) bool { return s.Name != report.Target })
+	report.Results = slices.DeleteFunc(report.Results, func(result merge.Result) bool {
+		return result.Code == merge.CodeAutoIncrement || // the empty world has no counters
+			slices.ContainsFunc(r.plan.Left, func(l Left) bool { return l.Table == result.Table })
+	})
+	report.Verdict, proof.Check = merge.Pass, report
+	for _, result := range report.Results {
+		if result.Verdict == merge.Pass || result.CountsAs == merge.Pass {
+			continue
+		}
+		finding := found(&result)
+		for _, g := range result.Gaps {
+			finding.Reason += "; not verified: " + g.Reason
+		}
+		proof.Findings = append(proof.Findings, finding)
+		report.Verdict = worse(report.Verdict, result.Verdict)
+	}
+	return nil
+}
+
+// worse is the verdict of two together.
+func worse(a, b merge.Verdict) merge.Verdict {
+	for _, v := range []merge.Verdict{merge.Fail, merge.NotVerified} {
+		if a == v || b == v {
+			return v
+		}
+	}
+	return merge.Pass
+}
+
+// emptyWorld is a world with the tables of another one and no rows.
+type emptyWorld struct{ catalog merge.Catalog }
+
+func (w *emptyWorld) Name() string                                    { return "(no rows)" }
+func (w *emptyWorld) Catalog(context.Context) (*merge.Catalog, error) { return &w.catalog, nil }
+func (w *emptyWorld) Count(context.Context, string) (int64, error)    { return 0, nil }
+func (w *emptyWorld) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, error] {
+	return func(func(*merge.Batch, error) bool) {}
+}
+func (w *emptyWorld) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
+	return nil, nil
+}
+
+// Servers implements [merge.Source]. A registry without a server would be a
+// gap.
+func (w *emptyWorld) Servers(context.Context) ([]merge.Server, error) {
+	return []merge.Server{{Server: gameid.MaxServer, World: "nobody", Own: true}}, nil
+}

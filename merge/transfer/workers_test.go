@@ -1,0 +1,162 @@
+package transfer
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+)
+
+// manyWorlds are worlds of one table, the target first.
+func manyWorlds(t testing.TB, e engine) []Database {
+	return []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 900), manyRows(t, e, "c", 200_000, 700), manyRows(t, e, "d", 300_000, 800)}
+}
+
+// meeting holds workers until so many of them are about to write rows.
+type meeting struct {
+	mu                   sync.Mutex
+	inside, most, wanted int
+	met                  chan struct{}
+}
+
+func newMeeting(wanted int) *meeting { return &meeting{wanted: wanted, met: make(chan struct{})} }
+
+func (m *meeting) fail(point string) error {
+	switch point {
+	case "before insert", "before delete":
+		m.mu.Lock()
+		m.inside++
+		if m.inside == m.wanted && m.most < m.wanted {
+			close(m.met)
+		}
+		m.most = max(m.most, m.inside)
+		m.mu.Unlock()
+		select {
+		case <-m.met:
+		case <-time.After(time.Minute):
+			return errors.New("the others did not come")
+		}
+	case "after insert", "after delete":
+		m.mu.Lock()
+		m.inside--
+		m.mu.Unlock()
+	}
+	return nil
+}
+
+// held reports whether so many came together, and no more where it is one. With
+// several, one that has to try again is counted twice.
+func (m *meeting) held() bool { return m.most == m.wanted || m.wanted > 1 && m.most > m.wanted }
+
+// Rows of several sources are copied at the same time where the target takes
+// several writers, and only there; and so they are removed.
+func TestParallel(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := manyWorlds(t, e)
+		before := dump(t, all[0])
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		for _, parallel := range []int{1, 0, 3} {
+			wanted := parallel
+			switch {
+			case e.name == "sqlite":
+				wanted = 1
+			case parallel == 0 || parallel > 3:
+				wanted = 3 // as many as there are sources
+			}
+			m := newMeeting(wanted)
+			options := Options{Parallel: parallel}
+			if _, err := applyWith(t.Context(), p, all[0], all[1:], options, hooks{fail: m.fail}); err != nil {
+				t.Fatal(err)
+			}
+			if !m.held() {
+				t.Errorf("parallel %d: %d at a time, want %d", parallel, m.most, wanted)
+			}
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+				t.Errorf("%+v", proof)
+			}
+			m = newMeeting(wanted)
+			undone, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooks{fail: m.fail})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !m.held() || undone.Rows != 2400 {
+				t.Errorf("parallel %d: undo, %d at a time, want %d; %d rows", parallel, m.most, wanted, undone.Rows)
+			}
+			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+}
+
+// Where one of several finds something wrong, that is what is returned, and the
+// others end as well.
+func TestParallelError(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := manyWorlds(t, e)
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		exec(t, all[2], "UPDATE things SET note = 'changed' WHERE id = 200500")
+		_, err := Apply(t.Context(), p, all[0], all[1:], Options{Parallel: 3})
+		changed := new(ChangedError)
+		if !errors.As(err, &changed) || changed.Database != "c" {
+			t.Errorf("got %v, want that c was changed", err)
+		}
+	})
+}
+
+// One thing is called back at a time, by one goroutine, and the rows that
+// are told of go up to the total, also where a part is begun anew.
+func TestParallelCallbacks(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 3000), manyRows(t, e, "c", 200_000, 3000)}
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		var inside, commits atomic.Int64
+		var last Progress
+		ends := make(map[string]Progress) // of each step
+		alone := func() {
+			if inside.Add(1) != 1 {
+				t.Error("called while something was called")
+			}
+			for range 100 {
+				runtime.Gosched()
+			}
+			inside.Add(-1)
+		}
+		options := Options{
+			RetryFor: time.Minute,
+			Pause:    func(context.Context) error { alone(); return nil },
+			Progress: func(now Progress) { alone(); last, ends[now.Step] = now, now },
+			Retrying: func(error) { alone() },
+		}
+		hooked := hooks{batch: time.Microsecond, fail: func(point string) error {
+			if point == "before commit" && commits.Add(1)%4 == 0 { // some batches of every part are there
+				return driver.ErrBadConn
+			}
+			return nil
+		}}
+		if _, err := applyWith(t.Context(), p, all[0], all[1:], options, hooked); err != nil {
+			t.Fatal(err)
+		}
+		if last.Step != StepCopy || last.Rows != 6000 || last.Total != 6000 || commits.Load() < 8 {
+			t.Errorf("at the end: %+v, with %d commits", last, commits.Load())
+		}
+		if _, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooked); err != nil {
+			t.Fatal(err)
+		}
+		if last.Step != StepVerify || last.Rows != 10 || last.Total != 10 {
+			t.Errorf("at the end: %+v", last)
+		}
+		// The target with what came to it, and the sources.
+		if c := ends[StepCompare]; c.Rows != 12_010 || c.Total != 12_010 {
+			t.Errorf("at the end of comparing: %+v", c)
+		}
+	})
+}

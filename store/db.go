@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// Dialect is a kind of database.
+type Dialect = registry.Dialect
+
+// The dialects. MySQL stands for MariaDB and all else that speaks its protocol.
+const (
+	MySQL  = registry.MySQL
+	SQLite = registry.SQLite
+)
+
+// DB is one game database: a pool of connections. Any number of goroutines
+// may use it.
+//
+// It implements [Session]: each call is a transaction of its own.
+type DB struct {
+	session
+	db *sqldb.DB
+
+	// On a pool of its own: minting must not wait for the game's transactions.
+	registry *registry.Registry
+
+	theirs bool // the pools are the game's
+}
+
+// Open opens the database that dsn names and makes sure that it answers. The
+// caller closes it.
+//
+//   - "sqlite:" and a path: the file is made if there is none. It is kept in
+//     WAL mode, with foreign keys enforced; a writer waits for another one for
+//     up to 5 seconds.
+//   - "mysql:" and a DSN of github.com/go-sql-driver/mysql:
+//     user:password@tcp(host:port)/database. Character set, time zone (UTC),
+//     SQL mode (strict) and all else that this package relies on is set by it
+//     and read back, whatever the server says; a parameter of the DSN that sets
+//     one of them to something else is an error. The database must exist.
+//
+// Errors are one line that tells what to do, and never contain the password.
+func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, false) }
+
+// OpenReadOnly is [Open] for a database that must not change: the database
+// itself refuses every write. The account needs no right but SELECT.
+//
+// An SQLite file, which must exist, is opened with mode=ro. One in WAL mode
+// that no process has open is read as it lies there: not a byte changes and no
+// file appears beside it, so it may be on a read-only file system. If a writer
+// comes and changes it meanwhile, every read and [DB.Snapshot] returns
+// [ErrChanged]. One that a process has open, or that was not closed cleanly, is
+// read together with its -wal file; of the files beside it only the -shm file,
+// the lock table of its users, may change or appear.
+//
+// In MySQL and MariaDB all transactions of the session are READ ONLY.
+func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, true) }
+
+func open(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
+	pool, err := sqldb.Dial(ctx, dsn, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := sqldb.Open(dsn, readOnly)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	reg.Pool().SetMaxOpenConns(2)
+	return newDB(pool, registry.New(reg.Pool().DB, registry.Dialect(reg.Dialect()))), nil
+}
+
+func newDB(pool *sqldb.DB, reg *registry.Registry) *DB {
+	return &DB{session: session{&pool.Session}, db: pool, registry: reg}
+}
+
+// Close closes the database, unless the game opened it ([Wrap]). Close the node
+// before, so that it can give back its lease.
+func (db *DB) Close() error {
+	if db.theirs {
+		return nil
+	}
+	return errors.Join(db.registry.Pool().Close(), db.db.Close())
+}
+
+// Ping makes sure that the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.db.Ping(ctx) }
+
+// ReadOnly reports whether the database was opened by [OpenReadOnly].
+func (db *DB) ReadOnly() bool { return db.db.ReadOnly() }
+
+// Pool returns the pool beneath, for what this package does not offer. Errors
+// of the pool are the driver's, and on a database opened read-only the caller
+// must see to [DB.Unchanged].
+func (db *DB) Pool() *sqlx.DB { return db.db.Pool() }
+
+// Unchanged returns [ErrChanged] if the file of a database opened by
+// [OpenReadOnly] was changed in a way that what was read cannot be trusted.
+func (db *DB) Unchanged() error { return db.db.Unchanged() }
+
+// String returns the DSN without what is secret.
+func (db *DB) String() string { return db.db.String() }
+
+// GoString is [DB.String] for %#v.
+func (db *DB) GoString() string { return fmt.Sprintf("store.DB(%q)", db) }
+
+// Redact returns dsn as it may be shown: without the password and whatever
+// else may be secret. It is meant for messages and takes any text, also what
+// is no DSN.
+func Redact(dsn string) string { return sqldb.Redact(dsn) }
+
+// Registry returns the registry of the database.
+func (db *DB) Registry() *registry.Registry { return db.registry }
+
+// CreateRegistry makes the table of the registry, unless it is there: see
+// [registry.Registry.Create]. It touches no other table.
+func (db *DB) CreateRegistry(ctx context.Context) error { return db.registry.Create(ctx) }
+
+// AcceptLossyDatabase lets nodes be opened although the database may lose what
+// it confirmed: see [registry.Registry.AcceptLossyDatabase].
+func (db *DB) AcceptLossyDatabase() { db.registry.AcceptLossyDatabase() }
+
+// OpenNode starts the node of a server on the registry of this database: see
+// [registry.Registry.OpenNode]. Close the node before the database.
+func (db *DB) OpenNode(ctx context.Context, server gameid.ServerID, options gameid.Options) (*gameid.Node, error) {
+	// The pool of a game may have been limited after it was wrapped.
+	if err := waitsForItself(db.Pool().DB, db.registry.Pool()); err != nil {
+		return nil, err
+	}
+	return db.registry.OpenNode(ctx, server, options)
+}
+
+// NumberRange is a range of server numbers, both ends included.
+type NumberRange = registry.NumberRange
+
+// OpenFreeNode is [DB.OpenNode] for any number of a range that no live process
+// holds: see [registry.Registry.OpenFreeNode].
+func (db *DB) OpenFreeNode(ctx context.Context, numbers NumberRange, options gameid.Options) (*gameid.Node, error) {
+	return db.registry.OpenFreeNode(ctx, numbers, options)
+}

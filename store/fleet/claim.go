@@ -1,0 +1,254 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+	"unicode"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// Note says who changes something in the fleet registry, and why. It is kept
+// in the history of the number: see [Fleet.Show].
+type Note struct {
+	By  string // at most 255 characters
+	Why string // at most 1024 characters
+}
+
+const (
+	insertFleet = `
+		INSERT INTO fleet_servers (server_id, name, state, epoch, claimed_ms)
+		VALUES (?, ?, '` + Claimed + `', 1, {now})`
+	insertHistory = `
+		INSERT INTO fleet_history (server_id, epoch, at_ms, action, world, who, why)
+		SELECT server_id, epoch, {now}, ?, world, ?, ? FROM fleet_servers WHERE server_id = ?`
+
+	// The least number that was never claimed: the first, or the one after a
+	// number that has no successor.
+	nextFleet = `
+		SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM fleet_servers WHERE server_id = 1) THEN 1 ELSE (
+			SELECT MIN(s.server_id) + 1 FROM fleet_servers AS s
+			WHERE NOT EXISTS (SELECT 1 FROM fleet_servers AS n WHERE n.server_id = s.server_id + 1)) END`
+)
+
+// Claim takes a number for a world that is to be: the given one, or if that is
+// 0 the least that nobody has claimed. Any number of callers may do so at the
+// same time: no two get the same number, and none is left out.
+//
+// The name, of 1 to 64 characters, is for people. A name or number that is
+// taken, even by a server retired since, is [ErrTaken]. So a claim that ended
+// with [store.ErrOutcomeUnknown] can be repeated: if it was made, the message tells
+// the number.
+func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, note Note) (Server, error) {
+	if err := checkName(name); err != nil {
+		return Server{}, err
+	}
+	if server != 0 {
+		if err := server.Validate(); err != nil {
+			return Server{}, err
+		}
+	}
+	if _, err := f.Identity(ctx); err != nil {
+		return Server{}, err
+	}
+	for {
+		number, err := server, error(nil)
+		if number == 0 {
+			if err := f.db.Get(ctx, &number, nextFleet); err != nil {
+				return Server{}, f.fault(err)
+			}
+			if !number.IsValid() {
+				return Server{}, f.fault(fmt.Errorf("all %d server numbers are claimed", gameid.MaxServer))
+			}
+		}
+		err = f.change(ctx, number, "claim", note, func(tx *sqldb.Tx) (bool, error) {
+			_, err := tx.Exec(ctx, f.db.Dialect().With(insertFleet), number, name)
+			return true, err
+		})
+		switch duplicate, ok := errors.AsType[*sqldb.DuplicateError](err); {
+		case ok && duplicate.Key == "name":
+			return Server{}, f.taken(ctx, number, "name = ?", name, fmt.Sprintf("cannot have the name %q", name), err)
+		case ok && server != 0:
+			return Server{}, f.taken(ctx, number, "server_id = ?", server, "cannot be claimed", err)
+		case ok, errors.Is(err, sqldb.ErrRetryable) && server == 0:
+			// Somebody else was faster. Let others, who are as late, spread.
+			select {
+			case <-ctx.Done():
+				return Server{}, f.fault(err)
+			case <-time.After(rand.N(10 * time.Millisecond)):
+			}
+		case err != nil:
+			return Server{}, f.fault(err)
+		default:
+			found, err := f.load(ctx, number)
+			if err == nil && found == nil {
+				err = f.fault(fmt.Errorf("server %s: %w after it was claimed", number, sqldb.ErrNotFound))
+			}
+			if err != nil {
+				return Server{ID: number}, err
+			}
+			return *found, nil
+		}
+	}
+}
+
+func checkName(name string) error {
+	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("the name %q is not fit for a server: want 1 to 64 characters, none of them a control character", name)
+	}
+	return nil
+}
+
+// ClaimRange is [Fleet.Claim] for all numbers of a range, which the processes of
+// one world share: see [Fleet.JoinFree]. Their names are the given one with the
+// number behind it, such as s4-40. It claims all of them, or none.
+func (f *Fleet) ClaimRange(ctx context.Context, name string, numbers registry.NumberRange, note Note) ([]Server, error) {
+	if err := cmp.Or(checkName(name), numbers.Validate()); err != nil {
+		return nil, err
+	}
+	if _, err := f.Identity(ctx); err != nil {
+		return nil, err
+	}
+	var at gameid.ServerID
+	err := sqldb.Retry(ctx, func() error {
+		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
+			for at = numbers.First; at <= numbers.Last; at++ {
+				if _, err := tx.Exec(ctx, f.db.Dialect().With(insertFleet), at, rangeName(name, at)); err != nil {
+					return err
+				}
+				if err := f.note(ctx, tx, at, "claim", note); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	switch duplicate, ok := errors.AsType[*sqldb.DuplicateError](err); {
+	case ok && duplicate.Key == "name":
+		return nil, f.taken(ctx, at, "name = ?", rangeName(name, at), fmt.Sprintf("cannot have the name %q, and nothing was claimed", rangeName(name, at)), err)
+	case ok:
+		return nil, f.taken(ctx, at, "server_id = ?", at, fmt.Sprintf("cannot be claimed, and no other of the range %s was", numbers), err)
+	case err != nil:
+		return nil, f.fault(err)
+	}
+	return f.inRange(ctx, numbers)
+}
+
+func rangeName(name string, server gameid.ServerID) string { return fmt.Sprintf("%s-%s", name, server) }
+
+func (f *Fleet) inRange(ctx context.Context, numbers registry.NumberRange) ([]Server, error) {
+	return f.find(ctx, " WHERE server_id BETWEEN ? AND ? ORDER BY server_id", numbers.First, numbers.Last)
+}
+
+// taken explains a duplicate by the row that is in the way.
+func (f *Fleet) taken(ctx context.Context, server gameid.ServerID, where string, value any, what string, cause error) error {
+	found, err := f.find(ctx, " WHERE "+where, value)
+	if err != nil || len(found) == 0 {
+		return f.fault(cause) // it has no more to say than the database
+	}
+	row := found[0]
+	return &Error{Server: server, Row: row, kind: ErrTaken, reason: fmt.Sprintf(
+		"%s: server %s, %q, has been claimed on %s, and is %s now", what, row.ID, row.Name, printable.Second(row.ClaimedAt), row.State)}
+}
+
+// change makes a change to the row of a server together with its entry in the
+// history. do reports whether it found the row as it wanted it; if not,
+// nothing is changed, and neither is there an entry.
+func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action string, note Note, do func(*sqldb.Tx) (bool, error)) error {
+	return sqldb.Retry(ctx, func() error {
+		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
+			ok, err := do(tx)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return registry.ErrMoved
+			}
+			return f.note(ctx, tx, server, action, note)
+		})
+	})
+}
+
+// note makes an entry in the history of a server.
+func (f *Fleet) note(ctx context.Context, tx *sqldb.Tx, server gameid.ServerID, action string, note Note) error {
+	_, err := tx.Exec(ctx, f.db.Dialect().With(insertHistory), action, note.By, note.Why, server)
+	return err
+}
+
+const (
+	retireFleet = `UPDATE fleet_servers SET state = '` + Retired + `', epoch = epoch + 1 WHERE server_id = ? AND epoch = ?`
+	rebindFleet = `
+		UPDATE fleet_servers
+		SET state = '` + Bound + `', world = ?, epoch = epoch + 1, world_epoch = 0, holder = '', place = '', lease_until_ms = 0, bound_ms = {now}
+		WHERE server_id = ? AND epoch = ?`
+)
+
+// Retire ends the use of a number: no world can start with it any more. The
+// number and its name are not given to another. It returns [ErrRunning] while
+// a live process has its lease, and [ErrRetired] if it was done before.
+func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) error {
+	row, err := f.idle(ctx, server, "be retired")
+	switch {
+	case err != nil:
+		return err
+	case row.State == Retired:
+		return &Error{Server: server, Row: *row, kind: ErrRetired, reason: "is retired already"}
+	}
+	return f.fault(f.change(ctx, server, "retire", note, func(tx *sqldb.Tx) (bool, error) {
+		return tx.Swap(ctx, retireFleet, server, row.Epoch)
+	}))
+}
+
+// Rebind gives a number to the world of that identity (see [registry.Server.World]),
+// whatever it belonged to: the override of what is otherwise for good. It is
+// for a world that has lost its identity with its registry row, or a number
+// that was claimed for the wrong database.
+//
+// The mark of the old world stays, so that the IDs of the new one begin after
+// it. Rows of the old world in other databases keep the number in their IDs:
+// that is what the binding protects, and what the reason should explain. The
+// note must say why. It returns [ErrRunning] while a live process has the
+// lease of the number, and [ErrTaken] if the world has another number.
+func (f *Fleet) Rebind(ctx context.Context, server gameid.ServerID, world string, note Note) error {
+	if b, err := hex.DecodeString(world); err != nil || len(b) != 16 || world != strings.ToLower(world) {
+		return fmt.Errorf("%.40q is not the identity of a world: want 32 hexadecimal digits, as \"gameid servers -json DATABASE\" shows them", world)
+	}
+	if strings.TrimSpace(note.Why) == "" {
+		return fmt.Errorf("server %s cannot be given to another world without a reason", server)
+	}
+	row, err := f.idle(ctx, server, "be given to another world")
+	if err != nil {
+		return err
+	}
+	err = f.change(ctx, server, "rebind", note, func(tx *sqldb.Tx) (bool, error) {
+		return tx.Swap(ctx, rebindFleet, world, server, row.Epoch)
+	})
+	if errors.Is(err, sqldb.ErrDuplicate) {
+		return f.taken(ctx, server, "world = ?", world, "cannot be given to that world, which has a number", err)
+	}
+	return f.fault(err)
+}
+
+// idle returns the row of a number, which must exist and not be in use.
+func (f *Fleet) idle(ctx context.Context, server gameid.ServerID, what string) (*Server, error) {
+	row, err := f.load(ctx, server)
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil:
+		return nil, f.notClaimed(server, "")
+	case row.alive():
+		return nil, &Error{Server: server, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
+			"cannot %s while it runs: %s; stop it first, or wait for the end of the lease", what, row.running())}
+	}
+	return row, nil
+}

@@ -1,0 +1,91 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+)
+
+// Why the fleet registry refuses something, for errors.Is. The error is a
+// [*Error].
+var (
+	// ErrNotClaimed: nobody has claimed the number.
+	ErrNotClaimed = errors.New("server number not claimed")
+
+	// ErrTaken: the number or the name that is to be claimed, or the world
+	// that is to be bound, has its place in the fleet already.
+	ErrTaken = errors.New("taken already")
+
+	// ErrRetired: the number is retired.
+	ErrRetired = errors.New("server number retired")
+
+	// ErrOtherWorld: the number belongs to another world.
+	ErrOtherWorld = errors.New("server number of another world")
+
+	// ErrRunning: a live process has the lease of the number. For a world that
+	// starts, this is a live copy of it.
+	ErrRunning = errors.New("running elsewhere")
+
+	// ErrOlderCopy: the database is an older copy of its world, and its node
+	// ran while the fleet registry was away, with times that the world had
+	// used already.
+	ErrOlderCopy = errors.New("older copy of the world")
+
+	// ErrOtherFleet: the world is bound in another fleet registry.
+	ErrOtherFleet = errors.New("bound in another fleet registry")
+
+	// ErrNotBound: the world was never bound, and the fleet registry cannot be
+	// reached.
+	ErrNotBound = errors.New("never bound in the fleet registry")
+)
+
+// Error says why a number may not be claimed, changed or used.
+type Error struct {
+	Server gameid.ServerID
+	Row    Server // what the fleet registry says of the number; zero if it has no such number or was not asked
+
+	kind   error // one of the sentinels
+	reason string
+	cause  error // may be nil
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("server %s %s", e.Server, e.reason)
+	if e.cause != nil {
+		text += ": " + e.cause.Error()
+	}
+	return text
+}
+
+// Unwrap returns the sentinel and, if there is one, the cause.
+func (e *Error) Unwrap() []error {
+	if e.cause != nil {
+		return []error{e.kind, e.cause}
+	}
+	return []error{e.kind}
+}
+
+func (f *Fleet) notClaimed(server gameid.ServerID, name string) error {
+	if name == "" {
+		name = "NAME"
+	}
+	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
+		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -server %s", f, printable.ShellWord(name), server)}
+}
+
+// lastSeen describes who had the lease, for a message.
+func (s *Server) lastSeen() string {
+	if s.Holder.IsZero() {
+		return "never seen running"
+	}
+	return fmt.Sprintf("last seen %s as %s with the database %q", printable.Second(s.SeenAt), s.Holder, s.Place)
+}
+
+// running describes who has the lease, for a message.
+func (s *Server) running() string {
+	return fmt.Sprintf("%s with the database %q, lease until %s (%s left)",
+		s.Holder, s.Place, printable.Second(s.LeaseUntil), s.LeaseUntil.Sub(s.Now).Round(time.Second))
+}

@@ -1,0 +1,329 @@
+package fleet
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+var (
+	//go:embed schema/mysql.sql
+	mysqlTables string
+	//go:embed schema/sqlite.sql
+	sqliteTables string
+	//go:embed schema/numbers_mysql.sql
+	mysqlNumbers string
+	//go:embed schema/numbers_sqlite.sql
+	sqliteNumbers string
+)
+
+var part = &sqldb.Part{
+	Mark:    sqldb.FleetMark,
+	Absent:  `the database has no fleet registry yet: make it with "gameid servers init", or check that it is the right one`,
+	Unready: `run "gameid servers init" once more`,
+	Tables:  []string{"fleet_registry", "fleet_servers", "fleet_history"},
+	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}},
+	Fill:    nameFleet,
+}
+
+// NumbersTable is the table in which package store/numbers keeps the sequences
+// that all worlds share. It came later than the rest, and has no version of its
+// own: older programs need not know of it.
+const NumbersTable = "fleet_numbers"
+
+// Fleet is the fleet registry: one database, shared by all worlds, that binds
+// each server number to one world for good. A game's own [registry.Registry] makes its
+// IDs unique; what it cannot see is another database that uses the same
+// number. The fleet registry sees that, and also a second live copy of one
+// world, such as a cloned disk or a restored backup.
+//
+// A number is first claimed ([Fleet.Claim]), then bound to the first world
+// that starts with it ([Fleet.Join]), and perhaps retired one day
+// ([Fleet.Retire]). It is never given to another world, unless somebody
+// overrides that and says why ([Fleet.Rebind]).
+//
+// Any number of goroutines may use a Fleet.
+type Fleet struct {
+	db   *sqldb.DB
+	path string // of an SQLite file
+
+	mu sync.Mutex
+	id string // see Identity
+}
+
+// Open opens the fleet registry that dsn names, in the form of store.Open. It
+// connects when it is first used, so that a world can start while the fleet
+// registry is away: an error is about the DSN. The caller closes it.
+//
+// Its connections to MySQL are closed after each use: thousands of game
+// servers that call twice a minute share one database.
+func Open(dsn string) (*Fleet, error) {
+	db, err := sqldb.Open(dsn, false)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{db: db}
+	if db.Dialect() == sqldb.MySQL {
+		db.Pool().SetMaxIdleConns(0)
+	} else {
+		_, f.path, _ = sqldb.SplitDSN(dsn)
+	}
+	return f, nil
+}
+
+// Close closes the connections. Close the members before.
+func (f *Fleet) Close() error { return f.db.Close() }
+
+// Pool returns the pool that the fleet registry works on.
+func (f *Fleet) Pool() *sql.DB { return f.db.Pool().DB }
+
+// Dialect returns the kind of the database.
+func (f *Fleet) Dialect() registry.Dialect { return registry.Dialect(f.db.Dialect()) }
+
+// String returns the DSN without what is secret.
+func (f *Fleet) String() string { return f.db.String() }
+
+// GoString is [Fleet.String] for %#v.
+func (f *Fleet) GoString() string { return fmt.Sprintf("fleet.Fleet(%q)", f) }
+
+// Create makes the tables of a fleet registry, unless they are there. It
+// refuses the database of a game or of another program with an error that is
+// store.ErrSchema.
+//
+// It is done once, by hand: two fleet registries would give out the same
+// numbers, so none may come to be by a typing error.
+func (f *Fleet) Create(ctx context.Context) error {
+	err := f.db.Connect(ctx)
+	if err == nil {
+		err = part.Create(ctx, f.db)
+	}
+	if err == nil {
+		numbers := map[sqldb.Dialect]string{sqldb.MySQL: mysqlNumbers, sqldb.SQLite: sqliteNumbers}
+		_, err = f.db.Exec(ctx, numbers[f.db.Dialect()])
+	}
+	return f.fault(err)
+}
+
+// nameFleet gives a new fleet registry its identity.
+func nameFleet(ctx context.Context, s *sqldb.Session) error {
+	_, err := s.Exec(ctx, s.Dialect().With("INSERT INTO fleet_registry (one, id, created_ms) VALUES (1, ?, {now})"), sqldb.NewIdentity())
+	if errors.Is(err, sqldb.ErrDuplicate) {
+		return nil
+	}
+	return err
+}
+
+// Identity returns the random identity of this fleet registry, 32 hexadecimal
+// digits. When it is first asked it makes sure that the tables are those of a
+// fleet registry.
+func (f *Fleet) Identity(ctx context.Context) (string, error) {
+	f.mu.Lock()
+	id := f.id
+	f.mu.Unlock()
+	if id != "" {
+		return id, nil
+	}
+	if f.path != "" { // SQLite would make the file
+		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
+			return "", f.fault(fmt.Errorf(`no such file: make the fleet registry with "gameid servers init", or check the path: %w`, sqldb.ErrUnavailable))
+		}
+	}
+	if err := f.db.Connect(ctx); err != nil {
+		return "", f.fault(err)
+	}
+	if err := part.Check(ctx, f.db); err != nil {
+		return "", f.fault(err)
+	}
+	if err := f.db.Get(ctx, &id, "SELECT id FROM fleet_registry"); err != nil {
+		return "", f.fault(err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.id = id
+	return id, nil
+}
+
+// fault says of an error that it is about the fleet registry.
+func (f *Fleet) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("fleet registry %q: %w", f, err)
+}
+
+// The states of a server number.
+const (
+	Claimed = "claimed" // taken, and not yet used by any world
+	Bound   = "bound"   // belongs to one world
+	Retired = "retired" // belonged to a world, and to nobody any more
+)
+
+// Server is what the fleet registry knows of one server number.
+type Server struct {
+	ID    gameid.ServerID
+	Name  string // for people; no two numbers have the same
+	State string // Claimed, Bound or Retired
+
+	// World is the identity of the world (see [registry.Server]); empty until it is
+	// bound.
+	World string
+
+	// Epoch counts the changes of this row.
+	Epoch int64
+
+	// WorldEpoch and Mark are what the world reported last of its own
+	// registry: how often that had changed, and up to which time it had
+	// reserved IDs, in milliseconds since gameid.EpochMillis. A database of
+	// the world that has seen fewer changes is an older copy.
+	WorldEpoch, Mark int64
+
+	// Holder is the process that has the lease, or had it last, and Place the
+	// database that it uses, without what is secret, as the process names it.
+	// The lease ends at LeaseUntil unless it is renewed. Leased tells whether
+	// it was running at Now, when the row was read.
+	Holder     gameid.Holder
+	Place      string
+	LeaseUntil time.Time
+	Leased     bool
+
+	// When the number was claimed and bound, when its world was last heard of,
+	// and when this was read. All times are by the clock of the fleet
+	// registry, and zero where it never happened.
+	ClaimedAt, BoundAt, SeenAt, Now time.Time
+}
+
+// alive reports whether a process has the lease and is not known to have
+// ended.
+func (s *Server) alive() bool { return s.Leased && !s.Holder.Ended() }
+
+// reach is up to when the world may have used times, as far as the fleet
+// registry can tell: after its last report it may have run on until now, as far
+// ahead of the clock as it was then.
+func (s *Server) reach() int64 {
+	ahead := max(0, gameid.TimeOf(s.Mark).Sub(s.SeenAt))
+	now, err := gameid.MillisOf(s.Now.Add(ahead))
+	if err != nil {
+		return s.Mark // a clock of that database is far off
+	}
+	return max(s.Mark, now)
+}
+
+// Change is one entry in the history of a number.
+type Change struct {
+	Server  gameid.ServerID
+	Epoch   int64 // of the row, from the change on
+	At      time.Time
+	Action  string // "claim", "bind", "retire", "rebind", "lower mark" or "release"
+	World   string // that the number was bound to from then on, or empty
+	By, Why string
+}
+
+const selectFleet = `
+	SELECT server_id, name, state, COALESCE(world, '') AS world, epoch, world_epoch, mark_ms,
+		holder, place, lease_until_ms, claimed_ms, bound_ms, seen_ms, {now} AS now_ms
+	FROM fleet_servers`
+
+type fleetRow struct {
+	ID         gameid.ServerID `db:"server_id"`
+	Name       string          `db:"name"`
+	State      string          `db:"state"`
+	World      string          `db:"world"`
+	Epoch      int64           `db:"epoch"`
+	WorldEpoch int64           `db:"world_epoch"`
+	Mark       int64           `db:"mark_ms"`
+	Holder     gameid.Holder   `db:"holder"`
+	Place      string          `db:"place"`
+	LeaseUntil int64           `db:"lease_until_ms"`
+	Claimed    int64           `db:"claimed_ms"`
+	Bound      int64           `db:"bound_ms"`
+	Seen       int64           `db:"seen_ms"`
+	Now        int64           `db:"now_ms"`
+}
+
+func (row fleetRow) server() Server {
+	return Server{
+		ID: row.ID, Name: row.Name, State: row.State, World: row.World,
+		Epoch: row.Epoch, WorldEpoch: row.WorldEpoch, Mark: row.Mark,
+		Holder:     row.Holder,
+		Place:      row.Place,
+		LeaseUntil: sqldb.UnixMilli(row.LeaseUntil),
+		Leased:     !row.Holder.IsZero() && row.Now < row.LeaseUntil,
+		ClaimedAt:  sqldb.UnixMilli(row.Claimed),
+		BoundAt:    sqldb.UnixMilli(row.Bound),
+		SeenAt:     sqldb.UnixMilli(row.Seen),
+		Now:        sqldb.UnixMilli(row.Now),
+	}
+}
+
+// List returns all numbers that were ever claimed, in their order.
+func (f *Fleet) List(ctx context.Context) ([]Server, error) {
+	return f.find(ctx, " ORDER BY server_id")
+}
+
+// Show returns one number and its history, oldest first. A number that was
+// never claimed is [ErrNotClaimed].
+func (f *Fleet) Show(ctx context.Context, server gameid.ServerID) (Server, []Change, error) {
+	found, err := f.load(ctx, server)
+	if err != nil {
+		return Server{}, nil, err
+	}
+	if found == nil {
+		return Server{}, nil, f.notClaimed(server, "")
+	}
+	var rows []struct {
+		Epoch  int64  `db:"epoch"`
+		At     int64  `db:"at_ms"`
+		Action string `db:"action"`
+		World  string `db:"world"`
+		Who    string `db:"who"`
+		Why    string `db:"why"`
+	}
+	err = f.db.Select(ctx, &rows, `
+		SELECT epoch, at_ms, action, COALESCE(world, '') AS world, who, why
+		FROM fleet_history WHERE server_id = ? ORDER BY epoch`, server)
+	if err != nil {
+		return Server{}, nil, f.fault(err)
+	}
+	var history []Change
+	for _, row := range rows {
+		history = append(history, Change{server, row.Epoch, sqldb.UnixMilli(row.At), row.Action, row.World, row.Who, row.Why})
+	}
+	return *found, history, nil
+}
+
+func (f *Fleet) find(ctx context.Context, where string, args ...any) ([]Server, error) {
+	if _, err := f.Identity(ctx); err != nil {
+		return nil, err
+	}
+	var rows []fleetRow
+	if err := f.db.Select(ctx, &rows, f.db.Dialect().With(selectFleet+where), args...); err != nil {
+		return nil, f.fault(err)
+	}
+	var servers []Server
+	for _, row := range rows {
+		servers = append(servers, row.server())
+	}
+	return servers, nil
+}
+
+// load returns the row of a number, or nil if it was never claimed.
+func (f *Fleet) load(ctx context.Context, server gameid.ServerID) (*Server, error) {
+	if err := server.Validate(); err != nil {
+		return nil, err
+	}
+	found, err := f.find(ctx, " WHERE server_id = ?", server)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}

@@ -1,0 +1,223 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// JoinFree is [Fleet.Join] for any number of a range that no live process holds,
+// as [registry.Registry.OpenFreeNode] is for a world without a fleet registry.
+// The range is claimed with [Fleet.ClaimRange].
+//
+// The first start binds all numbers of the range to the world of this database,
+// in one transaction: another world that is configured with the same range is
+// refused ([ErrOtherWorld]), also if most of the numbers are free. A world that
+// was bound starts while the fleet registry cannot be reached.
+//
+// If no number is free, it returns a [*registry.NoneFreeError]. A live copy of
+// the world that runs elsewhere, on another number of the range, is [ErrRunning]
+// once its processes have reported changes that this database lacks, which they
+// do every Heartbeat. Until then, the copy can take a number that no other
+// process holds: IDs stay unique, and the next start on either side is refused.
+func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers registry.NumberRange, node gameid.Options, options Options) (*Member, error) {
+	options, err := options.withDefaults(reg)
+	if err != nil {
+		return nil, err
+	}
+	j := &freeJoin{fleet: f, reg: reg, numbers: numbers, options: options}
+	return registry.FirstFree(ctx, reg, numbers, func(own registry.Server) (*Member, error) {
+		m, err := f.tryJoin(ctx, reg, own.ID, node, options, j.answer)
+		if refused, ok := errors.AsType[*Error](err); ok && refused.kind == ErrRunning {
+			err = heldBy(&refused.Row)
+		}
+		return m, err
+	}, func([]registry.Server) (map[gameid.ServerID]error, error) { return j.look(ctx) })
+}
+
+// freeJoin is what one start with a range knows of the fleet registry.
+type freeJoin struct {
+	fleet   *Fleet
+	reg     *registry.Registry
+	numbers registry.NumberRange
+	options Options
+
+	id   string
+	rows map[gameid.ServerID]*Server
+	away error // why the fleet registry could not be asked
+}
+
+// answer is an [asker] that has asked.
+func (j *freeJoin) answer(_ context.Context, server gameid.ServerID, _ time.Duration) (string, *Server, error) {
+	return j.id, j.rows[server], j.away
+}
+
+// look asks the fleet registry about the range, binds what is not bound yet, and
+// returns which numbers cannot be taken.
+func (j *freeJoin) look(ctx context.Context) (map[gameid.ServerID]error, error) {
+	const attempts = 4
+	for range attempts {
+		if err := j.ask(ctx); err != nil {
+			return nil, err
+		}
+		// After the fleet registry was asked: what a process of this database
+		// reported there is in these rows.
+		servers, err := j.reg.InRange(ctx, j.numbers)
+		if err != nil {
+			return nil, err
+		}
+		own := make(map[gameid.ServerID]registry.Server)
+		for _, s := range servers {
+			own[s.ID] = s
+		}
+		if j.away != nil {
+			return j.unbound(own)
+		}
+		not, bound, err := j.judge(own)
+		if err != nil || bound {
+			return not, err
+		}
+		if err := j.bind(ctx); err != nil && !errors.Is(err, registry.ErrMoved) {
+			return nil, err
+		}
+	}
+	return nil, j.fleet.fault(registry.ErrMoved)
+}
+
+// ask reads what the fleet registry says of all numbers of the range. Once it is
+// away it is not asked again.
+func (j *freeJoin) ask(ctx context.Context) error {
+	if j.away != nil {
+		return nil
+	}
+	call, cancel := context.WithTimeout(ctx, j.options.Timeout)
+	defer cancel()
+	id, err := j.fleet.Identity(call)
+	var rows []Server
+	if err == nil {
+		rows, err = j.fleet.inRange(call, j.numbers)
+	}
+	if err != nil && (ctx.Err() != nil || !absent(err)) {
+		return err
+	}
+	j.id, j.rows, j.away = id, make(map[gameid.ServerID]*Server), err
+	for i := range rows {
+		j.rows[rows[i].ID] = &rows[i]
+	}
+	return nil
+}
+
+// unbound refuses the numbers that may not start while the fleet registry is
+// away; if that is all of them, the error says why.
+func (j *freeJoin) unbound(own map[gameid.ServerID]registry.Server) (map[gameid.ServerID]error, error) {
+	not := make(map[gameid.ServerID]error)
+	for server := j.numbers.First; server <= j.numbers.Last; server++ {
+		if own[server].Fleet == "" {
+			not[server] = &Error{Server: server, kind: ErrNotBound, cause: j.away, reason: fmt.Sprintf(
+				"with the database %q was never bound in the fleet registry, so it does not start until that can be reached", j.options.Place)}
+		}
+	}
+	if len(not) == j.numbers.Len() {
+		return nil, not[j.numbers.First]
+	}
+	return not, nil
+}
+
+// judge returns which numbers cannot be taken, and whether all that are for this
+// world are bound to it, in both registries. A number that is not for this world
+// refuses the whole range.
+func (j *freeJoin) judge(own map[gameid.ServerID]registry.Server) (not map[gameid.ServerID]error, bound bool, err error) {
+	not, bound = make(map[gameid.ServerID]error), true
+	for server := j.numbers.First; server <= j.numbers.Last; server++ {
+		row, mine := j.rows[server], own[server]
+		if mine.Role == registry.RoleMerged {
+			continue // which the registry of the database refuses
+		}
+		if row == nil {
+			return nil, false, j.notClaimed(server)
+		}
+		switch err := j.fleet.claims(server, row, j.id, mine, j.options); {
+		case errors.Is(err, ErrRetired):
+			not[server] = err
+		case err != nil:
+			return nil, false, fmt.Errorf("the range of server numbers %s: %w", j.numbers, err)
+		case row.World == "" || mine.Fleet != j.id:
+			bound = false
+		case row.alive() && mine.Epoch < row.WorldEpoch:
+			return nil, false, &Error{Server: server, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
+				"shows that a live copy of the world of %q runs elsewhere, %s. This database is an older copy, such as a cloned disk or a restored backup: "+
+					"its registry has changed %d times, that one's %d times. Stop those processes if this is to be the world from now on; "+
+					"if this copy is to be a world of its own, claim another range for it", j.options.Place, row.running(), mine.Epoch, row.WorldEpoch)}
+		case row.alive():
+			not[server] = heldBy(row)
+		}
+	}
+	return not, bound, nil
+}
+
+func heldBy(row *Server) error {
+	return &gameid.HeldError{Server: row.ID, Holder: row.Holder, LeaseUntil: row.LeaseUntil, Now: row.Now}
+}
+
+// notClaimed says how to claim the numbers from server on that are not.
+func (j *freeJoin) notClaimed(server gameid.ServerID) error {
+	last := server
+	for last < j.numbers.Last && j.rows[last+1] == nil {
+		last++
+	}
+	name := j.options.Name
+	if name == "" {
+		name = "NAME"
+	}
+	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
+		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -numbers %s", j.fleet, printable.ShellWord(name), registry.NumberRange{First: server, Last: last})}
+}
+
+const bindFleet = `
+	UPDATE fleet_servers SET epoch = epoch + 1, state = '` + Bound + `', world = ?, bound_ms = {now}
+	WHERE server_id = ? AND epoch = ?`
+
+// bind binds all numbers of the range that belong to no world to that of this
+// database: all of them, or none.
+func (j *freeJoin) bind(ctx context.Context) error {
+	if err := j.reg.MakeRange(ctx, j.numbers); err != nil {
+		return err
+	}
+	servers, err := j.reg.InRange(ctx, j.numbers)
+	if err != nil {
+		return err
+	}
+	f := j.fleet
+	note := Note{By: "a process of the range " + j.numbers.String(), Why: "the first start, with the database " + j.options.Place}
+	err = sqldb.Retry(ctx, func() error {
+		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
+			for _, own := range servers {
+				row := j.rows[own.ID]
+				if own.Role == registry.RoleMerged || row.World != "" || row.State != Claimed {
+					continue
+				}
+				ok, err := tx.Swap(ctx, bindFleet, own.World, own.ID, row.Epoch)
+				if err == nil && !ok {
+					err = registry.ErrMoved
+				}
+				if err == nil {
+					err = f.note(ctx, tx, own.ID, "bind", note)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return f.fault(err)
+	}
+	return j.reg.BindRange(ctx, j.numbers, j.id)
+}

@@ -1,0 +1,21 @@
+package fleet_test
+
+import (
+	"mergesafe/gameid"
+	"mergesafe/store/storetest"
+)
+
+var (
+	onBoth           = storetest.OnBoth
+	onBothWithTables = storetest.OnBothWithTables
+	withTables       = storetest.WithTables
+	open             = storetest.Open
+	exec             = storetest.Exec
+	must             = storetest.Must
+	await            = storetest.Await
+	player           = storetest.Player
+	claim            = storetest.Claim
+	deadlock         = storetest.Deadlock
+)
+
+var nodeOptions = gameid.Options{}

@@ -1,0 +1,313 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// Join starts the node of a server, as [registry.Registry.OpenNode] does, with
+// the consent of the fleet registry, and keeps reporting to it. The first start
+// binds the number to the world of this database for good.
+//
+// It returns a [*Error] if the number is not claimed (ErrNotClaimed),
+// retired (ErrRetired) or of another world (ErrOtherWorld), or if a live copy
+// of the same world runs elsewhere (ErrRunning): a process has the lease, and
+// is not known to have ended. A process that ended on this machine is known to
+// (Linux); elsewhere its lease has to run out first. A wall clock that
+// disagrees with the fleet registry's by more than MaxSkew is a
+// [*gameid.ClockError]. A database of the game that may lose what it confirmed
+// is a [*registry.LossyError].
+//
+// A world that was bound before starts also while the fleet registry cannot be
+// reached, and goes on when it goes away; the status is then Away. One
+// that never was does not start (ErrNotBound). When the fleet registry is back
+// and another copy of the world, or another world, has the number, the node is
+// stopped: of two copies that started meanwhile one goes on.
+//
+// The IDs begin after the mark that the world reported last, whatever this
+// database says: so a restored backup does not repeat IDs.
+func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node gameid.Options, options Options) (*Member, error) {
+	options, err := options.withDefaults(reg)
+	if err != nil {
+		return nil, err
+	}
+	if err := server.Validate(); err != nil {
+		return nil, err
+	}
+	if err := reg.Check(ctx); err != nil {
+		return nil, err
+	}
+	const attempts = 4
+	for range attempts {
+		m, err := f.tryJoin(ctx, reg, server, node, options, f.ask)
+		if err == nil {
+			return m, nil
+		}
+		if !errors.Is(err, registry.ErrMoved) {
+			return nil, err
+		}
+	}
+	return nil, f.fault(registry.ErrMoved)
+}
+
+// asker reads what the fleet registry says of a number.
+type asker func(ctx context.Context, server gameid.ServerID, timeout time.Duration) (id string, row *Server, err error)
+
+func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node gameid.Options, options Options, ask asker) (*Member, error) {
+	own, err := reg.Server(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case own.Role == registry.RoleMerged:
+		return nil, &Error{Server: server, kind: ErrOtherWorld, reason: fmt.Sprintf(
+			"came to the database %q by a merge: its rows are here, but it cannot run here", options.Place)}
+	case own.Held() != nil:
+		// On this database: no question for the fleet.
+		return nil, reg.ExplainRefusal(server, node, own.Held())
+	}
+	id, row, away := ask(ctx, server, options.Timeout)
+	if away != nil {
+		if ctx.Err() != nil || !absent(away) {
+			return nil, away
+		}
+		if own.Fleet == "" {
+			return nil, &Error{Server: server, kind: ErrNotBound, cause: away, reason: fmt.Sprintf(
+				"with the database %q was never bound in the fleet registry, so it does not start until that can be reached", options.Place)}
+		}
+	} else if err := f.admit(server, row, id, own, node, options); err != nil {
+		return nil, err
+	}
+	if own.World == "" {
+		if own, err = reg.Make(ctx, server); err != nil {
+			return nil, err
+		}
+	}
+
+	r := &reserver{Registry: reg, server: server, blind: away != nil}
+	older := row != nil && row.World == own.World && own.Epoch < row.WorldEpoch
+	switch {
+	case older:
+		r.floor = row.reach()
+	case row != nil:
+		r.floor = row.Mark
+	}
+	n, err := reg.Start(ctx, server, r, node)
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{
+		Node: n, fleet: f, options: options, reserver: r, world: own.World, bound: own.Fleet,
+		idle: make(chan struct{}), started: own.Epoch, status: Status{OlderCopy: older},
+	}
+	if away == nil {
+		away, err = m.join(ctx, row)
+	}
+	if err != nil {
+		m.leave(ctx)
+		n.Close()
+		return nil, err
+	}
+	if away != nil {
+		m.report(Away, away)
+	} else {
+		m.report(Joined, nil)
+	}
+	beats, cancel := context.WithCancel(context.Background())
+	m.cancel = cancel
+	go m.heartbeats(beats)
+	return m, nil
+}
+
+// join takes the lease for a node that has just been opened, if the row is
+// still the one that admitted it, and returns registry.ErrMoved if it is not. Where the
+// fleet registry went away meanwhile it returns why, if the world may start
+// nevertheless.
+func (m *Member) join(ctx context.Context, row *Server) (away, err error) {
+	call, cancel := context.WithTimeout(ctx, m.options.Timeout)
+	defer cancel()
+	for epoch := row.Epoch; ; {
+		err := m.take(call, row)
+		if err == nil {
+			return nil, m.remember(call)
+		}
+		if !absent(err) {
+			return nil, err
+		}
+		// It may have been done nevertheless.
+		found, lost := m.fleet.load(call, m.Server())
+		switch {
+		case lost != nil && m.bound != "" && ctx.Err() == nil:
+			return lost, nil
+		case lost != nil:
+			return nil, err
+		case found != nil && found.Holder.Token == m.reserver.holder().Token:
+			m.epoch, m.sure, m.base = found.Epoch, true, row.Mark
+			return nil, m.remember(call)
+		case found == nil || found.Epoch != epoch:
+			return nil, registry.ErrMoved
+		}
+	}
+}
+
+// ask is an [asker] that asks now.
+func (f *Fleet) ask(ctx context.Context, server gameid.ServerID, timeout time.Duration) (id string, row *Server, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if id, err = f.Identity(ctx); err == nil {
+		row, err = f.load(ctx, server)
+	}
+	return id, row, err
+}
+
+// absent reports whether err leaves open what the fleet registry would have
+// said. A database that answers and is not a fleet registry has said it.
+func absent(err error) bool {
+	_, refused := errors.AsType[*Error](err)
+	return !refused && !errors.Is(err, sqldb.ErrSchema)
+}
+
+// admit decides whether a world may start.
+func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own registry.Server, node gameid.Options, options Options) error {
+	if err := f.claims(server, row, id, own, options); err != nil {
+		return err
+	}
+	if err := registry.CheckClock(node, row.Now); err != nil {
+		return f.fault(err)
+	}
+	if row.World != "" && row.alive() {
+		reason := fmt.Sprintf("cannot start with the database %q: a live copy of the same world runs elsewhere, %s. ", options.Place, row.running())
+		if own.Epoch < row.WorldEpoch {
+			reason += fmt.Sprintf("This database is an older copy, such as a cloned disk or a restored backup: its registry has changed %d times, that one's %d times. ", own.Epoch, row.WorldEpoch)
+		}
+		reason += "Stop that process if this is to be the world from now on; if this copy is to be a world of its own, claim another number for it"
+		if row.LeaseUntil.Sub(row.Now) > max(5*time.Minute, 2*options.Lease) {
+			reason += "; a lease that long is left by a clock that was wrong: if that process is gone, see: gameid servers release -h"
+		}
+		return &Error{Server: server, Row: *row, kind: ErrRunning, reason: reason}
+	}
+	return nil
+}
+
+// claims tells whether a number, as the fleet registry knows it, belongs to
+// the world of a database or is free for it.
+func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own registry.Server, options Options) error {
+	refuse := func(kind error, format string, args ...any) error {
+		return &Error{Server: server, Row: *row, kind: kind, reason: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case row == nil:
+		return f.notClaimed(server, options.Name)
+	case row.State == Retired:
+		return refuse(ErrRetired, "is retired: the fleet registry %q has its number, %q, %s; claim a new number for a new world", f, row.Name, row.lastSeen())
+	case row.World == own.World && own.World != "":
+		return nil
+	case row.World != "":
+		world := "that has never been started"
+		if own.World != "" {
+			world = "whose identity is " + own.World
+		}
+		return refuse(ErrOtherWorld, "belongs to another world: the fleet registry %q bound it on %s to the world %s, %q, %s; this is %q, a world %s. "+
+			"Claim a number of its own for this world; if it is the right one and has lost its identity, see: gameid servers rebind -h",
+			f, printable.Second(row.BoundAt), row.World, row.Name, row.lastSeen(), options.Place, world)
+	case own.Fleet != "" && own.Fleet != id:
+		return refuse(ErrOtherFleet, "with the database %q is bound in another fleet registry (identity %s): this one is %q (identity %s). "+
+			"Correct the DSN of the fleet registry; if the other one is lost, see: gameid servers rebind -h", options.Place, own.Fleet, f, id)
+	}
+	return nil
+}
+
+// remember notes in the game's own database where the world is bound, so that
+// it can start while the fleet registry is away.
+func (m *Member) remember(ctx context.Context) error {
+	id, err := m.fleet.Identity(ctx)
+	if err != nil || m.bound == id {
+		return err
+	}
+	if err = m.reserver.Bind(ctx, m.Server(), id); err == nil {
+		m.bound = id
+	}
+	return err
+}
+
+// reserver is the registry of the game's own database as a member uses
+// it: it adds what the fleet registry knows, and follows what the node does.
+type reserver struct {
+	*registry.Registry
+	server gameid.ServerID
+	floor  int64 // the mark in the fleet registry
+	blind  bool  // the fleet registry could not be asked
+
+	mu      sync.Mutex
+	used    int64 // up to here times may have been used before this node
+	epoch   int64
+	claimed gameid.Claim  // the last that was made
+	process gameid.Holder // this one
+}
+
+// Load implements [gameid.Reserver].
+func (r *reserver) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
+	rec, err := r.Registry.Load(ctx, server)
+	if err != nil {
+		return rec, err
+	}
+	rec.Floor = max(rec.Floor, r.floor)
+	if now, err := gameid.MillisOf(rec.Now); r.blind && err == nil {
+		// The fleet registry may know of later times than this database. So
+		// begin at the present, however late this machine's clock is.
+		rec.Floor = max(rec.Floor, now)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process.IsZero() {
+		r.used = max(rec.Reserved, rec.Floor)
+	} else if rec.Holder.Token == r.process.Token {
+		r.epoch, r.claimed.Reserved = rec.Epoch, rec.Reserved
+	}
+	return rec, nil
+}
+
+// CompareAndSet implements [gameid.Reserver].
+func (r *reserver) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
+	r.mu.Lock()
+	if r.process.IsZero() {
+		r.process = c.Holder
+	}
+	r.mu.Unlock()
+	ok, err := r.Registry.CompareAndSet(ctx, server, row, c)
+	if ok && err == nil {
+		r.mu.Lock()
+		r.epoch, r.claimed = row.Epoch+1, c
+		r.mu.Unlock()
+	}
+	return ok, err
+}
+
+// holder is this process, as it holds the lease in both registries.
+func (r *reserver) holder() gameid.Holder {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.process
+}
+
+// progress returns how often the row of the server has changed, and its mark.
+func (r *reserver) progress() (epoch, mark int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.epoch, r.claimed.Reserved
+}
+
+// first returns a time that all IDs of this node are later than.
+func (r *reserver) first() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used
+}

@@ -1,0 +1,160 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// MarkPlan says what can be done about a mark that a broken clock left in the
+// far future, because of which a server does not start: see
+// [gameid.MarkError] and [PlanMark].
+type MarkPlan struct {
+	Server gameid.ServerID
+
+	// Now is the present, by the clock of the database, and Limit how far
+	// after it a mark or an ID may lie for the server to start.
+	Now   time.Time
+	Limit time.Duration
+
+	// Mark and FleetMark are the marks in the registry of the database and in
+	// the fleet registry, in milliseconds since gameid.EpochMillis. FleetMark
+	// is 0 if the server is in no fleet.
+	Mark, FleetMark int64
+
+	// Columns are all that may hold IDs, with what was found there.
+	Columns []registry.ColumnIDs
+
+	// OlderCopy tells that the fleet registry has seen more changes than this
+	// database: IDs may exist that are not in its tables. FleetMark is then
+	// not lowered, and nothing is lowered below it.
+	OlderCopy bool
+
+	// Lowered is what the marks that are too late are lowered to. It is never
+	// below the largest ID found, and never in the past.
+	Lowered int64
+
+	row        gameid.Record // as it was read
+	fleetEpoch int64
+}
+
+func (p *MarkPlan) late(ms int64) bool { return gameid.TimeOf(ms).Sub(p.Now) > p.Limit }
+
+// Largest returns the column that holds the largest ID of the server. Its
+// Largest is zero if there is none.
+func (p *MarkPlan) Largest() registry.ColumnIDs {
+	var largest registry.ColumnIDs
+	for _, c := range p.Columns {
+		if c.Largest.Compare(largest.Largest) > 0 {
+			largest = c
+		}
+	}
+	return largest
+}
+
+// Late reports whether a mark, or an ID in a table, keeps the server from
+// starting.
+func (p *MarkPlan) Late() bool {
+	return p.late(p.Mark) || p.late(p.FleetMark) || p.late(p.Largest().Largest.Millis())
+}
+
+// Useful reports whether lowering changes anything.
+func (p *MarkPlan) Useful() bool { return p.lowersMark() || p.lowersFleetMark() }
+
+// Enough reports whether the server can start when the marks are lowered. If
+// not, rows with IDs of the far future exist, or may exist elsewhere.
+func (p *MarkPlan) Enough() bool { return !p.late(p.Lowered) }
+
+func (p *MarkPlan) lowersMark() bool { return p.late(p.Mark) && p.Lowered < p.Mark }
+
+func (p *MarkPlan) lowersFleetMark() bool {
+	return p.late(p.FleetMark) && p.Lowered < p.FleetMark
+}
+
+// PlanMark looks at the marks of a server and at all IDs of it that the
+// database holds, and says what can be done about a mark in the far future. It
+// changes nothing, so the database may be opened read-only. It reads every
+// column that may hold IDs (BINARY or BLOB), which takes its time. Of the
+// options it uses MaxSkew and Clock.
+//
+// fleet may be nil only if the world is not bound in a fleet registry. A server
+// that runs is a [*gameid.HeldError] or a [*Error], a wall clock that
+// disagrees with the database's a [*gameid.ClockError].
+func PlanMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, server gameid.ServerID, options gameid.Options) (*MarkPlan, error) {
+	own, err := reg.Own(ctx, server, fleet != nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := own.Held(); err != nil {
+		return nil, err
+	}
+	p := &MarkPlan{Server: server, Now: own.Now, Limit: registry.MaxSkew(options), Mark: own.Reserved, row: own.Record()}
+	if err := registry.CheckClock(options, own.Now); err != nil {
+		return nil, err
+	}
+	if p.Lowered, err = gameid.MillisOf(own.Now); err != nil {
+		return nil, err
+	}
+	if fleet != nil {
+		if err := p.askFleet(ctx, fleet, own, reg.Place()); err != nil {
+			return nil, err
+		}
+	}
+	if p.Columns, err = reg.IDs(ctx, server, p.Lowered+p.Limit.Milliseconds()); err != nil {
+		return nil, err
+	}
+	p.Lowered = max(p.Lowered, p.Largest().Largest.Millis())
+	return p, nil
+}
+
+// rowOf returns what the fleet registry says of a world, or nil if the world is
+// in no fleet.
+func (f *Fleet) rowOf(ctx context.Context, server gameid.ServerID, own registry.Server, place string) (*Server, error) {
+	id, err := f.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	row, err := f.load(ctx, server)
+	if err != nil || row == nil && own.Fleet == "" {
+		return nil, err
+	}
+	return row, f.claims(server, row, id, own, Options{Place: place})
+}
+
+func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own registry.Server, place string) error {
+	row, err := fleet.rowOf(ctx, p.Server, own, place)
+	if err != nil || row == nil {
+		return err
+	}
+	if row.alive() {
+		return &Error{Server: p.Server, Row: *row, kind: ErrRunning, reason: "runs: " + row.running() + "; stop it first"}
+	}
+	p.FleetMark, p.fleetEpoch = row.Mark, row.Epoch
+	if p.OlderCopy = own.Epoch < row.WorldEpoch; p.OlderCopy {
+		p.Lowered = max(p.Lowered, row.Mark)
+	}
+	return nil
+}
+
+// LowerMark does what the plan says, if nothing has changed since. The fleet
+// registry comes first, so that a second attempt finishes what was broken off.
+func LowerMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, p *MarkPlan, note Note) error {
+	if p.lowersFleetMark() {
+		note.Why = fmt.Sprintf("%s (from %s to %s)", note.Why, printable.Second(gameid.TimeOf(p.FleetMark)), printable.Second(gameid.TimeOf(p.Lowered)))
+		err := fleet.change(ctx, p.Server, "lower mark", note, func(tx *sqldb.Tx) (bool, error) {
+			return tx.Swap(ctx, "UPDATE fleet_servers SET mark_ms = ?, epoch = epoch + 1 WHERE server_id = ? AND epoch = ?", p.Lowered, p.Server, p.fleetEpoch)
+		})
+		if err != nil {
+			return fleet.fault(err)
+		}
+	}
+	if !p.lowersMark() {
+		return nil
+	}
+	return reg.Overwrite(ctx, p.Server, p.row, gameid.Claim{Reserved: p.Lowered})
+}

@@ -1,0 +1,221 @@
+package fleet_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
+)
+
+// broken is a clock that is years ahead.
+const broken = 10 * 365 * 24 * time.Hour
+
+// leaveMark writes a mark, as a node that has ended would leave it.
+func leaveMark(t testing.TB, db *store.DB, at time.Time) {
+	t.Helper()
+	ms, err := gameid.MillisOf(at)
+	must(t, err)
+	exec(t, db, "UPDATE gameid_servers SET reserved_ms = ? WHERE server_id = 7", ms)
+}
+
+func starts(t testing.TB, db *store.DB, f *fleet.Fleet) gameid.Of[entity.Player] {
+	t.Helper()
+	if f != nil {
+		m := join(t, db, f, 7)
+		defer m.Close()
+		return mint(t, m)
+	}
+	n, err := db.OpenNode(t.Context(), 7, nodeOptions)
+	must(t, err)
+	defer n.Close()
+	id, err := gameid.NewGenerator[entity.Player](n).Next()
+	must(t, err)
+	return id
+}
+
+func plan(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.MarkPlan {
+	t.Helper()
+	p, err := fleet.PlanMark(t.Context(), db.Registry(), f, 7, nodeOptions)
+	must(t, err)
+	return p
+}
+
+func isMarkError(t testing.TB, err error) {
+	t.Helper()
+	if _, ok := errors.AsType[*gameid.MarkError](err); !ok || !strings.Contains(err.Error(), "gameid servers repair-mark") || !strings.HasSuffix(err.Error(), "-server 7") {
+		t.Errorf("a mark in the far future: %v", err)
+	}
+}
+
+func TestRepairMark(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx := t.Context()
+		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a server that is not there: %v", err)
+		}
+		first := starts(t, db, nil)
+		p := plan(t, db, nil)
+		if p.Late() || p.Useful() || !p.Enough() || p.Largest().Largest.IsValid() {
+			t.Errorf("a healthy server: %+v", p)
+		}
+
+		// Only the mark.
+		leaveMark(t, db, time.Now().Add(broken))
+		_, err := db.OpenNode(ctx, 7, nodeOptions)
+		isMarkError(t, err)
+		hero := player(1)
+		hero.ID = first
+		must(t, starter.Players.Insert(ctx, db, hero))
+		p = plan(t, db, nil)
+		if l := p.Largest(); !p.Late() || !p.Useful() || !p.Enough() || l.Table != "players" || l.Column != "id" || l.Largest != first.ID() || l.Late != 0 {
+			t.Errorf("got %+v", p)
+		}
+		// The first ID of a node lies a window ahead of the clock.
+		if want := later(first.Time(), p.Now); gameid.TimeOf(p.Lowered).Sub(want).Abs() > time.Millisecond || time.Since(p.Now).Abs() > time.Minute {
+			t.Errorf("the mark is lowered to %s, it is %s, and the largest ID is of %s", gameid.TimeOf(p.Lowered), p.Now, first.Time())
+		}
+		_, err = db.OpenNode(ctx, 7, nodeOptions)
+		isMarkError(t, err) // a plan changes nothing
+		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		if id := starts(t, db, nil); id.Millis() <= p.Lowered {
+			t.Errorf("%s is not above the lowered mark %d", id, p.Lowered)
+		}
+		if err := fleet.LowerMark(ctx, db.Registry(), nil, p, note); err == nil || !strings.Contains(err.Error(), "changed by somebody else") {
+			t.Errorf("a plan that is out of date: %v", err)
+		}
+
+		// IDs a little late, in any column, are never gone below.
+		leaveMark(t, db, time.Now().Add(broken))
+		exec(t, db, "CREATE TABLE mails (id INT PRIMARY KEY, about BINARY(10) NULL, noise BINARY(16) NULL)")
+		late := storetest.IDOf[entity.Item](7, time.Now().Add(4*time.Minute), 5)
+		exec(t, db, "INSERT INTO mails VALUES (1, ?, NULL), (2, NULL, NULL), (3, ?, ?)", late, storetest.IDOf[entity.Item](8, gameid.Last(), 0), make([]byte, 16))
+		p = plan(t, db, nil)
+		if l := p.Largest(); !p.Useful() || !p.Enough() || l.Largest != late.ID() || l.Table != "mails" || l.Column != "about" || p.Lowered != late.Millis() {
+			t.Errorf("got %+v", p)
+		}
+		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		if id := starts(t, db, nil); id.Compare(gameid.As[entity.Player](late.ID())) <= 0 {
+			t.Errorf("%s after %s", id, late)
+		}
+
+		// IDs in the far future exist: the mark is lowered to them, and that
+		// is not enough.
+		leaveMark(t, db, time.Now().Add(broken))
+		far := storetest.IDOf[entity.Item](7, time.Now().Add(broken/2), 5)
+		exec(t, db, "INSERT INTO mails VALUES (4, ?, NULL), (5, ?, NULL)", far, storetest.IDOf[entity.Item](7, time.Now().Add(broken/3), 5))
+		p = plan(t, db, nil)
+		if l := p.Largest(); !p.Late() || !p.Useful() || p.Enough() || l.Largest != far.ID() || l.Late != 2 || p.Lowered != far.Millis() {
+			t.Errorf("got %+v", p)
+		}
+		must(t, fleet.LowerMark(ctx, db.Registry(), nil, p, note))
+		_, err = db.OpenNode(ctx, 7, gameid.Options{MaxSkew: broken})
+		must(t, err)
+		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
+		exec(t, db, "DELETE FROM mails WHERE id > 3")
+		must(t, fleet.LowerMark(ctx, db.Registry(), nil, plan(t, db, nil), note))
+		starts(t, db, nil)
+
+		// Not while it runs, and not by a wrong clock.
+		n, err := db.OpenNode(ctx, 7, nodeOptions)
+		must(t, err)
+		_, err = fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions)
+		if _, ok := errors.AsType[*gameid.HeldError](err); !ok {
+			t.Errorf("a live server: %v", err)
+		}
+		must(t, n.Close())
+		_, err = fleet.PlanMark(ctx, db.Registry(), nil, 7, gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second})
+		if _, ok := errors.AsType[*gameid.ClockError](err); !ok {
+			t.Errorf("a wrong clock: %v", err)
+		}
+		exec(t, db, "UPDATE gameid_servers SET role = 'merged'")
+		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); err == nil || !strings.Contains(err.Error(), "by a merge") {
+			t.Errorf("a merged server: %v", err)
+		}
+	})
+}
+
+func TestRepairMarkInFleet(t *testing.T) {
+	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+		ctx := t.Context()
+		db := withTables(t, newDSN())
+		claimed(t, f, 7)
+		m := join(t, db, f, 7)
+		mint(t, m)
+		far, err := gameid.MillisOf(time.Now().Add(broken))
+		must(t, err)
+		fleetMark := func(ms int64) { exec(t, f.DB(), "UPDATE fleet_servers SET mark_ms = ?", ms) }
+		_, err = fleet.PlanMark(ctx, db.Registry(), f, 7, nodeOptions)
+		if _, ok := errors.AsType[*gameid.HeldError](err); !ok {
+			t.Errorf("a live server: %v", err)
+		}
+		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 0")
+		_, err = fleet.PlanMark(ctx, db.Registry(), f, 7, nodeOptions)
+		says(t, err, fleet.ErrRunning)
+		must(t, m.Close())
+		backup := copyOf(t, db, newDSN())
+		starts(t, db, f)
+
+		// The world reported what the broken clock had reserved.
+		leaveMark(t, db, gameid.TimeOf(far))
+		fleetMark(far)
+		_, err = f.Join(ctx, db.Registry(), 7, nodeOptions, byHand)
+		isMarkError(t, err)
+		if _, err := fleet.PlanMark(ctx, db.Registry(), nil, 7, nodeOptions); err == nil || !strings.Contains(err.Error(), "is bound in a fleet registry") {
+			t.Errorf("without the fleet registry: %v", err)
+		}
+		p := plan(t, db, f)
+		if !p.Late() || !p.Useful() || !p.Enough() || p.FleetMark != far || p.OlderCopy {
+			t.Errorf("got %+v", p)
+		}
+		must(t, fleet.LowerMark(ctx, db.Registry(), f, p, fleet.Note{By: "anna", Why: "the clock of host-a was ten years ahead"}))
+		s, history := shown(t, f, 7)
+		if h := history[len(history)-1]; s.Mark != p.Lowered || h.Action != "lower mark" || h.By != "anna" || !strings.HasPrefix(h.Why, "the clock of host-a was ten years ahead (from 20") {
+			t.Errorf("got %+v with %+v", s, h)
+		}
+		starts(t, db, f)
+
+		// Broken off between the two: a second attempt finishes.
+		leaveMark(t, db, gameid.TimeOf(far))
+		p = plan(t, db, f)
+		must(t, fleet.LowerMark(ctx, db.Registry(), f, p, note))
+		starts(t, db, f)
+
+		// Of an older copy the tables do not tell all: the mark of the fleet
+		// registry stands.
+		fleetMark(far)
+		p = plan(t, backup, f)
+		if !p.OlderCopy || p.Useful() || p.Enough() || p.Lowered != far {
+			t.Errorf("got %+v", p)
+		}
+		leaveMark(t, backup, gameid.TimeOf(far+5000))
+		p = plan(t, backup, f)
+		if !p.Useful() || p.Lowered != far {
+			t.Errorf("got %+v", p)
+		}
+		must(t, fleet.LowerMark(ctx, backup.Registry(), f, p, note))
+		if s, _ := shown(t, f, 7); s.Mark != far {
+			t.Errorf("the mark in the fleet registry is %d now, was %d", s.Mark, far)
+		}
+
+		// A world that is in no fleet does not need its registry.
+		lone := withTables(t, newDSN())
+		exec(t, lone, "INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, lease_until_ms, created_ms, updated_ms) VALUES (8, 'abc', 'own', 1, 5, 0, 0, 0)")
+		if p, err := fleet.PlanMark(ctx, lone.Registry(), f, 8, nodeOptions); err != nil || p.Late() {
+			t.Errorf("a world in no fleet: %+v, %v", p, err)
+		}
+	})
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

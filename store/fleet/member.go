@@ -1,0 +1,377 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// Options tune how a world takes part in a fleet. The zero value is right
+// for almost every game.
+type Options struct {
+	// Name is the name to claim the number under, for the message that says
+	// that it is not claimed.
+	Name string
+
+	// Place says to people which database this is. The default is its DSN
+	// without what is secret.
+	Place string
+
+	// Heartbeat is how often the world reports to the fleet registry. Default
+	// 30 s. After a failure it tries again after a quarter of that.
+	Heartbeat time.Duration
+
+	// Lease is how long a world that fell silent keeps other copies from
+	// starting. Default three times Heartbeat, at least twice.
+	Lease time.Duration
+
+	// Timeout bounds each exchange with the fleet registry, and so how long a
+	// start is held up by one that does not answer. Default a third of
+	// Heartbeat, at most Heartbeat.
+	Timeout time.Duration
+
+	// OnChange is called with every change of Status.State, one at a
+	// time, the first before Join returns. It is meant for logs and must
+	// not call Close.
+	OnChange func(Status)
+}
+
+func (o Options) withDefaults(reg *registry.Registry) (Options, error) {
+	set := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	set(&o.Heartbeat, 30*time.Second)
+	set(&o.Lease, 3*o.Heartbeat)
+	set(&o.Timeout, o.Heartbeat/3)
+	if o.Place == "" {
+		o.Place = reg.Place()
+	}
+	if runes := []rune(o.Place); len(runes) > maxPlace {
+		o.Place = string(runes[:maxPlace])
+	}
+	switch {
+	case o.Heartbeat < 100*time.Millisecond:
+		return o, fmt.Errorf("store: fleet.Options.Heartbeat is %s, want at least 100ms", o.Heartbeat)
+	case o.Lease < 2*o.Heartbeat:
+		return o, fmt.Errorf("store: fleet.Options.Lease is %s, want at least twice Heartbeat (%s)", o.Lease, 2*o.Heartbeat)
+	case o.Timeout < 0 || o.Timeout > o.Heartbeat:
+		return o, fmt.Errorf("store: fleet.Options.Timeout is %s, want at most Heartbeat (%s)", o.Timeout, o.Heartbeat)
+	}
+	return o, nil
+}
+
+const maxPlace = 512 // characters
+
+// State says how a world stands with the fleet registry.
+type State string
+
+// The states of a member.
+const (
+	Joined   State = "joined"   // it has the lease, as of the last heartbeat
+	Away     State = "away"     // the fleet registry could not be asked, or cannot tell yet: the world goes on
+	Conflict State = "conflict" // the number or the world was taken: the node was stopped
+	Left     State = "left"     // the member was closed
+)
+
+// Status is how a world stands with the fleet registry at one moment.
+type Status struct {
+	State State
+
+	// Err is the cause of Away and Conflict, otherwise nil.
+	Err error
+
+	// Heartbeats and Failures count the attempts to report. Last is when the
+	// last one succeeded, by the clock of this machine; zero if none did.
+	Heartbeats, Failures uint64
+	Last                 time.Time
+
+	// OlderCopy tells that at its start the database was an older copy of its
+	// world, such as a restored backup: the fleet registry had seen more
+	// changes. IDs go on after those that the fleet registry knows of.
+	OlderCopy bool
+}
+
+// Member is a node whose world takes part in a fleet: see [Fleet.Join].
+// Close it rather than the node.
+type Member struct {
+	*gameid.Node
+
+	fleet    *Fleet
+	options  Options
+	reserver *reserver
+	world    string
+	bound    string // identity of the fleet registry that the game's database remembers
+
+	cancel  context.CancelFunc // ends the heartbeats
+	idle    chan struct{}      // closed when they have ended
+	closing sync.Once
+	closeBy error
+
+	// What is known of the row in the fleet registry. Only the heartbeat
+	// touches it, and Close afterwards.
+	epoch   int64 // of the row when it was last ours; 0 if it never was
+	sure    bool  // whether it is still so, as far as we know
+	base    int64 // the mark that others left there
+	started int64 // how often the world's own registry had changed before this process
+	waiting int64 // the epoch at which another's lease was first seen; 0 if none
+
+	mu     sync.Mutex
+	status Status
+}
+
+// Status returns how the world stands with the fleet registry.
+func (m *Member) Status() Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.status
+}
+
+// Close stops the node, gives its lease back, and tells the fleet registry, so
+// that the world can start elsewhere at once. While the fleet registry is away
+// it is not told, and its lease runs out. Further calls return the same.
+func (m *Member) Close() error {
+	m.closing.Do(func() { m.closeBy = m.close() })
+	return m.closeBy
+}
+
+func (m *Member) close() error {
+	m.cancel()
+	<-m.idle
+	err := m.Node.Close()
+	// Even when the node was lost: the one that took over may join.
+	err = errors.Join(err, m.leave(context.Background()))
+	if m.Status().State != Conflict {
+		m.report(Left, nil)
+	}
+	return err
+}
+
+// leave gives the lease back, if it is ours.
+func (m *Member) leave(ctx context.Context) error {
+	if !m.sure {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.Timeout)
+	defer cancel()
+	ok, err := m.renew(ctx, 0)
+	if err == nil && !ok {
+		err = registry.ErrMoved
+	}
+	if err != nil {
+		return fmt.Errorf("giving back the lease of server %s in the fleet registry %q: %w", m.Server(), m.fleet, err)
+	}
+	return nil
+}
+
+// report records the outcome of a heartbeat.
+func (m *Member) report(state State, err error) {
+	m.mu.Lock()
+	changed := m.status.State != state
+	m.status.State, m.status.Err = state, err
+	switch {
+	case err != nil:
+		m.status.Failures++
+	case state == Joined:
+		m.status.Heartbeats++
+		m.status.Last = time.Now()
+	}
+	status := m.status
+	m.mu.Unlock()
+	if changed && m.options.OnChange != nil {
+		m.options.OnChange(status)
+	}
+}
+
+// heartbeats reports to the fleet registry until the member is closed or its
+// node ends.
+func (m *Member) heartbeats(ctx context.Context) {
+	defer close(m.idle)
+	// Many worlds may have been started at once: let them spread.
+	timer := time.NewTimer(rand.N(m.options.Heartbeat))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.Done():
+			return
+		case <-timer.C:
+		}
+		next := m.options.Heartbeat
+		if !m.heartbeat(ctx) {
+			next /= 4
+		}
+		timer.Reset(next - rand.N(next/8))
+	}
+}
+
+// heartbeat renews the lease and reports whether it could. On a conflict it
+// stops the node.
+func (m *Member) heartbeat(ctx context.Context) bool {
+	beat, cancel := context.WithTimeout(ctx, m.options.Timeout)
+	defer cancel()
+	err := m.beat(beat)
+	conflict, ok := errors.AsType[*Error](err)
+	switch {
+	case err == nil:
+		m.report(Joined, nil)
+	case ctx.Err() != nil: // closed
+	case ok && conflict.kind != ErrNotClaimed && conflict.kind != errUnclear:
+		m.sure = false
+		m.Stop(err)
+		m.report(Conflict, err)
+	default:
+		m.report(Away, err)
+	}
+	return err == nil
+}
+
+// beat renews the lease, or takes it where that is safe. A [*Error] says
+// why it is not.
+func (m *Member) beat(ctx context.Context) error {
+	const attempts = 4
+	for range attempts {
+		if m.sure {
+			ok, err := m.renew(ctx, m.options.Lease)
+			m.sure = ok
+			if ok {
+				return m.remember(ctx)
+			} else if err != nil {
+				return err
+			}
+		}
+		id, err := m.fleet.Identity(ctx)
+		if err != nil {
+			return err
+		}
+		row, err := m.fleet.load(ctx, m.Server())
+		if err == nil {
+			err = m.judge(row, id)
+		}
+		if err != nil {
+			return err
+		}
+		if err := m.take(ctx, row); err == nil {
+			return m.remember(ctx)
+		} else if !errors.Is(err, registry.ErrMoved) {
+			return err
+		}
+	}
+	return m.fleet.fault(registry.ErrMoved)
+}
+
+// errUnclear: another process had the lease when we came back; it is alive if
+// it renews it.
+var errUnclear = errors.New("another process may be running")
+
+// judge decides whether a running world may take the row that it has found. A
+// world that is refused does not go on, unless the error is ErrNotClaimed or
+// errUnclear.
+func (m *Member) judge(row *Server, id string) error {
+	if err := m.claims(row, id); err != nil || row.World == "" {
+		return err
+	}
+	mine := row.Holder.Token == m.reserver.holder().Token
+	switch {
+	case mine:
+	case m.epoch > 0 && row.Epoch >= m.epoch, m.waiting > 0 && row.Epoch > m.waiting:
+		// It had the lease since we did, or had it and has renewed it.
+		return m.conflict(row, ErrRunning, fmt.Sprintf(
+			"mints no more here: another copy of its world took over while this one could not report: %s with the database %q, lease until %s; this is %q. "+
+				"Find out which of the two databases is the right one, and start that one only: what both wrote since cannot be in one world",
+			row.Holder, row.Place, printable.Second(row.LeaseUntil), m.options.Place))
+	case row.alive():
+		// Our predecessor, which has ended without saying so, or a live copy.
+		m.waiting = row.Epoch
+		return m.conflict(row, errUnclear, "may be running elsewhere: the fleet registry has a lease of "+row.running())
+	case m.epoch == 0 && m.started < row.WorldEpoch && m.reserver.first() <= row.Mark:
+		return m.conflict(row, ErrOlderCopy, fmt.Sprintf(
+			"mints no more here: the database %q is an older copy of its world (%d changes of its registry where the fleet registry has seen %d), "+
+				"and was started while the fleet registry was away, with times up to %s that the world had reserved before; %s. "+
+				"Start it again: it then goes on after those. IDs that it made since may exist twice, if the world had made IDs then that this copy lacks",
+			m.options.Place, m.started, row.WorldEpoch, printable.Second(gameid.TimeOf(row.Mark)), row.lastSeen()))
+	}
+	return nil
+}
+
+// claims tells whether the number, as the fleet registry knows it, is that of
+// our world, or free for it.
+func (m *Member) claims(row *Server, id string) error {
+	return m.fleet.claims(m.reserver.server, row, id, registry.Server{World: m.world, Fleet: m.bound}, m.options)
+}
+
+func (m *Member) conflict(row *Server, kind error, reason string) error {
+	return &Error{Server: m.Server(), Row: *row, kind: kind, reason: reason}
+}
+
+const (
+	renewFleet = `
+		UPDATE fleet_servers
+		SET epoch = epoch + 1, world_epoch = ?, mark_ms = ?, lease_until_ms = {now} + ?, seen_ms = {now}
+		WHERE server_id = ? AND epoch = ? AND ` + sqldb.HeldBy
+	takeFleet = `
+		UPDATE fleet_servers
+		SET epoch = ?, state = '` + Bound + `', world = ?, bound_ms = CASE WHEN bound_ms = 0 THEN {now} ELSE bound_ms END,
+			world_epoch = ?, mark_ms = ?, holder = ?, place = ?, lease_until_ms = {now} + ?, seen_ms = {now}
+		WHERE server_id = ? AND epoch = ?`
+)
+
+// renew reports the state of the world and prolongs the lease, or ends it if
+// that is 0. It returns false if the row is not as we left it.
+func (m *Member) renew(ctx context.Context, lease time.Duration) (ok bool, err error) {
+	epoch, mark := m.reserver.progress()
+	args := append([]any{epoch, max(mark, m.base), lease.Milliseconds(), m.reserver.server, m.epoch}, sqldb.HeldByArgs(m.reserver.holder().Token)...)
+	err = sqldb.Retry(ctx, func() error {
+		ok, err = m.fleet.db.Swap(ctx, renewFleet, args...)
+		return err
+	})
+	if ok {
+		m.epoch++
+	}
+	return ok, m.fleet.fault(err)
+}
+
+// take makes the row ours: it binds the number if that is free. It returns
+// registry.ErrMoved if the row is not as given.
+func (m *Member) take(ctx context.Context, row *Server) error {
+	world, mark := m.reserver.progress()
+	holder := m.reserver.holder()
+	base := m.base
+	if row.Holder.Token != holder.Token {
+		base = row.Mark
+	}
+	// A fleet registry that was restored from an older copy may be behind.
+	epoch := max(row.Epoch, m.epoch) + 1
+	var err error
+	args := []any{epoch, m.world, world, max(mark, base), holder, m.options.Place, m.options.Lease.Milliseconds(), row.ID, row.Epoch}
+	if row.World == "" {
+		note := Note{By: holder.String(), Why: "the first start, with the database " + m.options.Place}
+		err = m.fleet.change(ctx, row.ID, "bind", note, func(tx *sqldb.Tx) (bool, error) { return tx.Swap(ctx, takeFleet, args...) })
+		if errors.Is(err, sqldb.ErrDuplicate) {
+			return m.fleet.taken(ctx, row.ID, "world = ?", m.world, fmt.Sprintf("is not the number of the world of %q", m.options.Place), err)
+		}
+	} else {
+		err = sqldb.Retry(ctx, func() error {
+			ok, err := m.fleet.db.Swap(ctx, takeFleet, args...)
+			if err == nil && !ok {
+				err = registry.ErrMoved
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return m.fleet.fault(err)
+	}
+	m.epoch, m.sure, m.base, m.waiting = epoch, true, base, 0
+	return nil
+}

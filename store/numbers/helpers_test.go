@@ -1,0 +1,19 @@
+package numbers_test
+
+import (
+	"mergesafe/gameid"
+	"mergesafe/store/storetest"
+)
+
+var (
+	onBoth     = storetest.OnBoth
+	withTables = storetest.WithTables
+	open       = storetest.Open
+	exec       = storetest.Exec
+	must       = storetest.Must
+	born       = storetest.Born
+	player     = storetest.Player
+	deadlock   = storetest.Deadlock
+)
+
+var nodeOptions = gameid.Options{}

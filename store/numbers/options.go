@@ -1,0 +1,84 @@
+package numbers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/number"
+)
+
+// Options tune a sequence of numbers. The zero value is right for most
+// games.
+type Options struct {
+	// CheckDigit adds a last digit to each number, by which one that is
+	// mistyped is refused: see [number.ParseChecked]. A sequence keeps for
+	// good what it was begun with; otherwise numbers would come twice.
+	CheckDigit bool
+
+	// Start is what no number is less than. Where a sequence has gone on
+	// beyond, it changes nothing. Default 1; with a fleet registry, 10000000
+	// has all players get numbers of 8 digits for a long time.
+	Start number.Number
+
+	// Reserved reports which numbers are not to be handed out, such as
+	// [number.Pretty]. It is asked for each number, by many goroutines. If it
+	// keeps back 100,000 in a row, Next returns an error.
+	Reserved func(number.Number) bool
+
+	// InUse returns the greatest number from first to last that the game's
+	// tables hold, or 0. It is asked when the sequence is opened, and numbers
+	// go on after what it says: so a row that was lost, or restored from a
+	// backup that is older than the game's, does no harm. For players it is
+	// starter.Players.NumbersIn(db).
+	InUse func(ctx context.Context, first, last number.Number) (number.Number, error)
+
+	// MinBlock and MaxBlock bound how many numbers are taken at once. Defaults
+	// 20 and 100000, at most 10000000.
+	MinBlock, MaxBlock int
+
+	// BlockTime is how long a block is to last, at the rate at which numbers
+	// are used: so long the database may be away, and so many are lost by a
+	// crash. Default 10 minutes.
+	BlockTime time.Duration
+
+	// Timeout bounds each attempt to take a block. Default 10 s, which is
+	// longer than SQLite waits for the lock of another writer.
+	Timeout time.Duration
+}
+
+func (o Options) withDefaults(name string) (Options, error) {
+	if o.MinBlock == 0 {
+		o.MinBlock = 20
+		if o.MaxBlock > 0 {
+			o.MinBlock = min(o.MinBlock, o.MaxBlock)
+		}
+	}
+	if o.MaxBlock == 0 {
+		o.MaxBlock = max(100_000, o.MinBlock)
+	}
+	if o.BlockTime == 0 {
+		o.BlockTime = 10 * time.Minute
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 2 * sqldb.BusyTimeout
+	}
+	const most, longest = 10_000_000, 64
+	switch {
+	case name == "" || utf8.RuneCountInString(name) > longest || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return o, fmt.Errorf("store: the name %.80q is not fit for a sequence of numbers: want 1 to %d characters, none of them a control character", name, longest)
+	case o.Start < 0 || o.Start > number.Max:
+		return o, fmt.Errorf("store: numbers.Options.Start is %d, want 1 to %d", int64(o.Start), int64(number.Max))
+	case o.MinBlock < 1 || o.MinBlock > o.MaxBlock || o.MaxBlock > most:
+		return o, fmt.Errorf("store: numbers.Options.MinBlock is %d and MaxBlock %d, want 1 <= MinBlock <= MaxBlock <= %d", o.MinBlock, o.MaxBlock, most)
+	case o.BlockTime < 0:
+		return o, fmt.Errorf("store: numbers.Options.BlockTime is %s, want more than 0", o.BlockTime)
+	case o.Timeout < 0:
+		return o, fmt.Errorf("store: numbers.Options.Timeout is %s, want more than 0", o.Timeout)
+	}
+	return o, nil
+}

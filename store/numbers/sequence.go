@@ -1,0 +1,456 @@
+package numbers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+	"mergesafe/number"
+	"mergesafe/store/fleet"
+	"mergesafe/store/registry"
+)
+
+var (
+	// ErrUsedUp: the share of the space that the numbers come from has
+	// no more.
+	ErrUsedUp = errors.New("numbers used up")
+
+	// ErrClosed: the sequence was closed.
+	ErrClosed = errors.New("numbers closed")
+)
+
+// Sequence hands out the short numbers of one sequence, which a game shows and
+// players read aloud: 10 084 213. No number comes twice, also after a crash, a
+// lost answer or a merge. Any number of goroutines may use it, and any number
+// of processes may have the same sequence open.
+//
+// Numbers are taken by the block and handed out from memory. When four fifths
+// of a block are gone, the next is taken in the background, so that nobody has
+// to wait. A block is a row's counter raised by its size, in one statement; an
+// answer that is lost loses a block. A crash loses what was taken and not
+// handed out: the rest of one block, and the next one if that was taken. Close
+// gives it back where nobody has taken any since.
+//
+// Within a process numbers rise. Between processes they do not: each has
+// blocks of its own.
+//
+// # Where the numbers come from
+//
+// With a fleet registry, [OpenShared], all worlds share one dense
+// sequence: 1, 2, 3 ... Those that begin with 9 are left out.
+//
+// Without one, [Open], each world has a share of its own, which
+// follows from its server number: a 9, how many digits the server number has,
+// the server number, and then at least four digits that count. Server 7 begins
+// with 9 1 7 0000 and after 10,000 numbers goes on with 9 1 7 00000; server 12
+// has 9 2 12 0000. So worlds that do not know of one another do not have the
+// same number, as long as they do not have the same server number, which is
+// what their IDs rely on as well.
+//
+// The two do not overlap. A world may go over to a fleet registry at any time,
+// keep the numbers that it has, and get new ones from there.
+//
+// # Faults
+//
+// While the database is away numbers are handed out to the end of what was
+// taken; then Next returns a [*Error] with the cause, at once. Attempts
+// go on in the background, about every two seconds, so it recovers by itself.
+//
+// A database that was restored from a backup would give out again what it gave
+// out since. A process that ran through the restore notices, and goes on after
+// its last number; one that starts afterwards knows what Options.InUse
+// tells. With a fleet registry that covers the worlds' own numbers only, so
+// after restoring one start all worlds once, or raise Start, before new
+// players come.
+type Sequence struct {
+	name    string
+	source  string // the database, for people
+	options Options
+	seq     *row // used by one goroutine at a time: open, run, Close
+
+	current  atomic.Pointer[block]
+	reserved atomic.Uint64 // numbers that were not handed out
+
+	wake   chan struct{} // to run: there may be something to do
+	cancel context.CancelFunc
+	idle   chan struct{} // closed when run has ended
+
+	mu       sync.Mutex
+	spare    *block
+	size     int64         // of the last block that was asked for
+	err      error         // of the last attempt, or nil
+	attempt  chan struct{} // closed at the end of the attempt that runs or comes next
+	closed   bool
+	used     uint64 // of the blocks before the current one
+	blocks   uint64
+	failures uint64
+}
+
+// block is a run of numbers to hand out, without check digits.
+type block struct {
+	next   atomic.Int64 // may rise beyond end
+	refill int64        // the number at which the next block is to be taken
+	first  int64
+	end    int64
+	begun  time.Time // when it became the current one
+}
+
+func newBlock(s span) *block {
+	b := &block{first: s.first, end: s.end, refill: s.first + (s.end-s.first)*4/5}
+	b.next.Store(s.first)
+	return b
+}
+
+// gone returns how many numbers of the block were handed out or kept back.
+func (b *block) gone() int64 { return min(b.next.Load(), b.end) - b.first }
+
+// Open opens a sequence of numbers of a world that has no fleet registry: they
+// come from the share of its server, which must have had a node on this
+// database. Take numbers before a transaction rather than inside, as with IDs.
+// Close the Sequence before the database.
+//
+// A database that may lose what it confirmed is refused with a
+// [*registry.LossyError], and that cannot be accepted: nothing but the row keeps
+// numbers from coming again. [OpenShared] does the same.
+//
+// If the database cannot be reached, it returns the Sequence nevertheless, and
+// Next says why there are none until it can.
+func Open(ctx context.Context, reg *registry.Registry, server gameid.ServerID, name string, options Options) (*Sequence, error) {
+	if err := server.Validate(); err != nil {
+		return nil, err
+	}
+	q := &row{db: database(reg), table: Table, server: server}
+	q.admit = func(ctx context.Context) error {
+		if err := part.Check(ctx, q.db); err != nil {
+			return err
+		}
+		own, err := reg.Server(ctx, server)
+		switch {
+		case err != nil:
+			return err
+		case own.Role == registry.RoleMerged:
+			return fmt.Errorf("store: server %s came to %q by a merge: it has no share of the numbers here", server, reg)
+		case own.World == "":
+			return fmt.Errorf("store: server %s has never run on %q: open its node first, or correct the number", server, reg)
+		}
+		return reg.CheckDurable(ctx)
+	}
+	return open(ctx, q, name, options)
+}
+
+// OpenShared opens a sequence of numbers that all worlds of the fleet share.
+// Close the Sequence before the Fleet.
+//
+// If the fleet registry cannot be reached, it returns the Sequence
+// nevertheless, and Next says why there are none until it can. A fleet registry
+// that was made before there were numbers is an error that is store.ErrSchema:
+// run "gameid servers init" once more.
+func OpenShared(ctx context.Context, f *fleet.Fleet, name string, options Options) (*Sequence, error) {
+	q := &row{db: sqldb.Wrap(f.Pool(), sqldb.Dialect(f.Dialect())), table: fleet.NumbersTable}
+	q.admit = func(ctx context.Context) error {
+		if _, err := f.Identity(ctx); err != nil {
+			return err
+		}
+		var tables []string
+		err := q.db.Select(ctx, &tables, q.db.Dialect().TableNames())
+		if err == nil && !slices.Contains(tables, fleet.NumbersTable) {
+			err = &sqldb.SchemaError{Reason: fmt.Sprintf(`the table %q is missing: the fleet registry was made by an older version; run "gameid servers init" once more`, fleet.NumbersTable)}
+		}
+		if err == nil {
+			err = registry.New(f.Pool(), registry.Dialect(f.Dialect())).CheckDurable(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("fleet registry %q: %w", f, err)
+		}
+		return nil
+	}
+	return open(ctx, q, name, options)
+}
+
+func open(ctx context.Context, q *row, name string, options Options) (*Sequence, error) {
+	options, err := options.withDefaults(name)
+	if err != nil {
+		return nil, err
+	}
+	digits, start := numberDigits, int64(options.Start)
+	if options.CheckDigit {
+		digits--
+		start = (start + 9) / 10
+		q.check = checkDamm
+	}
+	q.name, q.inUse, q.floor = name, options.InUse, start
+	q.space = fleetSpace(digits)
+	if q.server != 0 {
+		q.space = shareSpace(q.server, digits)
+	}
+	n := &Sequence{
+		name: name, source: q.db.String(), options: options, seq: q,
+		wake: make(chan struct{}, 1), idle: make(chan struct{}), attempt: make(chan struct{}),
+	}
+	n.current.Store(newBlock(span{}))
+	if err := n.fetch(ctx); err != nil && (ctx.Err() != nil || !unreachable(err)) {
+		return nil, n.fault(err)
+	}
+	background, cancel := context.WithCancel(context.Background())
+	n.cancel = cancel
+	go n.run(background)
+	n.rouse()
+	return n, nil
+}
+
+// unreachable reports whether err says nothing but that the database is away,
+// or too busy.
+func unreachable(err error) bool {
+	return errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, sqldb.ErrRetryable) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Next returns the next number. It does not touch the database, but where
+// numbers are used up faster than blocks come: then it waits for one, until
+// ctx ends. If there is no number, the error is a [*Error].
+func (n *Sequence) Next(ctx context.Context) (number.Number, error) {
+	const most = 100_000
+	for range most {
+		b := n.current.Load()
+		bare := b.next.Add(1) - 1
+		if bare >= b.refill {
+			if bare >= b.end {
+				if err := n.advance(ctx, b); err != nil {
+					return 0, n.fault(err)
+				}
+				continue
+			}
+			if bare == b.refill {
+				n.rouse()
+			}
+		}
+		shown := number.Number(bare)
+		if n.options.CheckDigit {
+			shown = shown.WithCheck()
+		}
+		if n.options.Reserved == nil || !n.options.Reserved(shown) {
+			return shown, nil
+		}
+		n.reserved.Add(1)
+	}
+	return 0, n.fault(fmt.Errorf("numbers.Options.Reserved keeps back %d numbers in a row", most))
+}
+
+func (n *Sequence) fault(err error) error {
+	return &Error{Sequence: n.name, Source: n.source, Err: err}
+}
+
+// advance returns when there is another current block than b, which is used
+// up.
+func (n *Sequence) advance(ctx context.Context, b *block) error {
+	for {
+		n.mu.Lock()
+		switch {
+		case n.closed:
+			n.mu.Unlock()
+			return ErrClosed
+		case n.current.Load() != b:
+			n.mu.Unlock()
+			return nil
+		case n.spare != nil:
+			n.spare.begun = time.Now()
+			n.used += uint64(b.gone())
+			n.current.Store(n.spare)
+			n.spare = nil
+			n.mu.Unlock()
+			return nil
+		case n.err != nil:
+			err := n.err
+			n.mu.Unlock()
+			return err
+		}
+		attempt := n.attempt
+		n.mu.Unlock()
+		n.rouse()
+		select {
+		case <-attempt:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for a block: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// rouse has run look for something to do.
+func (n *Sequence) rouse() {
+	select {
+	case n.wake <- struct{}{}:
+	default: // it will
+	}
+}
+
+// run takes blocks.
+func (n *Sequence) run(ctx context.Context) {
+	defer close(n.idle)
+	const first, most = 50 * time.Millisecond, 2 * time.Second
+	for {
+		select {
+		case <-n.wake:
+		case <-ctx.Done():
+			return
+		}
+		// An attempt that has begun comes to its end: broken off it could have
+		// taken a block that nobody gets.
+		for wait := first; n.lacking() && n.fetch(context.WithoutCancel(ctx)) != nil; wait = min(2*wait, most) {
+			select {
+			case <-time.After(wait/2 + rand.N(wait/2)): // not all processes at once
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// lacking reports whether the next block is to be taken.
+func (n *Sequence) lacking() bool {
+	b := n.current.Load()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.spare == nil && b.next.Load() >= b.refill
+}
+
+// fetch takes the next block.
+func (n *Sequence) fetch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, n.options.Timeout)
+	defer cancel()
+	size := n.nextSize()
+	taken, err := n.seq.take(ctx, size)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.err = err
+	if err == nil {
+		n.spare, n.size = newBlock(taken), size
+		n.blocks++
+	} else {
+		n.failures++
+	}
+	close(n.attempt)
+	n.attempt = make(chan struct{})
+	return err
+}
+
+// nextSize returns how many numbers to take: as many as last for BlockTime at
+// the present rate.
+func (n *Sequence) nextSize() int64 {
+	b := n.current.Load()
+	n.mu.Lock()
+	size := n.size
+	n.mu.Unlock()
+	if size == 0 {
+		return int64(n.options.MinBlock)
+	}
+	if b.gone() == 0 {
+		return size
+	}
+	size = adapt(size, b.gone(), time.Since(b.begun), n.options.BlockTime)
+	return min(max(size, int64(n.options.MinBlock)), int64(n.options.MaxBlock))
+}
+
+// adapt returns the size of a block that lasts for target, when so many
+// numbers were used in a time. It is at most twice, and at least half, of the
+// last one: one busy second is no rate, and what a crash loses is no more than
+// what was used.
+func adapt(last, used int64, in, target time.Duration) int64 {
+	want := float64(used) * float64(target) / float64(max(in, time.Microsecond))
+	return int64(min(max(want, float64(last)/2), float64(last)*2))
+}
+
+// Close ends the sequence and gives back what was taken and not handed out, if
+// nobody has taken any since. An error says that it was not given back: those
+// numbers are lost, and nothing else. It waits for a block that is being taken,
+// at most Options.Timeout, and takes as much again for giving back.
+// Further calls do nothing. Calls of Next that wait, or come later, return
+// [ErrClosed].
+func (n *Sequence) Close() error {
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		<-n.idle
+		return nil
+	}
+	n.closed = true
+	close(n.attempt) // whoever waits for it waits no more
+	n.attempt = make(chan struct{})
+	n.mu.Unlock()
+	n.cancel()
+	<-n.idle
+
+	n.mu.Lock()
+	b := n.current.Load()
+	// From here on nobody gets a number of this block.
+	rest := span{min(b.next.Swap(b.end), b.end), b.end}
+	n.used += uint64(rest.first - b.first)
+	n.current.Store(newBlock(span{}))
+	var spare span
+	if n.spare != nil {
+		spare = span{n.spare.first, n.spare.end}
+		n.spare = nil
+	}
+	n.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), n.options.Timeout)
+	defer cancel()
+	return n.seq.giveBack(ctx, spare, rest)
+}
+
+// Stats is what a metric shows of a sequence, since it was opened.
+type Stats struct {
+	Issued   uint64 // numbers that were handed out
+	Reserved uint64 // numbers that Options.Reserved kept back
+	Left     int64  // numbers in memory
+	Block    int64  // how many numbers were taken last
+	Blocks   uint64 // blocks that were taken
+	Failures uint64 // attempts to take one that failed
+	Err      error  // of the last attempt; nil if it succeeded
+}
+
+// Stats returns the statistics of this process.
+func (n *Sequence) Stats() Stats {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b := n.current.Load()
+	kept := n.reserved.Load() // first: each of them is gone
+	gone := b.gone()
+	s := Stats{
+		Issued: n.used + uint64(gone) - kept, Reserved: kept, Left: b.end - b.first - gone,
+		Block: n.size, Blocks: n.blocks, Failures: n.failures, Err: n.err,
+	}
+	if n.spare != nil {
+		s.Left += n.spare.end - n.spare.first
+	}
+	return s
+}
+
+// Parse reads a number of this sequence as people type it, and refuses one
+// that is mistyped if it has check digits: see [number.ParseChecked] and
+// [number.Parse].
+func (n *Sequence) Parse(text string) (number.Number, error) {
+	if n.options.CheckDigit {
+		return number.ParseChecked(text)
+	}
+	return number.Parse(text)
+}
+
+// Error says why a sequence gives no number.
+type Error struct {
+	Sequence string // its name
+	Source   string // the database, without what is secret
+	Err      error  // why: sqldb.ErrUnavailable, ErrUsedUp, ErrClosed, a context that ended ...
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("store: no number of the sequence %q from %q: %v", e.Sequence, e.Source, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,12 @@
+package registry
+
+import "mergesafe/internal/sqldb"
+
+// Dialect is a kind of database.
+type Dialect string
+
+// The dialects. MySQL stands for MariaDB and all else that speaks its protocol.
+const (
+	MySQL  = Dialect(sqldb.MySQL)
+	SQLite = Dialect(sqldb.SQLite)
+)

@@ -1,0 +1,200 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+)
+
+// What a merge writes into registries is in this file: the target lists the
+// worlds that came to it and is fenced while they come, and a world that went to
+// another database is fenced.
+
+// fenceLease is how long a fence lasts: until somebody lifts it.
+const fenceLease = 100 * 365 * 24 * time.Hour
+
+// fencePrefix begins the token of every fence.
+const fencePrefix = "fence:"
+
+// FenceTo is the holder of a server whose world went to another database. It
+// is what a start of the server is refused with. token tells one fence from
+// another; into is what people call the database.
+func FenceTo(token, into string, now time.Time) gameid.Holder {
+	return gameid.Holder{
+		Token:   fencePrefix + token,
+		Host:    into,
+		Program: "a merge: this world moved to another database",
+		Since:   now.UTC().Truncate(time.Millisecond),
+	}
+}
+
+// mergingHere is the program of a fence in the target of a merge. Every other
+// fence is that of a world that went to another database.
+const mergingHere = "a merge is being carried out in this database"
+
+// FenceHere is the holder of a server of the database that a merge is carried
+// out in, until the merge is completed or undone. name is what people call that
+// database.
+func FenceHere(token, name string, now time.Time) gameid.Holder {
+	h := FenceTo(token, name, now)
+	h.Program = mergingHere
+	return h
+}
+
+// FenceFree tells whether the server may be fenced: nobody holds it, or only a
+// process that has ended, or the same fence is there already.
+func (s *Server) FenceFree(token string) bool {
+	return !s.Leased || s.Fenced(token) || s.Holder.Ended()
+}
+
+// Fenced tells whether the fence of that token is there.
+func (s *Server) Fenced(token string) bool { return s.Holder.Token == fencePrefix+token }
+
+// Fence is why a server is kept from starting: its world went to another
+// database, or a merge is being carried out in its own.
+type Fence struct {
+	Merge string    // the ID of the merge; the token of [FenceTo]
+	Into  string    // what people call the target of the merge
+	Here  bool      // this database is the target: see [FenceHere]
+	Since time.Time // by the clock of who merged
+}
+
+func (f Fence) String() string {
+	if f.Here {
+		return fmt.Sprintf("the merge %.64q is being carried out in this database, %q, since %s", f.Merge, f.Into, printable.Second(f.Since))
+	}
+	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, printable.Second(f.Since))
+}
+
+// FenceOf returns the fence that the holder of a lease stands for, if it is one
+// and no process.
+func FenceOf(h gameid.Holder) (Fence, bool) {
+	merge, ok := strings.CutPrefix(h.Token, fencePrefix)
+	if !ok {
+		return Fence{}, false
+	}
+	return Fence{Merge: merge, Into: h.Host, Here: h.Program == mergingHere, Since: h.Since}, true
+}
+
+// FencedError tells that a server was not started, nor anything of it changed,
+// because it is fenced. errors.As finds the [*gameid.HeldError] in it.
+type FencedError struct {
+	Server gameid.ServerID
+	Fence  Fence
+
+	held *gameid.HeldError
+}
+
+func (e *FencedError) Error() string {
+	if e.Fence.Here {
+		return fmt.Sprintf("server %s is fenced: %s; resume it with \"servermerge apply PLAN\", or take it back with \"servermerge undo PLAN\"", e.Server, e.Fence)
+	}
+	return fmt.Sprintf("server %s is fenced: %s, and goes on there; \"servermerge undo\" takes that merge back and lifts the fence", e.Server, e.Fence)
+}
+
+// Unwrap returns the refusal that the fence is made of.
+func (e *FencedError) Unwrap() error { return e.held }
+
+// Explain returns a [*FencedError] if what refuses to start a server is a fence,
+// otherwise held.
+func Explain(held *gameid.HeldError) error {
+	if f, ok := FenceOf(held.Holder); ok {
+		return &FencedError{held.Server, f, held}
+	}
+	return held
+}
+
+// Fence keeps a server from being started on this database, and a process that
+// was frozen from going on: its world goes to another database, or others come
+// to it. It is the lease
+// of a holder that never ends, so that every start is refused with a
+// [*FencedError] that names it. A server that runs is not fenced, and is a
+// [*gameid.HeldError]. Fencing what is fenced with the same token changes
+// nothing.
+func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
+	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
+		if s.Holder.Token == holder.Token {
+			return false, nil
+		}
+		held := s.Held()
+		return held == nil, held
+	})
+}
+
+// LiftFence takes back what [Registry.Fence] did with the same token. Where
+// there is no such fence it changes nothing.
+func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token string) error {
+	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) { return s.Fenced(token), nil })
+}
+
+const updateHolder = `
+	UPDATE ` + Table + ` SET epoch = epoch + 1, holder = ?, lease_until_ms = {now} + ?, updated_ms = {now}
+	WHERE server_id = ? AND epoch = ?`
+
+// hold gives a server another holder, if wanted says so after a look at its
+// row.
+func (r *Registry) hold(ctx context.Context, server gameid.ServerID, holder gameid.Holder, lease time.Duration, wanted func(*Server) (bool, error)) error {
+	const most = 5
+	for range most {
+		row, err := r.Server(ctx, server)
+		if err == nil && row.World == "" {
+			err = fmt.Errorf("store: server %s: %w", server, sqldb.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		if want, err := wanted(&row); err != nil || !want {
+			return err
+		}
+		if ok, err := r.db.Swap(ctx, updateHolder, holder, lease.Milliseconds(), server, row.Epoch); err != nil {
+			return fmt.Errorf("store: registry of server %s: %w", server, err)
+		} else if ok {
+			return nil
+		}
+	}
+	return fmt.Errorf("store: server %s: its row in the registry keeps changing: is a game server being started?", server)
+}
+
+const (
+	insertMerged = `
+		INSERT INTO ` + Table + ` (server_id, name, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms)
+		VALUES (?, ?, ?, '` + RoleMerged + `', ?, ?, '', 0, {now}, {now})`
+	deleteMerged = "DELETE FROM " + Table + " WHERE server_id = ? AND world = ? AND role = '" + RoleMerged + "'"
+)
+
+// Tx is a transaction on the database of the registry: a *sql.Tx or *sqlx.Tx.
+type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// AddMerged lists servers whose rows come to this database by a merge, with
+// their worlds and marks. tx is the transaction in which the merge begins. A
+// server or a world that is listed already is store.ErrDuplicate.
+func (r *Registry) AddMerged(ctx context.Context, tx Tx, servers ...Server) error {
+	for _, m := range servers {
+		if err := m.ID.Validate(); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, r.db.Dialect().With(insertMerged), m.ID, m.Name, m.World, max(m.Epoch, 1), m.Reserved); err != nil {
+			return fmt.Errorf("listing server %s as merged: %w", m.ID, r.db.Fault("statement", err))
+		}
+	}
+	return nil
+}
+
+// RemoveMerged takes servers that [Registry.AddMerged] listed off the registry
+// again, once their rows are gone. One that is not listed is no error.
+func (r *Registry) RemoveMerged(ctx context.Context, tx Tx, servers ...Server) error {
+	for _, m := range servers {
+		if _, err := tx.ExecContext(ctx, deleteMerged, m.ID, m.World); err != nil {
+			return fmt.Errorf("taking server %s off the registry: %w", m.ID, r.db.Fault("statement", err))
+		}
+	}
+	return nil
+}

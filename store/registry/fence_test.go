@@ -1,0 +1,164 @@
+package registry_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/registry"
+)
+
+// A fence refuses every start until the one who made it lifts it. A server that
+// runs is not fenced.
+func TestFence(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx, r := t.Context(), db.Registry()
+		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+		ours, others := registry.FenceTo("m1", "s1", since), registry.FenceTo("m2", "s9", since)
+		held := new(gameid.HeldError)
+		if err := r.Fence(ctx, 7, ours); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a server that is not there: %v", err)
+		}
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Fence(ctx, 7, ours); !errors.As(err, &held) {
+			t.Errorf("a server that runs: %v", err)
+		}
+		if err := node.Close(); err != nil {
+			t.Fatal(err)
+		}
+		mark := servers(t, db)[0].Reserved
+		for range 2 {
+			if err := r.Fence(ctx, 7, ours); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Fence(ctx, 7, others); !errors.As(err, &held) {
+			t.Errorf("what another merge has fenced: %v", err)
+		}
+		s := servers(t, db)[0]
+		if f, ok := registry.FenceOf(s.Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) || !s.Fenced("m1") || s.Fenced("m2") || s.FenceFree("m2") || !s.FenceFree("m1") || s.Reserved != mark {
+			t.Errorf("%+v", s)
+		}
+		// Whoever wants it to start learns of the merge, not of a process.
+		fenced := new(registry.FencedError)
+		_, err = db.OpenNode(ctx, 7, gameid.Options{})
+		_, err2 := db.Registry().RaiseMark(ctx, 7, time.Now(), gameid.Options{})
+		leases, err3 := fleet.FindLeases(ctx, r, nil, 7)
+		must(t, err3)
+		for _, err := range []error{err, err2, r.Leave(ctx, 7), fleet.EndLeases(ctx, r, nil, leases, 0, fleet.Note{By: "anna@host-a", Why: "a test"})} {
+			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) {
+				t.Errorf("what is fenced: %v", err)
+			} else if text := err.Error(); !strings.Contains(text, `went to "s1" by the merge "m1", on 2026-11-21T03:00:00Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
+				t.Errorf("a fence is told as %q", text)
+			}
+		}
+		if !servers(t, db)[0].Fenced("m1") {
+			t.Error("the fence was ended as a lease")
+		}
+		if err := r.LiftFence(ctx, 7, "m2"); err != nil || !servers(t, db)[0].Fenced("m1") {
+			t.Errorf("another merge lifted it: %v", err)
+		}
+		for range 2 {
+			if err := r.LiftFence(ctx, 7, "m1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if node, err = db.OpenNode(ctx, 7, gameid.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := node.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A fence in the target of a merge names the merge and both ways out. It is told
+// from that of a world that went elsewhere, also from one made before there were
+// two.
+func TestFenceHere(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx, r := t.Context(), db.Registry()
+		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		must(t, node.Close())
+		must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", since)))
+		_, err = db.OpenNode(ctx, 7, gameid.Options{})
+		fenced := new(registry.FencedError)
+		if !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
+			t.Fatal(err)
+		}
+		want := `server 7 is fenced: the merge "m1" is being carried out in this database, "s1", since 2026-11-21T03:00:00Z; resume it with "servermerge apply PLAN", or take it back with "servermerge undo PLAN"`
+		if fenced.Error() != want {
+			t.Errorf("got  %s\nwant %s", fenced, want)
+		}
+		must(t, r.LiftFence(ctx, 7, "m1"))
+		node, err = db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		must(t, node.Close())
+	})
+	for _, program := range []string{"", "a merge: this world moved to another database"} {
+		if f, ok := registry.FenceOf(gameid.Holder{Token: "fence:m1", Host: "s1", Program: program}); !ok || f.Here || f.Into != "s1" {
+			t.Errorf("of %q: %+v", program, f)
+		}
+	}
+}
+
+// Merged worlds are listed with their marks, below which their servers cannot
+// start, and taken off again.
+func TestMergedServers(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx, r := t.Context(), db.Registry()
+		mark, err := gameid.MillisOf(time.Now().Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged := []registry.Server{{ID: 12, Name: "twelve", World: "w12", Reserved: mark, Epoch: 5}, {ID: 13, World: "w13", Reserved: 1}}
+		if err := r.AddMerged(ctx, db.Pool(), merged...); err != nil {
+			t.Fatal(err)
+		}
+		all := servers(t, db)
+		if len(all) != 2 || all[0].Role != registry.RoleMerged || all[0].World != "w12" || all[0].Name != "twelve" || all[0].Reserved != mark || all[0].Leased {
+			t.Errorf("%+v", all)
+		}
+		if err := r.AddMerged(ctx, db.Pool(), registry.Server{ID: 14, World: "w12"}); !errors.Is(err, store.ErrDuplicate) {
+			t.Errorf("the same world again: %v", err)
+		}
+		if err := r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "other"}); !errors.Is(err, store.ErrDuplicate) {
+			t.Errorf("the same number again: %v", err)
+		}
+		node, err := db.OpenNode(ctx, 12, gameid.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := gameid.NewGenerator[int](node).Next()
+		if err != nil || id.ID().Millis() <= mark {
+			t.Errorf("%s is not above the mark %d: %v", id, mark, err)
+		}
+		if err := node.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.RemoveMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "other"}, merged[1], merged[1]); err != nil {
+			t.Fatal(err)
+		}
+		if all := servers(t, db); len(all) != 1 || all[0].ID != 12 {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func servers(t *testing.T, db *store.DB) []registry.Server {
+	t.Helper()
+	all, err := db.Registry().Servers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

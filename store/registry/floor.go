@@ -1,0 +1,258 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+)
+
+// Floor says in which columns a registry looks for the largest ID of a server
+// when its node is opened, so that a lost or restored row does no harm. The zero
+// Floor is right for almost every game: all primary keys that begin with a column
+// of 10 bytes.
+//
+// Patterns are those of [path.Match], for "table.column" in lower case.
+type Floor struct {
+	Only   []string // look into these columns and no others
+	Except []string // do not look into these: tokens of 10 bytes that are no IDs
+}
+
+// SetFloor says where to look. Call it before a node is opened.
+func (r *Registry) SetFloor(f Floor) error {
+	for _, pattern := range slices.Concat(f.Only, f.Except) {
+		if _, err := path.Match(pattern, ""); err != nil || strings.Count(pattern, ".") != 1 {
+			return fmt.Errorf("store: %q is no pattern of columns: want table.column, as in sessions.*", pattern)
+		}
+	}
+	r.floorOf = f
+	return nil
+}
+
+func (f Floor) wants(k keyColumn) bool {
+	name := strings.ToLower(k.Tab + "." + k.Col)
+	matches := func(pattern string) bool { ok, _ := path.Match(strings.ToLower(pattern), name); return ok }
+	return (len(f.Only) == 0 || slices.ContainsFunc(f.Only, matches)) && !slices.ContainsFunc(f.Except, matches)
+}
+
+// keyColumn is a column of IDs that is the first, or the only one, of a primary
+// key.
+type keyColumn struct {
+	Tab, Col string
+	Keys     int // how many columns the key has
+}
+
+// The tables whose primary key has a column of 10 bytes. In MariaDB, to read
+// information_schema.statistics for thousands of tables takes many times as long:
+// it is asked only about keys of several columns.
+const (
+	mysqlKeys = `
+		SELECT table_name AS tab, MAX(CASE WHEN data_type = 'binary' AND character_octet_length = 10 THEN column_name END) AS col, COUNT(*) AS 'keys'
+		FROM information_schema.columns WHERE table_schema = DATABASE() AND column_key = 'PRI'
+		GROUP BY table_name HAVING col IS NOT NULL`
+	mysqlFirst = `
+		SELECT s.column_name FROM information_schema.statistics AS s JOIN information_schema.columns AS c
+			ON c.table_schema = s.table_schema AND c.table_name = s.table_name AND c.column_name = s.column_name
+		WHERE s.table_schema = DATABASE() AND s.table_name = ? AND s.index_name = 'PRIMARY' AND s.seq_in_index = 1
+			AND c.data_type = 'binary' AND c.character_octet_length = 10`
+	sqliteKeys = `
+		SELECT t.name AS tab, c.name AS col, 1 AS keys
+		FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+		WHERE t.type = 'table' AND c.pk = 1 AND upper(c.type) IN ('BLOB', 'BINARY(10)')`
+)
+
+// keyColumns returns where to look.
+func (r *Registry) keyColumns(ctx context.Context) (columns []keyColumn, err error) {
+	query := sqliteKeys
+	if r.db.Dialect() == sqldb.MySQL {
+		query = mysqlKeys
+	}
+	var all []keyColumn
+	if err := r.db.Select(ctx, &all, query); err != nil {
+		return nil, err
+	}
+	for _, k := range all {
+		if k.Keys > 1 {
+			if err := r.db.Get(ctx, &k.Col, mysqlFirst, k.Tab); errors.Is(err, sqldb.ErrNotFound) {
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		if r.floorOf.wants(k) {
+			columns = append(columns, k)
+		}
+	}
+	return columns, nil
+}
+
+// floorTimeout bounds how long a floor is looked for. A claim has to be quicker:
+// gameid.Options.Timeout is too short for thousands of tables on a busy server.
+const floorTimeout = time.Minute
+
+// opening reads the floor of a server before its node is opened, for the looks at
+// the row that come until done is called.
+//
+// What is stored after that cannot be missed: who stores it has the lease, and
+// its mark is in the row.
+func (r *Registry) opening(ctx context.Context, server gameid.ServerID) (done func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, floorTimeout)
+	defer cancel()
+	rec, err := r.load(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if rec.Floor, err = r.floorAt(ctx, server, rec); err != nil {
+		return nil, err
+	}
+	r.floors.Store(server, rec.Floor)
+	return func() { r.floors.Delete(server) }, nil
+}
+
+// floorAt is the floor for a row that was read.
+func (r *Registry) floorAt(ctx context.Context, server gameid.ServerID, rec gameid.Record) (int64, error) {
+	floor, err := r.floor(ctx, server, rec.Reserved, rec.Now.UnixMilli()-gameid.EpochMillis)
+	return floor, r.db.Fault(fmt.Sprintf("registry of server %s: largest ID", server), err)
+}
+
+// perStatement is how many tables are asked in one statement: SQLite takes 500.
+const perStatement = 250
+
+// floor returns an upper bound of the times of the server's IDs in all tables,
+// or 0 if none is later than reserved. Times are milliseconds since the epoch.
+//
+// An ID of another server in the future, such as a merged world with a broken
+// clock left behind, does not count: the bound would stop the server. Nor does a
+// column in which most values lie far in the future, or everywhere in it: it holds
+// something else than IDs, such as random tokens. [Floor] leaves out one that has
+// but a few.
+func (r *Registry) floor(ctx context.Context, server gameid.ServerID, reserved, now int64) (int64, error) {
+	columns, err := r.keyColumns(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var floor int64
+	for chunk := range slices.Chunk(columns, perStatement) {
+		latest, err := r.latest(ctx, chunk, lastOf(max(reserved, 0)))
+		if err != nil {
+			return 0, err
+		}
+		for i, last := range latest {
+			const far = int64(time.Hour / time.Millisecond)
+			if last.Millis() > now+far || last.Server() != server && last.Millis() > now {
+				if last, err = r.latestOf(ctx, chunk[i], server, reserved, now, far); err != nil {
+					return 0, fmt.Errorf("table %q: %w", chunk[i].Tab, err)
+				}
+			}
+			if last.IsValid() {
+				floor = max(floor, last.Millis())
+			}
+		}
+	}
+	return floor, nil
+}
+
+// latest returns the largest ID above mark of each column that has one, by its
+// place among columns. All of these are looks into the index of a primary key.
+func (r *Registry) latest(ctx context.Context, columns []keyColumn, mark gameid.ID) (map[int]gameid.ID, error) {
+	d := r.db.Dialect()
+	var parts []string
+	var args []any
+	for i, k := range columns {
+		col := d.Quote(k.Col)
+		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT %d AS place, %s AS id FROM %s WHERE %s > ? ORDER BY %s DESC LIMIT 1) AS t%d",
+			i, col, d.Quote(k.Tab), col, col, i))
+		args = append(args, mark)
+	}
+	var rows []struct {
+		Place int
+		ID    []byte
+	}
+	if err := r.db.Select(ctx, &rows, strings.Join(parts, " UNION ALL "), args...); err != nil {
+		return nil, err
+	}
+	found := make(map[int]gameid.ID)
+	for _, row := range rows {
+		if id, err := gameid.FromBytes(row.ID); err == nil { // or 10 bytes that are no ID
+			found[row.Place] = id
+		}
+	}
+	return found, nil
+}
+
+// surelyOther is by how many values far in the future must outnumber the others
+// to tell that a column holds no IDs. A few may be what a broken clock left.
+const surelyOther = 16
+
+// stretches is into how many parts the future is cut, all but two of which are
+// used by values that are no IDs, if there are very many: random ones lie
+// everywhere. No clock breaks in so many ways.
+const stretches = 16
+
+// latestOf is latest for a column whose largest value lies in the future.
+func (r *Registry) latestOf(ctx context.Context, k keyColumn, server gameid.ServerID, reserved, now, far int64) (gameid.ID, error) {
+	d := r.db.Dialect()
+	col, from := d.Quote(k.Col), " FROM "+d.Quote(k.Tab)+" WHERE "
+	marked, present, future := lastOf(max(reserved, 0)), lastOf(max(now, 0)), lastOf(max(now+far, 0))
+	var beyond, before, used int
+	count := func(n *int, condition string) error {
+		return r.db.Get(ctx, n, "SELECT COUNT(*) FROM (SELECT 1"+from+col+condition+" LIMIT 1000) AS t", future)
+	}
+	if err := errors.Join(count(&beyond, " > ?"), count(&before, " <= ?")); err != nil || beyond >= before+surelyOther {
+		return gameid.ID{}, err
+	}
+	var parts []string
+	var bounds []any
+	step := (gameid.MaxMillis - future.Millis()) / stretches
+	for i := range int64(stretches) {
+		parts = append(parts, fmt.Sprintf("SELECT * FROM (SELECT 1 AS one%s%s > ? AND %s <= ? LIMIT 1) AS t%d", from, col, col, i))
+		bounds = append(bounds, lastOf(future.Millis()+i*step), lastOf(future.Millis()+(i+1)*step))
+	}
+	if err := r.db.Get(ctx, &used, "SELECT COUNT(*) FROM ("+strings.Join(parts, " UNION ALL ")+") AS used", bounds...); err != nil || used >= stretches-2 {
+		return gameid.ID{}, err
+	}
+	order := " ORDER BY " + col + " DESC LIMIT 1"
+	// Only this one reads on: over the IDs that lie in the future.
+	last, err := r.lastID(ctx, "SELECT "+col+from+col+" > ? AND SUBSTR(HEX("+col+"), 12, 5) = ?"+order, present, fmt.Sprintf("%05X", uint32(server)))
+	if err != nil {
+		return last, err
+	}
+	past, err := r.lastID(ctx, "SELECT "+col+from+col+" > ? AND "+col+" <= ?"+order, marked, present)
+	if past.Compare(last) > 0 {
+		last = past
+	}
+	return last, err
+}
+
+// lastID runs a query for one key. It returns the zero ID where there is none,
+// or something of 10 bytes that is no ID.
+func (r *Registry) lastID(ctx context.Context, query string, args ...any) (gameid.ID, error) {
+	var raw []byte
+	err := r.db.Get(ctx, &raw, query, args...)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return gameid.ID{}, nil
+	}
+	if err != nil {
+		return gameid.ID{}, err
+	}
+	id, err := gameid.FromBytes(raw)
+	if err != nil {
+		return gameid.ID{}, nil
+	}
+	return id, nil
+}
+
+// lastOf is the greatest ID that a millisecond can have.
+func lastOf(ms int64) gameid.ID {
+	id, err := gameid.Make(gameid.TimeOf(min(ms, gameid.MaxMillis)), gameid.MaxServer, 1<<gameid.SequenceBits-1)
+	if err != nil {
+		panic(err) // ms is not negative
+	}
+	return id
+}

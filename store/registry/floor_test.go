@@ -1,0 +1,180 @@
+package registry_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
+)
+
+// Random tokens of 10 bytes are no IDs: they neither refuse a server nor move its
+// IDs into the future, however many there are.
+func TestFloorTokens(t *testing.T) {
+	for _, n := range []int{1, 15, 16, 100, 5_000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			onBoth(t, func(t *testing.T, newDSN func() string) {
+				ctx := t.Context()
+				db := storetest.Open(t, newDSN())
+				must(t, db.CreateRegistry(ctx))
+				exec(t, db, "CREATE TABLE sessions (token BINARY(10) NOT NULL PRIMARY KEY)")
+				for left := n; left > 0; left -= 500 {
+					var args []any
+					for range min(left, 500) {
+						token := make([]byte, gameid.Size)
+						rand.Read(token)
+						args = append(args, token)
+					}
+					exec(t, db, "INSERT INTO sessions VALUES "+strings.Repeat(",(?)", len(args))[1:], args...)
+				}
+				if n > 1000 {
+					// As many of them lie in the past as are counted, as in a table of
+					// 300,000; and some would be IDs of this server.
+					for i := range 1500 {
+						exec(t, db, "INSERT INTO sessions VALUES (?)", storetest.ID[any](i))
+					}
+					for i := range 5 {
+						exec(t, db, "INSERT INTO sessions VALUES (?)", storetest.IDOf[any](7, time.Now().AddDate(100*(i+1), 0, 0), i))
+					}
+				}
+				node, err := db.OpenNode(ctx, 7, nodeOptions)
+				must(t, err)
+				id, err := gameid.NewGenerator[any](node).Next()
+				if err != nil || time.Until(id.Time()) > time.Minute {
+					t.Errorf("minted %s, %v", id, err)
+				}
+				must(t, node.Close())
+			})
+		})
+	}
+}
+
+func TestSetFloor(t *testing.T) {
+	onBoth(t, func(t *testing.T, newDSN func() string) {
+		ctx := t.Context()
+		db := storetest.Open(t, newDSN())
+		must(t, db.CreateRegistry(ctx))
+		r := db.Registry()
+		// IDs of two tables and tokens, few enough to be taken for IDs, one of which
+		// would be one of server 7 in a hundred years.
+		now := time.Now().Truncate(time.Millisecond)
+		at := map[string]time.Time{"mails": now.Add(-3 * time.Hour), "Pets": now.Add(-2 * time.Hour), "sessions": now.AddDate(100, 0, 0)}
+		for table, last := range at {
+			exec(t, db, "CREATE TABLE "+table+" (id BINARY(10) NOT NULL PRIMARY KEY)")
+			exec(t, db, "INSERT INTO "+table+" VALUES (?)", storetest.IDOf[any](7, last, 1))
+		}
+		for _, test := range []struct {
+			floor registry.Floor
+			want  string
+		}{
+			{registry.Floor{}, "sessions"},
+			{registry.Floor{Except: []string{"sessions.id"}}, "Pets"},
+			{registry.Floor{Except: []string{"SESS*.*", "pet?.id"}}, "mails"},
+			{registry.Floor{Only: []string{"mails.*"}}, "mails"},
+			{registry.Floor{Only: []string{"mails.*", "pets.id"}}, "Pets"},
+			{registry.Floor{Only: []string{"*.id"}, Except: []string{"sessions.*"}}, "Pets"},
+			{registry.Floor{Only: []string{"*.token"}}, ""},
+		} {
+			must(t, r.SetFloor(test.floor))
+			rec, err := r.Load(ctx, 7)
+			if err != nil || test.want == "" && rec.Floor != 0 || test.want != "" && !gameid.TimeOf(rec.Floor).Equal(at[test.want]) {
+				t.Errorf("%+v: the floor is %s, %v, want that of %q", test.floor, gameid.TimeOf(rec.Floor), err, test.want)
+			}
+		}
+		for _, bad := range []string{"sessions", "a.b.c", "a[.b", ""} {
+			if err := r.SetFloor(registry.Floor{Except: []string{bad}}); err == nil || !strings.Contains(err.Error(), "want table.column") {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+		must(t, r.SetFloor(registry.Floor{}))
+		if _, err := db.OpenNode(ctx, 7, nodeOptions); err == nil {
+			t.Error("a server with an ID of a hundred years ahead was opened")
+		}
+		must(t, r.SetFloor(registry.Floor{Except: []string{"sessions.*"}}))
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
+		must(t, err)
+		must(t, node.Close())
+	})
+}
+
+// The floor is read by whoever opens a node, and not by one that runs.
+func TestFloorOfRunningNode(t *testing.T) {
+	onBoth(t, func(t *testing.T, newDSN func() string) {
+		ctx := t.Context()
+		dsn := newDSN()
+		db, other := storetest.Open(t, dsn), storetest.Open(t, dsn)
+		must(t, db.CreateRegistry(ctx))
+		exec(t, db, "CREATE TABLE mails (id BINARY(10) NOT NULL PRIMARY KEY)")
+		exec(t, db, "INSERT INTO mails VALUES (?)", storetest.IDOf[any](7, time.Now().Add(2*time.Minute), 1))
+		floor := func(db *store.DB) int64 {
+			rec, err := db.Registry().Load(ctx, 7)
+			must(t, err)
+			return rec.Floor
+		}
+		expire := func() {
+			exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 1")
+		}
+		if floor(db) == 0 {
+			t.Fatal("there is no floor")
+		}
+		node, err := db.OpenNode(ctx, 7, nodeOptions)
+		must(t, err)
+		exec(t, db, "UPDATE gameid_servers SET reserved_ms = 1") // restored
+		if floor(db) != 0 {
+			t.Error("the running node reads the floor")
+		}
+		if floor(other) == 0 {
+			t.Error("another process does not read the floor")
+		}
+		// Once the lease has ended others may open a node, in this process too.
+		expire()
+		if floor(db) == 0 {
+			t.Error("after the end of the lease the floor is not read")
+		}
+		must(t, node.Close())
+		if exec(t, db, "UPDATE gameid_servers SET reserved_ms = 1"); floor(db) == 0 {
+			t.Error("after the node was closed the floor is not read")
+		}
+	})
+}
+
+// BenchmarkFloor opens a node in a database with many tables; making them takes
+// longer.
+//
+//	go run ./internal/mariadbtest/with-mariadb -- go test ./store/registry -run '^$' -bench Floor -benchtime 5x
+//
+// The first is cold: the server has none of the tables open.
+func BenchmarkFloor(b *testing.B) {
+	for _, key := range []string{"id", "id, slot"} {
+		for _, tables := range []int{500, 2_000, 5_000} {
+			b.Run(fmt.Sprintf("%d tables of key (%s)", tables, key), func(b *testing.B) {
+				ctx := b.Context()
+				db := storetest.Open(b, "mysql:"+mariadbtest.DSN(b))
+				must(b, db.CreateRegistry(ctx))
+				for i := range tables {
+					exec(b, db, fmt.Sprintf("CREATE TABLE t%d (id BINARY(10) NOT NULL, slot INT NOT NULL, PRIMARY KEY (%s))", i, key))
+					exec(b, db, fmt.Sprintf("INSERT INTO t%d VALUES (?, 1)", i), storetest.ID[any](i))
+				}
+				b.ResetTimer()
+				for range b.N {
+					node, err := db.OpenNode(ctx, 7, nodeOptions)
+					must(b, err)
+					b.StopTimer()
+					must(b, node.Close())
+					b.StartTimer()
+				}
+				b.StopTimer()
+				b.Logf("%s for each of %d", b.Elapsed()/time.Duration(b.N), b.N)
+				for i := range tables { // to drop all at once would take longer than the clean-up may
+					exec(b, db, fmt.Sprintf("DROP TABLE t%d", i))
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,17 @@
+package registry_test
+
+import "mergesafe/store/storetest"
+
+var (
+	onBoth           = storetest.OnBoth
+	onBothWithTables = storetest.OnBothWithTables
+	withTables       = storetest.WithTables
+	open             = storetest.Open
+	openReadOnly     = storetest.OpenReadOnly
+	exec             = storetest.Exec
+	must             = storetest.Must
+	player           = storetest.Player
+	claim            = storetest.Claim
+	deadlock         = storetest.Deadlock
+	is               = storetest.Is
+)

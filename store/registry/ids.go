@@ -1,0 +1,69 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+)
+
+// ColumnIDs is what [Registry.IDs] found in one column.
+type ColumnIDs struct {
+	Table, Column string
+	Largest       gameid.ID // of the server; zero if there is none
+	Late          int64     // how many of them lie beyond the limit
+}
+
+// columnsQuery lists the columns that may hold IDs.
+func columnsQuery(d sqldb.Dialect) string {
+	if d == sqldb.MySQL {
+		return `
+			SELECT c.table_name AS tab, c.column_name AS col
+			FROM information_schema.columns AS c JOIN information_schema.tables AS t
+				ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+			WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE'
+				AND c.data_type IN ('binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob') AND c.character_octet_length >= ` + fmt.Sprint(gameid.Size) + `
+			ORDER BY c.table_name, c.ordinal_position`
+	}
+	return `
+		SELECT t.name AS tab, c.name AS col
+		FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+		WHERE t.type = 'table' AND (c.type = '' OR c.type LIKE '%BLOB%' OR c.type LIKE '%BINARY%')
+		ORDER BY t.name, c.cid`
+}
+
+// IDs looks for the IDs of a server in all columns that may hold IDs (BINARY or
+// BLOB), which takes its time. Those with a time later than limit, in
+// milliseconds since gameid.EpochMillis, are counted.
+func (r *Registry) IDs(ctx context.Context, server gameid.ServerID, limit int64) ([]ColumnIDs, error) {
+	var columns []struct{ Tab, Col string }
+	if err := r.db.Select(ctx, &columns, columnsQuery(r.db.Dialect())); err != nil {
+		return nil, err
+	}
+	blob := ""
+	if r.db.Dialect() == sqldb.SQLite {
+		blob = "TYPEOF(%[1]s) = 'blob' AND "
+	}
+	var found []ColumnIDs
+	for _, c := range columns {
+		query := fmt.Sprintf("SELECT MAX(%[1]s) AS largest, COALESCE(SUM(CASE WHEN %[1]s > ? THEN 1 ELSE 0 END), 0) AS late FROM `%[2]s` WHERE "+
+			blob+"LENGTH(%[1]s) = ? AND SUBSTR(HEX(%[1]s), 12, 5) = ?", "`"+c.Col+"`", c.Tab)
+		var row struct {
+			Largest []byte
+			Late    int64
+		}
+		if err := r.db.Get(ctx, &row, query, lastOf(limit), gameid.Size, fmt.Sprintf("%05X", uint32(server))); err != nil {
+			return nil, fmt.Errorf("column %q of table %q: %w", c.Col, c.Tab, err)
+		}
+		column := ColumnIDs{Table: c.Tab, Column: c.Col, Late: row.Late}
+		if row.Largest != nil {
+			var err error
+			if column.Largest, err = gameid.FromBytes(row.Largest); err != nil {
+				return nil, fmt.Errorf("column %q of table %q: %w", c.Col, c.Tab, err)
+			}
+		}
+		found = append(found, column)
+	}
+	return found, nil
+}

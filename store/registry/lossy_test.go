@@ -1,0 +1,249 @@
+package registry_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/numbers"
+	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
+)
+
+// private starts a server and makes all tables in a database of it.
+func private(t *testing.T, args ...string) (*mariadbtest.Server, string, *store.DB) {
+	t.Helper()
+	server := mariadbtest.Private(t, args...)
+	dsn, err := server.Database(t.Context())
+	must(t, err)
+	return server, "mysql:" + dsn, withTables(t, "mysql:"+dsn)
+}
+
+// refusedBy checks that err names the setting, its value and the way out.
+func refusedBy(t *testing.T, err error, want ...string) {
+	t.Helper()
+	if !errors.Is(err, registry.ErrLossy) {
+		t.Errorf("%v is not: %v", err, registry.ErrLossy)
+		return
+	}
+	for _, text := range want {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("nothing about %q in: %v", text, err)
+		}
+	}
+}
+
+func variables(lossy []registry.Lossy) (names []string) {
+	for _, l := range lossy {
+		names = append(names, l.Variable)
+	}
+	return names
+}
+
+// A server that may forget what it confirmed is refused by name, unless that was
+// accepted; numbers refuse it always.
+func TestLossyServer(t *testing.T) {
+	server, dsn, db := private(t)
+	ctx := t.Context()
+	f, err := fleet.Open("sqlite:" + filepath.Join(t.TempDir(), "fleet.db"))
+	must(t, err)
+	defer f.Close()
+	must(t, f.Create(ctx))
+	_, err = f.Claim(ctx, "s1", 9, fleet.Note{})
+	must(t, err)
+
+	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	must(t, err)
+	must(t, node.Close())
+	if w := db.Registry().Warnings(); len(w) > 0 {
+		t.Errorf("a server with its defaults: %v", w)
+	}
+	for value, risk := range map[string]string{"0": "ends without a shutdown", "2": "loses power"} {
+		exec(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = "+value)
+		want := []string{"innodb_flush_log_at_trx_commit is " + value, risk, "SET GLOBAL innodb_flush_log_at_trx_commit = 1"}
+		accept := append(want, "accept_lossy_database = true", "AcceptLossyDatabase")
+		db := open(t, dsn)
+		refusedBy(t, storetest.Second(db.OpenNode(ctx, 7, gameid.Options{})), accept...)
+		refusedBy(t, storetest.Second(db.Registry().OpenFreeNode(ctx, registry.NumberRange{First: 30, Last: 31}, gameid.Options{})), accept...)
+		refusedBy(t, storetest.Second(f.Join(ctx, db.Registry(), 9, gameid.Options{}, fleet.Options{Name: "s1"})), accept...)
+
+		db.AcceptLossyDatabase()
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		if w := db.Registry().Warnings(); len(w) != 1 || w[0].Value != value || !w[0].Serious {
+			t.Errorf("with %s accepted: %v", value, w)
+		}
+		_, err = numbers.Open(ctx, db.Registry(), 7, "player", numbers.Options{})
+		refusedBy(t, err, want...)
+		if strings.Contains(err.Error(), "AcceptLossyDatabase") {
+			t.Errorf("what cannot be accepted is offered: %v", err)
+		}
+		must(t, node.Close())
+	}
+
+	// The fleet's own database.
+	sdsn, err := server.Database(ctx)
+	must(t, err)
+	shared, err := fleet.Open("mysql:" + sdsn)
+	must(t, err)
+	defer shared.Close()
+	must(t, shared.Create(ctx))
+	refusedBy(t, storetest.Second(numbers.OpenShared(ctx, shared, "player", numbers.Options{})), "innodb_flush_log_at_trx_commit is")
+}
+
+// What cannot be changed while a server runs; and what is a warning only.
+func TestLossyConfiguration(t *testing.T) {
+	_, _, db := private(t, "--skip-innodb-doublewrite", "--innodb-flush-method=nosync", "--log-bin=bin", "--sync-binlog=0", "--server-id=1")
+	_, err := db.OpenNode(t.Context(), 7, gameid.Options{})
+	refusedBy(t, err, "innodb_flush_method is nosync", "set innodb_flush_method = fsync", "innodb_doublewrite is off", "set innodb_doublewrite = ON")
+	if err != nil && strings.Contains(err.Error(), "sync_binlog") {
+		t.Errorf("a warning refuses: %v", err)
+	}
+	if got := fmt.Sprint(variables(db.Registry().Warnings())); got != "[innodb_flush_method innodb_doublewrite sync_binlog]" {
+		t.Errorf("warnings: %s", got)
+	}
+
+	_, _, logs := private(t, "--log-bin=bin", "--sync-binlog=0", "--server-id=1")
+	node, err := logs.OpenNode(t.Context(), 7, gameid.Options{})
+	must(t, err)
+	defer node.Close()
+	n, err := numbers.Open(t.Context(), logs.Registry(), 7, "player", numbers.Options{})
+	must(t, err)
+	must(t, n.Close())
+	if w := logs.Registry().Warnings(); len(w) != 1 || w[0].Variable != "sync_binlog" || w[0].Serious || w[0].Mend != "SET GLOBAL sync_binlog = 1" {
+		t.Errorf("sync_binlog=0: %v", w)
+	}
+}
+
+// A node that runs when the settings become worse goes on, and tells.
+func TestLossyWhileRunning(t *testing.T) {
+	_, _, db := private(t)
+	reg := db.Registry()
+	node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: 300 * time.Millisecond})
+	must(t, err)
+	defer node.Close()
+	for _, value := range []string{"2", "1", "0"} {
+		exec(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = "+value)
+		reg.RereadNow()
+		storetest.Await(t, "the warnings follow the server", func() bool {
+			w := reg.Warnings()
+			return value == "1" && len(w) == 0 || len(w) == 1 && w[0].Value == value
+		})
+		if _, err := gameid.NewGenerator[entity.Player](node).Next(); err != nil {
+			t.Errorf("a running node stopped: %v", err)
+		}
+	}
+}
+
+// A pool of the game's own, whose journal is no journal.
+func TestLossySQLite(t *testing.T) {
+	for mode, refused := range map[string]bool{"MEMORY": true, "OFF": true, "DELETE": false, "WAL": false} {
+		t.Run(mode, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "game.db")
+			pool, err := sql.Open("sqlite", "file:"+path+"?"+url.Values{"_pragma": {"journal_mode(" + mode + ")", "synchronous(OFF)", "busy_timeout(0)"}}.Encode())
+			must(t, err)
+			defer pool.Close()
+			r, err := registry.Open(t.Context(), pool, registry.SQLite)
+			must(t, err)
+			must(t, r.Create(t.Context()))
+			node, err := r.OpenNode(t.Context(), 7, gameid.Options{})
+			if !refused {
+				must(t, err)
+				must(t, node.Close())
+				return
+			}
+			refusedBy(t, err, "journal_mode is "+strings.ToLower(mode), "PRAGMA journal_mode = WAL")
+			r.AcceptLossyDatabase()
+			node, err = r.OpenNode(t.Context(), 7, gameid.Options{})
+			must(t, err)
+			must(t, node.Close())
+		})
+	}
+}
+
+// A row that was written before windows were noted counts as one with the default
+// window, and the row keeps the largest of all claims.
+func TestWindowOfOlderRow(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		const window = 2 * time.Second
+		reg, options := db.Registry(), gameid.Options{Window: window}
+		node, err := db.OpenNode(t.Context(), 7, options)
+		must(t, err)
+		must(t, node.Close())
+		recorded := func(want time.Duration) {
+			t.Helper()
+			rec, err := reg.Load(t.Context(), 7)
+			must(t, err)
+			if rec.Window != want {
+				t.Errorf("the window is %s, want %s", rec.Window, want)
+			}
+		}
+		recorded(window)
+		// As a program of version 1 leaves it.
+		exec(t, db, "UPDATE gameid_servers SET window_ms = 0")
+		recorded(10 * time.Second)
+		before := time.Now()
+		node, err = db.OpenNode(t.Context(), 7, options)
+		must(t, err)
+		id, err := gameid.NewGenerator[entity.Player](node).Next()
+		must(t, err)
+		must(t, node.Close())
+		if ahead := id.Time().Sub(before); ahead < 9*time.Second {
+			t.Errorf("after a process of which nothing is known the first ID is %s ahead of the clock, want the default window", ahead)
+		}
+		recorded(10 * time.Second)
+		own, err := reg.Server(t.Context(), 7)
+		must(t, err)
+		must(t, reg.Overwrite(t.Context(), 7, own.Record(), gameid.Claim{Reserved: own.Reserved})) // as commands that repair do
+		recorded(10 * time.Second)
+	})
+}
+
+// What CompareAndSet confirmed is committed, whatever the server's autocommit is:
+// another connection sees it at once.
+func TestReservationIsCommitted(t *testing.T) {
+	server, dsn, _ := private(t)
+	plain, err := sql.Open("mysql", server.DSN())
+	must(t, err)
+	defer plain.Close()
+	for _, statement := range []string{"SET GLOBAL autocommit = 0", "SET GLOBAL completion_type = 'CHAIN'"} {
+		_, err = plain.Exec(statement)
+		must(t, err)
+	}
+	theirs, err := sql.Open("mysql", strings.TrimPrefix(dsn, "mysql:"))
+	must(t, err)
+	defer theirs.Close()
+	wrapped, err := registry.Open(t.Context(), theirs, registry.MySQL)
+	must(t, err)
+	other, err := sql.Open("mysql", strings.TrimPrefix(dsn, "mysql:"))
+	must(t, err)
+	defer other.Close()
+	for name, r := range map[string]*registry.Registry{"our pool": open(t, dsn).Registry(), "a pool of the game's": wrapped} {
+		own, err := r.Server(t.Context(), 7)
+		must(t, err)
+		for range 3 {
+			own.Epoch++
+			if ok, err := r.CompareAndSet(t.Context(), 7, gameid.Record{Epoch: own.Epoch - 1}, gameid.Claim{Reserved: own.Epoch}); !ok || err != nil {
+				t.Fatalf("%s: %t, %v", name, ok, err)
+			}
+			var seen int64
+			tx, err := other.Begin() // a new view of the rows
+			must(t, err)
+			must(t, tx.QueryRow("SELECT epoch FROM gameid_servers WHERE server_id = 7").Scan(&seen))
+			must(t, tx.Rollback())
+			if seen != own.Epoch {
+				t.Errorf("%s: another connection sees change %d, confirmed was %d", name, seen, own.Epoch)
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+)
+
+// ErrBound: the world is bound in a fleet registry, and was to start without
+// one.
+var ErrBound = errors.New("bound in a fleet registry")
+
+// BoundError says which one. errors.Is finds [ErrBound] in it.
+type BoundError struct {
+	Server gameid.ServerID
+	Fleet  string // the identity of the fleet registry
+	Place  string // the database, without what is secret
+}
+
+func (e *BoundError) Error() string {
+	return fmt.Sprintf("server %s with the database %q is bound in a fleet registry (identity %s), and does not start without it: give its DSN, in config.toml in [registry]; "+
+		"if the world is to leave that fleet for good, see: gameid servers leave -h", e.Server, e.Place, e.Fleet)
+}
+
+// Is reports whether target is [ErrBound].
+func (e *BoundError) Is(target error) bool { return target == ErrBound }
+
+// OpenNode starts the node of a server on this registry: see [gameid.OpenNode],
+// whose errors it returns, or an error that is store.ErrSchema, or a
+// [*FencedError]. Close the node before the pool.
+//
+// A database that may lose what it confirmed is refused with a [*LossyError],
+// unless that was accepted: see [Registry.AcceptLossyDatabase].
+//
+// A world that was bound in a fleet registry does not start without it: that is
+// a [*BoundError]. Package store/fleet starts it; see also [Registry.Leave].
+func (r *Registry) OpenNode(ctx context.Context, server gameid.ServerID, options gameid.Options) (*gameid.Node, error) {
+	if err := r.Check(ctx); err != nil {
+		return nil, err
+	}
+	own, err := r.Server(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if own.Fleet != "" {
+		return nil, &BoundError{Server: server, Fleet: own.Fleet, Place: r.Place()}
+	}
+	if held := own.Held(); held != nil {
+		return nil, r.ExplainRefusal(server, options, held) // needs no look at the tables
+	}
+	return r.Start(ctx, server, r, options)
+}
+
+// ExplainRefusal adds to an error that refuses to start a server what the way
+// out is: of a fence, of a mark in the far future, and of a lease that is longer
+// than a server takes, as a database's clock that was wrong leaves it.
+func (r *Registry) ExplainRefusal(server gameid.ServerID, options gameid.Options, err error) error {
+	ways := func(command string) error {
+		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, printable.ShellWord(r.String()), server)
+	}
+	if _, ok := errors.AsType[*gameid.MarkError](err); ok {
+		return ways("repair-mark")
+	}
+	if held, ok := errors.AsType[*gameid.HeldError](err); ok {
+		if _, fenced := FenceOf(held.Holder); fenced {
+			return Explain(held)
+		}
+		longest := max(5*time.Minute, 2*options.Lease, 4*options.Window) // that a server with these options takes
+		if held.LeaseUntil.Sub(held.Now) > longest {
+			return ways("release")
+		}
+	}
+	return err
+}
+
+// MaxSkew is gameid.Options.MaxSkew, or its default.
+func MaxSkew(o gameid.Options) time.Duration {
+	return cmp.Or(o.MaxSkew, max(5*time.Minute, 2*o.Window))
+}
+
+// CheckClock returns a [*gameid.ClockError] if the clock of options disagrees
+// with that of a database by more than is allowed.
+func CheckClock(o gameid.Options, database time.Time) error {
+	wall := time.Now()
+	if o.Clock != nil {
+		wall = o.Clock.Wall()
+	}
+	if limit := MaxSkew(o); wall.Sub(database).Abs() > limit {
+		return &gameid.ClockError{Local: wall, Registry: database, Limit: limit}
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+)
+
+// Table is the table of the [Registry]. It is no data of the game.
+const Table = sqldb.RegistryTable
+
+// The roles of a server in a database.
+const (
+	RoleOwn    = "own"    // its process writes, or wrote, to this database
+	RoleMerged = "merged" // its rows came here by a merge
+)
+
+// Server is one row of the registry: a server whose IDs may be in the
+// database.
+type Server struct {
+	ID   gameid.ServerID
+	Name string // for people, may be empty
+
+	// World is a random identity, 32 hexadecimal digits, that was made with
+	// the row. Two databases that both have a server 7 have the same game
+	// world, or copies of it, only if this is the same too.
+	World string
+
+	Role string // RoleOwn or RoleMerged
+
+	// Reserved is the mark: no ID of this server in this database has a later
+	// time, in milliseconds since gameid.EpochMillis.
+	Reserved int64
+
+	// Holder has, or had last, the lease, which ends at LeaseUntil. Leased
+	// tells whether it was running when the row was read. All of this is by
+	// the clock of the database.
+	Holder     gameid.Holder
+	LeaseUntil time.Time
+	Leased     bool
+
+	Epoch int64 // counts the changes
+
+	// Fleet is the identity of the fleet registry that the world is bound in, or
+	// empty.
+	Fleet string
+
+	// When the row was made and changed last, and when it was read.
+	CreatedAt, UpdatedAt, Now time.Time
+}
+
+// Record is what identifies the row.
+func (s *Server) Record() gameid.Record { return gameid.Record{Epoch: s.Epoch, Holder: s.Holder} }
+
+// Held returns the error that refuses a start of the server while another live
+// process has the lease, or while it is fenced; nil if it is free.
+func (s *Server) Held() error {
+	if !s.Leased || s.Holder.Ended() {
+		return nil
+	}
+	return Explain(&gameid.HeldError{Server: s.ID, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now})
+}
+
+// Registry is the table in which a database keeps, for every server whose IDs
+// may be in it, up to which time they are reserved and who holds the lease. It
+// implements [gameid.Reserver]. Any number of goroutines may use it.
+//
+// # What it relies on
+//
+// Commits are durable. SQLite is opened so by package store; in a pool that the
+// game opened, each connection gets synchronous = FULL and a busy timeout while
+// the registry uses it, and journal_mode OFF or MEMORY is refused. A server of
+// MySQL is asked how it is set up when a node is opened, and about every minute
+// after that:
+//
+//   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, and
+//     no doublewrite are refused, unless that was accepted: see
+//     [Registry.AcceptLossyDatabase]. Sequences of numbers (package numbers)
+//     refuse them always.
+//   - sync_binlog other than 1 with a binary log is a warning: the server itself
+//     keeps what it confirmed, and its replica may lack it, as any replica that
+//     lags. What a promoted replica forgot is what the clocks are for: see
+//     [gameid.Node].
+//   - On Galera and MySQL's Group Replication, with at least two members, all of
+//     these are warnings: a transaction is at the other members before it is
+//     confirmed, so it is lost only if all of them lose power at the same time.
+//
+// Every connection has its settings set and read back, autocommit and the
+// character set among them, whatever the server, the account or the DSN says, and
+// every change is in a transaction of its own.
+type Registry struct {
+	db      *sqldb.DB
+	floorOf Floor
+	lossy   lossy
+	nodes   sync.Map // of a server, the token of the newest node in this process
+	floors  sync.Map // of a server whose node is being opened, the floor
+}
+
+var _ gameid.Reserver = (*Registry)(nil)
+
+// New returns the registry of a database. Its table must exist: see
+// [Registry.Create]. The pool should be one of its own: minting must not wait
+// for the game's transactions.
+func New(pool *sql.DB, dialect Dialect) *Registry {
+	return &Registry{db: sqldb.Wrap(pool, sqldb.Dialect(dialect)).Guarded()}
+}
+
+// Open is [New] for a pool that was opened by the game or its ORM: it makes sure
+// that the database answers and is of that kind. Everything is done on
+// connections that are taken from the pool, get the settings that uniqueness
+// rests on, and have their own put back.
+func Open(ctx context.Context, pool *sql.DB, dialect Dialect) (*Registry, error) {
+	db, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
+	if err != nil {
+		return nil, err
+	}
+	return &Registry{db: db.Guarded()}, nil
+}
+
+// Pool returns the pool that the registry works on.
+func (r *Registry) Pool() *sql.DB { return r.db.Pool().DB }
+
+// Dialect returns the kind of the database.
+func (r *Registry) Dialect() Dialect { return Dialect(r.db.Dialect()) }
+
+// String names the database, without what is secret.
+func (r *Registry) String() string { return r.db.String() }
+
+// Place names the database for people elsewhere: without what is secret, and
+// with the full path of a file.
+func (r *Registry) Place() string { return r.db.Place() }
+
+const loadServer = `
+	SELECT COALESCE(s.epoch, 0) AS epoch, COALESCE(s.reserved_ms, 0) AS reserved_ms,
+		COALESCE(s.window_ms, 0) AS window_ms, COALESCE(s.holder, '') AS holder, COALESCE(s.lease_until_ms, 0) AS lease_until_ms, {now} AS now_ms
+	FROM (SELECT ? AS id) AS asked LEFT JOIN ` + Table + ` AS s ON s.server_id = asked.id`
+
+// unrecordedWindow is taken for the window of a row that was written before
+// windows were noted: the default of [gameid.Options].
+const unrecordedWindow = 10 * time.Second
+
+// Load implements [gameid.Reserver].
+//
+// Floor is the time of the largest ID of the server among the keys of all
+// tables, those of the game included. Where IDs of other servers are later,
+// but not in the future, it may be the time of the latest of them: that costs
+// one look into an index, and a floor in the past does no harm.
+//
+// The floor is for whoever opens a node. While a node of this process has the
+// lease, which refuses all others, it is not looked for: such a node has read it,
+// and asks only what became of its claims.
+func (r *Registry) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
+	rec, err := r.load(ctx, server)
+	if err != nil {
+		return rec, err
+	}
+	if token, ours := r.nodes.Load(server); ours && token == rec.Holder.Token && rec.Now.Before(rec.LeaseUntil) {
+		return rec, nil
+	}
+	if floor, read := r.floors.Load(server); read {
+		rec.Floor = floor.(int64)
+	} else if rec.Floor, err = r.floorAt(ctx, server, rec); err != nil {
+		return gameid.Record{}, err
+	}
+	return rec, nil
+}
+
+// load reads the row without a floor.
+func (r *Registry) load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
+	what := fmt.Sprintf("registry of server %s", server)
+	var row struct {
+		Epoch      int64         `db:"epoch"`
+		Reserved   int64         `db:"reserved_ms"`
+		Window     int64         `db:"window_ms"`
+		Holder     gameid.Holder `db:"holder"`
+		LeaseUntil int64         `db:"lease_until_ms"`
+		Now        int64         `db:"now_ms"`
+	}
+	if err := r.db.GetAs(ctx, what, &row, r.db.Dialect().With(loadServer), server); err != nil {
+		return gameid.Record{}, err
+	}
+	rec := gameid.Record{
+		Epoch:      row.Epoch,
+		Reserved:   row.Reserved,
+		Window:     time.Duration(row.Window) * time.Millisecond,
+		Holder:     row.Holder,
+		LeaseUntil: time.UnixMilli(row.LeaseUntil).UTC(),
+		Now:        time.UnixMilli(row.Now).UTC(),
+	}
+	if row.Window == 0 && row.Reserved > 0 {
+		rec.Window = unrecordedWindow
+	}
+	return rec, nil
+}
+
+const (
+	insertServer = `
+		INSERT INTO ` + Table + ` (server_id, world, role, epoch, reserved_ms, window_ms, holder, lease_until_ms, created_ms, updated_ms)
+		VALUES (?, ?, '` + RoleOwn + `', 1, ?, ?, ?, {now} + ?, {now}, {now})`
+	updateServer = `
+		UPDATE ` + Table + `
+		SET epoch = epoch + 1, reserved_ms = ?, window_ms = CASE WHEN window_ms < ? THEN ? ELSE window_ms END, holder = ?, lease_until_ms = {now} + ?, updated_ms = {now}
+		WHERE server_id = ? AND epoch = ? AND ` + sqldb.HeldBy
+)
+
+// CompareAndSet implements [gameid.Reserver]. The row keeps the largest window
+// of all claims.
+func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
+	what := fmt.Sprintf("registry of server %s: reserve", server)
+	if !c.Holder.IsZero() {
+		r.nodes.Store(server, c.Holder.Token) // before the outcome is known: it may have been made
+	}
+	query := updateServer
+	window := (c.Window + time.Millisecond - 1).Milliseconds()
+	args := append([]any{c.Reserved, window, window, c.Holder, c.Lease.Milliseconds(), server, row.Epoch}, sqldb.HeldByArgs(row.Holder.Token)...)
+	if row.Epoch == 0 {
+		query = insertServer
+		args = []any{server, sqldb.NewIdentity(), c.Reserved, window, c.Holder, c.Lease.Milliseconds()}
+	}
+	query = r.db.Dialect().With(query)
+	var n int64
+	err := sqldb.Retry(ctx, func() error {
+		return r.db.Change(ctx, what, func(tx *sqldb.Tx) error {
+			// The epoch makes every update a change, so that all databases mean
+			// the same by the number of rows affected.
+			result, err := tx.ExecKind(ctx, sqldb.Seldom, what, query, args...)
+			if err == nil {
+				n, err = result.RowsAffected()
+				err = tx.Fault(what, err)
+			}
+			if err == nil && n > 1 {
+				err = fmt.Errorf("store: %s: the database says that it changed %d rows, want at most 1", what, n)
+			}
+			return err
+		})
+	})
+	switch {
+	case row.Epoch == 0 && errors.Is(err, sqldb.ErrDuplicate):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	r.reread(ctx)
+	return n == 1, nil
+}
+
+// Servers returns every server whose IDs may be in the database, by number.
+func (r *Registry) Servers(ctx context.Context) ([]Server, error) {
+	return r.find(ctx, " ORDER BY server_id")
+}
+
+// Server returns one of them. It is zero if there is no such row: its World is
+// then empty.
+func (r *Registry) Server(ctx context.Context, server gameid.ServerID) (Server, error) {
+	found, err := r.find(ctx, " WHERE server_id = ?", server)
+	if err != nil || len(found) == 0 {
+		return Server{ID: server}, err
+	}
+	return found[0], nil
+}
+
+func (r *Registry) find(ctx context.Context, where string, args ...any) ([]Server, error) {
+	const query = `
+		SELECT server_id, name, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms, fleet, {now} AS now_ms
+		FROM ` + Table
+	var rows []struct {
+		ID         gameid.ServerID `db:"server_id"`
+		Name       string          `db:"name"`
+		World      string          `db:"world"`
+		Role       string          `db:"role"`
+		Epoch      int64           `db:"epoch"`
+		Reserved   int64           `db:"reserved_ms"`
+		Holder     gameid.Holder   `db:"holder"`
+		LeaseUntil int64           `db:"lease_until_ms"`
+		Created    int64           `db:"created_ms"`
+		Updated    int64           `db:"updated_ms"`
+		Fleet      string          `db:"fleet"`
+		Now        int64           `db:"now_ms"`
+	}
+	if err := r.db.Select(ctx, &rows, r.db.Dialect().With(query+where), args...); err != nil {
+		return nil, err
+	}
+	var servers []Server
+	for _, row := range rows {
+		servers = append(servers, Server{
+			ID: row.ID, Name: row.Name, World: row.World, Role: row.Role,
+			Reserved:   row.Reserved,
+			Holder:     row.Holder,
+			LeaseUntil: time.UnixMilli(row.LeaseUntil).UTC(),
+			Leased:     !row.Holder.IsZero() && row.Now < row.LeaseUntil,
+			Epoch:      row.Epoch,
+			Fleet:      row.Fleet,
+			CreatedAt:  time.UnixMilli(row.Created).UTC(),
+			UpdatedAt:  time.UnixMilli(row.Updated).UTC(),
+			Now:        time.UnixMilli(row.Now).UTC(),
+		})
+	}
+	return servers, nil
+}
+
+// SetName gives a server a name of at most 64 characters, for people to read.
+// The server must be in the registry: a node has been opened, or its rows were
+// merged in. Otherwise it returns store.ErrNotFound.
+func (r *Registry) SetName(ctx context.Context, server gameid.ServerID, name string) error {
+	what := fmt.Sprintf("name of server %s", server)
+	result, err := r.db.ExecKind(ctx, sqldb.Seldom, what, "UPDATE "+Table+" SET name = ? WHERE server_id = ?", name, server)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n == 0 {
+		err = sqldb.ErrNotFound
+	}
+	return r.db.Fault(what, err)
+}

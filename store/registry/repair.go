@@ -1,0 +1,119 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+)
+
+// ErrMoved: another process changed the row since it was read.
+var ErrMoved = errors.New("the row was changed by somebody else at the same time: try again")
+
+// Own returns a server that runs, or ran, on this database: what an operator's
+// command that repairs something reads first. withFleet tells that the fleet
+// registry is at hand, without which a world that is bound in one is refused.
+func (r *Registry) Own(ctx context.Context, server gameid.ServerID, withFleet bool) (Server, error) {
+	if err := server.Validate(); err != nil {
+		return Server{}, err
+	}
+	if err := r.Check(ctx); err != nil {
+		return Server{}, err
+	}
+	own, err := r.Server(ctx, server)
+	switch {
+	case err != nil:
+		return Server{}, err
+	case own.World == "":
+		return Server{}, fmt.Errorf("server %s is not in the registry of %q: %w", server, r, sqldb.ErrNotFound)
+	case own.Role != RoleOwn:
+		return Server{}, fmt.Errorf("server %s came to %q by a merge: it does not run here", server, r)
+	case own.Fleet != "" && !withFleet:
+		return Server{}, fmt.Errorf("server %s is bound in a fleet registry (identity %s), which has a mark and a lease as well: want its DSN", server, own.Fleet)
+	}
+	return own, nil
+}
+
+// Overwrite writes over the row of a server that does not run, and returns
+// [ErrMoved] if it is not the given one any more.
+func (r *Registry) Overwrite(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) error {
+	ok, err := r.CompareAndSet(ctx, server, row, c)
+	return r.moved(server, ok, err)
+}
+
+func (r *Registry) moved(server gameid.ServerID, ok bool, err error) error {
+	if err == nil && !ok {
+		err = fmt.Errorf("server %s in the registry of %q: %w", server, r, ErrMoved)
+	}
+	return err
+}
+
+// RaiseMark reserves all times up to at, so that the IDs of a server that does
+// not run begin after it. It is for a database that was restored from an older
+// copy: what its process had used since, ahead of the clock that the next one
+// goes by, is in no table any more. It changes nothing where the mark is
+// later already, and returns the mark, in milliseconds since
+// gameid.EpochMillis. The time must not be further in the future than the
+// server is allowed to start with, MaxSkew of the options.
+func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at time.Time, options gameid.Options) (int64, error) {
+	own, err := r.Own(ctx, server, true)
+	if err == nil {
+		err = own.Held()
+	}
+	if err != nil {
+		return 0, err
+	}
+	if limit := MaxSkew(options); at.Sub(own.Now) > limit {
+		return 0, fmt.Errorf("with a mark of %s server %s would not start: the clock of %q says %s, and at most %s ahead is allowed",
+			printable.Second(at), server, r, printable.Second(own.Now), limit)
+	}
+	mark, err := gameid.MillisOf(at)
+	if err != nil || mark <= own.Reserved {
+		return own.Reserved, err
+	}
+	return mark, r.Overwrite(ctx, server, own.Record(), gameid.Claim{Reserved: mark})
+}
+
+// Bind notes that the world of a server is bound in the fleet registry of that
+// identity, so that it can start while that is away.
+func (r *Registry) Bind(ctx context.Context, server gameid.ServerID, fleet string) error {
+	_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of server %s: remember the fleet registry", server),
+		"UPDATE "+Table+" SET fleet = ? WHERE server_id = ?", fleet, server)
+	return err
+}
+
+// Leave makes the world of a server that does not run forget the fleet registry
+// that it is bound in, so that it can start without ([Registry.OpenNode]) or be
+// bound in another one. The fleet registry is not told: there the number stays
+// bound to this world, and is given to no other.
+func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
+	own, err := r.Own(ctx, server, true)
+	if err == nil {
+		err = own.Held()
+	}
+	switch {
+	case err != nil:
+		return err
+	case own.Fleet == "":
+		return fmt.Errorf("server %s with the database %q is bound in no fleet registry: %w", server, r.Place(), sqldb.ErrNotFound)
+	}
+	ok, err := r.db.Swap(ctx, "UPDATE "+Table+" SET fleet = '', epoch = epoch + 1 WHERE server_id = ? AND epoch = ?", server, own.Epoch)
+	return r.moved(server, ok, err)
+}
+
+// Make makes the row of a server that has never run on this database, and with
+// it the identity of its world.
+func (r *Registry) Make(ctx context.Context, server gameid.ServerID) (Server, error) {
+	if _, err := r.CompareAndSet(ctx, server, gameid.Record{}, gameid.Claim{}); err != nil {
+		return Server{}, err
+	}
+	own, err := r.Server(ctx, server)
+	if err == nil && own.World == "" {
+		err = &sqldb.OpError{What: fmt.Sprintf("registry of server %s", server), Err: sqldb.ErrNotFound}
+	}
+	return own, err
+}

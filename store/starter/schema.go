@@ -1,0 +1,48 @@
+package starter
+
+import (
+	"context"
+	_ "embed"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/store"
+)
+
+var (
+	//go:embed schema/mysql.sql
+	mysqlTables string
+	//go:embed schema/mysql_2.sql
+	mysqlTables2 string
+	//go:embed schema/sqlite.sql
+	sqliteTables string
+	//go:embed schema/sqlite_2.sql
+	sqliteTables2 string
+)
+
+var part = &sqldb.Part{
+	Mark:    sqldb.StarterMark,
+	Absent:  "the database has no starter tables yet: start a game server on it once, or check that it is the right one",
+	Unready: "start a game server on the database once more",
+	Older:   "start a game server of this version on the database once, which brings them there",
+	Tables:  []string{"players", "items", "guilds", "guild_members"},
+	SQL: map[sqldb.Dialect][]string{
+		sqldb.MySQL:  {mysqlTables, mysqlTables2},
+		sqldb.SQLite: {sqliteTables, sqliteTables2},
+	},
+	Common: []int{0, 1, 2},
+}
+
+// Create makes the starter tables, unless they are there: then it only reads.
+// Tables of an older version it brings to the present one, and their rows stay.
+// It may be called at every start and by several processes at once, and finishes
+// what another one did not. A database that has tables of the same names made by
+// others, or of a newer version, is refused with a [*store.SchemaError].
+func Create(ctx context.Context, db *store.DB) error {
+	return part.Create(ctx, sqldb.Wrap(db.Pool().DB, sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
+}
+
+// Check returns a [*store.SchemaError] unless the starter tables are there,
+// complete and of this version. It changes nothing.
+func Check(ctx context.Context, db *store.DB) error {
+	return part.Check(ctx, sqldb.Wrap(db.Pool().DB, sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
+}

@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store"
+)
+
+// OnBoth runs a test on SQLite and on MariaDB. newDSN names a fresh, empty
+// database.
+func OnBoth(t *testing.T, test func(t *testing.T, newDSN func() string)) {
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") })
+	})
+	t.Run("mysql", func(t *testing.T) {
+		mariadbtest.DSN(t) // or skip
+		test(t, func() string { return "mysql:" + mariadbtest.DSN(t) })
+	})
+}
+
+// OnBothWithTables gives the test a database with all tables.
+func OnBothWithTables(t *testing.T, test func(t *testing.T, db *store.DB)) {
+	OnBoth(t, func(t *testing.T, newDSN func() string) { test(t, WithTables(t, newDSN())) })
+}
+
+// WithTables opens a database and makes all tables in it.
+func WithTables(t testing.TB, dsn string) *store.DB {
+	t.Helper()
+	db := Open(t, dsn)
+	Must(t, Create(t.Context(), db))
+	return db
+}
+
+// Open opens a database until the end of the test.
+func Open(t testing.TB, dsn string) *store.DB {
+	t.Helper()
+	db, err := store.Open(t.Context(), dsn)
+	Must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// OpenReadOnly is [Open] for a database that must not change.
+func OpenReadOnly(t testing.TB, dsn string) *store.DB {
+	t.Helper()
+	db, err := store.OpenReadOnly(t.Context(), dsn)
+	Must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// Exec runs a statement on a [store.Session], or on the pool of a registry.
+func Exec(t testing.TB, on interface {
+	Exec(ctx context.Context, query string, args ...any) (sql.Result, error)
+}, query string, args ...any) {
+	t.Helper()
+	_, err := on.Exec(t.Context(), query, args...)
+	Must(t, err)
+}
+
+// TableNames returns the names of all tables, sorted.
+func TableNames(t testing.TB, db *store.DB) (names []string) {
+	t.Helper()
+	Must(t, db.Select(t.Context(), &names, sqldb.Dialect(db.Dialect()).TableNames()))
+	slices.Sort(names)
+	return names
+}
+
+// Must ends the test if there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Is checks that err is each of yes and none of no.
+func Is(t testing.TB, err error, yes []error, no ...error) {
+	t.Helper()
+	for _, want := range yes {
+		if !errors.Is(err, want) {
+			t.Errorf("%v is not: %v", err, want)
+		}
+	}
+	for _, other := range no {
+		if errors.Is(err, other) {
+			t.Errorf("%v is: %v", err, other)
+		}
+	}
+}
+
+// Second returns the error of a call that returns something else as well.
+func Second[A any](_ A, err error) error { return err }
+
+// Collect returns all rows of a stream.
+func Collect[R any](t testing.TB, seq func(func(R, error) bool)) (rows []R) {
+	t.Helper()
+	for row, err := range seq {
+		Must(t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Await waits for a condition.
+func Await(t testing.TB, what string, met func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}

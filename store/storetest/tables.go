@@ -1,0 +1,23 @@
+// Package storetest makes databases for tests as a game server makes its own,
+// rows to fill them with, and connections that fail.
+package storetest
+
+import (
+	"context"
+	"errors"
+
+	"mergesafe/store"
+	"mergesafe/store/numbers"
+	"mergesafe/store/starter"
+)
+
+// Create makes the tables of the registry, of short numbers, and the starter
+// tables.
+func Create(ctx context.Context, db *store.DB) error {
+	return errors.Join(db.CreateRegistry(ctx), numbers.Create(ctx, db.Registry()), starter.Create(ctx, db))
+}
+
+// Check returns an error unless all of them are there. It changes nothing.
+func Check(ctx context.Context, db *store.DB) error {
+	return errors.Join(db.Registry().Check(ctx), numbers.Check(ctx, db.Registry()), starter.Check(ctx, db))
+}

@@ -1,0 +1,328 @@
+//go:build linux
+
+package torture
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/store"
+	"mergesafe/store/internal/minter"
+)
+
+// setup is how an operator may have set up a server, of which nothing may come
+// through to what the code relies on.
+type setup struct {
+	name    string
+	args    []string // of the server
+	global  []string // what SET GLOBAL is told
+	connect []string // what init_connect runs for each new session
+}
+
+// hostile are the setups, one by one.
+func hostile() (all []setup) {
+	for _, s := range []string{
+		"autocommit = 0", "completion_type = 'RELEASE'", "completion_type = 'CHAIN'",
+		"foreign_key_checks = 0", "unique_checks = 0", "sql_mode = ''", "sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'",
+		"time_zone = '+05:00'", "tx_isolation = 'READ-UNCOMMITTED'", "tx_isolation = 'SERIALIZABLE'",
+		"sql_safe_updates = 1", "max_statement_time = 1", "sql_select_limit = 1", "max_join_size = 1",
+	} {
+		all = append(all, setup{name: "global " + s, global: []string{s}}, setup{name: "init_connect " + s, connect: []string{s}})
+	}
+	return append(all,
+		setup{name: "skip-character-set-client-handshake", args: []string{"--skip-character-set-client-handshake"}},
+		setup{name: "gbk", args: gbk},
+		setup{name: "init_connect gbk", connect: []string{"character_set_client = gbk", "character_set_connection = gbk", "character_set_results = gbk"}},
+	)
+}
+
+var gbk = []string{"--character-set-server=gbk", "--collation-server=gbk_chinese_ci", "--skip-character-set-client-handshake"}
+
+// combined are as many of them as can be at once: what a short test has time for.
+func combined() []setup {
+	at := []string{
+		"autocommit = 0", "completion_type = 'CHAIN'", "foreign_key_checks = 0", "unique_checks = 0", "sql_mode = ''", "time_zone = '+05:00'",
+		"tx_isolation = 'READ-UNCOMMITTED'", "sql_safe_updates = 1", "max_statement_time = 1", "sql_select_limit = 1", "max_join_size = 1",
+	}
+	return []setup{
+		{name: "all global, gbk", args: gbk, global: at},
+		{name: "all by init_connect", connect: slices.Concat(at, []string{"character_set_client = gbk", "character_set_connection = gbk", "character_set_results = gbk"})},
+	}
+}
+
+// relied is what the sessions must have.
+var relied = map[string]string{
+	"autocommit": "1", "completion_type": "NO_CHAIN", "foreign_key_checks": "1", "unique_checks": "1", "time_zone": "+00:00",
+	"tx_isolation": "REPEATABLE-READ", "sql_safe_updates": "0", "max_statement_time": "0", "sql_select_limit": "18446744073709551615",
+	"character_set_client": "utf8mb4", "character_set_connection": "utf8mb4", "character_set_results": "utf8mb4",
+}
+
+// apply makes the settings on a server that was started. They hold for what
+// connects after.
+func (s setup) apply(t *testing.T, server *mariadbtest.Server) {
+	t.Helper()
+	statements := slices.Clone(s.global)
+	if len(s.connect) > 0 {
+		statements = append(statements, fmt.Sprintf("init_connect = \"SET SESSION %s\"", strings.Join(s.connect, ", ")))
+	}
+	for _, statement := range statements {
+		admin(t, server, "SET GLOBAL "+statement)
+	}
+}
+
+func admin(t *testing.T, server *mariadbtest.Server, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("mysql", server.DSN())
+	must(t, err)
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// TestServerSettings has real servers set up in every way that once lost what
+// they confirmed, or could: processes mint, insert and take numbers, and are
+// killed together with the server. No ID and no number comes twice, and every
+// row that was confirmed is there.
+func TestServerSettings(t *testing.T) {
+	setups := combined()
+	if *long {
+		setups = append(setups, hostile()...)
+	}
+	for _, s := range setups {
+		t.Run(strings.NewReplacer(" ", "-", "'", "").Replace(s.name), func(t *testing.T) {
+			t.Parallel()
+			server := mariadbtest.Private(t, s.args...)
+			dsn, err := server.Database(t.Context())
+			must(t, err)
+			// init_connect is not run for an account that may do everything.
+			dsn = "mysql:" + mariadbtest.Grant(t, "ALL", dsn)
+			s.apply(t, server)
+			w := minter.NewWorld(t)
+			cfg := config(dsn)
+			cfg.Numbers = true
+			for range times(1, 4) {
+				p := w.Start(cfg)
+				p.Await(minter.Opened)
+				work(p)
+				must(t, server.Kill())
+				p.Kill()
+				w.Fault()
+				must(t, server.Restart(t.Context()))
+				s.apply(t, server)
+			}
+			for range times(1, 3) { // only the process
+				p := w.Start(cfg)
+				p.Await(minter.Opened)
+				work(p)
+				p.Kill()
+				w.Fault()
+			}
+			p := w.Start(cfg)
+			work(p)
+			p.Close()
+			if n := p.Told(minter.RowsFailed); n > 0 {
+				t.Errorf("rows failed: %v", p.Events())
+			}
+
+			db := open(t, dsn)
+			// Whatever the second defence makes good: the first one held, too.
+			if has, want := epoch(t, dsn), int64(times(1, 4)+times(1, 3)+1); has < want {
+				t.Errorf("the registry kept %d changes, and %d nodes were opened", has, want)
+			}
+			if tally := w.Check(db); tally.Numbers == 0 || tally.Rows == 0 {
+				t.Error("no numbers, or no rows: nothing was tested")
+			}
+			for name, want := range relied {
+				var got string
+				must(t, db.Get(t.Context(), &got, "SELECT @@SESSION."+name))
+				if got != want {
+					t.Errorf("%s is %s in a session, want %s", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+func work(p *minter.Process) {
+	p.AwaitMore(2000)
+	p.AwaitRows(20)
+	p.AwaitNumbers(100)
+}
+
+// TestForgetfulServer kills a server that forgets what it confirmed in the last
+// second, and the process with it. That such a server was accepted must not lead
+// to an ID that comes twice: the clocks are right.
+func TestForgetfulServer(t *testing.T) {
+	t.Parallel()
+	// On a disk: in /dev/shm the log of MariaDB is memory that outlives it.
+	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: os.TempDir(), Args: []string{"--innodb-flush-log-at-trx-commit=0"}})
+	if errors.Is(err, mariadbtest.ErrNoProgram) {
+		t.Skip(err)
+	}
+	must(t, err)
+	t.Cleanup(func() { server.Stop() })
+	dsn, err := server.Database(t.Context())
+	must(t, err)
+	dsn = "mysql:" + dsn
+	w := minter.NewWorld(t)
+	cfg := config(dsn)
+	cfg.AcceptLossy = true
+	// What is not forgotten is a mark ahead of the clock: two processes that both
+	// began there would mint the same IDs.
+	admin(t, server, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
+	first := w.Start(cfg)
+	first.AwaitMore(1000)
+	first.Kill()
+	admin(t, server, "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+	forgotten := 0
+	for range times(2, 25) {
+		p := w.Start(cfg)
+		if e := p.Await(minter.Opened, minter.Refused); e.What == minter.Refused {
+			t.Fatal(e.Error)
+		}
+		p.AwaitMore(2000)
+		before := epoch(t, dsn)
+		must(t, server.Kill())
+		p.Kill()
+		w.Fault()
+		must(t, server.Restart(t.Context()))
+		if epoch(t, dsn) < before {
+			forgotten++
+		}
+	}
+	p := w.Start(cfg)
+	p.AwaitMore(2000)
+	p.Close()
+	w.Check(nil) // rows may be lost: that is what was accepted
+	if forgotten == 0 {
+		t.Error("the registry never forgot, so nothing was tested")
+	}
+	t.Logf("the registry forgot %d times", forgotten)
+}
+
+// epoch returns how often the row of server 7 was changed; 0 if there is none.
+func epoch(t *testing.T, dsn string) int64 {
+	t.Helper()
+	db, err := store.Open(t.Context(), dsn)
+	must(t, err)
+	defer db.Close()
+	if db.Registry().Check(t.Context()) != nil {
+		return 0 // not even the table
+	}
+	own, err := db.Registry().Server(t.Context(), 7)
+	must(t, err)
+	return own.Epoch
+}
+
+// TestFailover promotes a replica that lacks what the primary confirmed last:
+// kill -9 of the primary and of the process, and the node is opened on the
+// replica. No ID comes twice.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	for range times(1, 10) {
+		primary := mariadbtest.Private(t, "--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
+		replica := mariadbtest.Private(t, "--server-id=2", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
+		replicate(t, primary, replica)
+		dsn, err := primary.Database(t.Context())
+		must(t, err)
+		onReplica := "mysql:" + strings.Replace(dsn, strings.TrimSuffix(primary.DSN(), "/"), strings.TrimSuffix(replica.DSN(), "/"), 1)
+		dsn = "mysql:" + dsn
+
+		// A process that was killed leaves a mark ahead of the clock. Two that both
+		// began there would mint the same IDs.
+		w := minter.NewWorld(t)
+		killed := w.Start(config(dsn))
+		killed.Await(minter.Opened)
+		killed.AwaitRows(5)
+		killed.Kill()
+		have := epoch(t, dsn)
+		for deadline := time.Now().Add(time.Minute); !has(t, replica, dsn) || epoch(t, onReplica) < have; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the replica has no row")
+			}
+		}
+		admin(t, replica, "STOP SLAVE")
+		lagging := epoch(t, onReplica)
+		first := w.Start(config(dsn))
+		first.Await(minter.Opened)
+		for first.AwaitRows(5); epoch(t, dsn) < lagging+2; {
+			first.AwaitMore(1000)
+		}
+		confirmed := epoch(t, dsn)
+		must(t, primary.Kill())
+		first.Kill()
+		w.Fault()
+
+		admin(t, replica, "RESET SLAVE ALL")
+		second := w.Start(config(onReplica))
+		if e := second.Await(minter.Opened, minter.Refused); e.What == minter.Refused {
+			t.Fatal(e.Error)
+		}
+		second.AwaitMore(5000)
+		second.Close()
+		tally := w.Check(nil) // the rows that were not replicated are lost
+		if now := epoch(t, onReplica); lagging >= confirmed {
+			t.Errorf("the replica lacked nothing: it had %d changes of %d, and has %d now", lagging, confirmed, now)
+		}
+		t.Logf("the replica lacked %d of %d changes of the registry: %s", confirmed-lagging, confirmed, tally)
+	}
+}
+
+// replicate makes one server the asynchronous replica of another, for what is
+// written from now on.
+func replicate(t *testing.T, primary, replica *mariadbtest.Server) {
+	t.Helper()
+	cfg := serverOf(t, primary)
+	db, err := sql.Open("mysql", primary.DSN())
+	must(t, err)
+	defer db.Close()
+	var version, position string
+	must(t, db.QueryRow("SELECT VERSION(), COALESCE(@@GLOBAL.gtid_binlog_pos, '')").Scan(&version, &position))
+	if !strings.Contains(version, "MariaDB") {
+		t.Skip("the statements are MariaDB's")
+	}
+	admin(t, replica,
+		"RESET MASTER", fmt.Sprintf("SET GLOBAL gtid_slave_pos = '%s'", position),
+		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1",
+			cfg.port, cfg.user, cfg.password),
+		"START SLAVE")
+}
+
+type account struct{ user, password, port string }
+
+// serverOf takes the DSN of a private server apart.
+func serverOf(t *testing.T, s *mariadbtest.Server) account {
+	t.Helper()
+	user, rest, _ := strings.Cut(s.DSN(), ":")
+	password, rest, _ := strings.Cut(rest, "@tcp(127.0.0.1:")
+	port, _, ok := strings.Cut(rest, ")")
+	if !ok {
+		t.Fatal("the DSN of a private server has another form")
+	}
+	return account{user, password, port}
+}
+
+// has reports whether a server has the database that a DSN names.
+func has(t *testing.T, server *mariadbtest.Server, dsn string) bool {
+	t.Helper()
+	db, err := sql.Open("mysql", server.DSN())
+	must(t, err)
+	defer db.Close()
+	name, _, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?")
+	var n int
+	must(t, db.QueryRow("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", name).Scan(&n))
+	return n > 0
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// Wrap makes a DB of a pool that the game, or its ORM, opened: database/sql,
+// sqlx (db.DB), GORM (db.DB()), ent, bun. Close does not close the pool. The
+// database may have any tables; [DB.CreateRegistry] adds gameid_servers and
+// mergesafe_schema to them.
+//
+// The sessions of such a pool are the game's. What uniqueness rests on is done on
+// connections that are taken from the pool, get the settings that this package
+// relies on, and have their own put back before the game has them again; a
+// connection that does not take them back is closed. Rows of a [Table] are read
+// and written with the settings of the pool: for columns of times it needs
+// parseTime=true in MySQL, and what a driver of SQLite makes of a time is its own
+// affair. How the end of a context ends a transaction is up to the driver, too.
+//
+// A pool that may open one connection only is refused: when a transaction has
+// that connection, minting in it would wait for itself. Give a second pool to
+// [WrapTwo]; also if the game's transactions may take all connections of the pool
+// for longer than gameid.Options.Window.
+func Wrap(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
+	return WrapTwo(ctx, pool, pool, dialect)
+}
+
+// WrapTwo is [Wrap] with a pool of its own for the registry, on the same
+// database.
+func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, error) {
+	if pool == nil || second == nil {
+		return nil, errors.New("store: the pool is nil")
+	}
+	if dialect != MySQL && dialect != SQLite {
+		return nil, fmt.Errorf("store: unknown dialect %q: want store.MySQL (also for MariaDB) or store.SQLite", dialect)
+	}
+	if err := waitsForItself(pool, second); err != nil {
+		return nil, err
+	}
+	game, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
+	if err != nil {
+		return nil, err
+	}
+	reg, err := registry.Open(ctx, second, dialect)
+	if err != nil {
+		return nil, err
+	}
+	other, err := sqldb.Adopt(ctx, second, sqldb.Dialect(dialect))
+	if err != nil {
+		return nil, err
+	}
+	if same, err := sqldb.Same(ctx, game, other); err != nil {
+		return nil, err
+	} else if !same {
+		return nil, fmt.Errorf("store: the two pools are of two databases, %q and %q: both must be of the one with the game's tables", game.Place(), reg.Place())
+	}
+	db := newDB(game, reg)
+	db.theirs = true
+	return db, nil
+}
+
+// waitsForItself returns an error if minting inside a transaction of pool would
+// wait for the registry, which waits for the connection of that transaction.
+func waitsForItself(pool, second *sql.DB) error {
+	if pool == second && pool.Stats().MaxOpenConnections == 1 {
+		return errors.New("store: the pool may open one connection only: IDs that are minted inside a transaction would wait for the registry, " +
+			"which would wait for that transaction; allow two or more (SetMaxOpenConns), or give the registry a pool of its own: store.WrapTwo")
+	}
+	return nil
+}
+
+// Over returns the transaction that the game began on the database of db, as a
+// [Session]: for [Table] and the queries of this package. The game commits it or
+// rolls it back. Of a *sqlx.Tx give the Tx in it; GORM has it in
+// tx.Statement.ConnPool.
+func (db *DB) Over(tx *sql.Tx) *Tx { return &Tx{session{db.db.Over(tx)}} }

@@ -1,0 +1,384 @@
+package store_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store"
+	"mergesafe/store/fleet"
+	"mergesafe/store/numbers"
+	"mergesafe/store/storetest"
+)
+
+// A game that exists: its tables have the names of our starter tables and other
+// columns.
+type character struct {
+	ID   gameid.Of[character] `db:"char_id"`
+	Name string               `db:"name"`
+}
+
+var characters = store.MustTable[character, character]("players")
+
+var gameTables = []string{
+	"CREATE TABLE players (char_id BINARY(10) NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL)",
+	"CREATE TABLE items (serial INTEGER NOT NULL PRIMARY KEY, what VARCHAR(40) NOT NULL)",
+	"CREATE TABLE guilds (tag VARCHAR(10) NOT NULL PRIMARY KEY)",
+}
+
+// gamePool is a pool as a game opens it, in a database with tables of its own.
+type gamePool struct {
+	dialect store.Dialect
+	open    func(t *testing.T, params string) *sql.DB
+}
+
+func onGamePools(t *testing.T, test func(t *testing.T, game gamePool)) {
+	made := func(t *testing.T, game gamePool) {
+		pool := game.open(t, "")
+		for _, statement := range gameTables {
+			storetest.Must(t, storetest.Second(pool.ExecContext(t.Context(), statement)))
+		}
+		test(t, game)
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "game.db")
+		made(t, gamePool{store.SQLite, func(t *testing.T, params string) *sql.DB {
+			pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)"+params)
+			must(t, err)
+			t.Cleanup(func() { pool.Close() })
+			return pool
+		}})
+	})
+	t.Run("mysql", func(t *testing.T) {
+		dsn := mariadbtest.DSN(t)
+		made(t, gamePool{store.MySQL, func(t *testing.T, params string) *sql.DB {
+			cfg, err := mysql.ParseDSN(dsn + "?" + strings.TrimPrefix(params, "&"))
+			must(t, err)
+			connector, err := mysql.NewConnector(cfg)
+			must(t, err)
+			pool := sql.OpenDB(connector)
+			t.Cleanup(func() { pool.Close() })
+			return pool
+		}})
+	})
+}
+
+func tableNames(t *testing.T, pool *sql.DB, d store.Dialect) (names []string) {
+	t.Helper()
+	must(t, sqldb.Wrap(pool, sqldb.Dialect(d)).Select(t.Context(), &names, sqldb.Dialect(d).TableNames()))
+	slices.Sort(names)
+	return names
+}
+
+func TestWrap(t *testing.T) {
+	onGamePools(t, func(t *testing.T, game gamePool) {
+		ctx := t.Context()
+		pool := game.open(t, "")
+		db, err := store.Wrap(ctx, pool, game.dialect)
+		must(t, err)
+		for range 2 {
+			must(t, db.CreateRegistry(ctx))
+		}
+		if got, want := tableNames(t, pool, game.dialect), []string{"gameid_servers", "guilds", "items", "mergesafe_schema", "players"}; !slices.Equal(got, want) {
+			t.Errorf("the tables are %v, want %v", got, want)
+		}
+		var ids []gameid.Of[character]
+		for run := range 3 {
+			db, err := store.Wrap(ctx, pool, game.dialect)
+			must(t, err)
+			node, err := db.OpenNode(ctx, 7, gameid.Options{})
+			must(t, err)
+			if _, err := db.OpenNode(ctx, 7, gameid.Options{}); err == nil {
+				t.Error("a second node of the server was opened")
+			}
+			next := gameid.NewGenerator[character](node).Next
+			row := func(how string) character {
+				id, err := next()
+				must(t, err)
+				return character{id, fmt.Sprintf("%s %d", how, run)}
+			}
+
+			tx, err := pool.BeginTx(ctx, nil)
+			must(t, err)
+			one := row("sql")
+			must(t, storetest.Second(tx.ExecContext(ctx, "INSERT INTO items VALUES (?, 'sword')", run)))
+			must(t, characters.Insert(ctx, db.Over(tx), one))
+			must(t, tx.Commit())
+
+			txx, err := sqlx.NewDb(pool, "x").BeginTxx(ctx, nil)
+			must(t, err)
+			two := row("sqlx")
+			must(t, storetest.Second(txx.ExecContext(ctx, "INSERT INTO guilds VALUES (?)", fmt.Sprint("tag", run))))
+			must(t, characters.Insert(ctx, db.Over(txx.Tx), two))
+			if got, err := characters.GetForUpdate(ctx, db.Over(txx.Tx), two.ID); got != two || err != nil {
+				t.Errorf("within the transaction: %v, %v", got, err)
+			}
+			must(t, txx.Commit())
+
+			gone, err := pool.BeginTx(ctx, nil)
+			must(t, err)
+			must(t, characters.Insert(ctx, db.Over(gone), row("rolled back")))
+			must(t, gone.Rollback())
+
+			ids = append(ids, one.ID, two.ID)
+			must(t, node.Close())
+			must(t, db.Close())
+			must(t, pool.PingContext(ctx)) // still open
+		}
+		got, err := characters.Where(ctx, db, "char_id IN (?) ORDER BY char_id", ids)
+		if err != nil || len(got) != len(ids) {
+			t.Errorf("got %v, %v, want %d rows", got, err, len(ids))
+		}
+		if n, err := characters.Count(ctx, db); n != int64(len(ids)) || err != nil {
+			t.Errorf("%d rows, %v, want %d", n, err, len(ids))
+		}
+	})
+}
+
+// What names the database in messages comes from the server, and has no secret.
+func TestWrapName(t *testing.T) {
+	onGamePools(t, func(t *testing.T, game gamePool) {
+		ctx := t.Context()
+		db, err := store.Wrap(ctx, game.open(t, ""), game.dialect)
+		must(t, err)
+		must(t, db.CreateRegistry(ctx))
+		want := "mysql:tcp("
+		if game.dialect == store.SQLite {
+			want = "sqlite:/"
+		}
+		for _, name := range []string{db.String(), db.Registry().String(), db.Registry().Place(), fmt.Sprintf("%#v", db)} {
+			if !strings.Contains(name, want) || strings.Contains(name, "@") || strings.Contains(name, "secret") {
+				t.Errorf("the name is %q, want %q…", name, want)
+			}
+		}
+
+		worlds, err := fleet.Open("sqlite:" + filepath.Join(t.TempDir(), "fleet.db"))
+		must(t, err)
+		defer worlds.Close()
+		must(t, worlds.Create(ctx))
+		must(t, storetest.Second(worlds.Claim(ctx, "s7", 1, fleet.Note{})))
+		member, err := worlds.Join(ctx, db.Registry(), 1, gameid.Options{}, fleet.Options{Name: "s7"})
+		must(t, err)
+		servers, err := worlds.List(ctx)
+		must(t, err)
+		if len(servers) != 1 || servers[0].Place != db.Registry().Place() {
+			t.Errorf("the fleet registry has %+v, want the place %q", servers, db.Registry().Place())
+		}
+		must(t, member.Close())
+
+		must(t, numbers.Create(ctx, db.Registry()))
+		seq, err := numbers.Open(ctx, db.Registry(), 1, "players", numbers.Options{})
+		must(t, err)
+		for range 100 {
+			must(t, storetest.Second(seq.Next(ctx)))
+		}
+		must(t, seq.Close())
+	})
+}
+
+func TestWrapRefuses(t *testing.T) {
+	ctx := t.Context()
+	wants := func(err error, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("got %v, want %q", err, part)
+			}
+		}
+	}
+	openSQLite := func(dsn string) *sql.DB {
+		pool, err := sql.Open("sqlite", dsn)
+		must(t, err)
+		t.Cleanup(func() { pool.Close() })
+		return pool
+	}
+	path := filepath.Join(t.TempDir(), "a.db")
+	one := openSQLite(path)
+	one.SetMaxOpenConns(1)
+	wants(storetest.Second(store.Wrap(ctx, one, store.SQLite)), "one connection only", "store.WrapTwo")
+	wants(storetest.Second(store.WrapTwo(ctx, one, one, store.SQLite)), "one connection only")
+	wants(storetest.Second(store.Wrap(ctx, nil, store.SQLite)), "nil")
+	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), "postgres")), `unknown dialect "postgres"`)
+	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), store.MySQL)), "not one of a mysql database")
+	wants(storetest.Second(store.Wrap(ctx, openSQLite(":memory:"), store.SQLite)), "in memory")
+	wants(storetest.Second(store.WrapTwo(ctx, one, openSQLite(filepath.Join(t.TempDir(), "b.db")), store.SQLite)), "two databases", "a.db", "b.db")
+
+	later := openSQLite(path)
+	db, err := store.Wrap(ctx, later, store.SQLite)
+	must(t, err)
+	must(t, db.CreateRegistry(ctx))
+	later.SetMaxOpenConns(1)
+	wants(storetest.Second(db.OpenNode(ctx, 7, gameid.Options{})), "one connection only")
+
+	noDatabase, err := mysql.ParseDSN(mariadbtest.DSN(t)) // or skip
+	must(t, err)
+	noDatabase.DBName = ""
+	connector, err := mysql.NewConnector(noDatabase)
+	must(t, err)
+	pool := sql.OpenDB(connector)
+	defer pool.Close()
+	wants(storetest.Second(store.Wrap(ctx, pool, store.MySQL)), "no database selected")
+	wants(storetest.Second(store.Wrap(ctx, pool, store.SQLite)), "not one of a sqlite database")
+}
+
+// The pool of one connection that is usual for SQLite, beside one of the
+// registry: minting inside a transaction waits for nothing.
+func TestWrapTwo(t *testing.T) {
+	onGamePools(t, func(t *testing.T, game gamePool) {
+		ctx := t.Context()
+		pool, second := game.open(t, ""), game.open(t, "")
+		pool.SetMaxOpenConns(1)
+		db, err := store.WrapTwo(ctx, pool, second, game.dialect)
+		must(t, err)
+		must(t, db.CreateRegistry(ctx))
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		next := gameid.NewGenerator[character](node).Next
+		must(t, db.InTx(ctx, func(tx *store.Tx) error {
+			for i := range 100 {
+				id, err := next()
+				if err != nil {
+					return err
+				}
+				if err := characters.Insert(ctx, tx, character{id, fmt.Sprint(i)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		if n, err := characters.Count(ctx, db); n != 100 || err != nil {
+			t.Errorf("%d rows, %v", n, err)
+		}
+		must(t, node.Close())
+		must(t, db.Close())
+		must(t, errors.Join(pool.PingContext(ctx), second.PingContext(ctx)))
+	})
+}
+
+// Whatever a pool's sessions are set to, the registry works, and they are the
+// same after it.
+func TestWrapKeepsSettings(t *testing.T) {
+	onGamePools(t, func(t *testing.T, game gamePool) {
+		settings := map[string]string{
+			"durable":        "&_pragma=synchronous(OFF)",
+			"does not wait":  "&_pragma=busy_timeout(0)",
+			"both":           "&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(7)",
+			"as they should": "&_pragma=synchronous(EXTRA)",
+		}
+		if game.dialect == store.MySQL {
+			settings = map[string]string{
+				"autocommit":       "&autocommit=0",
+				"sql_mode":         "&sql_mode=%27ANSI_QUOTES,NO_BACKSLASH_ESCAPES%27",
+				"no sql_mode":      "&sql_mode=%27%27",
+				"time_zone":        "&time_zone=%27%2B09:30%27",
+				"no rows":          "&sql_select_limit=0",
+				"one row":          "&sql_select_limit=1",
+				"collation":        "&charset=latin1&collation=latin1_german2_ci",
+				"results":          "&character_set_results=NULL",
+				"isolation":        "&tx_isolation=%27READ-UNCOMMITTED%27",
+				"chain":            "&completion_type=1",
+				"safe updates":     "&sql_safe_updates=1",
+				"unchecked":        "&foreign_key_checks=0&unique_checks=0",
+				"no time":          "&max_statement_time=7.5",
+				"clientFoundRows":  "&clientFoundRows=true&parseTime=true&interpolateParams=true",
+				"many of them":     "&autocommit=0&time_zone=%27-03:00%27&sql_select_limit=2&sql_mode=%27PIPES_AS_CONCAT%27",
+				"as they should":   "",
+				"multi statements": "&multiStatements=true",
+			}
+		}
+		for i, name := range slices.Sorted(maps.Keys(settings)) {
+			t.Run(name, func(t *testing.T) {
+				ctx := t.Context()
+				pool := game.open(t, settings[name])
+				pool.SetMaxOpenConns(2)
+				pool.SetMaxIdleConns(2)
+				before := sessions(t, pool, game.dialect)
+				db, err := store.Wrap(ctx, pool, game.dialect)
+				must(t, err)
+				must(t, db.CreateRegistry(ctx))
+				server := gameid.ServerID(i + 1)
+				node, err := db.OpenNode(ctx, server, gameid.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var last gameid.Of[character]
+				for range 1000 {
+					last, err = gameid.NewGenerator[character](node).Next()
+					must(t, err)
+				}
+				// In a session of autocommit=0 as well, and with no row to see.
+				must(t, characters.Insert(ctx, db, character{last, name}))
+				must(t, node.Close())
+				if after := sessions(t, pool, game.dialect); !slices.EqualFunc(before, after, maps.Equal) {
+					t.Errorf("the settings were\n%v\nand are\n%v", before, after)
+				}
+				pool.Close()
+
+				other, err := store.Wrap(ctx, game.open(t, ""), game.dialect)
+				must(t, err)
+				if got, err := characters.Get(ctx, other, last); got.Name != name || err != nil {
+					t.Errorf("another pool sees %v, %v", got, err)
+				}
+				row, err := other.Registry().Server(ctx, server)
+				if err != nil || row.Epoch < 2 || row.Leased || row.Reserved == 0 {
+					t.Errorf("another pool sees the row %+v, %v", row, err)
+				}
+			})
+		}
+	})
+}
+
+// sessions returns the settings of both connections of a pool, and which
+// connections they are.
+func sessions(t *testing.T, pool *sql.DB, d store.Dialect) (all []map[string]string) {
+	t.Helper()
+	ctx := t.Context()
+	for range 2 {
+		conn, err := pool.Conn(ctx)
+		must(t, err)
+		defer conn.Close()
+		has := make(map[string]string)
+		names := []string{"busy_timeout", "synchronous", "foreign_keys", "journal_mode"}
+		prefix, suffix := "PRAGMA ", ""
+		if d == store.MySQL {
+			prefix, suffix = "SELECT @@session.", " LIMIT 1"
+			names = []string{"autocommit", "completion_type", "foreign_key_checks", "unique_checks", "sql_safe_updates", "sql_select_limit", "time_zone", "sql_mode",
+				"character_set_client", "character_set_connection", "collation_connection", "character_set_results", "tx_isolation", "max_statement_time", "pseudo_thread_id"}
+		}
+		for _, name := range names {
+			var value sql.NullString
+			must(t, conn.QueryRowContext(ctx, prefix+name+suffix).Scan(&value))
+			has[name] = fmt.Sprint(value)
+		}
+		all = append(all, has)
+	}
+	slices.SortFunc(all, func(a, b map[string]string) int { return strings.Compare(a["pseudo_thread_id"], b["pseudo_thread_id"]) })
+	return all
+}
+
+// An update that changes nothing finds its row, although MySQL does not count it.
+func TestWrapUpdate(t *testing.T) {
+	onGamePools(t, func(t *testing.T, game gamePool) {
+		ctx := t.Context()
+		db, err := store.Wrap(ctx, game.open(t, ""), game.dialect)
+		must(t, err)
+		row := character{storetest.ID[character](1), "Aria"}
+		must(t, characters.Insert(ctx, db, row))
+		must(t, characters.Update(ctx, db, row))
+		must(t, db.InTx(ctx, func(tx *store.Tx) error { return characters.Update(ctx, tx, row) }))
+		row.ID = storetest.ID[character](2)
+		is(t, characters.Update(ctx, db, row), []error{store.ErrNotFound})
+		is(t, characters.Delete(ctx, db, row.ID), []error{store.ErrNotFound})
+	})
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// LineEvery is how often a [Display] that is no terminal gets a line.
+const LineEvery = 30 * time.Second
+
+// Display shows how far work has come: on a terminal by a bar for each part of
+// it, which is removed at the end, elsewhere by a line every LineEvery.
+type Display struct {
+	w         io.Writer
+	names     []string
+	text      func(part int) string
+	options   []mpb.ContainerOption
+	stopLines func() // nil on a terminal
+
+	mu   sync.Mutex
+	all  *mpb.Progress // nil until there is something to show
+	bars []*mpb.Bar    // in the order of names
+}
+
+// NewDisplay returns the display of work with so many parts; the name of a part,
+// if it has one, stands before its bar. text is what stands behind the bar: it is
+// called by another goroutine. line writes a line.
+func NewDisplay(w io.Writer, terminal bool, names []string, text func(part int) string, line func(), options ...mpb.ContainerOption) *Display {
+	d := &Display{w: w, names: names, text: text, options: options}
+	if !terminal {
+		d.stopLines = every(LineEvery, line)
+	}
+	return d
+}
+
+// Show brings a bar up to date. The caller holds no lock that text takes.
+func (d *Display) Show(part int, done, total int64) {
+	if d.stopLines != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all == nil {
+		d.start()
+	}
+	d.bars[part].SetTotal(max(total, 1), false)
+	d.bars[part].SetCurrent(done)
+}
+
+func (d *Display) start() {
+	d.all = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(d.w)}, d.options...)...)
+	for i, name := range d.names {
+		options := []mpb.BarOption{mpb.BarWidth(14), mpb.BarRemoveOnComplete(),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return d.text(i) }))}
+		if name != "" {
+			options = append(options, mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)))
+		}
+		d.bars = append(d.bars, d.all.New(0, mpb.BarStyle(), options...))
+	}
+}
+
+// Stop removes the bars, and ends the lines. It is called once.
+func (d *Display) Stop() {
+	if d.stopLines != nil {
+		d.stopLines()
+	}
+	if d.all == nil {
+		return
+	}
+	for _, b := range d.bars {
+		b.Abort(true)
+	}
+	d.all.Wait()
+}
+
+// every calls f again and again, until stop. When stop returns, f does not run
+// any more.
+func every(t time.Duration, f func()) (stop func()) {
+	ended, finished := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(finished)
+		ticker := time.NewTicker(t)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				f()
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-finished
+	}
+}

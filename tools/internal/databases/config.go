@@ -1,0 +1,111 @@
+package databases
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/config"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/rules"
+)
+
+// ConfigFlag is -config.
+func ConfigFlag() cliv3.Flag {
+	return &cliv3.StringFlag{Name: "config", Value: "config.toml", Local: true}
+}
+
+// Config is the configuration file of a run. It is read once, when something in
+// it is first asked for.
+type Config struct {
+	file string
+	env  cli.Env
+	load func() (contents, error)
+}
+
+type contents struct {
+	*config.Config
+	rules rules.Rules
+}
+
+// NewConfig returns the configuration in a file.
+func NewConfig(file string, env cli.Env) *Config {
+	return &Config{file, env, sync.OnceValues(func() (c contents, err error) {
+		c.Config, err = config.Load(file, c.rules.Read)
+		return c, err
+	})}
+}
+
+// DSN returns the DSN of the database that an argument names: a DSN stands for
+// itself, anything else is the name of a source in the file.
+func (c *Config) DSN(arg string) (config.Secret, error) {
+	if strings.Contains(arg, ":") {
+		return config.NewSecret(arg), nil
+	}
+	if strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".db") {
+		return config.Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: for an SQLite file write \"sqlite:%s\"", arg, arg)
+	}
+	file, err := c.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.Secret{}, fmt.Errorf("no source %q without a configuration file: want a DSN, such as \"sqlite:data/s1.db\", or the file: %w", arg, err)
+	}
+	if err != nil {
+		return config.Secret{}, err
+	}
+	s, err := file.Source(arg)
+	if err != nil {
+		return config.Secret{}, err
+	}
+	return s.Database.DSN(c.env)
+}
+
+// Registry returns the DSN of the fleet registry: the given one, which may be
+// empty, or else that of the file. It is zero if there is no file, or no section
+// [registry] in it.
+func (c *Config) Registry(dsn string) (config.Secret, error) {
+	if dsn != "" {
+		return config.NewSecret(dsn), nil
+	}
+	file, err := c.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.Secret{}, nil
+	}
+	if err != nil {
+		return config.Secret{}, err
+	}
+	return file.Registry.DSN(c.env)
+}
+
+// RuleFlags are what [Config.Rules] looks at: -config, -include, -exclude and
+// -allow.
+func RuleFlags() []cliv3.Flag {
+	return []cliv3.Flag{
+		ConfigFlag(),
+		&cliv3.StringSliceFlag{Name: "include"},
+		&cliv3.StringSliceFlag{Name: "exclude"},
+		&cliv3.StringSliceFlag{Name: "allow"},
+	}
+}
+
+// Rules returns what the file and the flags say of the tables. Only a file that
+// was asked for has to be there.
+func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
+	file, err := c.load()
+	if err != nil && (cmd.IsSet("config") || !errors.Is(err, fs.ErrNotExist)) {
+		return rules.Rules{}, err
+	}
+	r := file.rules
+	// A pattern on the command line takes the place of those in the file.
+	if cmd.IsSet("include") {
+		r.Check.Include = cmd.StringSlice("include")
+	}
+	if cmd.IsSet("exclude") {
+		r.Check.Exclude = cmd.StringSlice("exclude")
+	}
+	r.Check.Allow = cmd.StringSlice("allow")
+	return r, nil
+}

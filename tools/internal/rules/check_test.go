@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/config"
+	"mergesafe/merge"
+)
+
+// parse reads a file as a tool does.
+func parse(text string) (r Rules, err error) {
+	_, err = config.Parse("config.toml", text, r.Read)
+	return r, err
+}
+
+func TestParseCheck(t *testing.T) {
+	got, err := parse(`
+[check]
+include = ["*"]
+exclude = ["log_*", 'tmp\*']
+[[check.unique]]
+table = "characters"
+columns = ["name", "realm"]
+name = "character name"
+[[check.unique]]
+table = "guild"
+columns = ["name"]
+[[check.reference]]
+table = "mail"
+columns = ["receiver"]
+to_table = "characters"
+to_columns = ["guid"]
+zero_is_none = true
+[[check.id]]
+table = "mail"
+column = "item"
+[[check.account]]
+table = "characters"
+column = "account"
+max = 4
+[[check.account]]
+table = "guild"
+column = "founder"
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := merge.Options{
+		Include:    []string{"*"},
+		Exclude:    []string{"log_*", `tmp\*`},
+		Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name", "realm"}, Name: "character name"}, {Table: "guild", Columns: []string{"name"}}},
+		References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"receiver"}, ToTable: "characters", ToColumns: []string{"guid"}, ZeroIsNone: true}},
+		IDs:        []merge.IDColumn{{Table: "mail", Column: "item"}},
+		Accounts:   []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
+	}
+	if diff := cmp.Diff(want, got.Check); diff != "" {
+		t.Errorf("[check] (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseCheckProblems(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has include, exclude, unique, reference, id, account`},
+		{"[check]\nexclude = 'a'", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]`},
+		{"[check]\nexclude = [7]", `2: check.exclude has an integer in it: want a list of texts, such as exclude = ["a", "b"]`},
+		{"[check]\nexclude = []", `2: check.exclude is empty: want at least one text, or no such key`},
+		{"[check]\nexclude = ['a', '[b']", `2: check.exclude is no pattern of names: want *, ? and [a-z] as in "log_*", and a \ before what is to stand for itself`},
+		{"[check]\n[check.unique]\ntable='a'", `2: check.unique can be there several times: want [[check.unique]], with two brackets`},
+		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},
+		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name`},
+		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, unique, reference, id, account`},
+		{"[check]\nexclude = 'a'\n[sever]\n[[merge.name]]\ntable='a'\n[server]\nnumber=0", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]` + "\n" +
+			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge` + "\n" +
+			`4: merge.name.column is missing: want the name of a column, such as column = "account"` + "\n" +
+			`7: server.number 0 is out of range: want 1 to 1048575`},
+		// The line of the second one of them.
+		{"[[check.unique]]\ntable='a'\ncolumns=['b']\n[[check.unique]]\ntable='c'\n", `4: check.unique.columns is missing: want the names of columns, such as columns = ["name"]`},
+		{"[[check.unique]]\ntable='a'\ncolumns=['b']\n[[check.unique]]\ntable=7\ncolumns=['c']", `5: check.unique.table is an integer: want text in quotes`},
+		{"[[check.id]]\ncolumn='a'", `1: check.id.table is missing: want the name of a table, such as table = "characters"`},
+		{"[[check.id]]\ntable='a'", `1: check.id.column is missing: want the name of a column, such as column = "account"`},
+		{"[[check.reference]]\ntable='a'\ncolumns=['b','c']\nto_table='d'\nto_columns=['e']", `5: check.reference.to_columns names 1, but columns names 2: want as many, in the same order`},
+		{"[[check.reference]]\ntable='a'\ncolumns=['b']\nto_table='d'\nto_columns=['e']\nzero_is_none=1", `6: check.reference.zero_is_none is an integer: want true or false`},
+		{"[[check.reference]]\ntable='a'\ncolumns=['b','c']\nto_table='d'\nto_columns=['e','f']\nzero_is_none=true", `6: check.reference.zero_is_none is for a reference of one column only`},
+		{"[[check.account]]\ntable='a'\ncolumn='b'\nmax=0", `4: check.account.max 0 is out of range: want 1 to 1000000`},
+	} {
+		_, err := parse(tt.text)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		want := "config.toml:" + strings.ReplaceAll(tt.want, "\n", "\nconfig.toml:")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+// What the sample has to be uncommented is right, and has every key there is.
+func TestSampleCheck(t *testing.T) {
+	text, err := os.ReadFile("../../../config.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(text), "\n# [check]\n")
+	if !found {
+		t.Fatal("no commented [check] in the sample")
+	}
+	var lines []string
+	for line := range strings.Lines("# [check]\n" + after) {
+		if line, ok := strings.CutPrefix(line, "# "); ok && regexp.MustCompile(`^(\[|[a-z_]+ +?=)`).MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	got, err := parse(strings.Join(lines, ""))
+	if err != nil {
+		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
+	}
+	want := merge.Options{
+		Include:    []string{"char_*", "guild_*"},
+		Exclude:    []string{"log_*"},
+		Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name"}},
+		References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"receiver"}, ToTable: "characters", ToColumns: []string{"guid"}, ZeroIsNone: true}},
+		IDs:        []merge.IDColumn{{Table: "mail", Column: "item"}},
+		Accounts:   []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
+	}
+	if diff := cmp.Diff(want, got.Check); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// No text makes Read panic, and no message has a part of a DSN in it.
+func FuzzRead(f *testing.F) {
+	sample, err := os.ReadFile("../../../config.toml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(sample), "")
+	f.Add("[check]\ninclude = [", "]\n[[check.reference]]\ncolumns = []")
+	f.Add("[[merge.name]]\ntemplate = 7\n", "\nkeep = 'older'")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "hunter2"
+		_, err := parse(before + `dsn = "mysql:root:` + secret + `@tcp(db)/s1"` + after)
+		if err != nil && strings.Contains(err.Error(), secret) && !strings.Contains(before+after, secret) {
+			t.Errorf("the message has the secret: %v", err)
+		}
+	})
+}

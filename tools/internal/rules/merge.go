@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/strict"
+	"mergesafe/merge/transfer"
+)
+
+const maxNameLength = 10_000 // characters
+
+// names reads the section [merge] with all that is below it.
+func names(root *strict.Section) (policies []transfer.NamePolicy, copies []transfer.NameCopy) {
+	root.Section("merge", func(s *strict.Section) {
+		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
+		s.Sections("copy", func(s *strict.Section) {
+			copies = append(copies, transfer.NameCopy{
+				Table: table(s, "table"), Column: column(s, "column"), Key: column(s, "key"),
+				OfTable: table(s, "of_table"), OfColumn: column(s, "of_column"),
+			})
+		})
+	})
+	return policies, copies
+}
+
+func policy(s *strict.Section) transfer.NamePolicy {
+	p := transfer.NamePolicy{
+		Table: table(s, "table"), Column: column(s, "column"),
+		Template: s.Text("template", template),
+		Keep:     transfer.Keep(s.Text("keep", keep)), By: s.Text("by", strict.Label),
+		MaxLength: int(s.Integer("max_length", 1, maxNameLength)),
+	}
+	switch {
+	case s.Has("keep") && !s.Has("by"):
+		s.Lacks("by", `want the column that keep goes by, such as by = "created_at"`)
+	case s.Has("by") && !s.Has("keep"):
+		s.Lacks("keep", `want %q or %q, by the column that by names`, transfer.KeepOlder, transfer.KeepActive)
+	}
+	return p
+}
+
+func keep(s string) string {
+	if k := transfer.Keep(s); k != transfer.KeepOlder && k != transfer.KeepActive {
+		return fmt.Sprintf("is %.40q: want %q or %q, or no such key", s, transfer.KeepOlder, transfer.KeepActive)
+	}
+	return ""
+}
+
+func template(s string) string {
+	if problem := strict.Label(s); problem != "" {
+		return problem
+	}
+	if strings.Count(s, "{name}") != 1 {
+		return fmt.Sprintf("is %q: want {name} in it once, as in %q", s, transfer.DefaultTemplate)
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/transfer"
+)
+
+func TestParseMerge(t *testing.T) {
+	got, err := parse(`
+[[merge.name]]
+table = "players"
+column = "name"
+[[merge.name]]
+table = "guilds"
+column = "name"
+template = "{source}-{name}"
+keep = "older"
+by = "founded_at"
+max_length = 24
+[[merge.copy]]
+table = "mail"
+column = "sender_name"
+key = "sender"
+of_table = "players"
+of_column = "name"
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Rules{
+		Names: []transfer.NamePolicy{
+			{Table: "players", Column: "name"},
+			{Table: "guilds", Column: "name", Template: "{source}-{name}", Keep: transfer.KeepOlder, By: "founded_at", MaxLength: 24},
+		},
+		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("[merge] (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseMergeProblems(t *testing.T) {
+	const name = "[[merge.name]]\ntable='a'\ncolumn='b'\n"
+	for _, tt := range []struct{ text, want string }{
+		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has name, copy`},
+		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
+		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
+		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length`},
+		{name + "template='s{server}'", `4: merge.name.template is "s{server}": want {name} in it once, as in "{name}.s{server}"`},
+		{name + "keep='newest'\nby='c'", `4: merge.name.keep is "newest": want "older" or "active", or no such key`},
+		{name + "keep='older'", `1: merge.name.by is missing: want the column that keep goes by, such as by = "created_at"`},
+		{name + "by='c'", `1: merge.name.keep is missing: want "older" or "active", by the column that by names`},
+		{name + "max_length=0", `4: merge.name.max_length 0 is out of range: want 1 to 10000`},
+		{"[[merge.copy]]\ntable='a'\ncolumn='b'\nof_table='c'\nof_column='d'", `1: merge.copy.key is missing: want the name of a column, such as key = "account"`},
+	} {
+		_, err := parse(tt.text)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if diff := cmp.Diff("config.toml:"+tt.want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+// What the sample has to be uncommented is right, and has every key there is.
+func TestSampleMerge(t *testing.T) {
+	text, err := os.ReadFile("../../../config.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(text), "\n# [[merge.name]]\n")
+	if !found {
+		t.Fatal("no commented [[merge.name]] in the sample")
+	}
+	var lines []string
+	for line := range strings.Lines("# [[merge.name]]\n" + after) {
+		if line, ok := strings.CutPrefix(line, "# "); ok && regexp.MustCompile(`^(\[|[a-z_]+ +?=)`).MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	got, err := parse(strings.Join(lines, ""))
+	if err != nil {
+		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
+	}
+	want := Rules{
+		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32}},
+		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
