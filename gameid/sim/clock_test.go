@@ -155,7 +155,7 @@ func (c *clock) reading(wall time.Time) {
 		c.fresh, c.compared = false, wall
 		c.low, c.most = base, base
 		begin, _ := gameid.MillisOf(latest(clamp(wall), clamp(c.p.conn.loaded.Now)))
-		c.p.conn.loaded.begin = begin + max(c.p.conn.loaded.Window, c.p.opts.Window).Milliseconds()
+		c.p.conn.loaded.begin = begin + max(c.p.conn.loaded.Window, c.p.opts.Window, c.p.window).Milliseconds()
 		return
 	}
 	if base.Sub(c.registry) <= c.p.opts.MaxSkew {
