@@ -147,6 +147,10 @@ func (n *Node) id(word uint64) ID {
 // Server returns the server number of the node.
 func (n *Node) Server() ServerID { return n.server }
 
+// Holder returns this process as the registry row names it while the node has
+// the lease. It does not tell whether it still has.
+func (n *Node) Holder() Holder { return n.holder }
+
 // Done is closed when the node will mint no more, because it was closed or
 // stopped or its lease was lost. [Node.Err] then says which.
 func (n *Node) Done() <-chan struct{} { return n.done }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,14 +15,16 @@ import (
 )
 
 // frozen stops a process, lets a second one take over after the lease has
-// ended, and lets the first go on: it mints no more and names the second.
+// ended, and lets the first go on: it mints no more, names the second, and
+// inserts no row.
 func frozen(t *testing.T, w *minter.World, dsn string) {
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := windowed(dsn, 5*time.Second)
-	cfg.Rows = false // a process that is stopped within a transaction keeps its locks, in SQLite that of the whole file
+	// One that is stopped within a transaction of SQLite locks the whole file.
+	cfg.Rows, cfg.Guard = strings.HasPrefix(dsn, "mysql:"), true
 	first := w.Start(cfg)
 	first.Await(minter.Opened)
 	db := open(t, dsn)
@@ -39,11 +42,15 @@ func frozen(t *testing.T, w *minter.World, dsn string) {
 			t.Fatalf("after the end of the lease: %+v", e)
 		}
 		second.AwaitMore(1000)
+		confirmed := first.Confirmed()
 		first.Thaw()
 		if e := first.Await(minter.Lost, minter.Closed); e.Type != "*gameid.LostError" || e.Holder.PID != second.PID || e.Holder.Host != host {
 			t.Errorf("after %d had taken over: %+v", second.PID, e)
 		}
 		first.Wait()
+		if n := first.Confirmed() - confirmed; n != 0 {
+			t.Errorf("after %d had taken over, %d inserted %d more players", second.PID, first.PID, n)
+		}
 		second.AwaitMore(1000)
 		first = second
 	}

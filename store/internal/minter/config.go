@@ -36,6 +36,9 @@ type Config struct {
 	// Rows makes one more goroutine insert a player and three items every 10 ms.
 	Rows bool
 
+	// Guard makes its transactions fail once another process has the lease.
+	Guard bool
+
 	// Numbers makes one more goroutine take 20 short numbers every 10 ms. Two
 	// processes of a world take none twice.
 	Numbers bool

@@ -54,7 +54,7 @@ func mint(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *
 					return // the others tell
 				}
 				log.write(idsOf(player, loot))
-				err = insert(ctx, db, player, loot)
+				err = insert(ctx, db, node, cfg.Guard, player, loot)
 				if err == nil {
 					confirmed.write([]gameid.ID{player.ID.ID()})
 				}
@@ -133,11 +133,16 @@ func idsOf(p entity.Player, loot []entity.Item) []gameid.ID {
 	return ids
 }
 
-func insert(ctx context.Context, db *store.DB, p entity.Player, loot []entity.Item) error {
+func insert(ctx context.Context, db *store.DB, node *gameid.Node, guard bool, p entity.Player, loot []entity.Item) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowsWait)
 	defer cancel()
 	return store.Retry(ctx, func() error {
 		return db.InTx(ctx, func(tx *store.Tx) error {
+			if guard {
+				if err := tx.Guard(ctx, node); err != nil {
+					return err
+				}
+			}
 			if err := starter.Players.Insert(ctx, tx, p); err != nil {
 				return err
 			}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// ErrNotHeld: the lease of the server is not this node's any more, so the
+// transaction must not be committed. Returned by [Tx.Guard].
+var ErrNotHeld = errors.New("the lease is held by another process")
+
+// Guard makes sure, in a transaction on the database of the registry, that the
+// node still has the lease of its server. If it has not, the error is
+// [ErrNotHeld], and the transaction must be rolled back.
+//
+// A node learns that another process took over only when it renews its lease.
+// Until then a process that was frozen, and thawed, may write rows. Guard closes
+// that gap. In MySQL it locks the node's row for reading until the transaction
+// ends, so that nobody takes over meanwhile. In SQLite a transaction that has
+// written keeps all others from writing, and one that has read only cannot write
+// any more once another process took over. A renewal of the node's own lease
+// waits for the transaction too: keep it much shorter than
+// gameid.Options.Window.
+func (tx *Tx) Guard(ctx context.Context, node *gameid.Node) error {
+	query := "SELECT 1 FROM " + registry.Table + " WHERE server_id = ? AND " + sqldb.HeldBy
+	if tx.Dialect() == MySQL {
+		query += " LOCK IN SHARE MODE"
+	}
+	var one int
+	err := tx.Get(ctx, &one, query, append([]any{node.Server()}, sqldb.HeldByArgs(node.Holder().Token)...)...)
+	if errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("store: guard of server %s: %w", node.Server(), ErrNotHeld)
+	}
+	return err
+}
