@@ -51,11 +51,11 @@ func OpenNode(ctx context.Context, server ServerID, r Reserver, opts Options) (*
 	if n.clock == nil {
 		n.clock, n.fresh = SystemClock(), freshCycles()
 	}
-	wall := n.clock.Wall()
+	wall, elapsed := bothClocks(n.clock)
 	if _, err := MillisOf(wall); err != nil {
 		return nil, fmt.Errorf("the clock of this machine: %w", err)
 	}
-	n.shift.Store(uint64(nanosOf(wall)) - uint64(n.clock.Elapsed()))
+	n.shift.Store(uint64(nanosOf(wall)) - uint64(elapsed))
 	n.holder = newHolder(wall)
 	if err := n.acquire(ctx); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (n *Node) tryAcquire(ctx context.Context) (again bool, err error) {
 	}
 	// The registry read its clock at some moment since it was asked, so a slow
 	// answer does not count as a disagreement.
-	elapsed, wall := n.clock.Elapsed(), n.clock.Wall()
+	wall, elapsed := bothClocks(n.clock)
 	if rec.Now.Before(wall.Add(asked-elapsed-n.opts.MaxSkew)) || rec.Now.After(wall.Add(n.opts.MaxSkew)) {
 		return false, &ClockError{Local: wall, Registry: rec.Now, Limit: n.opts.MaxSkew}
 	}
