@@ -37,16 +37,25 @@ func atTheCap(ctx context.Context, o options) ([]section, error) {
 		{"an idle node", gameid.Options{}, idle},
 	}
 	return o.measureSection("At the cap of the layout, 65,536 IDs in a ms, and what IDs say of the time",
-		"Ratios are to the cap. CPU is that of this process, in shares of one core.", nil, func(m *measuring) {
-			for _, at := range list {
-				if !m.wants(at.name) {
+		"Of nodes with which the clock has caught up: a new one begins up to Options.Window ahead of it. Ratios are to the cap. CPU is that of this process, in shares of one core.",
+		nil, func(m *measuring) {
+			// All are opened first, so that they wait for the clock together.
+			nodes := make([]*gameid.Node, len(list))
+			for i, at := range list {
+				if m.wants(at.name) {
+					var err error
+					nodes[i], err = openNode(ctx, at.node)
+					m.must(err)
+				}
+			}
+			for i, at := range list {
+				if nodes[i] == nil {
 					continue
 				}
 				o.log("cap: %s", at.name)
-				node, err := openNode(ctx, at.node)
-				m.must(err)
-				at.measure(ctx, m, node, at.name)
-				m.must(node.Close())
+				m.must(caughtUp(ctx, nodes[i]))
+				at.measure(ctx, m, nodes[i], at.name)
+				m.must(nodes[i].Close())
 			}
 		})
 }

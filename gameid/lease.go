@@ -10,6 +10,7 @@ type lease struct {
 	reach   int64         // how far mark was ahead of the node when it was set
 	until   time.Duration // end of the lease, by Clock.Elapsed
 	front   nanos         // see frontier
+	newest  nanos         // the end of the newest ID's millisecond when front was set
 	clock   nanos         // the registry's clock is this + Elapsed, as last read and found to agree with ours
 	heard   time.Duration // when that was read, by Clock.Elapsed
 	doubt   bool          // our clock was set back since: the registry's may have been too

@@ -8,10 +8,13 @@ import "time"
 // ID. So a node that begins ahead of its wall clock does not mint more slowly.
 // Callers hold mu.
 func (n *Node) frontier() int64 {
-	elapsed := n.clock.Elapsed()
+	elapsed, ahead := n.clock.Elapsed(), nanos(n.opts.Ahead)
 	newest := nanos(n.word.Load()>>SequenceBits+1) * nanos(time.Millisecond)
-	front := max(min(n.lease.front+nanos(elapsed), newest), nanos(n.shift.Load())+nanos(elapsed))
-	n.lease.front = front - nanos(elapsed)
+	// Nobody knows when the IDs since the last call were minted. If it was just
+	// now, that clock had stood still at the newest one before them.
+	begun := max(n.lease.newest, max(newest, ahead)-ahead)
+	front := max(min(n.lease.front+nanos(elapsed), begun), nanos(n.shift.Load())+nanos(elapsed))
+	n.lease.front, n.lease.newest = front-nanos(elapsed), newest
 	return front.millis()
 }
 

@@ -134,7 +134,8 @@ func (n *Node) tryAcquire(ctx context.Context) (again bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.word.Store(uint64(used+1)<<SequenceBits - 1)
-	n.lease.front = max(nanos(n.shift.Load()+uint64(asked)), nanos(used+1)*nanos(time.Millisecond)) - nanos(asked)
+	n.lease.newest = nanos(used+1) * nanos(time.Millisecond)
+	n.lease.front = max(nanos(n.shift.Load()+uint64(asked)), n.lease.newest) - nanos(asked)
 	n.lease.epoch = rec.Epoch
 	n.extend(mark, asked)
 	return false, nil
