@@ -129,7 +129,7 @@ func (db *database) account(p *process, basis view, starting bool, asked time.Ti
 	if c.Reserved < mark {
 		p.violates("mark: it lowers the mark from %d to %d", mark, c.Reserved)
 	}
-	db.grant(&grant{p: p, from: mark + 1, use: max(use, mark+1), to: c.Reserved, asked: asked})
+	db.grant(&grant{p: p, from: mark + 1, use: max(use, mark+1), to: c.Reserved, begun: p.begun, asked: asked})
 }
 
 // opened looks at how OpenNode ended.

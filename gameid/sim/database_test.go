@@ -52,6 +52,7 @@ type snapshot struct {
 type grant struct {
 	p             *process
 	from, use, to int64
+	begun         time.Time // when the process had read the row that it began on
 	asked         time.Time // when the process decided on it
 	known         map[*database]bool
 }
@@ -362,12 +363,12 @@ func (db *database) grant(is *grant) {
 // the later one begins beyond all that the other had decided to reserve by then.
 // It takes a wrong clock to break it, or two that live side by side.
 func (w *world) overlap(a, b *grant) {
-	if a.p.begun.Before(b.p.begun) {
+	if a.begun.Before(b.begun) {
 		a, b = b, a
 	}
 	why := ""
 	switch {
-	case b.asked.After(a.p.begun):
+	case b.asked.After(a.begun):
 		why = twoLive
 	case w.clocksWrong:
 		why = wrongClock

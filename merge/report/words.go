@@ -141,6 +141,5 @@ func (w *Words) undone(o *Outcome) {
 	}
 	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
 	add(u.Missing, "row was", "rows were", "gone before")
-	add(u.Kept, "row", "rows", "that the merge had renamed, and got another name since, which it keeps")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
 }

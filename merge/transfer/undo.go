@@ -35,10 +35,6 @@ type Undone struct {
 	Missing int64        `json:"missing"`
 	Samples []Difference `json:"samples,omitempty"` // the first of them
 
-	// Kept counts the target's own rows that were renamed by the merge and
-	// have got yet another value since. They keep it.
-	Kept int64 `json:"kept,omitempty"`
-
 	// SameAsBefore tells that every table that was copied holds exactly the
 	// rows that the plan found in it. If the game went on after the merge, it
 	// usually does not.

@@ -157,7 +157,7 @@ func (f *Fleet) taken(ctx context.Context, server gameid.ServerID, where string,
 	}
 	row := found[0]
 	return &Error{Server: server, Row: row, kind: ErrTaken, reason: fmt.Sprintf(
-		"%s: server %s, %q, has been claimed on %s, and is %s now", what, row.ID, row.Name, printable.Second(row.ClaimedAt), row.State)}
+		"%s: server %s, %q, has been claimed on %s, and is %s now", what, row.ID, row.Name, printable.Time(row.ClaimedAt), row.State)}
 }
 
 // change makes a change to the row of a server together with its entry in the

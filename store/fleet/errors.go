@@ -81,11 +81,11 @@ func (s *Server) lastSeen() string {
 	if s.Holder.IsZero() {
 		return "never seen running"
 	}
-	return fmt.Sprintf("last seen %s as %s with the database %q", printable.Second(s.SeenAt), s.Holder, s.Place)
+	return fmt.Sprintf("last seen %s as %s with the database %q", printable.Time(s.SeenAt), s.Holder, s.Place)
 }
 
 // running describes who has the lease, for a message.
 func (s *Server) running() string {
 	return fmt.Sprintf("%s with the database %q, lease until %s (%s left)",
-		s.Holder, s.Place, printable.Second(s.LeaseUntil), s.LeaseUntil.Sub(s.Now).Round(time.Second))
+		s.Holder, s.Place, printable.Time(s.LeaseUntil), s.LeaseUntil.Sub(s.Now).Round(time.Second))
 }

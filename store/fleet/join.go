@@ -217,7 +217,7 @@ func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own regis
 		}
 		return refuse(ErrOtherWorld, "belongs to another world: the fleet registry %q bound it on %s to the world %s, %q, %s; this is %q, a world %s. "+
 			"Claim a number of its own for this world; if it is the right one and has lost its identity, see: gameid servers rebind -h",
-			f, printable.Second(row.BoundAt), row.World, row.Name, row.lastSeen(), options.Place, world)
+			f, printable.Time(row.BoundAt), row.World, row.Name, row.lastSeen(), options.Place, world)
 	case own.Fleet != "" && own.Fleet != id:
 		return refuse(ErrOtherFleet, "with the database %q is bound in another fleet registry (identity %s): this one is %q (identity %s). "+
 			"Correct the DSN of the fleet registry; if the other one is lost, see: gameid servers rebind -h", options.Place, own.Fleet, f, id)

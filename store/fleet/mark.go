@@ -145,7 +145,7 @@ func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own registry.Serv
 // registry comes first, so that a second attempt finishes what was broken off.
 func LowerMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, p *MarkPlan, note Note) error {
 	if p.lowersFleetMark() {
-		note.Why = fmt.Sprintf("%s (from %s to %s)", note.Why, printable.Second(gameid.TimeOf(p.FleetMark)), printable.Second(gameid.TimeOf(p.Lowered)))
+		note.Why = fmt.Sprintf("%s (from %s to %s)", note.Why, printable.Time(gameid.TimeOf(p.FleetMark)), printable.Time(gameid.TimeOf(p.Lowered)))
 		err := fleet.change(ctx, p.Server, "lower mark", note, func(tx *sqldb.Tx) (bool, error) {
 			return tx.Swap(ctx, "UPDATE fleet_servers SET mark_ms = ?, epoch = epoch + 1 WHERE server_id = ? AND epoch = ?", p.Lowered, p.Server, p.fleetEpoch)
 		})

@@ -289,7 +289,7 @@ func (m *Member) judge(row *Server, id string) error {
 		return m.conflict(row, ErrRunning, fmt.Sprintf(
 			"mints no more here: another copy of its world took over while this one could not report: %s with the database %q, lease until %s; this is %q. "+
 				"Find out which of the two databases is the right one, and start that one only: what both wrote since cannot be in one world",
-			row.Holder, row.Place, printable.Second(row.LeaseUntil), m.options.Place))
+			row.Holder, row.Place, printable.Time(row.LeaseUntil), m.options.Place))
 	case row.alive():
 		// Our predecessor, which has ended without saying so, or a live copy.
 		m.waiting = row.Epoch
@@ -299,7 +299,7 @@ func (m *Member) judge(row *Server, id string) error {
 			"mints no more here: the database %q is an older copy of its world (%d changes of its registry where the fleet registry has seen %d), "+
 				"and was started while the fleet registry was away, with times up to %s that the world had reserved before; %s. "+
 				"Start it again: it then goes on after those. IDs that it made since may exist twice, if the world had made IDs then that this copy lacks",
-			m.options.Place, m.started, row.WorldEpoch, printable.Second(gameid.TimeOf(row.Mark)), row.lastSeen()))
+			m.options.Place, m.started, row.WorldEpoch, printable.Time(gameid.TimeOf(row.Mark)), row.lastSeen()))
 	}
 	return nil
 }

@@ -67,9 +67,9 @@ type Fence struct {
 
 func (f Fence) String() string {
 	if f.Here {
-		return fmt.Sprintf("the merge %.64q is being carried out in this database, %q, since %s", f.Merge, f.Into, printable.Second(f.Since))
+		return fmt.Sprintf("the merge %.64q is being carried out in this database, %q, since %s", f.Merge, f.Into, printable.Time(f.Since))
 	}
-	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, printable.Second(f.Since))
+	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, printable.Time(f.Since))
 }
 
 // FenceOf returns the fence that the holder of a lease stands for, if it is one

@@ -69,7 +69,7 @@ func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at tim
 	}
 	if limit := MaxSkew(options); at.Sub(own.Now) > limit {
 		return 0, fmt.Errorf("with a mark of %s server %s would not start: the clock of %q says %s, and at most %s ahead is allowed",
-			printable.Second(at), server, r, printable.Second(own.Now), limit)
+			printable.Time(at), server, r, printable.Time(own.Now), limit)
 	}
 	mark, err := gameid.MillisOf(at)
 	if err != nil || mark <= own.Reserved {
