@@ -176,7 +176,13 @@ func freshCycles() uint64 { return 100_000 }
 	_, summary, _ := strings.Cut(out, "sim_test.go:")
 	summary, _, _ = strings.Cut(summary, "---")
 	t.Log("with the cycle counter, at line " + summary)
-	broken := edit{"../node.go", "return word, word < limit", "return word, true"}
+	broken := edit{"../node.go", `		if limit == 0 {
+			return 0, false
+		}
+		// A word beyond the limit is not issued, and so never will be.
+		word = n.word.Add(1)
+		return word, word < limit`, `		word = n.word.Add(1)
+		return word, limit < stopped`}
 	flags = append(flags, "-sim.seeds", "3000") // few worlds mint one by one at the limit
 	if out, err := simulateWith(t, flags, append(counter, broken)...); err == nil || !strings.Contains(out, ": ahead: ") && !strings.Contains(out, ": range: ") {
 		t.Errorf("the limit is not looked at, and it is not found:\n%s", out)
