@@ -43,53 +43,67 @@ func (f Floor) wants(k keyColumn) bool {
 
 // keyColumn is a column of IDs that is the first, or the only one, of a primary
 // key.
-type keyColumn struct {
-	Tab, Col string
-	Keys     int // how many columns the key has
-}
+type keyColumn struct{ Tab, Col string }
 
-// The tables whose primary key has a column of 10 bytes. In MariaDB, to read
-// information_schema.statistics for thousands of tables takes many times as long:
-// it is asked only about keys of several columns.
+// The columns of primary keys, and whether they have 10 bytes. In MariaDB, to
+// read information_schema.statistics for thousands of tables takes many times as
+// long: it is asked only about keys of several columns, by the names of tables,
+// for which it opens no others.
 const (
 	mysqlKeys = `
-		SELECT table_name AS tab, MAX(CASE WHEN data_type = 'binary' AND character_octet_length = 10 THEN column_name END) AS col, COUNT(*) AS 'keys'
-		FROM information_schema.columns WHERE table_schema = DATABASE() AND column_key = 'PRI'
-		GROUP BY table_name HAVING col IS NOT NULL`
+		SELECT table_name AS tab, column_name AS col, data_type = 'binary' AND character_octet_length = 10 AS id
+		FROM information_schema.columns WHERE table_schema = DATABASE() AND column_key = 'PRI'`
 	mysqlFirst = `
-		SELECT s.column_name FROM information_schema.statistics AS s JOIN information_schema.columns AS c
-			ON c.table_schema = s.table_schema AND c.table_name = s.table_name AND c.column_name = s.column_name
-		WHERE s.table_schema = DATABASE() AND s.table_name = ? AND s.index_name = 'PRIMARY' AND s.seq_in_index = 1
-			AND c.data_type = 'binary' AND c.character_octet_length = 10`
+		SELECT table_name AS tab, column_name AS col, 1 AS id FROM information_schema.statistics
+		WHERE table_schema = DATABASE() AND table_name = ? AND index_name = 'PRIMARY' AND seq_in_index = 1`
 	sqliteKeys = `
-		SELECT t.name AS tab, c.name AS col, 1 AS keys
+		SELECT t.name AS tab, c.name AS col, 1 AS id
 		FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
 		WHERE t.type = 'table' AND c.pk = 1 AND upper(c.type) IN ('BLOB', 'BINARY(10)')`
 )
 
 // keyColumns returns where to look.
-func (r *Registry) keyColumns(ctx context.Context) (columns []keyColumn, err error) {
+func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
 	query := sqliteKeys
 	if r.db.Dialect() == sqldb.MySQL {
 		query = mysqlKeys
 	}
-	var all []keyColumn
+	type part struct {
+		keyColumn
+		ID bool // it may hold IDs
+	}
+	var all []part
 	if err := r.db.Select(ctx, &all, query); err != nil {
 		return nil, err
 	}
+	count, mayHold := make(map[string]int), make(map[keyColumn]bool)
 	for _, k := range all {
-		if k.Keys > 1 {
-			if err := r.db.Get(ctx, &k.Col, mysqlFirst, k.Tab); errors.Is(err, sqldb.ErrNotFound) {
-				continue
-			} else if err != nil {
-				return nil, err
-			}
-		}
-		if r.floorOf.wants(k) {
-			columns = append(columns, k)
+		count[k.Tab]++
+		mayHold[k.keyColumn] = k.ID
+	}
+	var columns []keyColumn
+	var several []any // the tables whose key has several columns, one of which may be of IDs
+	for _, k := range all {
+		switch {
+		case !k.ID:
+		case count[k.Tab] == 1:
+			columns = append(columns, k.keyColumn)
+		default:
+			several = append(several, k.Tab)
 		}
 	}
-	return columns, nil
+	for names := range slices.Chunk(several, perStatement) {
+		var first []part
+		if err := r.db.Select(ctx, &first, mysqlFirst+strings.Repeat(" UNION "+mysqlFirst, len(names)-1), names...); err != nil {
+			return nil, err
+		}
+		for _, k := range first {
+			if mayHold[k.keyColumn] {
+				columns = append(columns, k.keyColumn)
+			}
+		}
+	}
+	return slices.DeleteFunc(columns, func(k keyColumn) bool { return !r.floorOf.wants(k) }), nil
 }
 
 // floorTimeout bounds how long a floor is looked for. A claim has to be quicker:
