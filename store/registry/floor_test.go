@@ -103,6 +103,32 @@ func TestSetFloor(t *testing.T) {
 	})
 }
 
+// Of a key of several columns only the first is looked at: to find the largest ID
+// of another one takes reading the whole table.
+func TestFloorOfCompositeKeys(t *testing.T) {
+	onBoth(t, func(t *testing.T, newDSN func() string) {
+		db := storetest.Open(t, newDSN())
+		must(t, db.CreateRegistry(t.Context()))
+		born := time.Now().Truncate(time.Millisecond)
+		at := func(minutes int) gameid.Of[any] { return storetest.IDOf[any](7, born.Add(time.Duration(minutes)*time.Minute), 1) }
+		const columns = " (id BINARY(10) NOT NULL, other BINARY(10) NOT NULL, slot INT NOT NULL, "
+		for i, table := range []string{
+			"a" + columns + "PRIMARY KEY (slot, id))",
+			"b" + columns + "PRIMARY KEY (id, slot, other))",
+			"c" + columns + "PRIMARY KEY (other, id))",
+			"d" + columns + "PRIMARY KEY (slot, other))",
+		} {
+			exec(t, db, "CREATE TABLE "+table)
+			exec(t, db, "INSERT INTO "+table[:1]+" VALUES (?, ?, 1)", at(10*i), at(10*i+1))
+		}
+		rec, err := db.Registry().Load(t.Context(), 7)
+		must(t, err)
+		if want := at(21); rec.Floor != want.ID().Millis() {
+			t.Errorf("the floor is %s, want %s", gameid.TimeOf(rec.Floor), want.Time())
+		}
+	})
+}
+
 // The floor is read by whoever opens a node, and not by one that runs.
 func TestFloorOfRunningNode(t *testing.T) {
 	onBoth(t, func(t *testing.T, newDSN func() string) {
