@@ -5,11 +5,15 @@ import (
 	"database/sql"
 	"fmt"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 )
 
 // dialect is what differs between kinds of databases.
 type dialect interface {
+	// BackendOf looks up what the server calls a connection.
+	BackendOf(ctx context.Context, conn *sql.Conn) (sqldb.Backend, error)
+
 	// begin prepares a fresh connection, and opens the snapshot if there is to
 	// be one.
 	begin(ctx context.Context, conn *sql.Conn, snapshot bool) error

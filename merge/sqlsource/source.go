@@ -26,6 +26,7 @@ type Source struct {
 	db      io.Closer
 	pool    *sql.DB
 	conn    *sql.Conn
+	backend sqldb.Backend // of conn
 	dialect dialect
 	options Options
 	busy    bool
@@ -99,11 +100,16 @@ func newSource(ctx context.Context, name string, pool *sql.DB, d dialect, option
 	if err != nil {
 		return nil, err
 	}
-	if err := d.begin(ctx, conn, !options.NoSnapshot); err != nil {
+	s := &Source{name: name, pool: pool, conn: conn, dialect: d, options: options}
+	if s.backend, err = d.BackendOf(ctx, conn); err == nil {
+		err = d.begin(ctx, conn, !options.NoSnapshot)
+	}
+	if err != nil {
+		s.abandon(ctx)
 		conn.Close()
 		return nil, err
 	}
-	return &Source{name: name, pool: pool, conn: conn, dialect: d, options: options}, nil
+	return s, nil
 }
 
 // Close gives up the snapshot and closes the connection.
@@ -150,6 +156,7 @@ func (s *Source) schema(ctx context.Context) (*schema, error) {
 			err = s.dialect.unchanged()
 		}
 		if err != nil {
+			s.abandon(ctx)
 			return nil, fmt.Errorf("sqlsource: catalogue: %w", err)
 		}
 		found.NoSnapshot = s.options.NoSnapshot
@@ -182,13 +189,24 @@ func (s *Source) ask(ctx context.Context, about string, f func(*schema) error) e
 		err = s.dialect.unchanged()
 	}
 	if err != nil {
+		s.abandon(ctx)
 		return fmt.Errorf("sqlsource: %s: %w", about, err)
 	}
 	return nil
 }
 
+// abandon is called after an error. If it came because the context ended, the
+// server may still be at work on the statement, and hold what it reads: it is
+// told to stop. Where it cannot be told, it notices by itself later.
+func (s *Source) abandon(ctx context.Context) {
+	if ctx.Err() != nil {
+		_ = s.backend.Kill(s.pool)
+	}
+}
+
 // scanError gives an error of a scan its place and its meaning.
 func (s *Source) scanError(ctx context.Context, scan merge.Scan, err error) error {
+	s.abandon(ctx)
 	if ctx.Err() != nil {
 		// Drivers have many ways of saying it.
 		return fmt.Errorf("sqlsource: scan: %w", ctx.Err())

@@ -40,6 +40,7 @@ type connection struct {
 	share  int       // how many connections share the memory for pages; 0 means one
 
 	conn     *sql.Conn
+	backend  sqldb.Backend // of conn
 	prepared map[string]driver.Stmt
 	packet   int // how many bytes of values may go into one statement
 }
@@ -127,6 +128,10 @@ func (c *connection) prepareSession(ctx context.Context) error {
 	if err := d.Prepare(ctx, c.conn, purpose); err != nil || !d.mysql() {
 		return err
 	}
+	var err error
+	if c.backend, err = d.BackendOf(ctx, c.conn); err != nil {
+		return err
+	}
 	var most int
 	if err := c.conn.QueryRowContext(ctx, "SELECT @@max_allowed_packet").Scan(&most); err != nil {
 		return err
@@ -195,7 +200,7 @@ func (c *connection) exec(ctx context.Context, what, query string, keep bool, ar
 		return err
 	})
 	if err != nil {
-		return 0, sqldb.Translate(err)
+		return 0, c.failed(ctx, err)
 	}
 	return changed, c.fail.at("after " + what)
 }
@@ -242,9 +247,18 @@ func (c *connection) rows(ctx context.Context, query string, keep bool, args []a
 		}
 	})
 	if err != nil {
-		return sqldb.Translate(err)
+		return c.failed(ctx, err)
 	}
 	return c.db.Unchanged()
+}
+
+// failed translates the error of a statement. If it came because the context
+// ended, the server is told to stop working on the statement.
+func (c *connection) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		_ = c.backend.Kill(c.db.Pool().DB)
+	}
+	return sqldb.Translate(err)
 }
 
 // number returns the number that a query returns.
