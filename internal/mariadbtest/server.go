@@ -181,15 +181,35 @@ func (s *Server) Stop() error {
 	return err
 }
 
-// Signal sends a signal to the server process, e.g. SIGSTOP to freeze it and SIGCONT to thaw it. To end the server use
-// Kill or Stop.
-func (s *Server) Signal(sig os.Signal) error {
+// Alive reports whether the server process runs: it may have crashed.
+func (s *Server) Alive() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run == nil {
-		return errors.New("mariadbtest: Signal: the server does not run")
+		return false
 	}
-	return s.run.process.Signal(sig)
+	select {
+	case <-s.run.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Freeze has the server take connections and say nothing, as SIGSTOP does, and returns when all its threads stand still.
+func (s *Server) Freeze() error { return s.with("Freeze", Freeze) }
+
+// Thaw lets it go on.
+func (s *Server) Thaw() error { return s.with("Thaw", Thaw) }
+
+// with does something to the process of the server.
+func (s *Server) with(what string, do func(*os.Process) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run == nil {
+		return fmt.Errorf("mariadbtest: %s: the server does not run", what)
+	}
+	return do(s.run.process)
 }
 
 // start runs the server program and waits until it answers. The caller holds s.mu or is alone.

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/mariadbtest"
 	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
@@ -93,6 +93,20 @@ func TestFleetLostAnswers(t *testing.T) {
 	}
 }
 
+// often are options with heartbeats as often as they may be, and a lease that does not end meanwhile.
+var often = fleet.Options{Name: "s7", Heartbeat: 100 * time.Millisecond, Timeout: 100 * time.Millisecond, Lease: time.Hour}
+
+// closed closes a member that reports often, and tells whether it gave its lease back: a busy machine may need longer for
+// that than from one report to the next.
+func closed(t testing.TB, m *fleet.Member) (given bool) {
+	t.Helper()
+	err := m.Close()
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	return err == nil
+}
+
 // A world goes on through the crash of the fleet registry's server, and can
 // even start in it.
 func TestFleetServerKilled(t *testing.T) {
@@ -135,7 +149,9 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
-		m, err := f.Join(t.Context(), db.Registry(), 7, gameid.Options{}, fleet.Options{Heartbeat: 100 * time.Millisecond})
+		must(t, join(t, db, f, 7).Close())
+		// It is bound now, so that what is not done within a heartbeat on a busy machine is tried again.
+		m, err := f.Join(t.Context(), db.Registry(), 7, nodeOptions, often)
 		must(t, err)
 		defer m.Close()
 		for m.Status().Heartbeats < 5 {
@@ -149,10 +165,10 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 		if !before.Leased || before.Epoch < 5 {
 			t.Errorf("after five heartbeats %+v", before)
 		}
-		must(t, m.Close())
+		given := closed(t, m)
 		after, _ := shown(t, f, 7)
 		time.Sleep(250 * time.Millisecond)
-		if again, _ := shown(t, f, 7); again.Epoch != after.Epoch || again.Leased {
+		if again, _ := shown(t, f, 7); again.Epoch != after.Epoch || again.Leased == given {
 			t.Errorf("a member that was closed goes on: %+v, was %+v", again, after)
 		}
 	})

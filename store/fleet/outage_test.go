@@ -214,12 +214,10 @@ func TestTwoCopiesInOutage(t *testing.T) {
 func TestTwoCopiesInOutageRace(t *testing.T) {
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		for range 3 {
-			options := byHand
-			options.Heartbeat, options.Timeout = 200*time.Millisecond, 200*time.Millisecond
 			o.away.Store(true)
 			var members []*fleet.Member
 			for _, db := range []*store.DB{o.db, o.copy} {
-				m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), db.Registry(), 7, nodeOptions, options)
+				m, err := openFleetBehind(t, o.dsn, &o.away).Join(t.Context(), db.Registry(), 7, nodeOptions, often)
 				must(t, err)
 				t.Cleanup(func() { m.Close() })
 				members = append(members, m)
@@ -240,8 +238,9 @@ func TestTwoCopiesInOutageRace(t *testing.T) {
 				if m != winner {
 					stopped(t, m, fleet.ErrRunning)
 				}
-				must(t, m.Close())
+				closed(t, m)
 			}
+			expire(t, o.fleet, 7)
 			o.copy = copyOf(t, o.db, "sqlite:"+t.TempDir()+"/copy.db")
 		}
 	})

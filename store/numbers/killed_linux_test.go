@@ -114,8 +114,8 @@ func TestNumbersFrozen(t *testing.T) {
 	ran(t, db, 7)
 	n := share(t, db).open(t, blocksOf20)
 	numbersOutage(t, n, context.DeadlineExceeded,
-		func() { must(t, server.Signal(syscall.SIGSTOP)) },
-		func() { must(t, server.Signal(syscall.SIGCONT)) })
+		func() { must(t, server.Freeze()) },
+		func() { must(t, server.Thaw()) })
 	must(t, n.Close())
 }
 

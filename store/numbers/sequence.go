@@ -314,9 +314,9 @@ func (n *Sequence) run(ctx context.Context) {
 
 // lacking reports whether the next block is to be taken.
 func (n *Sequence) lacking() bool {
-	b := n.current.Load()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	b := n.current.Load() // under the lock: with the block before it, the spare one that has just become current would be missed
 	return n.spare == nil && b.next.Load() >= b.refill
 }
 

@@ -139,9 +139,10 @@ func TestLossyWhileRunning(t *testing.T) {
 			w := reg.Warnings()
 			return value == "1" && len(w) == 0 || len(w) == 1 && w[0].Value == value
 		})
-		if _, err := gameid.NewGenerator[entity.Player](node).Next(); err != nil {
-			t.Errorf("a running node stopped: %v", err)
-		}
+		storetest.Await(t, "a running node goes on", func() bool {
+			_, err := gameid.NewGenerator[entity.Player](node).Next()
+			return err == nil
+		})
 	}
 }
 

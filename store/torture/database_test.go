@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -60,7 +59,7 @@ func databaseFrozen(t *testing.T, w *minter.World) string {
 	server, dsn := private(t)
 	p := w.Start(windowed(dsn, short))
 	for range times(1, 25) {
-		outage(t, w, p, func() error { return server.Signal(syscall.SIGSTOP) }, func() error { return server.Signal(syscall.SIGCONT) })
+		outage(t, w, p, server.Freeze, server.Thaw)
 	}
 	p.Close()
 	return dsn

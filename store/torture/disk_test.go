@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -76,7 +75,7 @@ func awaitRenewals(t *testing.T, server *mariadbtest.Server, r *registry.Registr
 	for ; ; time.Sleep(10 * time.Millisecond) {
 		servers, err := r.Servers(t.Context())
 		switch {
-		case server.Signal(syscall.Signal(0)) != nil:
+		case !server.Alive():
 			return false
 		case err == nil && first == 0:
 			first = servers[0].Epoch

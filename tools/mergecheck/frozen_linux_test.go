@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,10 +45,10 @@ func TestInterruptedWhileFrozen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := server.Signal(syscall.SIGSTOP); err != nil {
+	if err := server.Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	defer server.Signal(syscall.SIGCONT)
+	defer server.Thaw()
 	cancel()
 	start := time.Now()
 	select {

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/mariadbtest"
 )
 
 // patience is how long a test waits for what must happen, on a slow and busy
@@ -225,33 +225,17 @@ func (p *Process) awaitMore(what string, n int64, count func() int64) {
 // stand still.
 func (p *Process) Freeze() {
 	p.t.Helper()
-	p.signal(syscall.SIGSTOP)
-	for deadline := time.Now().Add(patience); !p.frozen(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("process %d does not stand still after %s", p.PID, patience)
-		}
+	if err := mariadbtest.Freeze(p.cmd.Process); err != nil {
+		p.t.Fatalf("process %d: %v", p.PID, err)
 	}
-}
-
-func (p *Process) frozen() bool {
-	p.t.Helper()
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.PID))
-	if err != nil || len(threads) == 0 {
-		p.t.Fatalf("process %d is not in /proc: %v", p.PID, err)
-	}
-	for _, thread := range threads {
-		stat, err := os.ReadFile(thread)
-		if err != nil || !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" T ")) {
-			return false
-		}
-	}
-	return true
 }
 
 // Thaw lets it go on.
 func (p *Process) Thaw() {
 	p.t.Helper()
-	p.signal(syscall.SIGCONT)
+	if err := mariadbtest.Thaw(p.cmd.Process); err != nil {
+		p.t.Fatalf("process %d: %v", p.PID, err)
+	}
 }
 
 func (p *Process) signal(sig os.Signal) {
