@@ -2,20 +2,36 @@
 
 GO ?= go
 
-# The rest of the line gets TEST_MYSQL_DSN: a private MariaDB, or the server
-# that it names already.
-WITH_MARIADB = $(GO) run ./internal/mariadbtest/with-mariadb --
+# The rest of the line gets TEST_MYSQL_DSN: a private server, or the one that
+# it names already. Where a server could not be brought, what it would have
+# tested is skipped, and said so; CI sets TEST_SERVERS_REQUIRED.
+WITH = $(GO) run ./internal/servertest/with-server -optional
+WITH_MARIADB = $(WITH) mariadb --
 
-.PHONY: help test check tools toolchain browser
+# What touches a server, once more on another one. SQLite stays as it was.
+ON_SERVER = $(GO) test -timeout 12m -skip '/^sqlite$$|//^sqlite$$|SQLite' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
+	./tools/... ./examples/gameserver ./internal/sqldb
+
+.PHONY: help test test-servers check tools toolchain browser mariadb mariadb-11.8 mysql
 
 help: ## print this list
 	@echo 'usage: make TARGET'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-test: check toolchain browser dump ## everything: the checks, then all tests with the race detector and a real MariaDB
+test: check toolchain browser dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -race -timeout 12m ./...
+	$(WITH) mysql -- $(ON_SERVER)
 	$(GO) test -C bench ./...
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations/pools ./...
+
+test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all servers that there are: MariaDB 10.11 and 11.8, MySQL 9.7
+	$(WITH) mariadb -- $(ON_SERVER)
+	$(WITH) mariadb-11.8 -- $(ON_SERVER)
+	$(WITH) mysql -- $(ON_SERVER)
+
+# Where one is not to be had, with-server says what is not tested.
+mariadb mariadb-11.8 mysql:
+	@.ci/server $@ || true
 
 check: ## what is quick: vet, formatting, go.mod; changes nothing
 	$(GO) vet ./...
@@ -43,20 +59,18 @@ dump:
 	@command -v mariadb-dump >/dev/null || .ci/install mariadb-client || echo 'without mariadb-dump the merge is not measured' >&2
 
 # Measuring needs the program of a database server, not a running one.
-bench: dump ## measure IDs, storage and merges beside their peers, and print one table (about a quarter of an hour)
-	$(WITH_MARIADB) true
+bench: mariadb dump ## measure IDs, storage and merges beside their peers, and print one table (about a quarter of an hour)
 	$(GO) run -C bench . $(BENCHFLAGS)
 
-bench-quick: dump ## the same for a look (under three minutes)
-	$(WITH_MARIADB) true
+bench-quick: mariadb dump ## the same for a look (under three minutes)
 	$(GO) run -C bench . -quick $(BENCHFLAGS)
 
 .PHONY: bench bench-quick dump
 
-torture: ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
+torture: mariadb ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
 	$(WITH_MARIADB) $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
 
-torture-merge: ## kill merges and their database at hundreds of random points, and compare what comes of it (minutes)
+torture-merge: mariadb ## kill merges and their database at hundreds of random points, and compare what comes of it (minutes)
 	$(WITH_MARIADB) $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut' $(TORTUREFLAGS)
 
 .PHONY: torture torture-merge

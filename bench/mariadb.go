@@ -9,12 +9,12 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // mariadb is a server with the empty database bench, and connections to none.
 type mariadb struct {
-	*mariadbtest.Server
+	*servertest.Server
 	*sql.DB
 	cfg     *mysql.Config
 	version string
@@ -27,11 +27,12 @@ func startMariaDB(ctx context.Context, m *measuring, args ...string) mariadb {
 	m.log("starting the server")
 	starting, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	server, err := mariadbtest.Start(starting, mariadbtest.Options{
+	server, err := servertest.Start(starting, servertest.Options{
+		Name: servertest.MariaDB,
 		Args: append([]string{"--innodb-buffer-pool-size=256M"}, args...),
 		Dir:  os.TempDir(), // a disk: what a durable commit costs is measured
 	})
-	if errors.Is(err, mariadbtest.ErrNoProgram) {
+	if errors.Is(err, servertest.ErrNoProgram) {
 		err = notInstalled{err}
 	}
 	m.must(err)

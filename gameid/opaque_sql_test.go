@@ -9,7 +9,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // database/sql sends no sealed ID to a database and reads none from it, in
@@ -17,7 +17,7 @@ import (
 func TestDatabaseRefusesOpaque(t *testing.T) {
 	for name, dsn := range map[string]func(testing.TB) string{
 		"sqlite": func(t testing.TB) string { return filepath.Join(t.TempDir(), "game.db") },
-		"mysql":  mariadbtest.DSN,
+		"mysql":  servertest.DSN,
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, err := sql.Open(name, dsn(t))

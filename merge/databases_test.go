@@ -14,7 +14,7 @@ import (
 	_ "modernc.org/sqlite"
 	"pgregory.net/rapid"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/sqlsource"
@@ -39,7 +39,7 @@ func TestAnySchemaOnRealDatabases(t *testing.T) {
 	t.Run("mariadb", func(t *testing.T) {
 		var dsns []string
 		for range 4 {
-			dsns = append(dsns, mariadbtest.DSN(t))
+			dsns = append(dsns, servertest.DSN(t))
 		}
 		n := 0
 		real := engine{

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mergesafe/entity"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 )
@@ -17,7 +17,7 @@ import (
 
 func benchOnBoth(b *testing.B, bench func(b *testing.B, db *store.DB)) {
 	b.Run("db=sqlite", func(b *testing.B) { bench(b, withTables(b, "sqlite:"+b.TempDir()+"/x.db")) })
-	b.Run("db=mysql", func(b *testing.B) { bench(b, withTables(b, "mysql:"+mariadbtest.DSN(b))) })
+	b.Run("db=mysql", func(b *testing.B) { bench(b, withTables(b, "mysql:"+servertest.DSN(b))) })
 }
 
 func BenchmarkInsertMany(b *testing.B) {

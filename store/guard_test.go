@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
 )
@@ -96,7 +96,7 @@ func BenchmarkGuard(b *testing.B) {
 			b.Run(engine+map[bool]string{false: "/plain", true: "/guarded"}[guarded], func(b *testing.B) {
 				dsn := "sqlite:" + b.TempDir() + "/game.db"
 				if engine == "mysql" {
-					dsn = "mysql:" + mariadbtest.DSN(b)
+					dsn = "mysql:" + servertest.DSN(b)
 				}
 				db := storetest.WithTables(b, dsn)
 				ctx := b.Context()

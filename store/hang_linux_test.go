@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 )
@@ -17,7 +17,7 @@ func TestServerHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	db := withTables(t, "mysql:"+dsn)

@@ -19,7 +19,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -59,8 +59,8 @@ func TestOpenErrors(t *testing.T) {
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at", true},
 		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address is known for the host "db.invalid": is its name right`, false},
 	}
-	if os.Getenv(mariadbtest.EnvDSN) != "" {
-		cfg, err := mysql.ParseDSN(mariadbtest.DSN(t))
+	if os.Getenv(servertest.EnvDSN) != "" {
+		cfg, err := mysql.ParseDSN(servertest.DSN(t))
 		must(t, err)
 		wrong, missing := cfg.Clone(), cfg.Clone()
 		wrong.Passwd = "s3cr3t"
@@ -92,7 +92,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestPasswordDoesNotShow(t *testing.T) {
-	dsn := mariadbtest.DSN(t)
+	dsn := servertest.DSN(t)
 	cfg, err := mysql.ParseDSN(dsn)
 	must(t, err)
 	db := open(t, "mysql:"+dsn)
@@ -131,7 +131,7 @@ func TestSettings(t *testing.T) {
 		}
 	})
 	t.Run("mysql", func(t *testing.T) {
-		db := open(t, "mysql:"+mariadbtest.DSN(t)+"?parseTime=false&loc=Local&clientFoundRows=false")
+		db := open(t, "mysql:"+servertest.DSN(t)+"?parseTime=false&loc=Local&clientFoundRows=false")
 		for query, want := range map[string]string{
 			"SELECT @@time_zone": "+00:00", "SELECT @@character_set_client": "utf8mb4", "SELECT @@character_set_results": "utf8mb4",
 			"SELECT @@sql_mode LIKE '%STRICT_ALL_TABLES%'": "1", "SELECT '🍣'": "🍣",
@@ -368,14 +368,14 @@ func TestReadOnlySQLite(t *testing.T) {
 }
 
 func TestReadOnlyMySQL(t *testing.T) {
-	dsn := mariadbtest.DSN(t)
+	dsn := servertest.DSN(t)
 	live := withTables(t, "mysql:"+dsn)
 	must(t, starter.Players.Insert(t.Context(), live, player(1), player(2)))
 	db := openReadOnly(t, "mysql:"+dsn)
 	readAll(t, db, 2)
 	refusesWrites(t, db)
 
-	selectOnly := "mysql:" + mariadbtest.Grant(t, "SELECT", dsn)
+	selectOnly := "mysql:" + servertest.Grant(t, "SELECT", dsn)
 	db = openReadOnly(t, selectOnly)
 	readAll(t, db, 2)
 	must(t, db.Close())

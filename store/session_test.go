@@ -12,7 +12,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -154,7 +154,7 @@ func TestGetForUpdate(t *testing.T) {
 // A real deadlock is ErrRetryable for one of the two, and Retry gets it done.
 func TestDeadlock(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
-		db := withTables(t, "mysql:"+mariadbtest.DSN(t))
+		db := withTables(t, "mysql:"+servertest.DSN(t))
 		ctx := t.Context()
 		must(t, starter.Players.Insert(ctx, db, player(1), player(2)))
 		ids := []gameid.Of[entity.Player]{storetest.ID[entity.Player](1), storetest.ID[entity.Player](2)}
@@ -237,7 +237,7 @@ func TestRetry(t *testing.T) {
 
 // Minting goes on while the game has all connections in transactions.
 func TestRegistryHasItsOwnConnections(t *testing.T) {
-	db := withTables(t, "mysql:"+mariadbtest.DSN(t))
+	db := withTables(t, "mysql:"+servertest.DSN(t))
 	n := db.Pool().Stats().MaxOpenConnections
 	var wg, all sync.WaitGroup
 	all.Add(n)

@@ -14,7 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
@@ -61,7 +61,7 @@ func onGamePools(t *testing.T, test func(t *testing.T, game gamePool)) {
 		}})
 	})
 	t.Run("mysql", func(t *testing.T) {
-		dsn := mariadbtest.DSN(t)
+		dsn := servertest.DSN(t)
 		made(t, gamePool{store.MySQL, func(t *testing.T, params string) *sql.DB {
 			cfg, err := mysql.ParseDSN(dsn + "?" + strings.TrimPrefix(params, "&"))
 			must(t, err)
@@ -221,7 +221,7 @@ func TestWrapRefuses(t *testing.T) {
 	later.SetMaxOpenConns(1)
 	wants(storetest.Second(db.OpenNode(ctx, 7, gameid.Options{})), "one connection only")
 
-	noDatabase, err := mysql.ParseDSN(mariadbtest.DSN(t)) // or skip
+	noDatabase, err := mysql.ParseDSN(servertest.DSN(t)) // or skip
 	must(t, err)
 	noDatabase.DBName = ""
 	connector, err := mysql.NewConnector(noDatabase)

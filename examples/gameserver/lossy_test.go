@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store/fleet"
 )
 
@@ -15,7 +15,7 @@ import (
 // the log.
 func TestLossyDatabase(t *testing.T) {
 	t.Parallel()
-	database := mariadbtest.Private(t, "--innodb-flush-log-at-trx-commit=2", "--log-bin=bin", "--server-id=1", "--sync-binlog=0")
+	database := servertest.Private(t, "--innodb-flush-log-at-trx-commit=2", "--log-bin=bin", "--server-id=1", "--sync-binlog=0")
 	dsn, err := database.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)

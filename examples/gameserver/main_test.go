@@ -22,7 +22,7 @@ import (
 
 	"mergesafe/gameid/gameidtest"
 	"mergesafe/internal/config"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // These make the test binary the program itself, in a process of its own. Only
@@ -68,7 +68,7 @@ func eachDatabase(t *testing.T, f func(t *testing.T, dsn string)) {
 }
 
 func sqliteDSN(t *testing.T) string  { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }
-func mariadbDSN(t *testing.T) string { return "mysql:" + mariadbtest.DSN(t) }
+func mariadbDSN(t *testing.T) string { return "mysql:" + servertest.DSN(t) }
 
 // writeConfig makes a config.toml, with the key of testPublicIDs. The port is
 // any that is free.

@@ -13,7 +13,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/number"
 	"mergesafe/store/fleet"
 	"mergesafe/store/starter"
@@ -226,7 +226,7 @@ func TestMerge(t *testing.T) {
 // a restart. When it is back, so are the numbers.
 func TestFleetAway(t *testing.T) {
 	t.Parallel()
-	database := mariadbtest.Private(t)
+	database := servertest.Private(t)
 	dsn, err := database.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	view "mergesafe/merge/report"
 	"mergesafe/merge/sqlsource"
@@ -426,7 +426,7 @@ func TestSlowClock(t *testing.T) {
 // Without its database the server answers 503, and goes on when it is back.
 func TestDatabaseGone(t *testing.T) {
 	t.Parallel()
-	database := mariadbtest.Private(t)
+	database := servertest.Private(t)
 	dsn, err := database.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -561,7 +561,7 @@ func TestHelp(t *testing.T) {
 // A server that cannot give its lease back says so.
 func TestShutdownWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	database := mariadbtest.Private(t)
+	database := servertest.Private(t)
 	dsn, err := database.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 )
 
@@ -329,7 +329,7 @@ func onAll(t *testing.T, test func(t *testing.T, kind, dsn string)) {
 
 func mysqlDSN(t *testing.T) string {
 	t.Helper()
-	return mariadbtest.DSN(t) // or skip
+	return servertest.DSN(t) // or skip
 }
 
 func openGame(t *testing.T, kind, dsn string) game {

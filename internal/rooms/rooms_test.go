@@ -40,8 +40,8 @@ var arrows = map[string]string{
 	"store/storetest":       "*",
 	"store/internal/minter": "*",
 	"merge/mergetest":       "gameid merge",
-	"internal/mariadbtest/": "internal/mariadbtest",
-	"internal/smalldisk":    "internal/mariadbtest",
+	"internal/servertest/":  "internal/servertest",
+	"internal/smalldisk":    "internal/servertest",
 }
 
 // shared are the rooms of words and numbers for people.
@@ -126,7 +126,7 @@ func TestLinks(t *testing.T) {
 // Drivers are known in internal/sqldb alone.
 func TestDrivers(t *testing.T) {
 	for _, p := range list(t, "./...") {
-		if p.ImportPath == "mergesafe/internal/sqldb" || strings.HasPrefix(p.ImportPath, "mergesafe/internal/mariadbtest") || p.ImportPath == "mergesafe/store/storetest" {
+		if p.ImportPath == "mergesafe/internal/sqldb" || strings.HasPrefix(p.ImportPath, "mergesafe/internal/servertest") || p.ImportPath == "mergesafe/store/storetest" {
 			continue
 		}
 		for _, imported := range p.Imports {

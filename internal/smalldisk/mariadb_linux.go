@@ -3,18 +3,19 @@ package smalldisk
 import (
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // MariaDB starts a server on a disk of that size, and stops it with the test. Its log is small, so that the disk is for rows.
 // Where there is no program of a server, or no disk to be had, the test is skipped.
-func MariaDB(t testing.TB, size string, args ...string) (*Disk, *mariadbtest.Server) {
+func MariaDB(t testing.TB, size string, args ...string) (*Disk, *servertest.Server) {
 	t.Helper()
-	if _, err := mariadbtest.FindProgram(); err != nil {
+	servertest.OnlyMariaDB(t, "what a full disk does is tried there")
+	if _, err := servertest.Find(t.Context(), servertest.MariaDB); err != nil {
 		t.Skip(err)
 	}
 	d := Mount(t, size)
-	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: d.Path(), Args: append([]string{"--innodb-log-file-size=8M"}, args...)})
+	server, err := servertest.Start(t.Context(), servertest.Options{Name: servertest.MariaDB, Dir: d.Path(), Args: append([]string{"--innodb-log-file-size=8M"}, args...)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 )
 
@@ -76,7 +76,7 @@ func settingsOf(t *testing.T, d sqldb.Dialect, q interface {
 // and the game has its own again, whatever happened between.
 func TestGuardedPool(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
-		pool, err := sql.Open("mysql", mariadbtest.DSN(t)+"?autocommit=0&completion_type=2&sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27&tx_isolation=%27READ-UNCOMMITTED%27&"+
+		pool, err := sql.Open("mysql", servertest.DSN(t)+"?autocommit=0&completion_type=2&sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27&tx_isolation=%27READ-UNCOMMITTED%27&"+
 			"sql_safe_updates=1&sql_select_limit=3&sql_big_selects=0&max_statement_time=100&foreign_key_checks=0&unique_checks=0")
 		must(t, err)
 		testGuarded(t, pool, sqldb.MySQL, map[string]string{

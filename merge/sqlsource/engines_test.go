@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 )
 
@@ -51,7 +51,7 @@ func sqliteWorld(t *testing.T, path, journal string) *world {
 }
 
 func newMariaDBWorld(t *testing.T) *world {
-	dsn := mariadbtest.DSN(t)
+	dsn := servertest.DSN(t)
 	return openWorld(t, "mysql:"+dsn, "mysql", dsn)
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // openWith opens the world with options.
@@ -45,7 +45,7 @@ func TestNoSnapshot(t *testing.T) {
 			}
 			var open int
 			query := "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ?"
-			if err := mariadbtest.Admin(t).QueryRowContext(t.Context(), query, id).Scan(&open); err != nil || open != 0 {
+			if err := servertest.Admin(t).QueryRowContext(t.Context(), query, id).Scan(&open); err != nil || open != 0 {
 				t.Errorf("%d transactions are open, %v", open, err)
 			}
 			if _, err := s.conn.ExecContext(t.Context(), "DELETE FROM many"); err == nil {

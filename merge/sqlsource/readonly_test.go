@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 )
 
@@ -19,7 +19,7 @@ import (
 // and returns its DSN for the driver.
 func grant(t *testing.T, privileges string, w *world) string {
 	t.Helper()
-	return mariadbtest.Grant(t, privileges, strings.TrimPrefix(w.dsn, "mysql:"))
+	return servertest.Grant(t, privileges, strings.TrimPrefix(w.dsn, "mysql:"))
 }
 
 // readAll uses every method of a source.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 )
 
@@ -335,7 +335,7 @@ func TestScanCancelledWhileSorting(t *testing.T) {
 		}()
 		await := func(running bool) {
 			if e.name != "sqlite" { // there is no server
-				mariadbtest.AwaitRunning(t, strings.TrimPrefix(w.dsn, "mysql:"), slow, running)
+				servertest.AwaitRunning(t, strings.TrimPrefix(w.dsn, "mysql:"), slow, running)
 			}
 		}
 		await(true)
@@ -381,7 +381,7 @@ func TestConnectionLost(t *testing.T) {
 			break
 		}
 		if rows == 0 {
-			if _, err := mariadbtest.Admin(t).ExecContext(t.Context(), fmt.Sprintf("KILL %d", id)); err != nil {
+			if _, err := servertest.Admin(t).ExecContext(t.Context(), fmt.Sprintf("KILL %d", id)); err != nil {
 				t.Fatal(err)
 			}
 		}

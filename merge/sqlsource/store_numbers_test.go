@@ -8,7 +8,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/number"
 	"mergesafe/store"
@@ -22,7 +22,7 @@ import (
 func TestStoreNumbers(t *testing.T) {
 	for name, newDSN := range map[string]func(*testing.T) string{
 		"sqlite":  func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "s.db") },
-		"mariadb": func(t *testing.T) string { return "mysql:" + mariadbtest.DSN(t) },
+		"mariadb": func(t *testing.T) string { return "mysql:" + servertest.DSN(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(worlds ...[]number.Number) merge.Result {

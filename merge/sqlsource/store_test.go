@@ -8,7 +8,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/store"
@@ -22,7 +22,7 @@ import (
 func TestStoreDatabase(t *testing.T) {
 	for name, dsn := range map[string]func(*testing.T) string{
 		"sqlite":  func(t *testing.T) string { return "sqlite:" + t.TempDir() + "/s.db" },
-		"mariadb": func(t *testing.T) string { return "mysql:" + mariadbtest.DSN(t) },
+		"mariadb": func(t *testing.T) string { return "mysql:" + servertest.DSN(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{dsn: dsn(t)}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // A connection that is lost in a COMMIT leaves it open whether that took
@@ -27,13 +27,13 @@ func TestCutInCommit(t *testing.T) {
 	// One COMMIT, counted since aim, is cut.
 	var first, at atomic.Int64
 	var how atomic.Value
-	proxy := mariadbtest.NewProxy(t, worlds[0].DSN[len("mysql:"):], func(n int64) mariadbtest.Cut {
+	proxy := servertest.NewProxy(t, worlds[0].DSN[len("mysql:"):], func(n int64) servertest.Cut {
 		if n-first.Load() == at.Load() {
-			return how.Load().(mariadbtest.Cut)
+			return how.Load().(servertest.Cut)
 		}
-		return mariadbtest.CutNever
+		return servertest.CutNever
 	})
-	aim := func(n int64, cut mariadbtest.Cut) {
+	aim := func(n int64, cut servertest.Cut) {
 		first.Store(proxy.Commits())
 		at.Store(n)
 		how.Store(cut)
@@ -49,13 +49,13 @@ func TestCutInCommit(t *testing.T) {
 		return err
 	}
 
-	aim(math.MaxInt64, mariadbtest.CutNever)
+	aim(math.MaxInt64, servertest.CutNever)
 	if err := apply(-1); err != nil {
 		t.Fatal(err)
 	}
 	want, merges := steady(t, worlds[0]), passed()
 	merged := clones(t, e, worlds)
-	aim(math.MaxInt64, mariadbtest.CutNever)
+	aim(math.MaxInt64, servertest.CutNever)
 	if err := undo(-1); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestCutInCommit(t *testing.T) {
 				}
 			}
 			for i, n := range slices.Compact(points) {
-				for j, cut := range []mariadbtest.Cut{mariadbtest.CutBefore, mariadbtest.CutAfter} {
+				for j, cut := range []servertest.Cut{servertest.CutBefore, servertest.CutAfter} {
 					for k, retry := range []time.Duration{-1, time.Minute} {
 						if !*long && (i+j+k)%2 == 1 {
 							continue // half of them
@@ -100,7 +100,7 @@ func TestCutInCommit(t *testing.T) {
 								t.Fatalf("COMMIT %d, cut %d: %v, want that it is stopped", n, cut, err)
 							}
 							// The last COMMIT of an undo removes the merge.
-							if err := work.do(-1); err != nil && !(errors.Is(err, ErrNoMerge) && n == work.commits-1 && cut == mariadbtest.CutAfter) {
+							if err := work.do(-1); err != nil && !(errors.Is(err, ErrNoMerge) && n == work.commits-1 && cut == servertest.CutAfter) {
 								t.Fatalf("COMMIT %d, cut %d, again: %v", n, cut, err)
 							}
 						}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // A statement ends with its context on the server as well, where it would keep
@@ -33,10 +33,10 @@ func TestCancelledStatementEnds(t *testing.T) {
 		done <- err
 	}()
 	dsn := strings.TrimPrefix(d.DSN, "mysql:")
-	mariadbtest.AwaitRunning(t, dsn, slow, true)
+	servertest.AwaitRunning(t, dsn, slow, true)
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	mariadbtest.AwaitRunning(t, dsn, slow, false)
+	servertest.AwaitRunning(t, dsn, slow, false)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
 	"mergesafe/merge"
 	"mergesafe/store"
@@ -111,7 +111,7 @@ func TestDiskFullMariaDB(t *testing.T) {
 
 // smallServer is a MariaDB on a disk that can be filled.
 type smallServer struct {
-	*mariadbtest.Server
+	*servertest.Server
 	disk    *smalldisk.Disk
 	scratch Database // another database on it
 	deaths  int      // how often the full disk was too much for the server

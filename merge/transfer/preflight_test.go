@@ -8,7 +8,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store"
 	"mergesafe/store/registry"
@@ -108,7 +108,7 @@ func TestApplyRights(t *testing.T) {
 	e := engines()[1]
 	all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
 	with := func(d Database, rights string) Database {
-		d.DSN = "mysql:" + mariadbtest.Grant(t, rights, strings.TrimPrefix(d.DSN, "mysql:"))
+		d.DSN = "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(d.DSN, "mysql:"))
 		return d
 	}
 	reader := with(all[1], "SELECT, TRIGGER")

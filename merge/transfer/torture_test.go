@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 )
 
@@ -210,7 +210,7 @@ func TestTortureKill(t *testing.T) {
 // A database server that is killed in the middle of a merge and started again
 // is waited for, and the merge completes by itself.
 func TestTortureDatabase(t *testing.T) {
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	e := engine{"mariadb", func(t testing.TB, name string) Database {
 		dsn, err := server.Database(t.Context())
 		if err != nil {

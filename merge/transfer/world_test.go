@@ -19,7 +19,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -41,7 +41,7 @@ func engines() []engine {
 	return []engine{
 		sqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() }),
 		{"mariadb", func(t testing.TB, name string) Database {
-			return Database{Name: name, DSN: "mysql:" + mariadbtest.DSN(t)}
+			return Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
 		}},
 	}
 }

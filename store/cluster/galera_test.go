@@ -20,7 +20,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // patience is how long a test waits for the cluster, on a slow and busy machine.
@@ -250,7 +250,10 @@ func (n *galeraNode) command(program string, args ...string) *exec.Cmd {
 	n.t.Helper()
 	path, err := exec.LookPath(program)
 	if program == "mariadbd" {
-		path, err = mariadbtest.FindProgram()
+		var server *servertest.Program
+		if server, err = servertest.Find(n.t.Context(), servertest.MariaDB); err == nil {
+			path = server.Path
+		}
 	}
 	must(n.t, err)
 	cmd := exec.Command(path, args...)

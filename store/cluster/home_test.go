@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // packages are those of Debian and Ubuntu that have what the cluster needs.
@@ -33,7 +33,7 @@ func newHome(t *testing.T) (string, *syscall.Credential) {
 			t.Fatalf("%v; %s", err, packages)
 		}
 	}
-	if _, err := mariadbtest.FindProgram(); err != nil {
+	if _, err := servertest.Find(t.Context(), servertest.MariaDB); err != nil {
 		t.Fatalf("%v; %s", err, packages)
 	}
 	if _, err := os.Stat(provider); err != nil {

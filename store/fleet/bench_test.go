@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store/fleet"
 )
 
@@ -24,8 +24,8 @@ import (
 //	go test ./store -run '^$' -bench FleetHeartbeat
 func BenchmarkFleetHeartbeat(b *testing.B) {
 	const worlds = 10_000
-	server, err := mariadbtest.Start(b.Context(), mariadbtest.Options{Dir: os.TempDir()}) // a disk
-	if errors.Is(err, mariadbtest.ErrNoProgram) {
+	server, err := servertest.Start(b.Context(), servertest.Options{Dir: os.TempDir()}) // a disk
+	if errors.Is(err, servertest.ErrNoProgram) {
 		b.Skip(err)
 	}
 	must(b, err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store/fleet"
 	"mergesafe/store/storetest"
 )
@@ -113,7 +113,7 @@ func TestFleetServerKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	f := newFleet(t, "mysql:"+dsn)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store/fleet"
 )
 
@@ -41,7 +41,7 @@ func TestFleetProcessKilled(t *testing.T) {
 				break
 			}
 		}
-		must(t, mariadbtest.Freeze(child.Process))
+		must(t, servertest.Freeze(child.Process))
 		exec(t, db, "UPDATE gameid_servers SET lease_until_ms = 1") // it is frozen for longer than that
 		refused(t, db, f, 7, fleet.ErrRunning, "a live copy")
 		must(t, child.Process.Kill())

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/number"
 	"mergesafe/store"
@@ -88,7 +88,7 @@ func numbersOutage(t *testing.T, n *numbers.Sequence, cause error, take, back fu
 var blocksOf20 = numbers.Options{MinBlock: 20, MaxBlock: 20, Timeout: time.Second}
 
 func TestNumbersOutageMariaDB(t *testing.T) {
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	f := newFleet(t, "mysql:"+dsn)
@@ -172,7 +172,7 @@ func TestNumbersWait(t *testing.T) {
 
 // Close waits for a block that is being taken: broken off it would be lost.
 func TestNumbersCloseWhileTaking(t *testing.T) {
-	dsn := "mysql:" + mariadbtest.DSN(t)
+	dsn := "mysql:" + servertest.DSN(t)
 	db := withTables(t, dsn)
 	ran(t, db, 7)
 	s := share(t, db)
@@ -217,7 +217,7 @@ func TestNumbersLostAnswers(t *testing.T) {
 				continue // these say that it was not done
 			}
 			t.Run(name, func(t *testing.T) {
-				dsn := "mysql:" + mariadbtest.DSN(t)
+				dsn := "mysql:" + servertest.DSN(t)
 				newFleet(t, dsn)
 				var statements atomic.Int64
 				connector, err := sqldb.NewConnector(dsn, false)

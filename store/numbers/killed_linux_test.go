@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/number"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
@@ -107,7 +107,7 @@ func TestNumbersKilled(t *testing.T) {
 
 // A server that takes connections and says nothing.
 func TestNumbersFrozen(t *testing.T) {
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	db := withTables(t, "mysql:"+dsn)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
@@ -173,7 +173,7 @@ func TestFloorOfRunningNode(t *testing.T) {
 // BenchmarkFloor opens a node in a database with many tables; making them takes
 // longer.
 //
-//	go run ./internal/mariadbtest/with-mariadb -- go test ./store/registry -run '^$' -bench Floor -benchtime 5x
+//	go run ./internal/servertest/with-server -- go test ./store/registry -run '^$' -bench Floor -benchtime 5x
 //
 // The first is cold: the server has none of the tables open.
 func BenchmarkFloor(b *testing.B) {
@@ -181,7 +181,7 @@ func BenchmarkFloor(b *testing.B) {
 		for _, tables := range []int{500, 5_000} {
 			b.Run(fmt.Sprintf("%d tables of key (%s)", tables, key), func(b *testing.B) {
 				ctx := b.Context()
-				db := storetest.Open(b, "mysql:"+mariadbtest.DSN(b))
+				db := storetest.Open(b, "mysql:"+servertest.DSN(b))
 				must(b, db.CreateRegistry(ctx))
 				for i := range tables {
 					exec(b, db, fmt.Sprintf("CREATE TABLE t%d (id BINARY(10) NOT NULL, slot INT NOT NULL, PRIMARY KEY (%s))", i, key))

@@ -12,7 +12,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
@@ -21,9 +21,9 @@ import (
 )
 
 // private starts a server and makes all tables in a database of it.
-func private(t *testing.T, args ...string) (*mariadbtest.Server, string, *store.DB) {
+func private(t *testing.T, args ...string) (*servertest.Server, string, *store.DB) {
 	t.Helper()
-	server := mariadbtest.Private(t, args...)
+	server := servertest.Private(t, args...)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	return server, "mysql:" + dsn, withTables(t, "mysql:"+dsn)

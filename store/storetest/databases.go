@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store"
 )
@@ -21,8 +21,8 @@ func OnBoth(t *testing.T, test func(t *testing.T, newDSN func() string)) {
 		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") })
 	})
 	t.Run("mysql", func(t *testing.T) {
-		mariadbtest.DSN(t) // or skip
-		test(t, func() string { return "mysql:" + mariadbtest.DSN(t) })
+		servertest.DSN(t) // or skip
+		test(t, func() string { return "mysql:" + servertest.DSN(t) })
 	})
 }
 

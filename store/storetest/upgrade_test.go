@@ -16,7 +16,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/number"
 	"mergesafe/store"
@@ -126,7 +126,7 @@ func TestOldMarkIsRead(t *testing.T) {
 		before := rows(t, db, columns(t, db))
 		must(t, db.Close())
 		if name, ok := strings.CutPrefix(dsn, "mysql:"); ok {
-			dsn = "mysql:" + mariadbtest.Grant(t, "SELECT", name)
+			dsn = "mysql:" + servertest.Grant(t, "SELECT", name)
 		}
 		hashes := files(t, dsn)
 		db = storetest.OpenReadOnly(t, dsn)
@@ -290,7 +290,7 @@ func testUpgrade(t *testing.T, version int, newDSN func() string) {
 		db := older(t, version, "mysql:"+dsn)
 		was := columns(t, db)
 		before := rows(t, db, was)
-		must(t, storetest.Create(t.Context(), open(t, "mysql:"+mariadbtest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, ALTER", dsn))))
+		must(t, storetest.Create(t.Context(), open(t, "mysql:"+servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, ALTER", dsn))))
 		upgraded(t, db, was, before)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
 )
@@ -118,9 +118,9 @@ func databaseLocked(t *testing.T, w *minter.World) string {
 }
 
 // private starts a server to kill, with an empty database.
-func private(t *testing.T) (*mariadbtest.Server, string) {
+func private(t *testing.T) (*servertest.Server, string) {
 	t.Helper()
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	return server, "mysql:" + dsn

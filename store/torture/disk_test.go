@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
 	"mergesafe/store/internal/minter"
 	"mergesafe/store/registry"
@@ -69,7 +69,7 @@ func diskFullMariaDB(t *testing.T, w *minter.World) string {
 }
 
 // awaitRenewals waits for reservations, or for the end of the server.
-func awaitRenewals(t *testing.T, server *mariadbtest.Server, r *registry.Registry, n int64) (alive bool) {
+func awaitRenewals(t *testing.T, server *servertest.Server, r *registry.Registry, n int64) (alive bool) {
 	t.Helper()
 	var first int64
 	for ; ; time.Sleep(10 * time.Millisecond) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
 )
@@ -107,7 +107,7 @@ func crowd(t *testing.T, w *minter.World, dsn string) {
 
 // crowdedServer is a MariaDB that has a connection for every process.
 func crowdedServer(t *testing.T) string {
-	dsn, err := mariadbtest.Private(t, "--max-connections=3000", "--innodb-flush-log-at-trx-commit=1").Database(t.Context())
+	dsn, err := servertest.Private(t, "--max-connections=3000", "--innodb-flush-log-at-trx-commit=1").Database(t.Context())
 	must(t, err)
 	return "mysql:" + dsn
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
 )
@@ -67,7 +67,7 @@ var relied = map[string]string{
 
 // apply makes the settings on a server that was started. They hold for what
 // connects after.
-func (s setup) apply(t *testing.T, server *mariadbtest.Server) {
+func (s setup) apply(t *testing.T, server *servertest.Server) {
 	t.Helper()
 	statements := slices.Clone(s.global)
 	if len(s.connect) > 0 {
@@ -78,7 +78,7 @@ func (s setup) apply(t *testing.T, server *mariadbtest.Server) {
 	}
 }
 
-func admin(t *testing.T, server *mariadbtest.Server, statements ...string) {
+func admin(t *testing.T, server *servertest.Server, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("mysql", server.DSN())
 	must(t, err)
@@ -104,11 +104,11 @@ func TestServerSettings(t *testing.T) {
 	for _, s := range setups {
 		t.Run(strings.NewReplacer(" ", "-", "'", "").Replace(s.name), func(t *testing.T) {
 			t.Parallel()
-			server := mariadbtest.Private(t, s.args...)
+			server := servertest.Private(t, s.args...)
 			dsn, err := server.Database(t.Context())
 			must(t, err)
 			// init_connect is not run for an account that may do everything.
-			dsn = "mysql:" + mariadbtest.Grant(t, "ALL", dsn)
+			dsn = "mysql:" + servertest.Grant(t, "ALL", dsn)
 			s.apply(t, server)
 			w := minter.NewWorld(t)
 			cfg := config(dsn)
@@ -168,8 +168,8 @@ func work(p *minter.Process) {
 func TestForgetfulServer(t *testing.T) {
 	t.Parallel()
 	// On a disk: in /dev/shm the log of MariaDB is memory that outlives it.
-	server, err := mariadbtest.Start(t.Context(), mariadbtest.Options{Dir: os.TempDir(), Args: []string{"--innodb-flush-log-at-trx-commit=0"}})
-	if errors.Is(err, mariadbtest.ErrNoProgram) {
+	server, err := servertest.Start(t.Context(), servertest.Options{Dir: os.TempDir(), Args: []string{"--innodb-flush-log-at-trx-commit=0"}})
+	if errors.Is(err, servertest.ErrNoProgram) {
 		t.Skip(err)
 	}
 	must(t, err)
@@ -233,8 +233,8 @@ func epoch(t *testing.T, dsn string) int64 {
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	for range times(1, 10) {
-		primary := mariadbtest.Private(t, "--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
-		replica := mariadbtest.Private(t, "--server-id=2", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
+		primary := servertest.Private(t, "--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
+		replica := servertest.Private(t, "--server-id=2", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
 		replicate(t, primary, replica)
 		dsn, err := primary.Database(t.Context())
 		must(t, err)
@@ -283,7 +283,7 @@ func TestFailover(t *testing.T) {
 
 // replicate makes one server the asynchronous replica of another, for what is
 // written from now on.
-func replicate(t *testing.T, primary, replica *mariadbtest.Server) {
+func replicate(t *testing.T, primary, replica *servertest.Server) {
 	t.Helper()
 	cfg := serverOf(t, primary)
 	db, err := sql.Open("mysql", primary.DSN())
@@ -304,7 +304,7 @@ func replicate(t *testing.T, primary, replica *mariadbtest.Server) {
 type account struct{ user, password, port string }
 
 // serverOf takes the DSN of a private server apart.
-func serverOf(t *testing.T, s *mariadbtest.Server) account {
+func serverOf(t *testing.T, s *servertest.Server) account {
 	t.Helper()
 	user, rest, _ := strings.Cut(s.DSN(), ":")
 	password, rest, _ := strings.Cut(rest, "@tcp(127.0.0.1:")
@@ -316,7 +316,7 @@ func serverOf(t *testing.T, s *mariadbtest.Server) account {
 }
 
 // has reports whether a server has the database that a DSN names.
-func has(t *testing.T, server *mariadbtest.Server, dsn string) bool {
+func has(t *testing.T, server *servertest.Server, dsn string) bool {
 	t.Helper()
 	db, err := sql.Open("mysql", server.DSN())
 	must(t, err)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
 )
@@ -110,7 +110,7 @@ func windowed(dsn string, window time.Duration) minter.Config {
 
 func sqliteDSN(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }
 
-func mariadbDSN(t *testing.T) string { return "mysql:" + mariadbtest.DSN(t) }
+func mariadbDSN(t *testing.T) string { return "mysql:" + servertest.DSN(t) }
 
 func open(t *testing.T, dsn string) *store.DB {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
@@ -217,13 +217,13 @@ func call(t *testing.T, args ...string) (code cli.Code, stdout, stderr string) {
 // SELECT must be enough, or operators will run it with an account that may
 // write.
 func TestServersNeedsSelectOnly(t *testing.T) {
-	dsn := mariadbtest.DSN(t)
+	dsn := servertest.DSN(t)
 	closeAll, err := makeLive("mysql:" + dsn)
 	defer closeAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := call(t, "servers", "mysql:"+mariadbtest.Grant(t, "SELECT", dsn))
+	code, stdout, stderr := call(t, "servers", "mysql:"+servertest.Grant(t, "SELECT", dsn))
 	if code != cli.OK || stderr != "" {
 		t.Fatalf("exit code %d, stderr %q; want 0 and none", code, stderr)
 	}
@@ -338,8 +338,8 @@ func TestFleetHidesThePassword(t *testing.T) {
 }
 
 func TestFleetOnMariaDB(t *testing.T) {
-	fleet := "mysql:" + mariadbtest.DSN(t)
-	closeAll, err := makeFleet(fleet, "mysql:"+mariadbtest.DSN(t))
+	fleet := "mysql:" + servertest.DSN(t)
+	closeAll, err := makeFleet(fleet, "mysql:"+servertest.DSN(t))
 	defer closeAll()
 	if err != nil {
 		t.Fatal(err)
@@ -367,7 +367,7 @@ func TestFleetOnMariaDB(t *testing.T) {
 // Settings with which the database may lose what it confirmed are told beside
 // the table.
 func TestServersTellsLossyDatabase(t *testing.T) {
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	dsn, err := server.Database(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -386,7 +386,7 @@ func TestServersTellsLossyDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"servers"}, {"servers", "-json"}} {
-		code, stdout, stderr := call(t, append(args, "mysql:"+mariadbtest.Grant(t, "SELECT", dsn))...)
+		code, stdout, stderr := call(t, append(args, "mysql:"+servertest.Grant(t, "SELECT", dsn))...)
 		if code != cli.OK || !strings.Contains(stdout, "Nordlicht") || strings.Contains(stdout, "innodb_") {
 			t.Errorf("exit code %d, %q", code, stdout)
 		}

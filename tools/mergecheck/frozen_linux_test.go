@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // An interrupt ends the program although a server that rows are read from does
 // not answer any more: after about a second, which is what saying goodbye to it
 // may take.
 func TestInterruptedWhileFrozen(t *testing.T) {
-	server := mariadbtest.Private(t)
+	server := servertest.Private(t)
 	args := []string{"-max-load", "3"}
 	for i, prefix := range []string{"a", "b", "c"} {
 		dsn, err := server.Database(t.Context())

@@ -20,7 +20,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
@@ -168,9 +168,9 @@ func TestMariaDB(t *testing.T) {
 		server, count int
 		prefix        string
 	}{{1, 300, "a"}, {2, 200, "b"}, {1, 100, "c"}, {4, 50, "Á"}} {
-		dsn := mariadbtest.DSN(t)
+		dsn := servertest.DSN(t)
 		world(t, "mysql:"+dsn, w.server, w.count, w.prefix)
-		readers = append(readers, "mysql:"+mariadbtest.Grant(t, "SELECT", dsn))
+		readers = append(readers, "mysql:"+servertest.Grant(t, "SELECT", dsn))
 		checksums = append(checksums, func() string { return checksum(t, dsn) })
 	}
 	var before []string
@@ -269,7 +269,7 @@ func TestInterruptedWhileConnecting(t *testing.T) {
 
 // An interrupt in the middle of the check ends it, and leaves no verdict.
 func TestInterruptedWhileReading(t *testing.T) {
-	first, second := mariadbtest.DSN(t), mariadbtest.DSN(t)
+	first, second := servertest.DSN(t), servertest.DSN(t)
 	world(t, "mysql:"+first, 1, 10, "a")
 	world(t, "mysql:"+second, 2, 10, "b")
 	db, err := sql.Open("mysql", second)
@@ -328,7 +328,7 @@ func busy(t *testing.T, db *sql.DB) (end func()) {
 
 // The check rests while its server works on too much, and goes on by itself.
 func TestMaxLoad(t *testing.T) {
-	first, second := mariadbtest.DSN(t), mariadbtest.DSN(t)
+	first, second := servertest.DSN(t), servertest.DSN(t)
 	world(t, "mysql:"+first, 1, 10, "a")
 	world(t, "mysql:"+second, 2, 10, "b")
 	db, err := sql.Open("mysql", first)
@@ -376,15 +376,15 @@ func TestMaxLoad(t *testing.T) {
 func TestInterruptedHalfWay(t *testing.T) {
 	var readers []string
 	for i, prefix := range []string{"a", "A"} {
-		dsn := mariadbtest.DSN(t)
+		dsn := servertest.DSN(t)
 		world(t, "mysql:"+dsn, i+1, 10, prefix)
-		readers = append(readers, mariadbtest.Grant(t, "SELECT", dsn))
+		readers = append(readers, servertest.Grant(t, "SELECT", dsn))
 	}
 	account, err := mysql.ParseDSN(readers[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin := mariadbtest.Admin(t)
+	admin := servertest.Admin(t)
 	end := busy(t, admin)
 	defer end()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -192,6 +192,6 @@ func TestKillSQLite(t *testing.T) {
 }
 
 func TestKillMariaDB(t *testing.T) {
-	target := mariadbtest.DSN(t)
-	kills(newOperator(t, []string{"mysql:" + target, "mysql:" + mariadbtest.DSN(t)}, "mysql", target))
+	target := servertest.DSN(t)
+	kills(newOperator(t, []string{"mysql:" + target, "mysql:" + servertest.DSN(t)}, "mysql", target))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
@@ -142,11 +142,11 @@ func TestServerRuns(t *testing.T) {
 // refuses before the first write. With the rights that the help names apply and
 // undo do their work. No password is ever seen.
 func TestRights(t *testing.T) {
-	dsn1, dsn2 := mariadbtest.DSN(t), mariadbtest.DSN(t)
+	dsn1, dsn2 := servertest.DSN(t), servertest.DSN(t)
 	worlds(t, "mysql:"+dsn1, "mysql:"+dsn2)
 	var passwords []string
 	account := func(rights, dsn string) string {
-		granted := mariadbtest.Grant(t, rights, dsn)
+		granted := servertest.Grant(t, rights, dsn)
 		c, err := mysql.ParseDSN(granted)
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +242,7 @@ func TestPause(t *testing.T) {
 // A server tells how busy it is. One that does not answer is left to those who
 // work with it.
 func TestLoad(t *testing.T) {
-	l := &load{database: transfer.Database{Name: "s1", DSN: "mysql:" + mariadbtest.DSN(t)}}
+	l := &load{database: transfer.Database{Name: "s1", DSN: "mysql:" + servertest.DSN(t)}}
 	if n, err := l.threads(t.Context()); n < 1 || err != nil {
 		t.Errorf("%d running threads, %v", n, err)
 	}

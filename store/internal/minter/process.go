@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
 // patience is how long a test waits for what must happen, on a slow and busy
@@ -225,7 +225,7 @@ func (p *Process) awaitMore(what string, n int64, count func() int64) {
 // stand still.
 func (p *Process) Freeze() {
 	p.t.Helper()
-	if err := mariadbtest.Freeze(p.cmd.Process); err != nil {
+	if err := servertest.Freeze(p.cmd.Process); err != nil {
 		p.t.Fatalf("process %d: %v", p.PID, err)
 	}
 }
@@ -233,7 +233,7 @@ func (p *Process) Freeze() {
 // Thaw lets it go on.
 func (p *Process) Thaw() {
 	p.t.Helper()
-	if err := mariadbtest.Thaw(p.cmd.Process); err != nil {
+	if err := servertest.Thaw(p.cmd.Process); err != nil {
 		p.t.Fatalf("process %d: %v", p.PID, err)
 	}
 }

@@ -1,12 +1,13 @@
-// Package mariadbtest gives tests and benchmarks a real MariaDB or MySQL: a private server that they may fill, kill and
+// Package servertest gives tests and benchmarks a real MariaDB or MySQL: a private server that they may fill, freeze, kill and
 // start again, or a fresh database on the server that the environment variable TEST_MYSQL_DSN names.
 //
 // In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights), [Private] (a server to kill) and
-// [NewProxy] (connections that are cut). Where there is no *testing.T, use [Start]. The command with-mariadb below this
+// [NewProxy] (connections that are cut). [OnlyMariaDB] is for tests of what MySQL does not have. Where there is no
+// *testing.T, use [Start]; to run the program of a server in a way of one's own, [Find]. The command with-server below this
 // package runs any command with TEST_MYSQL_DSN set:
 //
-//	go run ./internal/mariadbtest/with-mariadb -- go test ./...
-package mariadbtest
+//	go run ./internal/servertest/with-server mysql -- go test ./store/...
+package servertest
 
 import (
 	"bytes"
@@ -19,7 +20,6 @@ import (
 	"math/big"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -39,6 +39,9 @@ const maxSocketPath = 103
 
 // Options say how a private server differs from the default.
 type Options struct {
+	// Name is that of the server, e.g. [MySQL]. The default is what TEST_SERVER says, and then [MariaDB].
+	Name string
+
 	// Args are further arguments of the server, e.g. "--innodb-flush-log-at-trx-commit=0". They come after the default
 	// ones, so they win.
 	Args []string
@@ -53,7 +56,7 @@ type Options struct {
 //
 // By default its buffers are small. Commits are forced to disk, as games must have it, or to what Options.Dir is on.
 type Server struct {
-	program string
+	program *Program
 	args    []string
 	dir     string // removed by Stop
 	lock    *os.File
@@ -72,7 +75,7 @@ type running struct {
 // Start makes a data folder, starts a server on it and waits until it answers. The error is ErrNoProgram where this
 // machine has no server program. The caller must call Stop. The context bounds Start alone.
 func Start(ctx context.Context, opts Options) (*Server, error) {
-	program, err := FindProgram()
+	program, err := Find(ctx, cmp.Or(opts.Name, os.Getenv(EnvServer), MariaDB))
 	if err != nil {
 		return nil, err
 	}
@@ -93,17 +96,17 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 func (s *Server) create(ctx context.Context, extra []string) error {
 	socket := filepath.Join(s.dir, "socket")
 	if len(socket) > maxSocketPath {
-		return fmt.Errorf("mariadbtest: the socket path %q is longer than %d bytes; choose a shorter folder", socket, maxSocketPath)
+		return fmt.Errorf("servertest: the socket path %q is longer than %d bytes; choose a shorter folder", socket, maxSocketPath)
 	}
 	data := filepath.Join(s.dir, "data")
-	if err := initialize(ctx, s.program, data); err != nil {
+	if err := s.program.Initialize(ctx, data); err != nil {
 		return err
 	}
 
-	// An init file works for MariaDB and MySQL alike and at every start. The password keeps other users of this machine out.
+	// An init file works for MariaDB and MySQL alike and at every start; replicas have one of their own. The password keeps other users of this machine out.
 	password := rand.Text()
 	initFile := filepath.Join(s.dir, "init.sql")
-	initSQL := fmt.Sprintf("CREATE USER IF NOT EXISTS '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\n"+
+	initSQL := fmt.Sprintf("SET SESSION sql_log_bin = 0;\nCREATE USER IF NOT EXISTS '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\n"+
 		"GRANT ALL PRIVILEGES ON *.* TO '%[1]s'@'127.0.0.1' WITH GRANT OPTION;\n", account, password)
 	if err := os.WriteFile(initFile, []byte(initSQL), 0o600); err != nil {
 		return err
@@ -120,7 +123,6 @@ func (s *Server) create(ctx context.Context, extra []string) error {
 	s.cfg.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 
 	s.args = append([]string{
-		"--no-defaults",
 		"--datadir=" + data,
 		"--tmpdir=" + s.dir,
 		"--socket=" + socket,
@@ -131,16 +133,19 @@ func (s *Server) create(ctx context.Context, extra []string) error {
 		"--port=" + strconv.Itoa(port),
 		"--skip-name-resolve",
 		"--loose-mysqlx=OFF", // MySQL's second port
+		"--loose-secure-file-priv=",
 		"--skip-log-bin",
 		"--performance-schema=OFF",
 		"--character-set-server=utf8mb4",
 		"--innodb-buffer-pool-size=64M",
 		"--innodb-flush-log-at-trx-commit=1",
 		"--max-connections=300",
-	}, asRoot()...)
-	s.args = append(s.args, extra...)
+	}, extra...)
 	return s.start(ctx)
 }
+
+// Program returns what the server runs.
+func (s *Server) Program() *Program { return s.program }
 
 // DSN returns the address of the server in the form of go-sql-driver/mysql, with no database selected. It stays the same
 // over Kill and Restart. The account may do everything.
@@ -160,7 +165,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lock == nil {
-		return errors.New("mariadbtest: Restart after Stop: the data is gone")
+		return errors.New("servertest: Restart after Stop: the data is gone")
 	}
 	if err := s.end(ctx, syscall.SIGTERM); err != nil {
 		return err
@@ -207,14 +212,14 @@ func (s *Server) with(what string, do func(*os.Process) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run == nil {
-		return fmt.Errorf("mariadbtest: %s: the server does not run", what)
+		return fmt.Errorf("servertest: %s: the server does not run", what)
 	}
 	return do(s.run.process)
 }
 
 // start runs the server program and waits until it answers. The caller holds s.mu or is alone.
 func (s *Server) start(ctx context.Context) error {
-	cmd := exec.Command(s.program, s.args...)
+	cmd := s.program.Command(context.Background(), s.args...)
 	cmd.Dir = s.dir
 	var early bytes.Buffer // what the server says before it opens its log
 	cmd.Stdout, cmd.Stderr = &early, &early
@@ -235,13 +240,13 @@ func (s *Server) start(ctx context.Context) error {
 		}
 	}()
 	if err := <-started; err != nil {
-		return fmt.Errorf("mariadbtest: start %q: %w", s.program, err)
+		return fmt.Errorf("servertest: start %s: %w", s.program, err)
 	}
 	s.run = run
 
 	if err := s.await(ctx); err != nil {
 		s.end(context.Background(), os.Kill)
-		return fmt.Errorf("mariadbtest: %q did not come up: %w\n%s%s", s.program, err, early.Bytes(), s.logTail())
+		return fmt.Errorf("servertest: %s did not come up: %w\n%s%s", s.program, err, early.Bytes(), s.logTail())
 	}
 	return nil
 }
@@ -279,14 +284,14 @@ func (s *Server) end(ctx context.Context, sig os.Signal) error {
 		return nil
 	}
 	if err := s.run.process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("mariadbtest: end the server: %w", err)
+		return fmt.Errorf("servertest: end the server: %w", err)
 	}
 	select {
 	case <-s.run.exited:
 		s.run = nil
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("mariadbtest: the server still runs after %v: %w", sig, context.Cause(ctx))
+		return fmt.Errorf("servertest: the server still runs after %v: %w", sig, context.Cause(ctx))
 	}
 }
 
@@ -319,5 +324,5 @@ func freePort() (int, error) {
 		}
 		last = err
 	}
-	return 0, fmt.Errorf("mariadbtest: no free loopback port found: %w", last)
+	return 0, fmt.Errorf("servertest: no free loopback port found: %w", last)
 }

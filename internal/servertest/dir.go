@@ -1,4 +1,4 @@
-package mariadbtest
+package servertest
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-const dirPattern = "mergesafe-mariadb-*"
+const dirPattern = "mergesafe-server-*"
 
 // newDir makes the folder of one server, and in it a lock file that stays locked as long as this process lives.
 func newDir(parent string) (dir string, lock *os.File, err error) {

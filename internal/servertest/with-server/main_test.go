@@ -15,17 +15,17 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"mergesafe/internal/mariadbtest"
+	"mergesafe/internal/servertest"
 )
 
-// The test program stands in for with-mariadb, and for commands that it runs.
+// The test program stands in for with-server, and for commands that it runs.
 func TestMain(m *testing.M) {
-	switch os.Getenv("WITH_MARIADB_TEST") {
+	switch os.Getenv("WITH_SERVER_TEST") {
 	case "main":
-		os.Setenv("WITH_MARIADB_TEST", os.Getenv("WITH_MARIADB_COMMAND"))
+		os.Setenv("WITH_SERVER_TEST", os.Getenv("WITH_SERVER_COMMAND"))
 		main()
 	case "query":
-		db, err := sql.Open("mysql", os.Getenv(mariadbtest.EnvDSN))
+		db, err := sql.Open("mysql", os.Getenv(servertest.EnvDSN))
 		if err == nil {
 			err = db.Ping()
 		}
@@ -39,17 +39,17 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// withMariaDB returns a run of with-mariadb that keeps its server below tmp. The command is one of TestMain's.
-func withMariaDB(t *testing.T, tmp, command string, args ...string) *exec.Cmd {
+// withServer returns a run of with-server that keeps its server below tmp. The command is one of TestMain's.
+func withServer(t *testing.T, tmp, command string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "WITH_MARIADB_TEST=main", "WITH_MARIADB_COMMAND="+command, "TMPDIR="+tmp, mariadbtest.EnvDSN+"=")
+	cmd.Env = append(os.Environ(), "WITH_SERVER_TEST=main", "WITH_SERVER_COMMAND="+command, "TMPDIR="+tmp, servertest.EnvDSN+"=")
 	return cmd
 }
 
 func needProgram(t *testing.T) {
 	t.Helper()
-	if _, err := mariadbtest.FindProgram(); err != nil {
+	if _, err := servertest.Find(t.Context(), servertest.MariaDB); err != nil {
 		t.Skip(err)
 	}
 }
@@ -57,7 +57,7 @@ func needProgram(t *testing.T) {
 func TestCommandGetsAServerAndItsExitCodeComesBack(t *testing.T) {
 	needProgram(t)
 	tmp := t.TempDir()
-	cmd := withMariaDB(t, tmp, "query", "--", os.Args[0])
+	cmd := withServer(t, tmp, "query", "mariadb", "--", os.Args[0])
 	out, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 42 {
 		t.Errorf("exit code %d; want 42\n%s", code, out)
@@ -67,8 +67,8 @@ func TestCommandGetsAServerAndItsExitCodeComesBack(t *testing.T) {
 
 func TestServerOfTheEnvironmentIsUsed(t *testing.T) {
 	tmp := t.TempDir()
-	cmd := withMariaDB(t, tmp, "", "--", "sh", "-c", "echo $TEST_MYSQL_DSN; ls $TMPDIR; kill -KILL $$")
-	cmd.Env = append(cmd.Env, mariadbtest.EnvDSN+"=theirs")
+	cmd := withServer(t, tmp, "", "mariadb", "--", "sh", "-c", "echo $TEST_MYSQL_DSN; ls $TMPDIR; kill -KILL $$")
+	cmd.Env = append(cmd.Env, servertest.EnvDSN+"=theirs")
 	out, _ := cmd.CombinedOutput()
 	if string(out) != "theirs\n" {
 		t.Errorf("output %q; want the DSN, and no folder of a server", out)
@@ -82,7 +82,7 @@ func TestSignalEndsEverything(t *testing.T) {
 	needProgram(t)
 	for _, tt := range []struct {
 		name   string
-		parent bool // the signal goes to the parent of with-mariadb, as with "go run"
+		parent bool // the signal goes to the parent of with-server, as with "go run"
 		sig    syscall.Signal
 	}{
 		{"SIGINT", false, syscall.SIGINT},
@@ -95,7 +95,7 @@ func TestSignalEndsEverything(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The command leaves a child in the background, as "go test" does with test programs, that ignores SIGTERM.
-			cmd := withMariaDB(t, tmp, "", "--", "sh", "-c", `sh -c 'trap "" TERM; echo $PPID $$ >`+fifo+`; while :; do sleep 1; done' & wait`)
+			cmd := withServer(t, tmp, "", "mariadb", "--", "sh", "-c", `sh -c 'trap "" TERM; echo $PPID $$ >`+fifo+`; while :; do sleep 1; done' & wait`)
 			if tt.parent {
 				cmd.Args = append([]string{"sh", "-c", `"$0" "$@"; exit`, os.Args[0]}, cmd.Args[1:]...)
 				cmd.Path = "/bin/sh"
@@ -125,15 +125,43 @@ func TestCannotRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "usage: with-mariadb -- COMMAND"},
-		{[]string{"--"}, "usage: with-mariadb -- COMMAND"},
-		{[]string{"--", "no-such-command"}, "no-such-command"},
+		{nil, "usage: with-server"},
+		{[]string{"--", "true"}, "usage: with-server"},
+		{[]string{"mariadb", "--"}, "usage: with-server"},
+		{[]string{"mariadb", "true"}, "usage: with-server"},
+		{[]string{"-no-such-flag", "mariadb", "--", "true"}, "usage: with-server"},
+		{[]string{"mariadb", "--", "no-such-command"}, "no-such-command"},
 	} {
-		cmd := withMariaDB(t, t.TempDir(), "", tt.args...)
-		cmd.Env = append(cmd.Env, mariadbtest.EnvDSN+"=theirs")
+		cmd := withServer(t, t.TempDir(), "", tt.args...)
+		cmd.Env = append(cmd.Env, servertest.EnvDSN+"=theirs")
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != exitCannot || !strings.Contains(string(out), tt.want) {
 			t.Errorf("%q: exit code %d, output %q; want %d and %q", tt.args, code, out, exitCannot, tt.want)
+		}
+	}
+}
+
+// A server that is not here is an error that says how to bring it; or, if it is optional and not required, one line, and the
+// command runs without.
+func TestServerIsNotHere(t *testing.T) {
+	for _, tt := range []struct {
+		args     []string
+		required string
+		ran      bool
+	}{
+		{[]string{"mariadb-11.8"}, "", false},
+		{[]string{"-optional", "mariadb-11.8"}, "", true},
+		{[]string{"-optional", "mariadb-11.8"}, "1", false},
+	} {
+		cmd := withServer(t, t.TempDir(), "", append(tt.args, "--", "sh", "-c", `echo "ran on <$TEST_MYSQL_DSN>"`)...)
+		cmd.Env = append(cmd.Env, "TEST_SERVERS="+t.TempDir(), envRequired+"="+tt.required)
+		out, _ := cmd.CombinedOutput()
+		code := cmd.ProcessState.ExitCode()
+		if ran := strings.Contains(string(out), "ran on <>"); ran != tt.ran || (code == 0) != tt.ran || !strings.Contains(string(out), ".ci/server mariadb-11.8") {
+			t.Errorf("%q, required %q: exit code %d\n%s", tt.args, tt.required, code, out)
+		}
+		if loud := strings.Contains(string(out), "NOT TESTED ON MARIADB-11.8"); loud != tt.ran {
+			t.Errorf("%q, required %q: %s", tt.args, tt.required, out)
 		}
 	}
 }

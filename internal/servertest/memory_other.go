@@ -1,5 +1,5 @@
 //go:build !linux
 
-package mariadbtest
+package servertest
 
 func memoryDir() string { return "" }

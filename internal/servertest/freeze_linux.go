@@ -1,4 +1,4 @@
-package mariadbtest
+package servertest
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func Freeze(p *os.Process) error {
 		case still:
 			return nil
 		case time.Now().After(deadline):
-			return fmt.Errorf("mariadbtest: process %d does not stand still a minute after SIGSTOP", p.Pid)
+			return fmt.Errorf("servertest: process %d does not stand still a minute after SIGSTOP", p.Pid)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func Thaw(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
 func standsStill(pid int) (bool, error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(threads) == 0 {
-		return false, fmt.Errorf("mariadbtest: process %d is not in /proc: %w", pid, os.ErrProcessDone)
+		return false, fmt.Errorf("servertest: process %d is not in /proc: %w", pid, os.ErrProcessDone)
 	}
 	for _, thread := range threads {
 		stat, err := os.ReadFile(thread)

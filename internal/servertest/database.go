@@ -1,4 +1,4 @@
-package mariadbtest
+package servertest
 
 import (
 	"context"
@@ -115,7 +115,7 @@ func envDSN(t testing.TB) string {
 	t.Helper()
 	dsn := os.Getenv(EnvDSN)
 	if dsn == "" {
-		t.Skipf("%s is not set; \"make test\" sets it, or: go run ./internal/mariadbtest/with-mariadb -- go test ./...", EnvDSN)
+		t.Skipf("%s is not set; \"make test\" sets it, or: go run ./internal/servertest/with-server mariadb -- go test ./...", EnvDSN)
 	}
 	return dsn
 }

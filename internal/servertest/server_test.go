@@ -1,8 +1,9 @@
 //go:build unix
 
-package mariadbtest
+package servertest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -16,33 +17,94 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-func TestKillAndRestartKeepWhatWasCommitted(t *testing.T) {
-	s := Private(t)
-	dsn, err := s.Database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := connect(t, dsn)
-	mustExec(t, db, "CREATE TABLE t (n INT PRIMARY KEY) ENGINE=InnoDB")
-	mustExec(t, db, "INSERT INTO t VALUES (1)")
+// Each server that is here starts, is what its name says, freezes, and keeps what was committed when it is killed.
+func TestServers(t *testing.T) {
+	for _, name := range []string{MariaDB, MariaDB11, MySQL} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Start(t.Context(), Options{Name: name})
+			skipWithoutProgram(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Stop()
+			dsn, err := s.Database(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			db := connect(t, dsn)
+			var version string
+			if err := db.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil || strings.Contains(version, "MariaDB") == (name == MySQL) {
+				t.Errorf("it is %q, %v", version, err)
+			}
+			mustExec(t, db, "CREATE TABLE t (n INT PRIMARY KEY) ENGINE=InnoDB")
+			mustExec(t, db, "INSERT INTO t VALUES (1)")
 
-	if err := s.Kill(); err != nil {
-		t.Fatal(err)
+			if err := s.Freeze(); err != nil {
+				t.Fatal(err)
+			}
+			short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			if err := db.PingContext(short); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a frozen server answers: %v", err)
+			}
+			cancel()
+			if err := s.Thaw(); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.PingContext(t.Context()); err != nil {
+				t.Errorf("after Thaw: %v", err)
+			}
+
+			if err := s.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.PingContext(t.Context()); err == nil || s.Alive() {
+				t.Fatal("the server answers after Kill")
+			}
+			if err := s.Kill(); err != nil {
+				t.Errorf("a second Kill: %v", err)
+			}
+			for _, how := range []string{"after Kill", "while it runs"} {
+				if err := s.Restart(t.Context()); err != nil {
+					t.Fatalf("Restart %s: %v", how, err)
+				}
+				var n int
+				if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT n FROM t").Scan(&n); err != nil || n != 1 {
+					t.Errorf("Restart %s: got %d, %v; want the committed row", how, n, err)
+				}
+			}
+		})
 	}
-	if err := db.PingContext(t.Context()); err == nil {
-		t.Fatal("the server answers after Kill")
-	}
-	if err := s.Kill(); err != nil {
-		t.Errorf("a second Kill: %v", err)
-	}
-	for _, how := range []string{"after Kill", "while it runs"} {
-		if err := s.Restart(t.Context()); err != nil {
-			t.Fatalf("Restart %s: %v", how, err)
+}
+
+// Data folders are copies of one, and yet each server has an identity of its own.
+func TestIdentities(t *testing.T) {
+	var seen []string
+	for range 2 {
+		s, err := Start(t.Context(), Options{Name: MySQL})
+		skipWithoutProgram(t, err)
+		if err != nil {
+			t.Fatal(err)
 		}
-		var n int
-		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT n FROM t").Scan(&n); err != nil || n != 1 {
-			t.Errorf("Restart %s: got %d, %v; want the committed row", how, n, err)
+		defer s.Stop()
+		var id string
+		if err := connect(t, s.DSN()).QueryRowContext(t.Context(), "SELECT @@server_uuid").Scan(&id); err != nil {
+			t.Fatal(err)
 		}
+		seen = append(seen, id)
+	}
+	if seen[0] == seen[1] {
+		t.Errorf("two servers are both %s", seen[0])
+	}
+}
+
+// A server that is not here is told apart from one that does not work, and the error says how to bring it.
+func TestNoProgram(t *testing.T) {
+	t.Setenv("TEST_SERVERS", t.TempDir())
+	if _, err := Find(t.Context(), MariaDB11); !errors.Is(err, ErrNoProgram) || !strings.Contains(err.Error(), "run .ci/server mariadb-11.8") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Find(t.Context(), "oracle"); err == nil || errors.Is(err, ErrNoProgram) {
+		t.Errorf("a name that means nothing: %v", err)
 	}
 }
 
@@ -100,7 +162,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 		}
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	_, err := FindProgram()
+	_, err := Find(t.Context(), MariaDB)
 	skipWithoutProgram(t, err)
 
 	parent := t.TempDir()
