@@ -7,20 +7,24 @@ import (
 	"time"
 )
 
-// Backend is the far end of a connection, as the server lists it. The zero
+// Backend is the far end of a connection, as its server knows it. The zero
 // value is that of a database without a server.
 type Backend struct {
 	id     int64
-	client string // the address of our end, as the server sees it
+	server string // which one, since another connection may lead to another
 }
 
-// BackendOf looks up the far end of a connection.
+// BackendOf looks up the far end of a connection. It does not ask for the list
+// of connections: MySQL makes that an error as long as any of them runs a
+// statement with bytes in it that are no text.
 func (d Dialect) BackendOf(ctx context.Context, conn *sql.Conn) (b Backend, err error) {
 	if d == MySQL {
-		err = conn.QueryRowContext(ctx, "SELECT ID, HOST FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()").Scan(&b.id, &b.client)
+		err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID(), "+thisServer).Scan(&b.id, &b.server)
 	}
 	return b, err
 }
+
+const thisServer = "CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir, @@pid_file)"
 
 // killTimeout bounds Kill: whoever calls it is about to give up anyway.
 const killTimeout = 2 * time.Second
@@ -36,11 +40,16 @@ func (b Backend) Kill(pool *sql.DB) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
-	var there int
-	err := pool.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND HOST = ?", b.id, b.client).Scan(&there)
-	if err != nil || there == 0 {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
 		return err
 	}
-	_, err = pool.ExecContext(ctx, fmt.Sprintf("KILL %d", b.id))
+	defer conn.Close()
+	var server string
+	err = conn.QueryRowContext(ctx, "SELECT "+thisServer).Scan(&server)
+	if err != nil || server != b.server {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("KILL %d", b.id))
 	return err
 }
