@@ -276,6 +276,7 @@ func TestWrapKeepsSettings(t *testing.T) {
 			"both":           "&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(7)",
 			"as they should": "&_pragma=synchronous(EXTRA)",
 		}
+		onMariaDB := game.dialect == store.MySQL && servertest.OnMariaDB(t)
 		if game.dialect == store.MySQL {
 			settings = map[string]string{
 				"autocommit":       "&autocommit=0",
@@ -286,11 +287,11 @@ func TestWrapKeepsSettings(t *testing.T) {
 				"one row":          "&sql_select_limit=1",
 				"collation":        "&charset=latin1&collation=latin1_german2_ci",
 				"results":          "&character_set_results=NULL",
-				"isolation":        "&tx_isolation=%27READ-UNCOMMITTED%27",
+				"isolation":        "&" + servertest.Settings(onMariaDB, "tx_isolation") + "=%27READ-UNCOMMITTED%27",
 				"chain":            "&completion_type=1",
 				"safe updates":     "&sql_safe_updates=1",
 				"unchecked":        "&foreign_key_checks=0&unique_checks=0",
-				"no time":          "&max_statement_time=7.5",
+				"no time":          "&" + servertest.Settings(onMariaDB, "max_statement_time") + "=7",
 				"clientFoundRows":  "&clientFoundRows=true&parseTime=true&interpolateParams=true",
 				"many of them":     "&autocommit=0&time_zone=%27-03:00%27&sql_select_limit=2&sql_mode=%27PIPES_AS_CONCAT%27",
 				"as they should":   "",
@@ -303,7 +304,7 @@ func TestWrapKeepsSettings(t *testing.T) {
 				pool := game.open(t, settings[name])
 				pool.SetMaxOpenConns(2)
 				pool.SetMaxIdleConns(2)
-				before := sessions(t, pool, game.dialect)
+				before := sessions(t, pool, game.dialect, onMariaDB)
 				db, err := store.Wrap(ctx, pool, game.dialect)
 				must(t, err)
 				must(t, db.CreateRegistry(ctx))
@@ -320,7 +321,7 @@ func TestWrapKeepsSettings(t *testing.T) {
 				// In a session of autocommit=0 as well, and with no row to see.
 				must(t, characters.Insert(ctx, db, character{last, name}))
 				must(t, node.Close())
-				if after := sessions(t, pool, game.dialect); !slices.EqualFunc(before, after, maps.Equal) {
+				if after := sessions(t, pool, game.dialect, onMariaDB); !slices.EqualFunc(before, after, maps.Equal) {
 					t.Errorf("the settings were\n%v\nand are\n%v", before, after)
 				}
 				pool.Close()
@@ -341,7 +342,7 @@ func TestWrapKeepsSettings(t *testing.T) {
 
 // sessions returns the settings of both connections of a pool, and which
 // connections they are.
-func sessions(t *testing.T, pool *sql.DB, d store.Dialect) (all []map[string]string) {
+func sessions(t *testing.T, pool *sql.DB, d store.Dialect, onMariaDB bool) (all []map[string]string) {
 	t.Helper()
 	ctx := t.Context()
 	for range 2 {
@@ -354,7 +355,8 @@ func sessions(t *testing.T, pool *sql.DB, d store.Dialect) (all []map[string]str
 		if d == store.MySQL {
 			prefix, suffix = "SELECT @@session.", " LIMIT 1"
 			names = []string{"autocommit", "completion_type", "foreign_key_checks", "unique_checks", "sql_safe_updates", "sql_select_limit", "time_zone", "sql_mode",
-				"character_set_client", "character_set_connection", "collation_connection", "character_set_results", "tx_isolation", "max_statement_time", "pseudo_thread_id"}
+				"character_set_client", "character_set_connection", "collation_connection", "character_set_results",
+				servertest.Settings(onMariaDB, "tx_isolation"), servertest.Settings(onMariaDB, "max_statement_time"), "pseudo_thread_id"}
 		}
 		for _, name := range names {
 			var value sql.NullString

@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -23,4 +24,26 @@ func OnlyMariaDB(t testing.TB, reason string) {
 	if name := os.Getenv(EnvServer); name == MySQL || name == "" && os.Getenv(EnvDSN) != "" && !OnMariaDB(t) {
 		t.Skipf("only on MariaDB: %s", reason)
 	}
+}
+
+// Settings puts the names that MySQL has for settings of a session into a text that has MariaDB's, with limits of a
+// statement in seconds, if the server is MySQL.
+func Settings(onMariaDB bool, text string) string {
+	if onMariaDB {
+		return text
+	}
+	return strings.NewReplacer("tx_isolation", "transaction_isolation",
+		"max_statement_time = 1", "max_execution_time = 1000", "max_statement_time", "max_execution_time").Replace(text)
+}
+
+// Seq is a table of the whole numbers from first to last, in a column seq, as any server understands it.
+func Seq(first, last int) string {
+	const digits = "(SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4" +
+		" UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
+	sum, from := fmt.Sprint(first), ""
+	for power, i := 1, 0; power <= last-first || i == 0; power, i = power*10, i+1 {
+		sum += fmt.Sprintf(" + d%d.n * %d", i, power)
+		from += fmt.Sprintf(", %s AS d%d", digits, i)
+	}
+	return fmt.Sprintf("(SELECT %s AS seq FROM %s HAVING seq <= %d ORDER BY seq) AS s", sum, strings.TrimPrefix(from, ", "), last)
 }

@@ -76,12 +76,13 @@ func settingsOf(t *testing.T, d sqldb.Dialect, q interface {
 // and the game has its own again, whatever happened between.
 func TestGuardedPool(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
-		pool, err := sql.Open("mysql", servertest.DSN(t)+"?autocommit=0&completion_type=2&sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27&tx_isolation=%27READ-UNCOMMITTED%27&"+
-			"sql_safe_updates=1&sql_select_limit=3&sql_big_selects=0&max_statement_time=100&foreign_key_checks=0&unique_checks=0")
+		onMariaDB := servertest.OnMariaDB(t)
+		pool, err := sql.Open("mysql", servertest.DSN(t)+servertest.Settings(onMariaDB, "?autocommit=0&completion_type=2&sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27&tx_isolation=%27READ-UNCOMMITTED%27&"+
+			"sql_safe_updates=1&sql_select_limit=3&sql_big_selects=0&max_statement_time=100&foreign_key_checks=0&unique_checks=0"))
 		must(t, err)
 		testGuarded(t, pool, sqldb.MySQL, map[string]string{
-			"autocommit": "ON", "completion_type": "NO_CHAIN", "time_zone": "+00:00", "tx_isolation": "REPEATABLE-READ", "sql_safe_updates": "OFF",
-			"sql_select_limit": "18446744073709551615", "max_statement_time": "0.000000", "foreign_key_checks": "ON", "unique_checks": "ON", "sql_big_selects": "ON",
+			"autocommit": "ON", "completion_type": "NO_CHAIN", "time_zone": "+00:00", servertest.Settings(onMariaDB, "tx_isolation"): "REPEATABLE-READ", "sql_safe_updates": "OFF",
+			"sql_select_limit": "18446744073709551615", servertest.Settings(onMariaDB, "max_statement_time"): map[bool]string{true: "0.000000", false: "0"}[onMariaDB], "foreign_key_checks": "ON", "unique_checks": "ON", "sql_big_selects": "ON",
 		})
 	})
 	t.Run("sqlite", func(t *testing.T) {

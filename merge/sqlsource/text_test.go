@@ -43,6 +43,17 @@ func difficultTexts() []string {
 	return slices.Compact(all)
 }
 
+// knows reports whether the server has the collation.
+func (w *world) knows(t *testing.T, collation string) bool {
+	t.Helper()
+	var one int
+	err := w.db.QueryRowContext(t.Context(), "SELECT _utf8mb4'a' = _utf8mb4'a' COLLATE "+collation).Scan(&one)
+	if err != nil {
+		t.Logf("the server does not know %s: %v", collation, err)
+	}
+	return err == nil
+}
+
 // Two texts have one sorting form exactly when the server takes them for
 // equal, and the rows come in the order of that form.
 func TestTextEqualsAsTheServerSays(t *testing.T) {
@@ -53,8 +64,7 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 	}
 	s := w.open(t)
 	for _, collation := range textCollations {
-		if len(w.query(t, "SELECT 1 FROM information_schema.COLLATION_CHARACTER_SET_APPLICABILITY WHERE FULL_COLLATION_NAME = ?", collation)) == 0 {
-			t.Logf("the server does not know %s", collation)
+		if !w.knows(t, collation) {
 			continue
 		}
 		t.Run(collation, func(t *testing.T) {
@@ -136,7 +146,7 @@ func TestTextFormIsTheSameEverywhere(t *testing.T) {
 	}
 	s := w.open(t)
 	for _, collation := range textCollations {
-		if collation == refused {
+		if collation == refused || !w.knows(t, collation) {
 			continue
 		}
 		var want []row

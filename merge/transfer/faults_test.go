@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 )
 
@@ -19,7 +20,7 @@ func manyRows(t testing.TB, e engine, name string, from, n int) Database {
 	d := e.fresh(t, name)
 	exec(t, d, "CREATE TABLE things (id BIGINT NOT NULL PRIMARY KEY, owner VARBINARY(10), note VARCHAR(40), n BIGINT)")
 	if e.name == "mariadb" {
-		exec(t, d, fmt.Sprintf("INSERT INTO things SELECT seq, LPAD(seq, 10, 'x'), CONCAT('note ', seq), seq * 7 FROM seq_%d_to_%d", from, from+n-1))
+		exec(t, d, "INSERT INTO things SELECT seq, LPAD(seq, 10, 'x'), CONCAT('note ', seq), seq * 7 FROM "+servertest.Seq(from, from+n-1))
 		return d
 	}
 	exec(t, d, fmt.Sprintf("INSERT INTO things WITH RECURSIVE s(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM s WHERE i + 1 < %d)", from, from+n)+

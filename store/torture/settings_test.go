@@ -38,13 +38,13 @@ func hostile() (all []setup) {
 		all = append(all, setup{name: "global " + s, global: []string{s}}, setup{name: "init_connect " + s, connect: []string{s}})
 	}
 	return append(all,
-		setup{name: "skip-character-set-client-handshake", args: []string{"--skip-character-set-client-handshake"}},
+		setup{name: "skip-character-set-client-handshake", args: []string{"--loose-skip-character-set-client-handshake"}},
 		setup{name: "gbk", args: gbk},
 		setup{name: "init_connect gbk", connect: []string{"character_set_client = gbk", "character_set_connection = gbk", "character_set_results = gbk"}},
 	)
 }
 
-var gbk = []string{"--character-set-server=gbk", "--collation-server=gbk_chinese_ci", "--skip-character-set-client-handshake"}
+var gbk = []string{"--character-set-server=gbk", "--collation-server=gbk_chinese_ci", "--loose-skip-character-set-client-handshake"}
 
 // combined are as many of them as can be at once: what a short test has time for.
 func combined() []setup {
@@ -74,7 +74,7 @@ func (s setup) apply(t *testing.T, server *servertest.Server) {
 		statements = append(statements, fmt.Sprintf("init_connect = \"SET SESSION %s\"", strings.Join(s.connect, ", ")))
 	}
 	for _, statement := range statements {
-		admin(t, server, "SET GLOBAL "+statement)
+		admin(t, server, "SET GLOBAL "+servertest.Settings(server.Program().MariaDB, statement))
 	}
 }
 
@@ -147,7 +147,7 @@ func TestServerSettings(t *testing.T) {
 			}
 			for name, want := range relied {
 				var got string
-				must(t, db.Get(t.Context(), &got, "SELECT @@SESSION."+name))
+				must(t, db.Get(t.Context(), &got, "SELECT @@SESSION."+servertest.Settings(server.Program().MariaDB, name)))
 				if got != want {
 					t.Errorf("%s is %s in a session, want %s", name, got, want)
 				}
