@@ -81,7 +81,12 @@ func Admin(t testing.TB) *sql.DB {
 // machine has no server program, the test is skipped. Starting takes a second or two: share one where tests can.
 func Private(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s, err := Start(t.Context(), Options{Args: args})
+	return private(t, Options{Args: args})
+}
+
+func private(t testing.TB, opts Options) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), opts)
 	if errors.Is(err, ErrNoProgram) {
 		t.Skip(err)
 	}

@@ -158,8 +158,9 @@ func asRoot() []string {
 }
 
 // Initialize makes a data folder. Nobody may come in but this system's user as root, through the socket. The first
-// folder of a program is kept beside the unpacked servers, for it takes seconds; the others are copies of it.
-func (p *Program) Initialize(ctx context.Context, data string) error {
+// folder of a program is kept beside the unpacked servers, for it takes seconds; the others are copies of it. The options
+// are those that hold for a folder from the beginning.
+func (p *Program) Initialize(ctx context.Context, data string, options ...string) error {
 	me, err := user.Current()
 	if err != nil {
 		return err
@@ -168,10 +169,10 @@ func (p *Program) Initialize(ctx context.Context, data string) error {
 	if err != nil {
 		return err
 	}
-	key := sha256.Sum256([]byte(strings.Join([]string{p.Path, p.Version, me.Username}, "\n")))
+	key := sha256.Sum256([]byte(strings.Join(append([]string{p.Path, p.Version, me.Username}, options...), "\n")))
 	kept := filepath.Join(folder, "data", fmt.Sprintf("%s-%x", p.Name, key[:6]))
 	if _, err := os.Stat(kept); err != nil {
-		if err := p.keep(ctx, kept, me.Username); err != nil {
+		if err := p.keep(ctx, kept, me.Username, options); err != nil {
 			return err
 		}
 	}
@@ -182,7 +183,7 @@ func (p *Program) Initialize(ctx context.Context, data string) error {
 }
 
 // keep makes the data folder that others are copied from.
-func (p *Program) keep(ctx context.Context, kept, username string) error {
+func (p *Program) keep(ctx context.Context, kept, username string, options []string) error {
 	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (p *Program) keep(ctx context.Context, kept, username string) error {
 	var cmd *exec.Cmd
 	switch {
 	case !p.MariaDB:
-		cmd = p.Command(ctx, "--initialize-insecure", "--datadir="+data, "--innodb-redo-log-capacity=8M")
+		cmd = p.Command(ctx, append([]string{"--initialize-insecure", "--datadir=" + data, "--innodb-redo-log-capacity=8M"}, options...)...)
 	case p.root != "":
 		if cmd, err = p.bootstrap(ctx, data); err != nil {
 			return err

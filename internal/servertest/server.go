@@ -99,7 +99,13 @@ func (s *Server) create(ctx context.Context, extra []string) error {
 		return fmt.Errorf("servertest: the socket path %q is longer than %d bytes; choose a shorter folder", socket, maxSocketPath)
 	}
 	data := filepath.Join(s.dir, "data")
-	if err := s.program.Initialize(ctx, data); err != nil {
+	var options []string // that MySQL takes when it makes the folder, and then only
+	for _, arg := range extra {
+		if !s.program.MariaDB && strings.HasPrefix(arg, "--lower-case-table-names=") {
+			options = append(options, arg)
+		}
+	}
+	if err := s.program.Initialize(ctx, data, options...); err != nil {
 		return err
 	}
 
