@@ -57,6 +57,19 @@ func isColumnThere(err error) bool {
 	return answered(err, 1060) || said(err, "duplicate column name")
 }
 
+// checkThere returns the name of a CHECK that was to be added and is there, in
+// this table or in another one, as MySQL tells it:
+//
+//	Duplicate check constraint name 'players_number'.
+func checkThere(err error) (name string, there bool) {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok || e.Number != 3822 { // ER_CHECK_CONSTRAINT_DUP_NAME
+		return "", false
+	}
+	_, name, _ = strings.Cut(e.Message, "'")
+	return strings.TrimSuffix(strings.TrimSuffix(name, "."), "'"), true
+}
+
 // isTooManyStatements reports whether a server that many games share has as
 // many prepared statements as it takes.
 func isTooManyStatements(err error) bool { return answered(err, 1461) }

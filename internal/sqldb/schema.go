@@ -119,8 +119,10 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 	}
 	for _, statements := range p.SQL[s.Dialect()][min(done, p.latest()):] {
 		for statement := range strings.SplitSeq(strings.TrimSpace(statements), ";\n") {
-			if _, err := s.Exec(ctx, statement); err != nil && !isColumnThere(err) {
-				return err
+			if _, err := s.Exec(ctx, statement); err != nil {
+				if err := p.unlessDone(ctx, s, err); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -132,6 +134,33 @@ func (p *Part) create(ctx context.Context, s *Session, found state) error {
 	_, err = s.Exec(ctx, raiseMark, p.latest(), p.Mark, p.latest())
 	return err
 }
+
+// unlessDone returns the error of a statement, or nil if it says that the
+// statement was run before, by an upgrade that was interrupted or by another
+// process. All that one statement adds to a table is there, or nothing of it.
+func (p *Part) unlessDone(ctx context.Context, s *Session, err error) error {
+	if isColumnThere(err) {
+		return nil
+	}
+	name, taken := checkThere(err)
+	if !taken {
+		return err
+	}
+	// MySQL looks for the name of a CHECK before the column, and in all tables.
+	var tables []string
+	switch lookErr := s.Select(ctx, &tables, tableOfCheck, name); {
+	case lookErr != nil:
+		return lookErr
+	case len(tables) == 0:
+		return err // on a table that the account does not see
+	case !slices.Contains(p.Tables, tables[0]):
+		return &SchemaError{Reason: fmt.Sprintf("the table %q, which was not made by this program, has a CHECK %q: rename it, or use another database", tables[0], name)}
+	}
+	return nil
+}
+
+const tableOfCheck = `SELECT TABLE_NAME AS name FROM information_schema.TABLE_CONSTRAINTS
+	WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_NAME = ? AND CONSTRAINT_TYPE = 'CHECK'`
 
 // latest is the present version.
 func (p *Part) latest() int { return len(p.SQL[SQLite]) }
