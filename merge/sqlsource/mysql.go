@@ -60,25 +60,16 @@ func mayReadAll(ctx context.Context, conn *sql.Conn) error {
 		if err := conn.QueryRowContext(ctx, "SELECT DATABASE(), CURRENT_USER()").Scan(&database, &account); err != nil {
 			return err
 		}
-		return fmt.Errorf("the account may not read every table, and would overlook some: it needs %s", Grant(database, account))
+		literal, err := literalNames(ctx, conn)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("the account may not read every table, and would overlook some: it needs %s", Grant("SELECT", database, account, literal))
 	case err == nil, errors.Is(err, sql.ErrNoRows):
 		return errors.New("the table that must not exist is there")
 	default:
 		return err
 	}
-}
-
-// Grant is the statement that gives an account, such as CURRENT_USER() names
-// it, all that reading a database takes.
-func Grant(database, account string) string {
-	user, host, ok := cutLast(account, "@")
-	if !ok {
-		host = "%"
-	}
-	// In GRANT, unlike elsewhere, _ and % in the name of a database are wildcards.
-	database = strings.NewReplacer("`", "``", "_", `\_`, "%", `\%`).Replace(database)
-	quote := strings.NewReplacer("'", "''")
-	return fmt.Sprintf("GRANT SELECT ON `%s`.* TO '%s'@'%s'", database, quote.Replace(user), quote.Replace(host))
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -50,13 +50,6 @@ const (
 	mysqlTriggers = `SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)
 		FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`
 
-	// mysqlSeesTriggers counts the grants by which the account is shown all
-	// triggers of the database. Without one it is shown none, and no error. In
-	// grants the name of a database is a pattern.
-	mysqlSeesTriggers = `SELECT
-		(SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = ? AND PRIVILEGE_TYPE = 'TRIGGER') +
-		(SELECT COUNT(*) FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE = ? AND PRIVILEGE_TYPE = 'TRIGGER' AND DATABASE() LIKE TABLE_SCHEMA)`
-
 	// mariadbJSON finds the columns that were declared JSON: in MariaDB they
 	// are LONGTEXT with a check.
 	mariadbJSON = `SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS
@@ -294,20 +287,11 @@ func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
 	if err := each(ctx, conn, mysqlTriggers, func() { b.trigger(table, t) }, &table, &t.Name, &t.Event); err != nil {
 		return err
 	}
-	var account string
-	if err := conn.QueryRowContext(ctx, "SELECT CURRENT_USER()").Scan(&account); err != nil {
-		return err
+	why, err := hiddenTriggers(ctx, conn)
+	if why != "" {
+		b.Hidden = append(b.Hidden, merge.Hidden{What: merge.HiddenTriggers, Why: why})
 	}
-	user, host, _ := cutLast(account, "@")
-	grantee := "'" + user + "'@'" + host + "'"
-	var grants int
-	if err := conn.QueryRowContext(ctx, mysqlSeesTriggers, grantee, grantee).Scan(&grants); err != nil {
-		return err
-	}
-	if grants == 0 {
-		b.Hidden = append(b.Hidden, merge.Hidden{What: merge.HiddenTriggers, Why: "they take the TRIGGER privilege to be seen"})
-	}
-	return nil
+	return err
 }
 
 func mysqlReadReferences(ctx context.Context, conn *sql.Conn, b *builder) error {

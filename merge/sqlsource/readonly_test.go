@@ -179,11 +179,16 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestGrant(t *testing.T) {
-	for _, tt := range []struct{ database, account, want string }{
-		{"game_s1", "ops@10.0.%", "GRANT SELECT ON `game\\_s1`.* TO 'ops'@'10.0.%'"},
-		{"a`b", "o'x@home@host", "GRANT SELECT ON `a``b`.* TO 'o''x@home'@'host'"},
+	for _, tt := range []struct {
+		database, account string
+		literal           bool
+		want              string
+	}{
+		{"game_s1", "ops@10.0.%", false, "GRANT SELECT ON `game\\_s1`.* TO 'ops'@'10.0.%'"},
+		{"game_s1", "ops@10.0.%", true, "GRANT SELECT ON `game_s1`.* TO 'ops'@'10.0.%'"},
+		{"a`b", "o'x@home@host", false, "GRANT SELECT ON `a``b`.* TO 'o''x@home'@'host'"},
 	} {
-		if got := Grant(tt.database, tt.account); got != tt.want {
+		if got := Grant("SELECT", tt.database, tt.account, tt.literal); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
 	"mergesafe/store/registry"
 )
 
@@ -65,6 +66,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 	}
 	if i == 0 {
 		f.know(s)
+		f.hidden(s)
 	}
 	if s.catalog.HasRegistry {
 		if err := f.servers(ctx, i, d, want); err != nil {
@@ -94,6 +96,17 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		}
 	}
 	return nil
+}
+
+// hidden refuses an account that may not be shown a trigger, unless the operator
+// allowed that: the account of the plan was shown all.
+func (f *flight) hidden(target *source) {
+	allowed := slices.ContainsFunc(f.plan.Check.Allowed, func(a Refusal) bool { return a.Code == merge.CodeTriggerFires })
+	for _, hidden := range target.catalog.Hidden {
+		if hidden.What == merge.HiddenTriggers && !allowed {
+			f.refuse(target.Name(), "", "%s", hidden)
+		}
+	}
 }
 
 // servers compares the registry of a database with the plan. No server may run.

@@ -122,6 +122,7 @@ func TestApplyRights(t *testing.T) {
 		{with(all[0], "SELECT, TRIGGER"), all[1], "INSERT command denied"},
 		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE"), all[1], "DELETE command denied"},
 		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), all[1], "CREATE command denied"},
+		{with(all[0], "SELECT, INSERT, UPDATE, DELETE, CREATE"), all[1], "triggers: it is not certain that the account is shown them: it needs GRANT TRIGGER"},
 		{all[0], reader, "may not write the fence"},
 	} {
 		if _, err := Apply(t.Context(), p, c.target, []Database{c.source}, Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {

@@ -24,11 +24,16 @@ func writeGrants(w io.Writer, places []databases.Place, target string) error {
 			fmt.Fprintf(&b, "-- %s: an SQLite file, which must be readable, and its folder too\n", p.Name)
 			continue
 		}
-		statement := sqlsource.Grant(database, account)
-		fmt.Fprintf(&b, "%s; -- %s\n", statement, p.Name)
+		write := func(format, privilege string) {
+			fmt.Fprintf(&b, format, sqlsource.Grant(privilege, database, account, false), p.Name)
+			if literal := sqlsource.Grant(privilege, database, account, true); literal != sqlsource.Grant(privilege, database, account, false) {
+				fmt.Fprintf(&b, "-- with partial_revokes = ON instead: %s;\n", literal)
+			}
+		}
+		write("%s; -- %s\n", "SELECT")
 		if p.Name == target || target == "" && i == 0 {
-			fmt.Fprintf(&b, "-- and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):\n-- %s;\n",
-				strings.Replace(statement, "GRANT SELECT ", "GRANT TRIGGER ", 1))
+			b.WriteString("-- and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):\n")
+			write("-- %[1]s;\n", "TRIGGER")
 		}
 	}
 	_, err := io.WriteString(w, b.String())
