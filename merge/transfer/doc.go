@@ -43,6 +43,10 @@
 // While a table is copied its rows are summed up again. If a row was changed in a
 // source since the plan, the sum differs: a [*ChangedError].
 //
+// Inside JSON, MySQL has dates, times, bytes and DECIMAL, which a text does not
+// have. A plan refuses the rows of which a text would make something else, by name.
+// A DECIMAL that has the digits of an equal DOUBLE becomes one.
+//
 // [Verify] reads everything and compares sums: the target must hold its own rows
 // and the copied rows, each exactly as planned. [Undo] needs the sources: they
 // tell which rows were copied, and how. In a target that was restored from a backup

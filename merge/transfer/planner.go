@@ -55,7 +55,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.choose, p.rename, p.measure} {
+	for _, step := range []func(context.Context) error{p.check, p.choose, p.refuseTyped, p.rename, p.measure} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}

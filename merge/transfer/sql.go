@@ -21,12 +21,25 @@ func (d dialect) read(c *merge.Column) string {
 		return "+" + name // an expression has no declared type to convert to
 	}
 	declared := strings.ToLower(c.Type)
+	if declared == "json" {
+		// What a text cannot carry is no JSON as it is read, and so cannot be written.
+		return "IF(" + d.textKeeps(c) + ", CAST(" + name + " AS CHAR), CONCAT('typed ', CAST(" + name + " AS CHAR)))"
+	}
 	for _, prefix := range []string{"date", "timestamp"} { // datetime too
 		if strings.HasPrefix(declared, prefix) {
 			return "CAST(" + name + " AS CHAR)"
 		}
 	}
 	return name
+}
+
+// textKeeps is the condition that a value of MySQL's type JSON is the same when it
+// was sent as text. A DATE, TIME, DATETIME or bytes inside become strings, and a
+// DECIMAL becomes a DOUBLE: that is the same if it is equal and has the same digits.
+func (d dialect) textKeeps(c *merge.Column) string {
+	name := d.Quote(c.Name)
+	sent := "CAST(CAST(" + name + " AS CHAR) AS JSON)"
+	return name + " = " + sent + " AND CAST(" + name + " AS BINARY) = CAST(" + sent + " AS BINARY)"
 }
 
 // layout is how the rows of one table are read and written: the columns that
