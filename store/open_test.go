@@ -54,7 +54,7 @@ func TestOpenErrors(t *testing.T) {
 		{"sqlite:" + short, "the file is not an SQLite database", true},
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/", "no database named", false},
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)", "missing the slash", false},
-		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/d?tls=s3cr3t", "not a DSN of go-sql-driver/mysql", false},
+		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/d?tls=s3cr3t", "tls in the DSN names a TLS configuration", false},
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at " + closed.Addr().String() + ": is the server running", false},
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at", true},
 		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address is known for the host "db.invalid": is its name right`, false},
@@ -66,7 +66,7 @@ func TestOpenErrors(t *testing.T) {
 		wrong.Passwd = "s3cr3t"
 		missing.DBName = "missing"
 		tests = append(tests,
-			test{"mysql:" + wrong.FormatDSN(), "user or password is wrong", false},
+			test{"mysql:" + wrong.FormatDSN(), "user or password is wrong, or the account must use TLS (REQUIRE SSL): then add tls=true to the DSN", false},
 			test{"mysql:" + missing.FormatDSN(), "no such database: create it first", false})
 	}
 	for _, test := range tests {

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -61,7 +62,10 @@ const DefaultListen = "127.0.0.1:8080"
 // Database says where a database is: by a DSN in the file, or by the name of
 // an environment variable that holds it. The zero Database is one that the
 // file does not mention.
-type Database struct{ dsn held }
+type Database struct {
+	dsn held
+	tls string // as parameters of the DSN
+}
 
 // Source is one [[source]]: a database under a name, for the tools.
 type Source struct {
@@ -139,8 +143,28 @@ func sources(root *strict.Section) (all []Source) {
 	return all
 }
 
-// database reads the keys dsn and dsn_env, of which one must be there.
-func database(s *strict.Section) Database { return Database{readHeld(s, "dsn", dsnForm)} }
+// database reads the keys dsn and dsn_env, of which one must be there, and those
+// of TLS.
+func database(s *strict.Section) Database {
+	d := Database{dsn: readHeld(s, "dsn", dsnForm)}
+	var parameters []string
+	for _, key := range []string{"tls_ca", "tls_cert", "tls_key", "tls_server_name"} {
+		value := s.Text(key, func(text string) string {
+			if text == "" {
+				return "is empty: want " + map[bool]string{true: "the name in the server's certificate", false: "the path of a PEM file"}[key == "tls_server_name"]
+			}
+			return ""
+		})
+		if value != "" {
+			parameters = append(parameters, strings.ReplaceAll(key, "_", "-")+"="+strings.ReplaceAll(url.QueryEscape(value), "+", "%20"))
+		}
+		if value != "" && strings.HasPrefix(d.dsn.secret.Reveal(), "sqlite:") {
+			s.Problem(key, "is for MySQL, and the dsn is an SQLite file: take it out")
+		}
+	}
+	d.tls = strings.Join(parameters, "&")
+	return d
+}
 
 // CheckServer returns an error that says what a game server needs to know and
 // the file does not say.
@@ -174,7 +198,16 @@ func (c *Config) Source(name string) (Source, error) {
 // now, with os.LookupEnv or the like, so that a file can mention databases
 // that are not at hand everywhere.
 func (d Database) DSN(lookup func(name string) (value string, ok bool)) (Secret, error) {
-	return d.dsn.find(lookup, dsnForm)
+	dsn, err := d.dsn.find(lookup, dsnForm)
+	if err != nil || d.tls == "" {
+		return dsn, err
+	}
+	text := dsn.Reveal()
+	sep := "?"
+	if strings.Contains(text[strings.LastIndex(text, ")/")+1:], "?") {
+		sep = "&"
+	}
+	return NewSecret(text + sep + d.tls), nil
 }
 
 // The checks of texts. Each returns what is wrong, or "".

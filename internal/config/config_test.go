@@ -103,7 +103,7 @@ func TestParseProblems(t *testing.T) {
 		{"number = 7\n[server]", `1: unknown key number: the file has server, database, registry, public_id, source, check, merge`},
 		{"[server]\nNumber = 7", `2: unknown key Number (did you mean "number"?): [server] has number, numbers, name, listen`},
 		{"[server]\n\"a b\" = 7", `2: unknown key with special characters: [server] has number, numbers, name, listen`},
-		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name`},
 		{"[server]\nname = '''\n[x]\ny=1'''\n[server.tls]\ncert='x'", `2: server.name has a control character in it: want a plain name` + "\n" +
 			`5: unknown key tls: [server] has number, numbers, name, listen`},
 		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, registry, public_id, source, check, merge` + "\n" +
@@ -151,8 +151,11 @@ func TestParseProblems(t *testing.T) {
 		{"[database]\ndsn_env = '$S1_DSN'", `2: database.dsn_env is not the name of an environment variable: want letters, digits and _, with no $ in front`},
 		{"[database]\ndsn_env = 'mysql:root:hunter2@tcp(db)/s1'", `2: database.dsn_env is not the name of an environment variable: want letters, digits and _, with no $ in front`},
 
+		{"[database]\ndsn = 'mysql:u:hunter2@tcp(db)/s1'\ntls_ca = ''", `3: database.tls_ca is empty: want the path of a PEM file`},
+		{"[database]\ndsn = 'mysql:u:hunter2@tcp(db)/s1'\ntls_server_name = ''", `3: database.tls_server_name is empty: want the name in the server's certificate`},
+		{"[database]\ndsn = 'sqlite:a'\ntls_cert = 'c'", `3: database.tls_cert is for MySQL, and the dsn is an SQLite file: take it out`},
 		{"[registry]", `1: registry.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
-		{"[registry]\nname = 'x'\ndsn = 'sqlite:f'", `2: unknown key name: [registry] has dsn, dsn_env`},
+		{"[registry]\nname = 'x'\ndsn = 'sqlite:f'", `2: unknown key name: [registry] has dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name`},
 
 		// Keys of public IDs.
 		{"[public_id]", `1: public_id can be there several times: want [[public_id]], with two brackets`},
@@ -173,8 +176,8 @@ func TestParseProblems(t *testing.T) {
 		{"[[source]]\ndsn='sqlite:a'", `1: source.name is missing: want a short name for the tools, such as name = "s1"`},
 		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n[[source]]\nname='s1'\ndsn='sqlite:b'", `5: source.name "s1" is the name of the source in line 2 already`},
 		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n\n[[source]]\nname='s2'", `5: source.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
-		{"[[source]]\nnmae='s1'\ndns='sqlite:a'", `2: unknown key nmae (did you mean "name"?): [source] has name, dsn, dsn_env` + "\n" +
-			`3: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env`},
+		{"[[source]]\nnmae='s1'\ndns='sqlite:a'", `2: unknown key nmae (did you mean "name"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name` + "\n" +
+			`3: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name`},
 		{"[[source]]\nname='a:b'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
 		{"[[source]]\nname='-a'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
 
@@ -329,6 +332,38 @@ func TestAcceptLossyDatabase(t *testing.T) {
 	for _, text := range []string{"[database]\ndsn = \"sqlite:x.db\"\naccept_lossy_database = \"yes\"", "[registry]\ndsn = \"sqlite:x.db\"\naccept_lossy_database = true"} {
 		if _, err := Parse("c.toml", text); err == nil || !strings.Contains(err.Error(), "accept_lossy_database") {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// The files of TLS stand beside the DSN, and become parameters of it.
+func TestTLS(t *testing.T) {
+	c, err := Parse("config.toml", `
+[database]
+dsn = "mysql:game:pw@tcp(db)/s1"
+tls_ca = "/etc/game/ca & more.pem"
+[[source]]
+name = "s1"
+dsn_env = "S1_DSN"
+tls_cert = "c.pem"
+tls_key = "k.pem"
+tls_server_name = "db.example"
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		database Database
+		env      string
+		want     string
+	}{
+		{c.Database, "", "mysql:game:pw@tcp(db)/s1?tls-ca=%2Fetc%2Fgame%2Fca%20%26%20more.pem"},
+		{c.Sources[0].Database, "mysql:game:p)/w?@tcp(db)/s1", "mysql:game:p)/w?@tcp(db)/s1?tls-cert=c.pem&tls-key=k.pem&tls-server-name=db.example"},
+		{c.Sources[0].Database, "mysql:game:pw@tcp(db)/s1?timeout=1s", "mysql:game:pw@tcp(db)/s1?timeout=1s&tls-cert=c.pem&tls-key=k.pem&tls-server-name=db.example"},
+	} {
+		dsn, err := tt.database.DSN(env(map[string]string{"S1_DSN": tt.env}))
+		if err != nil || dsn.Reveal() != tt.want {
+			t.Errorf("got %s, %v; want %s", dsn.Reveal(), err, tt.want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func Adopt(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("store: the pool is not one of a %s database, or the database does not answer: %w", dialect, explain(Translate(err)))
+		return nil, fmt.Errorf("store: the pool is not one of a %s database, or the database does not answer: %w", dialect, explain(Translate(err), false))
 	case name == "" && dialect == MySQL:
 		return nil, errors.New("store: the pool has no database selected: name it in the DSN, after the slash, as in tcp(host:port)/database")
 	case name == "":

@@ -37,6 +37,7 @@ type opened struct {
 	name     string       // the DSN, redacted
 	path     string       // of the file of SQLite; not for messages
 	readOnly bool         // nothing may be changed
+	plain    bool         // without TLS, in MySQL
 	check    func() error // says that what was read cannot be trusted; may be nil
 }
 
@@ -107,7 +108,7 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 			err = errors.New(`the path cannot be opened, and is not shown because it may have a password in it: if it is a DSN of MySQL, write "mysql:" in front`)
 		}
 	} else {
-		c.Connector, err = openMySQL(rest, readOnly)
+		c.Connector, c.plain, err = openMySQL(rest, readOnly)
 	}
 	if err != nil {
 		return nil, openError(dsn, err)
@@ -146,7 +147,7 @@ func (db *DB) Connect(ctx context.Context) error {
 	for start := time.Now(); ; {
 		err := Retry(ctx, func() error { return db.Ping(ctx) })
 		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || time.Since(start) > BusyTimeout {
-			return explain(err)
+			return explain(err, db.plain)
 		}
 	}
 }

@@ -51,6 +51,10 @@ func Redact(dsn string) string {
 			return dsn
 		}
 	case err == nil && plainMySQL.MatchString(rest):
+		rest, _, err := splitTLS(rest)
+		if err != nil {
+			break
+		}
 		cfg, err := mysql.ParseDSN(rest)
 		if err != nil {
 			break
@@ -72,6 +76,13 @@ func Redact(dsn string) string {
 // mysqlConfig reads the part of a DSN that is go-sql-driver's, and sets what
 // this package relies on, whatever the DSN says of it.
 func mysqlConfig(dsn string) (*mysql.Config, error) {
+	dsn, files, err := splitTLS(dsn)
+	if err == nil {
+		err = checkTLS(dsn)
+	}
+	if err != nil {
+		return nil, err
+	}
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		// The driver's messages may quote any part of the DSN.
@@ -87,6 +98,9 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 		return nil, errors.New("no database named: want it after the slash, as in tcp(host:port)/database")
 	}
 	if err := fights(dsn, cfg.Params); err != nil {
+		return nil, err
+	}
+	if err := files.apply(cfg); err != nil {
 		return nil, err
 	}
 	if err := cfg.Apply(mysql.Charset("utf8mb4", "")); err != nil {
@@ -122,7 +136,11 @@ type Server struct{ User, Network, Address, Database string }
 
 // ParseServer reads that from a DSN, with its prefix "mysql:" or without.
 func ParseServer(dsn string) (_ Server, ok bool) {
-	c, err := mysql.ParseDSN(strings.TrimPrefix(dsn, string(MySQL)+":"))
+	dsn, _, err := splitTLS(strings.TrimPrefix(dsn, string(MySQL)+":"))
+	if err != nil {
+		return Server{}, false
+	}
+	c, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return Server{}, false
 	}

@@ -270,20 +270,29 @@ func isContext(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// explain turns an error of the first connection into what to do about it.
-func explain(err error) error {
+// explain turns an error of the first connection into what to do about it. plain
+// tells that the connection would not have been encrypted.
+func explain(err error, plain bool) error {
 	hint := func(format string, args ...any) error {
 		return fmt.Errorf(format+": %w", append(args, err)...)
 	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		switch e.Number {
 		case 1045, 1698:
-			return hint("user or password is wrong")
+			if plain { // MySQL does not tell which it is
+				return hint("user or password is wrong, or the account must use TLS (REQUIRE SSL): then add tls=true to the DSN")
+			}
+			return hint("user or password is wrong, or the account needs another client certificate (REQUIRE X509, ISSUER or SUBJECT)")
+		case 3159:
+			return hint("the server takes encrypted connections only: add tls=true to the DSN")
 		case 1044:
 			return hint("the account has no right to this database, or there is none of this name")
 		case 1049:
 			return hint("no such database: create it first, or correct the name")
 		}
+	}
+	if err := explainTLS(err); err != nil {
+		return err
 	}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		return hint("no address is known for the host %q: is its name right, and does the name server answer", e.Name)

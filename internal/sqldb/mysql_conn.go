@@ -8,16 +8,17 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-func openMySQL(dsn string, readOnly bool) (driver.Connector, error) {
+// openMySQL also reports whether connections are plain, without TLS.
+func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err error) {
 	cfg, err := mysqlConfig(dsn)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return mysqlConnector{connector, readOnly}, nil
+	return mysqlConnector{connector, readOnly}, cfg.TLS == nil, nil
 }
 
 // rollbackTimeout is how long the end of a transaction that failed waits for

@@ -20,6 +20,11 @@ const (
 	WriteUnchecked
 )
 
+// TakesNoWrites is the query by which MySQL tells that no account may write to it,
+// whatever its rights; other servers do not know the setting. With read_only an
+// administrator still may.
+const TakesNoWrites = "SELECT @@GLOBAL.super_read_only"
+
 // Prepare makes a connection independent of how the server, the account or the
 // pool is set up: rows must not be left out (sql_select_limit), statements not
 // be refused for being large, and a stream that waits while other databases are

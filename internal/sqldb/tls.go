@@ -1,0 +1,136 @@
+package sqldb
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// The parameters of a DSN of MySQL that are ours: go-sql-driver takes these
+// things only from a program. With one of them, the connection is encrypted and
+// the server's certificate is verified, unless tls=skip-verify says otherwise.
+const (
+	tlsCA         = "tls-ca"          // a PEM file with the certificates that are trusted, in the place of the system's
+	tlsCert       = "tls-cert"        // a PEM file with the certificate that the account shows
+	tlsKey        = "tls-key"         // a PEM file with its key
+	tlsServerName = "tls-server-name" // the name in the server's certificate, if it is not the host of the DSN
+)
+
+const wantTLS = "want tls=true, tls=skip-verify, tls=preferred or tls=false; certificates go into tls-ca=FILE, tls-cert=FILE, tls-key=FILE and tls-server-name=NAME"
+
+type tlsFiles map[string]string // by parameter
+
+// splitTLS takes our parameters out of a DSN of MySQL. Their values may be
+// escaped or not.
+func splitTLS(dsn string) (rest string, files tlsFiles, err error) {
+	address := max(strings.LastIndex(dsn, ")/"), 0)
+	question := strings.Index(dsn[address:], "?")
+	if question < 0 {
+		return dsn, nil, nil
+	}
+	question += address
+	var others []string
+	for pair := range strings.SplitSeq(dsn[question+1:], "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if !slices.Contains([]string{tlsCA, tlsCert, tlsKey, tlsServerName}, key) {
+			others = append(others, pair)
+			continue
+		}
+		value, err := url.PathUnescape(value)
+		switch {
+		case err != nil || value == "":
+			return "", nil, fmt.Errorf("%s in the DSN has no value, or one that is not escaped rightly: write %% as %%25 and & as %%26", key)
+		case files[key] != "":
+			return "", nil, fmt.Errorf("%s is in the DSN twice: want it once", key)
+		case files == nil:
+			files = make(tlsFiles)
+		}
+		files[key] = value
+	}
+	rest = dsn[:question]
+	if len(others) > 0 {
+		rest += "?" + strings.Join(others, "&")
+	}
+	return rest, files, nil
+}
+
+// checkTLS returns an error if the parameter tls is none that a DSN can have. The
+// driver would not say which.
+func checkTLS(dsn string) error {
+	if !plainMySQL.MatchString(dsn) {
+		return nil // what stands there may be a password
+	}
+	_, query, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil // the driver says so
+	}
+	for _, value := range values["tls"] {
+		if !slices.Contains([]string{"true", "1", "false", "0", "skip-verify", "preferred"}, strings.ToLower(value)) {
+			return errors.New("tls in the DSN names a TLS configuration that a program would have to register: " + wantTLS)
+		}
+	}
+	return nil
+}
+
+// apply makes cfg verify and show certificates as the files say.
+func (files tlsFiles) apply(cfg *mysql.Config) error {
+	if len(files) == 0 {
+		return nil
+	}
+	to := &tls.Config{ServerName: files[tlsServerName], MinVersion: tls.VersionTLS12}
+	switch strings.ToLower(cfg.TLSConfig) {
+	case "", "true", "1":
+	case "skip-verify":
+		if files[tlsCA] != "" || files[tlsServerName] != "" {
+			return fmt.Errorf("the DSN has tls=skip-verify, which looks at no certificate, and %s or %s: take one of them out", tlsCA, tlsServerName)
+		}
+		to.InsecureSkipVerify = true
+	default:
+		return fmt.Errorf("the DSN has tls=%s and a certificate, which needs TLS: want tls=true", cfg.TLSConfig)
+	}
+	if (files[tlsCert] == "") != (files[tlsKey] == "") {
+		return fmt.Errorf("the DSN has only one of %s and %s: want both, the certificate and its key", tlsCert, tlsKey)
+	}
+	if file := files[tlsCA]; file != "" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", tlsCA, err)
+		}
+		to.RootCAs = x509.NewCertPool()
+		if !to.RootCAs.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("%s: the file %q has no certificate in it: want PEM, which begins with -----BEGIN CERTIFICATE-----", tlsCA, file)
+		}
+	}
+	if files[tlsCert] != "" {
+		pair, err := tls.LoadX509KeyPair(files[tlsCert], files[tlsKey])
+		if err != nil {
+			return fmt.Errorf("%s %q and %s %q: %w", tlsCert, files[tlsCert], tlsKey, files[tlsKey], err)
+		}
+		to.Certificates = []tls.Certificate{pair}
+	}
+	cfg.TLS = to
+	return nil
+}
+
+// explainTLS says what to do about a certificate of the server that is not
+// trusted; nil for another error.
+func explainTLS(err error) error {
+	if e, ok := errors.AsType[x509.HostnameError](err); ok {
+		return fmt.Errorf("the server's certificate is not for %q: name the host as the certificate does, or add %s=NAME to the DSN: %w", e.Host, tlsServerName, err)
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fmt.Errorf("the server's certificate is not trusted: add %s=FILE to the DSN, with the certificate of the authority that signed it: %w", tlsCA, e)
+	}
+	if errors.Is(err, mysql.ErrNoTLS) {
+		return fmt.Errorf("the server does not encrypt connections, and the DSN asks for it: %w", err)
+	}
+	return nil
+}
