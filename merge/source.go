@@ -213,7 +213,7 @@ const (
 // Unique is a unique index or a unique constraint.
 type Unique struct {
 	Name    string
-	Columns []string
+	Columns []string // an expression stands in parentheses, where the database tells it
 
 	// Unclear says why a Scan cannot decide which rows the index takes for
 	// equal, for example "it covers only rows WHERE deleted = 0"; "" where it

@@ -31,9 +31,13 @@ const (
 			COLUMN_DEFAULT, COALESCE(GENERATION_EXPRESSION, ''), EXTRA
 		FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
-	mysqlIndexes = `SELECT TABLE_NAME, INDEX_NAME, COALESCE(COLUMN_NAME, ''), COALESCE(SUB_PART, 0)
+	// In the place of {expression} stands what MySQL 8 tells of an index on one.
+	mysqlIndexes = `SELECT TABLE_NAME, INDEX_NAME, COALESCE(COLUMN_NAME, ''), COALESCE(SUB_PART, 0), {expression}
 		FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0
 		ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
+
+	mysqlTellsExpressions = `SELECT COUNT(*) FROM information_schema.COLUMNS
+		WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = 'STATISTICS' AND COLUMN_NAME = 'EXPRESSION'`
 
 	// REFERENTIAL_CONSTRAINTS and TABLE_CONSTRAINTS are empty to who may only
 	// SELECT. This one is not.
@@ -211,18 +215,29 @@ func cannotCompare(c *column) string {
 }
 
 func mysqlReadIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var table, index, column string
+	var table, index, column, expression string
 	var prefix int
-	return each(ctx, conn, mysqlIndexes, func() {
+	var tells bool
+	if err := conn.QueryRowContext(ctx, mysqlTellsExpressions).Scan(&tells); err != nil {
+		return err
+	}
+	told := "''"
+	if tells {
+		told = "COALESCE(EXPRESSION, '')"
+	}
+	return each(ctx, conn, strings.ReplaceAll(mysqlIndexes, "{expression}", told), func() {
 		unclear := ""
 		switch {
+		case expression != "":
+			unclear = "it covers the expression " + expression
+			column = "(" + expression + ")" // no column has that name
 		case column == "":
 			unclear = "it covers an expression"
 		case prefix > 0:
 			unclear = fmt.Sprintf("it covers only the first %d characters of %s", prefix, column)
 		}
 		b.index(table, index, index == "PRIMARY", column, unclear)
-	}, &table, &index, &column, &prefix)
+	}, &table, &index, &column, &prefix, &expression)
 }
 
 func mariadbReadJSON(ctx context.Context, conn *sql.Conn, b *builder) error {

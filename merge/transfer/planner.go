@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 )
 
@@ -93,15 +94,39 @@ func (p *planner) open(ctx context.Context, target Database, sources []Database)
 		}
 		if i == 0 {
 			p.plan.Target, p.plan.Engine = w, s.catalog.Engine
+			if err := p.refuseFrozen(ctx, s, "rows can be copied to it"); err != nil {
+				return err
+			}
 			continue
 		}
 		w.Fence = !p.opts.NoFence && slices.ContainsFunc(w.Servers, func(s merge.Server) bool { return s.Own })
+		if w.Fence {
+			if err := p.refuseFrozen(ctx, s, "the fence can be written into its registry; or plan without a fence"); err != nil {
+				return err
+			}
+		}
 		p.plan.Sources = append(p.plan.Sources, w)
 	}
 	return nil
 }
 
 func (p *planner) refuse(r Refusal) { p.plan.Refusals = append(p.plan.Refusals, r) }
+
+// refuseFrozen refuses a database whose server takes no writes from any account:
+// it is a replica, or the member of a group that is not the primary.
+func (p *planner) refuseFrozen(ctx context.Context, s *source, until string) error {
+	if !s.dialect.mysql() {
+		return nil
+	}
+	n, err := s.on.number(ctx, sqldb.TakesNoWrites, false)
+	if err != nil && !sqldb.IsUnknownVariable(err) {
+		return fmt.Errorf("database %q: %w", s.Name(), err)
+	}
+	if n != 0 {
+		p.refuse(Refusal{Source: s.Name(), Reason: "its server takes no writes (super_read_only is ON): name the one that does, or turn it off so that " + until})
+	}
+	return nil
+}
 
 // refuseInUse refuses a database if one of its servers runs, or a merge has begun
 // and is neither completed nor undone there: the plan would not fit any more when

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -139,6 +140,10 @@ func (f *flight) rights(ctx context.Context) error {
 		table, columns := d.Quote(t.Name), d.QuoteAll(t.Columns)
 		probes = append(probes, probe{t.Name, "INSERT INTO " + table + " (" + columns + ") SELECT " + columns + " FROM " + table + " WHERE 1 = 0"},
 			probe{t.Name, "DELETE FROM " + table + " WHERE 1 = 0"}) // for an undo
+		if t.Counter != nil && d.mysql() {
+			// Without a word of what to alter, nothing is altered.
+			probes = append(probes, probe{t.Name, "ALTER TABLE " + table})
+		}
 		if t.Target.Sum != t.Target.After {
 			name := d.Quote(t.Columns[0])
 			probes = append(probes, probe{t.Name, "UPDATE " + table + " SET " + name + " = " + name + " WHERE 1 = 0"})
@@ -150,10 +155,18 @@ func (f *flight) rights(ctx context.Context) error {
 			probe{"", "INSERT INTO " + registry + " SELECT * FROM " + registry + " WHERE 1 = 0"},
 			probe{"", "DELETE FROM " + registry + " WHERE 1 = 0"})
 	}
+	if d.mysql() { // for the tables of the merge itself, which an undo removes
+		probes = append(probes, probe{"", "DROP TABLE IF EXISTS " + d.Quote("mergesafe: may tables be dropped?")})
+	}
 	for _, p := range probes {
-		if _, err := f.target.exec(ctx, "probe", p.statement, false); sqldb.IsDenied(err) {
+		_, err := f.target.exec(ctx, "probe", p.statement, false)
+		switch {
+		case errors.Is(err, sqldb.ErrReadOnly):
+			f.refuse(f.target.Name, "", "its server takes no writes: %v", err)
+			return nil
+		case sqldb.IsDenied(err):
 			f.refuse(f.target.Name, p.table, "the account lacks a right: %v", err)
-		} else if err != nil {
+		case err != nil:
 			return err
 		}
 	}

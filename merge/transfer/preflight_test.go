@@ -121,7 +121,8 @@ func TestApplyRights(t *testing.T) {
 	}{
 		{with(all[0], "SELECT, TRIGGER"), all[1], "INSERT command denied"},
 		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE"), all[1], "DELETE command denied"},
-		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), all[1], "CREATE command denied"},
+		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), all[1], "DROP command denied"},
+		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, DROP"), all[1], "CREATE command denied"},
 		{with(all[0], "SELECT, INSERT, UPDATE, DELETE, CREATE"), all[1], "triggers: it is not certain that the account is shown them: it needs GRANT TRIGGER"},
 		{all[0], reader, "may not write the fence"},
 	} {
@@ -134,7 +135,39 @@ func TestApplyRights(t *testing.T) {
 	}
 	// Without a fence, SELECT is enough for a source.
 	p = mustPlan(t, all[0], []Database{reader}, PlanOptions{NoFence: true})
-	if _, err := Apply(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE"), []Database{reader}, Options{}); err != nil {
+	if _, err := Apply(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"), []Database{reader}, Options{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// The right to raise a counter is missed before the rows are copied, not after.
+func TestApplyRightsOfCounters(t *testing.T) {
+	e := engines()[1]
+	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	for i, d := range all {
+		exec(t, d, "CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY)", fmt.Sprintf("INSERT INTO counted VALUES (%d)", 10*i+1))
+	}
+	p := mustPlan(t, all[0], all[1:], oddAllowed)
+	before := dump(t, all[0])
+	as := func(rights string) Database {
+		return Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(all[0].DSN, "mysql:"))}
+	}
+	const rights = "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"
+	refused := new(RefusedError)
+	if _, err := Apply(t.Context(), p, as(rights), all[1:], Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "ALTER command denied") {
+		t.Errorf("without ALTER: %v", err)
+	}
+	if before != dump(t, all[0]) {
+		t.Error("something was changed")
+	}
+	d := as(rights + ", ALTER")
+	if _, err := Apply(t.Context(), p, d, all[1:], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Undo(t.Context(), p, d, all[1:], UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if after := dump(t, all[0]); before != after {
+		t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
 	}
 }

@@ -1,0 +1,55 @@
+package sqlsource
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+)
+
+// A unique index on an expression of MySQL is shown with it, each apart from the
+// others of its table. MariaDB has no such indexes.
+func TestIndexOnExpression(t *testing.T) {
+	w := newMariaDBWorld(t)
+	if _, err := w.db.Exec("CREATE TABLE k (id INT PRIMARY KEY, a VARCHAR(9), b VARCHAR(9), UNIQUE low ((LOWER(a))), UNIQUE two (b, (id + 1)))"); err != nil {
+		var version string
+		if w.db.QueryRow("SELECT VERSION()").Scan(&version); !strings.Contains(version, "MariaDB") {
+			t.Fatal(err)
+		}
+		t.Skip("MariaDB has no index on an expression")
+	}
+	want := []merge.Unique{
+		{Name: "low", Columns: []string{"(lower(`a`))"}, Unclear: "it covers the expression lower(`a`)"},
+		{Name: "two", Columns: []string{"b", "((`id` + 1))"}, Unclear: "it covers the expression (`id` + 1)"},
+	}
+	if diff := cmp.Diff(want, catalog(t, w, "mysql").Tables[0].Uniques); diff != "" {
+		t.Error(diff)
+	}
+	a, err := Open(t.Context(), "a", w.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := Open(t.Context(), "b", w.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	report, err := merge.Check(t.Context(), []merge.Source{a, b}, merge.Options{Target: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, r := range report.Results {
+		if r.Code == merge.CodeUniqueCollision && r.Verdict == merge.NotVerified {
+			found = append(found, r.Subject)
+		}
+	}
+	slices.Sort(found)
+	if diff := cmp.Diff([]string{"(b, ((`id` + 1)))", "(lower(`a`))"}, found); diff != "" {
+		t.Error(diff)
+	}
+}

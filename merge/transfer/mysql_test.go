@@ -1,0 +1,224 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge"
+	"mergesafe/store/registry"
+)
+
+// privateMySQL is a MySQL with options of its own.
+func privateMySQL(t *testing.T, args ...string) engine {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(servertest.PrivateMySQL(t, args...).DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	return engine{"mariadb", func(t testing.TB, name string) Database {
+		n++
+		of := cfg.Clone()
+		of.DBName = "mysql" // exists
+		fresh := "World_" + name + strings.Repeat("x", n)
+		exec(t, Database{Name: name, DSN: "mysql:" + of.FormatDSN()}, "CREATE DATABASE `"+fresh+"` CHARACTER SET utf8mb4")
+		of.DBName = fresh
+		return Database{Name: name, DSN: "mysql:" + of.FormatDSN()}
+	}}
+}
+
+// mergedAndBack plans, applies, verifies and undoes a merge of game worlds.
+func mergedAndBack(t *testing.T, all []Database, opts PlanOptions) {
+	t.Helper()
+	before := dump(t, all[0], registry.Table) // whose marks rise
+	p := mustPlan(t, all[0], all[1:], opts)
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if proof := verified(t, p, all[0], all[1:]); proof.Verdict == merge.Fail {
+		t.Errorf("%+v", proof)
+	}
+	if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if after := dump(t, all[0], registry.Table); before != after {
+		t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
+	}
+}
+
+// One server for what needs options that do no harm to each other.
+func TestMySQLOptions(t *testing.T) {
+	e := privateMySQL(t, "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1", "--log-bin=binlog", "--sql-require-primary-key=ON")
+	t.Run("replicated", func(t *testing.T) { testReplicated(t, e) })
+	t.Run("read only", func(t *testing.T) { testReadOnly(t, e) })
+	t.Run("lower_case_table_names", func(t *testing.T) { testLowerCase(t, e, privateMySQL(t, "--lower-case-table-names=1")) })
+}
+
+// A merge takes no statement that GTIDs, binlog ROW or sql_require_primary_key
+// forbid: a replica gets it, and every row of it.
+func testReplicated(t *testing.T, e engine) {
+	all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	for i, d := range all {
+		exec(t, d, "CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY)", fmt.Sprintf("INSERT INTO counted VALUES (%d)", 10*i+1))
+	}
+	if n := number(t, all[0], "SELECT @@gtid_mode = 'ON' AND @@binlog_format = 'ROW' AND @@sql_require_primary_key"); n != 1 {
+		t.Fatal("the server does not have its options")
+	}
+	mergedAndBack(t, all, oddAllowed)
+	p := mustPlan(t, all[0], all[1:], oddAllowed)
+	exec(t, all[0], "FLUSH BINARY LOGS")
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	// Each change of a row is in the log as rows, none as a statement.
+	events := make(map[string]int)
+	db := pool(t, all[0])
+	var log string
+	for _, row := range read(t, db, "SHOW BINARY LOG STATUS") {
+		log = row[0]
+	}
+	for _, row := range read(t, db, "SHOW BINLOG EVENTS IN '"+log+"'") {
+		events[row[2]]++
+		if row[2] == "Query" && strings.Contains(row[5], "INSERT INTO") {
+			t.Errorf("a statement in the log: %s", row[5])
+		}
+	}
+	if events["Write_rows"] == 0 || events["Gtid"] == 0 {
+		t.Errorf("the log has %v", events)
+	}
+}
+
+// With lower_case_table_names=1 a server has all names in lower case. Tables whose
+// names differ in case are two tables for a merge, and are refused; those that have
+// the same names are merged.
+func testLowerCase(t *testing.T, asWritten, lower engine) {
+	for _, tt := range []struct {
+		name           string
+		target, source engine
+	}{{"0 into 1", lower, asWritten}, {"1 into 0", asWritten, lower}} {
+		t.Run(tt.name, func(t *testing.T) {
+			all := []Database{tt.target.fresh(t, "s1"), tt.source.fresh(t, "s2")}
+			for i, d := range all {
+				exec(t, d, "CREATE TABLE mails (Id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO mails VALUES (%d)", i))
+			}
+			mergedAndBack(t, all, PlanOptions{})
+			for i, d := range all {
+				exec(t, d, "CREATE TABLE `Items` (id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO `Items` VALUES (%d)", i))
+			}
+			p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var codes []string
+			for _, r := range p.Refusals {
+				codes = append(codes, r.Table+" "+r.Code)
+			}
+			slices.Sort(codes)
+			if want := []string{"Items schema-table", "items schema-table"}; !slices.Equal(slices.Compact(codes), want) {
+				t.Errorf("refused for %q, want %q: %v", codes, want, p.Refusals)
+			}
+		})
+	}
+}
+
+// A table of MyISAM is no part of a snapshot or a transaction: it is not copied
+// unless the operator says that it may stay behind.
+func TestMyISAM(t *testing.T) {
+	e := engines()[1]
+	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	for i, d := range all {
+		exec(t, d, "CREATE TABLE mails (id INT PRIMARY KEY)", "CREATE TABLE logs (id INT PRIMARY KEY) ENGINE = MyISAM",
+			fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d)", i))
+	}
+	p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Refusals) != 1 || p.Refusals[0].Table != "logs" || p.Refusals[0].Code != merge.CodeTableSkipped || !strings.Contains(p.Refusals[0].Reason, "MyISAM: not part of the snapshot") {
+		t.Errorf("refused for %v", p.Refusals)
+	}
+	mergedAndBack(t, all, PlanOptions{Check: merge.Options{Allow: []string{merge.CodeTableSkipped}}})
+	if n := number(t, all[0], "SELECT COUNT(*) FROM logs"); n != 1 {
+		t.Errorf("the table of MyISAM has %d rows", n)
+	}
+}
+
+// An invisible primary key that MySQL made of itself is a key like others: it
+// counts from 1 in each world, so rows collide; and where it does not, the rows
+// keep theirs.
+func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
+	e := engines()[1]
+	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	if !isMySQL(t, all[0]) {
+		t.Skip("MariaDB makes no key of itself")
+	}
+	for _, d := range all {
+		db := pool(t, d)
+		db.SetMaxOpenConns(1)
+		for _, s := range []string{"SET SESSION sql_generate_invisible_primary_key = ON", "CREATE TABLE logs (line VARCHAR(20))", "INSERT INTO logs VALUES ('one'), ('two')"} {
+			if _, err := db.Exec(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db.Close()
+	}
+	p, err := NewPlan(t.Context(), all[0], all[1:], oddAllowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Refusals) != 1 || p.Refusals[0].Code != merge.CodeKeyCollision || p.Refusals[0].Table != "logs" {
+		t.Errorf("refused for %v", p.Refusals)
+	}
+	exec(t, all[1], "UPDATE logs SET my_row_id = my_row_id + 10 ORDER BY my_row_id DESC", "ALTER TABLE logs AUTO_INCREMENT = 13")
+	mergedAndBack(t, all, oddAllowed)
+	p = mustPlan(t, all[0], all[1:], oddAllowed)
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, pool(t, all[0]), "SELECT my_row_id, line FROM logs ORDER BY my_row_id"); fmt.Sprint(got) != "[[1 one] [2 two] [11 one] [12 two]]" {
+		t.Errorf("the rows are %v", got)
+	}
+	exec(t, all[0], "INSERT INTO logs (line) VALUES ('three')")
+	if n := number(t, all[0], "SELECT MAX(my_row_id) FROM logs"); n != 13 {
+		t.Errorf("the next key is %d, want 13", n)
+	}
+}
+
+// A server that takes no writes is refused by the plan, and before the first write
+// where it became so later; with read_only an administrator may merge.
+func testReadOnly(t *testing.T, e engine) {
+	all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	p := mustPlan(t, all[0], all[1:], PlanOptions{})
+	before := dump(t, all[0])
+	exec(t, all[0], "SET GLOBAL super_read_only = ON")
+	refused := new(RefusedError)
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"s1": its server takes no writes`) {
+		t.Errorf("apply: %v", err)
+	}
+	frozen, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var from []string
+	for _, r := range frozen.Refusals {
+		if strings.Contains(r.Reason, "its server takes no writes (super_read_only is ON)") {
+			from = append(from, r.Source)
+		}
+	}
+	if strings.Join(from, " ") != "s1 s2" {
+		t.Errorf("the plan has %v", frozen.Refusals)
+	}
+	exec(t, all[0], "SET GLOBAL super_read_only = OFF")
+	if before != dump(t, all[0]) {
+		t.Error("something was changed")
+	}
+	exec(t, all[0], "SET GLOBAL read_only = ON")
+	mergedAndBack(t, all, PlanOptions{})
+	exec(t, all[0], "SET GLOBAL read_only = OFF")
+}
