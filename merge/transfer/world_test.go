@@ -164,7 +164,8 @@ func dump(t testing.TB, d Database, ignore ...string) string {
 			create = "SHOW CREATE TABLE `" + strings.ReplaceAll(table, "`", "``") + "`"
 		}
 		for _, row := range read(t, db, create) {
-			fmt.Fprintln(&b, row)
+			// MySQL tells a character set where it was said, although the collation implies it.
+			fmt.Fprintln(&b, strings.ReplaceAll(fmt.Sprint(row), " CHARACTER SET utf8mb4", ""))
 		}
 		var rows []string
 		for _, row := range read(t, db, "SELECT * FROM `"+strings.ReplaceAll(table, "`", "``")+"`") {
