@@ -8,6 +8,9 @@ GO ?= go
 WITH = $(GO) run ./internal/servertest/with-server -optional
 WITH_MARIADB = $(WITH) mariadb --
 
+# torture and torture-merge take another one, e.g. SERVER=mysql.
+SERVER ?= mariadb
+
 # What touches a server, once more on another one. SQLite stays as it was.
 ON_SERVER = $(GO) test -timeout 12m -skip '/^sqlite$$|//^sqlite$$|SQLite' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
 	./tools/... ./examples/gameserver ./internal/sqldb
@@ -67,11 +70,11 @@ bench-quick: mariadb dump ## the same for a look (under three minutes)
 
 .PHONY: bench bench-quick dump
 
-torture: mariadb ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
-	$(WITH_MARIADB) $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
+torture: $(SERVER) ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
+	$(WITH) $(SERVER) -- $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
 
-torture-merge: mariadb ## kill merges and their database at hundreds of random points, and compare what comes of it (minutes)
-	$(WITH_MARIADB) $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut' $(TORTUREFLAGS)
+torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, and compare what comes of it (minutes)
+	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut' $(TORTUREFLAGS)
 
 .PHONY: torture torture-merge
 

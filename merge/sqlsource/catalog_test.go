@@ -171,6 +171,42 @@ func TestCatalogMariaDB(t *testing.T) {
 	}, got)
 }
 
+// What MySQL tells in its own way: no widths of integers, expressions in brackets, JSON as a type.
+func TestCatalogMySQL(t *testing.T) {
+	w := newMariaDBWorld(t)
+	if servertest.OnMariaDB(t) {
+		t.Skip("only on MySQL: see TestCatalogMariaDB")
+	}
+	w.exec(t,
+		"CREATE TABLE parents (id BINARY(10) PRIMARY KEY, name VARCHAR(32) NOT NULL UNIQUE, note TEXT COLLATE utf8mb4_bin, extra JSON)",
+		"CREATE TABLE children (n BIGINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, parent BINARY(10), CONSTRAINT up FOREIGN KEY (parent) REFERENCES parents (id))",
+		"INSERT INTO children (n) VALUES (41)",
+		"CREATE TABLE keyless (a INT, b INT DEFAULT 5, c INT AS (a + 1) STORED)",
+		"CREATE TABLE parts (a INT, b INT, PRIMARY KEY (a, b)) PARTITION BY RANGE (a) SUBPARTITION BY HASH (b) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE)",
+		"CREATE TABLE old (a INT PRIMARY KEY) ENGINE=MyISAM",
+		"CREATE VIEW seen AS SELECT * FROM keyless",
+	)
+	const standard = "utf8mb4_0900_ai_ci"
+	diffCatalog(t, &merge.Catalog{
+		Tables: []merge.Table{
+			{Name: "children", Engine: "InnoDB", AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
+				Columns:    []merge.Column{{Name: "n", Type: "bigint unsigned", Kind: merge.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: merge.KindBytes, Nullable: true, IsID: true}},
+				References: []merge.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
+			{Name: "keyless", Engine: "InnoDB",
+				Columns: []merge.Column{{Name: "a", Type: "int", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "int", Kind: merge.KindInteger, Nullable: true, Default: &[]string{"5"}[0]},
+					{Name: "c", Type: "int", Kind: merge.KindInteger, Nullable: true, Generated: "(`a` + 1)"}}},
+			{Name: "parents", Engine: "InnoDB", Primary: []string{"id"},
+				Columns: []merge.Column{{Name: "id", Type: "binary(10)", Kind: merge.KindBytes, IsID: true}, {Name: "name", Type: "varchar(32)", Kind: merge.KindText, Collation: standard},
+					{Name: "note", Type: "text", Kind: merge.KindText, Nullable: true, Collation: "utf8mb4_bin", Opaque: "TEXT"}, {Name: "extra", Type: "json", Nullable: true, Opaque: "JSON"}},
+				Uniques: []merge.Unique{{Name: "name", Columns: []string{"name"}}}},
+			{Name: "parts", Engine: "InnoDB", Primary: []string{"a", "b"}, Partitions: "RANGE(`a`), HASH(`b`)",
+				Columns: []merge.Column{{Name: "a", Type: "int", Kind: merge.KindInteger}, {Name: "b", Type: "int", Kind: merge.KindInteger}}},
+		},
+		Views:   []string{"seen"},
+		Skipped: []merge.Skipped{{Table: "old", Reason: "MyISAM: not part of the snapshot"}},
+	}, catalog(t, w, "mysql"))
+}
+
 // The catalogue of an account that may only SELECT is complete, but for the
 // triggers, and it says so.
 func TestCatalogPrivileges(t *testing.T) {
