@@ -110,7 +110,9 @@ func TestFloorOfCompositeKeys(t *testing.T) {
 		db := storetest.Open(t, newDSN())
 		must(t, db.CreateRegistry(t.Context()))
 		born := time.Now().Truncate(time.Millisecond)
-		at := func(minutes int) gameid.Of[any] { return storetest.IDOf[any](7, born.Add(time.Duration(minutes)*time.Minute), 1) }
+		at := func(minutes int) gameid.Of[any] {
+			return storetest.IDOf[any](7, born.Add(time.Duration(minutes)*time.Minute), 1)
+		}
 		const columns = " (id BINARY(10) NOT NULL, other BINARY(10) NOT NULL, slot INT NOT NULL, "
 		for i, table := range []string{
 			"a" + columns + "PRIMARY KEY (slot, id))",
