@@ -46,6 +46,9 @@ type DB struct {
 //     SQL mode (strict) and all else that this package relies on is set by it
 //     and read back, whatever the server says; a parameter of the DSN that sets
 //     one of them to something else is an error. The database must exist.
+//     tcp(host1:port,host2:port) names several servers of one database: the
+//     first that takes writes is used, and after a switch new connections go to
+//     the one that takes writes then. See the README.
 //
 // Errors are one line that tells what to do, and never contain the password.
 func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, false) }
@@ -61,7 +64,9 @@ func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 
 // read together with its -wal file; of the files beside it only the -shm file,
 // the lock table of its users, may change or appear.
 //
-// In MySQL and MariaDB all transactions of the session are READ ONLY.
+// In MySQL and MariaDB all transactions of the session are READ ONLY. Of several
+// hosts in the DSN the first that answers is used, to the end: the next one may
+// be in another state.
 func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, true) }
 
 func open(ctx context.Context, dsn string, readOnly bool) (*DB, error) {

@@ -51,11 +51,7 @@ func Redact(dsn string) string {
 			return dsn
 		}
 	case err == nil && plainMySQL.MatchString(rest):
-		rest, _, err := splitTLS(rest)
-		if err != nil {
-			break
-		}
-		cfg, err := mysql.ParseDSN(rest)
+		cfg, err := parseMySQL(rest)
 		if err != nil {
 			break
 		}
@@ -73,14 +69,10 @@ func Redact(dsn string) string {
 	return "***"
 }
 
-// mysqlConfig reads the part of a DSN that is go-sql-driver's, and sets what
+// mysqlConfig reads a DSN of one host as go-sql-driver does, and sets what
 // this package relies on, whatever the DSN says of it.
-func mysqlConfig(dsn string) (*mysql.Config, error) {
-	dsn, files, err := splitTLS(dsn)
-	if err == nil {
-		err = checkTLS(dsn)
-	}
-	if err != nil {
+func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
+	if err := checkTLS(dsn); err != nil {
 		return nil, err
 	}
 	cfg, err := mysql.ParseDSN(dsn)
@@ -131,16 +123,13 @@ func sqliteURI(path string, options url.Values) string {
 	return "file:" + escaped + "?" + options.Encode()
 }
 
-// Server is where a DSN of MySQL leads, and as whom.
+// Server is where a DSN of MySQL leads, and as whom. Several hosts are one
+// Address, with commas.
 type Server struct{ User, Network, Address, Database string }
 
 // ParseServer reads that from a DSN, with its prefix "mysql:" or without.
 func ParseServer(dsn string) (_ Server, ok bool) {
-	dsn, _, err := splitTLS(strings.TrimPrefix(dsn, string(MySQL)+":"))
-	if err != nil {
-		return Server{}, false
-	}
-	c, err := mysql.ParseDSN(dsn)
+	c, err := parseMySQL(strings.TrimPrefix(dsn, string(MySQL)+":"))
 	if err != nil {
 		return Server{}, false
 	}

@@ -93,6 +93,9 @@ func Translate(err error) error {
 	if err == nil {
 		return nil
 	}
+	if _, ok := errors.AsType[*hostsError](err); ok {
+		return err
+	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		if kind := mysqlKind(e); kind == ErrDuplicate {
 			return mysqlDuplicate(e)
@@ -249,6 +252,9 @@ func sqliteDuplicate(e sqliteError, err error) error {
 // refused reports whether err says for sure that what was asked for was not
 // done: the database answered, or was not asked.
 func refused(err error) bool {
+	if _, ok := errors.AsType[*hostsError](err); ok {
+		return true
+	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		switch e.Number {
 		case 1053, 1180, 1927, 3169: // shut down, failed or killed, perhaps during a commit
@@ -273,6 +279,9 @@ func isContext(err error) bool {
 // explain turns an error of the first connection into what to do about it. plain
 // tells that the connection would not have been encrypted.
 func explain(err error, plain bool) error {
+	if _, ok := errors.AsType[*hostsError](err); ok {
+		return err // it explains each host
+	}
 	hint := func(format string, args ...any) error {
 		return fmt.Errorf(format+": %w", append(args, err)...)
 	}

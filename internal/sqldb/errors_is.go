@@ -35,6 +35,17 @@ func IsDenied(err error) bool {
 // IsNoTable reports whether a table does not exist in MySQL.
 func IsNoTable(err error) bool { return answered(err, 1146) }
 
+// isElsewhere reports whether this server takes no writes, or does not serve,
+// while another one may: after a switch a connection leads to the wrong one.
+func isElsewhere(err error) bool {
+	return answered(err,
+		1047, // a Galera node that has lost its cluster
+		1290, // --read-only, --super-read-only
+		1836, // read-only mode
+		3032, // offline mode
+		3100) // a group that could not take the transaction
+}
+
 // IsUnknownVariable reports whether this MySQL server has no such setting.
 func IsUnknownVariable(err error) bool { return answered(err, 1193) }
 

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -10,15 +11,31 @@ import (
 
 // openMySQL also reports whether connections are plain, without TLS.
 func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err error) {
-	cfg, err := mysqlConfig(dsn)
+	dsn, files, err := splitTLS(dsn)
 	if err != nil {
 		return nil, false, err
 	}
-	connector, err := mysql.NewConnector(cfg)
+	each, err := eachHost(dsn)
 	if err != nil {
 		return nil, false, err
 	}
-	return mysqlConnector{connector, readOnly}, cfg.TLS == nil, nil
+	all := &hosts{readOnly: readOnly}
+	for _, dsn := range each {
+		cfg, err := mysqlConfig(dsn, files)
+		if err != nil {
+			return nil, false, err
+		}
+		connector, err := mysql.NewConnector(cfg)
+		if err != nil {
+			return nil, false, err
+		}
+		all.plain = cfg.TLS == nil
+		all.names, all.servers = append(all.names, cfg.Addr), append(all.servers, mysqlConnector{connector, readOnly})
+	}
+	if len(each) == 1 {
+		return all.servers[0], all.plain, nil
+	}
+	return all, all.plain, nil
 }
 
 // rollbackTimeout is how long the end of a transaction that failed waits for
@@ -48,6 +65,14 @@ type mysqlConnector struct {
 }
 
 func (c mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (c mysqlConnector) connect(ctx context.Context) (*watchedConn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -65,16 +90,42 @@ func (c mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return watched, nil
 }
 
-// watchedConn is a connection whose COMMIT and ROLLBACK go by a context. The
-// driver's own wait for the answer, however long the server takes.
+// watchedConn is a connection whose COMMIT and ROLLBACK go by a context: the
+// driver's own wait for the answer, however long the server takes. One that
+// leads to a server that cannot serve is not used again.
 type watchedConn struct {
 	mysqlConn
 	broken bool // a transaction may still be open
+	leave  bool // the server does not serve, or takes no writes
+
+	hosts *hosts // nil if the DSN names one host
+	made  uint64 // the doubts before it was made
 }
 
 // IsValid implements [driver.Validator]: a connection for which it is false is
 // closed.
-func (c *watchedConn) IsValid() bool { return !c.broken && c.mysqlConn.IsValid() }
+func (c *watchedConn) IsValid() bool { return !c.broken && !c.leave && c.mysqlConn.IsValid() }
+
+// ResetSession implements [driver.SessionResetter]: it is called before a
+// connection is used again.
+func (c *watchedConn) ResetSession(ctx context.Context) error {
+	if c.hosts != nil && c.made != c.hosts.doubts.Load() {
+		return driver.ErrBadConn
+	}
+	return c.mysqlConn.ResetSession(ctx)
+}
+
+// told looks at what a call came to.
+func (c *watchedConn) told(err error) error {
+	if err == nil {
+		return nil
+	}
+	c.leave = c.leave || isElsewhere(err)
+	if c.hosts != nil && (c.leave || lost(err) || errors.Is(err, context.DeadlineExceeded)) {
+		c.hosts.doubtful(c.made)
+	}
+	return err
+}
 
 // BeginTx implements [driver.ConnBeginTx]. The context is in use until the
 // transaction has ended.
@@ -82,9 +133,58 @@ func (c *watchedConn) BeginTx(ctx context.Context, options driver.TxOptions) (dr
 	if _, err := c.mysqlConn.BeginTx(ctx, options); err != nil {
 		// It may have begun, if the answer did not come.
 		c.broken = true
-		return nil, err
+		return nil, c.told(err)
 	}
 	return &watchedTx{ctx: ctx, conn: c}, nil
+}
+
+// ExecContext implements [driver.ExecerContext].
+func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	result, err := c.mysqlConn.ExecContext(ctx, query, args)
+	return result, c.told(err)
+}
+
+// QueryContext implements [driver.QueryerContext].
+func (c *watchedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := c.mysqlConn.QueryContext(ctx, query, args)
+	return rows, c.told(err)
+}
+
+// Ping implements [driver.Pinger].
+func (c *watchedConn) Ping(ctx context.Context) error { return c.told(c.mysqlConn.Ping(ctx)) }
+
+// PrepareContext implements [driver.ConnPrepareContext].
+func (c *watchedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	stmt, err := c.mysqlConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, c.told(err)
+	}
+	return &watchedStmt{stmt.(mysqlStmt), c}, nil
+}
+
+// mysqlStmt is what database/sql uses of a prepared statement of the driver.
+type mysqlStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+	driver.NamedValueChecker
+}
+
+type watchedStmt struct {
+	mysqlStmt
+	conn *watchedConn
+}
+
+// ExecContext implements [driver.StmtExecContext].
+func (s *watchedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	result, err := s.mysqlStmt.ExecContext(ctx, args)
+	return result, s.conn.told(err)
+}
+
+// QueryContext implements [driver.StmtQueryContext].
+func (s *watchedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := s.mysqlStmt.QueryContext(ctx, args)
+	return rows, s.conn.told(err)
 }
 
 type watchedTx struct {

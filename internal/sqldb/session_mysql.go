@@ -118,7 +118,7 @@ func settle(ctx context.Context, c *watchedConn) error {
 		return err
 	}
 	for attempt := 0; ; attempt++ {
-		has, err := readSettings(ctx, c)
+		has, err := readPairs(ctx, c, showSettings)
 		if err != nil {
 			return err
 		}
@@ -138,8 +138,9 @@ func settle(ctx context.Context, c *watchedConn) error {
 	}
 }
 
-func readSettings(ctx context.Context, c driver.QueryerContext) (map[string]string, error) {
-	rows, err := c.QueryContext(ctx, showSettings, nil)
+// readPairs runs a query of names and values. The names come in small letters.
+func readPairs(ctx context.Context, c driver.QueryerContext, query string) (map[string]string, error) {
+	rows, err := c.QueryContext(ctx, query, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
@@ -139,7 +140,7 @@ func TestServerSettings(t *testing.T) {
 
 			db := open(t, dsn)
 			// Whatever the second defence makes good: the first one held, too.
-			if has, want := epoch(t, dsn), int64(times(1, 4)+times(1, 3)+1); has < want {
+			if has, want := epoch(t, dsn, 7), int64(times(1, 4)+times(1, 3)+1); has < want {
 				t.Errorf("the registry kept %d changes, and %d nodes were opened", has, want)
 			}
 			if tally := w.Check(db); tally.Numbers == 0 || tally.Rows == 0 {
@@ -194,12 +195,12 @@ func TestForgetfulServer(t *testing.T) {
 			t.Fatal(e.Error)
 		}
 		p.AwaitMore(2000)
-		before := epoch(t, dsn)
+		before := epoch(t, dsn, 7)
 		must(t, server.Kill())
 		p.Kill()
 		w.Fault()
 		must(t, server.Restart(t.Context()))
-		if epoch(t, dsn) < before {
+		if epoch(t, dsn, 7) < before {
 			forgotten++
 		}
 	}
@@ -213,8 +214,8 @@ func TestForgetfulServer(t *testing.T) {
 	t.Logf("the registry forgot %d times", forgotten)
 }
 
-// epoch returns how often the row of server 7 was changed; 0 if there is none.
-func epoch(t *testing.T, dsn string) int64 {
+// epoch returns how often the row of a server was changed; 0 if there is none.
+func epoch(t *testing.T, dsn string, server gameid.ServerID) int64 {
 	t.Helper()
 	db, err := store.Open(t.Context(), dsn)
 	must(t, err)
@@ -222,23 +223,27 @@ func epoch(t *testing.T, dsn string) int64 {
 	if db.Registry().Check(t.Context()) != nil {
 		return 0 // not even the table
 	}
-	own, err := db.Registry().Server(t.Context(), 7)
+	own, err := db.Registry().Server(t.Context(), server)
 	must(t, err)
 	return own.Epoch
 }
 
 // TestFailover promotes a replica that lacks what the primary confirmed last:
-// kill -9 of the primary and of the process, and the node is opened on the
-// replica. No ID comes twice.
+// kill -9 of the primary and of a process, whose node is opened on the replica.
+// Another process, which has both servers in its DSN, goes on there by itself.
+// No ID comes twice.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	for range times(1, 10) {
 		primary := servertest.Private(t, "--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
-		replica := servertest.Private(t, "--server-id=2", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1")
+		replica := servertest.Private(t, "--server-id=2", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1", "--read-only=ON")
 		replicate(t, primary, replica)
+		admin(t, primary, "CREATE USER 'both'@'127.0.0.1' IDENTIFIED BY 'both'", "GRANT ALL ON *.* TO 'both'@'127.0.0.1'")
 		dsn, err := primary.Database(t.Context())
 		must(t, err)
 		onReplica := "mysql:" + strings.Replace(dsn, strings.TrimSuffix(primary.DSN(), "/"), strings.TrimSuffix(replica.DSN(), "/"), 1)
+		onBoth := config(fmt.Sprintf("mysql:both:both@tcp(127.0.0.1:%s,127.0.0.1:%s)/%s", serverOf(t, primary).port, serverOf(t, replica).port, dsn[strings.LastIndex(dsn, "/")+1:]))
+		onBoth.Server = 8
 		dsn = "mysql:" + dsn
 
 		// A process that was killed leaves a mark ahead of the clock. Two that both
@@ -248,33 +253,41 @@ func TestFailover(t *testing.T) {
 		killed.Await(minter.Opened)
 		killed.AwaitRows(5)
 		killed.Kill()
-		have := epoch(t, dsn)
-		for deadline := time.Now().Add(time.Minute); !has(t, replica, dsn) || epoch(t, onReplica) < have; time.Sleep(20 * time.Millisecond) {
+		stays := w.Start(onBoth)
+		stays.Await(minter.Opened)
+		stays.AwaitRows(5)
+		have := epoch(t, dsn, 7)
+		for deadline := time.Now().Add(time.Minute); !has(t, replica, dsn) || epoch(t, onReplica, 7) < have; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("the replica has no row")
 			}
 		}
 		admin(t, replica, "STOP SLAVE")
-		lagging := epoch(t, onReplica)
+		lagging := epoch(t, onReplica, 7)
 		first := w.Start(config(dsn))
 		first.Await(minter.Opened)
-		for first.AwaitRows(5); epoch(t, dsn) < lagging+2; {
+		for first.AwaitRows(5); epoch(t, dsn, 7) < lagging+2; {
 			first.AwaitMore(1000)
 		}
-		confirmed := epoch(t, dsn)
+		confirmed := epoch(t, dsn, 7)
 		must(t, primary.Kill())
 		first.Kill()
 		w.Fault()
 
-		admin(t, replica, "RESET SLAVE ALL")
+		admin(t, replica, "RESET SLAVE ALL", "SET GLOBAL read_only = OFF")
+		for before := epoch(t, onReplica, 8); epoch(t, onReplica, 8) == before; { // until it has reserved there
+			stays.AwaitRows(5)
+		}
 		second := w.Start(config(onReplica))
 		if e := second.Await(minter.Opened, minter.Refused); e.What == minter.Refused {
 			t.Fatal(e.Error)
 		}
 		second.AwaitMore(5000)
 		second.Close()
+		stays.AwaitMore(5000)
+		stays.Close()
 		tally := w.Check(nil) // the rows that were not replicated are lost
-		if now := epoch(t, onReplica); lagging >= confirmed {
+		if now := epoch(t, onReplica, 7); lagging >= confirmed {
 			t.Errorf("the replica lacked nothing: it had %d changes of %d, and has %d now", lagging, confirmed, now)
 		}
 		t.Logf("the replica lacked %d of %d changes of the registry: %s", confirmed-lagging, confirmed, tally)

@@ -14,6 +14,7 @@ target, whose schema and collations count:
   s1                                             name = "s1" in config.toml
   sqlite:PATH                                    an SQLite file
   mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE    MariaDB, MySQL
+  mysql:USER:PASSWORD@tcp(HOST1,HOST2)/DATABASE  the same, on several hosts
 
 What is checked:
 

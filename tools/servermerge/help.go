@@ -29,6 +29,7 @@ A TARGET or SOURCE is a DSN or the name of a [[source]] in config.toml:
   s1                                             name = "s1" in config.toml
   sqlite:PATH                                    an SQLite file
   mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE    MariaDB, MySQL
+  mysql:USER:PASSWORD@tcp(HOST1,HOST2)/DATABASE  the same, on several hosts
 
 A plan holds no DSN. The other commands look the names in it up again; what was
 given by a mysql: DSN has to be given again, behind PLAN and in its order. That

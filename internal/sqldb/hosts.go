@@ -1,0 +1,192 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// hostTimeout is how long one host of several may take to give a connection.
+	hostTimeout = 2 * time.Second
+
+	// hostGrace is how long a host is waited for when another one is ready that
+	// comes after it, or might be in conflict with it.
+	hostGrace = 500 * time.Millisecond
+)
+
+// hosts connects to one of several servers that have the same database: the
+// first that serves, and takes writes if writes are wanted. It stays with that
+// one until it fails.
+//
+// Two servers that both take writes, and do not agree on them, are refused: a
+// pool over both would write to one or the other.
+type hosts struct {
+	names    []string
+	servers  []mysqlConnector
+	readOnly bool
+	plain    bool                   // without TLS
+	chosen   atomic.Pointer[choice] // nil before the first
+	doubts   atomic.Uint64          // how often the chosen one became doubtful
+}
+
+// choice is the server that was chosen after so many doubts.
+type choice struct {
+	server int
+	made   uint64
+}
+
+// doubtful is called when a connection that was made after so many doubts gives
+// a reason to look again which server takes writes. Connections from before are
+// not used again.
+func (h *hosts) doubtful(made uint64) { h.doubts.CompareAndSwap(made, made+1) }
+
+// Driver implements [driver.Connector].
+func (h *hosts) Driver() driver.Driver { return h.servers[0].Driver() }
+
+// Connect implements [driver.Connector].
+func (h *hosts) Connect(ctx context.Context) (driver.Conn, error) {
+	made := h.doubts.Load()
+	conn, err := h.connect(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	conn.hosts, conn.made = h, made
+	return conn, nil
+}
+
+func (h *hosts) connect(ctx context.Context, made uint64) (*watchedConn, error) {
+	chosen := h.chosen.Load()
+	if chosen == nil || chosen.made != made && !h.readOnly {
+		return h.choose(ctx, made)
+	}
+	conn, _, err := h.try(ctx, chosen.server)
+	switch {
+	case err == nil:
+		return conn, nil
+	case h.readOnly: // the next server may be in another state
+		return nil, &hostsError{readOnly: true, names: h.names[chosen.server : chosen.server+1], errs: []error{err}}
+	}
+	// It may have taken all the time that there was: then the next call chooses.
+	h.doubtful(made)
+	return h.choose(ctx, made+1)
+}
+
+// try connects to one of the servers, and demands that it serves.
+func (h *hosts) try(ctx context.Context, i int) (*watchedConn, *role, error) {
+	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
+	defer cancel()
+	conn, err := h.servers[i].connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := readRole(ctx, conn)
+	if err == nil {
+		err = r.serves(!h.readOnly)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return conn, r, nil
+}
+
+// choose asks all servers at once.
+func (h *hosts) choose(ctx context.Context, made uint64) (*watchedConn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	chosen := make(chan struct{})
+	defer close(chosen)
+	type answer struct {
+		i    int
+		conn *watchedConn
+		role *role
+		err  error
+	}
+	answers := make(chan answer)
+	for i := range h.servers {
+		go func() {
+			conn, role, err := h.try(ctx, i)
+			select {
+			case answers <- answer{i, conn, role, err}:
+			case <-chosen: // without this one
+				if err == nil {
+					conn.Close()
+				}
+			}
+		}()
+	}
+	errs := make([]error, len(h.servers))
+	ready := make([]*answer, len(h.servers))
+	var grace <-chan time.Time
+collect:
+	for range h.servers {
+		select {
+		case a := <-answers:
+			if errs[a.i] = a.err; a.err == nil {
+				ready[a.i] = &a
+				if grace == nil {
+					grace = time.After(hostGrace)
+				}
+			}
+		case <-grace:
+			break collect
+		}
+	}
+	var first *answer
+	for _, a := range ready {
+		switch {
+		case a == nil:
+		case first == nil:
+			first = a
+		default:
+			a.conn.Close()
+			if !h.readOnly && !first.role.agrees(a.role) {
+				first.conn.Close()
+				return nil, fmt.Errorf("%s and %s both take writes, and are not one cluster: make the one read-only that is not to be used (SET GLOBAL read_only = ON), or take it out of the DSN", h.names[first.i], h.names[a.i])
+			}
+		}
+	}
+	if first == nil {
+		return nil, &hostsError{h.readOnly, h.plain, h.names, errs}
+	}
+	h.chosen.Store(&choice{first.i, made})
+	return first.conn, nil
+}
+
+// hostsError says of each host why it cannot be used. Nothing was asked of any.
+type hostsError struct {
+	readOnly bool
+	plain    bool
+	names    []string
+	errs     []error
+}
+
+func (e *hostsError) Error() string {
+	var b strings.Builder
+	b.WriteString("no host takes writes: ")
+	if e.readOnly {
+		b.Reset()
+		b.WriteString("no host serves: ")
+	}
+	for i, name := range e.names {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		err := e.errs[i]
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = errors.New("no answer in time")
+		}
+		fmt.Fprintf(&b, "%s: %v", name, explain(err, e.plain))
+	}
+	return b.String()
+}
+
+// Unwrap returns [ErrUnavailable], and why the hosts did not serve.
+func (e *hostsError) Unwrap() []error {
+	return append([]error{ErrUnavailable}, e.errs...)
+}
