@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/DATA-DOG/go-sqlmock"
@@ -117,12 +118,50 @@ func TestCommitError(t *testing.T) {
 		{errors.New("something new"), []error{store.ErrOutcomeUnknown}, nil},
 		{deadlock, []error{store.ErrRetryable}, []error{store.ErrOutcomeUnknown}}, // Galera certifies at the commit
 		{driver.ErrBadConn, []error{store.ErrUnavailable}, []error{store.ErrOutcomeUnknown}},
+
+		// What a group refuses: retried, unknown, final.
+		{&mysql.MySQLError{Number: 1180, Message: "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT"}, []error{store.ErrRetryable}, []error{store.ErrOutcomeUnknown, store.ErrUnavailable}},
+		{&mysql.MySQLError{Number: 3100, Message: "Error on observer while running replication hook 'before_commit'."}, []error{store.ErrOutcomeUnknown, store.ErrUnavailable}, []error{store.ErrRetryable}},
+		{&mysql.MySQLError{Number: 3032, Message: "The server is currently in offline mode"}, []error{store.ErrUnavailable}, []error{store.ErrOutcomeUnknown, store.ErrRetryable}},
+		{&mysql.MySQLError{Number: 3024, Message: "Query execution was interrupted, maximum statement execution time exceeded"}, nil,
+			[]error{store.ErrOutcomeUnknown, store.ErrRetryable, store.ErrUnavailable}},
 	} {
 		db, m := mock(t)
 		m.ExpectBegin()
 		m.ExpectExec("INSERT").WillReturnResult(driver.RowsAffected(1))
 		m.ExpectCommit().WillReturnError(test.commit)
 		is(t, insert(db), append(test.yes, test.commit), test.no...)
+	}
+}
+
+// A member of a group says of a transaction that it was rolled back for another
+// one. That counts as long as the member is in step with the majority: when it
+// leaves the group, it says the same of what the others may have committed.
+func TestRolledBackByGroup(t *testing.T) {
+	rolledBack := &mysql.MySQLError{Number: 3101, SQLState: [5]byte{'4', '0', '0', '0', '0'}, Message: "Plugin instructed the server to rollback the current transaction."}
+	for members, conflict := range map[string]bool{
+		"ONLINE ONLINE ONLINE": true, "ONLINE ONLINE UNREACHABLE": true, "ONLINE UNREACHABLE UNREACHABLE": false, "ERROR": false, "RECOVERING ONLINE": false, "": false,
+	} {
+		db, m := mock(t)
+		m.ExpectBegin()
+		m.ExpectExec("INSERT").WillReturnResult(driver.RowsAffected(1))
+		m.ExpectCommit().WillReturnError(rolledBack)
+		asked := m.ExpectQuery("replication_group_members")
+		if members == "" {
+			asked.WillReturnError(&mysql.MySQLError{Number: 1142, Message: "SELECT command denied"})
+		} else {
+			rows := sqlmock.NewRows([]string{"name", "state"})
+			for i, state := range strings.Fields(members) {
+				rows.AddRow([]string{"self", "b", "c"}[i], state)
+			}
+			asked.WillReturnRows(rows)
+		}
+		err := db.InTx(t.Context(), func(tx *store.Tx) error { return starter.Players.Insert(t.Context(), tx, player(1)) })
+		yes, no := []error{store.ErrOutcomeUnknown, store.ErrUnavailable}, []error{store.ErrRetryable}
+		if conflict {
+			yes, no = no, yes
+		}
+		is(t, err, append(yes, rolledBack), no...)
 	}
 }
 

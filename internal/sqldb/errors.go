@@ -96,6 +96,9 @@ func Translate(err error) error {
 	if _, ok := errors.AsType[*hostsError](err); ok {
 		return err
 	}
+	if isConflict(err) {
+		return fmt.Errorf("%w: %w", ErrRetryable, err)
+	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		if kind := mysqlKind(e); kind == ErrDuplicate {
 			return mysqlDuplicate(e)
@@ -157,6 +160,11 @@ func mysqlKind(e *mysql.MySQLError) error {
 		8022, // TiDB: commit failed, safe to retry
 		9007: // TiDB: write conflict
 		return ErrRetryable
+	case 1180: // ER_ERROR_DURING_COMMIT
+		if deadlocked.MatchString(e.Message) {
+			return ErrRetryable
+		}
+		return ErrUnavailable
 	case 14, // EE_CANT_CHSIZE: a file cannot grow, MariaDB does not say why
 		1040, 1203, 1226, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS, ER_USER_LIMIT_REACHED
 		1047,             // ER_UNKNOWN_COM_ERROR: a Galera node that has lost its cluster
@@ -164,10 +172,12 @@ func mysqlKind(e *mysql.MySQLError) error {
 		1021, 1041, 1114, // disk full, out of memory, table full
 		1152, 1158, 1159, 1160, // aborted connection, network errors
 		1161,       // ER_NET_WRITE_INTERRUPTED
-		1180,       // ER_ERROR_DURING_COMMIT
 		1317,       // ER_QUERY_INTERRUPTED
 		1878,       // ER_TEMP_FILE_WRITE_FAILURE
 		1927, 3169, // connection or session killed
+		3032,       // ER_SERVER_OFFLINE_MODE
+		3100, 3101, // a group that could not take the transaction, or perhaps; see conflictError
+		3796, 3797, 3798, 3812, 3813, // held back before it began, until a new primary or another member has caught up
 		4031: // ER_CLIENT_INTERACTION_TIMEOUT
 		return ErrUnavailable
 	case 1290, // ER_OPTION_PREVENTS_STATEMENT: --read-only
@@ -183,6 +193,26 @@ func mysqlKind(e *mysql.MySQLError) error {
 		}
 	}
 	return nil
+}
+
+// deadlocked finds in the message of a COMMIT that failed that the transaction
+// was rolled back for one that came from the group.
+//
+//	Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT
+var deadlocked = regexp.MustCompile(`(?i)\berror 149\b`)
+
+// conflictError is a transaction that a group has rolled back (3101), because it
+// was in conflict with another one. A member that loses its group says the same
+// of transactions which the others may have taken: then it is an outcome that is
+// not known, and no conflictError.
+type conflictError struct{ err error }
+
+func (e *conflictError) Error() string { return e.err.Error() }
+func (e *conflictError) Unwrap() error { return e.err }
+
+func isConflict(err error) bool {
+	_, ok := errors.AsType[*conflictError](err)
+	return ok
 }
 
 // noRoom finds the full disk in messages of errors that have other causes as
@@ -257,8 +287,12 @@ func refused(err error) bool {
 	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		switch e.Number {
-		case 1053, 1180, 1927, 3169: // shut down, failed or killed, perhaps during a commit
+		case 1053, 1927, 3169, 3100: // shut down, killed or failed, perhaps during a commit
 			return false
+		case 1180:
+			return deadlocked.MatchString(e.Message)
+		case 3101:
+			return isConflict(err)
 		}
 		return true
 	}

@@ -15,13 +15,15 @@ import (
 func TestMeaningOfMySQLErrors(t *testing.T) {
 	kinds := []error{sqldb.ErrDuplicate, sqldb.ErrForeignKey, sqldb.ErrInvalid, sqldb.ErrRetryable, sqldb.ErrUnavailable, sqldb.ErrReadOnly}
 	for want, numbers := range map[error][]uint16{
-		sqldb.ErrDuplicate:   {1022, 1062, 1586},
-		sqldb.ErrForeignKey:  {1216, 1217, 1451, 1452, 1761, 1762},
-		sqldb.ErrInvalid:     {1048, 1264, 1265, 1292, 1364, 1366, 1406, 1690, 3819, 4025},
-		sqldb.ErrRetryable:   {1020, 1205, 1213, 1615, 8022, 9007},
-		sqldb.ErrUnavailable: {14, 1021, 1040, 1041, 1047, 1053, 1114, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1317, 1878, 1927, 3169, 4031},
-		sqldb.ErrReadOnly:    {1290, 1792, 1836},
-		nil:                  {1064, 1054, 1146, 1, 3, 1004, 1005, 1006, 1025, 1026, 1030},
+		sqldb.ErrDuplicate:  {1022, 1062, 1586},
+		sqldb.ErrForeignKey: {1216, 1217, 1451, 1452, 1761, 1762},
+		sqldb.ErrInvalid:    {1048, 1264, 1265, 1292, 1364, 1366, 1406, 1690, 3819, 4025},
+		sqldb.ErrRetryable:  {1020, 1205, 1213, 1615, 8022, 9007},
+		sqldb.ErrUnavailable: {14, 1021, 1040, 1041, 1047, 1053, 1114, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1317, 1878, 1927,
+			3032, 3100, 3101, 3169, 3796, 3797, 3798, 3812, 3813, 4031},
+		sqldb.ErrReadOnly: {1290, 1792, 1836},
+		nil: {1064, 1054, 1969, 3024, 3098, // a time limit; a table that a group does not take
+			1146, 1, 3, 1004, 1005, 1006, 1025, 1026, 1030},
 	} {
 		for _, number := range numbers {
 			cause := &mysql.MySQLError{Number: number, Message: "m"}

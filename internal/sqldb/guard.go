@@ -93,7 +93,7 @@ func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, 
 			return "", "", err
 		}
 	}
-	has, err := readSessionSettings(ctx, conn)
+	has, err := selectPairs(ctx, conn, showSettings)
 	if err != nil {
 		return "", "", err
 	}
@@ -114,19 +114,23 @@ func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, 
 	return "SET SESSION " + strings.Join(toSet, ", "), "SET SESSION " + strings.Join(toPutBack, ", "), nil
 }
 
-func readSessionSettings(ctx context.Context, conn *sqlx.Conn) (map[string]string, error) {
-	var rows []struct {
-		Name  string `db:"Variable_name"`
-		Value string `db:"Value"`
-	}
-	if err := conn.SelectContext(ctx, &rows, showSettings); err != nil {
+// selectPairs is [readPairs] on a connection of any pool.
+func selectPairs(ctx context.Context, conn *sqlx.Conn, query string) (map[string]string, error) {
+	rows, err := conn.QueryxContext(ctx, query)
+	if err != nil {
 		return nil, err
 	}
+	defer rows.Close()
 	has := make(map[string]string)
-	for _, row := range rows {
-		has[strings.ToLower(row.Name)] = row.Value
+	for rows.Next() {
+		var name string
+		var value []byte
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, err
+		}
+		has[strings.ToLower(name)] = string(value)
 	}
-	return has, nil
+	return has, rows.Err()
 }
 
 // pragmasOtherwise is otherwise for SQLite.

@@ -35,7 +35,7 @@ const (
 	'read_only', 'super_read_only', 'server_uuid', 'hostname', 'port', 'datadir', 'wsrep_on', 'group_replication_group_name')`
 	roleGalera = `SHOW GLOBAL STATUS WHERE Variable_name IN (
 	'wsrep_cluster_status', 'wsrep_cluster_state_uuid', 'wsrep_local_state_comment')`
-	roleGroup = `SELECT MEMBER_ID, MEMBER_STATE FROM performance_schema.replication_group_members WHERE MEMBER_ID <> ''`
+	roleGroup = `SELECT IF(MEMBER_ID = @@server_uuid, 'self', MEMBER_ID), MEMBER_STATE FROM performance_schema.replication_group_members`
 )
 
 // readRole asks a server what it is.
@@ -59,7 +59,7 @@ func readRole(ctx context.Context, c *watchedConn) (*role, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.why = outOfGroup(strings.ToLower(has["server_uuid"]), members)
+		r.why = outOfGroup(members)
 	}
 	if strings.EqualFold(has["wsrep_on"], "ON") {
 		status, err := readPairs(ctx, c, roleGalera)
@@ -76,16 +76,16 @@ func readRole(ctx context.Context, c *watchedConn) (*role, error) {
 	return r, nil
 }
 
-// outOfGroup says why a member of a group does not serve. members are their
-// states.
-func outOfGroup(self string, members map[string]string) string {
+// outOfGroup says why a member of a group does not serve: "self" among the
+// members, with their states.
+func outOfGroup(members map[string]string) string {
 	unreachable := 0
 	for _, state := range members {
 		if state == "UNREACHABLE" {
 			unreachable++
 		}
 	}
-	switch state := members[self]; {
+	switch state := members["self"]; {
 	case state == "":
 		return "it has not joined its group"
 	case state != "ONLINE":

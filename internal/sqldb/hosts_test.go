@@ -223,9 +223,9 @@ func TestOutOfGroup(t *testing.T) {
 	} {
 		states := make(map[string]string)
 		for i, state := range strings.Fields(members) {
-			states[fmt.Sprint(i)] = state
+			states[[]string{"self", "b", "c"}[i]] = state
 		}
-		if got := sqldb.OutOfGroup("0", states); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := sqldb.OutOfGroup(states); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", members, got, want)
 		}
 	}

@@ -115,14 +115,27 @@ func (c *watchedConn) ResetSession(ctx context.Context) error {
 	return c.mysqlConn.ResetSession(ctx)
 }
 
-// told looks at what a call came to.
-func (c *watchedConn) told(err error) error {
+// told looks at what a call came to, and returns what is known of its error.
+func (c *watchedConn) told(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
 	c.leave = c.leave || isElsewhere(err)
 	if c.hosts != nil && (c.leave || lost(err) || errors.Is(err, context.DeadlineExceeded)) {
 		c.hosts.doubtful(c.made)
+	}
+	return judged(err, func() (map[string]string, error) { return readPairs(ctx, c.mysqlConn, roleGroup) })
+}
+
+// judged returns a [conflictError] for a transaction that a group has rolled
+// back. members asks on the connection of the transaction: as long as that member
+// is in step with its group, it speaks for the group.
+func judged(err error, members func() (map[string]string, error)) error {
+	if !answered(err, 3101) || isConflict(err) {
+		return err
+	}
+	if states, failed := members(); failed == nil && outOfGroup(states) == "" {
+		return &conflictError{err}
 	}
 	return err
 }
@@ -133,7 +146,7 @@ func (c *watchedConn) BeginTx(ctx context.Context, options driver.TxOptions) (dr
 	if _, err := c.mysqlConn.BeginTx(ctx, options); err != nil {
 		// It may have begun, if the answer did not come.
 		c.broken = true
-		return nil, c.told(err)
+		return nil, c.told(ctx, err)
 	}
 	return &watchedTx{ctx: ctx, conn: c}, nil
 }
@@ -141,23 +154,23 @@ func (c *watchedConn) BeginTx(ctx context.Context, options driver.TxOptions) (dr
 // ExecContext implements [driver.ExecerContext].
 func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	result, err := c.mysqlConn.ExecContext(ctx, query, args)
-	return result, c.told(err)
+	return result, c.told(ctx, err)
 }
 
 // QueryContext implements [driver.QueryerContext].
 func (c *watchedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := c.mysqlConn.QueryContext(ctx, query, args)
-	return rows, c.told(err)
+	return rows, c.told(ctx, err)
 }
 
 // Ping implements [driver.Pinger].
-func (c *watchedConn) Ping(ctx context.Context) error { return c.told(c.mysqlConn.Ping(ctx)) }
+func (c *watchedConn) Ping(ctx context.Context) error { return c.told(ctx, c.mysqlConn.Ping(ctx)) }
 
 // PrepareContext implements [driver.ConnPrepareContext].
 func (c *watchedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	stmt, err := c.mysqlConn.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, c.told(err)
+		return nil, c.told(ctx, err)
 	}
 	return &watchedStmt{stmt.(mysqlStmt), c}, nil
 }
@@ -178,13 +191,13 @@ type watchedStmt struct {
 // ExecContext implements [driver.StmtExecContext].
 func (s *watchedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	result, err := s.mysqlStmt.ExecContext(ctx, args)
-	return result, s.conn.told(err)
+	return result, s.conn.told(ctx, err)
 }
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s *watchedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := s.mysqlStmt.QueryContext(ctx, args)
-	return rows, s.conn.told(err)
+	return rows, s.conn.told(ctx, err)
 }
 
 type watchedTx struct {

@@ -155,8 +155,16 @@ func (db *DB) Change(ctx context.Context, what string, f func(*Tx) error) error 
 }
 
 func (db *DB) begin(ctx context.Context, what string, options *sql.TxOptions, f func(*Tx) error) error {
-	if !db.guard {
+	if !db.guard && (db.ours || db.dialect == SQLite) {
 		return db.run(ctx, db.pool, what, options, f)
+	}
+	if !db.guard {
+		conn, err := db.pool.Connx(ctx)
+		if err != nil {
+			return db.Fault(cmp.Or(what, "begin"), err)
+		}
+		defer conn.Close()
+		return db.run(ctx, conn, what, options, f)
 	}
 	return db.guarded(ctx, func(conn *sqlx.Conn) error { return db.run(ctx, conn, what, options, f) })
 }
@@ -189,6 +197,9 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 		return err
 	}
 	err = begun.Commit()
+	if conn, ok := on.(*sqlx.Conn); ok {
+		err = judged(err, func() (map[string]string, error) { return selectPairs(ctx, conn, roleGroup) })
+	}
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 		err = ctx.Err() // which is why it was rolled back
 	}
