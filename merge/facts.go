@@ -55,6 +55,15 @@ type database struct {
 	rows     map[string]int64 // by table, as counted
 }
 
+// unread says why the database does not read a table that it has, or returns "".
+func (db *database) unread(table string) string {
+	i := slices.IndexFunc(db.skipped, func(s Skipped) bool { return s.Table == table })
+	if i < 0 {
+		return ""
+	}
+	return "the table is not read: " + db.skipped[i].Reason
+}
+
 // columnsID identifies columns of a table, in their order.
 type columnsID struct {
 	table   string

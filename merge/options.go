@@ -52,7 +52,8 @@ type Options struct {
 	// Uniques and References are what the game relies on and the schema does
 	// not declare. IDs are columns that hold gameid IDs though their type does
 	// not tell. Accounts are columns that hold a player's account. A name that
-	// no source has is an error; one of a table that is left out means nothing.
+	// no source has is an error; one of a table that is left out means nothing, and
+	// one of a table that no source can read is reported with the table.
 	Uniques    []DeclaredUnique
 	References []DeclaredReference
 	IDs        []IDColumn

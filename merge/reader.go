@@ -225,8 +225,8 @@ func (r *reader) stream(db *database, code string, names int, scan Scan) *stream
 }
 
 // keyStreams prepares to read the columns in every database that has them, in
-// the order of the model, and says which have not. A database without the table
-// has no rows; schema-table reports it.
+// the order of the model, and says which have not, or do not read the table. A
+// database without the table has no rows; schema-table reports it.
 func (r *reader) keyStreams(code, table string, columns []string, excluded exclusions) (streams []*stream, gaps []Gap) {
 	owner, model := r.facts.model(table)
 	for db, t := range r.facts.having(table) {
@@ -242,6 +242,11 @@ func (r *reader) keyStreams(code, table string, columns []string, excluded exclu
 		s := r.stream(db, code, len(carry), Scan{Table: table, Order: order(columns, model), Carry: slices.Clip(carry)})
 		s.strict = t.unique(columns, model)
 		streams = append(streams, s)
+	}
+	for _, db := range r.facts.dbs {
+		if reason := db.unread(table); reason != "" {
+			gaps = append(gaps, Gap{db.name, reason})
+		}
 	}
 	return streams, gaps
 }

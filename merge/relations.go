@@ -73,6 +73,9 @@ func (db *database) cannotRefer(table string, ref Reference) string {
 		if slices.Contains(db.excluded, ref.ToTable) {
 			return "refers to " + ref.ToTable + ", which is " + excludedReason
 		}
+		if reason := db.unread(ref.ToTable); reason != "" {
+			return "refers to " + ref.ToTable + ": " + reason
+		}
 		return "has no table " + ref.ToTable
 	}
 	for i, name := range ref.Columns {

@@ -10,7 +10,7 @@ import (
 )
 
 // names are the tables and columns that the sources have, to look up what was
-// declared.
+// declared. A table that no source reads is there without columns.
 type names map[string]map[string]*Column // by table, by column: one of them
 
 func namesOf(dbs []*database) names {
@@ -25,21 +25,28 @@ func namesOf(dbs []*database) names {
 			}
 		}
 	}
+	for _, db := range dbs {
+		for _, s := range db.skipped {
+			if _, read := n[s.Table]; !read {
+				n[s.Table] = nil
+			}
+		}
+	}
 	return n
 }
 
 // has returns an error if no source has one of the columns. what is what was
 // declared: `unique 2`.
 func (n names) has(what, table string, columns ...string) error {
-	found := n[table]
-	if found == nil {
+	found, known := n[table]
+	if !known {
 		return unsuitable("%s: no source has a table %q%s", what, table, nearest.Hint(table, slices.Sorted(maps.Keys(n))))
 	}
 	if len(columns) == 0 {
 		return unsuitable("%s: it names no column of %q", what, table)
 	}
 	for i, c := range columns {
-		if found[c] == nil {
+		if found != nil && found[c] == nil {
 			return unsuitable("%s: table %q has no column %q%s", what, table, c, nearest.Hint(c, slices.Sorted(maps.Keys(found))))
 		}
 		if slices.Contains(columns[:i], c) {

@@ -78,11 +78,14 @@ func (all *schemaFindings) version(f *facts) {
 
 func (all *schemaFindings) table(f *facts, table string) {
 	var with []*database
-	var without []string
+	var without, unread []string
 	for _, db := range f.dbs {
-		if db.tables[table] != nil {
+		switch {
+		case db.tables[table] != nil:
 			with = append(with, db)
-		} else {
+		case db.unread(table) != "":
+			unread = append(unread, db.name)
+		default:
 			without = append(without, db.name)
 		}
 	}
@@ -91,6 +94,9 @@ func (all *schemaFindings) table(f *facts, table string) {
 		present.Message = "missing in " + strings.Join(without, ", ")
 	} else {
 		present.Message = "in every database"
+	}
+	if len(unread) > 0 {
+		present.Message += "; not read in " + strings.Join(unread, ", ")
 	}
 	all.add(present)
 

@@ -28,7 +28,36 @@ func judgeSkipped(f *facts) (findings []finding) {
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(gaps)) {
-		findings = append(findings, finding{Result: Result{Code: CodeTableSkipped, Table: table, Message: "was not read", Gaps: gaps[table]}})
+		r := Result{Code: CodeTableSkipped, Table: table, Message: "was not read", Gaps: gaps[table]}
+		if declared := f.declared(table); len(declared) > 0 && !slices.Contains(f.tables, table) {
+			r.Message += ", and so what is declared of it is not checked: " + few(declared)
+		}
+		findings = append(findings, finding{Result: r})
 	}
 	return findings
+}
+
+// declared names what the operator declares of a table.
+func (f *facts) declared(table string) (all []string) {
+	for _, u := range f.opts.Uniques {
+		if u.Table == table {
+			all = append(all, "unique "+columnList(u.Columns))
+		}
+	}
+	for _, r := range f.opts.References {
+		if r.Table == table {
+			all = append(all, "reference "+reference{Reference: Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns}}.subject())
+		}
+	}
+	for _, id := range f.opts.IDs {
+		if id.Table == table {
+			all = append(all, "id "+id.Column)
+		}
+	}
+	for _, a := range f.opts.Accounts {
+		if a.Table == table {
+			all = append(all, "account "+a.Column)
+		}
+	}
+	return all
 }

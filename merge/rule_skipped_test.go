@@ -1,12 +1,14 @@
 package merge_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
 )
 
 // A table that the operator leaves out is not read, and not passed either.
@@ -54,5 +56,55 @@ func TestExclude(t *testing.T) {
 	r := find(check(t, merge.Options{Exclude: []string{"players"}}, a, b), merge.CodeReferenceDangle, "items", "")[0]
 	if r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "refers to players, which is excluded by the operator" {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
+	}
+}
+
+// A table that one database cannot read is not missing there, and nothing of it
+// passes that was compared without that database.
+func TestUnreadInOneDatabase(t *testing.T) {
+	a, b := settled(1), settled(2)
+	b.Schema.Tables = slices.DeleteFunc(b.Schema.Tables, func(t merge.Table) bool { return t.Name == "players" })
+	b.Schema.Skipped = []merge.Skipped{{Table: "players", Reason: "MyISAM: not part of the snapshot"}}
+	report := check(t, merge.Options{}, a, b)
+	if r := find(report, merge.CodeSchemaTable, "players", "")[0]; r.Verdict != merge.Pass || r.Message != "in every database; not read in s2" {
+		t.Errorf("schema-table: %s, %s", r.Verdict, r.Message)
+	}
+	const reason = "the table is not read: MyISAM: not part of the snapshot"
+	for _, r := range slices.Concat(find(report, merge.CodeKeyCollision, "players", ""), find(report, merge.CodeUniqueCollision, "players", "")) {
+		if r.Verdict != merge.NotVerified || r.Gaps[0] != (merge.Gap{Source: "s2", Reason: reason}) {
+			t.Errorf("%s %s: %s, %v", r.Code, r.Subject, r.Verdict, r.Gaps)
+		}
+	}
+	if r := find(report, merge.CodeReferenceDangle, "items", "")[0]; r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "refers to players: "+reason {
+		t.Errorf("reference: %s, %v", r.Verdict, r.Gaps)
+	}
+}
+
+// What is declared of a table that cannot be read is no mistake, and is not
+// checked.
+func TestDeclaredOfUnread(t *testing.T) {
+	a, b := game("a", 1, 5), game("b", 11, 5)
+	for _, db := range []*mergetest.Database{a, b} {
+		db.Schema.Skipped = []merge.Skipped{{Table: "mail", Reason: "MyISAM"}}
+	}
+	to := func(table, toTable string) merge.DeclaredReference {
+		return merge.DeclaredReference{Table: table, Columns: []string{"owner"}, ToTable: toTable, ToColumns: []string{"guid"}}
+	}
+	report := check(t, merge.Options{
+		References: []merge.DeclaredReference{to("mail", "characters"), to("pets", "mail")},
+		Uniques:    []merge.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
+		Accounts:   []merge.AccountColumn{{Table: "mail", Column: "account"}},
+	}, a, b)
+	const want = "was not read, and so what is declared of it is not checked: unique title; reference owner → characters.guid; account account"
+	if r := find(report, merge.CodeTableSkipped, "mail", "")[0]; r.Verdict != merge.NotVerified || r.Message != want {
+		t.Errorf("%s: %s", r.Verdict, r.Message)
+	}
+	for _, r := range slices.Concat(find(report, merge.CodeReferenceDangle, "pets", ""), find(report, merge.CodeReferenceRebind, "pets", ""), find(report, merge.CodeReferenceAmbiguous, "pets", "")) {
+		if r.Verdict != merge.NotVerified {
+			t.Errorf("%s is %s", r.Code, r.Verdict)
+		}
+	}
+	if r := find(report, merge.CodeReferenceDangle, "pets", "")[0]; r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "refers to mail: the table is not read: MyISAM" {
+		t.Errorf("got %+v", r)
 	}
 }
