@@ -3,7 +3,6 @@ package merge
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"mergesafe/internal/printable"
 )
@@ -27,9 +26,9 @@ func triggerRule() rule {
 func judgeTriggers(f *facts) (findings []finding) {
 	var quiet int64
 	for _, table := range slices.Sorted(maps.Keys(f.target.tables)) {
-		r := Result{Code: CodeTriggerFires, Table: table, Read: 1, Message: "triggers would run for every row that is copied"}
+		r := Result{Code: CodeTriggerFires, Table: table, Read: 1, Message: "triggers would run for every row that is copied into it"}
 		for _, trigger := range f.target.tables[table].Triggers {
-			if strings.Contains(strings.ToUpper(trigger.Event), "INSERT") {
+			if trigger.On(OnInsert) {
 				r.Gaps = append(r.Gaps, Gap{f.target.name, trigger.Event + " trigger " + trigger.Name + ": nobody but you can tell what it does"})
 			}
 		}

@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"iter"
+	"strings"
 	"time"
 
 	"mergesafe/gameid"
@@ -162,6 +163,19 @@ type AutoIncrement struct {
 type Trigger struct {
 	Name  string
 	Event string // "BEFORE INSERT"
+}
+
+// What is done to the rows of a table that makes a trigger run.
+const (
+	OnInsert = "INSERT"
+	OnUpdate = "UPDATE"
+	OnDelete = "DELETE"
+)
+
+// On reports whether the trigger runs when that is done to a row. A trigger of an
+// unknown event runs always.
+func (t Trigger) On(what string) bool {
+	return t.Event == "" || strings.Contains(strings.ToUpper(t.Event), what)
 }
 
 // Column is one column of a [Table].

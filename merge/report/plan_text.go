@@ -106,6 +106,9 @@ func (t *text) plannedTables(p *transfer.Plan) {
 		if len(table.Generated) > 0 {
 			notes = append(notes, "the target makes "+printable.Names(table.Generated)+" itself")
 		}
+		if len(table.UndoTriggers) > 0 {
+			notes = append(notes, "an undo would run the triggers "+printable.Names(table.UndoTriggers))
+		}
 		rows = append(rows, append(row, strings.Join(notes, "  ")))
 	}
 	lines := columns.Lines(rows, columns.Column{}, wide, wide, columns.Column{Min: 7, Right: true})

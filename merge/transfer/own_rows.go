@@ -36,7 +36,7 @@ func (r *run) rewriteOwn(ctx context.Context, step string, renames *renamer, how
 	var tables []*Table
 	var total int64
 	for i := range r.plan.Tables {
-		if t := &r.plan.Tables[i]; t.Target.Sum != t.Target.After {
+		if t := &r.plan.Tables[i]; t.renamesOwn() {
 			tables, total = append(tables, t), total+t.Target.Rows
 		}
 	}

@@ -99,6 +99,10 @@ type Table struct {
 	Columns   []string `json:"columns"`             // those that are copied
 	Generated []string `json:"generated,omitempty"` // those that the target makes itself
 
+	// UndoTriggers are the triggers that would run if the merge were undone. They
+	// do not run when it is carried out.
+	UndoTriggers []string `json:"undo_triggers,omitempty"`
+
 	// Target are its own rows, Sources those of each source, in their order.
 	Target  Content   `json:"target"`
 	Sources []Content `json:"sources"`

@@ -61,6 +61,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
 	}
+	p.judgeTriggers()
 	p.plan.ID = p.plan.fingerprint()
 	return p.plan, nil
 }

@@ -68,6 +68,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 	if i == 0 {
 		f.know(s)
 		f.hidden(s)
+		f.triggersNow(s, false, func(table, reason string) { f.refuse(d.Name, table, "%s", reason) })
 	}
 	if s.catalog.HasRegistry {
 		if err := f.servers(ctx, i, d, want); err != nil {
@@ -144,7 +145,7 @@ func (f *flight) rights(ctx context.Context) error {
 			// Without a word of what to alter, nothing is altered.
 			probes = append(probes, probe{t.Name, "ALTER TABLE " + table})
 		}
-		if t.Target.Sum != t.Target.After {
+		if t.renamesOwn() {
 			name := d.Quote(t.Columns[0])
 			probes = append(probes, probe{t.Name, "UPDATE " + table + " SET " + name + " = " + name + " WHERE 1 = 0"})
 		}

@@ -45,11 +45,12 @@ func (s *source) table(name string) *merge.Table {
 }
 
 // schema is a fingerprint of how the tables are made. What moves with the rows,
-// such as counters, is not in it.
+// such as counters, is not in it, nor are triggers, which come and go: see
+// [run.triggersNow].
 func (s *source) schema() string {
 	tables := slices.Clone(s.catalog.Tables)
 	for i := range tables {
-		tables[i].AutoIncrement = nil
+		tables[i].AutoIncrement, tables[i].Triggers = nil, nil
 	}
 	return fingerprint([]any{s.catalog.Engine, s.catalog.SchemaVersion, tables, s.catalog.Skipped})
 }

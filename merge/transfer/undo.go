@@ -171,6 +171,9 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 			return nil
 		}
 		u.know(s)
+		u.triggersNow(s, true, func(table, reason string) {
+			reasons = append(reasons, Refusal{Source: u.target.Name, Table: table, Reason: reason})
+		})
 		if u.registry {
 			now, err := servers(soft, u.target.Database)
 			if err != nil {
