@@ -77,7 +77,7 @@ func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport,
 	if err = all.countRows(ctx); err == nil {
 		err = m.run(ctx)
 	}
-	r := &MatrixReport{Version: ReportVersion, Started: started, Finished: opts.stamp()}
+	r := &MatrixReport{Version: ReportVersion, Started: started, Finished: opts.stamp(), Sources: []Summary{}, Pairs: []Pair{}}
 	if err != nil {
 		r.Incomplete = reasonOf(ctx, err)
 	}

@@ -48,12 +48,12 @@ func judgeAccounts(a AccountColumn, read *reading) Result {
 		Code: CodeAccountOverflow, Table: a.Table, Subject: a.Column,
 		Read: read.rowsRead(), Count: read.values, Rows: read.allRows(), Gaps: read.gaps, Samples: read.samples,
 	}
-	result.Message = printable.Count(read.crowds.shared, "account is", "accounts are") + " in more than one database"
+	result.without(printable.Count(read.crowds.shared, "account is", "accounts are") + " in more than one database")
 	switch {
 	case result.Count > 0:
 		result.Message += "; " + printable.Count(result.Count, "has", "have") + " more than " + printable.Number(int64(a.Max)) +
 			" characters together, " + printable.Number(read.crowds.over) + " too many in all"
-	case a.Max > 0:
+	case a.Max > 0 && result.Read > 0:
 		result.Message += ", none with more than " + printable.Number(int64(a.Max)) + " characters together"
 	}
 	return result

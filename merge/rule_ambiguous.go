@@ -52,7 +52,9 @@ func judgeAmbiguous(table string, ref reference, read *ambiguousReading) Result 
 	result.Samples = read.samples
 	var details []string
 	for _, s := range read.sources {
-		result.Read += s.db.rows[table]
+		if len(s.gaps) == 0 {
+			result.Read += s.db.rows[table]
+		}
 		result.Gaps = append(result.Gaps, s.gaps...)
 		if s.rows > 0 {
 			result.Count += s.rows
@@ -60,7 +62,7 @@ func judgeAmbiguous(table string, ref reference, read *ambiguousReading) Result 
 		}
 	}
 	result.Rows = result.Count
-	result.Message = noneAmbiguous
+	result.without(noneAmbiguous)
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to a key that another database has too: " + few(details)
 	}

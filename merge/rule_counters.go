@@ -68,7 +68,7 @@ func judgeCounter(f *facts, k *keyReading) outcome {
 		parts = append(parts, db.name+" "+numeral(s.first)+" to "+numeral(s.last)+next)
 		spans = append(spans, s)
 	}
-	result.Message = "the ranges lie apart: " + few(parts)
+	result.without("the ranges lie apart: " + few(parts))
 	if overlapping := overlaps(spans); len(overlapping) > 0 {
 		result.Message = "the ranges overlap: " + few(parts)
 		result.Gaps = append(result.Gaps, Gap{Reason: strings.Join(overlapping, ", ") + " count through the same numbers"})
@@ -135,7 +135,32 @@ func offsets(f *facts, table string, counter *AutoIncrement, spans []span) (step
 			steps = append(steps, step)
 		}
 	}
+	if open := undeclared(f, table, counter.Column); len(steps) > 0 && len(open) > 0 {
+		steps = append(steps, fmt.Sprintf("before you add anything: %s no reference is declared for could hold these numbers too (%s): one that does and stays as it is names other rows afterwards; -propose looks for them",
+			printable.Count(int64(len(open)), "column that", "columns that"), enumerated(open)))
+	}
 	return steps
+}
+
+// undeclared names the columns that could hold values of a counter and of which
+// no reference is declared.
+func undeclared(f *facts, table, counter string) (all []string) {
+	_, model := f.model(table)
+	number := model.column(counter)
+	if number == nil {
+		return nil
+	}
+	for _, from := range f.tables {
+		_, t := f.model(from)
+		for i := range t.Columns {
+			c := &t.Columns[i]
+			declared := slices.ContainsFunc(f.references(from), func(r reference) bool { return slices.Contains(r.Columns, c.Name) })
+			if !declared && !(from == table && c.Name == counter) && c.comparable(number) {
+				all = append(all, from+"."+c.Name)
+			}
+		}
+	}
+	return all
 }
 
 // referrers names what refers to a column and has to be changed along with it.

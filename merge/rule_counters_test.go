@@ -82,6 +82,26 @@ func TestCounters(t *testing.T) {
 	}
 }
 
+// Advice to add to keys names the columns that may hold them without a reference,
+// and is silent if there are none.
+func TestOffsetCaveat(t *testing.T) {
+	to := func(table, column string) merge.DeclaredReference {
+		return merge.DeclaredReference{Table: table, Columns: []string{column}, ToTable: "characters", ToColumns: []string{"guid"}}
+	}
+	advice := func(refs ...merge.DeclaredReference) string {
+		report := check(t, merge.Options{References: refs}, game("a", 1, 10), game("b", 5, 10))
+		return strings.Join(find(report, merge.CodeAutoIncrement, "characters", "")[0].Next, "\n")
+	}
+	const caveat = "before you add anything: 3 columns that no reference is declared for could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
+		"one that does and stays as it is names other rows afterwards"
+	if got := advice(to("pets", "owner")); !strings.Contains(got, caveat) {
+		t.Errorf("got %s\nwant %s", got, caveat)
+	}
+	if got := advice(to("pets", "owner"), to("characters", "guild_id"), to("guild", "id"), to("guild", "leader")); strings.Contains(got, "before you") || !strings.Contains(got, "add ") {
+		t.Errorf("all is declared, and yet: %s", got)
+	}
+}
+
 // What an offset proposes does separate the counters.
 func TestOffsetsSeparate(t *testing.T) {
 	a, b, c := game("a", 1, 10), game("b", 5, 10), game("c", 1, 7)

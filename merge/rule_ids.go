@@ -99,7 +99,9 @@ func (form idForm) judge(table string, c idColumn) Result {
 	}
 	result.Rows = result.Count
 	if result.Count == 0 {
-		result.Message = printable.Count(result.Read, form.noun, form.noun+"s") + " looked at"
+		if result.Message = "nothing could be compared"; result.Read > 0 || len(result.Gaps) == 0 {
+			result.Message = printable.Count(result.Read, form.noun, form.noun+"s") + " looked at"
+		}
 	} else {
 		result.Message = printable.Count(result.Count, form.noun, form.noun+"s") + ": " + few(details)
 		result.Samples = c.samples[form.fault]

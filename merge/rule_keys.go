@@ -17,7 +17,7 @@ func keyRule() rule {
 			Meaning:    "a primary key is there more than once, as the target compares",
 			Counts:     "distinct keys",
 			Action:     "do not merge; find out how the same key came to be in both databases",
-			Unverified: "give the table a primary key that can be compared, or compare its rows by other means",
+			Unverified: "give the table a key of columns that tell the worlds apart (a new column that counts up from 1 in each would collide at once), or compare its rows by other means",
 		}},
 		key: judgeKey,
 	}
@@ -86,7 +86,7 @@ func keyAction(f *facts, table string) string {
 		}
 	}
 	if f.counter(table) != nil {
-		return "give the keys of all databases but one an offset; " + CodeAutoIncrement + " says which"
+		return "give the keys of all databases but one an offset, together with every column that refers to them; " + CodeAutoIncrement + " says which"
 	}
 	return documented(CodeKeyCollision).Action
 }
@@ -97,7 +97,9 @@ func keyAction(f *facts, table string) string {
 func (r *Result) describe(found repeats, noun string, enforced bool) {
 	r.Count, r.Rows = found.values, found.allRows()
 	if r.Count == 0 {
-		r.Message = "none is there twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
+		if r.Message = "nothing could be compared"; r.Read > 0 || len(r.Gaps) == 0 {
+			r.Message = "none is there twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
+		}
 		return
 	}
 	r.Message = printable.Count(r.Count, noun+" is", noun+"s are") + " there more than once, in " + printable.Count(r.Rows, "row", "rows")

@@ -76,7 +76,9 @@ func judgeDangling(table string, ref reference, read *strayReading) Result {
 	result := Result{Code: CodeReferenceDangle, Table: table, Subject: ref.subject(), Samples: read.dangling}
 	var in []string
 	for _, s := range read.sources {
-		result.Read += s.db.rows[table]
+		if len(s.gaps) == 0 {
+			result.Read += s.db.rows[table]
+		}
 		result.Gaps = append(result.Gaps, s.gaps...)
 		if s.dangling > 0 {
 			result.Count += s.dangling
@@ -85,7 +87,7 @@ func judgeDangling(table string, ref reference, read *strayReading) Result {
 		}
 	}
 	result.Rows = result.Count
-	result.Message = "every reference leads somewhere"
+	result.without("every reference leads somewhere")
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to nothing: " + few(in)
 	}
@@ -96,7 +98,9 @@ func judgeRebound(table string, ref reference, read *strayReading) Result {
 	result := Result{Code: CodeReferenceRebind, Table: table, Subject: ref.subject(), Samples: read.rebound}
 	var in []string
 	for _, s := range read.sources {
-		result.Read += s.db.rows[table]
+		if len(s.gaps) == 0 {
+			result.Read += s.db.rows[table]
+		}
 		result.Gaps = append(append(result.Gaps, s.gaps...), s.reboundGaps...)
 		if n := s.reboundRows(); n > 0 {
 			result.Count += n
@@ -104,7 +108,7 @@ func judgeRebound(table string, ref reference, read *strayReading) Result {
 			in = append(in, s.db.name+": "+printable.Number(n))
 		}
 	}
-	result.Message = "no reference would find another database's row"
+	result.without("no reference would find another database's row")
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row", "rows") + " would refer to another database's row: " + few(in)
 	}

@@ -169,7 +169,8 @@ func (r *run) report(incomplete string) *Report {
 		Started:    r.started,
 		Target:     r.facts.target.name,
 		Only:       opts.Only,
-		Results:    results,
+		Sources:    []Summary{},
+		Results:    append([]Result{}, results...),
 		Proposals:  slices.Clone(r.proposals),
 	}
 	if incomplete == "" {

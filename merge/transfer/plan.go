@@ -220,7 +220,16 @@ func (p *Plan) validate() error {
 func (p *Plan) fingerprint() string {
 	q := *p
 	q.ID, q.Made = "", time.Time{}
+	// One list without an entry is as good as another.
+	q.Sources, q.Tables, q.Left, q.Renames = orNil(q.Sources), orNil(q.Tables), orNil(q.Left), orNil(q.Renames)
 	return fingerprint(&q)
+}
+
+func orNil[T any](all []T) []T {
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
 // fingerprint is a hash of the JSON form of a value.

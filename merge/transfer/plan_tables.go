@@ -73,7 +73,7 @@ func (p *planner) copyable(t *merge.Table) bool {
 		p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf(format, args...)})
 	}
 	if len(t.Primary) == 0 {
-		refuse("it has no primary key, so its rows cannot be copied in an order that can be resumed: give it one, or exclude it")
+		refuse("it has no primary key, so its rows cannot be copied in an order that can be resumed: give it one of columns that tell the worlds apart (a new column that counts up from 1 in each would collide at once), or exclude it")
 	}
 	for _, c := range t.Columns {
 		if c.Generated != "" && slices.Contains(t.Primary, c.Name) {

@@ -56,7 +56,7 @@ func TestPlanRefuses(t *testing.T) {
 			options PlanOptions
 			want    string
 		}{
-			{name: "no primary key", both: []string{"CREATE TABLE t (v INTEGER)"}, source: []string{"INSERT INTO t VALUES (1)"}, want: "no primary key"},
+			{name: "no primary key", both: []string{"CREATE TABLE t (v INTEGER)"}, source: []string{"INSERT INTO t VALUES (1)"}, want: "would collide at once"},
 			{name: "not verified", both: []string{"CREATE TABLE t (" + id + ", v BLOB)"}, source: []string{"INSERT INTO t VALUES (1, 'x')"}, want: merge.CodeColumnOpaque},
 			{name: "no table", both: []string{"CREATE TABLE z (" + id + ")"}, source: []string{"CREATE TABLE t (" + id + ")", "INSERT INTO t VALUES (1)"}, want: merge.CodeSchemaTable},
 			{name: "a column that is not there", target: []string{"CREATE TABLE t (" + id + ")"}, source: []string{"CREATE TABLE t (" + id + ", v INTEGER)", "INSERT INTO t VALUES (1, 2)"}, want: merge.CodeSchemaColumn},

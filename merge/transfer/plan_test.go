@@ -68,3 +68,23 @@ func TestPlanReport(t *testing.T) {
 		}
 	}
 }
+
+// A list without an entry is [] in JSON. A plan that has null there, as plans once
+// had, is the same plan.
+func TestEmptyListsOfPlan(t *testing.T) {
+	e := engines()[0]
+	all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+	for _, d := range all {
+		exec(t, d, "CREATE TABLE t (id INTEGER PRIMARY KEY)")
+	}
+	exec(t, all[0], "INSERT INTO t VALUES (1)")
+	var b bytes.Buffer
+	p := mustPlan(t, all[0], all[1:], PlanOptions{})
+	if err := p.Write(&b); err != nil || strings.Contains(b.String(), "null") {
+		t.Errorf("%s, %v", &b, err)
+	}
+	text := strings.ReplaceAll(b.String(), `"renames": []`, `"renames": null`)
+	if old, err := ReadPlan(strings.NewReader(text)); err != nil || text == b.String() || old.ID != p.ID {
+		t.Errorf("%v in\n%s", err, text)
+	}
+}

@@ -47,7 +47,8 @@ type PlanOptions struct {
 // the options do not fit the databases. What blocks the merge is not an error, but
 // one of the plan's Refusals.
 func NewPlan(ctx context.Context, target Database, sources []Database, opts PlanOptions) (*Plan, error) {
-	p := &planner{opts: opts, plan: &Plan{Version: PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []Refusal{}}}
+	p := &planner{opts: opts, plan: &Plan{Version: PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []Refusal{},
+		Sources: []World{}, Tables: []Table{}, Left: []Left{}, Renames: []Rename{}}}
 	defer func() {
 		for _, s := range p.dbs {
 			s.Close()

@@ -77,7 +77,7 @@ func LookUp(ctx context.Context, plan *Plan, target Database, sources []Database
 }
 
 func (r *run) status(ctx context.Context) (*Status, error) {
-	s := &Status{ID: r.plan.ID, State: StateNone}
+	s := &Status{ID: r.plan.ID, State: StateNone, Tables: []TableStatus{}}
 	state, err := r.manifest.load(ctx)
 	if err != nil {
 		return nil, err

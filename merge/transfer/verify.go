@@ -75,7 +75,7 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	if state != StateCopied {
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, target.Name, state)
 	}
-	proof := new(Proof)
+	proof := &Proof{Tables: []TableProof{}}
 	if err := r.verify(ctx, proof); err != nil {
 		return proof, err
 	}
