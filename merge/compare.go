@@ -16,8 +16,10 @@ type Change struct {
 	New    string `json:"new"`  // empty: there is none
 }
 
-// Compare tells what moved between two reports: sources, rows and the ends of
-// keys, IDs and marks of servers, and what the rules found. What only one of
+// Compare tells what moved between two reports: sources, numbers of rows and the
+// ends of keys, sums over all rows if they were taken, IDs and marks of servers,
+// and what the rules found. Without sums, a row that was changed in place is not
+// noticed. What only one of
 // them has counts as moved, so that nothing has moved only if it returns
 // nothing.
 func Compare(old, new *Report) []Change {
@@ -62,6 +64,9 @@ func statementsOf(r *Report) statements {
 			if t.First != "" || t.Last != "" {
 				all.add(subject{s.Name, t.Table, "first key"}, t.First)
 				all.add(subject{s.Name, t.Table, "last key"}, t.Last)
+			}
+			if t.Contents != "" {
+				all.add(subject{s.Name, t.Table, "contents"}, t.Contents)
 			}
 		}
 		for _, server := range s.Servers {

@@ -59,14 +59,14 @@ func (m *MatrixReport) Pair(a, b string) *Pair {
 // Matrix reports which of the sources can be merged with which, and reads each
 // of them only once for that. What it says of two of them is what [Check]
 // would say of these two alone, the one that was given first being the target.
-// Samples are not shown, nothing is proposed, and Options.Target and Quick are
+// Samples are not shown, nothing is proposed or summed up, and Options.Target and Quick are
 // not used.
 //
 // Errors are as those of Check. With a [*ReadError] comes a report in which no
 // pair has a verdict.
 func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport, error) {
 	opts = opts.withDefaults()
-	opts.Samples, opts.Propose, opts.Target, opts.Quick = -1, false, "", nil
+	opts.Samples, opts.Propose, opts.Contents, opts.Target, opts.Quick = -1, false, false, "", nil
 	started := opts.stamp()
 	f, err := describeAll(ctx, sources, opts)
 	if err != nil {

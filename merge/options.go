@@ -72,6 +72,10 @@ type Options struct {
 	// declaring, which takes more reading; see [Report.Proposals].
 	Propose bool
 
+	// Contents makes the check read all rows in full and sum them up; see
+	// [TableSummary]. [Compare] compares the sums.
+	Contents bool
+
 	// Quick, if not nil, is called with what takes only seconds to find out:
 	// servers, schemas, numbers of rows, ranges of keys. That report is
 	// incomplete and has no verdict. It is called before the keys are read, by

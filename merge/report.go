@@ -98,6 +98,11 @@ type TableSummary struct {
 	// for people; empty if they were not read.
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
+
+	// Contents is a sum over all rows, if it was asked for: two tables with the
+	// same sum have the same rows. NoContents says why it could not be taken.
+	Contents   string `json:"contents,omitempty"`
+	NoContents string `json:"no_contents,omitempty"`
 }
 
 // Result is what one rule found in one table, or in the databases as a whole.

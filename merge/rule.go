@@ -23,6 +23,7 @@ func rules() []rule {
 		opaqueRule(),
 		skippedRule(),
 		proposalRule(),
+		contentsRule(),
 	}
 }
 
@@ -53,6 +54,7 @@ type outcome struct {
 	findings  []finding
 	proposals []Proposal
 	key       *keyReading // for the summaries of the sources; nil if no key was read
+	contents  []contents  // for these summaries too
 	alike     []string    // tables that seem to be the same in every source
 	disjoint  map[columnsID]bool
 	tasks     []task // still to be done
@@ -61,6 +63,7 @@ type outcome struct {
 func (o *outcome) add(from outcome) {
 	o.findings = append(o.findings, from.findings...)
 	o.proposals = append(o.proposals, from.proposals...)
+	o.contents = append(o.contents, from.contents...)
 	o.alike = append(o.alike, from.alike...)
 	o.tasks = append(o.tasks, from.tasks...)
 	if o.disjoint == nil {

@@ -111,6 +111,9 @@ func (r *run) take(o outcome) {
 		r.facts.alike[table] = true
 	}
 	maps.Copy(r.facts.disjoint, o.disjoint)
+	for _, c := range o.contents {
+		r.summaries.of[c.db].contents[c.table] = c
+	}
 	if o.key != nil {
 		r.summaries.note(o.key)
 	}

@@ -268,7 +268,8 @@ type Server struct {
 type Scan struct {
 	Table string
 
-	// Order names the columns to sort by, and to compare.
+	// Order names the columns to sort by, and to compare. Without any, the rows
+	// come in any order.
 	Order []Order
 
 	// Carry names columns to bring along unsorted: usually the primary key,

@@ -18,12 +18,14 @@ type summaries struct {
 type gathered struct {
 	tallies tallies // of all its keys
 	ranges  map[string]keyRange
+
+	contents map[string]contents // by table
 }
 
 func newSummaries(f *facts) *summaries {
 	s := &summaries{make(map[*database]*gathered), make(map[*idsRead]bool)}
 	for _, db := range f.dbs {
-		s.of[db] = &gathered{newTallies(db), make(map[string]keyRange)}
+		s.of[db] = &gathered{newTallies(db), make(map[string]keyRange), make(map[string]contents)}
 	}
 	return s
 }
@@ -64,7 +66,7 @@ func (s *summaries) summary(db *database) Summary {
 		all.Servers = append(all.Servers, line)
 	}
 	for _, table := range slices.Sorted(maps.Keys(db.rows)) {
-		line := TableSummary{Table: table, Rows: db.rows[table]}
+		line := TableSummary{Table: table, Rows: db.rows[table], Contents: g.contents[table].sum, NoContents: g.contents[table].unread}
 		if r := g.ranges[table]; r.first != nil {
 			line.First, line.Last = db.tables[table].keyOf(r.first), db.tables[table].keyOf(r.last)
 		}

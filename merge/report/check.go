@@ -151,6 +151,7 @@ func gaps(results []merge.Result, key func(merge.Gap) merge.Gap) (all []gap) {
 // passed sums up the results of one code that passed.
 type passed struct {
 	Code, Meaning string
+	Message       string // of the first
 	Read          int64
 	Tables        int
 	Places        []string
@@ -167,7 +168,7 @@ func passes(results []merge.Result) (all []passed) {
 		i := slices.IndexFunc(all, func(p passed) bool { return p.Code == r.Code })
 		if i < 0 {
 			i = len(all)
-			all = append(all, passed{Code: r.Code, Meaning: codes[r.Code].Meaning})
+			all = append(all, passed{Code: r.Code, Meaning: codes[r.Code].Meaning, Message: r.Message})
 		}
 		p := &all[i]
 		p.Read += r.Read

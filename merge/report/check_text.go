@@ -191,6 +191,11 @@ func (t *text) passed(all []passed) {
 		entries = append(entries, columns.Pad(p.Code, 20)+what+printable.Number(p.Read)+" read")
 	}
 	t.downwards(2, entries)
+	for _, p := range all {
+		if p.Meaning == "" { // not a rule's, so that no documentation says what passed
+			t.wrapped(2, "", p.Code+": "+p.Message)
+		}
+	}
 }
 
 func (t *text) next(steps []step) {

@@ -185,7 +185,7 @@ next:
 		b.WriteString(" WHERE " + strings.Join(conditions, " AND "))
 	}
 	q.statement, q.backwards = b.String(), b.String()
-	if len(orderBy) > 0 {
+	if len(orderBy) > 0 && len(scan.Order) > 0 {
 		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
 		q.backwards += " ORDER BY " + strings.Join(orderBy, " DESC, ") + " DESC"
 	}

@@ -66,6 +66,13 @@ func notPassed(file string, old *merge.Report) ([]merge.Selection, error) {
 	return only, nil
 }
 
+// hasContents reports whether a report has sums over rows, or has tried to.
+func hasContents(r *merge.Report) bool {
+	return slices.ContainsFunc(r.Sources, func(s merge.Summary) bool {
+		return slices.ContainsFunc(s.Tables, func(t merge.TableSummary) bool { return t.Contents != "" || t.NoContents != "" })
+	})
+}
+
 func sourceNames(r *merge.Report) []string {
 	var names []string
 	for _, s := range r.Sources {

@@ -24,8 +24,11 @@ What is checked:
   -matrix           every source with every other: which two can be merged
   -rerun REPORT     only what an earlier report had not passed; without a
                     SOURCE, the sources of that report
-  -since REPORT     FAIL too if a count moved since an earlier report: somebody
-                    still writes
+  -since REPORT     FAIL too if a number of rows, a first or last key, a mark or
+                    a verdict moved since an earlier report: the databases are
+                    still written to
+  -contents         sum up all rows in full, so that -since sees changed rows
+                    too; both reports need it
   -propose          look for what is worth declaring in config.toml: columns
                     that seem to be unique or to refer to others
 
@@ -64,7 +67,8 @@ Examples:
 
   mergecheck s1 s2
   mergecheck -html ticket.html -max-load 40 s1 s2 s3
-  mergecheck -json s1 s2 > t-1.json; ...; mergecheck -since t-1.json s1 s2
+  mergecheck -json -contents s1 s2 > t-1.json
+  mergecheck -contents -since t-1.json s1 s2
 `
 
 // helpDatabases is what "-h databases" prints.

@@ -103,7 +103,7 @@ func find(ctx context.Context, s settings, stderr io.Writer) (view, cli.Code, er
 		return nil, 0, err
 	}
 	if s.since != nil && err == nil {
-		holdAgainst(r, s.since)
+		holdAgainst(r, s.since, s.options.Contents)
 	}
 	return report.NewCheck(r), cli.Code(r.ExitCode()), err
 }

@@ -19,6 +19,7 @@ func flags() []cliv3.Flag {
 		&cliv3.BoolFlag{Name: "matrix"},
 		&cliv3.StringFlag{Name: "rerun"},
 		&cliv3.StringFlag{Name: "since"},
+		&cliv3.BoolFlag{Name: "contents"},
 
 		&cliv3.StringSliceFlag{Name: "fail-on"},
 
@@ -65,6 +66,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	}
 	s.options = rules.Check
 	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
+	s.options.Contents = cmd.Bool("contents")
 	if s.options.Samples == 0 {
 		s.options.Samples = -1 // none, rather than the default
 	}
@@ -97,6 +99,9 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		if err := comparable(file, s.since, s.places, s.options.Target); err != nil {
 			return s, err
 		}
+		if s.options.Contents && !hasContents(s.since) {
+			return s, cli.Usage("-since: %s has no sums of rows to compare with: it was made without -contents", file)
+		}
 	}
 	return s, nil
 }
@@ -127,8 +132,8 @@ func checkFlags(cmd *cliv3.Command) error {
 	}
 	// What makes no sense together.
 	for _, pair := range [][2]string{
-		{"matrix", "target"}, {"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"},
-		{"rerun", "since"}, {"rerun", "propose"}, {"codes", "grants"},
+		{"matrix", "target"}, {"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "contents"},
+		{"rerun", "contents"}, {"rerun", "since"}, {"rerun", "propose"}, {"codes", "grants"},
 	} {
 		if cmd.IsSet(pair[0]) && cmd.IsSet(pair[1]) {
 			return cli.Usage("-%s and -%s do not go together", pair[0], pair[1])

@@ -15,21 +15,26 @@ const codeMoved = "moved"
 // moved documents it as [merge.Codes] does the others.
 func moved() merge.Code {
 	return merge.Code{
-		Code:    codeMoved,
-		Meaning: "only with -since: a count, a key, a mark or a verdict is not what it was in the earlier report",
-		Counts:  "what moved",
-		Action:  "stop whatever writes to these databases, make sure that it is stopped, then run the whole check again",
+		Code:       codeMoved,
+		Meaning:    "only with -since: a number of rows, a first or last key, a mark, a verdict or, with -contents, a sum over all rows is not what it was in the earlier report",
+		Counts:     "what moved",
+		Unverified: "compare the rows of these tables by other means",
+		Action:     "stop whatever writes to these databases, make sure that it is stopped, then run the whole check again",
 	}
 }
 
 // holdAgainst adds to a report what moved since an earlier one about the same
-// merge. If anything did, somebody still writes, and what was found about one
-// moment does not hold for the other: the verdict is FAIL.
-func holdAgainst(r, old *merge.Report) {
+// merge. If anything did, the databases are still written to, and what was found
+// about one moment does not hold for the other: the verdict is FAIL. contents
+// tells that sums over all rows are compared too.
+func holdAgainst(r, old *merge.Report, contents bool) {
 	then := printable.Time(old.Finished)
 	// An earlier report may have been held against one itself.
 	before := *old
 	before.Results = slices.DeleteFunc(slices.Clone(old.Results), func(r merge.Result) bool { return r.Code == codeMoved })
+	if !contents {
+		before.Sources = withoutContents(before.Sources)
+	}
 	changes := merge.Compare(&before, r)
 	var results []merge.Result
 	for _, c := range changes {
@@ -41,9 +46,47 @@ func holdAgainst(r, old *merge.Report) {
 		})
 	}
 	if len(changes) == 0 {
-		results = []merge.Result{{Code: codeMoved, Verdict: merge.Pass, Read: 1, Message: "nothing moved since " + then}}
+		same := merge.Result{Code: codeMoved, Verdict: merge.Pass, Read: 1, Message: "numbers of rows, first and last keys, marks and verdicts are as they were at " + then}
+		if !contents {
+			same.Message += "; a row that was changed in place is seen only with -contents"
+		} else if same.Gaps = unsummed(old, r); len(same.Gaps) > 0 {
+			same.Verdict, same.Next = merge.NotVerified, []string{moved().Unverified}
+			if r.Verdict == merge.Pass {
+				r.Verdict = merge.NotVerified
+			}
+		} else {
+			same.Message += ", and so are the sums over all rows"
+		}
+		results = []merge.Result{same}
 	} else if r.Incomplete == "" {
 		r.Verdict = merge.Fail
 	}
 	r.Results = append(results, r.Results...)
+}
+
+// withoutContents leaves out the sums over rows.
+func withoutContents(all []merge.Summary) (out []merge.Summary) {
+	for _, s := range all {
+		s.Tables = slices.Clone(s.Tables)
+		for i := range s.Tables {
+			s.Tables[i].Contents = ""
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// unsummed are the tables that have no sum in one of the reports.
+func unsummed(reports ...*merge.Report) (gaps []merge.Gap) {
+	for _, r := range reports {
+		for _, s := range r.Sources {
+			for _, t := range s.Tables {
+				g := merge.Gap{Source: s.Name, Reason: cmp.Or(t.NoContents, "the rows of "+t.Table+" were not summed up")}
+				if t.Contents == "" && !slices.Contains(gaps, g) {
+					gaps = append(gaps, g)
+				}
+			}
+		}
+	}
+	return gaps
 }
