@@ -62,6 +62,9 @@ func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.
 type asker func(ctx context.Context, server gameid.ServerID, timeout time.Duration) (id string, row *Server, err error)
 
 func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node gameid.Options, options Options, ask asker) (*Member, error) {
+	if err := reg.CheckFences(ctx, server); err != nil {
+		return nil, err
+	}
 	own, err := reg.Server(ctx, server)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,23 @@ func Explain(held *gameid.HeldError) error {
 	return held
 }
 
+// fencedRow is how a holder begins that is a fence: the token is the first field
+// of its JSON.
+const fencedRow = `{"token":"` + fencePrefix
+
+// CheckFences returns a [*FencedError] if any server of this database is fenced.
+// A merge fences the servers that the registry lists. Others must not start
+// either while it is carried out, nor once the world went to another database:
+// what they wrote would be lost, or make the merge fail.
+func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) error {
+	fenced, err := r.find(ctx, " WHERE SUBSTR(holder, 1, ?) = ? ORDER BY server_id LIMIT 1", len(fencedRow), fencedRow)
+	if err != nil || len(fenced) == 0 {
+		return err
+	}
+	s := fenced[0]
+	return Explain(&gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now})
+}
+
 // Fence keeps a server from being started on this database, and a process that
 // was frozen from going on: its world goes to another database, or others come
 // to it. It is the lease

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestFence(t *testing.T) {
 		for _, err := range []error{err, err2, r.Leave(ctx, 7), fleet.EndLeases(ctx, r, nil, leases, 0, fleet.Note{By: "anna@host-a", Why: "a test"})} {
 			if !errors.As(err, &held) || !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Since: since}) {
 				t.Errorf("what is fenced: %v", err)
-			} else if text := err.Error(); !strings.Contains(text, `went to "s1" by the merge "m1", on 2026-11-21T03:00:00Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
+			} else if text := err.Error(); !strings.Contains(text, `went to "s1" by the merge "m1", on 2026-11-21T03:00:00.000Z`) || !strings.Contains(text, "servermerge undo") || strings.Contains(text, "gameid servers release") {
 				t.Errorf("a fence is told as %q", text)
 			}
 		}
@@ -95,7 +96,7 @@ func TestFenceHere(t *testing.T) {
 		if !errors.As(err, &fenced) || fenced.Fence != (registry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
 			t.Fatal(err)
 		}
-		want := `server 7 is fenced: the merge "m1" is being carried out in this database, "s1", since 2026-11-21T03:00:00Z; resume it with "servermerge apply PLAN", or take it back with "servermerge undo PLAN"`
+		want := `server 7 is fenced: the merge "m1" is being carried out in this database, "s1", since 2026-11-21T03:00:00.000Z; resume it with "servermerge apply PLAN", or take it back with "servermerge undo PLAN"`
 		if fenced.Error() != want {
 			t.Errorf("got  %s\nwant %s", fenced, want)
 		}
@@ -109,6 +110,68 @@ func TestFenceHere(t *testing.T) {
 			t.Errorf("of %q: %+v", program, f)
 		}
 	}
+}
+
+// While one server of a database is fenced no other starts there, whether the
+// registry lists it or not, and none is listed by trying.
+func TestFenceOfTheDatabase(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx, r := t.Context(), db.Registry()
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		must(t, node.Close())
+		must(t, r.AddMerged(ctx, db.Pool(), registry.Server{ID: 12, World: "w12", Reserved: 1}))
+		for _, holder := range []gameid.Holder{registry.FenceHere("m1", "s1", time.Now()), registry.FenceTo("m1", "s1", time.Now())} {
+			must(t, r.Fence(ctx, 7, holder))
+			fenced := new(registry.FencedError)
+			for _, server := range []gameid.ServerID{8, 12} {
+				if _, err := db.OpenNode(ctx, server, gameid.Options{}); !errors.As(err, &fenced) || fenced.Server != server {
+					t.Errorf("server %s: %v", server, err)
+				}
+			}
+			if _, err := db.OpenFreeNode(ctx, store.NumberRange{First: 5, Last: 9}, gameid.Options{}); !errors.As(err, &fenced) || strings.Contains(err.Error(), "more numbers") {
+				t.Errorf("any of a range: %v", err)
+			}
+			if n := len(servers(t, db)); n != 2 {
+				t.Errorf("the registry lists %d servers, want 2", n)
+			}
+			must(t, r.LiftFence(ctx, 7, "m1"))
+		}
+		for _, server := range []gameid.ServerID{8, 12} {
+			node, err := db.OpenNode(ctx, server, gameid.Options{})
+			must(t, err)
+			must(t, node.Close())
+		}
+	})
+}
+
+// A fence that comes while a node is being opened is seen before the node mints.
+func TestFenceWhileOpening(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx, r := t.Context(), db.Registry()
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		must(t, node.Close())
+		through := fencing{r, func() { must(t, r.Fence(ctx, 7, registry.FenceHere("m1", "s1", time.Now()))) }}
+		fenced := new(registry.FencedError)
+		if _, err := r.Start(ctx, 8, through, gameid.Options{}); !errors.As(err, &fenced) {
+			t.Errorf("started: %v", err)
+		}
+		if s := servers(t, db); len(s) != 2 || s[1].Leased {
+			t.Errorf("the lease was not given back: %+v", s)
+		}
+	})
+}
+
+// fencing fences before each claim.
+type fencing struct {
+	gameid.Reserver
+	fence func()
+}
+
+func (f fencing) CompareAndSet(ctx context.Context, server gameid.ServerID, old gameid.Record, c gameid.Claim) (bool, error) {
+	f.fence()
+	return f.Reserver.CompareAndSet(ctx, server, old, c)
 }
 
 // Merged worlds are listed with their marks, below which their servers cannot

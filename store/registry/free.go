@@ -50,8 +50,9 @@ func (r *Registry) InRange(ctx context.Context, numbers NumberRange) ([]Server, 
 // its row, and the next process that takes the number begins above it. A number
 // can therefore be taken again at once.
 //
-// If no number is free, it returns a [*NoneFreeError]. It takes no number that
-// came by a merge, is fenced, or has a mark in the far future.
+// If no number is free, it returns a [*NoneFreeError], and if any server of the
+// database is fenced a [*FencedError]. It takes no number that came by a merge or
+// has a mark in the far future.
 //
 // If a number of the range is bound in a fleet registry, it returns a
 // [*BoundError]: package store/fleet starts the node.
@@ -88,6 +89,9 @@ func FirstFree[N any](ctx context.Context, r *Registry, numbers NumberRange, ope
 	tried := make(map[gameid.ServerID]int)
 	refused := make(map[gameid.ServerID]error) // by open
 	for {
+		if err := r.CheckFences(ctx, numbers.First); err != nil {
+			return none, err
+		}
 		servers, err := r.InRange(ctx, numbers)
 		if err != nil {
 			return none, err
@@ -150,7 +154,7 @@ type NoneFreeError struct {
 	Place   string // the database, without what is secret
 
 	// Refused has the reason for every number: a [*gameid.HeldError] that names
-	// the process, a [*FencedError], a [*gameid.MarkError], or another one.
+	// the process, a [*gameid.MarkError], or another one.
 	Refused []error
 
 	database string
@@ -159,8 +163,7 @@ type NoneFreeError struct {
 // Holders returns the processes that hold numbers of the range, by number.
 func (e *NoneFreeError) Holders() (held []*gameid.HeldError) {
 	for _, err := range e.Refused {
-		_, fenced := errors.AsType[*FencedError](err)
-		if h, ok := errors.AsType[*gameid.HeldError](err); ok && !fenced {
+		if h, ok := errors.AsType[*gameid.HeldError](err); ok {
 			held = append(held, h)
 		}
 	}
@@ -178,9 +181,8 @@ func (e *NoneFreeError) Error() string {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	others := slices.DeleteFunc(slices.Clone(e.Refused), func(err error) bool {
-		_, fenced := errors.AsType[*FencedError](err)
 		_, held := errors.AsType[*gameid.HeldError](err)
-		return held && !fenced
+		return held
 	})
 	for _, err := range others[:min(shown, len(others))] {
 		text += "; " + err.Error()

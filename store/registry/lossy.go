@@ -139,9 +139,13 @@ func (r *Registry) reread(ctx context.Context) {
 
 // Start starts a node of this registry, for [Registry.OpenNode] and package
 // fleet, which puts something between. It refuses a database that may lose what
-// it confirmed with a [*LossyError].
+// it confirmed with a [*LossyError], and one in which any server is fenced with a
+// [*FencedError].
 func (r *Registry) Start(ctx context.Context, server gameid.ServerID, through gameid.Reserver, options gameid.Options) (*gameid.Node, error) {
 	if err := r.admit(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.CheckFences(ctx, server); err != nil {
 		return nil, err
 	}
 	done, err := r.opening(ctx, server)
@@ -152,6 +156,10 @@ func (r *Registry) Start(ctx context.Context, server gameid.ServerID, through ga
 	node, err := gameid.OpenNode(ctx, server, through, options)
 	if err != nil {
 		return nil, r.ExplainRefusal(server, options, err)
+	}
+	// A merge that began meanwhile has seen the lease, or its fence is seen now.
+	if err := r.CheckFences(ctx, server); err != nil {
+		return nil, errors.Join(err, node.Close())
 	}
 	return node, nil
 }
