@@ -60,6 +60,9 @@ func applyWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 func (r *run) begin(ctx context.Context, step string) (state State, err error) {
 	r.tally.step, r.tally.parts = step, make(map[place]int64)
 	err = r.retry(ctx, "looking at the target", func(ctx context.Context) (err error) {
+		if err := r.target.exists(ctx); err != nil {
+			return err
+		}
 		if state, err = r.manifest.load(ctx); err == nil && state != "" {
 			r.tally.parts, err = r.manifest.checkpoints(ctx, step)
 		}

@@ -78,6 +78,19 @@ func (c *connection) drop() {
 	}
 }
 
+// exists returns an error if there is no such database. To open an SQLite file
+// for writing would make it.
+func (c *connection) exists(ctx context.Context) error {
+	if c.db != nil {
+		return nil
+	}
+	db, err := sqldb.Dial(ctx, c.DSN, true)
+	if err != nil {
+		return fmt.Errorf("database %q: %w", c.Name, err)
+	}
+	return db.Close()
+}
+
 // open opens the database, if it is not open.
 func (c *connection) open(ctx context.Context) error {
 	if c.db != nil {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+	"mergesafe/store/registry"
 )
 
 // UndoOptions configures [Undo].
@@ -69,8 +72,9 @@ type Lifted struct {
 //
 // If it is interrupted, the same call resumes, as with [Apply]. It returns a
 // result beside an error too, unless it could not read the target. If the target
-// does not know of the merge, Undo lifts the fences that are left; if there are
-// none either, the error is [ErrNoMerge].
+// does not know of the merge because it was restored from a copy that is older,
+// Undo lifts the fences that are left; if there are none either, the error is
+// [ErrNoMerge]. Another database than the target is a [*RefusedError].
 func Undo(ctx context.Context, plan *Plan, target Database, sources []Database, opts UndoOptions) (*Undone, error) {
 	return undoWith(ctx, plan, target, sources, opts, hooks{})
 }
@@ -87,7 +91,10 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 		return nil, err
 	}
 	if state == "" {
-		// All was removed, perhaps except for the last.
+		// All was removed, perhaps except for the last; or it was restored.
+		if err := r.retry(ctx, "looking whether this is the target", r.isTarget); err != nil {
+			return nil, err
+		}
 		if err := r.retry(ctx, "removing the record of the merge", r.manifest.remove); err != nil {
 			return nil, err
 		}
@@ -107,6 +114,50 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 	u.done.Parts, _ = r.partResults()
 	u.done.Rows, u.done.Lifted = r.tally.rows, r.lifted
 	return u.done, err
+}
+
+// isTarget returns a [*RefusedError] if the database cannot be the target of the
+// plan, as it was before the merge or earlier: then the merged rows are elsewhere,
+// and the sources' fences stay.
+func (r *run) isTarget(ctx context.Context) error {
+	s, err := openSource(ctx, r.target.Database)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	reason := ""
+	var now []registry.Server
+	if s.catalog.HasRegistry {
+		if now, err = servers(ctx, r.target.Database); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.schema() != r.plan.Target.Schema:
+		reason = "its tables are not made as those of the target"
+	case slices.ContainsFunc(r.plan.Target.Servers, func(planned merge.Server) bool {
+		return !slices.ContainsFunc(now, func(n registry.Server) bool { return n.ID == planned.Server && n.World == planned.World })
+	}):
+		reason = "its registry does not list the worlds of the target"
+	}
+	for i := range r.plan.Tables {
+		t := &r.plan.Tables[i]
+		if reason != "" || t.Target.Rows == 0 {
+			continue
+		}
+		rows, err := r.target.number(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+r.target.dialect().Quote(t.Name)+" LIMIT 1) AS t", false)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			reason = fmt.Sprintf("table %q is empty and had rows when the merge was planned", t.Name)
+		}
+	}
+	if reason == "" {
+		return nil
+	}
+	return &RefusedError{Doing: "undo", Refusals: []Refusal{{Source: r.target.Name, Reason: "this database knows nothing of the merge and does not look like its target: " + reason +
+		"; name the target of the merge; if it is lost, restore it from its backup, or lift the fences of the sources one by one: gameid servers release -h"}}}
 }
 
 // ErrNoMerge tells that neither the target nor a fence knows of the merge.

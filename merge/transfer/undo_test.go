@@ -3,6 +3,8 @@ package transfer
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -270,6 +272,43 @@ func TestUndoInRestoredTarget(t *testing.T) {
 		}
 		if _, err := Undo(t.Context(), p, older, all[1:], UndoOptions{}); !errors.Is(err, ErrNoMerge) {
 			t.Errorf("got %v, want %v", err, ErrNoMerge)
+		}
+	})
+}
+
+// Another database than the target, or none, knows nothing of the merge either.
+// The fences stay, or the worlds would live twice.
+func TestUndoOfAnotherDatabase(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
+		empty := clone(t, e, all[0])
+		exec(t, empty, "DELETE FROM guild_members", "DELETE FROM guilds", "DELETE FROM items", "DELETE FROM players")
+		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		other, bare := gameWorld(t, e, "s1", 3, 5, "anna"), e.fresh(t, "s1")
+		exec(t, bare, "CREATE TABLE things (id INT PRIMARY KEY)")
+		for what, wrong := range map[string]Database{
+			"without its tables": bare,
+			"of another world":   other,
+			"empty":              empty,
+		} {
+			_, err := Undo(t.Context(), p, wrong, all[1:], UndoOptions{})
+			if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), "does not look like its target") {
+				t.Errorf("a database %s: %v", what, err)
+			}
+			startable(t, all[1], 2, false)
+		}
+		if e.name == "sqlite" {
+			path := filepath.Join(t.TempDir(), "missing.db")
+			missing := Database{Name: "s1", DSN: "sqlite:" + path}
+			_, err := Undo(t.Context(), p, missing, all[1:], UndoOptions{})
+			_, err2 := Apply(t.Context(), p, missing, all[1:], Options{})
+			if _, made := os.Stat(path); err == nil || err2 == nil || !errors.Is(made, os.ErrNotExist) {
+				t.Errorf("a file that is not there: %v, %v; and now: %v", err, err2, made)
+			}
+			startable(t, all[1], 2, false)
 		}
 	})
 }
