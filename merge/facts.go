@@ -17,10 +17,11 @@ import (
 // what the operator wants, what the databases say of themselves, and what
 // earlier passes established. Rules only read them.
 type facts struct {
-	opts   Options
-	dbs    []*database // as given
-	target *database
-	tables []string // of all databases, sorted
+	opts       Options
+	allowances []allowance // of opts
+	dbs        []*database // as given
+	target     *database
+	tables     []string // of all databases, sorted
 
 	established
 }
@@ -83,7 +84,11 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if len(sources) < 2 {
 		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", ErrSources, len(sources))
 	}
-	f := &facts{opts: opts, established: newEstablished()}
+	allowances, err := opts.allowances()
+	if err != nil {
+		return nil, err
+	}
+	f := &facts{opts: opts, allowances: allowances, established: newEstablished()}
 	byName := make(map[string]*database)
 	for _, s := range sources {
 		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), rows: make(map[string]int64)}
@@ -115,6 +120,11 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if err := resolve(opts, f.dbs); err != nil {
 		return nil, err
 	}
+	for _, a := range allowances {
+		if err := a.resolve(namesOf(f.dbs)); err != nil {
+			return nil, err
+		}
+	}
 	if err := exclude(opts, f.dbs); err != nil {
 		return nil, err
 	}
@@ -125,7 +135,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

@@ -46,7 +46,7 @@ type Options struct {
 	// Include and Exclude are patterns of table names, as [path.Match] takes
 	// them. Check reads the tables that match one of Include, or all if it is
 	// empty, and none of Exclude. The others are reported as
-	// [CodeTableSkipped]. A pattern that no table matches is an error.
+	// [CodeTableExcluded]. A pattern that no table matches is an error.
 	Include, Exclude []string
 
 	// Uniques and References are what the game relies on and the schema does
@@ -59,9 +59,12 @@ type Options struct {
 	IDs        []IDColumn
 	Accounts   []AccountColumn
 
-	// Allow names codes whose results do not spoil the verdict: they count as
-	// PASS, and say so. FailOn names codes of which NOT VERIFIED counts as
-	// FAIL.
+	// Allow names results that do not spoil the verdict: they count as PASS, and
+	// say so. An entry is "CODE", "CODE:table" or "CODE:table.column", of which
+	// table and column may be patterns: * is any characters, {0..18} one of these
+	// numbers, and a name with a dot stands in backquotes. One that matches no
+	// table or column is an error. FailOn names codes of which NOT VERIFIED counts
+	// as FAIL, unless it is allowed in that place.
 	Allow, FailOn []string
 
 	// Only, if not empty, limits the check to these results. The verdict is
@@ -161,16 +164,11 @@ func (o Options) validate() error {
 	for _, named := range []struct {
 		option string
 		codes  []string
-	}{{"allow", o.Allow}, {"fail on", o.FailOn}, {"only", only}} {
+	}{{"fail on", o.FailOn}, {"only", only}} {
 		for _, code := range named.codes {
 			if !slices.Contains(codes, code) {
 				return unsuitable("%s: no rule has the code %q%s", named.option, code, nearest.Hint(code, codes))
 			}
-		}
-	}
-	for _, code := range o.Allow {
-		if slices.Contains(o.FailOn, code) {
-			return unsuitable("%s is both to be allowed and to fail", code)
 		}
 	}
 	for _, pattern := range slices.Concat(o.Include, o.Exclude) {

@@ -114,6 +114,10 @@ type Result struct {
 	Subject string  `json:"subject,omitempty"` // the key or columns in question; see IsAbout
 	Verdict Verdict `json:"verdict"`
 
+	// Columns are the columns of Table that it is about; none if it is about
+	// something else.
+	Columns []string `json:"columns,omitempty"`
+
 	// CountsAs is what the operator wants the verdict to count as, by
 	// Options.Allow or FailOn; empty: as what it is.
 	CountsAs Verdict `json:"counts_as,omitempty"`

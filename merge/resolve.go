@@ -165,9 +165,6 @@ func exclude(opts Options, dbs []*database) error {
 			return out(s.Table)
 		})
 		slices.Sort(db.excluded)
-		for _, name := range db.excluded {
-			db.skipped = append(db.skipped, Skipped{Table: name, Reason: excludedReason})
-		}
 	}
 	return nil
 }

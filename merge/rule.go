@@ -131,6 +131,10 @@ type Code struct {
 	Counts     string // what Result.Count counts; empty for a rule that never fails
 	Action     string // what to do about a FAIL
 	Unverified string // what to do about NOT VERIFIED
+
+	// OneColumn tells that it can be allowed for single columns only; see
+	// [Options.Allow].
+	OneColumn bool
 }
 
 // Codes lists the codes of all rules, most serious first. It is the order of the

@@ -45,7 +45,7 @@ func accountTasks(f *facts) (tasks []task) {
 
 func judgeAccounts(a AccountColumn, read *reading) Result {
 	result := Result{
-		Code: CodeAccountOverflow, Table: a.Table, Subject: a.Column,
+		Code: CodeAccountOverflow, Table: a.Table, Subject: a.Column, Columns: []string{a.Column},
 		Read: read.rowsRead(), Count: read.values, Rows: read.allRows(), Gaps: read.gaps, Samples: read.samples,
 	}
 	result.without(printable.Count(read.crowds.shared, "account is", "accounts are") + " in more than one database")

@@ -44,7 +44,7 @@ func considerAmbiguous(f *facts, table string, ref reference, strays *strayReadi
 }
 
 func ambiguousResult(table string, ref reference) Result {
-	return Result{Code: CodeReferenceAmbiguous, Table: table, Subject: ref.subject()}
+	return Result{Code: CodeReferenceAmbiguous, Table: table, Subject: ref.subject(), Columns: ref.Columns}
 }
 
 func judgeAmbiguous(table string, ref reference, read *ambiguousReading) Result {

@@ -39,7 +39,7 @@ func judgeCounter(f *facts, k *keyReading) outcome {
 		return outcome{}
 	}
 	result := Result{
-		Code: CodeAutoIncrement, Table: k.table, Subject: counter.Column, Gaps: slices.Clip(k.gaps),
+		Code: CodeAutoIncrement, Table: k.table, Subject: counter.Column, Columns: []string{counter.Column}, Gaps: slices.Clip(k.gaps),
 	}
 	if k.key[0] != counter.Column {
 		result.Message = "its range is not known"

@@ -85,7 +85,7 @@ func notIDs(f *facts, k *keyReading, c idColumn) (gaps []Gap) {
 
 // judge reports one fault of the IDs in a column.
 func (form idForm) judge(table string, c idColumn) Result {
-	result := Result{Code: form.code, Table: table, Subject: c.name, Gaps: form.gaps}
+	result := Result{Code: form.code, Table: table, Subject: c.name, Columns: []string{c.name}, Gaps: form.gaps}
 	var details []string
 	for _, s := range c.sources {
 		result.Read += s.read

@@ -32,7 +32,7 @@ func judgeKey(f *facts, k *keyReading) outcome {
 		result.Message = "cannot be checked"
 		return found(result)
 	}
-	result.Subject = columnList(k.key)
+	result.Subject, result.Columns = columnList(k.key), k.key
 	result.Gaps, result.Samples, result.Read = slices.Clip(k.gaps), k.samples, k.rowsRead()
 	for _, p := range k.parts {
 		if p.nulls > 0 {

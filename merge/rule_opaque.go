@@ -50,7 +50,7 @@ func opaqueTasks(f *facts) (tasks []task) {
 // whether there is something in it to be judged. The guess never changes the
 // verdict.
 func judgeOpaque(f *facts, table, column string, values map[*database][]string) Result {
-	r := Result{Code: CodeColumnOpaque, Table: table, Subject: column, Message: "may hold IDs that no rule can see"}
+	r := Result{Code: CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold IDs that no rule can see"}
 	var looked, alike int64
 	for _, db := range f.dbs {
 		reason := db.opaque(table, column)

@@ -73,7 +73,7 @@ func referenceID(code, table string, ref reference) taskID {
 }
 
 func judgeDangling(table string, ref reference, read *strayReading) Result {
-	result := Result{Code: CodeReferenceDangle, Table: table, Subject: ref.subject(), Samples: read.dangling}
+	result := Result{Code: CodeReferenceDangle, Table: table, Subject: ref.subject(), Columns: ref.Columns, Samples: read.dangling}
 	var in []string
 	for _, s := range read.sources {
 		if len(s.gaps) == 0 {
@@ -95,7 +95,7 @@ func judgeDangling(table string, ref reference, read *strayReading) Result {
 }
 
 func judgeRebound(table string, ref reference, read *strayReading) Result {
-	result := Result{Code: CodeReferenceRebind, Table: table, Subject: ref.subject(), Samples: read.rebound}
+	result := Result{Code: CodeReferenceRebind, Table: table, Subject: ref.subject(), Columns: ref.Columns, Samples: read.rebound}
 	var in []string
 	for _, s := range read.sources {
 		if len(s.gaps) == 0 {

@@ -29,7 +29,7 @@ func schemaRule() rule {
 	return rule{
 		codes: []Code{
 			differs(CodeSchemaVersion, "a database has another schema version than the target"),
-			{CodeSchemaTable, "a table is missing in a database", "databases without it", migrate, "make sure that these are the right databases"},
+			{Code: CodeSchemaTable, Meaning: "a table is missing in a database", Counts: "databases without it", Action: migrate, Unverified: "make sure that these are the right databases"},
 			differs(CodeSchemaColumn, "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or counted up otherwise"),
 			differs(CodeSchemaKey, "a primary key or unique index of the target is missing in a database, or the other way round"),
 			differs(CodeSchemaDefault, "a column has another default than in the target: rows that leave it out come to differ"),
@@ -194,6 +194,9 @@ func (all *schemaFindings) parts(code, table string, names []string, model *data
 	alike := Result{Code: code, Table: table}
 	for _, part := range names {
 		r := compare(Result{Code: code, Table: table, Subject: part}, model, dbs, func(db *database) string { return of(db, part) })
+		if code == CodeSchemaColumn || code == CodeSchemaDefault {
+			r.Columns = []string{part}
+		}
 		if r.Count > 0 {
 			all.add(r)
 		} else {

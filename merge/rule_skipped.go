@@ -5,34 +5,48 @@ import (
 	"slices"
 )
 
-// The code about tables that are not read.
-const CodeTableSkipped = "table-skipped"
+// The codes about tables that are not read.
+const (
+	CodeTableSkipped  = "table-skipped"
+	CodeTableExcluded = "table-excluded"
+)
 
-// skippedRule reports the tables that are not read.
+// skippedRule reports the tables that are not read: because it is not possible,
+// or because the operator wants it so.
 func skippedRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeTableSkipped,
-			Meaning:    "a table was not read",
+			Meaning:    "a table could not be read",
 			Unverified: "check the table by other means, or leave it out of the merge",
+		}, {
+			Code:       CodeTableExcluded,
+			Meaning:    "a table was not read, because the operator excludes it",
+			Unverified: "check the table by other means, or allow it to be left out",
 		}},
 		catalog: judgeSkipped,
 	}
 }
 
 func judgeSkipped(f *facts) (findings []finding) {
-	gaps := make(map[string][]Gap)
+	skipped, excluded := make(map[string][]Gap), make(map[string][]Gap)
 	for _, db := range f.dbs {
 		for _, s := range db.skipped {
-			gaps[s.Table] = append(gaps[s.Table], Gap{db.name, s.Reason})
+			skipped[s.Table] = append(skipped[s.Table], Gap{db.name, s.Reason})
+		}
+		for _, table := range db.excluded {
+			excluded[table] = append(excluded[table], Gap{db.name, excludedReason})
 		}
 	}
-	for _, table := range slices.Sorted(maps.Keys(gaps)) {
-		r := Result{Code: CodeTableSkipped, Table: table, Message: "was not read", Gaps: gaps[table]}
+	for _, table := range slices.Sorted(maps.Keys(skipped)) {
+		r := Result{Code: CodeTableSkipped, Table: table, Message: "was not read", Gaps: skipped[table]}
 		if declared := f.declared(table); len(declared) > 0 && !slices.Contains(f.tables, table) {
 			r.Message += ", and so what is declared of it is not checked: " + few(declared)
 		}
 		findings = append(findings, finding{Result: r})
+	}
+	for _, table := range slices.Sorted(maps.Keys(excluded)) {
+		findings = append(findings, finding{Result: Result{Code: CodeTableExcluded, Table: table, Message: "was not read", Gaps: excluded[table]}})
 	}
 	return findings
 }

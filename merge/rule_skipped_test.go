@@ -35,7 +35,10 @@ func TestExclude(t *testing.T) {
 			t.Errorf("%v %v: looked at %q, want %q", test.include, test.exclude, got, test.left)
 		}
 		skipped := make(map[string]string)
-		for _, r := range find(report, merge.CodeTableSkipped, "", "") {
+		for _, r := range slices.Concat(find(report, merge.CodeTableSkipped, "", ""), find(report, merge.CodeTableExcluded, "", "")) {
+			if r.Code == merge.CodeTableExcluded != (r.Gaps[0].Reason == excluded) {
+				t.Errorf("%s is %s", r.Table, r.Code)
+			}
 			if r.Verdict != merge.NotVerified {
 				t.Errorf("%s is %s", r.Table, r.Verdict)
 			}

@@ -38,7 +38,7 @@ func uniqueTask(f *facts, table string, u unique) task {
 	return task{taskID{code: CodeUniqueCollision, columns: idOf(table, u.Columns...)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
 		if u.Unclear != "" {
 			return found(Result{
-				Code: CodeUniqueCollision, Table: table, Subject: columnList(u.Columns), Message: "cannot be checked",
+				Code: CodeUniqueCollision, Table: table, Subject: columnList(u.Columns), Columns: u.Columns, Message: "cannot be checked",
 				Gaps: []Gap{{Reason: "index " + u.Name + ": " + u.Unclear}},
 			}), nil
 		}
@@ -52,7 +52,7 @@ func uniqueTask(f *facts, table string, u unique) task {
 
 func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
 	result := Result{
-		Code: CodeUniqueCollision, Table: table, Subject: columnList(u.Columns),
+		Code: CodeUniqueCollision, Table: table, Subject: columnList(u.Columns), Columns: u.Columns,
 		Read: read.rowsRead(), Gaps: read.gaps, Samples: read.samples,
 	}
 	result.describe(read.repeats, "value", !u.declared)

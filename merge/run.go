@@ -134,7 +134,7 @@ func (r *run) conclude(f finding) {
 		f.Verdict = Pass
 	}
 	switch {
-	case f.Verdict != Pass && slices.Contains(r.facts.opts.Allow, f.Code):
+	case f.Verdict != Pass && r.facts.allowed(&f.Result):
 		f.CountsAs = Pass
 	case f.Verdict == NotVerified && slices.Contains(r.facts.opts.FailOn, f.Code):
 		f.CountsAs = Fail

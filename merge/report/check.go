@@ -224,7 +224,10 @@ func (c *Check) sentence() sentence {
 			fmt.Sprintf(", but %s of %s could not look at everything", number(c.Unsure), checks)}
 	}
 	if allowed > 0 {
-		s.figures += "; " + printable.Count(allowed, "result is", "results are") + " allowed by the operator"
+		s.figures += "; allowed by the operator: " + merge.AllowedCodes(r.Results)
+		if r.Verdict == merge.Pass {
+			s.before = "nothing but what the operator allows stands against merging"
+		}
 	}
 	return s
 }

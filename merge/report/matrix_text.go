@@ -22,8 +22,8 @@ func (m *Matrix) WriteText(w io.Writer, _ TextOptions) error {
 		t.line(0, m.Word+"  "+why+"; pairs without a verdict were not looked at to the end")
 	}
 	number := func(v merge.Verdict) string { return printable.Number(int64(m.Numbers[v])) }
-	t.line(0, fmt.Sprintf("%s: %s can be merged, %s cannot, %s not verified", printable.Count(int64(len(m.Report.Pairs)), "pair", "pairs"),
-		number(merge.Pass), number(merge.Fail), number(merge.NotVerified)))
+	t.line(0, fmt.Sprintf("%s: %s can be merged, %s cannot, %s not verified%s", printable.Count(int64(len(m.Report.Pairs)), "pair", "pairs"),
+		number(merge.Pass), number(merge.Fail), number(merge.NotVerified), m.allowed()))
 	t.WriteString("\n")
 	t.lines(0, m.grid())
 	t.WriteString("\n   ok: can be merged   NO: cannot   ?: not verified   -: no verdict\n")
@@ -37,6 +37,18 @@ func (m *Matrix) WriteText(w io.Writer, _ TextOptions) error {
 	}
 	t.WriteString("\nA pair that can be merged says nothing of three together: check those that you are going to merge as a whole.\n")
 	return t.to(w)
+}
+
+// allowed says what the operator allows in all pairs together.
+func (m *Matrix) allowed() string {
+	var all []merge.Result
+	for _, p := range m.Report.Pairs {
+		all = append(all, p.Results...)
+	}
+	if counts := merge.AllowedCodes(all); counts != "" {
+		return "; allowed by the operator: " + counts
+	}
+	return ""
 }
 
 func (m *Matrix) grid() []string {

@@ -61,7 +61,11 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 		t.line(0, "REFUSED  "+Merging(p)+": "+printable.Count(n, "reason stands against it", "reasons stand against it"))
 		t.refusals(p.Refusals)
 	} else {
-		t.line(0, "READY  "+Merging(p)+": nothing stands against it")
+		stands := "nothing stands against it"
+		if n := int64(len(p.Check.Allowed)); n > 0 {
+			stands = "nothing but " + printable.Count(n, "result", "results") + " that the operator allows stands against it"
+		}
+		t.line(0, "READY  "+Merging(p)+": "+stands)
 	}
 	t.WriteString("\nThe check says " + string(p.Check.Verdict) + ".\n")
 	if len(p.Check.Resolved) > 0 {

@@ -75,7 +75,7 @@ func (p *planner) judge(r *merge.Result) {
 		// The table is not copied, so nothing is claimed of it.
 	case r.Verdict == merge.Fail && r.Code == merge.CodeUniqueCollision && p.renames(r):
 		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
-	case slices.Contains(p.opts.Check.Allow, r.Code) && !(r.Verdict == merge.Fail && slices.Contains(unallowable, r.Code)):
+	case r.CountsAs == merge.Pass && !(r.Verdict == merge.Fail && slices.Contains(unallowable, r.Code)):
 		p.plan.Check.Allowed = append(p.plan.Check.Allowed, reason)
 	default:
 		p.refuse(reason)

@@ -13,8 +13,8 @@ import (
 // PlanOptions configures [NewPlan]. The zero value means the defaults.
 type PlanOptions struct {
 	// Check configures the check that the plan rests on. [NewPlan] sets Target.
-	// Tables that Exclude names are not copied. Codes that Allow names may be NOT
-	// VERIFIED, and some may FAIL: none of those by which rows get lost or mixed
+	// Tables that Exclude names are not copied. What Allow names may be NOT
+	// VERIFIED, and some of it may FAIL: none of those by which rows get lost or mixed
 	// up.
 	Check merge.Options
 

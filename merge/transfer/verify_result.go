@@ -14,7 +14,12 @@ import (
 func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	var allow []string
 	for _, a := range r.plan.Check.Allowed {
-		allow = append(allow, a.Code)
+		switch known := func(s merge.Skipped) bool { return s.Table == a.Table }; {
+		case a.Table == "":
+			allow = append(allow, a.Code)
+		case s.table(a.Table) != nil || slices.ContainsFunc(s.catalog.Skipped, known):
+			allow = append(allow, merge.AllowIn(a.Code, a.Table))
+		}
 	}
 	empty := &emptyWorld{*s.catalog}
 	empty.catalog.Skipped = nil

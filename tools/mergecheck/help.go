@@ -20,7 +20,8 @@ What is checked:
 
   -target NAME      another source than the first is the target
   -include PATTERN  only the tables that match, such as 'char_*'
-  -exclude PATTERN  not these: they are reported as NOT VERIFIED
+  -exclude PATTERN  not these: they are reported as NOT VERIFIED, under the code
+                    table-excluded
   -matrix           every source with every other: which two can be merged
   -rerun REPORT     only what an earlier report had not passed; without a
                     SOURCE, the sources of that report
@@ -35,7 +36,10 @@ What is checked:
 What the results count:
 
   -allow CODE       what CODE finds does not spoil the verdict, and is shown as
-                    allowed; several: -allow CODE,CODE
+                    allowed, with its number; several: -allow CODE,CODE
+  -allow CODE:TABLE, -allow CODE:TABLE.COLUMN
+                    only there: 'table-skipped:log_*', column-opaque:mail.body,
+                    'schema-default:bags.slot{0..18}'
   -fail-on CODE     NOT VERIFIED of CODE counts as FAIL
   -codes            print all codes and what they mean, and do nothing else
 

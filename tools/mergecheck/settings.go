@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -119,7 +120,11 @@ func checkFlags(cmd *cliv3.Command) error {
 		codes = append(codes, c.Code)
 	}
 	for _, flag := range []string{"allow", "fail-on"} {
-		for _, code := range cmd.StringSlice(flag) {
+		for _, text := range cmd.StringSlice(flag) {
+			code, place, _ := strings.Cut(text, ":")
+			if flag == "fail-on" && place != "" {
+				return cli.Usage("-fail-on %s: want a code alone", text)
+			}
 			if !slices.Contains(codes, code) {
 				return cli.Usage("-%s: no rule has the code %q%s: mergecheck -codes lists them", flag, code, nearest.Hint(code, codes))
 			}

@@ -76,7 +76,8 @@ on one of them. It only reads, and needs SELECT.
   -exclude PATTERN  not these: they are not copied
   -allow CODE       what the check finds under CODE shall not stand against the
                     merge (mergecheck -codes); rows in each other's way do
-                    nevertheless
+                    nevertheless; CODE:TABLE and CODE:TABLE.COLUMN allow it
+                    only there, also by patterns: 'column-opaque:log_*'
   -no-fence         do not keep the servers of the SOURCEs from being started
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
