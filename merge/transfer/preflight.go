@@ -103,7 +103,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 // hidden refuses an account that may not be shown a trigger, unless the operator
 // allowed that: the account of the plan was shown all.
 func (f *flight) hidden(target *source) {
-	allowed := slices.ContainsFunc(f.plan.Check.Allowed, func(a Refusal) bool { return a.Code == merge.CodeTriggerFires })
+	allowed := slices.ContainsFunc(f.plan.Check.Allowed, func(a Refusal) bool { return a.Code == merge.CodeTriggerFires && a.Table == "" })
 	for _, hidden := range target.catalog.Hidden {
 		if hidden.What == merge.HiddenTriggers && !allowed {
 			f.refuse(target.Name(), "", "%s", hidden)
