@@ -34,6 +34,11 @@ func (c *Column) class() string {
 	}
 }
 
+// Key returns the columns by which every row of the table can be told from the
+// others: the primary key or, for want of one, a unique index in which no NULL can
+// be. It is nil if there is none.
+func (t *Table) Key() []string { return t.key() }
+
 // key returns the columns by which every row of the table can be told from the
 // others: the primary key, or a unique index in which no NULL can be. It is
 // nil if there is none.

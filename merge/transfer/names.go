@@ -52,7 +52,7 @@ type NamePolicy struct {
 }
 
 // NameCopy is a column that repeats what the column OfColumn of OfTable holds in the
-// row whose primary key is in Key: the name of the sender beside the sender of a
+// row whose key is in Key: the name of the sender beside the sender of a
 // mail. It is renamed along if it is the old name, byte by byte.
 type NameCopy struct {
 	Table    string `json:"table"`
@@ -85,8 +85,8 @@ func (p *planner) rename(ctx context.Context) error {
 		if !slices.ContainsFunc(p.plan.Tables, func(t Table) bool { return t.Name == n.Table }) {
 			continue // nothing is copied there
 		}
-		if slices.Contains(t.Primary, n.Column) {
-			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the column %s is part of the primary key, and its values cannot be changed", n.Column)})
+		if slices.Contains(t.Key(), n.Column) {
+			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the column %s is part of the key, and its values cannot be changed", n.Column)})
 			continue
 		}
 		if p.referred(n.Table, n.Column) {
@@ -102,8 +102,8 @@ func (p *planner) rename(ctx context.Context) error {
 		switch {
 		case t == nil || column(t, c.Column) == nil || column(t, c.Key) == nil:
 			return fmt.Errorf("%w: copies: the target has no table %q with the columns %q and %q", merge.ErrOptions, c.Table, c.Column, c.Key)
-		case of == nil || len(of.Primary) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
-			return fmt.Errorf("%w: copies: %s.%s copies %s.%s: want a column of names, in a table whose primary key is one column", merge.ErrOptions, c.Table, c.Column, c.OfTable, c.OfColumn)
+		case of == nil || len(of.Key()) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
+			return fmt.Errorf("%w: copies: %s.%s copies %s.%s: want a column of names, in a table whose key is one column", merge.ErrOptions, c.Table, c.Column, c.OfTable, c.OfColumn)
 		}
 		if p.referred(c.Table, c.Column) {
 			p.refuse(Refusal{Table: c.Table, Reason: fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", c.Column)})
@@ -232,7 +232,7 @@ func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, 
 		scan.Order = append(scan.Order, merge.Order{Column: n.By, Collation: column(t, n.By).Collation})
 		scan.SkipNull = false
 	}
-	scan.Carry = append([]string{n.Column}, t.Primary...)
+	scan.Carry = append([]string{n.Column}, t.Key()...)
 	var scans []merge.SourceScan
 	var dbs []int // by scan
 	for i, s := range p.dbs {
@@ -260,10 +260,10 @@ func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, 
 	return nil
 }
 
-// keyOf returns the primary key of a row, as a page would give it.
+// keyOf returns the key of a row, as a page would give it.
 func keyOf(t *merge.Table, values [][]byte) ([]any, error) {
-	key := make([]any, len(t.Primary))
-	for i, name := range t.Primary {
+	key := make([]any, len(t.Key()))
+	for i, name := range t.Key() {
 		raw := values[i]
 		col := column(t, name)
 		declared := strings.ToLower(col.Type)

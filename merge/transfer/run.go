@@ -19,7 +19,7 @@ type run struct {
 	layouts  map[string]*layout // how a table is read and written, as the target has it
 	registry bool               // the target has one
 
-	// references are those of the target's tables, and keys their primary keys,
+	// references are those of the target's tables, and keys their keys,
 	// by table.
 	references map[string][]merge.Reference
 	keys       map[string][]string
@@ -58,7 +58,7 @@ func (r *run) know(s *source) {
 	r.references, r.keys = make(map[string][]merge.Reference), make(map[string][]string)
 	for i := range s.catalog.Tables {
 		t := &s.catalog.Tables[i]
-		r.references[t.Name], r.keys[t.Name] = t.References, t.Primary
+		r.references[t.Name], r.keys[t.Name] = t.References, t.Key()
 		if r.plan.table(t.Name) != nil {
 			r.layouts[t.Name] = newLayout(s.dialect, t)
 		}

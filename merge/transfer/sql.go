@@ -43,8 +43,7 @@ func (d dialect) textKeeps(c *merge.Column) string {
 }
 
 // layout is how the rows of one table are read and written: the columns that
-// can be written, in the order of the target, and which of them are the primary
-// key.
+// can be written, in the order of the target, and which of them are the key.
 type layout struct {
 	dialect dialect
 	table   string
@@ -54,7 +53,7 @@ type layout struct {
 	key     []int
 }
 
-// newLayout returns the layout of a table that has a primary key of columns
+// newLayout returns the layout of a table that has a key of columns
 // that can be written.
 func newLayout(d dialect, t *merge.Table) *layout {
 	l := &layout{dialect: d, table: t.Name}
@@ -65,9 +64,9 @@ func newLayout(d dialect, t *merge.Table) *layout {
 		}
 		l.columns = append(l.columns, c.Name)
 		l.reads = append(l.reads, d.read(c))
-		l.text = append(l.text, c.Collation != "" && slices.Contains(t.Primary, c.Name))
+		l.text = append(l.text, c.Collation != "" && slices.Contains(t.Key(), c.Name))
 	}
-	for _, name := range t.Primary {
+	for _, name := range t.Key() {
 		l.key = append(l.key, slices.Index(l.columns, name))
 	}
 	return l
@@ -81,7 +80,7 @@ func (l *layout) keyColumns() []string {
 	return names
 }
 
-// keyOf returns the values of the primary key of a row.
+// keyOf returns the values of the key of a row.
 func (l *layout) keyOf(row []any) []any {
 	values := make([]any, len(l.key))
 	for i, k := range l.key {
