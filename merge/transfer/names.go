@@ -105,6 +105,11 @@ func (p *planner) rename(ctx context.Context) error {
 		case of == nil || len(of.Key()) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
 			return fmt.Errorf("%w: copies: %s.%s copies %s.%s: want a column of names, in a table whose key is one column", merge.ErrOptions, c.Table, c.Column, c.OfTable, c.OfColumn)
 		}
+		key, ofKey := column(t, c.Key), column(of, of.Key()[0])
+		if neverEqual(key.Kind, ofKey.Kind) {
+			return fmt.Errorf("%w: copies: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
+				merge.ErrOptions, c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
+		}
 		if p.referred(c.Table, c.Column) {
 			p.refuse(Refusal{Table: c.Table, Reason: fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", c.Column)})
 			continue
@@ -112,6 +117,17 @@ func (p *planner) rename(ctx context.Context) error {
 		p.plan.Copies = append(p.plan.Copies, c)
 	}
 	return nil
+}
+
+// neverEqual reports whether no value of one kind is one of the other. Bytes may be
+// the text of an ID, and of other kinds nothing is known.
+func neverEqual(a, b merge.Kind) bool {
+	switch {
+	case a == b || a == merge.KindOther || b == merge.KindOther:
+		return false
+	default:
+		return !(a == merge.KindText && b == merge.KindBytes || a == merge.KindBytes && b == merge.KindText)
+	}
 }
 
 // referred reports whether a column takes part in a foreign key, on either

@@ -158,6 +158,29 @@ func TestNamesKeep(t *testing.T) {
 	})
 }
 
+// A column that copies names along with a key that can name no row is an error.
+func TestCopyKeyThatCannotMatch(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target, source := gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "a")
+		for _, d := range []Database{target, source} {
+			exec(t, d, "ALTER TABLE items ADD COLUMN owner_name VARCHAR(32)")
+		}
+		plan := func(key string) error {
+			_, err := NewPlan(t.Context(), target, []Database{source}, PlanOptions{
+				Names:  []NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
+				Copies: []NameCopy{{Table: "items", Column: "owner_name", Key: key, OfTable: "players", OfColumn: "name"}},
+			})
+			return err
+		}
+		if err := plan("owner_id"); err != nil {
+			t.Error(err)
+		}
+		if err := plan("template"); !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), "can never name a row of players, whose key id is") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // Half of a million names is settled. To look each of them up in the other half
 // takes minutes.
 func TestSettledFirst(t *testing.T) {
