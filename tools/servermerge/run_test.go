@@ -155,7 +155,7 @@ func TestRights(t *testing.T) {
 		return "mysql:" + granted
 	}
 	readers := []string{account("SELECT, TRIGGER", dsn1), account("SELECT", dsn2)}
-	writers := []string{account("SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER", dsn1), account("SELECT, UPDATE", dsn2)}
+	writers := []string{account("SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, TRIGGER", dsn1), account("SELECT, UPDATE", dsn2)}
 	file := filepath.Join(t.TempDir(), "plan.json")
 	with := func(command string, dsns []string) []string { return append([]string{command, file}, dsns...) }
 	var said strings.Builder
