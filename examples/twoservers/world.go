@@ -63,7 +63,7 @@ func (w *world) adopt(others ...*world) {
 // times are those of the clock only later. The story does not wait so long: it
 // puts the clock of the node forward; see follow.
 func (w *world) open(ctx context.Context) (err error) {
-	const window = 10 * time.Second
+	const window = 3 * time.Second // renewed every second, which is what follow waits for
 	clock := gameidtest.NewClock()
 	w.node, err = w.db.OpenNode(ctx, w.number, gameid.Options{Window: window, Clock: clock})
 	clock.Step(window)
