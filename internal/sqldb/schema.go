@@ -259,7 +259,7 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 		// the mark.
 		return p.look(ctx, s, true)
 	case len(missing) > 0:
-		return fault(false, "the table %q is missing: restore the database from a backup", missing[0])
+		return fault(false, "the table %q is missing: if it was dropped, restore it from a backup; if it was never made, because a schema file was run in part, make it by the whole file (gameid servers schema -h)", missing[0])
 	}
 	return found, nil
 }

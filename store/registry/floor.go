@@ -85,7 +85,7 @@ func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
 	var several []any // the tables whose key has several columns, one of which may be of IDs
 	for _, k := range all {
 		switch {
-		case !k.ID:
+		case !k.ID || !r.floorOf.wants(k.keyColumn):
 		case count[k.Tab] == 1:
 			columns = append(columns, k.keyColumn)
 		default:
@@ -98,12 +98,12 @@ func (r *Registry) keyColumns(ctx context.Context) ([]keyColumn, error) {
 			return nil, err
 		}
 		for _, k := range first {
-			if mayHold[k.keyColumn] {
+			if mayHold[k.keyColumn] && r.floorOf.wants(k.keyColumn) {
 				columns = append(columns, k.keyColumn)
 			}
 		}
 	}
-	return slices.DeleteFunc(columns, func(k keyColumn) bool { return !r.floorOf.wants(k) }), nil
+	return columns, nil
 }
 
 // floorTimeout bounds how long a floor is looked for. A claim has to be quicker:

@@ -106,7 +106,7 @@ func TestCreateSchema(t *testing.T) {
 		// It was interrupted.
 		last := p.tables[len(p.tables)-1]
 		exec(t, db, "DROP TABLE "+last)
-		p.refused(t, db, `the table "`+last+`" is missing: restore`)
+		p.refused(t, db, `the table "`+last+`" is missing: if it was dropped, restore`)
 		unfinished := "UPDATE " + sqldb.SchemaTable + " SET version = 0"
 		exec(t, db, unfinished)
 		p.unfit(t, db, "never completed")

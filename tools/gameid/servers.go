@@ -40,10 +40,11 @@ the configuration file.
   WORLD    the identity of the world, shortened; copies of one database share it
   MARK     no ID of the server in this database has a later time
   LEASE    held: a process runs, and no other one can start until it ends;
-           fenced: the world went to another database by a merge, and no process
-           can start here until "servermerge undo" has taken that merge back
-  HOLDER   the process that has the lease, or had it last; for a fence, where the
-           world went, and by which merge
+           fenced: the world went to another database by a merge, or a merge into
+           this one is under way: no process can start here until "servermerge
+           undo" has taken it back, or "servermerge apply" has completed the latter
+  HOLDER   the process that has the lease, or had it last; for a fence, the merge
+           and its target
 
 Settings with which the database may lose what it confirmed go to the standard
 error, each with the statement that mends it.

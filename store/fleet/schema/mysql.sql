@@ -1,6 +1,6 @@
 -- The fleet registry, for MySQL and MariaDB. See fleet.go.
 --
--- mark_ms counts from 2025-01-01, like the IDs; the other times are Unix time
+-- mark_ms counts from 2025-01-01, like the IDs. The other times are Unix time
 -- in milliseconds by this database's clock, and 0 is never.
 
 CREATE TABLE IF NOT EXISTS fleet_registry (

@@ -1,7 +1,7 @@
 -- The registry of a game's database, for MySQL and MariaDB. See registry.go.
 --
 -- One row for every server whose IDs may be in this database.
--- reserved_ms counts from 2025-01-01, like the IDs; the other times are Unix
+-- reserved_ms counts from 2025-01-01, like the IDs. The other times are Unix
 -- time in milliseconds by this database's clock. fleet is the identity of the
 -- fleet registry that the world is bound in.
 CREATE TABLE IF NOT EXISTS gameid_servers (

@@ -1,7 +1,7 @@
 -- The starter tables of a game, for MySQL and MariaDB.
 --
 -- IDs are BINARY(10): SELECT HEX(id), and WHERE id = 0x... to look one up.
--- Times are UTC. Names are unique whatever their case and accents; the
+-- Times are UTC. Names are unique whatever their case and accents: the
 -- collation is one that both MySQL and MariaDB have, and that tells emoji apart.
 
 CREATE TABLE IF NOT EXISTS players (
