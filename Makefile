@@ -79,7 +79,7 @@ torture-merge: $(SERVER) ## kill merges and their database at hundreds of random
 
 .PHONY: torture torture-merge
 
-test-cluster: ## kill, freeze and cut off the nodes of a MariaDB Galera cluster on loopback, under load (minutes)
+test-cluster: mysql ## kill, freeze and cut off the members of a Galera cluster and of a MySQL group, on loopback and under load (minutes)
 	@test -e /usr/lib/galera/libgalera_smm.so && command -v mariadb-install-db >/dev/null && command -v rsync >/dev/null && command -v lsof >/dev/null || \
 		.ci/install mariadb-server-core mariadb-client-core galera-4 rsync lsof
 	$(GO) test ./store/cluster -count=1 -v -timeout 30m -cluster $(CLUSTERFLAGS)

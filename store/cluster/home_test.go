@@ -22,11 +22,9 @@ const packages = "on Debian or Ubuntu, as root: apt-get install mariadb-server-c
 // provider is the part of Galera that is loaded into the server.
 const provider = "/usr/lib/galera/libgalera_smm.so"
 
-const homes = "mergesafe-galera-"
+const homes = "mergesafe-cluster-"
 
-// newHome makes the folder of a cluster, removed at the test's end, and tells
-// as whom to run: rsync refuses to work among processes of root.
-func newHome(t *testing.T) (string, *syscall.Credential) {
+func requireGalera(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"mariadb-install-db", "rsync", "lsof"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -39,6 +37,11 @@ func newHome(t *testing.T) (string, *syscall.Credential) {
 	if _, err := os.Stat(provider); err != nil {
 		t.Fatalf("%v; %s", err, packages)
 	}
+}
+
+// newHome makes the folder of a cluster, removed at the test's end.
+func newHome(t *testing.T) string {
+	t.Helper()
 	removeAbandoned()
 	dir, err := os.MkdirTemp("", homes)
 	must(t, err)
@@ -51,9 +54,7 @@ func newHome(t *testing.T) (string, *syscall.Credential) {
 	must(t, err)
 	t.Cleanup(func() { lock.Close() })
 	must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
-	credential := unprivileged(t)
-	must(t, own(dir, credential))
-	return dir, credential
+	return dir
 }
 
 // removeAbandoned removes the folders of tests that were killed.
@@ -71,6 +72,8 @@ func removeAbandoned() {
 	}
 }
 
+// unprivileged tells as whom to run Galera: rsync refuses to work among processes
+// of root.
 func unprivileged(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {

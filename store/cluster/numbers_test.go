@@ -18,11 +18,9 @@ import (
 // that runs on the cluster, in blocks so small that they are always in each
 // other's way, while a node is killed and another frozen. No number comes
 // twice; who has lost his node is told so, and goes on when it is back.
-func TestNumbers(t *testing.T) {
-	if !*wanted {
-		t.Skip("it takes minutes and three database servers: make test-cluster")
-	}
-	g := startGalera(t)
+func TestNumbers(t *testing.T) { onEach(t, takeNumbers) }
+
+func takeNumbers(t *testing.T, g *cluster) {
 	_, err := g.nodes[0].admin.Exec("CREATE DATABASE fleet")
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -53,22 +51,25 @@ func TestNumbers(t *testing.T) {
 	for _, fault := range []struct {
 		what       string
 		node       int
-		take, back func(*galeraNode)
+		take, back func(*node)
 	}{
-		{"killed", 2, (*galeraNode).kill, func(n *galeraNode) { n.start() }},
-		{"frozen", 1, (*galeraNode).freeze, (*galeraNode).thaw},
+		{"killed", 2, (*node).kill, func(n *node) { n.start() }},
+		{"frozen", 1, (*node).freeze, (*node).thaw},
 	} {
-		n := g.nodes[fault.node]
+		node := g.writer(g.nodes[0], fault.node)
+		n := g.nodes[node]
 		t.Logf("%s is %s", n.name, fault.what)
 		fault.take(n)
 		for i := range takers {
-			if i != fault.node {
+			if i != node || g.several {
 				more(i)
 			}
 		}
-		takers[fault.node].awaitRefusal(t)
+		if !g.several {
+			takers[node].awaitRefusal(t)
+		}
 		fault.back(n)
-		g.awaitSynced()
+		g.awaitAll()
 		for i := range takers {
 			more(i)
 		}

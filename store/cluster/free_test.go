@@ -1,0 +1,24 @@
+//go:build linux
+
+package cluster
+
+import (
+	"testing"
+
+	"mergesafe/store"
+	"mergesafe/store/internal/minter"
+)
+
+// Processes on all nodes take any free number of a range, at the same instant, and
+// are killed and started again: no two have one number, and no ID comes twice.
+func TestFreeNumbers(t *testing.T) {
+	if !*wanted {
+		t.Skip("it takes minutes and three database servers: make test-cluster")
+	}
+	c := startGalera(t)
+	_, err := c.nodes[0].admin.Exec("CREATE DATABASE game")
+	must(t, err)
+	w := minter.NewWorld(t)
+	w.Crowd(store.NumberRange{First: 40, Last: 59}, 25, c.dsn(0, "game"), c.dsn(1, "game"), c.dsn(2, "game"))
+	w.Check(nil)
+}
