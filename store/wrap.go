@@ -21,7 +21,8 @@ import (
 // connection that does not take them back is closed. Rows of a [Table] are read
 // and written with the settings of the pool: for columns of times it needs
 // parseTime=true in MySQL, and what a driver of SQLite makes of a time is its own
-// affair. How the end of a context ends a transaction is up to the driver, too.
+// affair. In a pool of autocommit=0, each read outside a transaction runs in one of
+// its own, too, which costs two round trips. How the end of a context ends a transaction is up to the driver, too.
 //
 // A pool that may open one connection only is refused: when a transaction has
 // that connection, minting in it would wait for itself. Give a second pool to

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -15,19 +16,24 @@ import (
 //
 // Such a pool of MySQL may be one of autocommit=0. So that each call on the DB is a
 // transaction of its own nevertheless, a change runs in one that is begun and
-// committed.
+// committed, and so does a query if the first connection has autocommit=0: it
+// would leave a transaction open, with its snapshot and its locks.
 func Adopt(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 	db := Wrap(pool, dialect)
 	if db.ours {
 		return db, nil
 	}
 	var name string
-	err := db.guarded(ctx, func(conn *sqlx.Conn) error {
+	var err error
+	if dialect == MySQL {
+		err = pool.QueryRowContext(ctx, "SELECT NOT @@session.autocommit LIMIT 1").Scan(&db.manual)
+	}
+	err = cmp.Or(err, db.guarded(ctx, func(conn *sqlx.Conn) error {
 		if dialect == MySQL {
 			return conn.GetContext(ctx, &name, "SELECT COALESCE(CONCAT('mysql:tcp(', @@hostname, ':', @@port, ')/', DATABASE()), '')")
 		}
 		return conn.GetContext(ctx, &name, "SELECT file FROM pragma_database_list WHERE name = 'main'")
-	})
+	}))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("store: the pool is not one of a %s database, or the database does not answer: %w", dialect, explain(Translate(err), false))

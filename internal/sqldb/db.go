@@ -24,6 +24,7 @@ type DB struct {
 	ours    bool // the pool was made by this package
 	guard   bool // see Guarded
 	adopted bool // see Adopt
+	manual  bool // its connections have autocommit=0
 	opened
 
 	mu       sync.Mutex

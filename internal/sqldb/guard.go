@@ -3,7 +3,9 @@ package sqldb
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,10 +32,32 @@ func (db *DB) Guarded() *DB {
 
 // with runs f on what the session works on.
 func (s *Session) with(ctx context.Context, f func(on queryer) error) error {
-	if s.tx != nil || !s.db.guard {
+	switch {
+	case s.tx != nil:
 		return f(s.on)
+	case s.db.guard:
+		return s.db.guarded(ctx, func(conn *sqlx.Conn) error { return f(conn) })
+	case s.db.manual:
+		return s.db.alone(ctx, f)
 	}
-	return s.db.guarded(ctx, func(conn *sqlx.Conn) error { return f(conn) })
+	return f(s.on)
+}
+
+// alone runs f in a transaction of its own.
+func (db *DB) alone(ctx context.Context, f func(on queryer) error) error {
+	begun, err := db.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer begun.Rollback() // does nothing after the commit
+	if err := f(begun); err != nil {
+		return err
+	}
+	err = begun.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		err = ctx.Err() // which is why it was rolled back
+	}
+	return err
 }
 
 // guarded runs f on a connection with the right settings.

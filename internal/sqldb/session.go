@@ -248,8 +248,41 @@ const (
 	Long               // prepared
 )
 
+// Rows are the rows of a query. They must be closed: in a pool without autocommit
+// that ends the transaction of the query.
+type Rows struct {
+	*sql.Rows
+	begun *sqlx.Tx // nil if the query needs no transaction of its own
+}
+
+// Close closes the rows.
+func (r Rows) Close() error {
+	err := r.Rows.Close()
+	if r.begun == nil {
+		return err
+	}
+	return cmp.Or(err, r.begun.Commit())
+}
+
 // Query runs a query.
-func (s *Session) Query(ctx context.Context, k Kind, query string, args ...any) (*sql.Rows, error) {
+func (s *Session) Query(ctx context.Context, k Kind, query string, args ...any) (Rows, error) {
+	if s.tx != nil || !s.db.manual || s.db.guard {
+		rows, err := s.query(ctx, k, query, args...)
+		return Rows{Rows: rows}, err
+	}
+	begun, err := s.db.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return Rows{}, err
+	}
+	rows, err := s.db.Over(begun.Tx).query(ctx, k, query, args...)
+	if err != nil {
+		begun.Rollback()
+		return Rows{}, err
+	}
+	return Rows{rows, begun}, nil
+}
+
+func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) (*sql.Rows, error) {
 	stmt, err := s.Statement(ctx, k, query)
 	if err == nil && stmt != nil {
 		var rows *sql.Rows
