@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -117,6 +119,55 @@ func TestSnapshot(t *testing.T) {
 		}))
 		must(t, starter.Items.Insert(ctx, db, before[0])) // the connection is as it was
 	})
+}
+
+// A snapshot of SQLite refuses a change in what reads, too, and leaves the
+// connection as it was, however it ends.
+func TestSnapshotOfSQLite(t *testing.T) {
+	game := "file:" + filepath.Join(t.TempDir(), "game.db") + "?_pragma=journal_mode(WAL)&_txlock=immediate"
+	for name, params := range map[string]string{"writes": "", "never writes": "&_pragma=query_only(1)"} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			pool, err := sql.Open("sqlite", game+params)
+			must(t, err)
+			defer pool.Close()
+			second, err := sql.Open("sqlite", game)
+			must(t, err)
+			defer second.Close()
+			must(t, storetest.Second(second.Exec("CREATE TABLE IF NOT EXISTS counts (n BIGINT); DELETE FROM counts; INSERT INTO counts VALUES (1)")))
+			pool.SetMaxOpenConns(1) // so it is the same connection
+			db, err := store.WrapTwo(ctx, pool, second, store.SQLite)
+			must(t, err)
+			var before, after int
+			must(t, pool.QueryRow("PRAGMA query_only").Scan(&before))
+			change := func(ctx context.Context, tx *store.Tx) {
+				for _, err := range []error{
+					tx.Get(ctx, new(int), "UPDATE counts SET n = n + 100 RETURNING n"),
+					tx.Select(ctx, new([]int), "INSERT INTO counts VALUES (2) RETURNING n"),
+				} {
+					if !errors.Is(err, store.ErrReadOnly) {
+						t.Errorf("a change in a snapshot: %v", err)
+					}
+				}
+			}
+			must(t, db.Snapshot(ctx, func(tx *store.Tx) error { change(ctx, tx); return nil }))
+			is(t, db.Snapshot(ctx, func(tx *store.Tx) error { change(ctx, tx); return store.ErrInvalid }), []error{store.ErrInvalid})
+			func() {
+				defer func() { recover() }()
+				db.Snapshot(ctx, func(tx *store.Tx) error { panic("a bug") })
+			}()
+			ended, cancel := context.WithCancel(ctx)
+			db.Snapshot(ended, func(tx *store.Tx) error { change(ended, tx); cancel(); return nil })
+			must(t, pool.QueryRow("PRAGMA query_only").Scan(&after))
+			if after != before {
+				t.Errorf("query_only is %d, was %d", after, before)
+			}
+			var all []int
+			if must(t, db.Select(ctx, &all, "SELECT n FROM counts")); !slices.Equal(all, []int{1}) {
+				t.Errorf("the rows are %v, want 1", all)
+			}
+		})
+	}
 }
 
 // What was read for update stays true until the commit.

@@ -67,12 +67,9 @@ func (db *DB) guarded(ctx context.Context, f func(*sqlx.Conn) error) error {
 		return err
 	}
 	defer conn.Close()
-	// Whatever happens, the game does not get a connection with other settings
-	// than it had.
-	discard := func() { conn.Raw(func(any) error { return driver.ErrBadConn }) }
 	set, was, err := db.otherwise(ctx, conn)
 	if err != nil {
-		discard()
+		discard(conn)
 		return err
 	}
 	if set == "" {
@@ -82,7 +79,7 @@ func (db *DB) guarded(ctx context.Context, f func(*sqlx.Conn) error) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
 		defer cancel()
 		if _, err := conn.ExecContext(ctx, was); err != nil {
-			discard()
+			discard(conn)
 		}
 	}()
 	if _, err := conn.ExecContext(ctx, set); err != nil {
@@ -93,6 +90,10 @@ func (db *DB) guarded(ctx context.Context, f func(*sqlx.Conn) error) error {
 	}
 	return f(conn)
 }
+
+// discard closes a connection: whatever happens, the game does not get one with
+// other settings than it had.
+func discard(conn *sqlx.Conn) { conn.Raw(func(any) error { return driver.ErrBadConn }) }
 
 // restoreTimeout is how long a connection may take to get back its settings. One
 // that takes longer is closed.
@@ -176,4 +177,32 @@ func pragmasOtherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, er
 		}
 	}
 	return set, was, nil
+}
+
+// mustForbid reports whether a transaction is to be read-only and the database
+// does not see to that: drivers of SQLite leave it to the caller.
+func (db *DB) mustForbid(options *sql.TxOptions) bool {
+	return db.dialect == SQLite && options != nil && !db.readOnly
+}
+
+// forbid has a connection of SQLite refuse writes. What it returns allows them
+// again, unless they were forbidden before.
+func forbid(ctx context.Context, conn *sqlx.Conn, begun *sqlx.Tx) (allow func(), err error) {
+	var forbidden bool
+	if err := begun.GetContext(ctx, &forbidden, "PRAGMA query_only"); err != nil || forbidden {
+		return func() {}, err
+	}
+	allow = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
+		defer cancel()
+		if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
+			discard(conn)
+		}
+	}
+	// After BEGIN IMMEDIATE, which it would refuse.
+	if _, err := begun.ExecContext(ctx, "PRAGMA query_only = 1"); err != nil {
+		allow()
+		return nil, err
+	}
+	return allow, nil
 }

@@ -155,7 +155,7 @@ func (db *DB) Change(ctx context.Context, what string, f func(*Tx) error) error 
 }
 
 func (db *DB) begin(ctx context.Context, what string, options *sql.TxOptions, f func(*Tx) error) error {
-	if !db.guard && (db.ours || db.dialect == SQLite) {
+	if !db.guard && (db.ours || db.dialect == SQLite) && !db.mustForbid(options) {
 		return db.run(ctx, db.pool, what, options, f)
 	}
 	if !db.guard {
@@ -181,6 +181,14 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 			err = db.LockFault(err)
 		}
 		return db.Fault(cmp.Or(what, "begin"), err)
+	}
+	if db.mustForbid(options) {
+		allow, err := forbid(ctx, on.(*sqlx.Conn), begun)
+		if err != nil {
+			begun.Rollback()
+			return db.Fault(cmp.Or(what, "begin"), err)
+		}
+		defer allow()
 	}
 	tx := &Tx{begun: begun, readOnly: options != nil, prepared: make(map[string]*sqlx.Stmt)}
 	tx.Session = Session{db: db, tx: tx, on: begun}
