@@ -92,7 +92,10 @@ func (p *Part) Create(ctx context.Context, db *DB) error {
 		if db.dialect == SQLite {
 			return db.InTx(ctx, func(tx *Tx) error { return p.create(ctx, &tx.Session, found) })
 		}
-		return p.create(ctx, &db.Session, found) // MySQL commits after every CREATE, so this may end half-way
+		if err := p.create(ctx, &db.Session, found); err != nil { // MySQL commits after every CREATE, so this may end half-way
+			return err
+		}
+		return p.Check(ctx, db) // the server may have taken another engine
 	})
 }
 
@@ -261,5 +264,39 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 	case len(missing) > 0:
 		return fault(false, "the table %q is missing: if it was dropped, restore it from a backup; if it was never made, because a schema file was run in part, make it by the whole file (gameid servers schema -h)", missing[0])
 	}
-	return found, nil
+	return found, p.sound(ctx, s)
+}
+
+const (
+	// TiDB says InnoDB, too. A primary key that the server made up is none.
+	mysqlTable = `SELECT
+		(SELECT COALESCE(MAX(engine), '') FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?) AS engine,
+		(SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?
+			AND index_name = 'PRIMARY' AND column_name <> 'my_row_id') AS keyed`
+	sqliteTable = "SELECT '' AS engine, COUNT(*) AS keyed FROM pragma_table_info(?) WHERE pk > 0"
+)
+
+// sound returns an error if a table would forget rows, commit them one by one,
+// or take a key twice.
+func (p *Part) sound(ctx context.Context, s *Session) error {
+	for _, name := range append([]string{SchemaTable}, p.Tables...) {
+		var table struct {
+			Engine string `db:"engine"`
+			Keyed  int    `db:"keyed"`
+		}
+		query, args := sqliteTable, []any{name}
+		if s.Dialect() == MySQL {
+			query, args = mysqlTable, []any{name, name}
+		}
+		if err := s.Get(ctx, &table, query, args...); err != nil {
+			return err
+		}
+		switch {
+		case s.Dialect() == MySQL && !strings.EqualFold(table.Engine, "InnoDB"):
+			return &SchemaError{Reason: fmt.Sprintf("the table %q has the storage engine %q, which may lose rows that were committed: ALTER TABLE %s ENGINE=InnoDB", name, table.Engine, s.Dialect().Quote(name))}
+		case table.Keyed == 0:
+			return &SchemaError{Reason: fmt.Sprintf("the table %q has no primary key, so it may have rows twice: restore the database from a backup", name)}
+		}
+	}
+	return nil
 }
