@@ -31,12 +31,21 @@ func SplitDSN(dsn string) (Dialect, string, error) {
 // plainMySQL matches a DSN in which nothing but what stands before the last @
 // can be a password: where the address or the slash is missing, it could end
 // up anywhere.
-var plainMySQL = regexp.MustCompile(`^(?s:.*@)?(?:tcp|unix)\([^()@]*\)/[^/@()?]*(?:\?[^@]*)?$`)
+var plainMySQL = regexp.MustCompile(`^(?s:.*@)?(?:tcp\(\s*` + plainHost + `(?:\s*,\s*` + plainHost + `)*\s*\)|unix\([^()@:]*\))/[^/@()?:;=]*(?:\?[^@]*)?$`)
+
+// plainHost matches a host with a port: what else stands behind a colon may be a
+// password.
+const plainHost = `(?:\[[^][()@,]*\]|[^][()@,:;=]*)(?::[0-9]{1,5})?`
+
+// namedSecret matches the name of a secret. In a DSN of another driver, or a
+// connection string, it stands before the secret.
+var namedSecret = regexp.MustCompile(`(?i)pass|pwd|secret|token|key`)
 
 // isPlainPath reports whether the path of a DSN of SQLite may be shown.
 func isPlainPath(path string) bool {
 	_, after, user := strings.Cut(path, "@")
-	return path == ":memory:" || !strings.Contains(path, ":") && !(user && strings.Contains(after, "("))
+	secret := strings.Contains(path, "=") && namedSecret.MatchString(path)
+	return path == ":memory:" || !strings.Contains(path, ":") && !secret && !(user && strings.Contains(after, "("))
 }
 
 // Redact returns dsn as it may be shown: without the password and whatever
@@ -60,7 +69,7 @@ func Redact(dsn string) string {
 			user += ":***@"
 		}
 		return fmt.Sprintf("mysql:%s%s(%s)/%s", user, cfg.Net, cfg.Addr, cfg.DBName)
-	case !strings.ContainsAny(dsn, ":@"):
+	case !strings.ContainsAny(dsn, ":@="):
 		return dsn // a name or a path
 	}
 	if scheme, _, _ := strings.Cut(dsn, ":"); Dialect(scheme) == MySQL || Dialect(scheme) == SQLite {
@@ -89,6 +98,16 @@ func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
 	if cfg.DBName == "" {
 		return nil, errors.New("no database named: want it after the slash, as in tcp(host:port)/database")
 	}
+	// Nothing of this goes to the server, whose messages would quote it.
+	if cfg.Net == "tcp" && !plainAddress.MatchString(cfg.Addr) {
+		return nil, errors.New("the address is not a host and the number of a port: want user:password@tcp(host:port)/database")
+	}
+	if strings.Contains(cfg.DBName, ":") {
+		return nil, errors.New("the name of the database has a colon in it: the password belongs before the address, as in user:password@tcp(host:port)/database")
+	}
+	if err := secretParameter(cfg.Params); err != nil {
+		return nil, err
+	}
 	if err := fights(dsn, cfg.Params); err != nil {
 		return nil, err
 	}
@@ -112,6 +131,26 @@ func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
 		cfg.Timeout = 10 * time.Second
 	}
 	return cfg, nil
+}
+
+var plainAddress = regexp.MustCompile(`^` + plainHost + `$`)
+
+// secretParameter returns an error if a parameter is named like a part of the
+// account: the driver would send it as a setting, and the server would quote it.
+func secretParameter(params map[string]string) error {
+	for key := range params {
+		name := strings.ToLower(key)
+		found := namedSecret.FindString(name)
+		for _, account := range []string{"user", "uid", "login"} {
+			if found == "" && strings.Contains(name, account) {
+				found = account
+			}
+		}
+		if found != "" && !strings.HasSuffix(name, "_key_checks") { // of foreign keys
+			return fmt.Errorf("the DSN has a parameter with %q in its name: user and password belong before the address, as in user:password@tcp(host:port)/database", found)
+		}
+	}
+	return nil
 }
 
 // sqliteURI is the URI by which SQLite opens the file at path. Options are the

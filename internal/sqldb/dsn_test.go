@@ -33,6 +33,15 @@ func TestRedact(t *testing.T) {
 		"mysql:game:/s3cr3t":                                 "mysql:***", // the address is missing
 		"mysql:game:p@tcp/s3cr3t":                            "mysql:***",
 		"mysql:game:s3cr3t@/s1":                              "mysql:***",
+		"mysql:tcp(127.0.0.1:3306)/game:s3cr3t":              "mysql:***",
+		"mysql:tcp(127.0.0.1:3306)/game;Pwd=s3cr3t":          "mysql:***",
+		"mysql:tcp(game:s3cr3t)/s1":                          "mysql:***",
+		"mysql:tcp(db1:3306,game:s3cr3t)/s1":                 "mysql:***",
+		"mysql:game:s3cr3t@tcp(db1,[::1]:3307)/s1":           "mysql:game:***@tcp(db1:3306,[::1]:3307)/s1",
+		"sqlite:Server=h;Uid=u;Pwd=s3cr3t":                   "sqlite:***",
+		"sqlite:data/day=1/s1.db":                            "sqlite:data/day=1/s1.db",
+		"Server=h;Uid=u;Pwd=s3cr3t":                          "***",
+		"host=h password=s3cr3t":                             "***",
 		"game:s3cr3t@tcp(db1:3306)/s1":                       "***",
 		"postgres://game:s3cr3t@db1/s1":                      "***",
 		"s3cr3t@db1":                                         "***",
@@ -94,4 +103,15 @@ func FuzzRedact(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A parameter that is named like a part of the account is refused before the
+// server could quote it. Its value is not shown, nor is the rest of its name.
+func TestSecretParameters(t *testing.T) {
+	for _, name := range []string{"password", "Passwd", "pwd", "PASS", "user", "uid", "@@session.password", "s3cr3t_password", "token", "secret"} {
+		_, err := sqldb.Open("mysql:tcp(db1:3306)/s1?"+name+"=s3cr3t", false)
+		if err == nil || !strings.Contains(err.Error(), "belong before the address") || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
