@@ -27,7 +27,7 @@ var ErrNotHeld = errors.New("the lease is held by another process")
 // waits for the transaction too: keep it much shorter than
 // gameid.Options.Window.
 func (tx *Tx) Guard(ctx context.Context, node *gameid.Node) error {
-	query := "SELECT 1 FROM " + registry.Table + " WHERE server_id = ? AND " + sqldb.HeldBy
+	query := "SELECT 1 FROM " + registry.Table + " WHERE server_id = ? AND " + sqldb.HeldBy + " LIMIT 1" // in a session with sql_select_limit = 0, too
 	if tx.Dialect() == MySQL {
 		query += " LOCK IN SHARE MODE"
 	}

@@ -41,6 +41,23 @@ func TestGuard(t *testing.T) {
 	})
 }
 
+// A pool whose sessions show no rows does not hide the lease.
+func TestGuardWithSelectLimit(t *testing.T) {
+	onGamePools(t, func(t *testing.T, game gamePool) {
+		if game.dialect != store.MySQL {
+			return // it has no such setting
+		}
+		ctx := t.Context()
+		db, err := store.Wrap(ctx, game.open(t, "&sql_select_limit=0"), game.dialect)
+		must(t, err)
+		must(t, db.CreateRegistry(ctx))
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		defer node.Close()
+		must(t, db.InTx(ctx, func(tx *store.Tx) error { return tx.Guard(ctx, node) }))
+	})
+}
+
 // A transaction of a game's own pool for SQLite locks nothing when it begins.
 // All the same it cannot write once another process took over after its check.
 func TestGuardDeferred(t *testing.T) {
