@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -25,6 +26,7 @@ type DB struct {
 	guard   bool // see Guarded
 	adopted bool // see Adopt
 	manual  bool // its connections have autocommit=0
+	lossy   atomic.Bool
 	opened
 
 	mu       sync.Mutex

@@ -126,7 +126,7 @@ func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
 	// utf8mb4.
 	cfg.InterpolateParams = true
 	cfg.MultiStatements = false
-	cfg.ColumnsWithAlias = false // columns are found by their names
+	cfg.ColumnsWithAlias = false    // columns are found by their names
 	cfg.Logger = &mysql.NopLogger{} // errors are returned, not printed
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 10 * time.Second

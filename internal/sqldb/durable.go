@@ -96,9 +96,27 @@ func (db *DB) replicates(ctx context.Context, galera bool) bool {
 
 // sqliteDurability looks at a file that is written by a pool of the game's own.
 // How a session of ours is set up needs no look.
-func (db *DB) sqliteDurability(ctx context.Context) ([]Lossy, error) {
+func (db *DB) sqliteDurability(ctx context.Context) ([]Lossy, error) { return db.journal(ctx) }
+
+// AcceptLossy has [DB.Change] work also on a connection without a journal.
+func (db *DB) AcceptLossy() { db.lossy.Store(true) }
+
+// journaled returns an error if the connection of a transaction has no journal,
+// which each connection of a pool may have otherwise.
+func (tx *Tx) journaled(ctx context.Context) error {
+	if db := tx.db; db.dialect != SQLite || !db.guard || db.lossy.Load() {
+		return nil
+	}
+	found, err := tx.journal(ctx)
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("store: a connection of the pool would lose what it confirms: %s", found[0])
+	}
+	return err
+}
+
+func (s *Session) journal(ctx context.Context) ([]Lossy, error) {
 	var mode string
-	if err := db.Get(ctx, &mode, "PRAGMA journal_mode"); err != nil {
+	if err := s.Get(ctx, &mode, "PRAGMA journal_mode"); err != nil {
 		return nil, err
 	}
 	if mode = strings.ToLower(mode); mode == "off" || mode == "memory" {

@@ -151,7 +151,12 @@ func (db *DB) Change(ctx context.Context, what string, f func(*Tx) error) error 
 	if db.readOnly {
 		return &OpError{what, ErrReadOnly}
 	}
-	return db.begin(ctx, what, nil, f)
+	return db.begin(ctx, what, nil, func(tx *Tx) error {
+		if err := tx.journaled(ctx); err != nil {
+			return err
+		}
+		return f(tx)
+	})
 }
 
 func (db *DB) begin(ctx context.Context, what string, options *sql.TxOptions, f func(*Tx) error) error {

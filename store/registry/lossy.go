@@ -67,6 +67,7 @@ func (r *Registry) AcceptLossyDatabase() {
 	r.lossy.mu.Lock()
 	defer r.lossy.mu.Unlock()
 	r.lossy.accepted = true
+	r.db.AcceptLossy()
 }
 
 // Warnings returns the settings with which the database may lose what it

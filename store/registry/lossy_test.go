@@ -172,6 +172,30 @@ func TestLossySQLite(t *testing.T) {
 	}
 }
 
+// One connection of a pool has no journal: a node that gets it stops, rather than
+// reserve what may be forgotten.
+func TestLossyConnection(t *testing.T) {
+	ctx := t.Context()
+	pool, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "game.db")+"?_pragma=journal_mode(DELETE)")
+	must(t, err)
+	defer pool.Close()
+	pool.SetMaxOpenConns(1) // so it is the same connection
+	r, err := registry.Open(ctx, pool, registry.SQLite)
+	must(t, err)
+	must(t, r.Create(ctx))
+	claim := gameid.Claim{Reserved: 1, Holder: gameid.Holder{Token: "a"}, Lease: time.Minute}
+	for _, mode := range []string{"OFF", "MEMORY"} {
+		must(t, storetest.Second(pool.Exec("PRAGMA journal_mode = "+mode)))
+		if _, err := r.CompareAndSet(ctx, 7, gameid.Record{}, claim); err == nil || !strings.Contains(err.Error(), "journal_mode is "+strings.ToLower(mode)) {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+	r.AcceptLossyDatabase()
+	if ok, err := r.CompareAndSet(ctx, 7, gameid.Record{}, claim); !ok || err != nil {
+		t.Errorf("accepted: %t, %v", ok, err)
+	}
+}
+
 // A row that was written before windows were noted counts as one with the default
 // window, and the row keeps the largest of all claims.
 func TestWindowOfOlderRow(t *testing.T) {
