@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"sort"
@@ -172,6 +173,9 @@ func value(p any) (arg driver.Value, size int, err error) {
 	case driver.Valuer:
 		arg, err = p.Value()
 	default:
+		if v := reflect.Indirect(reflect.ValueOf(p)); v.CanUint() && v.Uint() > math.MaxInt64 {
+			return v.Uint(), 8, nil // MySQL takes it, and package database/sql refuses it for SQLite
+		}
 		arg, err = driver.DefaultParameterConverter.ConvertValue(p)
 	}
 	switch v := arg.(type) {
