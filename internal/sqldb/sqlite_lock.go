@@ -30,7 +30,7 @@ func (db *DB) LockFault(err error) error {
 
 // locked tries whether somebody has the lock.
 func (db *DB) locked() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
 	conn, err := db.pool.Conn(ctx)
 	if err != nil {
