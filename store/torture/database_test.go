@@ -86,7 +86,7 @@ func machineKilled(t *testing.T, w *minter.World) string {
 // databaseLocked has another process keep SQLite's only lock.
 func databaseLocked(t *testing.T, w *minter.World) string {
 	dsn := sqliteDSN(t)
-	p := w.Start(windowed(dsn, short))
+	p := w.Start(windowed(dsn, 3*short)) // on a busy machine it may take a second to get the lock
 	p.Await(minter.Opened)
 	db := open(t, dsn)
 	for range times(1, 10) {
