@@ -53,7 +53,7 @@ func startGalera(t *testing.T) *cluster {
 	}
 	g.create(c)
 	c.nodes[0].launch("--wsrep-new-cluster")
-	g.awaitMember(c.nodes[0], 1)
+	c.awaitMember(c.nodes[0], 1)
 	for _, n := range c.nodes[1:] {
 		n.start()
 	}
@@ -133,12 +133,19 @@ func (g galera) position(n *node) string {
 	return ""
 }
 
-func (g galera) awaitMember(n *node, size int) {
-	g.t.Helper()
-	for name, want := range map[string]string{"wsrep_local_state_comment": "Synced", "wsrep_cluster_size": fmt.Sprint(size)} {
-		n.await(name, want, func() (value string, err error) {
-			err = n.admin.QueryRow("SHOW STATUS LIKE '"+name+"'").Scan(new(string), &value)
-			return value, err
-		})
+func (g galera) look(n *node, size int) (state, want string, err error) {
+	rows, err := n.admin.Query("SHOW STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_size')")
+	if err != nil {
+		return "", "", err
 	}
+	defer rows.Close()
+	has := make(map[string]string)
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			return "", "", err
+		}
+		has[name] = value
+	}
+	return has["wsrep_local_state_comment"] + ", " + has["wsrep_cluster_size"], fmt.Sprintf("Synced, %d", size), rows.Err()
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -50,7 +51,7 @@ func startGroup(t *testing.T, onePrimary bool) *cluster {
 		for _, option := range []string{
 			"group-name=" + name, "start-on-boot=OFF", "local-address=" + seeds[i], "group-seeds=" + strings.Join(seeds, ","), "ip-allowlist=127.0.0.1",
 			fmt.Sprintf("single-primary-mode=%t", onePrimary), "recovery-get-public-key=ON", "consistency=BEFORE_ON_PRIMARY_FAILOVER",
-			"member-expel-timeout=0", "unreachable-majority-timeout=10", "exit-state-action=READ_ONLY", "autorejoin-tries=3",
+			"member-expel-timeout=0", "unreachable-majority-timeout=10", "exit-state-action=READ_ONLY", "autorejoin-tries=0", // see look
 		} {
 			n.args = append(n.args, "--loose-group-replication-"+option)
 		}
@@ -72,7 +73,7 @@ func startGroup(t *testing.T, onePrimary bool) *cluster {
 	for i, n := range c.nodes {
 		must(t, program.Initialize(t.Context(), n.data()))
 		n.launch("--init-file=" + account)
-		n.await("answer", "1", func() (one string, err error) { return one, n.admin.QueryRow("SELECT 1").Scan(&one) })
+		n.awaitAnswer()
 		g.run(n, fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_USER = 'test', SOURCE_PASSWORD = '%s' FOR CHANNEL 'group_replication_recovery'", c.password))
 		if i == 0 {
 			g.run(n, "SET GLOBAL group_replication_bootstrap_group = ON", "START GROUP_REPLICATION", "SET GLOBAL group_replication_bootstrap_group = OFF")
@@ -102,6 +103,21 @@ func (g *group) command(n *node, program string, args []string) *exec.Cmd {
 	return g.program.Command(context.Background(), args...)
 }
 
+// awaitAnswer waits until a server is up.
+func (n *node) awaitAnswer() {
+	n.t.Helper()
+	for deadline := time.Now().Add(patience); n.admin.Ping() != nil; time.Sleep(50 * time.Millisecond) {
+		select {
+		case <-n.exited:
+			n.t.Fatalf("%s ended:\n%s", n.name, n.logTail())
+		default:
+		}
+		if time.Now().After(deadline) {
+			n.t.Fatalf("%s does not answer\n%s", n.name, n.logTail())
+		}
+	}
+}
+
 // run runs statements that may take long.
 func (g *group) run(n *node, statements ...string) {
 	g.t.Helper()
@@ -124,20 +140,19 @@ func (g *group) start(n *node) {
 	n.launch("--loose-group-replication-start-on-boot=ON")
 }
 
-// awaitMember waits until a member is in step with a group of so many. One that
-// the group has expelled, and that did not find back, is started again, as an
-// operator does.
-func (g *group) awaitMember(n *node, size int) {
-	g.t.Helper()
-	n.await("state", fmt.Sprintf("ONLINE, %d of %[1]d", size), func() (state string, err error) {
-		err = n.admin.QueryRow(`SELECT CONCAT(MAX(IF(MEMBER_ID = @@server_uuid, MEMBER_STATE, '')), ', ', SUM(MEMBER_STATE = 'ONLINE'), ' of ', COUNT(*))
-			FROM performance_schema.replication_group_members`).Scan(&state)
-		if err == nil && strings.HasPrefix(state, "ERROR") {
-			n.admin.Exec("STOP GROUP_REPLICATION")
-			n.admin.Exec("START GROUP_REPLICATION") // the answer may take longer than the connection waits
-		}
-		return state, err
-	})
+// look stops and starts a member that the group has expelled, as an operator does.
+// The answers to that may take longer than the connection waits: the next look
+// tells.
+func (g *group) look(n *node, size int) (state, want string, err error) {
+	err = n.admin.QueryRow(`SELECT CONCAT(MAX(IF(MEMBER_ID = @@server_uuid, MEMBER_STATE, '')), ', ', SUM(MEMBER_STATE = 'ONLINE'), ' of ', COUNT(*))
+		FROM performance_schema.replication_group_members`).Scan(&state)
+	switch {
+	case strings.HasPrefix(state, "ERROR"):
+		n.admin.Exec("STOP GROUP_REPLICATION")
+	case strings.HasPrefix(state, "OFFLINE"):
+		n.admin.Exec("START GROUP_REPLICATION")
+	}
+	return state, fmt.Sprintf("ONLINE, %d of %[1]d", size), err
 }
 
 // primary returns which member takes writes, as another one sees it.

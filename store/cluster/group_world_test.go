@@ -51,7 +51,7 @@ func (c *clusterWorld) goesOn() {
 // back.
 func (c *clusterWorld) away(member int, what string, back func()) {
 	c.t.Helper()
-	c.t.Logf("%s, the primary, is %s", c.nodes[member].name, what)
+	c.t.Logf("%s, which takes writes, is %s", c.nodes[member].name, what)
 	c.w.Fault()
 	for i, n := range c.nodes {
 		if i != member {
@@ -85,7 +85,7 @@ func (c *clusterWorld) memberCutOff() {
 // groupLost leaves the primary alone. It must not serve.
 func (c *clusterWorld) groupLost() {
 	i := c.group().primary(c.nodes[0])
-	c.t.Logf("all members but %s, the primary, are frozen", c.nodes[i].name)
+	c.t.Logf("all members but %s, which takes writes, are frozen", c.nodes[i].name)
 	others := []*node{c.nodes[(i+1)%3], c.nodes[(i+2)%3]}
 	for _, n := range others {
 		n.freeze()

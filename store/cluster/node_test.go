@@ -39,8 +39,9 @@ type engine interface {
 	// start starts a node that was there before, and has it join the others.
 	start(n *node)
 
-	// awaitMember waits until a node serves in a cluster of so many.
-	awaitMember(n *node, size int)
+	// look returns what a node says of itself, and what it says when it serves in
+	// a cluster of so many.
+	look(n *node, size int) (state, want string, err error)
 }
 
 // node is one of the servers, running or not.
@@ -93,8 +94,39 @@ func (c *cluster) dsn(node int, database string) string {
 // awaitAll waits until all nodes are in one cluster and serve.
 func (c *cluster) awaitAll() {
 	c.t.Helper()
-	for _, n := range c.nodes {
-		c.awaitMember(n, len(c.nodes))
+	c.await(len(c.nodes), c.nodes...)
+}
+
+// awaitMember waits until a node serves in a cluster of so many.
+func (c *cluster) awaitMember(n *node, size int) {
+	c.t.Helper()
+	c.await(size, n)
+}
+
+// await waits until nodes say at the same time that they serve in a cluster of so
+// many: one that was cut off does not know that at first.
+func (c *cluster) await(size int, nodes ...*node) {
+	c.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		var missing []string
+		for _, n := range nodes {
+			state, want, err := c.look(n, size)
+			if err == nil && state == want {
+				continue
+			}
+			missing = append(missing, fmt.Sprintf("%s is %q, want %q (%v)\n%s", n.name, state, want, err, n.logTail()))
+			select {
+			case <-n.exited:
+				c.t.Fatalf("%s ended:\n%s", n.name, n.logTail())
+			default:
+			}
+		}
+		if len(missing) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatal(strings.Join(missing, "\n"))
+		}
 	}
 }
 
@@ -185,24 +217,6 @@ func (n *node) freeze() {
 func (n *node) thaw() {
 	n.t.Helper()
 	must(n.t, n.run.Process.Signal(syscall.SIGCONT))
-}
-
-// await waits until a query about the node, which has one row, answers so.
-func (n *node) await(what, want string, answer func() (string, error)) {
-	n.t.Helper()
-	var got string
-	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if got, err = answer(); err == nil && got == want {
-			return
-		}
-		select {
-		case <-n.exited:
-			n.t.Fatalf("%s ended:\n%s", n.name, n.logTail())
-		default:
-		}
-	}
-	n.t.Fatalf("%s: %s is %q, want %q (%v)\n%s", n.name, what, got, want, err, n.logTail())
 }
 
 func (n *node) logTail() string {
