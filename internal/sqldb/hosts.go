@@ -69,7 +69,7 @@ func (h *hosts) connect(ctx context.Context, made uint64) (*watchedConn, error) 
 	case err == nil:
 		return conn, nil
 	case h.readOnly: // the next server may be in another state
-		return nil, &hostsError{readOnly: true, names: h.names[chosen.server : chosen.server+1], errs: []error{err}}
+		return nil, &hostsError{true, h.plain, h.names[chosen.server : chosen.server+1], []error{err}}
 	}
 	// It may have taken all the time that there was: then the next call chooses.
 	h.doubtful(made)
