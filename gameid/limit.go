@@ -10,7 +10,7 @@ import "time"
 func (n *Node) frontier() int64 {
 	elapsed, ahead := n.clock.Elapsed(), nanos(n.opts.Ahead)
 	newest := nanos(n.word.Load()>>SequenceBits+1) * nanos(time.Millisecond)
-	// Nobody knows when the IDs since the last call were minted. If it was just
+	// It is not known when the IDs since the last call were minted. If it was just
 	// now, that clock had stood still at the newest one before them.
 	begun := max(n.lease.newest, max(newest, ahead)-ahead)
 	front := max(min(n.lease.front+nanos(elapsed), begun), nanos(n.shift.Load())+nanos(elapsed))

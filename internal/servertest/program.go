@@ -157,7 +157,7 @@ func asRoot() []string {
 	return nil
 }
 
-// Initialize makes a data folder. Nobody may come in but this system's user as root, through the socket. The first
+// Initialize makes a data folder. Only this system's user may connect, as root, through the socket. The first
 // folder of a program is kept beside the unpacked servers, for it takes seconds; the others are copies of it. The options
 // are those that hold for a folder from the beginning.
 func (p *Program) Initialize(ctx context.Context, data string, options ...string) error {

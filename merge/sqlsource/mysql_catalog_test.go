@@ -2,25 +2,22 @@ package sqlsource
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 )
 
 // A unique index on an expression of MySQL is shown with it, each apart from the
 // others of its table. MariaDB has no such indexes.
 func TestIndexOnExpression(t *testing.T) {
-	w := newMariaDBWorld(t)
-	if _, err := w.db.Exec("CREATE TABLE k (id INT PRIMARY KEY, a VARCHAR(9), b VARCHAR(9), UNIQUE low ((LOWER(a))), UNIQUE two (b, (id + 1)))"); err != nil {
-		var version string
-		if w.db.QueryRow("SELECT VERSION()").Scan(&version); !strings.Contains(version, "MariaDB") {
-			t.Fatal(err)
-		}
+	if servertest.OnMariaDB(t) {
 		t.Skip("MariaDB has no index on an expression")
 	}
+	w := newMariaDBWorld(t)
+	w.exec(t, "CREATE TABLE k (id INT PRIMARY KEY, a VARCHAR(9), b VARCHAR(9), UNIQUE low ((LOWER(a))), UNIQUE two (b, (id + 1)))")
 	want := []merge.Unique{
 		{Name: "low", Columns: []string{"(lower(`a`))"}, Unclear: "it covers the expression lower(`a`)"},
 		{Name: "two", Columns: []string{"b", "((`id` + 1))"}, Unclear: "it covers the expression (`id` + 1)"},

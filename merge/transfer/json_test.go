@@ -5,14 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 )
-
-// isMySQL tells MySQL from MariaDB.
-func isMySQL(t testing.TB, d Database) bool {
-	t.Helper()
-	return number(t, d, "SELECT VERSION() NOT LIKE '%MariaDB%'") == 1
-}
 
 // database is the name of a database on its server.
 func database(d Database) string {
@@ -27,7 +22,7 @@ func database(d Database) string {
 func TestJSONTypes(t *testing.T) {
 	e := engines()[1]
 	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
-	mysql := isMySQL(t, all[0])
+	mysql := !servertest.OnMariaDB(t)
 	keeps := []string{`JSON_OBJECT('a', 1, 'b', JSON_ARRAY(1.5, 'x', NULL, true))`, `'"2020-01-02"'`, `'1e2'`, `'{"d": 18446744073709551615, "n": -1.25e-7}'`, `'"base64:type15:AP9B"'`, `NULL`,
 		`JSON_OBJECT('big', CAST(7 AS UNSIGNED), 'dec', 1.25)`, `JSON_QUOTE('é😀\0')`}
 	loses := []string{`JSON_OBJECT('d', DATE'2020-01-02')`, `JSON_ARRAY(1, TIME'10:11:12')`, `JSON_OBJECT('a', JSON_OBJECT('dt', TIMESTAMP'2020-01-02 03:04:05.5'))`,

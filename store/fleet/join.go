@@ -69,13 +69,14 @@ func (f *Fleet) tryJoin(ctx context.Context, reg *registry.Registry, server game
 	if err != nil {
 		return nil, err
 	}
+	held := own.Held()
 	switch {
 	case own.Role == registry.RoleMerged:
 		return nil, &Error{Server: server, kind: ErrOtherWorld, reason: fmt.Sprintf(
 			"came to the database %q by a merge: its rows are here, but it cannot run here", options.Place)}
-	case own.Held() != nil:
+	case held != nil:
 		// On this database: no question for the fleet.
-		return nil, reg.ExplainRefusal(server, node, own.Held())
+		return nil, reg.ExplainRefusal(server, node, held)
 	}
 	id, row, away := ask(ctx, server, options.Timeout)
 	if away != nil {
