@@ -128,6 +128,13 @@ func TestHosts(t *testing.T) {
 
 	db = dial(t, fmt.Sprintf("mysql:game:s3cr3t@tcp(%s,%s)/game", silentAddress(t), a.address))
 	writes(a)
+
+	// What is said of a host that refuses a later connection is the same.
+	a.set(t, "ALTER USER 'game'@'127.0.0.1' REQUIRE SSL")
+	reader.Pool().SetMaxIdleConns(0)
+	if err := reader.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "must use TLS") {
+		t.Errorf("an account that needs TLS: %v", err)
+	}
 }
 
 // A host that takes connections and says nothing holds up nothing beyond the
