@@ -16,27 +16,11 @@ import (
 	"mergesafe/store/storetest"
 )
 
-// openFleet opens a fleet registry as another process would.
-func openFleet(t testing.TB, dsn string) *fleet.Fleet {
-	t.Helper()
-	f, err := fleet.Open(dsn)
-	must(t, err)
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
-func newFleet(t testing.TB, dsn string) *fleet.Fleet {
-	t.Helper()
-	f := openFleet(t, dsn)
-	must(t, f.Create(t.Context()))
-	return f
-}
-
-// onBothWithFleet gives the test a fleet registry and a way to make databases
-// of games.
-func onBothWithFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet, newDSN func() string)) {
-	onBoth(t, func(t *testing.T, newDSN func() string) { test(t, newFleet(t, newDSN()), newDSN) })
-}
+var (
+	openFleet       = storetest.OpenFleet
+	newFleet        = storetest.NewFleet
+	onBothWithFleet = storetest.OnBothWithFleet
+)
 
 var note = fleet.Note{By: "anna@host-a", Why: "a test"}
 

@@ -1,0 +1,30 @@
+package storetest
+
+import (
+	"testing"
+
+	"mergesafe/store/fleet"
+)
+
+// OpenFleet opens a fleet registry as another process would.
+func OpenFleet(t testing.TB, dsn string) *fleet.Fleet {
+	t.Helper()
+	f, err := fleet.Open(dsn)
+	Must(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// NewFleet opens a fleet registry and makes its tables.
+func NewFleet(t testing.TB, dsn string) *fleet.Fleet {
+	t.Helper()
+	f := OpenFleet(t, dsn)
+	Must(t, f.Create(t.Context()))
+	return f
+}
+
+// OnBothWithFleet gives the test a fleet registry and a way to make databases
+// of games.
+func OnBothWithFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet, newDSN func() string)) {
+	OnBoth(t, func(t *testing.T, newDSN func() string) { test(t, NewFleet(t, newDSN()), newDSN) })
+}
