@@ -22,9 +22,15 @@ import (
 // asked which of them compares as it says that the texts do, on texts that
 // tell them apart. If none does, the collation is not supported.
 //
-// Where spaces at the end do not count, the rows come in the order of the
-// collation, which costs nothing if the column has an index and the collation
-// is its own.
+// The rows come in the order of the collation, which costs nothing if the
+// column has an index and the collation is its own, and the form is made beside
+// it. Both orders are one: that of the collation is what the server says when it
+// compares two texts, in an index as in SQL, and the form compares as that does.
+// The exception are servers that sort without an index by something that is not
+// quite the collation: they are asked to sort the texts, too. If they do not
+// sort them as their forms, the rows come in the order of the weights. Should
+// the orders differ in a text that was not asked for, then package merge finds
+// a row that sorts before the one ahead of it, and the check ends with an error.
 //
 // Two servers may disagree about a collation of one name. That is not found
 // out here.
@@ -60,10 +66,7 @@ func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *colu
 		text = d.ref(c) // for the sake of an index
 	}
 	r := reading{expr: w.expr(text), order: text, encode: w.encode}
-	if w.spaces == nil {
-		// Where the server has to sort, it takes a text and the same one with
-		// a NUL at its end for equal, if spaces do not follow both. It does
-		// not so with the weights.
+	if w.unsorted {
 		r.order = weightString(text, allLevels)
 	}
 	if w.ascii != nil {
@@ -103,6 +106,12 @@ type weight struct {
 	// of two bytes again, but for the weight of a space, and 0 for the others.
 	ascii [][]byte
 	quick [128]uint16
+
+	// unsorted tells that the server does not sort texts as it compares them.
+	// MariaDB, if it has to sort, takes a text and the same one with a NUL at
+	// its end for equal where spaces at the end count. It does not do so with
+	// the weights.
+	unsorted bool
 }
 
 const (
@@ -319,7 +328,7 @@ func findWeight(ctx context.Context, conn *sql.Conn, collation string, collated 
 		case err != nil:
 			return nil, err
 		case !slices.ContainsFunc(pairs, func(p [3]int) bool { return bytes.Compare(forms[p[0]], forms[p[1]]) != p[2] }):
-			if strings.HasPrefix(collation, "utf8mb") {
+			if w.unsorted, err = misplaced(ctx, conn, collated, forms); err == nil && strings.HasPrefix(collation, "utf8mb") {
 				err = w.learn(ctx, conn, collated)
 			}
 			return w, err
@@ -359,6 +368,24 @@ func (w *weight) probe(ctx context.Context, conn *sql.Conn, collated func(string
 		return nil, nil
 	}
 	return forms, err
+}
+
+// misplaced reports whether the server sorts the probe texts in another order
+// than that of their forms. Texts that it takes for equal come in both orders.
+func misplaced(ctx context.Context, conn *sql.Conn, collated func(string) string, forms map[int][]byte) (bool, error) {
+	for _, direction := range []string{"ASC", "DESC"} {
+		var i int
+		var last []byte
+		wrong := false
+		err := each(ctx, conn, "SELECT t.i FROM ("+probeTexts()+") AS t ORDER BY "+collated("t.t")+", t.i "+direction, func() {
+			wrong = wrong || bytes.Compare(last, forms[i]) > 0
+			last = forms[i]
+		}, &i)
+		if wrong || err != nil {
+			return wrong, err
+		}
+	}
+	return false, nil
 }
 
 // probeTexts is a query for numbered texts t of which each tells one way of
