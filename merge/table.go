@@ -124,7 +124,7 @@ func (t *Table) unique(columns []string, model *Table) bool {
 	within := func(key []string) bool {
 		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool { return !slices.Contains(columns, name) })
 	}
-	return within(t.Primary) || slices.ContainsFunc(t.Uniques, func(u Unique) bool { return within(u.Columns) })
+	return within(t.Primary) || slices.ContainsFunc(t.Uniques, func(u Unique) bool { return u.Unclear == "" && within(u.Columns) })
 }
 
 // order returns how to sort by the columns under the collations of the model.

@@ -28,3 +28,14 @@ func TestComparable(t *testing.T) {
 		}
 	}
 }
+
+// Only an index that covers all rows, and says which are equal, keeps values
+// apart.
+func TestUniqueIndexes(t *testing.T) {
+	for unclear, want := range map[string]bool{"": true, "it covers only some rows": false} {
+		table := &Table{Columns: []Column{{Name: "name"}, {Name: "slot"}}, Uniques: []Unique{{Columns: []string{"name"}, Unclear: unclear}}}
+		if got := table.unique([]string{"name", "slot"}, table); got != want {
+			t.Errorf("an index of which is unclear %q: got %v, want %v", unclear, got, want)
+		}
+	}
+}
