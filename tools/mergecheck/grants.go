@@ -16,7 +16,7 @@ import (
 func writeGrants(w io.Writer, places []databases.Place, target string) error {
 	var b strings.Builder
 	for i, p := range places {
-		database, account, err := accountOf(p)
+		database, account, severalHosts, err := accountOf(p)
 		switch {
 		case err != nil:
 			return err
@@ -31,6 +31,9 @@ func writeGrants(w io.Writer, places []databases.Place, target string) error {
 			}
 		}
 		write("%s; -- %s\n", "SELECT")
+		if severalHosts {
+			fmt.Fprintf(&b, "-- and, if its hosts are a MySQL group: %s;\n", sqlsource.GrantMembers(account))
+		}
 		if p.Name == target || target == "" && i == 0 {
 			b.WriteString("-- and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):\n")
 			write("-- %[1]s;\n", "TRIGGER")
@@ -40,15 +43,16 @@ func writeGrants(w io.Writer, places []databases.Place, target string) error {
 	return err
 }
 
-// accountOf returns what a GRANT has to name; no account for an SQLite file.
-func accountOf(p databases.Place) (database, account string, err error) {
+// accountOf returns what a GRANT has to name, and whether the DSN names several
+// hosts; no account for an SQLite file.
+func accountOf(p databases.Place) (database, account string, severalHosts bool, err error) {
 	dsn := p.DSN.Reveal()
 	if !strings.HasPrefix(dsn, "mysql:") {
-		return "", "", nil
+		return "", "", false, nil
 	}
 	m, ok := sqldb.ParseServer(dsn)
 	if !ok || m.Database == "" || m.User == "" {
-		return "", "", fmt.Errorf("%s: the DSN has no user or no database: want mysql:user:password@tcp(host:port)/database", p.Name)
+		return "", "", false, fmt.Errorf("%s: the DSN has no user or no database: want mysql:user:password@tcp(host:port)/database", p.Name)
 	}
-	return m.Database, m.User + "@%", nil
+	return m.Database, m.User + "@%", strings.Contains(m.Address, ","), nil
 }
