@@ -158,19 +158,36 @@ func (m *Member) close() error {
 
 // leave gives the lease back, if it is ours.
 func (m *Member) leave(ctx context.Context) error {
-	if !m.sure {
+	interrupted := !m.sure && m.Status().State == Joined
+	if !m.sure && !interrupted {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.Timeout)
 	defer cancel()
-	ok, err := m.renew(ctx, 0)
-	if err == nil && !ok {
-		err = registry.ErrMoved
+	const attempts = 4
+	err := registry.ErrMoved
+	for range attempts {
+		if interrupted {
+			// The last heartbeat may have renewed the lease, or may do so now.
+			row, failed := m.fleet.load(ctx, m.Server())
+			if failed == nil && row.Holder.Token != m.reserver.holder().Token {
+				return nil
+			} else if err = failed; err != nil {
+				break
+			}
+			m.epoch = row.Epoch
+		}
+		ok, failed := m.renew(ctx, 0)
+		if ok {
+			return nil
+		} else if err = failed; err != nil {
+			break
+		}
+		if err = registry.ErrMoved; !interrupted {
+			break
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("giving back the lease of server %s in the fleet registry %q: %w", m.Server(), m.fleet, err)
-	}
-	return nil
+	return fmt.Errorf("giving back the lease of server %s in the fleet registry %q: %w", m.Server(), m.fleet, err)
 }
 
 // report records the outcome of a heartbeat.
