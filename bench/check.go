@@ -46,29 +46,39 @@ func (w *worlds) counted(ctx context.Context, name, query string) candidate {
 // bare is a scan of the first database by the driver itself that looks at
 // nothing.
 func (w *worlds) bare(ctx context.Context, name, query string) candidate {
-	return candidate{name: name, n: w.rows, run: func(n int) error {
-		conn, err := w.dbs[0].Conn(ctx)
+	return candidate{name: name, n: w.rows, run: func(n int) error { return bareScan(ctx, w.dbs[0], query, n) }}
+}
+
+// bareAll are such scans of all databases at the same time.
+func (w *worlds) bareAll(ctx context.Context, name, query string) candidate {
+	return candidate{name: name, n: w.rows * len(w.dbs), run: func(int) error {
+		_, err := together(len(w.dbs), func(i int) error { return bareScan(ctx, w.dbs[i], query, w.rows) })
+		return err
+	}}
+}
+
+func bareScan(ctx context.Context, db *sql.DB, query string, rows int) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	got := 0
+	err = conn.Raw(func(conn any) error {
+		rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
 		if err != nil {
 			return err
 		}
-		defer conn.Close()
-		got := 0
-		err = conn.Raw(func(conn any) error {
-			rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
-			if err != nil {
+		defer rows.Close()
+		for dest := make([]driver.Value, len(rows.Columns())); ; got++ {
+			if err := rows.Next(dest); err == io.EOF {
+				return nil
+			} else if err != nil {
 				return err
 			}
-			defer rows.Close()
-			for dest := make([]driver.Value, len(rows.Columns())); ; got++ {
-				if err := rows.Next(dest); err == io.EOF {
-					return nil
-				} else if err != nil {
-					return err
-				}
-			}
-		})
-		return errors.Join(err, wholeScan(got, n))
-	}}
+		}
+	})
+	return errors.Join(err, wholeScan(got, rows))
 }
 
 func wholeScan(got, want int) error {

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"slices"
 	"time"
+
+	"mergesafe/internal/servertest"
 )
 
 // Rows of the section.
@@ -29,7 +31,7 @@ func mariadbMerge(ctx context.Context, o options) ([]section, error) {
 	return o.measureSection("Merge on MariaDB", "", names, func(m *measuring) {
 		pipe, err := findPipe()
 		m.must(err)
-		server := startMariaDB(ctx, m, "--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M")
+		server := startServer(ctx, m, servertest.MariaDB, "--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M")
 		worlds := &mergeWorlds{m, server, o.mergePlayers}
 		b := &mergeBench{measuring: m, pipe: pipe, worlds: worlds}
 		b.measure(ctx)

@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
 func TestMariaDBMerge(t *testing.T) {
@@ -141,7 +143,7 @@ func TestConnect(t *testing.T) {
 // TestLoadIsLookedAt has a dump that arrives in part only.
 func TestLoadIsLookedAt(t *testing.T) {
 	sections, err := short(t, "").measureSection("", "", nil, func(m *measuring) {
-		w := &mergeWorlds{m, startMariaDB(t.Context(), m), 100}
+		w := &mergeWorlds{m, startServer(t.Context(), m, servertest.MariaDB), 100}
 		w.fill(t.Context())
 		w.renew(t.Context(), loadedWorld)
 		w.rest(t.Context())

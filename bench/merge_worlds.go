@@ -26,7 +26,7 @@ var mergeTables = [...]string{"players", "items"}
 // mergeWorlds are databases of package store on one server.
 type mergeWorlds struct {
 	*measuring
-	mariadb
+	server
 	players int // of sourceWorld
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/number"
 	"mergesafe/store/numbers"
 )
@@ -56,7 +57,7 @@ func numbersOnMariaDB(ctx context.Context, o options) ([]section, error) {
 	return o.measureSection("Short numbers on MariaDB",
 		"Blocks a second, each with its commit on the disk; the ratio is to rows inserted one by one, by hand, with the same driver and settings.",
 		[]string{ourBlocks}, func(m *measuring) {
-			server := startMariaDB(ctx, m)
+			server := startServer(ctx, m, servertest.MariaDB)
 			m.intro += " The server is " + server.version + "."
 			db := openStore(ctx, m, server.dsn("bench"))
 			defer db.Close()

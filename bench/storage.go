@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/store/starter"
 )
 
@@ -33,10 +34,18 @@ func sqliteStorage(ctx context.Context, o options) ([]section, error) {
 	})
 }
 
-// mariadbStorage measures on a server of its own.
 func mariadbStorage(ctx context.Context, o options) ([]section, error) {
-	return o.measureSection("Storage on MariaDB", storageIntro, storageRows[:], func(m *measuring) {
-		server := startMariaDB(ctx, m)
+	return serverStorage(ctx, o, "Storage on MariaDB", servertest.MariaDB)
+}
+
+func mysqlStorage(ctx context.Context, o options) ([]section, error) {
+	return serverStorage(ctx, o, "Storage on MySQL", servertest.MySQL)
+}
+
+// serverStorage measures on a server of its own.
+func serverStorage(ctx context.Context, o options, title, name string) ([]section, error) {
+	return o.measureSection(title, storageIntro, storageRows[:], func(m *measuring) {
+		server := startServer(ctx, m, name)
 		m.intro += " The server is " + server.version + ", which writes every commit to the disk."
 		storage(ctx, m, server.dsn("bench"))
 	})
@@ -86,7 +95,7 @@ func storage(ctx context.Context, m *measuring, dsn string) {
 				return tries(n, func(i int) (entity.Item, error) { return t.get(ctx, first[i*7919%m.stock].ID) })
 			}}
 		}},
-		{"stream in key order, by hand", storeAll, 0.8, func(t table) candidate {
+		{"stream in key order, by hand", storeAll, 0.9, func(t table) candidate {
 			return candidate{n: streams * m.stock, run: func(n int) error { return stream(n, t.all(ctx)) }}
 		}},
 		{"insert of many, by hand", storeInsert, 0.9, func(t table) candidate {

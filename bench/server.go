@@ -12,23 +12,23 @@ import (
 	"mergesafe/internal/servertest"
 )
 
-// mariadb is a server with the empty database bench, and connections to none.
-type mariadb struct {
+// server is a server with the empty database bench, and connections to none.
+type server struct {
 	*servertest.Server
 	*sql.DB
 	cfg     *mysql.Config
 	version string
 }
 
-// startMariaDB starts a server whose commits are on the disk before they
+// startServer starts a server whose commits are on the disk before they
 // return, and stops it when the section ends. Further arguments win over those
 // that it has by default.
-func startMariaDB(ctx context.Context, m *measuring, args ...string) mariadb {
+func startServer(ctx context.Context, m *measuring, name string, args ...string) server {
 	m.log("starting the server")
 	starting, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	server, err := servertest.Start(starting, servertest.Options{
-		Name: servertest.MariaDB,
+	started, err := servertest.Start(starting, servertest.Options{
+		Name: name,
 		Args: append([]string{"--innodb-buffer-pool-size=256M"}, args...),
 		Dir:  os.TempDir(), // a disk: what a durable commit costs is measured
 	})
@@ -36,21 +36,21 @@ func startMariaDB(ctx context.Context, m *measuring, args ...string) mariadb {
 		err = notInstalled{err}
 	}
 	m.must(err)
-	m.cleanups = append(m.cleanups, server.Stop)
-	cfg, err := mysql.ParseDSN(server.DSN())
+	m.cleanups = append(m.cleanups, started.Stop)
+	cfg, err := mysql.ParseDSN(started.DSN())
 	m.must(err)
-	db, err := sql.Open("mysql", server.DSN())
+	db, err := sql.Open("mysql", started.DSN())
 	m.must(err)
 	m.cleanups = append(m.cleanups, db.Close)
 	m.must(execute(ctx, db, "CREATE DATABASE bench"))
 	var version string
 	m.must(db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version))
-	return mariadb{server, db, cfg, version}
+	return server{started, db, cfg, version}
 }
 
 // dsn is the address of a database as package store takes it.
-func (m mariadb) dsn(name string) string {
-	cfg := m.cfg.Clone()
+func (s server) dsn(name string) string {
+	cfg := s.cfg.Clone()
 	cfg.DBName = name
 	return "mysql:" + cfg.FormatDSN()
 }
