@@ -5,39 +5,63 @@ import (
 	"fmt"
 )
 
-// int32Column reads a column into an int32. Package database/sql goes through
-// the decimal digits of a number for every integer that is not an int64, which
-// costs a stream of rows more than the key does.
-type int32Column int32
+// int32Column and int64Column read a column into an integer. For an int32 package
+// database/sql goes through the decimal digits, and for an int64 through
+// reflection, which costs a stream of rows more than the key does.
+type (
+	int32Column int32
+	int64Column int64
+)
 
-var _ sql.Scanner = (*int32Column)(nil)
+var (
+	_ sql.Scanner = (*int32Column)(nil)
+	_ sql.Scanner = (*int64Column)(nil)
+)
 
 // Scan implements [sql.Scanner].
 func (c *int32Column) Scan(src any) error {
-	if n, ok := src.(int64); ok {
-		if int64(int32(n)) != n {
-			return fmt.Errorf("%d is out of the range of an int32", n)
-		}
-		*c = int32Column(n)
-		return nil
+	n, ok := src.(int64)
+	if !ok {
+		return scanOther((*int32)(c), src)
 	}
-	// Seldom: digits, or what is no number at all.
-	var n sql.Null[int32]
+	if int64(int32(n)) != n {
+		return fmt.Errorf("%d is out of the range of an int32", n)
+	}
+	*c = int32Column(n)
+	return nil
+}
+
+// Scan implements [sql.Scanner].
+func (c *int64Column) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return scanOther((*int64)(c), src)
+	}
+	*c = int64Column(n)
+	return nil
+}
+
+// scanOther reads what is seldom there: digits, or what is no number at all.
+func scanOther[T int32 | int64](to *T, src any) error {
+	var n sql.Null[T]
 	if err := n.Scan(src); err != nil {
 		return err
 	}
 	if !n.Valid {
-		return fmt.Errorf("NULL in a column that is read into an int32")
+		return fmt.Errorf("NULL in a column that is read into an %T", n.V)
 	}
-	*c = int32Column(n.V)
+	*to = n.V
 	return nil
 }
 
 // destination returns what [sql.Rows.Scan] takes for the field that p points
 // to.
 func destination(p any) any {
-	if n, ok := p.(*int32); ok {
+	switch n := p.(type) {
+	case *int32:
 		return (*int32Column)(n)
+	case *int64:
+		return (*int64Column)(n)
 	}
 	return p
 }

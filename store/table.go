@@ -289,7 +289,7 @@ func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) it
 		var page []R
 		// The first pages are small, for loops that end soon; the last are so
 		// large that the round trip does not count.
-		for size := 100; ; size = min(10*size, 10_000) {
+		for size := 100; ; {
 			var err error
 			page, err = t.read(ctx, s, page[:0], sqldb.Long, t.page, from[:], size)
 			if err != nil {
@@ -306,6 +306,9 @@ func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) it
 				return
 			}
 			from = t.key(&page[size-1]).Bytes()
+			if size = min(10*size, 10_000); cap(page) < size {
+				page = make([]R, 0, size) // the last page was full, so there is likely one more
+			}
 		}
 	}
 }
