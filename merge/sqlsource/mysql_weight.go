@@ -177,12 +177,14 @@ func (w *weight) encodeASCII(dst []byte, src any) ([]byte, error) {
 		return dst, &mismatch{text, src}
 	}
 	start := len(dst)
-	dst = slices.Grow(dst, 2*len(s)+3)
+	dst = slices.Grow(dst, 2*len(s)+3)[:start+2*len(s)]
+	weights := dst[start:]
 	for _, c := range s {
 		if int(c) >= len(w.quick) || w.quick[c] == 0 {
 			return w.gatherASCII(dst[:start], s)
 		}
-		dst = append(dst, byte(w.quick[c]>>8), byte(w.quick[c]))
+		binary.BigEndian.PutUint16(weights, w.quick[c])
+		weights = weights[2:]
 	}
 	if w.spaces != nil {
 		dst = append(append(dst, w.spaces[0]...), thenNothing)

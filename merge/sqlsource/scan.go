@@ -106,7 +106,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 			return len(selected) - 1
 		}
 		read = func(c *column, r reading) int {
-			v := vector{column: c.Name, from: selectOnce(r.expr), encode: r.encode}
+			v := vector{column: c.Name, from: selectOnce(r.expr), encode: r.encode, plain: r.plain}
 			if r.instead != "" {
 				v.instead, v.encodeInstead = selectOnce(r.instead), r.encodeInstead
 			}

@@ -16,6 +16,7 @@ type vector struct {
 	column string // its name
 	from   int    // where it is in a row of the driver
 	encode encode
+	plain  bool // encode appends bytes as they are
 
 	// instead is where its other form is, which is encoded if it is not NULL;
 	// 0 if it has none, for the first is never that.
@@ -35,8 +36,13 @@ const ragged = -1
 // add appends the value in one row. What cannot be encoded is a
 // [*merge.UnsupportedError].
 func (v *vector) add(row []driver.Value) error {
-	start := len(v.data)
 	src, encode := row[v.from], v.encode
+	if b, ok := src.([]byte); ok && v.plain && len(b) == v.width && v.rows > 0 && len(v.nulls) == 0 {
+		v.data = append(v.data, b...) // as most do, in a column of keys
+		v.rows++
+		return nil
+	}
+	start := len(v.data)
 	if v.instead > 0 && row[v.instead] != nil {
 		src, encode = row[v.instead], v.encodeInstead
 	}
