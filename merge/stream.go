@@ -162,8 +162,9 @@ func (s *stream) ascends(first int64) error {
 	if first == 0 {
 		i = 1
 	}
+	values := &s.batch.Order[0]
 	for ; i < s.batch.Len; i++ {
-		if i > 0 && s.heads[i] > s.heads[i-1] {
+		if i > 0 && (s.heads[i] > s.heads[i-1] || values.Null == nil && bytes.Compare(values.At(i-1), values.At(i)) < 0) {
 			continue
 		}
 		switch c, comparable := compareRows(s, i-1, s, i, len(s.scan.Order)); {

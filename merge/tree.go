@@ -55,7 +55,7 @@ func mergeEqual(ctx context.Context, streams []*stream, columns int, equal func(
 		if s.done {
 			return nil
 		}
-		if h := t.heads[w]; h == head && before.stream != nil && same(before, position{s, s.row}, columns) {
+		if h := t.heads[w]; h == head && before.stream != nil && !s.apart(before.stream, columns) && same(before, position{s, s.row}, columns) {
 			if err := equal(before, position{s, s.row}, !within); err != nil {
 				return err
 			}
@@ -73,6 +73,12 @@ func mergeEqual(ctx context.Context, streams []*stream, columns int, equal func(
 		}
 		t.replay(w)
 	}
+}
+
+// apart reports whether a row cannot be equal to the one before it, which is of
+// the stream last, because both are of one stream that has no equal rows.
+func (s *stream) apart(last *stream, columns int) bool {
+	return s == last && s.strict && columns == len(s.scan.Order)
 }
 
 func same(a, b position, columns int) bool {
