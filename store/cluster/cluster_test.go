@@ -69,8 +69,7 @@ type clusterWorld struct {
 func newWorld(t *testing.T, servers *cluster) *clusterWorld {
 	t.Helper()
 	c := &clusterWorld{cluster: servers, w: minter.NewWorld(t), expected: make([]int, 3)}
-	_, err := c.nodes[0].admin.Exec("CREATE DATABASE game")
-	must(t, err)
+	c.createDatabase("game")
 	for i := range c.nodes {
 		db, err := store.Open(t.Context(), c.dsn(i, "game"))
 		must(t, err)
@@ -91,6 +90,8 @@ func newWorld(t *testing.T, servers *cluster) *clusterWorld {
 		_, err := db.Exec(t.Context(), statement)
 		must(t, err)
 	}
+	c.awaitTables("game")
+	c.awaitSame("game.contended", "game.gameid_servers")
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for i, db := range c.databases {

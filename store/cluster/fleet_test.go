@@ -53,8 +53,7 @@ func newFleetWorld(t *testing.T, servers *cluster) *fleetWorld {
 	t.Helper()
 	f := &fleetWorld{cluster: servers, t: t,
 		given: make(map[gameid.ServerID]string), bound: make(map[gameid.ServerID]string), said: make(map[string]int)}
-	_, err := f.nodes[0].admin.Exec("CREATE DATABASE fleet")
-	must(t, err)
+	f.createDatabase("fleet")
 	for i := range f.nodes {
 		shared, err := fleet.Open(f.dsn(i, "fleet"))
 		must(t, err)
@@ -62,6 +61,7 @@ func newFleetWorld(t *testing.T, servers *cluster) *fleetWorld {
 		f.fleets = append(f.fleets, shared)
 	}
 	must(t, f.fleets[0].Create(t.Context()))
+	f.awaitTables("fleet")
 	return f
 }
 

@@ -16,8 +16,7 @@ func TestFreeNumbers(t *testing.T) {
 		t.Skip("it takes minutes and three database servers: make test-cluster")
 	}
 	c := startGalera(t)
-	_, err := c.nodes[0].admin.Exec("CREATE DATABASE game")
-	must(t, err)
+	c.createDatabase("game")
 	w := minter.NewWorld(t)
 	w.Crowd(store.NumberRange{First: 40, Last: 59}, 25, c.dsn(0, "game"), c.dsn(1, "game"), c.dsn(2, "game"))
 	w.Check(nil)

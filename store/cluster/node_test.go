@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"mergesafe/store/storetest"
 )
 
 // patience is how long a test waits for the cluster, on a slow and busy machine.
@@ -151,6 +153,29 @@ func (c *cluster) awaitSame(tables ...string) {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("the nodes have different rows: the checksums of %s are %q", strings.Join(tables, ", "), all)
 		}
+	}
+}
+
+// createDatabase creates a database, and waits until all nodes have it.
+func (c *cluster) createDatabase(name string) {
+	c.t.Helper()
+	_, err := c.nodes[0].admin.Exec("CREATE DATABASE " + name)
+	must(c.t, err)
+	c.awaitTables(name)
+}
+
+// awaitTables waits until all nodes have the database and the tables that the
+// first has: an answer from that one does not mean that the others have followed.
+func (c *cluster) awaitTables(database string) {
+	c.t.Helper()
+	count := func(n *node) (found int) {
+		must(c.t, n.admin.QueryRow("SELECT (SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?)"+
+			" + (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?)", database, database).Scan(&found))
+		return found
+	}
+	want := count(c.nodes[0])
+	for _, n := range c.nodes {
+		storetest.Await(c.t, fmt.Sprintf("%s has %q and its tables", n.name, database), func() bool { return count(n) == want })
 	}
 }
 

@@ -21,8 +21,7 @@ import (
 func TestNumbers(t *testing.T) { onEach(t, takeNumbers) }
 
 func takeNumbers(t *testing.T, g *cluster) {
-	_, err := g.nodes[0].admin.Exec("CREATE DATABASE fleet")
-	must(t, err)
+	g.createDatabase("fleet")
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	stop := func() {
@@ -37,6 +36,7 @@ func takeNumbers(t *testing.T, g *cluster) {
 		t.Cleanup(func() { fleet.Close() })
 		if i == 0 {
 			must(t, fleet.Create(t.Context()))
+			g.awaitTables("fleet")
 		}
 		numbers, err := numbers.OpenShared(t.Context(), fleet, "player", numbers.Options{MinBlock: 1, MaxBlock: 5, Timeout: 5 * time.Second})
 		must(t, err)
