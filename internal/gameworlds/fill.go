@@ -401,6 +401,9 @@ func (f *filler) reference(rng *rand.Rand, t *table, c *column, m Meaning, evenl
 		return nil, fmt.Errorf("%s, which it refers to, has no rows", m.To[0])
 	}
 	named, shift, dangling := to.named(rng, evenly), f.shift(c.Column), f.opts.Dangling
+	if slices.Contains(t.single(), c) {
+		named = to.each(rng)
+	}
 	switch {
 	case f.is(m.To[0], Natural) != nil:
 		shift, dangling = 0, 0

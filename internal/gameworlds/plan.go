@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func newPlan(opts Options, refs *Refs, tables map[string]*table) (*plan, error) 
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	p.accounts = newPopulation(random(opts.Seed, "accounts"), max(1, opts.Characters*7/10), 0, 0)
+	p.accounts = newPopulation(random(opts.Seed, "accounts"), p.numberOfAccounts(), 0, 0)
 	counters := make(map[string][]Column)
 	for _, c := range p.listed() {
 		for _, m := range refs.Columns[c] {
@@ -218,21 +219,44 @@ func (p *plan) rowsOf(name string) int {
 		}
 	}
 	p.rows[name] = n // also for a table that refers to itself, in a circle
-	for _, c := range t.single() {
-		share := pick([]float64{0.15, 0.4, 0.7, 0.9}, c.String())
-		switch natural, reference := p.is(c.Column, Natural), p.is(c.Column, Reference); {
-		case natural != nil:
-			n = len(naturals(c))
-		case reference != nil && p.is(reference.To[0], Natural) != nil:
-		case reference != nil:
-			n = min(n, int(share*float64(p.rowsOf(reference.To[0].Table))))
-		case p.is(c.Column, Account) != nil:
-			n = min(n, int(share*float64(p.opts.Characters*7/10)))
+	for _, index := range t.unique {
+		room := 1.
+		for _, place := range index {
+			room *= p.room(t.columns[place])
+		}
+		switch c := t.columns[index[0]]; {
+		case len(index) > 1:
+			n = int(min(float64(n), room/3))
+		case p.is(c.Column, Natural) != nil:
+			n = int(room)
+		default:
+			n = int(min(float64(n), room*pick([]float64{0.15, 0.4, 0.7, 0.9}, c.String())))
 		}
 	}
+	n = max(n, 1)
 	p.rows[name] = n
 	return n
 }
+
+// room returns how many different numbers a column may have; infinitely many if that does not depend on others.
+func (p *plan) room(c *column) float64 {
+	switch reference := p.is(c.Column, Reference); {
+	case p.is(c.Column, Natural) != nil:
+		return float64(len(naturals(c)))
+	case p.is(c.Column, Account) != nil:
+		return float64(p.numberOfAccounts())
+	case reference == nil:
+	case p.is(reference.To[0], Natural) != nil:
+		if to, err := p.column(reference.To[0]); err == nil {
+			return float64(len(naturals(to)))
+		}
+	default:
+		return float64(p.rowsOf(reference.To[0].Table))
+	}
+	return math.Inf(1)
+}
+
+func (p *plan) numberOfAccounts() int { return max(1, p.opts.Characters*7/10) }
 
 // hasKinds reports whether the list says anything of a table.
 func (p *plan) hasKinds(t *table) bool {

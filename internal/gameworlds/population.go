@@ -59,3 +59,14 @@ func (p *population) named(rng *rand.Rand, evenly bool) func() int64 {
 	zipf := rand.NewZipf(rng, 1.1, 20, uint64(len(p.famous)-1))
 	return func() int64 { return p.famous[zipf.Uint64()] }
 }
+
+// each returns a source of living numbers that gives all of them before it gives one again.
+func (p *population) each(rng *rand.Rand) func() int64 {
+	order := slices.Clone(p.alive)
+	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	next := -1
+	return func() int64 {
+		next++
+		return order[next%len(order)]
+	}
+}
