@@ -72,6 +72,6 @@ func appendLiteral(statement []byte, v any) []byte {
 	case string:
 		return append(append(append(statement, '\''), escapes.Replace(v)...), '\'')
 	default:
-		panic(fmt.Sprintf("a value of type %T", v))
+		return appendLiteral(statement, fmt.Sprint(v))
 	}
 }
