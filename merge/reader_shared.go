@@ -21,6 +21,7 @@ type sharedReader struct {
 	passes   map[passAsked]*sharedPass
 	ids      map[sampledTable]*sharedIDs
 	followed map[followedAsked]*sharedFollowed
+	failing  map[failingAsked]Failing
 }
 
 // passAsked is a question as all pairs ask it that compare alike.
@@ -61,6 +62,7 @@ type sharedFollowed struct {
 // forget makes room for the next task.
 func (s *sharedReader) forget() {
 	s.passes, s.ids, s.followed = make(map[passAsked]*sharedPass), make(map[sampledTable]*sharedIDs), make(map[followedAsked]*sharedFollowed)
+	s.failing = make(map[failingAsked]Failing)
 }
 
 // signature says how columns of a table are compared. It is empty if they

@@ -97,6 +97,18 @@ type Catalog struct {
 	// Views are the names of the views. They hold no rows of their own.
 	Views []string
 
+	// Collation is what texts of new tables are compared by, if they say nothing
+	// else; "" where a database has no such default.
+	Collation string
+
+	// Routines are the statements that the database keeps and runs by themselves or
+	// when they are called, as far as the account is shown them.
+	Routines []Routine
+
+	// Frozen says why the server takes no writes at the moment, or not from every
+	// account; "" if it takes them.
+	Frozen string
+
 	// Hidden are the parts that the account is not shown, so that a catalogue
 	// without them does not mean that there are none.
 	Hidden []Hidden
@@ -149,6 +161,16 @@ type Table struct {
 	// Partitions says by what the table is partitioned, as the database prints
 	// it: "RANGE(year)"; "" if it is not.
 	Partitions string
+
+	// Conditions are what rows must meet to be inserted.
+	Conditions []Condition
+}
+
+// Routine is an event, a procedure or a function of a database.
+type Routine struct {
+	Kind string // "EVENT", "PROCEDURE", "FUNCTION"; others may come
+	Name string
+	Body string // what it does and when, as the database tells; "" if the account is not shown it
 }
 
 // AutoIncrement is a column whose values the database itself counts up.
@@ -242,6 +264,10 @@ type Reference struct {
 	Columns   []string
 	ToTable   string
 	ToColumns []string
+
+	// OnDelete and OnUpdate are what becomes of the row when the other one is deleted
+	// or changes its key: "CASCADE", "SET NULL". "" is that the other one has to stay.
+	OnDelete, OnUpdate string
 }
 
 // Server is a row of a database's registry. Its JSON form is part of the plan of

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // answered reports whether err is one of these answers of a MySQL server.
@@ -61,6 +62,20 @@ func IsIncomparable(err error) bool {
 		1253,    // the collation is not one of the character set
 		1267) || // two collations, and none is the stronger
 		said(err, "no such collation sequence")
+}
+
+// IsRefused reports whether the database answered that it cannot carry out a
+// statement, because of what the statement says or of a value that it came across.
+// The connection, and a snapshot that it has, are as good as before.
+func IsRefused(err error) bool {
+	if e, ok := asSQLite(err); ok {
+		return e.code&0xff == sqlite3.SQLITE_ERROR
+	}
+	if _, ok := errors.AsType[*mysql.MySQLError](err); !ok {
+		return false
+	}
+	translated := Translate(err)
+	return !errors.Is(translated, ErrUnavailable) && !errors.Is(translated, ErrRetryable) && !IsDenied(err)
 }
 
 // isColumnThere reports whether a column that was to be added is there.

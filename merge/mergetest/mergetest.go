@@ -35,6 +35,11 @@ type Database struct {
 	Registry []merge.Server
 	Rows     map[string][]Row // by table, in any order
 
+	// Holds are the conditions that the database can evaluate, by their text, and
+	// Values what its columns take, by table and column.
+	Holds  map[string]func(Row) bool
+	Values map[string][]merge.Condition
+
 	// BatchRows is how many rows a batch has; 0 is 3, so that there are many
 	// borders between batches.
 	BatchRows int
@@ -230,13 +235,53 @@ func (d *Database) Row(ctx context.Context, table string, columns []string, valu
 		if !found {
 			continue
 		}
-		var fields []merge.Field
-		for _, c := range t.Columns {
-			fields = append(fields, merge.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
-		}
-		return fields, nil
+		return fields(t, row), nil
 	}
 	return nil, nil
+}
+
+// Takes returns the Values of "table.column".
+func (d *Database) Takes(_ context.Context, table, column string) ([]merge.Condition, error) {
+	if d.open {
+		return nil, errors.New("mergetest: a scan is open")
+	}
+	return d.Values[table+"."+column], nil
+}
+
+// Failing tries all rows, in the order of the key.
+func (d *Database) Failing(ctx context.Context, table string, conditions []merge.Condition, samples int) ([]merge.Failing, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if d.open {
+		return nil, errors.New("mergetest: a scan is open")
+	}
+	t := d.table(table)
+	scan := merge.Scan{Table: table}
+	for _, name := range t.Key() {
+		scan.Order = append(scan.Order, merge.Order{Column: name})
+	}
+	rows, err := d.sorted(scan)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]merge.Failing, len(conditions))
+	for i, c := range conditions {
+		holds := d.Holds[c.Text]
+		if holds == nil {
+			all[i].Unclear = "no such function"
+			continue
+		}
+		for _, row := range rows {
+			if holds(row.row) {
+				continue
+			}
+			if all[i].Rows++; len(all[i].Samples) < samples {
+				all[i].Samples = append(all[i].Samples, fields(t, row.row))
+			}
+		}
+	}
+	return all, nil
 }
 
 func (d *Database) table(name string) *merge.Table {
@@ -245,6 +290,13 @@ func (d *Database) table(name string) *merge.Table {
 		return nil
 	}
 	return &d.Schema.Tables[i]
+}
+
+func fields(t *merge.Table, row Row) (all []merge.Field) {
+	for _, c := range t.Columns {
+		all = append(all, merge.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
+	}
+	return all
 }
 
 func column(t *merge.Table, name string) *merge.Column {
@@ -359,4 +411,5 @@ func spoil(b *merge.Batch) {
 var (
 	_ merge.Source = (*Database)(nil)
 	_ merge.Ender  = (*Database)(nil)
+	_ merge.Tester = (*Database)(nil)
 )

@@ -2,6 +2,7 @@ package sqlsource
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,12 @@ func catalog(t *testing.T, w *world, engine string) *merge.Catalog {
 
 func diffCatalog(t *testing.T, want, got *merge.Catalog) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(merge.Catalog{}, "Engine", "EngineVersion", "Now"), cmpopts.EquateEmpty()); diff != "" {
+	for _, c := range []*merge.Catalog{want, got} {
+		for i := range c.Tables { // sizes are a matter of the server
+			c.Tables[i].Conditions = slices.DeleteFunc(c.Tables[i].Conditions, func(c merge.Condition) bool { return c.Kind == merge.ConditionSize })
+		}
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(merge.Catalog{}, "Engine", "EngineVersion", "Now", "Collation"), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -156,7 +162,8 @@ func TestCatalogMariaDB(t *testing.T) {
 				Columns: []merge.Column{{Name: "id", Type: "binary(10)", Kind: merge.KindBytes, IsID: true}, {Name: "name", Type: "varchar(32)", Kind: merge.KindText, Collation: "utf8mb4_unicode_520_ci"},
 					{Name: "key16", Type: "binary(16)", Kind: merge.KindBytes, Nullable: true}, {Name: "photo", Type: "blob", Kind: merge.KindBytes, Nullable: true, Opaque: "BLOB"},
 					{Name: "note", Type: "text", Kind: merge.KindText, Nullable: true, Collation: own, Opaque: "TEXT"}, {Name: "extra", Type: "longtext", Kind: merge.KindText, Nullable: true, Collation: own, Opaque: "JSON"}},
-				Uniques: []merge.Unique{{Name: "name", Columns: []string{"name"}}}},
+				Uniques:    []merge.Unique{{Name: "name", Columns: []string{"name"}}},
+				Conditions: []merge.Condition{{Kind: merge.ConditionCheck, Text: "json_valid(`extra`)", Columns: []string{"extra"}}}},
 			{Name: "parts", Engine: "InnoDB", Primary: []string{"a", "b"}, Partitions: "RANGE(`a`), HASH(`b`)",
 				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger}, {Name: "b", Type: "int(11)", Kind: merge.KindInteger}}},
 		},

@@ -43,6 +43,10 @@ type dialect interface {
 	// its arguments.
 	match(c *column, value []byte) (condition string, args []any, err error)
 
+	// takes is the condition that a column takes a value of its kind; "" if it takes
+	// every one.
+	takes(c *column) string
+
 	// shown is the expression by which a column becomes text for people, cut
 	// after some length, and the length of the whole.
 	shown(c *column) (value, length string)
@@ -91,6 +95,9 @@ type column struct {
 	bits    bool   // an integer that is made of bits in MySQL
 	alone   bool   // what the values mean depends on the very type, as with SET
 	listed  bool   // text that MySQL sorts by its place in a list: ENUM
+
+	dataType string // of MySQL: the type without what is in parentheses
+	length   int64  // of strings in MySQL: characters, or bytes of a TEXT or BLOB
 }
 
 func noTable(name string) error { return fmt.Errorf("there is no table %q", name) }

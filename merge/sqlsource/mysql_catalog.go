@@ -47,10 +47,6 @@ const (
 		WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
 		ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
-	mysqlPartitions = `SELECT DISTINCT TABLE_NAME, PARTITION_METHOD, COALESCE(PARTITION_EXPRESSION, ''),
-			COALESCE(SUBPARTITION_METHOD, ''), COALESCE(SUBPARTITION_EXPRESSION, '')
-		FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_METHOD IS NOT NULL`
-
 	mysqlTriggers = `SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)
 		FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`
 
@@ -73,7 +69,7 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	}
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
 		mysqlReadTables, mysqlReadColumns, mariadbReadJSON, mysqlReadIndexes, mariadbReadPeriods, mysqlReadReferences,
-		mysqlReadPartitions, mysqlReadTriggers, describeStore,
+		mysqlReadStatements, mysqlReadPartitions, mysqlReadTriggers, mysqlReadDatabase, mysqlReadServer, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
 			return nil, err
@@ -110,13 +106,14 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 
 func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var (
-		table, dataType, extra string
-		length                 int64
-		c                      column
-		standard               sql.NullString
+		table, extra string
+		c            column
+		standard     sql.NullString
+		d            = newMySQL()
 	)
 	err := each(ctx, conn, mysqlColumns, func() {
-		mysqlKind(&c, strings.ToLower(dataType), length)
+		c.dataType = strings.ToLower(c.dataType)
+		mysqlKind(&c, c.dataType, c.length)
 		c.Default = nil
 		// MariaDB writes NULL for what gets NULL because it has no default.
 		if standard.Valid && !(b.Engine == "mariadb" && standard.String == "NULL") {
@@ -129,7 +126,10 @@ func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 			}
 			t.AutoIncrement.Column, t.AutoIncrement.Max = c.Name, mysqlMax(c.Type)
 		}
-	}, &table, &c.Name, &c.Type, &dataType, &c.Nullable, &c.Collation, &c.charset, &length, &standard, &c.Generated, &extra)
+		if t := b.tables[table]; t != nil {
+			t.invalid(d, &c)
+		}
+	}, &table, &c.Name, &c.Type, &c.dataType, &c.Nullable, &c.Collation, &c.charset, &c.length, &standard, &c.Generated, &extra)
 	for _, t := range b.tables {
 		if t.AutoIncrement != nil && t.AutoIncrement.Column == "" {
 			t.AutoIncrement = nil
@@ -282,18 +282,6 @@ func mariadbReadPeriods(ctx context.Context, conn *sql.Conn, b *builder) error {
 		}
 	}
 	return nil
-}
-
-func mysqlReadPartitions(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var table, method, expression, subMethod, subExpression string
-	return each(ctx, conn, mysqlPartitions, func() {
-		if t := b.tables[table]; t != nil {
-			t.Partitions = method + "(" + expression + ")"
-			if subMethod != "" {
-				t.Partitions += ", " + subMethod + "(" + subExpression + ")"
-			}
-		}
-	}, &table, &method, &expression, &subMethod, &subExpression)
 }
 
 func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {

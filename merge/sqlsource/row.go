@@ -45,12 +45,8 @@ func (s *Source) row(ctx context.Context, schema *schema, tableName string, colu
 	if len(columns) == 0 || len(columns) != len(values) {
 		return nil, fmt.Errorf("%d columns and %d values do not name a row", len(columns), len(values))
 	}
-	var selected, conditions []string
+	var conditions []string
 	var args []any
-	for _, c := range t.columns {
-		value, length := s.dialect.shown(c)
-		selected = append(selected, value, length)
-	}
 	for i, name := range columns {
 		c := t.byName[name]
 		if c == nil {
@@ -67,22 +63,35 @@ func (s *Source) row(ctx context.Context, schema *schema, tableName string, colu
 		conditions = append(conditions, condition)
 		args = append(args, matched...)
 	}
-	statement := "SELECT " + strings.Join(selected, ", ") + " FROM " + s.dialect.Quote(t.name) +
-		" AS r WHERE " + strings.Join(conditions, " AND ") + " LIMIT 1"
+	statement := s.rowOf(t) + " WHERE " + strings.Join(conditions, " AND ") + " LIMIT 1"
+	fields, err := shownRow(t, s.conn.QueryRowContext(ctx, statement, args...).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return fields, err
+}
 
+// rowOf selects the rows of a table as text for people; see shownRow.
+func (s *Source) rowOf(t *table) string {
+	var selected []string
+	for _, c := range t.columns {
+		value, length := s.dialect.shown(c)
+		selected = append(selected, value, length)
+	}
+	return "SELECT " + strings.Join(selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r"
+}
+
+// shownRow takes a row of a query that rowOf begins.
+func shownRow(t *table, scan func(...any) error) ([]merge.Field, error) {
 	cells := make([]struct {
 		value  sql.NullString
 		length sql.NullInt64
 	}, len(t.columns))
-	dest := make([]any, 0, len(selected))
+	dest := make([]any, 0, 2*len(cells))
 	for i := range cells {
 		dest = append(dest, &cells[i].value, &cells[i].length)
 	}
-	err := s.conn.QueryRowContext(ctx, statement, args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
+	if err := scan(dest...); err != nil {
 		return nil, err
 	}
 	fields := make([]merge.Field, len(t.columns))

@@ -93,6 +93,9 @@ func (d sqliteDialect) shown(c *column) (value, length string) {
 		ref, prefix, shownLength, d.asText(c)), "length(" + ref + ")"
 }
 
+// takes says nothing: SQLite keeps every value in every column.
+func (d sqliteDialect) takes(*column) string { return "" }
+
 func (d sqliteDialect) ref(c *column) string { return "r." + d.Quote(c.Name) }
 
 // literal is a value as a statement would have it, which tells 1 from '1'.

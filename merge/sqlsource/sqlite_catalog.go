@@ -32,7 +32,7 @@ const (
 
 	// The columns that are referred to may be left out in the declaration; they
 	// are then the primary key.
-	sqliteReferences = `SELECT t.name, f.id, f."from", f."table", f.seq, COALESCE(f."to", '')
+	sqliteReferences = `SELECT t.name, f.id, f."from", f."table", f.seq, COALESCE(f."to", ''), f.on_delete, f.on_update
 		FROM pragma_table_list AS t JOIN pragma_foreign_key_list(t.name) AS f
 		WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.id, f.seq`
 
@@ -53,7 +53,7 @@ func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	}
 	b.Now = time.UnixMilli(now).UTC()
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		d.readTables, d.readColumns, d.readCollations, d.readIndexes, d.readReferences, d.readTriggers, d.readCounters,
+		d.readTables, d.readColumns, d.readCollations, d.readIndexes, d.readReferences, d.readChecks, d.readTriggers, d.readCounters,
 		d.findIDs, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
@@ -262,11 +262,13 @@ func (d sqliteDialect) readCounters(ctx context.Context, conn *sql.Conn, b *buil
 }
 
 func (d sqliteDialect) readReferences(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var table, from, toTable, to string
+	var table, from, toTable, to, onDelete, onUpdate string
 	var id, seq int
 	err := each(ctx, conn, sqliteReferences, func() {
-		b.reference(table, merge.Reference{Name: fmt.Sprintf("%s_fk%d", table, id), ToTable: toTable}, from, to)
-	}, &table, &id, &from, &toTable, &seq, &to)
+		b.reference(table, merge.Reference{
+			Name: fmt.Sprintf("%s_fk%d", table, id), ToTable: toTable, OnDelete: actionOf(onDelete), OnUpdate: actionOf(onUpdate),
+		}, from, to)
+	}, &table, &id, &from, &toTable, &seq, &to, &onDelete, &onUpdate)
 	if err != nil {
 		return err
 	}

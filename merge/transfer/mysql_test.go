@@ -208,10 +208,10 @@ func testReadOnly(t *testing.T, e engine) {
 	var from []string
 	for _, r := range frozen.Refusals {
 		if strings.Contains(r.Reason, "its server takes no writes (super_read_only is ON)") {
-			from = append(from, r.Source)
+			from = append(from, r.Code+r.Source)
 		}
 	}
-	if strings.Join(from, " ") != "s1 s2" {
+	if strings.Join(from, " ") != "s2 target-frozen" {
 		t.Errorf("the plan has %v", frozen.Refusals)
 	}
 	exec(t, all[0], "SET GLOBAL super_read_only = OFF")

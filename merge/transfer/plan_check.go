@@ -48,10 +48,11 @@ func (p *planner) check(ctx context.Context) error {
 }
 
 // unallowable are conflicts that the operator cannot allow: rows would be lost or
-// mixed up.
+// mixed up, or the target would refuse them.
 var unallowable = []string{
 	merge.CodeServerConflict, merge.CodeWorldCloned, merge.CodeWorldMerged, merge.CodeKeyCollision,
 	merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeSchemaTable, merge.CodeSchemaColumn,
+	merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
 }
 
 func (p *planner) judge(r *merge.Result) {

@@ -57,7 +57,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.choose, p.refuseTyped, p.rename, p.measure} {
+	for _, step := range []func(context.Context) error{p.check, p.choose, p.refuseTyped, p.rename, p.tryNames, p.measure} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
@@ -95,15 +95,12 @@ func (p *planner) open(ctx context.Context, target Database, sources []Database)
 			return err
 		}
 		if i == 0 {
-			p.plan.Target, p.plan.Engine = w, s.catalog.Engine
-			if err := p.refuseFrozen(ctx, s, "rows can be copied to it"); err != nil {
-				return err
-			}
+			p.plan.Target, p.plan.Engine = w, s.catalog.Engine // that it takes writes is a matter of the check
 			continue
 		}
 		w.Fence = !p.opts.NoFence && slices.ContainsFunc(w.Servers, func(s merge.Server) bool { return s.Own })
 		if w.Fence {
-			if err := p.refuseFrozen(ctx, s, "the fence can be written into its registry; or plan without a fence"); err != nil {
+			if err := p.refuseFrozen(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -114,9 +111,10 @@ func (p *planner) open(ctx context.Context, target Database, sources []Database)
 
 func (p *planner) refuse(r Refusal) { p.plan.Refusals = append(p.plan.Refusals, r) }
 
-// refuseFrozen refuses a database whose server takes no writes from any account:
-// it is a replica, or the member of a group that is not the primary.
-func (p *planner) refuseFrozen(ctx context.Context, s *source, until string) error {
+// refuseFrozen refuses a source that needs a fence and whose server takes no writes
+// from any account: it is a replica, or the member of a group that is not the
+// primary.
+func (p *planner) refuseFrozen(ctx context.Context, s *source) error {
 	if !s.dialect.mysql() {
 		return nil
 	}
@@ -125,7 +123,7 @@ func (p *planner) refuseFrozen(ctx context.Context, s *source, until string) err
 		return fmt.Errorf("database %q: %w", s.Name(), err)
 	}
 	if n != 0 {
-		p.refuse(Refusal{Source: s.Name(), Reason: "its server takes no writes (super_read_only is ON): name the one that does, or turn it off so that " + until})
+		p.refuse(Refusal{Source: s.Name(), Reason: "its server takes no writes (super_read_only is ON): name the one that does, turn it off so that the fence can be written into its registry, or plan without a fence"})
 	}
 	return nil
 }

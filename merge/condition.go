@@ -1,0 +1,65 @@
+package merge
+
+import "context"
+
+// Condition is what must hold of a row, or the database refuses it.
+type Condition struct {
+	Kind ConditionKind
+
+	// Name is what the database calls it: the name of a CHECK, the column of a type.
+	// It may be empty.
+	Name string
+
+	// Text is the condition in the words of the database, made so that every other
+	// database of the same engine can evaluate it on a table of that name. A row fails
+	// it if it is false; NULL passes.
+	Text string
+
+	// Columns are those that it reads.
+	Columns []string
+
+	// Unclear says why it cannot be evaluated on the rows of another database; "" if
+	// it can.
+	Unclear string
+
+	// Off tells that the database does not enforce it.
+	Off bool
+
+	// Within tells that a value of the very same type may fail it too: an ENUM may
+	// hold an invalid value, which no INSERT can write.
+	Within bool
+}
+
+// ConditionKind is where a [Condition] comes from.
+type ConditionKind string
+
+// The kinds of conditions.
+const (
+	ConditionCheck     ConditionKind = "check"     // a CHECK constraint
+	ConditionPartition ConditionKind = "partition" // some partition takes the row
+	ConditionValue     ConditionKind = "value"     // a column's type has room for the value
+	ConditionSize      ConditionKind = "size"      // the server takes a statement with the row
+)
+
+// Tester is what a [Source] may implement besides: it finds the rows for which the
+// conditions of another database of the same engine do not hold. Both methods are
+// called as those of Source are.
+type Tester interface {
+	// Takes returns what must hold of a value so that a column of this database takes
+	// it, whatever the column of another database is, as far as that can be said.
+	Takes(ctx context.Context, table, column string) ([]Condition, error)
+
+	// Failing answers for each of the conditions, in their order: how many rows of
+	// the table fail it, and the first of these in the order of the key, at most
+	// samples. If conditions can be evaluated together, it reads the table once.
+	Failing(ctx context.Context, table string, conditions []Condition, samples int) ([]Failing, error)
+}
+
+// Failing are the rows of a table that fail a [Condition].
+type Failing struct {
+	Rows    int64
+	Samples [][]Field // as text for people
+
+	// Unclear says why the database cannot evaluate the condition; "" if it did.
+	Unclear string
+}

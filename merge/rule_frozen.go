@@ -1,0 +1,25 @@
+package merge
+
+// The code about a target that takes no writes.
+const CodeTargetFrozen = "target-frozen"
+
+// frozenRule reports a target whose server takes no writes, or not from every
+// account. It says nothing of one that does: whether an account may write is not
+// known to a check that only reads.
+func frozenRule() rule {
+	return rule{
+		codes: []Code{{
+			Code:       CodeTargetFrozen,
+			Meaning:    "the target's server takes no writes at the moment",
+			Unverified: "carry the merge out on the server that takes writes; if this one is a copy of it that was made for the check, allow this",
+		}},
+		catalog: func(f *facts) (findings []finding) {
+			if reason := f.target.catalog.Frozen; reason != "" {
+				findings = append(findings, finding{Result: Result{
+					Code: CodeTargetFrozen, Message: "rows could not be written at the moment", Gaps: []Gap{{f.target.name, reason}},
+				}})
+			}
+			return findings
+		},
+	}
+}

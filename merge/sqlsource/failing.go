@@ -1,0 +1,120 @@
+package sqlsource
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+)
+
+var _ merge.Tester = (*Source)(nil)
+
+// Takes implements [merge.Tester].
+func (s *Source) Takes(ctx context.Context, table, column string) (conditions []merge.Condition, err error) {
+	err = s.ask(ctx, "column", func(schema *schema) error {
+		t := schema.tables[table]
+		if t == nil {
+			return noTable(table)
+		}
+		c := t.byName[column]
+		if c == nil {
+			return noColumn(t, column)
+		}
+		add := func(name, condition string) {
+			if condition != "" {
+				conditions = append(conditions, merge.Condition{Kind: merge.ConditionValue, Name: name, Text: condition, Columns: []string{c.Name}})
+			}
+		}
+		add(c.Type, s.dialect.takes(c))
+		if !c.Nullable {
+			add("NOT NULL", s.dialect.Quote(c.Name)+" IS NOT NULL")
+		}
+		return nil
+	})
+	return conditions, err
+}
+
+// Failing implements [merge.Tester]. If the database cannot evaluate the conditions
+// together, it reads the table once for each.
+func (s *Source) Failing(ctx context.Context, table string, conditions []merge.Condition, samples int) (all []merge.Failing, err error) {
+	err = s.ask(ctx, "conditions", func(schema *schema) error {
+		t := schema.tables[table]
+		if t == nil {
+			return noTable(table)
+		}
+		all = make([]merge.Failing, len(conditions))
+		err := s.countFailing(ctx, t, conditions, all)
+		if err != nil && len(conditions) > 1 && s.refuses(ctx, err) {
+			for i := range conditions {
+				if err = s.countFailing(ctx, t, conditions[i:i+1], all[i:i+1]); err != nil && !s.refuses(ctx, err) {
+					return err
+				}
+				all[i].Unclear = said(err)
+			}
+			err = nil
+		}
+		if err != nil && s.refuses(ctx, err) {
+			all[0].Unclear, err = said(err), nil
+		}
+		for i := 0; i < len(all) && err == nil; i++ {
+			if all[i].Rows > 0 && samples > 0 {
+				all[i].Samples, err = s.firstFailing(ctx, schema, t, conditions[i], samples)
+			}
+		}
+		return err
+	})
+	return all, err
+}
+
+func (s *Source) refuses(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && sqldb.IsRefused(err)
+}
+
+func said(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "the database says: " + err.Error()
+}
+
+// countFailing counts for each of the conditions the rows that fail it, in one pass.
+func (s *Source) countFailing(ctx context.Context, t *table, conditions []merge.Condition, into []merge.Failing) error {
+	counts, dest := make([]string, len(conditions)), make([]any, len(conditions))
+	for i, c := range conditions {
+		counts[i], dest[i] = "COUNT(CASE WHEN "+fails(c)+" THEN 1 END)", &into[i].Rows
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	return s.conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+s.dialect.Quote(t.name)).Scan(dest...)
+}
+
+// fails is the condition that a row fails another one: NULL passes.
+func fails(c merge.Condition) string { return "NOT (" + c.Text + ")" }
+
+// firstFailing returns the first rows that fail a condition.
+func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, c merge.Condition, n int) (all [][]merge.Field, err error) {
+	statement := s.rowOf(t) + " WHERE " + fails(c)
+	if key := schema.primary(t.name); len(key) > 0 {
+		order := make([]string, len(key))
+		for i, name := range key {
+			order[i] = s.dialect.Quote(name)
+		}
+		statement += " ORDER BY " + strings.Join(order, ", ")
+	}
+	rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", statement, n))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		fields, err := shownRow(t, rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, fields)
+	}
+	return all, rows.Err()
+}

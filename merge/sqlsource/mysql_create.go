@@ -1,0 +1,117 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+)
+
+// mysqlReadStatements reads what the catalogue shows only to who may do more than
+// SELECT, or shows with its letters spoilt (MySQL's CHECK_CLAUSE): the CHECK
+// constraints, and what foreign keys do. The statement that makes the table has
+// both.
+func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error {
+	for _, t := range b.tables {
+		var name, statement string
+		if err := conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+sqldb.MySQL.Quote(t.name)).Scan(&name, &statement); err != nil {
+			return err
+		}
+		all := mysqlTokens(statement)
+		t.checks(sqldb.MySQL, all, func(after []token) bool {
+			return len(after) > 1 && after[0].is("NOT") && after[1].is("ENFORCED")
+		})
+		inside, outer := definitions(all)
+		for n, i := range outer {
+			if n >= 2 && inside[i].is("FOREIGN") && inside[outer[n-2]].is("CONSTRAINT") {
+				t.actions(inside[outer[n-1]].name(), inside[i:])
+			}
+		}
+	}
+	return nil
+}
+
+// actions notes what a foreign key does, by its definition.
+func (t *building) actions(name string, definition []token) {
+	for i := range t.References {
+		r := &t.References[i]
+		if r.Name != name {
+			continue
+		}
+		r.OnDelete, r.OnUpdate = "", ""
+		for j, token := range definition {
+			if token.text == "," && closed(definition[:j]) {
+				return
+			}
+			if !token.is("ON") || j+2 >= len(definition) {
+				continue
+			}
+			action := referenceAction(definition[j+2:])
+			switch {
+			case definition[j+1].is("DELETE"):
+				r.OnDelete = action
+			case definition[j+1].is("UPDATE"):
+				r.OnUpdate = action
+			}
+		}
+	}
+}
+
+// closed reports whether every parenthesis of the tokens is closed.
+func closed(all []token) bool {
+	depth := 0
+	for _, t := range all {
+		switch t.text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+	}
+	return depth == 0
+}
+
+// referenceAction is an action of a foreign key. NO ACTION, RESTRICT and no word of
+// it are the same to InnoDB.
+func referenceAction(words []token) string {
+	action := strings.ToUpper(words[0].text)
+	if len(words) > 1 && (words[0].is("SET") || words[0].is("NO")) {
+		action += " " + strings.ToUpper(words[1].text)
+	}
+	return actionOf(action)
+}
+
+// actionOf gives the actions that keep the other row one name.
+func actionOf(action string) string {
+	switch action {
+	case "NO ACTION", "RESTRICT":
+		return ""
+	}
+	return action
+}
+
+const (
+	mysqlDatabase = `SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
+
+	// Both are shown to who may run or change them only; the bodies not to all of these.
+	mysqlRoutines = `SELECT ROUTINE_TYPE, ROUTINE_NAME, COALESCE(CONCAT(ROUTINE_DEFINITION), '') FROM information_schema.ROUTINES
+		WHERE ROUTINE_SCHEMA = DATABASE() ORDER BY ROUTINE_TYPE, ROUTINE_NAME`
+	mysqlEvents = `SELECT 'EVENT', EVENT_NAME, CONCAT_WS(' ', EVENT_TYPE, EXECUTE_AT, INTERVAL_VALUE, INTERVAL_FIELD, ENDS, STATUS, EVENT_DEFINITION)
+		FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() ORDER BY EVENT_NAME`
+)
+
+// mysqlReadDatabase reads what belongs to the database and to no table.
+func mysqlReadDatabase(ctx context.Context, conn *sql.Conn, b *builder) error {
+	if err := conn.QueryRowContext(ctx, mysqlDatabase).Scan(&b.Collation); err != nil {
+		return err
+	}
+	var r merge.Routine
+	for _, query := range []string{mysqlRoutines, mysqlEvents} {
+		if err := each(ctx, conn, query, func() { b.Routines = append(b.Routines, r) }, &r.Kind, &r.Name, &r.Body); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+)
+
+const mysqlPartitions = `SELECT TABLE_NAME, PARTITION_METHOD, COALESCE(PARTITION_EXPRESSION, ''),
+		COALESCE(SUBPARTITION_METHOD, ''), COALESCE(SUBPARTITION_EXPRESSION, ''), COALESCE(PARTITION_DESCRIPTION, '')
+	FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_METHOD IS NOT NULL
+	ORDER BY TABLE_NAME, PARTITION_ORDINAL_POSITION, SUBPARTITION_ORDINAL_POSITION`
+
+// partitioning is what the rows of a table are parted by, and the bounds of the
+// partitions, in order.
+type partitioning struct {
+	method, expression string
+	bounds             []string
+}
+
+func mysqlReadPartitions(ctx context.Context, conn *sql.Conn, b *builder) error {
+	var table, subMethod, subExpression, bound string
+	var p partitioning
+	all := make(map[string]*partitioning)
+	err := each(ctx, conn, mysqlPartitions, func() {
+		t := b.tables[table]
+		if t == nil {
+			return
+		}
+		if all[table] == nil {
+			all[table] = &partitioning{method: p.method, expression: p.expression}
+			t.Partitions = p.method + "(" + p.expression + ")"
+			if subMethod != "" {
+				t.Partitions += ", " + subMethod + "(" + subExpression + ")"
+			}
+		}
+		all[table].bounds = append(all[table].bounds, bound)
+	}, &table, &p.method, &p.expression, &subMethod, &subExpression, &bound)
+	for name, p := range all {
+		if c := p.condition(); c != "" {
+			t := b.tables[name]
+			t.condition(sqldb.MySQL, merge.Condition{Kind: merge.ConditionPartition, Name: t.Partitions}, mysqlTokens(c))
+		}
+	}
+	return err
+}
+
+// condition is what must hold of a row so that there is a partition for it; "" if
+// there is one for every row.
+func (p *partitioning) condition() string {
+	switch p.method {
+	case "RANGE", "RANGE COLUMNS":
+		// The last bound is the highest. NULL is below every value.
+		return below(listOf(p.expression, p.method), listOf(p.bounds[len(p.bounds)-1], "RANGE COLUMNS"))
+	case "LIST", "LIST COLUMNS":
+		var values []string
+		null := false
+		columns := listOf(p.expression, p.method)
+		for _, bound := range p.bounds {
+			if strings.EqualFold(bound, "DEFAULT") {
+				return ""
+			}
+			for _, v := range listOf(bound, "LIST COLUMNS") {
+				if strings.EqualFold(v, "NULL") {
+					null = true
+				} else {
+					values = append(values, v)
+				}
+			}
+		}
+		if len(columns) > 1 {
+			// <=> finds NULL in a row of values too.
+			var ways []string
+			for _, v := range values {
+				var equal []string
+				for i, one := range listOf(strings.TrimSuffix(strings.TrimPrefix(v, "("), ")"), "LIST COLUMNS") {
+					if i < len(columns) {
+						equal = append(equal, columns[i]+" <=> "+one)
+					}
+				}
+				ways = append(ways, "("+strings.Join(equal, " AND ")+")")
+			}
+			return strings.Join(ways, " OR ")
+		}
+		in := columns[0] + " IS NULL"
+		if len(values) > 0 {
+			in = columns[0] + " IN (" + strings.Join(values, ", ") + ")"
+		}
+		if null {
+			return in // of NULL it is NULL
+		}
+		return columns[0] + " IS NOT NULL AND " + in
+	default: // HASH, KEY: for every row; SYSTEM_TIME: such tables are not read
+		return ""
+	}
+}
+
+// below is the condition that a row of values comes before another one, in which
+// MAXVALUE may stand; "" if every row does.
+func below(columns, bound []string) string {
+	if len(columns) == 0 || len(bound) != len(columns) {
+		return "UNKNOWN_BOUND" // no word of a condition: it is not evaluated
+	}
+	if strings.EqualFold(bound[0], "MAXVALUE") {
+		return ""
+	}
+	first := columns[0] + " IS NULL OR " + columns[0] + " < " + bound[0]
+	if len(columns) == 1 {
+		return first
+	}
+	rest := below(columns[1:], bound[1:])
+	if rest == "" {
+		return columns[0] + " IS NULL OR " + columns[0] + " <= " + bound[0]
+	}
+	return first + " OR " + columns[0] + " = " + bound[0] + " AND (" + rest + ")"
+}
+
+// listOf parts a list at its commas; the expression of a partitioning by one
+// expression is one.
+func listOf(list, method string) (parts []string) {
+	if !strings.HasSuffix(method, "COLUMNS") {
+		return []string{"(" + list + ")"}
+	}
+	depth, start := 0, 0
+	for _, t := range mysqlTokens(list) {
+		switch t.text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case ",":
+			if depth == 0 {
+				parts, start = append(parts, strings.TrimSpace(list[start:t.start])), t.end()
+			}
+		}
+	}
+	return append(parts, strings.TrimSpace(list[start:]))
+}

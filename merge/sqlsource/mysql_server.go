@@ -1,0 +1,107 @@
+package sqlsource
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+)
+
+const (
+	mysqlReadOnly = "SELECT @@GLOBAL.read_only"
+	mysqlPacket   = "SELECT @@GLOBAL.max_allowed_packet"
+
+	// mysqlLengths finds the tables of which a row may be longer than a statement.
+	mysqlLengths = `SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()
+		GROUP BY TABLE_NAME HAVING SUM(COALESCE(CHARACTER_OCTET_LENGTH, IF(DATA_TYPE = 'json', 4294967295, 0))) > %d`
+)
+
+// mysqlReadServer reads what the server says of writing to it.
+func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
+	frozen, err := mysqlOn(ctx, conn, sqldb.TakesNoWrites)
+	if err != nil {
+		return err
+	}
+	readOnly, err := mysqlOn(ctx, conn, mysqlReadOnly)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	var line string
+	if err := each(ctx, conn, "SHOW GRANTS", func() { lines = append(lines, line) }, &line); err != nil {
+		return err
+	}
+	switch {
+	case frozen:
+		b.Frozen = "its server takes no writes (super_read_only is ON)"
+	case readOnly && !slices.ContainsFunc(lines, writesAnyway):
+		b.Frozen = "its server takes writes of administrators only (read_only is ON)"
+	}
+	var packet int64
+	if err := conn.QueryRowContext(ctx, mysqlPacket).Scan(&packet); err != nil {
+		return err
+	}
+	var name string
+	return each(ctx, conn, fmt.Sprintf(mysqlLengths, packet), func() {
+		if t := b.tables[name]; t != nil {
+			t.size(packet)
+		}
+	}, &name)
+}
+
+// mysqlOn reads a switch of the server; one that it does not know is off.
+func mysqlOn(ctx context.Context, conn *sql.Conn, query string) (bool, error) {
+	var on string
+	if err := conn.QueryRowContext(ctx, query).Scan(&on); err != nil {
+		if sqldb.IsUnknownVariable(err) {
+			err = nil
+		}
+		return false, err
+	}
+	return on != "0" && !strings.EqualFold(on, "OFF"), nil
+}
+
+// writesAnyway reports whether a line of SHOW GRANTS gives the right to write to a
+// server that is read_only.
+func writesAnyway(line string) bool {
+	m := grantLine.FindStringSubmatch(line)
+	return m != nil && m[1] == "GRANT" && m[3] == "*" && slices.ContainsFunc(strings.Split(m[2], ","), func(privilege string) bool {
+		switch strings.TrimSpace(privilege) {
+		case "ALL PRIVILEGES", "SUPER", "READ_ONLY ADMIN", "READ ONLY ADMIN", "CONNECTION_ADMIN":
+			return true
+		}
+		return false
+	})
+}
+
+// size adds the condition that a row fits into a statement of so many bytes.
+func (t *building) size(packet int64) {
+	// What else is in the statement: its head, and each value's type and length.
+	room := packet - 1024 - int64(100*len(t.columns))
+	c := merge.Condition{Kind: merge.ConditionSize, Name: fmt.Sprintf("max_allowed_packet = %d", packet)}
+	var lengths []string
+	for _, column := range t.columns {
+		if column.Generated != "" {
+			continue
+		}
+		name := sqldb.MySQL.Quote(column.Name)
+		switch column.kind {
+		case text:
+			name = "CONVERT(" + name + " USING utf8mb4)"
+		case raw:
+		default:
+			if column.Opaque == "" {
+				continue // a few bytes
+			}
+			name = "CAST(" + name + " AS CHAR)"
+		}
+		lengths = append(lengths, "COALESCE(LENGTH("+name+"), 0)")
+		c.Columns = append(c.Columns, column.Name)
+	}
+	c.Text = fmt.Sprintf("%s <= %d", strings.Join(lengths, " + "), room)
+	t.Conditions = append(t.Conditions, c)
+}

@@ -1,0 +1,142 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+)
+
+// tryNames tries the rows that get new names against what the target wants of a
+// row, with the new names: the check tried them with the old ones.
+func (p *planner) tryNames(ctx context.Context) error {
+	for i := range p.plan.Tables {
+		of := p.dbs[0].table(p.plan.Tables[i].Name)
+		for _, c := range of.Conditions {
+			if c.Off || c.Kind == merge.ConditionSize {
+				continue
+			}
+			for _, s := range p.dbs {
+				if err := p.tryNamesOf(ctx, s, of, c); err != nil {
+					return err
+				}
+			}
+			for _, copied := range p.plan.Copies {
+				if copied.Table == of.Name && slices.Contains(c.Columns, copied.Column) && p.renamesAny(copied.OfTable, copied.OfColumn) {
+					p.refuse(Refusal{Table: of.Name, Code: merge.CodeTargetCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed along with %s.%s, and whether the new names meet it cannot be tried: drop it for the time of the merge",
+						conditionName(c), copied.Column, copied.OfTable, copied.OfColumn)})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *planner) renamesAny(table, column string) bool {
+	return slices.ContainsFunc(p.plan.Renames, func(r Rename) bool { return r.Table == table && r.Column == column })
+}
+
+func conditionName(c merge.Condition) string {
+	if c.Kind == merge.ConditionCheck {
+		return strings.TrimSpace("the constraint "+c.Name) + " CHECK (" + c.Text + ")"
+	}
+	return "the " + string(c.Kind) + " " + c.Name
+}
+
+// tryNamesOf tries the rows of one database that get new names against one
+// condition.
+func (p *planner) tryNamesOf(ctx context.Context, s *source, of *merge.Table, c merge.Condition) error {
+	byKey := make(map[string]map[string]string) // new values by key and column
+	var keys []string
+	for _, r := range p.plan.Renames {
+		if r.Source != s.Name() || r.Table != of.Name || !slices.Contains(c.Columns, r.Column) {
+			continue
+		}
+		if byKey[r.Key] == nil {
+			byKey[r.Key] = make(map[string]string)
+			keys = append(keys, r.Key)
+		}
+		byKey[r.Key][r.Column] = r.New
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	refuse := func(format string, args ...any) {
+		p.refuse(Refusal{Source: s.Name(), Table: of.Name, Code: merge.CodeTargetCheck, Reason: fmt.Sprintf(format, args...)})
+	}
+	if c.Unclear != "" {
+		refuse("whether the new names meet %s cannot be tried: %s", conditionName(c), c.Unclear)
+		return nil
+	}
+	const atOnce = 100
+	var failed []string
+	for chunk := range slices.Chunk(keys, atOnce) {
+		query, args, err := p.dbs[0].dialect.renamedRows(of, c, chunk, byKey)
+		if err != nil {
+			return err
+		}
+		err = s.on.rows(ctx, query, false, args, func(row []any) (bool, error) {
+			failed = append(failed, text(row[0]))
+			return true, nil
+		})
+		if sqldb.IsRefused(err) {
+			refuse("whether the new names meet %s cannot be tried: %v", conditionName(c), err)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("table %q of %q: %w", of.Name, s.Name(), err)
+		}
+	}
+	if len(failed) > 0 {
+		refuse("%d of the rows that get new names would be refused by %s, for example %q: choose another template", len(failed), conditionName(c), failed[0])
+	}
+	return nil
+}
+
+// renamedRows is the query for those rows with these keys that fail a condition
+// with their new values: it returns one of the new values of each.
+func (d dialect) renamedRows(of *merge.Table, c merge.Condition, keys []string, fresh map[string]map[string]string) (query string, args []any, err error) {
+	l := newLayout(d, of)
+	var rows []string
+	for _, key := range keys {
+		shown := ""
+		var selected []string
+		for _, name := range c.Columns {
+			value, renamed := fresh[key][name]
+			if !renamed {
+				selected = append(selected, d.Quote(name))
+				continue
+			}
+			selected = append(selected, d.given(column(of, name))+" AS "+d.Quote(name))
+			args = append(args, value)
+			shown = value
+		}
+		values, err := decodeKey(key)
+		if err != nil {
+			return "", nil, err
+		}
+		rows = append(rows, "SELECT "+strings.Join(selected, ", ")+", "+d.shown()+" AS mergesafe_shown FROM "+d.Quote(of.Name)+" WHERE "+l.equal(1))
+		args = append(append(args, shown), values...)
+	}
+	return "SELECT mergesafe_shown FROM (" + strings.Join(rows, " UNION ALL ") + ") AS r WHERE NOT (" + c.Text + ")", args, nil
+}
+
+// given is an argument as a value of a column.
+func (d dialect) given(c *merge.Column) string {
+	if d.mysql() {
+		charset, _, _ := strings.Cut(c.Collation, "_")
+		return "CONVERT(? USING " + charset + ") COLLATE " + c.Collation
+	}
+	return "CAST(? AS TEXT) COLLATE " + d.Quote(c.Collation)
+}
+
+// shown is an argument as a text.
+func (d dialect) shown() string {
+	if d.mysql() {
+		return "CONVERT(? USING utf8mb4)"
+	}
+	return "CAST(? AS TEXT)"
+}
