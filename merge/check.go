@@ -38,16 +38,33 @@ func Check(ctx context.Context, sources []Source, opts Options) (*Report, error)
 	p := newProgress(f)
 	r := newRun(f, newReader(f, p), newSummaries(f), started)
 	r.judgeCatalogs()
-	if err = r.countRows(ctx); err == nil {
-		if opts.Quick != nil {
-			opts.Quick(r.report("the keys are not yet read"))
-		}
-		err = r.readAll(ctx)
-	}
-	if err != nil {
+	if err = r.establish(ctx); err != nil {
 		return r.report(reasonOf(ctx, err)), err
 	}
 	return r.report(""), nil
+}
+
+// establish reads all that the rules need, in between two looks at the tables that
+// are in no snapshot.
+func (r *run) establish(ctx context.Context) error {
+	before, err := takeStamps(ctx, r.facts)
+	if err != nil {
+		return err
+	}
+	if err := r.countRows(ctx); err != nil {
+		return err
+	}
+	if quick := r.facts.opts.Quick; quick != nil {
+		quick(r.report("the keys are not yet read"))
+	}
+	if err := r.readAll(ctx); err != nil {
+		return err
+	}
+	after, err := takeStamps(ctx, r.facts)
+	if err == nil {
+		r.settle(before, after)
+	}
+	return err
 }
 
 // reasonOf says why a check did not come to its end.

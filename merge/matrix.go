@@ -74,8 +74,15 @@ func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport,
 	}
 	m := newMatrix(f, started)
 	all := newRun(f, newReader(f, m.shared.progress), m.summaries, started)
-	if err = all.countRows(ctx); err == nil {
+	before, err := takeStamps(ctx, f)
+	if err == nil {
+		err = all.countRows(ctx)
+	}
+	if err == nil {
 		err = m.run(ctx)
+	}
+	if err == nil {
+		err = m.settle(ctx, f, before)
 	}
 	r := &MatrixReport{Version: ReportVersion, Started: started, Finished: opts.stamp(), Sources: []Summary{}, Pairs: []Pair{}}
 	if err != nil {
@@ -142,6 +149,18 @@ func (m *matrix) run(ctx context.Context) error {
 		}
 		m.shared.progress.finish(t)
 	}
+}
+
+// settle looks again at the tables that are in no snapshot, for every pair.
+func (m *matrix) settle(ctx context.Context, f *facts, before stamps) error {
+	after, err := takeStamps(ctx, f)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.pairs {
+		p.settle(before, after)
+	}
+	return nil
 }
 
 // planProgress adds up what is to be read for the pairs together.

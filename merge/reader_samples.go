@@ -78,7 +78,7 @@ func (r *reader) samples(ctx context.Context, conflicts []conflict, table string
 // fetch returns the row for people.
 func (m member) fetch(ctx context.Context) ([]Field, error) {
 	fields, err := m.find(ctx)
-	if err == nil && fields == nil && m.db.catalog.NoSnapshot {
+	if err == nil && fields == nil && (m.db.catalog.NoSnapshot || m.db.tables[m.table].Outside != "") {
 		// It was deleted meanwhile. Only its key is known.
 		for i, name := range m.columns[:m.names] {
 			v := m.values[i]

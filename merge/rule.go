@@ -23,6 +23,7 @@ func rules() []rule {
 		triggerRule(),
 		frozenRule(),
 		snapshotRule(),
+		outsideRule(),
 		opaqueRule(),
 		skippedRule(),
 		proposalRule(),

@@ -123,7 +123,9 @@ func (all *schemaFindings) table(f *facts, table string) {
 	})
 	all.order(table, model, with)
 	if slices.ContainsFunc(with, func(db *database) bool { return db.tables[table].storage() != "no engine" }) {
-		all.add(compare(Result{Code: CodeSchemaStorage, Table: table}, model, with, func(db *database) string { return db.tables[table].storage() }))
+		all.add(compare(Result{Code: CodeSchemaStorage, Table: table}, model, with, func(db *database) string {
+			return db.tables[table].storedIn(model.tables[table])
+		}))
 	}
 	keys := union(model, with, func(db *database) []string { return db.tables[table].keys() })
 	all.parts(CodeSchemaKey, table, keys, model, with, func(db *database, key string) string {

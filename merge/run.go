@@ -125,20 +125,7 @@ func (r *run) conclude(f finding) {
 	if !r.facts.wants(f.Code, f.Table, f.Subject) {
 		return
 	}
-	switch {
-	case f.Count > 0:
-		f.Verdict = Fail
-	case len(f.Gaps) > 0:
-		f.Verdict = NotVerified
-	default:
-		f.Verdict = Pass
-	}
-	switch {
-	case f.Verdict != Pass && r.facts.allowed(&f.Result):
-		f.CountsAs = Pass
-	case f.Verdict == NotVerified && slices.Contains(r.facts.opts.FailOn, f.Code):
-		f.CountsAs = Fail
-	}
+	r.judge(&f.Result)
 	if f.Count > 0 {
 		r.facts.failed[f.Code] = true
 		f.Next = append(f.Next, cmp.Or(f.action, documented(f.Code).Action))
@@ -147,6 +134,24 @@ func (r *run) conclude(f finding) {
 		f.Next = append(f.Next, documented(f.Code).Unverified)
 	}
 	r.results = append(r.results, f.Result)
+}
+
+// judge gives a result its verdict, and what that counts as.
+func (r *run) judge(result *Result) {
+	switch {
+	case result.Count > 0:
+		result.Verdict = Fail
+	case len(result.Gaps) > 0:
+		result.Verdict = NotVerified
+	default:
+		result.Verdict = Pass
+	}
+	switch {
+	case result.Verdict != Pass && r.facts.allowed(result):
+		result.CountsAs = Pass
+	case result.Verdict == NotVerified && slices.Contains(r.facts.opts.FailOn, result.Code):
+		result.CountsAs = Fail
+	}
 }
 
 // report concludes what was found. incomplete says why that is not all; "" if

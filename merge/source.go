@@ -51,6 +51,13 @@ type Ender interface {
 	Ends(ctx context.Context, scan Scan) (first, last *Batch, err error)
 }
 
+// Stamper is what a [Source] with tables outside of its snapshot implements besides.
+type Stamper interface {
+	// Stamp tells the state of the rows of a table at this moment: two stamps are
+	// equal only if the rows are.
+	Stamp(ctx context.Context, table string) (string, error)
+}
+
 // Field is one column of a row, as text for people. IDs are 20 digits.
 type Field struct {
 	Column string `json:"column"`
@@ -90,8 +97,8 @@ type Catalog struct {
 	// and other tables that describe the database itself are not among them.
 	Tables []Table
 
-	// Skipped are the other tables that hold rows but will not be read, or not
-	// within the snapshot. They are reported as not verified.
+	// Skipped are the other tables that hold rows but will not be read. They are
+	// reported as not verified.
 	Skipped []Skipped
 
 	// Views are the names of the views. They hold no rows of their own.
@@ -134,7 +141,7 @@ type HiddenPart string
 const HiddenTriggers HiddenPart = "triggers"
 
 // Skipped is a table that will not be read, and why: "excluded by the
-// operator", "MyISAM: not part of the snapshot".
+// operator", "CSV: not part of the snapshot".
 type Skipped struct {
 	Table  string
 	Reason string
@@ -151,6 +158,11 @@ type Table struct {
 	// Engine is the storage engine, for example "InnoDB"; "" where a database
 	// has but one.
 	Engine string
+
+	// Outside says why the table is in no snapshot: "MyISAM: not part of the
+	// snapshot"; "" if it is in one. Its rows are read as they are at each moment;
+	// see [Stamper].
+	Outside string
 
 	// AutoIncrement is the counter of the table; nil if it has none.
 	AutoIncrement *AutoIncrement

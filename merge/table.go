@@ -95,6 +95,17 @@ func (t *Table) describe(name string) string {
 	return s
 }
 
+// storedIn is storage as it counts beside the target's table: from an engine without
+// transactions, rows go to one that has them and lose nothing.
+func (t *Table) storedIn(model *Table) string {
+	if t.Outside == "" || model.Outside != "" {
+		return t.storage()
+	}
+	as := *t
+	as.Engine = model.Engine
+	return as.storage()
+}
+
 // storage writes how the rows are kept: "InnoDB, partitioned by RANGE(year)".
 func (t *Table) storage() string {
 	s := cmp.Or(t.Engine, "no engine")

@@ -40,6 +40,10 @@ type Database struct {
 	Holds  map[string]func(Row) bool
 	Values map[string][]merge.Condition
 
+	// OnStamp, if not nil, tells the state of a table that is in no snapshot. The
+	// default is that it never changes.
+	OnStamp func(table string) string
+
 	// BatchRows is how many rows a batch has; 0 is 3, so that there are many
 	// borders between batches.
 	BatchRows int
@@ -240,6 +244,17 @@ func (d *Database) Row(ctx context.Context, table string, columns []string, valu
 	return nil, nil
 }
 
+// Stamp returns what OnStamp says.
+func (d *Database) Stamp(_ context.Context, table string) (string, error) {
+	if d.open {
+		return "", errors.New("mergetest: a scan is open")
+	}
+	if d.OnStamp == nil {
+		return "", nil
+	}
+	return d.OnStamp(table), nil
+}
+
 // Takes returns the Values of "table.column".
 func (d *Database) Takes(_ context.Context, table, column string) ([]merge.Condition, error) {
 	if d.open {
@@ -412,4 +427,6 @@ var (
 	_ merge.Source = (*Database)(nil)
 	_ merge.Ender  = (*Database)(nil)
 	_ merge.Tester = (*Database)(nil)
+
+	_ merge.Stamper = (*Database)(nil)
 )

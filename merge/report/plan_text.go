@@ -76,6 +76,12 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 		t.line(0, "What it found and was allowed:")
 		t.refusals(p.Check.Allowed)
 	}
+	if len(p.Prepare) > 0 {
+		t.WriteString("\nTo be run in " + printable.Text(p.Target.Name) + " first, as one script:\n")
+		for _, statement := range p.Prepare {
+			t.WriteString("  " + printable.Text(statement) + "\n")
+		}
+	}
 	t.plannedTables(p)
 	t.plannedRenames(p, then)
 	t.left(p.Left)

@@ -47,6 +47,9 @@ type dialect interface {
 	// every one.
 	takes(c *column) string
 
+	// stamp tells the state of the rows of a table that is in no snapshot.
+	stamp(ctx context.Context, conn *sql.Conn, table string) (string, error)
+
 	// shown is the expression by which a column becomes text for people, cut
 	// after some length, and the length of the whole.
 	shown(c *column) (value, length string)

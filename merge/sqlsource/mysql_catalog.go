@@ -91,12 +91,15 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 			b.skip(name, strings.ToLower(kind)+": what it holds beyond its current rows is not read")
 		case engine == "":
 			b.skip(name, "the server cannot open it")
-		case transactions != "YES":
+		case transactions != "YES" && !slices.Contains(mysqlOutside, engine):
 			b.skip(name, engine+": not part of the snapshot")
 		default:
 			b.table(name)
 			t := b.tables[name]
 			t.Engine = engine
+			if transactions != "YES" {
+				t.Outside = engine + ": not part of the snapshot"
+			}
 			if next > 0 {
 				t.AutoIncrement = &merge.AutoIncrement{Next: next} // readColumns says of which
 			}

@@ -127,25 +127,45 @@ func testLowerCase(t *testing.T, asWritten, lower engine) {
 	}
 }
 
-// A table of MyISAM is no part of a snapshot or a transaction: it is not copied
-// unless the operator says that it may stay behind.
-func TestMyISAM(t *testing.T) {
+// Tables of engines without transactions are copied from sources. In a target they
+// are refused, with the statements that convert them; once these ran, they are
+// merged.
+func TestTablesWithoutTransactions(t *testing.T) {
 	e := engines()[1]
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
-	for i, d := range all {
-		exec(t, d, "CREATE TABLE mails (id INT PRIMARY KEY)", "CREATE TABLE logs (id INT PRIMARY KEY) ENGINE = MyISAM",
-			fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d)", i))
-	}
-	p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Refusals) != 1 || p.Refusals[0].Table != "logs" || p.Refusals[0].Code != merge.CodeTableSkipped || !strings.Contains(p.Refusals[0].Reason, "MyISAM: not part of the snapshot") {
-		t.Errorf("refused for %v", p.Refusals)
-	}
-	mergedAndBack(t, all, PlanOptions{Check: merge.Options{Allow: []string{merge.CodeTableSkipped}}})
-	if n := number(t, all[0], "SELECT COUNT(*) FROM logs"); n != 1 {
-		t.Errorf("the table of MyISAM has %d rows", n)
+	for _, engine := range []string{"MyISAM", "Aria", "MEMORY"} {
+		t.Run(engine, func(t *testing.T) {
+			if engine == "Aria" {
+				servertest.OnlyMariaDB(t, "an engine of its own")
+			}
+			all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+			for i, d := range all {
+				exec(t, d, "CREATE TABLE mails (id INT PRIMARY KEY)", "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE = "+engine, "CREATE TABLE none (id INT PRIMARY KEY) ENGINE = "+engine,
+					fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d, 'x'), (%d, NULL)", 10*i, 10*i+1))
+			}
+			p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "1 table of the target, of the engine "+engine) {
+				t.Errorf("refused for %v", p.Refusals)
+			}
+			if strings.Join(p.Prepare, " ") != "ALTER TABLE `logs` ENGINE=InnoDB;" {
+				t.Errorf("to be run: %q", p.Prepare)
+			}
+			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err == nil {
+				t.Error("it was carried out")
+			}
+			exec(t, all[0], p.Prepare...)
+			mergedAndBack(t, all, PlanOptions{})
+
+			// A row that is changed after the plan is noticed, as in every table.
+			p = mustPlan(t, all[0], all[1:], PlanOptions{})
+			exec(t, all[1], "UPDATE logs SET v = 'y' WHERE id = 10")
+			changed := new(ChangedError)
+			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &changed) || changed.Table != "logs" {
+				t.Errorf("apply: %v", err)
+			}
+		})
 	}
 }
 

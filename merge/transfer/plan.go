@@ -42,6 +42,10 @@ type Plan struct {
 
 	// Copies are columns that are renamed along.
 	Copies []NameCopy `json:"copies,omitempty"`
+
+	// Prepare are the statements to run in the target before the next plan: without
+	// them this one is refused.
+	Prepare []string `json:"prepare,omitempty"`
 }
 
 // Refusal is one reason that blocks a merge.

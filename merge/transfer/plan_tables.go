@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 )
 
@@ -37,6 +38,7 @@ func (p *planner) choose(context.Context) error {
 			chosen = append(chosen, t)
 		}
 	}
+	p.refuseOutside(chosen)
 	for _, t := range chosen {
 		for _, r := range t.References {
 			if p.excluded(r.ToTable) {
@@ -49,6 +51,26 @@ func (p *planner) choose(context.Context) error {
 	}
 	p.leaveUnread()
 	return nil
+}
+
+// refuseOutside refuses tables of the target whose engine has no transactions, and
+// lists the statements that give them one that has.
+func (p *planner) refuseOutside(chosen []*merge.Table) {
+	var engines []string
+	for _, t := range chosen {
+		if t.Outside == "" {
+			continue
+		}
+		if !slices.Contains(engines, t.Engine) {
+			engines = append(engines, t.Engine)
+		}
+		p.plan.Prepare = append(p.plan.Prepare, "ALTER TABLE "+p.dbs[0].dialect.Quote(t.Name)+" ENGINE=InnoDB;")
+	}
+	if n := len(p.plan.Prepare); n > 0 {
+		p.refuse(Refusal{Source: p.plan.Target.Name, Reason: fmt.Sprintf(
+			"%s of the target, of the engine %s, have no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
+			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
+	}
 }
 
 // leaveUnread lists the tables that were not read in at least one database: if the
