@@ -54,6 +54,9 @@ type database struct {
 	skipped  []Skipped
 	excluded []string         // tables, by the operator
 	rows     map[string]int64 // by table, as counted
+
+	// histories are the tables of tools for migrations, which are not merged.
+	histories map[string]*Table
 }
 
 // unread says why the database does not read a table that it has, or returns "".
@@ -128,6 +131,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if err := exclude(opts, f.dbs); err != nil {
 		return nil, err
 	}
+	setAside(f.dbs)
 	f.tables = tablesOf(f.dbs)
 	return f, nil
 }

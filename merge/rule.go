@@ -19,6 +19,7 @@ func rules() []rule {
 		referenceRule(),
 		refusedRule(),
 		schemaRule(),
+		migrationRule(),
 		driftRule(),
 		triggerRule(),
 		frozenRule(),

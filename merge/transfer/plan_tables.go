@@ -28,6 +28,10 @@ func (p *planner) choose(context.Context) error {
 			p.plan.Left = append(p.plan.Left, Left{t.Name, "excluded by the operator"})
 			continue
 		}
+		if tool := p.history(t.Name); tool != "" {
+			p.plan.Left = append(p.plan.Left, Left{t.Name, "it is the history of migrations that " + tool + " keeps: the target's stays"})
+			continue
+		}
 		rows := int64(0)
 		for _, s := range p.dbs[1:] {
 			rows += p.rows[s.Name()][t.Name]
@@ -51,6 +55,19 @@ func (p *planner) choose(context.Context) error {
 	}
 	p.leaveUnread()
 	return nil
+}
+
+// history names the tool whose history of migrations a table is in every database
+// that has it, as the check sees it; "" if it is none.
+func (p *planner) history(table string) (tool string) {
+	for _, s := range p.dbs {
+		if t := s.table(table); t != nil {
+			if tool = t.History(); tool == "" {
+				return ""
+			}
+		}
+	}
+	return tool
 }
 
 // refuseOutside refuses tables of the target whose engine has no transactions, and
