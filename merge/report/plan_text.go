@@ -113,6 +113,9 @@ func (t *text) plannedTables(p *transfer.Plan) {
 		if c := table.Counter; c != nil && c.After > c.Before {
 			notes = append(notes, fmt.Sprintf("AUTO_INCREMENT goes from %d to %d", c.Before, c.After))
 		}
+		if len(table.Key) == 0 {
+			notes = append(notes, "no key: one transaction for each source")
+		}
 		if len(table.Generated) > 0 {
 			notes = append(notes, "the target makes "+printable.Names(table.Generated)+" itself")
 		}

@@ -23,6 +23,9 @@ func (r *run) copyPart(ctx context.Context, p part) error {
 		if c.finished {
 			return nil
 		}
+		if l.multiset() {
+			return r.copyMultiset(ctx, soft, src, l, c, t.Sources[p.source])
+		}
 		return r.batches(ctx, soft, src, l, c, expected{rows: t.Sources[p.source].Rows, sum: t.Sources[p.source].Sum}, func(rows [][]any) (int64, error) {
 			if err := change.rows(rows); err != nil {
 				return 0, err

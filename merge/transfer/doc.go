@@ -22,6 +22,10 @@
 // transaction in the target. Apply resumes at the checkpoint, so no row is copied
 // twice or left out, and a COMMIT whose answer was lost is found there.
 //
+// Rows of a table without a key come in no such order: those of one source are one
+// transaction, up to a limit. They are a multiset: what is proved and undone is how
+// often each row is there.
+//
 // If the target takes several writers, tables and the rows of several sources
 // are copied in parallel ([Options.Parallel]), each with its own checkpoint.
 // Foreign keys are checked in one go when all rows are there; before that, the

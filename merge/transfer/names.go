@@ -85,6 +85,9 @@ func (p *planner) rename(ctx context.Context) error {
 		if !slices.ContainsFunc(p.plan.Tables, func(t Table) bool { return t.Name == n.Table }) {
 			continue // nothing is copied there
 		}
+		if t.Key() == nil {
+			continue // refused with the table
+		}
 		if slices.Contains(t.Key(), n.Column) {
 			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the column %s is part of the key, and its values cannot be changed", n.Column)})
 			continue

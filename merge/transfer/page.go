@@ -133,6 +133,9 @@ func contents(ctx context.Context, on *connection, l *layout, most int64, change
 	if most == 0 {
 		return c, nil
 	}
+	if l.multiset() { // none of it is copied, or all
+		return contentsOfMultiset(ctx, on, l, between)
+	}
 	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, most, false)
 	defer stop()
 	for {

@@ -99,7 +99,7 @@ type World struct {
 // Table is one table of a plan.
 type Table struct {
 	Name      string   `json:"table"`
-	Key       []string `json:"key"`
+	Key       []string `json:"key"`                 // none: a multiset, copied in one transaction for each source
 	Columns   []string `json:"columns"`             // those that are copied
 	Generated []string `json:"generated,omitempty"` // those that the target makes itself
 
@@ -213,7 +213,7 @@ func (p *Plan) validate() error {
 	}
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		if len(t.Sources) != len(p.Sources) || len(t.Key) == 0 || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
+		if len(t.Sources) != len(p.Sources) || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
 			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
 		}
 	}

@@ -74,6 +74,8 @@ func (p *planner) judge(r *merge.Result) {
 	switch {
 	case p.excluded(r.Table) && r.Verdict == merge.NotVerified:
 		// The table is not copied, so nothing is claimed of it.
+	case r.Code == merge.CodeKeyCollision && r.Verdict == merge.NotVerified && p.keyless(r.Table):
+		// There is no key to collide: see multiset.go.
 	case r.Verdict == merge.Fail && r.Code == merge.CodeUniqueCollision && p.renames(r):
 		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
 	case r.CountsAs == merge.Pass && !(r.Verdict == merge.Fail && slices.Contains(unallowable, r.Code)):
@@ -95,6 +97,12 @@ func found(r *merge.Result) Refusal {
 // renames reports whether a policy resolves what a result found.
 func (p *planner) renames(r *merge.Result) bool {
 	return slices.ContainsFunc(p.opts.Names, func(n NamePolicy) bool { return r.IsAbout(n.Table, n.Column) })
+}
+
+// keyless reports whether the target has the table, and no key of it.
+func (p *planner) keyless(table string) bool {
+	t := p.dbs[0].table(table)
+	return t != nil && t.Key() == nil
 }
 
 func (p *planner) excluded(table string) bool {

@@ -112,7 +112,7 @@ func (p *planner) copyable(t *merge.Table) bool {
 		p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf(format, args...)})
 	}
 	if t.Key() == nil {
-		refuse("it has no primary key and no UNIQUE key of NOT NULL columns, so its rows cannot be copied in an order that can be resumed: give it one of columns that tell the worlds apart (a new column that counts up from 1 in each would collide at once), or exclude it")
+		p.multiset(t)
 	}
 	for _, c := range t.Columns {
 		if c.Generated != "" && slices.Contains(t.Key(), c.Name) {
@@ -156,7 +156,7 @@ func inOrder(tables []*merge.Table) (sorted []*merge.Table) {
 
 func (p *planner) table(t *merge.Table) Table {
 	l := newLayout(p.dbs[0].dialect, t)
-	out := Table{Name: t.Name, Key: t.Key(), Columns: l.columns, Sources: make([]Content, len(p.plan.Sources))}
+	out := Table{Name: t.Name, Key: append([]string{}, t.Key()...), Columns: l.columns, Sources: make([]Content, len(p.plan.Sources))}
 	for _, c := range t.Columns {
 		if c.Generated != "" {
 			out.Generated = append(out.Generated, c.Name)

@@ -21,7 +21,11 @@ func TestPlanRefuses(t *testing.T) {
 			options PlanOptions
 			want    string
 		}{
-			{name: "no primary key", both: []string{"CREATE TABLE t (v INTEGER)"}, source: []string{"INSERT INTO t VALUES (1)"}, want: "would collide at once"},
+			{name: "no primary key", both: []string{"CREATE TABLE t (v INTEGER)"}, source: []string{"INSERT INTO t VALUES (1), (1), (2)"}, want: "its 3 rows would have to be copied in one transaction, and at most 2 are",
+				options: PlanOptions{MaxKeyless: 2}},
+			{name: "no primary key, and renamed along", both: []string{"CREATE TABLE p (" + id + ", v VARCHAR(9) UNIQUE)", "CREATE TABLE t (p INTEGER, v VARCHAR(9))"},
+				target: []string{"INSERT INTO p VALUES (1, 'x')"}, source: []string{"INSERT INTO p VALUES (2, 'x')", "INSERT INTO t VALUES (2, 'x')"}, want: "its rows cannot be renamed",
+				options: PlanOptions{Names: []NamePolicy{{Table: "p", Column: "v", MaxLength: 9}}, Copies: []NameCopy{{Table: "t", Column: "v", Key: "p", OfTable: "p", OfColumn: "v"}}}},
 			{name: "not verified", both: []string{"CREATE TABLE t (" + id + ", v BLOB)"}, source: []string{"INSERT INTO t VALUES (1, 'x')"}, want: merge.CodeColumnOpaque},
 			{name: "no table", both: []string{"CREATE TABLE z (" + id + ")"}, source: []string{"CREATE TABLE t (" + id + ")", "INSERT INTO t VALUES (1)"}, want: merge.CodeSchemaTable},
 			{name: "a column that is not there", target: []string{"CREATE TABLE t (" + id + ")"}, source: []string{"CREATE TABLE t (" + id + ", v INTEGER)", "INSERT INTO t VALUES (1, 2)"}, want: merge.CodeSchemaColumn},

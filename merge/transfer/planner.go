@@ -25,6 +25,10 @@ type PlanOptions struct {
 	// Copies are columns that hold what a column of Names holds elsewhere.
 	Copies []NameCopy
 
+	// MaxKeyless is how many rows of one source a table without a key may have to be
+	// copied, in one transaction: 0 is [DefaultMaxKeyless], a negative number none.
+	MaxKeyless int64
+
 	// NoFence leaves the sources without a fence. Then nothing at all is written
 	// there, but a server that is started there makes rows that the target will
 	// never see. The target, which is written to anyway, is always fenced while

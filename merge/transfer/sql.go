@@ -50,11 +50,13 @@ type layout struct {
 	columns []string
 	reads   []string // expressions
 	text    []bool   // key columns that hold text
-	key     []int
+	key     []int    // none for a multiset
+
+	identity string // of a multiset: the expression that tells its rows apart
 }
 
-// newLayout returns the layout of a table that has a key of columns
-// that can be written.
+// newLayout returns the layout of a table that has no key, or one of columns that
+// can be written.
 func newLayout(d dialect, t *merge.Table) *layout {
 	l := &layout{dialect: d, table: t.Name}
 	for i := range t.Columns {
@@ -68,6 +70,9 @@ func newLayout(d dialect, t *merge.Table) *layout {
 	}
 	for _, name := range t.Key() {
 		l.key = append(l.key, slices.Index(l.columns, name))
+	}
+	if l.multiset() {
+		l.identity = d.identity(t)
 	}
 	return l
 }

@@ -64,8 +64,15 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*Cont
 		reasons = append(reasons, Refusal{Source: u.target.Name, Table: t.Name, Reason: fmt.Sprintf(format, args...)})
 	}
 	done := *u.done // which stays as it is until the table is compared
+	if l.multiset() && copied != nil && !planned[t.Name] {
+		gone, err := u.gone(soft, table)
+		if err != nil {
+			return nil, err
+		}
+		done.Missing += gone
+	}
 	for j, c := range copied {
-		if planned[t.Name] {
+		if planned[t.Name] || l.multiset() {
 			break
 		}
 		err := u.compare(ctx, soft, j, l, c.Rows, func(d *Difference, _, _ []any) error {
@@ -89,6 +96,12 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*Cont
 	for _, from := range slices.Sorted(maps.Keys(u.references)) {
 		for _, ref := range slices.SortedFunc(slices.Values(u.references[from]), func(a, b merge.Reference) int { return slices.Compare(a.Columns, b.Columns) }) {
 			if ref.ToTable != t.Name || planned[from] {
+				continue
+			}
+			if u.plan.multiset(from) {
+				if planned != nil { // else it was looked at when the undo began
+					refuse("%s has no key and is not as the merge left it, so which of its rows came with the merge cannot be told, and they may reference rows that did: set it right, or restore the database from its backup", from)
+				}
 				continue
 			}
 			found, err := u.strangers(ctx, soft, l, from, ref)

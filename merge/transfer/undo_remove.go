@@ -26,6 +26,9 @@ func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 			return err
 		}
 		w.progress(StepUndo, src.Name, l.table, int(c.rows))
+		if l.multiset() {
+			return u.removeMultiset(ctx, soft, w, src, l, copied, c)
+		}
 		return w.batches(ctx, soft, src, l, c, expected{rows: copied.rows, sum: copied.sum, part: true}, func(rows [][]any) (removed int64, err error) {
 			if err := change.rows(rows); err != nil {
 				return 0, err

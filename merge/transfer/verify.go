@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -160,6 +161,15 @@ func (t *Table) merged() Content {
 // explain looks for the rows that differ from the plan.
 func (r *run) explain(ctx, soft context.Context, t *Table, proof *TableProof, now *Content) error {
 	l := r.layouts[t.Name]
+	if l.multiset() {
+		var err error
+		proof.Missing, err = r.gone(soft, slices.IndexFunc(r.plan.Tables, func(other Table) bool { return other.Name == t.Name }))
+		if _, changed := errors.AsType[*ChangedError](err); changed {
+			return nil // it is named among the sources
+		}
+		proof.Own = len(proof.Sources) == 0 && (proof.Missing == 0 || now.Rows != proof.Want-proof.Missing)
+		return err
+	}
 	// What the rows of the sources do not explain is the target's own.
 	left, rows := now.Sum.Sub(t.merged().Sum), now.Rows-proof.Want
 	for i := range t.Sources {

@@ -79,6 +79,8 @@ on one of them. It only reads, and needs SELECT.
                     nevertheless; CODE:TABLE and CODE:TABLE.COLUMN allow it
                     only there, also by patterns: 'column-opaque:log_*'
   -no-fence         do not keep the servers of the SOURCEs from being started
+  -max-keyless N    most rows of one source in a table without a key, which are
+                    copied in one transaction (default 100000; -1: none)
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
 What becomes of a name that is there twice comes from [[merge.name]] in

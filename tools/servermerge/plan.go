@@ -20,7 +20,7 @@ import (
 
 func planFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
-		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"})
+		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.Int64Flag{Name: "max-keyless"})
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
@@ -55,7 +55,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	var checked *merge.Report
 	options := transfer.PlanOptions{
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
-		NoFence: cmd.Bool("no-fence"),
+		NoFence: cmd.Bool("no-fence"), MaxKeyless: cmd.Int64("max-keyless"),
 		Report:  func(r *merge.Report) { checked = r },
 	}
 	plan, err := s.plan(ctx, all, options, spare)

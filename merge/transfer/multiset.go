@@ -1,0 +1,333 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// A table without a key is a multiset: equal rows cannot be told apart, and need not
+// be. Its rows come in no order in which a copy could be resumed, so those of one
+// source are copied in one transaction, and removed in one. Sums prove it, as they do
+// for every table.
+
+// DefaultMaxKeyless is the default of [PlanOptions.MaxKeyless].
+const DefaultMaxKeyless = 100_000
+
+// multiset reports whether the table has no key.
+func (l *layout) multiset() bool { return len(l.key) == 0 }
+
+// identity is an expression that is the same for two rows exactly if all values are.
+func (d dialect) identity(t *merge.Table) string {
+	var parts []string
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Generated == "" {
+			parts = append(parts, d.identityOf(c))
+		}
+	}
+	if d.mysql() {
+		// Of the hashes of values, since CONCAT returns NULL for what is too long.
+		return "SHA2(CONCAT(" + strings.Join(parts, ", ',', ") + "), 256)"
+	}
+	return strings.Join(parts, " || ',' || ")
+}
+
+func (d dialect) identityOf(c *merge.Column) string {
+	name, declared := d.Quote(c.Name), strings.ToLower(c.Type)
+	if !d.mysql() {
+		return "quote(" + name + ")"
+	}
+	switch {
+	case strings.HasPrefix(declared, "float"), strings.HasPrefix(declared, "double"):
+		name = "CAST(" + name + " + 0e0 AS CHAR)" // alone, a FLOAT is printed in 6 digits
+	case strings.HasPrefix(declared, "bit"):
+		name = "CAST(" + name + " + 0 AS CHAR)"
+	case c.Collation != "" || c.Kind == merge.KindBytes:
+	case c.Kind == merge.KindOther && declared != "json" && !strings.HasPrefix(declared, "set") && !strings.HasPrefix(declared, "inet") && declared != "uuid":
+		// Shapes and vectors are bytes.
+	default:
+		name = "CAST(" + name + " AS CHAR)"
+	}
+	return "COALESCE(SHA2(" + name + ", 256), 'NULL')"
+}
+
+// multiset decides whether a table without a key can be copied, and refuses it if
+// not.
+func (p *planner) multiset(t *merge.Table) {
+	refuse := func(s *source, format string, args ...any) {
+		r := Refusal{Table: t.Name, Reason: fmt.Sprintf(format, args...)}
+		if s != nil {
+			r.Source = s.Name()
+		}
+		p.refuse(r)
+	}
+	most := p.opts.MaxKeyless
+	if most == 0 {
+		most = DefaultMaxKeyless
+	}
+	const otherwise = "give it a key of columns that tell the worlds apart (a new column that counts up from 1 in each would collide at once), exclude it"
+	for _, s := range p.dbs[1:] {
+		if n := p.rows[s.Name()][t.Name]; n > max(most, 0) {
+			refuse(s, "it has no primary key and no UNIQUE key of NOT NULL columns, so its %d rows would have to be copied in one transaction, and at most %d are: %s, or raise -max-keyless", n, max(most, 0), otherwise)
+		}
+	}
+	for i := range p.dbs[0].catalog.Tables {
+		other := &p.dbs[0].catalog.Tables[i]
+		if slices.ContainsFunc(other.References, func(r merge.Reference) bool { return r.ToTable == t.Name }) {
+			refuse(nil, "it has no key and %q refers to it, so which of its rows is meant cannot be told: %s", other.Name, otherwise)
+		}
+	}
+	if slices.ContainsFunc(p.opts.Names, func(n NamePolicy) bool { return n.Table == t.Name }) ||
+		slices.ContainsFunc(p.opts.Copies, func(c NameCopy) bool { return c.Table == t.Name }) {
+		refuse(nil, "it has no key, so its rows cannot be renamed: %s", otherwise)
+	}
+}
+
+// multiset reports whether a table of the plan has no key.
+func (p *Plan) multiset(table string) bool {
+	t := p.table(table)
+	return t != nil && len(t.Key) == 0
+}
+
+// every calls take with every row of a table, in no order. take may keep the row.
+func every(ctx context.Context, on *connection, l *layout, take func(row []any) error) error {
+	err := on.rows(ctx, l.selectFrom(), true, nil, func(row []any) (bool, error) {
+		row = slices.Clone(row)
+		l.tidy(row)
+		return true, take(row)
+	})
+	if err != nil {
+		return fmt.Errorf("reading table %q of %q: %w", l.table, on.Name, err)
+	}
+	return nil
+}
+
+// contentsOfMultiset is contents for a table without a key.
+func contentsOfMultiset(ctx context.Context, on *connection, l *layout, between func(rows int) error) (Content, error) {
+	var c Content
+	var h hasher
+	const often = 2000
+	err := every(ctx, on, l, func(row []any) error {
+		sum, err := h.row(row)
+		if err != nil {
+			return err
+		}
+		c.Rows++
+		c.Sum = c.Sum.Add(sum)
+		if c.Rows%often == 0 {
+			return between(often)
+		}
+		return nil
+	})
+	c.After = c.Sum
+	if err == nil {
+		err = between(int(c.Rows % often))
+	}
+	return c, err
+}
+
+// copyMultiset copies all rows of a source to a table without a key, in one
+// transaction.
+func (r *run) copyMultiset(ctx, soft context.Context, src *connection, l *layout, before *checkpoint, want Content) error {
+	if err := r.between(ctx); err != nil {
+		return err
+	}
+	const atOnce = 1000
+	now := *before
+	now.saved, now.finished = true, true
+	err := r.target.tx(soft, func() error {
+		var rows [][]any
+		flush := func() error {
+			err := r.insert(soft, l, rows)
+			rows = rows[:0]
+			return err
+		}
+		var h hasher
+		bytes := 0
+		err := every(soft, src, l, func(row []any) error {
+			sum, err := h.row(row)
+			if err != nil {
+				return err
+			}
+			now.rows, now.sum = now.rows+1, now.sum.Add(sum)
+			rows, bytes = append(rows, row), bytes+rowSize(row)
+			if len(rows) < atOnce && bytes < pageBytes {
+				return nil
+			}
+			bytes = 0
+			return flush()
+		})
+		if err == nil {
+			err = flush()
+		}
+		if err == nil && (now.rows != want.Rows || now.sum != want.Sum) {
+			err = &ChangedError{Database: src.Name, Table: l.table, Rows: now.rows, Want: want.Rows}
+		}
+		if err != nil {
+			return err
+		}
+		return r.manifest.save(soft, before, &now)
+	})
+	return r.didMultiset(soft, src, l, before, &now, now.rows, err)
+}
+
+// didMultiset notes what a transaction did, or why it failed.
+func (r *run) didMultiset(ctx context.Context, src *connection, l *layout, before, now *checkpoint, written int64, err error) error {
+	if _, changed := errors.AsType[*ChangedError](err); changed {
+		return err
+	}
+	if err != nil {
+		return r.notWritten(ctx, before, err)
+	}
+	r.committed++
+	r.reached(now, written)
+	r.progress(now.step, src.Name, l.table, int(now.rows))
+	return nil
+}
+
+// identities counts the rows of a table by their identity; of those that are wanted
+// only, unless wanted is nil.
+func identities(ctx context.Context, on *connection, l *layout, wanted map[string]int64) (map[string]int64, error) {
+	found := make(map[string]int64)
+	err := on.rows(ctx, "SELECT "+l.identity+" FROM "+l.dialect.Quote(l.table), true, nil, func(row []any) (bool, error) {
+		if row[0] == nil {
+			return false, errors.New("the database cannot tell a row from others: a value is larger than max_allowed_packet")
+		}
+		is := text(row[0])
+		if _, want := wanted[is]; want || wanted == nil {
+			found[is]++
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading table %q of %q: %w", l.table, on.Name, err)
+	}
+	return found, nil
+}
+
+// copiedFrom counts by identity the rows of a source that were copied to a table
+// without a key, which must be as they were then.
+func (r *run) copiedFrom(ctx context.Context, src *connection, l *layout, copied *checkpoint) (map[string]int64, error) {
+	came, err := identities(ctx, src, l, nil)
+	if err != nil {
+		return nil, err
+	}
+	// The sum comes last, so that the rows counted were those of the plan.
+	now, err := contentsOfMultiset(ctx, src, l, func(int) error { return nil })
+	if err == nil && (now.Rows != copied.rows || now.Sum != copied.sum || total64(came) != copied.rows) {
+		err = &ChangedError{Database: src.Name, Table: l.table, Rows: now.Rows, Want: copied.rows, Undo: true}
+	}
+	return came, err
+}
+
+func total64(all map[string]int64) (n int64) {
+	for _, rows := range all {
+		n += rows
+	}
+	return n
+}
+
+// gone counts the rows that came to a table without a key and are not there, as they
+// were copied: one of several equal rows is as good as another.
+func (r *run) gone(ctx context.Context, table int) (n int64, err error) {
+	l := r.layouts[r.plan.Tables[table].Name]
+	came := make(map[string]int64)
+	for _, src := range r.sources {
+		copied, err := r.checkpoint(ctx, StepCopy, src.Name, l.table)
+		if err != nil {
+			return 0, err
+		}
+		if copied.rows == 0 {
+			continue
+		}
+		of, err := r.copiedFrom(ctx, src, l, copied)
+		if err != nil {
+			return 0, err
+		}
+		for is, rows := range of {
+			came[is] += rows
+		}
+	}
+	there, err := identities(ctx, r.target, l, came)
+	if err != nil {
+		return 0, err
+	}
+	for is, rows := range came {
+		n += max(0, rows-there[is])
+	}
+	return n, nil
+}
+
+// removeMultiset removes from a table without a key as many rows of each identity as
+// came from a source, in one transaction.
+func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection, l *layout, copied, before *checkpoint) error {
+	if err := w.between(ctx); err != nil {
+		return err
+	}
+	came, err := w.copiedFrom(soft, src, l, copied)
+	if err != nil {
+		return err
+	}
+	now := *before
+	now.saved, now.finished, now.rows, now.sum = true, true, copied.rows, copied.sum
+	removed := int64(0)
+	err = w.target.tx(soft, func() error {
+		there, err := identities(soft, w.target, l, came)
+		if err != nil {
+			return err
+		}
+		var all []any // of these every row
+		want := int64(0)
+		for is, rows := range came {
+			switch n := there[is]; {
+			case n < rows && !u.force:
+				return fmt.Errorf("table %q: %d rows that came from %q are gone or were changed while the undo ran; stop what writes there, then force the undo or set the rows right", l.table, rows-n, src.Name)
+			case n <= rows:
+				all, want = append(all, is), want+n
+			default:
+				n, err := w.target.exec(soft, "delete", l.removeSome(), true, is, rows)
+				if err != nil {
+					return err
+				}
+				removed, want = removed+n, want+rows
+			}
+		}
+		for part := range slices.Chunk(all, perStatement) {
+			n, err := w.target.exec(soft, "delete", l.removeAll(len(part)), len(part) == perStatement, part...)
+			if err != nil {
+				return err
+			}
+			removed += n
+		}
+		if removed != want {
+			return fmt.Errorf("table %q: %d rows were removed, want %d: something else happened there", l.table, removed, want)
+		}
+		return w.manifest.save(soft, before, &now)
+	})
+	return w.didMultiset(soft, src, l, before, &now, removed, err)
+}
+
+// removeAll is the statement that removes the rows of n identities.
+func (l *layout) removeAll(n int) string {
+	return "DELETE FROM " + l.dialect.Quote(l.table) + " WHERE " + l.identity + " IN (" + strings.TrimPrefix(strings.Repeat(", ?", n), ", ") + ")"
+}
+
+// removeSome is the statement that removes some rows of one identity: its arguments
+// are the identity and their number.
+func (l *layout) removeSome() string {
+	table := l.dialect.Quote(l.table)
+	if l.dialect.mysql() {
+		return "DELETE FROM " + table + " WHERE " + l.identity + " = ? LIMIT ?"
+	}
+	rowid := "rowid" // unless a column has that name
+	for _, other := range []string{"_rowid_", "oid"} {
+		if slices.ContainsFunc(l.columns, func(name string) bool { return strings.EqualFold(name, rowid) }) {
+			rowid = other
+		}
+	}
+	return "DELETE FROM " + table + " WHERE " + rowid + " IN (SELECT " + rowid + " FROM " + table + " WHERE " + l.identity + " = ? LIMIT ?)"
+}
