@@ -25,7 +25,13 @@ func said(err error, text string) bool {
 // IsDenied reports whether the account has no right to do something, or the
 // server takes no writes.
 func IsDenied(err error) bool {
-	return errors.Is(err, ErrReadOnly) || answered(err,
+	return errors.Is(err, ErrReadOnly) || LacksRight(err)
+}
+
+// LacksRight reports whether this MySQL server says that the account has no right to
+// do something, also if it could not be done for another reason.
+func LacksRight(err error) bool {
+	return answered(err,
 		1044, // no access to the database
 		1142, // no such right on the table
 		1143, // or the column

@@ -82,6 +82,13 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 			t.WriteString("  " + printable.Text(statement) + "\n")
 		}
 	}
+	if len(p.Lacks) > 0 {
+		t.line(0, "")
+		t.line(0, "The account that made this plan lacks rights that apply takes. Grant them, or run apply with another account:")
+		for _, right := range p.Lacks {
+			t.line(2, right)
+		}
+	}
 	t.plannedTables(p)
 	t.plannedRenames(p, then)
 	t.left(p.Left)

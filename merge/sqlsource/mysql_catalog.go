@@ -68,7 +68,7 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 		b.Engine = "mariadb"
 	}
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		mysqlReadTables, mysqlReadColumns, mariadbReadJSON, mysqlReadIndexes, mariadbReadPeriods, mysqlReadReferences,
+		mysqlReadTables, mysqlReadColumns, mariadbReadJSON, mysqlReadIndexes, mysqlReadReferences,
 		mysqlReadStatements, mysqlReadPartitions, mysqlReadTriggers, mysqlReadDatabase, mysqlReadServer, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
@@ -259,32 +259,6 @@ func mariadbReadJSON(ctx context.Context, conn *sql.Conn, b *builder) error {
 			}
 		}
 	}, &table, &clause)
-}
-
-// mariadbReadPeriods leaves out tables with a key that keeps periods from
-// overlapping. The catalogue shows such a key as a unique index that ends in the
-// two ends of the period, so only the statement that makes the table can tell.
-func mariadbReadPeriods(ctx context.Context, conn *sql.Conn, b *builder) error {
-	if b.Engine != "mariadb" {
-		return nil
-	}
-	for _, t := range b.tables {
-		ends := func(index []string) bool {
-			n := len(index)
-			return n >= 2 && t.byName[index[n-1]].kind == moment && t.byName[index[n-2]].kind == moment
-		}
-		if !ends(t.Primary) && !slices.ContainsFunc(t.Uniques, func(u merge.Unique) bool { return ends(u.Columns) }) {
-			continue
-		}
-		var name, statement string
-		if err := conn.QueryRowContext(ctx, "SHOW CREATE TABLE `"+strings.ReplaceAll(t.name, "`", "``")+"`").Scan(&name, &statement); err != nil {
-			return err
-		}
-		if strings.Contains(statement, "` WITHOUT OVERLAPS)") {
-			b.skip(t.name, "it has a key that keeps periods from overlapping, which is more than to be unique")
-		}
-	}
-	return nil
 }
 
 func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {

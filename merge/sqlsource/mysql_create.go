@@ -3,6 +3,7 @@ package sqlsource
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/sqldb"
@@ -10,14 +11,18 @@ import (
 )
 
 // mysqlReadStatements reads what the catalogue shows only to who may do more than
-// SELECT, or shows with its letters spoilt (MySQL's CHECK_CLAUSE): the CHECK
-// constraints, and what foreign keys do. The statement that makes the table has
-// both.
+// SELECT, or shows with its letters spoilt (MySQL's CHECK_CLAUSE), or not at all: the
+// CHECK constraints, what foreign keys do, and keys that keep periods from
+// overlapping. The statement that makes the table has all of them.
 func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error {
 	for _, t := range b.tables {
 		var name, statement string
 		if err := conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+sqldb.MySQL.Quote(t.name)).Scan(&name, &statement); err != nil {
 			return err
+		}
+		if b.Engine == "mariadb" && t.keepsPeriods(statement) {
+			b.skip(t.name, "it has a key that keeps periods from overlapping, which is more than to be unique")
+			continue
 		}
 		all := mysqlTokens(statement)
 		t.checks(sqldb.MySQL, all, func(after []token) bool {
@@ -31,6 +36,17 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error 
 		}
 	}
 	return nil
+}
+
+// keepsPeriods reports whether a key of the table keeps periods from overlapping. The
+// catalogue shows it as a unique index that ends in the two ends of the period.
+func (t *building) keepsPeriods(statement string) bool {
+	ends := func(index []string) bool {
+		n := len(index)
+		return n >= 2 && t.byName[index[n-1]].kind == moment && t.byName[index[n-2]].kind == moment
+	}
+	return (ends(t.Primary) || slices.ContainsFunc(t.Uniques, func(u merge.Unique) bool { return ends(u.Columns) })) &&
+		strings.Contains(statement, "` WITHOUT OVERLAPS)")
 }
 
 // actions notes what a foreign key does, by its definition.

@@ -46,6 +46,11 @@ type Plan struct {
 	// Prepare are the statements to run in the target before the next plan: without
 	// them this one is refused.
 	Prepare []string `json:"prepare,omitempty"`
+
+	// Lacks are the rights to write that the account of the plan does not have, by
+	// database, as far as the server tells: "s1: INSERT on players". Apply takes them.
+	// They are not part of ID.
+	Lacks []string `json:"lacks,omitempty"`
 }
 
 // Refusal is one reason that blocks a merge.
@@ -223,7 +228,7 @@ func (p *Plan) validate() error {
 // fingerprint makes the ID.
 func (p *Plan) fingerprint() string {
 	q := *p
-	q.ID, q.Made = "", time.Time{}
+	q.ID, q.Made, q.Lacks = "", time.Time{}, nil
 	// One list without an entry is as good as another.
 	q.Sources, q.Tables, q.Left, q.Renames = orNil(q.Sources), orNil(q.Tables), orNil(q.Left), orNil(q.Renames)
 	return fingerprint(&q)

@@ -61,7 +61,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.choose, p.refuseTyped, p.rename, p.tryNames, p.measure} {
+	for _, step := range []func(context.Context) error{p.check, p.choose, p.refuseTyped, p.rename, p.tryNames, p.measure, p.lookAtRights} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
