@@ -35,7 +35,7 @@ var pure = func() map[string]bool {
 	return words
 }()
 
-// check adds a CHECK constraint, or another condition in the words of a statement.
+// condition adds a condition that is given in the words of a statement.
 func (t *building) condition(d sqldb.Dialect, c merge.Condition, all []token) {
 	r := conditionReader{d: d, t: t}
 	r.read(all)
@@ -95,6 +95,8 @@ func (r *conditionReader) word(t, before token, called, marks bool) string {
 		r.unclear = cmp.Or(r.unclear, "what "+t.text+" means may depend on the database, the session or the time")
 	case t.isWord() && !marks:
 		return lower
+	case lower == "'now'" || lower == "'localtime'":
+		r.unclear = cmp.Or(r.unclear, t.text+" may be the time at which it is asked")
 	case t.text == "@" || t.text == "?" || t.text == ":":
 		r.unclear = cmp.Or(r.unclear, "it depends on a variable")
 	}

@@ -36,6 +36,8 @@ func TestRefusedRowsAreThose(t *testing.T) {
 			with(same("a JSON CHECK (json_valid(a))", "a JSON"), check, "'{}'", "'{'", "NULL"),
 			with(same("a INT CHECK (CASE WHEN a > 3 THEN a < 5 ELSE a = 1 END)", "a INT"), check, "1", "2", "4", "9"),
 			with(same("a CHECK (typeof(a) = 'integer')", "a"), check, "1", "'1x'", "x'00'"),
+			with(same("a INT, b TEXT, c REAL, d BLOB, e ANY) STRICT --", "a INT, b TEXT, c REAL, d BLOB, e ANY"), value,
+				"1, 'x', 1, x'00', 'y'", "NULL, NULL, NULL, NULL, NULL", "'x', 'x', 1, x'00', 1", "'7', 7, '1.5', x'00', 1", "1, x'00', 1, x'00', 1", "1, 'x', 'y', x'00', 1", "1, 'x', 1, 'z', 1"),
 		},
 		"mysql": {
 			with(same("a INT CHECK (a > 0)", "a INT"), check, "1", "0", "NULL", "-5"),

@@ -3,10 +3,13 @@ package sqlsource
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 )
+
+const sqliteStrict = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict`
 
 const sqliteStatements = `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL`
 
@@ -14,11 +17,33 @@ const sqliteStatements = `SELECT name, sql FROM sqlite_schema WHERE type = 'tabl
 // CHECK is a word that SQLite takes for nothing else, unless it is quoted.
 func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var table, statement string
+	err := each(ctx, conn, sqliteStrict, func() {
+		if t := b.tables[table]; t != nil {
+			t.strict()
+		}
+	}, &table)
+	if err != nil {
+		return err
+	}
 	return each(ctx, conn, sqliteStatements, func() {
 		if t := b.tables[table]; t != nil {
 			t.checks(sqldb.SQLite, tokens(statement), func([]token) bool { return false })
 		}
 	}, &table, &statement)
+}
+
+// strict adds what the columns of a STRICT table take. A column of the same type in
+// another table may hold values of other kinds.
+func (t *building) strict() {
+	kinds := map[string]string{"INT": "integer", "INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"} // and ANY
+	for _, c := range t.columns {
+		if kind := kinds[strings.ToUpper(c.Type)]; kind != "" && c.Generated == "" {
+			t.Conditions = append(t.Conditions, merge.Condition{
+				Kind: merge.ConditionValue, Name: c.Type + " of a STRICT table", Columns: []string{c.Name}, Within: true,
+				Text: "typeof(" + sqldb.SQLite.Quote(c.Name) + ") IN ('" + kind + "', 'null')",
+			})
+		}
+	}
 }
 
 // checks adds the CHECK constraints of a statement that makes the table. off tells

@@ -56,7 +56,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	options := transfer.PlanOptions{
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
 		NoFence: cmd.Bool("no-fence"), MaxKeyless: cmd.Int64("max-keyless"),
-		Report:  func(r *merge.Report) { checked = r },
+		Report: func(r *merge.Report) { checked = r },
 	}
 	plan, err := s.plan(ctx, all, options, spare)
 	if err != nil {
