@@ -189,20 +189,27 @@ func (all *refusals) results(f *facts) (results []Result) {
 	for _, r := range all.all {
 		result := r.result
 		result.Rows = result.Count
-		var texts []string
+		var texts, names []string
 		for _, c := range r.conditions {
-			texts = append(texts, c.Text)
+			texts, names = append(texts, "("+c.Text+")"), append(names, c.describe())
 		}
-		text := strings.Join(texts, " AND ")
 		result.without("the target takes every row")
 		if result.Count > 0 {
-			result.Message = fmt.Sprintf("%s would be refused by %s: %s; it takes %s",
-				printable.Count(result.Count, "row", "rows"), f.target.name, few(r.in), text)
-			result.Next = append(result.Next, fmt.Sprintf("SELECT * FROM %s WHERE NOT (%s)", sqlName(all.table), text))
+			result.Message = fmt.Sprintf("%s would be refused by %s for its %s: %s",
+				printable.Count(result.Count, "row", "rows"), f.target.name, strings.Join(names, " and "), few(r.in))
+			result.Next = append(result.Next, fmt.Sprintf("SELECT * FROM %s WHERE NOT (%s)", sqlName(all.table), strings.Join(texts, " AND ")))
 		}
 		results = append(results, result)
 	}
 	return results
+}
+
+// describe names the condition for people.
+func (c *Condition) describe() string {
+	if c.Kind == ConditionCheck {
+		return "CHECK (" + c.Text + ")"
+	}
+	return cmp.Or(c.Name, c.Text)
 }
 
 // cannotHold says why a condition of one table cannot be evaluated on the rows of

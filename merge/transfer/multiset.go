@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 )
 
@@ -263,7 +265,8 @@ func (r *run) gone(ctx context.Context, table int) (n int64, err error) {
 }
 
 // removeMultiset removes from a table without a key as many rows of each identity as
-// came from a source, in one transaction.
+// came from a source, in one transaction: all of them, and then puts those back that
+// are more than came. To remove one by one would read the table for each.
 func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection, l *layout, copied, before *checkpoint) error {
 	if err := w.between(ctx); err != nil {
 		return err
@@ -274,30 +277,28 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection
 	}
 	now := *before
 	now.saved, now.finished, now.rows, now.sum = true, true, copied.rows, copied.sum
-	removed := int64(0)
+	removed, want := int64(0), int64(0)
+	kept := make(map[string]int64)
 	err = w.target.tx(soft, func() error {
 		there, err := identities(soft, w.target, l, came)
 		if err != nil {
 			return err
 		}
-		var all []any // of these every row
-		want := int64(0)
-		for is, rows := range came {
-			switch n := there[is]; {
-			case n < rows && !u.force:
-				return fmt.Errorf("table %q: %d rows that came from %q are gone or were changed while the undo ran; stop what writes there, then force the undo or set the rows right", l.table, rows-n, src.Name)
-			case n <= rows:
-				all, want = append(all, is), want+n
-			default:
-				n, err := w.target.exec(soft, "delete", l.removeSome(), true, is, rows)
-				if err != nil {
-					return err
-				}
-				removed, want = removed+n, want+rows
+		var all []any
+		for is, n := range there {
+			all, want = append(all, is), want+n
+			if n > came[is] {
+				kept[is] = n - came[is]
 			}
 		}
-		for part := range slices.Chunk(all, perStatement) {
-			n, err := w.target.exec(soft, "delete", l.removeAll(len(part)), len(part) == perStatement, part...)
+		for is, rows := range came {
+			if n := there[is]; n < rows && !u.force {
+				return fmt.Errorf("table %q: %d rows that came from %q are gone or were changed while the undo ran; stop what writes there, then force the undo or set the rows right", l.table, rows-n, src.Name)
+			}
+		}
+		const atOnce = 10_000 // each statement reads the whole table
+		for part := range slices.Chunk(all, atOnce) {
+			n, err := w.target.exec(soft, "delete", l.removeAll(len(part)), false, part...)
 			if err != nil {
 				return err
 			}
@@ -306,28 +307,43 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection
 		if removed != want {
 			return fmt.Errorf("table %q: %d rows were removed, want %d: something else happened there", l.table, removed, want)
 		}
+		if err := w.putBack(soft, src, l, kept); err != nil {
+			return err
+		}
 		return w.manifest.save(soft, before, &now)
 	})
-	return w.didMultiset(soft, src, l, before, &now, removed, err)
+	return w.didMultiset(soft, src, l, before, &now, removed-total64(kept), err)
+}
+
+// putBack inserts rows of these identities, as a source has them, as often as it says.
+func (r *run) putBack(ctx context.Context, src *connection, l *layout, kept map[string]int64) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	var rows [][]any
+	left := maps.Clone(kept)
+	query := strings.Replace(l.selectFrom(), "SELECT ", "SELECT "+l.identity+", ", 1)
+	err := src.rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		if n := left[text(row[0])]; n > 0 {
+			delete(left, text(row[0]))
+			one := slices.Clone(row[1:])
+			l.tidy(one)
+			for range n {
+				rows = append(rows, one)
+			}
+		}
+		return len(left) > 0, nil
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading table %q of %q: %w", l.table, src.Name, err)
+	case len(left) > 0:
+		return fmt.Errorf("table %q of %q: rows that were just read are gone: somebody is writing to it", l.table, src.Name)
+	}
+	return r.insert(ctx, l, rows)
 }
 
 // removeAll is the statement that removes the rows of n identities.
 func (l *layout) removeAll(n int) string {
-	return "DELETE FROM " + l.dialect.Quote(l.table) + " WHERE " + l.identity + " IN (" + strings.TrimPrefix(strings.Repeat(", ?", n), ", ") + ")"
-}
-
-// removeSome is the statement that removes some rows of one identity: its arguments
-// are the identity and their number.
-func (l *layout) removeSome() string {
-	table := l.dialect.Quote(l.table)
-	if l.dialect.mysql() {
-		return "DELETE FROM " + table + " WHERE " + l.identity + " = ? LIMIT ?"
-	}
-	rowid := "rowid" // unless a column has that name
-	for _, other := range []string{"_rowid_", "oid"} {
-		if slices.ContainsFunc(l.columns, func(name string) bool { return strings.EqualFold(name, rowid) }) {
-			rowid = other
-		}
-	}
-	return "DELETE FROM " + table + " WHERE " + rowid + " IN (SELECT " + rowid + " FROM " + table + " WHERE " + l.identity + " = ? LIMIT ?)"
+	return "DELETE FROM " + l.dialect.Quote(l.table) + " WHERE " + l.identity + " IN (" + sqldb.Marks(n) + ")"
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // A merge inserts rows, and updates own rows of the target that it renames. An
-// undo deletes rows, and updates these own rows. Other triggers do not run.
+// undo deletes rows, and updates these own rows; into a table without a key it puts
+// rows back. Other triggers do not run.
 
 const (
 	forCopies  = "the trigger %q (%s) would run for every row that is copied: drop it for the time of the merge"
@@ -34,7 +35,7 @@ func (t *Table) inWay(of *merge.Table) (reasons []string) {
 // the merge is undone.
 func (t *Table) inWayOfUndo(of *merge.Table) (triggers []merge.Trigger) {
 	for _, r := range of.Triggers {
-		if r.On(merge.OnDelete) || r.On(merge.OnUpdate) && t.renamesOwn() {
+		if r.On(merge.OnDelete) || r.On(merge.OnUpdate) && t.renamesOwn() || r.On(merge.OnInsert) && len(t.Key) == 0 {
 			triggers = append(triggers, r)
 		}
 	}

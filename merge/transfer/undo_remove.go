@@ -10,7 +10,18 @@ import (
 // remove deletes the copied rows.
 func (u *undo) remove(ctx context.Context) error {
 	u.step(u.plan.Rows())
-	return u.inParallel(ctx, writing, u.parts(0), u.removePart)
+	var rest []part
+	for _, p := range u.parts(0) {
+		if len(u.plan.Tables[p.table].Key) > 0 {
+			rest = append(rest, p)
+			continue
+		}
+		// One source after the other, since equal rows of two are not told apart.
+		if err := u.removePart(ctx, u.run, p); err != nil {
+			return err
+		}
+	}
+	return u.inParallel(ctx, writing, rest, u.removePart)
 }
 
 func (u *undo) removePart(ctx context.Context, w *run, p part) error {
