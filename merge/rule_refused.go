@@ -96,7 +96,7 @@ type refusals struct {
 type refusal struct {
 	result     Result
 	conditions []Condition
-	in         []string
+	in, names  []string // the sources, with and without the number of their rows
 }
 
 // of returns what is known of a condition.
@@ -176,6 +176,9 @@ func (r *refusal) note(f *facts, db *database, found Failing) {
 	}
 	r.result.Count += found.Rows
 	r.in = append(r.in, db.name+": "+printable.Number(found.Rows))
+	if !slices.Contains(r.names, db.name) {
+		r.names = append(r.names, db.name)
+	}
 	for _, fields := range found.Samples {
 		if len(r.result.Samples) < f.opts.Samples {
 			key := keyText(fields, db.tables[table].rowKey(r.result.Columns))
@@ -191,13 +194,13 @@ func (all *refusals) results(f *facts) (results []Result) {
 		result.Rows = result.Count
 		var texts, names []string
 		for _, c := range r.conditions {
-			texts, names = append(texts, "("+c.Text+")"), append(names, c.describe())
+			texts, names = append(texts, "NOT ("+c.Text+")"), append(names, c.describe())
 		}
 		result.without("the target takes every row")
 		if result.Count > 0 {
 			result.Message = fmt.Sprintf("%s would be refused by %s for its %s: %s",
 				printable.Count(result.Count, "row", "rows"), f.target.name, strings.Join(names, " and "), few(r.in))
-			result.Next = append(result.Next, fmt.Sprintf("SELECT * FROM %s WHERE NOT (%s)", sqlName(all.table), strings.Join(texts, " AND ")))
+			result.Next = append(result.Next, fmt.Sprintf("in %s: SELECT * FROM %s WHERE %s", strings.Join(r.names, ", "), sqlName(all.table), strings.Join(texts, " OR ")))
 		}
 		results = append(results, result)
 	}

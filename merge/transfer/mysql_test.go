@@ -146,7 +146,7 @@ func TestTablesWithoutTransactions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "1 table of the target, of the engine "+engine) {
+			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "the engine of 1 table ("+engine+") has no transactions") {
 				t.Errorf("refused for %v", p.Refusals)
 			}
 			if strings.Join(p.Prepare, " ") != "ALTER TABLE `logs` ENGINE=InnoDB;" {

@@ -85,7 +85,7 @@ func (p *planner) refuseOutside(chosen []*merge.Table) {
 	}
 	if n := len(p.plan.Prepare); n > 0 {
 		p.refuse(Refusal{Source: p.plan.Target.Name, Reason: fmt.Sprintf(
-			"%s of the target, of the engine %s, have no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
+			"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
 			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
 	}
 }
