@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -117,13 +118,20 @@ func (s *Section) Boolean(key string) bool {
 }
 
 // Texts reads a key that must be a list of strings that check accepts, as in
-// [Section.Text].
+// [Section.Text], and of at least one.
 func (s *Section) Texts(key string, check func(string) string) (texts []string) {
-	want := fmt.Sprintf(`a list of texts, such as %s = ["a", "b"]`, key)
-	list, ok := value[[]any](s, key, want)
-	if ok && len(list) == 0 {
+	if list, ok := s.values[key].([]any); ok && len(list) == 0 {
+		s.Know(key)
 		s.Problem(key, "is empty: want at least one text, or no such key")
+		return nil
 	}
+	return s.List(key, check)
+}
+
+// List is Texts for a list that may be empty.
+func (s *Section) List(key string, check func(string) string) (texts []string) {
+	want := fmt.Sprintf(`a list of texts, such as %s = ["a", "b"]`, key)
+	list, _ := value[[]any](s, key, want)
 	for _, v := range list {
 		text, ok := v.(string)
 		if !ok {
@@ -134,6 +142,39 @@ func (s *Section) Texts(key string, check func(string) string) (texts []string) 
 			return nil
 		}
 		texts = append(texts, text)
+	}
+	return texts
+}
+
+// OneOrMore is Texts for a key that may also be a text alone.
+func (s *Section) OneOrMore(key string, check func(string) string) []string {
+	if _, one := s.values[key].(string); !one {
+		return s.Texts(key, check)
+	}
+	if text := s.Text(key, check); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+// Values reads a key that must be a list of texts and integers, of at least one. It
+// returns integers as their digits.
+func (s *Section) Values(key string) (texts []string) {
+	want := fmt.Sprintf(`a list of texts and integers, such as %s = [0, "none"]`, key)
+	list, ok := value[[]any](s, key, want)
+	if ok && len(list) == 0 {
+		s.Problem(key, "is empty: want at least one value, or no such key")
+	}
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			texts = append(texts, v)
+		case int64:
+			texts = append(texts, strconv.FormatInt(v, 10))
+		default:
+			s.Problem(key, "has %s in it: want %s", kind(v), want)
+			return nil
+		}
 	}
 	return texts
 }
