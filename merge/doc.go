@@ -9,7 +9,8 @@
 // each only once. [Compare] tells what changed between two reports.
 //
 // Most game schemas say little of what the game relies on. [Options] declare
-// the rest, and [Report.Proposals] suggest what to declare.
+// the rest. [Report.Proposals] suggest what to declare, and [Report.WriteRules] writes
+// what every column seems to be as a file of rules.
 //
 // Nothing here knows SQL. Each database is a [Source]; package sqlsource makes
 // one from a database, package mergetest one in memory.

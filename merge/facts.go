@@ -18,8 +18,10 @@ import (
 // earlier passes established. Rules only read them.
 type facts struct {
 	opts       Options
-	allowances []allowance // of opts
-	dbs        []*database // as given
+	allowances []allowance     // of opts
+	declared   *declared       // of opts
+	same       map[string]bool // tables that are declared the same in every world
+	dbs        []*database     // as given
 	target     *database
 	tables     []string // of all databases, sorted
 
@@ -34,12 +36,20 @@ type established struct {
 	// alike are the tables that seem to be the same in every source.
 	alike map[string]bool
 
+	// servers are those of the IDs in a column of a database, of the columns of which
+	// all IDs were read.
+	servers map[columnsID]map[*database]map[gameid.ServerID]bool
+
 	// disjoint tells of keys whether none of their values is there twice.
 	disjoint map[columnsID]bool
+
+	// complete tells of columns whether they are a reference of which every row leads
+	// somewhere, in every database.
+	complete map[columnsID]bool
 }
 
 func newEstablished() established {
-	return established{make(map[string]bool), make(map[string]bool), make(map[columnsID]bool)}
+	return established{make(map[string]bool), make(map[string]bool), make(map[columnsID]map[*database]map[gameid.ServerID]bool), make(map[columnsID]bool), make(map[columnsID]bool)}
 }
 
 // database is a source together with what it says of itself. Only a reader
@@ -52,8 +62,9 @@ type database struct {
 	servers  []Server // by number
 	listed   map[gameid.ServerID]Server
 	skipped  []Skipped
-	excluded []string         // tables, by the operator
-	rows     map[string]int64 // by table, as counted
+	excluded []string          // tables, by the operator
+	apart    map[string]*Table // of these, the ones that could be read
+	rows     map[string]int64  // by table, as counted
 
 	// histories are the tables of tools for migrations, which are not merged.
 	histories map[string]*Table
@@ -94,7 +105,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	f := &facts{opts: opts, allowances: allowances, established: newEstablished()}
 	byName := make(map[string]*database)
 	for _, s := range sources {
-		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), rows: make(map[string]int64)}
+		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), apart: make(map[string]*Table), rows: make(map[string]int64)}
 		if byName[db.name] != nil {
 			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", ErrSources, db.name)
 		}
@@ -123,6 +134,12 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if err := resolve(opts, f.dbs); err != nil {
 		return nil, err
 	}
+	if f.declared, err = declare(opts, namesOf(f.dbs)); err != nil {
+		return nil, err
+	}
+	if f.same, err = sameTables(opts, namesOf(f.dbs)); err != nil {
+		return nil, err
+	}
 	for _, a := range allowances {
 		if err := a.resolve(namesOf(f.dbs)); err != nil {
 			return nil, err
@@ -139,7 +156,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

@@ -1,7 +1,10 @@
 package merge
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"iter"
 	"slices"
 	"time"
 )
@@ -17,9 +20,10 @@ type MatrixReport struct {
 }
 
 // ExitCode is the exit code of a program that prints the report: that of the
-// worst pair, 2 if it is incomplete.
+// worst pair, 2 if it is incomplete, or a pair has no verdict.
 func (m *MatrixReport) ExitCode() int {
-	if m.Incomplete != "" {
+	without := func(p Pair) bool { return p.Verdict == "" }
+	if m.Incomplete != "" || slices.ContainsFunc(m.Pairs, without) {
 		return ExitIncomplete
 	}
 	code := ExitPass
@@ -38,10 +42,16 @@ func (m *MatrixReport) ExitCode() int {
 // Pair tells whether two sources can be merged. Target is the one that was
 // given first: its schema and collations count.
 type Pair struct {
-	Target  string   `json:"target"`
-	Source  string   `json:"source"`
-	Verdict Verdict  `json:"verdict"`
+	Target  string  `json:"target"`
+	Source  string  `json:"source"`
+	Verdict Verdict `json:"verdict"`
+
+	// Incomplete says which of the two could not be read, and why. There is no verdict
+	// then.
+	Incomplete string `json:"incomplete,omitempty"`
+
 	Checks  int      `json:"checks"`            // results, those that passed included
+	Renames int64    `json:"renames,omitempty"` // as in Report
 	Results []Result `json:"results,omitempty"` // those that did not pass, without samples
 }
 
@@ -62,12 +72,76 @@ func (m *MatrixReport) Pair(a, b string) *Pair {
 // Samples are not shown, nothing is proposed or summed up, and Options.Target and Quick are
 // not used.
 //
-// Errors are as those of Check. With a [*ReadError] comes a report in which no
-// pair has a verdict.
+// A source that cannot be read is left out: its pairs say why, and have no
+// verdict. What was read of the others until then is read again.
+//
+// Errors are otherwise as those of Check. If ctx ends, a report comes with the error
+// in which no pair has a verdict.
 func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport, error) {
 	opts = opts.withDefaults()
 	opts.Samples, opts.Propose, opts.Contents, opts.Target, opts.Quick = -1, false, false, "", nil
 	started := opts.stamp()
+	left, lost := slices.Clone(sources), make(map[string]string) // why, by name
+	for len(lost) == 0 || len(left) >= 2 {
+		r, err := matrixOf(ctx, left, opts, started)
+		read, unreadable := errors.AsType[*ReadError](err)
+		if err == nil || ctx.Err() != nil || !unreadable {
+			if r != nil {
+				r.addLost(sources, lost)
+			}
+			return r, err
+		}
+		lost[read.Source] = read.reason()
+		left = slices.DeleteFunc(left, func(s Source) bool { return s.Name() == read.Source })
+	}
+	r := &MatrixReport{Version: ReportVersion, Started: started, Finished: opts.stamp()}
+	r.addLost(sources, lost)
+	return r, nil
+}
+
+// addLost adds the sources that could not be read, and the pairs of all that have none.
+func (m *MatrixReport) addLost(sources []Source, lost map[string]string) {
+	summaries, pairs := []Summary{}, []Pair{}
+	for i, target := range sources {
+		k := slices.IndexFunc(m.Sources, func(s Summary) bool { return s.Name == target.Name() })
+		if k >= 0 {
+			summaries = append(summaries, m.Sources[k])
+		} else {
+			summaries = append(summaries, Summary{Name: target.Name(), Servers: []ServerSummary{}, Tables: []TableSummary{}})
+		}
+		for _, s := range sources[i+1:] {
+			p := m.Pair(target.Name(), s.Name())
+			if p == nil {
+				p = &Pair{Target: target.Name(), Source: s.Name(), Incomplete: cmp.Or(lost[target.Name()], lost[s.Name()], "no other source could be read")}
+			}
+			pairs = append(pairs, *p)
+		}
+	}
+	m.Sources, m.Pairs = summaries, pairs
+}
+
+// Unreachable is a source that cannot even be opened, for this reason: whatever is read
+// of it fails.
+func Unreachable(name string, err error) Source { return unreachable{name, err} }
+
+type unreachable struct {
+	name string
+	err  error
+}
+
+func (u unreachable) Name() string                                 { return u.name }
+func (u unreachable) Catalog(context.Context) (*Catalog, error)    { return nil, u.err }
+func (u unreachable) Servers(context.Context) ([]Server, error)    { return nil, u.err }
+func (u unreachable) Count(context.Context, string) (int64, error) { return 0, u.err }
+func (u unreachable) Scan(context.Context, Scan) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) { yield(nil, u.err) }
+}
+func (u unreachable) Row(context.Context, string, []string, [][]byte) ([]Field, error) {
+	return nil, u.err
+}
+
+// matrixOf is Matrix of sources that can be read.
+func matrixOf(ctx context.Context, sources []Source, opts Options, started time.Time) (*MatrixReport, error) {
 	f, err := describeAll(ctx, sources, opts)
 	if err != nil {
 		return nil, err
@@ -179,7 +253,7 @@ func (m *matrix) planProgress() {
 // pair concludes what was found about a pair.
 func (r *run) pair(incomplete string) Pair {
 	report := r.report(incomplete)
-	p := Pair{Target: r.facts.dbs[0].name, Source: r.facts.dbs[1].name, Verdict: report.Verdict, Checks: len(report.Results)}
+	p := Pair{Target: r.facts.dbs[0].name, Source: r.facts.dbs[1].name, Verdict: report.Verdict, Checks: len(report.Results), Renames: report.Renames}
 	for _, result := range report.Results {
 		if result.Verdict != Pass {
 			p.Results = append(p.Results, result)

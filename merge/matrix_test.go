@@ -3,7 +3,9 @@ package merge_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +25,7 @@ func pairwise(t interface{ Fatal(...any) }, opts merge.Options, dbs []*mergetest
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := merge.Pair{Target: dbs[i].Label, Source: dbs[j].Label, Verdict: r.Verdict, Checks: len(r.Results)}
+			p := merge.Pair{Target: dbs[i].Label, Source: dbs[j].Label, Verdict: r.Verdict, Checks: len(r.Results), Renames: r.Renames}
 			for _, result := range r.Results {
 				if result.Verdict != merge.Pass {
 					p.Results = append(p.Results, result)
@@ -42,6 +44,9 @@ func TestMatrixIsPairwise(t *testing.T) {
 		opts := merge.Options{Samples: -1, Clock: func() time.Time { return now }}
 		if rapid.Bool().Draw(t, "accounts") {
 			opts.Accounts = []merge.AccountColumn{{Table: "players", Column: "mail", Max: rapid.IntRange(0, 2).Draw(t, "max")}}
+		}
+		if rapid.Bool().Draw(t, "renames") {
+			opts.Renames = []merge.RenamedColumn{{Table: "players", Column: "name", First: rapid.Bool().Draw(t, "first")}}
 		}
 		if rapid.IntRange(0, 3).Draw(t, "no key") == 0 {
 			for _, db := range dbs {
@@ -68,7 +73,7 @@ func TestMatrixReadsOnce(t *testing.T) {
 		db := settled(gameid.ServerID(n + 1))
 		db.Label = string(rune('a' + n))
 		db.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-			what := db.Label + " " + scan.Table + " " + scan.Order[0].Column
+			what := fmt.Sprint(db.Label, " ", scan.Table, " ", scan.Order)
 			if scan.Dangling != nil {
 				what += " dangling"
 			}
@@ -100,7 +105,7 @@ func TestMatrixReadsOnce(t *testing.T) {
 			t.Errorf("%s and %s: %s %v", p.Target, p.Source, p.Verdict, p.Results)
 		}
 	}
-	if last.SourceTotal != 44 || last.SourceRows > last.SourceTotal {
+	if last.SourceTotal != 80 || last.SourceRows > last.SourceTotal {
 		t.Errorf("%d of %d rows of f", last.SourceRows, last.SourceTotal)
 	}
 	if len(m.Sources) != 6 || m.Sources[5].Servers[0].IDs != 20 {
@@ -108,15 +113,46 @@ func TestMatrixReadsOnce(t *testing.T) {
 	}
 }
 
-// A matrix that did not come to its end says so, and gives no verdict.
+// A source that cannot be opened, or read to the end, takes only its own pairs with it.
+func TestMatrixUnreachable(t *testing.T) {
+	a, b, c := settled(1), settled(2), settled(3)
+	b.Intercept = func(_ merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+		return failAfter(seq, 0, errors.New("connection lost"))
+	}
+	all := append([]merge.Source{merge.Unreachable("gone", errors.New("connection refused"))}, sources(a, b, c)...)
+	m, err := merge.Matrix(context.Background(), all, merge.Options{})
+	if err != nil || m.Incomplete != "" || len(m.Pairs) != 6 || len(m.Sources) != 4 || m.ExitCode() != merge.ExitIncomplete {
+		t.Fatalf("%v: %+v", err, m)
+	}
+	for _, p := range m.Pairs {
+		want := ""
+		switch {
+		case p.Target == "gone":
+			want = "connection refused"
+		case p.Target == b.Label || p.Source == b.Label:
+			want = "connection lost"
+		}
+		if (p.Verdict == merge.Pass) != (want == "") || !strings.Contains(p.Incomplete, want) || want == "" && p.Incomplete != "" {
+			t.Errorf("%s and %s: %q %q, want %q", p.Target, p.Source, p.Verdict, p.Incomplete, want)
+		}
+	}
+
+	m, err = merge.Matrix(context.Background(), []merge.Source{all[0], a}, merge.Options{})
+	if err != nil || len(m.Pairs) != 1 || m.Pairs[0].Incomplete == "" || m.ExitCode() != merge.ExitIncomplete {
+		t.Errorf("%v: %+v", err, m)
+	}
+}
+
+// A matrix that is interrupted says so, and gives no verdict.
 func TestMatrixIncomplete(t *testing.T) {
 	a, b, c := settled(1), settled(2), settled(3)
-	broken := errors.New("connection lost")
+	ctx, cancel := context.WithCancel(context.Background())
 	c.Intercept = func(_ merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-		return failAfter(seq, 0, broken)
+		cancel()
+		return failAfter(seq, 0, context.Canceled)
 	}
-	m, err := merge.Matrix(context.Background(), sources(a, b, c), merge.Options{})
-	if !errors.Is(err, broken) || m == nil || m.Incomplete == "" || len(m.Pairs) != 3 {
+	m, err := merge.Matrix(ctx, sources(a, b, c), merge.Options{})
+	if !errors.Is(err, context.Canceled) || m == nil || m.Incomplete == "" || len(m.Pairs) != 3 {
 		t.Fatalf("%v: %+v", err, m)
 	}
 	for _, p := range m.Pairs {

@@ -49,8 +49,14 @@ type Options struct {
 	// [CodeTableExcluded]. A pattern that no table matches is an error.
 	Include, Exclude []string
 
+	// Tables are the policies of tables; without one, the rows are copied.
+	Tables []TablePolicy
+
+	// Rules are what files of rules say of columns, in the order of the files.
+	Rules []Declarations
+
 	// Uniques and References are what the game relies on and the schema does
-	// not declare. IDs are columns that hold gameid IDs though their type does
+	// not declare. References rank before those of Rules. IDs are columns that hold gameid IDs though their type does
 	// not tell. Accounts are columns that hold a player's account. A name that
 	// no source has is an error; one of a table that is left out means nothing, and
 	// one of a table that no source can read is reported with the table.
@@ -58,6 +64,12 @@ type Options struct {
 	References []DeclaredReference
 	IDs        []IDColumn
 	Accounts   []AccountColumn
+
+	// Renames are columns of which [[merge.name]] changes values that several databases
+	// have: such values are no conflict, and rows that refer to them by a declared
+	// reference follow. Copies are columns that are changed along by a key.
+	Renames []RenamedColumn
+	Copies  []NameCopy
 
 	// Allow names results that do not spoil the verdict: they count as PASS, and
 	// say so. An entry is "CODE", "CODE:table" or "CODE:table.column", of which
@@ -71,8 +83,9 @@ type Options struct {
 	// then about them alone.
 	Only []Selection
 
-	// Propose makes the check look for uniques and references that are worth
-	// declaring, which takes more reading; see [Report.Proposals].
+	// Propose makes the check look for uniques that are worth declaring, and judge
+	// what every column is, which takes one more reading of all tables; see
+	// [Report.Proposals] and [Report.Proposed].
 	Propose bool
 
 	// Contents makes the check read all rows in full and sum them up; see
@@ -101,19 +114,6 @@ type DeclaredUnique struct {
 	Table   string   `json:"table" toml:"table"`
 	Columns []string `json:"columns" toml:"columns"`
 	Name    string   `json:"name,omitempty" toml:"name,omitempty"` // what people call it: "character name"
-}
-
-// DeclaredReference are columns whose values must stand in other columns
-// though no foreign key says so.
-type DeclaredReference struct {
-	Table     string   `json:"table" toml:"table"`
-	Columns   []string `json:"columns" toml:"columns"`
-	ToTable   string   `json:"to_table" toml:"to_table"`
-	ToColumns []string `json:"to_columns" toml:"to_columns"`
-
-	// ZeroIsNone tells that 0, or an empty text, refers to nothing, as NULL
-	// does. It needs a reference of one column.
-	ZeroIsNone bool `json:"zero_is_none,omitempty" toml:"zero_is_none,omitempty"`
 }
 
 // IDColumn is a column that holds gameid IDs: 10 bytes, or 20 hexadecimal

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -23,6 +24,56 @@ type Proposal struct {
 	Conflicts int64 `json:"conflicts,omitempty"`
 }
 
+// ColumnClass is what a column seems to be.
+type ColumnClass string
+
+// The classes of columns.
+const (
+	ClassKey       ColumnClass = "key"       // a key that the world counts
+	ClassNatural   ColumnClass = "natural"   // part of a key, of the game's own data
+	ClassReference ColumnClass = "reference" // names rows
+	ClassPlain     ColumnClass = "plain"     // names nothing
+	ClassOpaque    ColumnClass = "opaque"    // what is inside was not looked into
+	ClassUndecided ColumnClass = "undecided" // a person must say
+	ClassEmpty     ColumnClass = "empty"     // it has no values from which to tell
+)
+
+// Proposed is what the columns of all tables seem to be.
+type Proposed struct {
+	// Gaps says how much the gaps in the keys could prove.
+	Gaps string `json:"gaps"`
+
+	// Columns are all columns, the most doubtful first. One that names several tables
+	// is there several times.
+	Columns []ProposedColumn `json:"columns"`
+
+	// Spaces are the keys that other columns may name, with their gaps, and Counters
+	// the columns that hold a number just above a key: for people.
+	Spaces   []string `json:"spaces,omitempty"`
+	Counters []string `json:"counters,omitempty"`
+}
+
+// ProposedColumn is what a column seems to be.
+type ProposedColumn struct {
+	Table  string      `json:"table"`
+	Column string      `json:"column"`
+	Class  ColumnClass `json:"class"`
+
+	// To is the key that a reference names, or that an undecided column may name, as
+	// declarations write it; When limits it to some rows, and None are the values that
+	// name nothing.
+	To   string   `json:"to,omitempty"`
+	When *When    `json:"when,omitempty"`
+	None []string `json:"none,omitempty"`
+
+	// Evidence says what speaks for it. Doubt is from 0 to 1.
+	Evidence string  `json:"evidence"`
+	Doubt    float64 `json:"doubt"`
+
+	// Declared tells that a foreign key or the configuration says so already.
+	Declared bool `json:"declared,omitempty"`
+}
+
 // TOML writes the proposal as it is to stand in config.toml, below its evidence
 // as a comment. It ends in a newline.
 func (p Proposal) TOML() string {
@@ -42,14 +93,41 @@ func (p Proposal) TOML() string {
 	case p.Unique != nil:
 		b.WriteString("[[check.unique]]\ntable = " + toml(p.Unique.Table) + "\ncolumns = " + list(p.Unique.Columns) + "\n")
 	case p.Reference != nil:
-		r := p.Reference
-		b.WriteString("[[check.reference]]\ntable = " + toml(r.Table) + "\ncolumns = " + list(r.Columns) +
-			"\nto_table = " + toml(r.ToTable) + "\nto_columns = " + list(r.ToColumns) + "\n")
-		if r.ZeroIsNone {
-			b.WriteString("zero_is_none = true\n")
-		}
+		b.WriteString(referenceTOML(*p.Reference))
 	}
 	return b.String()
+}
+
+// referenceTOML writes a reference as it is to stand in a file of rules.
+func referenceTOML(r DeclaredReference) string {
+	var b strings.Builder
+	b.WriteString("[[check.reference]]\n")
+	if len(r.To) == 1 {
+		b.WriteString("to = " + toml(r.To[0]) + "\n")
+	} else {
+		b.WriteString("to = " + tomlList(r.To) + "\n")
+	}
+	b.WriteString("at = " + tomlList(r.At) + "\n")
+	if len(r.None) > 0 {
+		b.WriteString("none = " + tomlValues(r.None) + "\n")
+	}
+	if r.When != nil {
+		b.WriteString("when = { column = " + toml(r.When.Column) + ", is = " + tomlValues(r.When.Is) + " }\n")
+	}
+	return b.String()
+}
+
+// tomlValues writes values, those that are whole numbers without quotes.
+func tomlValues(values []string) string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && strconv.FormatInt(n, 10) == v {
+			all[i] = v
+		} else {
+			all[i] = toml(v)
+		}
+	}
+	return "[" + strings.Join(all, ", ") + "]"
 }
 
 // toml writes a string as TOML has it.
@@ -69,4 +147,13 @@ func toml(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// tomlList writes a list of strings as TOML has it.
+func tomlList(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, s := range texts {
+		quoted[i] = toml(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }

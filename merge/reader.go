@@ -17,6 +17,8 @@ type reader struct {
 
 	// sampled are a few rows of a table, to look into.
 	sampled map[sampledTable][]member
+
+	keys *candidateKeys // of a check; see undeclaredKeys
 }
 
 func newReader(f *facts, p *progress) *reader {

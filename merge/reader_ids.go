@@ -313,3 +313,25 @@ func (r *reader) idsOf(ctx context.Context, db *database, table, code string) (s
 	}
 	return scans, nil
 }
+
+// noteServers keeps of which servers the IDs are that were read along with a key.
+func (f *facts) noteServers(k *keyReading) {
+	for _, column := range k.ids {
+		id := idOf(k.table, column.name)
+		for _, read := range column.sources {
+			if read.tallies.others.ids > 0 || read.faults[faultInvalid].rows > 0 {
+				continue
+			}
+			if f.servers[id] == nil {
+				f.servers[id] = make(map[*database]map[gameid.ServerID]bool)
+			}
+			servers := make(map[gameid.ServerID]bool)
+			for s, t := range read.tallies.byServer {
+				if t.ids > 0 {
+					servers[s] = true
+				}
+			}
+			f.servers[id][read.db] = servers
+		}
+	}
+}

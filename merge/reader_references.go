@@ -100,12 +100,12 @@ func (f follower) pass(ctx context.Context, db *database, views func([]*stream) 
 			return nil
 		}
 		referring := f.referring(db)
-		none := f.ref.none(referring)
-		found.rebound.ignore = func(p position) bool { return p.stream == referring && none(p.row) }
+		leaves := f.ref.leaves(referring)
+		found.rebound.ignore = func(p position) bool { return p.stream == referring && leaves(p.row) }
 		if !f.ref.all {
 			referring.visit = append(referring.visit, func(b *Batch) {
 				for row := range b.Len {
-					if !none(row) {
+					if !leaves(row) {
 						found.dangling.add(referring, row)
 					}
 				}
@@ -185,15 +185,28 @@ func (f follower) referred(db *database, excluded exclusions) (streams []*stream
 	return streams, gaps
 }
 
-// none returns what tells of a row of the referring stream that it refers to
-// nothing although it is not NULL. It makes the stream carry the column that
-// this needs.
-func (r reference) none(s *stream) func(row int) bool {
-	if !r.zeroIsNone {
-		return func(int) bool { return false }
+// leaves returns what tells of a row of the referring stream that it refers to
+// nothing although it is not NULL, or is not one that the reference is about. It makes
+// the stream carry the columns that this needs.
+func (r *reference) leaves(s *stream) func(row int) bool {
+	none, when := -1, -1
+	if !r.none.empty() {
+		none = s.carry(r.Columns[0])
 	}
-	i := s.carry(r.Columns[0])
-	return func(row int) bool { return isZero(s.carriedAt(i, row)) }
+	if r.when != nil {
+		when = s.carry(r.when.Column)
+	}
+	var except []func(row int) bool
+	for _, c := range r.except {
+		at := s.carry(c.Column)
+		except = append(except, func(row int) bool { return c.holds(s.carriedAt(at, row)) })
+	}
+	return func(row int) bool {
+		if slices.ContainsFunc(except, func(holds func(int) bool) bool { return holds(row) }) {
+			return true
+		}
+		return none >= 0 && r.none.match(s.carriedAt(none, row)) || when >= 0 && !r.when.holds(s.carriedAt(when, row))
+	}
 }
 
 // isZero reports whether a value, as the database sent it, is 0, empty, or
@@ -278,9 +291,9 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []conflict) (a
 // that say so by 0 or an empty value, and the others. It returns false if the
 // source cannot tell.
 func (f follower) danglingOf(ctx context.Context, db *database) (zero, others int64, ok bool, err error) {
-	f.ref.zeroIsNone = true
+	f.ref.none.zero = true
 	s := f.referring(db)
-	none := f.ref.none(s)
+	none := f.ref.leaves(s)
 	s.visit = append(s.visit, func(b *Batch) {
 		for row := range b.Len {
 			if none(row) {

@@ -17,7 +17,10 @@ type sharedReader struct {
 	pairs    []*facts
 	progress *progress
 
+	keys *candidateKeys // see reader.undeclaredKeys
+
 	// Of the task that is being done.
+	open     map[string]*openReading // by table
 	passes   map[passAsked]*sharedPass
 	ids      map[sampledTable]*sharedIDs
 	followed map[followedAsked]*sharedFollowed
@@ -49,7 +52,7 @@ type followedAsked struct {
 	code     string
 	db       *database
 	from, to columnsID
-	none     bool
+	about    string // the rows that it is about; see reference.identity
 	as       signature
 }
 
@@ -61,6 +64,7 @@ type sharedFollowed struct {
 
 // forget makes room for the next task.
 func (s *sharedReader) forget() {
+	s.open = make(map[string]*openReading)
 	s.passes, s.ids, s.followed = make(map[passAsked]*sharedPass), make(map[sampledTable]*sharedIDs), make(map[followedAsked]*sharedFollowed)
 	s.failing = make(map[failingAsked]Failing)
 }
@@ -88,7 +92,7 @@ func (f *facts) signature(table string, columns []string) signature {
 // group makes a reader of all sources that occur in the pairs, which compares
 // as one pair does.
 func (s *sharedReader) group(as *facts, pairs []*facts, table string) *reader {
-	g := &facts{opts: s.opts}
+	g := &facts{opts: s.opts, declared: as.declared}
 	g.target, _ = as.model(table)
 	for _, db := range s.dbs {
 		if slices.ContainsFunc(pairs, func(p *facts) bool { return slices.Contains(p.dbs, db) }) {
@@ -176,7 +180,7 @@ func (s *sharedReader) idsOf(ctx context.Context, db *database, table, code stri
 
 // follow answers a pair about a reference of one source.
 func (s *sharedReader) follow(ctx context.Context, f *facts, db *database, ref followed) (*followedPass, error) {
-	asked := followedAsked{ref.code, db, idOf(ref.table, ref.Columns...), idOf(ref.ToTable, ref.ToColumns...), ref.zeroIsNone, f.signature(ref.ToTable, ref.ToColumns)}
+	asked := followedAsked{ref.code, db, idOf(ref.table, ref.Columns...), idOf(ref.ToTable, ref.ToColumns...), ref.identity(), f.signature(ref.ToTable, ref.ToColumns)}
 	shared := s.followed[asked]
 	if shared == nil || shared.views[f] == nil {
 		var err error

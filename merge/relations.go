@@ -2,11 +2,12 @@ package merge
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// unique is a unique index, or columns that the operator declares unique.
+// unique is a unique index, or columns that the operator declares unique or has renamed.
 type unique struct {
 	Unique
 	declared bool
@@ -27,6 +28,13 @@ func (f *facts) uniques(table string) (all []unique) {
 			all = append(all, unique{Unique{Name: d.Name, Columns: d.Columns}, true})
 		}
 	}
+	for _, r := range f.opts.Renames {
+		columns := []string{r.Column}
+		same := func(u unique) bool { return u.Unclear == "" && slices.Equal(u.Columns, columns) }
+		if r.Table == table && !slices.Equal(columns, key) && model.column(r.Column) != nil && !slices.ContainsFunc(all, same) {
+			all = append(all, unique{Unique{Columns: columns}, true})
+		}
+	}
 	slices.SortStableFunc(all, func(a, b unique) int { return slices.Compare(a.Columns, b.Columns) })
 	return all
 }
@@ -34,36 +42,72 @@ func (f *facts) uniques(table string) (all []unique) {
 // reference is a foreign key, or one that the operator declares.
 type reference struct {
 	Reference
-	zeroIsNone bool
+	table  string       // that has the columns
+	or     []columnName // further keys, of which each value names one
+	none   noneValues   // names nothing
+	when   *When        // of the rows that it is about; nil: all
+	others string       // what is declared of the other rows
+	except []*When      // rows that it is not about
 }
 
 func (r reference) subject() string {
-	return columnList(r.Columns) + " → " + r.ToTable + "." + columnList(r.ToColumns)
+	s := columnList(r.Columns) + " → " + r.ToTable + "." + columnList(r.ToColumns)
+	for _, to := range r.or {
+		s += " or " + to.String()
+	}
+	if r.when != nil {
+		s += " when " + r.when.String()
+	}
+	return s
+}
+
+// same reports whether two references say the same.
+func (r *reference) same(other *reference) bool { return r.identity() == other.identity() }
+
+// identity tells the reference from others of its table.
+func (r *reference) identity() string {
+	return fmt.Sprintf("%q %q %q %v %v %v %q %v", r.Columns, r.ToTable, r.ToColumns, r.or, r.none, r.when, r.others, r.except)
 }
 
 // references returns the references of a table that any of the databases or
 // the operator declares, each once: what one of them relies on must hold in
-// all.
+// all. Those to one of several keys are not among them.
 func (f *facts) references(table string) (all []reference) {
-	for _, d := range f.opts.References {
-		if d.Table == table {
-			all = append(all, reference{Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns}, d.ZeroIsNone})
+	for at, r := range f.declared.roles {
+		if at.table != table {
+			continue
+		}
+		for _, ref := range r.references {
+			if len(ref.or) == 0 {
+				all = append(all, *ref)
+			}
+		}
+	}
+	for _, ref := range f.declared.composite {
+		if ref.table == table {
+			all = append(all, *ref)
 		}
 	}
 	for _, t := range f.having(table) {
 		for _, r := range t.References {
-			all = append(all, reference{Reference: r})
+			ref := reference{Reference: r, table: table}
+			known := func(other reference) bool {
+				return slices.Equal(other.Columns, r.Columns) && other.ToTable == r.ToTable && slices.Equal(other.ToColumns, r.ToColumns)
+			}
+			if !slices.ContainsFunc(all, known) {
+				all = append(all, ref)
+			}
 		}
 	}
-	compare := func(a, b reference) int {
+	slices.SortStableFunc(all, func(a, b reference) int {
 		return cmp.Or(
 			slices.Compare(a.Columns, b.Columns),
 			strings.Compare(a.ToTable, b.ToTable),
 			slices.Compare(a.ToColumns, b.ToColumns),
+			strings.Compare(a.identity(), b.identity()),
 		)
-	}
-	slices.SortStableFunc(all, compare)
-	return slices.CompactFunc(all, func(a, b reference) bool { return compare(a, b) == 0 })
+	})
+	return all
 }
 
 // cannotRefer says why the database cannot follow the reference, or returns "".

@@ -67,6 +67,7 @@ func TestDeclared(t *testing.T) {
 		t.Run(test, func(t *testing.T) {
 			a, b := game("a", 1, 10), game("b", 101, 10)
 			tt.plant(a, b)
+			tt.opts.Rules = []merge.Declarations{{Plain: []string{"characters.account", "characters.name"}}}
 			if diff := cmp.Diff(tt.want, findings(check(t, tt.opts, a, b))); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}

@@ -44,7 +44,21 @@ type Report struct {
 	Sources    []Summary   `json:"sources"`
 	Only       []Selection `json:"only,omitempty"` // the check was limited to these
 	Results    []Result    `json:"results"`        // in the order of Codes, then by table and subject
-	Proposals  []Proposal  `json:"proposals,omitempty"`
+
+	// Plain is how many columns that are declared plain hold values which, if they
+	// were keys, would name other rows after the merge: so much rests on that word.
+	Plain int `json:"plain,omitempty"`
+
+	// Renames is how many values [[merge.name]] changes; no result counts them.
+	Renames int64 `json:"renames,omitempty"`
+
+	// Overridden are the declarations that another file of rules overrides.
+	Overridden []string `json:"overridden,omitempty"`
+
+	Proposals []Proposal `json:"proposals,omitempty"`
+
+	// Proposed is what all columns seem to be, if Options.Propose asked for it.
+	Proposed *Proposed `json:"proposed,omitempty"`
 }
 
 // ExitCode is the exit code of a program that prints the report: 0 for [Pass],
@@ -107,11 +121,12 @@ type TableSummary struct {
 
 // Result is what one rule found in one table, or in the databases as a whole.
 // Its verdict follows from Count and Gaps: FAIL if something was found, NOT
-// VERIFIED if nothing was found but there are gaps, PASS otherwise.
+// VERIFIED if nothing was found but there are gaps, PASS otherwise. Of an open
+// column it is NOT VERIFIED whatever its Count.
 type Result struct {
 	Code    string  `json:"code"`              // stable; see Codes
 	Table   string  `json:"table,omitempty"`   // empty: the databases as a whole
-	Subject string  `json:"subject,omitempty"` // the key or columns in question; see IsAbout
+	Subject string  `json:"subject,omitempty"` // the key or columns in question
 	Verdict Verdict `json:"verdict"`
 
 	// Columns are the columns of Table that it is about; none if it is about
@@ -127,6 +142,14 @@ type Result struct {
 	Rows    int64  `json:"rows"`  // exact number of rows that take part in them
 	Message string `json:"message"`
 
+	// Renamed is how many values [[merge.name]] changes so that the rest can be
+	// merged. They are not in Count.
+	Renamed int64 `json:"renamed,omitempty"`
+
+	// Open, if not nil, tells of a column that is not declared, and for which it
+	// matters what it is. Count is then the number of its rows for which it does.
+	Open *OpenColumn `json:"open,omitempty"`
+
 	// Alike tells that every database has the same keys in the table, and that
 	// the rows shown are the same in all of them: it may be the game's own
 	// data, which every world has. It is a guess from the samples.
@@ -137,9 +160,11 @@ type Result struct {
 	Next    []string `json:"next,omitempty"`    // what to do, as commands or SQL to review
 }
 
-// IsAbout reports whether the result is about a key or about columns of a table.
-func (r *Result) IsAbout(table string, columns ...string) bool {
-	return r.Table == table && r.Subject == columnList(columns)
+// OpenColumn is an undeclared column with values that would name other rows after the
+// merge, if they are keys.
+type OpenColumn struct {
+	Keys   []string `json:"keys"`             // "characters.guid": those that most rows would name first
+	Likely string   `json:"likely,omitempty"` // the one of them that it seems to name, by its own name; a guess
 }
 
 // counts is what the result is to the verdict of all.

@@ -65,19 +65,9 @@ func resolve(opts Options, dbs []*database) error {
 			return err
 		}
 	}
-	for i, r := range opts.References {
-		what := fmt.Sprintf("reference %d", i+1)
-		if err := n.has(what, r.Table, r.Columns...); err != nil {
+	for i, r := range opts.Renames {
+		if err := n.has(fmt.Sprintf("name %d", i+1), r.Table, r.Column); err != nil {
 			return err
-		}
-		if err := n.has(what, r.ToTable, r.ToColumns...); err != nil {
-			return err
-		}
-		switch {
-		case len(r.Columns) != len(r.ToColumns):
-			return unsuitable("%s: it pairs %d columns with %d", what, len(r.Columns), len(r.ToColumns))
-		case r.ZeroIsNone && len(r.Columns) != 1:
-			return unsuitable("%s: zero_is_none needs a reference of one column, this one has %d", what, len(r.Columns))
 		}
 	}
 	for i, a := range opts.Accounts {
@@ -153,6 +143,7 @@ func exclude(opts Options, dbs []*database) error {
 		}
 		for name := range db.tables {
 			if out(name) {
+				db.apart[name] = db.tables[name]
 				delete(db.tables, name)
 				db.excluded = append(db.excluded, name)
 			}

@@ -16,7 +16,9 @@ func rules() []rule {
 		uniqueRule(),
 		accountRule(),
 		counterRule(),
+		sameRule(),
 		referenceRule(),
+		undeclaredRule(),
 		refusedRule(),
 		schemaRule(),
 		migrationRule(),
@@ -58,23 +60,34 @@ type finding struct {
 type outcome struct {
 	findings  []finding
 	proposals []Proposal
+	proposed  *Proposed
+	plain     int         // columns declared plain that hold values which are keys
 	key       *keyReading // for the summaries of the sources; nil if no key was read
 	contents  []contents  // for these summaries too
 	alike     []string    // tables that seem to be the same in every source
 	disjoint  map[columnsID]bool
+	complete  map[columnsID]bool
 	tasks     []task // still to be done
 }
 
 func (o *outcome) add(from outcome) {
 	o.findings = append(o.findings, from.findings...)
 	o.proposals = append(o.proposals, from.proposals...)
+	if from.proposed != nil {
+		o.proposed = from.proposed
+	}
 	o.contents = append(o.contents, from.contents...)
 	o.alike = append(o.alike, from.alike...)
+	o.plain += from.plain
 	o.tasks = append(o.tasks, from.tasks...)
 	if o.disjoint == nil {
 		o.disjoint = make(map[columnsID]bool)
 	}
 	maps.Copy(o.disjoint, from.disjoint)
+	if o.complete == nil {
+		o.complete = make(map[columnsID]bool)
+	}
+	maps.Copy(o.complete, from.complete)
 }
 
 // found is the outcome of a task that only has results.

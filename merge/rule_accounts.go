@@ -7,8 +7,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The code about accounts.
-const CodeAccountOverflow = "account-overflow"
+// The codes about accounts.
+const (
+	CodeAccountOverflow = "account-overflow"
+	CodeAccountConflict = "account-conflict"
+)
 
 // accountRule looks for accounts that would have more characters together than
 // one may have. An account that is 0 or empty belongs to no player.
@@ -20,6 +23,10 @@ func accountRule() rule {
 			Counts:     "accounts that are in more than one database",
 			Action:     "decide which characters the players keep, or raise the limit",
 			Unverified: "compare the accounts by other means",
+		}, {
+			Code:       CodeAccountConflict,
+			Meaning:    "an account is in more than one database, and nothing says that it is the same one",
+			Unverified: "find out whether all worlds use one account database",
 		}},
 		tasks: accountTasks,
 	}
@@ -27,7 +34,7 @@ func accountRule() rule {
 
 func accountTasks(f *facts) (tasks []task) {
 	for _, a := range f.opts.Accounts {
-		if !slices.Contains(f.tables, a.Table) || !f.wants(CodeAccountOverflow, a.Table, a.Column) {
+		if !slices.Contains(f.tables, a.Table) || !f.wantsAny(a.Table, a.Column, CodeAccountOverflow, CodeAccountConflict) {
 			continue
 		}
 		tasks = append(tasks, task{taskID{code: CodeAccountOverflow, columns: idOf(a.Table, a.Column)}, []string{a.Table}, func(ctx context.Context, r *reader) (outcome, error) {
@@ -37,10 +44,28 @@ func accountTasks(f *facts) (tasks []task) {
 			if err != nil {
 				return outcome{}, err
 			}
-			return found(judgeAccounts(a, read)), nil
+			return found(judgeAccounts(a, read), judgeAccountConflict(f, a, read)), nil
 		}})
 	}
 	return tasks
+}
+
+// judgeAccountConflict asks whether an account that is in several databases is one.
+func judgeAccountConflict(f *facts, a AccountColumn, read *reading) Result {
+	result := Result{Code: CodeAccountConflict, Table: a.Table, Subject: a.Column, Columns: []string{a.Column}, Read: read.rowsRead(), Gaps: read.gaps}
+	said := f.declared.role(a.Table, a.Column).kind
+	switch shared := read.crowds.shared; {
+	case said == roleShared:
+		result.without("the same value is the same account in every database, as declared")
+	case shared == 0:
+		result.without("no account is in more than one database")
+	default:
+		result.Rows = shared
+		result.Message = printable.Count(shared, "account is", "accounts are") + " in more than one database"
+		result.Gaps = append(result.Gaps, Gap{Reason: "if each database counts its accounts by itself, two players would share the account that both have"})
+		result.Next = []string{"if one account database serves all worlds, declare in [check] shared = " + tomlList(qualified(a.Table, []string{a.Column}))}
+	}
+	return result
 }
 
 func judgeAccounts(a AccountColumn, read *reading) Result {

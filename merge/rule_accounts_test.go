@@ -44,3 +44,22 @@ func TestAccounts(t *testing.T) {
 		}
 	}
 }
+
+// An account number that two databases have is a question, until it is declared that
+// it means one account.
+func TestAccountConflict(t *testing.T) {
+	opts := merge.Options{Accounts: []merge.AccountColumn{{Table: "characters", Column: "account"}}}
+	a, b := game("a", 1, 6), game("b", 101, 6)
+	verdict := func(want merge.Verdict, message string) {
+		t.Helper()
+		r := find(check(t, opts, a, b), merge.CodeAccountConflict, "characters", "account")[0]
+		if r.Verdict != want || r.Message != message {
+			t.Errorf("%s, %q; want %s, %q", r.Verdict, r.Message, want, message)
+		}
+	}
+	verdict(merge.Pass, "no account is in more than one database")
+	a.Rows["characters"][0]["account"], b.Rows["characters"][3]["account"] = "bob", "BOB"
+	verdict(merge.NotVerified, "1 account is in more than one database")
+	opts.Rules = []merge.Declarations{{Shared: []string{"characters.account"}}}
+	verdict(merge.Pass, "the same value is the same account in every database, as declared")
+}

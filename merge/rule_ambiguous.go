@@ -39,7 +39,12 @@ func considerAmbiguous(f *facts, table string, ref reference, strays *strayReadi
 		if err != nil {
 			return outcome{}, err
 		}
-		return found(judgeAmbiguous(table, ref, read)), nil
+		result := judgeAmbiguous(table, ref, read)
+		if result.Count > 0 && follows(f, ref) {
+			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that another database has too, and will follow it by [[merge.name]]"
+			result.Count, result.Rows, result.Samples = 0, 0, nil
+		}
+		return found(result), nil
 	}}}}
 }
 
@@ -73,6 +78,9 @@ func judgeAmbiguous(table string, ref reference, read *ambiguousReading) Result 
 // databases, as was found before. That holds for what refers to it only if
 // all databases compare it alike.
 func unambiguous(f *facts, ref reference) bool {
+	if f.same[ref.ToTable] {
+		return true
+	}
 	_, model := f.model(ref.ToTable)
 	for _, t := range f.having(ref.ToTable) {
 		for _, name := range ref.ToColumns {

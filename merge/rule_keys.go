@@ -25,6 +25,9 @@ func keyRule() rule {
 
 // judgeKey reports the values of a key that are there more than once.
 func judgeKey(f *facts, k *keyReading) outcome {
+	if f.same[k.table] {
+		return outcome{}
+	}
 	result := Result{Code: CodeKeyCollision, Table: k.table}
 	if k.key == nil {
 		_, model := f.model(k.table)
@@ -49,9 +52,10 @@ func judgeKey(f *facts, k *keyReading) outcome {
 	if looksAlike(f, &result, k) {
 		o.alike, result.Alike = []string{k.table}, true
 		result.Message += ": the same in every database, and the rows shown are alike"
-		action = "if this is the game's own data, which every world has, leave the table out; otherwise " + action
+		action = "if this is the game's own data, which every world has, declare it the same ([[merge.table]] tables = " + tomlList([]string{k.table}) +
+			", policy = \"same\"); otherwise " + action
 	}
-	o.findings = []finding{{result, action}}
+	o.findings = []finding{{Result: result, action: action}}
 	return o
 }
 

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -19,8 +20,8 @@ func opaqueRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeColumnOpaque,
-			Meaning:    "a column may hold IDs where no rule can see them",
-			Unverified: "look for IDs in the column with what the game knows of its format",
+			Meaning:    "a column may hold keys where no rule can see them",
+			Unverified: "look into the column with what the game knows of its format, then declare it: plain if it names nothing",
 		}},
 		tasks: opaqueTasks,
 	}
@@ -31,7 +32,8 @@ func opaqueRule() rule {
 func opaqueTasks(f *facts) (tasks []task) {
 	for _, table := range f.tables {
 		for _, column := range f.opaque(table) {
-			if !f.wants(CodeColumnOpaque, table, column) {
+			declared := f.declared.role(table, column).kind
+			if !f.wants(CodeColumnOpaque, table, column) || declared != roleOpen && declared != roleUndecided {
 				continue
 			}
 			tasks = append(tasks, task{taskID{code: CodeColumnOpaque, columns: idOf(table, column)}, nil, func(ctx context.Context, r *reader) (outcome, error) {
@@ -39,7 +41,7 @@ func opaqueTasks(f *facts) (tasks []task) {
 				if err != nil {
 					return outcome{}, err
 				}
-				return found(judgeOpaque(f, table, column, values)), nil
+				return found(judgeOpaque(f, openReader{r, CodeReferenceUndeclared}, table, column, values)), nil
 			}})
 		}
 	}
@@ -49,30 +51,35 @@ func opaqueTasks(f *facts) (tasks []task) {
 // judgeOpaque says that a column cannot be judged, and guesses from a few values
 // whether there is something in it to be judged. The guess never changes the
 // verdict.
-func judgeOpaque(f *facts, table, column string, values map[*database][]string) Result {
-	r := Result{Code: CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold IDs that no rule can see"}
+func judgeOpaque(f *facts, r openReader, table, column string, values map[*database][]string) Result {
+	result := Result{Code: CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold keys that no rule can see"}
 	var looked, alike int64
 	for _, db := range f.dbs {
 		reason := db.opaque(table, column)
 		if reason == "" {
 			continue
 		}
-		before := alike
+		before, keys := alike, ""
 		for _, v := range values[db] {
 			looked++
-			if resemblesID(f, db, v) {
+			of := r.guessKeys(db, v)
+			if of != "" || holdsID(f, db, v) {
 				alike++
 			}
+			keys = cmp.Or(keys, of)
 		}
-		if alike > before {
+		switch {
+		case keys != "":
+			reason += ", and seems to hold keys of " + keys + ": a guess from a few rows"
+		case alike > before:
 			reason += ", and seems to hold IDs: a guess from a few rows"
 		}
-		r.Gaps = append(r.Gaps, Gap{db.name, reason})
+		result.Gaps = append(result.Gaps, Gap{db.name, reason})
 	}
 	if looked > 0 {
-		r.Message += fmt.Sprintf("; a guess: %s of %s looked into have what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
+		result.Message += fmt.Sprintf("; a guess: %s of %s looked into have what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
 	}
-	return r
+	return result
 }
 
 // opaque says why a column is opaque in the database, or returns "".
@@ -85,18 +92,11 @@ func (db *database) opaque(table, column string) string {
 	return ""
 }
 
-var (
-	hexRun     = regexp.MustCompile(`[0-9a-fA-F]{20,}`)
-	namedAsKey = regexp.MustCompile(`(?i)(id|guid|owner)["']?\s*[:=,]\s*["']?[0-9]{2,}`)
-)
+var hexRun = regexp.MustCompile(`[0-9a-fA-F]{20,}`)
 
-// resemblesID guesses whether a value, as Row shows it, has an ID in it: one
-// that a server of the database may have made, or a number that is named like
-// one.
-func resemblesID(f *facts, db *database, value string) bool {
-	if namedAsKey.MatchString(value) {
-		return true
-	}
+// holdsID guesses whether a value, as Row shows it, has an ID in it that a server of
+// the database may have made.
+func holdsID(f *facts, db *database, value string) bool {
 	for _, run := range hexRun.FindAllString(strings.TrimPrefix(value, "0x"), -1) {
 		raw, err := hex.DecodeString(run[:len(run)&^1])
 		if err != nil {

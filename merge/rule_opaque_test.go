@@ -11,7 +11,7 @@ import (
 // A look into opaque columns is a guess: it is told with the reason, and changes
 // nothing.
 func TestOpaque(t *testing.T) {
-	const opaque, none, one = "may hold IDs that no rule can see", "; a guess: 0 of 1 value looked into have what looks like one", "; a guess: 1 of 1 value looked into have what looks like one"
+	const opaque, none, one = "may hold keys that no rule can see", "; a guess: 0 of 1 value looked into have what looks like one", "; a guess: 1 of 1 value looked into have what looks like one"
 	for value, guess := range map[any]string{
 		nil:         "",
 		"":          "",
@@ -19,13 +19,13 @@ func TestOpaque(t *testing.T) {
 		`{"guild": "` + id(2, 300).String() + `"}`: one,
 		`{"guild": "` + id(7, 300).String() + `"}`: none, // nobody's
 		`{"level": 70}`:                   none,
-		`{"owner_id": 70}`:                one,
+		`{"owner_id": 70}`:                none,
 		"ff00" + id(2, 1).String() + "00": one,
 	} {
 		a, b := settled(1), settled(2)
-		b.Schema.Tables[3].Columns[2].Opaque = "JSON"
+		b.Schema.Tables[3].Columns[2].Opaque = "BLOB"
 		b.Rows["players"][2]["mail"] = value
-		reason := "JSON"
+		reason := "BLOB"
 		if guess == one {
 			reason += ", and seems to hold IDs: a guess from a few rows"
 		}
@@ -36,7 +36,7 @@ func TestOpaque(t *testing.T) {
 	}
 	// Rows are looked into from the beginning to the end, but not all.
 	a, b := settled(1), settled(2)
-	b.Schema.Tables[3].Columns[2].Opaque = "JSON"
+	b.Schema.Tables[3].Columns[2].Opaque = "BLOB"
 	b.BatchRows = 10
 	b.Rows["players"] = nil
 	for n := range 1000 {

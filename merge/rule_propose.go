@@ -9,31 +9,72 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// proposalRule looks for what games rely on and rarely declare: names that are
-// to be unique, and columns that hold another table's key. Names of columns and
-// tables make a candidate; the data of all sources must bear it out. It gives
-// out no code.
+// proposalRule looks for what games rely on and rarely declare: names that are to be
+// unique, and what the column of every table is. It gives out no code.
 func proposalRule() rule { return rule{tasks: proposalTasks} }
 
 func proposalTasks(f *facts) (tasks []task) {
 	if !f.opts.Propose || len(f.opts.Only) > 0 {
 		return nil
 	}
+	add := func(step string, tables []string, run func(context.Context, *reader) (outcome, error)) {
+		tasks = append(tasks, task{taskID{code: "propose", columns: idOf(step, tables...)}, tables, run})
+	}
 	for _, table := range f.tables {
 		for _, column := range likelyUniques(f, table) {
-			tasks = append(tasks, task{taskID{columns: idOf(table, column)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+			add("unique "+column, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
 				return proposeUnique(ctx, f, r, table, column)
-			}})
+			})
 		}
 	}
+	x := new(examination)
+	add("keys", keyTables(f), func(ctx context.Context, r *reader) (outcome, error) {
+		return outcome{}, proposeKeys(ctx, f, r, x)
+	})
 	for _, table := range f.tables {
+		add("values", []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+			return outcome{}, examine(ctx, f, r, x, table)
+		})
 		for _, ref := range likelyReferences(f, table) {
-			tasks = append(tasks, task{referenceID("", table, ref), []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
-				return proposeReference(ctx, f, r, followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind})
-			}})
+			add(ref.subject(), []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+				return outcome{}, proposeByName(ctx, f, r, x, followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind})
+			})
 		}
 	}
+	add("classes", nil, func(context.Context, *reader) (outcome, error) {
+		c := classify(f, x)
+		o := outcome{}
+		for _, e := range x.columns {
+			if c.mixed(e) {
+				o.tasks = append(o.tasks, task{taskID{code: "propose", columns: idOf(e.table, e.column.Name)}, []string{e.table},
+					func(ctx context.Context, r *reader) (outcome, error) { return outcome{}, splitCases(ctx, r, c, e) }})
+			}
+		}
+		o.tasks = append(o.tasks, task{id: taskID{code: "propose"}, run: func(context.Context, *reader) (outcome, error) {
+			return concludeProposals(c), nil
+		}})
+		return o, nil
+	})
 	return tasks
+}
+
+// concludeProposals makes the proposals of what the columns seem to be.
+func concludeProposals(c *classifier) outcome {
+	o := outcome{proposed: c.proposed()}
+	for _, r := range o.proposed.references() {
+		worst := ""
+		doubt := -1.
+		for _, p := range o.proposed.Columns {
+			if p.Class == ClassReference && p.To == r.To[0] && p.Doubt > doubt && slices.Contains(r.At, place(p.Table, p.Column)) {
+				worst, doubt = p.Evidence, p.Doubt
+			}
+		}
+		if len(r.At) > 1 {
+			worst = fmt.Sprintf("%d columns; the most doubtful: %s", len(r.At), worst)
+		}
+		o.proposals = append(o.proposals, Proposal{Reference: &r, Evidence: worst})
+	}
+	return o
 }
 
 // likelyUniques returns the columns of a table that hold the names of what its
@@ -107,8 +148,8 @@ func proposeUnique(ctx context.Context, f *facts, r *reader, table, column strin
 	}}}, nil
 }
 
-// likelyReferences returns what the columns of a table may refer to, as their
-// names tell, if nothing declares it.
+// likelyReferences returns what the columns of a table may refer to, as their names
+// tell, of keys that are no numbers, if nothing declares it.
 func likelyReferences(f *facts, table string) (all []reference) {
 	_, model := f.model(table)
 	declared := f.references(table)
@@ -127,7 +168,7 @@ func likelyReferences(f *facts, table string) (all []reference) {
 				continue
 			}
 			k := parent.column(toKey[0])
-			if k.class() == col.class() && pointsTo(col.Name, to, k.Name) && (!slices.Equal(key, []string{col.Name}) || squeeze(col.Name) != "id") {
+			if k.class() == col.class() && !numbers(&col, k) && pointsTo(col.Name, to, k.Name) && (!slices.Equal(key, []string{col.Name}) || squeeze(col.Name) != "id") {
 				all = append(all, reference{Reference: Reference{Columns: []string{col.Name}, ToTable: to, ToColumns: toKey}})
 			}
 		}
@@ -163,37 +204,40 @@ func pointsTo(column, table, key string) bool {
 	}, base) || name == "guid" && squeeze(key) == "guid")
 }
 
-func proposeReference(ctx context.Context, f *facts, r *reader, ref followed) (outcome, error) {
+// numbers reports whether a column and a key are compared as numbers.
+func numbers(c, key *Column) bool { return keyClassOf(key) == integerClass && numeric(c) }
+
+// proposeByName notes a reference that names suggest if most rows lead somewhere.
+func proposeByName(ctx context.Context, f *facts, r *reader, x *examination, ref followed) error {
 	if f.alike[ref.table] || f.alike[ref.ToTable] {
-		return outcome{}, nil
+		return nil
 	}
-	var rows, zeros int64
+	var rows, zeros, lost int64
 	for db := range f.having(ref.table) {
 		if db.rows[ref.table] == 0 {
 			continue
 		}
 		if db.cannotRefer(ref.table, ref.Reference) != "" {
-			return outcome{}, nil
+			return nil
 		}
 		zero, others, ok, err := r.follow(ref).danglingOf(ctx, db)
-		if err != nil || !ok || others > 0 {
-			return outcome{}, err
+		if err != nil || !ok {
+			return err
 		}
 		rows += db.rows[ref.table]
 		zeros += zero
+		lost += others
 	}
-	if rows == zeros {
-		return outcome{}, nil
+	if rows == zeros || 2*lost > rows-zeros {
+		return nil
 	}
-	evidence := fmt.Sprintf("none of %s leads nowhere", printable.Count(rows, "row", "rows"))
+	evidence := fmt.Sprintf("its name says so; %s of %s lead nowhere", printable.Number(lost), printable.Count(rows, "row", "rows"))
+	declared := DeclaredReference{At: []string{place(ref.table, ref.Columns[0])}, To: []string{place(ref.ToTable, ref.ToColumns[0])}}
 	if zeros > 0 {
-		evidence += fmt.Sprintf(", but for %s with 0 or nothing", printable.Number(zeros))
+		evidence += fmt.Sprintf(", besides %s with 0 or nothing", printable.Number(zeros))
+		declared.None = []string{"0", ""}
 	}
-	return outcome{proposals: []Proposal{{
-		Reference: &DeclaredReference{
-			Table: ref.table, Columns: ref.Columns, ToTable: ref.ToTable, ToColumns: ref.ToColumns,
-			ZeroIsNone: zeros > 0,
-		},
-		Evidence: evidence,
-	}}}, nil
+	x.byName = append(x.byName, declared)
+	x.reasons = append(x.reasons, evidence)
+	return nil
 }

@@ -52,8 +52,30 @@ func referenceTasks(f *facts) (tasks []task) {
 				tasks = append(tasks, referenceTask(f, table, ref))
 			}
 		}
+		for _, ref := range f.declared.severally(table) {
+			if f.wantsAny(table, ref.subject(), CodeReferenceRebind, CodeReferenceAmbiguous, CodeReferenceDangle) {
+				tasks = append(tasks, anyTask(f, ref))
+			}
+		}
 	}
 	return tasks
+}
+
+// anyTask reads a reference of which each value names a row of one of several tables.
+func anyTask(f *facts, ref *reference) task {
+	tables := []string{ref.table, ref.ToTable}
+	for _, to := range ref.or {
+		tables = append(tables, to.table)
+	}
+	id := referenceID(CodeReferenceDangle, ref.table, *ref)
+	id.columns.columns += ref.identity()
+	return task{id, tables, func(ctx context.Context, r *reader) (outcome, error) {
+		read, err := openReader{r, CodeReferenceDangle}.anyOf(ctx, ref)
+		if err != nil {
+			return outcome{}, err
+		}
+		return found(judgeDangling(ref.table, *ref, &read.strays), judgeRebound(ref.table, *ref, &read.strays), judgeAmbiguous(ref.table, *ref, &read.ambiguous)), nil
+	}}
 }
 
 func referenceTask(f *facts, table string, ref reference) task {
@@ -62,7 +84,11 @@ func referenceTask(f *facts, table string, ref reference) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		o := found(judgeDangling(table, ref, read), judgeRebound(table, ref, read))
+		dangling := judgeDangling(table, ref, read)
+		o := found(dangling, judgeRebound(table, ref, read))
+		if dangling.Count == 0 && len(dangling.Gaps) == 0 && ref.none.empty() && ref.when == nil {
+			o.complete = map[columnsID]bool{idOf(table, ref.Columns...): true}
+		}
 		o.add(considerAmbiguous(f, table, ref, read))
 		return o, nil
 	}}
@@ -83,7 +109,7 @@ func judgeDangling(table string, ref reference, read *strayReading) Result {
 		if s.dangling > 0 {
 			result.Count += s.dangling
 			in = append(in, s.db.name+": "+printable.Number(s.dangling))
-			result.Next = append(result.Next, "in "+s.db.name+": "+danglingQuery(table, ref.Reference))
+			result.Next = append(result.Next, "in "+s.db.name+": "+danglingQuery(table, ref))
 		}
 	}
 	result.Rows = result.Count
@@ -125,12 +151,25 @@ func (s strayRows) reboundRows() int64 {
 }
 
 // danglingQuery selects the rows of which a reference leads nowhere.
-func danglingQuery(table string, ref Reference) string {
-	var set, match []string
-	for i, name := range ref.Columns {
+func danglingQuery(table string, ref reference) string {
+	var set []string
+	for _, name := range ref.Columns {
 		set = append(set, "c."+sqlName(name)+" IS NOT NULL")
-		match = append(match, "p."+sqlName(ref.ToColumns[i])+" = c."+sqlName(name))
 	}
-	return fmt.Sprintf("SELECT * FROM %s c WHERE %s AND NOT EXISTS (SELECT 1 FROM %s p WHERE %s)",
-		sqlName(table), strings.Join(set, " AND "), sqlName(ref.ToTable), strings.Join(match, " AND "))
+	if ref.when != nil {
+		set = append(set, "c."+sqlName(ref.when.Column)+ref.when.sql())
+	}
+	set = append(set, ref.none.sql("c."+sqlName(ref.Columns[0]))...)
+	nowhere := func(toTable string, toColumns []string) string {
+		var match []string
+		for i, name := range ref.Columns {
+			match = append(match, "p."+sqlName(toColumns[i])+" = c."+sqlName(name))
+		}
+		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM %s p WHERE %s)", sqlName(toTable), strings.Join(match, " AND "))
+	}
+	set = append(set, nowhere(ref.ToTable, ref.ToColumns))
+	for _, to := range ref.or {
+		set = append(set, nowhere(to.table, []string{to.column}))
+	}
+	return fmt.Sprintf("SELECT * FROM %s c WHERE %s", sqlName(table), strings.Join(set, " AND "))
 }

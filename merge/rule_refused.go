@@ -51,7 +51,7 @@ var codeOf = map[ConditionKind]string{
 func refusedTasks(f *facts) (tasks []task) {
 	for _, table := range f.tables {
 		t := f.target.tables[table]
-		if t == nil || !f.mayRefuse(table, t) || !f.wantsAny(table, "", CodeTargetCheck, CodeTargetPartition, CodeTargetValue, CodeTargetSize) {
+		if t == nil || f.same[table] || !f.mayRefuse(table, t) || !f.wantsAny(table, "", CodeTargetCheck, CodeTargetPartition, CodeTargetValue, CodeTargetSize) {
 			continue
 		}
 		tasks = append(tasks, task{taskID{code: CodeTargetCheck, columns: idOf(table)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {

@@ -40,7 +40,7 @@ func judgeSkipped(f *facts) (findings []finding) {
 	}
 	for _, table := range slices.Sorted(maps.Keys(skipped)) {
 		r := Result{Code: CodeTableSkipped, Table: table, Message: "was not read", Gaps: skipped[table]}
-		if declared := f.declared(table); len(declared) > 0 && !slices.Contains(f.tables, table) {
+		if declared := f.declaredOf(table); len(declared) > 0 && !slices.Contains(f.tables, table) {
 			r.Message += ", and so what is declared of it is not checked: " + few(declared)
 		}
 		findings = append(findings, finding{Result: r})
@@ -52,16 +52,14 @@ func judgeSkipped(f *facts) (findings []finding) {
 }
 
 // declared names what the operator declares of a table.
-func (f *facts) declared(table string) (all []string) {
+func (f *facts) declaredOf(table string) (all []string) {
 	for _, u := range f.opts.Uniques {
 		if u.Table == table {
 			all = append(all, "unique "+columnList(u.Columns))
 		}
 	}
-	for _, r := range f.opts.References {
-		if r.Table == table {
-			all = append(all, "reference "+reference{Reference: Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns}}.subject())
-		}
+	for _, r := range f.references(table) {
+		all = append(all, "reference "+r.subject())
 	}
 	for _, id := range f.opts.IDs {
 		if id.Table == table {

@@ -8,7 +8,7 @@ import (
 const CodeUniqueCollision = "unique-collision"
 
 // uniqueRule compares the values of every unique index of the target, and of
-// every unique that the operator declares, over all sources and as the target's
+// every unique that the operator declares or has renamed, over all sources and as the target's
 // collation compares. Rows with a NULL take no part.
 func uniqueRule() rule {
 	return rule{
@@ -25,6 +25,9 @@ func uniqueRule() rule {
 
 func uniqueTasks(f *facts) (tasks []task) {
 	for _, table := range f.tables {
+		if f.same[table] {
+			continue
+		}
 		for _, u := range f.uniques(table) {
 			if f.wants(CodeUniqueCollision, table, columnList(u.Columns)) {
 				tasks = append(tasks, uniqueTask(f, table, u))
@@ -59,12 +62,15 @@ func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
 	if u.declared && u.Name != "" {
 		result.Message = u.Name + ": " + result.Message
 	}
-	action := ""
+	disjoint, action := result.Count == 0 && len(result.Gaps) == 0, ""
+	if why := result.resolveByRenaming(f); why != "" {
+		result.Message += "; [[merge.name]] cannot resolve it: " + why
+	}
 	if result.Alike = f.alike[table] && result.Count > 0; result.Alike {
-		action = "leave the table out if it is the game's own data; otherwise " + documented(result.Code).Action
+		action = "declare the table the same if it is the game's own data; otherwise " + documented(result.Code).Action
 	}
 	return outcome{
-		findings: []finding{{result, action}},
-		disjoint: map[columnsID]bool{idOf(table, u.Columns...): result.Count == 0 && len(result.Gaps) == 0},
+		findings: []finding{{Result: result, action: action}},
+		disjoint: map[columnsID]bool{idOf(table, u.Columns...): disjoint},
 	}
 }

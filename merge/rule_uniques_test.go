@@ -24,7 +24,7 @@ func TestUnique(t *testing.T) {
 	}
 
 	f.alike["players"] = true
-	if r := judgeUnique(f, "players", u, twice).findings[0]; !r.Alike || !strings.Contains(r.action, "leave the table out") {
+	if r := judgeUnique(f, "players", u, twice).findings[0]; !r.Alike || !strings.Contains(r.action, "declare the table the same") {
 		t.Errorf("the same in every database: %+v", r)
 	}
 

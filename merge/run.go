@@ -19,6 +19,8 @@ type run struct {
 	tasks     []task // still to be done
 	results   []Result
 	proposals []Proposal
+	proposed  *Proposed
+	plain     int // see outcome
 }
 
 func newRun(f *facts, r *reader, s *summaries, started time.Time) *run {
@@ -106,15 +108,21 @@ func (r *run) take(o outcome) {
 		r.conclude(f)
 	}
 	r.proposals = append(r.proposals, o.proposals...)
+	if o.proposed != nil {
+		r.proposed = o.proposed
+	}
+	r.plain += o.plain
 	r.tasks = append(r.tasks, o.tasks...)
 	for _, table := range o.alike {
 		r.facts.alike[table] = true
 	}
 	maps.Copy(r.facts.disjoint, o.disjoint)
+	maps.Copy(r.facts.complete, o.complete)
 	for _, c := range o.contents {
 		r.summaries.of[c.db].contents[c.table] = c
 	}
 	if o.key != nil {
+		r.facts.noteServers(o.key)
 		r.summaries.note(o.key)
 	}
 }
@@ -126,7 +134,7 @@ func (r *run) conclude(f finding) {
 		return
 	}
 	r.judge(&f.Result)
-	if f.Count > 0 {
+	if f.Verdict == Fail {
 		r.facts.failed[f.Code] = true
 		f.Next = append(f.Next, cmp.Or(f.action, documented(f.Code).Action))
 	}
@@ -139,7 +147,7 @@ func (r *run) conclude(f finding) {
 // judge gives a result its verdict, and what that counts as.
 func (r *run) judge(result *Result) {
 	switch {
-	case result.Count > 0:
+	case result.Count > 0 && result.Open == nil:
 		result.Verdict = Fail
 	case len(result.Gaps) > 0:
 		result.Verdict = NotVerified
@@ -177,9 +185,13 @@ func (r *run) report(incomplete string) *Report {
 		Started:    r.started,
 		Target:     r.facts.target.name,
 		Only:       opts.Only,
+		Plain:      r.plain,
+		Renames:    renames(results),
+		Overridden: r.facts.declared.beaten,
 		Sources:    []Summary{},
 		Results:    append([]Result{}, results...),
 		Proposals:  slices.Clone(r.proposals),
+		Proposed:   r.proposed,
 	}
 	if incomplete == "" {
 		all.Verdict = worst(results)

@@ -235,9 +235,9 @@ type Column struct {
 	// itself; "" for a column that can be written.
 	Generated string
 
-	// Opaque says why IDs may be inside the values where no rule can see them,
-	// for example "JSON"; "" for a plain value. An opaque column is reported
-	// as not verified.
+	// Opaque says why keys may be inside the values where no rule can see them,
+	// for example "BLOB"; "" for a plain value. An opaque column is reported
+	// as not verified, unless it is declared what it holds.
 	Opaque string
 }
 
@@ -256,6 +256,8 @@ const (
 	KindText    Kind = "text"    // under a collation
 	KindBytes   Kind = "bytes"   // IDs among them
 	KindTime    Kind = "time"    // a date, a time of day, or both
+	KindJSON    Kind = "json"    // a document
+	KindAny     Kind = "any"     // whatever it was given, as SQLite has it
 )
 
 // Unique is a unique index or a unique constraint.
@@ -309,6 +311,10 @@ type Scan struct {
 	// Order names the columns to sort by, and to compare. Without any, the rows
 	// come in any order.
 	Order []Order
+
+	// Unsorted asks for the sorting forms of the Order columns, and for the rows
+	// in any order.
+	Unsorted bool
 
 	// Carry names columns to bring along unsorted: usually the primary key,
 	// by which [Source.Row] finds the row again. It may name columns of Order

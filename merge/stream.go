@@ -122,15 +122,20 @@ func (s *stream) take(b *Batch) error {
 		return s.fail(err)
 	}
 	s.batch, s.row = b, 0
-	s.heads = appendHeads(s.heads[:0], &b.Order[0], b.Len)
+	sorted := len(s.scan.Order) > 0 && !s.scan.Unsorted
+	if sorted {
+		s.heads = appendHeads(s.heads[:0], &b.Order[0], b.Len)
+	}
 	first := s.read
 	if first == 0 {
 		s.first.carry.save(b.Carry, 0)
 	}
 	s.read += int64(b.Len)
 	s.nulls += b.nulls()
-	if err := s.ascends(first); err != nil {
-		return s.fail(err)
+	if sorted {
+		if err := s.ascends(first); err != nil {
+			return s.fail(err)
+		}
 	}
 	for _, visit := range s.visit {
 		visit(b)

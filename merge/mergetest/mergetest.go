@@ -180,6 +180,9 @@ func (d *Database) sorted(scan merge.Scan) ([]sortable, error) {
 		}
 		return bytes.Compare(a, b)
 	}
+	if scan.Unsorted {
+		return rows, nil
+	}
 	slices.SortStableFunc(rows, func(a, b sortable) int { return slices.CompareFunc(a.order, b.order, nullFirst) })
 	return rows, nil
 }
@@ -235,6 +238,11 @@ func (d *Database) Row(ctx context.Context, table string, columns []string, valu
 		found := true
 		for i, name := range columns {
 			found = found && bytes.Equal(raw(row[name]), values[i])
+			if s, ok := row[name].(string); ok && !found { // under the column's collation, as = does
+				have, err := sortForm(s, column(t, name).Collation)
+				want, err2 := sortForm(string(values[i]), column(t, name).Collation)
+				found = err == nil && err2 == nil && bytes.Equal(have, want)
+			}
 		}
 		if !found {
 			continue

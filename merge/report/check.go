@@ -22,7 +22,8 @@ type Check struct {
 	Merged   []string // the databases other than the target
 	Says     sentence
 	Failed   []finding // with those not verified that count as failed
-	Unsure   []finding
+	Unsure   []finding // without those that are open
+	Open     []finding // undeclared columns, those that seem to be references first
 	Allowed  []finding // by the operator
 	Passed   []passed
 	Steps    []step // those of failed results first
@@ -57,8 +58,8 @@ func NewCheck(r *merge.Report) *Check {
 	c.Title = c.Word + ": " + c.Headline
 	passed := c.sort()
 	c.Says = c.sentence()
-	c.Steps = steps(c.Failed, c.Unsure)
-	c.Counts = []count{{len(c.Failed), "failed", "failed"}, {len(c.Unsure), "not verified", "gaps"}}
+	c.Steps = steps(c.Failed, c.Unsure, openSteps(c.Open))
+	c.Counts = []count{{len(c.Failed), "failed", "failed"}, {len(c.Unsure), "not verified", "gaps"}, {len(c.Open), "undeclared", "open"}}
 	if len(c.Allowed) > 0 {
 		c.Counts = append(c.Counts, count{len(c.Allowed), "allowed by the operator", "allowed"})
 	}
@@ -79,9 +80,18 @@ func (c *Check) sort() (passed int) {
 			list = &c.Allowed
 		case counted(r) == merge.Fail:
 			list = &c.Failed
+		case r.Open != nil:
+			list = &c.Open
 		}
 		*list = append(*list, newFinding(r, codes[r.Code].Meaning))
 	}
+	seems := func(f finding) int {
+		if f.Open.Likely != "" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(c.Open, func(a, b finding) int { return seems(a) - seems(b) })
 	return passed
 }
 
@@ -96,6 +106,20 @@ func writeReport(w io.Writer, report any) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// openFew is how many open columns are declared by hand; more are by a file.
+const openFew = 3
+
+// openSteps takes out what to do about each of many open columns.
+func openSteps(open []finding) (all []finding) {
+	for _, f := range open {
+		if len(open) > openFew {
+			f.Next = f.Next[len(f.Next)-1:]
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // steps lists what to do about findings, each step once.
@@ -127,7 +151,7 @@ type gap struct {
 func gaps(results []merge.Result, key func(merge.Gap) merge.Gap) (all []gap) {
 	places := make(map[merge.Gap]int)
 	for _, r := range results {
-		if r.CountsAs == merge.Pass {
+		if r.CountsAs == merge.Pass || r.Open != nil {
 			continue
 		}
 		for n, g := range r.Gaps {
@@ -219,9 +243,28 @@ func (c *Check) sentence() sentence {
 		if len(c.Unsure) > 0 {
 			s.figures += fmt.Sprintf(", %s could not look at everything", number(c.Unsure))
 		}
+		if len(c.Open) > 0 {
+			s.figures += fmt.Sprintf(", %s not declared", columnsAre(c.Open))
+		}
+	case merge.NotVerified:
+		if len(c.Unsure) == 0 && len(c.Open) > 0 {
+			s = sentence{"no conflict was found in merging", ", but some columns are not declared",
+				fmt.Sprintf(", but %s not declared, and it matters what they are", columnsAre(c.Open))}
+			break
+		}
+		fallthrough
 	default:
 		s = sentence{"nothing was found against merging", ", but not everything could be looked at",
 			fmt.Sprintf(", but %s of %s could not look at everything", number(c.Unsure), checks)}
+	}
+	if len(c.Open) > 0 && len(c.Unsure) > 0 && r.Verdict == merge.NotVerified {
+		s.figures += fmt.Sprintf(", and %s not declared", columnsAre(c.Open))
+	}
+	if renamed := c.Renamed(); renamed != "" {
+		s.figures += "; " + renamed
+	}
+	if r.Plain > 0 {
+		s.figures += "; " + printable.Count(int64(r.Plain), "column", "columns") + " declared plain hold values that are keys"
 	}
 	if allowed > 0 {
 		s.figures += "; allowed by the operator: " + merge.AllowedCodes(r.Results)
@@ -230,6 +273,19 @@ func (c *Check) sentence() sentence {
 		}
 	}
 	return s
+}
+
+// Renamed says how many names will be changed; "" if none will.
+func (c *Check) Renamed() string {
+	if c.Report.Renames == 0 {
+		return ""
+	}
+	return printable.Count(c.Report.Renames, "name", "names") + " will be changed, by [[merge.name]]"
+}
+
+// columnsAre counts open columns, as the subject of a clause.
+func columnsAre(open []finding) string {
+	return printable.Count(int64(len(open)), "column is", "columns are")
 }
 
 // into is, for example, "s2, s3 into s1".

@@ -18,8 +18,9 @@ const (
 	textSamples   = 2  // of one result
 	textServers   = 4  // servers of a source, if there are no more than textSources
 	textSources   = 4
-	textReasons   = 6 // for NOT VERIFIED
-	textNext      = 8 // next steps
+	textReasons   = 6  // for NOT VERIFIED
+	textOpen      = 12 // undeclared columns
+	textNext      = 8  // next steps
 	textProposals = 6
 	textCell      = 24 // columns of one value
 	textNames     = 3  // databases in a sentence
@@ -35,6 +36,7 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	t.sources(c.Report)
 	t.failures(c.Failed)
 	t.gaps(c.Reasons)
+	t.open(c.Open)
 	t.allowed(c.Allowed)
 	t.passed(c.Passed)
 	t.next(c.Steps)
@@ -153,6 +155,35 @@ func (t *text) gaps(reasons []gap) {
 	})
 }
 
+// open writes the columns that are not declared although it matters what they are.
+func (t *text) open(all []finding) {
+	if len(all) == 0 {
+		return
+	}
+	seem := 0
+	for _, f := range all {
+		if f.Open.Likely != "" {
+			seem++
+		}
+	}
+	title := printable.Count(int64(len(all)), "undeclared column", "undeclared columns")
+	if seem > 0 {
+		title += fmt.Sprintf(", of which %s like a reference", printable.Count(int64(seem), "looks", "look"))
+	}
+	t.heading(merge.NotVerified, title)
+	t.some(len(all), textOpen, inJSON, func(i int) {
+		f := all[i]
+		t.wrapped(2, "", f.Table+"."+f.Subject+": "+f.Message)
+		if i < textSampled && f.Open.Likely != "" {
+			t.samples(f.Result.Samples[:min(textSamples, len(f.Result.Samples))])
+		}
+	})
+	if len(all) > openFew {
+		t.wrapped(2, "", "A number such as a level is open because it is also a key of another database. Where the keys of every database "+
+			"have a range of their own, hardly any column is open.")
+	}
+}
+
 // placesOf writes a few places in full, and of many their number.
 func placesOf(all []string) string {
 	if len(all) > 3 {
@@ -188,7 +219,7 @@ func (t *text) passed(all []passed) {
 		if p.Tables > 0 {
 			what = printable.Count(int64(p.Tables), "table", "tables") + ", "
 		}
-		entries = append(entries, columns.Pad(p.Code, 20)+what+printable.Number(p.Read)+" read")
+		entries = append(entries, columns.Pad(p.Code, 22)+what+printable.Number(p.Read)+" read")
 	}
 	t.downwards(2, entries)
 	for _, p := range all {

@@ -18,7 +18,7 @@ type Matrix struct {
 	Report  *merge.MatrixReport
 	Numbers map[merge.Verdict]int // of pairs
 	Lines   []matrixLine
-	Pairs   []matrixPair // those that did not pass
+	Pairs   []matrixPair // those that did not pass, or only with renames
 }
 
 // matrixLine is one database beside all of them.
@@ -30,6 +30,7 @@ type matrixLine struct {
 type matrixCell struct {
 	Self    bool          // a database beside itself
 	Verdict merge.Verdict // "" if there is none
+	Renames int64         // that it needs
 	Anchor  string        // of the results that block the merge
 }
 
@@ -44,8 +45,8 @@ func NewMatrix(m *merge.MatrixReport) *Matrix {
 	cells := make(map[[2]string]matrixCell)
 	for i, p := range m.Pairs {
 		v.Numbers[p.Verdict]++
-		c := matrixCell{Verdict: p.Verdict}
-		if p.Verdict != merge.Pass {
+		c := matrixCell{Verdict: p.Verdict, Renames: p.Renames}
+		if p.Verdict != merge.Pass || p.Renames > 0 {
 			c.Anchor = fmt.Sprintf("pair%d", i+1)
 			v.Pairs = append(v.Pairs, matrixPair{p, c.Anchor})
 		}
@@ -58,6 +59,11 @@ func NewMatrix(m *merge.MatrixReport) *Matrix {
 		v.Word, v.Color = string(merge.Pass), merge.Pass
 	default: // nothing is wrong with the matrix, only with some pairs
 		v.Word = "MATRIX"
+	}
+	for _, p := range m.Pairs {
+		if p.Incomplete != "" {
+			v.Word, v.Color = "INCOMPLETE", ""
+		}
 	}
 	v.Headline = printable.Count(int64(len(m.Sources)), "database", "databases") + ", " + printable.Count(int64(len(m.Pairs)), "pair", "pairs")
 	v.Title = v.Word + ": " + v.Headline
@@ -97,6 +103,14 @@ func (c matrixCell) sign(self string, signs map[merge.Verdict]string, none strin
 		return s
 	}
 	return none
+}
+
+// Needs says what a pair needs although it can be merged; "" if that is nothing.
+func (p matrixPair) Needs() string {
+	if p.Renames == 0 {
+		return ""
+	}
+	return "with " + printable.Count(p.Renames, "rename", "renames") + ", by [[merge.name]]"
 }
 
 // WriteHTML writes the matrix as a page. It returns the error of w.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -26,7 +27,9 @@ func (m *Matrix) WriteText(w io.Writer, _ TextOptions) error {
 		number(merge.Pass), number(merge.Fail), number(merge.NotVerified), m.allowed()))
 	t.WriteString("\n")
 	t.lines(0, m.grid())
-	t.WriteString("\n   ok: can be merged   NO: cannot   ?: not verified   -: no verdict\n")
+	t.WriteString("\n   ok: can be merged   ok+: with renames   NO: cannot   ?: not verified   -: no verdict\n")
+	t.pairs(m.Pairs, "")
+	t.pairs(m.Pairs, merge.Pass)
 	for _, verdict := range []merge.Verdict{merge.Fail, merge.NotVerified} {
 		for _, p := range m.Pairs {
 			if p.Verdict == verdict {
@@ -51,6 +54,25 @@ func (m *Matrix) allowed() string {
 	return ""
 }
 
+// pairs writes the pairs of a verdict for which a line is enough.
+func (t *text) pairs(all []matrixPair, verdict merge.Verdict) {
+	var lines []string
+	for _, p := range all {
+		if what := cmp.Or(p.Incomplete, p.Needs()); p.Verdict == verdict && what != "" {
+			lines = append(lines, p.Source+" into "+p.Target+": "+what)
+		}
+	}
+	switch {
+	case len(lines) == 0:
+		return
+	case verdict == "":
+		t.WriteString("\nNO VERDICT  a database could not be read\n")
+	default:
+		t.heading(verdict, "with renames")
+	}
+	t.lines(2, lines)
+}
+
 func (m *Matrix) grid() []string {
 	described := []columns.Column{{Min: 4, Right: true}, {}}
 	rows := [][]string{{"", ""}}
@@ -60,7 +82,11 @@ func (m *Matrix) grid() []string {
 		rows[0] = append(rows[0], number)
 		row := []string{number, printable.Text(line.Name)}
 		for _, c := range line.Cells {
-			row = append(row, c.sign(".", map[merge.Verdict]string{merge.Pass: "ok", merge.Fail: "NO", merge.NotVerified: "?"}, "-"))
+			sign := c.sign(".", map[merge.Verdict]string{merge.Pass: "ok", merge.Fail: "NO", merge.NotVerified: "?"}, "-")
+			if c.Verdict == merge.Pass && c.Renames > 0 {
+				sign = "ok+"
+			}
+			row = append(row, sign)
 		}
 		rows = append(rows, row)
 	}

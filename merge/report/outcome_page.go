@@ -71,7 +71,7 @@ func newOutcomeView(o *Outcome) *outcomeView {
 // left out, since it is for the time before a merge.
 func newResultCheck(r *merge.Report) *Check {
 	c := NewCheck(r)
-	for _, list := range [][]finding{c.Failed, c.Allowed} {
+	for _, list := range [][]finding{c.Failed, c.Open, c.Allowed} {
 		for i := range list {
 			list[i].Next = nil
 		}

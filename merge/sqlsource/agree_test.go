@@ -73,6 +73,15 @@ func agree(t *testing.T, worlds []*world, seed int) *merge.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, r := range []*merge.Report{want, got} {
+		for _, result := range r.Results {
+			for i := range result.Samples {
+				if result.Open != nil { // several rows may have the key that is named
+					result.Samples[i].Rows = result.Samples[i].Rows[:1]
+				}
+			}
+		}
+	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(merge.Report{}, "Started", "Finished")); diff != "" {
 		t.Errorf("seed %d: in memory and for real (-memory +real):\n%s", seed, diff)
 	}

@@ -97,6 +97,9 @@ func (b *builder) finish() *schema {
 			if c.Kind = c.kind.shown(); c.alone {
 				c.Kind = merge.KindOther
 			}
+			if c.json {
+				c.Kind = merge.KindJSON
+			}
 			t.Columns = append(t.Columns, c.Column)
 		}
 		s.Tables = append(s.Tables, t.Table)

@@ -97,6 +97,7 @@ type column struct {
 	charset string // of text in MySQL
 	bits    bool   // an integer that is made of bits in MySQL
 	alone   bool   // what the values mean depends on the very type, as with SET
+	json    bool   // a document in MySQL
 	listed  bool   // text that MySQL sorts by its place in a list: ENUM
 
 	dataType string // of MySQL: the type without what is in parentheses

@@ -47,6 +47,8 @@ func (k kind) shown() merge.Kind {
 		return merge.KindDecimal
 	case real:
 		return merge.KindReal
+	case anything:
+		return merge.KindAny
 	default:
 		return merge.KindOther
 	}

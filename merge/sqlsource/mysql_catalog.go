@@ -49,11 +49,6 @@ const (
 
 	mysqlTriggers = `SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)
 		FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE, TRIGGER_NAME`
-
-	// mariadbJSON finds the columns that were declared JSON: in MariaDB they
-	// are LONGTEXT with a check.
-	mariadbJSON = `SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS
-		WHERE CONSTRAINT_SCHEMA = DATABASE() AND CHECK_CLAUSE LIKE 'json_valid(%)'`
 )
 
 func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, error) {
@@ -68,7 +63,7 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 		b.Engine = "mariadb"
 	}
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		mysqlReadTables, mysqlReadColumns, mariadbReadJSON, mysqlReadIndexes, mysqlReadReferences,
+		mysqlReadTables, mysqlReadColumns, mysqlReadIndexes, mysqlReadReferences,
 		mysqlReadStatements, mysqlReadPartitions, mysqlReadTriggers, mysqlReadDatabase, mysqlReadServer, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
@@ -160,7 +155,7 @@ func mysqlMax(columnType string) uint64 {
 
 // mysqlKind says what the values of a column are. length is that of strings.
 func mysqlKind(c *column, dataType string, length int64) {
-	c.kind, c.why, c.IsID, c.Opaque, c.bits, c.alone, c.listed = other, "", false, "", false, false, false
+	c.kind, c.why, c.IsID, c.Opaque, c.bits, c.alone, c.listed, c.json = other, "", false, "", false, false, false, false
 	switch dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
 		c.kind = integer
@@ -195,11 +190,10 @@ func mysqlKind(c *column, dataType string, length int64) {
 		c.kind, c.alone = address, true
 	case "tinytext", "text", "mediumtext", "longtext":
 		c.kind = text
-		c.Opaque = strings.ToUpper(dataType)
 	case "date", "datetime", "timestamp":
 		c.kind = moment
 	case "json":
-		c.Opaque = "JSON"
+		c.json = true
 		c.why = cannotCompare(c)
 	default:
 		c.why = cannotCompare(c)
@@ -241,24 +235,6 @@ func mysqlReadIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
 		}
 		b.index(table, index, index == "PRIMARY", column, unclear)
 	}, &table, &index, &column, &prefix, &expression)
-}
-
-func mariadbReadJSON(ctx context.Context, conn *sql.Conn, b *builder) error {
-	if b.Engine != "mariadb" {
-		return nil // MySQL has a type of its own
-	}
-	var table, clause string
-	return each(ctx, conn, mariadbJSON, func() {
-		t := b.tables[table]
-		if t == nil {
-			return
-		}
-		for _, c := range t.columns {
-			if clause == "json_valid(`"+strings.ReplaceAll(c.Name, "`", "``")+"`)" {
-				c.Opaque = "JSON"
-			}
-		}
-	}, &table, &clause)
 }
 
 func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {

@@ -94,13 +94,16 @@ func (t *building) size(packet int64) {
 			name = "CONVERT(" + name + " USING utf8mb4)"
 		case raw:
 		default:
-			if column.Opaque == "" {
+			if column.Opaque == "" && !column.json {
 				continue // a few bytes
 			}
 			name = "CAST(" + name + " AS CHAR)"
 		}
 		lengths = append(lengths, "COALESCE(LENGTH("+name+"), 0)")
 		c.Columns = append(c.Columns, column.Name)
+	}
+	if len(lengths) == 0 {
+		return
 	}
 	c.Text = fmt.Sprintf("%s <= %d", strings.Join(lengths, " + "), room)
 	t.Conditions = append(t.Conditions, c)

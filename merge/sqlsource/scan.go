@@ -185,7 +185,16 @@ next:
 		b.WriteString(" WHERE " + strings.Join(conditions, " AND "))
 	}
 	q.statement, q.backwards = b.String(), b.String()
-	if len(orderBy) > 0 && len(scan.Order) > 0 {
+	switch {
+	case scan.Unsorted && len(key) > 0:
+		// As they are stored, so that what is found first is the same every time.
+		orderBy = orderBy[:0]
+		for _, name := range key {
+			orderBy = append(orderBy, "r."+quote(name))
+		}
+		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
+	case scan.Unsorted, len(scan.Order) == 0:
+	case len(orderBy) > 0:
 		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
 		q.backwards += " ORDER BY " + strings.Join(orderBy, " DESC, ") + " DESC"
 	}

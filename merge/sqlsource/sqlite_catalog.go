@@ -127,9 +127,6 @@ func sqliteKind(c *column) {
 		}
 		return false
 	}
-	if has("JSON") {
-		c.Opaque = "JSON"
-	}
 	switch {
 	case has("INT"):
 		c.kind = integer

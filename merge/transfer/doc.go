@@ -61,7 +61,9 @@
 // A value that has to be unique and is in several worlds, such as the name of a
 // player, blocks the merge, unless a [NamePolicy] says which row keeps it. The
 // other rows get new values, which the plan lists before anything is written, and
-// so do columns that repeat the old ones ([NameCopy]). Rows of the sources are
+// so do columns that repeat the old ones beside a key ([NameCopy]), and those that
+// refer to them by a declared reference: there, a row follows the row of its own
+// database, and one that names nobody stays as it is. Rows of the sources are
 // renamed on their way, and stay as they are in the source; the target's own rows
 // are renamed in place, and an undo gives them their old values back.
 //

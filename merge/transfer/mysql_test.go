@@ -142,7 +142,7 @@ func TestTablesWithoutTransactions(t *testing.T) {
 				exec(t, d, "CREATE TABLE mails (id INT PRIMARY KEY)", "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE = "+engine, "CREATE TABLE none (id INT PRIMARY KEY) ENGINE = "+engine,
 					fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d, 'x'), (%d, NULL)", 10*i, 10*i+1))
 			}
-			p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+			p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Check: merge.Options{Rules: namesNothing}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,10 +156,10 @@ func TestTablesWithoutTransactions(t *testing.T) {
 				t.Error("it was carried out")
 			}
 			exec(t, all[0], p.Prepare...)
-			mergedAndBack(t, all, PlanOptions{})
+			mergedAndBack(t, all, PlanOptions{Check: merge.Options{Rules: namesNothing}})
 
 			// A row that is changed after the plan is noticed, as in every table.
-			p = mustPlan(t, all[0], all[1:], PlanOptions{})
+			p = mustPlan(t, all[0], all[1:], PlanOptions{Check: merge.Options{Rules: namesNothing}})
 			exec(t, all[1], "UPDATE logs SET v = 'y' WHERE id = 10")
 			changed := new(ChangedError)
 			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &changed) || changed.Table != "logs" {

@@ -51,15 +51,15 @@ type NamePolicy struct {
 	MaxLength int
 }
 
-// NameCopy is a column that repeats what the column OfColumn of OfTable holds in the
-// row whose key is in Key: the name of the sender beside the sender of a
-// mail. It is renamed along if it is the old name, byte by byte.
-type NameCopy struct {
-	Table    string `json:"table"`
-	Column   string `json:"column"`
-	Key      string `json:"key"`
-	OfTable  string `json:"of_table"`
-	OfColumn string `json:"of_column"`
+// NameCopy is a column that is renamed along with a row that it names by its key.
+type NameCopy = merge.NameCopy
+
+// Renamed are the columns of policies, as a check takes them.
+func Renamed(policies []NamePolicy) (all []merge.RenamedColumn) {
+	for _, n := range policies {
+		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst})
+	}
+	return all
 }
 
 // maxRenames is how many values of one column may be renamed: the database
@@ -88,12 +88,8 @@ func (p *planner) rename(ctx context.Context) error {
 		if t.Key() == nil {
 			continue // refused with the table
 		}
-		if slices.Contains(t.Key(), n.Column) {
-			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the column %s is part of the key, and its values cannot be changed", n.Column)})
-			continue
-		}
-		if p.referred(n.Table, n.Column) {
-			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", n.Column)})
+		if why := p.dbs[0].catalog.Unchangeable(n.Table, n.Column); why != "" {
+			p.refuse(Refusal{Table: n.Table, Reason: why})
 			continue
 		}
 		if err := p.renameIn(ctx, n, t); err != nil {
@@ -113,8 +109,8 @@ func (p *planner) rename(ctx context.Context) error {
 			return fmt.Errorf("%w: copies: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
 				merge.ErrOptions, c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
-		if p.referred(c.Table, c.Column) {
-			p.refuse(Refusal{Table: c.Table, Reason: fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", c.Column)})
+		if why := p.dbs[0].catalog.Unchangeable(c.Table, c.Column); why != "" {
+			p.refuse(Refusal{Table: c.Table, Reason: why})
 			continue
 		}
 		p.plan.Copies = append(p.plan.Copies, c)
@@ -133,20 +129,6 @@ func neverEqual(a, b merge.Kind) bool {
 	}
 }
 
-// referred reports whether a column takes part in a foreign key, on either
-// side.
-func (p *planner) referred(table, column string) bool {
-	for i := range p.dbs[0].catalog.Tables {
-		t := &p.dbs[0].catalog.Tables[i]
-		for _, r := range t.References {
-			if t.Name == table && slices.Contains(r.Columns, column) || r.ToTable == table && slices.Contains(r.ToColumns, column) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 func column(t *merge.Table, name string) *merge.Column {
 	return first(t.Columns, func(c *merge.Column) bool { return c.Name == name })
 }
@@ -156,15 +138,17 @@ type named struct {
 	db   int
 	key  []any
 	name string
+	form string // of the name, as the target compares; sorts
 	by   []byte // sorts; nil for NULL
 }
 
 func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) error {
-	limit, err := n.limit(t)
+	limit, err := p.limit(n, t)
 	if err != nil {
 		return err
 	}
 	var losers []named
+	homes := make(namesakes)
 	err = p.sameNames(ctx, n, t, func(group []named) {
 		slices.SortStableFunc(group, func(a, b named) int {
 			switch n.Keep {
@@ -176,6 +160,7 @@ func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) e
 			return 0
 		})
 		losers = append(losers, group[1:]...)
+		homes.add(group)
 	})
 	if unsupported, ok := errors.AsType[*merge.UnsupportedError](err); ok {
 		p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("the values of %s cannot be compared: %v", n.Column, unsupported)})
@@ -202,26 +187,45 @@ func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) e
 			r.World = s.World
 		}
 		p.plan.Renames = append(p.plan.Renames, r)
+		homes.rename(l, r)
 	}
-	return nil
+	return p.follow(ctx, n, column(t, n.Column), homes)
 }
 
 var declaredLength = regexp.MustCompile(`(?i)^\s*(?:n?varchar|n?char|character varying|character)\s*\(\s*(\d+)\s*\)`)
 
-func (n *NamePolicy) limit(t *merge.Table) (int, error) {
-	declared := 0
-	if m := declaredLength.FindStringSubmatch(column(t, n.Column).Type); m != nil {
-		declared, _ = strconv.Atoi(m[1])
-	}
+// limit is how many characters a new value may have, in the column and in those that
+// follow it.
+func (p *planner) limit(n *NamePolicy, t *merge.Table) (int, error) {
+	own := declared(t, n.Column)
 	switch {
 	case n.MaxLength < 0:
 		return 0, fmt.Errorf("%w: the greatest length is %d, want 1 or more", merge.ErrOptions, n.MaxLength)
-	case n.MaxLength == 0 && declared == 0:
+	case n.MaxLength == 0 && own == 0:
 		return 0, fmt.Errorf("%w: its type %q does not say how many characters it takes: give the greatest length", merge.ErrOptions, column(t, n.Column).Type)
-	case n.MaxLength == 0 || declared > 0 && declared < n.MaxLength:
-		return declared, nil
 	}
-	return n.MaxLength, nil
+	limit := own
+	narrow := func(most int) {
+		if most > 0 && (limit == 0 || most < limit) {
+			limit = most
+		}
+	}
+	narrow(n.MaxLength)
+	for _, at := range p.along(n) {
+		if of := p.dbs[0].table(at.table); of != nil && column(of, at.column) != nil {
+			narrow(declared(of, at.column))
+		}
+	}
+	return limit, nil
+}
+
+// declared is how many characters the type of a column says that it takes; 0 if it does
+// not say.
+func declared(t *merge.Table, name string) (most int) {
+	if m := declaredLength.FindStringSubmatch(column(t, name).Type); m != nil {
+		most, _ = strconv.Atoi(m[1])
+	}
+	return most
 }
 
 // serverOf returns the server that made a row, as far as can be told.
@@ -269,7 +273,7 @@ func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, 
 			if err != nil {
 				return err
 			}
-			group[i] = named{db: dbs[r.From], key: key, name: string(r.Carry[0])}
+			group[i] = named{db: dbs[r.From], key: key, name: string(r.Carry[0]), form: string(r.Order[0])}
 			if n.By != "" {
 				group[i].by = r.Order[1]
 			}
@@ -387,12 +391,16 @@ func (p *planner) taken(ctx context.Context, n *NamePolicy, col *merge.Column, f
 	if err := p.dbs[0].on.rows(ctx, d.sameAmong(col), false, []any{string(encoded)}, take); err != nil {
 		return nil, err
 	}
-	for _, s := range p.dbs {
-		if s.table(n.Table) == nil {
-			continue
-		}
-		if err := s.on.rows(ctx, d.thereAlready(n.Table, col), false, []any{string(encoded)}, take); err != nil {
-			return nil, err
+	// A row that names nobody must name nobody afterwards.
+	for _, at := range append([]columnAt{{n.Table, n.Column}}, p.along(n)...) {
+		for _, s := range p.dbs {
+			t := s.table(at.table)
+			if t == nil || column(t, at.column) == nil {
+				continue
+			}
+			if err := s.on.rows(ctx, d.thereAlready(at.table, column(t, at.column), col), false, []any{string(encoded)}, take); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return taken, nil
@@ -441,8 +449,13 @@ func (d dialect) sameAmong(c *merge.Column) string {
 	return "SELECT l.i, " + first + " FROM " + d.listed()
 }
 
-// thereAlready gives the texts of a list that a column has already. For IN both
-// databases look the texts up, also if the column has no index.
-func (d dialect) thereAlready(table string, c *merge.Column) string {
-	return "SELECT l.i, -1 FROM " + d.listed() + " WHERE " + d.collated(c) + " IN (SELECT r." + d.Quote(c.Name) + " FROM " + d.Quote(table) + " AS r)"
+// thereAlready gives the texts of a list that a column of a table has already, as the
+// column c compares. For IN both databases look the texts up, also if the column has no
+// index.
+func (d dialect) thereAlready(table string, in, c *merge.Column) string {
+	value := "r." + d.Quote(in.Name)
+	if charset, _, _ := strings.Cut(c.Collation, "_"); d.mysql() && !strings.HasPrefix(in.Collation, charset+"_") {
+		value = "CONVERT(" + value + " USING " + charset + ")" // texts of two character sets cannot be compared
+	}
+	return "SELECT l.i, -1 FROM " + d.listed() + " WHERE " + d.collated(c) + " IN (SELECT " + value + " FROM " + d.Quote(table) + " AS r)"
 }

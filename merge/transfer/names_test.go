@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 		options := PlanOptions{
 			Names:  []NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
 			Copies: []NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
-			Check:  merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}},
+			Check:  merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}, Rules: namesNothing},
 		}
 		p := mustPlan(t, target, all[1:], options)
 		of2, of3 := renamedTo(p, "s2"), renamedTo(p, "s3")

@@ -44,7 +44,7 @@ func TestNewNamesAreTried(t *testing.T) {
 				exec(t, all[1], "INSERT INTO chars VALUES (11, 'ann', 1, "+seen+"), (12, 'BOB', 2, "+seen+"), (13, 'Cleo', 1, 1)")
 				p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{
 					Names: []NamePolicy{{Table: "chars", Column: "name", Template: tt.template, Keep: KeepActive, By: "seen"}},
-					Check: merge.Options{Allow: []string{merge.CodeTargetCheck, merge.CodeSchemaCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}},
+					Check: merge.Options{Allow: []string{merge.CodeTargetCheck, merge.CodeSchemaCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -80,7 +80,7 @@ func TestPlanRefusesWhatTheTargetRefuses(t *testing.T) {
 		exec(t, all[0], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT CHECK (level < 100))", "INSERT INTO chars VALUES (1, 99)")
 		exec(t, all[1], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT)", "INSERT INTO chars VALUES (11, 100), (12, 7)")
 		p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Check: merge.Options{Allow: []string{
-			merge.CodeTargetCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}}})
+			merge.CodeTargetCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing}})
 		if err != nil {
 			t.Fatal(err)
 		}

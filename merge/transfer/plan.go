@@ -83,6 +83,9 @@ type Checked struct {
 	// operator allowed.
 	Resolved []Refusal `json:"resolved,omitempty"`
 	Allowed  []Refusal `json:"allowed,omitempty"`
+
+	// Rules are what the operator declared of columns.
+	Rules []merge.Declarations `json:"rules,omitempty"`
 }
 
 // World is one of the databases of a plan, as it was found.
@@ -145,7 +148,7 @@ type Left struct {
 	Reason string `json:"reason"`
 }
 
-// Rename is one value that is changed.
+// Rename is one value that is changed: a name, or what refers to it by name.
 type Rename struct {
 	Source string `json:"source"` // whose row; may be the target
 	World  string `json:"world,omitempty"`

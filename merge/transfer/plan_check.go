@@ -10,14 +10,14 @@ import (
 )
 
 // check runs the rules of package merge. Every result that is not PASS blocks the
-// merge, unless the operator allowed it or renames resolve it.
+// merge, unless the operator allowed it. What renames resolve is PASS.
 func (p *planner) check(ctx context.Context) error {
 	all := make([]merge.Source, len(p.dbs))
 	for i, s := range p.dbs {
 		all[i] = s
 	}
 	options := p.opts.Check
-	options.Target = p.plan.Target.Name
+	options.Target, options.Renames, options.Copies = p.plan.Target.Name, Renamed(p.opts.Names), p.opts.Copies
 	if p.opts.Report == nil {
 		options.Samples = -1
 	}
@@ -33,8 +33,8 @@ func (p *planner) check(ctx context.Context) error {
 	if p.opts.Report != nil {
 		p.opts.Report(report)
 	}
-	p.plan.Check.Verdict = report.Verdict
-	p.rows = make(map[string]map[string]int64)
+	p.plan.Check.Verdict, p.plan.Check.Rules = report.Verdict, options.Rules
+	p.rows, p.same = make(map[string]map[string]int64), make(map[string]bool)
 	for _, s := range report.Sources {
 		p.rows[s.Name] = make(map[string]int64)
 		for _, t := range s.Tables {
@@ -42,7 +42,11 @@ func (p *planner) check(ctx context.Context) error {
 		}
 	}
 	for i := range report.Results {
-		p.judge(&report.Results[i])
+		r := &report.Results[i]
+		if r.Code == merge.CodeTableDiffers && r.Verdict == merge.Pass {
+			p.same[r.Table] = true
+		}
+		p.judge(r)
 	}
 	return nil
 }
@@ -52,15 +56,20 @@ func (p *planner) check(ctx context.Context) error {
 var unallowable = []string{
 	merge.CodeServerConflict, merge.CodeWorldCloned, merge.CodeWorldMerged, merge.CodeKeyCollision,
 	merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeSchemaTable, merge.CodeSchemaColumn,
-	merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
+	merge.CodeTableDiffers, merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
 }
 
 func (p *planner) judge(r *merge.Result) {
+	reason := found(r)
+	if r.Renamed > 0 {
+		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
+	}
 	if r.Verdict == merge.Pass {
 		return
 	}
-	reason := found(r)
-	if r.Verdict == merge.NotVerified {
+	if r.Open != nil {
+		reason.Reason = "not declared: " + reason.Reason
+	} else if r.Verdict == merge.NotVerified {
 		var gaps []string
 		for _, g := range r.Gaps {
 			gap := g.Reason
@@ -76,8 +85,6 @@ func (p *planner) judge(r *merge.Result) {
 		// The table is not copied, so nothing is claimed of it.
 	case r.Code == merge.CodeKeyCollision && r.Verdict == merge.NotVerified && p.keyless(r.Table):
 		// There is no key to collide: see multiset.go.
-	case r.Verdict == merge.Fail && r.Code == merge.CodeUniqueCollision && p.renames(r):
-		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
 	case r.CountsAs == merge.Pass && !(r.Verdict == merge.Fail && slices.Contains(unallowable, r.Code)):
 		p.plan.Check.Allowed = append(p.plan.Check.Allowed, reason)
 	default:
@@ -92,11 +99,6 @@ func found(r *merge.Result) Refusal {
 		reason = r.Subject + ": " + reason
 	}
 	return Refusal{Table: r.Table, Code: r.Code, Reason: reason}
-}
-
-// renames reports whether a policy resolves what a result found.
-func (p *planner) renames(r *merge.Result) bool {
-	return slices.ContainsFunc(p.opts.Names, func(n NamePolicy) bool { return r.IsAbout(n.Table, n.Column) })
 }
 
 // keyless reports whether the target has the table, and no key of it.

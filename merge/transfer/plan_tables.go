@@ -32,11 +32,15 @@ func (p *planner) choose(context.Context) error {
 			p.plan.Left = append(p.plan.Left, Left{t.Name, "it is the history of migrations that " + tool + " keeps: the target's stays"})
 			continue
 		}
+		if p.same[t.Name] {
+			p.plan.Left = append(p.plan.Left, Left{t.Name, "it is the same in every database, which was proved: the target's stays"})
+			continue
+		}
 		rows := int64(0)
 		for _, s := range p.dbs[1:] {
 			rows += p.rows[s.Name()][t.Name]
 		}
-		if rows == 0 {
+		if rows == 0 && !p.renamedAlong(t.Name) {
 			p.plan.Left = append(p.plan.Left, Left{t.Name, "no source has a row in it"})
 		} else if p.copyable(t) {
 			chosen = append(chosen, t)

@@ -12,7 +12,8 @@ import (
 
 // PlanOptions configures [NewPlan]. The zero value means the defaults.
 type PlanOptions struct {
-	// Check configures the check that the plan rests on. [NewPlan] sets Target.
+	// Check configures the check that the plan rests on. [NewPlan] sets Target, Renames
+	// and Copies.
 	// Tables that Exclude names are not copied. What Allow names may be NOT
 	// VERIFIED, and some of it may FAIL: none of those by which rows get lost or mixed
 	// up.
@@ -61,7 +62,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.choose, p.refuseTyped, p.rename, p.tryNames, p.measure, p.lookAtRights} {
+	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.refuseTyped, p.rename, p.tryNames, p.measure, p.lookAtRights} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
@@ -76,6 +77,9 @@ type planner struct {
 	plan *Plan
 	dbs  []*source                   // the target first
 	rows map[string]map[string]int64 // by database and table, as counted by the check
+	same map[string]bool             // tables that the check proved to be the same in all
+
+	followers []merge.NameReference // what refers to names that are changed
 }
 
 func (p *planner) open(ctx context.Context, target Database, sources []Database) error {

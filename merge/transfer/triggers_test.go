@@ -28,7 +28,7 @@ func TestTriggers(t *testing.T) {
 		all := []Database{source}
 		plan := func(keep NamePolicy) *Plan {
 			keep.Table, keep.Column, keep.MaxLength = "t", "name", 20
-			p, err := NewPlan(t.Context(), target, all, PlanOptions{Names: []NamePolicy{keep}})
+			p, err := NewPlan(t.Context(), target, all, PlanOptions{Names: []NamePolicy{keep}, Check: merge.Options{Rules: namesNothing}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,8 @@ What is checked:
   -include PATTERN  only the tables that match, such as 'char_*'
   -exclude PATTERN  not these: they are reported as NOT VERIFIED, under the code
                     table-excluded
-  -matrix           every source with every other: which two can be merged
+  -matrix           every source with every other: which two can be merged; the
+                    pairs of a source that cannot be read have no verdict
   -rerun REPORT     only what an earlier report had not passed; without a
                     SOURCE, the sources of that report
   -since REPORT     FAIL too if a number of rows, a first or last key, a mark or
@@ -30,8 +31,12 @@ What is checked:
                     still written to
   -contents         sum up all rows in full, so that -since sees changed rows
                     too; both reports need it
-  -propose          look for what is worth declaring in config.toml: columns
-                    that seem to be unique or to refer to others
+  -rules FILE       what columns are, as -propose writes it; several files: a
+                    later one ranks before an earlier one
+  -propose          look for what is worth declaring: columns that seem to be
+                    unique or to refer to others
+  -propose -o FILE  write what every column seems to be as a file of rules, for
+                    -rules FILE: first what you must decide; never overwrites
 
 What the results count:
 

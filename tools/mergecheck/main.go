@@ -5,7 +5,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -56,6 +58,14 @@ func check(ctx context.Context, s settings, out, stderr io.Writer, screen cli.Sc
 		return err
 	}
 	defer page.Close()
+	written, err := cli.NewFirstFile("o", s.rules)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return cli.Usage("-o: %s exists already, and may have been edited: want another name", s.rules)
+	case err != nil:
+		return err
+	}
+	defer written.Close()
 	v, code, checkErr := find(ctx, s, stderr)
 	if v == nil {
 		return noVerdict(ctx, checkErr)
@@ -70,6 +80,14 @@ func check(ctx context.Context, s settings, out, stderr io.Writer, screen cli.Sc
 	}
 	if checkErr != nil {
 		return noVerdict(ctx, checkErr)
+	}
+	if c, ok := v.(*report.Check); ok && s.rules != "" {
+		if err := written.Write(c.Report.WriteRules); err != nil {
+			return err
+		}
+		if !s.json {
+			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with -rules %[1]s\n", s.rules)
+		}
 	}
 	return code
 }

@@ -20,6 +20,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
+	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
@@ -102,7 +103,7 @@ func TestJSON(t *testing.T) {
 }
 
 // What -propose prints can be pasted into the configuration, and is checked
-// from then on.
+// from then on. The file that it writes is read as it is.
 func TestProposals(t *testing.T) {
 	dir := t.TempDir()
 	var args []string
@@ -131,18 +132,20 @@ func TestProposals(t *testing.T) {
 			}
 		}
 	}
-	r := reported(t, cli.OK, append([]string{"-propose"}, args...)...)
+	r := reported(t, cli.NotVerified, append([]string{"-propose"}, args...)...)
 	var text strings.Builder
 	for _, p := range r.Proposals {
 		text.WriteString(p.TOML() + "\n")
 	}
 	var declared rules.Rules
-	if _, err := config.Parse("config.toml", text.String(), declared.Read); err != nil {
+	if _, err := config.Parse("config.toml", text.String(), declared.Reader("config.toml")); err != nil {
 		t.Fatalf("%v in:\n%s", err, &text)
 	}
 	want := merge.Options{
-		Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-		References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"character_guid"}, ToTable: "characters", ToColumns: []string{"guid"}}},
+		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		Rules: []merge.Declarations{{File: "config.toml", References: []merge.DeclaredReference{
+			{At: []string{"mail.character_guid"}, To: []string{"characters.guid"}},
+		}}},
 	}
 	if diff := cmp.Diff(want, declared.Check); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -157,6 +160,62 @@ func TestProposals(t *testing.T) {
 	}
 	if len(r.Proposals) > 0 {
 		t.Errorf("still proposed: %v", r.Proposals)
+	}
+
+	written := filepath.Join(dir, "rules.toml")
+	reported(t, cli.NotVerified, append([]string{"-propose", "-o", written}, args...)...)
+	if r = reported(t, cli.OK, append([]string{"-rules", written}, args...)...); len(r.Results) == 0 {
+		t.Error("nothing was checked")
+	}
+	again := append([]string{"-propose", "-o", written}, args...)
+	if r := mergecheck(t.Context(), again...); r.code != cli.Incomplete || !strings.Contains(r.stderr, "rules.toml exists already, and may have been edited: want another name") {
+		t.Errorf("exit code %d, %q", r.code, r.stderr)
+	}
+}
+
+// The file that -propose writes closes all columns of a game but those that it leaves
+// undecided, and those that are opaque.
+func TestProposedRules(t *testing.T) {
+	folder := "../../internal/gameworlds/testdata/"
+	game, err := gameworlds.Load(folder+"made_up.sql", folder+"made_up.refs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args []string
+	for seed := uint64(1); seed <= 2; seed++ {
+		dsn := servertest.DSN(t)
+		db, err := sql.Open("mysql", dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		o := gameworlds.Typical(seed)
+		o.Offset = 1_000_000 * int64(seed-1)
+		if _, err := game.Fill(t.Context(), db, o); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "mysql:"+dsn)
+	}
+	file := filepath.Join(t.TempDir(), "rules.toml")
+	proposed := reported(t, cli.Conflicts, append([]string{"-propose", "-o", file}, args...)...)
+	undecided := make(map[string]bool)
+	for _, c := range proposed.Proposed.Columns {
+		if c.Class == merge.ClassUndecided || c.Class == merge.ClassOpaque || c.When != nil {
+			undecided[c.Table+"."+c.Column] = true
+		}
+	}
+	read := reported(t, cli.Conflicts, append([]string{"-rules", file}, args...)...)
+	open := 0
+	for _, r := range read.Results {
+		if r.Code != merge.CodeReferenceUndeclared || r.Verdict == merge.Pass || len(r.Columns) != 1 {
+			continue
+		}
+		if open++; !undecided[r.Table+"."+r.Columns[0]] {
+			t.Errorf("%s.%s is open: %s", r.Table, r.Columns[0], r.Message)
+		}
+	}
+	if open == 0 {
+		t.Error("what is undecided is not open")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/nearest"
 	"mergesafe/merge"
+	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
@@ -17,6 +18,7 @@ func flags() []cliv3.Flag {
 	own := []cliv3.Flag{
 		&cliv3.StringFlag{Name: "target"},
 		&cliv3.BoolFlag{Name: "propose"},
+		&cliv3.StringFlag{Name: "o"},
 		&cliv3.BoolFlag{Name: "matrix"},
 		&cliv3.StringFlag{Name: "rerun"},
 		&cliv3.StringFlag{Name: "since"},
@@ -44,6 +46,7 @@ type settings struct {
 	since    *merge.Report // nil if there is no -since
 	json     bool
 	html     string // the file to write; "" for none
+	rules    string // the file of rules to write; "" for none
 	throttle throttle.Throttle
 	snapshot bool
 }
@@ -54,7 +57,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		return s, err
 	}
 	s = settings{
-		matrix: cmd.Bool("matrix"), json: cmd.Bool("json"), html: cmd.String("html"),
+		matrix: cmd.Bool("matrix"), json: cmd.Bool("json"), html: cmd.String("html"), rules: cmd.String("o"),
 		snapshot: cmd.String("snapshot") == "on",
 	}
 	if s.throttle, err = throttle.Of(cmd); err != nil {
@@ -66,6 +69,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		return s, err
 	}
 	s.options = rules.Check
+	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
 	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
 	s.options.Contents = cmd.Bool("contents")
 	if s.options.Samples == 0 {
@@ -134,6 +138,9 @@ func checkFlags(cmd *cliv3.Command) error {
 		if slices.Contains(cmd.StringSlice("fail-on"), code) {
 			return cli.Usage("-allow and -fail-on both name %s: want one of them", code)
 		}
+	}
+	if cmd.IsSet("o") && !cmd.Bool("propose") {
+		return cli.Usage("-o %s: it is where -propose writes the rules: want -propose too", cmd.String("o"))
 	}
 	// What makes no sense together.
 	for _, pair := range [][2]string{

@@ -33,7 +33,8 @@ func findTarget(target string, places []databases.Place) (string, error) {
 
 // open opens all places, to be read as the settings say. rests is told when the
 // reading of one has to wait because of its server's load. closeAll closes those
-// that were opened, also if there is an error.
+// that were opened, also if there is an error. For a matrix, a place that cannot be
+// opened is a source that cannot be read.
 func open(ctx context.Context, s settings, rests func(source string, threads int)) (sources []merge.Source, closeAll func(), err error) {
 	var opened []*sqlsource.Source
 	closeAll = func() {
@@ -53,6 +54,10 @@ func open(ctx context.Context, s settings, rests func(source string, threads int
 				func(threads int) { rests(p.Name, threads) })
 		}
 		source, err = sqlsource.OpenWith(ctx, p.Name, p.DSN.Reveal(), options)
+		if err != nil && s.matrix && ctx.Err() == nil {
+			sources = append(sources, merge.Unreachable(p.Name, err))
+			continue
+		}
 		if err != nil {
 			return nil, closeAll, fmt.Errorf("%s: %w", p.Name, err)
 		}

@@ -78,13 +78,16 @@ on one of them. It only reads, and needs SELECT.
                     merge (mergecheck -codes); rows in each other's way do
                     nevertheless; CODE:TABLE and CODE:TABLE.COLUMN allow it
                     only there, also by patterns: 'column-opaque:log_*'
+  -rules FILE       what columns are, as mergecheck -propose writes it; several
+                    files: a later one ranks before an earlier one
   -no-fence         do not keep the servers of the SOURCEs from being started
   -max-keyless N    most rows of one source in a table without a key, which are
                     copied in one transaction (default 100000; -1: none)
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
 What becomes of a name that is there twice comes from [[merge.name]] in
-config.toml; without one for its column it stands against the merge.
+config.toml; without one for its column it stands against the merge. Rows that
+name it by a [[check.reference]] or a [[merge.copy]] get the new name, too.
 
 Exit codes: 0 nothing stands against it; 1 something does, and apply will refuse
 the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.

@@ -35,7 +35,7 @@ type contents struct {
 // NewConfig returns the configuration in a file.
 func NewConfig(file string, env cli.Env) *Config {
 	return &Config{file, env, sync.OnceValues(func() (c contents, err error) {
-		c.Config, err = config.Load(file, c.rules.Read)
+		c.Config, err = config.Load(file, c.rules.Reader(file))
 		return c, err
 	})}
 }
@@ -80,11 +80,12 @@ func (c *Config) Registry(dsn string) (config.Secret, error) {
 	return file.Registry.DSN(c.env)
 }
 
-// RuleFlags are what [Config.Rules] looks at: -config, -include, -exclude and
-// -allow.
+// RuleFlags are what [Config.Rules] looks at: -config, -rules, -include, -exclude
+// and -allow.
 func RuleFlags() []cliv3.Flag {
 	return []cliv3.Flag{
 		ConfigFlag(),
+		&cliv3.StringSliceFlag{Name: "rules"},
 		&cliv3.StringSliceFlag{Name: "include"},
 		&cliv3.StringSliceFlag{Name: "exclude"},
 		&cliv3.StringSliceFlag{Name: "allow"},
@@ -99,6 +100,11 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 		return rules.Rules{}, err
 	}
 	r := file.rules
+	for _, name := range cmd.StringSlice("rules") {
+		if err := r.Load(name); err != nil {
+			return rules.Rules{}, err
+		}
+	}
 	// A pattern on the command line takes the place of those in the file.
 	if cmd.IsSet("include") {
 		r.Check.Include = cmd.StringSlice("include")

@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"fmt"
 	"path"
+	"strings"
+	"unicode"
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge"
@@ -9,31 +12,64 @@ import (
 
 const maxPerAccount = 1_000_000
 
-// check reads the section [check] with all that is below it.
-func check(root *strict.Section) (o merge.Options) {
+// check reads the section [check] with all that is below it. file is for messages.
+func check(root *strict.Section, file string) (o merge.Options) {
 	root.Section("check", func(s *strict.Section) {
 		o.Include = s.Texts("include", pattern)
 		o.Exclude = s.Texts("exclude", pattern)
+		said := merge.Declarations{
+			File:  file,
+			Plain: s.List("plain", place), Natural: s.List("natural", place), Shared: s.List("shared", place), Undecided: s.List("undecided", place),
+		}
 		s.Sections("unique", func(s *strict.Section) {
 			o.Uniques = append(o.Uniques, merge.DeclaredUnique{Table: table(s, "table"), Columns: columns(s, "columns"), Name: s.Text("name", strict.Label)})
 		})
-		s.Sections("reference", func(s *strict.Section) { o.References = append(o.References, reference(s)) })
+		s.Sections("reference", func(s *strict.Section) { said.References = append(said.References, reference(s)) })
 		s.Sections("id", func(s *strict.Section) {
 			o.IDs = append(o.IDs, merge.IDColumn{Table: table(s, "table"), Column: column(s, "column")})
 		})
 		s.Sections("account", func(s *strict.Section) {
 			o.Accounts = append(o.Accounts, merge.AccountColumn{Table: table(s, "table"), Column: column(s, "column"), Max: int(s.Integer("max", 1, maxPerAccount))})
 		})
+		if !said.Empty() {
+			o.Rules = []merge.Declarations{said}
+		}
 	})
 	return o
 }
 
-func reference(s *strict.Section) merge.DeclaredReference {
-	r := merge.DeclaredReference{
-		Table: table(s, "table"), Columns: columns(s, "columns"),
-		ToTable: table(s, "to_table"), ToColumns: columns(s, "to_columns"),
-		ZeroIsNone: s.Boolean("zero_is_none"),
+// reference reads one [[check.reference]], of columns that it names by at and to or,
+// in the older words, by table, columns, to_table and to_columns.
+func reference(s *strict.Section) (r merge.DeclaredReference) {
+	r.At, r.To = s.Texts("at", place), s.OneOrMore("to", place)
+	if s.Has("none") {
+		r.None = s.Values("none")
 	}
+	s.Section("when", func(s *strict.Section) {
+		r.When = &merge.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
+		if s.Has("is") == s.Has("not") {
+			s.Lacks("is", `want the values of the rows that it is about, such as is = [0], or of the others: not = [1, 2]`)
+		}
+	})
+	r.Others = s.Text("others", others)
+	if s.Has("others") && !s.Has("when") {
+		s.Lacks("when", `want the rows that the reference is about, such as when = { column = "type", is = [0] }`)
+	}
+	older := s.Has("table") || s.Has("columns") || s.Has("to_table") || s.Has("to_columns")
+	switch {
+	case older && (s.Has("at") || s.Has("to")):
+		s.Problem("at", "stands beside table, columns, to_table or to_columns: want one or the other")
+		s.Know("table", "columns", "to_table", "to_columns", "zero_is_none")
+		return r
+	case !older:
+		s.Know("table", "columns", "to_table", "to_columns")
+		need(s, "at", `want the columns that refer, such as %s = ["mail.receiver"]`)
+		need(s, "to", `want the key that they name, such as %s = "characters.guid"`)
+		r.ZeroIsNone = s.Boolean("zero_is_none")
+		return r
+	}
+	r.Table, r.Columns, r.ToTable, r.ToColumns = table(s, "table"), columns(s, "columns"), table(s, "to_table"), columns(s, "to_columns")
+	r.ZeroIsNone = s.Boolean("zero_is_none")
 	if from, to := len(r.Columns), len(r.ToColumns); from > 0 && to > 0 && from != to {
 		s.Problem("to_columns", "names %d, but columns names %d: want as many, in the same order", to, from)
 	}
@@ -41,6 +77,38 @@ func reference(s *strict.Section) merge.DeclaredReference {
 		s.Problem("zero_is_none", "is for a reference of one column only")
 	}
 	return r
+}
+
+func values(s *strict.Section, key string) []string {
+	s.Know(key)
+	if !s.Has(key) {
+		return nil
+	}
+	return s.Values(key)
+}
+
+func others(s string) string {
+	if s != merge.OthersPlain {
+		return fmt.Sprintf("is %.40q: want %q, or no such key", s, merge.OthersPlain)
+	}
+	return ""
+}
+
+// maxPlace is how many characters the place of a column may have.
+const maxPlace = 200
+
+// place checks "table.column". Whether it is a pattern that means something is for
+// the check to find out.
+func place(s string) string {
+	switch {
+	case s == "":
+		return `has an empty text in it: want "table.column"`
+	case len(s) > maxPlace || strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Sprintf("has a text in it that is too long, or has control characters: want \"table.column\" of at most %d bytes", maxPlace)
+	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
+		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
+	}
+	return ""
 }
 
 func pattern(s string) string {

@@ -14,7 +14,7 @@ import (
 
 // parse reads a file as a tool does.
 func parse(text string) (r Rules, err error) {
-	_, err = config.Parse("config.toml", text, r.Read)
+	_, err = config.Parse("config.toml", text, r.Reader("config.toml"))
 	return r, err
 }
 
@@ -51,12 +51,15 @@ column = "founder"
 		t.Fatal(err)
 	}
 	want := merge.Options{
-		Include:    []string{"*"},
-		Exclude:    []string{"log_*", `tmp\*`},
-		Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name", "realm"}, Name: "character name"}, {Table: "guild", Columns: []string{"name"}}},
-		References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"receiver"}, ToTable: "characters", ToColumns: []string{"guid"}, ZeroIsNone: true}},
-		IDs:        []merge.IDColumn{{Table: "mail", Column: "item"}},
-		Accounts:   []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
+		Include: []string{"*"},
+		Exclude: []string{"log_*", `tmp\*`},
+		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name", "realm"}, Name: "character name"}, {Table: "guild", Columns: []string{"name"}}},
+		Rules: []merge.Declarations{{
+			File:       "config.toml",
+			References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"receiver"}, ToTable: "characters", ToColumns: []string{"guid"}, ZeroIsNone: true}},
+		}},
+		IDs:      []merge.IDColumn{{Table: "mail", Column: "item"}},
+		Accounts: []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
 	}
 	if diff := cmp.Diff(want, got.Check); diff != "" {
 		t.Errorf("[check] (-want +got):\n%s", diff)
@@ -65,7 +68,7 @@ column = "founder"
 
 func TestParseCheckProblems(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has include, exclude, unique, reference, id, account`},
+		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, account`},
 		{"[check]\nexclude = 'a'", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = [7]", `2: check.exclude has an integer in it: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = []", `2: check.exclude is empty: want at least one text, or no such key`},
@@ -73,7 +76,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[check]\n[check.unique]\ntable='a'", `2: check.unique can be there several times: want [[check.unique]], with two brackets`},
 		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},
 		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name`},
-		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, unique, reference, id, account`},
+		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, account`},
 		{"[check]\nexclude = 'a'\n[sever]\n[[merge.name]]\ntable='a'\n[server]\nnumber=0", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]` + "\n" +
 			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge` + "\n" +
 			`4: merge.name.column is missing: want the name of a column, such as column = "account"` + "\n" +
@@ -121,12 +124,22 @@ func TestSampleCheck(t *testing.T) {
 		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
 	}
 	want := merge.Options{
-		Include:    []string{"char_*", "guild_*"},
-		Exclude:    []string{"log_*"},
-		Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name"}},
-		References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"receiver"}, ToTable: "characters", ToColumns: []string{"guid"}, ZeroIsNone: true}},
-		IDs:        []merge.IDColumn{{Table: "mail", Column: "item"}},
-		Accounts:   []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
+		Include: []string{"char_*", "guild_*"},
+		Exclude: []string{"log_*"},
+		Tables:  []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}},
+		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name"}},
+		Rules: []merge.Declarations{{
+			File:  "config.toml",
+			Plain: []string{"*.level", "characters.money"}, Natural: []string{"*.map", "character_spell.spell"},
+			Shared: []string{"characters.account"}, Undecided: []string{"mail.extra"},
+			References: []merge.DeclaredReference{
+				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"},
+					When: &merge.When{Column: "type", Is: []string{"0"}}, Others: merge.OthersPlain},
+				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
+			},
+		}},
+		IDs:      []merge.IDColumn{{Table: "mail", Column: "item"}},
+		Accounts: []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
 	}
 	if diff := cmp.Diff(want, got.Check); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

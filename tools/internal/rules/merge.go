@@ -5,14 +5,20 @@ import (
 	"strings"
 
 	"mergesafe/internal/strict"
+	"mergesafe/merge"
 	"mergesafe/merge/transfer"
 )
 
 const maxNameLength = 10_000 // characters
 
 // names reads the section [merge] with all that is below it.
-func names(root *strict.Section) (policies []transfer.NamePolicy, copies []transfer.NameCopy) {
+func names(root *strict.Section) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []merge.TablePolicy) {
 	root.Section("merge", func(s *strict.Section) {
+		s.Sections("table", func(s *strict.Section) {
+			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
+			need(s, "policy", `want what becomes of their rows: %s = "same" or "copy"`)
+			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy))})
+		})
 		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
 		s.Sections("copy", func(s *strict.Section) {
 			copies = append(copies, transfer.NameCopy{
@@ -21,7 +27,14 @@ func names(root *strict.Section) (policies []transfer.NamePolicy, copies []trans
 			})
 		})
 	})
-	return policies, copies
+	return policies, copies, tables
+}
+
+func tablePolicy(s string) string {
+	if p := merge.Policy(s); p != merge.PolicySame && p != merge.PolicyCopy {
+		return fmt.Sprintf("is %.40q: want %q or %q", s, merge.PolicySame, merge.PolicyCopy)
+	}
+	return ""
 }
 
 func policy(s *strict.Section) transfer.NamePolicy {

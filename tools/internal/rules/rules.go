@@ -3,6 +3,9 @@
 package rules
 
 import (
+	"fmt"
+	"os"
+
 	"mergesafe/internal/strict"
 	"mergesafe/merge"
 	"mergesafe/merge/transfer"
@@ -16,10 +19,30 @@ type Rules struct {
 	Copies []transfer.NameCopy   // [[merge.copy]]
 }
 
-// Read reads the sections of a file.
-func (r *Rules) Read(root *strict.Section) {
-	r.Check = check(root)
-	r.Names, r.Copies = names(root)
+// Reader returns what reads the sections of a file, whose name is for messages. Each
+// file that is read adds to the rules: a later one ranks before an earlier one.
+func (r *Rules) Reader(file string) func(root *strict.Section) {
+	return func(root *strict.Section) {
+		c := check(root, file)
+		r.Check.Include = append(r.Check.Include, c.Include...)
+		r.Check.Exclude = append(r.Check.Exclude, c.Exclude...)
+		r.Check.Rules = append(r.Check.Rules, c.Rules...)
+		r.Check.Uniques = append(r.Check.Uniques, c.Uniques...)
+		r.Check.IDs = append(r.Check.IDs, c.IDs...)
+		r.Check.Accounts = append(r.Check.Accounts, c.Accounts...)
+		policies, copies, tables := names(root)
+		r.Check.Tables = append(r.Check.Tables, tables...)
+		r.Names, r.Copies = append(r.Names, policies...), append(r.Copies, copies...)
+	}
+}
+
+// Load reads a file that has rules and nothing else.
+func (r *Rules) Load(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("rules: %w", err)
+	}
+	return strict.Read(file, string(text), r.Reader(file))
 }
 
 func table(s *strict.Section, key string) string {

@@ -1,0 +1,318 @@
+package merge
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// space is a column of keys, each of one row, that other columns may name.
+type space struct {
+	candidate
+	counts bool // the database counts it up
+	size   int64
+	root   *space // another whose rows these belong to, one to one; nil: none
+	same   bool   // in all databases: they are of the game's own data
+	runs   bool   // keys were deleted in runs, so that low numbers may all be keys, or none
+	sets   map[*database]*keySet
+}
+
+func (s *space) String() string { return place(s.table, s.column) }
+
+// others are the keys of the databases but one.
+func (s *space) others(db *database) (all []*keySet) {
+	for other, set := range s.sets {
+		if other != db {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+// highest is the largest key of all databases.
+func (s *space) highest() (n uint64) {
+	for _, set := range s.sets {
+		n = max(n, set.integers.highest())
+	}
+	return n
+}
+
+// examined is a column and what was read of it.
+type examined struct {
+	table  string
+	column *Column
+	place  keyPlace
+	parts  []examinedPart // by database; none: it was not read
+	unread string         // why not
+}
+
+// keyPlace is what part a column has in telling rows apart.
+type keyPlace int
+
+const (
+	inNoKey    keyPlace = iota
+	inKey               // one of several columns of a key
+	singleKey           // a key alone
+	countedKey          // and the database counts it up
+)
+
+// examinedPart is what was read of a column in one database.
+type examinedPart struct {
+	db     *database
+	values columnSummary
+	inside bool // fits are of numbers within texts
+	fits   map[*space]fit
+	firsts []integer // the values with the most rows
+	lowest []integer // those with the lowest hashes: a sample of the distinct ones
+}
+
+// columnSummary is what is kept of the values of a column.
+type columnSummary struct {
+	rows, nulls, others, distinct int64
+	nobody                        int64 // rows with 0 or -1
+	zero, minus                   bool  // 0, or -1, is among them
+	lowest, highest               integer
+	inside                        int64 // numbers within texts
+}
+
+func (e *examined) String() string { return place(e.table, e.column.Name) }
+
+// pooled is the fit of all databases together.
+func (e *examined) pooled(s *space) (f fit) {
+	f.exact = true
+	for _, p := range e.parts {
+		f = f.add(p.fits[s])
+	}
+	return f
+}
+
+// answer is what the gaps say of all databases. Each is judged by itself first: a
+// column that was left out when a database was shifted names keys in one and nothing
+// in the other.
+func (e *examined) answer(s *space) (a answer, split bool) {
+	var count [3]int
+	for _, p := range e.parts {
+		if f := p.fits[s]; f.rows > 0 {
+			count[f.answer()]++
+		}
+	}
+	switch pooled := e.pooled(s).answer(); {
+	case pooled == fits, count[fits] > 0:
+		return fits, count[denied] > 0
+	case pooled == silent && count[silent] > 0:
+		return silent, false
+	case count[silent] > 0 && count[denied] > 0:
+		return silent, true
+	default:
+		return denied, false
+	}
+}
+
+// rows counts the rows with a value that may name something.
+func (e *examined) rows() (n int64) {
+	for _, p := range e.parts {
+		n += p.values.rows - p.values.nobody
+		if p.inside {
+			n += p.values.inside
+		}
+	}
+	return n
+}
+
+// examination is what is read for proposals, table by table.
+type examination struct {
+	spaces  []*space
+	columns []*examined
+	byName  []DeclaredReference // to keys that are no numbers
+	reasons []string            // of these
+}
+
+// proposeKeys reads the keys that columns may name.
+func proposeKeys(ctx context.Context, f *facts, r *reader, x *examination) error {
+	open := openReader{r, ""}
+	for _, table := range keyTables(f) {
+		_, model := keyModel(f, table)
+		for i := range model.Columns {
+			col := &model.Columns[i]
+			at := placeInKey(model, col.Name)
+			counted := model.AutoIncrement != nil && model.AutoIncrement.Column == col.Name
+			if at < singleKey && !counted || keyClassOf(col) != integerClass {
+				continue
+			}
+			s := &space{candidate: candidate{table: table, column: col.Name, class: integerClass}, counts: counted}
+			if err := open.readKeys(ctx, s.candidate); err != nil {
+				return err
+			}
+			s.sets = open.undeclaredKeys().sets[s.candidate]
+			for _, set := range s.sets {
+				if set.gap == "" {
+					s.size += set.integers.len()
+					s.runs = s.runs || set.integers.inRuns()
+				}
+			}
+			s.same = f.alike[table] || sameInAll(s.sets)
+			if s.size > 0 {
+				x.spaces = append(x.spaces, s)
+			}
+		}
+	}
+	return nil
+}
+
+// placeInKey returns what part a column has in the keys of a table.
+func placeInKey(t *Table, column string) keyPlace {
+	at := inNoKey
+	keys := [][]string{t.Primary}
+	for _, u := range t.Uniques {
+		if u.Unclear == "" {
+			keys = append(keys, u.Columns)
+		}
+	}
+	for _, key := range keys {
+		switch {
+		case slices.Equal(key, []string{column}) && t.AutoIncrement != nil && t.AutoIncrement.Column == column:
+			return countedKey
+		case slices.Equal(key, []string{column}):
+			return singleKey
+		case slices.Contains(key, column):
+			at = inKey
+		}
+	}
+	return at
+}
+
+// sameInAll reports whether several databases have the same keys, though there are gaps
+// between these: no world counts like another.
+func sameInAll(sets map[*database]*keySet) bool {
+	var first *keySet
+	for _, set := range sets {
+		if set.gap != "" || set.integers.sparse || set.integers.signs[0].n == 0 || set.integers.signs[1].n > 0 {
+			return false
+		}
+		if first == nil {
+			first = set
+			continue
+		}
+		a, b := &first.integers.signs[0], &set.integers.signs[0]
+		if a.n != b.n || a.low != b.low || a.high != b.high || a.shift != b.shift || !a.keys.Equals(b.keys) {
+			return false
+		}
+	}
+	return len(sets) > 1 && first.integers.signs[0].gaps() > 0
+}
+
+// gaps counts the numbers between the ends that are no keys.
+func (s *signedSet) gaps() uint64 {
+	if s.n == 0 {
+		return 0
+	}
+	return s.high - s.low + 1 - uint64(s.n)
+}
+
+// inRuns reports whether it tells of a number that the one before is a key: then chance
+// fills or misses the gaps by whole runs.
+func (s *integerSet) inRuns() bool {
+	set := &s.signs[0]
+	if s.sparse || set.n < 20 || set.gaps() == 0 {
+		return false
+	}
+	const most = 1 << 17 // keys are enough to tell
+	after, n, before := 0., 0., uint64(0)
+	for it := set.keys.Iterator(); it.HasNext() && n < most; n++ {
+		key := it.Next()
+		if n > 0 && key == before+1 {
+			after++
+		}
+		before = key
+	}
+	density := float64(set.n) / float64((set.high-set.low)>>set.shift+1)
+	return density < 1 && (after/n-density)/(1-density) > 0.3
+}
+
+// numeric reports whether a column may hold whole numbers.
+func numeric(c *Column) bool {
+	return c.Kind == KindInteger || c.Kind == KindDecimal || c.Kind == KindText && !c.IsID || c.Kind == KindAny
+}
+
+// examine reads all columns of a table, and compares what they hold with all keys.
+func examine(ctx context.Context, f *facts, r *reader, x *examination, table string) error {
+	_, model := f.model(table)
+	columns := make(map[string]*examined)
+	var read []string
+	for i := range model.Columns {
+		col := &model.Columns[i]
+		e := &examined{table: table, column: col, place: placeInKey(model, col.Name)}
+		columns[col.Name] = e
+		x.columns = append(x.columns, e)
+		if numeric(col) && col.Generated == "" && col.Opaque == "" {
+			read = append(read, col.Name)
+		}
+	}
+	for db := range f.having(table) {
+		found, unread, err := openReader{r, ""}.values(ctx, db, table, read)
+		if err != nil {
+			return err
+		}
+		for name, why := range unread {
+			columns[name].unread = why
+		}
+		for _, c := range found {
+			columns[c.column].parts = append(columns[c.column].parts, compareWithKeys(db, c, x.spaces, columns[c.column]))
+		}
+	}
+	return nil
+}
+
+// compareWithKeys sums up what a column of a database holds.
+func compareWithKeys(db *database, c *columnValues, spaces []*space, e *examined) examinedPart {
+	p := examinedPart{db: db, fits: make(map[*space]fit), values: columnSummary{
+		rows: c.rows, nulls: c.nulls, others: c.others, lowest: c.lowest, highest: c.highest,
+	}}
+	counts := c.valueCounts
+	if c.inside != nil {
+		p.values.inside = c.inside.rows
+		if c.others > c.rows {
+			counts, p.inside = c.inside, true
+		}
+	}
+	values := counts.values()
+	p.values.distinct = int64(len(values))
+	for _, v := range values {
+		if nobody(v.value) {
+			p.values.nobody += v.rows
+			p.values.minus = p.values.minus || v.value.negative
+			p.values.zero = p.values.zero || !v.value.negative
+		}
+	}
+	slices.SortStableFunc(values, func(a, b valueRows) int { return int(b.rows - a.rows) })
+	for _, v := range values[:min(len(values), 8)] {
+		p.firsts = append(p.firsts, v.value)
+	}
+	slices.SortFunc(values, func(a, b valueRows) int { return cmp.Compare(a.value.hash(), b.value.hash()) })
+	for _, v := range values[:min(len(values), 64)] {
+		p.lowest = append(p.lowest, v.value)
+	}
+	test := newTestable(counts)
+	for _, s := range spaces {
+		if s.table == e.table && s.column == e.column.Name {
+			continue
+		}
+		p.fits[s] = test.fit(s.sets[db], s.others(db))
+	}
+	return p
+}
+
+// bitsOf is how wide the integers of a column are, as its type tells; 64 if it does not.
+func bitsOf(c *Column) int {
+	kind := strings.ToLower(c.Type)
+	for _, t := range []struct {
+		name string
+		bits int
+	}{{"tinyint", 8}, {"smallint", 16}, {"mediumint", 24}, {"bigint", 64}, {"int", 32}, {"bit", 8}, {"bool", 8}} {
+		if strings.HasPrefix(kind, t.name) && kind != "integer" {
+			return t.bits
+		}
+	}
+	return 64
+}

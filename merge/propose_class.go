@@ -1,0 +1,452 @@
+package merge
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// classifier says of every column what it seems to be.
+type classifier struct {
+	f       *facts
+	x       *examination
+	roots   []*space
+	persons *space // those who play; nil if nothing names them
+	judged  map[*examined]*judgement
+}
+
+// judgement is what a column seems to be.
+type judgement struct {
+	class    ColumnClass
+	to       *space
+	cases    []proposedCase // what it names in some rows; none: to, in all
+	score    float64        // of the names
+	doubt    float64        // from 0 to 1
+	reason   string
+	thing    bool // it looks like a thing without a table
+	named    bool // the names speak for it, besides the gaps
+	declared bool
+}
+
+// classify judges all columns.
+func classify(f *facts, x *examination) *classifier {
+	c := &classifier{f: f, x: x, judged: make(map[*examined]*judgement)}
+	c.findRoots()
+	c.findPersons()
+	for _, e := range x.columns {
+		c.judged[e] = c.judge(e)
+	}
+	c.followNames()
+	return c
+}
+
+// none are the values of a column by which it names nobody.
+func (e *examined) none() (all []string) {
+	zero, minus := false, false
+	for _, p := range e.parts {
+		minus = minus || p.values.minus
+		zero = zero || p.values.zero
+	}
+	if zero {
+		all = append(all, "0")
+	}
+	if minus {
+		all = append(all, "-1")
+	}
+	return all
+}
+
+// column returns what was read of the key column of a space; nil if it was not.
+func (c *classifier) column(s *space) *examined {
+	i := slices.IndexFunc(c.x.columns, func(e *examined) bool { return e.table == s.table && e.column.Name == s.column })
+	if i < 0 {
+		return nil
+	}
+	return c.x.columns[i]
+}
+
+// findRoots finds the keys that are not the keys of other rows again: a table that has
+// one row for each character has their keys, and what names these names characters.
+func (c *classifier) findRoots() {
+	for _, s := range c.x.spaces {
+		e := c.column(s)
+		if e == nil || s.counts || s.same {
+			continue
+		}
+		if to := c.declaredTarget(e); to != nil {
+			s.root = to
+			continue
+		}
+		for _, other := range c.x.spaces {
+			if other == s || other.same || other.size <= s.size || s.root != nil && s.root.size >= other.size {
+				continue
+			}
+			pooled := e.pooled(other)
+			a, _ := e.answer(other)
+			people := aboutPeople(nouns(other.table))
+			name := nameScore(s.column, s.table, other.table, other.column)
+			if nameScore(s.column, "", s.table, "id") >= 2.5 { // guild.guildid, crews.crew
+				name = 0
+			}
+			if a == fits && (pooled.share() >= 0.9 || c.whole(e, other)) ||
+				pooled.share() >= 0.6 && (name >= 3 || people && (name >= 1 || aboutPeople(nameWords(s.column)))) && a != denied ||
+				a == silent && pooled.share() >= 0.95 && sameNames(s.column) == sameNames(other.column) && people {
+				s.root = other
+			}
+		}
+	}
+	for _, s := range c.x.spaces {
+		for s.root != nil && s.root.root != nil && s.root.root != s {
+			s.root = s.root.root
+		}
+		if s.root == nil {
+			c.roots = append(c.roots, s)
+		}
+	}
+}
+
+// declaredTarget returns the space that a foreign key or a declaration leads to.
+func (c *classifier) declaredTarget(e *examined) *space {
+	for _, ref := range c.f.references(e.table) {
+		if !slices.Equal(ref.Columns, []string{e.column.Name}) {
+			continue
+		}
+		for _, s := range c.x.spaces {
+			if s.table == ref.ToTable && s.column == ref.ToColumns[0] {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// findPersons finds the keys of those who play: most columns with words for people fit
+// them.
+func (c *classifier) findPersons() {
+	votes := make(map[*space]float64)
+	for _, e := range c.x.columns {
+		words := nameWords(e.column.Name)
+		if aboutAccounts(words) {
+			continue
+		}
+		people := aboutPeople(words)
+		for _, s := range c.roots {
+			if s.table == e.table && s.column == e.column.Name {
+				continue
+			}
+			switch a, _ := e.answer(s); {
+			case people && c.declaredTarget(e) == s:
+				votes[s]++
+			case people && a == fits:
+				votes[s]++
+			case people && a == silent && e.rows() > 0:
+				votes[s] += 0.01
+			}
+		}
+	}
+	for s := range votes {
+		if aboutPeople(nouns(s.table)) && !aboutAccounts(nouns(s.table)) {
+			votes[s] *= 1.5
+		}
+	}
+	for _, s := range c.roots {
+		if votes[s] > 0 && (c.persons == nil || votes[s] > votes[c.persons]) {
+			c.persons = s
+		}
+	}
+}
+
+// score is how much the names say that a column names rows of a space.
+func (c *classifier) score(e *examined, s *space) float64 {
+	best := nameScore(e.column.Name, e.table, s.table, s.column)
+	if s == c.persons && aboutPeople(nameWords(e.column.Name)) && !aboutAccounts(nameWords(e.column.Name)) {
+		best += 2.5
+	}
+	if s == c.persons && best == 0 && sameNames(e.column.Name) == sameNames(s.column) && aboutPeople(nameWords(e.table)) {
+		best = 1 // guild_member.guid
+	}
+	return best
+}
+
+// rankedTarget is a space that a column may name.
+type rankedTarget struct {
+	to     *space
+	score  float64
+	pooled fit
+	split  bool
+}
+
+// targets returns the spaces of which the gaps give one answer, the likeliest first.
+func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
+	for _, s := range c.roots {
+		if s.table == e.table && s.column == e.column.Name {
+			continue
+		}
+		if s.same || e.place >= singleKey && s.size*100 < c.sizeOf(e)*95 {
+			continue
+		}
+		pooled := e.pooled(s)
+		if a, split := e.answer(s); a == want && pooled.rows > 0 && s.size > 0 {
+			all = append(all, rankedTarget{s, c.score(e, s), pooled, split})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b rankedTarget) int {
+		named := func(t rankedTarget) int {
+			if t.score >= 2 {
+				return 1
+			}
+			return 0
+		}
+		near := func(t rankedTarget) float64 {
+			return math.Round(10 * float64(t.pooled.highest) / float64(max(1, t.to.highest())))
+		}
+		order := cmp.Or(
+			cmp.Compare(named(b), named(a)),
+		)
+		if order == 0 && want == silent {
+			order = cmp.Compare(b.score, a.score)
+		}
+		return cmp.Or(order,
+			cmp.Compare(math.Round(b.pooled.share()*25), math.Round(a.pooled.share()*25)),
+			cmp.Compare(near(b), near(a)),
+			cmp.Compare(b.score, a.score),
+			cmp.Compare(b.to.size, a.to.size),
+		)
+	})
+	return all
+}
+
+func (c *classifier) sizeOf(e *examined) (n int64) {
+	for _, p := range e.parts {
+		n += p.values.distinct
+	}
+	return n
+}
+
+// judge says what a column seems to be, by itself.
+func (c *classifier) judge(e *examined) *judgement {
+	words := nameWords(e.column.Name)
+	if to := c.declaredTarget(e); to != nil {
+		return &judgement{class: ClassReference, to: to, declared: true, reason: "a foreign key, or declared"}
+	}
+	if e.column.Opaque != "" {
+		return &judgement{class: ClassOpaque, reason: e.column.Opaque + ": what is inside is not looked into"}
+	}
+	if !numeric(e.column) || e.column.Generated != "" {
+		return &judgement{class: ClassPlain, reason: "no numbers"}
+	}
+	if e.unread != "" {
+		return &judgement{class: ClassUndecided, doubt: 1, reason: "could not be read: " + e.unread}
+	}
+	if e.place == countedKey || c.ownSpace(e).isSame() {
+		if s := c.ownSpace(e); s.isSame() {
+			return &judgement{class: ClassNatural, reason: "a key of a table that is the same in all databases"}
+		}
+		return &judgement{class: ClassKey, reason: "the database counts it up"}
+	}
+	if e.rows() == 0 && slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.values.others > 0 }) {
+		return &judgement{class: ClassPlain, reason: "no numbers"}
+	}
+	if e.rows() == 0 {
+		return &judgement{class: ClassEmpty, reason: "no values"}
+	}
+	if all := c.targets(e, fits); len(all) > 0 {
+		t := all[0]
+		if slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside }) {
+			return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.9, reason: "numbers in its texts avoid the gaps in the keys"}
+		}
+		if t.pooled.share() < 0.9 && t.score < 1 && !c.whole(e, t.to) {
+			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.8, reason: "many rows avoid the gaps in the keys, and others lead nowhere: is it a reference in some rows only?"}
+		}
+		if t.to.runs && t.score < 1 {
+			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.8, reason: "it avoids the gaps in the keys, but these were deleted in runs, which chance may avoid too"}
+		}
+		return &judgement{class: ClassReference, to: t.to, score: t.score, doubt: 1 / (1 + t.pooled.sigmas()), named: t.score >= 1, reason: "avoids the gaps in the keys"}
+	}
+	if c.ofTheGame(e) {
+		return &judgement{class: ClassNatural, reason: "names rows of a table that is the same in all databases"}
+	}
+	if slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside }) {
+		return &judgement{class: ClassPlain, reason: "texts"}
+	}
+	if s := c.ownSpace(e); s != nil && s.counts {
+		if j := c.named(e, 2); j != nil && e.place == inKey {
+			return j
+		}
+		return &judgement{class: ClassKey, reason: "the database counts it up"}
+	}
+	if aboutAccounts(words) {
+		return &judgement{class: ClassUndecided, doubt: 0.5, reason: "an account: is there one account database for all worlds (shared)?"}
+	}
+	all := c.targets(e, silent)
+	if e.place == singleKey {
+		return c.judgeKey(e, all)
+	}
+	if s := c.unknown(e); s != nil && !aboutMeasures(words) {
+		return &judgement{class: ClassUndecided, to: s, score: c.score(e, s), doubt: 0.9, reason: "the keys that it may name are many and lie far apart, so that its values were not looked up"}
+	}
+	sort := slices.Clone(all)
+	slices.SortStableFunc(sort, func(a, b rankedTarget) int { return cmp.Compare(b.score, a.score) })
+	best := rankedTarget{}
+	if len(sort) > 0 {
+		best = sort[0]
+	}
+	plain := &judgement{class: ClassPlain, reason: "its values are keys no more often than by chance"}
+	if e.place == inKey {
+		plain = &judgement{class: ClassNatural, reason: "part of a key, and no other table's"}
+	}
+	if bitsOf(e.column) <= 8 && !(best.score >= 3 && hasIDWord(words)) {
+		return plain
+	}
+	switch {
+	case best.score < 2 && c.thing(e, words):
+		return &judgement{class: ClassUndecided, doubt: 0.45, thing: true, reason: "the databases have many of its numbers in common, and it looks like a thing without a table"}
+	case best.score < 2 && c.named(e, 2) != nil:
+		return c.named(e, 2)
+	case best.to == nil:
+		return plain
+	case best.pooled.share() >= 0.9 && (best.score >= 3 || best.score >= 2 && (hasIDWord(words) || best.to == c.persons && slices.Contains(partWords, words[len(words)-1]))):
+		return &judgement{class: ClassReference, to: best.to, score: best.score, doubt: 0.6, named: true, reason: "its name says so, and the gaps do not say otherwise"}
+	case best.score >= 1 && !(aboutMeasures(words) && !hasIDWord(words)) && !(best.score < 2 && best.pooled.unlikely()):
+		return &judgement{class: ClassUndecided, to: best.to, score: best.score, doubt: 0.7, named: true, reason: "its name may say so, and the gaps do not say otherwise"}
+	case slices.ContainsFunc(all, func(t rankedTarget) bool { return !t.pooled.unlikely() }) && (hasIDWord(words) || aboutPeople(words)):
+		return &judgement{class: ClassUndecided, to: all[0].to, doubt: 0.6, reason: "it is called like a key"}
+	}
+	for _, t := range all {
+		if !t.split && t.pooled.share() >= 0.97 && float64(t.pooled.highest) >= 0.9*float64(t.to.highest()) && t.to.size >= 200 && t.pooled.distinct >= 50 {
+			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.5, reason: "it has the range of the keys"}
+		}
+	}
+	return plain
+}
+
+// whole reports whether in some database nearly all rows lead to an own key: the others
+// may have been shifted without the column.
+func (c *classifier) whole(e *examined, to *space) bool {
+	return slices.ContainsFunc(e.parts, func(p examinedPart) bool {
+		f := p.fits[to]
+		return f.answer() == fits && f.share() >= 0.9
+	})
+}
+
+// thing reports whether a column seems to hold numbers that the worlds count and that have
+// no table: a party that only its members mention. Several rows have each, they begin
+// low, and the worlds have them in common.
+func (c *classifier) thing(e *examined, words []string) bool {
+	if bitsOf(e.column) <= 8 || e.place == inKey || len(e.parts) < 2 || aboutMeasures(words) ||
+		!hasIDWord(words) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(thingWords, w) }) {
+		return false
+	}
+	var common, all int
+	for i, p := range e.parts {
+		v := p.values
+		if v.distinct < 20 || v.highest.negative || v.highest.bits > 4*uint64(v.distinct) || v.rows-v.nobody < 3*v.distinct/2 {
+			return false
+		}
+		if i > 0 {
+			all += len(p.lowest)
+			for _, n := range p.lowest {
+				if slices.Contains(e.parts[0].lowest, n) {
+					common++
+				}
+			}
+		}
+	}
+	return 3*common >= all
+}
+
+// unknown returns a space among whose keys the values of a column lie, and of which only
+// the ends are known; nil if there is none.
+func (c *classifier) unknown(e *examined) *space {
+	for _, s := range c.roots {
+		for _, p := range e.parts {
+			set := s.sets[p.db]
+			if set != nil && set.gap == "" && set.integers.sparse && (s.table != e.table || s.column != e.column.Name) &&
+				p.values.rows > p.values.nobody && set.integers.within(p.values.highest) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// ofTheGame reports whether a column names rows of the game's own data.
+func (c *classifier) ofTheGame(e *examined) bool {
+	for _, s := range c.x.spaces {
+		if !s.same || s.table == e.table && s.column == e.column.Name {
+			continue
+		}
+		pooled := e.pooled(s)
+		a, _ := e.answer(s)
+		if a == fits && pooled.share() >= 0.9 || a == silent && pooled.share() >= 0.97 && nameScore(e.column.Name, e.table, s.table, s.column) >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// ownSpace returns the space that the column is itself; nil if it is none.
+func (c *classifier) ownSpace(e *examined) *space {
+	for _, s := range c.x.spaces {
+		if s.table == e.table && s.column == e.column.Name {
+			return s
+		}
+	}
+	return nil
+}
+
+func (s *space) isSame() bool { return s != nil && s.same }
+
+// named returns the space whose rows the names say a column names, against what the gaps
+// say: half of its rows lead there nevertheless.
+func (c *classifier) named(e *examined, atLeast float64) *judgement {
+	for _, t := range c.targets(e, denied) {
+		if t.score >= atLeast && t.pooled.share() >= 0.5 {
+			return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.5, named: true, reason: "its name says so, but many rows lead nowhere"}
+		}
+	}
+	return nil
+}
+
+// judgeKey judges a column that is a key alone, and that the database does not count up.
+func (c *classifier) judgeKey(e *examined, all []rankedTarget) *judgement {
+	if j := c.named(e, 1); j != nil && len(all) == 0 {
+		return j
+	}
+	if len(all) > 0 {
+		t := all[0]
+		return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.8, reason: "a key of its own, or one row for each " + t.to.String()}
+	}
+	return &judgement{class: ClassKey, doubt: 0.4, reason: "a key of its own"}
+}
+
+// followNames puts in doubt what is called like a reference, and takes for a key of its
+// own what others name.
+func (c *classifier) followNames() {
+	named := make(map[*space]bool)
+	for _, j := range c.judged {
+		if j.class == ClassReference {
+			named[j.to] = true
+		}
+	}
+	for _, e := range c.x.columns {
+		if j := c.judged[e]; j.class == ClassUndecided && e.place == singleKey && named[c.ownSpace(e)] && j.score < 2 {
+			c.judged[e] = &judgement{class: ClassKey, doubt: 0.4, reason: "a key of its own, which others name"}
+		}
+	}
+	like := make(map[string]*space)
+	for _, e := range c.x.columns {
+		j := c.judged[e]
+		if j.to != nil && (j.class == ClassReference || j.class == ClassUndecided && j.named) {
+			like[sameNames(e.column.Name)] = j.to
+		}
+	}
+	for _, e := range c.x.columns {
+		j := c.judged[e]
+		to := like[sameNames(e.column.Name)]
+		if to == nil || j.class != ClassPlain && j.class != ClassNatural || !numeric(e.column) || e.rows() == 0 {
+			continue
+		}
+		c.judged[e] = &judgement{class: ClassUndecided, to: to, doubt: 0.4, reason: "a column with the same name is a reference"}
+	}
+}

@@ -1,0 +1,174 @@
+package merge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+)
+
+// proposed puts together what the columns seem to be.
+func (c *classifier) proposed() *Proposed {
+	p := &Proposed{Gaps: gapsOf(c.roots), Counters: countersOf(c)}
+	for _, e := range c.x.columns {
+		p.Columns = append(p.Columns, c.proposedColumns(e)...)
+	}
+	slices.SortStableFunc(p.Columns, func(a, b ProposedColumn) int { return cmp.Compare(b.Doubt, a.Doubt) })
+	for _, s := range c.roots {
+		if !s.same {
+			p.Spaces = append(p.Spaces, fmt.Sprintf("%s: %s", s, s.gapsText()))
+		}
+	}
+	return p
+}
+
+func (c *classifier) proposedColumns(e *examined) []ProposedColumn {
+	j := c.judged[e]
+	p := ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Evidence: c.evidence(e, j), Declared: j.declared}
+	if i := slices.IndexFunc(c.x.byName, func(r DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
+		r := c.x.byName[i]
+		p.Class, p.To, p.None, p.Evidence, p.Doubt = ClassReference, r.To[0], r.None, c.x.reasons[i], 0.5
+		return []ProposedColumn{p}
+	}
+	if len(j.cases) == 0 {
+		if j.to != nil {
+			p.To = j.to.String()
+		}
+		if j.class == ClassReference && !j.declared {
+			p.None = e.none()
+		}
+		return []ProposedColumn{p}
+	}
+	var all []ProposedColumn
+	for _, found := range j.cases {
+		one := p
+		one.To, one.When = found.to.String(), found.when
+		if j.class == ClassReference {
+			one.None = e.none()
+		}
+		one.Evidence = caseEvidence(found)
+		all = append(all, one)
+	}
+	return all
+}
+
+func caseEvidence(found proposedCase) string {
+	return fmt.Sprintf("found by value: when %s, it avoids the gaps in the keys; %s", found.when, leadsNowhere(found.fit))
+}
+
+// leadsNowhere counts the rows that lead nowhere.
+func leadsNowhere(f fit) string {
+	about := ""
+	if !f.exact {
+		about = "about "
+	}
+	return fmt.Sprintf("%s%s of %s lead nowhere, %s of them to another world's row",
+		about, printable.Number(f.rows-f.own), printable.Count(f.rows, "row", "rows"), printable.Number(f.elsewhere))
+}
+
+// evidence says what speaks for a class.
+func (c *classifier) evidence(e *examined, j *judgement) string {
+	if j.to == nil || j.declared || len(e.parts) == 0 {
+		return j.reason
+	}
+	text := j.reason + "; " + leadsNowhere(e.pooled(j.to))
+	for _, p := range e.parts {
+		if f := p.fits[j.to]; f.rows > 0 && f.share() < 0.5 && c.whole(e, j.to) {
+			text += "; in " + p.db.name + " most lead nowhere: was the column left out when its keys were shifted?"
+		}
+	}
+	return text
+}
+
+// gapsText says how many numbers between the keys of a space are none.
+func (s *space) gapsText() string {
+	var gaps, all uint64
+	for _, set := range s.sets {
+		if set.gap == "" && !set.integers.sparse {
+			gaps += set.integers.signs[0].gaps()
+			all += set.integers.signs[0].gaps() + uint64(set.integers.signs[0].n)
+		}
+	}
+	if gaps == 0 {
+		return "no gaps: names only"
+	}
+	return fmt.Sprintf("%.1f %% of the numbers between its ends are no keys", 100*float64(gaps)/float64(all))
+}
+
+// gapsOf says how much the gaps in the keys could prove.
+func gapsOf(roots []*space) string {
+	some, none := 0, 0
+	for _, s := range roots {
+		switch {
+		case s.same:
+		case s.gapsText() == "no gaps: names only":
+			none++
+		default:
+			some++
+		}
+	}
+	switch {
+	case some == 0:
+		return "no gaps: names only"
+	case none == 0:
+		return fmt.Sprintf("all %d kinds of keys have gaps, which references avoid and other numbers hit", some)
+	default:
+		return fmt.Sprintf("%d of %d kinds of keys have gaps, which references avoid and other numbers hit; of the others, names only", some, some+none)
+	}
+}
+
+// maxCounterRows is how many rows a table of counters has at most.
+const maxCounterRows = 200
+
+// countersOf lists columns of small tables that hold, in every database, the largest key
+// of a space or the one after it.
+func countersOf(c *classifier) (all []string) {
+	for _, e := range c.x.columns {
+		if len(e.parts) == 0 || bitsOf(e.column) <= 8 {
+			continue
+		}
+		for _, s := range c.roots {
+			if s.same || s.table == e.table || s.size < 100 {
+				continue
+			}
+			above := func(p examinedPart) bool {
+				set := s.sets[p.db]
+				return set == nil || p.values.rows > maxCounterRows || !slices.ContainsFunc(p.firsts, func(n integer) bool {
+					return !n.negative && (n.bits == set.integers.highest() || n.bits == set.integers.highest()+1)
+				})
+			}
+			if !slices.ContainsFunc(e.parts, above) {
+				all = append(all, fmt.Sprintf("%s holds the largest key of %s, or the next one", e, s))
+			}
+		}
+	}
+	return all
+}
+
+// references groups the columns that seem to be references as they are declared.
+func (p *Proposed) references() (all []DeclaredReference) {
+	for _, c := range p.Columns {
+		if c.Class != ClassReference || c.Declared {
+			continue
+		}
+		same := func(r DeclaredReference) bool {
+			return r.To[0] == c.To && slices.Equal(r.None, c.None) && c.When == nil && r.When == nil ||
+				r.To[0] == c.To && slices.Equal(r.None, c.None) && c.When != nil && r.When != nil && c.When.String() == r.When.String()
+		}
+		i := slices.IndexFunc(all, same)
+		if i < 0 {
+			i = len(all)
+			all = append(all, DeclaredReference{To: []string{c.To}, None: c.None, When: c.When})
+		}
+		all[i].At = append(all[i].At, place(c.Table, c.Column))
+	}
+	for i := range all {
+		slices.Sort(all[i].At)
+	}
+	slices.SortStableFunc(all, func(a, b DeclaredReference) int {
+		return cmp.Or(strings.Compare(a.To[0], b.To[0]), slices.Compare(a.None, b.None))
+	})
+	return all
+}

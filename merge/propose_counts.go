@@ -1,0 +1,114 @@
+package merge
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// valueCounts counts the rows of each whole number in a column, in bounded memory: the
+// small ones in an array; of the others, if they are many, those whose hash is low
+// enough, so that what is kept is a fair sample of the distinct values, each with the
+// exact number of its rows.
+type valueCounts struct {
+	rows   int64 // with a whole number
+	nulls  int64
+	others int64 // with something else
+
+	small   []uint32 // rows by value
+	large   map[integer]int64
+	most    uint64 // the highest hash that is kept
+	larges  int64  // rows with a large value, kept or not
+	halved  int    // times that the sample was halved
+	lowest  integer
+	highest integer
+}
+
+// maxLarge is how many distinct large values of a column are kept.
+const maxLarge = 1 << 15
+
+func newValueCounts() *valueCounts { return &valueCounts{most: ^uint64(0)} }
+
+func (c *valueCounts) add(n integer) {
+	if c.rows == 0 || n.less(c.lowest) {
+		c.lowest = n
+	}
+	if c.rows == 0 || c.highest.less(n) {
+		c.highest = n
+	}
+	c.rows++
+	if !n.negative && n.bits < smallIntegers {
+		if c.small == nil {
+			c.small = make([]uint32, smallIntegers)
+		}
+		c.small[n.bits]++
+		return
+	}
+	c.larges++
+	if n.hash() > c.most {
+		return
+	}
+	if c.large == nil {
+		c.large = make(map[integer]int64)
+	}
+	c.large[n]++
+	for len(c.large) > maxLarge {
+		c.most >>= 1
+		c.halved++
+		for v := range c.large {
+			if v.hash() > c.most {
+				delete(c.large, v)
+			}
+		}
+	}
+}
+
+func (n integer) less(other integer) bool {
+	if n.negative != other.negative {
+		return n.negative
+	}
+	return n.bits < other.bits
+}
+
+// hash spreads numbers evenly (splitmix64).
+func (n integer) hash() uint64 {
+	z := n.bits + 0x9E3779B97F4A7C15
+	if n.negative {
+		z = bits.Reverse64(z)
+	}
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// valueRows is a value and the number of its rows.
+type valueRows struct {
+	value integer
+	rows  int64
+}
+
+// values returns the distinct values that were kept, in ascending order. Each large
+// one stands for 2^halved.
+func (c *valueCounts) values() (all []valueRows) {
+	for v, n := range c.large {
+		all = append(all, valueRows{v, n})
+	}
+	for v, n := range c.small {
+		if n > 0 {
+			all = append(all, valueRows{integer{bits: uint64(v)}, int64(n)})
+		}
+	}
+	slices.SortFunc(all, func(a, b valueRows) int {
+		switch {
+		case a.value == b.value:
+			return 0
+		case a.value.less(b.value):
+			return -1
+		default:
+			return 1
+		}
+	})
+	return all
+}
+
+// exact reports whether all values were kept.
+func (c *valueCounts) exact() bool { return c.halved == 0 }

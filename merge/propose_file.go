@@ -1,0 +1,216 @@
+package merge
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+)
+
+// WriteRules writes a file of rules with what all columns seem to be, which the check
+// reads as it is: first what a person has to look at, and last what is plain. What is
+// undecided stays open, until its line is moved. It is an error if the
+// report has none.
+func (r *Report) WriteRules(w io.Writer) error {
+	if r.Proposed == nil {
+		return errors.New("merge: the report has no proposals")
+	}
+	f := rulesFile{bufio.NewWriter(w), r}
+	f.header()
+	f.line("[check]")
+	f.undecided()
+	f.natural()
+	f.plain()
+	f.references()
+	f.uniques()
+	f.spaces()
+	return f.w.Flush()
+}
+
+// rulesFile writes a file of rules.
+type rulesFile struct {
+	w *bufio.Writer
+	r *Report
+}
+
+func (f rulesFile) line(format string, args ...any) { fmt.Fprintf(f.w, format+"\n", args...) }
+
+// comment writes a comment of one line, whatever is in it.
+func (f rulesFile) comment(format string, args ...any) {
+	f.line("# %s", printable.Text(fmt.Sprintf(format, args...)))
+}
+
+// of returns the columns of a class, in the order of the report.
+func (f rulesFile) of(class ColumnClass) (all []ProposedColumn) {
+	for _, c := range f.r.Proposed.Columns {
+		if c.Class == class && !c.Declared {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (f rulesFile) header() {
+	var names []string
+	for _, s := range f.r.Sources {
+		names = append(names, s.Name)
+	}
+	f.comment("What the columns of %s seem to be: mergecheck -propose, %s", strings.Join(names, ", "), f.r.Finished.Format("2006-01-02T15:04:05Z"))
+	f.comment("How sure that is: %s", f.r.Proposed.Gaps)
+	f.line("#")
+	f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
+	f.comment("   names nothing), natural (a key of the game's own data, the same in every world), shared (the")
+	f.comment("   same value means the same thing in all worlds) or to a [[check.reference]] at the end.")
+	f.comment("2. Read the references at the end: %d columns, each with its evidence.", len(f.of(ClassReference)))
+	f.comment("3. Look over natural and plain: %d and %d columns.", len(f.of(ClassNatural)), len(f.of(ClassPlain)))
+	f.comment("4. Run: mergecheck -rules FILE %s", strings.Join(names, " "))
+	f.line("")
+}
+
+// lineOf is a line to read: columns with one name that may name the same.
+type lineOf struct{ name, to, when, reason string }
+
+func (f rulesFile) undecided() {
+	columns := f.of(ClassUndecided)
+	if len(columns) == 0 {
+		f.line("undecided = []")
+		f.line("")
+		return
+	}
+	var order []lineOf
+	groups := make(map[lineOf][]ProposedColumn)
+	for _, c := range columns {
+		reason, _, _ := strings.Cut(c.Evidence, "; ")
+		at := lineOf{strings.ToLower(c.Column), c.To, c.When.text(), reason}
+		if groups[at] == nil {
+			order = append(order, at)
+		}
+		groups[at] = append(groups[at], c)
+	}
+	f.comment("%s, %s. Is it a reference, natural, shared or plain?", printable.Count(int64(len(columns)), "column", "columns"), printable.Count(int64(len(order)), "question", "questions"))
+	f.line("undecided = [")
+	listed := make(map[string]bool) // some may name several things
+	for _, at := range order {
+		var names []string
+		for _, c := range groups[at] {
+			names = append(names, place(c.Table, c.Column))
+		}
+		evidence := groups[at][0].Evidence
+		if len(names) > 1 {
+			evidence = names[0] + ": " + evidence
+		}
+		f.line("")
+		f.line("  # %s", printable.Text(evidence))
+		switch {
+		case at.when != "":
+			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(toml(at.to)), printable.Text(tomlList(names)), printable.Text(at.when))
+		case at.to != "":
+			f.line("  # [[check.reference]] to = %s, at = %s; or plain, or natural", printable.Text(toml(at.to)), printable.Text(tomlList(names)))
+		default:
+			f.line("  # shared = %s; or plain, or [[check.reference]]", printable.Text(tomlList(names)))
+		}
+		names = slices.DeleteFunc(names, func(n string) bool { again := listed[n]; listed[n] = true; return again })
+		if len(names) > 0 {
+			f.line("  %s,", strings.Trim(tomlList(names), "[]"))
+		}
+	}
+	f.line("]")
+	f.line("")
+}
+
+func (f rulesFile) natural() {
+	f.list("natural", "Keys of the game's own data, or places within a key.", f.of(ClassNatural))
+}
+
+func (f rulesFile) plain() {
+	f.list("plain", "They name nothing: no names, no values that are keys more often than by chance.", f.of(ClassPlain))
+}
+
+// list writes columns, one line for each table.
+func (f rulesFile) list(key, comment string, columns []ProposedColumn) {
+	byTable := make(map[string][]string)
+	for _, c := range columns {
+		byTable[c.Table] = append(byTable[c.Table], place(c.Table, c.Column))
+	}
+	if len(byTable) == 0 {
+		return
+	}
+	f.comment("%s", comment)
+	f.line("%s = [", key)
+	for _, table := range slices.Sorted(maps.Keys(byTable)) {
+		slices.Sort(byTable[table])
+		f.line("  %s,", strings.Trim(tomlList(byTable[table]), "[]"))
+	}
+	f.line("]")
+	f.line("")
+}
+
+func (f rulesFile) references() {
+	evidence := make(map[string]string)
+	for _, c := range f.of(ClassReference) {
+		evidence[place(c.Table, c.Column)+c.When.text()] = c.Evidence
+	}
+	for _, r := range f.r.Proposed.references() {
+		for _, at := range r.At {
+			f.comment("%s: %s", at, evidence[at+r.When.text()])
+		}
+		f.w.WriteString(referenceTOML(r))
+		f.line("")
+	}
+}
+
+// text is String, and "" for no condition.
+func (c *When) text() string {
+	if c == nil {
+		return ""
+	}
+	return c.String()
+}
+
+func (f rulesFile) uniques() {
+	for _, p := range f.r.Proposals {
+		if p.Unique == nil {
+			continue
+		}
+		f.comment("Perhaps unique, to be checked as such without the #:")
+		for line := range strings.Lines(p.TOML()) {
+			f.line("# %s", strings.TrimSpace(strings.TrimPrefix(line, "# ")))
+		}
+		f.line("")
+	}
+}
+
+// spaces writes what no statement of [check] says, for people.
+func (f rulesFile) spaces() {
+	p := f.r.Proposed
+	if len(p.Spaces) > 0 {
+		f.comment("Kinds of keys, each a [[merge.space]] of a merge that renumbers them:")
+	}
+	for _, s := range p.Spaces {
+		f.comment("  %s", s)
+	}
+	for _, s := range p.Counters {
+		f.comment("Perhaps a counter kept in a row: %s", s)
+	}
+	for _, class := range []struct {
+		class ColumnClass
+		text  string
+	}{
+		{ClassKey, "Keys of their own, which need no declaration"},
+		{ClassOpaque, "Opaque: what is inside is not looked into, and stays NOT VERIFIED"},
+		{ClassEmpty, "Without values from which to tell; they are open again when they have some"},
+	} {
+		var names []string
+		for _, c := range f.of(class.class) {
+			names = append(names, place(c.Table, c.Column))
+		}
+		if slices.Sort(names); len(names) > 0 {
+			f.comment("%s: %s", class.text, strings.Join(names, ", "))
+		}
+	}
+}

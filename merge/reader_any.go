@@ -1,0 +1,160 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// anyReading is what was read of a reference of which each value names a row of one
+// of several tables.
+type anyReading struct {
+	strays    strayReading
+	ambiguous ambiguousReading
+}
+
+// anyOf reads such a reference in every database that has it.
+func (r openReader) anyOf(ctx context.Context, ref *reference) (*anyReading, error) {
+	var keys []candidate
+	for _, to := range append([]columnName{{ref.ToTable, ref.ToColumns[0]}}, ref.or...) {
+		_, model := keyModel(r.facts, to.table)
+		if model == nil {
+			continue
+		}
+		c := candidate{table: to.table, column: to.column, class: keyClassOf(model.column(to.column))}
+		if err := r.readKeys(ctx, c); err != nil {
+			return nil, err
+		}
+		if _, err := r.readFully(ctx, c); err != nil {
+			return nil, err
+		}
+		keys = append(keys, c)
+	}
+	var found anyReading
+	var kept [3][]conflict
+	for db := range r.facts.having(ref.table) {
+		p := &anyPass{r: r, db: db, ref: ref, keys: keys}
+		gap, err := p.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var gaps []Gap
+		if gap != "" {
+			gaps = []Gap{{db.name, gap}}
+		}
+		found.strays.sources = append(found.strays.sources, strayRows{
+			db: db, dangling: p.found[anyDangling].rows + p.found[anyRebound].rows, gaps: gaps,
+			rebound: repeats{values: p.found[anyRebound].rows, rows: []int64{p.found[anyRebound].rows}},
+		})
+		found.ambiguous.sources = append(found.ambiguous.sources, ambiguousRows{db, p.found[anyAmbiguous].rows, gaps})
+		for i := range kept {
+			kept[i] = append(kept[i], p.found[i].kept...)
+		}
+	}
+	var err error
+	for i, samples := range []*[]Sample{&found.strays.dangling, &found.strays.rebound, &found.ambiguous.samples} {
+		if *samples, err = r.samples(ctx, kept[i], ref.table, ref.Columns); err != nil {
+			return nil, err
+		}
+	}
+	return &found, nil
+}
+
+// What may become of a row.
+const (
+	anyDangling = iota
+	anyRebound
+	anyAmbiguous
+)
+
+// anyPass is the reading of one database.
+type anyPass struct {
+	r     openReader
+	db    *database
+	ref   *reference
+	keys  []candidate
+	found [3]faults
+	gap   string
+}
+
+// read reads the rows. gap says why they could not be judged.
+func (p *anyPass) read(ctx context.Context) (gap string, err error) {
+	t := p.db.tables[p.ref.table]
+	col := t.column(p.ref.Columns[0])
+	if col == nil {
+		return "has no column " + p.ref.Columns[0], nil
+	}
+	for i := range p.found {
+		p.found[i].samples = p.r.facts.opts.Samples
+	}
+	carry := t.rowKey(p.ref.Columns)
+	s := p.r.stream(p.db, p.r.code, len(carry), Scan{Table: p.ref.table, Carry: slices.Clip(carry), Unsorted: true})
+	at := s.carry(col.Name)
+	leaves := p.ref.leaves(s)
+	s.visit = append(s.visit, func(b *Batch) {
+		for row := range b.Len {
+			v := b.Carry[at].At(row)
+			if v == nil || leaves(row) {
+				continue
+			}
+			if kind, ok := p.judge(keyClassOf(col), v); ok {
+				p.found[kind].add(s, row)
+			}
+		}
+	})
+	err = s.drain(ctx)
+	if unsupported, ok := errors.AsType[*UnsupportedError](err); ok {
+		return unsupported.Error(), nil
+	}
+	return p.gap, err
+}
+
+// judge says what is wrong with a value, if anything is.
+func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
+	own, other := false, false
+	for _, c := range p.keys {
+		for _, db := range p.r.facts.dbs {
+			set := p.r.undeclaredKeys().sets[c][db]
+			if set == nil {
+				continue
+			}
+			has, sure := set.find(class, v)
+			switch {
+			case set.gap != "":
+				p.gap = set.gap
+			case c.class != class || class == textClass:
+				p.gap = "a column that names keys of several tables is compared if it and they are integers, or bytes"
+			case !sure:
+				p.gap = "the keys of " + c.String() + " are too many, and too far apart, to be looked up"
+			case has && db == p.db:
+				own = true
+			case has:
+				other = true
+			}
+		}
+	}
+	switch {
+	case !own && other:
+		return anyRebound, true
+	case !own:
+		return anyDangling, true
+	default:
+		return anyAmbiguous, other
+	}
+}
+
+// find looks a value up that a database sent.
+func (s *keySet) find(class keyClass, v []byte) (has, sure bool) {
+	switch {
+	case s.gap != "":
+		return false, false
+	case class == integerClass:
+		n, ok := parseInteger(v)
+		if !ok || s.integers.sparse {
+			return false, ok && !s.integers.within(n)
+		}
+		return s.integers.has(n), true
+	default:
+		return s.hashes.has(v)
+	}
+}

@@ -1,0 +1,774 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// openReader reads columns that are not declared, and the keys that they may name.
+type openReader struct {
+	*reader
+	code string // of the rule for which it reads
+}
+
+// openReading is what was read of the undeclared columns of a table.
+type openReading struct {
+	candidates []candidate
+	columns    []*openColumn // of all databases, by name
+	unread     map[string][]Gap
+}
+
+// openColumn is what was read of one column in one database.
+type openColumn struct {
+	db     *database
+	column string
+	read   int64 // values
+	rows   map[fate]int64
+	hex    bool         // it has hexadecimal numbers
+	maybe  map[int]bool // candidates of which a sparse set could not tell
+	kept   []keptChange
+	fates  *fates
+}
+
+// fate is what becomes of the value of a row: the numbers of two sets of changes. The
+// second counts only if the column has hexadecimal numbers.
+type fate struct{ sure, hex int }
+
+// change is what may become of a value that names a row of a candidate: a row of
+// another database, or of none if its own row is not copied.
+type change struct {
+	candidate int
+	other     int // database whose key it is; gone: none
+}
+
+// gone is in the place of a database if the row that the value names is not copied.
+const gone = -1
+
+// keptChange is a row to show.
+type keptChange struct {
+	row member
+	to  member // the stranger; no database if there is none
+	as  change
+}
+
+// fates numbers the sets of changes, so that each distinct one is kept once.
+type fates struct {
+	sets   [][]change
+	number map[string]int
+}
+
+func newFates() *fates {
+	return &fates{sets: [][]change{nil}, number: map[string]int{"": 0}}
+}
+
+func (o *fates) of(set []change) int {
+	if len(set) == 0 {
+		return 0
+	}
+	var b strings.Builder
+	for _, c := range set {
+		fmt.Fprintf(&b, "%d %d;", c.candidate, c.other)
+	}
+	n, known := o.number[b.String()]
+	if !known {
+		n = len(o.sets)
+		o.number[b.String()] = n
+		o.sets = append(o.sets, slices.Clone(set))
+	}
+	return n
+}
+
+// undeclaredKeys are the keys of the candidates, read once for all tables and pairs.
+func (r openReader) undeclaredKeys() *candidateKeys {
+	at := &r.keys
+	if r.shared != nil {
+		at = &r.shared.keys
+	}
+	if *at == nil {
+		*at = newCandidateKeys()
+	}
+	return *at
+}
+
+// undeclared reads the columns of a table that are not references, in every database
+// of the reader, and finds what would become of their values if they were keys.
+func (r openReader) undeclared(ctx context.Context, table string) (*openReading, error) {
+	candidates, _, err := r.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.undeclaredAmong(ctx, table, candidates)
+}
+
+// undeclaredAmong is undeclared with the candidates given.
+func (r openReader) undeclaredAmong(ctx context.Context, table string, candidates []candidate) (*openReading, error) {
+	for _, c := range candidates {
+		if err := r.readKeys(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		found := &openReading{candidates: candidates, unread: make(map[string][]Gap)}
+		for db := range r.facts.having(table) {
+			columns, err := r.undeclaredOf(ctx, db, table, found)
+			if err != nil {
+				return nil, err
+			}
+			found.columns = append(found.columns, columns...)
+		}
+		again := false
+		for k := range found.maybe() {
+			read, err := r.readFully(ctx, candidates[k])
+			if err != nil {
+				return nil, err
+			}
+			again = again || read
+		}
+		if !again {
+			slices.SortStableFunc(found.columns, func(a, b *openColumn) int { return strings.Compare(a.column, b.column) })
+			return found, nil
+		}
+	}
+}
+
+// maybe returns the candidates of which sparse sets could not tell.
+func (o *openReading) maybe() map[int]bool {
+	all := make(map[int]bool)
+	for _, c := range o.columns {
+		maps.Copy(all, c.maybe)
+	}
+	return all
+}
+
+// undeclaredOf reads one database. A column that turns out to hold what it should
+// not is left out, and what is known of the others is read again.
+func (r openReader) undeclaredOf(ctx context.Context, db *database, table string, found *openReading) ([]*openColumn, error) {
+	without := make(map[string]bool)   // columns
+	unweighed := make(map[string]bool) // texts that have no sorting form
+	for {
+		p := r.newOpenPass(db, table, found.candidates, without, unweighed)
+		if len(p.columns) == 0 {
+			return nil, nil
+		}
+		err := p.stream.drain(ctx)
+		unsupported, ok := errors.AsType[*UnsupportedError](err)
+		if !ok {
+			return p.results(), err
+		}
+		switch c := unsupported.Column; {
+		case p.weighs(c) && !unweighed[c]:
+			unweighed[c] = true
+		case c != "" && !without[c]:
+			without[c] = true
+			if db.opaque(table, c) == "" { // which is reported in any case
+				found.unread[c] = append(found.unread[c], Gap{db.name, unsupported.Error()})
+			}
+		default: // a column of the key: then no row can be shown, or be told from the others
+			for _, s := range p.columns {
+				found.unread[s.column] = append(found.unread[s.column], Gap{db.name, unsupported.Error()})
+			}
+			return nil, nil
+		}
+	}
+}
+
+// openPass is one reading of a table in one database.
+type openPass struct {
+	r          openReader
+	db         *database
+	table      string
+	self       int // the database, among those of the reader
+	candidates []candidate
+	sets       [][]*keySet // by candidate and database
+	stream     *stream
+	columns    []*openScan
+	fates      *fates
+	now        []change // of the current value
+	values     [][]byte // beside them, the keys that these are about
+	value      func() []byte
+}
+
+// openScan is one column of a pass.
+type openScan struct {
+	*openColumn
+	pass     *openPass
+	own      []int // candidates that are the column itself, or are declared to name it
+	carried  int   // its place in Carry
+	reads    func(*openScan, []byte)
+	forms    map[int]int // by candidate: the place in Order of the sorting form
+	id       bool
+	binaries bool                 // its values are bytes
+	covers   []func(row int) bool // rows of declared references
+	small    []int32              // fate + 1 of integers from 0 on
+	recent   [256]recentInteger
+	row      int      // the current one
+	length   int      // of the current value
+	hexed    []change // of the current value, if the column has hexadecimal numbers
+}
+
+// smallIntegers are kept by value rather than looked up again.
+const smallIntegers = 1 << 16
+
+type recentInteger struct {
+	value integer
+	fate  int
+	known bool
+}
+
+func (r openReader) newOpenPass(db *database, table string, candidates []candidate, without, unweighed map[string]bool) *openPass {
+	t := db.tables[table]
+	carry := t.rowKey(nil)
+	if carry == nil {
+		for _, c := range t.Columns {
+			if !without[c.Name] {
+				carry = append(carry, c.Name)
+			}
+		}
+	}
+	p := &openPass{r: r, db: db, table: table, self: slices.Index(r.facts.dbs, db), candidates: candidates, fates: newFates()}
+	p.stream = r.stream(db, r.code, len(carry), Scan{Table: table, Carry: slices.Clip(carry), Unsorted: true})
+	keys := r.undeclaredKeys()
+	classes := make(map[keyClass]bool)
+	for _, c := range candidates {
+		var sets []*keySet
+		for _, other := range r.facts.dbs {
+			sets = append(sets, keys.sets[c][other])
+		}
+		p.sets = append(p.sets, sets)
+		classes[c.class] = true
+	}
+	for i := range t.Columns {
+		col := &t.Columns[i]
+		others := func(c candidate) bool { return c.table != table || c.column != col.Name }
+		if without[col.Name] || !slices.ContainsFunc(candidates, others) || !judgesOpen(r.facts, table, col.Name) || r.otherServers(db, table, col.Name, candidates) {
+			continue
+		}
+		reads := readsAs(col, classes)
+		if reads == nil {
+			continue
+		}
+		s := &openScan{openColumn: &openColumn{db: db, column: col.Name, rows: make(map[fate]int64),
+			maybe: make(map[int]bool), fates: p.fates}, pass: p, reads: reads, id: col.IsID, binaries: col.Kind == KindBytes}
+		for k, c := range candidates {
+			if c.table == table && c.column == col.Name || refersTo(r.facts, c, columnName{table, col.Name}) {
+				s.own = append(s.own, k)
+			}
+		}
+		s.carried = p.stream.carry(col.Name)
+		for _, ref := range r.facts.declared.role(table, col.Name).references {
+			leaves := ref.when
+			if leaves == nil || t.column(leaves.Column) == nil {
+				continue
+			}
+			at := p.stream.carry(leaves.Column)
+			s.covers = append(s.covers, func(row int) bool { return leaves.holds(p.stream.batch.Carry[at].At(row)) })
+		}
+		if col.Kind == KindText && !col.IsID && !unweighed[col.Name] {
+			s.forms = make(map[int]int)
+			for k, c := range candidates {
+				if c.class == textClass {
+					s.forms[k] = p.stream.weigh(col.Name, c.collation)
+				}
+			}
+		}
+		p.columns = append(p.columns, s)
+	}
+	p.stream.visit = append(p.stream.visit, p.visit)
+	return p
+}
+
+// otherServers reports whether the IDs of a column, all of which were read before, are
+// of servers of which no other database has IDs in a key, so that none of them can name
+// another database's row.
+func (r openReader) otherServers(db *database, table, column string, candidates []candidate) bool {
+	own := r.facts.servers[idOf(table, column)][db]
+	if own == nil {
+		return false
+	}
+	for _, c := range candidates {
+		if c.class != bytesClass {
+			continue
+		}
+		for _, other := range r.facts.dbs {
+			set := r.undeclaredKeys().sets[c][other]
+			if set == nil {
+				continue
+			}
+			if other.tables[c.table] == nil || set.hashes == nil || other != db && set.hashes.servers == nil {
+				return false // its rows are not copied, or it has keys that are no IDs
+			}
+			if other == db {
+				continue
+			}
+			for s := range own {
+				if set.hashes.servers[s] {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// weigh makes the rows bring the sorting form of a column along, and returns its
+// place in Order.
+func (s *stream) weigh(column, collation string) int {
+	o := Order{column, collation}
+	i := slices.Index(s.scan.Order, o)
+	if i < 0 {
+		i = len(s.scan.Order)
+		s.scan.Order = append(s.scan.Order, o)
+	}
+	return i
+}
+
+// weighs reports whether the pass reads the sorting form of a column.
+func (p *openPass) weighs(column string) bool {
+	return slices.ContainsFunc(p.stream.scan.Order, func(o Order) bool { return o.Column == column })
+}
+
+// judgesOpen reports whether a column may name something that nothing declares.
+func judgesOpen(f *facts, table, column string) bool {
+	switch r := f.declared.role(table, column); r.kind {
+	case roleNatural, roleShared:
+		return false
+	case roleReference:
+		return slices.ContainsFunc(r.references, func(ref *reference) bool { return ref.when != nil && ref.others != OthersPlain })
+	case rolePlain:
+		return true // to count what rests on that word
+	default:
+		copied := func(c NameCopy) bool { return c.Table == table && c.Column == column }
+		return !foreignKey(f, table, column) && !slices.ContainsFunc(f.opts.Copies, copied)
+	}
+}
+
+// readsAs returns how the values of a column are read as keys of some classes; nil if
+// they cannot be such.
+func readsAs(c *Column, classes map[keyClass]bool) func(*openScan, []byte) {
+	switch {
+	case c.Kind == KindInteger && classes[integerClass]:
+		return (*openScan).integer
+	case (c.Kind == KindDecimal || c.Kind == KindReal) && classes[integerClass]:
+		return (*openScan).whole
+	case c.IsID && c.Kind == KindBytes && classes[bytesClass]:
+		return (*openScan).bytes
+	case c.Kind == KindBytes:
+		return (*openScan).binary
+	case c.Kind == KindAny:
+		return (*openScan).anything
+	case c.Kind == KindText, c.Kind == KindJSON, c.isUUID():
+		return (*openScan).tokens
+	default:
+		return nil
+	}
+}
+
+func (p *openPass) results() (all []*openColumn) {
+	for _, s := range p.columns {
+		all = append(all, s.openColumn)
+	}
+	return all
+}
+
+func (p *openPass) visit(b *Batch) {
+	for _, s := range p.columns {
+		v := &b.Carry[s.carried]
+	rows:
+		for row := range b.Len {
+			value := v.At(row)
+			if value == nil {
+				continue
+			}
+			for _, covers := range s.covers {
+				if covers(row) {
+					continue rows
+				}
+			}
+			s.read++
+			s.row = row
+			s.reads(s, value)
+		}
+	}
+}
+
+// count notes what becomes of the value of the current row.
+func (s *openScan) count(number int, value []byte) {
+	if number == 0 {
+		return
+	}
+	s.rows[fate{sure: number}]++
+	s.keep(s.pass.fates.sets[number], nil, value)
+}
+
+// keep keeps the current row to be shown, and the key that it would name: one for each
+// change, or the same for all.
+func (s *openScan) keep(set []change, values [][]byte, value []byte) {
+	if len(s.kept) >= s.pass.r.facts.opts.Samples {
+		return
+	}
+	best := -1
+	for i, c := range set {
+		cand := s.pass.candidates[c.candidate]
+		if !concerns(s.pass.r.facts, cand, s.db, c, s.pass.r.facts.dbs) {
+			continue
+		}
+		if best < 0 || cand.table != s.pass.table && pointsTo(s.column, cand.table, cand.column) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return
+	}
+	k := keptChange{row: s.pass.stream.member(s.row), as: set[best]}
+	if k.as.other != gone {
+		if len(values) > 0 {
+			value = values[best]
+		}
+		cand := s.pass.candidates[k.as.candidate]
+		k.to = member{db: s.pass.r.facts.dbs[k.as.other], table: cand.table, columns: []string{cand.column}, values: [][]byte{bytes.Clone(value)}, names: 1}
+	}
+	s.kept = append(s.kept, k)
+}
+
+// concerns reports whether a change of a value of a database would come about when
+// the databases of f are merged.
+func concerns(f *facts, c candidate, db *database, as change, dbs []*database) bool {
+	if as.other == gone {
+		return db != f.target
+	}
+	other := dbs[as.other]
+	if !slices.Contains(f.dbs, other) {
+		return false
+	}
+	if c.renamed {
+		return !c.first || other == db || other == f.target || db != f.target && slices.Index(f.dbs, other) < slices.Index(f.dbs, db)
+	}
+	return other.tables[c.table] != nil || other == f.target // rows that are not copied come to nobody
+}
+
+func (s *openScan) integer(v []byte) {
+	n, ok := parseInteger(v)
+	if !ok {
+		return
+	}
+	s.count(s.fateOf(n), v)
+}
+
+// whole reads a number that may have a fraction.
+func (s *openScan) whole(v []byte) {
+	if n, ok := parseWhole(v); ok {
+		s.count(s.fateOf(n), []byte(n.String()))
+	}
+}
+
+// anything reads what SQLite has in a column without a type: a number is one in any
+// form, which a part of a text is not.
+func (s *openScan) anything(v []byte) {
+	_, digits := parseInteger(v)
+	if n, ok := parseWhole(v); ok && (!digits || n.negative) {
+		s.count(s.fateOf(n), []byte(n.String()))
+		return
+	}
+	s.tokens(v)
+}
+
+// binary reads bytes, which may be a text.
+func (s *openScan) binary(v []byte) {
+	for _, c := range v {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
+			s.bytes(v)
+			return
+		}
+	}
+	if !utf8.Valid(v) {
+		s.bytes(v)
+		return
+	}
+	s.tokens(v)
+}
+
+func (s *openScan) bytes(v []byte) {
+	s.pass.begin(func() []byte { return v })
+	s.addBytes(v)
+	s.count(s.pass.fates.of(s.pass.now), v)
+}
+
+func (s *openScan) addBytes(v []byte) {
+	s.each(bytesClass, func(set *keySet) (bool, bool) { return set.hashes.has(v) })
+}
+
+// addWords looks a part of a text up among the keys that are bytes and may be texts.
+func (s *openScan) addWords(v []byte) {
+	for k := range s.pass.candidates {
+		if s.pass.candidates[k].words {
+			s.lookInto(k, func(set *keySet) (bool, bool) { return set.hashes.has(v) })
+		}
+	}
+}
+
+// fateOf looks a number up, among those that were looked up before.
+func (s *openScan) fateOf(n integer) int {
+	if !n.negative && n.bits < smallIntegers {
+		if s.small == nil {
+			s.small = make([]int32, smallIntegers)
+		}
+		if s.small[n.bits] == 0 {
+			s.small[n.bits] = int32(s.lookUp(n)) + 1
+		}
+		return int(s.small[n.bits]) - 1
+	}
+	recent := &s.recent[n.bits%uint64(len(s.recent))]
+	if !recent.known || recent.value != n {
+		*recent = recentInteger{n, s.lookUp(n), true}
+	}
+	return recent.fate
+}
+
+func (s *openScan) lookUp(n integer) int {
+	p := s.pass
+	before, values := p.now, p.values
+	p.now, p.values = nil, nil
+	s.each(integerClass, func(set *keySet) (has, sure bool) {
+		if set.integers.sparse {
+			return false, !set.integers.within(n)
+		}
+		return set.integers.has(n), true
+	})
+	fate := p.fates.of(p.now)
+	p.now, p.values = before, values
+	return fate
+}
+
+// each looks a value up in all candidates of a class.
+func (s *openScan) each(class keyClass, has func(*keySet) (has, sure bool)) {
+	for k := range s.pass.candidates {
+		if s.pass.candidates[k].class == class {
+			s.lookInto(k, has)
+		}
+	}
+}
+
+// lookInto looks a value up in a candidate, and adds what would become of it to the
+// changes of the current value.
+func (s *openScan) lookInto(k int, has func(*keySet) (has, sure bool)) {
+	p := s.pass
+	if slices.Contains(s.own, k) {
+		return
+	}
+	if p.candidates[k].renamed {
+		s.lookIntoNames(k, has)
+		return
+	}
+	own, ownSure := false, true
+	if set := p.sets[k][p.self]; set != nil && set.gap == "" {
+		own, ownSure = has(set)
+	}
+	if own {
+		if p.db.tables[p.candidates[k].table] == nil {
+			p.add(change{k, gone})
+		}
+		return
+	}
+	if !ownSure && p.db.tables[p.candidates[k].table] == nil {
+		s.maybe[k] = true // its row may be one that is not copied
+	}
+	for j, set := range p.sets[k] {
+		if j == p.self || set == nil || set.gap != "" {
+			continue
+		}
+		switch there, sure := has(set); {
+		case !sure, there && !ownSure:
+			s.maybe[k] = true
+		case there:
+			p.add(change{k, j})
+		}
+	}
+}
+
+// lookIntoNames looks a value up among the names that are changed: it changes its
+// meaning if it is such a name of its own database.
+func (s *openScan) lookIntoNames(k int, has func(*keySet) (has, sure bool)) {
+	p := s.pass
+	own := p.sets[k][p.self]
+	if own == nil || own.gap != "" {
+		return
+	}
+	if named, _ := has(own); !named {
+		return
+	}
+	if named, _ := has(&keySet{hashes: own.twice, words: own.twiceWords, integers: own.integers}); named {
+		p.add(change{k, p.self})
+	}
+	for j, set := range p.sets[k] {
+		if j == p.self || set == nil {
+			continue
+		}
+		if named, _ := has(set); named {
+			p.add(change{k, j})
+		}
+	}
+}
+
+func (p *openPass) add(c change) {
+	if slices.Contains(p.now, c) {
+		return
+	}
+	p.now = append(p.now, c)
+	if p.value != nil {
+		p.values = append(p.values, p.value())
+	}
+}
+
+// begin forgets the changes of the value before. value gives the key that is looked
+// up, as a database would send it.
+func (p *openPass) begin(value func() []byte) {
+	p.now, p.values, p.value = p.now[:0], p.values[:0], value
+}
+
+// tokens reads a text: as a whole, and each part of it that may be a key.
+func (s *openScan) tokens(v []byte) {
+	p := s.pass
+	p.begin(func() []byte { return v })
+	s.hexed, s.length = s.hexed[:0], len(v)
+	for k, at := range s.forms {
+		form := p.stream.batch.Order[at].At(s.row)
+		s.lookInto(k, func(set *keySet) (bool, bool) { return set.hashes.has(form) })
+	}
+	if s.binaries {
+		s.addBytes(v)
+	} else {
+		s.addWords(v)
+	}
+	for t := range tokens(v) {
+		s.token(t)
+	}
+	p.value = nil
+	if became := (fate{p.fates.of(p.now), p.fates.of(s.hexed)}); became != (fate{}) {
+		s.rows[became]++
+		s.keep(p.now, p.values, nil)
+	}
+}
+
+func (s *openScan) token(t token) {
+	switch t.form {
+	case tokenAddress:
+		return
+	case tokenDecimal:
+		if n, ok := t.decimal(); ok {
+			s.addInteger(n)
+		}
+		s.addHex(t)
+	case tokenHex:
+		s.hex = true
+		if n, ok := t.hex(); ok {
+			s.addInteger(n)
+		}
+	case tokenHexWord:
+		s.addHex(t)
+	case tokenID, tokenUUID:
+		if n, ok := t.decimal(); ok {
+			s.addInteger(n)
+		}
+		raw := t.bytes(nil)
+		s.pass.value = func() []byte { return raw }
+		s.addBytes(raw)
+	}
+	if s.forms == nil || len(t.text) < s.length { // as a whole, it is compared exactly
+		s.pass.value = func() []byte { return t.text }
+		s.word(t.text)
+		s.addWords(t.text)
+	}
+}
+
+// addInteger adds what would become of a number inside a text.
+func (s *openScan) addInteger(n integer) {
+	p := s.pass
+	p.value = func() []byte { return []byte(n.String()) }
+	for _, c := range p.fates.sets[s.fateOf(n)] {
+		p.add(c)
+	}
+}
+
+// addHex reads a token as a hexadecimal number, for the case that the column turns
+// out to have such: 10, or face.
+func (s *openScan) addHex(t token) {
+	n, ok := t.hex()
+	if !ok || !slices.ContainsFunc(s.pass.candidates, func(c candidate) bool { return c.class == integerClass }) {
+		return
+	}
+	for _, c := range s.pass.fates.sets[s.fateOf(n)] {
+		if !slices.Contains(s.hexed, c) {
+			s.hexed = append(s.hexed, c)
+		}
+	}
+}
+
+// word looks a token up among the keys that are texts.
+func (s *openScan) word(text []byte) {
+	p := s.pass
+	if !slices.ContainsFunc(p.candidates, func(c candidate) bool { return c.class == textClass }) {
+		return
+	}
+	fold := folded(text)
+	s.each(textClass, func(set *keySet) (bool, bool) {
+		if has, sure := set.words.has(fold); has || sure {
+			return has, sure
+		}
+		return false, false
+	})
+}
+
+// undeclaredIn is undeclared for a pair of a matrix, too: what is read is the same for
+// all of them that compare texts alike.
+func (r openReader) undeclaredIn(ctx context.Context, table string) (*openReading, error) {
+	if r.shared == nil {
+		return r.undeclared(ctx, table)
+	}
+	candidates, _, err := r.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asked := fmt.Sprintf("%q %#v", table, candidates)
+	if r.shared.open[asked] == nil {
+		all := openReader{newReader(&facts{
+			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
+		}, r.progress), r.code}
+		all.keys = r.shared.keys
+		if r.shared.open[asked], err = all.undeclaredAmong(ctx, table, candidates); err != nil {
+			return nil, err
+		}
+	}
+	return r.shared.open[asked].of(r.facts), nil
+}
+
+// of is what was read as it is to some of the databases.
+func (o *openReading) of(f *facts) *openReading {
+	part := &openReading{candidates: o.candidates, unread: make(map[string][]Gap)}
+	for _, c := range o.columns {
+		if slices.Contains(f.dbs, c.db) {
+			part.columns = append(part.columns, c)
+		}
+	}
+	for column, gaps := range o.unread {
+		for _, g := range gaps {
+			if slices.ContainsFunc(f.dbs, func(db *database) bool { return db.name == g.Source }) {
+				part.unread[column] = append(part.unread[column], g)
+			}
+		}
+	}
+	return part
+}
+
+// group returns the databases that were read together: all of a matrix.
+func (r openReader) group() []*database {
+	if r.shared != nil {
+		return r.shared.dbs
+	}
+	return r.facts.dbs
+}

@@ -1,0 +1,85 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/printable"
+)
+
+// RenamedColumn is a column that has to be unique, and of which values that several
+// rows have are changed when the databases are merged, so that one row keeps each.
+type RenamedColumn struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+
+	// First tells that the first row keeps the value, in the order of the databases,
+	// the target before the others. Else any of them may.
+	First bool `json:"first,omitempty"`
+}
+
+// NameCopy is a column that repeats what the column OfColumn of OfTable holds in the
+// row whose key is in Key: the name of the sender beside the sender of a
+// mail. It is renamed along if it is the old name, byte by byte.
+type NameCopy struct {
+	Table    string `json:"table"`
+	Column   string `json:"column"`
+	Key      string `json:"key"`
+	OfTable  string `json:"of_table"`
+	OfColumn string `json:"of_column"`
+}
+
+// Unchangeable says why the values of a column cannot be changed in a merge; "" if they
+// can.
+func (c *Catalog) Unchangeable(table, column string) string {
+	i := slices.IndexFunc(c.Tables, func(t Table) bool { return t.Name == table })
+	if i < 0 || c.Tables[i].column(column) == nil {
+		return fmt.Sprintf("the target has no column %s.%s", table, column)
+	}
+	switch key := c.Tables[i].key(); {
+	case key == nil:
+		return "the table has no key, so its rows cannot be renamed"
+	case slices.Contains(key, column):
+		return fmt.Sprintf("the column %s is part of the key, and its values cannot be changed", column)
+	}
+	for _, t := range c.Tables {
+		for _, r := range t.References {
+			if t.Name == table && slices.Contains(r.Columns, column) || r.ToTable == table && slices.Contains(r.ToColumns, column) {
+				return fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", column)
+			}
+		}
+	}
+	return ""
+}
+
+// renamed returns what is declared of a column that is renamed; nil if it is not.
+func renamed(f *facts, table string, columns []string) *RenamedColumn {
+	i := slices.IndexFunc(f.opts.Renames, func(c RenamedColumn) bool { return c.Table == table && slices.Equal(columns, []string{c.Column}) })
+	if i < 0 {
+		return nil
+	}
+	return &f.opts.Renames[i]
+}
+
+// resolveByRenaming takes what a result counts as settled if the column is renamed. It
+// returns why that cannot be; "" if it can, or the column is not renamed.
+func (r *Result) resolveByRenaming(f *facts) (why string) {
+	if r.Count == 0 || renamed(f, r.Table, r.Columns) == nil {
+		return ""
+	}
+	if why = f.target.catalog.Unchangeable(r.Table, r.Columns[0]); why != "" {
+		return why
+	}
+	r.Renamed = r.Rows - r.Count // one row keeps each value
+	r.Message = printable.Count(r.Renamed, "name", "names") + " will be changed, by [[merge.name]]: " + r.Message
+	r.Count, r.Rows, r.Samples = 0, 0, nil
+	return ""
+}
+
+// renames adds up what results say of renames.
+func renames(results []Result) (n int64) {
+	for _, r := range results {
+		n += r.Renamed
+	}
+	return n
+}

@@ -1,0 +1,301 @@
+package merge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/nearest"
+)
+
+// role is what is declared of a column.
+type role struct {
+	kind       roleKind
+	references []*reference // of one column, each for other rows
+	source     statement
+	older      bool // declared by the older words
+}
+
+type roleKind int
+
+const (
+	roleOpen roleKind = iota // nothing is declared
+	rolePlain
+	roleNatural
+	roleShared
+	roleUndecided
+	roleReference
+)
+
+func (k roleKind) String() string {
+	return [...]string{"open", "plain", "natural", "shared", "undecided", "reference"}[k]
+}
+
+// statement is where something is declared.
+type statement struct {
+	file  int    // of the declarations
+	exact bool   // it names table and column, and is no pattern
+	text  string // for messages: `plain "*.level"`
+}
+
+// columnName names a column of a table.
+type columnName struct{ table, column string }
+
+func (c columnName) String() string { return c.table + "." + c.column }
+
+// beats reports how a statement ranks beside another: more than 0 if it counts in
+// its place.
+func (s statement) beats(other statement) int {
+	exact := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(exact(s.exact)-exact(other.exact), s.file-other.file)
+}
+
+// declared is what the declarations say of all columns.
+type declared struct {
+	roles     map[columnName]*role
+	composite []*reference // of several columns, or by the older words
+	beaten    []string     // statements that another file overrides, for the report
+}
+
+// declare resolves the declarations against the tables of the sources.
+func declare(opts Options, n names) (*declared, error) {
+	d := &declared{roles: make(map[columnName]*role)}
+	older := Declarations{References: opts.References}
+	for i, file := range append([]Declarations{older}, opts.Rules...) {
+		for _, list := range []struct {
+			kind     roleKind
+			patterns []string
+		}{{rolePlain, file.Plain}, {roleNatural, file.Natural}, {roleShared, file.Shared}, {roleUndecided, file.Undecided}} {
+			for _, text := range list.patterns {
+				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File))}
+				err := n.each(text, func(at columnName, exact bool) error {
+					from.exact = exact
+					return d.say(at, &role{kind: list.kind, source: from})
+				})
+				if err != nil {
+					return nil, unsuitable("%s: %v", from.text, err)
+				}
+			}
+		}
+		for k, r := range file.References {
+			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File))}
+			if err := d.reference(r, from, n); err != nil {
+				return nil, unsuitable("%s: %v", from.text, err)
+			}
+		}
+	}
+	return d, nil
+}
+
+func in(file string) string {
+	if file == "" {
+		return ""
+	}
+	return " in " + file
+}
+
+// each calls use for every column that a pattern of "table.column" matches. It is an
+// error if there is none.
+func (n names) each(text string, use func(at columnName, exact bool) error) error {
+	table, column, err := parsePlace(text)
+	switch {
+	case err != nil:
+		return err
+	case column == nil:
+		return fmt.Errorf("%q names no column: want table.column", text)
+	}
+	exact := table.exact != "" && column.exact != ""
+	tables, found := false, false
+	var near []string
+	for _, t := range slices.Sorted(maps.Keys(n)) {
+		if !table.match(t) {
+			continue
+		}
+		tables = true
+		found = found || n[t] == nil // of a table that is not read, the columns are not known
+		for _, c := range slices.Sorted(maps.Keys(n[t])) {
+			if !column.match(c) {
+				near = append(near, c)
+				continue
+			}
+			found = true
+			if err := use(columnName{t, c}, exact); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case !tables:
+		return fmt.Errorf("%q: no source has a table that matches %s%s", text, table.text, nearest.Hint(table.exact, slices.Sorted(maps.Keys(n))))
+	case !found:
+		return fmt.Errorf("%q: no such table has a column that matches %s%s", text, column.text, nearest.Hint(column.exact, near))
+	}
+	return nil
+}
+
+// say notes what is declared of a column.
+func (d *declared) say(at columnName, r *role) error {
+	old := d.roles[at]
+	if old == nil {
+		d.roles[at] = r
+		return nil
+	}
+	rank := r.source.beats(old.source)
+	switch {
+	case rank > 0:
+		if old.source.file != r.source.file && old.source.file > 0 {
+			d.beaten = append(d.beaten, fmt.Sprintf("%s: %s counts, not %s", at, r.source.text, old.source.text))
+		}
+		d.roles[at] = r
+	case rank < 0:
+		if old.source.file != r.source.file && r.source.file > 0 {
+			d.beaten = append(d.beaten, fmt.Sprintf("%s: %s counts, not %s", at, old.source.text, r.source.text))
+		}
+	case r.older && old.older: // each of them must hold
+		old.references = append(old.references, r.references...)
+	case old.kind != r.kind:
+		return fmt.Errorf("%s is also declared by %s: remove one of the two", at, old.source.text)
+	case r.kind == roleReference:
+		for _, mine := range r.references {
+			for _, theirs := range old.references {
+				if mine.same(theirs) {
+					return nil
+				}
+				if !mine.when.excludes(theirs.when) {
+					return fmt.Errorf("%s is also declared by %s, and a row may be meant by both: give each a when that excludes the other", at, old.source.text)
+				}
+			}
+		}
+		old.references = append(old.references, r.references...)
+	}
+	return nil
+}
+
+// reference notes a declared reference.
+func (d *declared) reference(r DeclaredReference, from statement, n names) error {
+	none, err := parseNone(r)
+	if err == nil {
+		err = r.When.validate()
+	}
+	if err != nil {
+		return err
+	}
+	if r.Others != "" && (r.Others != OthersPlain || r.When == nil) {
+		return fmt.Errorf("others is %q: want %q, beside a when, or no such key", r.Others, OthersPlain)
+	}
+	if len(r.At) == 0 && len(r.To) == 0 {
+		return d.older(r, none, from, n)
+	}
+	if r.Table != "" || r.ToTable != "" || len(r.Columns)+len(r.ToColumns) > 0 {
+		return fmt.Errorf("it has at and to beside table, columns, to_table or to_columns: want one or the other")
+	}
+	if len(r.At) == 0 || len(r.To) == 0 {
+		return fmt.Errorf(`it lacks at or to: want at = ["mail.receiver"] and to = "characters.guid"`)
+	}
+	var to []columnName
+	for _, text := range r.To {
+		if strings.HasPrefix(text, "space:") {
+			return fmt.Errorf("to is %q, and there are no spaces yet: name the key column", text)
+		}
+		err := n.each(text, func(at columnName, exact bool) error {
+			if !exact {
+				return fmt.Errorf("to is %q: want the name of one key column, not a pattern", text)
+			}
+			to = append(to, at)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(to) == 0 {
+		return nil // of tables that are not read
+	}
+	for _, text := range r.At {
+		err := n.each(text, func(at columnName, exact bool) error {
+			if r.When != nil && n[at.table][r.When.Column] == nil {
+				if exact {
+					return fmt.Errorf("when: table %q has no column %q%s", at.table, r.When.Column, nearest.Hint(r.When.Column, slices.Sorted(maps.Keys(n[at.table]))))
+				}
+				return nil
+			}
+			if !exact && slices.Contains(to, at) {
+				return nil // a key does not refer to itself
+			}
+			ref := &reference{
+				Reference: Reference{Columns: []string{at.column}, ToTable: to[0].table, ToColumns: []string{to[0].column}},
+				table:     at.table, or: to[1:], none: none, when: r.When, others: r.Others,
+			}
+			from := from
+			from.exact = exact
+			return d.say(at, &role{kind: roleReference, references: []*reference{ref}, source: from})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// older notes a reference in the older words, of one column or several.
+func (d *declared) older(r DeclaredReference, none noneValues, from statement, n names) error {
+	if err := n.has("", r.Table, r.Columns...); err != nil {
+		return trimmed(err)
+	}
+	if err := n.has("", r.ToTable, r.ToColumns...); err != nil {
+		return trimmed(err)
+	}
+	switch {
+	case len(r.Columns) != len(r.ToColumns):
+		return fmt.Errorf("it pairs %d columns with %d", len(r.Columns), len(r.ToColumns))
+	case (!none.empty() || r.When != nil) && len(r.Columns) != 1:
+		return fmt.Errorf("zero_is_none needs a reference of one column, this one has %d", len(r.Columns))
+	case r.When != nil && n[r.Table] != nil && n[r.Table][r.When.Column] == nil:
+		return fmt.Errorf("when: table %q has no column %q", r.Table, r.When.Column)
+	}
+	ref := &reference{
+		Reference: Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns},
+		table:     r.Table, none: none, when: r.When, others: r.Others,
+	}
+	if len(r.Columns) == 1 && n[r.Table] != nil {
+		from.exact = true
+		return d.say(columnName{r.Table, r.Columns[0]}, &role{roleReference, []*reference{ref}, from, true})
+	}
+	d.composite = append(d.composite, ref)
+	return nil
+}
+
+// trimmed takes the name of the statement, which is none, off a message.
+func trimmed(err error) error {
+	_, rest, _ := strings.Cut(err.Error(), ": : ")
+	return fmt.Errorf("%s", rest)
+}
+
+// severally returns the references of a table of which each value names a row of one of
+// several tables.
+func (d *declared) severally(table string) (all []*reference) {
+	for at, r := range d.roles {
+		for _, ref := range r.references {
+			if at.table == table && len(ref.or) > 0 {
+				all = append(all, ref)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *reference) int { return strings.Compare(a.identity(), b.identity()) })
+	return all
+}
+
+// role returns what is declared of a column.
+func (d *declared) role(table, column string) *role {
+	if r := d.roles[columnName{table, column}]; r != nil {
+		return r
+	}
+	return &role{}
+}

@@ -1,0 +1,70 @@
+package merge
+
+import (
+	"context"
+	"slices"
+
+	"mergesafe/internal/printable"
+)
+
+// CodeTableDiffers is the code about tables that are declared the same in every world.
+const CodeTableDiffers = "table-differs"
+
+// sameRule proves that tables which are declared the same in every world are so, row
+// by row. Their keys are no conflicts, and to refer to them is the same everywhere.
+func sameRule() rule {
+	return rule{
+		codes: []Code{{
+			Code:       CodeTableDiffers,
+			Meaning:    "a table that is declared the same in every database is not",
+			Counts:     "databases whose rows are not those of the target",
+			Action:     "make the rows equal, or take the table out of [[merge.table]] with the policy same",
+			Unverified: "compare the rows by other means",
+		}},
+		tasks: sameTasks,
+	}
+}
+
+func sameTasks(f *facts) (tasks []task) {
+	for _, table := range f.tables {
+		if !f.same[table] || !f.wants(CodeTableDiffers, table, "") {
+			continue
+		}
+		tasks = append(tasks, task{taskID{code: CodeTableDiffers, columns: idOf(table)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+			result, err := compareSame(ctx, f, r, table)
+			return found(result), err
+		}})
+	}
+	return tasks
+}
+
+func compareSame(ctx context.Context, f *facts, r *reader, table string) (Result, error) {
+	result := Result{Code: CodeTableDiffers, Table: table}
+	model, _ := f.model(table)
+	var want string
+	var in []string
+	others := slices.DeleteFunc(slices.Clone(f.dbs), func(db *database) bool { return db == model || db.tables[table] == nil })
+	for _, db := range append([]*database{model}, others...) {
+		sum, unread, err := r.contents(ctx, db, table)
+		switch {
+		case err != nil:
+			return result, err
+		case unread != "":
+			result.Gaps = append(result.Gaps, Gap{db.name, unread})
+			continue
+		}
+		result.Read += db.rows[table]
+		if want == "" {
+			want = sum
+		} else if sum != want {
+			result.Count++
+			result.Rows += db.rows[table]
+			in = append(in, db.name+": "+printable.Count(db.rows[table], "row", "rows"))
+		}
+	}
+	result.without("the rows are the same in every database")
+	if result.Count > 0 {
+		result.Message = "the rows are not those of " + model.name + ", " + printable.Count(model.rows[table], "row", "rows") + ": " + few(in)
+	}
+	return result, nil
+}

@@ -1,0 +1,191 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// maxFollowing is how many rows may follow the renames of one column: each is recorded
+// in the plan.
+const maxFollowing = 1_000_000
+
+// columnAt is a column of a table.
+type columnAt struct{ table, column string }
+
+// namesakes are rows that have a name which several rows have, by database and by the
+// form of the name.
+type namesakes map[int]map[string][]*home
+
+// home is a row that others may name, and its rename; none if it keeps its name.
+type home struct {
+	name   string
+	rename *Rename
+}
+
+func (n namesakes) add(group []named) {
+	for _, row := range group {
+		if n[row.db] == nil {
+			n[row.db] = make(map[string][]*home)
+		}
+		n[row.db][row.form] = append(n[row.db][row.form], &home{name: row.name})
+	}
+}
+
+// rename notes what becomes of a row. Of two with one name in one database, which their
+// own database tells apart, none can be named.
+func (n namesakes) rename(row named, r Rename) {
+	for _, h := range n[row.db][row.form] {
+		if h.name == row.name && h.rename == nil {
+			h.rename = &r
+			return
+		}
+	}
+}
+
+// any reports whether any row is renamed.
+func (n namesakes) any() bool { return len(n) > 0 } // of rows with one name, all but one are
+
+// find returns the row that a name means: the one with just that name, or the only one
+// whose name is equal to it as the target compares. It is nil if there is none, and sure
+// is false if there are several.
+func (n namesakes) find(db int, form, name string) (h *home, sure bool) {
+	all := n[db][form]
+	exact := slices.DeleteFunc(slices.Clone(all), func(h *home) bool { return h.name != name })
+	switch {
+	case len(exact) == 1:
+		return exact[0], true
+	case len(exact) == 0 && len(all) == 1:
+		return all[0], true
+	default:
+		return nil, len(all) == 0
+	}
+}
+
+// findFollowers finds what refers to names that are changed.
+func (p *planner) findFollowers(context.Context) (err error) {
+	options := p.opts.Check
+	options.Renames = Renamed(p.opts.Names)
+	var catalogs []*merge.Catalog
+	for _, s := range p.dbs {
+		catalogs = append(catalogs, s.catalog)
+	}
+	p.followers, err = merge.NameReferences(options, catalogs)
+	return err
+}
+
+// along are the columns that change along with the one of a policy.
+func (p *planner) along(n *NamePolicy) (all []columnAt) {
+	for _, f := range p.followers {
+		if f.To.Table == n.Table && f.To.Column == n.Column {
+			all = append(all, columnAt{f.Table, f.Column})
+		}
+	}
+	for _, c := range p.opts.Copies {
+		if c.OfTable == n.Table && c.OfColumn == n.Column {
+			all = append(all, columnAt{c.Table, c.Column})
+		}
+	}
+	return all
+}
+
+// renamedAlong reports whether own rows of the target in a table may change along with
+// a name.
+func (p *planner) renamedAlong(table string) bool {
+	return p.rows[p.dbs[0].Name()][table] > 0 && slices.ContainsFunc(p.opts.Names, func(n NamePolicy) bool {
+		return slices.ContainsFunc(p.along(&n), func(at columnAt) bool { return at.table == table })
+	})
+}
+
+// follow plans what becomes of the rows that refer to names of one column: each follows
+// the row of its own database.
+func (p *planner) follow(ctx context.Context, n *NamePolicy, col *merge.Column, homes namesakes) error {
+	for i := range p.followers {
+		f := &p.followers[i]
+		if f.To.Table != n.Table || f.To.Column != n.Column {
+			continue
+		}
+		if f.Why != "" && homes.any() {
+			p.refuse(Refusal{Table: f.Table, Reason: f.Why})
+			continue
+		}
+		var found []Rename
+		for db := range p.dbs {
+			rows, err := p.followersIn(ctx, db, f, col, homes)
+			if unsupported, ok := errors.AsType[*merge.UnsupportedError](err); ok {
+				p.refuse(Refusal{Source: p.dbs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("%s.%s: %w", f.Table, f.Column, err)
+			}
+			found = append(found, rows...)
+		}
+		if len(found) > maxFollowing {
+			p.refuse(Refusal{Table: f.Table, Reason: fmt.Sprintf("%d rows would follow the new names by %s, and at most %d can", len(found), f.Column, maxFollowing)})
+			continue
+		}
+		p.plan.Renames = append(p.plan.Renames, found...)
+	}
+	return nil
+}
+
+// followersIn returns what becomes of the rows of one database.
+func (p *planner) followersIn(ctx context.Context, db int, f *merge.NameReference, col *merge.Column, homes namesakes) (found []Rename, err error) {
+	s := p.dbs[db]
+	copied := slices.ContainsFunc(p.plan.Tables, func(t Table) bool { return t.Name == f.Table })
+	t := s.table(f.Table)
+	if t == nil || column(t, f.Column) == nil || len(homes[db]) == 0 || !copied && db > 0 {
+		return nil, nil
+	}
+	model := p.dbs[0].table(f.Table)
+	names := f.Carry()
+	scan := merge.Scan{Table: f.Table, Order: []merge.Order{{Column: f.Column, Collation: col.Collation}},
+		Carry: append(names, model.Key()...), Unsorted: true, SkipNull: true}
+	unclear := ""
+	for b, err := range s.Scan(ctx, scan) {
+		if err != nil {
+			return nil, err
+		}
+		for row := range b.Len {
+			values := make([][]byte, len(b.Carry))
+			for i := range b.Carry {
+				values[i] = b.Carry[i].At(row)
+			}
+			if !f.Names(values) {
+				continue
+			}
+			h, sure := homes.find(db, string(b.Order[0].At(row)), string(values[0]))
+			if !sure && unclear == "" {
+				unclear = string(values[0])
+			}
+			if h == nil || h.rename == nil {
+				continue
+			}
+			key, err := keyOf(model, values[len(names):])
+			if err != nil {
+				return nil, err
+			}
+			text, err := encodeKey(key)
+			if err != nil {
+				return nil, err
+			}
+			r := *h.rename
+			r.Table, r.Column, r.Key, r.Old = f.Table, f.Column, text, string(values[0])
+			found = append(found, r)
+		}
+	}
+	switch {
+	case unclear != "":
+		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s are called so, as the target compares: rename all but one of them before the merge", f.Column, unclear, f.To.Table)})
+	case !copied && len(found) > 0:
+		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table takes no part in the merge: include it", len(found), f.Column)})
+		return nil, nil
+	}
+	slices.SortFunc(found, func(a, b Rename) int { return strings.Compare(a.Key, b.Key) })
+	return found, nil
+}

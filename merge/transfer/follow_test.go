@@ -1,0 +1,149 @@
+package transfer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// mailWorlds are two worlds that have players and rows that name them.
+func mailWorlds(t *testing.T, e engine) (target, source Database) {
+	t.Helper()
+	collate := "NOCASE" // as the names
+	if e.name != "sqlite" {
+		collate = "utf8mb4_unicode_520_ci"
+	}
+	target, source = gameWorld(t, e, "s1", 1, 5, "t"), gameWorld(t, e, "s2", 2, 5, "two")
+	setNames(t, target, "t", "Aria", "Bob", "Cleo", "Dan")
+	setNames(t, source, "two", "Aria", "bob", "Cleo", "Zoe")
+	exec(t, target, "UPDATE players SET gold = 9", "UPDATE players SET gold = 1 WHERE name = 'Cleo'") // and so Cleo of the target is renamed
+	exec(t, source, "UPDATE players SET gold = 5")
+	for _, d := range []Database{target, source} {
+		exec(t, d, "CREATE TABLE mail (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, to_name VARCHAR(32) COLLATE "+collate+")")
+	}
+	exec(t, source, "INSERT INTO mail VALUES (11, 0, 'Aria'), (12, 0, 'BOB'), (13, 0, 'Nobody'), (14, 0, NULL), (15, 0, ''), (16, 7, 'Aria'), (17, 0, 'Zoe'), (18, 0, 'aria.S2')")
+	exec(t, target, "INSERT INTO mail VALUES (1, 0, 'Cleo'), (2, 0, 'CLEO'), (3, 0, 'Aria'), (4, 0, 'nobody'), (5, 7, 'Cleo'), (6, 0, 'cleo')")
+	return target, source
+}
+
+func namedMail(to string) merge.Options {
+	return merge.Options{
+		Allow: []string{merge.CodeAutoIncrement, merge.CodeReferenceDangle},
+		Rules: append(slices.Clone(namesNothing), merge.Declarations{
+			Plain: []string{"mail.kind", "mail.id"},
+			References: []merge.DeclaredReference{{At: []string{"mail.to_name"}, To: []string{to}, None: []string{""},
+				When: &merge.When{Column: "kind", Not: []string{"7"}}, Others: merge.OthersPlain}},
+		}),
+	}
+}
+
+// Rows that name players by name follow them: those of the sources on their way, those
+// of the target in place. Rows that name nobody stay as they are. All of it is taken
+// back by an undo.
+func TestNamesThatAreReferences(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target, source := mailWorlds(t, e)
+		before := steady(t, target)
+		p := mustPlan(t, target, []Database{source}, PlanOptions{
+			Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}},
+			Check: namedMail("players.name"),
+		})
+		if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		db := pool(t, target)
+		defer db.Close()
+		got := make(map[string]string)
+		for _, row := range read(t, db, "SELECT id, to_name FROM mail ORDER BY id") {
+			got[row[0]] = row[1]
+		}
+		// aria.S2 names nobody, and so is no name for Aria.
+		want := map[string]string{"11": "Aria.s2.2", "12": "bob.s2", "13": "Nobody", "14": got["14"], "15": "", "16": "Aria", "17": "Zoe", "18": "aria.S2",
+			"1": "Cleo.s1", "2": "Cleo.s1", "3": "Aria", "4": "nobody", "5": "Cleo", "6": "Cleo.s1"}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got\n%v, want\n%v", got, want)
+		}
+		if proof := verified(t, p, target, []Database{source}); proof.Verdict == merge.Fail {
+			t.Errorf("%+v", proof)
+		}
+		if _, err := Undo(t.Context(), p, target, []Database{source}, UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := steady(t, target); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+}
+
+// The target's own rows follow if no source has a row in their table, too.
+func TestOwnRowsFollowAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target, source := mailWorlds(t, e)
+		exec(t, source, "DELETE FROM mail")
+		before := steady(t, target)
+		p := mustPlan(t, target, []Database{source}, PlanOptions{
+			Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}},
+			Check: namedMail("players.name"),
+		})
+		if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		db := pool(t, target)
+		defer db.Close()
+		if got := fmt.Sprint(read(t, db, "SELECT to_name FROM mail WHERE id = 1")); got != "[[Cleo.s1]]" {
+			t.Error(got)
+		}
+		verified(t, p, target, []Database{source})
+		if _, err := Undo(t.Context(), p, target, []Database{source}, UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := steady(t, target); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+}
+
+// A column that copies names along may be of another character set than these.
+func TestCopiesOfAnotherCharacterSet(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		if e.name == "sqlite" {
+			return // it has one
+		}
+		target, source := gameWorld(t, e, "s1", 1, 4, "same"), gameWorld(t, e, "s2", 2, 4, "same")
+		for _, d := range []Database{target, source} {
+			exec(t, d, "ALTER TABLE players MODIFY name VARCHAR(32) CHARACTER SET latin1 NOT NULL", "ALTER TABLE items ADD COLUMN owner_name VARCHAR(32) CHARACTER SET utf8mb4")
+		}
+		mustPlan(t, target, []Database{source}, PlanOptions{
+			Names:  []NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
+			Copies: []NameCopy{{Table: "items", Column: "owner_name", Key: "owner_id", OfTable: "players", OfColumn: "name"}},
+		})
+	})
+}
+
+// What cannot follow refuses the plan, and says why.
+func TestCannotFollow(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		for _, c := range []struct{ change, want string }{
+			{"CREATE TABLE feats (who VARCHAR(32) PRIMARY KEY)", "the column who is part of the key"},
+			{"CREATE TABLE feats (id INTEGER DEFAULT 7, who VARCHAR(32))", "no key"},
+			{"CREATE TABLE feats (id INTEGER DEFAULT 7 PRIMARY KEY, who VARCHAR(5))", "leaves no room"},
+		} {
+			target, source := gameWorld(t, e, "s1", 1, 2, "same"), gameWorld(t, e, "s2", 2, 2, "same")
+			for _, d := range []Database{target, source} {
+				exec(t, d, c.change)
+			}
+			exec(t, source, "INSERT INTO feats (who) VALUES ('same1')")
+			p, err := NewPlan(t.Context(), target, []Database{source}, PlanOptions{
+				Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "{name}.of.{source}"}},
+				Check: merge.Options{Rules: append(slices.Clone(namesNothing), merge.Declarations{
+					References: []merge.DeclaredReference{{At: []string{"feats.who"}, To: []string{"players.name"}}}})},
+			})
+			if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
+				t.Errorf("%s: %v %v", c.change, p, err)
+			}
+		}
+	})
+}
