@@ -1,9 +1,11 @@
 package merge_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge"
@@ -24,7 +26,7 @@ func TestProposals(t *testing.T) {
 		plain := opts
 		plain.Propose = false
 		without := check(t, plain, a, b)
-		report.Proposals = nil
+		report.Proposals, report.Proposed = nil, nil
 		if diff := cmp.Diff(without, report); diff != "" {
 			t.Errorf("proposing changes what is found (-without +with):\n%s", diff)
 		}
@@ -33,44 +35,127 @@ func TestProposals(t *testing.T) {
 	const (
 		characterName = "# distinct in every database: 20 values\n[[check.unique]]\ntable = \"characters\"\ncolumns = [\"name\"]\n"
 		guildName     = "# distinct in every database: 3 values\n[[check.unique]]\ntable = \"guild\"\ncolumns = [\"name\"]\n"
-		guild         = "# none of 20 rows leads nowhere, but for 18 with 0 or nothing\n[[check.reference]]\ntable = \"characters\"\ncolumns = [\"guild_id\"]\n" +
-			"to_table = \"guild\"\nto_columns = [\"id\"]\nzero_is_none = true\n"
-		leader = "# none of 2 rows leads nowhere\n[[check.reference]]\ntable = \"guild\"\ncolumns = [\"leader\"]\nto_table = \"characters\"\nto_columns = [\"guid\"]\n"
-		owner  = "# none of 20 rows leads nowhere\n[[check.reference]]\ntable = \"pets\"\ncolumns = [\"owner\"]\nto_table = \"characters\"\nto_columns = [\"guid\"]\n"
+		guild         = "# its name says so, and the gaps do not say otherwise; 0 of 2 rows lead nowhere, 0 of them to another world's row\n" +
+			"[[check.reference]]\nto = \"guild.id\"\nat = [\"characters.guild_id\"]\nnone = [0]\n"
+		owners = "# 2 columns; the most doubtful: its name says so, and the gaps do not say otherwise; 0 of 2 rows lead nowhere, 0 of them to another world's row\n" +
+			"[[check.reference]]\nto = \"characters.guid\"\nat = [\"guild.leader\", \"pets.owner\"]\n"
+		leader = "# its name says so, and the gaps do not say otherwise; 0 of 2 rows lead nowhere, 0 of them to another world's row\n" +
+			"[[check.reference]]\nto = \"characters.guid\"\nat = [\"guild.leader\"]\n"
 	)
 	for name, test := range map[string]struct {
 		opts  merge.Options
 		plant func(a, b *mergetest.Database)
 		want  []string
 	}{
-		"as it is": {merge.Options{}, func(a, b *mergetest.Database) {}, []string{characterName, guild, leader, owner}},
+		"as it is": {merge.Options{}, func(a, b *mergetest.Database) {}, []string{characterName, owners, guild}},
 		"a name twice in one database": {merge.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "B-1" },
-			[]string{guild, leader, owner}},
+			[]string{owners, guild}},
 		"a name in two": {merge.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "A-1" },
-			[]string{strings.Replace(characterName, "values\n", "values\n# but 1 is in more than one database\n", 1), guild, leader, owner}},
+			[]string{strings.Replace(characterName, "values\n", "values\n# but 1 is in more than one database\n", 1), owners, guild}},
 		"another guild": {merge.Options{}, func(a, b *mergetest.Database) {
-			a.Rows["guild"] = append(a.Rows["guild"], mergetest.Row{"id": int64(9), "name": "Second", "leader": int64(999)})
-		}, []string{characterName, guildName, guild, owner}},
-		"a pet of nobody": {merge.Options{}, func(a, b *mergetest.Database) { b.Rows["pets"][3]["owner"] = int64(1) }, []string{characterName, guild, leader}},
+			a.Rows["guild"] = append(a.Rows["guild"], mergetest.Row{"id": int64(9), "name": "Second", "leader": int64(2)})
+		}, []string{characterName, guildName, strings.Replace(owners, "of 2 rows", "of 3 rows", 1), guild}},
 		"of another kind": {merge.Options{}, func(a, b *mergetest.Database) {
 			for _, db := range []*mergetest.Database{a, b} {
 				db.Schema.Tables[2].Columns[0].Kind, db.Schema.Tables[2].Columns[0].Type = merge.KindReal, "DOUBLE"
 			}
-		}, []string{characterName, guild, leader}},
+		}, []string{characterName, leader, guild}},
 		"declared": {
 			merge.Options{
 				Uniques:    []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
 				References: []merge.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}},
-			}, func(a, b *mergetest.Database) {}, []string{guild, leader},
+			}, func(a, b *mergetest.Database) {}, []string{leader, guild},
 		},
-		"excluded": {merge.Options{Exclude: []string{"characters"}}, func(a, b *mergetest.Database) {}, nil},
-		"empty":    {merge.Options{}, func(a, b *mergetest.Database) { a.Rows, b.Rows = nil, nil }, nil},
+		"empty": {merge.Options{}, func(a, b *mergetest.Database) { a.Rows, b.Rows = nil, nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, propose(test.opts, test.plant)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A row that leads nowhere does not silence a reference: it is counted beside it.
+func TestProposalsOfDanglingReferences(t *testing.T) {
+	a, b := game("a", 1, 30), game("b", 101, 30)
+	b.Rows["pets"][3]["owner"], b.Rows["pets"][4]["owner"] = int64(1), int64(999)
+	for _, c := range check(t, merge.Options{Propose: true}, a, b).Proposed.Columns {
+		if c.Table == "pets" && c.Column == "owner" {
+			want := merge.ProposedColumn{
+				Table: "pets", Column: "owner", Class: merge.ClassReference, To: "characters.guid", Doubt: 0.6,
+				Evidence: "its name says so, and the gaps do not say otherwise; 2 of 60 rows lead nowhere, 1 of them to another world's row",
+			}
+			if diff := cmp.Diff(want, c); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			return
+		}
+	}
+	t.Error("pets.owner is not classified")
+}
+
+// The same for keys that are no numbers, where names suggest it.
+func TestProposalsOfTexts(t *testing.T) {
+	a, b := game("a", 1, 30), game("b", 101, 30)
+	for _, db := range []*mergetest.Database{a, b} {
+		name := merge.Column{Name: "name", Type: "VARCHAR(16)", Kind: merge.KindText, Collation: mergetest.NoCase}
+		db.Schema.Tables = append(db.Schema.Tables, merge.Table{Name: "account", Primary: []string{"name"}, Columns: []merge.Column{name}})
+		for n := range 14 { // of 15
+			db.Rows["account"] = append(db.Rows["account"], mergetest.Row{"name": fmt.Sprintf("acc-%s-%d", db.Label, n)})
+		}
+	}
+	for _, c := range check(t, merge.Options{Propose: true}, a, b).Proposed.Columns {
+		if c.Table == "characters" && c.Column == "account" {
+			if c.Class != merge.ClassReference || c.To != "account.name" || c.Evidence != "its name says so; 4 of 60 rows lead nowhere" {
+				t.Errorf("characters.account is %+v", c)
+			}
+			return
+		}
+	}
+	t.Error("characters.account is not classified")
+}
+
+// Tables that are excluded stay candidates: their rows can be named.
+func TestProposalsToExcludedTables(t *testing.T) {
+	for _, c := range check(t, merge.Options{Propose: true, Exclude: []string{"characters"}}, game("a", 1, 30), game("b", 101, 30)).Proposed.Columns {
+		if c.Table == "pets" && c.Column == "owner" && c.To != "characters.guid" {
+			t.Errorf("pets.owner names %q", c.To)
+		}
+	}
+}
+
+// Without gaps in the keys there are only names, and the file says so. What is in names
+// stays inside its comment or its text.
+func TestWriteRules(t *testing.T) {
+	a, b := game("a", 1, 30), game("b\nplain = [1]", 101, 30)
+	r := check(t, merge.Options{Propose: true}, a, b)
+	var text strings.Builder
+	if err := r.WriteRules(&text); err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Check struct {
+			Undecided, Natural, Plain, Shared []string
+			Reference                         []struct {
+				To   string
+				At   []string
+				None []int
+			}
+		}
+	}
+	meta, err := toml.Decode(text.String(), &file)
+	if err != nil || len(meta.Undecoded()) > 0 {
+		t.Fatalf("%v, %v:\n%s", err, meta.Undecoded(), &text)
+	}
+	if !strings.Contains(text.String(), "# How sure that is: no gaps: names only\n") {
+		t.Errorf("the header does not say how sure it is:\n%s", &text)
+	}
+	if got := fmt.Sprint(file.Check); got != "{[] [] [characters.account characters.name guild.name pets.name] [] [{characters.guid [guild.leader pets.owner] []} {guild.id [characters.guild_id] [0]}]}" {
+		t.Errorf("%s from\n%s", got, &text)
+	}
+	if err := new(merge.Report).WriteRules(&text); err == nil {
+		t.Error("a report without proposals is written")
 	}
 }
 
