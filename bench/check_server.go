@@ -22,6 +22,7 @@ const (
 	exactKeys      = "exact check of BINARY(10) keys"
 	exactNames     = "exact check of names"
 	exactComposite = "exact check of keys of two columns"
+	undeclared     = "the rule for undeclared columns, 8 integers a row"
 	memory20       = "memory, 20 sources"
 	tables97       = "97 tables, nearly empty, 5 sources"
 )
@@ -52,7 +53,7 @@ func namesTable(rows int, collation string, least float64, reference func(*world
 func mariadbCheck(ctx context.Context, o options) ([]section, error) {
 	return o.measureSection("Check before a merge on MariaDB",
 		"Rows a second, of both databases together; the ratio is to counting the keys of one in the server, or to a scan of the driver that looks at nothing.",
-		[]string{exactKeys, exactNames, exactComposite, memory20, tables97}, func(m *measuring) {
+		[]string{exactKeys, exactNames, exactComposite, undeclared, memory20, tables97}, func(m *measuring) {
 			server := startServer(ctx, m, servertest.MariaDB, "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M")
 			numbers := func(n int) string { return fmt.Sprintf("seq_1_to_%d", n) }
 			manyKeys := keysTable(o.checkRows, 0.5, func(w *worlds) candidate {
@@ -76,6 +77,14 @@ func mariadbCheck(ctx context.Context, o options) ([]section, error) {
 				if m.wants(t.check) {
 					t.compare(ctx, m, t.filled(ctx, m, server, numbers))
 				}
+			}
+			if m.wants(undeclared) {
+				t := scanned{undeclared, "CREATE TABLE t (id INT PRIMARY KEY, owner INT, level INT, kind INT, map INT, x INT, y INT, gold INT)",
+					"SELECT seq + {world} * 100000000, seq DIV 4 + {world} * 100000000, seq % 80, seq % 5000, seq % 700, seq % 9973, seq % 7919, seq * 7 FROM {numbers} AS numbers",
+					o.checkRows / 4, nil, 0.5}
+				w := t.filled(ctx, m, server, numbers)
+				m.compare(ctx, pace{rounds: checkRounds}, true,
+					w.bareAll(ctx, "bare ordered scans of both tables", "SELECT id, owner, level, kind, map, x, y, gold FROM t ORDER BY id"), w.undeclared(ctx, undeclared))
 			}
 			if m.wants(memory20) {
 				memoryOfMany(ctx, m, memory20, filled)
