@@ -10,8 +10,8 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeReferenceUndeclared is the code about columns of which nobody said whether they
-// are references, and for which it matters.
+// CodeReferenceUndeclared is the code about columns that are not declared although it
+// matters whether they are references.
 const CodeReferenceUndeclared = "reference-undeclared"
 
 // undeclaredRule takes every column that is not declared, supposes that it names rows
