@@ -227,7 +227,9 @@ func foreignKey(f *facts, table, column string) bool {
 // refersTo reports whether a candidate is declared to name the rows of a column: then
 // the column is what is named, and names nothing by it.
 func refersTo(f *facts, c candidate, column columnName) bool {
-	names := func(table string, columns []string) bool { return table == column.table && slices.Equal(columns, []string{column.column}) }
+	names := func(table string, columns []string) bool {
+		return table == column.table && slices.Equal(columns, []string{column.column})
+	}
 	for _, ref := range f.declared.role(c.table, c.column).references {
 		if names(ref.ToTable, ref.ToColumns) || slices.Contains(ref.or, column) {
 			return true
