@@ -135,7 +135,7 @@ func (r openReader) candidatesOf(ctx context.Context, table string) (all []candi
 			c.words = !col.IsID && !col.isUUID() && !strings.HasPrefix(strings.ToLower(col.Type), "binary(")
 		}
 		if !mayBeNamed(r.facts, c) {
-			continue
+			return all, true, nil // nor then a key that begins with it
 		}
 		if err := r.readKeys(ctx, c); err != nil {
 			return nil, false, err
