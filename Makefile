@@ -11,9 +11,10 @@ WITH_MARIADB = $(WITH) mariadb --
 # torture and torture-merge take another one, e.g. SERVER=mysql.
 SERVER ?= mariadb
 
-# What touches a server, once more on another one. SQLite stays as it was.
+# What touches a server, once more on another one. SQLite stays as it was, and so do
+# the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
-ON_SERVER = $(GO) test -vet=off -timeout 12m -skip 'SQLite|/^sqlite$$|//^sqlite$$' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
+ON_SERVER = $(GO) test -vet=off -timeout 12m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
 	./tools/... ./examples/gameserver ./internal/sqldb
 
 .PHONY: help test test-servers check tools toolchain browser mariadb mariadb-11.8 mysql
