@@ -226,5 +226,5 @@ func (s *integerSet) highest() uint64 {
 	if s.signs[0].n == 0 {
 		return 0
 	}
-	return min(s.signs[0].high, math.MaxUint64)
+	return s.signs[0].high
 }

@@ -77,13 +77,6 @@ type ProposedColumn struct {
 // TOML writes the proposal as it is to stand in config.toml, below its evidence
 // as a comment. It ends in a newline.
 func (p Proposal) TOML() string {
-	list := func(names []string) string {
-		quoted := make([]string, len(names))
-		for i, n := range names {
-			quoted[i] = toml(n)
-		}
-		return "[" + strings.Join(quoted, ", ") + "]"
-	}
 	var b strings.Builder
 	b.WriteString("# " + printable.Text(p.Evidence) + "\n")
 	if p.Conflicts > 0 {
@@ -91,7 +84,7 @@ func (p Proposal) TOML() string {
 	}
 	switch {
 	case p.Unique != nil:
-		b.WriteString("[[check.unique]]\ntable = " + toml(p.Unique.Table) + "\ncolumns = " + list(p.Unique.Columns) + "\n")
+		b.WriteString("[[check.unique]]\ntable = " + toml(p.Unique.Table) + "\ncolumns = " + tomlList(p.Unique.Columns) + "\n")
 	case p.Reference != nil:
 		b.WriteString(referenceTOML(*p.Reference))
 	}

@@ -123,7 +123,7 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 			found.columns = append(found.columns, columns...)
 		}
 		again := false
-		for k := range found.maybe() {
+		for k := range maybeOf(found.columns) {
 			read, err := r.readFully(ctx, candidates[k])
 			if err != nil {
 				return nil, err
@@ -137,10 +137,10 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 	}
 }
 
-// maybe returns the candidates of which sparse sets could not tell.
-func (o *openReading) maybe() map[int]bool {
+// maybeOf returns the candidates of which sparse sets could not tell.
+func maybeOf(columns []*openColumn) map[int]bool {
 	all := make(map[int]bool)
-	for _, c := range o.columns {
+	for _, c := range columns {
 		maps.Copy(all, c.maybe)
 	}
 	return all

@@ -224,12 +224,7 @@ func (c *openColumn) changed(f *facts, r openReader, candidates []candidate, hex
 // unsure settles what sparse sets of keys could not tell: it reads the column as if
 // it were a reference.
 func (r openReader) unsure(ctx context.Context, table, column string, read *openReading, parts []*openColumn, result *Result, named map[int]int64) error {
-	maybe := make(map[int]bool)
-	for _, p := range parts {
-		for k := range p.maybe {
-			maybe[k] = true
-		}
-	}
+	maybe := maybeOf(parts)
 	for k, c := range read.candidates {
 		if !maybe[k] {
 			continue
