@@ -18,6 +18,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"mergesafe/internal/garbage"
 )
 
 // Exit codes.
@@ -27,6 +29,7 @@ const (
 )
 
 func main() {
+	garbage.Allow() // as the tools do
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{

@@ -41,6 +41,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"mergesafe/internal/garbage"
 	"mergesafe/internal/nearest"
 )
 
@@ -51,6 +52,7 @@ type Env func(name string) (value string, ok bool)
 // code. SIGINT and SIGTERM cancel the context; a second one ends the process
 // at once.
 func Main(run func(ctx context.Context, args []string, env Env, stdout, stderr io.Writer) Code) {
+	garbage.Allow()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(int(run(ctx, os.Args, os.LookupEnv, os.Stdout, os.Stderr)))
