@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"mergesafe/merge/rekey"
 )
 
 // The measure of a guess about binary data: so many keys in a row, all of them so
@@ -79,10 +81,10 @@ func (r openReader) guessKeys(db *database, shown string) string {
 	}
 	for _, c := range r.undeclaredKeys().inOrder() {
 		set := r.undeclaredKeys().sets[c][db]
-		if c.class != integerClass || set == nil || set.gap != "" || set.integers.sparse {
+		if c.class != integerClass || set == nil || set.gap != "" || set.integers.Sparse {
 			continue
 		}
-		if l, ok := guessLayout(data, func(v uint64) bool { return set.integers.has(integer{bits: v}) }); ok {
+		if l, ok := guessLayout(data, func(v uint64) bool { return set.integers.Has(rekey.Integer{Bits: v}) }); ok {
 			return c.String() + ": " + l.String()
 		}
 	}

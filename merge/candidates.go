@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
+	"mergesafe/merge/rekey"
 )
 
 // candidate is a column of a key that the values of an undeclared column may name:
@@ -57,7 +58,7 @@ func (c *Column) isUUID() bool { return strings.EqualFold(c.Type, "uuid") }
 
 // keySet is what a database has in the column of a candidate.
 type keySet struct {
-	integers *integerSet
+	integers *rekey.Set
 	hashes   *hashes // bytes; of texts the sorting forms
 	words    *hashes // of texts, folded
 	gap      string  // why it was not read; "" if it was
@@ -261,7 +262,7 @@ func (r openReader) readKeys(ctx context.Context, c candidate) error {
 			continue
 		}
 		if servers := r.facts.servers[idOf(c.table, c.column)][db]; servers != nil && c.class == bytesClass {
-			keys.sets[c][db] = &keySet{integers: new(integerSet), words: new(hashes), unread: true,
+			keys.sets[c][db] = &keySet{integers: new(rekey.Set), words: new(hashes), unread: true,
 				hashes: &hashes{n: db.rows[c.table], sparse: true, servers: servers}}
 			continue
 		}
@@ -296,7 +297,7 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 		return &keySet{gap: "column " + c.column + " of " + c.table + " is " + col.describe()}, nil
 	}
 	room := &r.undeclaredKeys().room
-	set := &keySet{integers: new(integerSet), hashes: newHashes(room), words: newHashes(room)}
+	set := &keySet{integers: new(rekey.Set), hashes: newHashes(room), words: newHashes(room)}
 	first := len(t.key()) > 0 && t.key()[0] == c.column // so that an index has the order
 	// Without the sorting form nothing is sorted, and texts are compared by it.
 	scan := Scan{Table: c.table, Carry: []string{c.column}, Unsorted: !first, SkipNull: true}
@@ -311,8 +312,8 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 			switch {
 			case v == nil:
 			case c.class == integerClass:
-				if n, ok := parseWhole(v); ok {
-					set.integers.add(n)
+				if n, ok := rekey.ParseWhole(v); ok {
+					set.integers.Add(n)
 				} else {
 					set.gap = "column " + c.column + " of " + c.table + " is " + col.describe() + ", and a value is no whole number"
 				}
@@ -335,7 +336,7 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 	if unsupported, ok := errors.AsType[*UnsupportedError](err); ok {
 		return &keySet{gap: unsupported.Error()}, nil
 	}
-	set.integers.finish()
+	set.integers.Finish()
 	set.hashes.finish()
 	set.words.finish()
 	return set, err
@@ -363,7 +364,7 @@ func (s *keySet) meets(other *keySet) bool {
 	if s.gap != "" || other.gap != "" {
 		return true
 	}
-	return s.integers.meets(other.integers) || s.hashes.meets(other.hashes)
+	return s.integers.Meets(other.integers) || s.hashes.meets(other.hashes)
 }
 
 func (h *hashes) meets(other *hashes) bool {
@@ -389,34 +390,6 @@ func (h *hashes) meets(other *hashes) bool {
 			i++
 		default:
 			j++
-		}
-	}
-	return false
-}
-
-func (s *integerSet) meets(other *integerSet) bool {
-	for i := range s.signs {
-		a, b := &s.signs[i], &other.signs[i]
-		switch {
-		case a.n == 0 || b.n == 0 || a.high < b.low || b.high < a.low:
-		case s.sparse || other.sparse:
-			return true
-		case a.shift == b.shift:
-			low := uint64(1)<<a.shift - 1
-			if (a.first^b.first)&low == 0 && a.keys.Intersects(b.keys) {
-				return true
-			}
-		default:
-			if a.shift > b.shift {
-				a, b = b, a
-			}
-			low := b.first & (1<<b.shift - 1)
-			for it := b.keys.Iterator(); it.HasNext(); {
-				v := it.Next()<<b.shift | low
-				if (v^a.first)&(1<<a.shift-1) == 0 && a.keys.Contains(v>>a.shift) {
-					return true
-				}
-			}
 		}
 	}
 	return false

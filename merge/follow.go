@@ -93,7 +93,7 @@ func (r *NameReference) Carry() []string {
 // Names reports whether a row names anything, by its values in the columns of Carry, as
 // the database sent them.
 func (r *NameReference) Names(carry [][]byte) bool {
-	return carry[0] != nil && !r.ref.none.match(carry[0]) && (r.ref.when == nil || r.ref.when.holds(carry[1]))
+	return carry[0] != nil && !r.ref.none.Has(carry[0]) && (r.ref.when == nil || r.ref.when.Holds(carry[1]))
 }
 
 // follows reports whether rows that refer to a value of several databases follow the

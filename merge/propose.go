@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"mergesafe/merge/rekey"
 )
 
 // space is a column of keys, each of one row, that other columns may name.
@@ -33,7 +35,7 @@ func (s *space) others(db *database) (all []*keySet) {
 // highest is the largest key of all databases.
 func (s *space) highest() (n uint64) {
 	for _, set := range s.sets {
-		n = max(n, set.integers.highest())
+		n = max(n, set.integers.Highest())
 	}
 	return n
 }
@@ -63,8 +65,8 @@ type examinedPart struct {
 	values columnSummary
 	inside bool // fits are of numbers within texts
 	fits   map[*space]fit
-	firsts []integer // the values with the most rows
-	lowest []integer // those with the lowest hashes: a sample of the distinct ones
+	firsts []rekey.Integer // the values with the most rows
+	lowest []rekey.Integer // those with the lowest hashes: a sample of the distinct ones
 }
 
 // columnSummary is what is kept of the values of a column.
@@ -72,7 +74,7 @@ type columnSummary struct {
 	rows, nulls, others, distinct int64
 	nobody                        int64 // rows with 0 or -1
 	zero, minus                   bool  // 0, or -1, is among them
-	lowest, highest               integer
+	lowest, highest               rekey.Integer
 	inside                        int64 // numbers within texts
 }
 
@@ -147,8 +149,8 @@ func proposeKeys(ctx context.Context, f *facts, r *reader, x *examination) error
 			s.sets = open.undeclaredKeys().sets[s.candidate]
 			for _, set := range s.sets {
 				if set.gap == "" {
-					s.size += set.integers.len()
-					s.runs = s.runs || set.integers.inRuns()
+					s.size += set.integers.Len()
+					s.runs = s.runs || set.integers.InRuns()
 				}
 			}
 			s.same = f.alike[table] || sameInAll(s.sets)
@@ -187,47 +189,18 @@ func placeInKey(t *Table, column string) keyPlace {
 func sameInAll(sets map[*database]*keySet) bool {
 	var first *keySet
 	for _, set := range sets {
-		if set.gap != "" || set.integers.sparse || set.integers.signs[0].n == 0 || set.integers.signs[1].n > 0 {
+		if set.gap != "" || set.integers.Sparse || set.integers.Len() == 0 || set.integers.AnyNegative() {
 			return false
 		}
 		if first == nil {
 			first = set
 			continue
 		}
-		a, b := &first.integers.signs[0], &set.integers.signs[0]
-		if a.n != b.n || a.low != b.low || a.high != b.high || a.shift != b.shift || !a.keys.Equals(b.keys) {
+		if !first.integers.Equal(set.integers) {
 			return false
 		}
 	}
-	return len(sets) > 1 && first.integers.signs[0].gaps() > 0
-}
-
-// gaps counts the numbers between the ends that are no keys.
-func (s *signedSet) gaps() uint64 {
-	if s.n == 0 {
-		return 0
-	}
-	return s.high - s.low + 1 - uint64(s.n)
-}
-
-// inRuns reports whether it tells of a number that the one before is a key: then chance
-// fills or misses the gaps by whole runs.
-func (s *integerSet) inRuns() bool {
-	set := &s.signs[0]
-	if s.sparse || set.n < 20 || set.gaps() == 0 {
-		return false
-	}
-	const most = 1 << 17 // keys are enough to tell
-	after, n, before := 0., 0., uint64(0)
-	for it := set.keys.Iterator(); it.HasNext() && n < most; n++ {
-		key := it.Next()
-		if n > 0 && key == before+1 {
-			after++
-		}
-		before = key
-	}
-	density := float64(set.n) / float64((set.high-set.low)>>set.shift+1)
-	return density < 1 && (after/n-density)/(1-density) > 0.3
+	return len(sets) > 1 && first.integers.Gaps() > 0
 }
 
 // numeric reports whether a column may hold whole numbers.
@@ -281,15 +254,15 @@ func compareWithKeys(db *database, c *columnValues, spaces []*space, e *examined
 	for _, v := range values {
 		if nobody(v.value) {
 			p.values.nobody += v.rows
-			p.values.minus = p.values.minus || v.value.negative
-			p.values.zero = p.values.zero || !v.value.negative
+			p.values.minus = p.values.minus || v.value.Negative
+			p.values.zero = p.values.zero || !v.value.Negative
 		}
 	}
 	slices.SortStableFunc(values, func(a, b valueRows) int { return int(b.rows - a.rows) })
 	for _, v := range values[:min(len(values), 8)] {
 		p.firsts = append(p.firsts, v.value)
 	}
-	slices.SortFunc(values, func(a, b valueRows) int { return cmp.Compare(a.value.hash(), b.value.hash()) })
+	slices.SortFunc(values, func(a, b valueRows) int { return cmp.Compare(hashOfInteger(a.value), hashOfInteger(b.value)) })
 	for _, v := range values[:min(len(values), 64)] {
 		p.lowest = append(p.lowest, v.value)
 	}

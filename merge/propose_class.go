@@ -340,7 +340,7 @@ func (c *classifier) thing(e *examined, words []string) bool {
 	var common, all int
 	for i, p := range e.parts {
 		v := p.values
-		if v.distinct < 20 || v.highest.negative || v.highest.bits > 4*uint64(v.distinct) || v.rows-v.nobody < 3*v.distinct/2 {
+		if v.distinct < 20 || v.highest.Negative || v.highest.Bits > 4*uint64(v.distinct) || v.rows-v.nobody < 3*v.distinct/2 {
 			return false
 		}
 		if i > 0 {
@@ -361,8 +361,8 @@ func (c *classifier) unknown(e *examined) *space {
 	for _, s := range c.roots {
 		for _, p := range e.parts {
 			set := s.sets[p.db]
-			if set != nil && set.gap == "" && set.integers.sparse && (s.table != e.table || s.column != e.column.Name) &&
-				p.values.rows > p.values.nobody && set.integers.within(p.values.highest) {
+			if set != nil && set.gap == "" && set.integers.Sparse && (s.table != e.table || s.column != e.column.Name) &&
+				p.values.rows > p.values.nobody && set.integers.Within(p.values.highest) {
 				return s
 			}
 		}

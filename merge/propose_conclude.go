@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/rekey"
 )
 
 // proposed puts together what the columns seem to be.
@@ -86,9 +87,9 @@ func (c *classifier) evidence(e *examined, j *judgement) string {
 func (s *space) gapsText() string {
 	var gaps, all uint64
 	for _, set := range s.sets {
-		if set.gap == "" && !set.integers.sparse {
-			gaps += set.integers.signs[0].gaps()
-			all += set.integers.signs[0].gaps() + uint64(set.integers.signs[0].n)
+		if set.gap == "" && !set.integers.Sparse {
+			gaps += set.integers.Gaps()
+			all += set.integers.Gaps() + uint64(set.integers.Len())
 		}
 	}
 	if gaps == 0 {
@@ -135,8 +136,8 @@ func countersOf(c *classifier) (all []string) {
 			}
 			above := func(p examinedPart) bool {
 				set := s.sets[p.db]
-				return set == nil || p.values.rows > maxCounterRows || !slices.ContainsFunc(p.firsts, func(n integer) bool {
-					return !n.negative && (n.bits == set.integers.highest() || n.bits == set.integers.highest()+1)
+				return set == nil || p.values.rows > maxCounterRows || !slices.ContainsFunc(p.firsts, func(n rekey.Integer) bool {
+					return !n.Negative && (n.Bits == set.integers.Highest() || n.Bits == set.integers.Highest()+1)
 				})
 			}
 			if !slices.ContainsFunc(e.parts, above) {

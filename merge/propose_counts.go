@@ -3,6 +3,8 @@ package merge
 import (
 	"math/bits"
 	"slices"
+
+	"mergesafe/merge/rekey"
 )
 
 // valueCounts counts the rows of each whole number in a column, in bounded memory: the
@@ -15,12 +17,12 @@ type valueCounts struct {
 	others int64 // with something else
 
 	small   []uint32 // rows by value
-	large   map[integer]int64
+	large   map[rekey.Integer]int64
 	most    uint64 // the highest hash that is kept
 	larges  int64  // rows with a large value, kept or not
 	halved  int    // times that the sample was halved
-	lowest  integer
-	highest integer
+	lowest  rekey.Integer
+	highest rekey.Integer
 }
 
 // maxLarge is how many distinct large values of a column are kept.
@@ -28,51 +30,44 @@ const maxLarge = 1 << 15
 
 func newValueCounts() *valueCounts { return &valueCounts{most: ^uint64(0)} }
 
-func (c *valueCounts) add(n integer) {
-	if c.rows == 0 || n.less(c.lowest) {
+func (c *valueCounts) add(n rekey.Integer) {
+	if c.rows == 0 || n.Less(c.lowest) {
 		c.lowest = n
 	}
-	if c.rows == 0 || c.highest.less(n) {
+	if c.rows == 0 || c.highest.Less(n) {
 		c.highest = n
 	}
 	c.rows++
-	if !n.negative && n.bits < smallIntegers {
+	if !n.Negative && n.Bits < smallIntegers {
 		if c.small == nil {
 			c.small = make([]uint32, smallIntegers)
 		}
-		c.small[n.bits]++
+		c.small[n.Bits]++
 		return
 	}
 	c.larges++
-	if n.hash() > c.most {
+	if hashOfInteger(n) > c.most {
 		return
 	}
 	if c.large == nil {
-		c.large = make(map[integer]int64)
+		c.large = make(map[rekey.Integer]int64)
 	}
 	c.large[n]++
 	for len(c.large) > maxLarge {
 		c.most >>= 1
 		c.halved++
 		for v := range c.large {
-			if v.hash() > c.most {
+			if hashOfInteger(v) > c.most {
 				delete(c.large, v)
 			}
 		}
 	}
 }
 
-func (n integer) less(other integer) bool {
-	if n.negative != other.negative {
-		return n.negative
-	}
-	return n.bits < other.bits
-}
-
-// hash spreads numbers evenly (splitmix64).
-func (n integer) hash() uint64 {
-	z := n.bits + 0x9E3779B97F4A7C15
-	if n.negative {
+// hashOfInteger spreads numbers evenly (splitmix64).
+func hashOfInteger(n rekey.Integer) uint64 {
+	z := n.Bits + 0x9E3779B97F4A7C15
+	if n.Negative {
 		z = bits.Reverse64(z)
 	}
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -82,7 +77,7 @@ func (n integer) hash() uint64 {
 
 // valueRows is a value and the number of its rows.
 type valueRows struct {
-	value integer
+	value rekey.Integer
 	rows  int64
 }
 
@@ -94,14 +89,14 @@ func (c *valueCounts) values() (all []valueRows) {
 	}
 	for v, n := range c.small {
 		if n > 0 {
-			all = append(all, valueRows{integer{bits: uint64(v)}, int64(n)})
+			all = append(all, valueRows{rekey.Integer{Bits: uint64(v)}, int64(n)})
 		}
 	}
 	slices.SortFunc(all, func(a, b valueRows) int {
 		switch {
 		case a.value == b.value:
 			return 0
-		case a.value.less(b.value):
+		case a.value.Less(b.value):
 			return -1
 		default:
 			return 1

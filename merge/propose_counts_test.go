@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"mergesafe/merge/rekey"
 )
 
 // What is kept of many values is bounded, has the exact number of rows of each value,
@@ -14,23 +16,23 @@ func TestValueCountsAreBounded(t *testing.T) {
 	rows := func(v uint64) int64 { return 1 + int64(v%3) }
 	for v := range uint64(distinct) {
 		for range rows(v) {
-			c.add(integer{bits: smallIntegers + v})
+			c.add(rekey.Integer{Bits: smallIntegers + v})
 		}
 	}
-	c.add(integer{bits: 7})
+	c.add(rekey.Integer{Bits: 7})
 	kept := c.values()
 	if len(kept) > maxLarge+1 || c.exact() {
 		t.Fatalf("%d values are kept, want at most %d and a word that it is a sample", len(kept), maxLarge)
 	}
-	if kept[0] != (valueRows{integer{bits: 7}, 1}) {
+	if kept[0] != (valueRows{rekey.Integer{Bits: 7}, 1}) {
 		t.Errorf("a small value is %v", kept[0])
 	}
 	low := 0
 	for _, v := range kept[1:] {
-		if want := rows(v.value.bits - smallIntegers); v.rows != want {
+		if want := rows(v.value.Bits - smallIntegers); v.rows != want {
 			t.Fatalf("%v has %d rows, want %d", v.value, v.rows, want)
 		}
-		if v.value.bits-smallIntegers < distinct/2 {
+		if v.value.Bits-smallIntegers < distinct/2 {
 			low++
 		}
 	}
@@ -40,17 +42,17 @@ func TestValueCountsAreBounded(t *testing.T) {
 	if estimate := float64(len(kept)-1) * math.Pow(2, float64(c.halved)); math.Abs(estimate-distinct) > distinct/50 {
 		t.Errorf("the sample says %.0f distinct values, there are %d", estimate, distinct)
 	}
-	if c.rows != distinct*2+1 || c.highest.bits != smallIntegers+distinct-1 || c.lowest.bits != 7 {
+	if c.rows != distinct*2+1 || c.highest.Bits != smallIntegers+distinct-1 || c.lowest.Bits != 7 {
 		t.Errorf("%d rows from %v to %v", c.rows, c.lowest, c.highest)
 	}
 }
 
 func keys(of ...uint64) *keySet {
-	s := new(integerSet)
+	s := new(rekey.Set)
 	for _, v := range of {
-		s.add(integer{bits: v})
+		s.Add(rekey.Integer{Bits: v})
 	}
-	s.finish()
+	s.Finish()
 	return &keySet{integers: s}
 }
 
@@ -59,15 +61,15 @@ func keys(of ...uint64) *keySet {
 func TestDensity(t *testing.T) {
 	all := keys(1, 2, 3, 4, 6, 7, 9, 10)
 	for v, want := range map[uint64]float64{1: 7. / 9, 5: 8. / 9, 9: 7. / 9, 0: 0, 11: 0} {
-		if got := all.integers.density(integer{bits: v}); math.Abs(got-want) > 1e-9 {
+		if got := all.integers.Density(rekey.Integer{Bits: v}); math.Abs(got-want) > 1e-9 {
 			t.Errorf("at %d it is %.3f, want %.3f", v, got, want)
 		}
 	}
 	var strided []uint64
-	for v := range uint64(20 * pendingValues) {
+	for v := range uint64(20 << 10) {
 		strided = append(strided, v<<4|5)
 	}
-	if got := keys(strided...).integers.density(integer{bits: 100<<4 | 5}); math.Abs(got-4./64) > 1e-9 {
+	if got := keys(strided...).integers.Density(rekey.Integer{Bits: 100<<4 | 5}); math.Abs(got-4./64) > 1e-9 {
 		t.Errorf("one in 16 has the density %.4f, want %.4f", got, 4./64)
 	}
 }
@@ -85,7 +87,7 @@ func TestGapsTellReferences(t *testing.T) {
 	answerOf := func(draw func() uint64) answer {
 		c := newValueCounts()
 		for range 4000 {
-			c.add(integer{bits: draw()})
+			c.add(rekey.Integer{Bits: draw()})
 		}
 		return newTestable(c).fit(set, nil).answer()
 	}
@@ -143,13 +145,13 @@ func TestNames(t *testing.T) {
 // Where the keys are too far apart to be looked up, a column is not called plain.
 func TestSparseKeysLeaveDoubt(t *testing.T) {
 	set := keys(1, 1<<40)
-	set.integers.drop()
+	set.integers.Sparse = true
 	s := &space{candidate: candidate{table: "items", column: "id", class: integerClass}, sets: map[*database]*keySet{{name: "a"}: set}, size: 2}
 	var db *database
 	for db = range s.sets {
 	}
 	e := &examined{table: "mail", column: &Column{Name: "what", Type: "bigint", Kind: KindInteger}, parts: []examinedPart{{db: db, fits: make(map[*space]fit),
-		values: columnSummary{rows: 9, distinct: 9, lowest: integer{bits: 70_000}, highest: integer{bits: 90_000}}}}}
+		values: columnSummary{rows: 9, distinct: 9, lowest: rekey.Integer{Bits: 70_000}, highest: rekey.Integer{Bits: 90_000}}}}}
 	c := &classifier{f: &facts{declared: &declared{}}, x: &examination{spaces: []*space{s}, columns: []*examined{e}}, roots: []*space{s}}
 	if j := c.judge(e); j.class != ClassUndecided || j.to != s {
 		t.Errorf("it is %v: %s", j.class, j.reason)

@@ -86,7 +86,7 @@ func (f rulesFile) undecided() {
 	groups := make(map[lineOf][]ProposedColumn)
 	for _, c := range columns {
 		reason, _, _ := strings.Cut(c.Evidence, "; ")
-		at := lineOf{strings.ToLower(c.Column), c.To, c.When.text(), reason}
+		at := lineOf{strings.ToLower(c.Column), c.To, c.When.Text(), reason}
 		if groups[at] == nil {
 			order = append(order, at)
 		}
@@ -153,23 +153,15 @@ func (f rulesFile) list(key, comment string, columns []ProposedColumn) {
 func (f rulesFile) references() {
 	evidence := make(map[string]string)
 	for _, c := range f.of(ClassReference) {
-		evidence[place(c.Table, c.Column)+c.When.text()] = c.Evidence
+		evidence[place(c.Table, c.Column)+c.When.Text()] = c.Evidence
 	}
 	for _, r := range f.r.Proposed.references() {
 		for _, at := range r.At {
-			f.comment("%s: %s", at, evidence[at+r.When.text()])
+			f.comment("%s: %s", at, evidence[at+r.When.Text()])
 		}
 		f.w.WriteString(referenceTOML(r))
 		f.line("")
 	}
-}
-
-// text is String, and "" for no condition.
-func (c *When) text() string {
-	if c == nil {
-		return ""
-	}
-	return c.String()
 }
 
 func (f rulesFile) uniques() {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"mergesafe/merge/rekey"
 )
 
 // fit is how well the values of a column of one database lead to its own keys. What
@@ -28,14 +30,11 @@ type fit struct {
 	apart float64
 }
 
-// window is how far the density of keys is measured on both sides of a number.
-const window = 32
-
 // maxTested is how many distinct values the gaps are held against.
 const maxTested = 1 << 12
 
 // nobody reports whether a value is one of those by which games name nobody.
-func nobody(n integer) bool { return n.bits == 0 || n.negative && n.bits == math.MaxUint64 }
+func nobody(n rekey.Integer) bool { return n.Bits == 0 || n.Negative && n.Bits == math.MaxUint64 }
 
 // testable are the values of a column of one database, made ready to be compared with
 // keys.
@@ -56,7 +55,7 @@ func newTestable(counts *valueCounts) testable {
 		limit = math.MaxUint64 / uint64(len(t.values)) * maxTested
 	}
 	for _, v := range t.values {
-		if v.rows >= rare && v.value.hash() <= limit {
+		if v.rows >= rare && hashOfInteger(v.value) <= limit {
 			t.tested = append(t.tested, v)
 		}
 	}
@@ -68,7 +67,7 @@ func newTestable(counts *valueCounts) testable {
 func (t testable) fit(own *keySet, others []*keySet) (f fit) {
 	f.exact = t.exact
 	f.distinct = int64(len(t.values))
-	known := own != nil && own.gap == "" && !own.integers.sparse
+	known := own != nil && own.gap == "" && !own.integers.Sparse
 	values := t.values
 	if len(values) > maxTested && known && !t.likely(own) {
 		values, f.exact = t.tested, false
@@ -76,13 +75,13 @@ func (t testable) fit(own *keySet, others []*keySet) (f fit) {
 	for _, v := range values {
 		f.rows += v.rows
 		switch {
-		case known && own.integers.has(v.value):
+		case known && own.integers.Has(v.value):
 			f.own += v.rows
-			if !v.value.negative {
-				f.highest = max(f.highest, v.value.bits)
+			if !v.value.Negative {
+				f.highest = max(f.highest, v.value.Bits)
 			}
 		case slices.ContainsFunc(others, func(s *keySet) bool {
-			return s != nil && s.gap == "" && !s.integers.sparse && s.integers.has(v.value)
+			return s != nil && s.gap == "" && !s.integers.Sparse && s.integers.Has(v.value)
 		}):
 			f.elsewhere += v.rows
 		}
@@ -92,10 +91,10 @@ func (t testable) fit(own *keySet, others []*keySet) (f fit) {
 		return f // they are no references, or not to these
 	}
 	for _, v := range t.tested {
-		if own.integers.has(v.value) {
+		if own.integers.Has(v.value) {
 			f.hits++
 		}
-		p := own.integers.density(v.value)
+		p := own.integers.Density(v.value)
 		f.expected += p
 		f.variance += p * (1 - p)
 	}
@@ -110,7 +109,7 @@ func (t testable) fit(own *keySet, others []*keySet) (f fit) {
 func (t testable) likely(own *keySet) bool {
 	hits := 0
 	for _, v := range t.tested {
-		if own.integers.has(v.value) {
+		if own.integers.Has(v.value) {
 			hits++
 		}
 	}
@@ -120,7 +119,6 @@ func (t testable) likely(own *keySet) bool {
 // apart compares the numbers of rows of the values that are keys with those of the values
 // that lie between keys, by their ranks (Mann and Whitney's test).
 func (t testable) apart(own *keySet) float64 {
-	set := &own.integers.signs[0]
 	type ranked struct {
 		rows int64
 		hit  bool
@@ -128,8 +126,8 @@ func (t testable) apart(own *keySet) float64 {
 	var all []ranked
 	hits := 0.
 	for _, v := range t.values[:min(len(t.values), 4*maxTested)] {
-		if !v.value.negative && v.value.bits >= set.low && v.value.bits <= set.high {
-			hit := own.integers.has(v.value)
+		if !v.value.Negative && own.integers.Within(v.value) {
+			hit := own.integers.Has(v.value)
 			all = append(all, ranked{v.rows, hit})
 			if hit {
 				hits++
@@ -239,43 +237,4 @@ func (f fit) excess() (share, deviation float64) {
 func (f fit) unlikely() bool {
 	excess, deviation := f.excess()
 	return f.apart < 4.5 && f.share() < 0.9 && excess+2*deviation < 0.5
-}
-
-// density is the share of keys among the numbers around v, without v; 0 beyond the ends
-// of the set, which is not sparse.
-func (s *integerSet) density(v integer) float64 {
-	set := s.of(v)
-	if v.negative || set.n == 0 || v.bits < set.low || v.bits > set.high {
-		return 0
-	}
-	low, high := set.low, set.high
-	if v.bits-low > window {
-		low = v.bits - window
-	}
-	if high-v.bits > window {
-		high = v.bits + window
-	}
-	if high == low {
-		return 0
-	}
-	keys := set.upTo(high)
-	if low > 0 {
-		keys -= set.upTo(low - 1)
-	}
-	if s.has(v) {
-		keys--
-	}
-	return float64(keys) / float64(high-low)
-}
-
-// upTo counts the keys that are not above a number.
-func (s *signedSet) upTo(v uint64) uint64 {
-	at := v >> s.shift
-	if low := uint64(1)<<s.shift - 1; v&low < s.first&low {
-		if at == 0 {
-			return 0
-		}
-		at--
-	}
-	return s.keys.Rank(at)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mergesafe/merge/rekey"
 )
 
 // reader reads rows to answer the questions of rules. It knows how columns
@@ -179,7 +181,7 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 			for i, s := range p.streams {
 				column[i] = s.carry(q.columns[0])
 			}
-			p.found.ignore = func(at position) bool { return isZero(at.stream.carriedAt(column[at.stream.index], at.row)) }
+			p.found.ignore = func(at position) bool { return rekey.IsZero(at.stream.carriedAt(column[at.stream.index], at.row)) }
 		}
 		if views != nil {
 			p.found.views = views(p)

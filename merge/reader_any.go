@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"mergesafe/merge/rekey"
 )
 
 // anyReading is what was read of a reference of which each value names a row of one
@@ -149,11 +151,11 @@ func (s *keySet) find(class keyClass, v []byte) (has, sure bool) {
 	case s.gap != "":
 		return false, false
 	case class == integerClass:
-		n, ok := parseInteger(v)
-		if !ok || s.integers.sparse {
-			return false, ok && !s.integers.within(n)
+		n, ok := rekey.ParseInteger(v)
+		if !ok || s.integers.Sparse {
+			return false, ok && !s.integers.Within(n)
 		}
-		return s.integers.has(n), true
+		return s.integers.Has(n), true
 	default:
 		return s.hashes.has(v)
 	}

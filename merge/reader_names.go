@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"errors"
+
+	"mergesafe/merge/rekey"
 )
 
 // readNames reads the names of a renamed column that several rows have, in all
@@ -16,7 +18,7 @@ func (r openReader) readNames(ctx context.Context, c candidate) error {
 	*room = maxHashes
 	var streams []*stream
 	for _, db := range r.group() {
-		sets[db] = &keySet{integers: new(integerSet), hashes: newHashes(room), words: newHashes(room), twice: newHashes(room), twiceWords: newHashes(room)}
+		sets[db] = &keySet{integers: new(rekey.Set), hashes: newHashes(room), words: newHashes(room), twice: newHashes(room), twiceWords: newHashes(room)}
 		if t := db.tables[c.table]; t == nil || t.column(c.column) == nil {
 			continue
 		}

@@ -1,10 +1,11 @@
 package merge
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
+
+	"mergesafe/merge/rekey"
 )
 
 // followed is a reference of a table, and the codes of the rules for which it
@@ -190,7 +191,7 @@ func (f follower) referred(db *database, excluded exclusions) (streams []*stream
 // the stream carry the columns that this needs.
 func (r *reference) leaves(s *stream) func(row int) bool {
 	none, when := -1, -1
-	if !r.none.empty() {
+	if !r.none.Empty() {
 		none = s.carry(r.Columns[0])
 	}
 	if r.when != nil {
@@ -199,20 +200,14 @@ func (r *reference) leaves(s *stream) func(row int) bool {
 	var except []func(row int) bool
 	for _, c := range r.except {
 		at := s.carry(c.Column)
-		except = append(except, func(row int) bool { return c.holds(s.carriedAt(at, row)) })
+		except = append(except, func(row int) bool { return c.Holds(s.carriedAt(at, row)) })
 	}
 	return func(row int) bool {
 		if slices.ContainsFunc(except, func(holds func(int) bool) bool { return holds(row) }) {
 			return true
 		}
-		return none >= 0 && r.none.match(s.carriedAt(none, row)) || when >= 0 && !r.when.holds(s.carriedAt(when, row))
+		return none >= 0 && r.none.Has(s.carriedAt(none, row)) || when >= 0 && !r.when.Holds(s.carriedAt(when, row))
 	}
-}
-
-// isZero reports whether a value, as the database sent it, is 0, empty, or
-// nothing but zero bytes.
-func isZero(v []byte) bool {
-	return string(v) == "0" || len(bytes.Trim(v, "\x00")) == 0
 }
 
 // ambiguousReading is what was read of the rows that refer to a value which
@@ -291,7 +286,7 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []conflict) (a
 // that say so by 0 or an empty value, and the others. It returns false if the
 // source cannot tell.
 func (f follower) danglingOf(ctx context.Context, db *database) (zero, others int64, ok bool, err error) {
-	f.ref.none.zero = true
+	f.ref.none, _ = rekey.ParseValues(true, nil)
 	s := f.referring(db)
 	none := f.ref.leaves(s)
 	s.visit = append(s.visit, func(b *Batch) {

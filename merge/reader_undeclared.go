@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"mergesafe/merge/rekey"
 )
 
 // openReader reads columns that are not declared, and the keys that they may name.
@@ -216,7 +218,7 @@ type openScan struct {
 const smallIntegers = 1 << 16
 
 type recentInteger struct {
-	value integer
+	value rekey.Integer
 	fate  int
 	known bool
 }
@@ -267,7 +269,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 				continue
 			}
 			at := p.stream.carry(leaves.Column)
-			s.covers = append(s.covers, func(row int) bool { return leaves.holds(p.stream.batch.Carry[at].At(row)) })
+			s.covers = append(s.covers, func(row int) bool { return leaves.Holds(p.stream.batch.Carry[at].At(row)) })
 		}
 		if col.Kind == KindText && !col.IsID && !unweighed[col.Name] {
 			s.forms = make(map[int]int)
@@ -453,7 +455,7 @@ func concerns(f *facts, c candidate, db *database, as change, dbs []*database) b
 }
 
 func (s *openScan) integer(v []byte) {
-	n, ok := parseInteger(v)
+	n, ok := rekey.ParseInteger(v)
 	if !ok {
 		return
 	}
@@ -462,7 +464,7 @@ func (s *openScan) integer(v []byte) {
 
 // whole reads a number that may have a fraction.
 func (s *openScan) whole(v []byte) {
-	if n, ok := parseWhole(v); ok {
+	if n, ok := rekey.ParseWhole(v); ok {
 		s.count(s.fateOf(n), []byte(n.String()))
 	}
 }
@@ -470,8 +472,8 @@ func (s *openScan) whole(v []byte) {
 // anything reads what SQLite has in a column without a type: a number is one in any
 // form, which a part of a text is not.
 func (s *openScan) anything(v []byte) {
-	_, digits := parseInteger(v)
-	if n, ok := parseWhole(v); ok && (!digits || n.negative) {
+	_, digits := rekey.ParseInteger(v)
+	if n, ok := rekey.ParseWhole(v); ok && (!digits || n.Negative) {
 		s.count(s.fateOf(n), []byte(n.String()))
 		return
 	}
@@ -513,32 +515,32 @@ func (s *openScan) addWords(v []byte) {
 }
 
 // fateOf looks a number up, among those that were looked up before.
-func (s *openScan) fateOf(n integer) int {
-	if !n.negative && n.bits < smallIntegers {
+func (s *openScan) fateOf(n rekey.Integer) int {
+	if !n.Negative && n.Bits < smallIntegers {
 		if s.small == nil {
 			s.small = make([]int32, smallIntegers)
 		}
-		if s.small[n.bits] == 0 {
-			s.small[n.bits] = int32(s.lookUp(n)) + 1
+		if s.small[n.Bits] == 0 {
+			s.small[n.Bits] = int32(s.lookUp(n)) + 1
 		}
-		return int(s.small[n.bits]) - 1
+		return int(s.small[n.Bits]) - 1
 	}
-	recent := &s.recent[n.bits%uint64(len(s.recent))]
+	recent := &s.recent[n.Bits%uint64(len(s.recent))]
 	if !recent.known || recent.value != n {
 		*recent = recentInteger{n, s.lookUp(n), true}
 	}
 	return recent.fate
 }
 
-func (s *openScan) lookUp(n integer) int {
+func (s *openScan) lookUp(n rekey.Integer) int {
 	p := s.pass
 	before, values := p.now, p.values
 	p.now, p.values = nil, nil
 	s.each(integerClass, func(set *keySet) (has, sure bool) {
-		if set.integers.sparse {
-			return false, !set.integers.within(n)
+		if set.integers.Sparse {
+			return false, !set.integers.Within(n)
 		}
-		return set.integers.has(n), true
+		return set.integers.Has(n), true
 	})
 	fate := p.fates.of(p.now)
 	p.now, p.values = before, values
@@ -687,7 +689,7 @@ func (s *openScan) token(t token) {
 }
 
 // addInteger adds what would become of a number inside a text.
-func (s *openScan) addInteger(n integer) {
+func (s *openScan) addInteger(n rekey.Integer) {
 	p := s.pass
 	p.value = func() []byte { return []byte(n.String()) }
 	for _, c := range p.fates.sets[s.fateOf(n)] {

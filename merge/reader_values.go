@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"mergesafe/merge/rekey"
 )
 
 // columnValues is what a column of one database holds.
@@ -63,7 +65,7 @@ func (c *columnValues) reads(col *Column) func(v []byte) {
 				text = []byte(whole)
 			}
 		}
-		if n, ok := parseInteger(text); ok {
+		if n, ok := rekey.ParseInteger(text); ok {
 			c.add(n)
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mergesafe/merge/rekey"
 )
 
 // unique is a unique index, or columns that the operator declares unique or has renamed.
@@ -44,7 +46,7 @@ type reference struct {
 	Reference
 	table  string       // that has the columns
 	or     []columnName // further keys, of which each value names one
-	none   noneValues   // names nothing
+	none   rekey.Values // names nothing
 	when   *When        // of the rows that it is about; nil: all
 	others string       // what is declared of the other rows
 	except []*When      // rows that it is not about

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/merge/rekey"
 )
 
 // role is what is declared of a column.
@@ -168,7 +169,7 @@ func (d *declared) say(at columnName, r *role) error {
 				if mine.same(theirs) {
 					return nil
 				}
-				if !mine.when.excludes(theirs.when) {
+				if !mine.when.Excludes(theirs.when) {
 					return fmt.Errorf("%s is also declared by %s, and a row may be meant by both: give each a when that excludes the other", at, old.source.text)
 				}
 			}
@@ -180,9 +181,11 @@ func (d *declared) say(at columnName, r *role) error {
 
 // reference notes a declared reference.
 func (d *declared) reference(r DeclaredReference, from statement, n names) error {
-	none, err := parseNone(r)
-	if err == nil {
-		err = r.When.validate()
+	none, err := rekey.ParseValues(r.ZeroIsNone, r.None)
+	if err != nil {
+		err = fmt.Errorf("none has %w", err)
+	} else {
+		err = r.When.Validate()
 	}
 	if err != nil {
 		return err
@@ -245,7 +248,7 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 }
 
 // older notes a reference in the older words, of one column or several.
-func (d *declared) older(r DeclaredReference, none noneValues, from statement, n names) error {
+func (d *declared) older(r DeclaredReference, none rekey.Values, from statement, n names) error {
 	if err := n.has("", r.Table, r.Columns...); err != nil {
 		return trimmed(err)
 	}
@@ -255,7 +258,7 @@ func (d *declared) older(r DeclaredReference, none noneValues, from statement, n
 	switch {
 	case len(r.Columns) != len(r.ToColumns):
 		return fmt.Errorf("it pairs %d columns with %d", len(r.Columns), len(r.ToColumns))
-	case (!none.empty() || r.When != nil) && len(r.Columns) != 1:
+	case (!none.Empty() || r.When != nil) && len(r.Columns) != 1:
 		return fmt.Errorf("zero_is_none needs a reference of one column, this one has %d", len(r.Columns))
 	case r.When != nil && n[r.Table] != nil && n[r.Table][r.When.Column] == nil:
 		return fmt.Errorf("when: table %q has no column %q", r.Table, r.When.Column)

@@ -56,7 +56,7 @@ func TestDeclare(t *testing.T) {
 		"to a pattern":                {files: []Declarations{{References: []DeclaredReference{ref("chars.g*", "mail.sender")}}}, err: "not a pattern"},
 		"when without its column":     {files: []Declarations{{References: []DeclaredReference{when(ref("items.id", "chars.level"), is("1"))}}}, err: `no column "type"`},
 		"others without when":         {files: []Declarations{{References: []DeclaredReference{{At: []string{"mail.sender"}, To: []string{"chars.guid"}, Others: "plain"}}}}, err: "beside a when"},
-		"when with is and not":        {files: []Declarations{{References: []DeclaredReference{when(ref("chars.guid", "mail.sender"), When{"type", []string{"1"}, []string{"2"}})}}}, err: "one of the two"},
+		"when with is and not":        {files: []Declarations{{References: []DeclaredReference{when(ref("chars.guid", "mail.sender"), When{Column: "type", Is: []string{"1"}, Not: []string{"2"}})}}}, err: "one of the two"},
 		"none that is no bound":       {files: []Declarations{{References: []DeclaredReference{{At: []string{"mail.sender"}, To: []string{"chars.guid"}, None: []string{"<x"}}}}}, err: `none has "<x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,27 +76,6 @@ func TestDeclare(t *testing.T) {
 				t.Errorf("%d beaten: %v\n%s", len(d.beaten), d.beaten, diff)
 			}
 		})
-	}
-}
-
-func TestNoneValues(t *testing.T) {
-	n, err := parseNone(DeclaredReference{None: []string{"0", "-1", "<-100", ">=5000", "x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for value, want := range map[string]bool{
-		"0": true, "-1": true, "1": false, "-100": false, "-101": true, "-9223372036854775808": true, "4999": false, "5000": true,
-		"18446744073709551615": true, "x": true, "y": false, "": false, "00": false, "\x00\x00": true, "-5000": true,
-	} {
-		if got := n.match([]byte(value)); got != want {
-			t.Errorf("%q: %v", value, got)
-		}
-	}
-	zero, _ := parseNone(DeclaredReference{ZeroIsNone: true})
-	for value, want := range map[string]bool{"0": true, "": true, "\x00": true, "1": false} {
-		if got := zero.match([]byte(value)); got != want {
-			t.Errorf("zero_is_none %q: %v", value, got)
-		}
 	}
 }
 

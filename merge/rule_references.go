@@ -86,7 +86,7 @@ func referenceTask(f *facts, table string, ref reference) task {
 		}
 		dangling := judgeDangling(table, ref, read)
 		o := found(dangling, judgeRebound(table, ref, read))
-		if dangling.Count == 0 && len(dangling.Gaps) == 0 && ref.none.empty() && ref.when == nil {
+		if dangling.Count == 0 && len(dangling.Gaps) == 0 && ref.none.Empty() && ref.when == nil {
 			o.complete = map[columnsID]bool{idOf(table, ref.Columns...): true}
 		}
 		o.add(considerAmbiguous(f, table, ref, read))
@@ -157,9 +157,9 @@ func danglingQuery(table string, ref reference) string {
 		set = append(set, "c."+sqlName(name)+" IS NOT NULL")
 	}
 	if ref.when != nil {
-		set = append(set, "c."+sqlName(ref.when.Column)+ref.when.sql())
+		set = append(set, "c."+sqlName(ref.when.Column)+ref.when.SQL())
 	}
-	set = append(set, ref.none.sql("c."+sqlName(ref.Columns[0]))...)
+	set = append(set, ref.none.SQL("c."+sqlName(ref.Columns[0]))...)
 	nowhere := func(toTable string, toColumns []string) string {
 		var match []string
 		for i, name := range ref.Columns {

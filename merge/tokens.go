@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"mergesafe/gameid"
+	"mergesafe/merge/rekey"
 )
 
 // token is a part of a text that may be a key, in one of the forms in which keys
@@ -144,19 +145,19 @@ func isUUID(text []byte) bool {
 }
 
 // decimal is the token as a number.
-func (t token) decimal() (integer, bool) {
+func (t token) decimal() (rekey.Integer, bool) {
 	text := t.text
 	for len(text) > 1 && text[0] == '0' {
 		text = text[1:]
 	}
-	return parseInteger(text)
+	return rekey.ParseInteger(text)
 }
 
 // hex is the token as a hexadecimal number.
-func (t token) hex() (integer, bool) {
+func (t token) hex() (rekey.Integer, bool) {
 	digits := t.digits()
 	if len(digits) > maxHex {
-		return integer{}, false
+		return rekey.Integer{}, false
 	}
 	var v uint64
 	for _, c := range digits {
@@ -168,7 +169,7 @@ func (t token) hex() (integer, bool) {
 			v |= uint64(c&^0x20 - 'A' + 10)
 		}
 	}
-	return integer{bits: v}, true
+	return rekey.Integer{Bits: v}, true
 }
 
 // digits are the hexadecimal digits, without 0x before them.

@@ -24,9 +24,10 @@ var arrows = map[string]string{
 	"store/fleet":       "gameid internal/sqldb store/registry",
 	"store/numbers":     "gameid internal/sqldb number store/registry store/fleet",
 	"store/starter":     "gameid number entity internal/sqldb store",
-	"merge":             "gameid",
-	"merge/sqlsource":   "gameid merge internal/sqldb store/registry",
-	"merge/transfer":    "gameid merge merge/sqlsource internal/sqldb store/registry",
+	"merge/rekey":       "",
+	"merge":             "gameid merge/rekey",
+	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
+	"merge/transfer":    "gameid merge merge/rekey merge/sqlsource internal/sqldb store/registry",
 	"merge/report":      "gameid merge merge/transfer",
 
 	"tools/internal/rules": "merge merge/transfer internal/strict internal/config",

@@ -1,0 +1,86 @@
+package rekey
+
+import (
+	"bytes"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// Integer is a whole number of a database: from -2^63 to 2^64-1.
+type Integer struct {
+	Negative bool
+	Bits     uint64 // two's complement
+}
+
+// ParseInteger reads decimal digits, as a database sends them.
+func ParseInteger(b []byte) (n Integer, ok bool) {
+	digits, negative := bytes.CutPrefix(b, []byte("-"))
+	if len(digits) == 0 || len(digits) > 20 {
+		return n, false
+	}
+	var v uint64
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return n, false
+		}
+		high, low := bits.Mul64(v, 10)
+		sum, carry := bits.Add64(low, uint64(c-'0'), 0)
+		if high != 0 || carry != 0 {
+			return n, false
+		}
+		v = sum
+	}
+	if negative && v > 0 {
+		return Integer{true, -v}, v <= 1<<63
+	}
+	return Integer{false, v}, true
+}
+
+// ParseWhole reads a number of any type, as a database sends it: digits, with a
+// fraction of zeros, or with an exponent. Others are no whole numbers.
+func ParseWhole(b []byte) (n Integer, ok bool) {
+	if n, ok = ParseInteger(b); ok || len(b) == 0 {
+		return n, ok
+	}
+	rest, negative := bytes.CutPrefix(b, []byte("-"))
+	whole, fraction, _ := bytes.Cut(rest, []byte("."))
+	if whole = bytes.TrimLeft(whole, "0"); len(whole) == 0 {
+		whole = []byte("0")
+	}
+	if n, ok = ParseInteger(whole); ok && len(rest) > 1 && len(bytes.Trim(fraction, "0")) == 0 {
+		if negative && n.Bits > 0 {
+			return Integer{true, -n.Bits}, n.Bits <= 1<<63
+		}
+		return n, true
+	}
+	if !bytes.ContainsAny(rest, "eE") {
+		return Integer{}, false
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	switch {
+	case err != nil || f != math.Trunc(f):
+		return Integer{}, false
+	case f < 0 && f >= math.MinInt64:
+		return Integer{true, uint64(int64(f))}, true
+	case f >= 0 && f < math.MaxUint64:
+		return Integer{Bits: uint64(f)}, true
+	default:
+		return Integer{}, false
+	}
+}
+
+func (n Integer) String() string {
+	if n.Negative {
+		return strconv.FormatInt(int64(n.Bits), 10)
+	}
+	return strconv.FormatUint(n.Bits, 10)
+}
+
+// Less reports whether it is the smaller number.
+func (n Integer) Less(other Integer) bool {
+	if n.Negative != other.Negative {
+		return n.Negative
+	}
+	return n.Bits < other.Bits
+}

@@ -1,0 +1,118 @@
+package rekey
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Values are some values of a column: those of a reference that name nothing, say.
+type Values struct {
+	zero   bool // 0, nothing, and nothing but zero bytes
+	values []string
+	bounds []bound
+}
+
+type bound struct {
+	below, equal bool
+	value        int64
+}
+
+// ParseValues reads a list of values as a database prints them, and bounds: "0", "<32",
+// ">=1000". With zero, 0 and an empty text are among them.
+func ParseValues(zero bool, list []string) (n Values, err error) {
+	n.zero = zero
+	for _, s := range list {
+		rest := strings.TrimLeft(s, "<>")
+		if rest == s {
+			n.values = append(n.values, s)
+			continue
+		}
+		b := bound{below: s[0] == '<'}
+		if rest, b.equal = strings.CutPrefix(rest, "="); len(s)-len(rest) > 2 {
+			return n, malformed(s)
+		}
+		if b.value, err = strconv.ParseInt(strings.TrimSpace(rest), 10, 64); err != nil {
+			return n, malformed(s)
+		}
+		n.bounds = append(n.bounds, b)
+	}
+	return n, nil
+}
+
+func malformed(s string) error {
+	return fmt.Errorf(`%q: want a value, or a bound such as "<32" or ">=1000"`, s)
+}
+
+// Empty reports whether it has none.
+func (n *Values) Empty() bool { return !n.zero && len(n.values) == 0 && len(n.bounds) == 0 }
+
+// Has reports whether a value, as the database sent it, is one of them.
+func (n *Values) Has(v []byte) bool {
+	if n.zero && IsZero(v) || slices.Contains(n.values, string(v)) {
+		return true
+	}
+	if len(v) > 0 && len(bytes.Trim(v, "\x00")) == 0 && slices.Contains(n.values, "0") {
+		return true // the ID that is none
+	}
+	if len(n.bounds) == 0 {
+		return false
+	}
+	number, ok := ParseInteger(v)
+	return ok && slices.ContainsFunc(n.bounds, func(b bound) bool { return b.holds(number) })
+}
+
+func (b bound) holds(n Integer) bool {
+	limit := Integer{b.value < 0, uint64(b.value)}
+	if n == limit {
+		return b.equal
+	}
+	return n.Less(limit) == b.below
+}
+
+// SQL is the condition behind the name of its column, as all engines understand it.
+func (c *When) SQL() string {
+	if len(c.Is) > 0 {
+		return " IN (" + sqlValues(c.Is) + ")"
+	}
+	return " NOT IN (" + sqlValues(c.Not) + ")"
+}
+
+// SQL are the conditions that a value of the column is none of them, as all engines
+// understand them.
+func (n *Values) SQL(column string) (all []string) {
+	values := n.values
+	if n.zero {
+		values = append([]string{"0", ""}, values...)
+	}
+	if len(values) > 0 {
+		all = append(all, column+" NOT IN ("+sqlValues(values)+")")
+	}
+	for _, b := range n.bounds {
+		sign := ">"
+		if b.below {
+			sign = "<"
+		}
+		if b.equal {
+			sign += "="
+		}
+		all = append(all, fmt.Sprintf("NOT %s %s %d", column, sign, b.value))
+	}
+	return all
+}
+
+func sqlValues(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// IsZero reports whether a value, as the database sent it, is 0, empty, or
+// nothing but zero bytes.
+func IsZero(v []byte) bool {
+	return string(v) == "0" || len(bytes.Trim(v, "\x00")) == 0
+}
