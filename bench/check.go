@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"mergesafe/internal/garbage"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
 )
@@ -129,6 +131,9 @@ func (o outcome) clean(n int) error {
 	return wholeScan(int(o.read), n)
 }
 
+// asTheTools makes the garbage collector run as in mergecheck, for what comes after it.
+var asTheTools = sync.OnceFunc(garbage.Allow)
+
 // check opens the databases and checks them: by the rules with these codes, or by all.
 func check(ctx context.Context, dsns []string, codes ...string) (o outcome, err error) {
 	var only []merge.Selection
@@ -184,6 +189,7 @@ func often(pause time.Duration, f func()) (stop func()) {
 }
 
 func sqliteCheck(ctx context.Context, o options) ([]section, error) {
+	asTheTools()
 	const exact = "exact check of BLOB keys"
 	return o.measureSection("Check before a merge on SQLite",
 		"Rows a second, of both databases together; the ratio is to a scan of the driver that looks at nothing.",

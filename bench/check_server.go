@@ -51,6 +51,7 @@ func namesTable(rows int, collation string, least float64, reference func(*world
 // mariadbCheck starts a server of its own that has room for all rows in its
 // memory: it is the check that is measured, not the disk.
 func mariadbCheck(ctx context.Context, o options) ([]section, error) {
+	asTheTools()
 	return o.measureSection("Check before a merge on MariaDB",
 		"Rows a second, of both databases together; the ratio is to counting the keys of one in the server, or to a scan of the driver that looks at nothing.",
 		[]string{exactKeys, exactNames, exactComposite, undeclared, memory20, tables97}, func(m *measuring) {
@@ -98,6 +99,7 @@ func mariadbCheck(ctx context.Context, o options) ([]section, error) {
 // mysqlCheck is what differs on MySQL: it counts on several threads, so that
 // keys are compared with bare scans, and names are under its default collation.
 func mysqlCheck(ctx context.Context, o options) ([]section, error) {
+	asTheTools()
 	return o.measureSection("Check before a merge on MySQL",
 		"Rows a second, of both databases together; the ratio is to scans of the driver that look at nothing.",
 		[]string{exactKeys, exactNames}, func(m *measuring) {

@@ -18,8 +18,6 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"mergesafe/internal/garbage"
 )
 
 // Exit codes.
@@ -29,7 +27,6 @@ const (
 )
 
 func main() {
-	garbage.Allow() // as the tools do
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, []part{

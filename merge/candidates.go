@@ -135,6 +135,10 @@ func (r openReader) candidatesOf(ctx context.Context, table string) (all []candi
 		case c.class == bytesClass:
 			c.words = !col.IsID && !col.isUUID() && !strings.HasPrefix(strings.ToLower(col.Type), "binary(")
 		}
+		moved := r.facts.movesAlone(table, name)
+		if moved && !r.facts.moving.columns[columnName{table, name}].key {
+			return all, true, nil // it leads to keys that are a candidate of their own
+		}
 		if !mayBeNamed(r.facts, c) {
 			return all, true, nil // nor then a key that begins with it
 		}
@@ -143,7 +147,7 @@ func (r openReader) candidatesOf(ctx context.Context, table string) (all []candi
 		}
 		named = true
 		all = append(all, c)
-		if !r.overlap(c) {
+		if moved || !r.overlap(c) {
 			return all, true, nil
 		}
 	}

@@ -49,6 +49,11 @@ type DeclaredReference struct {
 	// such: "0", "-1", "<32". NULL never names anything.
 	None []string `json:"none,omitempty"`
 
+	// Dangling are values that lead nowhere because the row that they named is gone,
+	// although they look as if they named nobody: a merge that gives keys new values gives
+	// them new ones too. They are written as in None.
+	Dangling []string `json:"dangling,omitempty"`
+
 	// When limits the reference to some rows; nil: to none. The other rows are judged
 	// as if nothing were declared, unless Others is "plain".
 	When   *When  `json:"when,omitempty"`

@@ -21,6 +21,7 @@ type facts struct {
 	allowances []allowance     // of opts
 	declared   *declared       // of opts
 	same       map[string]bool // tables that are declared the same in every world
+	moving     *moving         // nil if no keys get new values
 	dbs        []*database     // as given
 	target     *database
 	tables     []string // of all databases, sorted
@@ -46,10 +47,14 @@ type established struct {
 	// complete tells of columns whether they are a reference of which every row leads
 	// somewhere, in every database.
 	complete map[columnsID]bool
+
+	// rekeyed is what becomes of the keys of sources; nil if they stay, or if they would
+	// move and cannot.
+	rekeyed *rekeyed
 }
 
 func newEstablished() established {
-	return established{make(map[string]bool), make(map[string]bool), make(map[columnsID]map[*database]map[gameid.ServerID]bool), make(map[columnsID]bool), make(map[columnsID]bool)}
+	return established{make(map[string]bool), make(map[string]bool), make(map[columnsID]map[*database]map[gameid.ServerID]bool), make(map[columnsID]bool), make(map[columnsID]bool), nil}
 }
 
 // database is a source together with what it says of itself. Only a reader
@@ -150,7 +155,8 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	}
 	setAside(f.dbs)
 	f.tables = tablesOf(f.dbs)
-	return f, nil
+	f.moving, err = moves(f)
+	return f, err
 }
 
 // pair returns the facts about two of the databases.

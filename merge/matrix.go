@@ -52,6 +52,7 @@ type Pair struct {
 
 	Checks  int      `json:"checks"`            // results, those that passed included
 	Renames int64    `json:"renames,omitempty"` // as in Report
+	Rekeyed bool     `json:"rekeyed,omitempty"` // keys get new values
 	Results []Result `json:"results,omitempty"` // those that did not pass, without samples
 }
 
@@ -79,6 +80,9 @@ func (m *MatrixReport) Pair(a, b string) *Pair {
 // in which no pair has a verdict.
 func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport, error) {
 	opts = opts.withDefaults()
+	if opts.Rekey != nil {
+		return rekeyedMatrix(ctx, sources, opts)
+	}
 	opts.Samples, opts.Propose, opts.Contents, opts.Target, opts.Quick = -1, false, false, "", nil
 	started := opts.stamp()
 	left, lost := slices.Clone(sources), make(map[string]string) // why, by name
@@ -97,6 +101,41 @@ func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport,
 	r := &MatrixReport{Version: ReportVersion, Started: started, Finished: opts.stamp()}
 	r.addLost(sources, lost)
 	return r, nil
+}
+
+// rekeyedMatrix is Matrix where keys get new values: what these are depends on the two
+// databases, so that each two are checked by themselves.
+func rekeyedMatrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport, error) {
+	m := &MatrixReport{Version: ReportVersion, Started: opts.stamp(), Sources: []Summary{}, Pairs: []Pair{}}
+	opts.Samples, opts.Propose, opts.Contents, opts.Target, opts.Quick = -1, false, false, "", nil
+	known := make(map[string]bool)
+	for i, target := range sources {
+		for _, s := range sources[i+1:] {
+			p := Pair{Target: target.Name(), Source: s.Name()}
+			report, err := Check(ctx, []Source{target, s}, opts)
+			read, unreadable := errors.AsType[*ReadError](err)
+			switch {
+			case err == nil:
+				p.take(report)
+			case ctx.Err() != nil || !unreadable:
+				return nil, err
+			default:
+				p.Incomplete = read.reason()
+			}
+			if report != nil {
+				for _, summary := range report.Sources {
+					if !known[summary.Name] {
+						known[summary.Name] = true
+						m.Sources = append(m.Sources, summary)
+					}
+				}
+			}
+			m.Pairs = append(m.Pairs, p)
+		}
+	}
+	m.Finished = opts.stamp()
+	m.addLost(sources, nil)
+	return m, nil
 }
 
 // addLost adds the sources that could not be read, and the pairs of all that have none.
@@ -252,12 +291,18 @@ func (m *matrix) planProgress() {
 
 // pair concludes what was found about a pair.
 func (r *run) pair(incomplete string) Pair {
-	report := r.report(incomplete)
-	p := Pair{Target: r.facts.dbs[0].name, Source: r.facts.dbs[1].name, Verdict: report.Verdict, Checks: len(report.Results), Renames: report.Renames}
+	p := Pair{Target: r.facts.dbs[0].name, Source: r.facts.dbs[1].name}
+	p.take(r.report(incomplete))
+	return p
+}
+
+// take notes what a report about the two says.
+func (p *Pair) take(report *Report) {
+	p.Verdict, p.Checks, p.Renames = report.Verdict, len(report.Results), report.Renames
+	p.Rekeyed = report.Rekeyed != nil && report.Rekeyed.Moves()
 	for _, result := range report.Results {
 		if result.Verdict != Pass {
 			p.Results = append(p.Results, result)
 		}
 	}
-	return p
 }

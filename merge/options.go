@@ -71,6 +71,9 @@ type Options struct {
 	Renames []RenamedColumn
 	Copies  []NameCopy
 
+	// Rekey, if not nil, makes the check judge a merge that gives keys new values.
+	Rekey *Rekey
+
 	// Allow names results that do not spoil the verdict: they count as PASS, and
 	// say so. An entry is "CODE", "CODE:table" or "CODE:table.column", of which
 	// table and column may be patterns: * is any characters, {0..18} one of these

@@ -114,13 +114,20 @@ func (p *anyPass) read(ctx context.Context) (gap string, err error) {
 // judge says what is wrong with a value, if anything is.
 func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 	own, other := false, false
+	moves := p.r.facts.offset(p.db, p.ref.table, p.ref.Columns[0])
 	for _, c := range p.keys {
 		for _, db := range p.r.facts.dbs {
 			set := p.r.undeclaredKeys().sets[c][db]
 			if set == nil {
 				continue
 			}
-			has, sure := set.find(class, v)
+			offset := uint64(0)
+			if db != p.db {
+				offset = p.r.facts.offset(db, c.table, c.column)
+			} else if moves > 0 {
+				offset = moves // it finds its row again
+			}
+			has, sure := set.find(class, v, moves, offset)
 			switch {
 			case set.gap != "":
 				p.gap = set.gap
@@ -145,13 +152,19 @@ func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 	}
 }
 
-// find looks a value up that a database sent.
-func (s *keySet) find(class keyClass, v []byte) (has, sure bool) {
+// find looks a value up that a database sent, and that moves by one number while the keys
+// move by another.
+func (s *keySet) find(class keyClass, v []byte, moves, offset uint64) (has, sure bool) {
 	switch {
 	case s.gap != "":
 		return false, false
 	case class == integerClass:
 		n, ok := rekey.ParseInteger(v)
+		if ok && moves != offset {
+			if n, ok = n.Add(moves); ok {
+				n, ok = n.Sub(offset)
+			}
+		}
 		if !ok || s.integers.Sparse {
 			return false, ok && !s.integers.Within(n)
 		}

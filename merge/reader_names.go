@@ -23,7 +23,7 @@ func (r openReader) readNames(ctx context.Context, c candidate) error {
 			continue
 		}
 		streams = append(streams, r.stream(db, r.code, 1, Scan{
-			Table: c.table, Order: []Order{{c.column, c.collation}}, Carry: []string{c.column}, SkipNull: true,
+			Table: c.table, Order: []Order{{Column: c.column, Collation: c.collation}}, Carry: []string{c.column}, SkipNull: true,
 		}))
 	}
 	seen := make(map[*database]int) // rows of the current name

@@ -158,6 +158,12 @@ func (f follower) referring(db *database) *stream {
 			orders[i].Collation = to.Collation
 		}
 	}
+	for i := range orders {
+		// Rows that it is not about do not count, so that all others keep their order.
+		if by := f.facts.offset(db, f.ref.table, f.ref.Columns[i]); by > 0 {
+			orders[i].Shift = &rekey.Shift{By: f.facts.offset(db, f.ref.ToTable, f.ref.ToColumns[i])}
+		}
+	}
 	carry := t.rowKey(f.ref.Columns)
 	s := f.stream(db, f.ref.code, len(carry), Scan{Table: f.ref.table, Order: orders, Carry: slices.Clip(carry), SkipNull: true})
 	if !f.ref.all {

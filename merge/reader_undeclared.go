@@ -188,6 +188,7 @@ type openPass struct {
 	self       int // the database, among those of the reader
 	candidates []candidate
 	sets       [][]*keySet // by candidate and database
+	offsets    [][]uint64  // of their keys, in the same order
 	stream     *stream
 	columns    []*openScan
 	fates      *fates
@@ -239,10 +240,12 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 	classes := make(map[keyClass]bool)
 	for _, c := range candidates {
 		var sets []*keySet
+		var offsets []uint64
 		for _, other := range r.facts.dbs {
 			sets = append(sets, keys.sets[c][other])
+			offsets = append(offsets, r.facts.offset(other, c.table, c.column))
 		}
-		p.sets = append(p.sets, sets)
+		p.sets, p.offsets = append(p.sets, sets), append(p.offsets, offsets)
 		classes[c.class] = true
 	}
 	for i := range t.Columns {
@@ -321,7 +324,7 @@ func (r openReader) otherServers(db *database, table, column string, candidates 
 // weigh makes the rows bring the sorting form of a column along, and returns its
 // place in Order.
 func (s *stream) weigh(column, collation string) int {
-	o := Order{column, collation}
+	o := Order{Column: column, Collation: collation}
 	i := slices.Index(s.scan.Order, o)
 	if i < 0 {
 		i = len(s.scan.Order)
@@ -345,6 +348,9 @@ func judgesOpen(f *facts, table, column string) bool {
 	case rolePlain:
 		return true // to count what rests on that word
 	default:
+		if f.rekeyed != nil && f.moving.columns[columnName{table, column}] != nil {
+			return false // a key of a space, which moves
+		}
 		copied := func(c NameCopy) bool { return c.Table == table && c.Column == column }
 		return !foreignKey(f, table, column) && !slices.ContainsFunc(f.opts.Copies, copied)
 	}
@@ -502,14 +508,14 @@ func (s *openScan) bytes(v []byte) {
 }
 
 func (s *openScan) addBytes(v []byte) {
-	s.each(bytesClass, func(set *keySet) (bool, bool) { return set.hashes.has(v) })
+	s.each(bytesClass, func(set *keySet, _ uint64) (bool, bool) { return set.hashes.has(v) })
 }
 
 // addWords looks a part of a text up among the keys that are bytes and may be texts.
 func (s *openScan) addWords(v []byte) {
 	for k := range s.pass.candidates {
 		if s.pass.candidates[k].words {
-			s.lookInto(k, func(set *keySet) (bool, bool) { return set.hashes.has(v) })
+			s.lookInto(k, func(set *keySet, _ uint64) (bool, bool) { return set.hashes.has(v) })
 		}
 	}
 }
@@ -536,7 +542,11 @@ func (s *openScan) lookUp(n rekey.Integer) int {
 	p := s.pass
 	before, values := p.now, p.values
 	p.now, p.values = nil, nil
-	s.each(integerClass, func(set *keySet) (has, sure bool) {
+	s.each(integerClass, func(set *keySet, offset uint64) (has, sure bool) {
+		n, ok := n.Sub(offset)
+		if !ok {
+			return false, true
+		}
 		if set.integers.Sparse {
 			return false, !set.integers.Within(n)
 		}
@@ -547,8 +557,11 @@ func (s *openScan) lookUp(n rekey.Integer) int {
 	return fate
 }
 
+// lookup looks a value up in a set of keys. offset is what is added to them in the merge.
+type lookup func(set *keySet, offset uint64) (has, sure bool)
+
 // each looks a value up in all candidates of a class.
-func (s *openScan) each(class keyClass, has func(*keySet) (has, sure bool)) {
+func (s *openScan) each(class keyClass, has lookup) {
 	for k := range s.pass.candidates {
 		if s.pass.candidates[k].class == class {
 			s.lookInto(k, has)
@@ -558,7 +571,7 @@ func (s *openScan) each(class keyClass, has func(*keySet) (has, sure bool)) {
 
 // lookInto looks a value up in a candidate, and adds what would become of it to the
 // changes of the current value.
-func (s *openScan) lookInto(k int, has func(*keySet) (has, sure bool)) {
+func (s *openScan) lookInto(k int, has lookup) {
 	p := s.pass
 	if slices.Contains(s.own, k) {
 		return
@@ -569,22 +582,23 @@ func (s *openScan) lookInto(k int, has func(*keySet) (has, sure bool)) {
 	}
 	own, ownSure := false, true
 	if set := p.sets[k][p.self]; set != nil && set.gap == "" {
-		own, ownSure = has(set)
+		own, ownSure = has(set, 0)
 	}
+	stays := p.db.tables[p.candidates[k].table] != nil && p.offsets[k][p.self] == 0
 	if own {
-		if p.db.tables[p.candidates[k].table] == nil {
+		if !stays {
 			p.add(change{k, gone})
 		}
 		return
 	}
-	if !ownSure && p.db.tables[p.candidates[k].table] == nil {
-		s.maybe[k] = true // its row may be one that is not copied
+	if !ownSure && !stays {
+		s.maybe[k] = true // its row may be one that is not copied, or gets another key
 	}
 	for j, set := range p.sets[k] {
-		if j == p.self || set == nil || set.gap != "" {
+		if j == p.self && p.offsets[k][j] == 0 || set == nil || set.gap != "" {
 			continue
 		}
-		switch there, sure := has(set); {
+		switch there, sure := has(set, p.offsets[k][j]); {
 		case !sure, there && !ownSure:
 			s.maybe[k] = true
 		case there:
@@ -595,23 +609,23 @@ func (s *openScan) lookInto(k int, has func(*keySet) (has, sure bool)) {
 
 // lookIntoNames looks a value up among the names that are changed: it changes its
 // meaning if it is such a name of its own database.
-func (s *openScan) lookIntoNames(k int, has func(*keySet) (has, sure bool)) {
+func (s *openScan) lookIntoNames(k int, has lookup) {
 	p := s.pass
 	own := p.sets[k][p.self]
 	if own == nil || own.gap != "" {
 		return
 	}
-	if named, _ := has(own); !named {
+	if named, _ := has(own, 0); !named {
 		return
 	}
-	if named, _ := has(&keySet{hashes: own.twice, words: own.twiceWords, integers: own.integers}); named {
+	if named, _ := has(&keySet{hashes: own.twice, words: own.twiceWords, integers: own.integers}, 0); named {
 		p.add(change{k, p.self})
 	}
 	for j, set := range p.sets[k] {
 		if j == p.self || set == nil {
 			continue
 		}
-		if named, _ := has(set); named {
+		if named, _ := has(set, 0); named {
 			p.add(change{k, j})
 		}
 	}
@@ -640,7 +654,7 @@ func (s *openScan) tokens(v []byte) {
 	s.hexed, s.length = s.hexed[:0], len(v)
 	for k, at := range s.forms {
 		form := p.stream.batch.Order[at].At(s.row)
-		s.lookInto(k, func(set *keySet) (bool, bool) { return set.hashes.has(form) })
+		s.lookInto(k, func(set *keySet, _ uint64) (bool, bool) { return set.hashes.has(form) })
 	}
 	if s.binaries {
 		s.addBytes(v)
@@ -718,7 +732,7 @@ func (s *openScan) word(text []byte) {
 		return
 	}
 	fold := folded(text)
-	s.each(textClass, func(set *keySet) (bool, bool) {
+	s.each(textClass, func(set *keySet, _ uint64) (bool, bool) {
 		if has, sure := set.words.has(fold); has || sure {
 			return has, sure
 		}

@@ -44,16 +44,23 @@ func (f *facts) uniques(table string) (all []unique) {
 // reference is a foreign key, or one that the operator declares.
 type reference struct {
 	Reference
-	table  string       // that has the columns
-	or     []columnName // further keys, of which each value names one
-	none   rekey.Values // names nothing
-	when   *When        // of the rows that it is about; nil: all
-	others string       // what is declared of the other rows
-	except []*When      // rows that it is not about
+	table string       // that has the columns
+	space string       // whose numbers it names, which are keys of no table; "" otherwise
+	or    []columnName // further keys, of which each value names one
+	none  rekey.Values // names nothing
+
+	dangling rekey.Values // may look so, and names rows that are gone
+	declared DeclaredReference
+	when     *When   // of the rows that it is about; nil: all
+	others   string  // what is declared of the other rows
+	except   []*When // rows that it is not about
 }
 
 func (r reference) subject() string {
-	s := columnList(r.Columns) + " → " + r.ToTable + "." + columnList(r.ToColumns)
+	s := columnList(r.Columns) + " → " + spacePrefix + r.space
+	if r.space == "" {
+		s = columnList(r.Columns) + " → " + r.ToTable + "." + columnList(r.ToColumns)
+	}
 	for _, to := range r.or {
 		s += " or " + to.String()
 	}
@@ -68,7 +75,7 @@ func (r *reference) same(other *reference) bool { return r.identity() == other.i
 
 // identity tells the reference from others of its table.
 func (r *reference) identity() string {
-	return fmt.Sprintf("%q %q %q %v %v %v %q %v", r.Columns, r.ToTable, r.ToColumns, r.or, r.none, r.when, r.others, r.except)
+	return fmt.Sprintf("%q %q %q %q %v %v %v %q %v", r.Columns, r.space, r.ToTable, r.ToColumns, r.or, r.none, r.when, r.others, r.except)
 }
 
 // references returns the references of a table that any of the databases or
@@ -80,7 +87,7 @@ func (f *facts) references(table string) (all []reference) {
 			continue
 		}
 		for _, ref := range r.references {
-			if len(ref.or) == 0 {
+			if len(ref.or) == 0 && ref.space == "" {
 				all = append(all, *ref)
 			}
 		}

@@ -52,6 +52,9 @@ type Report struct {
 	// Renames is how many values [[merge.name]] changes; no result counts them.
 	Renames int64 `json:"renames,omitempty"`
 
+	// Rekeyed is what becomes of the keys that collide, if Options.Rekey asked for it.
+	Rekeyed *Rekeying `json:"rekeyed,omitempty"`
+
 	// Overridden are the declarations that another file of rules overrides.
 	Overridden []string `json:"overridden,omitempty"`
 

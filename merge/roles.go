@@ -63,11 +63,17 @@ type declared struct {
 	roles     map[columnName]*role
 	composite []*reference // of several columns, or by the older words
 	beaten    []string     // statements that another file overrides, for the report
+	spaces    map[string]Space
 }
 
 // declare resolves the declarations against the tables of the sources.
 func declare(opts Options, n names) (*declared, error) {
-	d := &declared{roles: make(map[columnName]*role)}
+	d := &declared{roles: make(map[columnName]*role), spaces: make(map[string]Space)}
+	if opts.Rekey != nil {
+		for _, s := range opts.Rekey.Spaces {
+			d.spaces[cmp.Or(s.Name, strings.Join(s.Keys, ""))] = s
+		}
+	}
 	older := Declarations{References: opts.References}
 	for i, file := range append([]Declarations{older}, opts.Rules...) {
 		for _, list := range []struct {
@@ -187,6 +193,10 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 	} else {
 		err = r.When.Validate()
 	}
+	dangling, danglingErr := rekey.ParseValues(false, r.Dangling)
+	if danglingErr != nil {
+		err = fmt.Errorf("dangling has %w", danglingErr)
+	}
 	if err != nil {
 		return err
 	}
@@ -202,24 +212,16 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 	if len(r.At) == 0 || len(r.To) == 0 {
 		return fmt.Errorf(`it lacks at or to: want at = ["mail.receiver"] and to = "characters.guid"`)
 	}
-	var to []columnName
-	for _, text := range r.To {
-		if strings.HasPrefix(text, "space:") {
-			return fmt.Errorf("to is %q, and there are no spaces yet: name the key column", text)
-		}
-		err := n.each(text, func(at columnName, exact bool) error {
-			if !exact {
-				return fmt.Errorf("to is %q: want the name of one key column, not a pattern", text)
-			}
-			to = append(to, at)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	to, space, err := d.named(r.To, n)
+	if err != nil {
+		return err
 	}
-	if len(to) == 0 {
+	if space == "" && len(to) == 0 {
 		return nil // of tables that are not read
+	}
+	target := Reference{}
+	if len(to) > 0 {
+		target = Reference{ToTable: to[0].table, ToColumns: []string{to[0].column}}
 	}
 	for _, text := range r.At {
 		err := n.each(text, func(at columnName, exact bool) error {
@@ -232,10 +234,8 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 			if !exact && slices.Contains(to, at) {
 				return nil // a key does not refer to itself
 			}
-			ref := &reference{
-				Reference: Reference{Columns: []string{at.column}, ToTable: to[0].table, ToColumns: []string{to[0].column}},
-				table:     at.table, or: to[1:], none: none, when: r.When, others: r.Others,
-			}
+			ref := &reference{Reference: target, table: at.table, space: space, or: to[min(1, len(to)):], none: none, dangling: dangling, declared: r, when: r.When, others: r.Others}
+			ref.Columns = []string{at.column}
 			from := from
 			from.exact = exact
 			return d.say(at, &role{kind: roleReference, references: []*reference{ref}, source: from})
@@ -245,6 +245,37 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 		}
 	}
 	return nil
+}
+
+// named returns the keys that a reference names, or the space if it has none.
+func (d *declared) named(texts []string, n names) (to []columnName, space string, err error) {
+	for i := 0; i < len(texts); i++ {
+		text := texts[i]
+		if name, is := strings.CutPrefix(text, spacePrefix); is {
+			s, known := d.spaces[name]
+			switch {
+			case !known:
+				return nil, "", fmt.Errorf("to is %q, and there is no such space%s", text, nearest.Hint(name, slices.Sorted(maps.Keys(d.spaces))))
+			case len(s.Keys) == 0 && len(texts) > 1:
+				return nil, "", fmt.Errorf("to names the space %q, which has no keys, beside others: want it alone", name)
+			case len(s.Keys) == 0:
+				return nil, name, nil
+			}
+			texts = slices.Insert(slices.Clone(texts), i+1, s.Keys...)
+			continue
+		}
+		err := n.each(text, func(at columnName, exact bool) error {
+			if !exact {
+				return fmt.Errorf("to is %q: want the name of one key column, not a pattern", text)
+			}
+			to = append(to, at)
+			return nil
+		})
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	return to, "", nil
 }
 
 // older notes a reference in the older words, of one column or several.
@@ -265,8 +296,9 @@ func (d *declared) older(r DeclaredReference, none rekey.Values, from statement,
 	}
 	ref := &reference{
 		Reference: Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns},
-		table:     r.Table, none: none, when: r.When, others: r.Others,
+		table:     r.Table, none: none, declared: r, when: r.When, others: r.Others,
 	}
+	ref.dangling, _ = rekey.ParseValues(false, r.Dangling)
 	if len(r.Columns) == 1 && n[r.Table] != nil {
 		from.exact = true
 		return d.say(columnName{r.Table, r.Columns[0]}, &role{roleReference, []*reference{ref}, from, true})
@@ -283,10 +315,19 @@ func trimmed(err error) error {
 
 // severally returns the references of a table of which each value names a row of one of
 // several tables.
-func (d *declared) severally(table string) (all []*reference) {
+func (d *declared) severally(table string) []*reference {
+	return d.those(table, func(r *reference) bool { return len(r.or) > 0 })
+}
+
+// ofSpaces returns the references of a table to numbers that are keys of no table.
+func (d *declared) ofSpaces(table string) []*reference {
+	return d.those(table, func(r *reference) bool { return r.space != "" })
+}
+
+func (d *declared) those(table string, wanted func(*reference) bool) (all []*reference) {
 	for at, r := range d.roles {
 		for _, ref := range r.references {
-			if at.table == table && len(ref.or) > 0 {
+			if at.table == table && wanted(ref) {
 				all = append(all, ref)
 			}
 		}

@@ -12,6 +12,7 @@ func rules() []rule {
 	return []rule{
 		serverRule(),
 		keyRule(),
+		spaceRule(),
 		idRule(),
 		uniqueRule(),
 		accountRule(),
@@ -64,6 +65,7 @@ type outcome struct {
 	plain     int         // columns declared plain that hold values which are keys
 	key       *keyReading // for the summaries of the sources; nil if no key was read
 	contents  []contents  // for these summaries too
+	rekeyed   *rekeyed    // what becomes of keys
 	alike     []string    // tables that seem to be the same in every source
 	disjoint  map[columnsID]bool
 	complete  map[columnsID]bool
@@ -75,6 +77,9 @@ func (o *outcome) add(from outcome) {
 	o.proposals = append(o.proposals, from.proposals...)
 	if from.proposed != nil {
 		o.proposed = from.proposed
+	}
+	if from.rekeyed != nil {
+		o.rekeyed = from.rekeyed
 	}
 	o.contents = append(o.contents, from.contents...)
 	o.alike = append(o.alike, from.alike...)

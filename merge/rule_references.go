@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -74,7 +75,7 @@ func anyTask(f *facts, ref *reference) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		return found(judgeDangling(ref.table, *ref, &read.strays), judgeRebound(ref.table, *ref, &read.strays), judgeAmbiguous(ref.table, *ref, &read.ambiguous)), nil
+		return found(judgeDangling(f, ref.table, *ref, &read.strays), judgeRebound(ref.table, *ref, &read.strays), judgeAmbiguous(ref.table, *ref, &read.ambiguous)), nil
 	}}
 }
 
@@ -84,9 +85,9 @@ func referenceTask(f *facts, table string, ref reference) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		dangling := judgeDangling(table, ref, read)
+		dangling := judgeDangling(f, table, ref, read)
 		o := found(dangling, judgeRebound(table, ref, read))
-		if dangling.Count == 0 && len(dangling.Gaps) == 0 && ref.none.Empty() && ref.when == nil {
+		if dangling.Rows == 0 && len(dangling.Gaps) == 0 && ref.none.Empty() && ref.when == nil {
 			o.complete = map[columnsID]bool{idOf(table, ref.Columns...): true}
 		}
 		o.add(considerAmbiguous(f, table, ref, read))
@@ -98,7 +99,7 @@ func referenceID(code, table string, ref reference) taskID {
 	return taskID{code, idOf(table, ref.Columns...), idOf(ref.ToTable, ref.ToColumns...)}
 }
 
-func judgeDangling(table string, ref reference, read *strayReading) Result {
+func judgeDangling(f *facts, table string, ref reference, read *strayReading) Result {
 	result := Result{Code: CodeReferenceDangle, Table: table, Subject: ref.subject(), Columns: ref.Columns, Samples: read.dangling}
 	var in []string
 	for _, s := range read.sources {
@@ -116,8 +117,26 @@ func judgeDangling(table string, ref reference, read *strayReading) Result {
 	result.without("every reference leads somewhere")
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to nothing: " + few(in)
+		if f.goesAstray(table, ref) {
+			result.Message += "; they get new values that lead nowhere as well"
+			result.Count, result.Next = 0, nil
+		}
 	}
 	return result
+}
+
+// goesAstray reports whether rows that refer to nothing are no matter, because their
+// values move beyond all keys and no database keeps such rows out.
+func (f *facts) goesAstray(table string, ref reference) bool {
+	if f.rekeyed == nil || !slices.ContainsFunc(ref.Columns, func(c string) bool { return f.moving.columns[columnName{table, c}] != nil }) {
+		return false
+	}
+	for _, t := range f.having(table) {
+		if slices.ContainsFunc(t.References, func(r Reference) bool { return slices.Equal(r.Columns, ref.Columns) }) {
+			return false
+		}
+	}
+	return true
 }
 
 func judgeRebound(table string, ref reference, read *strayReading) Result {

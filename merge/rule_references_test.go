@@ -12,7 +12,7 @@ func TestReferences(t *testing.T) {
 		{db: a, dangling: 7, rebound: repeats{values: 2, rows: []int64{3, 2}}},
 		{db: b, reboundGaps: []Gap{{"b", "column guild is TEXT, and INT in a: the values cannot be compared"}}},
 	}}
-	dangling, rebound := judgeDangling("players", guildOf, read), judgeRebound("players", guildOf, read)
+	dangling, rebound := judgeDangling(new(facts), "players", guildOf, read), judgeRebound("players", guildOf, read)
 	expect(t, found(dangling, rebound).findings, map[string]int64{
 		"reference-dangling players guild → guilds.id": 7,
 		"reference-rebind players guild → guilds.id":   3,

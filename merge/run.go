@@ -63,7 +63,7 @@ func (r *run) countRows(ctx context.Context) error {
 
 // plan notes the tasks of all rules.
 func (r *run) plan() {
-	r.tasks = keyTasks(r.facts)
+	r.tasks = append(spaceTasks(r.facts), keyTasks(r.facts)...)
 	for _, rule := range rules() {
 		if rule.tasks != nil {
 			r.tasks = append(r.tasks, rule.tasks(r.facts)...)
@@ -110,6 +110,9 @@ func (r *run) take(o outcome) {
 	r.proposals = append(r.proposals, o.proposals...)
 	if o.proposed != nil {
 		r.proposed = o.proposed
+	}
+	if o.rekeyed != nil {
+		r.facts.rekeyed = o.rekeyed
 	}
 	r.plain += o.plain
 	r.tasks = append(r.tasks, o.tasks...)
@@ -192,6 +195,9 @@ func (r *run) report(incomplete string) *Report {
 		Results:    append([]Result{}, results...),
 		Proposals:  slices.Clone(r.proposals),
 		Proposed:   r.proposed,
+	}
+	if r.facts.rekeyed != nil {
+		all.Rekeyed = r.facts.rekeyed.report
 	}
 	if incomplete == "" {
 		all.Verdict = worst(results)

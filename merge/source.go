@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/merge/rekey"
 )
 
 // Source is one database that is to be merged, as the rules see it. It reads
@@ -112,6 +113,10 @@ type Catalog struct {
 	// when they are called, as far as the account is shown them.
 	Routines []Routine
 
+	// Given are numbers that merges gave to keys that came, also if they were undone.
+	// They are given to nobody else.
+	Given []Given
+
 	// Frozen says why the server takes no writes at the moment, or not from every
 	// account; "" if it takes them.
 	Frozen string
@@ -123,6 +128,12 @@ type Catalog struct {
 	// NoSnapshot tells that every Scan, Count and Row saw the rows of its own
 	// moment, not of one for all, because the operator wanted it so.
 	NoSnapshot bool
+}
+
+// Given is a range of numbers in a column of keys.
+type Given struct {
+	Table, Column string
+	Range         rekey.Range
 }
 
 // Hidden is a part of a catalogue that the account is not shown.
@@ -343,6 +354,11 @@ type Order struct {
 	// Collation is the one to sort and compare text by, that of the target,
 	// which may not be the column's own. "" leaves it to the column.
 	Collation string
+
+	// Shift is what becomes of integers on their way into the target: the rows are
+	// compared by that. It keeps the order that the values have. Another kind of value
+	// gives an [*UnsupportedError].
+	Shift *rekey.Shift
 }
 
 // Batch is a run of rows, column by column.

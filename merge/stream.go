@@ -32,6 +32,8 @@ type stream struct {
 	visit    []func(*Batch)
 	progress func(rows int)
 
+	unable error // why the rows cannot be read in that order
+
 	next func() (*Batch, error, bool)
 	stop func()
 
@@ -69,6 +71,9 @@ func (s *savedValues) at(column int) []byte { return (*Vector)(s).At(column) }
 func (s *stream) open(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return s.fail(err)
+	}
+	if s.unable != nil {
+		return s.fail(s.unable)
 	}
 	s.next, s.stop = iter.Pull2(s.db.source.Scan(ctx, s.scan))
 	return s.load(ctx)

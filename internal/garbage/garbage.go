@@ -11,7 +11,7 @@ import (
 
 // Allowance is how many bytes of garbage our programs have: few beside what they
 // keep when they keep much, and enough for the collector to rest meanwhile.
-const Allowance = 32 << 20
+const Allowance = 12 << 20
 
 // Allow makes the collector run whenever about an [Allowance] was allocated since the
 // last time, however much is live. By default Go waits until as much was
@@ -25,20 +25,16 @@ func Allow() {
 	}
 }
 
-// The percentages that can be asked for: less than 1 is none, and what is live at the
-// beginning is next to nothing.
-const least, most = 1, 100_000
+// smallest is the heap below which the collector takes less to be live for as much: the
+// percentage counts for that too.
+const smallest = 4 << 20
 
 // pace sets the percentage that allows so much beside what is live, and does it again
 // after the next collection.
 func pace(bytes uint64) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	percent := most
-	if n := live[0].Value.Uint64(); n > 0 {
-		percent = int(min(most, max(least, bytes*100/n)))
-	}
-	debug.SetGCPercent(percent)
+	debug.SetGCPercent(int(max(1, bytes*100/max(smallest, live[0].Value.Uint64()))))
 	runtime.AddCleanup(new(sentinel), pace, bytes)
 }
 

@@ -9,9 +9,10 @@ const (
 	MergesTable   = "mergesafe_merges"   // package merge/transfer: every merge, with its plan
 	ProgressTable = "mergesafe_progress" // how far each step of a merge came, by source and table
 	RenamesTable  = "mergesafe_renames"  // every value that a merge changed
+	KeysTable     = "mergesafe_keys"     // which keys came from where, and what they were
 )
 
 // Tables are all of them.
 func Tables() []string {
-	return []string{SchemaTable, RegistryTable, NumbersTable, MergesTable, ProgressTable, RenamesTable}
+	return []string{SchemaTable, RegistryTable, NumbersTable, MergesTable, ProgressTable, RenamesTable, KeysTable}
 }

@@ -111,6 +111,30 @@ func (s *Section) Integer(key string, lowest, highest int64) int64 {
 	return n
 }
 
+// Integers reads a key that must be a table of integers from lowest to highest, by names
+// of any kind. It returns nil if there is none.
+func (s *Section) Integers(key string, lowest, highest int64) map[string]int64 {
+	want := fmt.Sprintf("a table of integers, such as %s = { s2 = %d }", key, max(lowest, 1))
+	table, ok := value[map[string]any](s, key, want)
+	if !ok {
+		return nil
+	}
+	all := make(map[string]int64)
+	for name, v := range table {
+		n, whole := v.(int64)
+		switch {
+		case !whole:
+			s.Problem(key, "has %s in it: want %s", kind(v), want)
+			return nil
+		case n < lowest || n > highest:
+			s.Problem(key, "has %d in it: want %d to %d", n, lowest, highest)
+			return nil
+		}
+		all[name] = n
+	}
+	return all
+}
+
 // Boolean reads a key that must be true or false.
 func (s *Section) Boolean(key string) bool {
 	b, _ := value[bool](s, key, "true or false")

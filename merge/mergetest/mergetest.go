@@ -17,6 +17,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/rekey"
 )
 
 // Row is one row of a table by column: nil (NULL), a [gameid.ID], []byte,
@@ -162,7 +163,12 @@ func (d *Database) sorted(scan merge.Scan) ([]sortable, error) {
 			if col == nil {
 				return nil, fmt.Errorf("mergetest: no column %q", o.Column)
 			}
-			v, err := sortForm(row[o.Column], cmp.Or(o.Collation, col.Collation))
+			value := row[o.Column]
+			if n, ok := value.(int64); ok && o.Shift != nil {
+				image, _ := o.Shift.Image(rekey.Signed(n))
+				value = int64(image.Bits)
+			}
+			v, err := sortForm(value, cmp.Or(o.Collation, col.Collation))
 			if err != nil {
 				return nil, &merge.UnsupportedError{Table: scan.Table, Column: o.Column, Reason: err.Error()}
 			}

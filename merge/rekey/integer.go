@@ -2,7 +2,9 @@ package rekey
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 	"strconv"
 )
@@ -12,6 +14,9 @@ type Integer struct {
 	Negative bool
 	Bits     uint64 // two's complement
 }
+
+// Signed returns a number of 64 bits with a sign.
+func Signed(v int64) Integer { return Integer{Negative: v < 0, Bits: uint64(v)} }
 
 // ParseInteger reads decimal digits, as a database sends them.
 func ParseInteger(b []byte) (n Integer, ok bool) {
@@ -83,4 +88,44 @@ func (n Integer) Less(other Integer) bool {
 		return n.Negative
 	}
 	return n.Bits < other.Bits
+}
+
+// Whole returns the number as one of any size.
+func (n Integer) Whole() *big.Int {
+	if n.Negative {
+		return big.NewInt(int64(n.Bits))
+	}
+	return new(big.Int).SetUint64(n.Bits)
+}
+
+// Add returns the number with an offset added; ok is false if that is more than 2^64-1.
+func (n Integer) Add(offset uint64) (sum Integer, ok bool) {
+	bits, carry := bits.Add64(n.Bits, offset, 0)
+	if n.Negative {
+		return Integer{Negative: carry == 0, Bits: bits}, carry == 1 || bits > math.MaxInt64
+	}
+	return Integer{Bits: bits}, carry == 0
+}
+
+// Sub returns the number with an offset taken away; ok is false if that is less than
+// -2^63.
+func (n Integer) Sub(offset uint64) (difference Integer, ok bool) {
+	bits, borrow := bits.Sub64(n.Bits, offset, 0)
+	if n.Negative {
+		return Integer{Negative: true, Bits: bits}, borrow == 0 && bits > math.MaxInt64
+	}
+	return Integer{Negative: borrow == 1, Bits: bits}, borrow == 0 || bits > math.MaxInt64
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (n Integer) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (n *Integer) UnmarshalText(text []byte) error {
+	read, ok := ParseInteger(text)
+	if !ok {
+		return fmt.Errorf("%.40q is no whole number from -2^63 to 2^64-1", text)
+	}
+	*n = read
+	return nil
 }

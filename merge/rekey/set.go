@@ -1,6 +1,8 @@
 package rekey
 
 import (
+	"encoding/binary"
+	"errors"
 	"math/bits"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
@@ -10,8 +12,13 @@ import (
 // it takes at most two bytes and a half for each; a set whose keys lie further apart
 // than that, and are many, only knows its ends: it is sparse.
 type Set struct {
-	signs  [2]signedSet // of the numbers from 0 on, and of the negative ones
+	// Exact keeps every key, however far they lie apart. It is set before the first.
+	Exact bool
+
+	// Sparse tells that only the ends are known.
 	Sparse bool
+
+	signs [2]signedSet // of the numbers from 0 on, and of the negative ones
 }
 
 // signedSet are the numbers of one sign, by their bits, which ascend.
@@ -56,7 +63,7 @@ func (s *Set) Add(n Integer) {
 	if set.pending = append(set.pending, n.Bits); len(set.pending) == pendingValues {
 		set.flush()
 	}
-	if set.n%measureEvery == 0 && !set.fits() {
+	if !s.Exact && set.n%measureEvery == 0 && !set.fits() {
 		s.drop()
 	}
 }
@@ -269,4 +276,86 @@ func (s *signedSet) upTo(v uint64) uint64 {
 		at--
 	}
 	return s.keys.Rank(at)
+}
+
+// Range is where the keys lie.
+func (s *Set) Range() (r Range) {
+	for i, negative := range []bool{false, true} {
+		if set := &s.signs[i]; set.n > 0 {
+			r.Join(Range{Integer{negative, set.low}, Integer{negative, set.high}, true})
+		}
+	}
+	return r
+}
+
+// AppendBinary appends a form that [Set.UnmarshalBinary] reads. The set is finished and
+// not sparse.
+func (s *Set) AppendBinary(b []byte) ([]byte, error) {
+	if s.Sparse {
+		return b, errors.New("rekey: a sparse set does not know its keys")
+	}
+	b = append(b, setVersion)
+	for i := range s.signs {
+		set := &s.signs[i]
+		b = binary.BigEndian.AppendUint64(b, uint64(set.n))
+		if set.n == 0 {
+			continue
+		}
+		keys, err := set.keys.ToBytes()
+		if err != nil {
+			return b, err
+		}
+		for _, v := range []uint64{set.low, set.high, set.first, uint64(set.shift), uint64(len(keys))} {
+			b = binary.BigEndian.AppendUint64(b, v)
+		}
+		b = append(b, keys...)
+	}
+	return b, nil
+}
+
+// setVersion is the first byte of the form.
+const setVersion = 1
+
+// UnmarshalBinary reads what [Set.AppendBinary] wrote.
+func (s *Set) UnmarshalBinary(b []byte) error {
+	broken := errors.New("rekey: not a set of keys, or a damaged one")
+	if len(b) == 0 || b[0] != setVersion {
+		return broken
+	}
+	b, *s = b[1:], Set{Exact: true}
+	next := func() (v uint64, ok bool) {
+		if len(b) < 8 {
+			return 0, false
+		}
+		v, b = binary.BigEndian.Uint64(b), b[8:]
+		return v, true
+	}
+	for i := range s.signs {
+		set := &s.signs[i]
+		n, ok := next()
+		if !ok || int64(n) < 0 {
+			return broken
+		}
+		if set.n = int64(n); n == 0 {
+			continue
+		}
+		var shift, size uint64
+		for _, v := range []*uint64{&set.low, &set.high, &set.first, &shift, &size} {
+			if *v, ok = next(); !ok {
+				return broken
+			}
+		}
+		if shift > 63 || size > uint64(len(b)) {
+			return broken
+		}
+		set.shift, set.keys = int(shift), roaring64.New()
+		if err := set.keys.UnmarshalBinary(b[:size]); err != nil || set.keys.GetCardinality() > n {
+			return broken
+		}
+		b = b[size:]
+	}
+	if len(b) > 0 {
+		return broken
+	}
+	return nil
 }

@@ -61,7 +61,16 @@ func (n *Values) Has(v []byte) bool {
 		return false
 	}
 	number, ok := ParseInteger(v)
-	return ok && slices.ContainsFunc(n.bounds, func(b bound) bool { return b.holds(number) })
+	return ok && n.within(number)
+}
+
+// HasInteger is Has of a number.
+func (n *Values) HasInteger(v Integer) bool {
+	return n.zero && v == Integer{} || len(n.values) > 0 && slices.Contains(n.values, v.String()) || n.within(v)
+}
+
+func (n *Values) within(v Integer) bool {
+	return slices.ContainsFunc(n.bounds, func(b bound) bool { return b.holds(v) })
 }
 
 func (b bound) holds(n Integer) bool {
@@ -115,4 +124,18 @@ func sqlValues(values []string) string {
 // nothing but zero bytes.
 func IsZero(v []byte) bool {
 	return string(v) == "0" || len(bytes.Trim(v, "\x00")) == 0
+}
+
+// Equal reports whether both have been read from the same list.
+func (n *Values) Equal(other Values) bool {
+	return n.zero == other.zero && slices.Equal(n.values, other.values) && slices.Equal(n.bounds, other.bounds)
+}
+
+// Meets reports whether any number of a range is one of them.
+func (n *Values) Meets(r Range) bool {
+	in := func(v Integer) bool { return !v.Less(r.Low) && !r.High.Less(v) }
+	return r.Any && (n.zero && in(Integer{}) || n.within(r.Low) || n.within(r.High) || slices.ContainsFunc(n.values, func(text string) bool {
+		v, ok := ParseInteger([]byte(text))
+		return ok && in(v)
+	}))
 }

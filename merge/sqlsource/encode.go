@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mergesafe/merge"
+	"mergesafe/merge/rekey"
 )
 
 // kind is what the values of a column are, as far as comparing them goes.
@@ -113,6 +114,29 @@ func encodeInteger(dst []byte, src any) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(append(dst, 1), n), nil
 	}
 	return dst, &mismatch{integer, src}
+}
+
+// encodeShifted is encodeInteger of what becomes of a number.
+func encodeShifted(shift *rekey.Shift) encode {
+	return func(dst []byte, src any) ([]byte, error) {
+		var n rekey.Integer
+		switch v := src.(type) {
+		case int64:
+			n = rekey.Signed(v)
+		case uint64:
+			n.Bits = v
+		default:
+			return dst, &mismatch{integer, src}
+		}
+		image, ok := shift.Image(n)
+		if !ok {
+			return dst, fmt.Errorf("%v and %d is more than any integer", n, shift.By)
+		}
+		if image.Negative {
+			return encodeInteger(dst, int64(image.Bits))
+		}
+		return encodeInteger(dst, image.Bits)
+	}
 }
 
 // encodeDigits appends the decimal digits of an integer.

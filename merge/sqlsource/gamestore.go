@@ -26,6 +26,11 @@ const (
 func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 	b.HasRegistry = b.tables[registry.Table] != nil
 	marked := b.tables[sqldb.SchemaTable] != nil
+	if b.tables[sqldb.KeysTable] != nil {
+		if err := readGiven(ctx, conn, b); err != nil {
+			return fmt.Errorf("table %q: %w", sqldb.KeysTable, err)
+		}
+	}
 	for _, name := range sqldb.Tables() {
 		delete(b.tables, name)
 	}
@@ -51,6 +56,19 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 		return errors.New("its tables were never completed: start its game server on it once more")
 	}
 	return nil
+}
+
+// readGiven reads the numbers that merges gave to keys here, not in other worlds before.
+func readGiven(ctx context.Context, conn *sql.Conn, b *builder) error {
+	var g merge.Given
+	var low, high string
+	var bad error
+	err := each(ctx, conn, "SELECT tab, col, low, high FROM "+sqldb.KeysTable+" WHERE part = 0 AND path NOT LIKE '% %' ORDER BY path, tab, col", func() {
+		bad = errors.Join(bad, g.Range.Low.UnmarshalText([]byte(low)), g.Range.High.UnmarshalText([]byte(high)))
+		g.Range.Any = true
+		b.Given = append(b.Given, g)
+	}, &g.Table, &g.Column, &low, &high)
+	return errors.Join(err, bad)
 }
 
 // Servers implements [merge.Source].

@@ -130,6 +130,12 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		if err != nil {
 			return nil, err
 		}
+		if o.Shift != nil {
+			if c.kind != integer || c.bits {
+				return nil, &merge.UnsupportedError{Column: c.Name, Reason: "only integers can be put in the order of their new values"}
+			}
+			r.encode, r.plain = encodeShifted(o.Shift), false
+		}
 		i := read(c, r)
 		q.order = append(q.order, i)
 		q.indexed = q.indexed && strings.HasPrefix(cmp.Or(r.order, r.expr), "r."+quote(c.Name)) && strings.EqualFold(collation, c.Collation)

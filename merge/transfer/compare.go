@@ -32,7 +32,7 @@ const maxSamples = 10
 // each pair that is not the same. It ends with ctx, also if soft has not ended.
 func (r *run) compare(ctx, soft context.Context, source int, l *layout, most int64, differs func(d *Difference, row, there []any) error) error {
 	src := r.sources[source]
-	change := r.renames.of(src.Name, l)
+	change := r.changes.of(src.Name, l)
 	if most == 0 {
 		return nil
 	}
@@ -159,12 +159,19 @@ func (r *run) readAll(ctx context.Context, step string, copied bool) ([][]*Conte
 				if was, err = w.checkpoint(soft, StepCopy, on.Name, l.table); err != nil {
 					return err
 				}
-				most, change = was.rows, w.renames.of(on.Name, l)
+				most, change = was.rows, w.changes.of(on.Name, l)
 			}
-			c, err := contents(soft, on, l, most, change, func(n int) error {
+			between := func(n int) error {
 				w.progress(step, on.Name, l.table, n)
 				return w.between(ctx)
-			})
+			}
+			var c Content
+			var err error
+			if !copied && w.changes.movesIn(l) {
+				c, err = contentsApart(soft, on, l, w.changes.worldsOf(w.plan, l, p.source), between)
+			} else {
+				c, err = contents(soft, on, l, most, change, between)
+			}
 			if err != nil {
 				return err
 			}

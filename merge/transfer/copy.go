@@ -13,7 +13,7 @@ import (
 func (r *run) copyPart(ctx context.Context, p part) error {
 	t, src := &r.plan.Tables[p.table], r.sources[p.source]
 	l := r.layouts[t.Name]
-	change := r.renames.of(src.Name, l)
+	change := r.changes.of(src.Name, l)
 	return r.retryCounted(ctx, fmt.Sprintf("copying table %q of %q", t.Name, src.Name), func(soft context.Context) error {
 		c, err := r.checkpoint(soft, StepCopy, src.Name, t.Name)
 		if err != nil {

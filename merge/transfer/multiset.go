@@ -83,6 +83,9 @@ func (p *planner) multiset(t *merge.Table) {
 			refuse(nil, "it has no key and %q refers to it, so which of its rows is meant cannot be told: %s", other.Name, otherwise)
 		}
 	}
+	if p.plan.Rekey != nil && slices.ContainsFunc(p.plan.Rekey.Columns, func(c merge.RekeyedColumn) bool { return c.Table == t.Name }) {
+		refuse(nil, "it has no key, so its rows cannot be given new values: %s", otherwise)
+	}
 	if slices.ContainsFunc(p.opts.Names, func(n NamePolicy) bool { return n.Table == t.Name }) ||
 		slices.ContainsFunc(p.opts.Copies, func(c NameCopy) bool { return c.Table == t.Name }) {
 		refuse(nil, "it has no key, so its rows cannot be renamed: %s", otherwise)

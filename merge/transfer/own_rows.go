@@ -10,7 +10,7 @@ import (
 // renameOwn renames the target's own rows, before rows come that need their
 // names.
 func (r *run) renameOwn(ctx context.Context) error {
-	return r.rewriteOwn(ctx, StepRename, r.renames, func(t *Table) (doing string, want expected) {
+	return r.rewriteOwn(ctx, StepRename, r.changes.renamer, func(t *Table) (doing string, want expected) {
 		return fmt.Sprintf("renaming in table %q of %q", t.Name, r.target.Name), expected{rows: t.Target.Rows, sum: t.Target.Sum}
 	})
 }

@@ -40,6 +40,9 @@ type Plan struct {
 	Left    []Left   `json:"left_out"` // tables that are not copied
 	Renames []Rename `json:"renames"`
 
+	// Rekey is what becomes of keys that collide; nil if all keys stay as they are.
+	Rekey *merge.Rekeying `json:"rekey,omitempty"`
+
 	// Copies are columns that are renamed along.
 	Copies []NameCopy `json:"copies,omitempty"`
 
@@ -83,6 +86,9 @@ type Checked struct {
 	// operator allowed.
 	Resolved []Refusal `json:"resolved,omitempty"`
 	Allowed  []Refusal `json:"allowed,omitempty"`
+
+	// Plain is how many columns that are declared plain hold values which are keys.
+	Plain int `json:"plain,omitempty"`
 
 	// Rules are what the operator declared of columns.
 	Rules []merge.Declarations `json:"rules,omitempty"`
@@ -133,6 +139,8 @@ type Content struct {
 	// Sum is over the rows as they are, After over the rows as renamed.
 	Sum   Sum `json:"sum"`
 	After Sum `json:"after"`
+
+	groups []Content // see worldsOf
 }
 
 // Counter is an AUTO_INCREMENT.
@@ -225,7 +233,7 @@ func (p *Plan) validate() error {
 			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
 		}
 	}
-	return nil
+	return p.validateRekeying()
 }
 
 // fingerprint makes the ID.

@@ -33,7 +33,10 @@ func (p *planner) check(ctx context.Context) error {
 	if p.opts.Report != nil {
 		p.opts.Report(report)
 	}
-	p.plan.Check.Verdict, p.plan.Check.Rules = report.Verdict, options.Rules
+	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
+	if report.Rekeyed != nil && report.Rekeyed.Moves() {
+		p.plan.Rekey = report.Rekeyed
+	}
 	p.rows, p.same = make(map[string]map[string]int64), make(map[string]bool)
 	for _, s := range report.Sources {
 		p.rows[s.Name] = make(map[string]int64)
@@ -56,7 +59,7 @@ func (p *planner) check(ctx context.Context) error {
 var unallowable = []string{
 	merge.CodeServerConflict, merge.CodeWorldCloned, merge.CodeWorldMerged, merge.CodeKeyCollision,
 	merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeSchemaTable, merge.CodeSchemaColumn,
-	merge.CodeTableDiffers, merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
+	merge.CodeTableDiffers, merge.CodeKeySpace, merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
 }
 
 func (p *planner) judge(r *merge.Result) {

@@ -23,11 +23,11 @@ func (p *planner) measure(ctx context.Context) error {
 			p.opts.Progress(now)
 		}
 	}
-	renames, n := newRenamer(p.plan), min(DefaultParallel, len(databases))
+	changes, n := newChanges(p.plan), min(DefaultParallel, len(databases))
 	err := spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
 		for i := range queue {
 			p.dbs[i].on.share = n
-			if err := p.measureIn(ctx, i, renames, progress); err != nil {
+			if err := p.measureIn(ctx, i, changes, progress); err != nil {
 				return err
 			}
 		}
@@ -56,7 +56,7 @@ func (t *Table) in(database int) *Content {
 }
 
 // measureIn measures the tables of one database.
-func (p *planner) measureIn(ctx context.Context, database int, renames *renamer, progress func(database, table string, rows int)) error {
+func (p *planner) measureIn(ctx context.Context, database int, changes *changes, progress func(database, table string, rows int)) error {
 	s := p.dbs[database]
 	for i := range p.plan.Tables {
 		t := &p.plan.Tables[i]
@@ -64,7 +64,7 @@ func (p *planner) measureIn(ctx context.Context, database int, renames *renamer,
 			continue
 		}
 		l := newLayout(p.dbs[0].dialect, p.dbs[0].table(t.Name))
-		c, err := contents(ctx, s.on, l, all, renames.of(s.Name(), l), func(n int) error {
+		c, err := contents(ctx, s.on, l, all, changes.of(s.Name(), l), func(n int) error {
 			progress(s.Name(), t.Name, n)
 			return ctx.Err()
 		})

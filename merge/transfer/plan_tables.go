@@ -173,6 +173,9 @@ func (p *planner) table(t *merge.Table) Table {
 				out.Counter.After = max(out.Counter.After, other.AutoIncrement.Next)
 			}
 		}
+		if p.plan.Rekey != nil {
+			out.Counter.After = max(out.Counter.After, p.plan.Rekey.Counter(t.Name, out.Counter.Column))
+		}
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func (u *undo) remove(ctx context.Context) error {
 
 func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 	l, src := w.layouts[w.plan.Tables[p.table].Name], w.sources[p.source]
-	change := w.renames.of(src.Name, l)
+	change := w.changes.of(src.Name, l)
 	return w.retryCounted(ctx, fmt.Sprintf("removing the rows of %q from table %q", src.Name, l.table), func(soft context.Context) error {
 		copied, err := w.checkpoint(soft, StepCopy, src.Name, l.table)
 		if err != nil || copied.rows == 0 {

@@ -20,6 +20,11 @@ type Proof struct {
 
 	Tables []TableProof `json:"tables"`
 
+	// Keys are the parts of the proof about keys with new values; none if all kept theirs.
+	// Limit says what they do not cover.
+	Keys  []KeyProof `json:"keys,omitempty"`
+	Limit string     `json:"limit,omitempty"`
+
 	// Findings are what the rules of package merge say of the result.
 	Findings []Refusal `json:"findings,omitempty"`
 
@@ -84,6 +89,9 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	for _, t := range proof.Tables {
 		proof.Verdict = worse(proof.Verdict, t.Verdict)
 	}
+	for _, k := range proof.Keys {
+		proof.Verdict = worse(proof.Verdict, k.Verdict)
+	}
 	return proof, nil
 }
 
@@ -107,6 +115,15 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	if err != nil {
 		return err
 	}
+	if r.plan.Rekey != nil {
+		err := r.retry(ctx, "reading what the target remembers of keys", func(ctx context.Context) (err error) {
+			proof.Keys, err = r.proveKeys(ctx, found)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	for i := range proof.Tables {
 		if t := &proof.Tables[i]; t.Verdict != merge.Pass {
 			err := r.retryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
@@ -118,7 +135,12 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 			}
 		}
 	}
-	return r.lookAtTarget(ctx, func(s *source) error { return r.checkResult(ctx, s, proof) })
+	if err := r.lookAtTarget(ctx, func(s *source) error { return r.checkResult(ctx, s, proof) }); err != nil || r.plan.Rekey == nil {
+		return err
+	}
+	proof.Keys = concluded(append(proof.Keys[:4:4], *r.plan.proveReferences(proof.Check.Rekeyed), KeyProof{Part: PartSums, Of: "sums"}))
+	proof.Limit = limitLine(r.plan.Check.Plain)
+	return nil
 }
 
 // lookAtTarget opens the target as package merge sees it, for the time of f.

@@ -26,13 +26,14 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	}
 	empty := &emptyWorld{*s.catalog}
 	empty.catalog.Skipped = nil
-	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules})
+	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Rekey: r.plan.rekeyOptions()})
 	if err != nil {
 		return err
 	}
 	report.Sources = slices.DeleteFunc(report.Sources, func(s merge.Summary) bool { return s.Name != report.Target })
 	report.Results = slices.DeleteFunc(report.Results, func(result merge.Result) bool {
 		return result.Code == merge.CodeAutoIncrement || // the empty world has no counters
+			result.Code == merge.CodeKeyNobody || // which was judged when it was planned
 			result.Code == merge.CodeKeyCollision && r.plan.multiset(result.Table) ||
 			slices.ContainsFunc(r.plan.Left, func(l Left) bool { return l.Table == result.Table })
 	})

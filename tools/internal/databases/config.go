@@ -10,6 +10,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/config"
+	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/rules"
 )
@@ -80,8 +81,8 @@ func (c *Config) Registry(dsn string) (config.Secret, error) {
 	return file.Registry.DSN(c.env)
 }
 
-// RuleFlags are what [Config.Rules] looks at: -config, -rules, -include, -exclude
-// and -allow.
+// RuleFlags are what [Config.Rules] looks at: -config, -rules, -include, -exclude,
+// -allow and -rekey.
 func RuleFlags() []cliv3.Flag {
 	return []cliv3.Flag{
 		ConfigFlag(),
@@ -89,6 +90,7 @@ func RuleFlags() []cliv3.Flag {
 		&cliv3.StringSliceFlag{Name: "include"},
 		&cliv3.StringSliceFlag{Name: "exclude"},
 		&cliv3.StringSliceFlag{Name: "allow"},
+		&cliv3.BoolFlag{Name: "rekey"},
 	}
 }
 
@@ -113,5 +115,11 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 		r.Check.Exclude = cmd.StringSlice("exclude")
 	}
 	r.Check.Allow = cmd.StringSlice("allow")
+	if cmd.Bool("rekey") {
+		if r.Check.Rekey == nil {
+			r.Check.Rekey = new(merge.Rekey)
+		}
+		r.Check.Rekey.Auto = true
+	}
 	return r, nil
 }

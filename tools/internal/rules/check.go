@@ -42,9 +42,7 @@ func check(root *strict.Section, file string) (o merge.Options) {
 // in the older words, by table, columns, to_table and to_columns.
 func reference(s *strict.Section) (r merge.DeclaredReference) {
 	r.At, r.To = s.Texts("at", place), s.OneOrMore("to", place)
-	if s.Has("none") {
-		r.None = s.Values("none")
-	}
+	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
 	s.Section("when", func(s *strict.Section) {
 		r.When = &merge.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
 		if s.Has("is") == s.Has("not") {

@@ -12,8 +12,13 @@ import (
 const maxNameLength = 10_000 // characters
 
 // names reads the section [merge] with all that is below it.
-func names(root *strict.Section) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []merge.TablePolicy) {
+func names(root *strict.Section, file string) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []merge.TablePolicy, spaces []merge.Space) {
 	root.Section("merge", func(s *strict.Section) {
+		s.Sections("space", func(s *strict.Section) {
+			space := space(s)
+			space.File = file
+			spaces = append(spaces, space)
+		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
 			need(s, "policy", `want what becomes of their rows: %s = "same" or "copy"`)
@@ -27,7 +32,7 @@ func names(root *strict.Section) (policies []transfer.NamePolicy, copies []trans
 			})
 		})
 	})
-	return policies, copies, tables
+	return policies, copies, tables, spaces
 }
 
 func tablePolicy(s string) string {

@@ -30,7 +30,13 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		r.Check.Uniques = append(r.Check.Uniques, c.Uniques...)
 		r.Check.IDs = append(r.Check.IDs, c.IDs...)
 		r.Check.Accounts = append(r.Check.Accounts, c.Accounts...)
-		policies, copies, tables := names(root)
+		policies, copies, tables, spaces := names(root, file)
+		if len(spaces) > 0 {
+			if r.Check.Rekey == nil {
+				r.Check.Rekey = new(merge.Rekey)
+			}
+			r.Check.Rekey.Spaces = append(r.Check.Rekey.Spaces, spaces...)
+		}
 		r.Check.Tables = append(r.Check.Tables, tables...)
 		r.Names, r.Copies = append(r.Names, policies...), append(r.Copies, copies...)
 	}

@@ -1,0 +1,227 @@
+package merge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/rekey"
+)
+
+// chooseOffsets chooses what is added to the keys of each source. All spaces of a source
+// get the same offset, so that a column that names rows of several kinds, or that somebody
+// took for another, cannot lead to a stranger; a space has its own only if there is no
+// room for that, or the operator chose it. It returns nil, and says why, if there is none.
+func (f *facts) chooseOffsets(read *measured) (*rekeyed, outcome) {
+	k := &rekeyed{of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool)}
+	step := uint64(0)
+	var together, alone []*keySpace
+	for _, s := range f.moving.spaces {
+		step = max(step, s.Step)
+		if len(s.Offsets) > 0 {
+			alone = append(alone, s)
+		} else {
+			together = append(together, s)
+		}
+	}
+	var o outcome
+	for len(together) > 0 {
+		offsets, narrow := f.choose(read, step, together...)
+		if narrow == nil {
+			k.take(f, offsets, together...)
+			break
+		}
+		// The spaces with the column at fault go by themselves.
+		n := len(together)
+		together = slices.DeleteFunc(together, func(s *keySpace) bool {
+			out := n == 1 || slices.ContainsFunc(read.of[s][f.sources()[narrow.Source]].limits, func(l rekey.Limit) bool { return l.Column == narrow.Limit.Column })
+			if out {
+				alone = append(alone, s)
+			}
+			return out
+		})
+		if len(together) == n { // nobody's column: the numbers themselves are too large
+			alone, together = append(alone, together...), nil
+		}
+	}
+	for _, s := range alone {
+		offsets, narrow := f.choose(read, step, s)
+		if narrow != nil {
+			o.add(found(f.noRoom(s, narrow)))
+			continue
+		}
+		k.take(f, offsets, s)
+	}
+	if len(o.findings) > 0 {
+		return nil, o
+	}
+	for _, at := range f.moving.inOrder() {
+		c := f.moving.columns[at]
+		for _, db := range f.sources() {
+			for i := range read.rows[c][db] {
+				rows, offset := &read.rows[c][db][i], k.of[c.cases[i].space][db]
+				k.bent[c] = k.bent[c] || !rows.monotone(offset)
+				if moved, _ := rows.moved.Shift(offset); offset > 0 && c.cases[i].ref.none.Meets(moved) {
+					o.add(found(Result{Code: CodeKeySpace, Table: at.table, Subject: at.column, Columns: []string{at.column}, Count: 1,
+						Message: fmt.Sprintf("values of %s would become %s to %s, and among these are some that mean nobody, as it is declared", db.name, moved.Low, moved.High)}))
+					return nil, o
+				}
+			}
+		}
+		for _, other := range c.cases[1:] {
+			if first := c.cases[0]; other.ref == first.ref && slices.ContainsFunc(f.dbs, func(db *database) bool { return k.of[first.space][db] != k.of[other.space][db] }) {
+				o.add(found(Result{Code: CodeKeySpace, Table: at.table, Subject: at.column, Columns: []string{at.column}, Count: 1,
+					Message: fmt.Sprintf("it names keys of %q and of %q, which get different offsets: declare them as one space", first.space.Name, other.space.Name)}))
+				return nil, o
+			}
+		}
+	}
+	k.report = f.rekeying(k, read, step, alone)
+	return k, o
+}
+
+// sources are all databases but the target, in their order.
+func (f *facts) sources() []*database {
+	return slices.DeleteFunc(slices.Clone(f.dbs), func(db *database) bool { return db == f.target })
+}
+
+// choose chooses one offset of each source for some spaces.
+func (f *facts) choose(read *measured, step uint64, spaces ...*keySpace) ([]uint64, *rekey.Narrow) {
+	var target rekey.Range
+	given := make(map[int]uint64)
+	wants := make([]rekey.Want, len(f.sources()))
+	for _, s := range spaces {
+		target.Join(read.of[s][f.target].values)
+		for i, db := range f.sources() {
+			of := read.of[s][db]
+			wants[i].Values.Join(of.values)
+			wants[i].Limits = append(wants[i].Limits, of.limits...)
+			if offset, chosen := s.Offsets[db.name]; chosen {
+				given[i] = offset
+			}
+		}
+	}
+	return rekey.Choose(target, wants, step, given)
+}
+
+func (k *rekeyed) take(f *facts, offsets []uint64, spaces ...*keySpace) {
+	for _, s := range spaces {
+		k.of[s] = make(map[*database]uint64)
+		for i, db := range f.sources() {
+			k.of[s][db] = offsets[i]
+		}
+	}
+}
+
+// noRoom says why the keys of a space cannot get new values.
+func (f *facts) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
+	source := f.sources()[narrow.Source].name
+	r := Result{Code: CodeKeySpace, Table: spaceTable(f, s.Name), Subject: s.Name, Count: 1}
+	switch {
+	case narrow.Limit.Column == "" && len(s.Offsets) > 0:
+		r.Message = fmt.Sprintf("the offset %s that was chosen for %s leaves its numbers among those of another database", narrow.Need, source)
+		r.Next = []string{"choose a larger offset for " + source + ", or none"}
+	case narrow.Limit.Column == "":
+		r.Message = fmt.Sprintf("there is no room: the numbers of %s would need an offset of %s, and no integer is that large", source, narrow.Need)
+	default:
+		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, and %s has %s already and ends at %s",
+			source, narrow.Need, narrow.Limit.Column, narrow.Limit.High, narrow.Limit.Most)
+		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or declare the values of it that mean nobody, if that is what the largest are (none)", narrow.Limit.Column)}
+	}
+	return r
+}
+
+// rekeying is what was chosen, for the report.
+func (f *facts) rekeying(k *rekeyed, read *measured, step uint64, alone []*keySpace) *Rekeying {
+	all := &Rekeying{Step: step, Spaces: []RekeyedSpace{}, Columns: []RekeyedColumn{}}
+	of := func(s *keySpace, db *database) SpaceOf {
+		v, offset := read.of[s][db], k.of[s][db]
+		space := SpaceOf{Source: db.name, Offset: offset, Rows: v.rows, Keys: v.keys, Values: v.values}
+		space.New, _ = v.values.Shift(offset)
+		for _, l := range v.limits {
+			if l.High, _ = l.High.Add(offset); space.Narrow.Column == "" || l.Room().Cmp(space.Narrow.Room()) < 0 {
+				space.Narrow = l
+			}
+		}
+		return space
+	}
+	for _, s := range f.moving.spaces {
+		space := RekeyedSpace{Name: s.Name, Own: slices.Contains(alone, s), Target: of(s, f.target), Sources: []SpaceOf{}}
+		for _, at := range s.keys {
+			space.Keys = append(space.Keys, at.String())
+		}
+		for _, db := range f.sources() {
+			space.Sources = append(space.Sources, of(s, db))
+		}
+		all.Spaces = append(all.Spaces, space)
+	}
+	slices.SortFunc(all.Spaces, func(a, b RekeyedSpace) int { return strings.Compare(a.Name, b.Name) })
+	for _, at := range f.moving.inOrder() {
+		c := f.moving.columns[at]
+		column := RekeyedColumn{Table: at.table, Column: at.column, Key: c.key}
+		for i, a := range c.cases {
+			one := RekeyedCase{Space: a.space.Name, Counts: []CaseCounts{}}
+			if a.ref != nil {
+				one.Zero, one.None, one.When = a.ref.declared.ZeroIsNone, a.ref.declared.None, a.ref.when
+			}
+			for _, db := range append([]*database{f.target}, f.sources()...) {
+				counts := CaseCounts{}
+				if rows := read.rows[c][db]; len(rows) > i {
+					counts = rows[i].CaseCounts
+				}
+				one.Counts = append(one.Counts, counts)
+			}
+			column.Cases = append(column.Cases, one)
+		}
+		all.Columns = append(all.Columns, column)
+	}
+	slices.SortFunc(all.Columns, func(a, b RekeyedColumn) int {
+		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column))
+	})
+	return all
+}
+
+// most is the largest number that a column of the target takes; known is false if that
+// cannot be told.
+func (f *facts) most(at columnName) (most rekey.Integer, known bool) {
+	_, model := f.model(at.table)
+	if c := model.column(at.column); c != nil {
+		return c.most(f.target.catalog.Engine)
+	}
+	return most, false
+}
+
+// integerBits are the sizes of integers in MySQL and MariaDB.
+var integerBits = map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}
+
+// most is the largest number that a column takes.
+func (c *Column) most(engine string) (most rekey.Integer, known bool) {
+	declared := strings.ToLower(c.Type)
+	name, rest, _ := strings.Cut(declared, "(")
+	name, _, _ = strings.Cut(name, " ")
+	var digits, scale int
+	switch bits := integerBits[name]; {
+	case engine == "sqlite" && c.Kind == KindInteger:
+		return rekey.Integer{Bits: 1<<63 - 1}, true
+	case bits > 0 && strings.Contains(declared, "unsigned"):
+		return rekey.Integer{Bits: 1<<bits - 1}, true
+	case bits > 0:
+		return rekey.Integer{Bits: 1<<(bits-1) - 1}, true
+	case c.Kind == KindDecimal:
+		fmt.Sscanf(rest, "%d,%d", &digits, &scale)
+	case name == "varchar" || name == "char":
+		fmt.Sscanf(rest, "%d", &digits)
+	}
+	if digits -= scale; digits <= 0 {
+		return most, false
+	}
+	if digits > 19 {
+		return rekey.Integer{Bits: 1<<64 - 1}, true
+	}
+	n := uint64(1)
+	for range digits {
+		n *= 10
+	}
+	return rekey.Integer{Bits: n - 1}, true
+}

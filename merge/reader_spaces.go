@@ -1,0 +1,322 @@
+package merge
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"mergesafe/merge/rekey"
+)
+
+// spaceReader reads the keys of spaces and what refers to them, so that offsets can be
+// chosen.
+type spaceReader struct {
+	*reader
+	moving *moving
+	found  *measured
+}
+
+// measured is what was read.
+type measured struct {
+	keys map[columnName]map[*database]*rekey.Set
+	of   map[*keySpace]map[*database]*spaceValues
+	rows map[*movedColumn]map[*database][]caseRows // by case
+}
+
+// spaceValues are the values of a space in one database.
+type spaceValues struct {
+	keys, values rekey.Range
+	rows         int64
+	limits       []rekey.Limit
+}
+
+// caseRows is what was read of one case of a column.
+type caseRows struct {
+	CaseCounts
+	moved    rekey.Range
+	stays    map[rekey.Integer]bool // values that name nobody; nil if they are many
+	watched  heavy                  // values that lead nowhere, or seldom somewhere
+	odd      []oddValue
+	foreign  int64 // rows with a value that is no number
+	foreigns []member
+}
+
+// oddValue is a value that may mean nobody, though nothing says so.
+type oddValue struct {
+	value rekey.Integer
+	rows  int64
+	why   string
+}
+
+// heavy counts the values that come most often. Of more than heavyValues different ones
+// it forgets the rare ones, and then counts a little less than there are.
+type heavy struct{ rows map[rekey.Integer]int64 }
+
+const heavyValues = 1 << 14
+
+func (h *heavy) add(n rekey.Integer) {
+	if h.rows == nil {
+		h.rows = make(map[rekey.Integer]int64)
+	}
+	if _, known := h.rows[n]; known || len(h.rows) < heavyValues {
+		h.rows[n]++
+		return
+	}
+	for v := range h.rows {
+		if h.rows[v]--; h.rows[v] == 0 {
+			delete(h.rows, v)
+		}
+	}
+}
+
+// measure reads all of it.
+func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
+	r.found = &measured{keys: make(map[columnName]map[*database]*rekey.Set), of: make(map[*keySpace]map[*database]*spaceValues),
+		rows: make(map[*movedColumn]map[*database][]caseRows)}
+	for _, s := range r.moving.spaces {
+		r.found.of[s] = make(map[*database]*spaceValues)
+		for _, db := range r.facts.dbs {
+			r.found.of[s][db] = new(spaceValues)
+		}
+		for _, at := range s.keys {
+			for db, t := range r.facts.having(at.table) {
+				if err := r.readKeys(ctx, s, at, db, t); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, table := range r.facts.tables {
+		columns := slices.DeleteFunc(r.moving.of(table), func(c *movedColumn) bool { return c.key })
+		for db, t := range r.facts.having(table) {
+			if len(columns) == 0 || db.rows[table] == 0 {
+				continue
+			}
+			if err := r.readReferences(ctx, columns, db, t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.found, nil
+}
+
+// readKeys reads the keys of a space in one column of a database.
+func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, db *database, t *Table) error {
+	values := r.found.of[s][db]
+	set := &rekey.Set{Exact: true}
+	scan := Scan{Table: at.table, Carry: []string{at.column}, Unsorted: true, SkipNull: true}
+	if key := t.key(); len(key) > 0 && key[0] == at.column {
+		scan.Unsorted, scan.Order = false, []Order{{Column: at.column}}
+	}
+	stream := r.stream(db, CodeKeySpace, 1, scan)
+	stream.visit = append(stream.visit, func(b *Batch) {
+		for row := range b.Len {
+			if n, ok := rekey.ParseInteger(b.Carry[0].At(row)); ok {
+				set.Add(n)
+			}
+		}
+	})
+	if err := stream.drain(ctx); err != nil {
+		return err
+	}
+	set.Finish()
+	if r.found.keys[at] == nil {
+		r.found.keys[at] = make(map[*database]*rekey.Set)
+	}
+	r.found.keys[at][db] = set
+	values.rows += set.Len()
+	values.keys.Join(set.Range())
+	values.values.Join(set.Range())
+	if counter := t.AutoIncrement; counter != nil && counter.Column == at.column && counter.Next > 1 {
+		values.values.Add(rekey.Integer{Bits: counter.Next - 1})
+	}
+	for _, g := range db.catalog.Given {
+		if g.Table == at.table && g.Column == at.column && db == r.facts.target {
+			values.values.Join(g.Range)
+		}
+	}
+	r.limit(s, at, db, values.values)
+	return nil
+}
+
+// limit notes what room a column of the target has for the values of a source.
+func (r *spaceReader) limit(s *keySpace, at columnName, db *database, values rekey.Range) {
+	if values.Any && db != r.facts.target {
+		most, known := r.facts.most(at)
+		if s.Max > 0 && (!known || s.Max < most.Bits) {
+			most, known = rekey.Integer{Bits: s.Max}, true
+		}
+		if known {
+			of := r.found.of[s][db]
+			of.limits = append(of.limits, rekey.Limit{Column: at.String(), Most: most, High: values.High})
+		}
+	}
+}
+
+// readReferences reads the columns of a table of a database that refer to spaces.
+func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn, db *database, t *Table) error {
+	carry := t.rowKey(nil)
+	s := r.stream(db, CodeKeySpace, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+	var reads []*referenceRead
+	for _, c := range columns {
+		if t.column(c.column) == nil {
+			continue
+		}
+		read := &referenceRead{column: c, at: s.carry(c.column), cases: make([]caseRows, len(c.cases))}
+		for i, a := range c.cases {
+			read.cases[i].stays = make(map[rekey.Integer]bool)
+			when := -1
+			if a.ref.when != nil {
+				when = s.carry(a.ref.when.Column)
+			}
+			read.when = append(read.when, when)
+			read.sets = append(read.sets, r.found.setsOf(a.space, db))
+		}
+		reads = append(reads, read)
+	}
+	s.visit = append(s.visit, func(b *Batch) {
+		for _, read := range reads {
+			for row := range b.Len {
+				read.row(s, b, row)
+			}
+		}
+	})
+	if err := s.drain(ctx); err != nil {
+		return err
+	}
+	for _, read := range reads {
+		if r.found.rows[read.column] == nil {
+			r.found.rows[read.column] = make(map[*database][]caseRows)
+		}
+		most, bounded := r.facts.most(read.column.columnName)
+		for i := range read.cases {
+			c, space := &read.cases[i], read.column.cases[i].space
+			c.findOdd(&read.column.cases[i].ref.dangling, func(n rekey.Integer) bool { return bounded && n == most })
+			r.found.of[space][db].values.Join(c.moved)
+			r.limit(space, read.column.columnName, db, c.moved)
+		}
+		r.found.rows[read.column][db] = read.cases
+	}
+	return nil
+}
+
+// setsOf returns the keys of a space in a database.
+func (m *measured) setsOf(s *keySpace, db *database) (sets []*rekey.Set) {
+	for _, at := range s.keys {
+		if set := m.keys[at][db]; set != nil {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// referenceRead is the reading of one column.
+type referenceRead struct {
+	column *movedColumn
+	at     int   // its place in Carry
+	when   []int // of each case, the place of the column of its condition; -1: it has none
+	sets   [][]*rekey.Set
+	cases  []caseRows
+}
+
+// row takes the value of one row in.
+func (r *referenceRead) row(s *stream, b *Batch, row int) {
+	v := b.Carry[r.at].At(row)
+	i := 0
+	for ; i < len(r.cases); i++ {
+		if r.when[i] < 0 || r.column.cases[i].ref.when.Holds(b.Carry[r.when[i]].At(row)) {
+			break
+		}
+	}
+	if i == len(r.cases) {
+		return // it is about no such row
+	}
+	c, ref := &r.cases[i], r.column.cases[i].ref
+	n, ok := rekey.ParseInteger(v)
+	switch {
+	case v == nil:
+		c.None++
+		return
+	case ref.none.Has(v):
+		c.None++
+		if ok && c.stays != nil {
+			if c.stays[n] = true; len(c.stays) > 64 {
+				c.stays = nil
+			}
+		}
+		return
+	case !ok || n.String() != string(v):
+		if c.foreign++; len(c.foreigns) < 3 {
+			c.foreigns = append(c.foreigns, s.member(row))
+		}
+		return
+	}
+	c.moved.Add(n)
+	if len(r.column.cases[i].space.keys) == 0 {
+		c.Resolved++
+		if suspicious(n) {
+			c.watched.add(n)
+		}
+		return
+	}
+	for k, sets := range r.sets {
+		same := k == i || r.column.cases[k].ref.identity() == ref.identity() // one of several spaces
+		if same && slices.ContainsFunc(sets, func(set *rekey.Set) bool { return set.Has(n) }) {
+			c.Resolved++
+			if suspicious(n) {
+				c.watched.add(n)
+			}
+			return
+		}
+	}
+	c.Dangling++
+	c.watched.add(n)
+}
+
+// suspicious reports whether a number may mean nobody wherever it stands.
+func suspicious(n rekey.Integer) bool { return n.Negative || n.Bits == 0 }
+
+// findOdd finds the values that may mean nobody, but for those that are declared to
+// lead nowhere.
+func (c *caseRows) findOdd(declared *rekey.Values, largest func(rekey.Integer) bool) {
+	all := c.Resolved + c.Dangling
+	for v, rows := range c.watched.rows {
+		why := ""
+		switch {
+		case declared.HasInteger(v):
+			continue
+		case suspicious(v):
+			why = "it is not above 0"
+		case largest(v):
+			why = "it is the largest that the column takes"
+		case rows >= 10 && rows > all/100:
+			why = "it leads nowhere, in many rows"
+		default:
+			continue
+		}
+		c.odd = append(c.odd, oddValue{v, rows, why})
+	}
+	slices.SortFunc(c.odd, func(a, b oddValue) int {
+		return cmp.Or(cmp.Compare(b.rows, a.rows), a.value.Whole().Cmp(b.value.Whole()))
+	})
+	c.watched.rows = nil
+}
+
+// monotone reports whether the values of a case keep their order when they move by an
+// offset, those that stay included.
+func (c *caseRows) monotone(offset uint64) bool {
+	if offset == 0 || !c.moved.Any {
+		return true
+	}
+	if c.stays == nil {
+		return false
+	}
+	moved, ok := c.moved.Shift(offset)
+	for n := range maps.Keys(c.stays) {
+		if ok && c.moved.Low.Less(n) && n.Less(moved.High) {
+			return false
+		}
+	}
+	return ok
+}

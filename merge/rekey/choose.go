@@ -1,0 +1,123 @@
+package rekey
+
+import (
+	"math"
+	"math/big"
+)
+
+// Limit is a column of a space that ends somewhere: by its type, or by what clients
+// take.
+type Limit struct {
+	Column string  `json:"column"` // "characters.guid"
+	Most   Integer `json:"most"`   // the largest number that it takes
+	High   Integer `json:"high"`   // the largest that the source has there
+}
+
+// Room is how much can be added before the column is too narrow.
+func (l Limit) Room() *big.Int {
+	return new(big.Int).Sub(l.Most.Whole(), l.High.Whole())
+}
+
+// Want is what one source asks of an offset.
+type Want struct {
+	Values Range   // everything that is shifted: keys, what refers to them, counters
+	Limits []Limit // of the columns that have such values
+}
+
+// Narrow tells that there is no offset that every column has room for.
+type Narrow struct {
+	Source int // among those that were asked about
+	Limit  Limit
+	Need   *big.Int // the least offset that would keep the numbers apart
+}
+
+// DefaultStep is the smallest power of ten that is above all of the numbers, so that the
+// old number can be read off the new one.
+func DefaultStep(values ...Range) uint64 {
+	step := uint64(1000)
+	for _, r := range values {
+		for r.Any && !r.High.Negative && r.High.Bits >= step && step <= math.MaxUint64/10 {
+			step *= 10
+		}
+	}
+	return step
+}
+
+// Choose returns for each source, in their order, the number to add to all its values,
+// so that they lie above those of the target and of the sources before, or it says which
+// column has no room. A source whose values are nobody else's keeps them. An offset is a
+// multiple of the step; if none is given, of the largest power of ten up to
+// [DefaultStep] for which there is room. given are offsets that the operator chose, by
+// source.
+func Choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]uint64, *Narrow) {
+	if step > 0 {
+		return choose(target, sources, step, given)
+	}
+	all := []Range{target}
+	for _, s := range sources {
+		all = append(all, s.Values)
+	}
+	var narrow *Narrow
+	for step = DefaultStep(all...); step >= 1; step /= 10 {
+		offsets, found := choose(target, sources, step, given)
+		if found == nil {
+			return offsets, nil
+		}
+		if narrow = found; step < 10 {
+			break
+		}
+	}
+	return nil, narrow
+}
+
+func choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]uint64, *Narrow) {
+	offsets := make([]uint64, len(sources))
+	taken := []Range{target}
+	above := target
+	for i, s := range sources {
+		offset, chosen := given[i]
+		meets := func(offset uint64) bool {
+			r, ok := s.Values.Shift(offset)
+			for _, t := range taken {
+				if !ok || r.Meets(t) {
+					return true
+				}
+			}
+			return false
+		}
+		need := new(big.Int)
+		if !chosen && meets(0) {
+			need.Sub(above.High.Whole(), s.Values.Low.Whole())
+			need.Add(need, big.NewInt(1))
+			need.Add(need, new(big.Int).SetUint64(step-1))
+			whole := new(big.Int).SetUint64(step)
+			need.Div(need, whole).Mul(need, whole)
+		} else if chosen {
+			need.SetUint64(offset)
+		}
+		if narrow := s.tooNarrow(i, need); narrow != nil {
+			return nil, narrow
+		}
+		if offsets[i] = need.Uint64(); chosen && meets(offset) {
+			return nil, &Narrow{Source: i, Need: need} // it is in somebody's way
+		}
+		shifted, _ := s.Values.Shift(offsets[i])
+		taken = append(taken, shifted)
+		above.Join(shifted)
+	}
+	return offsets, nil
+}
+
+// tooNarrow returns the column that has the least room, if it is not enough.
+func (w Want) tooNarrow(source int, need *big.Int) *Narrow {
+	var worst *Narrow
+	for _, l := range w.Limits {
+		if l.Room().Cmp(need) < 0 && (worst == nil || l.Room().Cmp(worst.Limit.Room()) < 0) {
+			worst = &Narrow{source, l, need}
+		}
+	}
+	if worst == nil && !need.IsUint64() {
+		worst = &Narrow{Source: source, Need: need}
+	}
+	return worst
+}

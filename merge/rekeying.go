@@ -1,0 +1,131 @@
+package merge
+
+import (
+	"slices"
+
+	"mergesafe/merge/rekey"
+)
+
+// Rekeying is what a merge does to the keys of its sources. It is part of the plan of a
+// merge.
+type Rekeying struct {
+	// Step is what every offset is a multiple of, but for those that the operator chose.
+	Step uint64 `json:"step"`
+
+	Spaces  []RekeyedSpace  `json:"spaces"`  // in the order of their names
+	Columns []RekeyedColumn `json:"columns"` // that get new values, by name
+}
+
+// RekeyedSpace is one space.
+type RekeyedSpace struct {
+	Name string   `json:"space"`
+	Keys []string `json:"keys,omitempty"` // columns; none for things without a table
+
+	// Own tells that its offsets are not those of the other spaces, because its columns
+	// are too narrow for these.
+	Own bool `json:"own_offsets,omitempty"`
+
+	// Target and Sources are what each database has, the sources in their order.
+	Target  SpaceOf   `json:"target"`
+	Sources []SpaceOf `json:"sources"`
+}
+
+// SpaceOf is what one database has of a space.
+type SpaceOf struct {
+	Source string `json:"source"`
+	Offset uint64 `json:"offset"` // that is added; 0: the keys stay as they are
+
+	Rows   int64       `json:"keys"`
+	Keys   rekey.Range `json:"range"`     // of the keys
+	Values rekey.Range `json:"values"`    // of all that moves along: what refers to them, counters
+	New    rekey.Range `json:"new_range"` // of Values, once they have moved
+
+	// Narrow is the column with the least room left after that.
+	Narrow rekey.Limit `json:"narrow,omitzero"`
+}
+
+// RekeyedColumn is a column of which values move.
+type RekeyedColumn struct {
+	Table  string        `json:"table"`
+	Column string        `json:"column"`
+	Key    bool          `json:"key,omitempty"` // of a space
+	Cases  []RekeyedCase `json:"cases"`         // of which a row is of one at most
+}
+
+// RekeyedCase are the rows of a column that refer to one space, or are keys of it.
+type RekeyedCase struct {
+	Space string   `json:"space"`
+	Zero  bool     `json:"zero_is_none,omitempty"`
+	None  []string `json:"none,omitempty"` // values that stay as they are
+	When  *When    `json:"when,omitempty"`
+
+	// Counts are the rows of each database, the target first, then the sources in their
+	// order.
+	Counts []CaseCounts `json:"rows"`
+}
+
+// CaseCounts are rows of one database, by what their value names.
+type CaseCounts struct {
+	Resolved int64 `json:"resolved"` // a row of the space
+	Dangling int64 `json:"dangling"` // nothing, though it could: it goes on to name nothing
+	None     int64 `json:"none"`     // nobody, as declared, or NULL
+}
+
+// Offset returns what is added to the keys of a space of a source.
+func (r *Rekeying) Offset(space, source string) uint64 {
+	if s := r.Space(space); s != nil {
+		for _, of := range s.Sources {
+			if of.Source == source {
+				return of.Offset
+			}
+		}
+	}
+	return 0
+}
+
+// Space returns the space of that name, or nil.
+func (r *Rekeying) Space(name string) *RekeyedSpace {
+	i := slices.IndexFunc(r.Spaces, func(s RekeyedSpace) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Spaces[i]
+}
+
+// Moves reports whether any key gets a new value.
+func (r *Rekeying) Moves() bool {
+	return slices.ContainsFunc(r.Spaces, func(s RekeyedSpace) bool {
+		return slices.ContainsFunc(s.Sources, func(of SpaceOf) bool { return of.Offset > 0 })
+	})
+}
+
+// Counter returns what the counter of a column has to be after the merge, at least: the
+// next multiple of the step above all that its space has in any database; 0 if it counts
+// no keys of a space.
+func (r *Rekeying) Counter(table, column string) uint64 {
+	for _, c := range r.Columns {
+		if !c.Key || c.Table != table || c.Column != column {
+			continue
+		}
+		space := r.Space(c.Cases[0].Space)
+		all := space.Target.Values
+		for _, of := range space.Sources {
+			all.Join(of.New)
+		}
+		if !all.Any || all.High.Negative {
+			return 0
+		}
+		step := max(1, r.Step)
+		if next := all.High.Bits/step*step + step; next > all.High.Bits {
+			return next
+		}
+		return all.High.Bits
+	}
+	return 0
+}
+
+// Shift returns what becomes of the values of a case in a source.
+func (r *Rekeying) Shift(c *RekeyedCase, source string) (*rekey.Shift, error) {
+	stay, err := rekey.ParseValues(c.Zero, c.None)
+	return &rekey.Shift{By: r.Offset(c.Space, source), Stay: stay}, err
+}

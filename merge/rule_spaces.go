@@ -1,0 +1,251 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/rekey"
+)
+
+// The codes about keys that get new values.
+const (
+	CodeKeySpace      = "key-space"
+	CodeKeyNobody     = "key-nobody"
+	CodeKeyUndeclared = "key-undeclared"
+)
+
+// spaceRule judges whether the keys of the sources can get values of their own.
+func spaceRule() rule {
+	return rule{codes: []Code{{
+		Code:       CodeKeySpace,
+		Meaning:    "the keys of a source cannot get new values: a column is too narrow, an offset is in somebody's way, or a value is no number",
+		Counts:     "columns or values in the way",
+		Action:     "give the column a larger type in all databases, or choose other offsets",
+		Unverified: "see why the values could not be read",
+	}, {
+		Code:       CodeKeyNobody,
+		Meaning:    "values of a reference may mean nobody, and would be given a new value as if they were keys",
+		Unverified: "say of these values that they name nobody (none), or that they are keys of rows that are gone (dangling)",
+	}, {
+		Code:       CodeKeyUndeclared,
+		Meaning:    "it is not said whether a key that stays as it is, while others get new values, is one of the game's own data",
+		Unverified: "declare the column: a key of a space, a reference, or natural",
+		OneColumn:  true,
+	}}}
+}
+
+// spaceTasks chooses the offsets, before anything is compared.
+func spaceTasks(f *facts) []task {
+	if f.moving == nil {
+		return nil
+	}
+	var tables []string
+	for _, at := range f.moving.inOrder() {
+		if !slices.Contains(tables, at.table) {
+			tables = append(tables, at.table)
+		}
+	}
+	return []task{{taskID{code: CodeKeySpace}, tables, func(ctx context.Context, r *reader) (outcome, error) {
+		read, err := (&spaceReader{reader: r, moving: f.moving}).measure(ctx)
+		if err != nil {
+			return outcome{}, err
+		}
+		return judgeSpaces(ctx, f, r, read)
+	}}}
+}
+
+// judgeSpaces chooses the offsets and says what stands in their way.
+func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outcome, error) {
+	chosen, o := f.chooseOffsets(read)
+	for _, at := range f.moving.inOrder() {
+		results, err := judgeMoved(ctx, f, r, f.moving.columns[at], read)
+		if err != nil {
+			return o, err
+		}
+		o.add(found(results...))
+	}
+	if chosen == nil {
+		return o, nil
+	}
+	o.rekeyed = chosen
+	for _, s := range chosen.report.Spaces {
+		result := Result{Code: CodeKeySpace, Table: spaceTable(f, s.Name), Subject: s.Name, Read: s.Target.Rows}
+		var parts []string
+		for _, of := range s.Sources {
+			result.Read += of.Rows
+			if of.Offset > 0 {
+				parts = append(parts, fmt.Sprintf("%s + %s", of.Source, printable.Number(int64(of.Offset))))
+			}
+		}
+		result.Message = "the keys of the sources lie apart as they are"
+		if len(parts) > 0 {
+			result.Message = "new keys: " + few(parts)
+		}
+		o.add(found(result))
+	}
+	if chosen.moves() {
+		o.add(found(undeclaredKeys(f)...))
+	}
+	return o, nil
+}
+
+// spaceTable is the table of the only key of a space; "" otherwise.
+func spaceTable(f *facts, name string) string {
+	for _, s := range f.moving.spaces {
+		if s.Name == name && len(s.keys) == 1 {
+			return s.keys[0].table
+		}
+	}
+	return ""
+}
+
+// judgeMoved says what is wrong with the values of a column that moves.
+func judgeMoved(ctx context.Context, f *facts, r *reader, c *movedColumn, read *measured) (results []Result, err error) {
+	nobody := Result{Code: CodeKeyNobody, Table: c.table, Subject: c.column, Columns: []string{c.column}}
+	foreign := Result{Code: CodeKeySpace, Table: c.table, Subject: c.column, Columns: []string{c.column}}
+	var odd []string
+	var kept []conflict
+	for _, db := range f.dbs {
+		for _, k := range read.rows[c][db] {
+			foreign.Count += k.foreign
+			for _, m := range k.foreigns {
+				kept = append(kept, conflict{rows: 1, members: []member{m}})
+			}
+			for _, v := range k.odd {
+				nobody.Gaps = append(nobody.Gaps, Gap{db.name, fmt.Sprintf("%s in %s: %s", v.value, printable.Count(v.rows, "row", "rows"), v.why)})
+				if text := v.value.String(); !slices.Contains(odd, text) {
+					odd = append(odd, text)
+				}
+			}
+		}
+	}
+	if foreign.Count > 0 {
+		foreign.Rows = foreign.Count
+		foreign.Message = printable.Count(foreign.Count, "value is", "values are") + " no plain number, and can be given no new value"
+		foreign.Next = []string{"correct the values, or declare what stands for nobody: none = [...]"}
+		if foreign.Samples, err = r.samples(ctx, kept, c.table, []string{c.column}); err != nil {
+			return nil, err
+		}
+		results = append(results, foreign)
+	}
+	if len(odd) > 0 {
+		nobody.Message = "may mean nobody: " + few(odd)
+		at, to := toml(place(c.table, c.column)), ""
+		if ref := c.cases[0].ref; ref != nil {
+			to = toml(referenceTarget(ref))
+		}
+		nobody.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for those that name rows which are gone", at, to, strings.Join(odd, ", "))}
+		results = append(results, nobody)
+	}
+	return results, nil
+}
+
+// referenceTarget is what a reference of one column names, as it is declared.
+func referenceTarget(ref *reference) string {
+	if ref.space != "" {
+		return spacePrefix + ref.space
+	}
+	return place(ref.ToTable, ref.ToColumns[0])
+}
+
+// undeclaredKeys are the integers in keys of which nobody said what they are.
+func undeclaredKeys(f *facts) (results []Result) {
+	for _, table := range f.tables {
+		_, model := f.model(table)
+		rows := int64(0)
+		for db := range f.having(table) {
+			if db != f.target {
+				rows += db.rows[table]
+			}
+		}
+		if f.same[table] || rows == 0 {
+			continue
+		}
+		for _, name := range model.key() {
+			at := columnName{table, name}
+			if col := model.column(name); col == nil || col.Kind != KindInteger || f.moving.columns[at] != nil ||
+				f.declared.role(table, name).kind != roleOpen || foreignKey(f, table, name) {
+				continue
+			}
+			results = append(results, Result{
+				Code: CodeKeyUndeclared, Table: table, Subject: name, Columns: []string{name},
+				Message: "a number in the key, which stays as it is while other keys get new values",
+				Gaps:    []Gap{{Reason: "nobody said whether it counts things of one world, or is a key of the game's own data"}},
+				Next: []string{fmt.Sprintf("declare in [check] natural = [%s]; or [[merge.space]] keys = [%[1]s]; or [[check.reference]] at = [%[1]s], to = the key that it names",
+					toml(place(table, name)))},
+			})
+		}
+	}
+	return results
+}
+
+// rekeyed is what a merge does to keys, as the rules use it.
+type rekeyed struct {
+	report *Rekeying
+	of     map[*keySpace]map[*database]uint64
+	bent   map[*movedColumn]bool // values do not keep their order
+}
+
+// moves reports whether any key gets a new value.
+func (k *rekeyed) moves() bool {
+	for _, of := range k.of {
+		for _, offset := range of {
+			if offset > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// offset is what is added to the keys in a column of a database, and to what refers to
+// them in other columns.
+func (f *facts) offset(db *database, table, column string) uint64 {
+	if f.rekeyed == nil {
+		return 0
+	}
+	m := f.moving.columns[columnName{table, column}]
+	if m == nil {
+		return 0
+	}
+	return f.rekeyed.of[m.cases[0].space][db]
+}
+
+// movesAlone reports whether all values of a column move alike, so that those of no two
+// databases meet.
+func (f *facts) movesAlone(table, column string) bool {
+	if f.rekeyed == nil {
+		return false
+	}
+	m := f.moving.columns[columnName{table, column}]
+	if m == nil {
+		return false
+	}
+	_, stay, plain := m.plainShift()
+	return plain && stay.Empty()
+}
+
+// shift returns what becomes of the values of a column of a database. An error says why
+// they cannot be put in the order that they will have.
+func (f *facts) shift(db *database, table, column string) (*rekey.Shift, error) {
+	if f.rekeyed == nil || db == f.target {
+		return nil, nil
+	}
+	m := f.moving.columns[columnName{table, column}]
+	if m == nil {
+		return nil, nil
+	}
+	moves := slices.ContainsFunc(m.cases, func(c movedCase) bool { return f.rekeyed.of[c.space][db] > 0 })
+	space, stay, plain := m.plainShift()
+	switch {
+	case !moves:
+		return nil, nil
+	case !plain || f.rekeyed.bent[m]:
+		return nil, &UnsupportedError{Column: column, Reason: "only some of its values move, so that its rows come in another order than they will have"}
+	default:
+		return &rekey.Shift{By: f.rekeyed.of[space][db], Stay: stay}, nil
+	}
+}

@@ -1,0 +1,203 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+	"mergesafe/merge/rekey"
+)
+
+// KeysTable is where a target remembers which keys came from where, also of merges that
+// were undone and of those that its sources remember.
+const KeysTable = sqldb.KeysTable
+
+// keySet is one entry: the keys of one column of one source of a merge.
+type keySet struct {
+	Path   string // the merges by which it came, the last one first: "merge.source", the number of the source in its plan
+	Source string
+	Table  string
+	Column string
+	Space  string
+	Offset uint64
+	Range  rekey.Range // of the new keys; wider than that of Keys, if others were given along
+	Keys   *rekey.Set  // old ones; nil until the merge was completed
+	Undone bool
+}
+
+func createKeys(d dialect) string {
+	if d.mysql() {
+		return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
+			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, part INT NOT NULL,
+			space VARCHAR(200) NOT NULL, shift BIGINT UNSIGNED NOT NULL, low VARCHAR(20) NOT NULL, high VARCHAR(20) NOT NULL, n BIGINT NOT NULL, undone INT NOT NULL, data MEDIUMBLOB NOT NULL,
+			id BIGINT NOT NULL AUTO_INCREMENT, PRIMARY KEY (id), UNIQUE KEY entry (path, tab, col, part)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
+	}
+	return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
+		path TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL, part INTEGER NOT NULL,
+		space TEXT NOT NULL, shift TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL, n INTEGER NOT NULL, undone INTEGER NOT NULL, data BLOB NOT NULL,
+		PRIMARY KEY (path, tab, col, part)) WITHOUT ROWID`
+}
+
+// keyPart is how many bytes of a set of keys are in one row.
+const keyPart = 512 << 10
+
+// hasKeys reports whether a database has the table.
+func hasKeys(ctx context.Context, on *connection) (bool, error) {
+	found, err := (&manifest{on: on}).tables(ctx)
+	return slices.Contains(found, KeysTable), err
+}
+
+// rememberKeys records the keys of the sources, and what these remember of theirs, when
+// all rows were copied.
+func (r *run) rememberKeys(ctx context.Context) error {
+	if r.plan.Rekey == nil {
+		return nil
+	}
+	if _, err := r.target.exec(ctx, "create", createKeys(r.target.dialect()), false); err != nil {
+		return err
+	}
+	for i, src := range r.sources {
+		var all []keySet
+		for _, c := range r.plan.Rekey.Columns {
+			if !c.Key {
+				continue
+			}
+			k, err := r.keysOf(ctx, i, &c)
+			if err != nil {
+				return err
+			}
+			all = append(all, *k)
+		}
+		known, err := hasKeys(ctx, src)
+		if err != nil {
+			return err
+		}
+		if known {
+			theirs, err := loadKeys(ctx, src, "", nil)
+			if err != nil {
+				return err
+			}
+			for _, k := range theirs {
+				k.Path = r.path(i) + " " + k.Path
+				all = append(all, k)
+			}
+		}
+		for i := range all {
+			if err := saveKeys(ctx, r.target, &all[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// path is that of the keys of a source.
+func (r *run) path(source int) string { return fmt.Sprintf("%s.%d", r.plan.ID, source) }
+
+// keysOf reads the keys of one column of a source.
+func (r *run) keysOf(ctx context.Context, source int, c *merge.RekeyedColumn) (*keySet, error) {
+	src, space := r.sources[source], r.plan.Rekey.Space(c.Cases[0].Space)
+	k := &keySet{Path: r.path(source), Source: src.Name, Table: c.Table, Column: c.Column, Space: space.Name,
+		Offset: space.Sources[source].Offset, Range: space.Sources[source].New, Keys: &rekey.Set{Exact: true}}
+	if r.plan.table(c.Table) == nil { // no source had a row
+		k.Keys.Finish()
+		return k, nil
+	}
+	d := src.dialect()
+	err := src.rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table), false, nil, func(row []any) (bool, error) {
+		n, ok := rekey.ParseInteger(printed(row[0]))
+		if !ok {
+			return false, fmt.Errorf("%s.%s has a key that is no integer", c.Table, c.Column)
+		}
+		k.Keys.Add(n)
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys of table %q of %q: %w", c.Table, src.Name, err)
+	}
+	k.Keys.Finish()
+	return k, nil
+}
+
+// saveKeys writes an entry, in the place of an older one.
+func saveKeys(ctx context.Context, on *connection, k *keySet) error {
+	if !k.Range.Any {
+		return nil // the source had nothing of that kind
+	}
+	data, err := k.Keys.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	undone := 0
+	if k.Undone {
+		undone = 1
+	}
+	return on.tx(ctx, func() error {
+		if _, err := on.exec(ctx, "clear", "DELETE FROM "+KeysTable+" WHERE path = ? AND tab = ? AND col = ?", false, k.Path, k.Table, k.Column); err != nil {
+			return err
+		}
+		part := 0
+		for chunk := range slices.Chunk(data, keyPart) {
+			if _, err := on.exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
+				k.Path, k.Source, k.Table, k.Column, part, k.Space, fmt.Sprint(k.Offset), k.Range.Low.String(), k.Range.High.String(), k.Keys.Len(), undone, chunk); err != nil {
+				return err
+			}
+			part++
+		}
+		return nil
+	})
+}
+
+// loadKeys reads the entries that meet a condition; "" is all.
+func loadKeys(ctx context.Context, on *connection, where string, args []any) (all []keySet, err error) {
+	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, data FROM " + KeysTable
+	if where != "" {
+		query += " WHERE " + where
+	}
+	var data []byte
+	finish := func() error {
+		if len(all) == 0 {
+			return nil
+		}
+		k := &all[len(all)-1]
+		if err := k.Keys.UnmarshalBinary(data); err != nil {
+			return fmt.Errorf("database %q: the keys of %s.%s of %q: %w", on.Name, k.Table, k.Column, k.Source, err)
+		}
+		return nil
+	}
+	err = on.rows(ctx, query+" ORDER BY path, tab, col, part", false, args, func(row []any) (bool, error) {
+		if part, _ := row[4].(int64); part > 0 {
+			data = append(data, printed(row[11])...)
+			return true, nil
+		}
+		if err := finish(); err != nil {
+			return false, err
+		}
+		data = append(data[:0], printed(row[11])...)
+		k := keySet{Path: text(row[0]), Source: text(row[1]), Table: text(row[2]), Column: text(row[3]), Space: text(row[5]), Keys: new(rekey.Set)}
+		offset, _ := rekey.ParseInteger(printed(row[6]))
+		low, _ := rekey.ParseInteger(printed(row[7]))
+		high, _ := rekey.ParseInteger(printed(row[8]))
+		undone, _ := row[10].(int64)
+		k.Offset, k.Range, k.Undone = offset.Bits, rekey.Range{Low: low, High: high, Any: true}, undone != 0
+		all = append(all, k)
+		return true, nil
+	})
+	if err == nil {
+		err = finish()
+	}
+	return all, err
+}
+
+// forgetKeys notes that the merge was undone. What was given stays on record, so that it
+// is not given again.
+func (r *run) forgetKeys(ctx context.Context) error {
+	known, err := hasKeys(ctx, r.target)
+	if err != nil || !known {
+		return err
+	}
+	_, err = r.target.exec(ctx, "keys", "UPDATE "+KeysTable+" SET undone = 1 WHERE path LIKE ?", false, r.plan.ID+".%")
+	return err
+}

@@ -1,0 +1,349 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"mergesafe/merge"
+	"mergesafe/merge/rekey"
+)
+
+// KeyProof is one part of the proof that a merge which gave keys new values did nothing
+// else: together they say that the target, restricted to the rows of one world and with
+// their old keys, is that world.
+type KeyProof struct {
+	Part    string        `json:"part"`
+	Verdict merge.Verdict `json:"verdict"` // PASS or FAIL
+	Checked int64         `json:"checked"` // what Of says
+	Of      string        `json:"of"`      // "keys", "rows", "references"
+	Wrong   int64         `json:"wrong"`
+	Details []string      `json:"details,omitempty"` // the first of what is wrong
+}
+
+// The parts, in their order.
+const (
+	PartInjective  = "no two keys of a world became one"
+	PartDisjoint   = "new keys are nobody else's"
+	PartImages     = "each world's rows, with their old keys, are that world's"
+	PartOwn        = "rows that kept their keys are as they were"
+	PartReferences = "references lead to the same row as before, or nowhere as before"
+	PartSums       = "declared sums are conserved"
+)
+
+// worldsOf tells the rows of a table apart by the world that they came from.
+type worldsOf struct {
+	rename changer // of the rows of a source
+	source int     // ofTarget: the rows are those of the target
+	moves  [][]worldMove
+}
+
+// worldMove is a column of which values of one source have moved.
+type worldMove struct {
+	move
+	ranges []rekey.Range // of the new values, by case
+}
+
+func (c *changes) worldsOf(p *Plan, l *layout, source int) *worldsOf {
+	w := &worldsOf{source: source, moves: make([][]worldMove, len(p.Sources))}
+	if source != ofTarget {
+		w.rename = c.renamer.of(p.Sources[source].Name, l)
+	}
+	for i, s := range p.Sources {
+		for _, m := range c.moves(s.Name, l) {
+			one := worldMove{move: m}
+			for _, moved := range m.cases {
+				one.ranges = append(one.ranges, p.Rekey.Space(moved.space).Sources[i].New)
+			}
+			w.moves[i] = append(w.moves[i], one)
+		}
+	}
+	return w
+}
+
+// group returns to which group a row belongs: 0 if it keeps its keys, or one more than
+// the number of the source whose keys moved. It gives a row of the target its old keys
+// back, and a row of a source its new names.
+func (w *worldsOf) group(row []any) (int, error) {
+	if w.source != ofTarget {
+		group := 0
+		for i := range w.moves[w.source] {
+			image, err := w.moves[w.source][i].image(row)
+			if err != nil {
+				return 0, err
+			}
+			if image != nil {
+				group = w.source + 1
+			}
+		}
+		if w.rename != nil {
+			if _, err := w.rename(row); err != nil {
+				return 0, err
+			}
+		}
+		return group, nil
+	}
+	for source, moves := range w.moves {
+		found := false
+		olds := make([]any, len(moves))
+		for i := range moves {
+			old, err := moves[i].before(row)
+			if err != nil {
+				return 0, err
+			}
+			olds[i], found = old, found || old != nil
+		}
+		if !found {
+			continue
+		}
+		for i, old := range olds {
+			if old != nil {
+				row[moves[i].column] = old
+			}
+		}
+		return source + 1, nil
+	}
+	return 0, nil
+}
+
+// before returns what the value of a row was before it moved; nil if it did not.
+func (m *worldMove) before(row []any) (any, error) {
+	for i, c := range m.cases {
+		if c.when != nil && (c.on < 0 || !c.when.Holds(printed(row[c.on]))) {
+			continue
+		}
+		n, ok := rekey.ParseInteger(printed(row[m.column]))
+		if r := m.ranges[i]; !ok || !r.Any || n.Less(r.Low) || r.High.Less(n) {
+			return nil, nil
+		}
+		old, ok := n.Sub(c.shift.By)
+		if !ok {
+			return nil, nil
+		}
+		return as(row[m.column], old)
+	}
+	return nil, nil
+}
+
+// contentsApart is contents that also sums up the groups of [worldsOf].
+func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, between func(rows int) error) (Content, error) {
+	c := Content{groups: make([]Content, len(w.moves)+1)}
+	var h hasher
+	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, all, true)
+	defer stop()
+	for {
+		p, err := next()
+		if err != nil {
+			return c, err
+		}
+		c.Sum = c.Sum.Add(p.sum)
+		for _, row := range p.rows {
+			group, err := w.group(row)
+			if err != nil {
+				return c, err
+			}
+			sum, err := h.row(row)
+			if err != nil {
+				return c, err
+			}
+			g := &c.groups[group]
+			g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
+		}
+		c.Rows += int64(len(p.rows))
+		if err := between(len(p.rows)); err != nil {
+			return c, err
+		}
+		if p.last {
+			c.After = c.Sum
+			return c, nil
+		}
+	}
+}
+
+// proveKeys makes the parts of the proof that need what was read of the tables.
+func (r *run) proveKeys(ctx context.Context, found [][]*Content) ([]KeyProof, error) {
+	injective, err := r.proveInjective(ctx)
+	if err != nil {
+		return nil, err
+	}
+	disjoint := &KeyProof{Part: PartDisjoint, Of: "keys"}
+	images := &KeyProof{Part: PartImages, Of: "rows"}
+	own := &KeyProof{Part: PartOwn, Of: "rows"}
+	r.proveRanges(disjoint)
+	for i := range r.plan.Tables {
+		t, all := &r.plan.Tables[i], found[i]
+		target := all[0]
+		if target.groups == nil { // nothing in it moves
+			own.Checked += target.Rows
+			if want := t.merged(); target.Rows != want.Rows || target.Sum != want.Sum {
+				own.wrong(1, "table %s", t.Name)
+			}
+			continue
+		}
+		still := Content{Rows: t.Target.Rows, Sum: t.Target.After}
+		for j, name := range r.plan.Sources {
+			of, here := all[1+j].groups, target.groups[1+j]
+			still.Rows, still.Sum = still.Rows+of[0].Rows, still.Sum.Add(of[0].Sum)
+			images.Checked += of[1+j].Rows
+			if hasSpaceKey(r.plan.Rekey, t.Name) {
+				disjoint.Checked += here.Rows
+				if n := here.Rows - of[1+j].Rows; n != 0 {
+					disjoint.wrong(max(n, -n), "table %s: %d rows have keys of %s, want %d", t.Name, here.Rows, name.Name, of[1+j].Rows)
+				}
+			}
+			if here.Rows != of[1+j].Rows || here.Sum != of[1+j].Sum {
+				images.wrong(max(1, here.Rows-of[1+j].Rows, of[1+j].Rows-here.Rows), "table %s: the rows of %s", t.Name, name.Name)
+			}
+		}
+		own.Checked += still.Rows
+		if here := target.groups[0]; here.Rows != still.Rows || here.Sum != still.Sum {
+			own.wrong(max(1, here.Rows-still.Rows, still.Rows-here.Rows), "table %s", t.Name)
+		}
+	}
+	return []KeyProof{*injective, *disjoint, *images, *own}, nil
+}
+
+// hasSpaceKey reports whether a table has keys of a space.
+func hasSpaceKey(r *merge.Rekeying, table string) bool {
+	for _, c := range r.Columns {
+		if c.Key && c.Table == table {
+			return true
+		}
+	}
+	return false
+}
+
+// wrong notes what is wrong.
+func (p *KeyProof) wrong(n int64, format string, args ...any) {
+	p.Wrong += n
+	if len(p.Details) < maxSamples {
+		p.Details = append(p.Details, fmt.Sprintf(format, args...))
+	}
+}
+
+// concluded gives the parts their verdicts.
+func concluded(all []KeyProof) []KeyProof {
+	for i := range all {
+		all[i].Verdict = merge.Pass
+		if all[i].Wrong > 0 {
+			all[i].Verdict = merge.Fail
+		}
+	}
+	return all
+}
+
+// proveInjective compares what the target remembers with the plan. That the same number
+// was added to all keys of a space is how they move; that no key is there twice, before
+// and after, is what the tables rely on.
+func (r *run) proveInjective(ctx context.Context) (*KeyProof, error) {
+	p := &KeyProof{Part: PartInjective, Of: "keys"}
+	known, err := hasKeys(ctx, r.target)
+	if err != nil {
+		return nil, err
+	}
+	var all []keySet
+	if known {
+		if all, err = loadKeys(ctx, r.target, "path LIKE ?", []any{r.plan.ID + ".%"}); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range r.plan.Sources {
+		remembered := make(map[string]int64)
+		for _, k := range all {
+			if k.Path != r.path(i) {
+				continue
+			}
+			space := r.plan.Rekey.Space(k.Space)
+			if space == nil || space.Sources[i].Offset != k.Offset {
+				p.wrong(1, "the target remembers that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
+				continue
+			}
+			remembered[k.Space] += k.Keys.Len()
+			p.Checked += k.Keys.Len()
+		}
+		for _, space := range r.plan.Rekey.Spaces {
+			if want := space.Sources[i].Rows; remembered[space.Name] != want {
+				p.wrong(max(1, want-remembered[space.Name]), "the target remembers %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
+			}
+		}
+	}
+	return p, nil
+}
+
+// proveRanges makes sure that no two databases have numbers in one range.
+func (r *run) proveRanges(p *KeyProof) {
+	for _, s := range r.plan.Rekey.Spaces {
+		taken := []merge.SpaceOf{s.Target}
+		for _, of := range s.Sources {
+			for _, other := range taken {
+				if of.New.Meets(other.New) {
+					p.wrong(1, "%s: the numbers of %s and of %s", s.Name, of.Source, other.Source)
+				}
+			}
+			taken = append(taken, of)
+		}
+	}
+}
+
+// proveReferences compares where the references of the merged target lead with where they
+// led in all databases before.
+func (p *Plan) proveReferences(now *merge.Rekeying) *KeyProof {
+	proof := &KeyProof{Part: PartReferences, Of: "references"}
+	at := make(map[string]*merge.RekeyedColumn)
+	if now != nil {
+		for i := range now.Columns {
+			at[now.Columns[i].Table+"."+now.Columns[i].Column] = &now.Columns[i]
+		}
+	}
+	for i := range p.Rekey.Columns {
+		c := &p.Rekey.Columns[i]
+		if c.Key {
+			continue
+		}
+		name := c.Table + "." + c.Column
+		if at[name] == nil || len(at[name].Cases) != len(c.Cases) {
+			proof.wrong(1, "%s could not be followed", name)
+			continue
+		}
+		for j := range c.Cases {
+			var want merge.CaseCounts
+			for k, n := range c.Cases[j].Counts {
+				if k > 0 && p.table(c.Table) == nil {
+					continue // which is not copied
+				}
+				want.Resolved, want.Dangling, want.None = want.Resolved+n.Resolved, want.Dangling+n.Dangling, want.None+n.None
+			}
+			have := at[name].Cases[j].Counts[0]
+			proof.Checked += want.Resolved + want.Dangling + want.None
+			if have != want {
+				off := func(a, b int64) int64 { return max(a-b, b-a) }
+				proof.wrong(cmp.Or(max(off(have.Resolved, want.Resolved), off(have.Dangling, want.Dangling), off(have.None, want.None)), 1),
+					"%s: %d lead somewhere, %d nowhere and %d name nobody, want %d, %d and %d", name, have.Resolved, have.Dangling, have.None, want.Resolved, want.Dangling, want.None)
+			}
+		}
+	}
+	return proof
+}
+
+// rekeyOptions are what makes a check of the merged target follow the same references.
+func (p *Plan) rekeyOptions() *merge.Rekey {
+	if p.Rekey == nil {
+		return nil
+	}
+	o := new(merge.Rekey)
+	for _, s := range p.Rekey.Spaces {
+		o.Spaces = append(o.Spaces, merge.Space{Name: s.Name, Keys: s.Keys})
+	}
+	return o
+}
+
+// limitLine says what the proof does not cover.
+func limitLine(plain int) string {
+	var b strings.Builder
+	b.WriteString("So far as it is declared: what nobody called a reference was not followed")
+	if plain > 0 {
+		fmt.Fprintf(&b, ", and %d columns declared plain hold values that are keys", plain)
+	}
+	return b.String()
+}

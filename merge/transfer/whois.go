@@ -1,0 +1,108 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mergesafe/merge/rekey"
+)
+
+// Origin is a key on its way from one world into another.
+type Origin struct {
+	Source string        `json:"source"` // the world that had the old key
+	Table  string        `json:"table"`
+	Column string        `json:"column"`
+	Old    rekey.Integer `json:"old"`
+	New    rekey.Integer `json:"new"`
+	Merge  string        `json:"merge"` // by which it came
+	Undone bool          `json:"undone,omitempty"`
+}
+
+// Whois traces a key of a table of a target back to the worlds that it came from: the last
+// merge first. It is empty if the key came by no merge, as one that the game made later,
+// in a gap between keys that came. Only the target is read.
+func Whois(ctx context.Context, target Database, table string, key rekey.Integer) ([]Origin, error) {
+	return trace(ctx, target, table, func(all []keySet) (way []Origin) {
+		path := ""
+		for {
+			found := false
+			for _, k := range all {
+				old, ok := key.Sub(k.Offset)
+				if parentOf(k.Path) != path || !ok || !k.Keys.Has(old) || k.Undone {
+					continue
+				}
+				way = append(way, k.step(old, key))
+				key, path, found = old, k.Path, true
+				break
+			}
+			if !found {
+				return way
+			}
+		}
+	})
+}
+
+// Whereis traces a key that a table of a world had to what it is in the target, the first
+// merge first. It is empty if the world did not have the key when it was merged.
+func Whereis(ctx context.Context, target Database, source, table string, key rekey.Integer) ([]Origin, error) {
+	return trace(ctx, target, table, func(all []keySet) (way []Origin) {
+		for _, k := range all {
+			if k.Source != source || !k.Keys.Has(key) {
+				continue
+			}
+			var here []Origin
+			for at := &k; at != nil; {
+				image, ok := key.Add(at.Offset)
+				if !ok {
+					break
+				}
+				here = append(here, at.step(key, image))
+				key, at = image, outer(all, at)
+			}
+			return here
+		}
+		return nil
+	})
+}
+
+// trace reads what a target remembers of a table.
+func trace(ctx context.Context, target Database, table string, way func([]keySet) []Origin) ([]Origin, error) {
+	on := &connection{Database: target}
+	defer on.close()
+	known, err := hasKeys(ctx, on)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+	}
+	if !known {
+		return nil, fmt.Errorf("transfer: %w: %q remembers no keys", ErrNoMerge, target.Name)
+	}
+	all, err := loadKeys(ctx, on, "tab = ?", []any{table})
+	if err != nil {
+		return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+	}
+	return way(all), nil
+}
+
+// parentOf returns the path of the world into which the keys of a path came; "" is that
+// of the target.
+func parentOf(path string) string {
+	i := strings.LastIndex(path, " ")
+	return path[:max(i, 0)]
+}
+
+// outer returns the entry by which a key went on, nil if it stayed there.
+func outer(all []keySet, k *keySet) *keySet {
+	path := parentOf(k.Path)
+	for i := range all {
+		if path != "" && all[i].Path == path && all[i].Column == k.Column {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func (k *keySet) step(old, image rekey.Integer) Origin {
+	merge, _, _ := strings.Cut(k.Path[strings.LastIndex(k.Path, " ")+1:], ".")
+	return Origin{Source: k.Source, Table: k.Table, Column: k.Column, Old: old, New: image, Merge: merge, Undone: k.Undone}
+}

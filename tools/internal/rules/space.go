@@ -1,0 +1,25 @@
+package rules
+
+import (
+	"math"
+
+	"mergesafe/internal/strict"
+	"mergesafe/merge"
+)
+
+// space reads one [[merge.space]].
+func space(s *strict.Section) merge.Space {
+	space := merge.Space{
+		Name: s.Text("name", strict.Label), Step: uint64(s.Integer("step", 1, math.MaxInt64)), Max: uint64(s.Integer("max", 1, math.MaxInt64)),
+	}
+	if space.Keys = s.Texts("keys", place); len(space.Keys) != 1 && space.Name == "" {
+		s.Lacks("name", `want what the space is called, such as name = "objects"; only one with a single key needs none`)
+	}
+	for source, offset := range s.Integers("offset", 0, math.MaxInt64) {
+		if space.Offsets == nil {
+			space.Offsets = make(map[string]uint64)
+		}
+		space.Offsets[source] = uint64(offset)
+	}
+	return space
+}
