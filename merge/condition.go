@@ -1,6 +1,10 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"mergesafe/merge/rekey"
+)
 
 // Condition is what must hold of a row, or the database refuses it.
 type Condition struct {
@@ -51,8 +55,9 @@ type Tester interface {
 
 	// Failing answers for each of the conditions, in their order: how many rows of
 	// the table fail it, and the first of these in the order of the key, at most
-	// samples. If conditions can be evaluated together, it reads the table once.
-	Failing(ctx context.Context, table string, conditions []Condition, samples int) ([]Failing, error)
+	// samples. If conditions can be evaluated together, it reads the table once. shifts
+	// say by column what becomes of integers before they are tried.
+	Failing(ctx context.Context, table string, conditions []Condition, shifts map[string]*rekey.Shift, samples int) ([]Failing, error)
 }
 
 // Failing are the rows of a table that fail a [Condition].

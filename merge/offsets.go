@@ -134,6 +134,15 @@ func (f *facts) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 
 // rekeying is what was chosen, for the report.
 func (f *facts) rekeying(k *rekeyed, read *measured, step uint64, alone []*keySpace) *Rekeying {
+	if step == 0 {
+		var values []rekey.Range
+		for _, s := range f.moving.spaces {
+			for _, of := range read.of[s] {
+				values = append(values, of.values)
+			}
+		}
+		step = rekey.DefaultStep(values...)
+	}
 	all := &Rekeying{Step: step, Spaces: []RekeyedSpace{}, Columns: []RekeyedColumn{}}
 	of := func(s *keySpace, db *database) SpaceOf {
 		v, offset := read.of[s][db], k.of[s][db]

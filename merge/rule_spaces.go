@@ -228,6 +228,39 @@ func (f *facts) movesAlone(table, column string) bool {
 	return plain && stay.Empty()
 }
 
+// plainShifts are what becomes of the values of columns of which all rows move alike.
+func (f *facts) plainShifts(db *database, table string) map[string]*rekey.Shift {
+	shifts := make(map[string]*rekey.Shift)
+	if f.rekeyed == nil || db == f.target {
+		return shifts
+	}
+	for _, c := range f.moving.of(table) {
+		if space, stay, ok := c.plainShift(); ok && f.rekeyed.of[space][db] > 0 {
+			shifts[c.column] = &rekey.Shift{By: f.rekeyed.of[space][db], Stay: stay}
+		}
+	}
+	return shifts
+}
+
+// movesUnclear says why a condition on some columns of a database cannot be tried on the
+// values that they will have, or returns "".
+func (f *facts) movesUnclear(db *database, table string, columns []string) string {
+	if f.rekeyed == nil || db == f.target {
+		return ""
+	}
+	shifts := f.plainShifts(db, table)
+	for _, name := range columns {
+		m := f.moving.columns[columnName{table, name}]
+		switch {
+		case m != nil && shifts[name] == nil && slices.ContainsFunc(m.cases, func(c movedCase) bool { return f.rekeyed.of[c.space][db] > 0 }):
+			return "only some of the values of " + name + " get new ones"
+		case len(shifts) > 0 && db.tables[table].column(name).Generated != "":
+			return name + " is generated, perhaps from values that get new ones"
+		}
+	}
+	return ""
+}
+
 // shift returns what becomes of the values of a column of a database. An error says why
 // they cannot be put in the order that they will have.
 func (f *facts) shift(db *database, table, column string) (*rekey.Shift, error) {

@@ -28,7 +28,7 @@ var arrows = map[string]string{
 	"merge":             "gameid merge/rekey",
 	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
 	"merge/transfer":    "gameid merge merge/rekey merge/sqlsource internal/sqldb store/registry",
-	"merge/report":      "gameid merge merge/transfer",
+	"merge/report":      "gameid merge merge/rekey merge/transfer",
 
 	"tools/internal/rules": "merge merge/transfer internal/strict internal/config",
 	"tools/":               "*",

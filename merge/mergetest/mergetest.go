@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,7 +279,7 @@ func (d *Database) Takes(_ context.Context, table, column string) ([]merge.Condi
 }
 
 // Failing tries all rows, in the order of the key.
-func (d *Database) Failing(ctx context.Context, table string, conditions []merge.Condition, samples int) ([]merge.Failing, error) {
+func (d *Database) Failing(ctx context.Context, table string, conditions []merge.Condition, shifts map[string]*rekey.Shift, samples int) ([]merge.Failing, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -302,7 +303,14 @@ func (d *Database) Failing(ctx context.Context, table string, conditions []merge
 			continue
 		}
 		for _, row := range rows {
-			if holds(row.row) {
+			shifted := maps.Clone(row.row)
+			for name, shift := range shifts {
+				if n, ok := shifted[name].(int64); ok {
+					image, _ := shift.Image(rekey.Signed(n))
+					shifted[name] = int64(image.Bits)
+				}
+			}
+			if holds(shifted) {
 				continue
 			}
 			if all[i].Rows++; len(all[i].Samples) < samples {

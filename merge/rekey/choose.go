@@ -110,14 +110,23 @@ func choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]
 
 // tooNarrow returns the column that has the least room, if it is not enough.
 func (w Want) tooNarrow(source int, need *big.Int) *Narrow {
+	if need.Sign() == 0 {
+		return nil // that its values do not fit as they are is for others to say
+	}
 	var worst *Narrow
 	for _, l := range w.Limits {
 		if l.Room().Cmp(need) < 0 && (worst == nil || l.Room().Cmp(worst.Limit.Room()) < 0) {
 			worst = &Narrow{source, l, need}
 		}
 	}
-	if worst == nil && !need.IsUint64() {
-		worst = &Narrow{Source: source, Need: need}
+	if worst == nil {
+		ok := need.IsUint64()
+		if ok {
+			_, ok = w.Values.Shift(need.Uint64())
+		}
+		if !ok {
+			worst = &Narrow{Source: source, Need: need}
+		}
 	}
 	return worst
 }

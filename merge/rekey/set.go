@@ -3,6 +3,7 @@ package rekey
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"math/bits"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
@@ -294,6 +295,7 @@ func (s *Set) AppendBinary(b []byte) ([]byte, error) {
 	if s.Sparse {
 		return b, errors.New("rekey: a sparse set does not know its keys")
 	}
+	start := len(b)
 	b = append(b, setVersion)
 	for i := range s.signs {
 		set := &s.signs[i]
@@ -310,8 +312,11 @@ func (s *Set) AppendBinary(b []byte) ([]byte, error) {
 		}
 		b = append(b, keys...)
 	}
-	return b, nil
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
 }
+
+// castagnoli tells a damaged form from a whole one.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // setVersion is the first byte of the form.
 const setVersion = 1
@@ -319,10 +324,11 @@ const setVersion = 1
 // UnmarshalBinary reads what [Set.AppendBinary] wrote.
 func (s *Set) UnmarshalBinary(b []byte) error {
 	broken := errors.New("rekey: not a set of keys, or a damaged one")
-	if len(b) == 0 || b[0] != setVersion {
+	end := len(b) - 4
+	if end < 1 || b[0] != setVersion || binary.BigEndian.Uint32(b[end:]) != crc32.Checksum(b[:end], castagnoli) {
 		return broken
 	}
-	b, *s = b[1:], Set{Exact: true}
+	b, *s = b[1:end], Set{Exact: true}
 	next := func() (v uint64, ok bool) {
 		if len(b) < 8 {
 			return 0, false

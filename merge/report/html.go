@@ -13,6 +13,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 )
 
@@ -97,6 +98,8 @@ func functions() template.FuncMap {
 		"number":  printable.Number,
 		"some":    func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
 		"stamp":   printable.Time,
+		"span":    rangeText,
+		"offset":  func(n uint64) string { return numberText(rekey.Integer{Bits: n}) },
 		"where":   where,
 		"class":   class,
 		"verdict": func(s string) merge.Verdict { return merge.Verdict(s) },

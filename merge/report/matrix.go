@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
@@ -18,7 +19,7 @@ type Matrix struct {
 	Report  *merge.MatrixReport
 	Numbers map[merge.Verdict]int // of pairs
 	Lines   []matrixLine
-	Pairs   []matrixPair // those that did not pass, or only with renames
+	Pairs   []matrixPair // those that did not pass, or only with renames or new keys
 }
 
 // matrixLine is one database beside all of them.
@@ -31,6 +32,7 @@ type matrixCell struct {
 	Self    bool          // a database beside itself
 	Verdict merge.Verdict // "" if there is none
 	Renames int64         // that it needs
+	Rekeyed bool          // it needs new keys
 	Anchor  string        // of the results that block the merge
 }
 
@@ -45,8 +47,8 @@ func NewMatrix(m *merge.MatrixReport) *Matrix {
 	cells := make(map[[2]string]matrixCell)
 	for i, p := range m.Pairs {
 		v.Numbers[p.Verdict]++
-		c := matrixCell{Verdict: p.Verdict, Renames: p.Renames}
-		if p.Verdict != merge.Pass || p.Renames > 0 {
+		c := matrixCell{Verdict: p.Verdict, Renames: p.Renames, Rekeyed: p.Rekeyed}
+		if p.Verdict != merge.Pass || p.Renames > 0 || p.Rekeyed {
 			c.Anchor = fmt.Sprintf("pair%d", i+1)
 			v.Pairs = append(v.Pairs, matrixPair{p, c.Anchor})
 		}
@@ -107,10 +109,14 @@ func (c matrixCell) sign(self string, signs map[merge.Verdict]string, none strin
 
 // Needs says what a pair needs although it can be merged; "" if that is nothing.
 func (p matrixPair) Needs() string {
-	if p.Renames == 0 {
-		return ""
+	var needs []string
+	if p.Rekeyed {
+		needs = append(needs, "rekeyed")
 	}
-	return "with " + printable.Count(p.Renames, "rename", "renames") + ", by [[merge.name]]"
+	if p.Renames > 0 {
+		needs = append(needs, "with "+printable.Count(p.Renames, "rename", "renames")+", by [[merge.name]]")
+	}
+	return strings.Join(needs, ", ")
 }
 
 // WriteHTML writes the matrix as a page. It returns the error of w.

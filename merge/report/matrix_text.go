@@ -27,7 +27,7 @@ func (m *Matrix) WriteText(w io.Writer, _ TextOptions) error {
 		number(merge.Pass), number(merge.Fail), number(merge.NotVerified), m.allowed()))
 	t.WriteString("\n")
 	t.lines(0, m.grid())
-	t.WriteString("\n   ok: can be merged   ok+: with renames   NO: cannot   ?: not verified   -: no verdict\n")
+	t.WriteString("\n   ok: can be merged   ok+: with renames or new keys   NO: cannot   ?: not verified   -: no verdict\n")
 	t.pairs(m.Pairs, "")
 	t.pairs(m.Pairs, merge.Pass)
 	for _, verdict := range []merge.Verdict{merge.Fail, merge.NotVerified} {
@@ -68,7 +68,7 @@ func (t *text) pairs(all []matrixPair, verdict merge.Verdict) {
 	case verdict == "":
 		t.WriteString("\nNO VERDICT  a database could not be read\n")
 	default:
-		t.heading(verdict, "with renames")
+		t.heading(verdict, "with renames or new keys")
 	}
 	t.lines(2, lines)
 }
@@ -83,7 +83,7 @@ func (m *Matrix) grid() []string {
 		row := []string{number, printable.Text(line.Name)}
 		for _, c := range line.Cells {
 			sign := c.sign(".", map[merge.Verdict]string{merge.Pass: "ok", merge.Fail: "NO", merge.NotVerified: "?"}, "-")
-			if c.Verdict == merge.Pass && c.Renames > 0 {
+			if c.Verdict == merge.Pass && (c.Renames > 0 || c.Rekeyed) {
 				sign = "ok+"
 			}
 			row = append(row, sign)

@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
+	"mergesafe/merge/rekey"
 )
 
 var _ merge.Tester = (*Source)(nil)
@@ -38,17 +39,17 @@ func (s *Source) Takes(ctx context.Context, table, column string) (conditions []
 
 // Failing implements [merge.Tester]. If the database cannot evaluate the conditions
 // together, it reads the table once for each.
-func (s *Source) Failing(ctx context.Context, table string, conditions []merge.Condition, samples int) (all []merge.Failing, err error) {
+func (s *Source) Failing(ctx context.Context, table string, conditions []merge.Condition, shifts map[string]*rekey.Shift, samples int) (all []merge.Failing, err error) {
 	err = s.ask(ctx, "conditions", func(schema *schema) error {
 		t := schema.tables[table]
 		if t == nil {
 			return noTable(table)
 		}
 		all = make([]merge.Failing, len(conditions))
-		err := s.countFailing(ctx, t, conditions, all)
+		err := s.countFailing(ctx, t, shifts, conditions, all)
 		if err != nil && len(conditions) > 1 && s.refuses(ctx, err) {
 			for i := range conditions {
-				if err = s.countFailing(ctx, t, conditions[i:i+1], all[i:i+1]); err != nil && !s.refuses(ctx, err) {
+				if err = s.countFailing(ctx, t, shifts, conditions[i:i+1], all[i:i+1]); err != nil && !s.refuses(ctx, err) {
 					return err
 				}
 				all[i].Unclear = said(err)
@@ -60,7 +61,7 @@ func (s *Source) Failing(ctx context.Context, table string, conditions []merge.C
 		}
 		for i := 0; i < len(all) && err == nil; i++ {
 			if all[i].Rows > 0 && samples > 0 {
-				all[i].Samples, err = s.firstFailing(ctx, schema, t, conditions[i], samples)
+				all[i].Samples, err = s.firstFailing(ctx, schema, t, shifts, conditions[i], samples)
 			}
 		}
 		return err
@@ -80,7 +81,7 @@ func said(err error) string {
 }
 
 // countFailing counts for each of the conditions the rows that fail it, in one pass.
-func (s *Source) countFailing(ctx context.Context, t *table, conditions []merge.Condition, into []merge.Failing) error {
+func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*rekey.Shift, conditions []merge.Condition, into []merge.Failing) error {
 	counts, dest := make([]string, len(conditions)), make([]any, len(conditions))
 	for i, c := range conditions {
 		counts[i], dest[i] = "COUNT(CASE WHEN "+fails(c)+" THEN 1 END)", &into[i].Rows
@@ -88,15 +89,36 @@ func (s *Source) countFailing(ctx context.Context, t *table, conditions []merge.
 	if len(counts) == 0 {
 		return nil
 	}
-	return s.conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+s.dialect.Quote(t.name)).Scan(dest...)
+	return s.conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+s.shifted(t, shifts)+" AS "+s.dialect.Quote(t.name)).Scan(dest...)
+}
+
+// shifted is a table, with the values that integers will have.
+func (s *Source) shifted(t *table, shifts map[string]*rekey.Shift) string {
+	name := s.dialect.Quote(t.name)
+	if len(shifts) == 0 {
+		return name
+	}
+	var columns []string
+	for _, c := range t.columns {
+		column := s.dialect.Quote(c.Name)
+		if shift := shifts[c.Name]; shift != nil {
+			moved := fmt.Sprintf("%s + %d", column, shift.By)
+			if some := shift.Stay.SQL(column); len(some) > 0 {
+				moved = "CASE WHEN " + strings.Join(some, " AND ") + " THEN " + moved + " ELSE " + column + " END"
+			}
+			column = moved + " AS " + column
+		}
+		columns = append(columns, column)
+	}
+	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + name + ")"
 }
 
 // fails is the condition that a row fails another one: NULL passes.
 func fails(c merge.Condition) string { return "NOT (" + c.Text + ")" }
 
 // firstFailing returns the first rows that fail a condition.
-func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, c merge.Condition, n int) (all [][]merge.Field, err error) {
-	statement := s.rowOf(t) + " WHERE " + fails(c)
+func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, shifts map[string]*rekey.Shift, c merge.Condition, n int) (all [][]merge.Field, err error) {
+	statement := s.rowOf(t, s.shifted(t, shifts)) + " WHERE " + fails(c)
 	if key := schema.primary(t.name); len(key) > 0 {
 		order := make([]string, len(key))
 		for i, name := range key {

@@ -63,7 +63,7 @@ func (s *Source) row(ctx context.Context, schema *schema, tableName string, colu
 		conditions = append(conditions, condition)
 		args = append(args, matched...)
 	}
-	statement := s.rowOf(t) + " WHERE " + strings.Join(conditions, " AND ") + " LIMIT 1"
+	statement := s.rowOf(t, s.dialect.Quote(t.name)) + " WHERE " + strings.Join(conditions, " AND ") + " LIMIT 1"
 	fields, err := shownRow(t, s.conn.QueryRowContext(ctx, statement, args...).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -72,13 +72,13 @@ func (s *Source) row(ctx context.Context, schema *schema, tableName string, colu
 }
 
 // rowOf selects the rows of a table as text for people; see shownRow.
-func (s *Source) rowOf(t *table) string {
+func (s *Source) rowOf(t *table, from string) string {
 	var selected []string
 	for _, c := range t.columns {
 		value, length := s.dialect.shown(c)
 		selected = append(selected, value, length)
 	}
-	return "SELECT " + strings.Join(selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r"
+	return "SELECT " + strings.Join(selected, ", ") + " FROM " + from + " AS r"
 }
 
 // shownRow takes a row of a query that rowOf begins.

@@ -266,7 +266,7 @@ func refill(t testing.TB, d, to Database) {
 	var there []string
 	for _, row := range read(t, into, tables) {
 		table := "`" + strings.ReplaceAll(row[0], "`", "``") + "`"
-		if slices.Contains([]string{MergesTable, ProgressTable, RenamesTable}, row[0]) {
+		if slices.Contains([]string{MergesTable, ProgressTable, RenamesTable, KeysTable}, row[0]) {
 			must("DROP TABLE " + table)
 			continue
 		}

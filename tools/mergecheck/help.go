@@ -33,6 +33,8 @@ What is checked:
                     too; both reports need it
   -rules FILE       what columns are, as -propose writes it; several files: a
                     later one ranks before an earlier one
+  -rekey            judge a merge that gives new values to the keys that every
+                    world counts from 1: see servermerge plan -h
   -propose          look for what is worth declaring: columns that seem to be
                     unique or to refer to others
   -propose -o FILE  write what every column seems to be as a file of rules, for

@@ -6,7 +6,8 @@ import _ "embed"
 const help = `Usage: servermerge COMMAND [flags] [arguments]
 
 Merges game databases (server merge): copies the rows of one or more SOURCEs
-into a TARGET, where their keys prove to be disjoint. Only apply and undo write.
+into a TARGET. Their keys prove to be disjoint, or get new values together with
+everything that refers to them (plan -rekey). Only apply and undo write.
 
 Commands:
   plan TARGET SOURCE...  check all databases and write down what a merge would
@@ -17,6 +18,7 @@ Commands:
   verify PLAN            prove that every row arrived as planned
   undo PLAN              take the merge back
   renames PLAN           who gets another name, also as CSV
+  whois TARGET TABLE KEY which world a key came from, and what it was there
 
 A merge, once the game servers are stopped and the target is backed up:
 
@@ -80,6 +82,9 @@ on one of them. It only reads, and needs SELECT.
                     only there, also by patterns: 'column-opaque:log_*'
   -rules FILE       what columns are, as mergecheck -propose writes it; several
                     files: a later one ranks before an earlier one
+  -rekey            give the keys that every world counts from 1 new values: those
+                    of one AUTO_INCREMENT column, and those that a [[merge.space]]
+                    of the rules names, which needs no -rekey
   -no-fence         do not keep the servers of the SOURCEs from being started
   -max-keyless N    most rows of one source in a table without a key, which are
                     copied in one transaction (default 100000; -1: none)
@@ -88,6 +93,12 @@ on one of them. It only reads, and needs SELECT.
 What becomes of a name that is there twice comes from [[merge.name]] in
 config.toml; without one for its column it stands against the merge. Rows that
 name it by a [[check.reference]] or a [[merge.copy]] get the new name, too.
+
+With new keys, one number is added to all keys of a source and to everything that
+is a foreign key or a [[check.reference]] to them: 20,004,711 is the second
+world's 4,711. What could be a reference and is not declared stands against the
+merge (mergecheck -propose -o rules.toml), and so does a value that may mean
+nobody, until the rules say so (none, dangling).
 
 Exit codes: 0 nothing stands against it; 1 something does, and apply will refuse
 the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.
@@ -193,6 +204,27 @@ the same command goes on.
 Examples:
   servermerge undo plan.json
   servermerge undo -force plan.json
+`
+
+const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY
+       servermerge whois [flags] TARGET SOURCE TABLE KEY
+
+Tells which world a key of a TABLE came from by a merge that gave keys new values,
+and what the key was there, merge by merge; or, if a SOURCE is named, what became
+of a key that it had. It asks the target alone, also years and further merges
+later. A key that the game made afterwards came by no merge. It needs SELECT.
+
+What it reads is the table mergesafe_keys: for each merge, source and key column,
+shift is what was added, low to high the numbers that it gave away, n how many
+keys there were; data is the set of the old keys.
+
+  -json             print the steps as JSON
+` + helpPlaces + `
+Exit codes: 0 it came by a merge; 1 it did not; 2 could not look.
+
+Examples:
+  servermerge whois s1 characters 20004711
+  servermerge whois s1 s2 characters 4711
 `
 
 const helpRenames = `Usage: servermerge renames [flags] PLAN

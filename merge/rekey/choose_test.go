@@ -1,0 +1,170 @@
+package rekey
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var anyNumber = rapid.OneOf(
+	rapid.Custom(func(t *rapid.T) Integer { return Signed(rapid.Int64Range(-20, 3000).Draw(t, "small")) }),
+	rapid.Custom(func(t *rapid.T) Integer { return Signed(rapid.Int64().Draw(t, "signed")) }),
+	rapid.Custom(func(t *rapid.T) Integer { return Integer{Bits: rapid.Uint64().Draw(t, "unsigned")} }),
+	rapid.SampledFrom([]Integer{{}, Signed(math.MinInt64), Signed(math.MaxInt64), {Bits: math.MaxUint64}, Signed(-1)}),
+)
+
+// Adding and taking away are right wherever there is such a number, beyond 64 bits with
+// a sign too.
+func TestIntegerArithmetic(t *testing.T) {
+	low, high := big.NewInt(math.MinInt64), new(big.Int).SetUint64(math.MaxUint64)
+	rapid.Check(t, func(t *rapid.T) {
+		n, by := anyNumber.Draw(t, "n"), anyNumber.Draw(t, "by").Bits
+		whole, offset := n.Whole(), new(big.Int).SetUint64(by)
+		for name, c := range map[string]struct {
+			got  func(uint64) (Integer, bool)
+			want *big.Int
+		}{"add": {n.Add, new(big.Int).Add(whole, offset)}, "sub": {n.Sub, new(big.Int).Sub(whole, offset)}} {
+			got, ok := c.got(by)
+			if want := c.want.Cmp(low) >= 0 && c.want.Cmp(high) <= 0; ok != want {
+				t.Fatalf("%s %v, %d: %v, want %v", name, n, by, ok, want)
+			}
+			if ok && got.Whole().Cmp(c.want) != 0 {
+				t.Fatalf("%s %v, %d: %v, want %v", name, n, by, got, c.want)
+			}
+		}
+		other := anyNumber.Draw(t, "other")
+		if n.Less(other) != (whole.Cmp(other.Whole()) < 0) {
+			t.Fatalf("%v < %v: %v", n, other, n.Less(other))
+		}
+		text, _ := n.MarshalText()
+		var again Integer
+		if err := again.UnmarshalText(text); err != nil || again != n {
+			t.Fatalf("%s is read as %v, %v", text, again, err)
+		}
+	})
+}
+
+// The offsets that are chosen keep all numbers apart and within the columns, and are
+// multiples of the step; if there are none, the column that is named has no room for the
+// least that would do.
+func TestChoose(t *testing.T) {
+	anyRange := rapid.Custom(func(t *rapid.T) (r Range) {
+		for range rapid.IntRange(0, 2).Draw(t, "ends") {
+			r.Add(anyNumber.Draw(t, "end"))
+		}
+		return r
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		target := anyRange.Draw(t, "target")
+		var sources []Want
+		for range rapid.IntRange(1, 4).Draw(t, "sources") {
+			w := Want{Values: anyRange.Draw(t, "values")}
+			if w.Values.Any && rapid.Bool().Draw(t, "limited") {
+				most := rapid.SampledFrom([]uint64{math.MaxUint64, math.MaxInt64, math.MaxUint32, math.MaxInt32, 1 << 16}).Draw(t, "most")
+				w.Limits = []Limit{{"a", Integer{Bits: most}, w.Values.High}}
+			}
+			sources = append(sources, w)
+		}
+		step := rapid.SampledFrom([]uint64{0, 1, 1000, 10_000_000}).Draw(t, "step")
+		offsets, narrow := Choose(target, sources, step, nil)
+		if narrow != nil {
+			if narrow.Need.Sign() <= 0 {
+				t.Fatalf("it needs %v", narrow.Need)
+			}
+			if narrow.Limit.Column != "" && narrow.Limit.Room().Cmp(narrow.Need) >= 0 {
+				t.Fatalf("%+v has room for %v", narrow.Limit, narrow.Need)
+			}
+			return
+		}
+		taken := []Range{target}
+		for i, s := range sources {
+			if step > 0 && offsets[i]%step != 0 {
+				t.Fatalf("%d is no multiple of %d", offsets[i], step)
+			}
+			shifted, ok := s.Values.Shift(offsets[i])
+			if !ok {
+				t.Fatalf("%v and %d is no number", s.Values, offsets[i])
+			}
+			for _, l := range s.Limits {
+				if offsets[i] == 0 {
+					break
+				}
+				if high, ok := l.High.Add(offsets[i]); !ok || l.Most.Less(high) {
+					t.Fatalf("%v is more than %v", high, l.Most)
+				}
+			}
+			for _, other := range taken {
+				if shifted.Meets(other) {
+					t.Fatalf("%v meets %v", shifted, other)
+				}
+			}
+			if offsets[i] > 0 {
+				for _, other := range taken {
+					if other.Any && !other.High.Less(shifted.Low) {
+						t.Fatalf("%v is not above %v", shifted, other)
+					}
+				}
+			}
+			taken = append(taken, shifted)
+		}
+	})
+}
+
+// An offset that the operator chose is taken, or refused if it is in somebody's way.
+func TestChooseGiven(t *testing.T) {
+	ten := Range{Signed(1), Signed(10), true}
+	want := []Want{{Values: ten}, {Values: ten}}
+	if got, narrow := Choose(ten, want, 100, map[int]uint64{0: 12}); narrow != nil || got[0] != 12 || got[1] != 100 {
+		t.Errorf("%v, %+v", got, narrow)
+	}
+	if got, narrow := Choose(ten, want, 100, map[int]uint64{1: 105}); narrow == nil || narrow.Source != 1 {
+		t.Errorf("%v, %+v", got, narrow)
+	}
+}
+
+func TestDefaultStep(t *testing.T) {
+	for _, c := range []struct {
+		high uint64
+		want uint64
+	}{{0, 1000}, {999, 1000}, {1000, 10_000}, {4_711_000, 10_000_000}, {math.MaxUint64, 10_000_000_000_000_000_000}} {
+		if got := DefaultStep(Range{Signed(1), Integer{Bits: c.high}, true}); got != c.want {
+			t.Errorf("%d: %d, want %d", c.high, got, c.want)
+		}
+	}
+}
+
+// A set that was written and read is the same set, and what was not written so is refused.
+func TestSetBinary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &Set{Exact: true}
+		for _, n := range rapid.SliceOf(anyNumber).Draw(t, "keys") {
+			s.Add(n)
+		}
+		s.Finish()
+		b, err := s.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := new(Set)
+		if err := again.UnmarshalBinary(b); err != nil || !again.Equal(s) || again.Range() != s.Range() {
+			t.Fatalf("%v", err)
+		}
+		if cut := rapid.IntRange(0, len(b)-1).Draw(t, "cut"); again.UnmarshalBinary(b[:cut]) == nil {
+			t.Fatalf("%d of %d bytes are a set", cut, len(b))
+		}
+	})
+}
+
+func FuzzSetBinary(f *testing.F) {
+	s := setOf(Signed(7), Signed(-7), Signed(1<<40))
+	b, _ := s.AppendBinary(nil)
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := new(Set)
+		if s.UnmarshalBinary(b) == nil {
+			s.Has(Signed(7))
+		}
+	})
+}

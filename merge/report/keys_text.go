@@ -1,0 +1,147 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/columns"
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer"
+)
+
+// newKeys writes what becomes of keys that collide.
+func (t *text) newKeys(r *merge.Rekeying) {
+	if r == nil || !r.Moves() {
+		return
+	}
+	t.WriteString("\nNew keys: the same number is added to all keys of a source, and to all that refers to them:\n")
+	t.lines(2, columns.Lines(keyOffsets(r), columns.Column{}, columns.Column{Right: true}))
+	t.WriteString("\n")
+	rows := [][]string{{"space", "database", "keys", "their values", "become", "narrowest column, and the largest it takes"}}
+	for _, s := range r.Spaces {
+		for i, of := range append([]merge.SpaceOf{s.Target}, s.Sources...) {
+			name := ""
+			if i == 0 {
+				name = printable.Text(s.Name)
+			}
+			become, narrow := "the same", ""
+			if of.Offset > 0 {
+				become = rangeText(of.New)
+			}
+			if of.Narrow.Column != "" {
+				narrow = printable.Text(of.Narrow.Column) + " " + numberText(of.Narrow.Most)
+			}
+			rows = append(rows, []string{name, printable.Text(of.Source), printable.Number(of.Rows), rangeText(of.Values), become, narrow})
+		}
+	}
+	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
+	t.line(2, lines[0])
+	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	t.followed(r)
+}
+
+// keyOffsets are the numbers that are added, by source; those that only some spaces have
+// are named with them.
+func keyOffsets(r *merge.Rekeying) (rows [][]string) {
+	for i, of := range r.Spaces[0].Sources {
+		common := ""
+		var own [][]string
+		for _, s := range r.Spaces {
+			offset := "+ " + numberText(rekey.Integer{Bits: s.Sources[i].Offset})
+			if s.Own {
+				own = append(own, []string{"", offset, printable.Text(s.Name) + " alone"})
+			} else {
+				common = offset
+			}
+		}
+		if common != "" {
+			rows = append(rows, []string{printable.Text(of.Source), common, ""})
+		} else {
+			own[0][0] = printable.Text(of.Source)
+		}
+		rows = append(rows, own...)
+	}
+	return rows
+}
+
+// followed writes where references lead.
+func (t *text) followed(r *merge.Rekeying) {
+	rows := [][]string{{"refers", "to", "lead to a row", "lead nowhere", "name nobody"}}
+	for _, c := range r.Columns {
+		if c.Key {
+			continue
+		}
+		for _, of := range c.Cases {
+			var n merge.CaseCounts
+			for _, counts := range of.Counts {
+				n.Resolved, n.Dangling, n.None = n.Resolved+counts.Resolved, n.Dangling+counts.Dangling, n.None+counts.None
+			}
+			to := printable.Text(of.Space)
+			if of.When != nil {
+				to += ", when " + printable.Text(of.When.String())
+			}
+			rows = append(rows, []string{printable.Text(c.Table + "." + c.Column), to, printable.Number(n.Resolved), printable.Number(n.Dangling), printable.Number(n.None)})
+		}
+	}
+	if len(rows) == 1 {
+		return
+	}
+	right := columns.Column{Right: true}
+	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right)
+	t.WriteString("\nWhat refers to them, in all databases together; what leads nowhere goes on to:\n")
+	t.line(2, lines[0])
+	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+}
+
+func rangeText(r rekey.Range) string {
+	if !r.Any {
+		return "none"
+	}
+	return numberText(r.Low) + " to " + numberText(r.High)
+}
+
+// numberText writes a number with commas.
+func numberText(n rekey.Integer) string {
+	if n.Negative || n.Bits <= 1<<63-1 {
+		return printable.Number(int64(n.Bits))
+	}
+	return n.String()
+}
+
+// keyProof writes the parts of the proof about keys.
+func (t *text) keyProof(p *transfer.Proof) {
+	if len(p.Keys) == 0 {
+		return
+	}
+	t.WriteString("\nThe new keys:\n")
+	var rows [][]string
+	for _, k := range p.Keys {
+		rows = append(rows, []string{string(k.Verdict), k.Part, keyProofCount(k)})
+	}
+	for i, line := range columns.Lines(rows) {
+		t.line(2, line)
+		t.lines(6, printed(p.Keys[i].Details))
+	}
+	t.wrapped(2, "", p.Limit+".")
+}
+
+// keyProofCount says how much was looked at.
+func keyProofCount(k transfer.KeyProof) string {
+	switch {
+	case k.Checked == 0 && k.Part == transfer.PartSums:
+		return "none is declared"
+	case k.Wrong > 0:
+		return fmt.Sprintf("%s of %s %s", printable.Number(k.Wrong), printable.Number(k.Checked), k.Of)
+	default:
+		return printable.Number(k.Checked) + " " + k.Of
+	}
+}
+
+func printed(lines []string) (all []string) {
+	for _, l := range lines {
+		all = append(all, printable.Text(strings.TrimSpace(l)))
+	}
+	return all
+}

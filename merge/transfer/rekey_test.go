@@ -1,0 +1,141 @@
+package transfer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+	"mergesafe/merge/rekey"
+)
+
+// oldGame makes the databases of a game that counts its keys from 1 in every world: all
+// have the same rows but for names, of which some lead nowhere.
+func oldGame(t *testing.T, e engine, names ...string) (all []Database) {
+	t.Helper()
+	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
+	if e.name != "sqlite" {
+		auto = "INT UNSIGNED AUTO_INCREMENT PRIMARY KEY"
+	}
+	for i, name := range names {
+		d := e.fresh(t, name)
+		exec(t, d,
+			"CREATE TABLE chars (guid "+auto+", name VARCHAR(20) NOT NULL UNIQUE, level INT NOT NULL)",
+			"CREATE TABLE stats (guid INT NOT NULL PRIMARY KEY, hp INT NOT NULL)",
+			"CREATE TABLE items (id "+auto+", owner INT NOT NULL, prev INT)",
+			"CREATE TABLE spells (guid INT NOT NULL, spell INT NOT NULL, PRIMARY KEY (guid, spell))",
+			"CREATE TABLE mail (id "+auto+", kind INT NOT NULL, sender INT NOT NULL, receiver INT NOT NULL)",
+		)
+		for k := 1; k <= 5; k++ {
+			exec(t, d, fmt.Sprintf("INSERT INTO chars (guid, name, level) VALUES (%d, 'n%c%c', %[1]d)", k, 'a'+i, 'a'+k),
+				fmt.Sprintf("INSERT INTO stats VALUES (%d, %d)", k, 100*i+k),
+				fmt.Sprintf("INSERT INTO spells VALUES (%d, 133), (%[1]d, %d)", k, k),
+				fmt.Sprintf("INSERT INTO items (id, owner, prev) VALUES (%d, %d, NULL), (%d, %d, %d)", k, k, 10+k, 6-k, k),
+				fmt.Sprintf("INSERT INTO mail (id, kind, sender, receiver) VALUES (%d, 0, %d, %d), (%d, 5, %d, %d)", k, k, 6-k, 10+k, k, k))
+		}
+		exec(t, d, "INSERT INTO items (id, owner, prev) VALUES (30, 0, 9), (31, 44, 30)", // nobody's, and of somebody who is gone
+			"INSERT INTO stats VALUES (77, 1)", "INSERT INTO mail (id, kind, sender, receiver) VALUES (40, 0, 0, 3)")
+		all = append(all, d)
+	}
+	return all
+}
+
+// oldRules say what the columns of that game are.
+func oldRules() merge.Options {
+	return merge.Options{
+		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.guid"}}}, Auto: true},
+		Rules: []merge.Declarations{{
+			Plain: []string{"*.level", "*.hp", "*.kind"}, Natural: []string{"spells.spell"},
+			References: []merge.DeclaredReference{
+				{At: []string{"stats.guid", "spells.guid", "mail.receiver"}, To: []string{"chars.guid"}},
+				{At: []string{"items.owner"}, To: []string{"chars.guid"}, None: []string{"0"}},
+				{At: []string{"items.prev"}, To: []string{"items.id"}},
+				{At: []string{"mail.sender"}, To: []string{"chars.guid"}, None: []string{"0"}, When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: merge.OthersPlain},
+			},
+		}},
+	}
+}
+
+// Keys that collide get new values, together with all that refers to them, and nothing
+// else changes. It is proved, remembered, and taken back.
+func TestRekey(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "s1", "s2", "s3")
+		target, sources := all[0], all[1:]
+		before := dump(t, target)
+		p := mustPlan(t, target, sources, PlanOptions{Check: oldRules()})
+		if got := fmt.Sprint(p.Rekey.Offset("chars.guid", "s2"), p.Rekey.Offset("items.id", "s2"), p.Rekey.Offset("chars.guid", "s3")); got != "1000 1000 2000" {
+			t.Fatal(got)
+		}
+		if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		db := pool(t, target)
+		defer db.Close()
+		for query, want := range map[string]string{
+			"SELECT guid, level FROM chars WHERE name = 'nbe'":                            "[[1004 4]]",
+			"SELECT owner, prev FROM items WHERE id IN (1011, 1030, 1031) ORDER BY id":     "[[1005 1001] [0 1009] [1044 1030]]",
+			"SELECT sender, receiver FROM mail WHERE id IN (2003, 2013, 2040) ORDER BY id": "[[2003 2003] [3 2003] [0 2003]]",
+			"SELECT hp FROM stats WHERE guid IN (1002, 2077) ORDER BY guid":                "[[102] [1]]",
+			"SELECT spell FROM spells WHERE guid = 2004 ORDER BY spell":                    "[[4] [133]]",
+			"SELECT COUNT(*) FROM items":                                                   "[[36]]",
+		} {
+			if got := fmt.Sprint(read(t, db, query)); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
+		proof := verified(t, p, target, sources)
+		if proof.Verdict != merge.Pass || len(proof.Keys) != 6 {
+			t.Fatalf("%s: %+v\n%+v", proof.Verdict, proof.Keys, proof.Findings)
+		}
+		exec(t, target, "INSERT INTO chars (name, level) VALUES ('later', 1)")
+		later := number(t, target, "SELECT guid FROM chars WHERE name = 'later'")
+		if later != 3000 {
+			t.Errorf("the next key is %d, want 3000", later)
+		}
+		exec(t, target, "DELETE FROM chars WHERE name = 'later'")
+		for _, c := range []struct {
+			source, table string
+			key           uint64
+			want          string
+		}{
+			{"", "chars", 2004, "s3 4 2004"}, {"", "chars", 4, ""}, {"", "chars", 2006, ""}, {"", "chars", uint64(later), ""},
+			{"s2", "items", 30, "s2 30 1030"}, {"s2", "items", 16, ""}, {"s1", "items", 1, ""},
+		} {
+			var way []Origin
+			var err error
+			if c.source == "" {
+				way, err = Whois(t.Context(), target, c.table, rekey.Integer{Bits: c.key})
+			} else {
+				way, err = Whereis(t.Context(), target, c.source, c.table, rekey.Integer{Bits: c.key})
+			}
+			got := ""
+			for _, o := range way {
+				got = strings.TrimSpace(fmt.Sprint(got, " ", o.Source, " ", o.Old, " ", o.New))
+			}
+			if err != nil || got != c.want {
+				t.Errorf("%+v: %q, %v", c, got, err)
+			}
+		}
+		done, err := Undo(t.Context(), p, target, sources, UndoOptions{})
+		if err != nil || !done.SameAsBefore {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		if after := dump(t, target, KeysTable); withoutCounters(after) != withoutCounters(before) {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+		// What was given once is not given again.
+		again := mustPlan(t, target, sources[:1], PlanOptions{Check: oldRules()})
+		if got := again.Rekey.Offset("chars.guid", "s2"); got <= 2000 {
+			t.Errorf("the offset %d was given before", got)
+		}
+	})
+}
+
+// withoutCounters is a dump without what the server tells of AUTO_INCREMENT.
+func withoutCounters(text string) string {
+	words := strings.Fields(text)
+	words = slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "AUTO_INCREMENT=") })
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+)
+
+// whois asks what a target remembers of a key: TARGET TABLE KEY, or the other way round
+// TARGET SOURCE TABLE KEY.
+func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
+	args := cmd.Args().Slice()
+	if len(args) != 3 && len(args) != 4 {
+		return cli.Usage("got %d arguments, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", len(args))
+	}
+	all, err := given(databases.NewConfig(cmd.String("config"), s.env), args[:1])
+	if err != nil {
+		return err
+	}
+	table, text := args[len(args)-2], args[len(args)-1]
+	key, ok := rekey.ParseInteger([]byte(text))
+	if !ok {
+		return cli.Usage("the key %.40q: want an integer", text)
+	}
+	var way []transfer.Origin
+	if len(args) == 4 {
+		way, err = transfer.Whereis(ctx, all[0], args[1], table, key)
+	} else {
+		way, err = transfer.Whois(ctx, all[0], table, key)
+	}
+	if err != nil {
+		return err
+	}
+	out := cmd.Root().Writer
+	if cmd.Bool("json") {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		err = e.Encode(append([]transfer.Origin{}, way...))
+	} else {
+		source := ""
+		if len(args) == 4 {
+			source = args[1]
+		}
+		_, err = fmt.Fprintln(out, report.WhoisText(all[0].Name, source, table, key, way))
+	}
+	if err == nil && len(way) == 0 {
+		return cli.Conflicts
+	}
+	return err
+}
