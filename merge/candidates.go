@@ -135,7 +135,7 @@ func (r openReader) candidatesOf(ctx context.Context, table string) (all []candi
 		case c.class == bytesClass:
 			c.words = !col.IsID && !col.isUUID() && !strings.HasPrefix(strings.ToLower(col.Type), "binary(")
 		}
-		moved := r.facts.movesAlone(table, name)
+		moved := r.facts.rekeyed.movesAlone(table, name)
 		if moved && !r.facts.moving.columns[columnName{table, name}].key {
 			return all, true, nil // it leads to keys that are a candidate of their own
 		}

@@ -21,6 +21,8 @@ type facts struct {
 	allowances []allowance     // of opts
 	declared   *declared       // of opts
 	same       map[string]bool // tables that are declared the same in every world
+	skip       map[string]bool // tables that stay behind
+	names      names           // of all tables and columns, before any was excluded
 	moving     *moving         // nil if no keys get new values
 	dbs        []*database     // as given
 	target     *database
@@ -142,15 +144,16 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if f.declared, err = declare(opts, namesOf(f.dbs)); err != nil {
 		return nil, err
 	}
-	if f.same, err = sameTables(opts, namesOf(f.dbs)); err != nil {
-		return nil, err
-	}
+	f.names = namesOf(f.dbs)
 	for _, a := range allowances {
 		if err := a.resolve(namesOf(f.dbs)); err != nil {
 			return nil, err
 		}
 	}
 	if err := exclude(opts, f.dbs); err != nil {
+		return nil, err
+	}
+	if err := setPolicies(f); err != nil {
 		return nil, err
 	}
 	setAside(f.dbs)
@@ -162,7 +165,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

@@ -9,12 +9,19 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// chooseOffsets chooses what is added to the keys of each source. All spaces of a source
+// chooser chooses offsets by what was read.
+type chooser struct {
+	*facts
+	read *measured
+}
+
+// offsets chooses what is added to the keys of each source. All spaces of a source
 // get the same offset, so that a column that names rows of several kinds, or that somebody
 // took for another, cannot lead to a stranger; a space has its own only if there is no
 // room for that, or the operator chose it. It returns nil, and says why, if there is none.
-func (f *facts) chooseOffsets(read *measured) (*rekeyed, outcome) {
-	k := &rekeyed{of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool)}
+func (f chooser) offsets() (*rekeyed, outcome) {
+	read := f.read
+	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool)}
 	step := uint64(0)
 	var together, alone []*keySpace
 	for _, s := range f.moving.spaces {
@@ -27,7 +34,7 @@ func (f *facts) chooseOffsets(read *measured) (*rekeyed, outcome) {
 	}
 	var o outcome
 	for len(together) > 0 {
-		offsets, narrow := f.choose(read, step, together...)
+		offsets, narrow := f.choose(step, together...)
 		if narrow == nil {
 			k.take(f, offsets, together...)
 			break
@@ -35,7 +42,7 @@ func (f *facts) chooseOffsets(read *measured) (*rekeyed, outcome) {
 		// The spaces with the column at fault go by themselves.
 		n := len(together)
 		together = slices.DeleteFunc(together, func(s *keySpace) bool {
-			out := n == 1 || slices.ContainsFunc(read.of[s][f.sources()[narrow.Source]].limits, func(l rekey.Limit) bool { return l.Column == narrow.Limit.Column })
+			out := n == 1 || slices.ContainsFunc(read.of[s][sourcesOf(f.facts)[narrow.Source]].limits, func(l rekey.Limit) bool { return l.Column == narrow.Limit.Column })
 			if out {
 				alone = append(alone, s)
 			}
@@ -46,7 +53,7 @@ func (f *facts) chooseOffsets(read *measured) (*rekeyed, outcome) {
 		}
 	}
 	for _, s := range alone {
-		offsets, narrow := f.choose(read, step, s)
+		offsets, narrow := f.choose(step, s)
 		if narrow != nil {
 			o.add(found(f.noRoom(s, narrow)))
 			continue
@@ -58,7 +65,7 @@ func (f *facts) chooseOffsets(read *measured) (*rekeyed, outcome) {
 	}
 	for _, at := range f.moving.inOrder() {
 		c := f.moving.columns[at]
-		for _, db := range f.sources() {
+		for _, db := range sourcesOf(f.facts) {
 			for i := range read.rows[c][db] {
 				rows, offset := &read.rows[c][db][i], k.of[c.cases[i].space][db]
 				k.bent[c] = k.bent[c] || !rows.monotone(offset)
@@ -77,24 +84,24 @@ func (f *facts) chooseOffsets(read *measured) (*rekeyed, outcome) {
 			}
 		}
 	}
-	k.report = f.rekeying(k, read, step, alone)
+	k.report = f.report(k, step, alone)
 	return k, o
 }
 
-// sources are all databases but the target, in their order.
-func (f *facts) sources() []*database {
+// sourcesOf are all databases but the target, in their order.
+func sourcesOf(f *facts) []*database {
 	return slices.DeleteFunc(slices.Clone(f.dbs), func(db *database) bool { return db == f.target })
 }
 
 // choose chooses one offset of each source for some spaces.
-func (f *facts) choose(read *measured, step uint64, spaces ...*keySpace) ([]uint64, *rekey.Narrow) {
+func (f chooser) choose(step uint64, spaces ...*keySpace) ([]uint64, *rekey.Narrow) {
 	var target rekey.Range
 	given := make(map[int]uint64)
-	wants := make([]rekey.Want, len(f.sources()))
+	wants := make([]rekey.Want, len(sourcesOf(f.facts)))
 	for _, s := range spaces {
-		target.Join(read.of[s][f.target].values)
-		for i, db := range f.sources() {
-			of := read.of[s][db]
+		target.Join(f.read.of[s][f.target].values)
+		for i, db := range sourcesOf(f.facts) {
+			of := f.read.of[s][db]
 			wants[i].Values.Join(of.values)
 			wants[i].Limits = append(wants[i].Limits, of.limits...)
 			if offset, chosen := s.Offsets[db.name]; chosen {
@@ -105,19 +112,19 @@ func (f *facts) choose(read *measured, step uint64, spaces ...*keySpace) ([]uint
 	return rekey.Choose(target, wants, step, given)
 }
 
-func (k *rekeyed) take(f *facts, offsets []uint64, spaces ...*keySpace) {
+func (k *rekeyed) take(f chooser, offsets []uint64, spaces ...*keySpace) {
 	for _, s := range spaces {
 		k.of[s] = make(map[*database]uint64)
-		for i, db := range f.sources() {
+		for i, db := range sourcesOf(f.facts) {
 			k.of[s][db] = offsets[i]
 		}
 	}
 }
 
 // noRoom says why the keys of a space cannot get new values.
-func (f *facts) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
-	source := f.sources()[narrow.Source].name
-	r := Result{Code: CodeKeySpace, Table: spaceTable(f, s.Name), Subject: s.Name, Count: 1}
+func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
+	source := sourcesOf(f.facts)[narrow.Source].name
+	r := Result{Code: CodeKeySpace, Table: spaceTable(f.facts, s.Name), Subject: s.Name, Count: 1}
 	switch {
 	case narrow.Limit.Column == "" && len(s.Offsets) > 0:
 		r.Message = fmt.Sprintf("the offset %s that was chosen for %s leaves its numbers among those of another database", narrow.Need, source)
@@ -133,7 +140,8 @@ func (f *facts) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 }
 
 // rekeying is what was chosen, for the report.
-func (f *facts) rekeying(k *rekeyed, read *measured, step uint64, alone []*keySpace) *Rekeying {
+func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
+	read := f.read
 	if step == 0 {
 		var values []rekey.Range
 		for _, s := range f.moving.spaces {
@@ -160,7 +168,7 @@ func (f *facts) rekeying(k *rekeyed, read *measured, step uint64, alone []*keySp
 		for _, at := range s.keys {
 			space.Keys = append(space.Keys, at.String())
 		}
-		for _, db := range f.sources() {
+		for _, db := range sourcesOf(f.facts) {
 			space.Sources = append(space.Sources, of(s, db))
 		}
 		all.Spaces = append(all.Spaces, space)
@@ -174,7 +182,7 @@ func (f *facts) rekeying(k *rekeyed, read *measured, step uint64, alone []*keySp
 			if a.ref != nil {
 				one.Zero, one.None, one.When = a.ref.declared.ZeroIsNone, a.ref.declared.None, a.ref.when
 			}
-			for _, db := range append([]*database{f.target}, f.sources()...) {
+			for _, db := range append([]*database{f.target}, sourcesOf(f.facts)...) {
 				counts := CaseCounts{}
 				if rows := read.rows[c][db]; len(rows) > i {
 					counts = rows[i].CaseCounts
@@ -185,15 +193,18 @@ func (f *facts) rekeying(k *rekeyed, read *measured, step uint64, alone []*keySp
 		}
 		all.Columns = append(all.Columns, column)
 	}
+	for _, c := range f.moving.counters {
+		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.next(all.Space(c.space.Name))})
+	}
 	slices.SortFunc(all.Columns, func(a, b RekeyedColumn) int {
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column))
 	})
 	return all
 }
 
-// most is the largest number that a column of the target takes; known is false if that
+// mostOf is the largest number that a column of the target takes; known is false if that
 // cannot be told.
-func (f *facts) most(at columnName) (most rekey.Integer, known bool) {
+func mostOf(f *facts, at columnName) (most rekey.Integer, known bool) {
 	_, model := f.model(at.table)
 	if c := model.column(at.column); c != nil {
 		return c.most(f.target.catalog.Engine)

@@ -15,6 +15,7 @@ type Policy string
 const (
 	PolicyCopy Policy = "copy" // the rows of all sources come to the target
 	PolicySame Policy = "same" // every world has the same rows, which is proved; the target's stay
+	PolicySkip Policy = "skip" // the target's rows stay, those of the sources are left behind
 )
 
 // TablePolicy is the policy of tables, by patterns of their names, as in
@@ -24,14 +25,14 @@ type TablePolicy struct {
 	Policy Policy   `json:"policy"`
 }
 
-// sameTables returns the tables that are declared the same in every world.
-func sameTables(opts Options, n names) (map[string]bool, error) {
+// tablePolicies returns the policies of tables, where one is declared.
+func tablePolicies(opts Options, n names) (map[string]Policy, error) {
 	policies := make(map[string]Policy)
 	exact := make(map[string]bool)
 	for i, p := range opts.Tables {
 		what := fmt.Sprintf("table %d", i+1)
-		if p.Policy != PolicyCopy && p.Policy != PolicySame {
-			return nil, unsuitable("%s: the policy is %q: want %q or %q", what, p.Policy, PolicyCopy, PolicySame)
+		if p.Policy != PolicyCopy && p.Policy != PolicySame && p.Policy != PolicySkip {
+			return nil, unsuitable("%s: the policy is %q: want %q, %q or %q", what, p.Policy, PolicyCopy, PolicySame, PolicySkip)
 		}
 		for _, text := range p.Tables {
 			pattern, column, err := parsePlace(text)
@@ -56,9 +57,24 @@ func sameTables(opts Options, n names) (map[string]bool, error) {
 			}
 		}
 	}
-	same := make(map[string]bool)
+	return policies, nil
+}
+
+// setPolicies notes the policies of tables, and sets those apart that stay behind.
+func setPolicies(f *facts) error {
+	policies, err := tablePolicies(f.opts, f.names)
+	f.same, f.skip = make(map[string]bool), make(map[string]bool)
 	for table, p := range policies {
-		same[table] = p == PolicySame
+		f.same[table], f.skip[table] = p == PolicySame, p == PolicySkip
 	}
-	return same, nil
+	for _, db := range f.dbs {
+		for name, t := range db.tables {
+			if f.skip[name] {
+				db.apart[name] = t
+				delete(db.tables, name)
+				db.excluded = append(db.excluded, name)
+			}
+		}
+	}
+	return err
 }

@@ -226,7 +226,7 @@ func (r *reader) stream(db *database, code string, names int, scan Scan) *stream
 	s := &stream{db: db, scan: scan, names: names}
 	for i := range s.scan.Order {
 		if o := &s.scan.Order[i]; o.Shift == nil && s.unable == nil {
-			o.Shift, s.unable = r.facts.shift(db, scan.Table, o.Column)
+			o.Shift, s.unable = r.facts.rekeyed.shift(db, scan.Table, o.Column)
 		}
 	}
 	s.progress = r.progress.of(s, code)

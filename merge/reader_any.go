@@ -114,7 +114,7 @@ func (p *anyPass) read(ctx context.Context) (gap string, err error) {
 // judge says what is wrong with a value, if anything is.
 func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 	own, other := false, false
-	moves := p.r.facts.offset(p.db, p.ref.table, p.ref.Columns[0])
+	moves := p.r.facts.rekeyed.offset(p.db, p.ref.table, p.ref.Columns[0])
 	for _, c := range p.keys {
 		for _, db := range p.r.facts.dbs {
 			set := p.r.undeclaredKeys().sets[c][db]
@@ -123,7 +123,7 @@ func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 			}
 			offset := uint64(0)
 			if db != p.db {
-				offset = p.r.facts.offset(db, c.table, c.column)
+				offset = p.r.facts.rekeyed.offset(db, c.table, c.column)
 			} else if moves > 0 {
 				offset = moves // it finds its row again
 			}

@@ -47,7 +47,7 @@ func (r tester) failingNow(ctx context.Context, db *database, table, code string
 		}
 		return all, nil
 	}
-	all, err := source.Failing(ctx, table, conditions, r.facts.plainShifts(db, table), max(0, r.facts.opts.Samples))
+	all, err := source.Failing(ctx, table, conditions, r.facts.rekeyed.plainShifts(db, table), max(0, r.facts.opts.Samples))
 	if err == nil {
 		err = ctx.Err()
 	}

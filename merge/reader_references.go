@@ -160,8 +160,8 @@ func (f follower) referring(db *database) *stream {
 	}
 	for i := range orders {
 		// Rows that it is not about do not count, so that all others keep their order.
-		if by := f.facts.offset(db, f.ref.table, f.ref.Columns[i]); by > 0 {
-			orders[i].Shift = &rekey.Shift{By: f.facts.offset(db, f.ref.ToTable, f.ref.ToColumns[i])}
+		if by := f.facts.rekeyed.offset(db, f.ref.table, f.ref.Columns[i]); by > 0 {
+			orders[i].Shift = &rekey.Shift{By: f.facts.rekeyed.offset(db, f.ref.ToTable, f.ref.ToColumns[i])}
 		}
 	}
 	carry := t.rowKey(f.ref.Columns)

@@ -13,6 +13,7 @@ import (
 // chosen.
 type spaceReader struct {
 	*reader
+	code   string // of the rule for which it reads
 	moving *moving
 	found  *measured
 }
@@ -22,6 +23,8 @@ type measured struct {
 	keys map[columnName]map[*database]*rekey.Set
 	of   map[*keySpace]map[*database]*spaceValues
 	rows map[*movedColumn]map[*database][]caseRows // by case
+
+	counters []seenCounter
 }
 
 // spaceValues are the values of a space in one database.
@@ -98,7 +101,9 @@ func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
 			}
 		}
 	}
-	return r.found, nil
+	var err error
+	r.found.counters, err = r.findCounters(ctx)
+	return r.found, err
 }
 
 // readKeys reads the keys of a space in one column of a database.
@@ -109,7 +114,7 @@ func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, 
 	if key := t.key(); len(key) > 0 && key[0] == at.column {
 		scan.Unsorted, scan.Order = false, []Order{{Column: at.column}}
 	}
-	stream := r.stream(db, CodeKeySpace, 1, scan)
+	stream := r.stream(db, r.code, 1, scan)
 	stream.visit = append(stream.visit, func(b *Batch) {
 		for row := range b.Len {
 			if n, ok := rekey.ParseInteger(b.Carry[0].At(row)); ok {
@@ -143,7 +148,7 @@ func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, 
 // limit notes what room a column of the target has for the values of a source.
 func (r *spaceReader) limit(s *keySpace, at columnName, db *database, values rekey.Range) {
 	if values.Any && db != r.facts.target {
-		most, known := r.facts.most(at)
+		most, known := mostOf(r.facts, at)
 		if s.Max > 0 && (!known || s.Max < most.Bits) {
 			most, known = rekey.Integer{Bits: s.Max}, true
 		}
@@ -157,7 +162,7 @@ func (r *spaceReader) limit(s *keySpace, at columnName, db *database, values rek
 // readReferences reads the columns of a table of a database that refer to spaces.
 func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn, db *database, t *Table) error {
 	carry := t.rowKey(nil)
-	s := r.stream(db, CodeKeySpace, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+	s := r.stream(db, r.code, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
 	var reads []*referenceRead
 	for _, c := range columns {
 		if t.column(c.column) == nil {
@@ -189,7 +194,7 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 		if r.found.rows[read.column] == nil {
 			r.found.rows[read.column] = make(map[*database][]caseRows)
 		}
-		most, bounded := r.facts.most(read.column.columnName)
+		most, bounded := mostOf(r.facts, read.column.columnName)
 		for i := range read.cases {
 			c, space := &read.cases[i], read.column.cases[i].space
 			c.findOdd(&read.column.cases[i].ref.dangling, func(n rekey.Integer) bool { return bounded && n == most })

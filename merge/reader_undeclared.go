@@ -243,7 +243,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 		var offsets []uint64
 		for _, other := range r.facts.dbs {
 			sets = append(sets, keys.sets[c][other])
-			offsets = append(offsets, r.facts.offset(other, c.table, c.column))
+			offsets = append(offsets, r.facts.rekeyed.offset(other, c.table, c.column))
 		}
 		p.sets, p.offsets = append(p.sets, sets), append(p.offsets, offsets)
 		classes[c.class] = true
@@ -753,7 +753,7 @@ func (r openReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	asked := fmt.Sprintf("%q %#v", table, candidates)
 	if r.shared.open[asked] == nil {
 		all := openReader{newReader(&facts{
-			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
+			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, skip: r.facts.skip, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
 		}, r.progress), r.code}
 		all.keys = r.shared.keys
 		if r.shared.open[asked], err = all.undeclaredAmong(ctx, table, candidates); err != nil {

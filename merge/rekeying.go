@@ -14,6 +14,8 @@ type Rekeying struct {
 
 	Spaces  []RekeyedSpace  `json:"spaces"`  // in the order of their names
 	Columns []RekeyedColumn `json:"columns"` // that get new values, by name
+
+	Counters []RekeyedCounter `json:"counters,omitempty"`
 }
 
 // RekeyedSpace is one space.
@@ -107,21 +109,25 @@ func (r *Rekeying) Counter(table, column string) uint64 {
 		if !c.Key || c.Table != table || c.Column != column {
 			continue
 		}
-		space := r.Space(c.Cases[0].Space)
-		all := space.Target.Values
-		for _, of := range space.Sources {
-			all.Join(of.New)
-		}
-		if !all.Any || all.High.Negative {
-			return 0
-		}
-		step := max(1, r.Step)
-		if next := all.High.Bits/step*step + step; next > all.High.Bits {
-			return next
-		}
-		return all.High.Bits
+		return r.next(r.Space(c.Cases[0].Space))
 	}
 	return 0
+}
+
+// next is the next multiple of the step above all that a space has.
+func (r *Rekeying) next(space *RekeyedSpace) uint64 {
+	all := space.Target.Values
+	for _, of := range space.Sources {
+		all.Join(of.New)
+	}
+	if !all.Any || all.High.Negative {
+		return 0
+	}
+	step := max(1, r.Step)
+	if next := all.High.Bits/step*step + step; next > all.High.Bits {
+		return next
+	}
+	return all.High.Bits
 }
 
 // Shift returns what becomes of the values of a case in a source.

@@ -65,7 +65,7 @@ func judgeCounter(f *facts, k *keyReading) outcome {
 			result.Gaps = append(result.Gaps, Gap{db.name, "its values of " + counter.Column + " are no integers"})
 			continue
 		}
-		by := new(big.Int).SetUint64(f.offset(db, k.table, counter.Column))
+		by := new(big.Int).SetUint64(f.rekeyed.offset(db, k.table, counter.Column))
 		s.first.Add(s.first, by)
 		s.last.Add(s.last, by)
 		parts = append(parts, db.name+" "+numeral(s.first)+" to "+numeral(s.last)+next)

@@ -117,7 +117,7 @@ func judgeDangling(f *facts, table string, ref reference, read *strayReading) Re
 	result.without("every reference leads somewhere")
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to nothing: " + few(in)
-		if f.goesAstray(table, ref) {
+		if goesAstray(f, table, ref) {
 			result.Message += "; they get new values that lead nowhere as well"
 			result.Count, result.Next = 0, nil
 		}
@@ -127,7 +127,7 @@ func judgeDangling(f *facts, table string, ref reference, read *strayReading) Re
 
 // goesAstray reports whether rows that refer to nothing are no matter, because their
 // values move beyond all keys and no database keeps such rows out.
-func (f *facts) goesAstray(table string, ref reference) bool {
+func goesAstray(f *facts, table string, ref reference) bool {
 	if f.rekeyed == nil || !slices.ContainsFunc(ref.Columns, func(c string) bool { return f.moving.columns[columnName{table, c}] != nil }) {
 		return false
 	}

@@ -68,7 +68,7 @@ func TestSameTables(t *testing.T) {
 	if got := strings.Join(of(exact, a, c), " "); got != want {
 		t.Errorf("exact: %s, want %s", got, want)
 	}
-	for _, bad := range []merge.TablePolicy{{Tables: []string{"tmpl*"}, Policy: merge.PolicySame}, {Tables: []string{"templates"}, Policy: "skip"}, {Tables: []string{"templates.id"}, Policy: merge.PolicySame}} {
+	for _, bad := range []merge.TablePolicy{{Tables: []string{"tmpl*"}, Policy: merge.PolicySame}, {Tables: []string{"templates"}, Policy: "lose"}, {Tables: []string{"templates.id"}, Policy: merge.PolicySame}} {
 		if _, err := merge.Check(t.Context(), sources(a, c), merge.Options{Tables: []merge.TablePolicy{bad}}); !errors.Is(err, merge.ErrOptions) {
 			t.Errorf("%+v: %v", bad, err)
 		}

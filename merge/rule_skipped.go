@@ -1,8 +1,11 @@
 package merge
 
 import (
+	"context"
 	"maps"
 	"slices"
+
+	"mergesafe/internal/printable"
 )
 
 // The codes about tables that are not read.
@@ -25,7 +28,35 @@ func skippedRule() rule {
 			Unverified: "check the table by other means, or allow it to be left out",
 		}},
 		catalog: judgeSkipped,
+		tasks:   skipTasks,
 	}
+}
+
+// skipTasks count what stays behind because that is the policy of its table.
+func skipTasks(f *facts) (tasks []task) {
+	for _, table := range slices.Sorted(maps.Keys(f.skip)) {
+		if !f.skip[table] || !f.wants(CodeTableExcluded, table, "") {
+			continue
+		}
+		tasks = append(tasks, task{taskID{code: CodeTableExcluded, columns: idOf(table)}, nil, func(ctx context.Context, r *reader) (outcome, error) {
+			result := Result{Code: CodeTableExcluded, Table: table}
+			var parts []string
+			for _, db := range sourcesOf(f) {
+				if db.apart[table] == nil {
+					continue
+				}
+				n, err := r.count(ctx, db, table)
+				if err != nil {
+					return outcome{}, err
+				}
+				result.Read += n
+				parts = append(parts, db.name+": "+printable.Number(n))
+			}
+			result.Message = "rows of the sources that stay behind, as declared: " + few(parts)
+			return found(result), nil
+		}})
+	}
+	return tasks
 }
 
 func judgeSkipped(f *facts) (findings []finding) {
@@ -35,6 +66,9 @@ func judgeSkipped(f *facts) (findings []finding) {
 			skipped[s.Table] = append(skipped[s.Table], Gap{db.name, s.Reason})
 		}
 		for _, table := range db.excluded {
+			if f.skip[table] {
+				continue
+			}
 			excluded[table] = append(excluded[table], Gap{db.name, excludedReason})
 		}
 	}

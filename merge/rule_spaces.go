@@ -34,6 +34,11 @@ func spaceRule() rule {
 		Meaning:    "it is not said whether a key that stays as it is, while others get new values, is one of the game's own data",
 		Unverified: "declare the column: a key of a space, a reference, or natural",
 		OneColumn:  true,
+	}, {
+		Code:       CodeKeyCounter,
+		Meaning:    "a game seems to count its keys in a column that nobody declared, or in one that cannot be raised",
+		Unverified: "declare the counter, or that the column is none",
+		OneColumn:  true,
 	}}}
 }
 
@@ -49,7 +54,7 @@ func spaceTasks(f *facts) []task {
 		}
 	}
 	return []task{{taskID{code: CodeKeySpace}, tables, func(ctx context.Context, r *reader) (outcome, error) {
-		read, err := (&spaceReader{reader: r, moving: f.moving}).measure(ctx)
+		read, err := (&spaceReader{reader: r, code: CodeKeySpace, moving: f.moving}).measure(ctx)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -59,7 +64,7 @@ func spaceTasks(f *facts) []task {
 
 // judgeSpaces chooses the offsets and says what stands in their way.
 func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outcome, error) {
-	chosen, o := f.chooseOffsets(read)
+	chosen, o := chooser{f, read}.offsets()
 	for _, at := range f.moving.inOrder() {
 		results, err := judgeMoved(ctx, f, r, f.moving.columns[at], read)
 		if err != nil {
@@ -88,6 +93,7 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 	}
 	if chosen.moves() {
 		o.add(found(undeclaredKeys(f)...))
+		o.add(found(judgeCounters(f, read.counters)...))
 	}
 	return o, nil
 }
@@ -184,6 +190,8 @@ func undeclaredKeys(f *facts) (results []Result) {
 
 // rekeyed is what a merge does to keys, as the rules use it.
 type rekeyed struct {
+	target *database
+	moving *moving
 	report *Rekeying
 	of     map[*keySpace]map[*database]uint64
 	bent   map[*movedColumn]bool // values do not keep their order
@@ -203,24 +211,24 @@ func (k *rekeyed) moves() bool {
 
 // offset is what is added to the keys in a column of a database, and to what refers to
 // them in other columns.
-func (f *facts) offset(db *database, table, column string) uint64 {
-	if f.rekeyed == nil {
+func (k *rekeyed) offset(db *database, table, column string) uint64 {
+	if k == nil {
 		return 0
 	}
-	m := f.moving.columns[columnName{table, column}]
+	m := k.moving.columns[columnName{table, column}]
 	if m == nil {
 		return 0
 	}
-	return f.rekeyed.of[m.cases[0].space][db]
+	return k.of[m.cases[0].space][db]
 }
 
 // movesAlone reports whether all values of a column move alike, so that those of no two
 // databases meet.
-func (f *facts) movesAlone(table, column string) bool {
-	if f.rekeyed == nil {
+func (k *rekeyed) movesAlone(table, column string) bool {
+	if k == nil {
 		return false
 	}
-	m := f.moving.columns[columnName{table, column}]
+	m := k.moving.columns[columnName{table, column}]
 	if m == nil {
 		return false
 	}
@@ -229,14 +237,14 @@ func (f *facts) movesAlone(table, column string) bool {
 }
 
 // plainShifts are what becomes of the values of columns of which all rows move alike.
-func (f *facts) plainShifts(db *database, table string) map[string]*rekey.Shift {
+func (k *rekeyed) plainShifts(db *database, table string) map[string]*rekey.Shift {
 	shifts := make(map[string]*rekey.Shift)
-	if f.rekeyed == nil || db == f.target {
+	if k == nil || db == k.target {
 		return shifts
 	}
-	for _, c := range f.moving.of(table) {
-		if space, stay, ok := c.plainShift(); ok && f.rekeyed.of[space][db] > 0 {
-			shifts[c.column] = &rekey.Shift{By: f.rekeyed.of[space][db], Stay: stay}
+	for _, c := range k.moving.of(table) {
+		if space, stay, ok := c.plainShift(); ok && k.of[space][db] > 0 {
+			shifts[c.column] = &rekey.Shift{By: k.of[space][db], Stay: stay}
 		}
 	}
 	return shifts
@@ -244,15 +252,15 @@ func (f *facts) plainShifts(db *database, table string) map[string]*rekey.Shift 
 
 // movesUnclear says why a condition on some columns of a database cannot be tried on the
 // values that they will have, or returns "".
-func (f *facts) movesUnclear(db *database, table string, columns []string) string {
-	if f.rekeyed == nil || db == f.target {
+func (k *rekeyed) movesUnclear(db *database, table string, columns []string) string {
+	if k == nil || db == k.target {
 		return ""
 	}
-	shifts := f.plainShifts(db, table)
+	shifts := k.plainShifts(db, table)
 	for _, name := range columns {
-		m := f.moving.columns[columnName{table, name}]
+		m := k.moving.columns[columnName{table, name}]
 		switch {
-		case m != nil && shifts[name] == nil && slices.ContainsFunc(m.cases, func(c movedCase) bool { return f.rekeyed.of[c.space][db] > 0 }):
+		case m != nil && shifts[name] == nil && slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.of[c.space][db] > 0 }):
 			return "only some of the values of " + name + " get new ones"
 		case len(shifts) > 0 && db.tables[table].column(name).Generated != "":
 			return name + " is generated, perhaps from values that get new ones"
@@ -263,22 +271,22 @@ func (f *facts) movesUnclear(db *database, table string, columns []string) strin
 
 // shift returns what becomes of the values of a column of a database. An error says why
 // they cannot be put in the order that they will have.
-func (f *facts) shift(db *database, table, column string) (*rekey.Shift, error) {
-	if f.rekeyed == nil || db == f.target {
+func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error) {
+	if k == nil || db == k.target {
 		return nil, nil
 	}
-	m := f.moving.columns[columnName{table, column}]
+	m := k.moving.columns[columnName{table, column}]
 	if m == nil {
 		return nil, nil
 	}
-	moves := slices.ContainsFunc(m.cases, func(c movedCase) bool { return f.rekeyed.of[c.space][db] > 0 })
+	moves := slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.of[c.space][db] > 0 })
 	space, stay, plain := m.plainShift()
 	switch {
 	case !moves:
 		return nil, nil
-	case !plain || f.rekeyed.bent[m]:
+	case !plain || k.bent[m]:
 		return nil, &UnsupportedError{Column: column, Reason: "only some of its values move, so that its rows come in another order than they will have"}
 	default:
-		return &rekey.Shift{By: f.rekeyed.of[space][db], Stay: stay}, nil
+		return &rekey.Shift{By: k.of[space][db], Stay: stay}, nil
 	}
 }

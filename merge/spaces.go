@@ -18,6 +18,9 @@ type Rekey struct {
 	// Auto makes a space of every key of one column that the target counts up itself,
 	// if no other statement says what it is.
 	Auto bool `json:"auto,omitempty"`
+
+	// Counters are columns in which the game counts keys of a space.
+	Counters []CounterRow `json:"counters,omitempty"`
 }
 
 // Space is a set of keys that name one kind of thing: every key of a source gets the
@@ -79,8 +82,9 @@ func (m *movedColumn) plainShift() (space *keySpace, stay rekey.Values, ok bool)
 
 // moving is what the spaces of a check say of all columns.
 type moving struct {
-	spaces  []*keySpace
-	columns map[columnName]*movedColumn
+	spaces   []*keySpace
+	columns  map[columnName]*movedColumn
+	counters []keptCounter
 }
 
 // moves resolves the spaces against the tables of the databases; nil if no keys get new
@@ -90,7 +94,7 @@ func moves(f *facts) (*moving, error) {
 		return nil, nil
 	}
 	m := &moving{columns: make(map[columnName]*movedColumn)}
-	n := namesOf(f.dbs)
+	n := f.names
 	for i, s := range f.opts.Rekey.Spaces {
 		if err := m.declare(f, n, s); err != nil {
 			return nil, unsuitable("space %d%s: %v", i+1, in(s.File), err)
@@ -100,6 +104,11 @@ func moves(f *facts) (*moving, error) {
 		m.count(f)
 	}
 	for m.follow(f) {
+	}
+	for i, c := range f.opts.Rekey.Counters {
+		if err := m.declareCounter(f, n, c); err != nil {
+			return nil, unsuitable("counter %d%s: %v", i+1, in(c.File), err)
+		}
 	}
 	return m, m.contradiction(f)
 }

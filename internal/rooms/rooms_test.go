@@ -40,7 +40,7 @@ var arrows = map[string]string{
 	"store/cluster":         "",
 	"store/storetest":       "*",
 	"store/internal/minter": "*",
-	"merge/mergetest":       "gameid merge",
+	"merge/mergetest":       "gameid merge merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
 }

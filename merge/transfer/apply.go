@@ -104,6 +104,9 @@ func (r *run) apply(ctx context.Context, state State) error {
 		if err := r.setCounters(ctx, false); err != nil {
 			return err
 		}
+		if err := r.raiseRowCounters(ctx, false); err != nil {
+			return err
+		}
 		if err := r.rememberKeys(ctx); err != nil {
 			return err
 		}

@@ -67,9 +67,19 @@
 // renamed on their way, and stay as they are in the source; the target's own rows
 // are renamed in place, and an undo gives them their old values back.
 //
+// # Keys
+//
+// Keys that every world counts from 1 get new values if the check is asked to judge
+// that ([merge.Options.Rekey]): one number is added to all keys of a source, and to
+// all that refers to them. A row goes through that before its INSERT; in the source
+// it stays as it is. [Verify] gives the rows of each world their old keys back and
+// compares them with that world: see [KeyProof]. [Whois] and [Whereis] ask the target
+// where a key came from, and what became of one.
+//
 // # What it leaves in the target
 //
-// Three tables: [MergesTable] with the plan of every merge, [ProgressTable] with
-// its checkpoints, and [RenamesTable] with every value that was changed. Undo
-// removes them with the last merge.
+// [MergesTable] with the plan of every merge, [ProgressTable] with
+// its checkpoints, and [RenamesTable] with every value that was changed: Undo
+// removes them with the last merge. [KeysTable] has the keys that got new values, and
+// stays.
 package transfer

@@ -43,6 +43,9 @@ type Plan struct {
 	// Rekey is what becomes of keys that collide; nil if all keys stay as they are.
 	Rekey *merge.Rekeying `json:"rekey,omitempty"`
 
+	// Counters are the values of the target in which the game counts keys.
+	Counters []RowCounter `json:"counters,omitempty"`
+
 	// Copies are columns that are renamed along.
 	Copies []NameCopy `json:"copies,omitempty"`
 

@@ -37,7 +37,7 @@ func (p *planner) check(ctx context.Context) error {
 	if report.Rekeyed != nil && report.Rekeyed.Moves() {
 		p.plan.Rekey = report.Rekeyed
 	}
-	p.rows, p.same = make(map[string]map[string]int64), make(map[string]bool)
+	p.rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
 	for _, s := range report.Sources {
 		p.rows[s.Name] = make(map[string]int64)
 		for _, t := range s.Tables {
@@ -48,6 +48,9 @@ func (p *planner) check(ctx context.Context) error {
 		r := &report.Results[i]
 		if r.Code == merge.CodeTableDiffers && r.Verdict == merge.Pass {
 			p.same[r.Table] = true
+		}
+		if r.Code == merge.CodeTableExcluded && r.Verdict == merge.Pass {
+			p.skip[r.Table] = r.Message
 		}
 		p.judge(r)
 	}

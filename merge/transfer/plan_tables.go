@@ -32,6 +32,10 @@ func (p *planner) choose(context.Context) error {
 			p.plan.Left = append(p.plan.Left, Left{t.Name, "it is the history of migrations that " + tool + " keeps: the target's stays"})
 			continue
 		}
+		if why, skipped := p.skip[t.Name]; skipped {
+			p.plan.Left = append(p.plan.Left, Left{t.Name, why})
+			continue
+		}
 		if p.same[t.Name] {
 			p.plan.Left = append(p.plan.Left, Left{t.Name, "it is the same in every database, which was proved: the target's stays"})
 			continue
@@ -49,8 +53,8 @@ func (p *planner) choose(context.Context) error {
 	p.refuseOutside(chosen)
 	for _, t := range chosen {
 		for _, r := range t.References {
-			if p.excluded(r.ToTable) {
-				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("it refers to rows of %q, which is excluded: exclude both, or none", r.ToTable)})
+			if _, skipped := p.skip[r.ToTable]; skipped || p.excluded(r.ToTable) {
+				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("it refers to rows of %q, which is not copied: leave out both, or none", r.ToTable)})
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.refuseTyped, p.rename, p.tryNames, p.measure, p.lookAtRights} {
+	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.findCounters, p.refuseTyped, p.rename, p.tryNames, p.measure, p.lookAtRights} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
@@ -78,6 +78,7 @@ type planner struct {
 	dbs  []*source                   // the target first
 	rows map[string]map[string]int64 // by database and table, as counted by the check
 	same map[string]bool             // tables that the check proved to be the same in all
+	skip map[string]string           // tables that stay behind, and what of them
 
 	followers []merge.NameReference // what refers to names that are changed
 }

@@ -74,7 +74,7 @@ func TestRekey(t *testing.T) {
 		db := pool(t, target)
 		defer db.Close()
 		for query, want := range map[string]string{
-			"SELECT guid, level FROM chars WHERE name = 'nbe'":                            "[[1004 4]]",
+			"SELECT guid, level FROM chars WHERE name = 'nbe'":                             "[[1004 4]]",
 			"SELECT owner, prev FROM items WHERE id IN (1011, 1030, 1031) ORDER BY id":     "[[1005 1001] [0 1009] [1044 1030]]",
 			"SELECT sender, receiver FROM mail WHERE id IN (2003, 2013, 2040) ORDER BY id": "[[2003 2003] [3 2003] [0 2003]]",
 			"SELECT hp FROM stats WHERE guid IN (1002, 2077) ORDER BY guid":                "[[102] [1]]",

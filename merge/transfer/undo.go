@@ -193,6 +193,9 @@ func (u *undo) complete(ctx context.Context) error {
 		if err := u.checkReferences(ctx, "make these rows reference something else or remove them, then run undo again"); err != nil {
 			return err
 		}
+		if err := u.raiseRowCounters(ctx, true); err != nil {
+			return err
+		}
 		if err := u.forgetKeys(ctx); err != nil {
 			return err
 		}

@@ -201,6 +201,9 @@ func (r *run) proveKeys(ctx context.Context, found [][]*Content) ([]KeyProof, er
 			own.wrong(max(1, here.Rows-still.Rows, still.Rows-here.Rows), "table %s", t.Name)
 		}
 	}
+	if err := r.proveCounters(ctx, disjoint); err != nil {
+		return nil, err
+	}
 	return []KeyProof{*injective, *disjoint, *images, *own}, nil
 }
 

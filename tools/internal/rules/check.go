@@ -43,12 +43,7 @@ func check(root *strict.Section, file string) (o merge.Options) {
 func reference(s *strict.Section) (r merge.DeclaredReference) {
 	r.At, r.To = s.Texts("at", place), s.OneOrMore("to", place)
 	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
-	s.Section("when", func(s *strict.Section) {
-		r.When = &merge.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
-		if s.Has("is") == s.Has("not") {
-			s.Lacks("is", `want the values of the rows that it is about, such as is = [0], or of the others: not = [1, 2]`)
-		}
-	})
+	r.When = when(s)
 	r.Others = s.Text("others", others)
 	if s.Has("others") && !s.Has("when") {
 		s.Lacks("when", `want the rows that the reference is about, such as when = { column = "type", is = [0] }`)
@@ -75,6 +70,17 @@ func reference(s *strict.Section) (r merge.DeclaredReference) {
 		s.Problem("zero_is_none", "is for a reference of one column only")
 	}
 	return r
+}
+
+// when reads the condition of a section, if it has one.
+func when(s *strict.Section) (c *merge.When) {
+	s.Section("when", func(s *strict.Section) {
+		c = &merge.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
+		if s.Has("is") == s.Has("not") {
+			s.Lacks("is", `want the values of the rows that it is about, such as is = [0], or of the others: not = [1, 2]`)
+		}
+	})
+	return c
 }
 
 func values(s *strict.Section, key string) []string {

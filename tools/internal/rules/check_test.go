@@ -128,12 +128,15 @@ func TestSampleCheck(t *testing.T) {
 		Exclude: []string{"log_*"},
 		Tables:  []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}},
 		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name"}},
+		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647,
+			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
+			Counters: []merge.CounterRow{{At: "seq.next", When: &merge.When{Column: "name", Is: []string{"item"}}, Space: "objects", File: "config.toml"}}},
 		Rules: []merge.Declarations{{
 			File:  "config.toml",
 			Plain: []string{"*.level", "characters.money"}, Natural: []string{"*.map", "character_spell.spell"},
 			Shared: []string{"characters.account"}, Undecided: []string{"mail.extra"},
 			References: []merge.DeclaredReference{
-				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"},
+				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
 					When: &merge.When{Column: "type", Is: []string{"0"}}, Others: merge.OthersPlain},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
 			},

@@ -12,16 +12,21 @@ import (
 const maxNameLength = 10_000 // characters
 
 // names reads the section [merge] with all that is below it.
-func names(root *strict.Section, file string) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []merge.TablePolicy, spaces []merge.Space) {
+func names(root *strict.Section, file string) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []merge.TablePolicy, rekeyed merge.Rekey) {
 	root.Section("merge", func(s *strict.Section) {
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s)
 			space.File = file
-			spaces = append(spaces, space)
+			rekeyed.Spaces = append(rekeyed.Spaces, space)
+		})
+		s.Sections("counter", func(s *strict.Section) {
+			counter := counter(s)
+			counter.File = file
+			rekeyed.Counters = append(rekeyed.Counters, counter)
 		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
-			need(s, "policy", `want what becomes of their rows: %s = "same" or "copy"`)
+			need(s, "policy", `want what becomes of their rows: %s = "same", "skip" or "copy"`)
 			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy))})
 		})
 		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
@@ -32,12 +37,12 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 			})
 		})
 	})
-	return policies, copies, tables, spaces
+	return policies, copies, tables, rekeyed
 }
 
 func tablePolicy(s string) string {
-	if p := merge.Policy(s); p != merge.PolicySame && p != merge.PolicyCopy {
-		return fmt.Sprintf("is %.40q: want %q or %q", s, merge.PolicySame, merge.PolicyCopy)
+	if p := merge.Policy(s); p != merge.PolicySame && p != merge.PolicyCopy && p != merge.PolicySkip {
+		return fmt.Sprintf("is %.40q: want %q, %q or %q", s, merge.PolicySame, merge.PolicySkip, merge.PolicyCopy)
 	}
 	return ""
 }

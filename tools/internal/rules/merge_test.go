@@ -48,7 +48,7 @@ of_column = "name"
 func TestParseMergeProblems(t *testing.T) {
 	const name = "[[merge.name]]\ntable='a'\ncolumn='b'\n"
 	for _, tt := range []struct{ text, want string }{
-		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has table, name, copy`},
+		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name, copy`},
 		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
 		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length`},

@@ -30,12 +30,13 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		r.Check.Uniques = append(r.Check.Uniques, c.Uniques...)
 		r.Check.IDs = append(r.Check.IDs, c.IDs...)
 		r.Check.Accounts = append(r.Check.Accounts, c.Accounts...)
-		policies, copies, tables, spaces := names(root, file)
-		if len(spaces) > 0 {
+		policies, copies, tables, rekeyed := names(root, file)
+		if len(rekeyed.Spaces)+len(rekeyed.Counters) > 0 {
 			if r.Check.Rekey == nil {
 				r.Check.Rekey = new(merge.Rekey)
 			}
-			r.Check.Rekey.Spaces = append(r.Check.Rekey.Spaces, spaces...)
+			r.Check.Rekey.Spaces = append(r.Check.Rekey.Spaces, rekeyed.Spaces...)
+			r.Check.Rekey.Counters = append(r.Check.Rekey.Counters, rekeyed.Counters...)
 		}
 		r.Check.Tables = append(r.Check.Tables, tables...)
 		r.Names, r.Copies = append(r.Names, policies...), append(r.Copies, copies...)

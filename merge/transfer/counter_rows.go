@@ -1,0 +1,145 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/rekey"
+)
+
+// RowCounter is a value of the target's own in which the game counts keys, and which is
+// raised above those that come.
+type RowCounter struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Key    string `json:"key"` // of the row; see [KeyText]
+	Before uint64 `json:"before"`
+	After  uint64 `json:"after"`
+}
+
+// findCounters reads the counters in rows of the target that are to be raised.
+func (p *planner) findCounters(ctx context.Context) error {
+	if p.plan.Rekey == nil {
+		return nil
+	}
+	target := p.dbs[0]
+	for _, c := range p.plan.Rekey.Counters {
+		t := target.table(c.Table)
+		refuse := func(format string, args ...any) {
+			p.refuse(Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
+		}
+		if t == nil || t.Key() == nil {
+			refuse("its column %s counts keys, and the table has no key by which its rows could be found again", c.Column)
+			continue
+		}
+		l := newLayout(target.dialect, t)
+		at, on := slices.Index(l.columns, c.Column), -1
+		if c.When != nil {
+			on = slices.Index(l.columns, c.When.Column)
+		}
+		if at < 0 {
+			refuse("its column %s counts keys, and cannot be written", c.Column)
+			continue
+		}
+		err := every(ctx, target.on, l, func(row []any) error {
+			if c.When != nil && (on < 0 || !c.When.Holds(printed(row[on]))) {
+				return nil
+			}
+			n, ok := rekey.ParseInteger(printed(row[at]))
+			if !ok || n.Negative {
+				refuse("row %s: its column %s counts keys, and holds no number above 0", l.keyText(row), c.Column)
+				return nil
+			}
+			key, err := encodeKey(l.keyOf(row))
+			if err == nil && n.Bits < c.Next {
+				p.plan.Counters = append(p.plan.Counters, RowCounter{c.Table, c.Column, key, n.Bits, c.Next})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raiseRowCounters raises the counters in rows, or sets back those that nobody raised
+// further since.
+func (r *run) raiseRowCounters(ctx context.Context, back bool) error {
+	for _, c := range r.plan.Counters {
+		from, to := c.Before, c.After
+		if back {
+			from, to = to, from
+		}
+		if _, err := r.counterRow(ctx, &c, fmt.Sprintf("UPDATE %s SET %s = %d", r.target.dialect().Quote(c.Table), r.target.dialect().Quote(c.Column), to), from); err != nil {
+			return err
+		}
+		if back {
+			continue
+		}
+		reached, err := r.counterAt(ctx, &c)
+		if err != nil {
+			return err
+		}
+		if !reached {
+			return fmt.Errorf("transfer: table %q of %q: row %s: its counter %s is not %d any more: something else wrote to it while the merge ran: undo the merge, then plan again",
+				c.Table, r.target.Name, KeyText(c.Key), c.Column, c.Before)
+		}
+	}
+	return nil
+}
+
+// counterAt reports whether a counter is where the merge raises it, or beyond.
+func (r *run) counterAt(ctx context.Context, c *RowCounter) (bool, error) {
+	d := r.target.dialect()
+	where, args, err := r.counterKey(c)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	err = r.target.rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where, false, args, func(row []any) (bool, error) {
+		n, ok := rekey.ParseInteger(printed(row[0]))
+		found = ok && !n.Negative && n.Bits >= c.After
+		return true, nil
+	})
+	return found, err
+}
+
+func (r *run) counterRow(ctx context.Context, c *RowCounter, statement string, value uint64) (int64, error) {
+	where, args, err := r.counterKey(c)
+	if err != nil {
+		return 0, err
+	}
+	return r.target.exec(ctx, "counter", statement+where+fmt.Sprintf(" AND %s = %d", r.target.dialect().Quote(c.Column), value), false, args...)
+}
+
+// counterKey is the condition that finds the row of a counter.
+func (r *run) counterKey(c *RowCounter) (where string, args []any, err error) {
+	if args, err = decodeKey(c.Key); err != nil {
+		return "", nil, err
+	}
+	var parts []string
+	for _, name := range r.keys[c.Table] {
+		parts = append(parts, r.target.dialect().Quote(name)+" = ?")
+	}
+	if len(parts) != len(args) || len(parts) == 0 {
+		return "", nil, fmt.Errorf("table %q has another key than when the merge was planned", c.Table)
+	}
+	return " WHERE " + strings.Join(parts, " AND "), args, nil
+}
+
+// proveCounters makes sure that no counter lies below the keys that came.
+func (r *run) proveCounters(ctx context.Context, p *KeyProof) error {
+	for _, c := range r.plan.Counters {
+		reached, err := r.counterAt(ctx, &c)
+		if err != nil {
+			return err
+		}
+		if !reached {
+			p.wrong(1, "table %s: row %s: the counter %s lies below keys that came", c.Table, KeyText(c.Key), c.Column)
+		}
+	}
+	return nil
+}
