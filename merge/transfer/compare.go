@@ -139,11 +139,11 @@ func (r *run) ownRows() int64 {
 // of the plan: by table, the target first; nil for what it did not read because of
 // an error. With copied it reads of the sources only what has been copied, which
 // must be as it was then.
-func (r *run) readAll(ctx context.Context, step string, copied bool) ([][]*Content, error) {
+func (r *run) readAll(ctx context.Context, step string, copied bool) ([][]*apart, error) {
 	r.step(r.ownRows() + 2*r.plan.Rows())
-	found := make([][]*Content, len(r.plan.Tables))
+	found := make([][]*apart, len(r.plan.Tables))
 	for i := range found {
-		found[i] = make([]*Content, 1+len(r.plan.Sources))
+		found[i] = make([]*apart, 1+len(r.plan.Sources))
 	}
 	err := r.inParallel(ctx, reading, r.parts(ofTarget), func(ctx context.Context, w *run, p part) error {
 		l, on := w.layouts[w.plan.Tables[p.table].Name], w.target
@@ -165,12 +165,12 @@ func (r *run) readAll(ctx context.Context, step string, copied bool) ([][]*Conte
 				w.progress(step, on.Name, l.table, n)
 				return w.between(ctx)
 			}
-			var c Content
+			var c apart
 			var err error
 			if !copied && w.changes.movesIn(l) {
 				c, err = contentsApart(soft, on, l, w.changes.worldsOf(w.plan, l, p.source), between)
 			} else {
-				c, err = contents(soft, on, l, most, change, between)
+				c.Content, err = contents(soft, on, l, most, change, between)
 			}
 			if err != nil {
 				return err

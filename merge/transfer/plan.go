@@ -142,8 +142,12 @@ type Content struct {
 	// Sum is over the rows as they are, After over the rows as renamed.
 	Sum   Sum `json:"sum"`
 	After Sum `json:"after"`
+}
 
-	groups []Content // see worldsOf
+// apart is what was read of a table of a database, with its groups; see [worldsOf].
+type apart struct {
+	Content
+	groups []Content
 }
 
 // Counter is an AUTO_INCREMENT.

@@ -35,10 +35,10 @@ func (u *undo) compareAll(ctx context.Context, resumed bool) (reasons []Refusal,
 	return u.compareTables(ctx, found, planned)
 }
 
-func (u *undo) compareTables(ctx context.Context, found [][]*Content, planned map[string]bool) (reasons []Refusal, err error) {
+func (u *undo) compareTables(ctx context.Context, found [][]*apart, planned map[string]bool) (reasons []Refusal, err error) {
 	for i := range u.plan.Tables {
 		err := u.retryCounted(ctx, fmt.Sprintf("comparing table %q", u.plan.Tables[i].Name), func(soft context.Context) error {
-			var copied []*Content
+			var copied []*apart
 			if found != nil {
 				copied = found[i][1:]
 			}
@@ -58,7 +58,7 @@ func (u *undo) compareTables(ctx context.Context, found [][]*Content, planned ma
 // compareTable compares the copied rows of one table, of each source as many as
 // copied says, unless all is as planned; and looks for rows that reference them
 // and did not come with them.
-func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*Content, planned map[string]bool) (reasons []Refusal, err error) {
+func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*apart, planned map[string]bool) (reasons []Refusal, err error) {
 	t, l := &u.plan.Tables[table], u.layouts[u.plan.Tables[table].Name]
 	refuse := func(format string, args ...any) {
 		reasons = append(reasons, Refusal{Source: u.target.Name, Table: t.Name, Reason: fmt.Sprintf(format, args...)})

@@ -156,7 +156,7 @@ func (r *run) lookAtTarget(ctx context.Context, f func(s *source) error) error {
 }
 
 // compareSums compares what was read of a table with the plan.
-func (r *run) compareSums(t *Table, now *Content, sources []*Content) TableProof {
+func (r *run) compareSums(t *Table, now *apart, sources []*apart) TableProof {
 	want := t.merged()
 	proof := TableProof{Table: t.Name, Verdict: merge.Pass, Rows: now.Rows, Want: want.Rows}
 	for i, c := range t.Sources {
@@ -181,7 +181,7 @@ func (t *Table) merged() Content {
 }
 
 // explain looks for the rows that differ from the plan.
-func (r *run) explain(ctx, soft context.Context, t *Table, proof *TableProof, now *Content) error {
+func (r *run) explain(ctx, soft context.Context, t *Table, proof *TableProof, now *apart) error {
 	l := r.layouts[t.Name]
 	if l.multiset() {
 		var err error

@@ -127,8 +127,8 @@ func (m *worldMove) before(row []any) (any, error) {
 }
 
 // contentsApart is contents that also sums up the groups of [worldsOf].
-func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, between func(rows int) error) (Content, error) {
-	c := Content{groups: make([]Content, len(w.moves)+1)}
+func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, between func(rows int) error) (apart, error) {
+	c := apart{groups: make([]Content, len(w.moves)+1)}
 	var h hasher
 	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, all, true)
 	defer stop()
@@ -162,7 +162,7 @@ func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, 
 }
 
 // proveKeys makes the parts of the proof that need what was read of the tables.
-func (r *run) proveKeys(ctx context.Context, found [][]*Content) ([]KeyProof, error) {
+func (r *run) proveKeys(ctx context.Context, found [][]*apart) ([]KeyProof, error) {
 	injective, err := r.proveInjective(ctx)
 	if err != nil {
 		return nil, err

@@ -82,9 +82,10 @@ on one of them. It only reads, and needs SELECT.
                     only there, also by patterns: 'column-opaque:log_*'
   -rules FILE       what columns are, as mergecheck -propose writes it; several
                     files: a later one ranks before an earlier one
-  -rekey            give the keys that every world counts from 1 new values: those
-                    of one AUTO_INCREMENT column, and those that a [[merge.space]]
-                    of the rules names, which needs no -rekey
+  -rekey            give the keys that every world counts from 1 new values:
+                    those of one AUTO_INCREMENT column; others, and what counts
+                    them elsewhere, are named by [[merge.space]] and
+                    [[merge.counter]] of the rules, without -rekey too
   -no-fence         do not keep the servers of the SOURCEs from being started
   -max-keyless N    most rows of one source in a table without a key, which are
                     copied in one transaction (default 100000; -1: none)
@@ -94,8 +95,8 @@ What becomes of a name that is there twice comes from [[merge.name]] in
 config.toml; without one for its column it stands against the merge. Rows that
 name it by a [[check.reference]] or a [[merge.copy]] get the new name, too.
 
-With new keys, one number is added to all keys of a source and to everything that
-is a foreign key or a [[check.reference]] to them: 20,004,711 is the second
+With new keys, one number is added to all keys of a source and to what refers to
+them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
 world's 4,711. What could be a reference and is not declared stands against the
 merge (mergecheck -propose -o rules.toml), and so does a value that may mean
 nobody, until the rules say so (none, dangling).
@@ -209,14 +210,14 @@ Examples:
 const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY
        servermerge whois [flags] TARGET SOURCE TABLE KEY
 
-Tells which world a key of a TABLE came from by a merge that gave keys new values,
-and what the key was there, merge by merge; or, if a SOURCE is named, what became
-of a key that it had. It asks the target alone, also years and further merges
+Tells which world a key of a TABLE came from, by a merge that gave keys new
+values, and what the key was there, merge by merge; or, if a SOURCE is named,
+what became of a key that it had. It asks the target alone, also years and further merges
 later. A key that the game made afterwards came by no merge. It needs SELECT.
 
-What it reads is the table mergesafe_keys: for each merge, source and key column,
-shift is what was added, low to high the numbers that it gave away, n how many
-keys there were; data is the set of the old keys.
+What it reads is the table mergesafe_keys: for each merge, source and key
+column, shift is what was added, low to high the numbers that it gave away, n how
+many keys there were; data is the set of the old keys.
 
   -json             print the steps as JSON
 ` + helpPlaces + `
