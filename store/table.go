@@ -306,7 +306,7 @@ func (t *Table[K, R]) After(ctx context.Context, s Session, key gameid.Of[K]) it
 				return
 			}
 			from = t.key(&page[size-1]).Bytes()
-			if size = min(10*size, 10_000); cap(page) < size {
+			if size = min(10*size, 40_000); cap(page) < size {
 				page = make([]R, 0, size) // the last page was full, so there is likely one more
 			}
 		}
