@@ -90,7 +90,7 @@ func (t *text) followed(r *merge.Rekeying) {
 	}
 	right := columns.Column{Right: true}
 	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right)
-	t.WriteString("\nWhat refers to them, in all databases together; what leads nowhere goes on to:\n")
+	t.WriteString("\nWhat refers to them, in all databases together (what leads nowhere stays so):\n")
 	t.line(2, lines[0])
 	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
 }

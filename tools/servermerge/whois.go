@@ -21,10 +21,11 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	if len(args) != 3 && len(args) != 4 {
 		return cli.Usage("got %d arguments, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", len(args))
 	}
-	all, err := given(databases.NewConfig(cmd.String("config"), s.env), args[:1])
+	places, err := databases.NewConfig(cmd.String("config"), s.env).Places(args[:1])
 	if err != nil {
 		return err
 	}
+	target := transfer.Database{Name: places[0].FullName(), DSN: places[0].DSN.Reveal()}
 	table, text := args[len(args)-2], args[len(args)-1]
 	key, ok := rekey.ParseInteger([]byte(text))
 	if !ok {
@@ -32,9 +33,9 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	var way []transfer.Origin
 	if len(args) == 4 {
-		way, err = transfer.Whereis(ctx, all[0], args[1], table, key)
+		way, err = transfer.Whereis(ctx, target, args[1], table, key)
 	} else {
-		way, err = transfer.Whois(ctx, all[0], table, key)
+		way, err = transfer.Whois(ctx, target, table, key)
 	}
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		if len(args) == 4 {
 			source = args[1]
 		}
-		_, err = fmt.Fprintln(out, report.WhoisText(all[0].Name, source, table, key, way))
+		_, err = fmt.Fprintln(out, report.WhoisText(target.Name, source, table, key, way))
 	}
 	if err == nil && len(way) == 0 {
 		return cli.Conflicts

@@ -25,6 +25,11 @@ func (c *Config) Locate(args []string) ([]Place, error) {
 	if len(args) < 2 {
 		return nil, cli.Usage("got %d of the databases to merge, want two or more: each a DSN such as \"sqlite:data/s1.db\" or the name of a [[source]] in %s", len(args), c.file)
 	}
+	return c.Places(args)
+}
+
+// Places is Locate of any number of databases.
+func (c *Config) Places(args []string) ([]Place, error) {
 	var places []Place
 	for _, arg := range args {
 		dsn, err := c.DSN(arg)
