@@ -51,6 +51,10 @@ type Proposed struct {
 	// the columns that hold a number just above a key: for people.
 	Spaces   []string `json:"spaces,omitempty"`
 	Counters []string `json:"counters,omitempty"`
+
+	// Keys are the integers among these that the database does not count up itself: a
+	// merge that gives keys new values has to be told of them.
+	Keys []string `json:"keys,omitempty"`
 }
 
 // ProposedColumn is what a column seems to be.

@@ -242,7 +242,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		if s := c.ownSpace(e); s.isSame() {
 			return &judgement{class: ClassNatural, reason: "a key of a table that is the same in all databases"}
 		}
-		return &judgement{class: ClassKey, reason: "the database counts it up"}
+		return &judgement{class: ClassKey, reason: countedUp}
 	}
 	if e.rows() == 0 && slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.values.others > 0 }) {
 		return &judgement{class: ClassPlain, reason: "no numbers"}
@@ -273,7 +273,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		if j := c.named(e, 2); j != nil && e.place == inKey {
 			return j
 		}
-		return &judgement{class: ClassKey, reason: "the database counts it up"}
+		return &judgement{class: ClassKey, reason: countedUp}
 	}
 	if aboutAccounts(words) {
 		return &judgement{class: ClassUndecided, doubt: 0.5, reason: "an account: is there one account database for all worlds (shared)?"}
@@ -450,3 +450,6 @@ func (c *classifier) followNames() {
 		c.judged[e] = &judgement{class: ClassUndecided, to: to, doubt: 0.4, reason: "a column with the same name is a reference"}
 	}
 }
+
+// countedUp is the reason for a key of AUTO_INCREMENT.
+const countedUp = "the database counts it up"

@@ -21,6 +21,13 @@ func (c *classifier) proposed() *Proposed {
 		if !s.same {
 			p.Spaces = append(p.Spaces, fmt.Sprintf("%s: %s", s, s.gapsText()))
 		}
+		own := func(e *examined) bool {
+			j := c.judged[e]
+			return e.String() == s.String() && j.class == ClassKey && j.reason != countedUp
+		}
+		if !s.same && s.class == integerClass && slices.ContainsFunc(c.x.columns, own) {
+			p.Keys = append(p.Keys, s.String())
+		}
 	}
 	return p
 }

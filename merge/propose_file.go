@@ -180,6 +180,18 @@ func (f rulesFile) uniques() {
 // spaces writes what no statement of [check] says, for people.
 func (f rulesFile) spaces() {
 	p := f.r.Proposed
+	mark := "# "
+	if f.r.Rekeyed != nil {
+		mark = ""
+	}
+	if len(p.Keys) > 0 {
+		f.comment("For a merge that gives keys new values (-rekey). Does each world count these by itself?")
+	}
+	for _, key := range p.Keys {
+		f.line("%s[[merge.space]]", mark)
+		f.line("%skeys = %s", mark, tomlList([]string{key}))
+		f.line("")
+	}
 	if len(p.Spaces) > 0 {
 		f.comment("Kinds of keys, each a [[merge.space]] of a merge that renumbers them:")
 	}
