@@ -152,13 +152,17 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 // judgeCounters reports what seems to be a counter and is not declared, and counters
 // that cannot be raised.
 func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
-	for _, c := range seen {
-		at := toml(place(c.table, c.column))
+	for len(seen) > 0 {
+		c, at := seen[0], toml(place(seen[0].table, seen[0].column))
+		var spaces []string
+		for len(seen) > 0 && seen[0].columnName == c.columnName {
+			spaces, seen = append(spaces, seen[0].space.Name), seen[1:]
+		}
 		results = append(results, Result{
 			Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
-			Message: "holds the largest key of " + c.space.Name + ", or the next one, in every database",
+			Message: "holds the largest key of " + enumerated(spaces) + ", or the next one, in every database",
 			Gaps:    []Gap{{Reason: "if it counts these keys, it would give away numbers that came by the merge"}},
-			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, toml(c.space.Name))},
+			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, toml(spaces[0]))},
 		})
 	}
 	for _, c := range f.moving.counters {

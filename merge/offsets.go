@@ -21,7 +21,7 @@ type chooser struct {
 // room for that, or the operator chose it. It returns nil, and says why, if there is none.
 func (f chooser) offsets() (*rekeyed, outcome) {
 	read := f.read
-	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool)}
+	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool), kept: make(map[*movedColumn]bool)}
 	step := uint64(0)
 	var together, alone []*keySpace
 	for _, s := range f.moving.spaces {
@@ -68,6 +68,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 		for _, db := range sourcesOf(f.facts) {
 			for i := range read.rows[c][db] {
 				rows, offset := &read.rows[c][db][i], k.of[c.cases[i].space][db]
+				k.kept[c] = k.kept[c] || rows.stays == nil || len(rows.stays) > 0
 				k.bent[c] = k.bent[c] || !rows.monotone(offset)
 				if moved, _ := rows.moved.Shift(offset); offset > 0 && c.cases[i].ref.none.Meets(moved) {
 					o.add(found(Result{Code: CodeKeySpace, Table: at.table, Subject: at.column, Columns: []string{at.column}, Count: 1,

@@ -11,8 +11,8 @@ import (
 func rules() []rule {
 	return []rule{
 		serverRule(),
-		keyRule(),
 		spaceRule(),
+		keyRule(),
 		idRule(),
 		uniqueRule(),
 		accountRule(),

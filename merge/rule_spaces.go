@@ -195,6 +195,7 @@ type rekeyed struct {
 	report *Rekeying
 	of     map[*keySpace]map[*database]uint64
 	bent   map[*movedColumn]bool // values do not keep their order
+	kept   map[*movedColumn]bool // some values stay
 }
 
 // moves reports whether any key gets a new value.
@@ -232,8 +233,8 @@ func (k *rekeyed) movesAlone(table, column string) bool {
 	if m == nil {
 		return false
 	}
-	_, stay, plain := m.plainShift()
-	return plain && stay.Empty()
+	_, _, plain := m.plainShift()
+	return plain && !k.kept[m]
 }
 
 // plainShifts are what becomes of the values of columns of which all rows move alike.

@@ -1,0 +1,236 @@
+package merge_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+	"mergesafe/merge/mergetest"
+)
+
+// oldWorld is a game that counts its keys from 1: heroes, things of heroes, and spells,
+// which are the game's own.
+func oldWorld(name string, heroes int) *mergetest.Database {
+	number := func(name string) merge.Column {
+		return merge.Column{Name: name, Type: "INT", Kind: merge.KindInteger, Nullable: name == "spouse"}
+	}
+	db := &mergetest.Database{Label: name, Rows: make(map[string][]mergetest.Row)}
+	counter := func(column string) *merge.AutoIncrement {
+		return &merge.AutoIncrement{Column: column, Next: uint64(heroes + 1), Max: 1<<31 - 1}
+	}
+	db.Schema = merge.Catalog{Engine: "memory", Now: now, Tables: []merge.Table{
+		{Name: "heroes", Primary: []string{"id"}, Columns: []merge.Column{number("id"), number("level"), number("spouse")}, AutoIncrement: counter("id")},
+		{Name: "things", Primary: []string{"id"}, Columns: []merge.Column{number("id"), number("owner"), number("kind")}, AutoIncrement: counter("id")},
+		{Name: "spells", Primary: []string{"hero", "spell"}, Columns: []merge.Column{number("hero"), number("spell")}},
+	}}
+	for n := range int64(heroes) {
+		db.Rows["heroes"] = append(db.Rows["heroes"], mergetest.Row{"id": n + 1, "level": n%5 + 1, "spouse": nil})
+		db.Rows["things"] = append(db.Rows["things"], mergetest.Row{"id": n + 1, "owner": n + 1, "kind": int64(500 + n)})
+		db.Rows["spells"] = append(db.Rows["spells"], mergetest.Row{"hero": n + 1, "spell": n%3 + 133})
+	}
+	return db
+}
+
+// oldWords say all of it.
+func oldWords() merge.Options {
+	return merge.Options{Rekey: &merge.Rekey{Auto: true}, Rules: []merge.Declarations{{
+		Plain: []string{"heroes.level", "things.kind"}, Natural: []string{"spells.spell"},
+		References: []merge.DeclaredReference{{At: []string{"things.owner", "spells.hero", "heroes.spouse"}, To: []string{"heroes.id"}}},
+	}}}
+}
+
+// notPassed are the codes, tables and subjects of what did not pass.
+func notPassed(r *merge.Report) (all []string) {
+	for _, result := range r.Results {
+		if result.Verdict != merge.Pass {
+			all = append(all, strings.TrimSpace(fmt.Sprint(result.Code, " ", result.Table, " ", result.Subject)))
+		}
+	}
+	return all
+}
+
+// What stands against new keys is named, each thing by itself, and what is declared
+// does not.
+func TestKeysGetNewValues(t *testing.T) {
+	type change func(o *merge.Options, a, b *mergetest.Database)
+	column := func(db *mergetest.Database, table, name string) *merge.Column {
+		t := &db.Schema.Tables[slices.IndexFunc(db.Schema.Tables, func(t merge.Table) bool { return t.Name == table })]
+		return &t.Columns[slices.IndexFunc(t.Columns, func(c merge.Column) bool { return c.Name == name })]
+	}
+	addTable := func(table merge.Table, rows func(db *mergetest.Database) []mergetest.Row) change {
+		return func(_ *merge.Options, a, b *mergetest.Database) {
+			for _, db := range []*mergetest.Database{a, b} {
+				db.Schema.Tables = append(db.Schema.Tables, table)
+				db.Rows[table.Name] = rows(db)
+			}
+		}
+	}
+	number := func(name string) merge.Column { return merge.Column{Name: name, Type: "INT", Kind: merge.KindInteger} }
+	seq := addTable(merge.Table{Name: "seq", Primary: []string{"name"}, Columns: []merge.Column{{Name: "name", Type: "TEXT", Kind: merge.KindText, Collation: mergetest.Binary}, number("next")}},
+		func(db *mergetest.Database) []mergetest.Row {
+			return []mergetest.Row{{"name": "thing" + db.Label, "next": int64(len(db.Rows["things"]) + 1)}}
+		})
+	for name, c := range map[string]struct {
+		change change
+		want   []string
+	}{
+		"all is declared": {func(*merge.Options, *mergetest.Database, *mergetest.Database) {}, nil},
+		"no new keys":     {func(o *merge.Options, _, _ *mergetest.Database) { o.Rekey = nil }, []string{"key-collision heroes id"}},
+		"an undeclared column that names rows of its world": {func(o *merge.Options, _, _ *mergetest.Database) {
+			o.Rules[0].Plain = []string{"things.kind"}
+		}, []string{"reference-undeclared heroes level"}},
+		"an undeclared column that names none":   {func(o *merge.Options, _, _ *mergetest.Database) { o.Rules[0].Plain = []string{"heroes.level"} }, nil},
+		"a number in a key that nobody declared": {func(o *merge.Options, _, _ *mergetest.Database) { o.Rules[0].Natural = nil }, []string{"key-undeclared spells spell"}},
+		"0 and -1": {func(_ *merge.Options, a, b *mergetest.Database) {
+			b.Rows["things"][0]["owner"], b.Rows["heroes"][1]["spouse"] = int64(0), int64(-1)
+		}, []string{"key-nobody heroes spouse", "key-nobody things owner"}},
+		"0 and -1 are declared": {func(o *merge.Options, a, b *mergetest.Database) {
+			b.Rows["things"][0]["owner"], b.Rows["heroes"][1]["spouse"] = int64(0), int64(-1)
+			o.Rules[0].References[0].None = []string{"0"}
+			o.Rules[0].References[0].Dangling = []string{"-1"}
+		}, nil},
+		"the largest of the type": {func(_ *merge.Options, a, b *mergetest.Database) {
+			b.Rows["things"][0]["owner"] = int64(1<<31 - 1)
+		}, []string{"key-space heroes heroes.id", "key-nobody things owner"}},
+		"many that lead nowhere": {func(_ *merge.Options, a, b *mergetest.Database) {
+			for n := range 12 {
+				b.Rows["things"][n]["owner"] = int64(7777)
+			}
+		}, []string{"key-nobody things owner"}},
+		"some that lead nowhere": {func(_ *merge.Options, a, b *mergetest.Database) {
+			for n := range 9 {
+				b.Rows["things"][n]["owner"] = int64(7777)
+			}
+		}, nil},
+		"no room": {func(_ *merge.Options, a, b *mergetest.Database) {
+			column(a, "heroes", "id").Type, column(b, "heroes", "id").Type = "TINYINT", "TINYINT"
+		}, nil}, // an offset of 100 or 40 is enough
+		"less room still": {func(_ *merge.Options, a, b *mergetest.Database) {
+			for _, db := range []*mergetest.Database{a, b} {
+				column(db, "heroes", "id").Type = "TINYINT"
+				db.Rows["heroes"] = append(db.Rows["heroes"], mergetest.Row{"id": int64(100), "level": int64(9)})
+			}
+		}, []string{"key-space heroes heroes.id"}},
+		"an offset in somebody's way": {func(o *merge.Options, _, _ *mergetest.Database) {
+			o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
+		}, []string{"key-space heroes heroes.id"}},
+		"a reference for some rows": {func(o *merge.Options, _, _ *mergetest.Database) {
+			o.Rules[0].References = append(o.Rules[0].References[:1:1], merge.DeclaredReference{At: []string{"things.kind"}, To: []string{"heroes.id"}, When: &merge.When{Column: "owner", Is: []string{"1"}}})
+			o.Rules[0].Plain = []string{"heroes.level"}
+		}, nil},
+		"a counter in a row": {seq, []string{"key-counter seq next", "reference-undeclared seq next"}},
+		"a counter that is declared": {func(o *merge.Options, a, b *mergetest.Database) {
+			seq(o, a, b)
+			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}
+			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
+		}, nil},
+		"a counter whose table is copied": {func(o *merge.Options, a, b *mergetest.Database) {
+			seq(o, a, b)
+			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}
+		}, []string{"key-counter seq next", "reference-undeclared seq next"}},
+		"a skipped table that a copied column names": {func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "auctions", Primary: []string{"id"}, Columns: []merge.Column{number("id")}}, func(*mergetest.Database) []mergetest.Row {
+				return []mergetest.Row{{"id": int64(505)}}
+			})(o, a, b)
+			o.Tables = []merge.TablePolicy{{Tables: []string{"auctions"}, Policy: merge.PolicySkip}}
+			o.Rules[0].Plain = []string{"heroes.level"}
+		}, []string{"reference-undeclared things kind"}},
+		"things without a table": {func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "members", Primary: []string{"hero"}, Columns: []merge.Column{number("hero"), number("party")}}, func(*mergetest.Database) []mergetest.Row {
+				return []mergetest.Row{{"hero": int64(1), "party": int64(9)}, {"hero": int64(2), "party": int64(9)}}
+			})(o, a, b)
+			o.Rekey.Spaces = []merge.Space{{Name: "parties"}}
+			o.Rules[0].References = append(o.Rules[0].References[:1:1], merge.DeclaredReference{At: []string{"members.party"}, To: []string{"space:parties"}},
+				merge.DeclaredReference{At: []string{"members.hero"}, To: []string{"heroes.id"}})
+		}, nil},
+		"a condition on a key": {func(_ *merge.Options, a, b *mergetest.Database) {
+			a.Schema.Tables[0].Conditions = []merge.Condition{{Kind: merge.ConditionCheck, Name: "few", Text: "id < 500", Columns: []string{"id"}}}
+			b.Holds = map[string]func(mergetest.Row) bool{"id < 500": func(r mergetest.Row) bool { return r["id"].(int64) < 500 }}
+		}, []string{"target-check heroes few"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, o := oldWorld("a", 30), oldWorld("b", 25), oldWords()
+			c.change(&o, a, b)
+			r := check(t, o, a, b)
+			got := notPassed(r)
+			if r.Rekeyed == nil { // then they collide in the end
+				got = got[:min(len(c.want), len(got))]
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+			if o.Rekey == nil {
+				return
+			}
+			// A matrix says the same of the two.
+			m, err := merge.Matrix(t.Context(), sources(a, b), o)
+			if err != nil || m.Pairs[0].Verdict != r.Verdict || m.Pairs[0].Rekeyed != (r.Rekeyed != nil && r.Rekeyed.Moves()) {
+				t.Errorf("the matrix says %+v, %v", m.Pairs[0], err)
+			}
+		})
+	}
+}
+
+// What cannot be is said by name.
+func TestSpacesThatCannotBe(t *testing.T) {
+	for want, change := range map[string]func(o *merge.Options){
+		`space 1: it has no name and 2 keys`: func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.id", "things.id"}}} },
+		`two spaces named "x"`:               func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Name: "x"}, {Name: "x"}} },
+		`heroes.id is a key of the space "x" too`: func(o *merge.Options) {
+			o.Rekey.Spaces = []merge.Space{{Name: "x", Keys: []string{"heroes.id"}}, {Keys: []string{"heroes.id"}}}
+		},
+		`no source is named "c"`: func(o *merge.Options) {
+			o.Rekey.Spaces = []merge.Space{{Name: "x", Offsets: map[string]uint64{"c": 1}}}
+		},
+		`"heroes.*" is a pattern`:                               func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.*"}}} },
+		`there is no such space`:                                func(o *merge.Options) { o.Rules[0].References[0].To = []string{"space:x"} },
+		`heroes.level is also declared by plain "heroes.level"`: func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.level"}}} },
+		`the table heroes is declared the same in every world`: func(o *merge.Options) {
+			o.Tables = []merge.TablePolicy{{Tables: []string{"heroes"}, Policy: merge.PolicySame}}
+			o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.id"}}}
+		},
+		`there is no space "x", and none has that key`: func(o *merge.Options) { o.Rekey.Counters = []merge.CounterRow{{At: "things.kind", Space: "x"}} },
+		`things.owner gets new values itself`: func(o *merge.Options) {
+			o.Rekey.Counters = []merge.CounterRow{{At: "things.owner", Space: "heroes.id"}}
+		},
+		`things.id would get the new values of "things.id" and of "heroes.id"`: func(o *merge.Options) {
+			o.Rekey.Spaces = []merge.Space{{Keys: []string{"things.id"}}}
+			o.Rules[0].References = append(o.Rules[0].References, merge.DeclaredReference{At: []string{"things.id"}, To: []string{"heroes.id"}})
+		},
+	} {
+		o := oldWords()
+		change(&o)
+		_, err := merge.Check(t.Context(), sources(oldWorld("a", 3), oldWorld("b", 3)), o)
+		if !errors.Is(err, merge.ErrOptions) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// The offsets are one number for all spaces, unless one has no room for it.
+func TestOneOffsetForAllSpaces(t *testing.T) {
+	a, b, c := oldWorld("a", 30), oldWorld("b", 25), oldWorld("c", 20)
+	for _, db := range []*mergetest.Database{a, b, c} {
+		db.Rows["things"] = append(db.Rows["things"], mergetest.Row{"id": int64(40_000), "owner": int64(1), "kind": int64(7)})
+	}
+	offsets := func() map[string]string {
+		all := make(map[string]string)
+		for _, s := range check(t, oldWords(), a, b, c).Rekeyed.Spaces {
+			all[s.Name] = fmt.Sprint(s.Sources[0].Offset, " ", s.Sources[1].Offset, " ", s.Own)
+		}
+		return all
+	}
+	if got, want := offsets(), map[string]string{"heroes.id": "100000 200000 false", "things.id": "100000 200000 false"}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for _, db := range []*mergetest.Database{a, b, c} {
+		db.Schema.Tables[0].Columns[0].Type = "SMALLINT"
+	}
+	if got, want := offsets(), map[string]string{"heroes.id": "1000 2000 true", "things.id": "100000 200000 false"}; !maps.Equal(got, want) {
+		t.Errorf("with a narrow column %v, want %v", got, want)
+	}
+}
