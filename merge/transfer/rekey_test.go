@@ -133,6 +133,44 @@ func TestRekey(t *testing.T) {
 	})
 }
 
+// A target that is merged itself hands on what it remembers: a key that moved twice is
+// traced to its first world, and forward to where it is now.
+func TestKeysTravel(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "s1", "s2", "s3")
+		mergeInto := func(target, source Database) {
+			p := mustPlan(t, target, []Database{source}, PlanOptions{Check: oldRules()})
+			if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if proof := verified(t, p, target, []Database{source}); proof.Verdict != merge.Pass {
+				t.Fatalf("%+v %+v", proof.Keys, proof.Findings)
+			}
+		}
+		mergeInto(all[1], all[2]) // 5 of s3 becomes 1005 of s2
+		mergeInto(all[0], all[1]) // and that 11005, or so, of s1
+		there, err := Whereis(t.Context(), all[0], "s3", "chars", rekey.Signed(5))
+		if err != nil || len(there) != 2 || there[0].Source != "s3" || there[0].New != there[1].Old || there[1].Source != "s2" {
+			t.Fatalf("%+v, %v", there, err)
+		}
+		db := pool(t, all[0])
+		defer db.Close()
+		if got := fmt.Sprint(read(t, db, "SELECT name FROM chars WHERE guid = "+there[1].New.String())); got != "[[ncf]]" {
+			t.Errorf("%v is %s", there[1].New, got)
+		}
+		back, err := Whois(t.Context(), all[0], "chars", there[1].New)
+		slices.Reverse(back)
+		if err != nil || !slices.Equal(back, there) {
+			t.Errorf("back %+v, there %+v, %v", back, there, err)
+		}
+		// 5 of s2 itself moved once.
+		own, err := Whois(t.Context(), all[0], "chars", rekey.Signed(5+int64(there[1].New.Bits-there[1].Old.Bits)))
+		if err != nil || len(own) != 1 || own[0].Source != "s2" || own[0].Old != rekey.Signed(5) {
+			t.Errorf("%+v, %v", own, err)
+		}
+	})
+}
+
 // withoutCounters is a dump without what the server tells of AUTO_INCREMENT.
 func withoutCounters(text string) string {
 	words := strings.Fields(text)

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"regexp"
+	"testing"
+)
+
+// The story goes as told, twice in the same place, and what it shows is what is in the
+// databases.
+func TestStory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for range 2 {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), &out, &errs); code != 0 {
+			t.Fatalf("exit code %d: %s\n%s", code, errs.String(), out.String())
+		}
+		for _, want := range []string{
+			`FAIL +heroes id: `, `perhaps a counter: seq.next`, `columns are open`, `says PASS`,
+			`PASS  references lead to the same row as before, or nowhere as before: \d+ references`,
+			`heroes 7 of west became \d+  \(merge `, `hero \d+ is born, finds item \d+`,
+		} {
+			if !regexp.MustCompile(want).Match(out.Bytes()) {
+				t.Errorf("no %q in\n%s", want, out.String())
+			}
+		}
+	}
+	db, err := sql.Open("sqlite", "data/rekey/merged.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// A hero's things are his still: each hero of west has as many items as there.
+	if _, err := db.Exec("ATTACH 'data/rekey/west.db' AS west"); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{
+		`SELECT COUNT(*) FROM west.heroes AS w JOIN main.heroes AS m USING (name) WHERE
+			(SELECT COUNT(*) FROM west.items WHERE owner = w.id) <> (SELECT COUNT(*) FROM main.items WHERE owner = m.id)`,
+		`SELECT COUNT(*) FROM west.mail AS w JOIN west.heroes AS wh ON w.receiver = wh.id WHERE NOT EXISTS (
+			SELECT 1 FROM main.mail AS m JOIN main.heroes AS mh ON m.receiver = mh.id WHERE mh.name = wh.name AND m.kind = w.kind)`,
+	} {
+		var n int
+		if err := db.QueryRow(query).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%s: %d, %v", query, n, err)
+		}
+	}
+}
