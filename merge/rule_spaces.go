@@ -222,8 +222,8 @@ func (k *rekeyed) offset(db *database, table, column string) uint64 {
 	return k.of[m.cases[0].space][db]
 }
 
-// movesAlone reports whether all values of a column move alike, so that those of no two
-// databases meet.
+// movesAlone reports whether all values of a column that name anything move alike, so
+// that those of no two databases meet.
 func (k *rekeyed) movesAlone(table, column string) bool {
 	if k == nil {
 		return false
@@ -232,8 +232,8 @@ func (k *rekeyed) movesAlone(table, column string) bool {
 	if m == nil {
 		return false
 	}
-	_, stay, plain := m.plainShift()
-	return plain && stay.Empty()
+	_, _, plain := m.plainShift()
+	return plain
 }
 
 // plainShifts are what becomes of the values of columns of which all rows move alike.
