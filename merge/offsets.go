@@ -76,8 +76,11 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 				}
 			}
 		}
-		for _, other := range c.cases[1:] {
-			if first := c.cases[0]; other.ref == first.ref && slices.ContainsFunc(f.dbs, func(db *database) bool { return k.of[first.space][db] != k.of[other.space][db] }) {
+		for i, other := range c.cases {
+			for _, first := range c.cases[:i] {
+				if other.ref == nil || first.ref == nil || !other.ref.same(first.ref) || !slices.ContainsFunc(f.dbs, func(db *database) bool { return k.of[first.space][db] != k.of[other.space][db] }) {
+					continue
+				}
 				o.add(found(Result{Code: CodeKeySpace, Table: at.table, Subject: at.column, Columns: []string{at.column}, Count: 1,
 					Message: fmt.Sprintf("it names keys of %q and of %q, which get different offsets: declare them as one space", first.space.Name, other.space.Name)}))
 				return nil, o

@@ -97,6 +97,10 @@ func TestRekeyRefusals(t *testing.T) {
 			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w1": 7000}
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid", "items.id"}})
 		}, merge.CodeKeySpace, "one space"},
+		{"one column, two offsets, one by way of another table", []string{"CREATE TABLE about (named INTEGER)", "INSERT INTO about VALUES (1), (3)", "CREATE TABLE stats (guid INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO stats VALUES (1), (3)"}, func(o *merge.Options, d *merge.Declarations) {
+			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w1": 7000}
+			d.References = append(d.References, ref("stats.guid", "chars.guid"), merge.DeclaredReference{At: []string{"about.named"}, To: []string{"stats.guid", "items.id"}})
+		}, merge.CodeKeySpace, "one space"},
 		{"0 may be nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (0)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid"))
 		}, merge.CodeKeyNobody, "may mean nobody: 0"},
@@ -435,6 +439,25 @@ func TestRekeyNobodyAmongNewKeys(t *testing.T) {
 		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail || proof.Keys[2].Verdict != merge.Fail || proof.Keys[4].Verdict != merge.Fail {
 			t.Errorf("%+v", proof.Keys)
 		}
+	})
+}
+
+// Keys of a space that stay as they are, in a column whose other rows move, are not taken
+// for such that have moved.
+func TestRekeySomeSpacesMove(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE guilds (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, kind INTEGER NOT NULL, sender INTEGER NOT NULL)")
+		exec(t, all[0], "INSERT INTO guilds VALUES (1), (2)", "INSERT INTO mail VALUES (1, 0, 1), (2, 1, 2)")
+		exec(t, all[1], "INSERT INTO guilds VALUES (40), (41)", "INSERT INTO mail VALUES (101, 0, 1), (102, 1, 40)")
+		rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+			zero := map[string]uint64{"w1": 0}
+			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}, Offsets: zero}, merge.Space{Keys: []string{"guilds.id"}, Offsets: zero})
+			d.Plain = append(d.Plain, "mail.kind")
+			for i, to := range []string{"chars.guid", "guilds.id"} {
+				d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.sender"}, To: []string{to}, When: &merge.When{Column: "kind", Is: []string{fmt.Sprint(i)}}})
+			}
+		}))
+		asked(t, all[0], "SELECT id, kind, sender FROM mail ORDER BY id", "1|0|1", "2|1|2", "101|0|1001", "102|1|40")
 	})
 }
 

@@ -115,7 +115,7 @@ func (m *worldMove) before(row []any) (any, error) {
 			continue
 		}
 		text := printed(row[m.column])
-		if c.shift.Stay.Has(text) {
+		if c.shift.By == 0 || c.shift.Stay.Has(text) {
 			return nil, nil
 		}
 		n, ok := rekey.ParseInteger(text)
