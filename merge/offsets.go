@@ -21,7 +21,7 @@ type chooser struct {
 // room for that, or the operator chose it. It returns nil, and says why, if there is none.
 func (f chooser) offsets() (*rekeyed, outcome) {
 	read := f.read
-	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool), kept: make(map[*movedColumn]bool)}
+	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool)}
 	step := uint64(0)
 	var together, alone []*keySpace
 	for _, s := range f.moving.spaces {
@@ -68,7 +68,6 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 		for _, db := range sourcesOf(f.facts) {
 			for i := range read.rows[c][db] {
 				rows, offset := &read.rows[c][db][i], k.of[c.cases[i].space][db]
-				k.kept[c] = k.kept[c] || rows.stays == nil || len(rows.stays) > 0
 				k.bent[c] = k.bent[c] || !rows.monotone(offset)
 				if moved, _ := rows.moved.Shift(offset); offset > 0 && c.cases[i].ref.none.Meets(moved) {
 					o.add(found(Result{Code: CodeKeySpace, Table: at.table, Subject: at.column, Columns: []string{at.column}, Count: 1,
@@ -77,8 +76,11 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 				}
 			}
 		}
-		for _, other := range c.cases[1:] {
-			if first := c.cases[0]; other.ref == first.ref && slices.ContainsFunc(f.dbs, func(db *database) bool { return k.of[first.space][db] != k.of[other.space][db] }) {
+		for i, other := range c.cases {
+			for _, first := range c.cases[:i] {
+				if other.ref == nil || first.ref == nil || !other.ref.same(first.ref) || !slices.ContainsFunc(f.dbs, func(db *database) bool { return k.of[first.space][db] != k.of[other.space][db] }) {
+					continue
+				}
 				o.add(found(Result{Code: CodeKeySpace, Table: at.table, Subject: at.column, Columns: []string{at.column}, Count: 1,
 					Message: fmt.Sprintf("it names keys of %q and of %q, which get different offsets: declare them as one space", first.space.Name, other.space.Name)}))
 				return nil, o

@@ -36,6 +36,11 @@ func (r openReader) anyOf(ctx context.Context, ref *reference) (*anyReading, err
 	var kept [3][]conflict
 	for db := range r.facts.having(ref.table) {
 		p := &anyPass{r: r, db: db, ref: ref, keys: keys}
+		for _, to := range append([]columnName{{ref.ToTable, ref.ToColumns[0]}}, ref.or...) {
+			if reason := db.cannotRefer(ref.table, Reference{Columns: ref.Columns, ToTable: to.table, ToColumns: []string{to.column}}); reason != "" {
+				p.gap = reason
+			}
+		}
 		gap, err := p.read(ctx)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -101,6 +102,9 @@ func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
 			}
 		}
 	}
+	if err := r.readApart(ctx); err != nil {
+		return nil, err
+	}
 	var err error
 	r.found.counters, err = r.findCounters(ctx)
 	return r.found, err
@@ -130,18 +134,19 @@ func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, 
 		r.found.keys[at] = make(map[*database]*rekey.Set)
 	}
 	r.found.keys[at][db] = set
+	own := set.Range()
+	if counter := t.AutoIncrement; counter != nil && counter.Column == at.column && counter.Next > 1 {
+		own.Add(rekey.Integer{Bits: counter.Next - 1})
+	}
 	values.rows += set.Len()
 	values.keys.Join(set.Range())
-	values.values.Join(set.Range())
-	if counter := t.AutoIncrement; counter != nil && counter.Column == at.column && counter.Next > 1 {
-		values.values.Add(rekey.Integer{Bits: counter.Next - 1})
-	}
+	values.values.Join(own)
 	for _, g := range db.catalog.Given {
 		if g.Table == at.table && g.Column == at.column && db == r.facts.target {
 			values.values.Join(g.Range)
 		}
 	}
-	r.limit(s, at, db, values.values)
+	r.limit(s, at, db, own) // what other columns of the space have is no matter to this one
 	return nil
 }
 
@@ -204,6 +209,82 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 		r.found.rows[read.column][db] = read.cases
 	}
 	return nil
+}
+
+// readApart reads what rows of the target refer to in tables that are not merged: they
+// stay, and what leads nowhere there has to lead nowhere afterwards too.
+func (r *spaceReader) readApart(ctx context.Context) error {
+	target := r.facts.target
+	cases := make(map[columnName][]movedCase)
+	for more := true; more; {
+		more = false
+		for _, table := range slices.Sorted(maps.Keys(target.apart)) {
+			for _, ref := range apartReferences(r.facts, table) {
+				for c, name := range ref.Columns {
+					at := columnName{table, name}
+					for _, to := range r.spacesOf(ref, c, cases) {
+						same := func(other movedCase) bool { return other.space == to && other.ref.same(ref) }
+						if !slices.ContainsFunc(cases[at], same) {
+							cases[at], more = append(cases[at], movedCase{to, ref}), true
+						}
+					}
+				}
+			}
+		}
+	}
+	for at, all := range cases {
+		if target.apart[at.table].column(at.column) == nil {
+			continue
+		}
+		s := r.stream(target, r.code, 0, Scan{Table: at.table, Unsorted: true})
+		value := s.carry(at.column)
+		for _, c := range all {
+			leaves := c.ref.leaves(s)
+			s.visit = append(s.visit, func(b *Batch) {
+				for row := range b.Len {
+					if n, ok := rekey.ParseInteger(b.Carry[value].At(row)); ok && !leaves(row) {
+						r.found.of[c.space][target].values.Add(n)
+					}
+				}
+			})
+		}
+		err := s.drain(ctx)
+		if _, unsupported := errors.AsType[*UnsupportedError](err); err != nil && !unsupported { // of what cannot be read nothing is said
+			return err
+		}
+	}
+	return nil
+}
+
+// apartReferences are those of a table of the target that is not merged.
+func apartReferences(f *facts, table string) (all []*reference) {
+	refs := f.references(table)
+	for i := range refs {
+		all = append(all, &refs[i])
+	}
+	for _, r := range f.target.apart[table].References {
+		all = append(all, &reference{Reference: r, table: table})
+	}
+	return slices.Concat(all, f.declared.severally(table), f.declared.ofSpaces(table))
+}
+
+// spacesOf are the spaces that a column of a reference leads to in the end, by way of
+// tables that are merged or, in cases, of others.
+func (r *spaceReader) spacesOf(ref *reference, column int, cases map[columnName][]movedCase) (all []*keySpace) {
+	if ref.space != "" {
+		i := slices.IndexFunc(r.moving.spaces, func(s *keySpace) bool { return s.Name == ref.space })
+		return r.moving.spaces[i : i+1]
+	}
+	for _, to := range append([]columnName{{ref.ToTable, ref.ToColumns[column]}}, ref.or...) {
+		there := cases[to]
+		if m := r.moving.columns[to]; m != nil {
+			there = m.cases
+		}
+		for _, c := range there {
+			all = append(all, c.space)
+		}
+	}
+	return all
 }
 
 // setsOf returns the keys of a space in a database.

@@ -195,7 +195,6 @@ type rekeyed struct {
 	report *Rekeying
 	of     map[*keySpace]map[*database]uint64
 	bent   map[*movedColumn]bool // values do not keep their order
-	kept   map[*movedColumn]bool // some values stay
 }
 
 // moves reports whether any key gets a new value.
@@ -223,8 +222,8 @@ func (k *rekeyed) offset(db *database, table, column string) uint64 {
 	return k.of[m.cases[0].space][db]
 }
 
-// movesAlone reports whether all values of a column move alike, so that those of no two
-// databases meet.
+// movesAlone reports whether all values of a column that name anything move alike, so
+// that those of no two databases meet.
 func (k *rekeyed) movesAlone(table, column string) bool {
 	if k == nil {
 		return false
@@ -234,7 +233,7 @@ func (k *rekeyed) movesAlone(table, column string) bool {
 		return false
 	}
 	_, _, plain := m.plainShift()
-	return plain && !k.kept[m]
+	return plain
 }
 
 // plainShifts are what becomes of the values of columns of which all rows move alike.

@@ -40,7 +40,7 @@ type Plan struct {
 	Left    []Left   `json:"left_out"` // tables that are not copied
 	Renames []Rename `json:"renames"`
 
-	// Rekey is what becomes of keys that collide; nil if all keys stay as they are.
+	// Rekey is what becomes of keys that may collide; nil if there are no spaces of such.
 	Rekey *merge.Rekeying `json:"rekey,omitempty"`
 
 	// Counters are the values of the target in which the game counts keys.

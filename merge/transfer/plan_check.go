@@ -34,7 +34,7 @@ func (p *planner) check(ctx context.Context) error {
 		p.opts.Report(report)
 	}
 	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
-	if report.Rekeyed != nil && report.Rekeyed.Moves() {
+	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.plan.Rekey = report.Rekeyed
 	}
 	p.rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)

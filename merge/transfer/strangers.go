@@ -98,6 +98,7 @@ func (u *undo) strangers(ctx, soft context.Context, to *layout, from string, by 
 			return nil, err
 		}
 		var after []any
+		change := u.changes.of(src.Name, to)
 		for left := copied.rows; left > 0; {
 			if err := u.between(ctx); err != nil {
 				return nil, err
@@ -108,6 +109,9 @@ func (u *undo) strangers(ctx, soft context.Context, to *layout, from string, by 
 			}
 			left -= int64(len(p.rows))
 			after = to.keyOf(p.rows[len(p.rows)-1])
+			if err := change.rows(p.rows); err != nil {
+				return nil, err
+			}
 			var args []any
 			for _, row := range p.rows {
 				for _, c := range columns {
@@ -159,13 +163,20 @@ func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied []*chec
 		if copied[i] == nil || copied[i].after == nil || len(rows) == 0 {
 			continue
 		}
-		query := l.selectFrom() + " WHERE (" + l.equal(len(rows)) + ") AND NOT (" + l.after(l.keyColumns()) + ")"
-		there, err := find(ctx, src, l, query, rows, l.afterArgs(copied[i].after)...)
+		olds, at, err := u.changes.before(u.plan, i, l, rows)
+		if err != nil {
+			return nil, err
+		}
+		if len(olds) == 0 {
+			continue
+		}
+		query := l.selectFrom() + " WHERE (" + l.equal(len(olds)) + ") AND NOT (" + l.after(l.keyColumns()) + ")"
+		there, err := find(ctx, src, l, query, olds, l.afterArgs(copied[i].after)...)
 		if err != nil {
 			return nil, err
 		}
 		for i, row := range there {
-			came[i] = came[i] || row != nil
+			came[at[i]] = came[at[i]] || row != nil
 		}
 	}
 	return came, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/merge"
@@ -113,7 +114,11 @@ func (m *worldMove) before(row []any) (any, error) {
 		if c.when != nil && (c.on < 0 || !c.when.Holds(printed(row[c.on]))) {
 			continue
 		}
-		n, ok := rekey.ParseInteger(printed(row[m.column]))
+		text := printed(row[m.column])
+		if c.shift.By == 0 || c.shift.Stay.Has(text) {
+			return nil, nil
+		}
+		n, ok := rekey.ParseInteger(text)
 		if r := m.ranges[i]; !ok || !r.Any || n.Less(r.Low) || r.High.Less(n) {
 			return nil, nil
 		}
@@ -124,6 +129,33 @@ func (m *worldMove) before(row []any) (any, error) {
 		return as(row[m.column], old)
 	}
 	return nil, nil
+}
+
+// before returns the rows of the target that may have come from a source, with the keys
+// that they had there, and the place of each among all.
+func (c *changes) before(p *Plan, source int, l *layout, rows [][]any) (olds [][]any, at []int, err error) {
+	moves := c.worldsOf(p, l, ofTarget).moves[source]
+	for i, row := range rows {
+		old, came := slices.Clone(row), true
+		for k := range moves {
+			v, err := moves[k].before(row)
+			if err != nil {
+				return nil, nil, err
+			}
+			switch stays, err := moves[k].image(row); {
+			case err != nil:
+				return nil, nil, err
+			case v != nil:
+				old[moves[k].column] = v
+			case stays != nil: // as a value of the source it would have moved
+				came = false
+			}
+		}
+		if came {
+			olds, at = append(olds, old), append(at, i)
+		}
+	}
+	return olds, at, nil
 }
 
 // contentsApart is contents that also sums up the groups of [worldsOf].

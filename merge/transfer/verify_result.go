@@ -24,8 +24,7 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 			allow = append(allow, merge.AllowIn(a.Code, a.Table))
 		}
 	}
-	empty := &emptyWorld{*s.catalog}
-	empty.catalog.Skipped = nil
+	empty := newEmptyWorld(s.catalog)
 	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Rekey: r.plan.rekeyOptions()})
 	if err != nil {
 		return err
@@ -64,6 +63,18 @@ func worse(a, b merge.Verdict) merge.Verdict {
 
 // emptyWorld is a world with the tables of another one and no rows.
 type emptyWorld struct{ catalog merge.Catalog }
+
+func newEmptyWorld(c *merge.Catalog) *emptyWorld {
+	w := &emptyWorld{*c}
+	w.catalog.Skipped, w.catalog.Given, w.catalog.Tables = nil, nil, slices.Clone(c.Tables)
+	for i := range w.catalog.Tables {
+		if counter := w.catalog.Tables[i].AutoIncrement; counter != nil { // it has given no number
+			fresh := *counter
+			fresh.Next, w.catalog.Tables[i].AutoIncrement = 1, &fresh
+		}
+	}
+	return w
+}
 
 func (w *emptyWorld) Name() string                                    { return "(no rows)" }
 func (w *emptyWorld) Catalog(context.Context) (*merge.Catalog, error) { return &w.catalog, nil }
