@@ -107,6 +107,9 @@ func (f chooser) choose(step uint64, spaces ...*keySpace) ([]uint64, *rekey.Narr
 			of := f.read.of[s][db]
 			wants[i].Values.Join(of.values)
 			wants[i].Limits = append(wants[i].Limits, of.limits...)
+			if offset, chosen := f.opts.Rekey.Offsets[db.name]; chosen {
+				given[i] = offset
+			}
 			if offset, chosen := s.Offsets[db.name]; chosen {
 				given[i] = offset
 			}
@@ -129,7 +132,7 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 	source := sourcesOf(f.facts)[narrow.Source].name
 	r := Result{Code: CodeKeySpace, Table: spaceTable(f.facts, s.Name), Subject: s.Name, Count: 1}
 	switch {
-	case narrow.Limit.Column == "" && len(s.Offsets) > 0:
+	case narrow.Limit.Column == "" && len(s.Offsets)+len(f.opts.Rekey.Offsets) > 0:
 		r.Message = fmt.Sprintf("the offset %s that was chosen for %s leaves its numbers among those of another database", narrow.Need, source)
 		r.Next = []string{"choose a larger offset for " + source + ", or none"}
 	case narrow.Limit.Column == "":

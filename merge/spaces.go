@@ -19,6 +19,10 @@ type Rekey struct {
 	// if no other statement says what it is.
 	Auto bool `json:"auto,omitempty"`
 
+	// Offsets are the numbers for all spaces of some sources, by name, that the operator
+	// chose.
+	Offsets map[string]uint64 `json:"offsets,omitempty"`
+
 	// Counters are columns in which the game counts keys of a space.
 	Counters []CounterRow `json:"counters,omitempty"`
 }
@@ -95,6 +99,9 @@ func moves(f *facts) (*moving, error) {
 	}
 	m := &moving{columns: make(map[columnName]*movedColumn)}
 	n := f.names
+	if err := knownSources(f, f.opts.Rekey.Offsets); err != nil {
+		return nil, unsuitable("%v", err)
+	}
 	for i, s := range f.opts.Rekey.Spaces {
 		if err := m.declare(f, n, s); err != nil {
 			return nil, unsuitable("space %d%s: %v", i+1, in(s.File), err)
@@ -137,12 +144,20 @@ func (m *moving) declare(f *facts, n names, s Space) error {
 	if slices.ContainsFunc(m.spaces, func(other *keySpace) bool { return other.Name == k.Name }) {
 		return fmt.Errorf("there are two spaces named %q", k.Name)
 	}
-	for _, source := range slices.Sorted(maps.Keys(s.Offsets)) {
+	if err := knownSources(f, s.Offsets); err != nil {
+		return err
+	}
+	m.spaces = append(m.spaces, k)
+	return nil
+}
+
+// knownSources returns an error if an offset is for none of the sources.
+func knownSources(f *facts, offsets map[string]uint64) error {
+	for _, source := range slices.Sorted(maps.Keys(offsets)) {
 		if !slices.ContainsFunc(f.dbs, func(db *database) bool { return db.name == source && db != f.target }) {
 			return fmt.Errorf("offset: no source is named %q", source)
 		}
 	}
-	m.spaces = append(m.spaces, k)
 	return nil
 }
 

@@ -18,6 +18,7 @@ Commands:
   verify PLAN            prove that every row arrived as planned
   undo PLAN              take the merge back
   renames PLAN           who gets another name, also as CSV
+  rebase SOURCE TARGET   plan one world into an empty database, with new keys
   whois TARGET TABLE KEY which world a key came from, and what it was there
 
 A merge, once the game servers are stopped and the target is backed up:
@@ -205,6 +206,29 @@ the same command goes on.
 Examples:
   servermerge undo plan.json
   servermerge undo -force plan.json
+`
+
+const helpRebase = `Usage: servermerge rebase -offset N [flags] SOURCE TARGET
+
+Plans how one world comes into an empty database with N added to all its keys, and
+makes its tables there if there are none. It is the rehearsal of a merge: boot the
+game on the TARGET, and what nobody declared breaks visibly, without any merge. And
+it is the way in: a world whose keys have a range of their own needs no new ones at
+the next merge. Then apply, verify and undo as for a merge.
+
+No table stays behind, whatever [[merge.table]] says. Views, triggers and routines
+are listed, and not made: make them, or -allow schema-view and the like.
+
+  -offset N         what is added to every key, such as 20000000
+  -o FILE           write the plan, as JSON, for apply; never over another file
+  -rules FILE       what columns are: see servermerge plan -h; -include, -exclude,
+                    -allow and -config too; -rekey is understood
+` + helpThrottle + `
+Exit codes: 0 nothing stands against it; 1 something does, and apply will refuse
+the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.
+
+Example:
+  servermerge rebase -offset 20000000 -rules rules.toml -o try.json s2 sqlite:try.db
 `
 
 const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY

@@ -1,0 +1,127 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+)
+
+// Made is what [MakeSchema] made, and what it left to be made by hand.
+type Made struct {
+	Tables int      `json:"tables"`
+	Left   []string `json:"left,omitempty"` // views, triggers and routines, by kind and name
+}
+
+// MakeSchema makes the tables of one database, with their indexes and references and
+// without rows, in another one that has none. For SQLite the file need not be there. A
+// database that has tables is left as it is, and the result counts none.
+func MakeSchema(ctx context.Context, from, to Database) (*Made, error) {
+	made, err := makeSchema(ctx, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: making the tables of %q in %q: %w", from.Name, to.Name, err)
+	}
+	return made, nil
+}
+
+func makeSchema(ctx context.Context, from, to Database) (*Made, error) {
+	source, err := openSource(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	target := &connection{Database: to, writes: true, unchecked: true}
+	defer target.close()
+	if target.dialect() != source.dialect {
+		return nil, fmt.Errorf("one is %s and the other %s: want two of a kind", source.dialect.Dialect, target.dialect().Dialect)
+	}
+	have, err := target.texts(ctx, tablesOf(target.dialect()))
+	if err != nil || len(have) > 0 {
+		return &Made{}, err
+	}
+	made := &Made{Left: leftBehind(source.catalog)}
+	statements, err := schemaOf(ctx, source, made)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range statements {
+		if _, err := target.exec(ctx, "create", s, false); err != nil {
+			return nil, fmt.Errorf("%.200s: %w", s, err)
+		}
+	}
+	return made, nil
+}
+
+// tablesOf is the query for the tables of a database.
+func tablesOf(d dialect) string {
+	if d.mysql() {
+		return "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY TABLE_NAME"
+	}
+	return "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+}
+
+// schemaOf are the statements that make the tables, but for ours.
+func schemaOf(ctx context.Context, s *source, made *Made) (statements []string, err error) {
+	ours := func(table string) bool { return slices.Contains(sqldb.Tables(), strings.ToLower(table)) }
+	if !s.dialect.mysql() {
+		const query = "SELECT tbl_name, sql, type FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name"
+		err = s.on.rows(ctx, query, false, nil, func(row []any) (bool, error) {
+			if !ours(text(row[0])) {
+				statements = append(statements, text(row[1]))
+				if text(row[2]) == "table" {
+					made.Tables++
+				}
+			}
+			return true, nil
+		})
+		return statements, err
+	}
+	tables, err := s.on.texts(ctx, tablesOf(s.dialect))
+	for _, table := range tables {
+		if err != nil || ours(table) {
+			continue
+		}
+		err = s.on.rows(ctx, "SHOW CREATE TABLE "+s.dialect.Quote(table), false, nil, func(row []any) (bool, error) {
+			statements = append(statements, withoutCounter(text(row[1])))
+			made.Tables++
+			return true, nil
+		})
+	}
+	return statements, err
+}
+
+// counterOption is what a server tells of a counter, among the options of a table.
+var counterOption = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
+
+// withoutCounter takes the counter out of the options, which stand behind the columns.
+func withoutCounter(create string) string {
+	i := strings.LastIndex(create, "\n)")
+	if i < 0 {
+		return create
+	}
+	options, rest, _ := strings.Cut(create[i:], " COMMENT=")
+	if options = counterOption.ReplaceAllString(options, ""); rest != "" {
+		options += " COMMENT=" + rest
+	}
+	return create[:i] + options
+}
+
+// leftBehind are the parts of a schema that hold no rows.
+func leftBehind(c *merge.Catalog) (all []string) {
+	for _, view := range c.Views {
+		all = append(all, "view "+view)
+	}
+	for _, t := range c.Tables {
+		for _, trigger := range t.Triggers {
+			all = append(all, "trigger "+trigger.Name)
+		}
+	}
+	for _, r := range c.Routines {
+		all = append(all, strings.ToLower(r.Kind)+" "+r.Name)
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/throttle"
+)
+
+func rebaseFlags() []cliv3.Flag {
+	return append(append(databases.RuleFlags(), throttle.Flags()...), &cliv3.StringFlag{Name: "o"}, &cliv3.Int64Flag{Name: "offset"})
+}
+
+// rebase plans how one world comes into an empty database with its keys in a range of
+// their own. It makes the tables there, if there are none.
+func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
+	offset, args := cmd.Int64("offset"), cmd.Args().Slice()
+	switch {
+	case len(args) != 2:
+		return cli.Usage("got %d databases, want SOURCE and an empty TARGET", len(args))
+	case offset <= 0:
+		return cli.Usage("-offset %d: want what is added to every key, such as 20000000", offset)
+	}
+	spare, err := throttle.Of(cmd)
+	if err != nil {
+		return err
+	}
+	config := databases.NewConfig(cmd.String("config"), s.env)
+	all, err := given(config, []string{args[1], args[0]})
+	if err != nil {
+		return err
+	}
+	rules, err := config.Rules(cmd)
+	if err != nil {
+		return err
+	}
+	name := cmd.String("o")
+	file, err := cli.NewFirstFile("o", name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	made, err := transfer.MakeSchema(ctx, all[1], all[0])
+	if err != nil {
+		return err
+	}
+	plan, err := s.plan(ctx, all, transfer.PlanOptions{Check: rebased(rules.Check, all[1].Name, uint64(offset)), Names: rules.Names, Copies: rules.Copies, NoFence: true}, spare)
+	if err != nil {
+		return unread(ctx, err, "no plan")
+	}
+	if err := file.Write(plan.Write); err != nil {
+		return err
+	}
+	out := cmd.Root().Writer
+	if made.Tables > 0 {
+		fmt.Fprintf(out, "Made in %s: %s\n", printable.Text(all[0].Name), printable.Count(int64(made.Tables), "table", "tables"))
+		for _, left := range made.Left {
+			fmt.Fprintf(out, "  not made: %s\n", printable.Text(left))
+		}
+		fmt.Fprintln(out)
+	}
+	again := call{file: name, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })}
+	err = report.WritePlan(out, plan, again.commands("plan"))
+	if err == nil && len(plan.Refusals) > 0 {
+		err = refusedCode(plan)
+	}
+	return err
+}
+
+// rebased are the rules for one world: nothing of it stays behind, whatever a merge would
+// leave there, and all its keys get the same number added.
+func rebased(o merge.Options, source string, offset uint64) merge.Options {
+	rekey := merge.Rekey{Auto: true}
+	if o.Rekey != nil {
+		rekey.Counters = o.Rekey.Counters
+		for _, space := range o.Rekey.Spaces {
+			space.Offsets = nil
+			rekey.Spaces = append(rekey.Spaces, space)
+		}
+	}
+	rekey.Offsets = map[string]uint64{source: offset}
+	o.Rekey, o.Tables = &rekey, nil
+	return o
+}
