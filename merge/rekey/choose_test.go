@@ -139,8 +139,10 @@ func TestDefaultStep(t *testing.T) {
 func TestSetBinary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &Set{Exact: true}
+		distinct := make(map[Integer]bool)
 		for _, n := range rapid.SliceOf(anyNumber).Draw(t, "keys") {
 			s.Add(n)
+			distinct[n] = true
 		}
 		s.Finish()
 		b, err := s.AppendBinary(nil)
@@ -150,6 +152,16 @@ func TestSetBinary(t *testing.T) {
 		again := new(Set)
 		if err := again.UnmarshalBinary(b); err != nil || !again.Equal(s) || again.Range() != s.Range() {
 			t.Fatalf("%v", err)
+		}
+		last, n := Integer{}, 0
+		for key := range again.All() {
+			if n++; !s.Has(key) || n > 1 && !last.Less(key) {
+				t.Fatalf("%v after %v", key, last)
+			}
+			last = key
+		}
+		if n != len(distinct) {
+			t.Fatalf("%d keys, want %d", n, len(distinct))
 		}
 		if cut := rapid.IntRange(0, len(b)-1).Draw(t, "cut"); again.UnmarshalBinary(b[:cut]) == nil {
 			t.Fatalf("%d of %d bytes are a set", cut, len(b))

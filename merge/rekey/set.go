@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"iter"
 	"math/bits"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
@@ -277,6 +278,24 @@ func (s *signedSet) upTo(v uint64) uint64 {
 		at--
 	}
 	return s.keys.Rank(at)
+}
+
+// All gives the keys of a set that is finished and not sparse, ascending from the least.
+func (s *Set) All() iter.Seq[Integer] {
+	return func(yield func(Integer) bool) {
+		for i, negative := range []bool{true, false} {
+			set := &s.signs[1-i]
+			if set.n == 0 {
+				continue
+			}
+			low := set.first & (1<<set.shift - 1)
+			for it := set.keys.Iterator(); it.HasNext(); {
+				if !yield(Integer{negative, it.Next()<<set.shift | low}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Range is where the keys lie.

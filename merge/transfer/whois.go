@@ -66,6 +66,35 @@ func Whereis(ctx context.Context, target Database, source, table string, key rek
 	})
 }
 
+// EachKey calls use with every key of a table of a source that came to a target by a merge
+// that was not undone, in the order of the old keys.
+func EachKey(ctx context.Context, target Database, source, table string, use func(Origin) error) error {
+	var all []keySet
+	_, err := trace(ctx, target, table, func(found []keySet) []Origin { all = found; return nil })
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		k := &all[i]
+		if k.Source != source || k.Undone {
+			continue
+		}
+		for old := range k.Keys.All() {
+			image, ok := old, true
+			for at := k; at != nil && ok; at = outer(all, at) {
+				image, ok = image.Add(at.Offset)
+			}
+			if !ok {
+				continue
+			}
+			if err := use(k.step(old, image)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // trace reads what a target remembers of a table.
 func trace(ctx context.Context, target Database, table string, way func([]keySet) []Origin) ([]Origin, error) {
 	on := &connection{Database: target}

@@ -233,6 +233,7 @@ Example:
 
 const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY
        servermerge whois [flags] TARGET SOURCE TABLE KEY
+       servermerge whois -csv FILE TARGET SOURCE TABLE
 
 Tells which world a key of a TABLE came from, by a merge that gave keys new
 values, and what the key was there, merge by merge; or, if a SOURCE is named,
@@ -244,6 +245,8 @@ column, shift is what was added, low to high the numbers that it gave away, n ho
 many keys there were; data is the set of the old keys.
 
   -json             print the steps as JSON
+  -csv FILE         write what became of all keys of a table of a SOURCE, for
+                    logs, caches and web sites; "-" prints it
 ` + helpPlaces + `
 Exit codes: 0 it came by a merge; 1 it did not; 2 could not look.
 

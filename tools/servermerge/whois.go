@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -18,6 +21,9 @@ import (
 // TARGET SOURCE TABLE KEY.
 func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	args := cmd.Args().Slice()
+	if cmd.IsSet("csv") {
+		return s.keysCSV(ctx, cmd, args)
+	}
 	if len(args) != 3 && len(args) != 4 {
 		return cli.Usage("got %d arguments, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", len(args))
 	}
@@ -56,4 +62,37 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return cli.Conflicts
 	}
 	return err
+}
+
+// keysCSV writes what became of all keys of a table of a source.
+func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []string) error {
+	if len(args) != 3 {
+		return cli.Usage("got %d arguments, want -csv FILE TARGET SOURCE TABLE", len(args))
+	}
+	places, err := databases.NewConfig(cmd.String("config"), s.env).Places(args[:1])
+	if err != nil {
+		return err
+	}
+	target := transfer.Database{Name: places[0].FullName(), DSN: places[0].DSN.Reveal()}
+	write := func(w io.Writer) error {
+		c := csv.NewWriter(w)
+		if err := c.Write([]string{"source", "table", "column", "old", "new"}); err != nil {
+			return err
+		}
+		err := transfer.EachKey(ctx, target, args[1], args[2], func(o transfer.Origin) error {
+			return c.Write([]string{o.Source, o.Table, o.Column, o.Old.String(), o.New.String()})
+		})
+		c.Flush()
+		return errors.Join(err, c.Error())
+	}
+	name := cmd.String("csv")
+	if name == "-" {
+		return write(cmd.Root().Writer)
+	}
+	file, err := cli.NewFile("csv", name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return file.Write(write)
 }
