@@ -81,6 +81,9 @@ func anyTask(f *facts, ref *reference) task {
 
 func referenceTask(f *facts, table string, ref reference) task {
 	return task{referenceID(CodeReferenceDangle, table, ref), []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+		if movesAsText(f, table, ref) {
+			return found(judgeText(f, table, ref)...), nil
+		}
 		read, err := r.follow(followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind}).strays(ctx)
 		if err != nil {
 			return outcome{}, err
@@ -93,6 +96,41 @@ func referenceTask(f *facts, table string, ref reference) task {
 		o.add(considerAmbiguous(f, table, ref, read))
 		return o, nil
 	}}
+}
+
+// movesAsText reports whether a reference is of numbers in a text, which get new values.
+// These were looked up when the keys were read, and no others are among new ones.
+func movesAsText(f *facts, table string, ref reference) bool {
+	if f.rekeyed == nil || len(ref.Columns) != 1 || f.moving.columns[columnName{table, ref.Columns[0]}] == nil {
+		return false
+	}
+	for _, t := range f.having(table) {
+		if c := t.column(ref.Columns[0]); c != nil && c.Kind == KindInteger {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeText says of such a reference what was found when the keys were read.
+func judgeText(f *facts, table string, ref reference) (results []Result) {
+	var n CaseCounts
+	for _, c := range f.rekeyed.report.Columns {
+		if c.Table != table || c.Column != ref.Columns[0] {
+			continue
+		}
+		for _, of := range c.Cases {
+			for _, counts := range of.Counts {
+				n.Resolved, n.Dangling, n.None = n.Resolved+counts.Resolved, n.Dangling+counts.Dangling, n.None+counts.None
+			}
+		}
+	}
+	for _, code := range []string{CodeReferenceRebind, CodeReferenceDangle} {
+		r := Result{Code: code, Table: table, Subject: ref.subject(), Columns: ref.Columns, Read: n.Resolved + n.Dangling + n.None}
+		r.Message = fmt.Sprintf("numbers in a text, which get new values: %s a row, %s to nothing", printable.Count(n.Resolved, "leads to", "lead to"), printable.Count(n.Dangling, "leads", "lead"))
+		results = append(results, r)
+	}
+	return results
 }
 
 func referenceID(code, table string, ref reference) taskID {

@@ -74,6 +74,13 @@ func TestKeysGetNewValues(t *testing.T) {
 		func(db *mergetest.Database) []mergetest.Row {
 			return []mergetest.Row{{"name": "thing" + db.Label, "next": int64(len(db.Rows["things"]) + 1)}}
 		})
+	vars := func(who string) change {
+		return func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "vars", Primary: []string{"hero"}, Columns: []merge.Column{number("hero"), {Name: "who", Type: "VARCHAR(9)", Kind: merge.KindText, Collation: mergetest.Binary}}},
+				func(*mergetest.Database) []mergetest.Row { return []mergetest.Row{{"hero": int64(1), "who": who}} })(o, a, b)
+			o.Rules[0].References[0].At = append(slices.Clone(o.Rules[0].References[0].At), "vars.hero", "vars.who")
+		}
+	}
 	for name, c := range map[string]struct {
 		change change
 		want   []string
@@ -147,6 +154,14 @@ func TestKeysGetNewValues(t *testing.T) {
 			o.Rules[0].References = append(o.Rules[0].References[:1:1], merge.DeclaredReference{At: []string{"members.party"}, To: []string{"space:parties"}},
 				merge.DeclaredReference{At: []string{"members.hero"}, To: []string{"heroes.id"}})
 		}, nil},
+		"digits in a text": {vars("7"), nil},
+		"digits in a text that is too short": {func(o *merge.Options, a, b *mergetest.Database) {
+			vars("7")(o, a, b)
+			for _, db := range []*mergetest.Database{a, b} {
+				column(db, "vars", "who").Type = "VARCHAR(1)"
+			}
+		}, []string{"key-space heroes heroes.id"}},
+		"a text that is no number": {vars("7th"), []string{"key-space vars who"}},
 		"a condition on a key": {func(_ *merge.Options, a, b *mergetest.Database) {
 			a.Schema.Tables[0].Conditions = []merge.Condition{{Kind: merge.ConditionCheck, Name: "few", Text: "id < 500", Columns: []string{"id"}}}
 			b.Holds = map[string]func(mergetest.Row) bool{"id < 500": func(r mergetest.Row) bool { return r["id"].(int64) < 500 }}
