@@ -83,8 +83,13 @@ func (p *planner) multiset(t *merge.Table) {
 			refuse(nil, "it has no key and %q refers to it, so which of its rows is meant cannot be told: %s", other.Name, otherwise)
 		}
 	}
-	if p.plan.Rekey != nil && slices.ContainsFunc(p.plan.Rekey.Columns, func(c merge.RekeyedColumn) bool { return c.Table == t.Name }) {
-		refuse(nil, "it has no key, so its rows cannot be given new values: %s", otherwise)
+	if p.plan.Rekey != nil {
+		for _, c := range p.plan.Rekey.Columns {
+			col := column(t, c.Column)
+			if c.Table == t.Name && (len(c.Cases) > 1 || c.Cases[0].When != nil || col != nil && col.Kind != merge.KindInteger) {
+				refuse(nil, "it has no key, and only some values of %s get new ones, or they are texts, so its rows could not be told apart for an undo: %s", c.Column, otherwise)
+			}
+		}
 	}
 	if slices.ContainsFunc(p.opts.Names, func(n NamePolicy) bool { return n.Table == t.Name }) ||
 		slices.ContainsFunc(p.opts.Copies, func(c NameCopy) bool { return c.Table == t.Name }) {
@@ -111,8 +116,29 @@ func every(ctx context.Context, on *connection, l *layout, take func(row []any) 
 	return nil
 }
 
+// moved is the table with the keys that moves say, of which every value moves but for
+// those that stay.
+func (l *layout) moved(moves []move) string {
+	table := l.dialect.Quote(l.table)
+	if len(moves) == 0 {
+		return table
+	}
+	columns := make([]string, len(l.columns))
+	for i, name := range l.columns {
+		columns[i] = l.dialect.Quote(name)
+	}
+	for _, m := range moves {
+		name, shift := columns[m.column], m.cases[0].shift
+		columns[m.column] = fmt.Sprintf("%s + %d AS %[1]s", name, shift.By)
+		if some := shift.Stay.SQL(name); len(some) > 0 {
+			columns[m.column] = fmt.Sprintf("CASE WHEN %s THEN %s + %d ELSE %[2]s END AS %[2]s", strings.Join(some, " AND "), name, shift.By)
+		}
+	}
+	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + table + ") AS " + table
+}
+
 // contentsOfMultiset is contents for a table without a key.
-func contentsOfMultiset(ctx context.Context, on *connection, l *layout, between func(rows int) error) (Content, error) {
+func contentsOfMultiset(ctx context.Context, on *connection, l *layout, change changer, between func(rows int) error) (Content, error) {
 	var c Content
 	var h hasher
 	const often = 2000
@@ -123,12 +149,18 @@ func contentsOfMultiset(ctx context.Context, on *connection, l *layout, between 
 		}
 		c.Rows++
 		c.Sum = c.Sum.Add(sum)
+		if err := change.rows([][]any{row}); err != nil {
+			return err
+		}
+		if sum, err = h.row(row); err != nil {
+			return err
+		}
+		c.After = c.After.Add(sum)
 		if c.Rows%often == 0 {
 			return between(often)
 		}
 		return nil
 	})
-	c.After = c.Sum
 	if err == nil {
 		err = between(int(c.Rows % often))
 	}
@@ -138,6 +170,7 @@ func contentsOfMultiset(ctx context.Context, on *connection, l *layout, between 
 // copyMultiset copies all rows of a source to a table without a key, in one
 // transaction.
 func (r *run) copyMultiset(ctx, soft context.Context, src *connection, l *layout, before *checkpoint, want Content) error {
+	change := r.changes.of(src.Name, l)
 	if err := r.between(ctx); err != nil {
 		return err
 	}
@@ -159,6 +192,9 @@ func (r *run) copyMultiset(ctx, soft context.Context, src *connection, l *layout
 				return err
 			}
 			now.rows, now.sum = now.rows+1, now.sum.Add(sum)
+			if _, err := change.row(row); err != nil {
+				return err
+			}
 			rows, bytes = append(rows, row), bytes+rowSize(row)
 			if len(rows) < atOnce && bytes < pageBytes {
 				return nil
@@ -194,11 +230,11 @@ func (r *run) didMultiset(ctx context.Context, src *connection, l *layout, befor
 	return nil
 }
 
-// identities counts the rows of a table by their identity; of those that are wanted
-// only, unless wanted is nil.
-func identities(ctx context.Context, on *connection, l *layout, wanted map[string]int64) (map[string]int64, error) {
+// identities counts the rows of a table by their identity, with the keys that moves say;
+// of those that are wanted only, unless wanted is nil.
+func identities(ctx context.Context, on *connection, l *layout, moves []move, wanted map[string]int64) (map[string]int64, error) {
 	found := make(map[string]int64)
-	err := on.rows(ctx, "SELECT "+l.identity+" FROM "+l.dialect.Quote(l.table), true, nil, func(row []any) (bool, error) {
+	err := on.rows(ctx, "SELECT "+l.identity+" FROM "+l.moved(moves), true, nil, func(row []any) (bool, error) {
 		if row[0] == nil {
 			return false, errors.New("the database cannot tell a row from others: a value is larger than max_allowed_packet")
 		}
@@ -217,12 +253,12 @@ func identities(ctx context.Context, on *connection, l *layout, wanted map[strin
 // copiedFrom counts by identity the rows of a source that were copied to a table
 // without a key, which must be as they were then.
 func (r *run) copiedFrom(ctx context.Context, src *connection, l *layout, copied *checkpoint) (map[string]int64, error) {
-	came, err := identities(ctx, src, l, nil)
+	came, err := identities(ctx, src, l, r.changes.moves(src.Name, l), nil)
 	if err != nil {
 		return nil, err
 	}
 	// The sum comes last, so that the rows counted were those of the plan.
-	now, err := contentsOfMultiset(ctx, src, l, func(int) error { return nil })
+	now, err := contentsOfMultiset(ctx, src, l, nil, func(int) error { return nil })
 	if err == nil && (now.Rows != copied.rows || now.Sum != copied.sum || total64(came) != copied.rows) {
 		err = &ChangedError{Database: src.Name, Table: l.table, Rows: now.Rows, Want: copied.rows, Undo: true}
 	}
@@ -257,7 +293,7 @@ func (r *run) gone(ctx context.Context, table int) (n int64, err error) {
 			came[is] += rows
 		}
 	}
-	there, err := identities(ctx, r.target, l, came)
+	there, err := identities(ctx, r.target, l, nil, came)
 	if err != nil {
 		return 0, err
 	}
@@ -283,7 +319,7 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection
 	removed, want := int64(0), int64(0)
 	kept := make(map[string]int64)
 	err = w.target.tx(soft, func() error {
-		there, err := identities(soft, w.target, l, came)
+		there, err := identities(soft, w.target, l, nil, came)
 		if err != nil {
 			return err
 		}
@@ -325,7 +361,7 @@ func (r *run) putBack(ctx context.Context, src *connection, l *layout, kept map[
 	}
 	var rows [][]any
 	left := maps.Clone(kept)
-	query := strings.Replace(l.selectFrom(), "SELECT ", "SELECT "+l.identity+", ", 1)
+	query := "SELECT " + l.identity + ", " + strings.Join(l.reads, ", ") + " FROM " + l.moved(r.changes.moves(src.Name, l))
 	err := src.rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		if n := left[text(row[0])]; n > 0 {
 			delete(left, text(row[0]))

@@ -136,7 +136,7 @@ func contents(ctx context.Context, on *connection, l *layout, most int64, change
 		return c, nil
 	}
 	if l.multiset() { // none of it is copied, or all
-		return contentsOfMultiset(ctx, on, l, between)
+		return contentsOfMultiset(ctx, on, l, change, between)
 	}
 	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, most, false)
 	defer stop()

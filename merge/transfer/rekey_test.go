@@ -25,6 +25,8 @@ func oldGame(t *testing.T, e engine, names ...string) (all []Database) {
 			"CREATE TABLE stats (guid INT NOT NULL PRIMARY KEY, hp INT NOT NULL)",
 			"CREATE TABLE items (id "+auto+", owner INT NOT NULL, prev INT)",
 			"CREATE TABLE spells (guid INT NOT NULL, spell INT NOT NULL, PRIMARY KEY (guid, spell))",
+			"CREATE TABLE log (guid INT NOT NULL, what VARCHAR(9) NOT NULL)",
+			"INSERT INTO log VALUES (1, 'born'), (1, 'born'), (2, 'won'), (77, 'gone'), (0, 'start')",
 			"CREATE TABLE mail (id "+auto+", kind INT NOT NULL, sender INT NOT NULL, receiver INT NOT NULL)",
 		)
 		for k := 1; k <= 5; k++ {
@@ -49,7 +51,7 @@ func oldRules() merge.Options {
 			Plain: []string{"*.level", "*.hp", "*.kind"}, Natural: []string{"spells.spell"},
 			References: []merge.DeclaredReference{
 				{At: []string{"stats.guid", "spells.guid", "mail.receiver"}, To: []string{"chars.guid"}},
-				{At: []string{"items.owner"}, To: []string{"chars.guid"}, None: []string{"0"}},
+				{At: []string{"items.owner", "log.guid"}, To: []string{"chars.guid"}, None: []string{"0"}},
 				{At: []string{"items.prev"}, To: []string{"items.id"}},
 				{At: []string{"mail.sender"}, To: []string{"chars.guid"}, None: []string{"0"}, When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: merge.OthersPlain},
 			},
@@ -79,6 +81,7 @@ func TestRekey(t *testing.T) {
 			"SELECT sender, receiver FROM mail WHERE id IN (2003, 2013, 2040) ORDER BY id": "[[2003 2003] [3 2003] [0 2003]]",
 			"SELECT hp FROM stats WHERE guid IN (1002, 2077) ORDER BY guid":                "[[102] [1]]",
 			"SELECT spell FROM spells WHERE guid = 2004 ORDER BY spell":                    "[[4] [133]]",
+			"SELECT guid, what FROM log ORDER BY guid, what":                               "[[0 start] [0 start] [0 start] [1 born] [1 born] [2 won] [77 gone] [1001 born] [1001 born] [1002 won] [1077 gone] [2001 born] [2001 born] [2002 won] [2077 gone]]",
 			"SELECT COUNT(*) FROM items":                                                   "[[36]]",
 		} {
 			if got := fmt.Sprint(read(t, db, query)); got != want {

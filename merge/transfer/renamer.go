@@ -28,13 +28,18 @@ func newRenamer(p *Plan) *renamer {
 // changes none.
 type changer func(row []any) (changed bool, err error)
 
+// row changes one.
+func (c changer) row(row []any) (changed bool, err error) {
+	if c == nil {
+		return false, nil
+	}
+	return c(row)
+}
+
 // rows changes all of these.
 func (c changer) rows(rows [][]any) error {
-	if c == nil {
-		return nil
-	}
 	for _, row := range rows {
-		if _, err := c(row); err != nil {
+		if _, err := c.row(row); err != nil {
 			return err
 		}
 	}

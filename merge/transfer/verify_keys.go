@@ -162,6 +162,31 @@ func (c *changes) before(p *Plan, source int, l *layout, rows [][]any) (olds [][
 func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, between func(rows int) error) (apart, error) {
 	c := apart{groups: make([]Content, len(w.moves)+1)}
 	var h hasher
+	add := func(row []any) error {
+		group, err := w.group(row)
+		if err != nil {
+			return err
+		}
+		sum, err := h.row(row)
+		g := &c.groups[group]
+		g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
+		c.Rows++
+		return err
+	}
+	if l.multiset() {
+		err := every(ctx, on, l, func(row []any) error {
+			sum, err := h.row(row)
+			if c.Sum = c.Sum.Add(sum); err == nil {
+				err = add(row)
+			}
+			return err
+		})
+		c.After = c.Sum
+		if err == nil {
+			err = between(int(c.Rows))
+		}
+		return c, err
+	}
 	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, all, true)
 	defer stop()
 	for {
@@ -171,18 +196,10 @@ func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, 
 		}
 		c.Sum = c.Sum.Add(p.sum)
 		for _, row := range p.rows {
-			group, err := w.group(row)
-			if err != nil {
+			if err := add(row); err != nil {
 				return c, err
 			}
-			sum, err := h.row(row)
-			if err != nil {
-				return c, err
-			}
-			g := &c.groups[group]
-			g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
 		}
-		c.Rows += int64(len(p.rows))
 		if err := between(len(p.rows)); err != nil {
 			return c, err
 		}
