@@ -23,6 +23,7 @@ type facts struct {
 	same       map[string]bool // tables that are declared the same in every world
 	skip       map[string]bool // tables that stay behind
 	names      names           // of all tables and columns, before any was excluded
+	worlds     []worldColumn   // keys that carry the number of their world
 	moving     *moving         // nil if no keys get new values
 	dbs        []*database     // as given
 	target     *database
@@ -158,6 +159,9 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	}
 	setAside(f.dbs)
 	f.tables = tablesOf(f.dbs)
+	if f.worlds, err = worldColumns(opts, f.names); err != nil {
+		return nil, err
+	}
 	f.moving, err = moves(f)
 	return f, err
 }
@@ -165,7 +169,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

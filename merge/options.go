@@ -71,6 +71,9 @@ type Options struct {
 	Renames []RenamedColumn
 	Copies  []NameCopy
 
+	// Worlds are keys that carry the number of their world.
+	Worlds []WorldKey
+
 	// Rekey, if not nil, makes the check judge a merge that gives keys new values.
 	Rekey *Rekey
 

@@ -17,6 +17,7 @@ func rules() []rule {
 		uniqueRule(),
 		accountRule(),
 		counterRule(),
+		worldRule(),
 		sameRule(),
 		referenceRule(),
 		undeclaredRule(),

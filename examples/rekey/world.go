@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-
-	_ "modernc.org/sqlite"
 )
 
 // The tables of a game as they are found: AUTOINCREMENT keys, one table that continues

@@ -30,7 +30,7 @@ var arrows = map[string]string{
 	"merge/transfer":    "gameid merge merge/rekey merge/sqlsource internal/sqldb store/registry",
 	"merge/report":      "gameid merge merge/rekey merge/transfer",
 
-	"tools/internal/rules": "merge merge/transfer internal/strict internal/config",
+	"tools/internal/rules": "merge merge/rekey merge/transfer internal/strict internal/config",
 	"tools/":               "*",
 	"examples/":            "*",
 

@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge"
+	"mergesafe/merge/rekey"
 )
 
 const maxPerAccount = 1_000_000
@@ -27,6 +28,11 @@ func check(root *strict.Section, file string) (o merge.Options) {
 		s.Sections("reference", func(s *strict.Section) { said.References = append(said.References, reference(s)) })
 		s.Sections("id", func(s *strict.Section) {
 			o.IDs = append(o.IDs, merge.IDColumn{Table: table(s, "table"), Column: column(s, "column")})
+		})
+		s.Sections("world", func(s *strict.Section) {
+			need(s, "at", `want the key, such as %s = "characters.guid"`)
+			need(s, "value", `want how to take the number of its world out of it, such as %s = "id / 10_000_000 % 10_000"`)
+			o.Worlds = append(o.Worlds, merge.WorldKey{At: s.Text("at", place), Value: s.Text("value", expression), File: file})
 		})
 		s.Sections("account", func(s *strict.Section) {
 			o.Accounts = append(o.Accounts, merge.AccountColumn{Table: table(s, "table"), Column: column(s, "column"), Max: int(s.Integer("max", 1, maxPerAccount))})
@@ -111,6 +117,13 @@ func place(s string) string {
 		return fmt.Sprintf("has a text in it that is too long, or has control characters: want \"table.column\" of at most %d bytes", maxPlace)
 	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
 		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
+	}
+	return ""
+}
+
+func expression(s string) string {
+	if _, err := rekey.ParseExpression(s); err != nil {
+		return "is no expression: " + err.Error()
 	}
 	return ""
 }

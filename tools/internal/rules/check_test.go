@@ -68,7 +68,7 @@ column = "founder"
 
 func TestParseCheckProblems(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, account`},
+		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
 		{"[check]\nexclude = 'a'", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = [7]", `2: check.exclude has an integer in it: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = []", `2: check.exclude is empty: want at least one text, or no such key`},
@@ -76,7 +76,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[check]\n[check.unique]\ntable='a'", `2: check.unique can be there several times: want [[check.unique]], with two brackets`},
 		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},
 		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name`},
-		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, account`},
+		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
 		{"[check]\nexclude = 'a'\n[sever]\n[[merge.name]]\ntable='a'\n[server]\nnumber=0", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]` + "\n" +
 			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge` + "\n" +
 			`4: merge.name.column is missing: want the name of a column, such as column = "account"` + "\n" +
@@ -142,6 +142,7 @@ func TestSampleCheck(t *testing.T) {
 			},
 		}},
 		IDs:      []merge.IDColumn{{Table: "mail", Column: "item"}},
+		Worlds:   []merge.WorldKey{{At: "characters.guid", Value: "id / 10_000_000 % 10_000", File: "config.toml"}},
 		Accounts: []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
 	}
 	if diff := cmp.Diff(want, got.Check); diff != "" {

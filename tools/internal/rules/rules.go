@@ -28,6 +28,7 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		r.Check.Exclude = append(r.Check.Exclude, c.Exclude...)
 		r.Check.Rules = append(r.Check.Rules, c.Rules...)
 		r.Check.Uniques = append(r.Check.Uniques, c.Uniques...)
+		r.Check.Worlds = append(r.Check.Worlds, c.Worlds...)
 		r.Check.IDs = append(r.Check.IDs, c.IDs...)
 		r.Check.Accounts = append(r.Check.Accounts, c.Accounts...)
 		policies, copies, tables, rekeyed := names(root, file)
