@@ -102,6 +102,9 @@ func pages(ctx context.Context, on *connection, l *layout, after []any, size fun
 			if err == nil {
 				most -= int64(len(p.rows))
 				p.last = p.last || most == 0
+				if !p.last { // now: who gets the page may change its keys
+					after = l.keyOf(p.rows[len(p.rows)-1])
+				}
 			}
 			select {
 			case answers <- answer{p, err}:
@@ -111,7 +114,6 @@ func pages(ctx context.Context, on *connection, l *layout, after []any, size fun
 			if err != nil || p.last {
 				return
 			}
-			after = l.keyOf(p.rows[len(p.rows)-1])
 		}
 	}()
 	next = func() (*page, error) {
