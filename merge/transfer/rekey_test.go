@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,6 +117,18 @@ func TestRekey(t *testing.T) {
 			}
 			if err != nil || got != c.want {
 				t.Errorf("%+v: %q, %v", c, got, err)
+			}
+		}
+		for _, c := range []struct{ source, table, want string }{
+			{"", "char", `remembers no keys of a table "char", only of chars, items, mail`},
+			{"s4", "chars", `remembers no keys of "s4" in the table "chars", only of s2, s3`},
+		} {
+			_, err := Whois(t.Context(), target, c.table, rekey.Integer{Bits: 4})
+			if c.source != "" {
+				_, err = Whereis(t.Context(), target, c.source, c.table, rekey.Integer{Bits: 4})
+			}
+			if !errors.Is(err, ErrNoMerge) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v", c, err)
 			}
 		}
 		done, err := Undo(t.Context(), p, target, sources, UndoOptions{})
