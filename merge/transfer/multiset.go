@@ -84,7 +84,7 @@ func (p *planner) multiset(t *merge.Table) {
 		}
 	}
 	if p.plan.Rekey != nil && slices.ContainsFunc(p.plan.Rekey.Columns, func(c merge.RekeyedColumn) bool { return c.Table == t.Name }) {
-		refuse(nil, "it has no key, so its rows cannot be given new values: %s", otherwise)
+		refuse(nil, "it has no key, so its rows cannot be given new values: %s, or leave the rows of the sources behind: [[merge.table]] tables = [%q], policy = \"skip\"", otherwise, t.Name)
 	}
 	if slices.ContainsFunc(p.opts.Names, func(n NamePolicy) bool { return n.Table == t.Name }) ||
 		slices.ContainsFunc(p.opts.Copies, func(c NameCopy) bool { return c.Table == t.Name }) {

@@ -146,6 +146,37 @@ func TestRekey(t *testing.T) {
 	})
 }
 
+// A table without a key cannot be given new values, and the plan says how to leave it
+// behind. If a column has no room, that is the first reason.
+func TestRekeyRefusals(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "s1", "s2")
+		for _, d := range all {
+			exec(t, d, "CREATE TABLE loot (item INT NOT NULL)", "INSERT INTO loot VALUES (3), (3)")
+		}
+		opts := PlanOptions{Check: oldRules()}
+		opts.Check.Rules[0].References = append(opts.Check.Rules[0].References, merge.DeclaredReference{At: []string{"loot.item"}, To: []string{"items.id"}})
+		reasons := func() []string {
+			p, err := NewPlan(t.Context(), all[0], all[1:], opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var reasons []string
+			for _, r := range p.Refusals {
+				reasons = append(reasons, r.String())
+			}
+			return reasons
+		}
+		if got := reasons(); len(got) != 1 || !strings.HasSuffix(got[0], `[[merge.table]] tables = ["loot"], policy = "skip"`) {
+			t.Errorf("%q", got)
+		}
+		opts.Check.Rekey.Spaces[0].Max = 100
+		if got := reasons(); len(got) < 2 || !strings.Contains(got[0], "there is no room") || strings.Contains(got[1], "there is no room") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 // withoutCounters is a dump without what the server tells of AUTO_INCREMENT.
 func withoutCounters(text string) string {
 	words := strings.Fields(text)
