@@ -42,3 +42,17 @@ func TestNoRoomNamesTheLargestNumber(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A space names its key: that ranks above a pattern that matches the key too.
+func TestSpaceBeatsPattern(t *testing.T) {
+	a, b, opts := counted()
+	opts.Rules[0].Plain = []string{"*.guid"}
+	report := check(t, opts, a, b)
+	if report.Rekeyed == nil || report.Rekeyed.Offset("characters.guid", "b") == 0 {
+		t.Errorf("%+v", report.Rekeyed)
+	}
+	opts.Rules[0].Plain = []string{"characters.guid"}
+	if _, err := merge.Check(t.Context(), sources(a, b), opts); err == nil || !strings.Contains(err.Error(), "characters.guid is also declared by plain") {
+		t.Errorf("two exact names: %v", err)
+	}
+}
