@@ -54,8 +54,9 @@ type DeclaredReference struct {
 	// them new ones too. They are written as in None.
 	Dangling []string `json:"dangling,omitempty"`
 
-	// When limits the reference to some rows; nil: to none. The other rows are judged
-	// as if nothing were declared, unless Others is "plain".
+	// When limits the reference to some rows; nil: to none. The rows that no reference of
+	// the column covers are judged as if nothing were declared, unless Others of one of
+	// them is "plain".
 	When   *When  `json:"when,omitempty"`
 	Others string `json:"others,omitempty"`
 }

@@ -141,8 +141,34 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, and %s has %s already and ends at %s",
 			source, narrow.Need, narrow.Limit.Column, narrow.Limit.High, narrow.Limit.Most)
 		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or declare the values of it that mean nobody, if that is what the largest are (none)", narrow.Limit.Column)}
+		if at, db, high := f.highest(s, narrow.Source); at.String() != narrow.Limit.Column {
+			r.Message += fmt.Sprintf("; the largest of the numbers is %s, in %s of %s", high, at, db.name)
+			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("look at the largest values of %s: if they mean nobody, or something else, declare them: none = [...]", at))
+		}
 	}
 	return r
+}
+
+// highest returns the column with the largest number of a space, of the target and of the
+// sources up to one.
+func (f chooser) highest(s *keySpace, last int) (at columnName, db *database, high rekey.Integer) {
+	for _, there := range append([]*database{f.target}, sourcesOf(f.facts)[:last+1]...) {
+		for _, c := range f.moving.inOrder() {
+			var values rekey.Range
+			if set := f.read.keys[c][there]; set != nil && f.moving.columns[c].cases[0].space == s {
+				values = set.Range()
+			}
+			for i, rows := range f.read.rows[f.moving.columns[c]][there] {
+				if f.moving.columns[c].cases[i].space == s {
+					values.Join(rows.moved)
+				}
+			}
+			if values.Any && (db == nil || high.Less(values.High)) {
+				at, db, high = c, there, values.High
+			}
+		}
+	}
+	return at, db, high
 }
 
 // rekeying is what was chosen, for the report.

@@ -344,7 +344,8 @@ func judgesOpen(f *facts, table, column string) bool {
 	case roleNatural, roleShared:
 		return false
 	case roleReference:
-		return slices.ContainsFunc(r.references, func(ref *reference) bool { return ref.when != nil && ref.others != OthersPlain })
+		// The rows that no condition covers: one of the references may say what they are.
+		return !slices.ContainsFunc(r.references, func(ref *reference) bool { return ref.when == nil || ref.others == OthersPlain })
 	case rolePlain:
 		return true // to count what rests on that word
 	default:

@@ -133,3 +133,24 @@ func TestPlainIsCounted(t *testing.T) {
 		t.Errorf("got %+v", found)
 	}
 }
+
+// Of several references of one column, one says what the rows are that none covers.
+func TestOthersOfSeveralReferences(t *testing.T) {
+	a, b := objects("a", 101), objects("b", 501)
+	b.Rows["notes"][1]["about"], b.Rows["notes"][1]["kind"] = int64(151), int64(5)
+	for _, word := range []string{"", merge.OthersPlain} {
+		opts := others(
+			merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid"}, None: []string{"<32"}, When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: word},
+			merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"guild.id"}, None: []string{"<32"}, When: &merge.When{Column: "kind", Is: []string{"1"}}},
+		)
+		open := int64(0)
+		for _, r := range check(t, opts, a, b).Results {
+			if r.Code == merge.CodeReferenceUndeclared && r.Table == "notes" && r.Open != nil {
+				open += r.Count
+			}
+		}
+		if want := int64(len("plain")-len(word)) / 5; open != want {
+			t.Errorf("others %q: %d rows are open, want %d", word, open, want)
+		}
+	}
+}

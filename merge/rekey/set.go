@@ -50,7 +50,7 @@ func (s *Set) of(n Integer) *signedSet {
 	return &s.signs[0]
 }
 
-// Add takes in a key. Keys come in any order; ascending ones are the fastest.
+// Add takes in a key; one that is there already counts once. Keys come in any order; ascending ones are the fastest.
 func (s *Set) Add(n Integer) {
 	set := s.of(n)
 	if set.n == 0 {
@@ -81,6 +81,7 @@ func (s *Set) Finish() {
 		set.pending = nil
 		set.keys.RunOptimize()
 		set.keys = set.keys.Clone() // which has no room to grow
+		set.n = int64(set.keys.GetCardinality())
 	}
 }
 

@@ -56,6 +56,14 @@ func TestParseWhole(t *testing.T) {
 	}
 }
 
+// A key that comes again, such as the first column of a key of two, is one key.
+func TestSetOfRepeatedKeys(t *testing.T) {
+	s := setOf(number(3), number(3), number(-1), number(3), number(5), number(-1), number(9))
+	if s.Len() != 4 || s.Gaps() != 4 {
+		t.Errorf("%d keys with %d gaps, want 4 and 4", s.Len(), s.Gaps())
+	}
+}
+
 // The set says the same as a map, whatever the keys are.
 func TestIntegerSetIsASet(t *testing.T) {
 	anyInteger := rapid.OneOf(

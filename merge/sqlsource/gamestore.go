@@ -63,7 +63,7 @@ func readGiven(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var g merge.Given
 	var low, high string
 	var bad error
-	err := each(ctx, conn, "SELECT tab, col, low, high FROM "+sqldb.KeysTable+" WHERE part = 0 AND path NOT LIKE '% %' ORDER BY path, tab, col", func() {
+	err := each(ctx, conn, "SELECT tab, col, low, high FROM "+sqldb.KeysTable+" WHERE part = 0 AND low <> '' AND path NOT LIKE '% %' ORDER BY path, tab, col", func() {
 		bad = errors.Join(bad, g.Range.Low.UnmarshalText([]byte(low)), g.Range.High.UnmarshalText([]byte(high)))
 		g.Range.Any = true
 		b.Given = append(b.Given, g)

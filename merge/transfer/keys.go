@@ -123,8 +123,9 @@ func (r *run) keysOf(ctx context.Context, source int, c *merge.RekeyedColumn) (*
 
 // saveKeys writes an entry, in the place of an older one.
 func saveKeys(ctx context.Context, on *connection, k *keySet) error {
-	if !k.Range.Any {
-		return nil // the source had nothing of that kind
+	low, high := "", "" // the source had nothing of that kind
+	if k.Range.Any {
+		low, high = k.Range.Low.String(), k.Range.High.String()
 	}
 	data, err := k.Keys.AppendBinary(nil)
 	if err != nil {
@@ -141,7 +142,7 @@ func saveKeys(ctx context.Context, on *connection, k *keySet) error {
 		part := 0
 		for chunk := range slices.Chunk(data, keyPart) {
 			if _, err := on.exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
-				k.Path, k.Source, k.Table, k.Column, part, k.Space, fmt.Sprint(k.Offset), k.Range.Low.String(), k.Range.High.String(), k.Keys.Len(), undone, chunk); err != nil {
+				k.Path, k.Source, k.Table, k.Column, part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), undone, chunk); err != nil {
 				return err
 			}
 			part++
@@ -178,10 +179,10 @@ func loadKeys(ctx context.Context, on *connection, where string, args []any) (al
 		data = append(data[:0], printed(row[11])...)
 		k := keySet{Path: text(row[0]), Source: text(row[1]), Table: text(row[2]), Column: text(row[3]), Space: text(row[5]), Keys: new(rekey.Set)}
 		offset, _ := rekey.ParseInteger(printed(row[6]))
-		low, _ := rekey.ParseInteger(printed(row[7]))
+		low, given := rekey.ParseInteger(printed(row[7]))
 		high, _ := rekey.ParseInteger(printed(row[8]))
 		undone, _ := row[10].(int64)
-		k.Offset, k.Range, k.Undone = offset.Bits, rekey.Range{Low: low, High: high, Any: true}, undone != 0
+		k.Offset, k.Range, k.Undone = offset.Bits, rekey.Range{Low: low, High: high, Any: given}, undone != 0
 		all = append(all, k)
 		return true, nil
 	})

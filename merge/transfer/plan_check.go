@@ -54,6 +54,17 @@ func (p *planner) check(ctx context.Context) error {
 		}
 		p.judge(r)
 	}
+	// Without offsets the keys were compared as they are: what came of that is not the
+	// reason, and can be many.
+	slices.SortStableFunc(p.plan.Refusals, func(a, b Refusal) int {
+		first := func(r Refusal) int {
+			if r.Code == merge.CodeKeySpace {
+				return 0
+			}
+			return 1
+		}
+		return first(a) - first(b)
+	})
 	return nil
 }
 

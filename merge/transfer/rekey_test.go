@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,6 +122,18 @@ func TestRekey(t *testing.T) {
 				t.Errorf("%+v: %q, %v", c, got, err)
 			}
 		}
+		for _, c := range []struct{ source, table, want string }{
+			{"", "char", `remembers no keys of a table "char", only of chars, items, mail`},
+			{"s4", "chars", `remembers no keys of "s4" in the table "chars", only of s2, s3`},
+		} {
+			_, err := Whois(t.Context(), target, c.table, rekey.Integer{Bits: 4})
+			if c.source != "" {
+				_, err = Whereis(t.Context(), target, c.source, c.table, rekey.Integer{Bits: 4})
+			}
+			if !errors.Is(err, ErrNoMerge) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
 		done, err := Undo(t.Context(), p, target, sources, UndoOptions{})
 		if err != nil || !done.SameAsBefore {
 			t.Fatalf("%+v, %v", done, err)
@@ -170,6 +183,39 @@ func TestKeysTravel(t *testing.T) {
 		own, err := Whois(t.Context(), all[0], "chars", rekey.Signed(5+int64(there[1].New.Bits-there[1].Old.Bits)))
 		if err != nil || len(own) != 1 || own[0].Source != "s2" || own[0].Old != rekey.Signed(5) {
 			t.Errorf("%+v, %v", own, err)
+		}
+	})
+}
+
+// In a table without a key all values of a column move or none, and the plan says how to
+// leave it behind. If a column has no room, that is the first reason.
+func TestRekeyWithoutKey(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "s1", "s2")
+		for _, d := range all {
+			exec(t, d, "CREATE TABLE loot (item INT NOT NULL, kind INT NOT NULL)", "INSERT INTO loot VALUES (3, 1), (3, 1)")
+		}
+		opts := PlanOptions{Check: oldRules()}
+		opts.Check.Rules[0].References = append(opts.Check.Rules[0].References, merge.DeclaredReference{At: []string{"loot.item"}, To: []string{"items.id"},
+			When: &merge.When{Column: "kind", Is: []string{"1"}}, Others: merge.OthersPlain})
+		opts.Check.Rules[0].Plain = append(opts.Check.Rules[0].Plain, "loot.kind")
+		reasons := func() []string {
+			p, err := NewPlan(t.Context(), all[0], all[1:], opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var reasons []string
+			for _, r := range p.Refusals {
+				reasons = append(reasons, r.String())
+			}
+			return reasons
+		}
+		if got := reasons(); len(got) != 1 || !strings.HasSuffix(got[0], `[[merge.table]] tables = ["loot"], policy = "skip"`) {
+			t.Errorf("%q", got)
+		}
+		opts.Check.Rekey.Spaces[0].Max = 100
+		if got := reasons(); len(got) < 2 || !strings.Contains(got[0], "there is no room") || strings.Contains(got[1], "there is no room") {
+			t.Errorf("%q", got)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/merge/rekey"
@@ -21,9 +22,10 @@ type Origin struct {
 
 // Whois traces a key of a table of a target back to the worlds that it came from: the last
 // merge first. It is empty if the key came by no merge, as one that the game made later,
-// in a gap between keys that came. Only the target is read.
+// in a gap between keys that came. It is an error if no merge brought keys of such a table.
+// Only the target is read.
 func Whois(ctx context.Context, target Database, table string, key rekey.Integer) ([]Origin, error) {
-	return trace(ctx, target, table, func(all []keySet) (way []Origin) {
+	return trace(ctx, target, "", table, func(all []keySet) (way []Origin) {
 		path := ""
 		for {
 			found := false
@@ -44,9 +46,10 @@ func Whois(ctx context.Context, target Database, table string, key rekey.Integer
 }
 
 // Whereis traces a key that a table of a world had to what it is in the target, the first
-// merge first. It is empty if the world did not have the key when it was merged.
+// merge first. It is empty if the world did not have the key when it was merged. It is an
+// error if no merge brought keys of such a table from a world of that name.
 func Whereis(ctx context.Context, target Database, source, table string, key rekey.Integer) ([]Origin, error) {
-	return trace(ctx, target, table, func(all []keySet) (way []Origin) {
+	return trace(ctx, target, source, table, func(all []keySet) (way []Origin) {
 		for _, k := range all {
 			if k.Source != source || !k.Keys.Has(key) {
 				continue
@@ -70,7 +73,7 @@ func Whereis(ctx context.Context, target Database, source, table string, key rek
 // that was not undone, in the order of the old keys.
 func EachKey(ctx context.Context, target Database, source, table string, use func(Origin) error) error {
 	var all []keySet
-	_, err := trace(ctx, target, table, func(found []keySet) []Origin { all = found; return nil })
+	_, err := trace(ctx, target, source, table, func(found []keySet) []Origin { all = found; return nil })
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,8 @@ func EachKey(ctx context.Context, target Database, source, table string, use fun
 }
 
 // trace reads what a target remembers of a table.
-func trace(ctx context.Context, target Database, table string, way func([]keySet) []Origin) ([]Origin, error) {
+// source, if not "", is a world that keys must have come from.
+func trace(ctx context.Context, target Database, source, table string, way func([]keySet) []Origin) ([]Origin, error) {
 	on := &connection{Database: target}
 	defer on.close()
 	known, err := hasKeys(ctx, on)
@@ -109,6 +113,23 @@ func trace(ctx context.Context, target Database, table string, way func([]keySet
 	all, err := loadKeys(ctx, on, "tab = ?", []any{table})
 	if err != nil {
 		return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+	}
+	if len(all) == 0 {
+		tables, err := on.texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
+		if err != nil {
+			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+		}
+		return nil, fmt.Errorf("transfer: %w: %q remembers no keys of a table %q, only of %s", ErrNoMerge, target.Name, table, strings.Join(tables, ", "))
+	}
+	known = source == "" || source == target.Name
+	var worlds []string
+	for _, k := range all {
+		if known = known || k.Source == source; !slices.Contains(worlds, k.Source) {
+			worlds = append(worlds, k.Source)
+		}
+	}
+	if !known {
+		return nil, fmt.Errorf("transfer: %w: %q remembers no keys of %q in the table %q, only of %s", ErrNoMerge, target.Name, source, table, strings.Join(worlds, ", "))
 	}
 	return way(all), nil
 }
