@@ -420,7 +420,7 @@ func TestRekeyNarrowKeyOfSpace(t *testing.T) {
 			rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
 				o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "objects", Keys: keys})
 			}))
-			asked(t, all[0], "SELECT id FROM narrow ORDER BY id", "5", "6", "1005", "1006")
+			asked(t, all[0], "SELECT id FROM narrow ORDER BY id", "5", "6", "10005", "10006")
 		}
 	})
 }

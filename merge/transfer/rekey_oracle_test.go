@@ -395,6 +395,11 @@ func (g *keyGame) room() (enough, linked bool) {
 	}
 	for _, t := range g.tables {
 		for _, c := range t.columns {
+			for _, r := range c.refs {
+				for _, to := range r.to {
+					linked = linked || !c.forgotten && spaceOf(names, to) != spaceOf(names, r.to[0])
+				}
+			}
 			for w := range g.worlds {
 				if t.excluded && w > 0 {
 					break // the target's rows stay
@@ -423,9 +428,7 @@ func (g *keyGame) room() (enough, linked bool) {
 						span("party " + r.party).add(v)
 						continue
 					}
-					first := spaceOf(names, r.to[0])
 					for _, to := range r.to {
-						linked = linked || spaceOf(names, to) != first
 						if name := spaceOf(names, to); name != "" {
 							span(name).add(v)
 						}
