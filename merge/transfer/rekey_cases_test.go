@@ -118,6 +118,12 @@ func TestRekeyRefusals(t *testing.T) {
 			d.Plain = append(d.Plain, "mail.kind")
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.sender"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"0"}}})
 		}, merge.CodeReferenceUndeclared, "sender"},
+		{"the game's own data taken for keys", []string{"CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO templates VALUES (25), (26)", "CREATE TABLE things (template INTEGER)", "INSERT INTO things VALUES (25)"}, func(o *merge.Options, d *merge.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"templates.id"}})
+		}, merge.CodeReferenceUndeclared, "template"},
+		{"a table that stays behind by its policy", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *merge.Options, d *merge.Declarations) {
+			o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip}}
+		}, merge.CodeReferenceUndeclared, "auction"},
 		{"a skipped table that a column may name", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *merge.Options, d *merge.Declarations) {
 			o.Exclude = []string{"auction"}
 		}, merge.CodeReferenceUndeclared, "auction"},
@@ -236,6 +242,29 @@ func TestRekeyOneToOneUndeclared(t *testing.T) {
 		if after := dump(t, all[0]); before != after {
 			t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
 		}
+	})
+}
+
+// If a space needs an offset of its own, a key that nobody named may not be one beside it.
+func TestRekeyOneToOneGuessed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		counter := map[bool]string{true: "INTEGER NOT NULL PRIMARY KEY", false: "INTEGER NOT NULL PRIMARY KEY AUTO_INCREMENT"}[e.name == "sqlite"]
+		all := keyWorlds(t, e, 2, "CREATE TABLE stats (guid "+counter+", tag VARCHAR(20) NOT NULL)", "INSERT INTO stats VALUES (1, 'c1'), (3, 'c3')")
+		exec(t, all[0], "INSERT INTO items VALUES (300000, 1, 'x')")
+		narrow := func(more func(o *merge.Options, d *merge.Declarations)) PlanOptions {
+			return keyOptions(func(o *merge.Options, d *merge.Declarations) {
+				o.Rekey.Auto, o.Rekey.Spaces[0].Max = true, 50
+				more(o, d)
+			})
+		}
+		p, err := NewPlan(t.Context(), all[0], all[1:], narrow(func(o *merge.Options, d *merge.Declarations) {}))
+		if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != merge.CodeKeyUndeclared || p.Refusals[0].Table != "stats" {
+			t.Fatalf("refused for %v, %v", p.Refusals, err)
+		}
+		rekeyed(t, all, narrow(func(o *merge.Options, d *merge.Declarations) {
+			d.References = append(d.References, merge.DeclaredReference{At: []string{"stats.guid"}, To: []string{"chars.guid"}})
+		}))
+		asked(t, all[0], "SELECT guid, tag FROM stats ORDER BY guid", "1|c1", "3|c3", "11|c1", "13|c3")
 	})
 }
 

@@ -276,9 +276,10 @@ func (c *keyCase) judgeRefusals() error {
 	defect := func(all ...string) bool {
 		return slices.ContainsFunc(all, func(d string) bool { return slices.Contains(g.defect, d) })
 	}
-	room, linked := g.room()
+	room, linked, together := g.room()
+	guessed := g.auto && (!together || defect("offset")) // keys that nobody named, beside others with other offsets
 	heavy, twice := g.heavy(), g.twice()
-	c.mappable = len(g.limits) == 0 && room && !linked && !heavy && !twice && !slices.ContainsFunc(g.defect, func(d string) bool { return d != "middle" })
+	c.mappable = len(g.limits) == 0 && room && !linked && !heavy && !twice && !guessed && !slices.ContainsFunc(g.defect, func(d string) bool { return d != "middle" })
 	all := make(map[string]bool)
 	for _, r := range c.plan.Refusals {
 		all[r.Code] = true
@@ -291,7 +292,7 @@ func (c *keyCase) judgeRefusals() error {
 		case merge.CodeKeyNobody:
 			known = heavy || defect("sentinel")
 		case merge.CodeKeyUndeclared:
-			known = defect("natural", "forgotten", "one to one")
+			known = guessed || defect("natural", "forgotten", "one to one")
 		case merge.CodeReferenceUndeclared:
 			known = defect("plain", "others", "forgotten", "natural", "named and excluded", "one to one")
 		case merge.CodeKeyCollision, merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeReferenceAmbiguous, merge.CodeReferenceDangle, merge.CodeAutoIncrement, "":
