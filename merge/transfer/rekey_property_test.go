@@ -300,7 +300,7 @@ func (c *keyCase) judgeRefusals() error {
 		}
 		// Without offsets the keys collide, and everything that follows from it.
 		known = known || all[merge.CodeKeySpace] && r.Code != merge.CodeKeySpace && r.Code != merge.CodeKeyNobody
-		if strings.Contains(r.Reason, "it has no key, so its rows cannot be given new values") && slices.Contains(g.limits, r.Table) {
+		if strings.Contains(r.Reason, "it has no key, and only some values") && slices.Contains(g.limits, r.Table) {
 			known = true // a limit
 			r.Code = "(no key)"
 		}
