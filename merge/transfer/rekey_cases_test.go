@@ -386,14 +386,17 @@ func TestRekeyOwnerOfKeyMayBeNobody(t *testing.T) {
 // nowhere may.
 func TestRekeyNothingCollides(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, party INTEGER NOT NULL)")
+		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, party INTEGER NOT NULL)",
+			"CREATE TABLE notes (kind INTEGER NOT NULL, about INTEGER NOT NULL)", "INSERT INTO notes VALUES (1, 2), (2, 2)")
 		exec(t, all[0], "INSERT INTO pets VALUES (1, 77, 1), (2, 3, 2)")
-		exec(t, all[1], "UPDATE chars SET guid = guid + 1000", "UPDATE items SET id = id + 1000, owner = owner + 1000", "INSERT INTO pets VALUES (1001, 1088, 1007)")
+		exec(t, all[1], "UPDATE chars SET guid = guid + 1000", "UPDATE items SET id = id + 1000, owner = owner + 1000", "INSERT INTO pets VALUES (1001, 1088, 1007)", "UPDATE notes SET about = about + 1000")
 		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"pets.id"}}, merge.Space{Name: "parties"})
+			d.Plain = append(d.Plain, "notes.kind")
 			d.References = append(d.References,
 				merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}},
-				merge.DeclaredReference{At: []string{"pets.party"}, To: []string{"space:parties"}})
+				merge.DeclaredReference{At: []string{"pets.party"}, To: []string{"space:parties"}},
+				merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"1"}}, Others: merge.OthersPlain})
 		}))
 		if p.Rekey == nil || p.Rekey.Moves() {
 			t.Errorf("%+v", p.Rekey)
