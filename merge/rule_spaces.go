@@ -92,7 +92,7 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 		o.add(found(result))
 	}
 	if chosen.moves() {
-		o.add(found(undeclaredKeys(f)...))
+		o.add(found(append(undeclaredKeys(f), guessedKeys(f, chosen, read)...)...))
 		o.add(found(judgeCounters(f, read.counters)...))
 	}
 	return o, nil
@@ -183,6 +183,34 @@ func undeclaredKeys(f *facts) (results []Result) {
 				Next: []string{fmt.Sprintf("declare in [check] natural = [%s]; or [[merge.space]] keys = [%[1]s]; or [[check.reference]] at = [%[1]s], to = the key that it names",
 					toml(place(table, name)))},
 			})
+		}
+	}
+	return results
+}
+
+// guessedKeys are the keys that are a space only because the target counts them up, and
+// that may name rows of another space nevertheless, as stats.guid does those of chars. As
+// long as all spaces of a source have one offset, that does not matter.
+func guessedKeys(f *facts, chosen *rekeyed, read *measured) (results []Result) {
+	for _, s := range f.moving.spaces {
+		if !s.auto {
+			continue
+		}
+		at := s.keys[0]
+		result := Result{Code: CodeKeyUndeclared, Table: at.table, Subject: at.column, Columns: []string{at.column}}
+		for _, other := range f.moving.spaces {
+			for _, db := range sourcesOf(f) {
+				keys := read.keys[at][db]
+				if keys == nil || chosen.of[s][db] == chosen.of[other][db] || !slices.ContainsFunc(read.setsOf(other, db), keys.Meets) {
+					continue
+				}
+				result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%d is added to it, and %d to %s, which has the same keys: nobody said that it does not name these", chosen.of[s][db], chosen.of[other][db], other.Name)})
+			}
+		}
+		if len(result.Gaps) > 0 {
+			result.Message = "a number that the database counts up, and that may be the key of another table"
+			result.Next = []string{fmt.Sprintf("declare [[merge.space]] keys = [%s]; or [[check.reference]] at = [%[1]s], to = the key that it names", toml(place(at.table, at.column)))}
+			results = append(results, result)
 		}
 	}
 	return results

@@ -83,7 +83,7 @@ func (p *planner) multiset(t *merge.Table) {
 			refuse(nil, "it has no key and %q refers to it, so which of its rows is meant cannot be told: %s", other.Name, otherwise)
 		}
 	}
-	if p.plan.Rekey != nil {
+	if p.plan.Rekey != nil && p.plan.Rekey.Moves() {
 		for _, c := range p.plan.Rekey.Columns {
 			col := column(t, c.Column)
 			if c.Table == t.Name && (slices.ContainsFunc(c.Cases, func(of merge.RekeyedCase) bool { return of.When != nil }) || col != nil && col.Kind != merge.KindInteger) {

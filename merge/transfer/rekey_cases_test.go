@@ -118,6 +118,12 @@ func TestRekeyRefusals(t *testing.T) {
 			d.Plain = append(d.Plain, "mail.kind")
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.sender"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"0"}}})
 		}, merge.CodeReferenceUndeclared, "sender"},
+		{"the game's own data taken for keys", []string{"CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO templates VALUES (25), (26)", "CREATE TABLE things (template INTEGER)", "INSERT INTO things VALUES (25)"}, func(o *merge.Options, d *merge.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"templates.id"}})
+		}, merge.CodeReferenceUndeclared, "template"},
+		{"a table that stays behind by its policy", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *merge.Options, d *merge.Declarations) {
+			o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip}}
+		}, merge.CodeReferenceUndeclared, "auction"},
 		{"a skipped table that a column may name", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *merge.Options, d *merge.Declarations) {
 			o.Exclude = []string{"auction"}
 		}, merge.CodeReferenceUndeclared, "auction"},
@@ -239,6 +245,29 @@ func TestRekeyOneToOneUndeclared(t *testing.T) {
 	})
 }
 
+// If a space needs an offset of its own, a key that nobody named may not be one beside it.
+func TestRekeyOneToOneGuessed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		counter := map[bool]string{true: "INTEGER NOT NULL PRIMARY KEY", false: "INTEGER NOT NULL PRIMARY KEY AUTO_INCREMENT"}[e.name == "sqlite"]
+		all := keyWorlds(t, e, 2, "CREATE TABLE stats (guid "+counter+", tag VARCHAR(20) NOT NULL)", "INSERT INTO stats VALUES (1, 'c1'), (3, 'c3')")
+		exec(t, all[0], "INSERT INTO items VALUES (300000, 1, 'x')")
+		narrow := func(more func(o *merge.Options, d *merge.Declarations)) PlanOptions {
+			return keyOptions(func(o *merge.Options, d *merge.Declarations) {
+				o.Rekey.Auto, o.Rekey.Spaces[0].Max = true, 50
+				more(o, d)
+			})
+		}
+		p, err := NewPlan(t.Context(), all[0], all[1:], narrow(func(o *merge.Options, d *merge.Declarations) {}))
+		if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != merge.CodeKeyUndeclared || p.Refusals[0].Table != "stats" {
+			t.Fatalf("refused for %v, %v", p.Refusals, err)
+		}
+		rekeyed(t, all, narrow(func(o *merge.Options, d *merge.Declarations) {
+			d.References = append(d.References, merge.DeclaredReference{At: []string{"stats.guid"}, To: []string{"chars.guid"}})
+		}))
+		asked(t, all[0], "SELECT guid, tag FROM stats ORDER BY guid", "1|c1", "3|c3", "11|c1", "13|c3")
+	})
+}
+
 // Owner 0 and spouse -1 mean nobody, and stay; owner 0 that is declared to lead nowhere
 // goes on to lead nowhere.
 func TestRekeyNobody(t *testing.T) {
@@ -357,14 +386,17 @@ func TestRekeyOwnerOfKeyMayBeNobody(t *testing.T) {
 // nowhere may.
 func TestRekeyNothingCollides(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, party INTEGER NOT NULL)")
+		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, party INTEGER NOT NULL)",
+			"CREATE TABLE notes (kind INTEGER NOT NULL, about INTEGER NOT NULL)", "INSERT INTO notes VALUES (1, 2), (2, 2)")
 		exec(t, all[0], "INSERT INTO pets VALUES (1, 77, 1), (2, 3, 2)")
-		exec(t, all[1], "UPDATE chars SET guid = guid + 1000", "UPDATE items SET id = id + 1000, owner = owner + 1000", "INSERT INTO pets VALUES (1001, 1088, 1007)")
+		exec(t, all[1], "UPDATE chars SET guid = guid + 1000", "UPDATE items SET id = id + 1000, owner = owner + 1000", "INSERT INTO pets VALUES (1001, 1088, 1007)", "UPDATE notes SET about = about + 1000")
 		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"pets.id"}}, merge.Space{Name: "parties"})
+			d.Plain = append(d.Plain, "notes.kind")
 			d.References = append(d.References,
 				merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}},
-				merge.DeclaredReference{At: []string{"pets.party"}, To: []string{"space:parties"}})
+				merge.DeclaredReference{At: []string{"pets.party"}, To: []string{"space:parties"}},
+				merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"1"}}, Others: merge.OthersPlain})
 		}))
 		if p.Rekey == nil || p.Rekey.Moves() {
 			t.Errorf("%+v", p.Rekey)
@@ -420,7 +452,7 @@ func TestRekeyNarrowKeyOfSpace(t *testing.T) {
 			rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
 				o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "objects", Keys: keys})
 			}))
-			asked(t, all[0], "SELECT id FROM narrow ORDER BY id", "5", "6", "1005", "1006")
+			asked(t, all[0], "SELECT id FROM narrow ORDER BY id", "5", "6", "10005", "10006")
 		}
 	})
 }

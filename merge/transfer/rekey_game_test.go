@@ -68,6 +68,9 @@ func one[T any](d *keyGameDraw, all ...T) T { return all[d.IntN(len(all))] }
 func (d *keyGameDraw) integer(name, sqlType string) *keyColumn {
 	c := &keyColumn{name: name, sqlType: sqlType}
 	bits := map[string]uint{"SMALLINT": 16, "MEDIUMINT": 24, "INT": 32, "BIGINT": 64, "INTEGER": 64}[strings.Fields(sqlType)[0]]
+	if !d.g.mysql {
+		bits = 64 // whatever it is called
+	}
 	if c.signed = !strings.Contains(sqlType, "UNSIGNED"); c.signed {
 		bits--
 	}
@@ -388,8 +391,9 @@ func (d *keyGameDraw) extraColumns(t *keyTable) {
 			add(c)
 		}
 	}
-	refers := slices.ContainsFunc(t.columns, func(c *keyColumn) bool { return len(c.refs) > 0 })
-	if t.form == kindedKey || t.form == noKeyAtAll && refers { // the limits of what can be merged
+	some := func(r *keyReference) bool { return r.when != "" || len(r.to) > 1 || len(r.none) > 0 || r.bound }
+	partly := slices.ContainsFunc(t.columns, func(c *keyColumn) bool { return slices.ContainsFunc(c.refs, some) })
+	if t.form == kindedKey || t.form == noKeyAtAll && partly { // the limits of what can be merged
 		d.g.limits = append(d.g.limits, t.name)
 	}
 	t.columns = append(t.columns, &keyColumn{name: "tag", sqlType: map[bool]string{true: "VARCHAR(40)", false: "TEXT"}[d.g.mysql], text: true})

@@ -257,6 +257,9 @@ func (g *keyGame) compareWorlds(worlds []keyContents, merged keyContents) (seen 
 					if t.excluded && (c.forgotten || c.undeclared) {
 						continue // of a table that is not merged, what is not declared is not known
 					}
+					if w > 0 && c.forgotten && t.form == onePerOwner && c == t.columns[0] && c.refs[0].to[0].excluded {
+						continue // what it named stays behind, and nobody said that it named that
+					}
 					was, lostBefore := g.meaning(before, c, row)
 					is, _ := g.meaning(after, c, image)
 					if len(c.refs) > 0 {
@@ -375,8 +378,9 @@ func spaceOf(names map[*keyTable]string, t *keyTable) string {
 }
 
 // room reports whether there is room for each world beside the others, and whether
-// columns name keys of several spaces, which then need the same room.
-func (g *keyGame) room() (enough, linked bool) {
+// columns name keys of several spaces, which then need the same room; and whether all
+// spaces have room for one offset together.
+func (g *keyGame) room() (enough, linked, one bool) {
 	names := g.spaceNames()
 	all := make(map[string]*roomSpace)
 	of := func(name string) *roomSpace {
@@ -395,6 +399,11 @@ func (g *keyGame) room() (enough, linked bool) {
 	}
 	for _, t := range g.tables {
 		for _, c := range t.columns {
+			for _, r := range c.refs {
+				for _, to := range r.to {
+					linked = linked || !c.forgotten && spaceOf(names, to) != spaceOf(names, r.to[0])
+				}
+			}
 			for w := range g.worlds {
 				if t.excluded && w > 0 {
 					break // the target's rows stay
@@ -423,9 +432,7 @@ func (g *keyGame) room() (enough, linked bool) {
 						span("party " + r.party).add(v)
 						continue
 					}
-					first := spaceOf(names, r.to[0])
 					for _, to := range r.to {
-						linked = linked || spaceOf(names, to) != first
 						if name := spaceOf(names, to); name != "" {
 							span(name).add(v)
 						}
@@ -456,7 +463,8 @@ func (g *keyGame) room() (enough, linked bool) {
 		together.limits = append(together.limits, s.limits...)
 		enough = enough && s.fits(step)
 	}
-	return together.fits(step) || enough, linked && !together.fits(step)
+	one = together.fits(step)
+	return one || enough, linked && !one, one
 }
 
 // fits reports whether the worlds, one after the other, can be put above those before
