@@ -156,7 +156,11 @@ func judgeDangling(f *facts, table string, ref reference, read *strayReading) Re
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to nothing: " + few(in)
 		if goesAstray(f, table, ref) {
-			result.Message += "; they get new values that lead nowhere as well"
+			why := "the keys of all worlds lie apart, so they lead nowhere in the target as well"
+			if f.rekeyed.moves() {
+				why = "they get new values that lead nowhere as well"
+			}
+			result.Message += "; " + why
 			result.Count, result.Next = 0, nil
 		}
 	}

@@ -82,6 +82,11 @@ func (p *planner) judge(r *merge.Result) {
 		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
 	}
 	if r.Verdict == merge.Pass {
+		if r.Code == merge.CodeReferenceDangle && r.Rows > 0 && p.plan.Rekey == nil {
+			// Spaces were declared, and lie apart. Of a plan without new keys, apply and
+			// verify have to be told which rows refer to nothing.
+			p.plan.Check.Allowed = append(p.plan.Check.Allowed, reason)
+		}
 		return
 	}
 	if r.Open != nil {

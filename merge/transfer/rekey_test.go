@@ -187,6 +187,32 @@ func TestKeysTravel(t *testing.T) {
 	})
 }
 
+// Worlds whose keys lie apart keep them, also what leads nowhere.
+func TestRekeyOfWorldsApart(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "s1", "s2")
+		for table, columns := range map[string]string{"chars": "guid", "stats": "guid", "spells": "guid", "log": "guid", "items": "id owner prev", "mail": "id sender receiver"} {
+			for _, c := range strings.Fields(columns) {
+				where := c + " > 0"
+				if c == "sender" {
+					where += " AND kind = 0"
+				}
+				exec(t, all[1], fmt.Sprintf("UPDATE %s SET %s = %[2]s + 10000 WHERE %s", table, c, where))
+			}
+		}
+		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: oldRules()})
+		if p.Rekey == nil || p.Rekey.Moves() {
+			t.Fatalf("%+v", p.Rekey)
+		}
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			t.Errorf("%s: %v", proof.Verdict, proof.Findings)
+		}
+	})
+}
+
 // In a table without a key all values of a column move or none, and the plan says how to
 // leave it behind. If a column has no room, that is the first reason.
 func TestRekeyWithoutKey(t *testing.T) {

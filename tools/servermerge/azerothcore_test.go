@@ -1,0 +1,410 @@
+package main
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+
+	"mergesafe/internal/gameworlds"
+	"mergesafe/internal/servertest"
+	"mergesafe/merge"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+// Three worlds of a real game, which count all keys from 1, become one: every reference
+// of the game that led to a row of its world leads to that row, every other one leads
+// nowhere, and nothing else is different. MERGESAFE_SCHEMAS is a folder with the schemas
+// of public games.
+func TestAzerothCore(t *testing.T) {
+	folder := os.Getenv("MERGESAFE_SCHEMAS")
+	if folder == "" {
+		t.Skip("MERGESAFE_SCHEMAS names no folder with the schemas of public games")
+	}
+	const name, ruleFile = "azerothcore_characters", "testdata/azerothcore.toml"
+	schema, err := gameworlds.Load(filepath.Join(folder, name+".sql"), filepath.Join("../../merge/propose/testdata", name+".refs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema.Engine = "InnoDB"
+	o := &azeroth{refs: schema.Refs, left: leftBehind(t, ruleFile, schema.Refs.Tables)}
+
+	// The target is there twice, so that it can be compared with what it was.
+	var dsns []string
+	for _, seed := range []uint64{1, 1, 2, 3} {
+		opts := gameworlds.Typical(seed)
+		opts.Characters, opts.Items = 600, 3000
+		dsn := servertest.DSN(t)
+		db, err := sql.Open("mysql", dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		if _, err := schema.Fill(t.Context(), db, opts); err != nil {
+			t.Fatal(err)
+		}
+		o.mark(t, db, seed)
+		o.dbs, dsns = append(o.dbs, db), append(dsns, "mysql:"+dsn)
+	}
+	target := o.dbs[0]
+	o.dbs = o.dbs[1:] // the worlds as they were
+	before := o.digests(t, target)
+	if twin := o.digests(t, o.dbs[0]); !maps.Equal(before, twin) {
+		t.Fatal("the target and its twin differ before anything was done")
+	}
+
+	dir := t.TempDir()
+	marks, file := filepath.Join(dir, "marks.toml"), filepath.Join(dir, "plan.json")
+	if err := os.WriteFile(marks, []byte("[check]\nplain = [\"*."+markColumn+"\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	databases := []string{dsns[0], dsns[2], dsns[3]}
+	planned := ran(t, cli.OK, append([]string{"plan", "-rekey", "-rules", ruleFile, "-rules", marks, "-o", file}, databases...)...)
+	if !strings.HasPrefix(planned.stdout, "READY ") {
+		t.Errorf("%.200s", planned.stdout)
+	}
+	with := func(command string) []string { return append([]string{command, "-json", file}, databases...) }
+	applied, proof := outcome(t, with("apply")), outcome(t, with("verify"))
+	if p := proof.Proof; p.Verdict != merge.Pass || len(p.Keys) != 6 {
+		t.Errorf("%s: %+v", p.Verdict, p.Keys)
+	}
+	rows, references, dangling := o.compare(t, target)
+	if applied.Applied.Rows != rows {
+		t.Errorf("apply tells of %d rows, want %d", applied.Applied.Rows, rows)
+	}
+	o.trace(t, databases[0], plan(t, file))
+	t.Logf("%d rows came; %d references lead to a row, %d lead nowhere", rows, references, dangling)
+	if references < 100_000 || dangling < 1000 {
+		t.Error("there was little to compare")
+	}
+
+	undone := outcome(t, with("undo"))
+	if undone.Undone.Rows != rows || !undone.Undone.SameAsBefore {
+		t.Errorf("%+v", undone.Undone)
+	}
+	after := o.digests(t, target)
+	for table := range before {
+		if before[table] != after[table] {
+			t.Errorf("%s is not what it was before the merge", table)
+		}
+	}
+}
+
+func outcome(t *testing.T, args []string) (d report.Outcome) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(ran(t, cli.OK, args...).stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func plan(t *testing.T, file string) *transfer.Plan {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := transfer.ReadPlan(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// leftBehind are the tables that a file of rules leaves behind.
+func leftBehind(t *testing.T, file string, tables []string) map[string]bool {
+	t.Helper()
+	var rules struct {
+		Merge struct {
+			Table []struct {
+				Tables []string
+				Policy string
+			}
+		}
+	}
+	if _, err := toml.DecodeFile(file, &rules); err != nil {
+		t.Fatal(err)
+	}
+	left := make(map[string]bool)
+	for _, rule := range rules.Merge.Table {
+		for _, pattern := range rule.Tables {
+			for _, table := range tables {
+				if match, _ := path.Match(pattern, table); match && rule.Policy == "skip" {
+					left[table] = true
+				}
+			}
+		}
+	}
+	return left
+}
+
+// markColumn is a column that the test adds to every table that is copied: it tells of a
+// row which one of which world it is. No key has to do with it.
+const markColumn = "mergesafe_row"
+
+// azeroth judges a merge by what is true of the columns of the game, and by the marks.
+type azeroth struct {
+	refs *gameworlds.Refs
+	left map[string]bool
+	dbs  []*sql.DB // the worlds as they were; of the seeds 1, 2, 3
+
+	// keys are, by key column and key, the marks of the rows that have it: of the worlds,
+	// and of the merged target at the end.
+	keys []map[gameworlds.Column]map[string]string
+}
+
+func (o *azeroth) copied() (tables []string) {
+	for _, table := range o.refs.Tables {
+		if !o.left[table] {
+			tables = append(tables, table)
+		}
+	}
+	return tables
+}
+
+func (o *azeroth) mark(t *testing.T, db *sql.DB, world uint64) {
+	t.Helper()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, table := range o.copied() {
+		for _, statement := range []string{
+			fmt.Sprintf("ALTER TABLE `%s` ADD COLUMN %s VARCHAR(20) CHARACTER SET ascii NOT NULL DEFAULT ''", table, markColumn),
+			"SET @n = 0",
+			fmt.Sprintf("UPDATE `%s` SET %s = CONCAT('w%d-', @n := @n + 1)", table, markColumn, world),
+		} {
+			if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+	}
+}
+
+// compare compares the merged target with the worlds, and returns how many rows came, how
+// many references lead to a row and how many of those that could lead nowhere.
+func (o *azeroth) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling int64) {
+	t.Helper()
+	all := append(slices.Clone(o.dbs), target)
+	for _, db := range all {
+		keys := make(map[gameworlds.Column]map[string]string)
+		for c, meanings := range o.refs.Columns {
+			if !o.left[c.Table] && meanings[0].Kind == gameworlds.Key {
+				keys[c] = make(map[string]string)
+				for _, row := range rowsOf(t, db, fmt.Sprintf("SELECT `%s`, %s FROM `%s`", c.Name, markColumn, c.Table)) {
+					if other := keys[c][*row[0]]; other != "" {
+						t.Errorf("%s: %s and %s have the key %s", c, other, *row[1], *row[0])
+					}
+					keys[c][*row[0]] = *row[1]
+				}
+			}
+		}
+		o.keys = append(o.keys, keys)
+	}
+	for _, table := range o.refs.Tables {
+		if o.left[table] {
+			if was, is := digest(t, o.dbs[0], table), digest(t, target, table); was != is {
+				t.Errorf("%s stays behind, and the target's own rows are others", table)
+			}
+			continue
+		}
+		columns := rowsOf(t, target, "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '"+table+"' ORDER BY ordinal_position")
+		var names []string
+		for _, c := range columns {
+			names = append(names, *c[0])
+		}
+		at := slices.Index(names, markColumn)
+		read := func(db *sql.DB) map[string][]*string {
+			marked := make(map[string][]*string)
+			list := rowsOf(t, db, "SELECT `"+strings.Join(names, "`, `")+"` FROM `"+table+"`")
+			for _, row := range list {
+				marked[*row[at]] = row
+			}
+			if len(marked) != len(list) {
+				t.Errorf("%s: %d rows, and %d marks", table, len(list), len(marked))
+			}
+			return marked
+		}
+		merged, want := read(target), 0
+		for world, db := range o.dbs {
+			before := read(db)
+			want += len(before)
+			if world > 0 {
+				rows += int64(len(before))
+			}
+			for mark, was := range before {
+				is := merged[mark]
+				if is == nil {
+					t.Errorf("%s: the row %s is not in the target", table, mark)
+					continue
+				}
+				for i, name := range names {
+					wrong := ""
+					switch ref := o.reference(gameworlds.Column{Table: table, Name: name}, names, was, i); {
+					case world == 0 && text(was[i]) != text(is[i]):
+						wrong = "a row of the target's own has changed"
+					case ref == nil && o.keys[0][gameworlds.Column{Table: table, Name: name}] != nil: // looked at by its mark
+					case ref == nil && text(was[i]) != text(is[i]):
+						wrong = "it is no reference"
+					case ref != nil && is[i] == nil:
+						wrong = "it is lost"
+					case ref != nil:
+						led, leads := o.keys[world][ref.To[0]][*was[i]], o.keys[len(o.dbs)][ref.To[0]][*is[i]]
+						if led != leads {
+							wrong = fmt.Sprintf("it led to the row %q of %s, and leads to %q", led, ref.To[0], leads)
+						} else if led != "" {
+							resolved++
+						} else {
+							dangling++
+						}
+					}
+					if wrong != "" {
+						t.Errorf("%s %s: %s was %s and is %s: %s", table, mark, name, text(was[i]), text(is[i]), wrong)
+					}
+				}
+			}
+		}
+		if len(merged) != want {
+			t.Errorf("%s: %d rows, want %d", table, len(merged), want)
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	return rows, resolved, dangling
+}
+
+// reference returns what a value of a row names, if it is a key of the worlds.
+func (o *azeroth) reference(c gameworlds.Column, names []string, row []*string, i int) *gameworlds.Meaning {
+	for k, m := range o.refs.Columns[c] {
+		if m.Kind != gameworlds.Reference || o.keys[0][m.To[0]] == nil || row[i] == nil {
+			continue
+		}
+		n, err := strconv.ParseInt(*row[i], 10, 64)
+		none := err != nil || slices.ContainsFunc(m.None, func(r gameworlds.Range) bool { return r.Has(n) })
+		if !none && (m.When == nil || slices.Contains(m.When.Is, *row[slices.Index(names, m.When.Column)])) {
+			return &o.refs.Columns[c][k]
+		}
+	}
+	return nil
+}
+
+// trace asks for some keys of every kind where they came from and what became of them.
+func (o *azeroth) trace(t *testing.T, target string, p *transfer.Plan) {
+	t.Helper()
+	merged := o.keys[len(o.dbs)]
+	for c, keys := range merged {
+		asked := make(map[string]int) // by world
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			mark := keys[key]
+			world, _, _ := strings.Cut(mark, "-")
+			if asked[world]++; asked[world] > 2 {
+				continue
+			}
+			if world == "w1" {
+				if r := ran(t, cli.Conflicts, "whois", target, c.Table, key); !strings.Contains(r.stdout, "came by no merge") {
+					t.Errorf("%s %s: %s", c, key, r.stdout)
+				}
+				continue
+			}
+			i := int(world[1] - '1')
+			old := ""
+			for k, m := range o.keys[i][c] {
+				if m == mark {
+					old = k
+				}
+			}
+			source := p.Sources[i-1].Name
+			want := fmt.Sprintf("%s %s of %s became %s ", c.Table, old, source, key)
+			for _, args := range [][]string{{"whois", target, c.Table, key}, {"whois", target, source, c.Table, old}} {
+				if r := ran(t, cli.OK, args...); !strings.HasPrefix(r.stdout, want) {
+					t.Errorf("%v: %s, want %s", args[2:], r.stdout, want)
+				}
+			}
+		}
+		if len(asked) != len(o.dbs) {
+			t.Errorf("%s has keys of %d worlds", c, len(asked))
+		}
+	}
+}
+
+// digests sum up the tables of the game, how they are made included.
+func (o *azeroth) digests(t *testing.T, db *sql.DB) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, table := range o.refs.Tables {
+		all[table] = digest(t, db, table)
+	}
+	return all
+}
+
+func digest(t *testing.T, db *sql.DB, table string) string {
+	t.Helper()
+	var lines []string
+	for _, row := range rowsOf(t, db, "SELECT * FROM `"+table+"`") {
+		line := ""
+		for _, v := range row {
+			line += text(v) + "|"
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	for _, row := range rowsOf(t, db, "SHOW CREATE TABLE `"+table+"`") {
+		for _, word := range strings.Fields(*row[1]) {
+			if !strings.HasPrefix(word, "AUTO_INCREMENT=") {
+				lines = append(lines, word)
+			}
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+func text(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	return strconv.Quote(*v)
+}
+
+func rowsOf(t *testing.T, db *sql.DB, query string) (all [][]*string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		row, dest := make([]*string, len(columns)), make([]any, len(columns))
+		for i := range row {
+			dest[i] = &row[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
