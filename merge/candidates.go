@@ -136,9 +136,6 @@ func (r openReader) candidatesOf(ctx context.Context, table string) (all []candi
 			c.words = !col.IsID && !col.isUUID() && !strings.HasPrefix(strings.ToLower(col.Type), "binary(")
 		}
 		moved := r.facts.rekeyed.movesAlone(table, name)
-		if moved && !r.facts.moving.columns[columnName{table, name}].key {
-			return all, true, nil // it leads to keys that are a candidate of their own
-		}
 		if !mayBeNamed(r.facts, c) {
 			return all, true, nil // nor then a key that begins with it
 		}
@@ -309,6 +306,10 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 		scan.Order = []Order{{Column: c.column, Collation: c.collation}}
 	}
 	s := r.stream(db, r.code, 1, scan)
+	var nobody rekey.Values // of a reference: by these its rows are not named
+	if r.facts.rekeyed.movesAlone(c.table, c.column) {
+		_, nobody, _ = r.facts.moving.columns[columnName{c.table, c.column}].plainShift()
+	}
 	var digits gameid.ID
 	s.visit = append(s.visit, func(b *Batch) {
 		for row := range b.Len {
@@ -317,7 +318,9 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 			case v == nil:
 			case c.class == integerClass:
 				if n, ok := rekey.ParseWhole(v); ok {
-					set.integers.Add(n)
+					if !nobody.HasInteger(n) {
+						set.integers.Add(n)
+					}
 				} else {
 					set.gap = "column " + c.column + " of " + c.table + " is " + col.describe() + ", and a value is no whole number"
 				}

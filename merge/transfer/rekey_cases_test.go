@@ -114,6 +114,9 @@ func TestRekeyRefusals(t *testing.T) {
 			d.References = append(d.References, ref("bag.owner", "chars.guid"))
 		}, merge.CodeKeyUndeclared, "slot"},
 		{"a column that is not declared", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, nil, merge.CodeReferenceUndeclared, "owner"},
+		{"a column that may name rows beside those that are gone", []string{"CREATE TABLE stats (guid INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO stats VALUES (9), (1)", "CREATE TABLE notes (about INTEGER)", "INSERT INTO notes VALUES (9)"}, func(o *merge.Options, d *merge.Declarations) {
+			d.References = append(d.References, ref("stats.guid", "chars.guid"))
+		}, merge.CodeReferenceUndeclared, "about"},
 		{"rows that no condition covers", []string{"CREATE TABLE mail (kind INTEGER, sender INTEGER)", "INSERT INTO mail VALUES (0, 1), (5, 2)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.Plain = append(d.Plain, "mail.kind")
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.sender"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"0"}}})

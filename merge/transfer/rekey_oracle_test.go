@@ -494,7 +494,8 @@ func (s *roomSpace) fits(step uint64) bool {
 	return true
 }
 
-// heavy reports whether one value that leads nowhere is in so many rows of a column of a
+// heavy reports whether one value that leads nowhere in the end, as one that names the
+// stats of a character who is gone, is in so many rows of a column of a
 // world that it may mean nobody.
 func (g *keyGame) heavy() bool {
 	for w := range g.worlds {
@@ -503,7 +504,12 @@ func (g *keyGame) heavy() bool {
 				rows := make(map[string]int)
 				for _, row := range t.rows[w] {
 					if r := c.of(row); r != nil && row[c.name] != "" && !r.nobody(row[c.name]) && len(r.to) > 0 &&
-						!slices.ContainsFunc(r.to, func(to *keyTable) bool { return slices.Contains(to.alive[w], row[c.name]) }) {
+						!slices.ContainsFunc(r.to, func(to *keyTable) bool {
+							for to.form == onePerOwner && !to.columns[0].forgotten {
+								to = to.columns[0].refs[0].to[0]
+							}
+							return slices.Contains(to.alive[w], row[c.name])
+						}) {
 						rows[r.is+" "+row[c.name]]++
 					}
 				}
