@@ -67,6 +67,7 @@ type outcome struct {
 	key       *keyReading // for the summaries of the sources; nil if no key was read
 	contents  []contents  // for these summaries too
 	rekeyed   *rekeyed    // what becomes of keys
+	ends      bool        // nothing else can be judged
 	alike     []string    // tables that seem to be the same in every source
 	disjoint  map[columnsID]bool
 	complete  map[columnsID]bool

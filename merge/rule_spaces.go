@@ -72,7 +72,8 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 		}
 		o.add(found(results...))
 	}
-	if chosen == nil {
+	if chosen == nil { // what the keys will be is not known, so nothing can be said of them
+		o.ends = true
 		return o, nil
 	}
 	o.rekeyed = chosen
@@ -92,10 +93,28 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 		o.add(found(result))
 	}
 	if chosen.moves() {
+		apart, err := (&spaceReader{r, CodeKeySpace, f.moving, read}).columnsApart(ctx, chosen)
+		if err != nil {
+			return o, err
+		}
+		o.add(found(judgeApart(f, apart)...))
 		o.add(found(append(undeclaredKeys(f), guessedKeys(f, chosen, read)...)...))
 		o.add(found(judgeCounters(f, read.counters)...))
 	}
 	return o, nil
+}
+
+// judgeApart reports numbers in rows of the target that stay, and would name rows that
+// come.
+func judgeApart(f *facts, apart []apartColumn) (results []Result) {
+	for _, c := range apart {
+		result := Result{Code: CodeReferenceUndeclared, Table: c.table, Subject: c.column, Columns: []string{c.column}, Count: c.rows, Rows: c.rows,
+			Open: &OpenColumn{Keys: c.names}, Gaps: []Gap{{f.target.name, "a column that is not declared has values which, if they are keys, would name other rows after the merge"}}}
+		result.Message = fmt.Sprintf("%s of %s, whose rows stay, would name rows that come", printable.Count(c.rows, "value", "values"), f.target.name)
+		result.Next = []string{chooseText(result.Open, c.table, c.column)}
+		results = append(results, result)
+	}
+	return results
 }
 
 // spaceTable is the table of the only key of a space; "" otherwise.

@@ -146,6 +146,12 @@ func TestKeysGetNewValues(t *testing.T) {
 			o.Tables = []merge.TablePolicy{{Tables: []string{"auctions"}, Policy: merge.PolicySkip}}
 			o.Rules[0].Plain = []string{"heroes.level"}
 		}, []string{"reference-undeclared things kind"}},
+		"a number in a table that stays": {func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "diary", Columns: []merge.Column{number("about")}}, func(*mergetest.Database) []mergetest.Row {
+				return []mergetest.Row{{"about": int64(1003)}, {"about": int64(3)}, {"about": int64(1999)}}
+			})(o, a, b)
+			o.Tables = []merge.TablePolicy{{Tables: []string{"diary"}, Policy: merge.PolicySkip}}
+		}, []string{"reference-undeclared diary about"}},
 		"things without a table": {func(o *merge.Options, a, b *mergetest.Database) {
 			addTable(merge.Table{Name: "members", Primary: []string{"hero"}, Columns: []merge.Column{number("hero"), number("party")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"hero": int64(1), "party": int64(9)}, {"hero": int64(2), "party": int64(9)}}
@@ -172,7 +178,7 @@ func TestKeysGetNewValues(t *testing.T) {
 			c.change(&o, a, b)
 			r := check(t, o, a, b)
 			got := notPassed(r)
-			if r.Rekeyed == nil { // then they collide in the end
+			if o.Rekey == nil {
 				got = got[:min(len(c.want), len(got))]
 			}
 			if !slices.Equal(got, c.want) {
@@ -187,6 +193,16 @@ func TestKeysGetNewValues(t *testing.T) {
 				t.Errorf("the matrix says %+v, %v", m.Pairs[0], err)
 			}
 		})
+	}
+}
+
+// Where keys cannot get new values nothing else is judged, and nothing passes.
+func TestNoRoomNeverPasses(t *testing.T) {
+	a, b, o := oldWorld("a", 30), oldWorld("b", 25), oldWords()
+	o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
+	o.Allow = []string{merge.CodeKeySpace}
+	if r := check(t, o, a, b); r.Verdict != merge.NotVerified {
+		t.Errorf("%s: %q", r.Verdict, notPassed(r))
 	}
 }
 

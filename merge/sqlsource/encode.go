@@ -129,8 +129,8 @@ func encodeShifted(shift *rekey.Shift) encode {
 			return dst, &mismatch{integer, src}
 		}
 		image, ok := shift.Image(n)
-		if !ok {
-			return dst, fmt.Errorf("%v and %d is more than any integer", n, shift.By)
+		if !ok { // one that means nobody: for the others there is room
+			image = rekey.Integer{Bits: math.MaxUint64}
 		}
 		if image.Negative {
 			return encodeInteger(dst, int64(image.Bits))

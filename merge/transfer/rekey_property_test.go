@@ -304,10 +304,6 @@ func (c *keyCase) judgeRefusals() error {
 			known = true // a limit
 			r.Code = "(no key)"
 		}
-		if g.mysql && strings.Contains(r.Reason, "18446744073709551615 and ") && strings.Contains(r.Reason, "is more than any integer") {
-			known = true // a limit: where the largest of BIGINT UNSIGNED means nobody, it is shifted while references are compared
-			r.Code += " (largest)"
-		}
 		if strings.Contains(r.Reason, "only some of its values move") {
 			known = true // a limit: rows that do not keep their order are not compared
 			r.Code += " (order)"
