@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	flagSeeds  = flag.Int("sim.seeds", 300, "simulate this many worlds")
+	flagSeeds  = flag.Int("sim.seeds", 200, "simulate this many worlds")
 	flagFirst  = flag.Uint64("sim.first", 1, "the seed of the first one")
 	flagCoarse = flag.Bool("sim.coarse", false, "nodes do not read their clock for every ID, whose times may be a little before it")
 	flagSeed   = flag.Uint64("sim.seed", 0, "simulate only the world of this seed, and tell all that happens in it")

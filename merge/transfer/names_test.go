@@ -209,7 +209,7 @@ func TestSettledFirst(t *testing.T) {
 // As many names are taken twice as a world has, in a column without an index.
 // To compare each with all takes minutes.
 func TestManyNames(t *testing.T) {
-	const n = 30_000
+	const n = 12_000
 	onEach(t, func(t *testing.T, e engine) {
 		all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 		for i, d := range all {
