@@ -14,7 +14,7 @@ SERVER ?= mariadb
 # What touches a server, once more on another one. SQLite stays as it was, and so do
 # the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
-ON_SERVER = $(GO) test -p 3 -vet=off -timeout 12m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
+ON_SERVER = $(GO) test -vet=off -timeout 12m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
 	./tools/... ./examples/gameserver ./internal/sqldb
 
 .PHONY: help test test-servers check tools toolchain browser mariadb mariadb-11.8 mysql
@@ -23,7 +23,7 @@ help: ## print this list
 	@echo 'usage: make TARGET'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-# Three packages at a time: much of what they do is to wait for a disk.
+# Three packages at a time with the race detector: much of what they do is to wait for a disk.
 test: check toolchain browser dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 3 -race -vet=off -timeout 12m ./...
 	$(WITH) mysql -- $(ON_SERVER)

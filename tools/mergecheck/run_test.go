@@ -456,7 +456,9 @@ func TestInterruptedHalfWay(t *testing.T) {
 	// The load is asked for over a second connection, once rows are to be read.
 	for connections := 0; connections < 2; time.Sleep(10 * time.Millisecond) {
 		query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = ?"
-		if err := admin.QueryRowContext(t.Context(), query, account.User).Scan(&connections); err != nil {
+		// MySQL cannot list a statement of somebody else that has bytes in it; then ask again.
+		err := admin.QueryRowContext(t.Context(), query, account.User).Scan(&connections)
+		if unlisted, is := errors.AsType[*mysql.MySQLError](err); err != nil && !(is && unlisted.Number == 3854) {
 			t.Fatal(err)
 		}
 	}
