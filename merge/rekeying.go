@@ -73,6 +73,18 @@ type CaseCounts struct {
 	None     int64 `json:"none"`     // nobody, as declared, or NULL
 }
 
+// All are the rows of all databases together.
+func (c *RekeyedCase) All() (all CaseCounts) {
+	for _, n := range c.Counts {
+		all.add(n)
+	}
+	return all
+}
+
+func (c *CaseCounts) add(n CaseCounts) {
+	c.Resolved, c.Dangling, c.None = c.Resolved+n.Resolved, c.Dangling+n.Dangling, c.None+n.None
+}
+
 // Offset returns what is added to the keys of a space of a source.
 func (r *Rekeying) Offset(space, source string) uint64 {
 	if s := r.Space(space); s != nil {

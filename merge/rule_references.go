@@ -119,10 +119,8 @@ func judgeText(f *facts, table string, ref reference) (results []Result) {
 		if c.Table != table || c.Column != ref.Columns[0] {
 			continue
 		}
-		for _, of := range c.Cases {
-			for _, counts := range of.Counts {
-				n.Resolved, n.Dangling, n.None = n.Resolved+counts.Resolved, n.Dangling+counts.Dangling, n.None+counts.None
-			}
+		for i := range c.Cases {
+			n.add(c.Cases[i].All())
 		}
 	}
 	for _, code := range []string{CodeReferenceRebind, CodeReferenceDangle} {
@@ -157,7 +155,7 @@ func judgeDangling(f *facts, table string, ref reference, read *strayReading) Re
 		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to nothing: " + few(in)
 		if goesAstray(f, table, ref) {
 			why := "the keys of all worlds lie apart, so they lead nowhere in the target as well"
-			if f.rekeyed.moves() {
+			if f.rekeyed.report.Moves() {
 				why = "they get new values that lead nowhere as well"
 			}
 			result.Message += "; " + why

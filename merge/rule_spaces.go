@@ -92,7 +92,7 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 		}
 		o.add(found(result))
 	}
-	if chosen.moves() {
+	if chosen.report.Moves() {
 		apart, err := (&spaceReader{r, CodeKeySpace, f.moving, read}).columnsApart(ctx, chosen)
 		if err != nil {
 			return o, err
@@ -242,18 +242,6 @@ type rekeyed struct {
 	report *Rekeying
 	of     map[*keySpace]map[*database]uint64
 	bent   map[*movedColumn]bool // values do not keep their order
-}
-
-// moves reports whether any key gets a new value.
-func (k *rekeyed) moves() bool {
-	for _, of := range k.of {
-		for _, offset := range of {
-			if offset > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // offset is what is added to the keys in a column of a database, and to what refers to

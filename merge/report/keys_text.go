@@ -74,10 +74,7 @@ func (t *text) followed(r *merge.Rekeying) {
 			continue
 		}
 		for _, of := range c.Cases {
-			var n merge.CaseCounts
-			for _, counts := range of.Counts {
-				n.Resolved, n.Dangling, n.None = n.Resolved+counts.Resolved, n.Dangling+counts.Dangling, n.None+counts.None
-			}
+			n := of.All()
 			to := printable.Text(of.Space)
 			if of.When != nil {
 				to += ", when " + printable.Text(of.When.String())

@@ -102,11 +102,7 @@ func (s *Source) shifted(t *table, shifts map[string]*rekey.Shift) string {
 	for _, c := range t.columns {
 		column := s.dialect.Quote(c.Name)
 		if shift := shifts[c.Name]; shift != nil {
-			moved := fmt.Sprintf("%s + %d", column, shift.By)
-			if some := shift.Stay.SQL(column); len(some) > 0 {
-				moved = "CASE WHEN " + strings.Join(some, " AND ") + " THEN " + moved + " ELSE " + column + " END"
-			}
-			column = moved + " AS " + column
+			column = shift.SQL(column) + " AS " + column
 		}
 		columns = append(columns, column)
 	}

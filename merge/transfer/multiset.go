@@ -128,11 +128,8 @@ func (l *layout) moved(moves []move) string {
 		columns[i] = l.dialect.Quote(name)
 	}
 	for _, m := range moves {
-		name, shift := columns[m.column], m.cases[0].shift
-		columns[m.column] = fmt.Sprintf("%s + %d AS %[1]s", name, shift.By)
-		if some := shift.Stay.SQL(name); len(some) > 0 {
-			columns[m.column] = fmt.Sprintf("CASE WHEN %s THEN %s + %d ELSE %[2]s END AS %[2]s", strings.Join(some, " AND "), name, shift.By)
-		}
+		name := columns[m.column]
+		columns[m.column] = m.cases[0].shift.SQL(name) + " AS " + name
 	}
 	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + table + ") AS " + table
 }
@@ -149,10 +146,11 @@ func contentsOfMultiset(ctx context.Context, on *connection, l *layout, change c
 		}
 		c.Rows++
 		c.Sum = c.Sum.Add(sum)
-		if err := change.rows([][]any{row}); err != nil {
-			return err
+		changed, err := change.row(row)
+		if err == nil && changed {
+			sum, err = h.row(row)
 		}
-		if sum, err = h.row(row); err != nil {
+		if err != nil {
 			return err
 		}
 		c.After = c.After.Add(sum)

@@ -72,9 +72,18 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if cmd.Bool("json") {
 		err = plan.Write(out)
 	} else {
-		again := call{file: name, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })}
-		err = report.WritePlan(out, plan, again.commands("plan"))
+		return writePlan(cmd, plan, name, all)
 	}
+	if err == nil && len(plan.Refusals) > 0 {
+		err = refusedCode(plan)
+	}
+	return err
+}
+
+// writePlan writes a plan that was kept in a file as text. Its error is the exit code.
+func writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []transfer.Database) error {
+	again := call{file: file, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })}
+	err := report.WritePlan(cmd.Root().Writer, plan, again.commands("plan"))
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)
 	}

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
-	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -68,12 +66,7 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 		}
 		fmt.Fprintln(out)
 	}
-	again := call{file: name, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })}
-	err = report.WritePlan(out, plan, again.commands("plan"))
-	if err == nil && len(plan.Refusals) > 0 {
-		err = refusedCode(plan)
-	}
-	return err
+	return writePlan(cmd, plan, name, all)
 }
 
 // rebased are the rules for one world: nothing of it stays behind, whatever a merge would

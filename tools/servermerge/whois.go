@@ -27,11 +27,10 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	if len(args) != 3 && len(args) != 4 {
 		return cli.Usage("got %d arguments, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", len(args))
 	}
-	places, err := databases.NewConfig(cmd.String("config"), s.env).Places(args[:1])
+	target, err := s.remembering(cmd)
 	if err != nil {
 		return err
 	}
-	target := transfer.Database{Name: places[0].FullName(), DSN: places[0].DSN.Reveal()}
 	table, text := args[len(args)-2], args[len(args)-1]
 	key, ok := rekey.ParseInteger([]byte(text))
 	if !ok {
@@ -64,16 +63,24 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	return err
 }
 
+// remembering is the target, the first argument.
+func (s surroundings) remembering(cmd *cliv3.Command) (transfer.Database, error) {
+	places, err := databases.NewConfig(cmd.String("config"), s.env).Places(cmd.Args().Slice()[:1])
+	if err != nil {
+		return transfer.Database{}, err
+	}
+	return transfer.Database{Name: places[0].FullName(), DSN: places[0].DSN.Reveal()}, nil
+}
+
 // keysCSV writes what became of all keys of a table of a source.
 func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 3 {
 		return cli.Usage("got %d arguments, want -csv FILE TARGET SOURCE TABLE", len(args))
 	}
-	places, err := databases.NewConfig(cmd.String("config"), s.env).Places(args[:1])
+	target, err := s.remembering(cmd)
 	if err != nil {
 		return err
 	}
-	target := transfer.Database{Name: places[0].FullName(), DSN: places[0].DSN.Reveal()}
 	write := func(w io.Writer) error {
 		c := csv.NewWriter(w)
 		if err := c.Write([]string{"source", "table", "column", "old", "new"}); err != nil {
