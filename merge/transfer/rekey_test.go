@@ -146,6 +146,14 @@ func TestRekey(t *testing.T) {
 		if got := again.Rekey.Offset("chars.guid", "s2"); got <= 2000 {
 			t.Errorf("the offset %d was given before", got)
 		}
+		// After the redo a key is where that put it.
+		if _, err := Apply(t.Context(), again, target, sources[:1], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		there, err := Whereis(t.Context(), target, "s2", "chars", rekey.Signed(5))
+		if want := again.Rekey.Offset("chars.guid", "s2") + 5; err != nil || len(there) != 1 || there[0].Undone || there[0].New.Bits != want {
+			t.Errorf("%+v, %v, want %d", there, err, want)
+		}
 	})
 }
 

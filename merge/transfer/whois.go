@@ -50,6 +50,11 @@ func Whois(ctx context.Context, target Database, table string, key rekey.Integer
 // error if no merge brought keys of such a table from a world of that name.
 func Whereis(ctx context.Context, target Database, source, table string, key rekey.Integer) ([]Origin, error) {
 	return trace(ctx, target, source, table, func(all []keySet) (way []Origin) {
+		// A merge that was undone counts only if none came after it.
+		slices.SortStableFunc(all, func(a, b keySet) int {
+			undone := func(k keySet) int { return map[bool]int{true: 1}[k.Undone] }
+			return undone(a) - undone(b)
+		})
 		for _, k := range all {
 			if k.Source != source || !k.Keys.Has(key) {
 				continue
