@@ -35,6 +35,9 @@ func Check(ctx context.Context, sources []Source, opts Options) (*Report, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := withhold(f); err != nil {
+		return nil, err
+	}
 	p := newProgress(f)
 	r := newRun(f, newReader(f, p), newSummaries(f), started)
 	r.judgeCatalogs()

@@ -18,14 +18,16 @@ import (
 // earlier passes established. Rules only read them.
 type facts struct {
 	opts       Options
-	allowances []allowance     // of opts
-	declared   *declared       // of opts
-	same       map[string]bool // tables that are declared the same in every world
-	skip       map[string]bool // tables that stay behind
-	names      names           // of all tables and columns, before any was excluded
-	worlds     []worldColumn   // keys that carry the number of their world
-	moving     *moving         // nil if no keys get new values
-	dbs        []*database     // as given
+	allowances []allowance           // of opts
+	declared   *declared             // of opts
+	same       map[string]bool       // tables that are declared the same in every world
+	skip       map[string]bool       // tables that stay behind
+	rows       map[string]RowsPolicy // of these tables: what becomes of rows that refer there
+	severed    []*severed
+	names      names         // of all tables and columns, before any was excluded
+	worlds     []worldColumn // keys that carry the number of their world
+	moving     *moving       // nil if no keys get new values
+	dbs        []*database   // as given
 	target     *database
 	tables     []string // of all databases, sorted
 
@@ -71,6 +73,7 @@ type database struct {
 	listed   map[gameid.ServerID]Server
 	skipped  []Skipped
 	excluded []string          // tables, by the operator
+	behind   map[string]bool   // of these, those that are to stay behind
 	apart    map[string]*Table // of these, the ones that could be read
 	rows     map[string]int64  // by table, as counted
 
@@ -113,7 +116,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	f := &facts{opts: opts, allowances: allowances, established: newEstablished()}
 	byName := make(map[string]*database)
 	for _, s := range sources {
-		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), apart: make(map[string]*Table), rows: make(map[string]int64)}
+		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), behind: make(map[string]bool), apart: make(map[string]*Table), rows: make(map[string]int64)}
 		if byName[db.name] != nil {
 			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", ErrSources, db.name)
 		}
@@ -159,17 +162,22 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	}
 	setAside(f.dbs)
 	f.tables = tablesOf(f.dbs)
+	if f.severed, err = severs(f); err != nil {
+		return nil, err
+	}
 	if f.worlds, err = worldColumns(opts, f.names); err != nil {
 		return nil, err
 	}
-	f.moving, err = moves(f)
-	return f, err
+	if f.moving, err = moves(f); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, rows: f.rows, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

@@ -26,6 +26,10 @@ func (p *namePattern) match(name string) bool {
 	return p.names.MatchString(name)
 }
 
+// Name writes the name of a table or column so that a pattern of [Options] and
+// [Declarations] matches it alone.
+func Name(name string) string { return sqlName(name) }
+
 // parsePlace reads "table" or "table.column", of which each is a pattern; then
 // column is nil without one.
 func parsePlace(s string) (table, column *namePattern, err error) {

@@ -23,16 +23,23 @@ const (
 type TablePolicy struct {
 	Tables []string `json:"tables"`
 	Policy Policy   `json:"policy"`
+
+	// Rows says what becomes of rows of other tables that refer to those of a skipped
+	// one; "" refuses such.
+	Rows RowsPolicy `json:"rows,omitempty"`
 }
 
 // tablePolicies returns the policies of tables, where one is declared.
-func tablePolicies(opts Options, n names) (map[string]Policy, error) {
-	policies := make(map[string]Policy)
+func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
+	policies := make(map[string]TablePolicy)
 	exact := make(map[string]bool)
 	for i, p := range opts.Tables {
 		what := fmt.Sprintf("table %d", i+1)
 		if p.Policy != PolicyCopy && p.Policy != PolicySame && p.Policy != PolicySkip {
 			return nil, unsuitable("%s: the policy is %q: want %q, %q or %q", what, p.Policy, PolicyCopy, PolicySame, PolicySkip)
+		}
+		if p.Rows != "" && (p.Rows != RowsDrop && p.Rows != RowsNone || p.Policy != PolicySkip) {
+			return nil, unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip)
 		}
 		for _, text := range p.Tables {
 			pattern, column, err := parsePlace(text)
@@ -49,7 +56,7 @@ func tablePolicies(opts Options, n names) (map[string]Policy, error) {
 				}
 				found = true
 				if named := pattern.exact != ""; named || !exact[table] {
-					policies[table], exact[table] = p.Policy, named
+					policies[table], exact[table] = p, named
 				}
 			}
 			if !found {
@@ -64,13 +71,17 @@ func tablePolicies(opts Options, n names) (map[string]Policy, error) {
 func setPolicies(f *facts) error {
 	policies, err := tablePolicies(f.opts, f.names)
 	f.same, f.skip = make(map[string]bool), make(map[string]bool)
+	f.rows = make(map[string]RowsPolicy)
 	for table, p := range policies {
-		f.same[table], f.skip[table] = p == PolicySame, p == PolicySkip
+		f.same[table], f.skip[table] = p.Policy == PolicySame, p.Policy == PolicySkip
+		if p.Rows != "" {
+			f.rows[table] = p.Rows
+		}
 	}
 	for _, db := range f.dbs {
 		for name, t := range db.tables {
 			if f.skip[name] {
-				db.apart[name] = t
+				db.apart[name], db.behind[name] = t, true
 				delete(db.tables, name)
 				db.excluded = append(db.excluded, name)
 			}

@@ -80,8 +80,13 @@ func (r *reference) identity() string {
 
 // references returns the references of a table that any of the databases or
 // the operator declares, each once: what one of them relies on must hold in
-// all. Those to one of several keys are not among them.
-func (f *facts) references(table string) (all []reference) {
+// all. Those to one of several keys are not among them, nor those of which it is said what
+// becomes of the rows, since what they refer to stays behind.
+func (f *facts) references(table string) []reference {
+	return slices.DeleteFunc(f.allReferences(table), func(r reference) bool { return f.rows[r.ToTable] != "" })
+}
+
+func (f *facts) allReferences(table string) (all []reference) {
 	for at, r := range f.declared.roles {
 		if at.table != table {
 			continue
@@ -123,6 +128,9 @@ func (f *facts) references(table string) (all []reference) {
 func (db *database) cannotRefer(table string, ref Reference) string {
 	to := db.tables[ref.ToTable]
 	if to == nil {
+		if db.behind[ref.ToTable] {
+			return "refers to " + ref.ToTable + `, whose rows stay behind: say in its [[merge.table]] what becomes of the rows that refer to them: rows = "drop" or "none"`
+		}
 		if slices.Contains(db.excluded, ref.ToTable) {
 			return "refers to " + ref.ToTable + ", which is " + excludedReason
 		}

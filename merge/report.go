@@ -55,6 +55,9 @@ type Report struct {
 	// Rekeyed is what becomes of the keys that collide, if Options.Rekey asked for it.
 	Rekeyed *Rekeying `json:"rekeyed,omitempty"`
 
+	// Severed is what becomes of rows that refer to rows which stay behind.
+	Severed []Severed `json:"severed,omitempty"`
+
 	// Overridden are the declarations that another file of rules overrides.
 	Overridden []string `json:"overridden,omitempty"`
 

@@ -20,6 +20,7 @@ func rules() []rule {
 		worldRule(),
 		sameRule(),
 		referenceRule(),
+		severedRule(),
 		undeclaredRule(),
 		refusedRule(),
 		schemaRule(),
@@ -67,6 +68,7 @@ type outcome struct {
 	key       *keyReading // for the summaries of the sources; nil if no key was read
 	contents  []contents  // for these summaries too
 	rekeyed   *rekeyed    // what becomes of keys
+	severed   []Severed   // what becomes of rows that refer to what stays behind
 	ends      bool        // nothing else can be judged
 	alike     []string    // tables that seem to be the same in every source
 	disjoint  map[columnsID]bool
@@ -83,6 +85,7 @@ func (o *outcome) add(from outcome) {
 	if from.rekeyed != nil {
 		o.rekeyed = from.rekeyed
 	}
+	o.severed = append(o.severed, from.severed...)
 	o.contents = append(o.contents, from.contents...)
 	o.alike = append(o.alike, from.alike...)
 	o.plain += from.plain

@@ -20,6 +20,7 @@ type run struct {
 	results   []Result
 	proposals []Proposal
 	proposed  *Proposed
+	severed   []Severed
 	plain     int // see outcome
 	ended     bool
 }
@@ -119,6 +120,7 @@ func (r *run) take(o outcome) {
 	if o.rekeyed != nil {
 		r.facts.rekeyed = o.rekeyed
 	}
+	r.severed = append(r.severed, o.severed...)
 	r.plain += o.plain
 	r.tasks = append(r.tasks, o.tasks...)
 	for _, table := range o.alike {
@@ -200,6 +202,7 @@ func (r *run) report(incomplete string) *Report {
 		Results:    append([]Result{}, results...),
 		Proposals:  slices.Clone(r.proposals),
 		Proposed:   r.proposed,
+		Severed:    slices.Clone(r.severed),
 	}
 	if r.facts.rekeyed != nil {
 		all.Rekeyed = r.facts.rekeyed.report

@@ -99,6 +99,23 @@ func (n *Values) SQL(column string) (all []string) {
 	if len(values) > 0 {
 		all = append(all, column+" NOT IN ("+sqlValues(values)+")")
 	}
+	return append(all, n.boundsSQL(column)...)
+}
+
+// IntegerSQL is SQL for a column of integers, which are compared as such: a text may be
+// compared as a floating point number.
+func (n *Values) IntegerSQL(column string) (all []string) {
+	values := n.values
+	if n.zero {
+		values = append([]string{"0"}, values...)
+	}
+	if list := integers(values); list != "" {
+		all = append(all, column+" NOT IN ("+list+")")
+	}
+	return append(all, n.boundsSQL(column)...)
+}
+
+func (n *Values) boundsSQL(column string) (all []string) {
 	for _, b := range n.bounds {
 		sign := ">"
 		if b.below {

@@ -72,3 +72,31 @@ func (c *When) Text() string {
 	}
 	return c.String()
 }
+
+// IntegerSQL is the condition about a column of integers, as all engines understand it.
+// It says the same as Holds, and is never NULL.
+func (c *When) IntegerSQL(column string) string {
+	is, not := integers(c.Is), integers(c.Not)
+	switch {
+	case len(c.Is) > 0 && is == "":
+		return "1 = 0"
+	case len(c.Is) > 0:
+		return "(" + column + " IS NOT NULL AND " + column + " IN (" + is + "))"
+	case not == "":
+		return "1 = 1"
+	default:
+		return "(" + column + " IS NULL OR " + column + " NOT IN (" + not + "))"
+	}
+}
+
+// integers lists the integers among values, as SQL has them; a text with another one is
+// none of a column of integers.
+func integers(values []string) string {
+	var all []string
+	for _, v := range values {
+		if n, ok := ParseInteger([]byte(v)); ok && n.String() == v {
+			all = append(all, v)
+		}
+	}
+	return strings.Join(all, ", ")
+}

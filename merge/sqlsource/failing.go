@@ -95,7 +95,8 @@ func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*
 // shifted is a table, with the values that integers will have.
 func (s *Source) shifted(t *table, shifts map[string]*rekey.Shift) string {
 	name := s.dialect.Quote(t.name)
-	if len(shifts) == 0 {
+	kept := where(s.kept(t.name, ""))
+	if len(shifts) == 0 && kept == "" {
 		return name
 	}
 	var columns []string
@@ -106,7 +107,7 @@ func (s *Source) shifted(t *table, shifts map[string]*rekey.Shift) string {
 		}
 		columns = append(columns, column)
 	}
-	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + name + ")"
+	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + name + kept + ")"
 }
 
 // fails is the condition that a row fails another one: NULL passes.

@@ -173,6 +173,7 @@ next:
 			orderBy = append(orderBy, "r."+quote(name))
 		}
 	}
+	conditions = append(conditions, s.kept(t.name, "r.")...)
 	join := ""
 	if scan.Dangling != nil {
 		var unmatched string
@@ -186,10 +187,7 @@ next:
 		return nil, errors.New("a scan of no columns")
 	}
 	var b strings.Builder
-	b.WriteString("SELECT " + strings.Join(selected, ", ") + " FROM " + quote(t.name) + " AS r" + join)
-	if len(conditions) > 0 {
-		b.WriteString(" WHERE " + strings.Join(conditions, " AND "))
-	}
+	b.WriteString("SELECT " + strings.Join(selected, ", ") + " FROM " + quote(t.name) + " AS r" + join + where(conditions))
 	q.statement, q.backwards = b.String(), b.String()
 	switch {
 	case scan.Unsorted && len(key) > 0:
@@ -233,7 +231,7 @@ func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNul
 		columns[i], toColumns[i] = from.Name, there.Name
 	}
 	join, unmatched = s.dialect.Unmatched("r", columns, to.name, "p", toColumns)
-	return " " + join, unmatched, nil
+	return " " + strings.Join(append([]string{join}, s.kept(to.name, "p.")...), " AND "), unmatched, nil
 }
 
 // buffer makes room for one batch.

@@ -31,6 +31,8 @@ type Source struct {
 	options Options
 	busy    bool
 	found   *schema // nil until it was read
+
+	withheld map[string][]merge.Severed // by table: its rows that are left out
 }
 
 var (

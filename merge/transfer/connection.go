@@ -37,7 +37,10 @@ type connection struct {
 
 	db     *sqldb.DB // nil until it is used
 	shared bool      // db belongs to another connection
-	share  int       // how many connections share the memory for pages; 0 means one
+	// withheld are, by table, the conditions for rows of a source that do not come.
+	withheld map[string]string
+
+	share int // how many connections share the memory for pages; 0 means one
 
 	conn     *sql.Conn
 	backend  sqldb.Backend // of conn

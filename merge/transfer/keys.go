@@ -106,7 +106,7 @@ func (r *run) keysOf(ctx context.Context, source int, c *merge.RekeyedColumn) (*
 		return k, nil
 	}
 	d := src.dialect()
-	err := src.rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table), false, nil, func(row []any) (bool, error) {
+	err := src.rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where(src.comes(c.Table)), false, nil, func(row []any) (bool, error) {
 		n, ok := rekey.ParseInteger(printed(row[0]))
 		if !ok {
 			return false, fmt.Errorf("%s.%s has a key that is no integer", c.Table, c.Column)

@@ -83,6 +83,11 @@ func (p *planner) multiset(t *merge.Table) {
 			refuse(nil, "it has no key and %q refers to it, so which of its rows is meant cannot be told: %s", other.Name, otherwise)
 		}
 	}
+	for _, s := range p.plan.Severed {
+		if s.Table == t.Name && s.Rows == merge.RowsNone {
+			refuse(nil, "it has no key, and values of %s are to become nobody's, so its rows could not be told apart for an undo: %s, or let them stay behind: rows = %q in the [[merge.table]] of %s", s.Column, otherwise, merge.RowsDrop, s.To)
+		}
+	}
 	if p.plan.Rekey != nil && p.plan.Rekey.Moves() {
 		for _, c := range p.plan.Rekey.Columns {
 			col := column(t, c.Column)
@@ -105,7 +110,7 @@ func (p *Plan) multiset(table string) bool {
 
 // every calls take with every row of a table, in no order. take may keep the row.
 func every(ctx context.Context, on *connection, l *layout, take func(row []any) error) error {
-	err := on.rows(ctx, l.selectFrom(), true, nil, func(row []any) (bool, error) {
+	err := on.rows(ctx, l.selectFrom()+where(on.comes(l.table)), true, nil, func(row []any) (bool, error) {
 		row = slices.Clone(row)
 		l.tidy(row)
 		return true, take(row)
@@ -116,11 +121,11 @@ func every(ctx context.Context, on *connection, l *layout, take func(row []any) 
 	return nil
 }
 
-// moved is the table with the keys that moves say, of which every value moves but for
-// those that stay.
-func (l *layout) moved(moves []move) string {
+// moved is the table of rows that meet a condition, with the keys that moves say, of which
+// every value moves but for those that stay.
+func (l *layout) moved(moves []move, condition string) string {
 	table := l.dialect.Quote(l.table)
-	if len(moves) == 0 {
+	if len(moves) == 0 && condition == "" {
 		return table
 	}
 	columns := make([]string, len(l.columns))
@@ -131,7 +136,7 @@ func (l *layout) moved(moves []move) string {
 		name := columns[m.column]
 		columns[m.column] = m.cases[0].shift.SQL(name) + " AS " + name
 	}
-	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + table + ") AS " + table
+	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + table + where(condition) + ") AS " + table
 }
 
 // contentsOfMultiset is contents for a table without a key.
@@ -232,7 +237,7 @@ func (r *run) didMultiset(ctx context.Context, src *connection, l *layout, befor
 // of those that are wanted only, unless wanted is nil.
 func identities(ctx context.Context, on *connection, l *layout, moves []move, wanted map[string]int64) (map[string]int64, error) {
 	found := make(map[string]int64)
-	err := on.rows(ctx, "SELECT "+l.identity+" FROM "+l.moved(moves), true, nil, func(row []any) (bool, error) {
+	err := on.rows(ctx, "SELECT "+l.identity+" FROM "+l.moved(moves, on.comes(l.table)), true, nil, func(row []any) (bool, error) {
 		if row[0] == nil {
 			return false, errors.New("the database cannot tell a row from others: a value is larger than max_allowed_packet")
 		}
@@ -359,7 +364,7 @@ func (r *run) putBack(ctx context.Context, src *connection, l *layout, kept map[
 	}
 	var rows [][]any
 	left := maps.Clone(kept)
-	query := "SELECT " + l.identity + ", " + strings.Join(l.reads, ", ") + " FROM " + l.moved(r.changes.moves(src.Name, l))
+	query := "SELECT " + l.identity + ", " + strings.Join(l.reads, ", ") + " FROM " + l.moved(r.changes.moves(src.Name, l), src.comes(l.table))
 	err := src.rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		if n := left[text(row[0])]; n > 0 {
 			delete(left, text(row[0]))

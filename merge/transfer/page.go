@@ -21,7 +21,7 @@ type page struct {
 // readPage reads at most n rows, from after a key on; nil stands for the
 // beginning. If there is a hasher, it sums them up.
 func readPage(ctx context.Context, on *connection, l *layout, after []any, n int, h *hasher) (*page, error) {
-	query, args, limit := l.page(after == nil), []any{}, pageBytes/max(1, on.share)
+	query, args, limit := l.page(after == nil, on.comes(l.table)), []any{}, pageBytes/max(1, on.share)
 	if after != nil {
 		args = l.afterArgs(after)
 	}

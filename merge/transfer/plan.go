@@ -43,6 +43,9 @@ type Plan struct {
 	// Rekey is what becomes of keys that may collide; nil if there are no spaces of such.
 	Rekey *merge.Rekeying `json:"rekey,omitempty"`
 
+	// Severed is what becomes of rows that refer to rows which stay behind.
+	Severed []merge.Severed `json:"severed,omitempty"`
+
 	// Counters are the values of the target in which the game counts keys.
 	Counters []RowCounter `json:"counters,omitempty"`
 
@@ -239,6 +242,9 @@ func (p *Plan) validate() error {
 		if len(t.Sources) != len(p.Sources) || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
 			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
 		}
+	}
+	if err := p.validateSevered(); err != nil {
+		return err
 	}
 	return p.validateRekeying()
 }

@@ -34,6 +34,10 @@ func (p *planner) check(ctx context.Context) error {
 		p.opts.Report(report)
 	}
 	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
+	p.plan.Severed = report.Severed
+	for _, s := range p.dbs[1:] {
+		s.on.withheld = p.plan.withheld(s.dialect)
+	}
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.plan.Rekey = report.Rekeyed
 	}

@@ -53,7 +53,7 @@ func (p *planner) choose(context.Context) error {
 	p.refuseOutside(chosen)
 	for _, t := range chosen {
 		for _, r := range t.References {
-			if _, skipped := p.skip[r.ToTable]; skipped || p.excluded(r.ToTable) {
+			if _, skipped := p.skip[r.ToTable]; (skipped || p.excluded(r.ToTable)) && !p.plan.severs(t.Name, r.ToTable) {
 				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("it refers to rows of %q, which is not copied: leave out both, or none", r.ToTable)})
 			}
 		}

@@ -56,6 +56,9 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		return err
 	}
 	defer s.Close()
+	if i > 0 {
+		s.Withhold(f.plan.drops())
+	}
 	want := f.plan.worlds()[i]
 	if s.catalog.Engine != f.plan.Engine {
 		f.refuse(d.Name, "", "it is %s, and the plan is for %s", s.catalog.Engine, f.plan.Engine)

@@ -9,18 +9,20 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// changes is all that a merge does to rows on their way: it gives keys new values, and
-// renames.
+// changes is all that a merge does to rows on their way: it gives keys new values, renames,
+// and cuts what refers to rows that stay behind.
 type changes struct {
 	*renamer
+	target   string
+	severed  []merge.Severed
 	rekeying *merge.Rekeying // nil: keys stay
 }
 
-func newChanges(p *Plan) *changes { return &changes{newRenamer(p), p.Rekey} }
+func newChanges(p *Plan) *changes { return &changes{newRenamer(p), p.Target.Name, p.Severed, p.Rekey} }
 
 // of returns what changes the rows of a table of a source; nil if nothing does.
 func (c *changes) of(source string, l *layout) changer {
-	rename, moves := c.renamer.of(source, l), c.moves(source, l)
+	rename, moves := c.inPlace(source, l), c.moves(source, l)
 	if len(moves) == 0 {
 		return rename
 	}

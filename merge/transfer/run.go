@@ -47,7 +47,9 @@ func newRun(p *Plan, target Database, sources []Database, opts Options, h hooks)
 		if d.Name != p.Sources[i].Name {
 			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", p.Sources[i].Name, d.Name)
 		}
-		r.sources = append(r.sources, &connection{Database: d, fail: h.fail})
+		from := &connection{Database: d, fail: h.fail}
+		from.withheld = p.withheld(from.dialect())
+		r.sources = append(r.sources, from)
 	}
 	return r, nil
 }

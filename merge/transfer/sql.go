@@ -98,15 +98,24 @@ func (l *layout) selectFrom() string {
 	return "SELECT " + strings.Join(l.reads, ", ") + " FROM " + l.dialect.Quote(l.table)
 }
 
-// page is the statement that reads rows in the order of the key: the first rows,
-// or those after a key. Its last argument is their number.
-func (l *layout) page(first bool) string {
-	names := l.keyColumns()
-	where := ""
-	if !first {
-		where = " WHERE " + l.after(names)
+// where is a WHERE with conditions, without the empty ones.
+func where(conditions ...string) string {
+	conditions = slices.DeleteFunc(conditions, func(c string) bool { return c == "" })
+	if len(conditions) == 0 {
+		return ""
 	}
-	return l.selectFrom() + where + " ORDER BY " + l.dialect.QuoteAll(names) + " LIMIT ?"
+	return " WHERE " + strings.Join(conditions, " AND ")
+}
+
+// page is the statement that reads rows in the order of the key: the first rows,
+// or those after a key, of those that meet a condition. Its last argument is their number.
+func (l *layout) page(first bool, condition string) string {
+	names := l.keyColumns()
+	after := ""
+	if !first {
+		after = "(" + l.after(names) + ")"
+	}
+	return l.selectFrom() + where(after, condition) + " ORDER BY " + l.dialect.QuoteAll(names) + " LIMIT ?"
 }
 
 // after is the condition for the keys after one, and afterArgs its arguments.

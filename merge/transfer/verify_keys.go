@@ -49,7 +49,7 @@ type worldMove struct {
 func (c *changes) worldsOf(p *Plan, l *layout, source int) *worldsOf {
 	w := &worldsOf{source: source, moves: make([][]worldMove, len(p.Sources))}
 	if source != ofTarget {
-		w.rename = c.renamer.of(p.Sources[source].Name, l)
+		w.rename = c.inPlace(p.Sources[source].Name, l)
 	}
 	for i, s := range p.Sources {
 		for _, m := range c.moves(s.Name, l) {

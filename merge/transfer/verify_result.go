@@ -25,7 +25,7 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 		}
 	}
 	empty := newEmptyWorld(s.catalog)
-	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Rekey: r.plan.rekeyOptions()})
+	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Tables: r.plan.stayingBehind(), Rekey: r.plan.rekeyOptions()})
 	if err != nil {
 		return err
 	}
@@ -84,6 +84,13 @@ func (w *emptyWorld) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, e
 }
 func (w *emptyWorld) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
 	return nil, nil
+}
+
+// Withhold, Referring and Orphans implement [merge.Withholder].
+func (w *emptyWorld) Withhold([]merge.Severed)                                 {}
+func (w *emptyWorld) Referring(context.Context, *merge.Severed) (int64, error) { return 0, nil }
+func (w *emptyWorld) Orphans(context.Context, string, *merge.Reference) (int64, error) {
+	return 0, nil
 }
 
 // Servers implements [merge.Source]. A registry without a server would be a

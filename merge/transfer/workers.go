@@ -103,5 +103,5 @@ func (r *run) fork(n int) *run {
 
 // fork returns a connection to the same database that is one of n.
 func (c *connection) fork(n int) *connection {
-	return &connection{Database: c.Database, writes: c.writes, fail: c.fail, unchecked: c.unchecked, share: n}
+	return &connection{Database: c.Database, writes: c.writes, fail: c.fail, unchecked: c.unchecked, withheld: c.withheld, share: n}
 }

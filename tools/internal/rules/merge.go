@@ -27,7 +27,7 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
 			need(s, "policy", `want what becomes of their rows: %s = "same", "skip" or "copy"`)
-			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy))})
+			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy))})
 		})
 		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
 		s.Sections("copy", func(s *strict.Section) {
@@ -43,6 +43,13 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 func tablePolicy(s string) string {
 	if p := merge.Policy(s); p != merge.PolicySame && p != merge.PolicyCopy && p != merge.PolicySkip {
 		return fmt.Sprintf("is %.40q: want %q, %q or %q", s, merge.PolicySame, merge.PolicySkip, merge.PolicyCopy)
+	}
+	return ""
+}
+
+func rowsPolicy(s string) string {
+	if p := merge.RowsPolicy(s); p != merge.RowsDrop && p != merge.RowsNone {
+		return fmt.Sprintf("is %.40q: want %q, if rows that refer there are to stay behind too, or %q, if they are to refer to nobody", s, merge.RowsDrop, merge.RowsNone)
 	}
 	return ""
 }

@@ -1,0 +1,170 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/rekey"
+)
+
+// RowsPolicy says what becomes of rows that refer into a table of which the rows stay
+// behind.
+type RowsPolicy string
+
+// The policies of such rows.
+const (
+	RowsDrop RowsPolicy = "drop" // they stay behind as well
+	RowsNone RowsPolicy = "none" // they come, and refer to nobody
+)
+
+// Severed is a reference into a table of which the rows stay behind. It is of one column
+// of integers.
+type Severed struct {
+	Table  string     `json:"table"`
+	Column string     `json:"column"`
+	To     string     `json:"to"` // the table
+	Rows   RowsPolicy `json:"rows"`
+
+	// Zero and None are values that refer to nobody, and When are the rows that it is
+	// about. All others refer there, also if their value leads nowhere.
+	Zero bool     `json:"zero_is_none,omitempty"`
+	None []string `json:"none,omitempty"`
+	When *When    `json:"when,omitempty"`
+
+	// Becomes is, with RowsNone, what the others get instead; nil is NULL.
+	Becomes *string `json:"becomes,omitempty"`
+
+	// Counts are how many rows refer there, of each source in their order.
+	Counts []int64 `json:"counts"`
+}
+
+// SQL is the condition that a row refers there, as all engines understand it. It is never
+// NULL. quote writes the name of a column.
+func (s *Severed) SQL(quote func(string) string) string {
+	column := quote(s.Column)
+	all := []string{column + " IS NOT NULL"}
+	if none, err := rekey.ParseValues(s.Zero, s.None); err == nil {
+		all = append(all, none.IntegerSQL(column)...)
+	}
+	if s.When != nil {
+		all = append(all, s.When.IntegerSQL(quote(s.When.Column)))
+	}
+	return "(" + strings.Join(all, " AND ") + ")"
+}
+
+// Withholder is what a [Source] may implement besides: it leaves out rows that do not
+// take part in a merge.
+type Withholder interface {
+	// Withhold leaves rows that refer there out of all that Count, Scan and Ends
+	// return from now on.
+	Withhold(refs []Severed)
+
+	// Referring counts the rows that refer there, withheld or not.
+	Referring(ctx context.Context, ref *Severed) (int64, error)
+
+	// Orphans counts the rows of a table, but for those withheld, of which a reference
+	// leads to one that is.
+	Orphans(ctx context.Context, table string, ref *Reference) (int64, error)
+}
+
+// severed is a reference into a table of which the rows stay behind, where it is said
+// what becomes of those that refer there.
+type severed struct {
+	Severed
+	ref *reference
+}
+
+// severs finds these references.
+func severs(f *facts) (all []*severed, err error) {
+	for _, table := range f.tables {
+		for _, ref := range f.allReferences(table) {
+			rows := f.rows[ref.ToTable]
+			if rows == "" {
+				continue
+			}
+			s := &severed{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: rows,
+				Zero: ref.declared.ZeroIsNone, None: ref.declared.None, When: ref.when, Counts: []int64{}}, &ref}
+			if err := s.validate(f); err != nil {
+				return nil, unsuitable("%s.%s, of which rows = %q says what becomes: %v", table, ref.subject(), rows, err)
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// validate returns an error if what is to become of the rows cannot be done, and chooses
+// what they get instead.
+func (s *severed) validate(f *facts) error {
+	if len(s.ref.Columns) != 1 {
+		return fmt.Errorf("the reference is of %d columns, want one", len(s.ref.Columns))
+	}
+	nullable, foreign := true, false
+	for db, t := range f.having(s.Table) {
+		c := t.column(s.Column)
+		if c == nil || c.Kind != KindInteger {
+			return fmt.Errorf("in %s the column holds no integers", db.name)
+		}
+		if s.When != nil {
+			if when := t.column(s.When.Column); when == nil || when.Kind != KindInteger {
+				return fmt.Errorf("in %s the column %s of its condition holds no integers", db.name, s.When.Column)
+			}
+		}
+		nullable = nullable && c.Nullable
+		foreign = foreign || foreignKey(f, s.Table, s.Column)
+		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
+		if s.Rows == RowsNone && (inKey(t.key()) || slices.ContainsFunc(t.Uniques, func(u Unique) bool { return inKey(u.Columns) })) {
+			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same: want rows = %q", db.name, RowsDrop)
+		}
+		if s.Rows == RowsNone && c.Generated != "" {
+			return fmt.Errorf("in %s the column is generated: want rows = %q", db.name, RowsDrop)
+		}
+	}
+	if s.Rows == RowsDrop {
+		return nil
+	}
+	value := ""
+	for _, v := range s.None {
+		if n, ok := rekey.ParseInteger([]byte(v)); ok && value == "" {
+			value = n.String()
+		}
+	}
+	switch {
+	case value == "" && s.Zero:
+		value = "0"
+	case value == "" && !nullable:
+		return fmt.Errorf("the column takes no NULL, and no value is declared that means nobody: want one in none of the reference, as none = [0]")
+	}
+	if value != "" && !(nullable && foreign) {
+		s.Becomes = &value
+	}
+	return nil
+}
+
+// withhold lets the sources leave out the rows that do not come.
+func withhold(f *facts) error {
+	var drops []Severed
+	for _, s := range f.severed {
+		if s.Rows == RowsDrop {
+			drops = append(drops, s.Severed)
+		}
+	}
+	for _, db := range sourcesOf(f) {
+		w, able := db.source.(Withholder)
+		if !able && len(f.severed) > 0 {
+			return unsuitable("rows of %s are to refer to nobody or to stay behind, and this kind of source cannot tell which", db.name)
+		}
+		if len(drops) > 0 {
+			var here []Severed
+			for _, d := range drops {
+				if db.tables[d.Table] != nil {
+					here = append(here, d)
+				}
+			}
+			w.Withhold(here)
+		}
+	}
+	return nil
+}

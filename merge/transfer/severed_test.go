@@ -1,0 +1,190 @@
+package transfer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// auctions are worlds with auctions, mails that name them in some rows, and what hangs on
+// the mails.
+var auctions = []string{
+	"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY, seller INTEGER)",
+	"INSERT INTO auction VALUES (5, 1), (6, 2)",
+	"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, kind INTEGER, auction INTEGER, tag VARCHAR(40))",
+	"INSERT INTO mail VALUES (1, 2, 5, 'w%d names one'), (2, 2, 77, 'w%d names one that is gone'), (3, 2, 0, 'w%d names nobody'), (4, 2, NULL, 'w%d NULL'), (5, 1, 6, 'w%d a letter'), (6, NULL, 6, 'w%d of no kind')",
+	"CREATE TABLE attached (id INTEGER NOT NULL PRIMARY KEY, mail INTEGER, tag VARCHAR(40))",
+	"INSERT INTO attached VALUES (1, 5, 'w%d stamp'), (2, 3, 'w%d coin')",
+}
+
+// severing declares what auctions makes; the auctions stay behind.
+func severing(rows merge.RowsPolicy, when *merge.When) PlanOptions {
+	return keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: rows}}
+		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}}, merge.Space{Keys: []string{"attached.id"}})
+		d.Plain = append(d.Plain, "mail.kind", "auction.seller")
+		of := merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}, When: when}
+		if when != nil {
+			of.Others = merge.OthersPlain
+		}
+		d.References = append(d.References, of, merge.DeclaredReference{At: []string{"attached.mail"}, To: []string{"mail.id"}})
+	})
+}
+
+// What rows name that stays behind becomes nobody, or the rows stay behind as well; all
+// else is as ever, and an undo takes it back.
+func TestSevered(t *testing.T) {
+	letters := &merge.When{Column: "kind", Is: []string{"2"}}
+	for _, tt := range []struct {
+		name string
+		rows merge.RowsPolicy
+		when *merge.When
+		want []string // mails that came, and what they name
+	}{
+		{"none", merge.RowsNone, nil, []string{"1|0", "2|0", "3|0", "4|NULL", "5|0", "6|0"}},
+		{"none when", merge.RowsNone, letters, []string{"1|0", "2|0", "3|0", "4|NULL", "5|6", "6|6"}},
+		{"drop when", merge.RowsDrop, letters, []string{"3|0", "4|NULL", "5|6", "6|6"}},
+		{"drop unless", merge.RowsDrop, &merge.When{Column: "kind", Not: []string{"1"}}, []string{"3|0", "4|NULL", "5|6"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, e engine) {
+				all := keyWorlds(t, e, 3, auctions...)
+				before := dump(t, all[0], KeysTable)
+				p := rekeyed(t, all, severing(tt.rows, tt.when))
+				asked(t, all[0], "SELECT COUNT(*) FROM auction", "2")
+				asked(t, all[0], "SELECT COUNT(*) FROM mail WHERE tag LIKE 'w0%' AND (auction IN (5, 77, 6))", "4")
+				for i, w := range []string{"w1", "w2"} {
+					by := p.Rekey.Offset("mail.id", w)
+					var want []string
+					for _, row := range tt.want {
+						id, names, _ := strings.Cut(row, "|")
+						want = append(want, id+"|"+names)
+					}
+					asked(t, all[0], "SELECT id - "+fmt.Sprint(by)+", COALESCE(auction, 'NULL') FROM mail WHERE tag LIKE '"+w+"%' ORDER BY id", want...)
+					asked(t, all[0], "SELECT id - "+fmt.Sprint(by)+", mail - "+fmt.Sprint(by)+" FROM attached WHERE tag LIKE '"+w+"%' ORDER BY id", "1|5", "2|3")
+					if dropped := tt.rows == merge.RowsDrop; dropped {
+						if found, err := Whereis(t.Context(), all[0], w, "mail", integerOf("1")); err != nil || len(found) > 0 {
+							t.Errorf("a mail that stayed behind is at %v (%v)", found, err)
+						}
+					}
+					if n := p.Severed[0].Counts[i]; n == 0 {
+						t.Errorf("of %s no row is counted", w)
+					}
+				}
+				if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if after := dump(t, all[0], KeysTable); after != before {
+					t.Errorf("after the undo:\n%s, want\n%s", after, before)
+				}
+			})
+		})
+	}
+}
+
+// A row that would stay behind, and that others refer to, is no reason to leave these
+// behind, nor to let them refer to nothing.
+func TestSeveredLeavesOrphans(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, auctions...)
+		p, err := NewPlan(t.Context(), all[0], all[1:], severing(merge.RowsDrop, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
+			return r.Code == merge.CodeReferenceSevered && strings.Contains(r.Reason, "1 row of attached in w1 (mail)")
+		}) {
+			t.Errorf("refused for %v", p.Refusals)
+		}
+	})
+}
+
+// A foreign key gets NULL, though 0 means nobody elsewhere; of a table without a key rows
+// stay behind as of any other.
+func TestSeveredForeignKeys(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2,
+			"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5), (6)",
+			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, FOREIGN KEY (auction) REFERENCES auction (id))",
+			"INSERT INTO mail VALUES (1, 5), (2, NULL)",
+			"CREATE TABLE story (auction INTEGER, tag VARCHAR(20))", "CREATE TABLE bids (id INTEGER NOT NULL PRIMARY KEY, lot INTEGER NOT NULL)",
+			"INSERT INTO story VALUES (5, 'w%d sold'), (5, 'w%d sold'), (0, 'w%d opened'), (0, 'w%d opened')", "INSERT INTO bids VALUES (1, 6)")
+		options := func(o *merge.Options, d *merge.Declarations) {
+			o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop}}
+			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}}, merge.Space{Keys: []string{"bids.id"}})
+			d.References = append(d.References, merge.DeclaredReference{At: []string{"story.auction", "bids.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
+		}
+		before := dump(t, all[0], KeysTable)
+		p := rekeyed(t, all, keyOptions(options))
+		asked(t, all[0], "SELECT COUNT(*), COUNT(auction) FROM mail", "3|1")
+		asked(t, all[0], "SELECT tag, COUNT(*) FROM story GROUP BY tag ORDER BY tag", "w0 opened|2", "w0 sold|2", "w1 opened|2")
+		asked(t, all[0], "SELECT COUNT(*) FROM bids", "1")
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := dump(t, all[0], KeysTable); after != before {
+			t.Errorf("after the undo:\n%s, want\n%s", after, before)
+		}
+		exec(t, all[0], "DROP TABLE story") // it could not be told what became of its rows
+		exec(t, all[1], "DROP TABLE story")
+		p = rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+			options(o, d)
+			o.Tables[0].Rows = merge.RowsNone
+			d.References[1].At = []string{"bids.lot"}
+		}))
+		asked(t, all[0], "SELECT COUNT(*), COUNT(auction) FROM mail", "4|1")
+		asked(t, all[0], "SELECT lot FROM bids ORDER BY id", "6", "0")
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// What cannot be done with rows that refer to what stays behind is said.
+func TestSeveredCannot(t *testing.T) {
+	for _, tt := range []struct {
+		name, mail string
+		rows       merge.RowsPolicy
+		ref        merge.DeclaredReference
+		want       string
+	}{
+		{"a key", "CREATE TABLE mail (auction INTEGER NOT NULL PRIMARY KEY)", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}}, "part of a key"},
+		{"no value for nobody", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER NOT NULL)", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"<0"}}, "takes no NULL"},
+		{"a text", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction VARCHAR(20))", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}}, "no integers"},
+		{"a text in the condition", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, kind VARCHAR(20))", merge.RowsDrop,
+			merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, When: &merge.When{Column: "kind", Is: []string{"a"}}}, "of its condition holds no integers"},
+		{"several columns", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, house INTEGER)", merge.RowsDrop,
+			merge.DeclaredReference{Table: "mail", Columns: []string{"auction", "house"}, ToTable: "auction", ToColumns: []string{"id", "house"}}, "of 2 columns"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY, house INTEGER)", tt.mail)
+			_, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
+				o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: tt.rows}}
+				d.References = append(d.References, tt.ref)
+			}))
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "mail.") {
+				t.Errorf("%v, want an error with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// A table without a key is copied and undone by what its rows are: no value of it becomes
+// nobody's.
+func TestSeveredKeyless(t *testing.T) {
+	all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)",
+		"CREATE TABLE story (auction INTEGER)", "INSERT INTO story VALUES (5)")
+	p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: merge.RowsNone}}
+		d.References = append(d.References, merge.DeclaredReference{At: []string{"story.auction"}, To: []string{"auction.id"}})
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Table == "story" && strings.Contains(r.Reason, `rows = "drop"`) }) {
+		t.Errorf("refused for %v", p.Refusals)
+	}
+}
