@@ -24,6 +24,7 @@ type facts struct {
 	skip       map[string]bool       // tables that stay behind
 	rows       map[string]RowsPolicy // of these tables: what becomes of rows that refer there
 	severed    []*severed
+	keeps      keptKeys      // keys of spaces that are the same in every world
 	names      names         // of all tables and columns, before any was excluded
 	worlds     []worldColumn // keys that carry the number of their world
 	moving     *moving       // nil if no keys get new values
@@ -149,6 +150,9 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 		return nil, err
 	}
 	f.names = namesOf(f.dbs)
+	if err := keepAll(f); err != nil {
+		return nil, err
+	}
 	for _, a := range allowances {
 		if err := a.resolve(namesOf(f.dbs)); err != nil {
 			return nil, err
@@ -177,7 +181,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, rows: f.rows, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, rows: f.rows, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

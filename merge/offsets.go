@@ -196,7 +196,7 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		return space
 	}
 	for _, s := range f.moving.spaces {
-		space := RekeyedSpace{Name: s.Name, Own: slices.Contains(alone, s), Target: of(s, f.target), Sources: []SpaceOf{}}
+		space := RekeyedSpace{Name: s.Name, Keep: s.Keep, Own: slices.Contains(alone, s), Target: of(s, f.target), Sources: []SpaceOf{}}
 		for _, at := range s.keys {
 			space.Keys = append(space.Keys, at.String())
 		}
@@ -213,6 +213,9 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 			one := RekeyedCase{Space: a.space.Name, Counts: []CaseCounts{}}
 			if a.ref != nil {
 				one.Zero, one.None, one.When = a.ref.declared.ZeroIsNone, a.ref.declared.None, a.ref.when
+			}
+			if a.space.Keep != "" {
+				one.None = append(slices.Clone(one.None), a.space.Keep)
 			}
 			for _, db := range append([]*database{f.target}, sourcesOf(f.facts)...) {
 				counts := CaseCounts{}

@@ -9,10 +9,10 @@ import (
 	"math/bits"
 )
 
-// contents sums up all rows of a table of one source. unread says why it cannot;
+// contents sums up all rows of a table of one source, or only some. unread says why it cannot;
 // "" if it could.
-func (r *reader) contents(ctx context.Context, db *database, table string) (sum, unread string, err error) {
-	scan := Scan{Table: table}
+func (r *reader) contents(ctx context.Context, db *database, table string, only Withheld) (sum string, rows int64, unread string, err error) {
+	scan := Scan{Table: table, Only: only}
 	for _, c := range db.tables[table].Columns {
 		scan.Carry = append(scan.Carry, c.Name)
 	}
@@ -29,10 +29,10 @@ func (r *reader) contents(ctx context.Context, db *database, table string) (sum,
 			err = b.validate(scan)
 		}
 		if unsupported, is := errors.AsType[*UnsupportedError](err); is {
-			return "", unsupported.Error(), nil
+			return "", 0, unsupported.Error(), nil
 		}
 		if err != nil {
-			return "", "", s.fail(err)
+			return "", 0, "", s.fail(err)
 		}
 		for row := range b.Len {
 			all.add(b, row)
@@ -42,9 +42,9 @@ func (r *reader) contents(ctx context.Context, db *database, table string) (sum,
 	}
 	// A source that gives up when ctx ends may look like one that is done.
 	if err := ctx.Err(); err != nil {
-		return "", "", s.fail(err)
+		return "", 0, "", s.fail(err)
 	}
-	return all.String(), "", nil
+	return all.String(), s.read, "", nil
 }
 
 // rowSum is the sum of the hashes of rows, in whatever order they come. Equal

@@ -40,6 +40,7 @@ type caseRows struct {
 	CaseCounts
 	moved    rekey.Range
 	stays    map[rekey.Integer]bool // values that name nobody; nil if they are many
+	kept     rekey.Range            // of values that name what is the same in every world
 	watched  heavy                  // values that lead nowhere, or seldom somewhere
 	odd      []oddValue
 	foreign  int64 // rows with a value that is no number
@@ -326,7 +327,9 @@ func (r *referenceRead) row(s *stream, b *Batch, row int) {
 		return
 	case ref.none.Has(v):
 		c.None++
-		if ok && c.stays != nil {
+		if ok && r.column.cases[i].space.kept.HasInteger(n) {
+			c.kept.Add(n)
+		} else if ok && c.stays != nil {
 			if c.stays[n] = true; len(c.stays) > 64 {
 				c.stays = nil
 			}
@@ -399,6 +402,9 @@ func (c *caseRows) monotone(offset uint64) bool {
 		return false
 	}
 	moved, ok := c.moved.Shift(offset)
+	if ok && c.kept.Any && c.moved.Low.Less(c.kept.High) && c.kept.Low.Less(moved.High) {
+		return false
+	}
 	for n := range maps.Keys(c.stays) {
 		if ok && c.moved.Low.Less(n) && n.Less(moved.High) {
 			return false

@@ -23,6 +23,10 @@ type RekeyedSpace struct {
 	Name string   `json:"space"`
 	Keys []string `json:"keys,omitempty"` // columns; none for things without a table
 
+	// Keep are the keys of rows that are the same in every world, and stay; see
+	// [Space.Keep].
+	Keep string `json:"keep,omitempty"`
+
 	// Own tells that its offsets are not those of the other spaces, because its columns
 	// are too narrow for these.
 	Own bool `json:"own_offsets,omitempty"`

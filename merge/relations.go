@@ -83,10 +83,11 @@ func (r *reference) identity() string {
 // all. Those to one of several keys are not among them, nor those of which it is said what
 // becomes of the rows, since what they refer to stays behind.
 func (f *facts) references(table string) []reference {
-	return slices.DeleteFunc(f.allReferences(table), func(r reference) bool { return f.rows[r.ToTable] != "" })
+	return slices.DeleteFunc(allReferences(f, table), func(r reference) bool { return f.rows[r.ToTable] != "" })
 }
 
-func (f *facts) allReferences(table string) (all []reference) {
+// allReferences are those too of which it is said what becomes of the rows.
+func allReferences(f *facts, table string) (all []reference) {
 	for at, r := range f.declared.roles {
 		if at.table != table {
 			continue
@@ -111,6 +112,11 @@ func (f *facts) allReferences(table string) (all []reference) {
 			if !slices.ContainsFunc(all, known) {
 				all = append(all, ref)
 			}
+		}
+	}
+	for i := range all {
+		if r := &all[i]; r.declared.At == nil && r.declared.Table == "" { // the declared ones know
+			f.keeps.apply(r)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b reference) int {

@@ -14,7 +14,7 @@ func contentsTasks(f *facts) (tasks []task) {
 		tasks = append(tasks, task{taskID{code: "contents", columns: idOf(table)}, []string{table}, func(ctx context.Context, r *reader) (o outcome, err error) {
 			for db := range f.having(table) {
 				c := contents{db: db, table: table}
-				if c.sum, c.unread, err = r.contents(ctx, db, table); err != nil {
+				if c.sum, _, c.unread, err = r.contents(ctx, db, table, nil); err != nil {
 					return outcome{}, err
 				}
 				o.contents = append(o.contents, c)

@@ -18,7 +18,7 @@ func sameRule() rule {
 			Code:       CodeTableDiffers,
 			Meaning:    "a table that is declared the same in every database is not",
 			Counts:     "databases whose rows are not those of the target",
-			Action:     "make the rows equal, or take the table out of [[merge.table]] with the policy same",
+			Action:     "make the rows equal, or take the table out of [[merge.table]] with the policy same, or its keys out of keep",
 			Unverified: "compare the rows by other means",
 		}},
 		tasks: sameTasks,
@@ -31,21 +31,32 @@ func sameTasks(f *facts) (tasks []task) {
 			continue
 		}
 		tasks = append(tasks, task{taskID{code: CodeTableDiffers, columns: idOf(table)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
-			result, err := compareSame(ctx, f, r, table)
+			result, err := compareSame(ctx, f, r, Result{Code: CodeTableDiffers, Table: table}, nil)
+			return found(result), err
+		}})
+	}
+	for _, kept := range f.keeps.rows(f.tables) {
+		result := Result{Code: CodeTableDiffers, Table: kept.Table, Subject: kept.Column + " " + kept.Keys, Columns: []string{kept.Column}}
+		if !f.wants(CodeTableDiffers, kept.Table, result.Subject) {
+			continue
+		}
+		tasks = append(tasks, task{taskID{code: CodeTableDiffers, columns: idOf(kept.Table, kept.Column)}, []string{kept.Table}, func(ctx context.Context, r *reader) (outcome, error) {
+			result, err := compareSame(ctx, f, r, result, kept)
 			return found(result), err
 		}})
 	}
 	return tasks
 }
 
-func compareSame(ctx context.Context, f *facts, r *reader, table string) (Result, error) {
-	result := Result{Code: CodeTableDiffers, Table: table}
+// compareSame compares the rows of a table in all databases, or only some.
+func compareSame(ctx context.Context, f *facts, r *reader, result Result, only Withheld) (Result, error) {
+	table := result.Table
 	model, _ := f.model(table)
-	var want string
+	var want, of string
 	var in []string
 	others := slices.DeleteFunc(slices.Clone(f.dbs), func(db *database) bool { return db == model || db.tables[table] == nil })
 	for _, db := range append([]*database{model}, others...) {
-		sum, unread, err := r.contents(ctx, db, table)
+		sum, rows, unread, err := r.contents(ctx, db, table, only)
 		switch {
 		case err != nil:
 			return result, err
@@ -53,18 +64,18 @@ func compareSame(ctx context.Context, f *facts, r *reader, table string) (Result
 			result.Gaps = append(result.Gaps, Gap{db.name, unread})
 			continue
 		}
-		result.Read += db.rows[table]
+		result.Read += rows
 		if want == "" {
-			want = sum
+			want, of = sum, printable.Count(rows, "row", "rows")
 		} else if sum != want {
 			result.Count++
-			result.Rows += db.rows[table]
-			in = append(in, db.name+": "+printable.Count(db.rows[table], "row", "rows"))
+			result.Rows += rows
+			in = append(in, db.name+": "+printable.Count(rows, "row", "rows"))
 		}
 	}
 	result.without("the rows are the same in every database")
 	if result.Count > 0 {
-		result.Message = "the rows are not those of " + model.name + ", " + printable.Count(model.rows[table], "row", "rows") + ": " + few(in)
+		result.Message = "the rows are not those of " + model.name + ", " + of + ": " + few(in)
 	}
 	return result, nil
 }

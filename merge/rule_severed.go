@@ -31,12 +31,12 @@ func severedTasks(f *facts) (tasks []task) {
 		}
 		id := referenceID(CodeReferenceSevered, s.Table, *s.ref)
 		id.columns.columns += s.ref.identity()
-		tasks = append(tasks, task{id, nil, func(ctx context.Context, r *reader) (outcome, error) { return judgeSevered(ctx, f, s) }})
+		tasks = append(tasks, task{id, nil, func(ctx context.Context, r *reader) (outcome, error) { return judgeSevered(ctx, f, r, s) }})
 	}
 	return tasks
 }
 
-func judgeSevered(ctx context.Context, f *facts, s *severed) (outcome, error) {
+func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (outcome, error) {
 	result := Result{Code: CodeReferenceSevered, Table: s.Table, Subject: s.ref.subject(), Columns: s.ref.Columns}
 	now := s.Severed
 	now.Counts = nil
@@ -45,8 +45,8 @@ func judgeSevered(ctx context.Context, f *facts, s *severed) (outcome, error) {
 		n, err := int64(0), error(nil)
 		if db.tables[s.Table] != nil {
 			result.Read += db.rows[s.Table]
-			if n, err = db.source.(Withholder).Referring(ctx, &s.Severed); err != nil {
-				return outcome{}, &ReadError{Source: db.name, Table: s.Table, Doing: "the rows that refer to " + s.To, Err: err}
+			if n, err = r.referring(ctx, db, s.Table, s, nil); err != nil {
+				return outcome{}, err
 			}
 		}
 		if now.Counts = append(now.Counts, n); n > 0 {
@@ -55,10 +55,10 @@ func judgeSevered(ctx context.Context, f *facts, s *severed) (outcome, error) {
 		if s.Rows == RowsNone || n == 0 {
 			continue
 		}
-		for table, ref := range f.referringTo(db, s.Table) {
-			n, err := db.source.(Withholder).Orphans(ctx, table, &ref)
+		for table, ref := range referringTo(f, db, s.Table) {
+			n, err := r.referring(ctx, db, table, s, &ref)
 			if err != nil {
-				return outcome{}, &ReadError{Source: db.name, Table: table, Doing: "the rows that refer to " + s.Table, Err: err}
+				return outcome{}, err
 			}
 			if n > 0 {
 				result.Count += n
@@ -86,7 +86,7 @@ func judgeSevered(ctx context.Context, f *facts, s *severed) (outcome, error) {
 }
 
 // referringTo gives the references of a database that lead to a table, each to one key.
-func (f *facts) referringTo(db *database, to string) func(yield func(table string, ref Reference) bool) {
+func referringTo(f *facts, db *database, to string) func(yield func(table string, ref Reference) bool) {
 	return func(yield func(table string, ref Reference) bool) {
 		for _, table := range f.tables {
 			if db.tables[table] == nil {

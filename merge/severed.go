@@ -57,9 +57,9 @@ func (s *Severed) SQL(quote func(string) string) string {
 // Withholder is what a [Source] may implement besides: it leaves out rows that do not
 // take part in a merge.
 type Withholder interface {
-	// Withhold leaves rows that refer there out of all that Count, Scan and Ends
-	// return from now on.
-	Withhold(refs []Severed)
+	// Withhold leaves rows out of all that Count, Scan and Ends return from now on, but
+	// for a Scan that asks for them.
+	Withhold(rows []Withheld)
 
 	// Referring counts the rows that refer there, withheld or not.
 	Referring(ctx context.Context, ref *Severed) (int64, error)
@@ -79,7 +79,7 @@ type severed struct {
 // severs finds these references.
 func severs(f *facts) (all []*severed, err error) {
 	for _, table := range f.tables {
-		for _, ref := range f.allReferences(table) {
+		for _, ref := range allReferences(f, table) {
 			rows := f.rows[ref.ToTable]
 			if rows == "" {
 				continue
@@ -145,25 +145,22 @@ func (s *severed) validate(f *facts) error {
 
 // withhold lets the sources leave out the rows that do not come.
 func withhold(f *facts) error {
-	var drops []Severed
+	var out []Withheld
 	for _, s := range f.severed {
 		if s.Rows == RowsDrop {
-			drops = append(drops, s.Severed)
+			out = append(out, &s.Severed)
 		}
 	}
-	for _, db := range sourcesOf(f) {
+	for _, k := range f.keeps.rows(f.tables) {
+		out = append(out, k)
+	}
+	for _, db := range f.dbs {
 		w, able := db.source.(Withholder)
-		if !able && len(f.severed) > 0 {
+		if !able && len(f.severed)+len(out) > 0 {
 			return unsuitable("rows of %s are to refer to nobody or to stay behind, and this kind of source cannot tell which", db.name)
 		}
-		if len(drops) > 0 {
-			var here []Severed
-			for _, d := range drops {
-				if db.tables[d.Table] != nil {
-					here = append(here, d)
-				}
-			}
-			w.Withhold(here)
+		if db != f.target && len(out) > 0 {
+			w.Withhold(slices.DeleteFunc(slices.Clone(out), func(o Withheld) bool { return db.tables[o.Of()] == nil }))
 		}
 	}
 	return nil

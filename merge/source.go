@@ -345,6 +345,10 @@ type Scan struct {
 	// its ToTable, in this database, has their values in ToColumns. The
 	// database decides that, in the same snapshot and by its own collation.
 	Dangling *Reference
+
+	// Only, if not nil, leaves only these rows, which may be withheld. Only a [Withholder]
+	// is asked for them.
+	Only Withheld
 }
 
 // Order is one column of the order of a [Scan].

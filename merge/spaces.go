@@ -38,6 +38,12 @@ type Space struct {
 	Step uint64 `json:"step,omitempty"`
 	Max  uint64 `json:"max,omitempty"`
 
+	// Keep are the keys of rows that are built in, and so the same in every world: a
+	// value, or a bound such as "<1000". They keep their values, as do those that refer to
+	// them; the target's rows stay, and those of the sources, which are proved to be
+	// equal, are not copied.
+	Keep string `json:"keep,omitempty"`
+
 	// Offsets are the numbers for some sources, by name, that the operator chose.
 	Offsets map[string]uint64 `json:"offsets,omitempty"`
 
@@ -51,6 +57,7 @@ const spacePrefix = "space:"
 type keySpace struct {
 	Space
 	keys []columnName
+	kept rekey.Values // of Keep
 	auto bool
 }
 
@@ -74,7 +81,7 @@ type movedCase struct {
 func (m *movedColumn) plainShift() (space *keySpace, stay rekey.Values, ok bool) {
 	for i, c := range m.cases {
 		if c.ref == nil {
-			return c.space, rekey.Values{}, true
+			return c.space, c.space.kept, true
 		}
 		if c.ref.when != nil || i > 0 && (c.space != space || !stay.Equal(c.ref.none)) {
 			return nil, stay, false
@@ -122,7 +129,11 @@ func moves(f *facts) (*moving, error) {
 
 // declare adds a space that the operator names.
 func (m *moving) declare(f *facts, n names, s Space) error {
-	k := &keySpace{Space: s}
+	kept, err := parseKeep(s.Keep)
+	if err != nil {
+		return err
+	}
+	k := &keySpace{Space: s, kept: kept}
 	for _, text := range s.Keys {
 		err := n.each(text, func(at columnName, exact bool) error {
 			if !exact {

@@ -49,6 +49,11 @@ func malformed(s string) error {
 // Empty reports whether it has none.
 func (n *Values) Empty() bool { return !n.zero && len(n.values) == 0 && len(n.bounds) == 0 }
 
+// With returns the values of both.
+func (n Values) With(other Values) Values {
+	return Values{n.zero || other.zero, slices.Concat(n.values, other.values), slices.Concat(n.bounds, other.bounds)}
+}
+
 // Has reports whether a value, as the database sent it, is one of them.
 func (n *Values) Has(v []byte) bool {
 	if n.zero && IsZero(v) || slices.Contains(n.values, string(v)) {

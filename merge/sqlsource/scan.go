@@ -173,7 +173,11 @@ next:
 			orderBy = append(orderBy, "r."+quote(name))
 		}
 	}
-	conditions = append(conditions, s.kept(t.name, "r.")...)
+	if scan.Only != nil {
+		conditions = append(conditions, scan.Only.SQL(func(column string) string { return "r." + quote(column) }))
+	} else {
+		conditions = append(conditions, s.kept(t.name, "r.")...)
+	}
 	join := ""
 	if scan.Dangling != nil {
 		var unmatched string

@@ -32,7 +32,7 @@ type Source struct {
 	busy    bool
 	found   *schema // nil until it was read
 
-	withheld map[string][]merge.Severed // by table: its rows that are left out
+	withheld map[string][]merge.Withheld // by table: its rows that are left out
 }
 
 var (

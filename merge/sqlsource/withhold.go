@@ -10,10 +10,10 @@ import (
 var _ merge.Withholder = (*Source)(nil)
 
 // Withhold implements [merge.Withholder].
-func (s *Source) Withhold(refs []merge.Severed) {
-	s.withheld = make(map[string][]merge.Severed)
-	for _, r := range refs {
-		s.withheld[r.Table] = append(s.withheld[r.Table], r)
+func (s *Source) Withhold(rows []merge.Withheld) {
+	s.withheld = make(map[string][]merge.Withheld)
+	for _, r := range rows {
+		s.withheld[r.Of()] = append(s.withheld[r.Of()], r)
 	}
 }
 

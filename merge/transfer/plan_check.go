@@ -35,11 +35,11 @@ func (p *planner) check(ctx context.Context) error {
 	}
 	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
 	p.plan.Severed = report.Severed
-	for _, s := range p.dbs[1:] {
-		s.on.withheld = p.plan.withheld(s.dialect)
-	}
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.plan.Rekey = report.Rekeyed
+	}
+	for _, s := range p.dbs[1:] {
+		s.on.withheld = p.plan.withheld(s.dialect)
 	}
 	p.rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
 	for _, s := range report.Sources {
@@ -50,7 +50,7 @@ func (p *planner) check(ctx context.Context) error {
 	}
 	for i := range report.Results {
 		r := &report.Results[i]
-		if r.Code == merge.CodeTableDiffers && r.Verdict == merge.Pass {
+		if r.Code == merge.CodeTableDiffers && r.Subject == "" && r.Verdict == merge.Pass {
 			p.same[r.Table] = true
 		}
 		if r.Code == merge.CodeTableExcluded && r.Verdict == merge.Pass {

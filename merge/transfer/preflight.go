@@ -57,7 +57,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 	}
 	defer s.Close()
 	if i > 0 {
-		s.Withhold(f.plan.drops())
+		s.Withhold(f.plan.rowsWithheld())
 	}
 	want := f.plan.worlds()[i]
 	if s.catalog.Engine != f.plan.Engine {

@@ -15,11 +15,19 @@ func (p *Plan) severs(table, to string) bool {
 	return slices.ContainsFunc(p.Severed, func(s merge.Severed) bool { return s.Table == table && s.To == to })
 }
 
-// drops are the references by which rows of the sources do not come.
-func (p *Plan) drops() (all []merge.Severed) {
-	for _, s := range p.Severed {
-		if s.Rows == merge.RowsDrop {
-			all = append(all, s)
+// rowsWithheld are the rows of the sources that do not come.
+func (p *Plan) rowsWithheld() (all []merge.Withheld) {
+	for i := range p.Severed {
+		if p.Severed[i].Rows == merge.RowsDrop {
+			all = append(all, &p.Severed[i])
+		}
+	}
+	if p.Rekey == nil {
+		return all
+	}
+	for _, c := range p.Rekey.Columns {
+		if space := p.Rekey.Space(c.Cases[0].Space); c.Key && space.Keep != "" {
+			all = append(all, &merge.KeptRows{Table: c.Table, Column: c.Column, Keys: space.Keep})
 		}
 	}
 	return all
@@ -37,8 +45,8 @@ func (p *Plan) stayingBehind() (all []merge.TablePolicy) {
 // withheld are the conditions for the rows of the sources that do not come, by table.
 func (p *Plan) withheld(d dialect) map[string]string {
 	conditions := make(map[string][]string)
-	for _, s := range p.drops() {
-		conditions[s.Table] = append(conditions[s.Table], s.SQL(d.Quote))
+	for _, rows := range p.rowsWithheld() {
+		conditions[rows.Of()] = append(conditions[rows.Of()], rows.SQL(d.Quote))
 	}
 	all := make(map[string]string)
 	for table, of := range conditions {

@@ -385,7 +385,7 @@ func (p *Plan) rekeyOptions() *merge.Rekey {
 	}
 	o := new(merge.Rekey)
 	for _, s := range p.Rekey.Spaces {
-		o.Spaces = append(o.Spaces, merge.Space{Name: s.Name, Keys: s.Keys})
+		o.Spaces = append(o.Spaces, merge.Space{Name: s.Name, Keys: s.Keys, Keep: s.Keep})
 	}
 	return o
 }

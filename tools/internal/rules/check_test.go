@@ -128,7 +128,7 @@ func TestSampleCheck(t *testing.T) {
 		Exclude: []string{"log_*"},
 		Tables:  []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}, {Tables: []string{"auctions"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop}},
 		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name"}},
-		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647,
+		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
 			Counters: []merge.CounterRow{{At: "seq.next", When: &merge.When{Column: "name", Is: []string{"item"}}, Space: "objects", File: "config.toml"}}},
 		Rules: []merge.Declarations{{

@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"fmt"
 	"math"
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge"
+	"mergesafe/merge/rekey"
 )
 
 // counter reads one [[merge.counter]].
@@ -22,6 +24,7 @@ func space(s *strict.Section) merge.Space {
 	if space.Keys = s.Texts("keys", place); len(space.Keys) != 1 && space.Name == "" {
 		s.Lacks("name", `want what the space is called, such as name = "objects"; only one with a single key needs none`)
 	}
+	space.Keep = s.Text("keep", kept)
 	for source, offset := range s.Integers("offset", 0, math.MaxInt64) {
 		if space.Offsets == nil {
 			space.Offsets = make(map[string]uint64)
@@ -29,4 +32,12 @@ func space(s *strict.Section) merge.Space {
 		space.Offsets[source] = uint64(offset)
 	}
 	return space
+}
+
+// kept says what is wrong with keys that are kept.
+func kept(s string) string {
+	if _, err := rekey.ParseValues(false, []string{s}); err != nil || s == "" {
+		return fmt.Sprintf("is %.40q: want a key, or a bound such as %q", s, "<1000")
+	}
+	return ""
 }
