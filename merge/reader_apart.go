@@ -15,7 +15,7 @@ type apartColumn struct {
 }
 
 // columnsApart reads the tables of the target whose rows stay beside those that come: a
-// number there that nobody declared, and that names no row now, would name one of a
+// number there, also as a text, that nobody declared, and that names no row now, would name one of a
 // source if it became a key.
 func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apartColumn, err error) {
 	for _, table := range keyTables(r.facts) {
@@ -26,7 +26,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 		var columns []string
 		for _, c := range t.Columns {
 			counter := func(kept keptCounter) bool { return kept.columnName == columnName{table, c.Name} }
-			if c.Kind == KindInteger && r.facts.declared.role(table, c.Name).kind == roleOpen && !foreignKey(r.facts, table, c.Name) && !slices.ContainsFunc(r.moving.counters, counter) {
+			if (c.Kind == KindInteger || c.Kind == KindText) && r.facts.declared.role(table, c.Name).kind == roleOpen && !foreignKey(r.facts, table, c.Name) && !slices.ContainsFunc(r.moving.counters, counter) {
 				columns = append(columns, c.Name)
 			}
 		}
@@ -38,7 +38,9 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 		s.visit = append(s.visit, func(b *Batch) {
 			for i, column := range columns {
 				for row := range b.Len {
-					n, ok := rekey.ParseInteger(b.Carry[i].At(row))
+					v := b.Carry[i].At(row)
+					n, ok := rekey.ParseInteger(v)
+					ok = ok && n.String() == string(v) // a text may have other digits
 					for _, space := range r.moving.spaces {
 						if !ok || !k.becomesKey(r.found, space, n) {
 							continue

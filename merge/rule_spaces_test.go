@@ -152,6 +152,12 @@ func TestKeysGetNewValues(t *testing.T) {
 			})(o, a, b)
 			o.Tables = []merge.TablePolicy{{Tables: []string{"diary"}, Policy: merge.PolicySkip}}
 		}, []string{"reference-undeclared diary about"}},
+		"a number in a text of a table that stays": {func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "diary", Columns: []merge.Column{{Name: "about", Type: "VARCHAR(20)", Kind: merge.KindText}, {Name: "year", Type: "VARCHAR(20)", Kind: merge.KindText}}}, func(*mergetest.Database) []mergetest.Row {
+				return []mergetest.Row{{"about": "1003", "year": "01003"}, {"about": "a dragon", "year": "1003 BC"}}
+			})(o, a, b)
+			o.Tables = []merge.TablePolicy{{Tables: []string{"diary"}, Policy: merge.PolicySkip}}
+		}, []string{"reference-undeclared diary about"}},
 		"things without a table": {func(o *merge.Options, a, b *mergetest.Database) {
 			addTable(merge.Table{Name: "members", Primary: []string{"hero"}, Columns: []merge.Column{number("hero"), number("party")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"hero": int64(1), "party": int64(9)}, {"hero": int64(2), "party": int64(9)}}
