@@ -22,6 +22,7 @@ type facts struct {
 	declared   *declared       // of opts
 	same       map[string]bool // tables that are declared the same in every world
 	skip       map[string]bool // tables that stay behind
+	reset      map[string]bool // of these, the ones of which the target's rows are taken out too
 	names      names           // of all tables and columns, before any was excluded
 	worlds     []worldColumn   // keys that carry the number of their world
 	moving     *moving         // nil if no keys get new values
@@ -169,7 +170,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, reset: f.reset, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

@@ -55,6 +55,9 @@ type Report struct {
 	// Rekeyed is what becomes of the keys that collide, if Options.Rekey asked for it.
 	Rekeyed *Rekeying `json:"rekeyed,omitempty"`
 
+	// Reset are the tables that are empty after the merge: the target's rows are taken out.
+	Reset []string `json:"reset,omitempty"`
+
 	// Overridden are the declarations that another file of rules overrides.
 	Overridden []string `json:"overridden,omitempty"`
 

@@ -201,6 +201,11 @@ func (r *run) report(incomplete string) *Report {
 		Proposals:  slices.Clone(r.proposals),
 		Proposed:   r.proposed,
 	}
+	for _, table := range slices.Sorted(maps.Keys(r.facts.reset)) {
+		if r.facts.reset[table] {
+			all.Reset = append(all.Reset, table)
+		}
+	}
 	if r.facts.rekeyed != nil {
 		all.Rekeyed = r.facts.rekeyed.report
 	}
