@@ -135,7 +135,7 @@ func (db *database) cannotRefer(table string, ref Reference) string {
 	to := db.tables[ref.ToTable]
 	if to == nil {
 		if db.behind[ref.ToTable] {
-			return "refers to " + ref.ToTable + `, whose rows stay behind: say in its [[merge.table]] what becomes of the rows that refer to them: rows = "drop" or "none"`
+			return "refers to " + ref.ToTable + `, whose rows stay behind: its [[merge.table]] is to say what becomes of this, with rows = "drop" or "none"`
 		}
 		if slices.Contains(db.excluded, ref.ToTable) {
 			return "refers to " + ref.ToTable + ", which is " + excludedReason

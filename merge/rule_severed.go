@@ -36,35 +36,34 @@ func severedTasks(f *facts) (tasks []task) {
 	return tasks
 }
 
-func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (outcome, error) {
+func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (o outcome, err error) {
 	result := Result{Code: CodeReferenceSevered, Table: s.Table, Subject: s.ref.subject(), Columns: s.ref.Columns}
 	now := s.Severed
-	now.Counts = nil
 	var parts, orphans []string
-	for _, db := range sourcesOf(f) {
-		n, err := int64(0), error(nil)
-		if db.tables[s.Table] != nil {
-			result.Read += db.rows[s.Table]
-			if n, err = r.referring(ctx, db, s.Table, s, nil); err != nil {
-				return outcome{}, err
+	if now.Counts = []int64{}; !s.stays {
+		for _, db := range sourcesOf(f) {
+			n, left := int64(0), []string(nil)
+			if db.tables[s.Table] != nil {
+				result.Read += db.rows[s.Table]
+				if n, err = r.referring(ctx, db, s.Table, s, nil); err != nil {
+					return o, err
+				}
 			}
-		}
-		if now.Counts = append(now.Counts, n); n > 0 {
-			parts = append(parts, db.name+": "+printable.Number(n))
-		}
-		if s.Rows == RowsNone || n == 0 {
-			continue
-		}
-		for table, ref := range referringTo(f, db, s.Table) {
-			n, err := r.referring(ctx, db, table, s, &ref)
-			if err != nil {
-				return outcome{}, err
+			if now.Counts = append(now.Counts, n); n > 0 {
+				parts = append(parts, db.name+": "+printable.Number(n))
+				if left, err = orphaned(ctx, f, r, db, s, &result); err != nil {
+					return o, err
+				}
 			}
-			if n > 0 {
-				result.Count += n
-				orphans = append(orphans, fmt.Sprintf("%s of %s in %s (%s)", printable.Count(n, "row", "rows"), table, db.name, strings.Join(ref.Columns, ", ")))
-			}
+			orphans = append(orphans, left...)
 		}
+	}
+	own, err := judgeTakenOut(ctx, f, r, s)
+	if err != nil {
+		return o, err
+	}
+	if o = found(own...); s.stays {
+		return o, nil
 	}
 	becomes := "come and refer to nobody (NULL), as declared"
 	switch {
@@ -80,9 +79,61 @@ func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (outcome
 	if result.Rows = result.Count; len(orphans) > 0 {
 		result.Message += "; they leave others without what these refer to: " + few(orphans)
 	}
-	o := found(result)
+	o.add(found(result))
 	o.severed = []Severed{now}
 	return o, nil
+}
+
+// orphaned counts the rows that refer to those which stay behind only because of what they
+// refer to.
+func orphaned(ctx context.Context, f *facts, r *reader, db *database, s *severed, result *Result) (all []string, err error) {
+	if s.Rows == RowsNone {
+		return nil, nil
+	}
+	for table, ref := range referringTo(f, db, s.Table) {
+		n, err := r.referring(ctx, db, table, s, &ref)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			result.Count += n
+			all = append(all, fmt.Sprintf("%s of %s in %s (%s)", printable.Count(n, "row", "rows"), table, db.name, strings.Join(ref.Columns, ", ")))
+		}
+	}
+	return all, nil
+}
+
+// judgeTakenOut reports rows of the target that refer to rows which are taken out: what
+// becomes of them is for the operator to do.
+func judgeTakenOut(ctx context.Context, f *facts, r *reader, s *severed) ([]Result, error) {
+	result := Result{Code: CodeReferenceSevered, Table: s.Table, Subject: "own " + s.ref.subject(), Columns: s.ref.Columns}
+	if !f.reset[s.To] || f.target.tables[s.Table] == nil && f.target.apart[s.Table] == nil {
+		return nil, nil
+	}
+	if s.gap != "" {
+		result.Message, result.Gaps = "rows of the target refer to rows that are taken out", []Gap{{f.target.name, s.gap}}
+		return []Result{result}, nil
+	}
+	n, err := r.referring(ctx, f.target, s.Table, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	result.without("no row of " + f.target.name + " refers to rows of " + s.To + ", which are taken out")
+	if n > 0 {
+		result.Count, result.Rows = n, n
+		result.Message = fmt.Sprintf("%s of %s to rows of %s, which are taken out", printable.Count(n, "row refers", "rows refer"), f.target.name, s.To)
+		where := " WHERE " + s.SQL(sqlName)
+		if s.Rows == RowsNone {
+			nobody := "NULL"
+			if s.Becomes != nil {
+				nobody = *s.Becomes
+			}
+			result.Next = []string{"in " + f.target.name + ", before the next plan: UPDATE " + sqlName(s.Table) + " SET " + sqlName(s.Column) + " = " + nobody + where}
+		} else {
+			result.Next = []string{"in " + f.target.name + ", before the next plan, delete them or let them refer to nobody: SELECT * FROM " + sqlName(s.Table) + where}
+		}
+	}
+	return []Result{result}, nil
 }
 
 // referringTo gives the references of a database that lead to a table, each to one key.

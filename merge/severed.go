@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,7 +74,9 @@ type Withholder interface {
 // what becomes of those that refer there.
 type severed struct {
 	Severed
-	ref *reference
+	ref   *reference
+	stays bool   // its table is not merged: the target's rows refer to some that are taken out
+	gap   string // why it cannot be followed, if it stays
 }
 
 // severs finds these references.
@@ -85,15 +88,36 @@ func severs(f *facts) (all []*severed, err error) {
 				continue
 			}
 			s := &severed{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: rows,
-				Zero: ref.declared.ZeroIsNone, None: ref.declared.None, When: ref.when, Counts: []int64{}}, &ref}
+				Zero: ref.declared.ZeroIsNone, None: ref.declared.None, When: ref.when, Counts: []int64{}}, &ref, false, ""}
 			if err := s.validate(f); err != nil {
 				return nil, unsuitable("%s.%s, of which rows = %q says what becomes: %v", table, ref.subject(), rows, err)
 			}
 			all = append(all, s)
 		}
 	}
-	return all, nil
+	return append(all, stayingReferences(f)...), nil
 }
+
+// stayingReferences are those of rows of the target that stay, in tables that are not
+// merged, to rows that are taken out.
+func stayingReferences(f *facts) (all []*severed) {
+	for _, table := range slices.Sorted(maps.Keys(f.target.apart)) {
+		for _, ref := range allReferences(f, table) {
+			if f.reset[table] || !f.reset[ref.ToTable] {
+				continue
+			}
+			s := &severed{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: RowsDrop, Zero: ref.declared.ZeroIsNone, None: ref.declared.None, When: ref.when}, &ref, true, ""}
+			c := f.target.apart[table].column(s.Column)
+			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.target.apart[table].column(s.When.Column)) {
+				s.gap = "the rows that stay and refer by it to what is taken out cannot be counted"
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func isInteger(c *Column) bool { return c != nil && c.Kind == KindInteger }
 
 // validate returns an error if what is to become of the rows cannot be done, and chooses
 // what they get instead.
@@ -104,11 +128,11 @@ func (s *severed) validate(f *facts) error {
 	nullable, foreign := true, false
 	for db, t := range f.having(s.Table) {
 		c := t.column(s.Column)
-		if c == nil || c.Kind != KindInteger {
+		if !isInteger(c) {
 			return fmt.Errorf("in %s the column holds no integers", db.name)
 		}
 		if s.When != nil {
-			if when := t.column(s.When.Column); when == nil || when.Kind != KindInteger {
+			if !isInteger(t.column(s.When.Column)) {
 				return fmt.Errorf("in %s the column %s of its condition holds no integers", db.name, s.When.Column)
 			}
 		}
@@ -147,7 +171,7 @@ func (s *severed) validate(f *facts) error {
 func withhold(f *facts) error {
 	var out []Withheld
 	for _, s := range f.severed {
-		if s.Rows == RowsDrop {
+		if s.Rows == RowsDrop && !s.stays {
 			out = append(out, &s.Severed)
 		}
 	}

@@ -188,3 +188,60 @@ func TestSeveredKeyless(t *testing.T) {
 		t.Errorf("refused for %v", p.Refusals)
 	}
 }
+
+// What the target's own rows refer to is not taken out from under them: the plan says what
+// to do first. Then the sources' rows are cut as those of a table that stays.
+func TestSeveredFromEmptied(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, append(slices.Clone(auctions), "CREATE TABLE diary (id INTEGER NOT NULL PRIMARY KEY, lot INTEGER)", "INSERT INTO diary VALUES (1, 5), (2, 0)")...)
+		options := severing(merge.RowsNone, nil)
+		options.Check.Tables[0].Policy = merge.PolicyReset
+		options.Check.Tables = append(options.Check.Tables, merge.TablePolicy{Tables: []string{"diary"}, Policy: merge.PolicySkip})
+		options.Check.Rules[0].References = append(options.Check.Rules[0].References, merge.DeclaredReference{At: []string{"diary.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
+		var report *merge.Report
+		options.Report = func(r *merge.Report) { report = r }
+		refused := func() (tables []string) {
+			t.Helper()
+			p, err := NewPlan(t.Context(), all[0], all[1:], options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range p.Refusals {
+				if r.Code != merge.CodeReferenceSevered {
+					t.Errorf("refused for %s", r)
+				}
+				tables = append(tables, r.Table)
+			}
+			return tables
+		}
+		if got := refused(); !slices.Equal(got, []string{"diary", "mail"}) {
+			t.Errorf("refused for rows of %q", got)
+		}
+		for _, r := range report.Results {
+			if r.Code != merge.CodeReferenceSevered || r.Verdict != merge.Fail {
+				continue
+			}
+			_, statement, found := strings.Cut(r.Next[0], ": ")
+			if !found || r.Rows == 0 {
+				t.Fatalf("%+v", r)
+			}
+			if r.Table == "diary" {
+				statement = strings.Replace(statement, "SELECT *", "DELETE", 1)
+			}
+			exec(t, all[0], statement)
+		}
+		if got := refused(); got != nil {
+			t.Errorf("refused for rows of %q", got)
+		}
+		before := dump(t, all[0], KeysTable)
+		p := rekeyed(t, all, options)
+		asked(t, all[0], "SELECT COUNT(*) FROM auction", "0")
+		asked(t, all[0], "SELECT COUNT(*), COUNT(auction), MAX(auction) FROM mail", "12|10|0")
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := dump(t, all[0], KeysTable); after != before {
+			t.Errorf("after the undo:\n%s, want\n%s", after, before)
+		}
+	})
+}
