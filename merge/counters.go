@@ -166,6 +166,15 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 		})
 	}
 	for _, c := range f.moving.counters {
+		if f.reset[c.table] {
+			results = append(results, Result{
+				Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
+				Message: "a counter whose table is emptied",
+				Gaps:    []Gap{{Reason: "the counter would be gone, and the game would count from the beginning"}},
+				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", toml(c.table))},
+			})
+			continue
+		}
 		if !f.skip[c.table] && slices.Contains(f.tables, c.table) {
 			results = append(results, Result{
 				Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},

@@ -16,7 +16,13 @@ const (
 	PolicyCopy Policy = "copy" // the rows of all sources come to the target
 	PolicySame Policy = "same" // every world has the same rows, which is proved; the target's stay
 	PolicySkip Policy = "skip" // the target's rows stay, those of the sources are left behind
+
+	// PolicyReset leaves the rows of the sources behind, and takes those of the target out
+	// too: the table is empty afterwards.
+	PolicyReset Policy = "reset"
 )
+
+var policies = []Policy{PolicyCopy, PolicySame, PolicySkip, PolicyReset}
 
 // TablePolicy is the policy of tables, by patterns of their names, as in
 // [Options.Allow]. An exact name beats a pattern, and a later policy an earlier one.
@@ -31,12 +37,12 @@ type TablePolicy struct {
 
 // tablePolicies returns the policies of tables, where one is declared.
 func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
-	policies := make(map[string]TablePolicy)
+	found := make(map[string]TablePolicy)
 	exact := make(map[string]bool)
 	for i, p := range opts.Tables {
 		what := fmt.Sprintf("table %d", i+1)
-		if p.Policy != PolicyCopy && p.Policy != PolicySame && p.Policy != PolicySkip {
-			return nil, unsuitable("%s: the policy is %q: want %q, %q or %q", what, p.Policy, PolicyCopy, PolicySame, PolicySkip)
+		if !slices.Contains(policies, p.Policy) {
+			return nil, unsuitable("%s: the policy is %q: want one of %q", what, p.Policy, policies)
 		}
 		if p.Rows != "" && (p.Rows != RowsDrop && p.Rows != RowsNone || p.Policy != PolicySkip) {
 			return nil, unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip)
@@ -49,31 +55,32 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 			if err != nil {
 				return nil, unsuitable("%s: %v", what, err)
 			}
-			found := false
+			any := false
 			for _, table := range slices.Sorted(maps.Keys(n)) {
 				if !pattern.match(table) {
 					continue
 				}
-				found = true
+				any = true
 				if named := pattern.exact != ""; named || !exact[table] {
-					policies[table], exact[table] = p, named
+					found[table], exact[table] = p, named
 				}
 			}
-			if !found {
+			if !any {
 				return nil, unsuitable("%s: no source has a table that matches %q%s", what, text, nearest.Hint(text, slices.Sorted(maps.Keys(n))))
 			}
 		}
 	}
-	return policies, nil
+	return found, nil
 }
 
 // setPolicies notes the policies of tables, and sets those apart that stay behind.
 func setPolicies(f *facts) error {
 	policies, err := tablePolicies(f.opts, f.names)
-	f.same, f.skip = make(map[string]bool), make(map[string]bool)
+	f.same, f.skip, f.reset = make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	f.rows = make(map[string]RowsPolicy)
 	for table, p := range policies {
-		f.same[table], f.skip[table] = p.Policy == PolicySame, p.Policy == PolicySkip
+		f.same[table], f.reset[table] = p.Policy == PolicySame, p.Policy == PolicyReset
+		f.skip[table] = p.Policy == PolicySkip || f.reset[table]
 		if p.Rows != "" {
 			f.rows[table] = p.Rows
 		}

@@ -20,7 +20,7 @@ type apartColumn struct {
 func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apartColumn, err error) {
 	for _, table := range keyTables(r.facts) {
 		t := r.facts.target.apart[table]
-		if t == nil || !r.facts.skip[table] {
+		if t == nil || !r.facts.skip[table] || r.facts.reset[table] {
 			continue
 		}
 		var columns []string

@@ -449,7 +449,7 @@ func (s *openScan) keep(set []change, values [][]byte, value []byte) {
 // the databases of f are merged.
 func concerns(f *facts, c candidate, db *database, as change, dbs []*database) bool {
 	if as.other == gone {
-		return db != f.target
+		return db != f.target || f.reset[c.table]
 	}
 	other := dbs[as.other]
 	if !slices.Contains(f.dbs, other) {
@@ -754,7 +754,7 @@ func (r openReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	asked := fmt.Sprintf("%q %#v", table, candidates)
 	if r.shared.open[asked] == nil {
 		all := openReader{newReader(&facts{
-			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, skip: r.facts.skip, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
+			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, skip: r.facts.skip, reset: r.facts.reset, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
 		}, r.progress), r.code}
 		all.keys = r.shared.keys
 		if r.shared.open[asked], err = all.undeclaredAmong(ctx, table, candidates); err != nil {

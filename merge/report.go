@@ -58,6 +58,9 @@ type Report struct {
 	// Severed is what becomes of rows that refer to rows which stay behind.
 	Severed []Severed `json:"severed,omitempty"`
 
+	// Reset are the tables that are empty after the merge: the target's rows are taken out.
+	Reset []string `json:"reset,omitempty"`
+
 	// Overridden are the declarations that another file of rules overrides.
 	Overridden []string `json:"overridden,omitempty"`
 

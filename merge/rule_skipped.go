@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -53,6 +54,14 @@ func skipTasks(f *facts) (tasks []task) {
 				parts = append(parts, db.name+": "+printable.Number(n))
 			}
 			result.Message = "rows of the sources that stay behind, as declared: " + few(parts)
+			if f.reset[table] && f.target.apart[table] != nil {
+				n, err := r.count(ctx, f.target, table)
+				if err != nil {
+					return outcome{}, err
+				}
+				result.Read += n
+				result.Message += fmt.Sprintf("; the table is emptied: %s of %s %s taken out", printable.Count(n, "row", "rows"), f.target.name, map[bool]string{true: "is", false: "are"}[n == 1])
+			}
 			return found(result), nil
 		}})
 	}

@@ -139,6 +139,11 @@ func TestKeysGetNewValues(t *testing.T) {
 			seq(o, a, b)
 			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}
 		}, []string{"key-counter seq next", "reference-undeclared seq next"}},
+		"a counter whose table is emptied": {func(o *merge.Options, a, b *mergetest.Database) {
+			seq(o, a, b)
+			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}
+			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicyReset}}
+		}, []string{"key-counter seq next"}},
 		"a skipped table that a copied column names": {func(o *merge.Options, a, b *mergetest.Database) {
 			addTable(merge.Table{Name: "auctions", Primary: []string{"id"}, Columns: []merge.Column{number("id")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"id": int64(505)}}
@@ -158,6 +163,12 @@ func TestKeysGetNewValues(t *testing.T) {
 			})(o, a, b)
 			o.Tables = []merge.TablePolicy{{Tables: []string{"diary"}, Policy: merge.PolicySkip}}
 		}, []string{"reference-undeclared diary about"}},
+		"a number in a table that is emptied": {func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "diary", Columns: []merge.Column{number("about")}}, func(*mergetest.Database) []mergetest.Row {
+				return []mergetest.Row{{"about": int64(1003)}, {"about": int64(3)}, {"about": int64(1999)}}
+			})(o, a, b)
+			o.Tables = []merge.TablePolicy{{Tables: []string{"diary"}, Policy: merge.PolicyReset}}
+		}, nil},
 		"things without a table": {func(o *merge.Options, a, b *mergetest.Database) {
 			addTable(merge.Table{Name: "members", Primary: []string{"hero"}, Columns: []merge.Column{number("hero"), number("party")}}, func(*mergetest.Database) []mergetest.Row {
 				return []mergetest.Row{{"hero": int64(1), "party": int64(9)}, {"hero": int64(2), "party": int64(9)}}

@@ -204,6 +204,11 @@ func (r *run) report(incomplete string) *Report {
 		Proposed:   r.proposed,
 		Severed:    slices.Clone(r.severed),
 	}
+	for _, table := range slices.Sorted(maps.Keys(r.facts.reset)) {
+		if r.facts.reset[table] {
+			all.Reset = append(all.Reset, table)
+		}
+	}
 	if r.facts.rekeyed != nil {
 		all.Rekeyed = r.facts.rekeyed.report
 	}

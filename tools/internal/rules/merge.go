@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/strict"
@@ -26,7 +27,7 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
-			need(s, "policy", `want what becomes of their rows: %s = "same", "skip" or "copy"`)
+			need(s, "policy", `want what becomes of their rows: %s = "same", "skip", "reset" or "copy"`)
 			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy))})
 		})
 		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
@@ -41,8 +42,8 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 }
 
 func tablePolicy(s string) string {
-	if p := merge.Policy(s); p != merge.PolicySame && p != merge.PolicyCopy && p != merge.PolicySkip {
-		return fmt.Sprintf("is %.40q: want %q, %q or %q", s, merge.PolicySame, merge.PolicySkip, merge.PolicyCopy)
+	if !slices.Contains([]merge.Policy{merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCopy}, merge.Policy(s)) {
+		return fmt.Sprintf("is %.40q: want %q, %q, %q or %q", s, merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCopy)
 	}
 	return ""
 }
