@@ -1,5 +1,10 @@
 package sqldb
 
+import (
+	"slices"
+	"strings"
+)
+
 // The tables of this project in a game's database. They hold no data of the
 // game.
 const (
@@ -12,7 +17,20 @@ const (
 	KeysTable     = "mergesafe_keys"     // which keys came from where, and what they were
 )
 
-// Tables are all of them.
+// Tables that a merge empties are kept under names that begin so, until the merge is undone:
+// they hold rows of the game, and are no part of it.
+const (
+	KeptPrefix  = "mergesafe_was_" // the table with its rows
+	EmptyPrefix = "mergesafe_new_" // the one that takes its place, for a moment
+)
+
+// Ours reports whether a table is of this project, and not of the game.
+func Ours(table string) bool {
+	table = strings.ToLower(table)
+	return slices.Contains(Tables(), table) || strings.HasPrefix(table, KeptPrefix) || strings.HasPrefix(table, EmptyPrefix)
+}
+
+// Tables are all but those.
 func Tables() []string {
 	return []string{SchemaTable, RegistryTable, NumbersTable, MergesTable, ProgressTable, RenamesTable, KeysTable}
 }

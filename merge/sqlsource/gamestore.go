@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
@@ -31,9 +32,7 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 			return fmt.Errorf("table %q: %w", sqldb.KeysTable, err)
 		}
 	}
-	for _, name := range sqldb.Tables() {
-		delete(b.tables, name)
-	}
+	maps.DeleteFunc(b.tables, func(name string, _ *building) bool { return sqldb.Ours(name) })
 	if !marked {
 		return nil
 	}

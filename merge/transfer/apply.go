@@ -87,6 +87,9 @@ func (r *run) apply(ctx context.Context, state State) error {
 	if err := r.retry(ctx, "fencing the sources", r.fence); err != nil {
 		return err
 	}
+	if err := r.emptyTables(ctx); err != nil {
+		return err
+	}
 	if err := r.renameOwn(ctx); err != nil {
 		return err
 	}
@@ -99,6 +102,9 @@ func (r *run) apply(ctx context.Context, state State) error {
 			return err
 		}
 		if err := r.checkUndisturbed(ctx); err != nil {
+			return err
+		}
+		if err := r.checkEmptied(ctx); err != nil {
 			return err
 		}
 		if err := r.setCounters(ctx, false); err != nil {

@@ -36,8 +36,9 @@ type Plan struct {
 	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
 	Target  World    `json:"target"`
 	Sources []World  `json:"sources"`
-	Tables  []Table  `json:"tables"`   // in the order in which copying begins: a table comes after those that it references
-	Left    []Left   `json:"left_out"` // tables that are not copied
+	Tables  []Table  `json:"tables"`           // in the order in which copying begins: a table comes after those that it references
+	Left    []Left   `json:"left_out"`         // tables that are not copied
+	Resets  []Reset  `json:"resets,omitempty"` // tables that are empty afterwards
 	Renames []Rename `json:"renames"`
 
 	// Rekey is what becomes of keys that may collide; nil if there are no spaces of such.
@@ -246,6 +247,9 @@ func (p *Plan) validate() error {
 	if err := p.validateSevered(); err != nil {
 		return err
 	}
+	if err := p.validateResets(); err != nil {
+		return err
+	}
 	return p.validateRekeying()
 }
 
@@ -255,6 +259,10 @@ func (p *Plan) fingerprint() string {
 	q.ID, q.Made, q.Lacks = "", time.Time{}, nil
 	// One list without an entry is as good as another.
 	q.Sources, q.Tables, q.Left, q.Renames = orNil(q.Sources), orNil(q.Tables), orNil(q.Left), orNil(q.Renames)
+	q.Resets = slices.Clone(q.Resets)
+	for i := range q.Resets {
+		q.Resets[i].Kept = "" // which follows from the ID
+	}
 	return fingerprint(&q)
 }
 

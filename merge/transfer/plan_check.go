@@ -42,6 +42,7 @@ func (p *planner) check(ctx context.Context) error {
 		s.on.withheld = p.plan.withheld(s.dialect)
 	}
 	p.rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
+	p.emptied = report.Reset
 	for _, s := range report.Sources {
 		p.rows[s.Name] = make(map[string]int64)
 		for _, t := range s.Tables {

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -49,6 +50,15 @@ func (p *planner) lookAtRights(ctx context.Context) error {
 				if err := look("UPDATE", t.Name, "UPDATE "+name+" SET "+q(t.Columns[0])+" = "+q(t.Columns[0])+" WHERE 1 = 0"); err != nil {
 					return err
 				}
+			}
+		}
+		for _, reset := range p.plan.Resets {
+			if i > 0 {
+				break
+			}
+			l := resetLayout(s.dialect, s.table(reset.Table))
+			if err := errors.Join(look("INSERT", reset.Table, l.insertFrom("INSERT", reset.Table)+" WHERE 1 = 0"), look("DELETE", reset.Table, "DELETE FROM "+q(reset.Table)+" WHERE 1 = 0")); err != nil {
+				return err
 			}
 		}
 		if i == 0 && s.catalog.HasRegistry || i > 0 && p.plan.Sources[i-1].Fence {

@@ -62,13 +62,14 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.findCounters, p.refuseTyped, p.rename, p.tryNames, p.measure, p.lookAtRights} {
+	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.resets, p.findCounters, p.refuseTyped, p.rename, p.tryNames, p.measure, p.measureResets, p.lookAtRights} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
 	}
 	p.judgeTriggers()
 	p.plan.ID = p.plan.fingerprint()
+	p.plan.nameResets()
 	return p.plan, nil
 }
 
@@ -79,6 +80,8 @@ type planner struct {
 	rows map[string]map[string]int64 // by database and table, as counted by the check
 	same map[string]bool             // tables that the check proved to be the same in all
 	skip map[string]string           // tables that stay behind, and what of them
+
+	emptied []string // tables of skip that are to be empty in the target too
 
 	followers []merge.NameReference // what refers to names that are changed
 }

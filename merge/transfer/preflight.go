@@ -72,6 +72,9 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		f.know(s)
 		f.hidden(s)
 		f.triggersNow(s, false, func(table, reason string) { f.refuse(d.Name, table, "%s", reason) })
+		if err := f.resets(ctx, s); err != nil {
+			return err
+		}
 	}
 	if s.catalog.HasRegistry {
 		if err := f.servers(ctx, i, d, want); err != nil {
@@ -173,6 +176,9 @@ func (f *flight) rights(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
+	}
+	if err := f.resetRights(ctx); err != nil {
+		return err
 	}
 	ids, err := f.manifest.others(ctx)
 	if err != nil {

@@ -7,6 +7,7 @@ const (
 	StepCheck   = "check"   // the rules of package merge
 	StepMeasure = "measure" // counting and summing up
 	StepRename  = "rename"  // of the target's own rows
+	StepReset   = "reset"   // of tables: their rows are taken out, or put back
 	StepCopy    = "copy"
 	StepVerify  = "verify"
 	StepCompare = "compare" // of the copied rows with the sources, before an undo

@@ -64,6 +64,9 @@ func (r *run) know(s *source) {
 		if r.plan.table(t.Name) != nil {
 			r.layouts[t.Name] = newLayout(s.dialect, t)
 		}
+		if r.plan.reset(t.Name) != nil {
+			r.layouts[t.Name] = resetLayout(s.dialect, t)
+		}
 	}
 }
 

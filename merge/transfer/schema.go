@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"mergesafe/internal/sqldb"
@@ -66,11 +65,10 @@ func tablesOf(d dialect) string {
 
 // schemaOf are the statements that make the tables, but for ours.
 func schemaOf(ctx context.Context, s *source, made *Made) (statements []string, err error) {
-	ours := func(table string) bool { return slices.Contains(sqldb.Tables(), strings.ToLower(table)) }
 	if !s.dialect.mysql() {
 		const query = "SELECT tbl_name, sql, type FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name"
 		err = s.on.rows(ctx, query, false, nil, func(row []any) (bool, error) {
-			if !ours(text(row[0])) {
+			if !sqldb.Ours(text(row[0])) {
 				statements = append(statements, text(row[1]))
 				if text(row[2]) == "table" {
 					made.Tables++
@@ -82,7 +80,7 @@ func schemaOf(ctx context.Context, s *source, made *Made) (statements []string, 
 	}
 	tables, err := s.on.texts(ctx, tablesOf(s.dialect))
 	for _, table := range tables {
-		if err != nil || ours(table) {
+		if err != nil || sqldb.Ours(table) {
 			continue
 		}
 		err = s.on.rows(ctx, "SHOW CREATE TABLE "+s.dialect.Quote(table), false, nil, func(row []any) (bool, error) {

@@ -58,7 +58,7 @@ type Lifted struct {
 
 // Undo takes a merge out of the target again, completed or not: the rows that
 // were copied and are as they were copied, the renames of the target's own rows,
-// the entries in the registry, the fences in the sources, the record of the merge
+// the rows that were taken out of emptied tables (they are put back), the entries in the registry, the fences in the sources, the record of the merge
 // itself and finally the fences in the target. Rows that a game added meanwhile
 // stay.
 //
@@ -66,7 +66,8 @@ type Lifted struct {
 // removed. A source that was changed since is a [*ChangedError].
 //
 // Before it writes anything it compares all rows. It returns a [*RefusedError] if
-// a game server runs on the target, if another merge came later, if rows were
+// a game server runs on the target, if another merge came later, if the rows of an
+// emptied table are not kept any more or the game has made rows with their keys, if rows were
 // changed since and there is no Force, or if rows that did not come with the
 // merge reference rows that did.
 //
@@ -173,7 +174,7 @@ func (u *undo) undo(ctx context.Context, state State) error {
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{u.remove, u.restoreOwn, u.complete, u.compareWithBefore} {
+	for _, step := range []func(context.Context) error{u.remove, u.restoreOwn, u.fillTables, u.complete, u.compareWithBefore} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -253,6 +254,11 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 		if reasons, err = u.compareAll(ctx, state == StateUndoing); err != nil {
 			return err
 		}
+		more, err := u.compareResets(ctx, state)
+		if err != nil {
+			return err
+		}
+		reasons = append(reasons, more...)
 	}
 	if len(reasons) > 0 {
 		return &RefusedError{Doing: "undo", Refusals: reasons}
@@ -289,6 +295,7 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 			return err
 		}
 	}
-	u.done.SameAsBefore = same
-	return nil
+	filled, err := u.filledAsBefore(ctx)
+	u.done.SameAsBefore = same && filled
+	return err
 }

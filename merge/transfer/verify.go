@@ -20,6 +20,9 @@ type Proof struct {
 
 	Tables []TableProof `json:"tables"`
 
+	// Resets are the tables that are emptied; none if the plan has none.
+	Resets []ResetProof `json:"resets,omitempty"`
+
 	// Keys are the parts of the proof about keys with new values; none if all kept theirs.
 	// Limit says what they do not cover.
 	Keys  []KeyProof `json:"keys,omitempty"`
@@ -89,6 +92,9 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	for _, t := range proof.Tables {
 		proof.Verdict = worse(proof.Verdict, t.Verdict)
 	}
+	for _, s := range proof.Resets {
+		proof.Verdict = worse(proof.Verdict, s.Verdict)
+	}
 	for _, k := range proof.Keys {
 		proof.Verdict = worse(proof.Verdict, k.Verdict)
 	}
@@ -112,6 +118,13 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 			proof.Tables = append(proof.Tables, r.compareSums(t, found[i][0], found[i][1:]))
 		}
 	}
+	if err != nil {
+		return err
+	}
+	err = r.retry(ctx, "looking at the tables that were emptied", func(ctx context.Context) (err error) {
+		proof.Resets, err = r.proveResets(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,7 @@ var doing = map[string]string{
 	transfer.StepCheck:   "checking",
 	transfer.StepMeasure: "summing up",
 	transfer.StepRename:  "renaming in the target",
+	transfer.StepReset:   "emptied tables",
 	transfer.StepCopy:    "copying",
 	transfer.StepVerify:  "verifying",
 	transfer.StepCompare: "comparing",

@@ -1,0 +1,211 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// compareResets looks for what keeps the rows of emptied tables from being put back.
+func (u *undo) compareResets(ctx context.Context, state State) (reasons []Refusal, err error) {
+	if len(u.plan.Resets) == 0 {
+		return nil, nil
+	}
+	err = u.lookAtTarget(ctx, func(target *source) error {
+		reasons = nil
+		there, err := u.manifest.tables(ctx)
+		if err != nil {
+			return err
+		}
+		if hidesTriggers(target) {
+			reasons = append(reasons, Refusal{Source: u.target.Name, Reason: "rows are to be put back, and the account is not shown whether that would run a trigger: use an account that is shown triggers"})
+		}
+		for i := range u.plan.Resets {
+			s := &u.plan.Resets[i]
+			refuse := func(format string, args ...any) {
+				reasons = append(reasons, Refusal{Source: u.target.Name, Table: s.Table, Reason: fmt.Sprintf(format, args...)})
+			}
+			t := target.table(s.Table)
+			for _, reason := range resetTriggers(t, !s.Moved) {
+				refuse("%s", reason)
+			}
+			if !slices.Contains(there, s.Kept) {
+				err = u.lookForKept(ctx, s, state, refuse)
+			} else if err = u.lookForTaken(ctx, s, t, refuse); err == nil {
+				err = u.lookForParents(ctx, s, t, there, refuse)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return reasons, err
+}
+
+// lookForKept refuses a table whose kept rows are gone. They may be in the table itself: not
+// taken out yet, or put back already.
+func (u *undo) lookForKept(ctx context.Context, s *Reset, state State, refuse func(format string, args ...any)) error {
+	n := int64(0)
+	if state != StateCopied {
+		var err error
+		if n, err = u.count(ctx, s.Table); err != nil {
+			return err
+		}
+	}
+	if n < s.Rows {
+		refuse("the table %s, which kept its %d rows, is gone, so they cannot be put back: restore the database from its backup", s.Kept, s.Rows)
+	}
+	return nil
+}
+
+// lookForTaken refuses a table in which the game has made rows with keys of those that are
+// kept.
+func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refuse func(format string, args ...any)) error {
+	made, err := u.count(ctx, s.Table)
+	if err != nil || made == 0 || u.force {
+		return err
+	}
+	d := u.target.dialect()
+	uniques := t.Uniques
+	if len(t.Primary) > 0 {
+		uniques = append([]merge.Unique{{Name: "PRIMARY", Columns: t.Primary}}, uniques...)
+	}
+	const lost = "%s; give these rows other keys or remove them, or force the undo: then the rows that were made since are lost, and the kept ones are put back"
+	for _, unique := range uniques {
+		if unique.Unclear != "" || !u.layouts[s.Table].has(unique.Columns) {
+			refuse(lost, fmt.Sprintf("it has %d rows that were made since the merge, and whether they collide with the kept ones by %s cannot be told", made, unique.Name))
+			continue
+		}
+		var same []string
+		for _, c := range unique.Columns {
+			same = append(same, "t."+d.Quote(c)+" = k."+d.Quote(c))
+		}
+		n, err := u.target.number(ctx, "SELECT COUNT(*) FROM "+d.Quote(s.Kept)+" AS k JOIN "+d.Quote(s.Table)+" AS t ON "+strings.Join(same, " AND "), false)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			refuse(lost, fmt.Sprintf("%d rows that were made since the merge have the same %s as rows that were taken out", n, strings.Join(unique.Columns, ", ")))
+		}
+	}
+	return nil
+}
+
+// lookForParents refuses a table of which kept rows refer to rows that are gone since.
+func (u *undo) lookForParents(ctx context.Context, s *Reset, t *merge.Table, there []string, refuse func(format string, args ...any)) error {
+	d := u.target.dialect()
+	for _, ref := range t.References {
+		query := d.dangling("COUNT(*)", s.Kept, ref)
+		if to := u.plan.reset(ref.ToTable); to != nil && slices.Contains(there, to.Kept) {
+			var same []string
+			for i, c := range ref.Columns {
+				same = append(same, "w."+d.Quote(ref.ToColumns[i])+" = c."+d.Quote(c))
+			}
+			query += " AND NOT EXISTS (SELECT 1 FROM " + d.Quote(to.Kept) + " AS w WHERE " + strings.Join(same, " AND ") + ")"
+		}
+		n, err := u.target.number(ctx, query, false)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			refuse("%d of the rows that were taken out refer by %s to rows of %q that are gone since: put those back, or remove these from %s, then run undo again", n, strings.Join(ref.Columns, ", "), ref.ToTable, s.Kept)
+		}
+	}
+	return nil
+}
+
+// fillTables puts the rows back that were taken out.
+func (u *undo) fillTables(ctx context.Context) error {
+	u.step(u.plan.TakenOut())
+	for i := range u.plan.Resets {
+		s := &u.plan.Resets[i]
+		err := u.retry(ctx, fmt.Sprintf("putting back the rows of table %q", s.Table), func(soft context.Context) error {
+			if err := u.between(ctx); err != nil {
+				return err
+			}
+			there, err := u.manifest.tables(soft)
+			switch {
+			case err != nil:
+				return err
+			case s.Moved && slices.Contains(there, s.Kept):
+				return u.moveBack(soft, s)
+			case s.Moved:
+				return nil
+			}
+			return u.renameBack(soft, s, slices.Contains(there, s.Kept), slices.Contains(there, s.fresh()))
+		})
+		if err != nil {
+			return err
+		}
+		u.progress(StepReset, u.target.Name, s.Table, int(s.Rows))
+	}
+	return nil
+}
+
+// renameBack gives the table that keeps the rows its name back, and then takes over what
+// was written meanwhile to the one in its place.
+func (u *undo) renameBack(ctx context.Context, s *Reset, kept, fresh bool) error {
+	q := u.target.dialect().Quote
+	if kept {
+		if _, err := u.target.exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.fresh())+", "+q(s.Kept)+" TO "+q(s.Table), false); err != nil {
+			return err
+		}
+	} else if !fresh {
+		return nil
+	}
+	how := "INSERT"
+	if u.force {
+		how = "INSERT IGNORE" // the rows that were kept win
+	}
+	err := u.target.tx(ctx, func() error {
+		_, err := u.moveRows(ctx, u.layouts[s.Table], how, s.fresh())
+		return err
+	})
+	if err == nil {
+		_, err = u.target.exec(ctx, "drop", "DROP TABLE "+q(s.fresh()), false)
+	}
+	return err
+}
+
+// moveBack moves the rows back.
+func (u *undo) moveBack(ctx context.Context, s *Reset) error {
+	d, how := u.target.dialect(), "INSERT"
+	if u.force {
+		how = "REPLACE" // the rows that were kept win
+	}
+	drop := func() error {
+		_, err := u.target.exec(ctx, "drop", "DROP TABLE "+d.Quote(s.Kept), false)
+		return err
+	}
+	err := u.target.tx(ctx, func() error {
+		if _, err := u.moveRows(ctx, u.layouts[s.Table], how, s.Kept); err != nil || d.mysql() {
+			return err
+		}
+		return drop()
+	})
+	if err == nil && d.mysql() { // which ends a transaction
+		err = drop()
+	}
+	return err
+}
+
+// filledAsBefore reports whether the tables that were emptied have the rows of before again,
+// and no others.
+func (u *undo) filledAsBefore(ctx context.Context) (same bool, err error) {
+	for i := range u.plan.Resets {
+		s := &u.plan.Resets[i]
+		var now Content
+		err := u.retry(ctx, fmt.Sprintf("looking at table %q", s.Table), func(soft context.Context) (err error) {
+			now, err = contentsOfMultiset(soft, u.target, u.layouts[s.Table], nil, func(int) error { return u.between(ctx) })
+			return err
+		})
+		if err != nil || now.Rows != s.Rows || now.Sum != s.Sum {
+			return false, err
+		}
+	}
+	return true, nil
+}
