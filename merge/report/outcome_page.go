@@ -23,6 +23,7 @@ type outcomeView struct {
 	Sums      []sum
 	Tables    []mergeTable
 	Total     []int64
+	Emptied   []emptied
 	Check     *Check // of the result; nil if there was none
 	Renames   []transfer.Rename
 }
@@ -41,6 +42,7 @@ func newOutcomeView(o *Outcome) *outcomeView {
 		Outcome: o, Words: words, Command: o.Command, Plan: p,
 		Databases: []string{p.Target.Name},
 		Servers:   servers(p),
+		Emptied:   newEmptied(o),
 		Renames:   p.Renames[:min(len(p.Renames), maxRenames)],
 	}
 	if o.Forced {
@@ -107,6 +109,9 @@ func (v *outcomeView) addCounts() {
 	}
 	if n := len(v.Plan.Renames); n > 0 {
 		add(n, "rename", "renames", "renames")
+	}
+	if n := len(v.Emptied); n > 0 {
+		add(n, "table emptied", "tables emptied", "emptied")
 	}
 	if n := len(v.Plan.Left); n > 0 {
 		add(n, "table not copied", "tables not copied", "left")

@@ -95,6 +95,7 @@ func (t *text) proof(o *Outcome) {
 			t.lines(4, all[i-1].Lines)
 		}
 	}
+	t.resetProof(o.Proof)
 	t.keyProof(o.Proof)
 	if len(o.Proof.Findings) > 0 {
 		t.WriteString("\nThe check of the result finds:\n")

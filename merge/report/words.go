@@ -60,6 +60,9 @@ func (w *Words) applied(o *Outcome) {
 	w.Color = merge.Pass
 	w.Sentence = fmt.Sprintf("%s: %s came to the target, with %s", Merging(o.Plan),
 		printable.Count(o.Applied.Rows, "row", "rows"), printable.Count(int64(o.Applied.Renames), "rename", "renames"))
+	if len(o.Plan.Resets) > 0 {
+		w.Sentence += fmt.Sprintf("; %s emptied, of %s", printable.Count(int64(len(o.Plan.Resets)), "table was", "tables were"), printable.Count(o.Plan.TakenOut(), "row", "rows"))
+	}
 	if o.Applied.Before {
 		w.Sentence += "; that was done before, and nothing was changed now"
 		return
@@ -81,6 +84,9 @@ func (w *Words) proved(o *Outcome) {
 	switch o.Proof.Verdict {
 	case merge.Pass:
 		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, %s has its own rows as before, and nothing else", sources, target, target)
+		if n := int64(len(o.Plan.Resets)); n > 0 {
+			w.Sentence += fmt.Sprintf("; %s empty, and the rows of before are kept", printable.Count(n, "table is", "tables are"))
+		}
 		w.next(fmt.Sprintf("Start the game server of %s. Keep %s as they are for as long as an undo may be wanted.", target, sources))
 		if commands := retire(o.Plan); len(commands) > 0 {
 			w.next("After that, where there is a fleet registry:", commands...)
