@@ -56,6 +56,12 @@
 // tell which rows were copied, and how. In a target that was restored from a backup
 // it lifts the fences, and there is nothing else to undo.
 //
+// # Tables that are emptied
+//
+// Of a table of the policy reset no rows come, and those of the target are taken out: see
+// [Reset]. They are kept in the target, in a table that a check does not see, and an undo puts
+// them back.
+//
 // # Names
 //
 // A value that has to be unique and is in several worlds, such as the name of a
@@ -80,6 +86,6 @@
 //
 // [MergesTable] with the plan of every merge, [ProgressTable] with
 // its checkpoints, and [RenamesTable] with every value that was changed: Undo
-// removes them with the last merge. [KeysTable] has the keys that got new values, and
-// stays.
+// removes them with the last merge. A table with the rows of each one that is emptied: Undo
+// puts them back. [KeysTable] has the keys that got new values, and stays.
 package transfer

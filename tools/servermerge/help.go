@@ -92,6 +92,9 @@ on one of them. It only reads, and needs SELECT.
                     copied in one transaction (default 100000; -1: none)
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
+[[merge.table]] in the rules or config.toml says of tables that they are the
+same in every world, stay behind (skip), or are empty afterwards (reset).
+
 What becomes of a name that is there twice comes from [[merge.name]] in
 config.toml; without one for its column it stands against the merge. Rows that
 name it by a [[check.reference]] or a [[merge.copy]] get the new name, too.
@@ -177,21 +180,24 @@ Example:
 const helpUndo = `Usage: servermerge undo [flags] PLAN [TARGET SOURCE...]
 
 Takes the merge out of the target again, complete or not: the rows that came
-with it, the new names of the target's own rows, the worlds in its registry; and
-lets the servers of the sources start again. It compares with the sources, which
-must be as they were copied.
+with it, the new names of the target's own rows, the worlds in its registry. It
+puts the rows of tables that were emptied back, and lets the servers of the
+sources start again. It compares with the sources, which must be as they were
+copied.
 
 Before it writes anything it refuses if rows were changed or removed since they
-were copied, if others refer to them, if a game server runs on the target, or if
-another merge came later. Rows that refer to them are named: make them refer to
-something else or remove them, then run undo again. Other new rows stay. What it
-writes can be broken off and gone on with; until its end the servers of the
-target are kept from being started.
+were copied, if others refer to them, if a game server runs on the target, if
+another merge came later, or if the rows of a table that was emptied cannot be
+put back beside those that were made there since. Rows that refer to them are
+named: make them refer to something else or remove them, then run undo again.
+Other new rows stay. What it writes can be broken off and gone on with; until
+its end the servers of the target are kept from being started.
 
 If the target was restored from a copy that is older than the merge, undo only
 lifts the fences.
 
-  -force            remove rows too that were changed since; what players did
+  -force            remove rows too that were changed since, and those that are
+                    in the way of rows that are put back; what players did
                     with them is lost
   -parallel N       how many tables, or sources of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
