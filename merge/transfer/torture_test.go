@@ -112,9 +112,29 @@ func killed(t *testing.T, p *Plan, all []Database, killAt int64, undo bool) bool
 	return false
 }
 
-// randomWorlds are two to four worlds of players with some names in common, of keys that
-// collide, or of odd tables, and how to plan their merge.
+// randomWorlds are two to four worlds with tables that are emptied, and how to plan their
+// merge.
 func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptions) {
+	all, options := randomGame(t, e, rnd)
+	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
+	if e.name != "sqlite" {
+		auto = "BIGINT PRIMARY KEY AUTO_INCREMENT"
+	}
+	for _, d := range all {
+		exec(t, d, "CREATE TABLE online (id "+auto+", name VARCHAR(20) UNIQUE)", // is renamed, on a server
+			"CREATE TABLE visits (n BIGINT NOT NULL PRIMARY KEY, prev BIGINT, FOREIGN KEY (prev) REFERENCES visits (n))") // is moved
+		for k := range rnd.IntN(30) {
+			n := 9_000_000_000_000_000 + k // which nothing else names
+			exec(t, d, fmt.Sprintf("INSERT INTO online VALUES (%d, 'n%d')", n, k), fmt.Sprintf("INSERT INTO visits VALUES (%d, %d)", n, n-k%2))
+		}
+	}
+	options.Check.Tables = append(options.Check.Tables[:0:0], merge.TablePolicy{Tables: []string{"online", "visits"}, Policy: merge.PolicyReset})
+	return all, options
+}
+
+// randomGame are worlds of players with some names in common, of keys that collide, or of
+// odd tables.
+func randomGame(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptions) {
 	n := 2 + rnd.IntN(3)
 	var all []Database
 	if rnd.IntN(3) == 0 { // whose keys collide, and get new values
