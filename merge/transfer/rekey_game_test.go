@@ -34,6 +34,7 @@ func drawKeyGame(seed uint64, mysql bool) *keyGame {
 		d.extraColumns(t)
 	}
 	d.exclude()
+	d.reset()
 	d.forget()
 	for w := range d.g.worlds {
 		for _, t := range d.g.tables {
@@ -434,7 +435,22 @@ func (d *keyGameDraw) exclude() {
 		}
 		d.g.defect = append(d.g.defect, "named and excluded")
 	}
-	t.excluded, t.skipped = true, d.chance(0.5)
+	t.skipped = d.chance(0.5)
+	d.leaveOut(t)
+}
+
+// reset has a table emptied that nothing names.
+func (d *keyGameDraw) reset() {
+	t := one(d, d.g.tables...)
+	others := slices.ContainsFunc(d.g.tables, func(other *keyTable) bool { return other != t && !other.excluded && !other.same })
+	if others && !t.same && !t.excluded && !d.g.isNamed(t) && d.chance(0.4) {
+		t.reset = true
+		d.leaveOut(t)
+	}
+}
+
+func (d *keyGameDraw) leaveOut(t *keyTable) {
+	t.excluded = true
 	for i := range d.g.spaces {
 		s := &d.g.spaces[i]
 		s.keys = slices.DeleteFunc(s.keys, func(k *keyTable) bool { return k == t })
@@ -727,6 +743,8 @@ func (g *keyGame) options() PlanOptions {
 			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicySame})
 		}
 		switch {
+		case t.reset:
+			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicyReset})
 		case t.skipped:
 			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicySkip})
 		case t.excluded:

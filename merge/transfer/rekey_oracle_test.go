@@ -47,6 +47,7 @@ type keyTable struct {
 	counted   bool      // AUTO_INCREMENT
 	excluded  bool
 	skipped   bool // excluded by the policy of the table
+	reset     bool // excluded, and emptied in the target
 	same      bool
 	rows      [][]keyRow // of each world
 	alive     [][]string // of each world, the keys that rows have
@@ -240,7 +241,7 @@ func (g *keyGame) compareWorlds(worlds []keyContents, merged keyContents) (seen 
 	for w, world := range worlds {
 		before := g.byKey(world)
 		for _, t := range g.tables {
-			if w > 0 && (t.excluded || t.same) {
+			if w > 0 && (t.excluded || t.same) || t.reset {
 				continue
 			}
 			for _, name := range slices.Sorted(maps.Keys(world[t.name])) {

@@ -116,6 +116,7 @@ type keyTally struct {
 	cases, applied, moved, still       int // of applied, those with new keys and those without
 	mappable, refused, refusedMappable int
 	keyCompared
+	emptied      int // tables with rows, of which the undo put all back
 	traced, gaps int // keys of Whois and Whereis; keys that a game made later
 	reasons      map[string]int
 	tampered     map[string]int
@@ -130,8 +131,8 @@ func newKeyTally() *keyTally {
 func (s *keyTally) failures() int { s.mu.Lock(); defer s.mu.Unlock(); return s.failed }
 
 func (s *keyTally) String() string {
-	return fmt.Sprintf("%d cases: %d refused, %d merged (%d with new keys, %d without); of %d that can be mapped %d refused; %d rows, %d references, %d of them nowhere; %d keys traced, %d in gaps; "+
-		"refused for %v; tampered %v; forgotten %v", s.cases, s.refused, s.applied, s.moved, s.still, s.mappable, s.refusedMappable, s.rows, s.references, s.nowhere, s.traced, s.gaps, s.reasons, s.tampered, s.forgotten)
+	return fmt.Sprintf("%d cases: %d refused, %d merged (%d with new keys, %d without); of %d that can be mapped %d refused; %d rows, %d references, %d of them nowhere; %d tables emptied; %d keys traced, %d in gaps; "+
+		"refused for %v; tampered %v; forgotten %v", s.cases, s.refused, s.applied, s.moved, s.still, s.mappable, s.refusedMappable, s.rows, s.references, s.nowhere, s.emptied, s.traced, s.gaps, s.reasons, s.tampered, s.forgotten)
 }
 
 // enough makes sure that the property was not true for want of cases.
@@ -140,7 +141,7 @@ func (s *keyTally) enough(t *testing.T) {
 	if s.cases < 150 {
 		return
 	}
-	if s.moved == 0 || s.still == 0 || s.refused == 0 || s.nowhere == 0 || s.traced == 0 || s.gaps == 0 || s.forgotten["refused"] == 0 {
+	if s.moved == 0 || s.still == 0 || s.refused == 0 || s.nowhere == 0 || s.traced == 0 || s.gaps == 0 || s.emptied == 0 || s.forgotten["refused"] == 0 {
 		t.Errorf("the cases prove too little: %v", s)
 	}
 	for _, name := range tamperings {
@@ -189,7 +190,7 @@ func (s *keyTally) prove(t *testing.T, g *keyGame, all []Database) {
 		s.still++
 	}
 	s.rows, s.references, s.nowhere = s.rows+c.seen.rows, s.references+c.seen.references, s.nowhere+c.seen.nowhere
-	s.traced, s.gaps = s.traced+c.traced, s.gaps+c.gaps
+	s.traced, s.gaps, s.emptied = s.traced+c.traced, s.gaps+c.gaps, s.emptied+c.emptied
 	for name, n := range c.tampered {
 		s.tampered[name] += n
 	}
@@ -208,6 +209,7 @@ type keyCase struct {
 	seen     keyCompared
 	traced   int
 	gaps     int
+	emptied  int
 	tampered map[string]int
 }
 
@@ -483,6 +485,23 @@ func (c *keyCase) undo(ctx context.Context) error {
 			want[t.name]["later"] = row
 		}
 	}
+	for _, t := range g.tables {
+		if !t.reset {
+			continue
+		}
+		if len(want[t.name]) > 0 {
+			c.emptied++
+		}
+		statement, row := g.later(t)
+		if statement == "" {
+			continue
+		}
+		if err := execPlainly(ctx, target, statement); err != nil {
+			return err
+		}
+		want[t.name] = maps.Clone(want[t.name])
+		want[t.name]["later"] = row
+	}
 	if _, err := Undo(ctx, c.plan, target, c.all[1:], UndoOptions{}); err != nil {
 		return fmt.Errorf("undo: %w", err)
 	}
@@ -503,6 +522,34 @@ func (c *keyCase) undo(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// later is a row that the game makes in a table that was emptied, with a key that none of
+// the rows had; "" if the table has no such key.
+func (g *keyGame) later(t *keyTable) (statement string, row keyRow) {
+	if len(t.rows[0]) == 0 || t.form != surrogateKey && t.form != noKeyAtAll {
+		return "", nil
+	}
+	row = maps.Clone(t.rows[0][0])
+	row["tag"] = "later"
+	for _, unique := range t.uniques {
+		delete(row, unique)
+	}
+	if t.form == surrogateKey {
+		largest := numberSpan{}
+		for _, other := range t.rows[0] {
+			largest.add(other["id"])
+		}
+		if largest.high.Cmp(t.columns[0].most) >= 0 {
+			return "", nil
+		}
+		row["id"] = largest.high.Add(largest.high, big.NewInt(1)).String()
+	}
+	var names, values []string
+	for name, v := range row {
+		names, values = append(names, name), append(values, "'"+v+"'")
+	}
+	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")", row
 }
 
 func execPlainly(ctx context.Context, d Database, statements ...string) error {
