@@ -12,8 +12,8 @@ import (
 // of that is in every form of a report.
 func TestResetsAreShown(t *testing.T) {
 	resets := []transfer.Reset{{Table: "online", Rows: 12345, Kept: "mergesafe_was_5b1f0c3d_1"}, {Table: "visits", Rows: 7, Kept: "mergesafe_was_5b1f0c3d_2", Moved: true}}
-	done, proof := sampleOutcome(), sampleProof()
-	done.Plan.Resets, proof.Plan.Resets = resets, resets
+	done, proof, undone := sampleOutcome(), sampleProof(), sampleUndo()
+	done.Plan.Resets, proof.Plan.Resets, undone.Plan.Resets = resets, resets, resets
 	proof.Proof.Resets = []transfer.ResetProof{
 		{Table: "online", Verdict: merge.Pass, Kept: resets[0].Kept, Keeps: 12345, Want: 12345},
 		{Table: "visits", Verdict: merge.Fail, Rows: 3, Kept: resets[1].Kept, Keeps: 7, Want: 7, Reason: "it is not empty"}}
@@ -40,6 +40,7 @@ func TestResetsAreShown(t *testing.T) {
 		"apply":  {text(done), []string{"with 3 renames; 2 tables were emptied, of 12,352 rows, in 2m0s"}},
 		"verify": {text(proof), []string{"  online                      0               0          12,345  PASS\n", "  visits                      3               0               7  FAIL\n    it is not empty\n"}},
 		"pass":   {text(&pass), []string{"and nothing else; 2 tables are empty, and the rows of before are kept"}},
+		"undo":   {text(undone), []string{"12,352 rows are back in the tables that were emptied"}},
 		"json":   {doc.String(), []string{`"table": "visits"`, `"reason": "it is not empty"`, `"keeps": 12345`}},
 		"page": {writeOutcome(t, proof), []string{"<b>2</b> tables emptied", `<td><bdi>visits</bdi><td><span class="mark fail">FAIL</span><td class="n">7<td><bdi>mergesafe_was_5b1f0c3d_2</bdi><td><bdi>it is not empty</bdi>`,
 			"An undo puts these rows of <bdi>s1</bdi> back."}},

@@ -147,5 +147,6 @@ func (w *Words) undone(o *Outcome) {
 	}
 	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
 	add(u.Missing, "row was", "rows were", "gone before")
+	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
 }

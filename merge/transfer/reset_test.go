@@ -266,6 +266,9 @@ func TestResetRefused(t *testing.T) {
 			}, `reference-undeclared`},
 			{"a trigger", []string{"CREATE TRIGGER del AFTER DELETE ON online " + body(e, "DELETE FROM queue")}, nil,
 				`table "online": the trigger "del" (AFTER DELETE) would run for rows that are taken out`},
+			{"a history of migrations", []string{"CREATE TABLE goose_db_version (id INTEGER NOT NULL PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TIMESTAMP NULL)"}, func(o *PlanOptions) {
+				o.Check.Tables = append(slices.Clone(o.Check.Tables), merge.TablePolicy{Tables: []string{"goose*"}, Policy: merge.PolicyReset})
+			}, `table "goose_db_version": it is the history of migrations that`},
 			{"excluded too", nil, func(o *PlanOptions) { o.Check.Exclude = []string{"online"} }, `table "online": it is excluded, and declared to be emptied`},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
@@ -288,6 +291,61 @@ func TestResetRefused(t *testing.T) {
 					t.Errorf("refused: %v, want %q", p.Refusals, tt.want)
 				}
 			})
+		}
+	})
+}
+
+// What hangs on a table of a server and is not in the catalogue of the target, and tables
+// without transactions, are refused.
+func TestResetRefusedOnAServer(t *testing.T) {
+	e := engines()[1]
+	all, beside := resetWorlds(t, e), e.fresh(t, "beside")
+	_, name, _ := strings.Cut(all[0].DSN, ")/")
+	name, _, _ = strings.Cut(name, "?")
+	exec(t, beside, "CREATE TABLE watchers (id INTEGER, FOREIGN KEY (id) REFERENCES `"+name+"`.online (id))")
+	exec(t, all[0], "ALTER TABLE queue ENGINE=MyISAM")
+	p, err := NewPlan(t.Context(), all[0], all[1:], resetOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`table "online": the table `, "`.`watchers` refers to it and is not read here", "the engine of 1 table (MyISAM) has no transactions"} {
+		if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return strings.Contains(r.String(), want) }) {
+			t.Errorf("refused: %v, want %q", p.Refusals, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"ALTER TABLE `queue` ENGINE=InnoDB;"}, p.Prepare); diff != "" {
+		t.Error(diff)
+	}
+	exec(t, beside, "DROP TABLE watchers")
+}
+
+// What a game writes to a table that was emptied, while the rest is copied, is noticed
+// before the merge is completed.
+func TestResetIsDisturbed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := resetWorlds(t, e)
+		p := mustPlan(t, all[0], all[1:], resetOptions)
+		inserted, written := false, false
+		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{fail: func(point string) error {
+			inserted = inserted || point == "after insert"
+			if point == "after commit" && inserted && !written {
+				written = true
+				exec(t, all[0], "INSERT INTO online (name) VALUES ('early')")
+			}
+			return nil
+		}})
+		if changed := new(ChangedError); !errors.As(err, &changed) || changed.Table != "online" || !written {
+			t.Fatalf("%v, want a changed table (written: %v)", err, written)
+		}
+		_, err = Apply(t.Context(), p, all[0], all[1:], Options{})
+		if _, refused := errors.AsType[*RefusedError](err); !refused || !strings.Contains(err.Error(), `table "online": it has 1 rows, and should have 0`) {
+			t.Error(err)
+		}
+		if done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || done.SameAsBefore {
+			t.Errorf("%+v, %v", done, err)
+		}
+		if n := number(t, all[0], "SELECT COUNT(*) FROM online"); n != 4 {
+			t.Errorf("%d rows, want 4", n)
 		}
 	})
 }

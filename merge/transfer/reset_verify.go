@@ -1,0 +1,57 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// ResetProof is what [Verify] found of a table that is emptied.
+type ResetProof struct {
+	Table   string        `json:"table"`
+	Verdict merge.Verdict `json:"verdict"` // PASS or FAIL
+	Rows    int64         `json:"rows"`    // that it has; none are planned
+	Kept    string        `json:"kept"`    // the table that keeps the target's rows
+	Keeps   int64         `json:"keeps"`   // how many it has
+	Want    int64         `json:"want"`    // how many were taken out
+	Reason  string        `json:"reason,omitempty"`
+}
+
+// proveResets makes sure that the tables are empty and that their rows are kept as they
+// were.
+func (r *run) proveResets(ctx context.Context) (all []ResetProof, err error) {
+	there, err := r.manifest.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.plan.Resets {
+		s := &r.plan.Resets[i]
+		p := ResetProof{Table: s.Table, Verdict: merge.Pass, Kept: s.Kept, Want: s.Rows}
+		var reasons []string
+		if p.Rows, err = r.count(ctx, s.Table); err != nil {
+			return nil, err
+		}
+		if p.Rows > 0 {
+			reasons = append(reasons, "it is not empty")
+		}
+		if slices.Contains(there, s.Kept) {
+			kept, err := contentsOfMultiset(ctx, r.target, r.layouts[s.Table].of(s.Kept), nil, func(int) error { return ctx.Err() })
+			if err != nil {
+				return nil, err
+			}
+			if p.Keeps = kept.Rows; kept.Rows != s.Rows || kept.Sum != s.Sum {
+				reasons = append(reasons, fmt.Sprintf("what %s keeps is not what was taken out", s.Kept))
+			}
+		} else {
+			reasons = append(reasons, fmt.Sprintf("%s, which kept its rows, is gone: the merge cannot be undone", s.Kept))
+		}
+		if len(reasons) > 0 {
+			p.Verdict, p.Reason = merge.Fail, strings.Join(reasons, "; ")
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
