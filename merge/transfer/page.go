@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // A page is a run of rows in the order of their keys. It is cut at pageBytes,
@@ -66,8 +67,13 @@ func (l *layout) tidy(row []any) int {
 		switch v := v.(type) {
 		case []byte:
 			size += len(v)
-			if l.text[i] {
+			switch {
+			case l.text[i]:
 				row[i] = string(v)
+			case l.big != nil && l.big[i]: // the driver gives an integer beyond int64 as digits
+				if n, err := strconv.ParseUint(string(v), 10, 64); err == nil {
+					row[i] = normal(n)
+				}
 			}
 		case string:
 			size += len(v)

@@ -50,6 +50,7 @@ type layout struct {
 	columns []string
 	reads   []string // expressions
 	text    []bool   // key columns that hold text
+	big     []bool   // columns whose integers may lie beyond int64; nil: none
 	key     []int    // none for a multiset
 
 	identity string // of a multiset: the expression that tells its rows apart
@@ -67,6 +68,7 @@ func newLayout(d dialect, t *merge.Table) *layout {
 		l.columns = append(l.columns, c.Name)
 		l.reads = append(l.reads, d.read(c))
 		l.text = append(l.text, c.Collation != "" && slices.Contains(t.Key(), c.Name))
+		l.big = append(l.big, d.mysql() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
 	}
 	for _, name := range t.Key() {
 		l.key = append(l.key, slices.Index(l.columns, name))

@@ -60,7 +60,7 @@ func (r *run) naming(table string, otherwise []string) *layout {
 func (l *layout) keysOnly() *layout {
 	k := &layout{dialect: l.dialect, table: l.table, columns: l.keyColumns()}
 	for i, at := range l.key {
-		k.reads, k.text, k.key = append(k.reads, l.reads[at]), append(k.text, l.text[at]), append(k.key, i)
+		k.reads, k.text, k.big, k.key = append(k.reads, l.reads[at]), append(k.text, l.text[at]), append(k.big, l.big[at]), append(k.key, i)
 	}
 	return k
 }
