@@ -439,11 +439,13 @@ func (d *keyGameDraw) exclude() {
 	d.leaveOut(t)
 }
 
-// reset has a table emptied that nothing names.
+// reset has a table emptied that nothing names. Whether, and which, leaves the rest of the
+// game as it is drawn.
 func (d *keyGameDraw) reset() {
-	t := one(d, d.g.tables...)
+	rnd := rand.New(rand.NewPCG(d.g.seed, 0x7265736574))
+	t := d.g.tables[rnd.IntN(len(d.g.tables))]
 	others := slices.ContainsFunc(d.g.tables, func(other *keyTable) bool { return other != t && !other.excluded && !other.same })
-	if others && !t.same && !t.excluded && !d.g.isNamed(t) && d.chance(0.4) {
+	if others && !t.same && !t.excluded && !d.g.isNamed(t) && rnd.Float64() < 0.4 {
 		t.reset = true
 		d.leaveOut(t)
 	}
