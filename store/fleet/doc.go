@@ -1,5 +1,6 @@
 // Package fleet is the registry that many worlds share: it binds each server
-// number to one world for good, and refuses a second live copy of a world.
+// number to one world for good, and refuses a second live copy of a world. It also
+// leases ranges of integers to worlds whose games count their keys, each number once.
 //
 // # Limits
 //

@@ -111,6 +111,10 @@ func (f *Fleet) Create(ctx context.Context) error {
 		numbers := map[sqldb.Dialect]string{sqldb.MySQL: mysqlNumbers, sqldb.SQLite: sqliteNumbers}
 		_, err = f.db.Exec(ctx, numbers[f.db.Dialect()])
 	}
+	if err == nil {
+		ranges := map[sqldb.Dialect]string{sqldb.MySQL: mysqlRanges, sqldb.SQLite: sqliteRanges}
+		_, err = f.db.Exec(ctx, ranges[f.db.Dialect()])
+	}
 	return f.fault(err)
 }
 

@@ -43,6 +43,7 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 			Name: "rebind", Description: helpRebind, Action: onFleet(env, rebindArguments, rebindNumber),
 			Flags: fleetFlags(&ucli.StringFlag{Name: "world"}, &ucli.StringFlag{Name: "reason"}),
 		},
+		rangesCommand(env),
 	}
 }
 

@@ -30,7 +30,7 @@ Commands:
   inspect ID...      what an ID says: its time, server and sequence
   new                mint IDs for trying
   servers DATABASE   the servers whose IDs may be in a database, and who runs
-  servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind;
+  servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind, ranges;
                      repair-mark, release, raise-mark and leave, for a world
                      that does not start, or was restored; and schema
 

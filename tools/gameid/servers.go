@@ -27,7 +27,7 @@ Usage: gameid servers [-config FILE] [-json] DATABASE
        gameid servers COMMAND [flags] [arguments]
 
 Shows the registry of a game database: every server whose IDs may be in it.
-It only reads: the account needs no right but SELECT. The first six commands
+It only reads: the account needs no right but SELECT. The first seven commands
 are about the fleet registry, the one database that gives each server number to
 one world for good; the next four repair something of one world; schema is for
 tools that run migrations.
@@ -56,6 +56,7 @@ Commands:
   show         one number, and its history
   retire       end the use of a number
   rebind       give a number to another world, in spite of all
+  ranges       integers for the keys of games that count them: list, lease, release
   repair-mark  let a server start again whose clock was far ahead
   release      let a server start again whose lease lasts for years
   raise-mark   keep a restored server clear of IDs that are in no backup
