@@ -34,7 +34,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 	}
 	var o outcome
 	for len(together) > 0 {
-		offsets, narrow := f.choose(step, together...)
+		offsets, narrow := f.choose(step, false, together...)
 		if narrow == nil {
 			k.take(f, offsets, together...)
 			break
@@ -53,7 +53,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 		}
 	}
 	for _, s := range alone {
-		offsets, narrow := f.choose(step, s)
+		offsets, narrow := f.choose(step, true, s)
 		if narrow != nil {
 			o.add(found(f.noRoom(s, narrow)))
 			continue
@@ -96,8 +96,9 @@ func sourcesOf(f *facts) []*database {
 	return slices.DeleteFunc(slices.Clone(f.dbs), func(db *database) bool { return db == f.target })
 }
 
-// choose chooses one offset of each source for some spaces.
-func (f chooser) choose(step uint64, spaces ...*keySpace) ([]uint64, *rekey.Narrow) {
+// choose chooses one offset of each source for some spaces. own tells that these offsets
+// are those of one space alone.
+func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) ([]uint64, *rekey.Narrow) {
 	var target rekey.Range
 	given := make(map[int]uint64)
 	wants := make([]rekey.Want, len(sourcesOf(f.facts)))
@@ -112,6 +113,14 @@ func (f chooser) choose(step uint64, spaces ...*keySpace) ([]uint64, *rekey.Narr
 			}
 			if offset, chosen := s.Offsets[db.name]; chosen {
 				given[i] = offset
+			}
+		}
+	}
+	for i, db := range sourcesOf(f.facts) {
+		_, chosen := given[i]
+		for _, r := range f.opts.Rekey.Fleet {
+			if !(chosen && r.World == db.name) && (!own || r.concerns(spaces[0].Name, spaces[0].Keys)) {
+				wants[i].Taken = append(wants[i].Taken, r.Range)
 			}
 		}
 	}
@@ -132,6 +141,11 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 	source := sourcesOf(f.facts)[narrow.Source].name
 	r := Result{Code: CodeKeySpace, Table: spaceTable(f.facts, s.Name), Subject: s.Name, Count: 1}
 	switch {
+	case narrow.Taken.Any:
+		i := slices.IndexFunc(f.opts.Rekey.Fleet, func(r FleetRange) bool { return r.Range == narrow.Taken })
+		r.Message = fmt.Sprintf("the offset %s that was chosen for %s gives its keys numbers of %s to %s, which the fleet registry gave to %q",
+			narrow.Need, source, narrow.Taken.Low, narrow.Taken.High, f.opts.Rekey.Fleet[i].World)
+		r.Next = []string{"choose another offset: \"gameid servers ranges\" lists who has what; if that is the world of " + source + ", give it the same name in config.toml"}
 	case narrow.Limit.Column == "" && len(s.Offsets)+len(f.opts.Rekey.Offsets) > 0:
 		r.Message = fmt.Sprintf("the offset %s that was chosen for %s leaves its numbers among those of another database", narrow.Need, source)
 		r.Next = []string{"choose a larger offset for " + source + ", or none"}
@@ -183,7 +197,7 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		}
 		step = rekey.DefaultStep(values...)
 	}
-	all := &Rekeying{Step: step, Spaces: []RekeyedSpace{}, Columns: []RekeyedColumn{}}
+	all := &Rekeying{Step: step, Spaces: []RekeyedSpace{}, Columns: []RekeyedColumn{}, Fleet: f.opts.Rekey.Fleet}
 	of := func(s *keySpace, db *database) SpaceOf {
 		v, offset := read.of[s][db], k.of[s][db]
 		space := SpaceOf{Source: db.name, Offset: offset, Rows: v.rows, Keys: v.keys, Values: v.values}

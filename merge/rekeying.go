@@ -16,6 +16,9 @@ type Rekeying struct {
 	Columns []RekeyedColumn `json:"columns"` // that get new values, by name
 
 	Counters []RekeyedCounter `json:"counters,omitempty"`
+
+	// Fleet are the ranges that the fleet registry gave to worlds, as they were read.
+	Fleet []FleetRange `json:"fleet,omitempty"`
 }
 
 // RekeyedSpace is one space.
@@ -117,9 +120,9 @@ func (r *Rekeying) Moves() bool {
 	})
 }
 
-// Counter returns what the counter of a column has to be after the merge, at least: the
-// next multiple of the step above all that its space has in any database; 0 if it counts
-// no keys of a space.
+// Counter returns what the counter of a column has to be after the merge, at least: above
+// all that its space has in any database, at the next multiple of the step that is free; 0
+// if it counts no keys of a space.
 func (r *Rekeying) Counter(table, column string) uint64 {
 	for _, c := range r.Columns {
 		if !c.Key || c.Table != table || c.Column != column {
@@ -130,7 +133,9 @@ func (r *Rekeying) Counter(table, column string) uint64 {
 	return 0
 }
 
-// next is the next multiple of the step above all that a space has.
+// next is the next multiple of the step above all that a space has. Where the world that
+// goes on has a range of the fleet registry it stays there, and it leaves out what other
+// worlds have.
 func (r *Rekeying) next(space *RekeyedSpace) uint64 {
 	all := space.Target.Values
 	for _, of := range space.Sources {
@@ -139,11 +144,7 @@ func (r *Rekeying) next(space *RekeyedSpace) uint64 {
 	if !all.Any || all.High.Negative {
 		return 0
 	}
-	step := max(1, r.Step)
-	if next := all.High.Bits/step*step + step; next > all.High.Bits {
-		return next
-	}
-	return all.High.Bits
+	return r.free(space, all.High.Bits)
 }
 
 // Shift returns what becomes of the values of a case in a source.

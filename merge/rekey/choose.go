@@ -3,6 +3,7 @@ package rekey
 import (
 	"math"
 	"math/big"
+	"slices"
 )
 
 // Limit is a column of a space that ends somewhere: by its type, or by what clients
@@ -22,6 +23,7 @@ func (l Limit) Room() *big.Int {
 type Want struct {
 	Values Range   // everything that is shifted: keys, what refers to them, counters
 	Limits []Limit // of the columns that have such values
+	Taken  []Range // numbers that no value may become, though no database of the merge has them
 }
 
 // Narrow tells that there is no offset that every column has room for.
@@ -29,6 +31,7 @@ type Narrow struct {
 	Source int // among those that were asked about
 	Limit  Limit
 	Need   *big.Int // the least offset that would keep the numbers apart
+	Taken  Range    // among Taken, of which an offset that was chosen would take some
 }
 
 // DefaultStep is the smallest power of ten that is above all of the numbers, so that the
@@ -90,8 +93,7 @@ func choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]
 			need.Sub(above.High.Whole(), s.Values.Low.Whole())
 			need.Add(need, big.NewInt(1))
 			need.Add(need, new(big.Int).SetUint64(step-1))
-			whole := new(big.Int).SetUint64(step)
-			need.Div(need, whole).Mul(need, whole)
+			s.beyond(roundDown(need, step), step)
 		} else if chosen {
 			need.SetUint64(offset)
 		}
@@ -102,10 +104,35 @@ func choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]
 			return nil, &Narrow{Source: i, Need: need} // it is in somebody's way
 		}
 		shifted, _ := s.Values.Shift(offsets[i])
+		if j := slices.IndexFunc(s.Taken, shifted.Meets); j >= 0 && offsets[i] > 0 {
+			return nil, &Narrow{Source: i, Need: need, Taken: s.Taken[j]}
+		}
 		taken = append(taken, shifted)
 		above.Join(shifted)
 	}
 	return offsets, nil
+}
+
+// roundDown makes n a multiple of step.
+func roundDown(n *big.Int, step uint64) *big.Int {
+	whole := new(big.Int).SetUint64(step)
+	return n.Div(n, whole).Mul(n, whole)
+}
+
+// beyond raises an offset until no value becomes one that is taken.
+func (w Want) beyond(need *big.Int, step uint64) {
+	low, high := w.Values.Low.Whole(), w.Values.High.Whole()
+	for moved := true; moved; {
+		moved = false
+		for _, t := range w.Taken {
+			if !t.Any || new(big.Int).Add(low, need).Cmp(t.High.Whole()) > 0 || new(big.Int).Add(high, need).Cmp(t.Low.Whole()) < 0 {
+				continue
+			}
+			need.Sub(t.High.Whole(), low)
+			roundDown(need.Add(need, new(big.Int).SetUint64(step)), step)
+			moved = true
+		}
+	}
 }
 
 // tooNarrow returns the column that has the least room, if it is not enough.
@@ -116,7 +143,7 @@ func (w Want) tooNarrow(source int, need *big.Int) *Narrow {
 	var worst *Narrow
 	for _, l := range w.Limits {
 		if l.Room().Cmp(need) < 0 && (worst == nil || l.Room().Cmp(worst.Limit.Room()) < 0) {
-			worst = &Narrow{source, l, need}
+			worst = &Narrow{Source: source, Limit: l, Need: need}
 		}
 	}
 	if worst == nil {

@@ -92,6 +92,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	t.plannedTables(p)
 	t.plannedResets(p)
 	t.newKeys(p.Rekey)
+	t.recorded(p)
 	t.plannedRenames(p, then)
 	t.left(p.Left)
 	t.plannedServers(p)

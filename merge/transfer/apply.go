@@ -81,6 +81,11 @@ func (r *run) apply(ctx context.Context, state State) error {
 	if err := r.preflight(ctx, state); err != nil {
 		return err
 	}
+	if state == "" && r.opts.Reserve != nil {
+		if err := r.opts.Reserve(ctx); err != nil {
+			return err
+		}
+	}
 	if err := r.open(ctx, state); err != nil {
 		return err
 	}

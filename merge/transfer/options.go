@@ -33,6 +33,12 @@ type Options struct {
 	// a time, by one goroutine at a time.
 	Pause func(ctx context.Context) error
 
+	// Reserve, if not nil, is called by [Apply] after everything was checked and before
+	// the first write, to record elsewhere what the merge gives to keys. An error ends the
+	// call, and nothing was written. It may be called again, if the merge was interrupted
+	// right after.
+	Reserve func(ctx context.Context) error
+
 	// Progress, if not nil, is told how far the work is.
 	Progress func(Progress)
 

@@ -47,6 +47,11 @@ type Plan struct {
 	// Severed is what becomes of rows that refer to rows which stay behind.
 	Severed []merge.Severed `json:"severed,omitempty"`
 
+	// Fleet is the identity of the fleet registry whose ranges were left out, and in which
+	// those that the merge gives are recorded before the first write; empty if there is
+	// none.
+	Fleet string `json:"fleet,omitempty"`
+
 	// Counters are the values of the target in which the game counts keys.
 	Counters []RowCounter `json:"counters,omitempty"`
 

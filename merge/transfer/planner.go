@@ -36,6 +36,10 @@ type PlanOptions struct {
 	// the merge is carried out.
 	NoFence bool
 
+	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
+	// was read.
+	Fleet string
+
 	// Report, if not nil, is given the report of the check that the plan rests
 	// on, with samples as Check asks for them.
 	Report func(*merge.Report)
@@ -68,6 +72,9 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 		}
 	}
 	p.judgeTriggers()
+	if p.plan.Rekey != nil {
+		p.plan.Fleet = p.opts.Fleet
+	}
 	p.plan.ID = p.plan.fingerprint()
 	p.plan.nameResets()
 	return p.plan, nil

@@ -77,7 +77,7 @@ type RangeWish struct {
 	// Size is how many integers the range has.
 	Size int64
 
-	// Step is what the first one is a multiple of; 0 means Size.
+	// Step is what the first one is a multiple of; 0 means Size, and 1 if At is given.
 	Step int64
 
 	// At is the first number that is wanted; -1 leaves the choice to the fleet registry.
@@ -111,7 +111,10 @@ func (e *RangeError) Is(target error) bool { return target == ErrTaken }
 // that is taken, released ones included, is a [*RangeError]. If it ends with
 // [store.ErrOutcomeUnknown], [Fleet.Ranges] tells whether the range was given.
 func (f *Fleet) LeaseRange(ctx context.Context, wish RangeWish, note Note) (KeyRange, error) {
-	if wish.Step == 0 {
+	switch {
+	case wish.Step == 0 && wish.At >= 0:
+		wish.Step = 1
+	case wish.Step == 0:
 		wish.Step = wish.Size
 	}
 	if wish.Max == 0 {
@@ -214,9 +217,9 @@ func meets(wanted KeyRange, have []KeyRange, own func(KeyRange) bool) error {
 	return nil
 }
 
-// RecordRanges records the ranges that a merge gives to keys. A range may lie in one that
-// its world leased, which stays as it is, and so may one that the same merge recorded
-// before. Any other that was given is a [*RangeError], and nothing is recorded then.
+// RecordRanges records the ranges that a merge gives to keys. What lies in a range of the
+// same world is not recorded again: it was leased, or an interrupted merge recorded it. If
+// another world has a number of it, that is a [*RangeError], and nothing is recorded.
 func (f *Fleet) RecordRanges(ctx context.Context, merge string, ranges []KeyRange, note Note) error {
 	for _, r := range ranges {
 		if err := checkRangeWorld(r.World); err != nil {
@@ -226,7 +229,7 @@ func (f *Fleet) RecordRanges(ctx context.Context, merge string, ranges []KeyRang
 	return f.addRanges(ctx, note, func(have []KeyRange) (added []KeyRange, err error) {
 		for _, r := range ranges {
 			r.Merge = merge
-			own := func(h KeyRange) bool { return h.World == r.World && (h.Merge == "" || h.Merge == merge) }
+			own := func(h KeyRange) bool { return h.World == r.World }
 			if slices.ContainsFunc(have, func(h KeyRange) bool { return own(h) && h.holds(r) }) {
 				continue
 			}

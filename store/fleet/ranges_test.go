@@ -36,7 +36,7 @@ func TestLeaseRange(t *testing.T) {
 			{"s9", "guild.id", 100, 0, -1, 0, "40000200 40000299"},                      // a world may have several
 			{"x", "", 10, 0, 40_000_100, 0, "given to \"s7\" on 20"},                    // one kind is in the way
 			{"x", "guild.id", 10, 0, 40_000_020, 0, "given to \"s6\" on 20"},            // every kind is in the way
-			{"x", "", 10, 0, 7, 0, "want a multiple of 10"},                             // not at a step
+			{"x", "", 10, 10, 7, 0, "want a multiple of 10"},                            // not at a step
 			{"x", "", 10, 0, -2, 0, "cannot begin at -2"},                               //
 			{"x", "", 0, 0, -1, 0, "want numbers above 0"},                              //
 			{"", "", 10, 0, -1, 0, "not fit for a world"},                               //
@@ -158,7 +158,7 @@ func TestRecordRanges(t *testing.T) {
 			t.Errorf("the list is %+v", all)
 		}
 		says(t, record("m2", of("s9", "", 9000, 9001), of("s2", "", 2999, 3000)), fleet.ErrTaken, `given to "s3"`)
-		says(t, record("m2", free), fleet.ErrTaken, "by the merge m1")
+		says(t, record("m2", of("s9", "", 3400, 3500)), fleet.ErrTaken, "by the merge m1")
 		says(t, record("m2", of("s9", "", 60, 60)), fleet.ErrTaken, "50 to 90 of guild.id")
 		_, err = leaseRange(t, f, "s5", "", 1000, 0, 3000, 0)
 		says(t, err, fleet.ErrTaken)

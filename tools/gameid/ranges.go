@@ -70,7 +70,7 @@ Flags:
   -world NAME    the world, by its name in config.toml. A world may have several
                  ranges
   -size N        how many numbers (default 10000000)
-  -step N        the first is a multiple of it (default: the size)
+  -step N        the first is a multiple of it (default: the size; with -at: 1)
   -at N          begin with this number; refused if a number of the range was
                  given before. -at 0 records a world that counts from 1
   -max N         the largest number that the columns take (default 2147483647,

@@ -87,6 +87,9 @@ on one of them. It only reads, and needs SELECT.
                     those of one AUTO_INCREMENT column; others, and what counts
                     them elsewhere, are named by [[merge.space]] and
                     [[merge.counter]] of the rules, without -rekey too
+  -fleet DSN        the fleet registry (default: [registry] in config.toml): new
+                    keys leave out the ranges that it gave to worlds ("gameid
+                    servers ranges"); apply records there what it gives
   -no-fence         do not keep the servers of the SOURCEs from being started
   -max-keyless N    most rows of one source in a table without a key, which are
                     copied in one transaction (default 100000; -1: none)
@@ -133,6 +136,8 @@ the target meanwhile, it refuses: undo the merge, then plan again.
   -html FILE        write what came of it as one HTML file as well, also if
                     it is refused or broken off
   -json             print the result as JSON
+  -fleet DSN        the fleet registry that the plan was made with, if there was
+                    one (default: [registry] in config.toml)
 ` + helpPlaces + helpThrottle + `
 Exit codes: 0 done; 1 refused before the first write, or a source is not what
 was planned; 2 could not; 4 broken off: the same command goes on.
@@ -225,7 +230,10 @@ the next merge. Then apply, verify and undo as for a merge.
 No table stays behind, whatever [[merge.table]] says. Views, triggers and routines
 are listed, and not made: make them, or -allow schema-view and the like.
 
-  -offset N         what is added to every key, such as 20000000
+  -offset N         what is added to every key, such as 20000000, the first number
+                    of a range from "gameid servers ranges lease"
+  -fleet DSN        the fleet registry (default: [registry] in config.toml): refused
+                    if a key would be in the range of another world than SOURCE
   -o FILE           write the plan, as JSON, for apply; never over another file
   -rules FILE       what columns are: see servermerge plan -h; -include, -exclude,
                     -allow and -config too; -rekey is understood

@@ -27,7 +27,7 @@ func command(env cli.Env, stderr io.Writer) *cliv3.Command {
 		Description: help,
 		Commands: []*cliv3.Command{
 			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
-			{Name: "apply", Description: helpApply, Flags: workFlags(), Action: s.apply},
+			{Name: "apply", Description: helpApply, Flags: append(workFlags(), fleetFlag()), Action: s.apply},
 			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
 			{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.verify},
 			{Name: "undo", Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}), Action: s.undo},

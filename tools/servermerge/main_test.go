@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/fleet"
 	"mergesafe/store/starter"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -21,6 +23,8 @@ import (
 //	mkworld DSN SERVER COUNT PREFIX   makes a game database
 //	sql FILE STATEMENT...             changes an SQLite database
 //	play DSN SERVER NAME              runs a game server that makes a player with an item
+//	lease DSN WORLD AT SIZE           leases a range in a fleet registry, and makes that first
+//	ranges DSN                        prints the ranges of a fleet registry
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"servermerge": main,
@@ -30,7 +34,33 @@ func TestMain(m *testing.M) {
 			server, err := strconv.Atoi(args[1])
 			return errors.Join(err, play(context.Background(), args[0], gameid.ServerID(server), args[2]))
 		}),
+		"lease": clitest.Program(func(args []string) error {
+			at, err1 := strconv.ParseInt(args[2], 10, 64)
+			size, err2 := strconv.ParseInt(args[3], 10, 64)
+			return errors.Join(err1, err2, onFleet(args[0], func(f *fleet.Fleet) error {
+				_, err := f.LeaseRange(context.Background(), fleet.RangeWish{World: args[1], Size: size, At: at}, fleet.Note{By: "anna"})
+				return err
+			}))
+		}),
+		"ranges": clitest.Program(func(args []string) error {
+			return onFleet(args[0], func(f *fleet.Fleet) error {
+				all, err := f.Ranges(context.Background())
+				for _, r := range all {
+					fmt.Printf("%s: %s, %s\n", r.World, r, r.Why)
+				}
+				return err
+			})
+		}),
 	})
+}
+
+func onFleet(dsn string, do func(*fleet.Fleet) error) error {
+	f, err := fleet.Open(dsn)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return errors.Join(f.Create(context.Background()), do(f))
 }
 
 // play runs a game server on a world that is there.

@@ -20,7 +20,7 @@ import (
 
 func planFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
-		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.Int64Flag{Name: "max-keyless"})
+		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.Int64Flag{Name: "max-keyless"}, fleetFlag())
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
@@ -57,6 +57,9 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
 		NoFence: cmd.Bool("no-fence"), MaxKeyless: cmd.Int64("max-keyless"),
 		Report: func(r *merge.Report) { checked = r },
+	}
+	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
+		return err
 	}
 	plan, err := s.plan(ctx, all, options, spare)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 func rebaseFlags() []cliv3.Flag {
-	return append(append(databases.RuleFlags(), throttle.Flags()...), &cliv3.StringFlag{Name: "o"}, &cliv3.Int64Flag{Name: "offset"})
+	return append(append(databases.RuleFlags(), throttle.Flags()...), &cliv3.StringFlag{Name: "o"}, &cliv3.Int64Flag{Name: "offset"}, fleetFlag())
 }
 
 // rebase plans how one world comes into an empty database with its keys in a range of
@@ -47,11 +47,15 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer file.Close()
+	options := transfer.PlanOptions{Check: rebased(rules.Check, all[1].Name, uint64(offset)), Names: rules.Names, Copies: rules.Copies, NoFence: true}
+	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
+		return err
+	}
 	made, err := transfer.MakeSchema(ctx, all[1], all[0])
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(ctx, all, transfer.PlanOptions{Check: rebased(rules.Check, all[1].Name, uint64(offset)), Names: rules.Names, Copies: rules.Copies, NoFence: true}, spare)
+	plan, err := s.plan(ctx, all, options, spare)
 	if err != nil {
 		return unread(ctx, err, "no plan")
 	}
