@@ -17,6 +17,9 @@ const (
 	KeysTable     = "mergesafe_keys"     // which keys came from where, and what they were
 )
 
+// KeysView is the one view of this project, on KeysTable.
+const KeysView = "mergesafe_moved"
+
 // Tables that a merge empties are kept under names that begin so, until the merge is undone:
 // they hold rows of the game, and are no part of it.
 const (

@@ -55,6 +55,8 @@ type Applied struct {
 	Renames int   `json:"renames"`
 	Resumed bool  `json:"resumed"`
 	Before  bool  `json:"-"` // an earlier apply had done all of it
+
+	Notes []string `json:"notes,omitempty"` // what the operator should know, though it worked
 }
 
 // Commands are the commands for the same plan, ready to paste. They are empty if

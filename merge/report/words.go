@@ -68,6 +68,9 @@ func (w *Words) applied(o *Outcome) {
 		return
 	}
 	w.Sentence += ", in " + took(o.Ended.Sub(o.Began))
+	for _, note := range o.Applied.Notes {
+		w.Details = append(w.Details, printable.Text(note))
+	}
 	w.next("Now prove it, before any game server is started:", o.Then.Verify)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 )
 
@@ -66,6 +67,14 @@ func (b *builder) index(table, index string, primary bool, column, unclear strin
 			u.Columns = append(u.Columns, column)
 		}
 		u.Unclear = cmp.Or(u.Unclear, unclear)
+	}
+}
+
+// view adds a view, unless it is ours: that one comes and goes with the table of keys, and
+// is no part of the game's schema.
+func (b *builder) view(name string) {
+	if !strings.EqualFold(name, sqldb.KeysView) {
+		b.Views = append(b.Views, name)
 	}
 }
 

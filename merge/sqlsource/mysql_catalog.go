@@ -81,7 +81,7 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 	return each(ctx, conn, mysqlTables, func() {
 		switch {
 		case kind == "VIEW":
-			b.Views = append(b.Views, name)
+			b.view(name)
 		case kind != "BASE TABLE":
 			b.skip(name, strings.ToLower(kind)+": what it holds beyond its current rows is not read")
 		case engine == "":

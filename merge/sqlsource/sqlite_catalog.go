@@ -79,7 +79,7 @@ func (d sqliteDialect) readTables(ctx context.Context, conn *sql.Conn, b *builde
 		case "table":
 			b.table(name)
 		case "view":
-			b.Views = append(b.Views, name)
+			b.view(name)
 		default:
 			b.skip(name, kind+" table: what it holds is kept elsewhere")
 		}

@@ -16,6 +16,7 @@ type Result struct {
 	Parts   []PartResult // Rows, by table and source, in the order of the plan
 	Renames int          // in the plan
 	Resumed bool         // an earlier call had begun
+	Notes   []string     // what the operator should know, though it worked
 }
 
 // Apply carries out a plan. The databases are given in the order of the plan, by
@@ -52,6 +53,7 @@ func applyWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 	err = r.apply(ctx, state)
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
 	result.Parts, result.Rows = r.partResults()
+	result.Notes = r.notes
 	return result, err
 }
 

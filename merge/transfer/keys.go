@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
@@ -32,12 +33,36 @@ func createKeys(d dialect) string {
 		return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
 			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, part INT NOT NULL,
 			space VARCHAR(200) NOT NULL, shift BIGINT UNSIGNED NOT NULL, low VARCHAR(20) NOT NULL, high VARCHAR(20) NOT NULL, n BIGINT NOT NULL, undone INT NOT NULL, data MEDIUMBLOB NOT NULL,
+			first_key VARCHAR(20) NOT NULL DEFAULT '', last_key VARCHAR(20) NOT NULL DEFAULT '', came DATETIME(3) NULL,
 			id BIGINT NOT NULL AUTO_INCREMENT, PRIMARY KEY (id), UNIQUE KEY entry (path, tab, col, part)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
 	}
 	return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
 		path TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL, part INTEGER NOT NULL,
 		space TEXT NOT NULL, shift TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL, n INTEGER NOT NULL, undone INTEGER NOT NULL, data BLOB NOT NULL,
+		first_key TEXT NOT NULL DEFAULT '', last_key TEXT NOT NULL DEFAULT '', came TEXT NULL,
 		PRIMARY KEY (path, tab, col, part)) WITHOUT ROWID`
+}
+
+// createKeys makes the table, and adds to one that older programs made what these did not
+// note: of entries from then that stays empty.
+func (r *run) createKeys(ctx context.Context) error {
+	d := r.target.dialect()
+	if _, err := r.target.exec(ctx, "create", createKeys(d), false); err != nil {
+		return err
+	}
+	query := "SELECT name FROM pragma_table_info('" + KeysTable + "')"
+	moment := "TEXT"
+	if d.mysql() {
+		query = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '" + KeysTable + "'"
+		moment = "DATETIME(3)"
+	}
+	have, err := r.target.texts(ctx, query)
+	for _, c := range []struct{ name, is string }{{"first_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"last_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"came", moment + " NULL"}} {
+		if err == nil && !slices.Contains(have, c.name) {
+			_, err = r.target.exec(ctx, "create", "ALTER TABLE "+KeysTable+" ADD COLUMN "+c.name+" "+c.is, false)
+		}
+	}
+	return err
 }
 
 // keyPart is how many bytes of a set of keys are in one row.
@@ -55,7 +80,7 @@ func (r *run) rememberKeys(ctx context.Context) error {
 	if r.plan.Rekey == nil {
 		return nil
 	}
-	if _, err := r.target.exec(ctx, "create", createKeys(r.target.dialect()), false); err != nil {
+	if err := r.createKeys(ctx); err != nil {
 		return err
 	}
 	for i, src := range r.sources {
@@ -85,12 +110,12 @@ func (r *run) rememberKeys(ctx context.Context) error {
 			}
 		}
 		for i := range all {
-			if err := saveKeys(ctx, r.target, &all[i]); err != nil {
+			if err := saveKeys(ctx, r.target, &all[i], r.hooks.clock()); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return r.makeKeysView(ctx)
 }
 
 // path is that of the keys of a source.
@@ -122,11 +147,16 @@ func (r *run) keysOf(ctx context.Context, source int, c *merge.RekeyedColumn) (*
 }
 
 // saveKeys writes an entry, in the place of an older one.
-func saveKeys(ctx context.Context, on *connection, k *keySet) error {
-	low, high := "", "" // the source had nothing of that kind
-	if k.Range.Any {
-		low, high = k.Range.Low.String(), k.Range.High.String()
+func saveKeys(ctx context.Context, on *connection, k *keySet, now time.Time) error {
+	ends := func(r rekey.Range) (low, high string) { // "": the source had nothing of that kind
+		if r.Any {
+			low, high = r.Low.String(), r.High.String()
+		}
+		return low, high
 	}
+	low, high := ends(k.Range)
+	first, last := ends(k.Keys.Range())
+	came := now.UTC().Format("2006-01-02 15:04:05.000")
 	data, err := k.Keys.AppendBinary(nil)
 	if err != nil {
 		return err
@@ -141,8 +171,8 @@ func saveKeys(ctx context.Context, on *connection, k *keySet) error {
 		}
 		part := 0
 		for chunk := range slices.Chunk(data, keyPart) {
-			if _, err := on.exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
-				k.Path, k.Source, k.Table, k.Column, part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), undone, chunk); err != nil {
+			if _, err := on.exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data, first_key, last_key, came) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
+				k.Path, k.Source, k.Table, k.Column, part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), undone, chunk, first, last, came); err != nil {
 				return err
 			}
 			part++

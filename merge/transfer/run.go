@@ -27,6 +27,7 @@ type run struct {
 	committed int64 // transactions; shows [run.retry] that the work gets on
 
 	lifted []Lifted // the fences that this call lifted
+	notes  []string // what the operator should know, though it worked
 
 	tally   *tally // shared by all workers
 	counted int64  // rows of this worker's part that are in the tally

@@ -152,7 +152,7 @@ func dump(t testing.TB, d Database, ignore ...string) string {
 	mysql := strings.HasPrefix(d.DSN, "mysql:")
 	query := "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
 	if mysql {
-		query = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME"
+		query = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY TABLE_NAME"
 	}
 	var b strings.Builder
 	for _, row := range read(t, db, query) {

@@ -32,7 +32,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return j.failed(ctx, err, o)
 	}
-	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Before: before}
+	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Before: before, Notes: result.Notes}
 	return j.conclude(ctx, o)
 }
 

@@ -248,19 +248,32 @@ Example:
 const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY
        servermerge whois [flags] TARGET SOURCE TABLE KEY
        servermerge whois -csv FILE TARGET SOURCE TABLE
+       servermerge whois -view TARGET
 
 Tells which world a key of a TABLE came from, by a merge that gave keys new
 values, and what the key was there, merge by merge; or, if a SOURCE is named,
 what became of a key that it had. It asks the target alone, also years and further merges
 later. A key that the game made afterwards came by no merge. It needs SELECT.
 
-What it reads is the table mergesafe_keys: for each merge, source and key
-column, shift is what was added, low to high the numbers that it gave away, n how
-many keys there were; data is the set of the old keys.
+What it reads is the table mergesafe_keys, in which the old keys are bitmaps. In SQL
+the view mergesafe_moved tells of each source and key column first_old and
+last_old, between which its keys lay, key_count, how many there were, and added,
+what to add to one to have the key that it is here, by all merges together; and
+space, undone (0 or 1), came (when, in UTC) and merge_id. So a log that
+names characters of s2 finds them in s1 by
+
+  SELECT l.*, l.guid + m.added AS new_guid FROM old_log AS l
+  JOIN mergesafe_moved AS m ON m.source = 's2' AND m.table_name = 'characters'
+    AND m.undone = 0 AND l.guid BETWEEN m.first_old AND m.last_old;
+
+The view cannot tell whether a number between first_old and last_old was a key
+then, and a key here whether the game made it later in such a gap: whois can.
 
   -json             print the steps as JSON
   -csv FILE         write what became of all keys of a table of a SOURCE, for
                     logs, caches and web sites; "-" prints it
+  -view             print the statements that make the view mergesafe_moved, for a
+                    TARGET whose account could not
 ` + helpPlaces + `
 Exit codes: 0 it came by a merge; 1 it did not; 2 could not look.
 

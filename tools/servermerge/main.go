@@ -32,7 +32,7 @@ func command(env cli.Env, stderr io.Writer) *cliv3.Command {
 			{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.verify},
 			{Name: "undo", Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}), Action: s.undo},
 			{Name: "rebase", Description: helpRebase, Flags: rebaseFlags(), Action: s.rebase},
-			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: s.whois},
+			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "view"}}, Action: s.whois},
 			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: renames},
 		},
 	}

@@ -24,6 +24,9 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	if cmd.IsSet("csv") {
 		return s.keysCSV(ctx, cmd, args)
 	}
+	if cmd.Bool("view") {
+		return s.keysView(cmd, args)
+	}
 	if len(args) != 3 && len(args) != 4 {
 		return cli.Usage("got %d arguments, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", len(args))
 	}
@@ -61,6 +64,23 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return cli.Conflicts
 	}
 	return err
+}
+
+// keysView prints the statements that make the view of the keys.
+func (s surroundings) keysView(cmd *cliv3.Command, args []string) error {
+	if len(args) != 1 {
+		return cli.Usage("got %d arguments, want -view TARGET", len(args))
+	}
+	target, err := s.remembering(cmd)
+	if err != nil {
+		return err
+	}
+	for _, statement := range transfer.KeysViewStatements(target) {
+		if _, err := fmt.Fprintf(cmd.Root().Writer, "%s;\n", statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // remembering is the target, the first argument.

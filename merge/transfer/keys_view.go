@@ -1,0 +1,65 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mergesafe/internal/sqldb"
+)
+
+// KeysView is what [KeysTable] says in plain SQL: for each source and key column where the
+// old keys lay, and what is to be added to one to have the key that it is in this database.
+const KeysView = sqldb.KeysView
+
+// keysColumns are what the view shows, on an engine. Keys that came here by several merges
+// got the offsets of all: those of the paths that theirs begins with.
+func keysColumns(d dialect) string {
+	const from = `
+		FROM ` + KeysTable + ` AS k WHERE k.part = 0`
+	if d.mysql() {
+		return `SELECT LEFT(k.path, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
+			CAST(NULLIF(k.first_key, '') AS DECIMAL(20)) AS first_old, CAST(NULLIF(k.last_key, '') AS DECIMAL(20)) AS last_old,
+			(SELECT SUM(o.shift) FROM ` + KeysTable + ` AS o
+				WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE CONCAT(o.path, ' %'))) AS added,
+			k.n AS key_count, k.undone, k.came` + from
+	}
+	return `SELECT substr(k.path, 1, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
+		CAST(NULLIF(k.first_key, '') AS INTEGER) AS first_old, CAST(NULLIF(k.last_key, '') AS INTEGER) AS last_old,
+		(SELECT SUM(CAST(o.shift AS INTEGER)) FROM ` + KeysTable + ` AS o
+			WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE o.path || ' %')) AS added,
+		k.n AS key_count, k.undone, k.came` + from
+}
+
+// createKeysView are the statements that make the view, also in the place of an older one.
+// Whoever reads it needs the right to read the table: an account that made it and is gone
+// does no harm.
+func createKeysView(d dialect) []string {
+	if d.mysql() {
+		return []string{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW " + KeysView + " AS " + keysColumns(d)}
+	}
+	return []string{"DROP VIEW IF EXISTS " + KeysView, "CREATE VIEW " + KeysView + " AS " + keysColumns(d)}
+}
+
+// KeysViewStatements are the statements that make [KeysView] in a database by hand.
+func KeysViewStatements(d Database) []string {
+	on := connection{Database: d}
+	return createKeysView(on.dialect())
+}
+
+// makeKeysView makes the view. Nothing but SQL by hand needs it: if it cannot be made,
+// because the account may not or the name is taken, the merge goes on and says so.
+func (r *run) makeKeysView(ctx context.Context) error {
+	for _, statement := range createKeysView(r.target.dialect()) {
+		_, err := r.target.exec(ctx, "create", statement, false)
+		if err == nil {
+			continue
+		}
+		if meaning := sqldb.Translate(err); ctx.Err() != nil || errors.Is(meaning, sqldb.ErrUnavailable) || errors.Is(meaning, sqldb.ErrRetryable) {
+			return err
+		}
+		r.notes = append(r.notes, fmt.Sprintf("the view %s could not be made in %q (%v): \"servermerge whois\" does not need it; if you want it for SQL, make it by what \"servermerge whois -view\" prints", KeysView, r.target.Name, err))
+		return nil
+	}
+	return nil
+}

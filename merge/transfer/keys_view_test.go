@@ -1,0 +1,139 @@
+package transfer
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge"
+)
+
+// viewWorld is a world with characters of some keys, a name of its own for each.
+func viewWorld(t *testing.T, e engine, name string, keys ...int) Database {
+	t.Helper()
+	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
+	if e.name != "sqlite" {
+		auto = "INT UNSIGNED AUTO_INCREMENT PRIMARY KEY"
+	}
+	d := e.fresh(t, name)
+	exec(t, d, "CREATE TABLE characters (guid "+auto+", name VARCHAR(20) NOT NULL)")
+	for _, k := range keys {
+		exec(t, d, fmt.Sprintf("INSERT INTO characters VALUES (%d, '%s%[1]d')", k, name))
+	}
+	return d
+}
+
+// mergeViewed merges one world into another, and returns the plan and the notes of apply.
+func mergeViewed(t *testing.T, target, source Database) (*Plan, []string) {
+	t.Helper()
+	p := mustPlan(t, target, []Database{source}, PlanOptions{Check: merge.Options{Rekey: &merge.Rekey{Auto: true}}})
+	done, err := Apply(t.Context(), p, target, []Database{source}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proof := verified(t, p, target, []Database{source}); proof.Verdict != merge.Pass {
+		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+	}
+	return p, done.Notes
+}
+
+// The documented query finds what a key of a log is now, after one merge and after
+// several, and nothing of a merge that was undone. The view is no part of the schema.
+func TestKeysView(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := regexp.MustCompile("(?s)```sql\\s+(SELECT [^;`]*mergesafe_moved[^;`]*);").FindSubmatch(readme)
+	if query == nil {
+		t.Fatal("README.md has no query of mergesafe_moved")
+	}
+	onEach(t, func(t *testing.T, e engine) {
+		s1, s2, s3 := viewWorld(t, e, "s1", 1, 2, 3, 4, 5), viewWorld(t, e, "s2", 2, 4, 6), viewWorld(t, e, "s3", 1, 4)
+		asks := func(d Database, query, want string) {
+			t.Helper()
+			db := pool(t, d)
+			defer db.Close()
+			if got := fmt.Sprint(read(t, db, query)); got != want {
+				t.Errorf("%s: %s\ngot  %s\nwant %s", d.Name, query, got, want)
+			}
+		}
+		const all = "SELECT source, table_name, column_name, space, first_old, last_old, added, key_count, undone FROM mergesafe_moved ORDER BY source"
+		mergeViewed(t, s2, s3) // 1 and 4 of s3 become 1001 and 1004
+		asks(s2, all, "[[s3 characters guid characters.guid 1 4 1000 2 0]]")
+		p, notes := mergeViewed(t, s1, s2) // s2 has the view; its keys get 10,000 more
+		if len(notes) > 0 {
+			t.Errorf("notes: %q", notes)
+		}
+		asks(s1, all, "[[s2 characters guid characters.guid 2 1004 10000 5 0] [s3 characters guid characters.guid 1 4 11000 2 0]]")
+		asks(s1, "SELECT COUNT(*) FROM mergesafe_moved WHERE merge_id = '"+p.ID+"' AND came > '2026-01-01'", "[[2]]")
+
+		// The log of s2, from before all merges: 6 is the largest, 4 a gap of nobody's, 5000 no key.
+		exec(t, s1, "CREATE TABLE old_log (what INT PRIMARY KEY, guid INT NOT NULL)", "INSERT INTO old_log VALUES (1, 2), (2, 6), (3, 5), (4, 5000)")
+		documented := string(query[1]) + " ORDER BY l.what"
+		asks(s1, documented, "[[1 2 10002] [2 6 10006] [3 5 10005]]")
+		asks(s1, "SELECT name FROM characters WHERE guid = 10006", "[[s26]]")
+		asks(s1, strings.ReplaceAll(documented, "'s2'", "'s3'"), "[[1 2 11002]]")
+		asks(s1, "SELECT name FROM characters WHERE guid = 11004", "[[s34]]")
+		exec(t, s1, "DROP TABLE old_log")
+
+		s, err := openSource(t.Context(), s1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.catalog.Views) > 0 {
+			t.Errorf("the views %v are judged", s.catalog.Views)
+		}
+		s.Close()
+		if _, err := Undo(t.Context(), p, s1, []Database{s2}, UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		asks(s1, "SELECT source, undone FROM mergesafe_moved ORDER BY source", "[[s2 1] [s3 1]]")
+	})
+}
+
+// A table that an older program made gets what the view needs; its entries stay.
+func TestKeysViewOfAnOlderTable(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		s1, s2, s3 := viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7), viewWorld(t, e, "s3", 3)
+		mergeViewed(t, s1, s2)
+		exec(t, s1, "DROP VIEW "+KeysView)
+		for _, c := range []string{"first_key", "last_key", "came"} {
+			exec(t, s1, "ALTER TABLE "+KeysTable+" DROP COLUMN "+c)
+		}
+		mergeViewed(t, s1, s3)
+		db := pool(t, s1)
+		defer db.Close()
+		if got := fmt.Sprint(read(t, db, "SELECT source, COALESCE(first_old, 0), key_count, came IS NULL FROM mergesafe_moved ORDER BY source")); got != "[[s2 0 2 1] [s3 3 1 0]]" {
+			t.Error(got)
+		}
+	})
+}
+
+// Where the view cannot be made the merge goes on, and says so.
+func TestKeysViewCannotBeMade(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		s1, s2 := viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7)
+		merger := s1
+		if e.name == "sqlite" {
+			exec(t, s1, "CREATE TABLE "+KeysView+" (id INTEGER PRIMARY KEY)")
+			exec(t, s2, "CREATE TABLE "+KeysView+" (id INTEGER PRIMARY KEY)")
+		} else {
+			merger.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, TRIGGER", strings.TrimPrefix(s1.DSN, "mysql:"))
+		}
+		_, notes := mergeViewed(t, merger, s2)
+		if len(notes) != 1 || !strings.Contains(notes[0], "the view mergesafe_moved could not be made in \"s1\" (") || !strings.Contains(notes[0], "servermerge whois -view") {
+			t.Fatalf("notes: %q", notes)
+		}
+		if e.name == "sqlite" {
+			exec(t, s1, "DROP TABLE "+KeysView)
+		}
+		exec(t, s1, KeysViewStatements(s1)...)
+		if n := number(t, s1, "SELECT added FROM mergesafe_moved WHERE source = 's2' AND 7 BETWEEN first_old AND last_old"); n != 1000 {
+			t.Errorf("7 of s2 is %d more", n)
+		}
+	})
+}
