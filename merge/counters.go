@@ -13,27 +13,29 @@ import (
 const CodeKeyCounter = "key-counter"
 
 // CounterRow is a column in which a game keeps the last key that it gave, or the next
-// one.
+// one, or a sequence.
 type CounterRow struct {
-	At    string `json:"at"`             // "table.column"
+	At    string `json:"at"`             // "table.column", or the name of a sequence
 	When  *When  `json:"when,omitempty"` // of the rows it is about; nil: of all
 	Space string `json:"space"`          // the name of a space, or one of its keys
 
 	File string `json:"-"` // for messages
 }
 
-// keptCounter is a CounterRow as it is in the databases.
+// keptCounter is a CounterRow as it is in the databases. A sequence has no column.
 type keptCounter struct {
 	columnName
 	when  *When
 	space *keySpace
 }
 
+func (c *keptCounter) sequence() bool { return c.column == "" }
+
 // RekeyedCounter is a counter in rows of the target, of a table that stays as it is but
-// for it.
+// for it, or a sequence.
 type RekeyedCounter struct {
 	Table  string `json:"table"`
-	Column string `json:"column"`
+	Column string `json:"column,omitempty"` // empty: Table is a sequence
 	When   *When  `json:"when,omitempty"`
 	Space  string `json:"space"`
 	Next   uint64 `json:"next"` // it is raised to this, unless it is higher
@@ -48,6 +50,9 @@ func (m *moving) declareCounter(f *facts, n names, c CounterRow) error {
 		return fmt.Errorf("there is no space %q, and none has that key", c.Space)
 	}
 	if err := c.When.Validate(); err != nil {
+		return err
+	}
+	if done, err := m.declareSequence(f, c, m.spaces[k]); done {
 		return err
 	}
 	return n.each(c.At, func(at columnName, exact bool) error {
@@ -165,6 +170,7 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, toml(spaces[0]))},
 		})
 	}
+	results = append(results, countedElsewhere(f)...)
 	for _, c := range f.moving.counters {
 		if f.reset[c.table] {
 			results = append(results, Result{

@@ -103,6 +103,7 @@ func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
 			}
 		}
 	}
+	r.countedBySequences()
 	if err := r.readApart(ctx); err != nil {
 		return nil, err
 	}

@@ -86,7 +86,9 @@ func judgeSkipped(f *facts) (findings []finding) {
 		if declared := f.declaredOf(table); len(declared) > 0 && !slices.Contains(f.tables, table) {
 			r.Message += ", and so what is declared of it is not checked: " + few(declared)
 		}
-		findings = append(findings, finding{Result: r})
+		if f.moving.judgeSequence(f, &r) {
+			findings = append(findings, finding{Result: r})
+		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(excluded)) {
 		findings = append(findings, finding{Result: Result{Code: CodeTableExcluded, Table: table, Message: "was not read", Gaps: excluded[table]}})

@@ -102,6 +102,9 @@ type Catalog struct {
 	// reported as not verified.
 	Skipped []Skipped
 
+	// Sequences are the objects that count; they are among Skipped too.
+	Sequences []Sequence
+
 	// Views are the names of the views. They hold no rows of their own.
 	Views []string
 

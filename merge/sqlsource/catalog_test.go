@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/rekey"
 )
 
 // catalog reads the catalogue of a world and checks what is no matter of the
@@ -169,7 +170,8 @@ func TestCatalogMariaDB(t *testing.T) {
 			{Name: "parts", Engine: "InnoDB", Primary: []string{"a", "b"}, Partitions: "RANGE(`a`), HASH(`b`)",
 				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger}, {Name: "b", Type: "int(11)", Kind: merge.KindInteger}}},
 		},
-		Views: []string{"seen"},
+		Sequences: []merge.Sequence{{Name: "numbers", Next: rekey.Integer{Bits: 1}, Max: rekey.Integer{Bits: 1<<63 - 2}, Increment: 1}},
+		Views:     []string{"seen"},
 		Skipped: []merge.Skipped{
 			{Table: "booked", Reason: "it has a key that keeps periods from overlapping, which is more than to be unique"},
 			{Table: "listed", Reason: "CSV: not part of the snapshot"},

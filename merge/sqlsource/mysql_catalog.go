@@ -3,11 +3,13 @@ package sqlsource
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 )
 
@@ -63,7 +65,7 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 		b.Engine = "mariadb"
 	}
 	for _, read := range []func(context.Context, *sql.Conn, *builder) error{
-		mysqlReadTables, mysqlReadColumns, mysqlReadIndexes, mysqlReadReferences,
+		mysqlReadTables, mysqlReadSequences, mysqlReadColumns, mysqlReadIndexes, mysqlReadReferences,
 		mysqlReadStatements, mysqlReadPartitions, mysqlReadTriggers, mysqlReadDatabase, mysqlReadServer, describeStore,
 	} {
 		if err := read(ctx, conn, b); err != nil {
@@ -72,6 +74,8 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 	}
 	return b.finish(), nil
 }
+
+const sequenceSkipped = "sequence: what it holds beyond its current rows is not read"
 
 func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var (
@@ -82,6 +86,8 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 		switch {
 		case kind == "VIEW":
 			b.view(name)
+		case kind == "SEQUENCE":
+			b.skip(name, sequenceSkipped)
 		case kind != "BASE TABLE":
 			b.skip(name, strings.ToLower(kind)+": what it holds beyond its current rows is not read")
 		case engine == "":
@@ -102,20 +108,52 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}, &name, &kind, &engine, &transactions, &next)
 }
 
+// mysqlReadSequences reads where the sequences of MariaDB stand.
+func mysqlReadSequences(ctx context.Context, conn *sql.Conn, b *builder) error {
+	for _, skipped := range b.Skipped {
+		if skipped.Reason != sequenceSkipped {
+			continue
+		}
+		s, next, most := merge.Sequence{Name: skipped.Table}, "", ""
+		err := conn.QueryRowContext(ctx, "SELECT next_not_cached_value, maximum_value, increment, cycle_option FROM "+sqldb.MySQL.Quote(s.Name)).Scan(&next, &most, &s.Increment, &s.Cycle)
+		if sqldb.IsDenied(err) {
+			continue // it stays one that is not read
+		}
+		if err != nil {
+			return fmt.Errorf("sequence %q: %w", s.Name, err)
+		}
+		if err := errors.Join(s.Next.UnmarshalText([]byte(next)), s.Max.UnmarshalText([]byte(most))); err != nil {
+			return fmt.Errorf("sequence %q: %w", s.Name, err)
+		}
+		b.Sequences = append(b.Sequences, s)
+	}
+	return nil
+}
+
 func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var (
 		table, extra string
 		c            column
 		standard     sql.NullString
 		d            = newMySQL()
+		own          string // how a sequence of this database begins in a DEFAULT
 	)
+	if len(b.Sequences) > 0 {
+		if err := conn.QueryRowContext(ctx, "SELECT CONCAT('`', REPLACE(DATABASE(), '`', '``'), '`.`')").Scan(&own); err != nil {
+			return err
+		}
+	}
 	err := each(ctx, conn, mysqlColumns, func() {
 		c.dataType = strings.ToLower(c.dataType)
 		mysqlKind(&c, c.dataType, c.length)
 		c.Default = nil
 		// MariaDB writes NULL for what gets NULL because it has no default.
 		if standard.Valid && !(b.Engine == "mariadb" && standard.String == "NULL") {
-			c.Default = &[]string{standard.String}[0]
+			text := standard.String
+			if own != "" { // the same in databases of other names
+				text = strings.ReplaceAll(text, "nextval("+own, "nextval(`")
+			}
+			c.Default = &text
 		}
 		b.column(table, c)
 		if t := b.tables[table]; t != nil && strings.Contains(strings.ToLower(extra), "auto_increment") {

@@ -13,8 +13,8 @@ import (
 // raised above those that come.
 type RowCounter struct {
 	Table  string `json:"table"`
-	Column string `json:"column"`
-	Key    string `json:"key"` // of the row; see [KeyText]
+	Column string `json:"column,omitempty"` // empty: Table is a sequence
+	Key    string `json:"key,omitempty"`    // of the row; see [KeyText]
 	Before uint64 `json:"before"`
 	After  uint64 `json:"after"`
 }
@@ -26,6 +26,10 @@ func (p *planner) findCounters(ctx context.Context) error {
 	}
 	target := p.dbs[0]
 	for _, c := range p.plan.Rekey.Counters {
+		if c.Column == "" {
+			p.findSequence(&c)
+			continue
+		}
 		t := target.table(c.Table)
 		refuse := func(format string, args ...any) {
 			p.refuse(Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
@@ -69,6 +73,12 @@ func (p *planner) findCounters(ctx context.Context) error {
 // further since.
 func (r *run) raiseRowCounters(ctx context.Context, back bool) error {
 	for _, c := range r.plan.Counters {
+		if c.Column == "" {
+			if err := r.setSequence(ctx, &c, back); err != nil {
+				return err
+			}
+			continue
+		}
 		from, to := c.Before, c.After
 		if back {
 			from, to = to, from
@@ -133,6 +143,14 @@ func (r *run) counterKey(c *RowCounter) (where string, args []any, err error) {
 // proveCounters makes sure that no counter lies below the keys that came.
 func (r *run) proveCounters(ctx context.Context, p *KeyProof) error {
 	for _, c := range r.plan.Counters {
+		if c.Column == "" {
+			if next, err := r.sequenceAt(ctx, &c); err != nil {
+				return err
+			} else if next < c.After {
+				p.wrong(1, "the sequence %s lies below keys that came", c.Table)
+			}
+			continue
+		}
 		reached, err := r.counterAt(ctx, &c)
 		if err != nil {
 			return err

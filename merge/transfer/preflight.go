@@ -156,6 +156,13 @@ func (f *flight) rights(ctx context.Context) error {
 			probes = append(probes, probe{t.Name, "UPDATE " + table + " SET " + name + " = " + name + " WHERE 1 = 0"})
 		}
 	}
+	for _, c := range f.plan.Counters {
+		if c.Column == "" {
+			for _, statement := range sequenceProbes(d, &c) {
+				probes = append(probes, probe{c.Table, statement})
+			}
+		}
+	}
 	if f.registry {
 		const registry = registry.Table
 		probes = append(probes, probe{"", "UPDATE " + registry + " SET epoch = epoch WHERE 1 = 0"},

@@ -78,13 +78,31 @@ func schemaOf(ctx context.Context, s *source, made *Made) (statements []string, 
 		})
 		return statements, err
 	}
+	// Tables may count by sequences, which a server writes with the name of their database.
+	sequences, err := s.on.texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'SEQUENCE' ORDER BY TABLE_NAME")
+	var own []string
+	if err == nil {
+		own, err = s.on.texts(ctx, "SELECT DATABASE()")
+	}
+	for _, sequence := range sequences {
+		if err == nil {
+			err = s.on.rows(ctx, "SHOW CREATE SEQUENCE "+s.dialect.Quote(sequence), false, nil, func(row []any) (bool, error) {
+				statements = append(statements, text(row[1]))
+				return true, nil
+			})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	from := "DEFAULT nextval(" + s.dialect.Quote(own[0]) + "."
 	tables, err := s.on.texts(ctx, tablesOf(s.dialect))
 	for _, table := range tables {
 		if err != nil || sqldb.Ours(table) {
 			continue
 		}
 		err = s.on.rows(ctx, "SHOW CREATE TABLE "+s.dialect.Quote(table), false, nil, func(row []any) (bool, error) {
-			statements = append(statements, withoutCounter(text(row[1])))
+			statements = append(statements, strings.ReplaceAll(withoutCounter(text(row[1])), from, "DEFAULT nextval("))
 			made.Tables++
 			return true, nil
 		})

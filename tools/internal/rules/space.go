@@ -11,9 +11,9 @@ import (
 
 // counter reads one [[merge.counter]].
 func counter(s *strict.Section) merge.CounterRow {
-	need(s, "at", `want the column that counts, such as %s = "seq.next"`)
+	need(s, "at", `want the column that counts, such as %s = "seq.next", or the name of a sequence`)
 	need(s, "space", `want the space whose keys it counts, such as %s = "items.id"`)
-	return merge.CounterRow{At: s.Text("at", place), Space: s.Text("space", strict.Label), When: when(s)}
+	return merge.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s)}
 }
 
 // space reads one [[merge.space]].

@@ -1,0 +1,169 @@
+package transfer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge"
+)
+
+// sequenceWorlds are worlds of which a sequence counts the characters and another one stands
+// alone.
+func sequenceWorlds(t *testing.T, e engine, further ...string) []Database {
+	t.Helper()
+	return keyWorlds(t, e, 2, append([]string{
+		"CREATE SEQUENCE char_seq START 4", "ALTER TABLE chars MODIFY guid INTEGER NOT NULL DEFAULT NEXTVAL(char_seq)",
+		"CREATE SEQUENCE item_seq START 3 INCREMENT 10"}, further...)...)
+}
+
+func sequencesDeclared(o *merge.Options, _ *merge.Declarations) {
+	o.Rekey.Counters = []merge.CounterRow{{At: "char_seq", Space: "chars.guid"}, {At: "`item_seq`", Space: "items.id"}}
+}
+
+// A sequence that is not declared is open, with the line that declares it.
+func TestSequenceUndeclared(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	all := sequenceWorlds(t, engines()[1])
+	p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(p.Refusals); !strings.Contains(got, "a sequence that counts chars.guid (DEFAULT)") || !strings.Contains(got, "item_seq") || len(p.Refusals) != 2 {
+		t.Errorf("refused for %s", got)
+	}
+	s, err := openSource(t.Context(), all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	other, err := openSource(t.Context(), all[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	o := keyOptions(nil).Check
+	report, err := merge.Check(t.Context(), []merge.Source{s, other}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := make(map[string]string)
+	for _, r := range report.Results {
+		if r.Code == merge.CodeTableSkipped {
+			next[r.Table] = r.Message + ": " + strings.Join(r.Next, "")
+		}
+	}
+	if want := `a sequence that counts chars.guid (DEFAULT), and is not declared: it would give away numbers that came by the merge: [[merge.counter]] at = "char_seq", space = "chars.guid"; or`; len(next) != 2 || !strings.HasPrefix(next["char_seq"], want) {
+		t.Errorf("got %q", next)
+	}
+	o.Allow = []string{"table-skipped:item_seq", "table-skipped:char_seq"}
+	mustPlan(t, all[0], all[1:], PlanOptions{Check: o})
+}
+
+// Sequences that are declared are raised above the keys that come, keep their remainder,
+// and are set back by an undo unless they counted on.
+func TestSequencesAreRaised(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	all := sequenceWorlds(t, engines()[1])
+	before := dump(t, all[0])
+	p := rekeyed(t, all, keyOptions(sequencesDeclared))
+	exec(t, all[0], "INSERT INTO chars (tag) VALUES ('later')")
+	asked(t, all[0], "SELECT guid, NEXTVAL(item_seq), NEXTVAL(item_seq) FROM chars WHERE tag = 'later'", "2000|2003|2013")
+	asked(t, all[1], "SELECT NEXTVAL(char_seq), NEXTVAL(item_seq)", "4|3")
+	exec(t, all[0], "DELETE FROM chars WHERE tag = 'later'", "ALTER SEQUENCE char_seq RESTART WITH 2000")
+	exec(t, all[0], "ALTER SEQUENCE item_seq RESTART WITH 5003")
+	if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if after := dump(t, all[0], KeysTable); after != before {
+		t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
+	}
+	asked(t, all[0], "SELECT NEXTVAL(char_seq), NEXTVAL(item_seq)", "4|5003")
+}
+
+// New keys lie above what a sequence has given.
+func TestSequenceIsPassed(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	all := sequenceWorlds(t, engines()[1], "ALTER SEQUENCE char_seq RESTART 70000")
+	p := mustPlan(t, all[0], all[1:], keyOptions(sequencesDeclared))
+	if got := p.Rekey.Offset("chars.guid", all[1].Name); got != 100_000 {
+		t.Errorf("the offset is %d, want 100000", got)
+	}
+}
+
+// A sequence that cannot be raised refuses the plan, one that another process used stops
+// apply, and one that lies too low is found by verify.
+func TestSequenceInTheWay(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	misspelt := keyOptions(func(o *merge.Options, _ *merge.Declarations) {
+		o.Rekey.Counters = []merge.CounterRow{{At: "chars_seq", Space: "chars.guid"}}
+	})
+	worlds := sequenceWorlds(t, engines()[1])
+	if _, err := NewPlan(t.Context(), worlds[0], worlds[1:], misspelt); err == nil || !strings.Contains(err.Error(), `counter 1: at is "chars_seq": want table.column, or the name of a sequence of the target (did you mean "char_seq"?)`) {
+		t.Errorf("misspelt: %v", err)
+	}
+	for change, want := range map[string]string{
+		"ALTER SEQUENCE char_seq CYCLE":         "begins again at its end",
+		"ALTER SEQUENCE char_seq MAXVALUE 1500": "would be raised to 2000, and ends at 1500: ALTER SEQUENCE `char_seq` MAXVALUE",
+	} {
+		all := sequenceWorlds(t, engines()[1], change)
+		p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(sequencesDeclared))
+		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
+			t.Errorf("%s: %v, %v", change, p.Refusals, err)
+		}
+	}
+	all := sequenceWorlds(t, engines()[1])
+	p := mustPlan(t, all[0], all[1:], keyOptions(sequencesDeclared))
+	reader := all[0]
+	reader.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, TRIGGER", strings.TrimPrefix(all[0].DSN, "mysql:"))
+	if _, err := Apply(t.Context(), p, reader, all[1:], Options{}); err == nil || !strings.Contains(err.Error(), `table "char_seq": the account lacks a right`) {
+		t.Errorf("without ALTER: %v", err)
+	}
+	exec(t, all[0], "DO NEXTVAL(char_seq)")
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err == nil || !strings.Contains(err.Error(), `the sequence "char_seq" of "`+all[0].Name+`" is not at 4 any more`) {
+		t.Errorf("used: %v", err)
+	}
+	exec(t, all[0], "ALTER SEQUENCE char_seq RESTART 4")
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, all[0], "ALTER SEQUENCE item_seq RESTART 13")
+	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq lies below keys that came") {
+		t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
+	}
+}
+
+// A rebase makes the sequences, and its tables count by those of their own database.
+func TestSequencesOfARebase(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	all := sequenceWorlds(t, engines()[1])
+	empty := engines()[1].fresh(t, "try")
+	if _, err := MakeSchema(t.Context(), all[1], empty); err != nil {
+		t.Fatal(err)
+	}
+	opts := keyOptions(sequencesDeclared)
+	opts.Check.Rekey.Offsets = map[string]uint64{all[1].Name: 5000}
+	rekeyed(t, []Database{empty, all[1]}, opts)
+	exec(t, empty, "INSERT INTO chars (tag) VALUES ('later')")
+	asked(t, empty, "SELECT guid FROM chars ORDER BY guid", "5001", "5002", "5003", "6000")
+	asked(t, all[1], "SELECT NEXTVAL(char_seq)", "4")
+}
+
+// A sequence of another database cannot be raised, and is open.
+func TestSequenceElsewhere(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	all := keyWorlds(t, engines()[1], 2)
+	other := engines()[1].fresh(t, "other")
+	exec(t, other, "CREATE SEQUENCE shared START 4")
+	schema := read(t, pool(t, other), "SELECT DATABASE()")[0][0]
+	for _, d := range all {
+		exec(t, d, "ALTER TABLE chars MODIFY guid INTEGER NOT NULL DEFAULT NEXTVAL(`"+schema+"`.shared)")
+	}
+	p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
+	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "counted by a sequence that is not in this database: DEFAULT nextval(`"+schema+"`.`shared`)") {
+		t.Fatalf("%v, %v", p, err)
+	}
+	opts := keyOptions(func(o *merge.Options, _ *merge.Declarations) { o.Allow = []string{"key-counter:chars.guid"} })
+	mustPlan(t, all[0], all[1:], opts)
+}
