@@ -70,6 +70,10 @@ type ProposedColumn struct {
 	When *When    `json:"when,omitempty"`
 	None []string `json:"none,omitempty"`
 
+	// Own tells of an undecided column that it may be a key of its own, and not that of the
+	// rows that To names.
+	Own bool `json:"own_key,omitempty"`
+
 	// Evidence says what speaks for it. Doubt is from 0 to 1.
 	Evidence string  `json:"evidence"`
 	Doubt    float64 `json:"doubt"`

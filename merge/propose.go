@@ -72,8 +72,10 @@ type examinedPart struct {
 // columnSummary is what is kept of the values of a column.
 type columnSummary struct {
 	rows, nulls, others, distinct int64
-	nobody                        int64 // rows with 0 or -1
-	zero, minus                   bool  // 0, or -1, is among them
+	nobody                        int64           // rows that name nobody, whatever the column names
+	zero, minus                   bool            // 0, or -1, is among them
+	top                           []rekey.Integer // the two largest
+	sampled                       bool            // there may be others beside them
 	lowest, highest               rekey.Integer
 	inside                        int64 // numbers within texts
 }
@@ -222,6 +224,10 @@ func examine(ctx context.Context, f *facts, r *reader, x *examination, table str
 			read = append(read, col.Name)
 		}
 	}
+	nobodyIn := make(map[string]func(rekey.Integer) bool)
+	for _, name := range read {
+		nobodyIn[name] = x.nobodyIn(f, columns[name].column)
+	}
 	for db := range f.having(table) {
 		found, unread, err := openReader{r, ""}.values(ctx, db, table, read)
 		if err != nil {
@@ -231,14 +237,14 @@ func examine(ctx context.Context, f *facts, r *reader, x *examination, table str
 			columns[name].unread = why
 		}
 		for _, c := range found {
-			columns[c.column].parts = append(columns[c.column].parts, compareWithKeys(db, c, x.spaces, columns[c.column]))
+			columns[c.column].parts = append(columns[c.column].parts, compareWithKeys(db, c, x.spaces, columns[c.column], nobodyIn[c.column]))
 		}
 	}
 	return nil
 }
 
 // compareWithKeys sums up what a column of a database holds.
-func compareWithKeys(db *database, c *columnValues, spaces []*space, e *examined) examinedPart {
+func compareWithKeys(db *database, c *columnValues, spaces []*space, e *examined, nobodyHere func(rekey.Integer) bool) examinedPart {
 	p := examinedPart{db: db, fits: make(map[*space]fit), values: columnSummary{
 		rows: c.rows, nulls: c.nulls, others: c.others, lowest: c.lowest, highest: c.highest,
 	}}
@@ -252,11 +258,19 @@ func compareWithKeys(db *database, c *columnValues, spaces []*space, e *examined
 	values := counts.values()
 	p.values.distinct = int64(len(values))
 	for _, v := range values {
-		if nobody(v.value) {
+		if nobodyHere(v.value) {
 			p.values.nobody += v.rows
+		}
+		if nobody(v.value) {
 			p.values.minus = p.values.minus || v.value.Negative
 			p.values.zero = p.values.zero || !v.value.Negative
 		}
+	}
+	for _, v := range values[max(0, len(values)-2):] {
+		p.values.top = append(p.values.top, v.value)
+	}
+	if p.values.sampled = !counts.exact(); p.values.sampled && !p.inside {
+		p.values.top = append(p.values.top, c.highest)
 	}
 	slices.SortStableFunc(values, func(a, b valueRows) int { return int(b.rows - a.rows) })
 	for _, v := range values[:min(len(values), 8)] {
@@ -266,7 +280,7 @@ func compareWithKeys(db *database, c *columnValues, spaces []*space, e *examined
 	for _, v := range values[:min(len(values), 64)] {
 		p.lowest = append(p.lowest, v.value)
 	}
-	test := newTestable(counts)
+	test := newTestable(counts, nobodyHere)
 	for _, s := range spaces {
 		if s.table == e.table && s.column == e.column.Name {
 			continue

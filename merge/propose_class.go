@@ -25,6 +25,7 @@ type judgement struct {
 	reason   string
 	thing    bool // it looks like a thing without a table
 	named    bool // the names speak for it, besides the gaps
+	own      bool // undecided: it may be a key of its own
 	declared bool
 }
 
@@ -38,22 +39,6 @@ func classify(f *facts, x *examination) *classifier {
 	}
 	c.followNames()
 	return c
-}
-
-// none are the values of a column by which it names nobody.
-func (e *examined) none() (all []string) {
-	zero, minus := false, false
-	for _, p := range e.parts {
-		minus = minus || p.values.minus
-		zero = zero || p.values.zero
-	}
-	if zero {
-		all = append(all, "0")
-	}
-	if minus {
-		all = append(all, "-1")
-	}
-	return all
 }
 
 // column returns what was read of the key column of a space; nil if it was not.
@@ -415,7 +400,7 @@ func (c *classifier) judgeKey(e *examined, all []rankedTarget) *judgement {
 	}
 	if len(all) > 0 {
 		t := all[0]
-		return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.8, reason: "a key of its own, or one row for each " + t.to.String()}
+		return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.8, own: true, reason: "a key of its own, or one row for each " + t.to.String()}
 	}
 	return &judgement{class: ClassKey, doubt: 0.4, reason: "a key of its own"}
 }

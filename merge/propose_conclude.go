@@ -34,7 +34,7 @@ func (c *classifier) proposed() *Proposed {
 
 func (c *classifier) proposedColumns(e *examined) []ProposedColumn {
 	j := c.judged[e]
-	p := ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Evidence: c.evidence(e, j), Declared: j.declared}
+	p := ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own}
 	if i := slices.IndexFunc(c.x.byName, func(r DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
 		r := c.x.byName[i]
 		p.Class, p.To, p.None, p.Evidence, p.Doubt = ClassReference, r.To[0], r.None, c.x.reasons[i], 0.5
@@ -45,7 +45,7 @@ func (c *classifier) proposedColumns(e *examined) []ProposedColumn {
 			p.To = j.to.String()
 		}
 		if j.class == ClassReference && !j.declared {
-			p.None = e.none()
+			p.None = e.none(c.f, j.to)
 		}
 		return []ProposedColumn{p}
 	}
@@ -54,7 +54,7 @@ func (c *classifier) proposedColumns(e *examined) []ProposedColumn {
 		one := p
 		one.To, one.When = found.to.String(), found.when
 		if j.class == ClassReference {
-			one.None = e.none()
+			one.None = e.none(c.f, found.to)
 		}
 		one.Evidence = caseEvidence(found)
 		all = append(all, one)

@@ -89,7 +89,7 @@ func TestGapsTellReferences(t *testing.T) {
 		for range 4000 {
 			c.add(rekey.Integer{Bits: draw()})
 		}
-		return newTestable(c).fit(set, nil).answer()
+		return newTestable(c, nobody).fit(set, nil).answer()
 	}
 	if got := answerOf(func() uint64 { return alive[rng.IntN(len(alive))] }); got != fits {
 		t.Errorf("a reference is %v", got)

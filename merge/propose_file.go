@@ -65,7 +65,8 @@ func (f rulesFile) header() {
 	f.line("#")
 	f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
 	f.comment("   names nothing), natural (a key of the game's own data, the same in every world), shared (the")
-	f.comment("   same value means the same thing in all worlds) or to a [[check.reference]] at the end.")
+	f.comment("   same value means the same thing in all worlds), to a [[check.reference]] or, if it is a key")
+	f.comment("   of its own that the world counts, to a [[merge.space]] at the end.")
 	f.comment("2. Read the references at the end: %d columns, each with its evidence.", len(f.of(ClassReference)))
 	f.comment("3. Look over natural and plain: %d and %d columns.", len(f.of(ClassNatural)), len(f.of(ClassPlain)))
 	f.comment("4. Run: mergecheck -rules FILE %s", strings.Join(names, " "))
@@ -73,7 +74,10 @@ func (f rulesFile) header() {
 }
 
 // lineOf is a line to read: columns with one name that may name the same.
-type lineOf struct{ name, to, when, reason string }
+type lineOf struct {
+	name, to, when, reason string
+	own                    bool
+}
 
 func (f rulesFile) undecided() {
 	columns := f.of(ClassUndecided)
@@ -86,7 +90,7 @@ func (f rulesFile) undecided() {
 	groups := make(map[lineOf][]ProposedColumn)
 	for _, c := range columns {
 		reason, _, _ := strings.Cut(c.Evidence, "; ")
-		at := lineOf{strings.ToLower(c.Column), c.To, c.When.Text(), reason}
+		at := lineOf{strings.ToLower(c.Column), c.To, c.When.Text(), reason, c.Own}
 		if groups[at] == nil {
 			order = append(order, at)
 		}
@@ -109,6 +113,9 @@ func (f rulesFile) undecided() {
 		switch {
 		case at.when != "":
 			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(toml(at.to)), printable.Text(tomlList(names)), printable.Text(at.when))
+		case at.own:
+			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(toml(at.to)), printable.Text(tomlList(names)), printable.Text(tomlList(names[:1])))
+			f.line("  # as at the end of this file; or plain, or natural")
 		case at.to != "":
 			f.line("  # [[check.reference]] to = %s, at = %s; or plain, or natural", printable.Text(toml(at.to)), printable.Text(tomlList(names)))
 		default:
@@ -190,6 +197,19 @@ func (f rulesFile) spaces() {
 	for _, key := range p.Keys {
 		f.line("%s[[merge.space]]", mark)
 		f.line("%skeys = %s", mark, tomlList([]string{key}))
+		f.line("")
+	}
+	first := true
+	for _, c := range f.of(ClassUndecided) {
+		if !c.Own {
+			continue
+		}
+		if first {
+			f.comment("For these, undecided above, take the # away if they are keys of their own:")
+			first = false
+		}
+		f.line("# [[merge.space]]")
+		f.line("# keys = %s", printable.Text(tomlList([]string{place(c.Table, c.Column)})))
 		f.line("")
 	}
 	if len(p.Spaces) > 0 {

@@ -44,7 +44,7 @@ type testable struct {
 	exact  bool
 }
 
-func newTestable(counts *valueCounts) testable {
+func newTestable(counts *valueCounts, nobody func(rekey.Integer) bool) testable {
 	t := testable{values: counts.values(), exact: counts.exact()}
 	t.values = slices.DeleteFunc(t.values, func(v valueRows) bool { return nobody(v.value) })
 	if len(t.values) == 0 {

@@ -48,7 +48,7 @@ func (c *classifier) mixed(e *examined) bool {
 
 // splitCases looks whether another column says in which rows a column names what.
 func splitCases(ctx context.Context, r *reader, c *classifier, e *examined) error {
-	by := casesOf(c, e)
+	by, nobody := casesOf(c, e), c.x.nobodyIn(c.f, e.column)
 	if len(by) == 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func splitCases(ctx context.Context, r *reader, c *classifier, e *examined) erro
 				if fitted[g] == nil {
 					fitted[g] = make(map[*space]fit)
 				}
-				test := newTestable(counts.valueCounts)
+				test := newTestable(counts.valueCounts, nobody)
 				for _, s := range c.roots {
 					if !s.same && (s.table != e.table || s.column != e.column.Name) {
 						fitted[g][s] = fitted[g][s].add(test.fit(s.sets[db], s.others(db)))
