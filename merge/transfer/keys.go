@@ -24,8 +24,9 @@ type keySet struct {
 	Space  string
 	Offset uint64
 	Range  rekey.Range // of the new keys; wider than that of Keys, if others were given along
-	Keys   *rekey.Set  // old ones; nil until the merge was completed
+	Keys   *rekey.Set  // old ones; nil where only the ends of the pieces were read
 	Undone bool
+	pieces []keyPiece
 }
 
 func createKeys(d dialect) string {
@@ -50,13 +51,8 @@ func (r *run) createKeys(ctx context.Context) error {
 	if _, err := r.target.exec(ctx, "create", createKeys(d), false); err != nil {
 		return err
 	}
-	query := "SELECT name FROM pragma_table_info('" + KeysTable + "')"
-	moment := "TEXT"
-	if d.mysql() {
-		query = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '" + KeysTable + "'"
-		moment = "DATETIME(3)"
-	}
-	have, err := r.target.texts(ctx, query)
+	have, err := columnsOfKeys(ctx, r.target)
+	moment := map[bool]string{true: "DATETIME(3)", false: "TEXT"}[d.mysql()]
 	for _, c := range []struct{ name, is string }{{"first_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"last_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"came", moment + " NULL"}} {
 		if err == nil && !slices.Contains(have, c.name) {
 			_, err = r.target.exec(ctx, "create", "ALTER TABLE "+KeysTable+" ADD COLUMN "+c.name+" "+c.is, false)
@@ -65,13 +61,18 @@ func (r *run) createKeys(ctx context.Context) error {
 	return err
 }
 
-// keyPart is how many bytes of a set of keys are in one row.
-const keyPart = 512 << 10
+// columnsOfKeys are the columns that the table has; none if it is not there.
+func columnsOfKeys(ctx context.Context, on *connection) ([]string, error) {
+	if on.dialect().mysql() {
+		return on.texts(ctx, "SELECT LOWER(COLUMN_NAME) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+KeysTable+"'")
+	}
+	return on.texts(ctx, "SELECT LOWER(name) FROM pragma_table_info('"+KeysTable+"')")
+}
 
 // hasKeys reports whether a database has the table.
 func hasKeys(ctx context.Context, on *connection) (bool, error) {
-	found, err := (&manifest{on: on}).tables(ctx)
-	return slices.Contains(found, KeysTable), err
+	have, err := columnsOfKeys(ctx, on)
+	return len(have) > 0, err
 }
 
 // rememberKeys records the keys of the sources, and what these remember of theirs, when
@@ -155,12 +156,7 @@ func saveKeys(ctx context.Context, on *connection, k *keySet, now time.Time) err
 		return low, high
 	}
 	low, high := ends(k.Range)
-	first, last := ends(k.Keys.Range())
 	came := now.UTC().Format("2006-01-02 15:04:05.000")
-	data, err := k.Keys.AppendBinary(nil)
-	if err != nil {
-		return err
-	}
 	undone := 0
 	if k.Undone {
 		undone = 1
@@ -169,56 +165,71 @@ func saveKeys(ctx context.Context, on *connection, k *keySet, now time.Time) err
 		if _, err := on.exec(ctx, "clear", "DELETE FROM "+KeysTable+" WHERE path = ? AND tab = ? AND col = ?", false, k.Path, k.Table, k.Column); err != nil {
 			return err
 		}
-		part := 0
-		for chunk := range slices.Chunk(data, keyPart) {
-			if _, err := on.exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data, first_key, last_key, came) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
-				k.Path, k.Source, k.Table, k.Column, part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), undone, chunk, first, last, came); err != nil {
-				return err
-			}
-			part++
-		}
-		return nil
+		return eachPiece(k.Keys, func(p keyPiece) error {
+			first, last := ends(p.ends)
+			_, err := on.exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data, first_key, last_key, came) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
+				k.Path, k.Source, k.Table, k.Column, p.part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), undone, p.bytes, first, last, came)
+			return err
+		})
 	})
 }
 
-// loadKeys reads the entries that meet a condition; "" is all.
+// loadKeys reads the entries that meet a condition, with their keys; "" is all.
 func loadKeys(ctx context.Context, on *connection, where string, args []any) (all []keySet, err error) {
-	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, data FROM " + KeysTable
+	if all, err = readKeys(ctx, on, true, where, args); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		k := &all[i]
+		if k.Keys, err = k.whole(); err != nil {
+			return nil, k.unread(on, err)
+		}
+		k.pieces = nil
+	}
+	return all, nil
+}
+
+// readKeys reads the entries that meet a condition. Without their keys it reads where these
+// lie.
+func readKeys(ctx context.Context, on *connection, keys bool, where string, args []any) (all []keySet, err error) {
+	have, err := columnsOfKeys(ctx, on)
+	if err != nil || len(have) == 0 {
+		return nil, err
+	}
+	columns := "'', ''"
+	if slices.Contains(have, "first_key") && slices.Contains(have, "last_key") {
+		columns = "first_key, last_key"
+	}
+	if keys {
+		columns += ", data"
+	}
+	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, " + columns + " FROM " + KeysTable
 	if where != "" {
 		query += " WHERE " + where
 	}
-	var data []byte
-	finish := func() error {
-		if len(all) == 0 {
-			return nil
-		}
-		k := &all[len(all)-1]
-		if err := k.Keys.UnmarshalBinary(data); err != nil {
-			return fmt.Errorf("database %q: the keys of %s.%s of %q: %w", on.Name, k.Table, k.Column, k.Source, err)
-		}
-		return nil
+	span := func(low, high any) (r rekey.Range) {
+		r.Low, r.Any = rekey.ParseInteger(printed(low))
+		r.High, _ = rekey.ParseInteger(printed(high))
+		return r
 	}
 	err = on.rows(ctx, query+" ORDER BY path, tab, col, part", false, args, func(row []any) (bool, error) {
-		if part, _ := row[4].(int64); part > 0 {
-			data = append(data, printed(row[11])...)
-			return true, nil
+		p := keyPiece{ends: span(row[11], row[12])}
+		if p.part, _ = row[4].(int64); p.part == 0 {
+			k := keySet{Path: text(row[0]), Source: text(row[1]), Table: text(row[2]), Column: text(row[3]), Space: text(row[5]), Range: span(row[7], row[8])}
+			offset, _ := rekey.ParseInteger(printed(row[6]))
+			undone, _ := row[10].(int64)
+			k.Offset, k.Undone = offset.Bits, undone != 0
+			all = append(all, k)
 		}
-		if err := finish(); err != nil {
-			return false, err
+		if keys {
+			p.bytes = slices.Clone(printed(row[13]))
 		}
-		data = append(data[:0], printed(row[11])...)
-		k := keySet{Path: text(row[0]), Source: text(row[1]), Table: text(row[2]), Column: text(row[3]), Space: text(row[5]), Keys: new(rekey.Set)}
-		offset, _ := rekey.ParseInteger(printed(row[6]))
-		low, given := rekey.ParseInteger(printed(row[7]))
-		high, _ := rekey.ParseInteger(printed(row[8]))
-		undone, _ := row[10].(int64)
-		k.Offset, k.Range, k.Undone = offset.Bits, rekey.Range{Low: low, High: high, Any: given}, undone != 0
-		all = append(all, k)
+		if len(all) > 0 {
+			k := &all[len(all)-1]
+			k.pieces = append(k.pieces, p)
+		}
 		return true, nil
 	})
-	if err == nil {
-		err = finish()
-	}
 	return all, err
 }
 

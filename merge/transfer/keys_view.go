@@ -17,15 +17,16 @@ const KeysView = sqldb.KeysView
 func keysColumns(d dialect) string {
 	const from = `
 		FROM ` + KeysTable + ` AS k WHERE k.part = 0`
+	const lastKey = "(SELECT p.last_key FROM " + KeysTable + " AS p WHERE p.path = k.path AND p.tab = k.tab AND p.col = k.col ORDER BY p.part DESC LIMIT 1)"
 	if d.mysql() {
 		return `SELECT LEFT(k.path, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
-			CAST(NULLIF(k.first_key, '') AS DECIMAL(20)) AS first_old, CAST(NULLIF(k.last_key, '') AS DECIMAL(20)) AS last_old,
+			CAST(NULLIF(k.first_key, '') AS DECIMAL(20)) AS first_old, CAST(NULLIF(` + lastKey + `, '') AS DECIMAL(20)) AS last_old,
 			(SELECT SUM(o.shift) FROM ` + KeysTable + ` AS o
 				WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE CONCAT(o.path, ' %'))) AS added,
 			k.n AS key_count, k.undone, k.came` + from
 	}
 	return `SELECT substr(k.path, 1, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
-		CAST(NULLIF(k.first_key, '') AS INTEGER) AS first_old, CAST(NULLIF(k.last_key, '') AS INTEGER) AS last_old,
+		CAST(NULLIF(k.first_key, '') AS INTEGER) AS first_old, CAST(NULLIF(` + lastKey + `, '') AS INTEGER) AS last_old,
 		(SELECT SUM(CAST(o.shift AS INTEGER)) FROM ` + KeysTable + ` AS o
 			WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE o.path || ' %')) AS added,
 		k.n AS key_count, k.undone, k.came` + from

@@ -25,13 +25,20 @@ type Origin struct {
 // in a gap between keys that came. It is an error if no merge brought keys of such a table.
 // Only the target is read.
 func Whois(ctx context.Context, target Database, table string, key rekey.Integer) ([]Origin, error) {
-	return trace(ctx, target, "", table, func(all []keySet) (way []Origin) {
+	return trace(ctx, target, "", table, func(on *connection, all []keySet) (way []Origin, err error) {
 		path := ""
 		for {
 			found := false
-			for _, k := range all {
+			for i := range all {
+				k := &all[i]
 				old, ok := key.Sub(k.Offset)
-				if parentOf(k.Path) != path || !ok || !k.Keys.Has(old) || k.Undone {
+				if parentOf(k.Path) != path || !ok || k.Undone {
+					continue
+				}
+				if known, err := k.has(ctx, on, old); err != nil || !known {
+					if err != nil {
+						return nil, err
+					}
 					continue
 				}
 				way = append(way, k.step(old, key))
@@ -39,7 +46,7 @@ func Whois(ctx context.Context, target Database, table string, key rekey.Integer
 				break
 			}
 			if !found {
-				return way
+				return way, nil
 			}
 		}
 	})
@@ -49,18 +56,25 @@ func Whois(ctx context.Context, target Database, table string, key rekey.Integer
 // merge first. It is empty if the world did not have the key when it was merged. It is an
 // error if no merge brought keys of such a table from a world of that name.
 func Whereis(ctx context.Context, target Database, source, table string, key rekey.Integer) ([]Origin, error) {
-	return trace(ctx, target, source, table, func(all []keySet) (way []Origin) {
+	return trace(ctx, target, source, table, func(on *connection, all []keySet) ([]Origin, error) {
 		// A merge that was undone counts only if none came after it.
 		slices.SortStableFunc(all, func(a, b keySet) int {
 			undone := func(k keySet) int { return map[bool]int{true: 1}[k.Undone] }
 			return undone(a) - undone(b)
 		})
-		for _, k := range all {
-			if k.Source != source || !k.Keys.Has(key) {
+		for i := range all {
+			k := &all[i]
+			if k.Source != source {
+				continue
+			}
+			if known, err := k.has(ctx, on, key); err != nil || !known {
+				if err != nil {
+					return nil, err
+				}
 				continue
 			}
 			var here []Origin
-			for at := &k; at != nil; {
+			for at := k; at != nil; {
 				image, ok := key.Add(at.Offset)
 				if !ok {
 					break
@@ -68,9 +82,9 @@ func Whereis(ctx context.Context, target Database, source, table string, key rek
 				here = append(here, at.step(key, image))
 				key, at = image, outer(all, at)
 			}
-			return here
+			return here, nil
 		}
-		return nil
+		return nil, nil
 	})
 }
 
@@ -78,7 +92,10 @@ func Whereis(ctx context.Context, target Database, source, table string, key rek
 // that was not undone, in the order of the old keys.
 func EachKey(ctx context.Context, target Database, source, table string, use func(Origin) error) error {
 	var all []keySet
-	_, err := trace(ctx, target, source, table, func(found []keySet) []Origin { all = found; return nil })
+	_, err := trace(ctx, target, source, table, func(on *connection, _ []keySet) (_ []Origin, err error) {
+		all, err = loadKeys(ctx, on, "tab = ?", []any{table})
+		return nil, err
+	})
 	if err != nil {
 		return err
 	}
@@ -103,30 +120,30 @@ func EachKey(ctx context.Context, target Database, source, table string, use fun
 	return nil
 }
 
-// trace reads what a target remembers of a table.
+// trace reads what a target remembers of a table, without the keys.
 // source, if not "", is a world that keys must have come from.
-func trace(ctx context.Context, target Database, source, table string, way func([]keySet) []Origin) ([]Origin, error) {
+func trace(ctx context.Context, target Database, source, table string, way func(*connection, []keySet) ([]Origin, error)) ([]Origin, error) {
 	on := &connection{Database: target}
 	defer on.close()
-	known, err := hasKeys(ctx, on)
-	if err != nil {
-		return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
-	}
-	if !known {
-		return nil, fmt.Errorf("transfer: %w: %q remembers no keys", ErrNoMerge, target.Name)
-	}
-	all, err := loadKeys(ctx, on, "tab = ?", []any{table})
+	all, err := readKeys(ctx, on, false, "tab = ?", []any{table})
 	if err != nil {
 		return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 	}
 	if len(all) == 0 {
+		known, err := hasKeys(ctx, on)
+		if err != nil {
+			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
+		}
+		if !known {
+			return nil, fmt.Errorf("transfer: %w: %q remembers no keys", ErrNoMerge, target.Name)
+		}
 		tables, err := on.texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
 		if err != nil {
 			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 		}
 		return nil, fmt.Errorf("transfer: %w: %q remembers no keys of a table %q, only of %s", ErrNoMerge, target.Name, table, strings.Join(tables, ", "))
 	}
-	known = source == "" || source == target.Name
+	known := source == "" || source == target.Name
 	var worlds []string
 	for _, k := range all {
 		if known = known || k.Source == source; !slices.Contains(worlds, k.Source) {
@@ -136,7 +153,11 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 	if !known {
 		return nil, fmt.Errorf("transfer: %w: %q remembers no keys of %q in the table %q, only of %s", ErrNoMerge, target.Name, source, table, strings.Join(worlds, ", "))
 	}
-	return way(all), nil
+	found, err := way(on, all)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: %w", err)
+	}
+	return found, nil
 }
 
 // parentOf returns the path of the world into which the keys of a path came; "" is that

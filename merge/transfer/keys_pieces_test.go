@@ -1,0 +1,112 @@
+package transfer
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"mergesafe/merge/rekey"
+)
+
+// A set that is kept in pieces is the same set when they are put together, each piece is of
+// a moderate size, and one key is found by reading one piece.
+func TestKeyPieces(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for name, draw := range map[string]struct {
+		keys   int
+		key    func(i int) rekey.Integer
+		pieces int // at least
+	}{
+		"none":             {0, nil, 1},
+		"few":              {3, func(i int) rekey.Integer { return rekey.Signed(int64(i) - 1) }, 1},
+		"many":             {2*pieceKeys + 5, func(i int) rekey.Integer { return rekey.Signed(int64(2*i) - pieceKeys) }, 3},
+		"far apart":        {40_000, func(int) rekey.Integer { return rekey.Integer{Bits: random.Uint64()} }, 2},
+		"with the largest": {2, func(i int) rekey.Integer { return rekey.Integer{Bits: math.MaxUint64 - uint64(i)} }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, e engine) {
+				want := make(map[rekey.Integer]bool)
+				k := &keySet{Path: "m.0", Source: "s2", Table: "items", Column: "id", Space: "items.id", Offset: 5, Keys: &rekey.Set{Exact: true}}
+				for i := range draw.keys {
+					n := draw.key(i)
+					want[n] = true
+					k.Keys.Add(n)
+				}
+				k.Keys.Finish()
+				on := &connection{Database: e.fresh(t, "s1"), writes: true}
+				defer on.close()
+				if _, err := on.exec(t.Context(), "create", createKeys(on.dialect()), false); err != nil {
+					t.Fatal(err)
+				}
+				if err := saveKeys(t.Context(), on, k, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				if n := number(t, on.Database, "SELECT COUNT(*) FROM mergesafe_keys"); n < int64(draw.pieces) {
+					t.Errorf("%d pieces, want %d", n, draw.pieces)
+				}
+				if n := number(t, on.Database, "SELECT MAX(LENGTH(data)) FROM mergesafe_keys"); n > pieceBytes {
+					t.Errorf("a piece of %d bytes", n)
+				}
+				all, err := loadKeys(t.Context(), on, "", nil)
+				if err != nil || len(all) != 1 || !all[0].Keys.Equal(k.Keys) {
+					t.Fatalf("the keys are others: %v", err)
+				}
+				some, err := readKeys(t.Context(), on, false, "", nil)
+				if err != nil || len(some) != 1 {
+					t.Fatal(err)
+				}
+				asks := []rekey.Integer{{}, rekey.Signed(-1), {Bits: math.MaxUint64}, rekey.Signed(math.MinInt64)}
+				for n := range k.Keys.All() {
+					if random.IntN(1+draw.keys/200) == 0 {
+						next, _ := n.Add(1)
+						asks = append(asks, n, next)
+					}
+				}
+				for _, n := range asks {
+					if got, err := some[0].has(t.Context(), on, n); err != nil || got != want[n] {
+						t.Fatalf("%s: %v, %v", n, got, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What older programs wrote is read: the form of the whole set, cut anywhere.
+func TestKeysOfOlderPrograms(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target := e.fresh(t, "s1")
+		on := &connection{Database: target, writes: true}
+		defer on.close()
+		keys := &rekey.Set{Exact: true}
+		for n := range 3000 {
+			keys.Add(rekey.Signed(int64(n * n)))
+		}
+		keys.Finish()
+		data, err := keys.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec(t, target, createKeys(on.dialect()))
+		for _, c := range []string{"first_key", "last_key", "came"} {
+			exec(t, target, "ALTER TABLE "+KeysTable+" DROP COLUMN "+c)
+		}
+		for part, chunk := range [][]byte{data[:1000], data[1000:]} {
+			if _, err := on.exec(t.Context(), "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data) VALUES ('m.0', 's2', 'items', 'id', ?, 'items.id', '10000', '1', '2', 3000, 0, ?)", false,
+				part, chunk); err != nil {
+				t.Fatal(err)
+			}
+		}
+		on.close()
+		for key, want := range map[uint64]int{10_000 + 49: 1, 10_000 + 50: 0} {
+			if way, err := Whois(t.Context(), target, "items", rekey.Integer{Bits: key}); err != nil || len(way) != want {
+				t.Errorf("%d: %+v, %v", key, way, err)
+			}
+		}
+		n := 0
+		if err := EachKey(t.Context(), target, "s2", "items", func(Origin) error { n++; return nil }); err != nil || n != 3000 {
+			t.Errorf("%d keys, %v", n, err)
+		}
+	})
+}
