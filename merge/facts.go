@@ -75,7 +75,7 @@ type database struct {
 	listed   map[gameid.ServerID]Server
 	skipped  []Skipped
 	excluded []string          // tables, by the operator
-	behind   map[string]bool   // of these, those that are to stay behind
+	behind   map[string]Policy // of these, those of which a policy wants it
 	apart    map[string]*Table // of these, the ones that could be read
 	rows     map[string]int64  // by table, as counted
 
@@ -118,7 +118,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	f := &facts{opts: opts, allowances: allowances, established: newEstablished()}
 	byName := make(map[string]*database)
 	for _, s := range sources {
-		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), behind: make(map[string]bool), apart: make(map[string]*Table), rows: make(map[string]int64)}
+		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), behind: make(map[string]Policy), apart: make(map[string]*Table), rows: make(map[string]int64)}
 		if byName[db.name] != nil {
 			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", ErrSources, db.name)
 		}

@@ -88,7 +88,7 @@ func setPolicies(f *facts) error {
 	for _, db := range f.dbs {
 		for name, t := range db.tables {
 			if f.skip[name] {
-				db.apart[name], db.behind[name] = t, true
+				db.apart[name], db.behind[name] = t, policies[name].Policy
 				delete(db.tables, name)
 				db.excluded = append(db.excluded, name)
 			}

@@ -134,7 +134,10 @@ func allReferences(f *facts, table string) (all []reference) {
 func (db *database) cannotRefer(table string, ref Reference) string {
 	to := db.tables[ref.ToTable]
 	if to == nil {
-		if db.behind[ref.ToTable] {
+		switch db.behind[ref.ToTable] {
+		case PolicyReset:
+			return "refers to " + ref.ToTable + ", which is emptied: empty both tables, or none"
+		case PolicySkip:
 			return "refers to " + ref.ToTable + `, whose rows stay behind: say in its [[merge.table]] what becomes of the rows that refer to them: rows = "drop" or "none"`
 		}
 		if slices.Contains(db.excluded, ref.ToTable) {

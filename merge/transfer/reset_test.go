@@ -260,7 +260,7 @@ func TestResetRefused(t *testing.T) {
 			{"a reference that is declared", nil, func(o *PlanOptions) {
 				o.Check.Rules = []merge.Declarations{{Plain: []string{"*.name", "*.seen", "*.place", "visits.*", "queue.*", "online.*"},
 					References: []merge.DeclaredReference{{At: []string{"chars.id"}, To: []string{"online.id"}}}}}
-			}, `refers to online, which is excluded by the operator`},
+			}, `refers to online, which is emptied: empty both tables, or none`},
 			{"an undeclared column of the target's own rows", []string{"CREATE TABLE notes (n INTEGER NOT NULL PRIMARY KEY, about INTEGER)"}, func(o *PlanOptions) {
 				o.Check.Rules = []merge.Declarations{{Plain: []string{"chars.*", "online.*", "visits.*", "queue.*"}, Natural: []string{"notes.n"}}}
 			}, `reference-undeclared`},
