@@ -66,7 +66,7 @@ func keptTables(t *testing.T, d Database) (names []string) {
 	defer db.Close()
 	kind, _, _ := strings.Cut(d.DSN, ":")
 	for _, row := range read(t, db, sqldb.Dialect(kind).TableNames()) {
-		if strings.HasPrefix(row[0], "mergesafe_was_") || strings.HasPrefix(row[0], "mergesafe_new_") {
+		if strings.HasPrefix(row[0], "mergesafe_was_") {
 			names = append(names, row[0])
 		}
 	}
