@@ -80,8 +80,12 @@ func (r *run) emptyTables(ctx context.Context) error {
 			}
 			done, err := r.emptied(soft, s)
 			switch {
-			case err != nil || done:
+			case err != nil:
 				return err
+			case done && s.Moved:
+				return nil
+			case done:
+				return r.makeEmpty(soft, s) // which may not have come to its end
 			case s.Moved:
 				return r.moveOut(soft, s)
 			}

@@ -152,11 +152,18 @@ func (u *undo) fillTables(ctx context.Context) error {
 // renameBack takes what was written meanwhile over to the rows that were kept, and then gives
 // these their table back.
 func (u *undo) renameBack(ctx context.Context, s *Reset) error {
+	there, err := u.target.texts(ctx, u.target.dialect().TableNames())
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(there, s.Table) {
+		return u.renameKept(ctx, s)
+	}
 	how := "INSERT"
 	if u.force {
 		how = "INSERT IGNORE" // the rows that were kept win
 	}
-	err := u.target.tx(ctx, func() error {
+	err = u.target.tx(ctx, func() error {
 		_, err := u.moveRows(ctx, u.layouts[s.Table].of(s.Kept), how, s.Table)
 		return err
 	})
