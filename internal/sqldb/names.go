@@ -20,17 +20,14 @@ const (
 // KeysView is the one view of this project, on KeysTable.
 const KeysView = "mergesafe_moved"
 
-// Tables that a merge empties are kept under names that begin so, until the merge is undone:
-// they hold rows of the game, and are no part of it.
-const (
-	KeptPrefix  = "mergesafe_was_" // the table with its rows
-	EmptyPrefix = "mergesafe_new_" // the one that takes its place, for a moment
-)
+// KeptPrefix begins the names of tables that keep the rows of a table which a merge empties,
+// until the merge is undone. They hold rows of the game, and are no part of it.
+const KeptPrefix = "mergesafe_was_"
 
 // Ours reports whether a table is of this project, and not of the game.
 func Ours(table string) bool {
 	table = strings.ToLower(table)
-	return slices.Contains(Tables(), table) || strings.HasPrefix(table, KeptPrefix) || strings.HasPrefix(table, EmptyPrefix)
+	return slices.Contains(Tables(), table) || strings.HasPrefix(table, KeptPrefix)
 }
 
 // Tables are all but those.

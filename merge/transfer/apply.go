@@ -80,6 +80,11 @@ func (r *run) apply(ctx context.Context, state State) error {
 	case StateCopied:
 		return r.retry(ctx, "lifting the fences of the target", r.unguard) // it may have been interrupted there
 	}
+	if state == StateCopying {
+		if err := r.mendResets(ctx, r.makeEmpty); err != nil {
+			return err
+		}
+	}
 	if err := r.preflight(ctx, state); err != nil {
 		return err
 	}

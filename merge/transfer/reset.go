@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
@@ -14,10 +13,12 @@ import (
 // A table of the policy reset is empty after the merge. Its rows are kept in a table of the
 // merge's own until an undo puts them back; see [sqldb.KeptPrefix].
 //
-// If nothing else hangs on the table, an empty one of the same make takes its name in one
-// statement (RENAME TABLE), whatever its size. Foreign keys and triggers would go along with
-// the name, a CHECK of MySQL would lose its own, and the names of SQLite's indexes are taken:
-// then the rows are moved, in one transaction.
+// If nothing else hangs on the table, it is renamed, whatever its size, and an empty one of the
+// same make is made in its place. That one is never renamed itself: MariaDB 10.11 may not come
+// up again if it is killed soon after a table was made and renamed (MDEV-40728), so the two
+// cannot change places in one statement, and what was interrupted in between is mended first of
+// all. Foreign keys and triggers would go along with the name, a CHECK of MySQL would lose its
+// own, and the names of SQLite's indexes are taken: then the rows are moved, in one transaction.
 //
 // How far that is, the names of the tables tell, so that it needs no checkpoint.
 
@@ -30,11 +31,6 @@ type Reset struct {
 
 	// Moved tells that the rows are moved there. Otherwise the table itself is renamed.
 	Moved bool `json:"moved,omitempty"`
-}
-
-// fresh is the table that takes the place of one that is renamed.
-func (s *Reset) fresh() string {
-	return sqldb.EmptyPrefix + strings.TrimPrefix(s.Kept, sqldb.KeptPrefix)
 }
 
 // nameResets names the tables that keep the rows.
@@ -84,8 +80,12 @@ func (r *run) emptyTables(ctx context.Context) error {
 			}
 			done, err := r.emptied(soft, s)
 			switch {
-			case err != nil || done:
+			case err != nil:
 				return err
+			case done && s.Moved:
+				return nil
+			case done:
+				return r.makeEmpty(soft, s) // which may not have come to its end
 			case s.Moved:
 				return r.moveOut(soft, s)
 			}
@@ -116,8 +116,7 @@ func (r *run) count(ctx context.Context, table string) (int64, error) {
 	return r.target.number(ctx, "SELECT COUNT(*) FROM "+r.target.dialect().Quote(table), false)
 }
 
-// renameAway puts an empty table in the place of one that keeps its rows under another
-// name. Its counter goes on.
+// renameAway renames a table, and makes an empty one in its place.
 func (r *run) renameAway(ctx context.Context, s *Reset) error {
 	q := r.target.dialect().Quote
 	n, err := r.count(ctx, s.Table)
@@ -127,20 +126,50 @@ func (r *run) renameAway(ctx context.Context, s *Reset) error {
 	if n != s.Rows {
 		return r.resetChanged(s, n, s.Rows)
 	}
-	if _, err := r.target.exec(ctx, "create", "CREATE TABLE IF NOT EXISTS "+q(s.fresh())+" LIKE "+q(s.Table), false); err != nil {
+	if _, err := r.target.exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.Kept), false); err != nil {
 		return err
 	}
-	next, err := r.target.texts(ctx, "SELECT CAST(AUTO_INCREMENT AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND AUTO_INCREMENT > 1", s.Table)
+	return r.makeEmpty(ctx, s)
+}
+
+// makeEmpty makes the table in the place of one that was renamed, if it is not there. Its
+// counter goes on.
+func (r *run) makeEmpty(ctx context.Context, s *Reset) error {
+	q := r.target.dialect().Quote
+	if _, err := r.target.exec(ctx, "create", "CREATE TABLE IF NOT EXISTS "+q(s.Table)+" LIKE "+q(s.Kept), false); err != nil {
+		return err
+	}
+	next, err := r.target.texts(ctx, "SELECT CAST(AUTO_INCREMENT AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND AUTO_INCREMENT > 1", s.Kept)
 	if err != nil {
 		return err
 	}
 	for _, n := range next {
-		if _, err := r.target.exec(ctx, "counter", "ALTER TABLE "+q(s.fresh())+" AUTO_INCREMENT = "+n, false); err != nil {
+		if _, err := r.target.exec(ctx, "counter", "ALTER TABLE "+q(s.Table)+" AUTO_INCREMENT = "+n, false); err != nil {
 			return err
 		}
 	}
-	_, err = r.target.exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.Kept)+", "+q(s.fresh())+" TO "+q(s.Table), false)
-	return err
+	return nil
+}
+
+// mendResets makes sure that each table is there which was renamed when the work was
+// interrupted. mend makes it.
+func (r *run) mendResets(ctx context.Context, mend func(ctx context.Context, s *Reset) error) error {
+	return r.retry(ctx, "looking at the tables that are emptied", func(ctx context.Context) error {
+		for i := range r.plan.Resets {
+			s := &r.plan.Resets[i]
+			if s.Moved {
+				continue
+			}
+			there, err := r.target.texts(ctx, r.target.dialect().TableNames())
+			if err == nil && slices.Contains(there, s.Kept) {
+				err = mend(ctx, s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // moveOut moves the rows of a table to the one that keeps them.

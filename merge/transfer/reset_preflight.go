@@ -19,10 +19,8 @@ func (f *flight) resets(ctx context.Context, target *source) error {
 		for _, reason := range resetTriggers(t, !s.Moved) {
 			f.refuse(target.Name(), s.Table, "%s", reason)
 		}
-		for _, name := range []string{s.Kept, s.fresh()} {
-			if !f.begun && slices.Contains(there, name) {
-				f.refuse(target.Name(), s.Table, "there is a table %q, which is to keep its rows: drop it if no merge needs it, or rename it", name)
-			}
+		if !f.begun && slices.Contains(there, s.Kept) {
+			f.refuse(target.Name(), s.Table, "there is a table %q, which is to keep its rows: drop it if no merge needs it, or rename it", s.Kept)
 		}
 		want := s.Rows
 		if f.begun {

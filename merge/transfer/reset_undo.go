@@ -136,7 +136,10 @@ func (u *undo) fillTables(ctx context.Context) error {
 			case s.Moved:
 				return nil
 			}
-			return u.renameBack(soft, s, slices.Contains(there, s.Kept), slices.Contains(there, s.fresh()))
+			if !slices.Contains(there, s.Kept) {
+				return nil
+			}
+			return u.renameBack(soft, s)
 		})
 		if err != nil {
 			return err
@@ -146,29 +149,47 @@ func (u *undo) fillTables(ctx context.Context) error {
 	return nil
 }
 
-// renameBack gives the table that keeps the rows its name back, and then takes over what
-// was written meanwhile to the one in its place.
-func (u *undo) renameBack(ctx context.Context, s *Reset, kept, fresh bool) error {
-	q := u.target.dialect().Quote
-	if kept {
-		if _, err := u.target.exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.fresh())+", "+q(s.Kept)+" TO "+q(s.Table), false); err != nil {
-			return err
-		}
-	} else if !fresh {
-		return nil
+// renameBack takes what was written meanwhile over to the rows that were kept, and then gives
+// these their table back.
+func (u *undo) renameBack(ctx context.Context, s *Reset) error {
+	there, err := u.target.texts(ctx, u.target.dialect().TableNames())
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(there, s.Table) {
+		return u.renameKept(ctx, s)
 	}
 	how := "INSERT"
 	if u.force {
 		how = "INSERT IGNORE" // the rows that were kept win
 	}
-	err := u.target.tx(ctx, func() error {
-		_, err := u.moveRows(ctx, u.layouts[s.Table], how, s.fresh())
+	err = u.target.tx(ctx, func() error {
+		_, err := u.moveRows(ctx, u.layouts[s.Table].of(s.Kept), how, s.Table)
 		return err
 	})
-	if err == nil {
-		_, err = u.target.exec(ctx, "drop", "DROP TABLE "+q(s.fresh()), false)
+	if err != nil {
+		return err
 	}
+	if _, err = u.target.exec(ctx, "drop", "DROP TABLE "+u.target.dialect().Quote(s.Table), false); err != nil {
+		return err
+	}
+	return u.renameKept(ctx, s)
+}
+
+// renameKept gives the table that keeps the rows its name back.
+func (r *run) renameKept(ctx context.Context, s *Reset) error {
+	q := r.target.dialect().Quote
+	_, err := r.target.exec(ctx, "rename", "RENAME TABLE "+q(s.Kept)+" TO "+q(s.Table), false)
 	return err
+}
+
+// mendKept is renameKept if the table is not there.
+func (r *run) mendKept(ctx context.Context, s *Reset) error {
+	there, err := r.target.texts(ctx, r.target.dialect().TableNames())
+	if err != nil || slices.Contains(there, s.Table) {
+		return err
+	}
+	return r.renameKept(ctx, s)
 }
 
 // moveBack moves the rows back.

@@ -171,6 +171,11 @@ type undo struct {
 }
 
 func (u *undo) undo(ctx context.Context, state State) error {
+	if state == StateCopying || state == StateUndoing {
+		if err := u.mendResets(ctx, u.mendKept); err != nil {
+			return err
+		}
+	}
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}

@@ -267,7 +267,7 @@ func refill(t testing.TB, d, to Database) {
 	var there []string
 	for _, row := range read(t, into, tables) {
 		table := "`" + strings.ReplaceAll(row[0], "`", "``") + "`"
-		if slices.Contains([]string{MergesTable, ProgressTable, RenamesTable, KeysTable}, row[0]) || strings.HasPrefix(row[0], sqldb.KeptPrefix) || strings.HasPrefix(row[0], sqldb.EmptyPrefix) {
+		if slices.Contains([]string{MergesTable, ProgressTable, RenamesTable, KeysTable}, row[0]) || strings.HasPrefix(row[0], sqldb.KeptPrefix) {
 			must("DROP TABLE " + table)
 			continue
 		}
