@@ -19,11 +19,13 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.page.Close()
-	registry, err := databases.NewConfig(cmd.String("config"), s.env).Registry(cmd.String("fleet"))
-	if err != nil {
-		return err
+	if j.plan.Fleet != "" {
+		registry, err := databases.NewConfig(cmd.String("config"), s.env).Registry(cmd.String("fleet"))
+		if err != nil {
+			return err
+		}
+		options.Reserve = reserve(j.plan, registry, mergeNote(j.plan))
 	}
-	options.Reserve = reserve(j.plan, registry, mergeNote(j.plan))
 	before := s.announceApply(ctx, j)
 	w := s.watch(spare, j.all())
 	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.working(options))

@@ -54,9 +54,6 @@ func leaveOthers(ctx context.Context, cmd *cliv3.Command, config *databases.Conf
 
 // reserve records the ranges of a plan in the fleet registry that it was made with.
 func reserve(plan *transfer.Plan, dsn config.Secret, note fleet.Note) func(context.Context) error {
-	if plan.Fleet == "" {
-		return nil
-	}
 	return func(ctx context.Context) error {
 		if dsn.IsZero() {
 			return cli.Usage("the plan was made with the fleet registry of the identity %s: want -fleet and its DSN, or the section [registry] in the configuration", plan.Fleet)
