@@ -25,6 +25,9 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 		}
 		var columns []string
 		for _, c := range t.Columns {
+			if t.AutoIncrement != nil && t.AutoIncrement.Column == c.Name || isReferredTo(r.facts, columnName{table, c.Name}) {
+				continue // a key of these rows: it refers to nothing
+			}
 			counter := func(kept keptCounter) bool { return kept.columnName == columnName{table, c.Name} }
 			if (c.Kind == KindInteger || c.Kind == KindText) && r.facts.declared.role(table, c.Name).kind == roleOpen && !foreignKey(r.facts, table, c.Name) && !slices.ContainsFunc(r.moving.counters, counter) {
 				columns = append(columns, c.Name)
@@ -69,6 +72,28 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 		}
 	}
 	return all, nil
+}
+
+// isReferredTo reports whether it is said of a column that others refer to it.
+func isReferredTo(f *facts, at columnName) bool {
+	to := func(r *reference) bool {
+		return r.ToTable == at.table && slices.Equal(r.ToColumns, []string{at.column}) || slices.Contains(r.or, at)
+	}
+	for table := range f.names {
+		refs := allReferences(f, table)
+		for i := range refs {
+			if to(&refs[i]) {
+				return true
+			}
+		}
+		if slices.ContainsFunc(f.declared.severally(table), to) {
+			return true
+		}
+		if t := f.target.apart[table]; t != nil && slices.ContainsFunc(t.References, func(r Reference) bool { return to(&reference{Reference: r}) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // becomesKey reports whether a number that is no key of the target becomes one of a

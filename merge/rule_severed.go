@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -79,9 +80,43 @@ func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (o outco
 	if result.Rows = result.Count; len(orphans) > 0 {
 		result.Message += "; they leave others without what these refer to: " + few(orphans)
 	}
-	o.add(found(result))
+	odd, err := judgeOdd(ctx, f, r, s)
+	o.add(found(append(odd, result)...))
 	o.severed = []Severed{now}
-	return o, nil
+	return o, err
+}
+
+// judgeOdd reports values that may mean nobody, though nothing says so: their rows would
+// stay behind, or lose what may have a meaning.
+func judgeOdd(ctx context.Context, f *facts, r *reader, s *severed) ([]Result, error) {
+	result := Result{Code: CodeKeyNobody, Table: s.Table, Subject: s.Column, Columns: []string{s.Column}}
+	suspects := []struct{ others, why string }{{">0", "0 or less"}}
+	if most, known := mostOf(f, columnName{s.Table, s.Column}); known && most.Bits <= math.MaxInt64 {
+		suspects = append(suspects, struct{ others, why string }{"<" + most.String(), "the largest that the column takes"})
+	}
+	for _, suspect := range suspects {
+		odd := *s
+		odd.None = slices.Concat(s.None, s.ref.declared.Dangling, []string{suspect.others})
+		for _, db := range sourcesOf(f) {
+			if db.tables[s.Table] == nil {
+				continue
+			}
+			n, err := r.referring(ctx, db, s.Table, &odd, nil)
+			if err != nil {
+				return nil, err
+			}
+			if n > 0 {
+				result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%s with a value that is %s", printable.Count(n, "row", "rows"), suspect.why)})
+			}
+		}
+	}
+	if len(result.Gaps) == 0 {
+		return nil, nil
+	}
+	result.Message = fmt.Sprintf("may mean nobody, and not a row of %s, which stays behind", s.To)
+	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [...] for those that mean nobody; or dangling = [...] for those that name rows which are gone",
+		toml(place(s.Table, s.Column)), toml(referenceTarget(s.ref)))}
+	return []Result{result}, nil
 }
 
 // orphaned counts the rows that refer to those which stay behind only because of what they

@@ -35,6 +35,7 @@ func drawKeyGame(seed uint64, mysql bool) *keyGame {
 	}
 	d.exclude()
 	d.reset()
+	d.sever()
 	d.forget()
 	for w := range d.g.worlds {
 		for _, t := range d.g.tables {
@@ -451,6 +452,58 @@ func (d *keyGameDraw) reset() {
 	}
 }
 
+// sever leaves out a table that others name, and says what becomes of their rows. As with
+// reset, the rest of the game is as it was drawn.
+func (d *keyGameDraw) sever() {
+	rnd := rand.New(rand.NewPCG(d.g.seed, 0x7365766572))
+	rows := []merge.RowsPolicy{merge.RowsDrop, merge.RowsNone}[rnd.IntN(2)]
+	var can []*keyTable
+	others := 0
+	for _, t := range d.g.tables {
+		if !t.excluded && !t.same {
+			others++
+		}
+		if t.form == surrogateKey && !t.same && !t.excluded && d.g.isNamed(t) && d.g.canSever(t, rows) {
+			can = append(can, t)
+		}
+	}
+	if others < 2 || len(can) == 0 || rnd.Float64() < 0.5 {
+		return
+	}
+	t := can[rnd.IntN(len(can))]
+	t.skipped, t.severed = true, rows
+	d.leaveOut(t)
+}
+
+// canSever reports whether it can be done to all rows that name those of a table.
+func (g *keyGame) canSever(t *keyTable, rows merge.RowsPolicy) bool {
+	for _, other := range g.tables {
+		if other.parent == t || other.parent != nil && other.parent.naming(t) {
+			return false
+		}
+		for _, c := range other.columns {
+			for _, r := range c.refs {
+				switch {
+				case !slices.Contains(r.to, t):
+				case other == t, len(r.to) > 1, c.text, c.sqlType == "TEXT", slices.Contains(other.key, c.name), slices.Contains(other.uniques, c.name), strings.HasPrefix(c.sqlType, "VARCHAR"):
+					return false
+				case rows == merge.RowsDrop && (g.isNamed(other) || other.naming(other)):
+					return false
+				case rows == merge.RowsNone && (other.form == noKeyAtAll || !c.null && len(r.none) == 0):
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func (t *keyTable) naming(to *keyTable) bool {
+	return slices.ContainsFunc(t.columns, func(c *keyColumn) bool {
+		return slices.ContainsFunc(c.refs, func(r *keyReference) bool { return slices.Contains(r.to, to) })
+	})
+}
+
 func (d *keyGameDraw) leaveOut(t *keyTable) {
 	t.excluded = true
 	for i := range d.g.spaces {
@@ -748,7 +801,7 @@ func (g *keyGame) options() PlanOptions {
 		case t.reset:
 			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicyReset})
 		case t.skipped:
-			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicySkip})
+			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicySkip, Rows: t.severed})
 		case t.excluded:
 			check.Exclude = append(check.Exclude, t.name)
 		}

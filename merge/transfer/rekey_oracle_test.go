@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"mergesafe/merge"
 )
 
 // The oracle of the rekeying merge. It knows what every column of a [keyGame] means,
@@ -46,8 +48,9 @@ type keyTable struct {
 	composite bool      // that is declared as such
 	counted   bool      // AUTO_INCREMENT
 	excluded  bool
-	skipped   bool // excluded by the policy of the table
-	reset     bool // excluded, and emptied in the target
+	skipped   bool             // excluded by the policy of the table
+	reset     bool             // excluded, and emptied in the target
+	severed   merge.RowsPolicy // excluded, and what becomes of rows that name its rows
 	same      bool
 	rows      [][]keyRow // of each world
 	alive     [][]string // of each world, the keys that rows have
@@ -224,6 +227,47 @@ func (g *keyGame) meaning(byKey map[string]map[string]string, c *keyColumn, row 
 	return "-> " + strings.Join(tags, ", "), false
 }
 
+// severs reports whether what the reference names stays behind, and it is said what becomes
+// of the rows.
+func (r *keyReference) severs() merge.RowsPolicy {
+	if len(r.to) == 1 {
+		return r.to[0].severed
+	}
+	return ""
+}
+
+// asDeclared returns a world without the rows that do not come, and with others that name
+// nobody; cut is how many these are.
+func (g *keyGame) asDeclared(world keyContents) (declared keyContents, cut int) {
+	declared = make(keyContents)
+	for _, t := range g.tables {
+		declared[t.name] = make(map[string]keyRow)
+		for tag, row := range world[t.name] {
+			row = maps.Clone(row)
+			comes := true
+			for _, c := range t.columns {
+				v, there := row[c.name]
+				r := c.of(row)
+				if t.excluded || !there || r == nil || r.severs() == "" || r.nobody(v) {
+					continue
+				}
+				switch cut++; {
+				case r.severs() == merge.RowsDrop:
+					comes = false
+				case len(r.none) > 0 && !(c.foreign && c.null):
+					row[c.name] = r.none[0]
+				default:
+					delete(row, c.name)
+				}
+			}
+			if comes {
+				declared[t.name][tag] = row
+			}
+		}
+	}
+	return declared, cut
+}
+
 // keyCompared counts what the comparison saw.
 type keyCompared struct{ rows, references, nowhere int }
 
@@ -269,7 +313,7 @@ func (g *keyGame) compareWorlds(worlds []keyContents, merged keyContents) (seen 
 					if was != is {
 						return seen, fmt.Errorf("%s.%s of the row %s was %s (%q) and is %s (%q)", t.name, c.name, name, was, row[c.name], is, image[c.name])
 					}
-					if !lostBefore {
+					if !lostBefore || c.forgotten {
 						continue
 					}
 					seen.nowhere++
@@ -426,7 +470,7 @@ func (g *keyGame) room() (enough, linked, one bool) {
 						continue
 					}
 					r := c.of(row)
-					if r == nil || slices.Contains(r.none, v) || r.bound && below1(v) || c.forgotten {
+					if r == nil || r.severs() != "" || slices.Contains(r.none, v) || r.bound && below1(v) || c.forgotten {
 						continue
 					}
 					if r.party != "" {
@@ -504,7 +548,7 @@ func (g *keyGame) heavy() bool {
 			for _, c := range t.columns {
 				rows := make(map[string]int)
 				for _, row := range t.rows[w] {
-					if r := c.of(row); r != nil && row[c.name] != "" && !r.nobody(row[c.name]) && len(r.to) > 0 &&
+					if r := c.of(row); r != nil && r.severs() == "" && row[c.name] != "" && !r.nobody(row[c.name]) && len(r.to) > 0 &&
 						!slices.ContainsFunc(r.to, func(to *keyTable) bool {
 							for to.form == onePerOwner && !to.columns[0].forgotten {
 								to = to.columns[0].refs[0].to[0]

@@ -116,6 +116,7 @@ type keyTally struct {
 	cases, applied, moved, still       int // of applied, those with new keys and those without
 	mappable, refused, refusedMappable int
 	keyCompared
+	cut          int // rows that name what stays behind
 	emptied      int // tables with rows, of which the undo put all back
 	traced, gaps int // keys of Whois and Whereis; keys that a game made later
 	reasons      map[string]int
@@ -131,8 +132,8 @@ func newKeyTally() *keyTally {
 func (s *keyTally) failures() int { s.mu.Lock(); defer s.mu.Unlock(); return s.failed }
 
 func (s *keyTally) String() string {
-	return fmt.Sprintf("%d cases: %d refused, %d merged (%d with new keys, %d without); of %d that can be mapped %d refused; %d rows, %d references, %d of them nowhere; %d tables emptied; %d keys traced, %d in gaps; "+
-		"refused for %v; tampered %v; forgotten %v", s.cases, s.refused, s.applied, s.moved, s.still, s.mappable, s.refusedMappable, s.rows, s.references, s.nowhere, s.emptied, s.traced, s.gaps, s.reasons, s.tampered, s.forgotten)
+	return fmt.Sprintf("%d cases: %d refused, %d merged (%d with new keys, %d without); of %d that can be mapped %d refused; %d rows, %d references, %d of them nowhere; %d tables emptied; %d rows cut; %d keys traced, %d in gaps; "+
+		"refused for %v; tampered %v; forgotten %v", s.cases, s.refused, s.applied, s.moved, s.still, s.mappable, s.refusedMappable, s.rows, s.references, s.nowhere, s.emptied, s.cut, s.traced, s.gaps, s.reasons, s.tampered, s.forgotten)
 }
 
 // enough makes sure that the property was not true for want of cases.
@@ -141,7 +142,7 @@ func (s *keyTally) enough(t *testing.T) {
 	if s.cases < 150 {
 		return
 	}
-	if s.moved == 0 || s.still == 0 || s.refused == 0 || s.nowhere == 0 || s.traced == 0 || s.gaps == 0 || s.emptied == 0 || s.forgotten["refused"] == 0 {
+	if s.moved == 0 || s.still == 0 || s.refused == 0 || s.nowhere == 0 || s.traced == 0 || s.gaps == 0 || s.emptied == 0 || s.cut == 0 || s.forgotten["refused"] == 0 {
 		t.Errorf("the cases prove too little: %v", s)
 	}
 	for _, name := range tamperings {
@@ -190,7 +191,7 @@ func (s *keyTally) prove(t *testing.T, g *keyGame, all []Database) {
 		s.still++
 	}
 	s.rows, s.references, s.nowhere = s.rows+c.seen.rows, s.references+c.seen.references, s.nowhere+c.seen.nowhere
-	s.traced, s.gaps, s.emptied = s.traced+c.traced, s.gaps+c.gaps, s.emptied+c.emptied
+	s.traced, s.gaps, s.emptied, s.cut = s.traced+c.traced, s.gaps+c.gaps, s.emptied+c.emptied, s.cut+c.cut
 	for name, n := range c.tampered {
 		s.tampered[name] += n
 	}
@@ -202,7 +203,8 @@ type keyCase struct {
 	all      []Database
 	rnd      *rand.Rand
 	plan     *Plan
-	worlds   []keyContents // before
+	before   []keyContents // of all databases
+	worlds   []keyContents // the same, as it is declared what comes
 	merged   keyContents
 	mappable bool
 	reasons  []string // codes of refusals
@@ -210,6 +212,7 @@ type keyCase struct {
 	traced   int
 	gaps     int
 	emptied  int
+	cut      int
 	tampered map[string]int
 }
 
@@ -222,6 +225,12 @@ func (c *keyCase) prove(ctx context.Context) error {
 		world, err := g.contents(ctx, d)
 		if err != nil {
 			return err
+		}
+		c.before = append(c.before, world)
+		if w > 0 {
+			cut := 0
+			world, cut = g.asDeclared(world)
+			c.cut += cut
 		}
 		c.worlds = append(c.worlds, world)
 	}
@@ -432,10 +441,14 @@ func (c *keyCase) gap() (*keyTable, string) {
 		}
 		for w := 1; w < c.g.worlds; w++ {
 			by := c.offset(t, w)
-			if by == nil || by.Sign() == 0 || len(t.alive[w]) < 2 {
+			if by == nil || by.Sign() == 0 {
 				continue
 			}
-			first, last := number10(t.alive[w][0]), number10(t.alive[w][len(t.alive[w])-1])
+			came := numberSpan{}
+			for _, row := range c.worlds[w][t.name] {
+				came.add(row["id"])
+			}
+			first, last := came.low, came.high
 			for _, v := range t.gone[w] {
 				if n := number10(v); first.Cmp(n) < 0 && n.Cmp(last) < 0 {
 					return t, n.Add(n, by).String()
@@ -517,7 +530,7 @@ func (c *keyCase) undo(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := g.sameContents(c.worlds[w+1], now); err != nil {
+		if err := g.sameContents(c.before[w+1], now); err != nil {
 			return fmt.Errorf("the source %s was changed: %w", d.Name, err)
 		}
 	}
@@ -697,7 +710,8 @@ func (c *keyCase) tampering(name string) *tampering {
 			w, part = 0, PartOwn
 		}
 		v := oneOf(c.values(w, func(v tamperedValue) bool {
-			return v.nowhere && (w == 0 || moved(v)) && len(v.r.to) == 1 && v.r.to[0].form == surrogateKey && !v.r.to[0].excluded && len(c.worlds[w][v.r.to[0].name]) > 0
+			return v.nowhere && (w == 0 || moved(v)) && len(v.r.to) == 1 && v.r.to[0].form == surrogateKey && !v.r.to[0].excluded && len(c.worlds[w][v.r.to[0].name]) > 0 &&
+				!slices.ContainsFunc(g.spaces, func(s keyGameSpace) bool { return len(s.keys) > 1 && slices.Contains(s.keys, v.r.to[0]) }) // what names another of them leads somewhere too
 		}))
 		if v == nil {
 			return nil

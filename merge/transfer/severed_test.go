@@ -85,6 +85,28 @@ func TestSevered(t *testing.T) {
 	}
 }
 
+// A value that may mean nobody is not taken for one that refers to what stays behind.
+func TestSeveredGuessesNobody(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, append(slices.Clone(auctions), "DELETE FROM attached")...)
+		for _, tt := range []struct {
+			none, dangling []string
+			refused        bool
+		}{{nil, nil, true}, {[]string{"0"}, nil, false}, {nil, []string{"0"}, false}} {
+			o := severing(merge.RowsDrop, nil)
+			of := &o.Check.Rules[0].References[1]
+			of.None, of.Dangling = tt.none, tt.dangling
+			p, err := NewPlan(t.Context(), all[0], all[1:], o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if odd := slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Code == merge.CodeKeyNobody && r.Table == "mail" }); odd != tt.refused || len(p.Refusals) > 0 && !odd {
+				t.Errorf("none %q, dangling %q: refused for %v", tt.none, tt.dangling, p.Refusals)
+			}
+		}
+	})
+}
+
 // A row that would stay behind, and that others refer to, is no reason to leave these
 // behind, nor to let them refer to nothing.
 func TestSeveredLeavesOrphans(t *testing.T) {
