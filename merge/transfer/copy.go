@@ -39,7 +39,6 @@ func (r *run) copyPart(ctx context.Context, p part) error {
 type expected struct {
 	rows int64
 	sum  Sum
-	part bool // more rows may follow, which are not read
 	any  bool // nothing is expected
 }
 
@@ -49,11 +48,7 @@ type expected struct {
 // rows it wrote.
 func (r *run) batches(ctx, soft context.Context, from *connection, l *layout, before *checkpoint, want expected, work func(rows [][]any) (int64, error)) error {
 	p := newPace(r.hooks.batch)
-	most := int64(all)
-	if want.part {
-		most = want.rows - before.rows
-	}
-	next, stop := pages(soft, from, l, before.after, p.size, most, true)
+	next, stop := pages(soft, from, l, before.after, p.size, all, true)
 	defer stop()
 	for {
 		if err := r.between(ctx); err != nil {
@@ -72,7 +67,7 @@ func (r *run) batches(ctx, soft context.Context, from *connection, l *layout, be
 			now.after = l.keyOf(pg.rows[n-1])
 		}
 		if !want.any && (now.rows > want.rows || now.finished && now.rows < want.rows || now.rows == want.rows && now.sum != want.sum) {
-			return &ChangedError{Database: from.Name, Table: l.table, Rows: now.rows, Want: want.rows, Undo: before.step == StepUndo}
+			return &ChangedError{Database: from.Name, Table: l.table, Rows: now.rows, Want: want.rows}
 		}
 		var written int64
 		err = r.target.tx(soft, func() (err error) {

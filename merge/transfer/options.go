@@ -49,10 +49,9 @@ func (o Options) withDefaults() Options {
 
 // hooks is what only tests choose. The zero value means the defaults.
 type hooks struct {
-	clock       func() time.Time // stamps the records
-	batch       time.Duration    // how long one transaction should take: decides how many rows it has
-	fail        failpoint
-	noReturning bool // the database cannot return the rows that it deletes
+	clock func() time.Time // stamps the records
+	batch time.Duration    // how long one transaction should take: decides how many rows it has
+	fail  failpoint
 }
 
 func (h hooks) withDefaults() hooks {

@@ -110,11 +110,25 @@ func (l *layout) page(first bool) string {
 }
 
 // after is the condition for the keys after one, and afterArgs its arguments.
+func (l *layout) after(names []string) string { return l.compared(names, ">") }
+
+// within is the condition for the keys from one to another, and withinArgs its
+// arguments.
+func (l *layout) within() string {
+	names := l.keyColumns()
+	return "(" + l.compared(names, ">=") + ") AND (" + l.compared(names, "<=") + ")"
+}
+
+func (l *layout) withinArgs(low, high []any) []any {
+	return append(slices.Clone(l.afterArgs(low)), l.afterArgs(high)...)
+}
+
+// compared is the condition for the keys that compare with one in that way.
 // SQLite looks a row of values up in the index, MariaDB only single values.
-func (l *layout) after(names []string) string {
+func (l *layout) compared(names []string, with string) string {
 	d := l.dialect
 	if !d.mysql() {
-		return "(" + d.QuoteAll(names) + ") > (" + sqldb.Marks(len(names)) + ")"
+		return "(" + d.QuoteAll(names) + ") " + with + " (" + sqldb.Marks(len(names)) + ")"
 	}
 	var ways []string
 	for i := range names {
@@ -122,7 +136,11 @@ func (l *layout) after(names []string) string {
 		for _, before := range names[:i] {
 			conditions = append(conditions, d.Quote(before)+" = ?")
 		}
-		ways = append(ways, strings.Join(append(conditions, d.Quote(names[i])+" > ?"), " AND "))
+		how := with[:1] // only the last column may be equal
+		if i == len(names)-1 {
+			how = with
+		}
+		ways = append(ways, strings.Join(append(conditions, d.Quote(names[i])+" "+how+" ?"), " AND "))
 	}
 	return "(" + strings.Join(ways, ") OR (") + ")"
 }
@@ -136,6 +154,15 @@ func (l *layout) afterArgs(key []any) []any {
 		args = append(args, key[:i+1]...)
 	}
 	return args
+}
+
+// locked is what ends a query whose rows nothing else may change until the
+// transaction ends. In SQLite a transaction that writes is alone.
+func (d dialect) locked() string {
+	if d.mysql() {
+		return " FOR UPDATE"
+	}
+	return ""
 }
 
 // insert is the statement that inserts n rows.
@@ -158,6 +185,9 @@ func (l *layout) equal(n int) string {
 	one := "(" + strings.Join(conditions, " AND ") + ")"
 	return strings.Repeat(one+" OR ", n-1) + one
 }
+
+// selectEqual is the statement that reads the rows with n keys.
+func (l *layout) selectEqual(n int) string { return l.selectFrom() + " WHERE " + l.equal(n) }
 
 // perStatement is the most rows in one statement: more are no faster.
 const perStatement = 500

@@ -91,6 +91,9 @@ func (u *undo) strangers(ctx, soft context.Context, to *layout, from string, by 
 			}
 		}
 	}
+	if any, err := u.target.number(soft, "SELECT COUNT(*) FROM (SELECT 1 FROM "+d.Quote(from)+" LIMIT 1) AS t", false); err != nil || any == 0 {
+		return found, err
+	}
 	size := d.most(len(columns))
 	for i, src := range u.sources {
 		copied, err := u.checkpoint(soft, StepCopy, src.Name, to.table)

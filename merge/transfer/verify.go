@@ -106,7 +106,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.readAll(ctx, StepVerify, false)
+	found, err := r.readAll(ctx)
 	for i := range r.plan.Tables {
 		if t := &r.plan.Tables[i]; !slices.Contains(found[i], nil) {
 			proof.Tables = append(proof.Tables, r.compareSums(t, found[i][0], found[i][1:]))
