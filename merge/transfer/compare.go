@@ -27,17 +27,17 @@ func (d Difference) String() string {
 // maxSamples is the most differences that are shown. Counts are exact.
 const maxSamples = 10
 
-// compare compares the rows of a source, the first most of them, renamed as
+// compare compares rows of a source, the first most of those after a key, renamed as
 // planned, with the rows of the target that have their keys. It calls differs for
 // each pair that is not the same. It ends with ctx, also if soft has not ended.
-func (r *run) compare(ctx, soft context.Context, source int, l *layout, most int64, differs func(d *Difference, row, there []any) error) error {
+func (r *run) compare(ctx, soft context.Context, source int, l *layout, after []any, most int64, differs func(d *Difference, row, there []any) error) error {
 	src := r.sources[source]
 	change := r.changes.of(src.Name, l)
 	if most == 0 {
 		return nil
 	}
 	size := l.dialect.most(len(l.key))
-	next, stop := pages(soft, src, l, nil, func() int { return size }, most, false)
+	next, stop := pages(soft, src, l, after, func() int { return size }, most, false)
 	defer stop()
 	for {
 		if err := r.between(ctx); err != nil {
@@ -167,7 +167,7 @@ func (r *run) readAll(ctx context.Context) ([][]*apart, error) {
 	for i := range found {
 		found[i] = make([]*apart, 1+len(r.plan.Sources))
 	}
-	err := r.inParallel(ctx, reading, r.parts(ofTarget), func(ctx context.Context, w *run, p part) error {
+	err := r.inParallel(ctx, reading, r.parts(ofTarget, whole), func(ctx context.Context, w *run, p part) error {
 		l, on := w.layouts[w.plan.Tables[p.table].Name], w.target
 		if p.source != ofTarget {
 			on = w.sources[p.source]
@@ -178,7 +178,7 @@ func (r *run) readAll(ctx context.Context) ([][]*apart, error) {
 			if w.changes.movesIn(l) {
 				c, err = contentsApart(soft, on, l, w.changes.worldsOf(w.plan, l, p.source), between)
 			} else {
-				c.Content, err = contents(soft, on, l, all, nil, between)
+				c.Content, err = contents(soft, on, l, all, nil, nil, between)
 			}
 			if err == nil {
 				found[p.table][1+p.source] = &c

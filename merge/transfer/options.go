@@ -22,8 +22,8 @@ type Options struct {
 	Grace time.Duration
 
 	// Parallel is the number of workers, each with its own connections. A worker
-	// copies or removes the rows of one source in one table at a time. The
-	// default is [DefaultParallel]. SQLite takes one writer at a time, so there
+	// copies or removes the rows of one source in one table at a time, or of one
+	// [Range] of them. The default is [DefaultParallel]. SQLite takes one writer at a time, so there
 	// only reading is parallel.
 	Parallel int
 

@@ -52,6 +52,7 @@ type layout struct {
 	text    []bool   // key columns that hold text
 	key     []int    // none for a multiset
 
+	index    string // of the key, as MariaDB and MySQL call it
 	identity string // of a multiset: the expression that tells its rows apart
 }
 
@@ -67,6 +68,11 @@ func newLayout(d dialect, t *merge.Table) *layout {
 		l.columns = append(l.columns, c.Name)
 		l.reads = append(l.reads, d.read(c))
 		l.text = append(l.text, c.Collation != "" && slices.Contains(t.Key(), c.Name))
+	}
+	if len(t.Primary) > 0 {
+		l.index = "PRIMARY"
+	} else if i := slices.IndexFunc(t.Uniques, func(u merge.Unique) bool { return slices.Equal(u.Columns, t.Key()) }); i >= 0 {
+		l.index = t.Uniques[i].Name
 	}
 	for _, name := range t.Key() {
 		l.key = append(l.key, slices.Index(l.columns, name))
@@ -112,11 +118,12 @@ func (l *layout) page(first bool) string {
 // after is the condition for the keys after one, and afterArgs its arguments.
 func (l *layout) after(names []string) string { return l.compared(names, ">") }
 
-// within is the condition for the keys from one to another, and withinArgs its
-// arguments.
+// within is the condition for the keys from one to before another, and withinArgs its
+// arguments. MariaDB locks the first row beyond such rows too: with the last of them
+// left to [layout.equal], that is one of ours, and workers do not meet there.
 func (l *layout) within() string {
 	names := l.keyColumns()
-	return "(" + l.compared(names, ">=") + ") AND (" + l.compared(names, "<=") + ")"
+	return "(" + l.compared(names, ">=") + ") AND (" + l.compared(names, "<") + ")"
 }
 
 func (l *layout) withinArgs(low, high []any) []any {
@@ -156,13 +163,19 @@ func (l *layout) afterArgs(key []any) []any {
 	return args
 }
 
-// locked is what ends a query whose rows nothing else may change until the
-// transaction ends. In SQLite a transaction that writes is alone.
-func (d dialect) locked() string {
-	if d.mysql() {
-		return " FOR UPDATE"
+// lock is the statement that reads rows which nothing else may change until the
+// transaction ends. It looks keys up even where to read the whole table takes less, as
+// in one that is nearly empty: it would lock, and wait for, the rows of other workers.
+// In SQLite a transaction that writes is alone.
+func (l *layout) lock(where, end string) string {
+	query := l.selectFrom()
+	if l.dialect.mysql() {
+		if l.index != "" {
+			query += " FORCE INDEX (" + l.dialect.Quote(l.index) + ")"
+		}
+		end += " FOR UPDATE"
 	}
-	return ""
+	return query + " WHERE " + where + end
 }
 
 // insert is the statement that inserts n rows.

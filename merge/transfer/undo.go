@@ -168,7 +168,7 @@ type undo struct {
 	*run
 	force  bool
 	done   *Undone
-	copied [][]*copied // by table and source, as it was read before the removal; none if nothing was copied
+	copied map[part]*copied // what is to be removed, as it was read before; none if nothing was copied
 }
 
 func (u *undo) undo(ctx context.Context, state State) error {
@@ -276,14 +276,14 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 	u.step(u.ownRows())
 	var own []part
 	for i := range u.plan.Tables {
-		own = append(own, part{i, ofTarget})
+		own = append(own, part{table: i, source: ofTarget})
 	}
 	var others atomic.Bool
 	err := u.inParallel(ctx, reading, own, func(ctx context.Context, w *run, p part) error {
 		t := &w.plan.Tables[p.table]
 		return w.retryCounted(ctx, fmt.Sprintf("looking at what is left in table %q", t.Name), func(soft context.Context) error {
 			l := w.layouts[t.Name]
-			now, err := contents(soft, w.target, l, all, nil, w.betweenPages(ctx, StepVerify, w.target, l))
+			now, err := contents(soft, w.target, l, all, nil, nil, w.betweenPages(ctx, StepVerify, w.target, l))
 			if err == nil && (now.Rows != t.Target.Rows || now.Sum != t.Target.Sum) {
 				others.Store(true)
 			}

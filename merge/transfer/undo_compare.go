@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"mergesafe/merge"
 )
@@ -45,26 +46,36 @@ func (u *undo) readCopied(ctx context.Context, resumed bool) ([][]Content, error
 	}
 	u.step(total)
 	found := make([][]Content, len(u.plan.Tables))
-	u.copied = make([][]*copied, len(found))
+	u.copied = make(map[part]*copied)
 	for i := range found {
-		found[i], u.copied[i] = make([]Content, 1+len(u.plan.Sources)), make([]*copied, len(u.plan.Sources))
+		found[i] = make([]Content, 1+len(u.plan.Sources))
 	}
-	err := u.inParallel(ctx, reading, u.parts(from), func(ctx context.Context, w *run, p part) error {
+	var mu sync.Mutex
+	err := u.inParallel(ctx, reading, u.parts(from, divided), func(ctx context.Context, w *run, p part) error {
 		l, on := w.layouts[w.plan.Tables[p.table].Name], w.target
 		if p.source != ofTarget {
 			on = w.sources[p.source]
 		}
 		return w.retryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.table, on.Name), func(soft context.Context) (err error) {
-			c := &found[p.table][1+p.source]
+			var c Content
+			var came *copied
 			switch {
 			case p.source == ofTarget:
-				*c, err = contents(soft, on, l, all, nil, w.betweenPages(ctx, StepCompare, on, l))
+				c, err = contents(soft, on, l, all, nil, nil, w.betweenPages(ctx, StepCompare, on, l))
 			case !l.multiset():
-				u.copied[p.table][p.source], *c, err = u.stretchesOf(ctx, soft, w, on, l)
+				came, c, err = u.stretchesOf(ctx, soft, w, on, l, p)
 			case !resumed:
-				*c, err = u.multisetOf(ctx, soft, w, on, l)
+				c, err = u.multisetOf(ctx, soft, w, on, l, p)
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			f := &found[p.table][1+p.source]
+			f.Rows, f.Sum, f.After = f.Rows+c.Rows, f.Sum.Add(c.Sum), f.After.Add(c.After)
+			u.copied[p] = came
+			return nil
 		})
 	})
 	return found, err
@@ -72,12 +83,12 @@ func (u *undo) readCopied(ctx context.Context, resumed bool) ([][]Content, error
 
 // multisetOf reads the rows of a source that were copied to a table without a key.
 // They must be as they were then.
-func (u *undo) multisetOf(ctx, soft context.Context, w *run, src *connection, l *layout) (c Content, err error) {
-	was, err := w.checkpoint(soft, StepCopy, src.Name, l.table)
+func (u *undo) multisetOf(ctx, soft context.Context, w *run, src *connection, l *layout, p part) (c Content, err error) {
+	was, err := w.checkpointOf(soft, StepCopy, p)
 	if err != nil {
 		return c, err
 	}
-	c, err = contents(soft, src, l, was.rows, w.changes.of(src.Name, l), w.betweenPages(ctx, StepCompare, src, l))
+	c, err = contents(soft, src, l, was.rows, w.changes.of(src.Name, l), nil, w.betweenPages(ctx, StepCompare, src, l))
 	if err == nil && (c.Rows != was.rows || c.Sum != was.sum) {
 		err = &ChangedError{Database: src.Name, Table: l.table, Rows: c.Rows, Want: was.rows, Undo: true}
 	}
@@ -120,23 +131,29 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 		}
 		done.Missing += gone
 	}
-	for j, c := range copied {
+	for j := range copied {
 		if planned[t.Name] || l.multiset() {
 			break
 		}
-		err := u.compare(ctx, soft, j, l, c.Rows, func(d *Difference, _, _ []any) error {
-			if d.Missing {
-				done.Missing++
-			} else {
-				done.Changed++
-			}
-			if len(done.Samples) < maxSamples {
-				done.Samples = append(done.Samples, *d)
-			}
-			return nil
-		})
+		came, err := u.checkpointsOf(soft, StepCopy, table, j)
 		if err != nil {
 			return nil, err
+		}
+		for _, c := range came {
+			err := u.compare(ctx, soft, j, l, c.begin, c.rows, func(d *Difference, _, _ []any) error {
+				if d.Missing {
+					done.Missing++
+				} else {
+					done.Changed++
+				}
+				if len(done.Samples) < maxSamples {
+					done.Samples = append(done.Samples, *d)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.force {
@@ -153,7 +170,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 				}
 				continue
 			}
-			found, err := u.strangers(ctx, soft, l, from, ref)
+			found, err := u.strangers(ctx, soft, table, from, ref)
 			if err != nil {
 				return nil, err
 			}

@@ -3,18 +3,20 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"mergesafe/internal/sqldb"
 )
 
-// remove deletes the copied rows, of one source after the other: their rows may lie
-// between each other, and two who lock them in one table would wait for each other.
+// remove deletes the copied rows, of one source after the other: in a table their rows
+// may lie between each other, so that two who lock them would wait for each other.
+// Ranges of one source do not.
 func (u *undo) remove(ctx context.Context) error {
 	u.step(u.plan.Rows())
 	for i := range u.plan.Sources {
 		var of []part
-		for _, p := range u.parts(0) {
+		for _, p := range u.parts(0, divided) {
 			if p.source == i {
 				of = append(of, p)
 			}
@@ -29,11 +31,11 @@ func (u *undo) remove(ctx context.Context) error {
 func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 	l, src := w.layouts[w.plan.Tables[p.table].Name], w.sources[p.source]
 	return w.retryCounted(ctx, fmt.Sprintf("removing the rows of %q from table %q", src.Name, l.table), func(soft context.Context) error {
-		copied, err := w.checkpoint(soft, StepCopy, src.Name, l.table)
+		copied, err := w.checkpointOf(soft, StepCopy, p)
 		if err != nil || copied.rows == 0 {
 			return err
 		}
-		c, err := w.checkpoint(soft, StepUndo, src.Name, l.table)
+		c, err := w.checkpointOf(soft, StepUndo, p)
 		if err != nil || c.finished {
 			return err
 		}
@@ -41,8 +43,28 @@ func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 		if l.multiset() {
 			return u.removeMultiset(ctx, soft, w, src, l, copied, c)
 		}
-		return u.removeStretches(ctx, soft, w, src, l, u.copied[p.table][p.source], c)
+		if err := w.target.byKey(soft, true); err != nil {
+			return err
+		}
+		if err := u.removeStretches(ctx, soft, w, src, l, u.copied[p], c); err != nil {
+			return err
+		}
+		return w.target.byKey(soft, false)
 	})
+}
+
+// byKey lets DELETE look keys up even where to read the whole table takes less; see
+// [layout.lock]. It has no form to say so for one statement.
+func (c *connection) byKey(ctx context.Context, only bool) error {
+	if !c.dialect().mysql() {
+		return nil
+	}
+	set := "SET SESSION sql_safe_updates = 0"
+	if only {
+		set = "SET SESSION sql_safe_updates = 1"
+	}
+	_, err := c.exec(ctx, "set", set, false)
+	return err
 }
 
 // removeStretches removes what came from a checkpoint on, some stretches at a time, in
@@ -139,7 +161,7 @@ func (u *undo) removeStretch(ctx context.Context, w *run, src *connection, l *la
 	} else {
 		for at, size := 0, l.dialect.most(len(l.key)); at < len(came); at += size {
 			part := came[at:min(at+size, len(came))]
-			found, err := find(ctx, w.target, l, l.selectEqual(len(part))+l.dialect.locked(), part)
+			found, err := find(ctx, w.target, l, l.lock(l.equal(len(part)), ""), part)
 			if err != nil {
 				return 0, err
 			}
@@ -164,14 +186,18 @@ func lockBetween(ctx context.Context, on *connection, l *layout, s *stretch) (ro
 		return nil, nil
 	}
 	most := 2 * s.rows
-	query := l.selectFrom() + " WHERE " + l.within() + " ORDER BY " + l.dialect.QuoteAll(l.keyColumns()) + fmt.Sprintf(" LIMIT %d", 2*stretchRows+1) + l.dialect.locked()
+	query := l.lock(l.within(), " ORDER BY "+l.dialect.QuoteAll(l.keyColumns())+fmt.Sprintf(" LIMIT %d", 2*stretchRows+1))
 	rows = make([][]any, 0, s.rows)
-	err = on.rows(ctx, query, true, l.withinArgs(s.low, s.high), func(row []any) (bool, error) {
-		row = append([]any(nil), row...)
+	add := func(row []any) (bool, error) {
+		row = slices.Clone(row)
 		l.tidy(row)
 		rows = append(rows, row)
 		return int64(len(rows)) <= most, nil
-	})
+	}
+	err = on.rows(ctx, query, true, l.withinArgs(s.low, s.high), add)
+	if err == nil && int64(len(rows)) <= most {
+		err = on.rows(ctx, l.lock(l.equal(1), ""), true, s.high, add)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading table %q of %q: %w", l.table, on.Name, err)
 	}
@@ -254,7 +280,12 @@ func deleteRows(ctx context.Context, on *connection, l *layout, rows [][]any, al
 
 // deleteBetween removes so many rows, which are all from one key to another.
 func deleteBetween(ctx context.Context, on *connection, l *layout, low, high []any, rows int) error {
-	return deleteExactly(ctx, on, l, l.within(), true, l.withinArgs(low, high), rows)
+	if rows > 1 {
+		if err := deleteExactly(ctx, on, l, l.within(), true, l.withinArgs(low, high), rows-1); err != nil {
+			return err
+		}
+	}
+	return deleteExactly(ctx, on, l, l.equal(1), true, high, 1)
 }
 
 // deleteExactly removes so many rows. If there were others, because something writes

@@ -22,7 +22,7 @@ type stretch struct {
 // stretchRows is the most rows of a stretch. A few hundred bytes stand for so many.
 const stretchRows = 1000
 
-// copied is what came from one source to one table and is still to be removed.
+// copied is what came of one part of the plan and is still to be removed.
 type copied struct {
 	from      checkpoint // of the removal, when it was read
 	stretches []stretch
@@ -30,13 +30,13 @@ type copied struct {
 
 // stretchesOf reads the rows of a source that were copied and are not removed yet.
 // They must be as they were when they were copied.
-func (u *undo) stretchesOf(ctx, soft context.Context, w *run, src *connection, l *layout) (*copied, Content, error) {
+func (u *undo) stretchesOf(ctx, soft context.Context, w *run, src *connection, l *layout, p part) (*copied, Content, error) {
 	var c Content // as copied
-	was, err := w.checkpoint(soft, StepCopy, src.Name, l.table)
+	was, err := w.checkpointOf(soft, StepCopy, p)
 	if err != nil {
 		return nil, c, err
 	}
-	from, err := w.checkpoint(soft, StepUndo, src.Name, l.table)
+	from, err := w.checkpointOf(soft, StepUndo, p)
 	if err != nil {
 		return nil, c, err
 	}
@@ -48,20 +48,20 @@ func (u *undo) stretchesOf(ctx, soft context.Context, w *run, src *connection, l
 		next, stop := pages(soft, src, l, from.after, func() int { return stretchRows }, most, true)
 		defer stop()
 		for last := false; !last; {
-			p, err := next()
+			page, err := next()
 			if err != nil {
 				return nil, c, err
 			}
-			if last = p.last; len(p.rows) == 0 {
+			if last = page.last; len(page.rows) == 0 {
 				break
 			}
-			s, err := newStretch(l, p, change)
+			s, err := newStretch(l, page, change)
 			if err != nil {
 				return nil, c, fmt.Errorf("table %q of %q: %w", l.table, src.Name, err)
 			}
 			all.stretches = append(all.stretches, s)
 			c.Rows, c.Sum, c.After = c.Rows+s.rows, c.Sum.Add(s.sum), c.After.Add(s.came)
-			if err := between(len(p.rows)); err != nil {
+			if err := between(len(page.rows)); err != nil {
 				return nil, c, err
 			}
 		}

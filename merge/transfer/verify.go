@@ -195,7 +195,7 @@ func (r *run) explain(ctx, soft context.Context, t *Table, proof *TableProof, no
 	// What the rows of the sources do not explain is the target's own.
 	left, rows := now.Sum.Sub(t.merged().Sum), now.Rows-proof.Want
 	for i := range t.Sources {
-		err := r.compare(ctx, soft, i, l, all, func(d *Difference, source, there []any) error {
+		err := r.compare(ctx, soft, i, l, nil, all, func(d *Difference, source, there []any) error {
 			if d.Missing {
 				proof.Missing++
 			} else {
