@@ -1,8 +1,10 @@
 package transfer
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"strings"
 )
 
 // stretch is some rows of a source, one after the other in the order of their keys,
@@ -74,7 +76,7 @@ func (u *undo) stretchesOf(ctx, soft context.Context, w *run, src *connection, l
 
 // newStretch notes the rows of a page, and changes them to what came.
 func newStretch(l *layout, p *page, change changer) (stretch, error) {
-	s := stretch{rows: int64(len(p.rows)), sum: p.sum, came: p.sum, last: l.keyOf(p.rows[len(p.rows)-1])}
+	s := stretch{rows: int64(len(p.rows)), sum: p.sum, came: p.sum, last: l.keptKey(p.rows[len(p.rows)-1])}
 	ordered := true
 	if change != nil {
 		keys := make([][]any, len(p.rows))
@@ -96,9 +98,24 @@ func newStretch(l *layout, p *page, change changer) (stretch, error) {
 		ordered = l.sameOrder(keys, p.rows)
 	}
 	if ordered {
-		s.low, s.high = l.keyOf(p.rows[0]), l.keyOf(p.rows[len(p.rows)-1])
+		s.low, s.high = l.keptKey(p.rows[0]), l.keptKey(p.rows[len(p.rows)-1])
 	}
 	return s, nil
+}
+
+// keptKey returns the key of a row in memory of its own: that of a row which was read
+// would keep many others.
+func (l *layout) keptKey(row []any) []any {
+	key := l.keyOf(row)
+	for i, v := range key {
+		switch v := v.(type) {
+		case []byte:
+			key[i] = bytes.Clone(v)
+		case string:
+			key[i] = strings.Clone(v)
+		}
+	}
+	return key
 }
 
 // sameOrder reports whether rows certainly have the order of the keys that they had
