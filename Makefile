@@ -64,9 +64,10 @@ toolchain:
 browser:
 	@command -v chromium >/dev/null || .ci/install chromium || echo 'without chromium the look of the HTML report is not tested' >&2
 
-# What a merge is measured beside. Where there is none to be had, that section is left out.
+# What a merge is measured beside. Where there is no mariadb-dump to be had, that section is left out, and without mydumper that row.
 dump:
 	@command -v mariadb-dump >/dev/null || .ci/install mariadb-client || echo 'without mariadb-dump the merge is not measured' >&2
+	@command -v myloader >/dev/null || .ci/install mydumper || echo 'without mydumper the merge is not measured beside myloader' >&2
 
 # Measuring needs the program of a database server, not a running one.
 bench: mariadb mysql dump ## measure IDs, storage and merges beside their peers, and print one table (about a quarter of an hour)

@@ -14,11 +14,13 @@ import (
 // Rows of the section.
 const (
 	mergeByDump = "mariadb-dump | mariadb, the same tables"
+	mergeLoader = "mydumper and myloader, 4 threads"
 	mergeApply  = "servermerge apply"
 	mergeMemory = "  the most memory of its process"
 	mergePlan   = "servermerge plan, once before"
 	mergeVerify = "servermerge verify, after each apply"
-	mergeUndo   = "servermerge undo, once after"
+	mergeAll    = "  plan, apply and verify ÷ the dump"
+	mergeUndo   = "servermerge undo, after each verify"
 )
 
 const itemsOfPlayer = 4 // of each player, on average
@@ -27,13 +29,13 @@ const itemsOfPlayer = 4 // of each player, on average
 // processes, on databases of one server that has room for all rows.
 func mariadbMerge(ctx context.Context, o options) ([]section, error) {
 	// All or nothing: each step needs the one before.
-	names := []string{mergeByDump, mergeApply, mergeMemory, mergePlan, mergeVerify, mergeUndo}
+	names := []string{mergeByDump, mergeLoader, mergeApply, mergeMemory, mergePlan, mergeVerify, mergeAll, mergeUndo}
 	return o.measureSection("Merge on MariaDB", "", names, func(m *measuring) {
 		pipe, err := findPipe()
 		m.must(err)
 		server := startServer(ctx, m, servertest.MariaDB, "--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M")
 		worlds := &mergeWorlds{m, server, o.mergePlayers}
-		b := &mergeBench{measuring: m, pipe: pipe, worlds: worlds}
+		b := &mergeBench{measuring: m, pipe: pipe, loader: findLoader(), worlds: worlds}
 		b.measure(ctx)
 		m.intro = fmt.Sprintf("%s players and %s items come to a database that has %s and %s, on the same server; whole processes, the ratio is of their times. The server is %s, %s.",
 			count(worlds.players), count(worlds.players*itemsOfPlayer), count(homePlayers), count(homePlayers*itemsOfPlayer), server.version, worlds.durability(ctx))
@@ -45,10 +47,11 @@ func mariadbMerge(ctx context.Context, o options) ([]section, error) {
 type mergeBench struct {
 	*measuring
 	pipe   pipe
+	loader loader
 	tool   tool
 	worlds *mergeWorlds
 
-	planned, dumped, applied, verified, undone []float64
+	planned, dumped, loaded, applied, verified, undone []float64
 
 	memory uint64 // bytes, the most of all rounds; 0 where the system does not tell
 }
@@ -62,6 +65,9 @@ func (b *mergeBench) measure(ctx context.Context) {
 	b.worlds.renew(ctx, targetWorld)
 	b.step(ctx, &b.planned, "plan", "-o", b.tool.plan, targetWorld, sourceWorld)
 	sides := []func(context.Context){b.dump, b.merge}
+	if b.loader.missing == nil {
+		sides = []func(context.Context){b.dump, b.load, b.merge}
+	}
 	if b.mergeRounds%2 == 0 {
 		slices.Reverse(sides) // so that ours is last
 	}
@@ -71,7 +77,6 @@ func (b *mergeBench) measure(ctx context.Context) {
 		}
 		slices.Reverse(sides) // so that neither always comes first
 	}
-	b.step(ctx, &b.undone, "undo", b.tool.plan)
 }
 
 // dump measures the reference.
@@ -84,12 +89,23 @@ func (b *mergeBench) dump(ctx context.Context) {
 	b.must(b.worlds.complete(ctx, loadedWorld))
 }
 
-// merge measures apply, and proves what it did.
+// load measures the other way by hand.
+func (b *mergeBench) load(ctx context.Context) {
+	b.begin(ctx, loadedWorld)
+	b.log("mydumper and myloader")
+	began := time.Now()
+	b.must(b.loader.run(ctx, b.pipe.account, sourceWorld, loadedWorld, b.worlds.dir))
+	b.loaded = append(b.loaded, time.Since(began).Seconds())
+	b.must(b.worlds.complete(ctx, loadedWorld))
+}
+
+// merge measures apply, proves what it did, and takes it back.
 func (b *mergeBench) merge(ctx context.Context) {
 	b.begin(ctx, targetWorld)
 	applied := b.step(ctx, &b.applied, "apply", b.tool.plan)
 	b.memory = max(b.memory, applied.peak)
 	b.step(ctx, &b.verified, "verify", b.tool.plan)
+	b.step(ctx, &b.undone, "undo", b.tool.plan)
 }
 
 // begin brings the server to where every measurement begins.
@@ -123,12 +139,30 @@ func (b *mergeBench) table() []row {
 	if b.memory > 0 {
 		memory = row{what: mergeMemory, note: "of all rounds"}.memory(b.memory, 150<<20)
 	}
-	return []row{
-		dump,
-		line(mergeApply, b.applied, "").compared(ratios).judged(goal{most: 1}, ratios),
+	found := []row{dump}
+	besides := func(what string, a, b []float64, most float64) row {
+		q := quotients(a, b)
+		return row{what: what}.compared(q).judged(goal{most: most}, q)
+	}
+	var beside []row
+	if b.loader.missing != nil {
+		found = append(found, row{what: mergeLoader, measured: "not measured", note: b.loader.missing.Error()})
+	} else {
+		found = append(found, line(mergeLoader, b.loaded, "; rows only").compared(quotients(b.loaded, b.dumped)))
+		beside = []row{besides("  ÷ "+mergeLoader, b.applied, b.loaded, 1)}
+	}
+	all := make([]float64, len(b.applied))
+	for i := range all {
+		all[i] = b.planned[0] + b.applied[i] + b.verified[i]
+	}
+	found = append(found, line(mergeApply, b.applied, "").compared(ratios).judged(goal{most: 0.55}, ratios))
+	found = append(found, beside...)
+	return append(found,
 		memory,
 		line(mergePlan, b.planned, "; the whole check, and a sum over every row"),
 		line(mergeVerify, b.verified, "; PASS"),
+		besides(mergeAll, all, b.dumped, 1),
 		line(mergeUndo, b.undone, ""),
-	}
+		besides("  ÷ "+mergeApply, b.undone, b.applied, 1),
+	)
 }

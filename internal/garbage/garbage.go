@@ -19,9 +19,12 @@ const Allowance = 12 << 20
 // would collect all the time, and one that keeps large sets would take twice their
 // size. It does nothing if the environment says by GOGC what is wanted. It is called
 // once, when a program begins.
-func Allow() {
+func Allow() { AllowBytes(Allowance) }
+
+// AllowBytes is Allow with another allowance.
+func AllowBytes(bytes uint64) {
 	if os.Getenv("GOGC") == "" {
-		pace(Allowance)
+		pace(bytes)
 	}
 }
 

@@ -106,7 +106,7 @@ func (r *run) apply(ctx context.Context, state State) error {
 		return err
 	}
 	r.step(r.plan.Rows())
-	if err := r.inParallel(ctx, writing, r.parts(0), func(ctx context.Context, w *run, p part) error { return w.copyPart(ctx, p) }); err != nil {
+	if err := r.inParallel(ctx, writing, r.parts(0, divided), func(ctx context.Context, w *run, p part) error { return w.copyPart(ctx, p) }); err != nil {
 		return err
 	}
 	err := r.retry(ctx, "completing the merge", func(ctx context.Context) error {

@@ -5,25 +5,51 @@ import (
 	"fmt"
 )
 
-// place is one table of one source.
-type place struct{ source, table string }
+// place is one range of the rows of one source in one table; see [Range].
+type place struct {
+	source, table string
+	part          int
+}
 
 // checkpoint is how far one step is in one place.
 type checkpoint struct {
 	step string
 	place
-	after    []any // key of the last row; nil at the beginning
+	begin    []any // key after which the range begins; nil for the first one
+	after    []any // key of the last row; at the beginning, begin
 	rows     int64
 	sum      Sum
 	finished bool
 	saved    bool // in [ProgressTable]
 }
 
+// checkpointOf reads a checkpoint of a part of the plan.
+func (r *run) checkpointOf(ctx context.Context, step string, p part) (*checkpoint, error) {
+	t := &r.plan.Tables[p.table]
+	begin, err := t.Sources[p.source].begin(p.number)
+	if err != nil {
+		return nil, err
+	}
+	return r.checkpoint(ctx, step, place{r.plan.Sources[p.source].Name, t.Name, p.number}, begin)
+}
+
+// checkpointsOf reads the checkpoints of all rows of a source in a table of the plan.
+func (r *run) checkpointsOf(ctx context.Context, step string, table, source int) (all []*checkpoint, err error) {
+	for i := range r.plan.Tables[table].Sources[source].parts() {
+		c, err := r.checkpointOf(ctx, step, part{table, source, i})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
 // checkpoint reads a checkpoint, and takes it into the result.
-func (r *run) checkpoint(ctx context.Context, step, source, table string) (*checkpoint, error) {
-	c := &checkpoint{step: step, place: place{source, table}}
-	err := r.target.rows(ctx, "SELECT last_key, done_rows, row_sum, finished FROM "+ProgressTable+" WHERE merge_id = ? AND step = ? AND source = ? AND tab = ?", true,
-		[]any{r.plan.ID, step, source, table}, func(row []any) (bool, error) {
+func (r *run) checkpoint(ctx context.Context, step string, at place, begin []any) (*checkpoint, error) {
+	c := &checkpoint{step: step, place: at, begin: begin, after: begin}
+	err := r.target.rows(ctx, "SELECT last_key, done_rows, row_sum, finished FROM "+ProgressTable+" WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND part = ?", true,
+		[]any{r.plan.ID, step, at.source, at.table, at.part}, func(row []any) (bool, error) {
 			c.saved = true
 			c.rows, _ = row[1].(int64)
 			finished, _ := row[3].(int64)
@@ -46,11 +72,21 @@ func (r *run) checkpoint(ctx context.Context, step, source, table string) (*chec
 // checkpoints returns how many rows of a step are done in each place.
 func (m *manifest) checkpoints(ctx context.Context, step string) (map[place]int64, error) {
 	rows := make(map[place]int64)
-	err := m.on.rows(ctx, "SELECT source, tab, done_rows FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, []any{m.id, step}, func(row []any) (bool, error) {
-		rows[place{text(row[0]), text(row[1])}], _ = row[2].(int64)
+	err := m.on.rows(ctx, "SELECT source, tab, part, done_rows FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, []any{m.id, step}, func(row []any) (bool, error) {
+		part, _ := row[2].(int64)
+		rows[place{text(row[0]), text(row[1]), int(part)}], _ = row[3].(int64)
 		return true, nil
 	})
 	return rows, err
+}
+
+// together adds up what is done of the parts of each table and source.
+func together(rows map[place]int64) map[place]int64 {
+	all := make(map[place]int64)
+	for at, n := range rows {
+		all[place{source: at.source, table: at.table}] += n
+	}
+	return all
 }
 
 // save writes a checkpoint, in the transaction that did the work. If the one
@@ -68,12 +104,12 @@ func (m *manifest) save(ctx context.Context, before, now *checkpoint) error {
 		finished = 1
 	}
 	if !before.saved {
-		_, err := m.on.exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, last_key, done_rows, row_sum, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", true,
-			m.id, now.step, now.source, now.table, key, now.rows, now.sum.String(), finished)
+		_, err := m.on.exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, part, last_key, done_rows, row_sum, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", true,
+			m.id, now.step, now.source, now.table, now.part, key, now.rows, now.sum.String(), finished)
 		return err
 	}
-	n, err := m.on.exec(ctx, "checkpoint", "UPDATE "+ProgressTable+" SET last_key = ?, done_rows = ?, row_sum = ?, finished = ? WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND done_rows = ? AND row_sum = ? AND finished = 0", true,
-		key, now.rows, now.sum.String(), finished, m.id, now.step, now.source, now.table, before.rows, before.sum.String())
+	n, err := m.on.exec(ctx, "checkpoint", "UPDATE "+ProgressTable+" SET last_key = ?, done_rows = ?, row_sum = ?, finished = ? WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND part = ? AND done_rows = ? AND row_sum = ? AND finished = 0", true,
+		key, now.rows, now.sum.String(), finished, m.id, now.step, now.source, now.table, now.part, before.rows, before.sum.String())
 	if err == nil && n != 1 {
 		err = movedError(now)
 	}

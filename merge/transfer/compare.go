@@ -27,30 +27,30 @@ func (d Difference) String() string {
 // maxSamples is the most differences that are shown. Counts are exact.
 const maxSamples = 10
 
-// compare compares the rows of a source, the first most of them, renamed as
+// compare compares rows of a source, the first most of those after a key, renamed as
 // planned, with the rows of the target that have their keys. It calls differs for
 // each pair that is not the same. It ends with ctx, also if soft has not ended.
-func (r *run) compare(ctx, soft context.Context, source int, l *layout, most int64, differs func(d *Difference, row, there []any) error) error {
+func (r *run) compare(ctx, soft context.Context, source int, l *layout, after []any, most int64, differs func(d *Difference, row, there []any) error) error {
 	src := r.sources[source]
 	change := r.changes.of(src.Name, l)
 	if most == 0 {
 		return nil
 	}
 	size := l.dialect.most(len(l.key))
-	next, stop := pages(soft, src, l, nil, func() int { return size }, most, false)
+	next, stop := pages(soft, src, l, after, func() int { return size }, most, false)
 	defer stop()
 	for {
 		if err := r.between(ctx); err != nil {
 			return err
 		}
 		p, err := next()
-		if err != nil {
+		if err != nil || len(p.rows) == 0 {
 			return err
 		}
 		if err := change.rows(p.rows); err != nil {
 			return err
 		}
-		there, err := lookup(soft, r.target, l, p.rows)
+		there, err := find(soft, r.target, l, l.selectEqual(len(p.rows)), p.rows)
 		if err != nil {
 			return err
 		}
@@ -68,47 +68,70 @@ func (r *run) compare(ctx, soft context.Context, source int, l *layout, most int
 	}
 }
 
-// lookup reads the rows that have the keys of these rows; nil for a row that is not
-// there.
-func lookup(ctx context.Context, on *connection, l *layout, rows [][]any) ([][]any, error) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	return find(ctx, on, l, l.selectFrom()+" WHERE "+l.equal(len(rows)), rows)
-}
-
 // find returns the rows that a query for the keys of these rows returns; nil for a
 // row that is not there.
 //
 // more are arguments of the query besides the keys, after them.
 func find(ctx context.Context, on *connection, l *layout, query string, rows [][]any, more ...any) ([][]any, error) {
+	places, err := l.places(rows)
+	if err != nil {
+		return nil, err
+	}
 	found := make([][]any, len(rows))
-	places := make(map[string]int, len(rows))
 	var args []any
-	for i, row := range rows {
-		key, err := encodeKey(l.keyOf(row))
-		if err != nil {
-			return nil, err
-		}
-		places[key] = i
+	for _, row := range rows {
 		args = append(args, l.keyOf(row)...)
 	}
-	err := on.rows(ctx, query, len(rows) == l.dialect.most(len(l.key)), append(args, more...), func(row []any) (bool, error) {
+	err = on.rows(ctx, query, len(rows) == l.dialect.most(len(l.key)), append(args, more...), func(row []any) (bool, error) {
 		row = slices.Clone(row)
 		l.tidy(row)
-		key, err := encodeKey(l.keyOf(row))
-		if err != nil {
-			return false, err
-		}
-		if i, ok := places[key]; ok {
+		i, ok, err := places.of(row)
+		if ok {
 			found[i] = row
 		}
-		return true, nil
+		return true, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading table %q of %q: %w", l.table, on.Name, err)
 	}
 	return found, nil
+}
+
+// places tells which of several rows has the key of another one.
+type places struct {
+	l   *layout
+	at  map[string]int
+	buf []byte
+}
+
+func (l *layout) places(rows [][]any) (*places, error) {
+	p := &places{l: l, at: make(map[string]int, len(rows))}
+	for i, row := range rows {
+		if err := p.encode(row); err != nil {
+			return nil, err
+		}
+		p.at[string(p.buf)] = i
+	}
+	return p, nil
+}
+
+func (p *places) encode(row []any) (err error) {
+	p.buf = p.buf[:0]
+	for _, k := range p.l.key {
+		if p.buf, err = appendValues(p.buf, row[k:k+1]); err != nil {
+			return fmt.Errorf("table %q: the key column %q: %w", p.l.table, p.l.columns[k], err)
+		}
+	}
+	return nil
+}
+
+// of returns the place of the row with the key of this row, if there is one.
+func (p *places) of(row []any) (at int, ok bool, err error) {
+	if err := p.encode(row); err != nil {
+		return 0, false, err
+	}
+	at, ok = p.at[string(p.buf)]
+	return at, ok, nil
 }
 
 // difference compares a row with what it should be; nil if it is the same.
@@ -137,50 +160,39 @@ func (r *run) ownRows() int64 {
 
 // readAll reads and sums up the rows of the target and the sources in the tables
 // of the plan: by table, the target first; nil for what it did not read because of
-// an error. With copied it reads of the sources only what has been copied, which
-// must be as it was then.
-func (r *run) readAll(ctx context.Context, step string, copied bool) ([][]*apart, error) {
+// an error.
+func (r *run) readAll(ctx context.Context) ([][]*apart, error) {
 	r.step(r.ownRows() + 2*r.plan.Rows())
 	found := make([][]*apart, len(r.plan.Tables))
 	for i := range found {
 		found[i] = make([]*apart, 1+len(r.plan.Sources))
 	}
-	err := r.inParallel(ctx, reading, r.parts(ofTarget), func(ctx context.Context, w *run, p part) error {
+	err := r.inParallel(ctx, reading, r.parts(ofTarget, whole), func(ctx context.Context, w *run, p part) error {
 		l, on := w.layouts[w.plan.Tables[p.table].Name], w.target
 		if p.source != ofTarget {
 			on = w.sources[p.source]
 		}
-		return w.retryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.table, on.Name), func(soft context.Context) error {
-			var was *checkpoint
-			var change changer
-			most := int64(all)
-			if p.source != ofTarget && copied {
-				var err error
-				if was, err = w.checkpoint(soft, StepCopy, on.Name, l.table); err != nil {
-					return err
-				}
-				most, change = was.rows, w.changes.of(on.Name, l)
-			}
-			between := func(n int) error {
-				w.progress(step, on.Name, l.table, n)
-				return w.between(ctx)
-			}
+		return w.retryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.table, on.Name), func(soft context.Context) (err error) {
+			between := w.betweenPages(ctx, StepVerify, on, l)
 			var c apart
-			var err error
-			if !copied && w.changes.movesIn(l) {
+			if w.changes.movesIn(l) {
 				c, err = contentsApart(soft, on, l, w.changes.worldsOf(w.plan, l, p.source), between)
 			} else {
-				c.Content, err = contents(soft, on, l, most, change, between)
+				c.Content, err = contents(soft, on, l, all, nil, nil, between)
 			}
-			if err != nil {
-				return err
+			if err == nil {
+				found[p.table][1+p.source] = &c
 			}
-			if was != nil && (c.Rows != was.rows || c.Sum != was.sum) {
-				return &ChangedError{Database: on.Name, Table: l.table, Rows: c.Rows, Want: was.rows, Undo: true}
-			}
-			found[p.table][1+p.source] = &c
-			return nil
+			return err
 		})
 	})
 	return found, err
+}
+
+// betweenPages is called after every page of a step that only reads.
+func (r *run) betweenPages(ctx context.Context, step string, on *connection, l *layout) func(rows int) error {
+	return func(rows int) error {
+		r.progress(step, on.Name, l.table, rows)
+		return r.between(ctx)
+	}
 }

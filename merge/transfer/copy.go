@@ -9,13 +9,13 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// copyPart copies the rows of one source to one table.
+// copyPart copies the rows of one source to one table, or a range of them.
 func (r *run) copyPart(ctx context.Context, p part) error {
 	t, src := &r.plan.Tables[p.table], r.sources[p.source]
 	l := r.layouts[t.Name]
 	change := r.changes.of(src.Name, l)
 	return r.retryCounted(ctx, fmt.Sprintf("copying table %q of %q", t.Name, src.Name), func(soft context.Context) error {
-		c, err := r.checkpoint(soft, StepCopy, src.Name, t.Name)
+		c, err := r.checkpointOf(soft, StepCopy, p)
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,9 @@ func (r *run) copyPart(ctx context.Context, p part) error {
 		if l.multiset() {
 			return r.copyMultiset(ctx, soft, src, l, c, t.Sources[p.source])
 		}
-		return r.batches(ctx, soft, src, l, c, expected{rows: t.Sources[p.source].Rows, sum: t.Sources[p.source].Sum}, func(rows [][]any) (int64, error) {
+		ranges := t.Sources[p.source].parts()
+		want := expected{rows: ranges[p.number].Rows, sum: ranges[p.number].Sum, part: p.number < len(ranges)-1}
+		return r.batches(ctx, soft, src, l, c, want, func(rows [][]any) (int64, error) {
 			if err := change.rows(rows); err != nil {
 				return 0, err
 			}
@@ -72,7 +74,7 @@ func (r *run) batches(ctx, soft context.Context, from *connection, l *layout, be
 			now.after = l.keyOf(pg.rows[n-1])
 		}
 		if !want.any && (now.rows > want.rows || now.finished && now.rows < want.rows || now.rows == want.rows && now.sum != want.sum) {
-			return &ChangedError{Database: from.Name, Table: l.table, Rows: now.rows, Want: want.rows, Undo: before.step == StepUndo}
+			return &ChangedError{Database: from.Name, Table: l.table, Rows: now.rows, Want: want.rows}
 		}
 		var written int64
 		err = r.target.tx(soft, func() (err error) {
@@ -102,7 +104,7 @@ func (r *run) notWritten(ctx context.Context, before *checkpoint, err error) err
 		return fmt.Errorf("transfer: table %q of %q: a row cannot get its old value back, because a new row has it: give the new row another value or remove it, then run undo again: %w", before.table, before.source, err)
 	}
 	if errors.Is(err, sqldb.ErrDuplicate) {
-		now, readErr := r.checkpoint(ctx, before.step, before.source, before.table)
+		now, readErr := r.checkpoint(ctx, before.step, before.place, before.begin)
 		switch {
 		case readErr != nil:
 			err = readErr

@@ -26,8 +26,10 @@
 // transaction, up to a limit. They are a multiset: what is proved and undone is how
 // often each row is there.
 //
-// If the target takes several writers, tables and the rows of several sources
-// are copied in parallel ([Options.Parallel]), each with its own checkpoint.
+// If the target takes several writers, tables, the rows of several sources, and
+// ranges of a large table are copied in parallel ([Options.Parallel]), each with its
+// own checkpoint. The ranges are those of the plan, so that a merge leaves the same
+// in the target however it went.
 // Foreign keys are checked in one go when all rows are there; before that, the
 // merge is not completed.
 //

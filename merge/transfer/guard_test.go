@@ -279,7 +279,7 @@ func TestServerComesBetween(t *testing.T) {
 func TestGamePlayedMeanwhile(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 400, "bert")}
-		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		p := mustPlan(t, all[0], all[1:], PlanOptions{rangeRows: 10_000})
 		halfway(t, p, all)
 		force(t, p, all[0])
 		item := play(t, all[0], 1, "newcomer", "bert7")

@@ -13,7 +13,7 @@ import (
 // The tables of a merge in its target. They hold no data of the game.
 const (
 	MergesTable   = sqldb.MergesTable   // every merge, with its plan
-	ProgressTable = sqldb.ProgressTable // the checkpoint of every step, by source and table
+	ProgressTable = sqldb.ProgressTable // the checkpoint of every step, by source, table and range
 	RenamesTable  = sqldb.RenamesTable  // every value that was changed
 )
 
@@ -24,9 +24,9 @@ func createTables(d dialect) []string {
 			"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
 				id CHAR(32) NOT NULL, state VARCHAR(16) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + end,
 			"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
-				merge_id CHAR(32) NOT NULL, step VARCHAR(16) NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(200) NOT NULL,
+				merge_id CHAR(32) NOT NULL, step VARCHAR(16) NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(200) NOT NULL, part INT NOT NULL,
 				last_key LONGTEXT NOT NULL, done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, finished INT NOT NULL,
-				PRIMARY KEY (merge_id, step, source, tab)` + end,
+				PRIMARY KEY (merge_id, step, source, tab, part)` + end,
 			"CREATE TABLE IF NOT EXISTS " + RenamesTable + ` (
 				merge_id CHAR(32) NOT NULL, n INT NOT NULL, source VARCHAR(200) NOT NULL, world VARCHAR(64) NOT NULL, tab VARCHAR(200) NOT NULL, col VARCHAR(200) NOT NULL,
 				row_key LONGTEXT NOT NULL, old_value LONGTEXT NOT NULL, new_value LONGTEXT NOT NULL,
@@ -37,9 +37,9 @@ func createTables(d dialect) []string {
 		"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
 			id TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL, plan TEXT NOT NULL, began TEXT NOT NULL) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
-			merge_id TEXT NOT NULL, step TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL,
+			merge_id TEXT NOT NULL, step TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, part INTEGER NOT NULL,
 			last_key TEXT NOT NULL, done_rows INTEGER NOT NULL, row_sum TEXT NOT NULL, finished INTEGER NOT NULL,
-			PRIMARY KEY (merge_id, step, source, tab)) WITHOUT ROWID`,
+			PRIMARY KEY (merge_id, step, source, tab, part)) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + RenamesTable + ` (
 			merge_id TEXT NOT NULL, n INTEGER NOT NULL, source TEXT NOT NULL, world TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL,
 			row_key TEXT NOT NULL, old_value TEXT NOT NULL, new_value TEXT NOT NULL,

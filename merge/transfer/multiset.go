@@ -280,8 +280,8 @@ func total64(all map[string]int64) (n int64) {
 func (r *run) gone(ctx context.Context, table int) (n int64, err error) {
 	l := r.layouts[r.plan.Tables[table].Name]
 	came := make(map[string]int64)
-	for _, src := range r.sources {
-		copied, err := r.checkpoint(ctx, StepCopy, src.Name, l.table)
+	for i, src := range r.sources {
+		copied, err := r.checkpointOf(ctx, StepCopy, part{table: table, source: i})
 		if err != nil {
 			return 0, err
 		}

@@ -22,8 +22,8 @@ type Options struct {
 	Grace time.Duration
 
 	// Parallel is the number of workers, each with its own connections. A worker
-	// copies or removes the rows of one source in one table at a time. The
-	// default is [DefaultParallel]. SQLite takes one writer at a time, so there
+	// copies or removes the rows of one source in one table at a time, or of one
+	// [Range] of them. The default is [DefaultParallel]. SQLite takes one writer at a time, so there
 	// only reading is parallel.
 	Parallel int
 
@@ -55,10 +55,9 @@ func (o Options) withDefaults() Options {
 
 // hooks is what only tests choose. The zero value means the defaults.
 type hooks struct {
-	clock       func() time.Time // stamps the records
-	batch       time.Duration    // how long one transaction should take: decides how many rows it has
-	fail        failpoint
-	noReturning bool // the database cannot return the rows that it deletes
+	clock func() time.Time // stamps the records
+	batch time.Duration    // how long one transaction should take: decides how many rows it has
+	fail  failpoint
 }
 
 func (h hooks) withDefaults() hooks {

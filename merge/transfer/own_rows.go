@@ -46,7 +46,7 @@ func (r *run) rewriteOwn(ctx context.Context, step string, renames *renamer, how
 		change := renames.of(r.target.Name, l)
 		doing, want := how(t)
 		err := r.retryCounted(ctx, doing, func(soft context.Context) error {
-			c, err := r.checkpoint(soft, step, r.target.Name, t.Name)
+			c, err := r.checkpoint(soft, step, place{source: r.target.Name, table: t.Name}, nil)
 			if err != nil || c.finished {
 				return err
 			}

@@ -133,9 +133,9 @@ func pages(ctx context.Context, on *connection, l *layout, after []any, size fun
 }
 
 // contents reads the rows of a table, the first most of them, and sums them
-// up, as they are and as change makes them. change may be nil. between is called
-// after every page with its number of rows; its error ends the reading.
-func contents(ctx context.Context, on *connection, l *layout, most int64, change changer, between func(rows int) error) (Content, error) {
+// up, as they are and as change makes them. change may be nil, and divide too. between
+// is called after every page with its number of rows; its error ends the reading.
+func contents(ctx context.Context, on *connection, l *layout, most int64, change changer, divide *ranger, between func(rows int) error) (Content, error) {
 	var c Content
 	var h hasher
 	if most == 0 {
@@ -157,6 +157,9 @@ func contents(ctx context.Context, on *connection, l *layout, most int64, change
 				return c, fmt.Errorf("table %q of %q: %w", l.table, on.Name, err)
 			}
 			c.Sum = c.Sum.Add(sum)
+			if err := divide.add(l, row, sum); err != nil {
+				return c, err
+			}
 			if change != nil {
 				changed, err := change(row)
 				if err != nil {
@@ -175,6 +178,9 @@ func contents(ctx context.Context, on *connection, l *layout, most int64, change
 			return c, err
 		}
 		if p.last {
+			if divide != nil {
+				c.Ranges = divide.ranges()
+			}
 			return c, nil
 		}
 	}

@@ -151,6 +151,9 @@ type Content struct {
 	// Sum is over the rows as they are, After over the rows as renamed.
 	Sum   Sum `json:"sum"`
 	After Sum `json:"after"`
+
+	// Ranges divide the rows of a source in a large table; none if they are not divided.
+	Ranges []Range `json:"ranges,omitempty"`
 }
 
 // apart is what was read of a table of a database, with its groups; see [worldsOf].
@@ -247,6 +250,11 @@ func (p *Plan) validate() error {
 		t := &p.Tables[i]
 		if len(t.Sources) != len(p.Sources) || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
 			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
+		}
+		for j := range t.Sources {
+			if err := t.Sources[j].validateRanges(t.Key); err != nil {
+				return fmt.Errorf("transfer: the plan contradicts itself in table %q of %q: %w", t.Name, p.Sources[j].Name, err)
+			}
 		}
 	}
 	if err := p.validateSevered(); err != nil {

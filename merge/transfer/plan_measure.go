@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -64,7 +65,11 @@ func (p *planner) measureIn(ctx context.Context, database int, changes *changes,
 			continue
 		}
 		l := newLayout(p.dbs[0].dialect, p.dbs[0].table(t.Name))
-		c, err := contents(ctx, s.on, l, all, changes.of(s.Name(), l), func(n int) error {
+		var divide *ranger
+		if database > 0 && !l.multiset() {
+			divide = &ranger{size: cmp.Or(p.opts.rangeRows, rangeRows)}
+		}
+		c, err := contents(ctx, s.on, l, all, changes.of(s.Name(), l), divide, func(n int) error {
 			progress(s.Name(), t.Name, n)
 			return ctx.Err()
 		})

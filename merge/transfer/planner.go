@@ -47,6 +47,8 @@ type PlanOptions struct {
 	// Progress, if not nil, is told how far the reading is. Several goroutines
 	// may call it at a time.
 	Progress func(Progress)
+
+	rangeRows int64 // how many rows a range has at least; only tests choose it
 }
 
 // NewPlan reads all databases and says what a merge of the sources into the target

@@ -83,9 +83,10 @@ type PartResult struct {
 // partResults returns what was copied or removed, in the order of the plan, and the
 // sum of it.
 func (r *run) partResults() (all []PartResult, rows int64) {
+	done := together(r.tally.parts)
 	for _, t := range r.plan.Tables {
 		for _, w := range r.plan.Sources {
-			n := r.tally.parts[place{w.Name, t.Name}]
+			n := done[place{source: w.Name, table: t.Name}]
 			all, rows = append(all, PartResult{t.Name, w.Name, n}), rows+n
 		}
 	}

@@ -55,13 +55,23 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// hasher sums rows. Every value is hashed with its type and its length, so that no
-// two different rows give the same bytes. It keeps a buffer between rows.
+// hasher sums rows. Every value is hashed with its type and its length. It keeps a
+// buffer between rows.
 type hasher struct{ buf []byte }
 
 // row returns the sum of one row.
 func (h *hasher) row(values []any) (Sum, error) {
-	b := h.buf[:0]
+	b, err := appendValues(h.buf[:0], values)
+	if err != nil {
+		return Sum{}, err
+	}
+	h.buf = b
+	d := sha256.Sum256(b)
+	return Sum{binary.BigEndian.Uint64(d[:8]), binary.BigEndian.Uint64(d[8:16])}, nil
+}
+
+// appendValues appends the bytes of values: no two different lists have the same.
+func appendValues(b []byte, values []any) ([]byte, error) {
 	for i, v := range values {
 		switch v := v.(type) {
 		case nil:
@@ -81,12 +91,10 @@ func (h *hasher) row(values []any) (Sum, error) {
 		case float32:
 			b = binary.BigEndian.AppendUint32(append(b, 'g'), math.Float32bits(v))
 		default:
-			return Sum{}, fmt.Errorf("column %d: the driver gave a %T, which cannot be copied faithfully", i+1, v)
+			return nil, fmt.Errorf("column %d: the driver gave a %T, which cannot be copied faithfully", i+1, v)
 		}
 	}
-	h.buf = b
-	d := sha256.Sum256(b)
-	return Sum{binary.BigEndian.Uint64(d[:8]), binary.BigEndian.Uint64(d[8:16])}, nil
+	return b, nil
 }
 
 // same reports whether two values are the same, type included.

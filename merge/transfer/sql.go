@@ -53,6 +53,7 @@ type layout struct {
 	big     []bool   // columns whose integers may lie beyond int64; nil: none
 	key     []int    // none for a multiset
 
+	index    string // of the key, as MariaDB and MySQL call it
 	identity string // of a multiset: the expression that tells its rows apart
 }
 
@@ -69,6 +70,11 @@ func newLayout(d dialect, t *merge.Table) *layout {
 		l.reads = append(l.reads, d.read(c))
 		l.text = append(l.text, c.Collation != "" && slices.Contains(t.Key(), c.Name))
 		l.big = append(l.big, d.mysql() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
+	}
+	if len(t.Primary) > 0 {
+		l.index = "PRIMARY"
+	} else if i := slices.IndexFunc(t.Uniques, func(u merge.Unique) bool { return slices.Equal(u.Columns, t.Key()) }); i >= 0 {
+		l.index = t.Uniques[i].Name
 	}
 	for _, name := range t.Key() {
 		l.key = append(l.key, slices.Index(l.columns, name))
@@ -121,11 +127,26 @@ func (l *layout) page(first bool, condition string) string {
 }
 
 // after is the condition for the keys after one, and afterArgs its arguments.
+func (l *layout) after(names []string) string { return l.compared(names, ">") }
+
+// within is the condition for the keys from one to before another, and withinArgs its
+// arguments. MariaDB locks the first row beyond such rows too: with the last of them
+// left to [layout.equal], that is one of ours, and workers do not meet there.
+func (l *layout) within() string {
+	names := l.keyColumns()
+	return "(" + l.compared(names, ">=") + ") AND (" + l.compared(names, "<") + ")"
+}
+
+func (l *layout) withinArgs(low, high []any) []any {
+	return append(slices.Clone(l.afterArgs(low)), l.afterArgs(high)...)
+}
+
+// compared is the condition for the keys that compare with one in that way.
 // SQLite looks a row of values up in the index, MariaDB only single values.
-func (l *layout) after(names []string) string {
+func (l *layout) compared(names []string, with string) string {
 	d := l.dialect
 	if !d.mysql() {
-		return "(" + d.QuoteAll(names) + ") > (" + sqldb.Marks(len(names)) + ")"
+		return "(" + d.QuoteAll(names) + ") " + with + " (" + sqldb.Marks(len(names)) + ")"
 	}
 	var ways []string
 	for i := range names {
@@ -133,7 +154,11 @@ func (l *layout) after(names []string) string {
 		for _, before := range names[:i] {
 			conditions = append(conditions, d.Quote(before)+" = ?")
 		}
-		ways = append(ways, strings.Join(append(conditions, d.Quote(names[i])+" > ?"), " AND "))
+		how := with[:1] // only the last column may be equal
+		if i == len(names)-1 {
+			how = with
+		}
+		ways = append(ways, strings.Join(append(conditions, d.Quote(names[i])+" "+how+" ?"), " AND "))
 	}
 	return "(" + strings.Join(ways, ") OR (") + ")"
 }
@@ -147,6 +172,21 @@ func (l *layout) afterArgs(key []any) []any {
 		args = append(args, key[:i+1]...)
 	}
 	return args
+}
+
+// lock is the statement that reads rows which nothing else may change until the
+// transaction ends. It looks keys up even where to read the whole table takes less, as
+// in one that is nearly empty: it would lock, and wait for, the rows of other workers.
+// In SQLite a transaction that writes is alone.
+func (l *layout) lock(where, end string) string {
+	query := l.selectFrom()
+	if l.dialect.mysql() {
+		if l.index != "" {
+			query += " FORCE INDEX (" + l.dialect.Quote(l.index) + ")"
+		}
+		end += " FOR UPDATE"
+	}
+	return query + " WHERE " + where + end
 }
 
 // insert is the statement that inserts n rows.
@@ -169,6 +209,9 @@ func (l *layout) equal(n int) string {
 	one := "(" + strings.Join(conditions, " AND ") + ")"
 	return strings.Repeat(one+" OR ", n-1) + one
 }
+
+// selectEqual is the statement that reads the rows with n keys.
+func (l *layout) selectEqual(n int) string { return l.selectFrom() + " WHERE " + l.equal(n) }
 
 // perStatement is the most rows in one statement: more are no faster.
 const perStatement = 500

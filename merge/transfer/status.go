@@ -91,13 +91,14 @@ func (r *run) status(ctx context.Context) (*Status, error) {
 		if removed, err = r.manifest.checkpoints(ctx, StepUndo); err != nil {
 			return nil, err
 		}
+		copied, removed = together(copied), together(removed)
 	}
 	for i := range r.plan.Tables {
 		t := &r.plan.Tables[i]
 		at := TableStatus{Table: t.Name, Rows: t.Rows()}
 		for _, w := range r.plan.Sources {
-			at.Copied += copied[place{w.Name, t.Name}]
-			at.Removed += removed[place{w.Name, t.Name}]
+			at.Copied += copied[place{source: w.Name, table: t.Name}]
+			at.Removed += removed[place{source: w.Name, table: t.Name}]
 		}
 		s.Tables = append(s.Tables, at)
 	}

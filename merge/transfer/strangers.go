@@ -67,8 +67,8 @@ func (l *layout) keysOnly() *layout {
 
 // strangers finds the rows of a table of the target that reference rows which the
 // merge copied to another one, and did not come with the merge themselves.
-func (u *undo) strangers(ctx, soft context.Context, to *layout, from string, by merge.Reference) (*rowSamples, error) {
-	found := new(rowSamples)
+func (u *undo) strangers(ctx, soft context.Context, table int, from string, by merge.Reference) (*rowSamples, error) {
+	found, to := new(rowSamples), u.layouts[u.plan.Tables[table].Name]
 	d := to.dialect
 	ref := &layout{dialect: d, table: from, columns: by.Columns}
 	var columns []int
@@ -82,45 +82,50 @@ func (u *undo) strangers(ctx, soft context.Context, to *layout, from string, by 
 	if u.plan.table(from) != nil {
 		rows = u.layouts[from].keysOnly()
 	}
-	came := make([]*checkpoint, len(u.sources)) // how far this table was copied
-	if u.plan.table(from) != nil {
-		for i, src := range u.sources {
+	came := make([][]*checkpoint, len(u.sources)) // how far this table was copied
+	if at := slices.IndexFunc(u.plan.Tables, func(t Table) bool { return t.Name == from }); at >= 0 {
+		for i := range u.sources {
 			var err error
-			if came[i], err = u.checkpoint(soft, StepCopy, src.Name, from); err != nil {
+			if came[i], err = u.checkpointsOf(soft, StepCopy, at, i); err != nil {
 				return nil, err
 			}
 		}
 	}
+	if any, err := u.target.number(soft, "SELECT COUNT(*) FROM (SELECT 1 FROM "+d.Quote(from)+" LIMIT 1) AS t", false); err != nil || any == 0 {
+		return found, err
+	}
 	size := d.most(len(columns))
 	for i, src := range u.sources {
-		copied, err := u.checkpoint(soft, StepCopy, src.Name, to.table)
+		copied, err := u.checkpointsOf(soft, StepCopy, table, i)
 		if err != nil {
 			return nil, err
 		}
-		var after []any
 		change := u.changes.of(src.Name, to)
-		for left := copied.rows; left > 0; {
-			if err := u.between(ctx); err != nil {
-				return nil, err
-			}
-			p, err := readPage(soft, u.sources[i], to, after, int(min(left, int64(size))), nil)
-			if err != nil || len(p.rows) == 0 {
-				return found, err
-			}
-			left -= int64(len(p.rows))
-			after = to.keyOf(p.rows[len(p.rows)-1])
-			if err := change.rows(p.rows); err != nil {
-				return nil, err
-			}
-			var args []any
-			for _, row := range p.rows {
-				for _, c := range columns {
-					args = append(args, row[c])
+		for _, c := range copied {
+			after := c.begin
+			for left := c.rows; left > 0; {
+				if err := u.between(ctx); err != nil {
+					return nil, err
 				}
-			}
-			query := rows.selectFrom() + " WHERE " + ref.equal(len(p.rows))
-			if err := u.strange(soft, rows, query, len(p.rows) == size, args, came, found); err != nil {
-				return nil, err
+				p, err := readPage(soft, u.sources[i], to, after, int(min(left, int64(size))), nil)
+				if err != nil || len(p.rows) == 0 {
+					return found, err
+				}
+				left -= int64(len(p.rows))
+				after = to.keyOf(p.rows[len(p.rows)-1])
+				if err := change.rows(p.rows); err != nil {
+					return nil, err
+				}
+				var args []any
+				for _, row := range p.rows {
+					for _, c := range columns {
+						args = append(args, row[c])
+					}
+				}
+				query := rows.selectFrom() + " WHERE " + ref.equal(len(p.rows))
+				if err := u.strange(soft, rows, query, len(p.rows) == size, args, came, found); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -128,7 +133,7 @@ func (u *undo) strangers(ctx, soft context.Context, to *layout, from string, by 
 }
 
 // strange adds the rows of a query on the target that did not come with the merge.
-func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, args []any, copied []*checkpoint, found *rowSamples) error {
+func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, args []any, copied [][]*checkpoint, found *rowSamples) error {
 	var page [][]any
 	check := func() error {
 		came, err := u.came(ctx, l, page, copied)
@@ -156,11 +161,12 @@ func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, 
 }
 
 // came tells which rows of the target have the key of a row that was copied there,
-// by the checkpoint of each source; nil for a table that is not copied.
-func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied []*checkpoint) ([]bool, error) {
+// by the checkpoints of each source; none for a table that is not copied.
+func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied [][]*checkpoint) ([]bool, error) {
 	came := make([]bool, len(rows))
 	for i, src := range u.sources {
-		if copied[i] == nil || copied[i].after == nil || len(rows) == 0 {
+		condition, args := l.copied(copied[i])
+		if condition == "" || len(rows) == 0 {
 			continue
 		}
 		olds, at, err := u.changes.before(u.plan, i, l, rows)
@@ -170,8 +176,7 @@ func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied []*chec
 		if len(olds) == 0 {
 			continue
 		}
-		query := l.selectFrom() + " WHERE (" + l.equal(len(olds)) + ") AND NOT (" + l.after(l.keyColumns()) + ")"
-		there, err := find(ctx, src, l, query, olds, l.afterArgs(copied[i].after)...)
+		there, err := find(ctx, src, l, l.selectFrom()+" WHERE ("+l.equal(len(olds))+") AND ("+condition+")", olds, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -180,4 +185,25 @@ func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied []*chec
 		}
 	}
 	return came, nil
+}
+
+// copied is the condition for the rows of a source that were copied, by its
+// checkpoints, with its arguments; empty if there are none.
+func (l *layout) copied(all []*checkpoint) (condition string, args []any) {
+	var ways []string
+	for i := 0; i < len(all); i++ {
+		begin, end := all[i].begin, all[i].after
+		if all[i].rows == 0 {
+			continue
+		}
+		for ; all[i].finished && i+1 < len(all) && all[i+1].rows > 0; i++ {
+			end = all[i+1].after
+		}
+		way := "NOT (" + l.after(l.keyColumns()) + ")"
+		if begin != nil {
+			way, args = "("+l.after(l.keyColumns())+") AND "+way, append(args, l.afterArgs(begin)...)
+		}
+		ways, args = append(ways, way), append(args, l.afterArgs(end)...)
+	}
+	return strings.Join(ways, " OR "), args
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
@@ -166,8 +167,9 @@ var ErrNoMerge = errors.New("no such merge")
 
 type undo struct {
 	*run
-	force bool
-	done  *Undone
+	force  bool
+	done   *Undone
+	copied map[part]*copied // what is to be removed, as it was read before; none if nothing was copied
 }
 
 func (u *undo) undo(ctx context.Context, state State) error {
@@ -283,24 +285,26 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 // compareWithBefore finds out whether the target has the rows that it had before.
 func (u *undo) compareWithBefore(ctx context.Context) error {
 	u.step(u.ownRows())
-	same := true
+	var own []part
 	for i := range u.plan.Tables {
-		t := &u.plan.Tables[i]
-		err := u.retryCounted(ctx, fmt.Sprintf("looking at what is left in table %q", t.Name), func(soft context.Context) error {
-			now, err := contents(soft, u.target, u.layouts[t.Name], all, nil, func(n int) error {
-				u.progress(StepVerify, u.target.Name, t.Name, n)
-				return u.between(ctx)
-			})
+		own = append(own, part{table: i, source: ofTarget})
+	}
+	var others atomic.Bool
+	err := u.inParallel(ctx, reading, own, func(ctx context.Context, w *run, p part) error {
+		t := &w.plan.Tables[p.table]
+		return w.retryCounted(ctx, fmt.Sprintf("looking at what is left in table %q", t.Name), func(soft context.Context) error {
+			l := w.layouts[t.Name]
+			now, err := contents(soft, w.target, l, all, nil, nil, w.betweenPages(ctx, StepVerify, w.target, l))
 			if err == nil && (now.Rows != t.Target.Rows || now.Sum != t.Target.Sum) {
-				same = false
+				others.Store(true)
 			}
 			return err
 		})
-		if err != nil {
-			return err
-		}
+	})
+	if err != nil {
+		return err
 	}
 	filled, err := u.filledAsBefore(ctx)
-	u.done.SameAsBefore = same && filled
+	u.done.SameAsBefore = !others.Load() && filled
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"mergesafe/merge"
 )
@@ -15,12 +16,12 @@ import (
 // be compared. If rows were removed already, which resumed tells, it only looks
 // for rows that reference them.
 func (u *undo) compareAll(ctx context.Context, resumed bool) (reasons []Refusal, err error) {
-	if resumed {
-		return u.compareTables(ctx, nil, nil)
-	}
-	found, err := u.readAll(ctx, StepCompare, true)
+	found, err := u.readCopied(ctx, resumed)
 	if err != nil {
 		return nil, err
+	}
+	if resumed {
+		return u.compareTables(ctx, nil, nil)
 	}
 	planned := make(map[string]bool) // tables that are exactly as the merge left them
 	for i := range u.plan.Tables {
@@ -35,10 +36,69 @@ func (u *undo) compareAll(ctx context.Context, resumed bool) (reasons []Refusal,
 	return u.compareTables(ctx, found, planned)
 }
 
-func (u *undo) compareTables(ctx context.Context, found [][]*apart, planned map[string]bool) (reasons []Refusal, err error) {
+// readCopied reads and sums up the rows of the target, unless some were removed
+// already, and those of the sources that were copied, which must be as they were then:
+// by table, the target first. It notes what is to be removed.
+func (u *undo) readCopied(ctx context.Context, resumed bool) ([][]Content, error) {
+	from, total := ofTarget, u.ownRows()+2*u.plan.Rows()
+	if resumed {
+		from, total = 0, u.plan.Rows()
+	}
+	u.step(total)
+	found := make([][]Content, len(u.plan.Tables))
+	u.copied = make(map[part]*copied)
+	for i := range found {
+		found[i] = make([]Content, 1+len(u.plan.Sources))
+	}
+	var mu sync.Mutex
+	err := u.inParallel(ctx, reading, u.parts(from, divided), func(ctx context.Context, w *run, p part) error {
+		l, on := w.layouts[w.plan.Tables[p.table].Name], w.target
+		if p.source != ofTarget {
+			on = w.sources[p.source]
+		}
+		return w.retryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.table, on.Name), func(soft context.Context) (err error) {
+			var c Content
+			var came *copied
+			switch {
+			case p.source == ofTarget:
+				c, err = contents(soft, on, l, all, nil, nil, w.betweenPages(ctx, StepCompare, on, l))
+			case !l.multiset():
+				came, c, err = u.stretchesOf(ctx, soft, w, on, l, p)
+			case !resumed:
+				c, err = u.multisetOf(ctx, soft, w, on, l, p)
+			}
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			f := &found[p.table][1+p.source]
+			f.Rows, f.Sum, f.After = f.Rows+c.Rows, f.Sum.Add(c.Sum), f.After.Add(c.After)
+			u.copied[p] = came
+			return nil
+		})
+	})
+	return found, err
+}
+
+// multisetOf reads the rows of a source that were copied to a table without a key.
+// They must be as they were then.
+func (u *undo) multisetOf(ctx, soft context.Context, w *run, src *connection, l *layout, p part) (c Content, err error) {
+	was, err := w.checkpointOf(soft, StepCopy, p)
+	if err != nil {
+		return c, err
+	}
+	c, err = contents(soft, src, l, was.rows, w.changes.of(src.Name, l), nil, w.betweenPages(ctx, StepCompare, src, l))
+	if err == nil && (c.Rows != was.rows || c.Sum != was.sum) {
+		err = &ChangedError{Database: src.Name, Table: l.table, Rows: c.Rows, Want: was.rows, Undo: true}
+	}
+	return c, err
+}
+
+func (u *undo) compareTables(ctx context.Context, found [][]Content, planned map[string]bool) (reasons []Refusal, err error) {
 	for i := range u.plan.Tables {
 		err := u.retryCounted(ctx, fmt.Sprintf("comparing table %q", u.plan.Tables[i].Name), func(soft context.Context) error {
-			var copied []*apart
+			var copied []Content
 			if found != nil {
 				copied = found[i][1:]
 			}
@@ -58,7 +118,7 @@ func (u *undo) compareTables(ctx context.Context, found [][]*apart, planned map[
 // compareTable compares the copied rows of one table, of each source as many as
 // copied says, unless all is as planned; and looks for rows that reference them
 // and did not come with them.
-func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*apart, planned map[string]bool) (reasons []Refusal, err error) {
+func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Content, planned map[string]bool) (reasons []Refusal, err error) {
 	t, l := &u.plan.Tables[table], u.layouts[u.plan.Tables[table].Name]
 	refuse := func(format string, args ...any) {
 		reasons = append(reasons, Refusal{Source: u.target.Name, Table: t.Name, Reason: fmt.Sprintf(format, args...)})
@@ -71,23 +131,29 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*apar
 		}
 		done.Missing += gone
 	}
-	for j, c := range copied {
+	for j := range copied {
 		if planned[t.Name] || l.multiset() {
 			break
 		}
-		err := u.compare(ctx, soft, j, l, c.Rows, func(d *Difference, _, _ []any) error {
-			if d.Missing {
-				done.Missing++
-			} else {
-				done.Changed++
-			}
-			if len(done.Samples) < maxSamples {
-				done.Samples = append(done.Samples, *d)
-			}
-			return nil
-		})
+		came, err := u.checkpointsOf(soft, StepCopy, table, j)
 		if err != nil {
 			return nil, err
+		}
+		for _, c := range came {
+			err := u.compare(ctx, soft, j, l, c.begin, c.rows, func(d *Difference, _, _ []any) error {
+				if d.Missing {
+					done.Missing++
+				} else {
+					done.Changed++
+				}
+				if len(done.Samples) < maxSamples {
+					done.Samples = append(done.Samples, *d)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.force {
@@ -104,7 +170,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []*apar
 				}
 				continue
 			}
-			found, err := u.strangers(ctx, soft, l, from, ref)
+			found, err := u.strangers(ctx, soft, table, from, ref)
 			if err != nil {
 				return nil, err
 			}

@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,41 +166,119 @@ func TestUndoChanged(t *testing.T) {
 	})
 }
 
-// A row that is changed while the undo runs is not removed, with or without
-// DELETE ... RETURNING, and the rest is when it is forced.
+// A row that is changed while the undo runs is not removed, and the rest is when it is
+// forced.
 func TestUndoChangedMeanwhile(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		for _, noReturning := range []bool{false, true} {
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
-				t.Fatal(err)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		removing, written := false, false
+		options := Options{
+			Progress: func(now Progress) { removing = now.Step == StepUndo && now.Rows > 0 },
+			Pause: func(context.Context) error {
+				if removing && !written {
+					written = true
+					exec(t, all[0], "UPDATE things SET note = 'changed' WHERE id = 104999")
+				}
+				return nil
+			}}
+		done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooks{batch: time.Microsecond})
+		if err == nil || !strings.Contains(err.Error(), `row 104999 of things, from "b": note has another value: it was changed while the undo ran`) {
+			t.Fatal(err)
+		}
+		if n := number(t, all[0], "SELECT COUNT(*) FROM things WHERE note = 'changed'"); n != 1 || done.Rows == 0 || done.Rows >= 5000 {
+			t.Errorf("%d changed rows are there, %+v", n, done)
+		}
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// What the target has between the rows that came stays: its own rows, and rows that a
+// game makes while the undo runs, also between the look at the rows and their removal.
+func TestUndoLeavesOthers(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 100_000, 5000), manyRows(t, e, "b", 100_000, 5000)}
+		// Each tenth row of the second half is the target's, and some of the first; there
+		// are gaps beside these.
+		own := "id % 10 = 3 AND id >= 102500 OR id IN (100000, 100007, 100499, 101999, 102000)"
+		exec(t, all[0], "DELETE FROM things WHERE NOT ("+own+")")
+		exec(t, all[1], "DELETE FROM things WHERE "+own+" OR id % 10 = 4")
+		before := dump(t, all[0])
+		options := manyOptions
+		options.rangeRows = 10_000
+		p := mustPlan(t, all[0], all[1:], options)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		row := func(id int) { exec(t, all[0], fmt.Sprintf("INSERT INTO things (id, note) VALUES (%d, 'new')", id)) }
+		row(100_014) // when it is compared, it is there
+		removing, retries, made := false, 0, map[int]bool{}
+		once := func(id int) {
+			if !made[id] {
+				made[id] = true
+				row(id)
 			}
-			removing, written := false, false
-			hooked := hooks{noReturning: noReturning, batch: time.Microsecond}
-			options := Options{
-				Progress: func(now Progress) { removing = now.Step == StepUndo && now.Rows > 0 },
-				Pause: func(context.Context) error {
-					if removing && !written {
-						written = true
-						exec(t, all[0], "UPDATE things SET note = 'changed' WHERE id = 104999")
-					}
-					return nil
-				}}
-			done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooked)
-			if err == nil || !strings.Contains(err.Error(), `row 104999 of things, from "b": note has another value: it was changed while the undo ran`) {
-				t.Fatalf("no RETURNING %t: %v", noReturning, err)
+		}
+		disturbed := Options{
+			Progress: func(now Progress) { removing = now.Step == StepUndo && now.Rows > 0 },
+			Pause: func(context.Context) error {
+				if removing {
+					once(104_004)
+				}
+				return nil
+			},
+			Retrying: func(error) { retries++ },
+		}
+		hooked := hooks{batch: time.Microsecond, fail: func(point string) error {
+			if point == "before delete" && e.name != "sqlite" { // where nothing else can write now
+				once(101_004)
 			}
-			if n := number(t, all[0], "SELECT COUNT(*) FROM things WHERE note = 'changed'"); n != 1 || done.Rows == 0 || done.Rows >= 5000 {
-				t.Errorf("no RETURNING %t: %d changed rows are there, %+v", noReturning, n, done)
-			}
-			if _, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Force: true}, hooks{noReturning: noReturning}); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
-				t.Errorf("no RETURNING %t:\n%s", noReturning, diff)
-			}
+			return nil
+		}}
+		done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: disturbed}, hooked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done.Rows != p.Rows() || done.SameAsBefore || done.Changed+done.Missing > 0 || retries != len(made)-1 {
+			t.Errorf("%+v, want %d rows; %d retries for %v", done, p.Rows(), retries, made)
+		}
+		if n := number(t, all[0], "SELECT COUNT(*) FROM things WHERE note = 'new'"); n != int64(1+len(made)) {
+			t.Errorf("%d new rows are there, want %d", n, 1+len(made))
+		}
+		exec(t, all[0], "DELETE FROM things WHERE note = 'new'")
+		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// Workers that remove rows of one table do not wait for each other, also when it is
+// nearly empty and other rows lie between.
+func TestUndoWithoutConflicts(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 100_000, 5000), manyRows(t, e, "b", 100_000, 5000)}
+		exec(t, all[0], "DELETE FROM things WHERE id % 10 <> 3")
+		exec(t, all[1], "DELETE FROM things WHERE id % 10 = 3")
+		before := dump(t, all[0])
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Retrying: func(err error) { t.Error(err) }}}, hooks{batch: time.Microsecond})
+		if err != nil || done.Rows != p.Rows() || !done.SameAsBefore {
+			t.Errorf("%+v, %v", done, err)
+		}
+		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

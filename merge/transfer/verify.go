@@ -112,7 +112,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.readAll(ctx, StepVerify, false)
+	found, err := r.readAll(ctx)
 	for i := range r.plan.Tables {
 		if t := &r.plan.Tables[i]; !slices.Contains(found[i], nil) {
 			proof.Tables = append(proof.Tables, r.compareSums(t, found[i][0], found[i][1:]))
@@ -208,7 +208,7 @@ func (r *run) explain(ctx, soft context.Context, t *Table, proof *TableProof, no
 	// What the rows of the sources do not explain is the target's own.
 	left, rows := now.Sum.Sub(t.merged().Sum), now.Rows-proof.Want
 	for i := range t.Sources {
-		err := r.compare(ctx, soft, i, l, all, func(d *Difference, source, there []any) error {
+		err := r.compare(ctx, soft, i, l, nil, all, func(d *Difference, source, there []any) error {
 			if d.Missing {
 				proof.Missing++
 			} else {

@@ -8,20 +8,34 @@ import (
 // DefaultParallel is the default of [Options.Parallel].
 const DefaultParallel = 4
 
-// part is what one worker does at a time: the rows of one database in one table.
+// part is what one worker does at a time: the rows of one database in one table, or
+// one range of them.
 type part struct {
 	table  int // of the plan
 	source int // of the plan; or ofTarget
+	number int // of the range
 }
 
 const ofTarget = -1
 
+// Whether the rows of a source in one table are one part, or several.
+const (
+	whole   = false
+	divided = true
+)
+
 // parts are those of the whole plan, from a database on. The parts of one table
 // come together, so that the target is busy in one place at a time.
-func (r *run) parts(from int) (all []part) {
+func (r *run) parts(from int, divided bool) (all []part) {
 	for i := range r.plan.Tables {
 		for j := from; j < len(r.plan.Sources); j++ {
-			all = append(all, part{i, j})
+			n := 1
+			if divided && j != ofTarget {
+				n = len(r.plan.Tables[i].Sources[j].parts())
+			}
+			for k := range n {
+				all = append(all, part{i, j, k})
+			}
 		}
 	}
 	return all

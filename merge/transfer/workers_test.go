@@ -56,39 +56,46 @@ func (m *meeting) fail(point string) error {
 // several, one that has to try again is counted twice.
 func (m *meeting) held() bool { return m.most == m.wanted || m.wanted > 1 && m.most > m.wanted }
 
-// Rows of several sources are copied at the same time where the target takes
-// several writers, and only there; and so they are removed.
+// Rows of several sources, and several ranges of one, are copied at the same time where
+// the target takes several writers, and only there. Rows of several sources are removed
+// from a table one source after the other, because they may lie between each other.
 func TestParallel(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := manyWorlds(t, e)
 		before := dump(t, all[0])
-		p := mustPlan(t, all[0], all[1:], manyOptions)
-		for _, parallel := range []int{1, 0, 3} {
-			wanted := parallel
-			switch {
-			case e.name == "sqlite":
-				wanted = 1
-			case parallel == 0 || parallel > 3:
-				wanted = 3 // as many as there are sources
+		for _, c := range []struct {
+			rows            int64 // of a range
+			parallel        int
+			copies, removes int // at a time, of MariaDB
+		}{
+			{10_000, 1, 1, 1},
+			{10_000, 0, 3, 1}, // as many as there are sources
+			{100, 0, DefaultParallel, DefaultParallel},
+			{100, 2, 2, 2},
+		} {
+			if e.name == "sqlite" {
+				c.copies, c.removes = 1, 1
 			}
-			m := newMeeting(wanted)
-			options := Options{Parallel: parallel}
-			if _, err := applyWith(t.Context(), p, all[0], all[1:], options, hooks{fail: m.fail}); err != nil {
+			options := manyOptions
+			options.rangeRows = c.rows
+			p := mustPlan(t, all[0], all[1:], options)
+			m := newMeeting(c.copies)
+			if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: c.parallel}, hooks{fail: m.fail}); err != nil {
 				t.Fatal(err)
 			}
 			if !m.held() {
-				t.Errorf("parallel %d: %d at a time, want %d", parallel, m.most, wanted)
+				t.Errorf("%+v: %d at a time", c, m.most)
 			}
 			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
 				t.Errorf("%+v", proof)
 			}
-			m = newMeeting(wanted)
-			undone, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooks{fail: m.fail})
+			m = newMeeting(c.removes)
+			undone, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Parallel: c.parallel, Retrying: func(err error) { t.Error(err) }}}, hooks{fail: m.fail})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !m.held() || undone.Rows != 2400 {
-				t.Errorf("parallel %d: undo, %d at a time, want %d; %d rows", parallel, m.most, wanted, undone.Rows)
+				t.Errorf("%+v: undo, %d at a time; %d rows", c, m.most, undone.Rows)
 			}
 			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
 				t.Error(diff)

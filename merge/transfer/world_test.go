@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -215,8 +216,10 @@ func read(t testing.TB, db *sql.DB, query string) (all [][]string) {
 	return all
 }
 
+// mustPlan makes a plan in which small tables have ranges too.
 func mustPlan(t testing.TB, target Database, sources []Database, opts PlanOptions) *Plan {
 	t.Helper()
+	opts.rangeRows = cmp.Or(opts.rangeRows, 10)
 	p, err := NewPlan(t.Context(), target, sources, opts)
 	if err != nil {
 		t.Fatal(err)

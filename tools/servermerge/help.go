@@ -130,8 +130,9 @@ command is given again; the result is the same. When a database goes away or a
 disk is full it waits, then stops with exit code 4. If something else wrote to
 the target meanwhile, it refuses: undo the merge, then plan again.
 
-  -parallel N       how many tables, or sources of one, are worked on at a time;
-                    an SQLite file is written by one (default 4)
+  -parallel N       how many tables, sources of one, or parts of a large one are
+                    worked on at a time; an SQLite file is written by one
+                    (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write what came of it as one HTML file as well, also if
                     it is refused or broken off
@@ -204,8 +205,8 @@ lifts the fences.
   -force            remove rows too that were changed since, and those that are
                     in the way of rows that are put back; what players did
                     with them is lost
-  -parallel N       how many tables, or sources of one, are worked on at a time;
-                    an SQLite file is written by one (default 4)
+  -parallel N       how many tables, or parts of a large one, are worked on at a
+                    time; an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write what came of it as one HTML file as well, also if
                     it is refused or broken off

@@ -52,7 +52,13 @@ type Env func(name string) (value string, ok bool)
 // code. SIGINT and SIGTERM cancel the context; a second one ends the process
 // at once.
 func Main(run func(ctx context.Context, args []string, env Env, stdout, stderr io.Writer) Code) {
-	garbage.Allow()
+	MainAllowing(garbage.Allowance, run)
+}
+
+// MainAllowing is Main for a tool that may have so many bytes of garbage; see
+// [garbage.Allow].
+func MainAllowing(bytes uint64, run func(ctx context.Context, args []string, env Env, stdout, stderr io.Writer) Code) {
+	garbage.AllowBytes(bytes)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(int(run(ctx, os.Args, os.LookupEnv, os.Stdout, os.Stderr)))
