@@ -65,7 +65,10 @@ func (r *run) begin(ctx context.Context, step string) (state State, err error) {
 		if err := r.target.exists(ctx); err != nil {
 			return err
 		}
-		if state, err = r.manifest.load(ctx); err == nil && state != "" {
+		if state, err = r.manifest.load(ctx); err == nil && state != "" && (step == StepCopy || step == StepUndo) {
+			err = r.manifest.divideProgress(ctx)
+		}
+		if err == nil && state != "" {
 			r.tally.parts, err = r.manifest.checkpoints(ctx, step)
 		}
 		return err

@@ -72,7 +72,13 @@ func (r *run) checkpoint(ctx context.Context, step string, at place, begin []any
 // checkpoints returns how many rows of a step are done in each place.
 func (m *manifest) checkpoints(ctx context.Context, step string) (map[place]int64, error) {
 	rows := make(map[place]int64)
-	err := m.on.rows(ctx, "SELECT source, tab, part, done_rows FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, []any{m.id, step}, func(row []any) (bool, error) {
+	column := "part"
+	if divided, err := m.dividedProgress(ctx); err != nil {
+		return nil, err
+	} else if !divided {
+		column = "0"
+	}
+	err := m.on.rows(ctx, "SELECT source, tab, "+column+", done_rows FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, []any{m.id, step}, func(row []any) (bool, error) {
 		part, _ := row[2].(int64)
 		rows[place{text(row[0]), text(row[1]), int(part)}], _ = row[3].(int64)
 		return true, nil

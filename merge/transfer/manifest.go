@@ -96,7 +96,7 @@ func (m *manifest) create(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return m.divideProgress(ctx)
 }
 
 // write records the plan and its renames, in [StatePreparing]. It may have been
