@@ -70,6 +70,10 @@ func IsIncomparable(err error) bool {
 		said(err, "no such collation sequence")
 }
 
+// IsUnsafe reports whether a statement that changes rows was refused because it would have
+// read the whole table (sql_safe_updates).
+func IsUnsafe(err error) bool { return answered(err, 1175) }
+
 // IsRefused reports whether the database answered that it cannot carry out a
 // statement, because of what the statement says or of a value that it came across.
 // The connection, and a snapshot that it has, are as good as before.

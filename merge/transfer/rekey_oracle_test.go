@@ -248,7 +248,7 @@ func (g *keyGame) asDeclared(world keyContents) (declared keyContents, cut int) 
 			for _, c := range t.columns {
 				v, there := row[c.name]
 				r := c.of(row)
-				if t.excluded || !there || r == nil || r.severs() == "" || r.nobody(v) {
+				if t.excluded || !there || c.forgotten || r == nil || r.severs() == "" || r.nobody(v) {
 					continue
 				}
 				switch cut++; {

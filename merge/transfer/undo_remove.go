@@ -292,7 +292,13 @@ func deleteBetween(ctx context.Context, on *connection, l *layout, low, high []a
 // there, it returns an error, the transaction has to be rolled back, and a retry sees
 // them.
 func deleteExactly(ctx context.Context, on *connection, l *layout, where string, keep bool, args []any, rows int) error {
-	n, err := on.exec(ctx, "delete", "DELETE FROM "+l.dialect.Quote(l.table)+" WHERE "+where, keep, args...)
+	query := "DELETE FROM " + l.dialect.Quote(l.table) + " WHERE " + where
+	n, err := on.exec(ctx, "delete", query, keep, args...)
+	if sqldb.IsUnsafe(err) { // the server knows no way by the key here: then as it likes
+		if err = on.byKey(ctx, false); err == nil {
+			n, err = on.exec(ctx, "delete", query, keep, args...)
+		}
+	}
 	if err == nil && n != int64(rows) {
 		err = fmt.Errorf("%w: table %q: %d rows were to be removed, and there were %d: something else writes there", sqldb.ErrRetryable, l.table, rows, n)
 	}

@@ -391,3 +391,23 @@ func TestUndoOfAnotherDatabase(t *testing.T) {
 		}
 	})
 }
+
+// A server that is told to look up keys, and knows no way by one, removes the rows all the
+// same.
+func TestRemoveWithoutWayByKey(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		d := e.fresh(t, "w0")
+		exec(t, d, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, v INTEGER)", "INSERT INTO t VALUES (1, 5), (2, 5), (3, 6)")
+		on := &connection{Database: d, writes: true}
+		defer on.close()
+		l := &layout{dialect: on.dialect(), table: "t", columns: []string{"id", "v"}, key: []int{0}}
+		err := on.byKey(t.Context(), true)
+		if err == nil {
+			err = on.tx(t.Context(), func() error { return deleteExactly(t.Context(), on, l, "v = ?", false, []any{int64(5)}, 2) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked(t, d, "SELECT id FROM t", "3")
+	})
+}
