@@ -176,7 +176,7 @@ func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied [][]*ch
 		if len(olds) == 0 {
 			continue
 		}
-		there, err := find(ctx, src, l, l.selectFrom()+" WHERE ("+l.equal(len(olds))+") AND ("+condition+")", olds, args...)
+		there, err := find(ctx, src, l, l.selectFrom()+where("("+l.equal(len(olds))+")", "("+condition+")", src.comes(l.table)), olds, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -112,7 +112,14 @@ func (u *undo) compareTables(ctx context.Context, found [][]Content, planned map
 			return nil, err
 		}
 	}
-	return reasons, nil
+	err = u.retry(ctx, "looking for rows that name those that came", func(soft context.Context) error {
+		more, err := u.declaredStrangers(ctx, soft, planned)
+		if err == nil {
+			reasons = append(reasons, more...)
+		}
+		return err
+	})
+	return reasons, err
 }
 
 // compareTable compares the copied rows of one table, of each source as many as
