@@ -38,7 +38,8 @@ type RekeyedCounter struct {
 	Column string `json:"column,omitempty"` // empty: Table is a sequence
 	When   *When  `json:"when,omitempty"`
 	Space  string `json:"space"`
-	Next   uint64 `json:"next"` // it is raised to this, unless it is higher
+	Next   uint64 `json:"next"`           // it is raised to this, unless it is higher
+	Most   uint64 `json:"most,omitempty"` // the largest number that it takes; 0: not known
 }
 
 // declareCounter adds a counter that the operator names.

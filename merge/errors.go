@@ -42,5 +42,8 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
+	if e.Table == "" {
+		return fmt.Sprintf("column %q: %s", e.Column, e.Reason)
+	}
 	return fmt.Sprintf("table %q, column %q: %s", e.Table, e.Column, e.Reason)
 }

@@ -210,7 +210,7 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		return space
 	}
 	for _, s := range f.moving.spaces {
-		space := RekeyedSpace{Name: s.Name, Keep: s.Keep, Own: slices.Contains(alone, s), Target: of(s, f.target), Sources: []SpaceOf{}}
+		space := RekeyedSpace{Name: s.Name, Max: s.Max, Keep: s.Keep, Own: slices.Contains(alone, s), Target: of(s, f.target), Sources: []SpaceOf{}}
 		for _, at := range s.keys {
 			space.Keys = append(space.Keys, at.String())
 		}
@@ -243,12 +243,25 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		all.Columns = append(all.Columns, column)
 	}
 	for _, c := range f.moving.counters {
-		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.next(all.Space(c.space.Name))})
+		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.nextUpTo(all.Space(c.space.Name), f.counterMost(c)), Most: f.counterMost(c)})
 	}
 	slices.SortFunc(all.Columns, func(a, b RekeyedColumn) int {
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column))
 	})
 	return all
+}
+
+// counterMost is the largest number that a counter takes; 0 if that is not known.
+func (f chooser) counterMost(c keptCounter) uint64 {
+	t := f.target.apart[c.table]
+	if t == nil || t.column(c.column) == nil { // a sequence, say, of which the plan knows
+		return 0
+	}
+	most, known := t.column(c.column).most(f.target.catalog.Engine)
+	if !known {
+		return 0
+	}
+	return most.Bits
 }
 
 // mostOf is the largest number that a column of the target takes; known is false if that

@@ -26,6 +26,9 @@ type RekeyedSpace struct {
 	Name string   `json:"space"`
 	Keys []string `json:"keys,omitempty"` // columns; none for things without a table
 
+	// Max is the largest key that clients take; 0: any.
+	Max uint64 `json:"max,omitempty"`
+
 	// Keep are the keys of rows that are the same in every world, and stay; see
 	// [Space.Keep].
 	Keep string `json:"keep,omitempty"`
@@ -121,26 +124,46 @@ func (r *Rekeying) Moves() bool {
 }
 
 // Counter returns what the counter of a column has to be after the merge, at least: above
-// all that its space has in any database, at the next multiple of the step that is free; 0
+// all that its space has in any database, at the next multiple of the step that is free,
+// or without a gap if that is more than most, the largest number that the column takes; 0
 // if it counts no keys of a space.
-func (r *Rekeying) Counter(table, column string) uint64 {
+func (r *Rekeying) Counter(table, column string, most uint64) uint64 {
 	for _, c := range r.Columns {
 		if !c.Key || c.Table != table || c.Column != column {
 			continue
 		}
-		return r.next(r.Space(c.Cases[0].Space))
+		return r.nextUpTo(r.Space(c.Cases[0].Space), most)
 	}
 	return 0
+}
+
+// nextUpTo is next in a column that ends somewhere; 0: nowhere. It may be one more than
+// the last number.
+func (r *Rekeying) nextUpTo(space *RekeyedSpace, most uint64) uint64 {
+	next := r.next(space)
+	if most == 0 || space.Max > 0 && space.Max < most {
+		most = space.Max
+	}
+	if most > 0 && next > most {
+		return space.high().High.Bits + 1
+	}
+	return next
+}
+
+// high are all numbers that a space has after the merge.
+func (s *RekeyedSpace) high() rekey.Range {
+	all := s.Target.Values
+	for _, of := range s.Sources {
+		all.Join(of.New)
+	}
+	return all
 }
 
 // next is the next multiple of the step above all that a space has. Where the world that
 // goes on has a range of the fleet registry it stays there, and it leaves out what other
 // worlds have.
 func (r *Rekeying) next(space *RekeyedSpace) uint64 {
-	all := space.Target.Values
-	for _, of := range space.Sources {
-		all.Join(of.New)
-	}
+	all := space.high()
 	if !all.Any || all.High.Negative {
 		return 0
 	}

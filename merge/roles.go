@@ -197,6 +197,11 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 	if danglingErr != nil {
 		err = fmt.Errorf("dangling has %w", danglingErr)
 	}
+	for _, v := range r.Dangling {
+		if slices.Contains(r.None, v) {
+			err = fmt.Errorf("none and dangling both have %q: it names nobody, or a row that is gone", v)
+		}
+	}
 	if err != nil {
 		return err
 	}

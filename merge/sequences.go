@@ -93,6 +93,9 @@ func (m *moving) judgeSequence(f *facts, r *Result) (kept bool) {
 	r.Message = "a sequence, and nothing says which keys it counts: if they get new values, it would give away numbers that came by the merge"
 	for _, at := range m.inOrder() {
 		_, model := f.model(at.table)
+		if model == nil {
+			continue
+		}
 		if c := model.column(at.column); c != nil && m.columns[at].key && c.sequenceOf() == r.Table {
 			r.Message = fmt.Sprintf("a sequence that counts %s (DEFAULT), and is not declared: it would give away numbers that came by the merge", at)
 			space = m.columns[at].cases[0].space.Name
@@ -107,6 +110,9 @@ func (m *moving) judgeSequence(f *facts, r *Result) (kept bool) {
 func countedElsewhere(f *facts) (results []Result) {
 	for _, at := range f.moving.inOrder() {
 		_, model := f.model(at.table)
+		if model == nil {
+			continue
+		}
 		c := model.column(at.column)
 		if c == nil || !f.moving.columns[at].key || c.sequenceOf() == "" || f.target.catalog.Sequence(c.sequenceOf()) != nil {
 			continue

@@ -139,10 +139,15 @@ func (m *moving) declare(f *facts, n names, s Space) error {
 		return err
 	}
 	k := &keySpace{Space: s, kept: kept}
+	var left []string // keys of tables whose rows stay behind
 	for _, text := range s.Keys {
 		err := n.each(text, func(at columnName, exact bool) error {
 			if !exact {
 				return fmt.Errorf("%q is a pattern: want the names of key columns", text)
+			}
+			if f.skip[at.table] {
+				left = append(left, at.String())
+				return nil
 			}
 			k.keys = append(k.keys, at)
 			return m.addKey(f, at, k)
@@ -150,6 +155,9 @@ func (m *moving) declare(f *facts, n names, s Space) error {
 		if err != nil {
 			return err
 		}
+	}
+	if len(left) > 0 && len(k.keys) == 0 {
+		return fmt.Errorf("the rows of its tables stay behind ([[merge.table]]), so that no key of %s gets a new value: remove the space, or the policy", few(left))
 	}
 	if k.Name == "" {
 		if len(k.keys) != 1 {

@@ -56,6 +56,10 @@ func (p *planner) findCounters(ctx context.Context) error {
 				refuse("row %s: its column %s counts keys, and holds no number above 0", l.keyText(row), c.Column)
 				return nil
 			}
+			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
+				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases", l.keyText(row), c.Column, c.Next, c.Most)
+				return nil
+			}
 			key, err := encodeKey(l.keyOf(row))
 			if err == nil && n.Bits < c.Next {
 				p.plan.Counters = append(p.plan.Counters, RowCounter{c.Table, c.Column, key, n.Bits, c.Next})

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+
+	"mergesafe/merge"
 )
 
 // measure counts and sums up the rows of every table in every database, as they are
@@ -36,6 +39,9 @@ func (p *planner) measure(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(p.plan.Refusals, func(r Refusal) bool { return r.Code == merge.CodeKeySpace }) {
+		return nil // which rows come was not known, so they were counted in another way
 	}
 	for i := range p.plan.Tables {
 		t := &p.plan.Tables[i]

@@ -385,7 +385,13 @@ func (p *Plan) rekeyOptions() *merge.Rekey {
 	}
 	o := new(merge.Rekey)
 	for _, s := range p.Rekey.Spaces {
-		o.Spaces = append(o.Spaces, merge.Space{Name: s.Name, Keys: s.Keys, Keep: s.Keep})
+		space := merge.Space{Name: s.Name, Keep: s.Keep}
+		for _, c := range p.Rekey.Columns {
+			if c.Key && c.Cases[0].Space == s.Name {
+				space.Keys = append(space.Keys, merge.Name(c.Table)+"."+merge.Name(c.Column))
+			}
+		}
+		o.Spaces = append(o.Spaces, space)
 	}
 	return o
 }
