@@ -2,6 +2,7 @@ package cell
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,6 +92,9 @@ func roundTrip(t *testing.T, f *Format, cell []byte, offset uint64) (shifted []b
 		t.Fatalf("%s: %q: the cell was changed to %q", f, before, cell)
 	}
 	if err != nil {
+		if shifted != nil {
+			t.Fatalf("%s: %q: %v, and cell %q", f, cell, err, shifted)
+		}
 		return nil, err
 	}
 	after, err := f.Keys(shifted)
@@ -199,14 +203,14 @@ func TestFault(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	refusal := fmt.Errorf("no such player")
+	refusal := errors.New("no such player")
 	_, err = f.Splice([]byte("1 22 3"), func(k Key) (rekey.Integer, error) {
 		if k.Value.Bits == 22 {
 			return k.Value, refusal
 		}
 		return rekey.Signed(500), nil
 	})
-	if err == nil || err.Error() != `byte 2: "22": no such player` {
+	if !errors.Is(err, refusal) || err.Error() != `byte 2: "22": no such player` {
 		t.Error(err)
 	}
 }

@@ -34,8 +34,8 @@ func (d digits) read(t part) (v rekey.Integer, any bool, err error) {
 		for len(b) > 1 && b[0] == d.pad {
 			b = b[1:]
 		}
-	} else if !d.alone(t) {
-		return v, false, t.fault(max(t.from-1, 0), min(t.to+1, len(t.source)), "this is more than the number that was found, %s", quote(b))
+	} else if d.cutBefore(t) || d.cutAfter(t) {
+		return v, false, cutFault(t)
 	}
 	if v, ok := d.parse(b); ok {
 		return v, true, nil
@@ -93,18 +93,26 @@ func (d digits) write(v rekey.Integer) ([]byte, error) {
 	return append(bytes.Repeat([]byte{d.pad}, d.width-len(b)), b...), nil
 }
 
-// alone reports whether no digit or sign beside the part belongs to the number.
-func (d digits) alone(t part) bool {
+// cutBefore reports whether a digit or a sign before the part belongs to its number.
+func (d digits) cutBefore(t part) bool {
 	before := func(n int) byte {
 		if t.from < n {
 			return 0
 		}
 		return t.source[t.from-n]
 	}
-	if d.isDigit(before(1)) || t.to < len(t.source) && d.isDigit(t.source[t.to]) {
-		return false
+	if d.base == 10 && before(1) == '-' { // a sign, unless it stands in a word: guild-4711
+		return !isLetter(before(2)) && !d.isDigit(before(2))
 	}
-	return d.base == 16 || before(1) != '-' || isLetter(before(2)) || d.isDigit(before(2))
+	return d.isDigit(before(1))
+}
+
+// cutAfter reports whether a digit behind the part belongs to its number.
+func (d digits) cutAfter(t part) bool { return t.to < len(t.source) && d.isDigit(t.source[t.to]) }
+
+// cutFault is an error about a part that is only a part of a number.
+func cutFault(t part) error {
+	return t.fault(max(t.from-1, 0), min(t.to+1, len(t.source)), "this is more than the number that was found, %s", quote(t.bytes()))
 }
 
 func (d digits) isDigit(c byte) bool {

@@ -148,7 +148,10 @@ func (f *Format) Splice(cell []byte, image func(Key) (rekey.Integer, error)) ([]
 		return cell, nil
 	}
 	out = append(out, cell[done:]...)
-	return out, f.check(out, spots)
+	if err := f.check(out, spots); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // write returns the bytes for a new value of a key, and notes the value.
@@ -214,13 +217,10 @@ func (t part) sub(from, to int) part {
 	return t
 }
 
-// field returns a part that has nothing to do with the bytes beside it, and keeps its length.
+// field returns a part of a blob, which is not in a JSON string. It has nothing to do with
+// the bytes beside it, and keeps its length.
 func (t part) field(from, to int) part {
-	field := part{source: t.source[from:to], to: to - from, start: t.start + from, fixed: true}
-	if t.places != nil {
-		field.places = t.places[from : to+1]
-	}
-	return field
+	return part{source: t.source[from:to], to: to - from, start: t.start + from, fixed: true}
 }
 
 // fault is an error about some bytes of the source.

@@ -3,6 +3,7 @@ package cell
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -31,7 +32,7 @@ func (s *jsonScanner) fail(problem string, args ...any) {
 }
 
 func (s *jsonScanner) space() {
-	for s.at < s.to && bytes.IndexByte([]byte(" \t\r\n"), s.source[s.at]) >= 0 {
+	for s.at < s.to && strings.IndexByte(" \t\r\n", s.source[s.at]) >= 0 {
 		s.at++
 	}
 }
@@ -236,7 +237,7 @@ func (s *jsonScanner) escape() int {
 			return 0
 		}
 		return 6
-	case len(rest) >= 1 && bytes.IndexByte([]byte(`"\/bfnrt`), rest[0]) >= 0:
+	case len(rest) >= 1 && strings.IndexByte(`"\/bfnrt`, rest[0]) >= 0:
 		return 2
 	default:
 		return 0
@@ -268,7 +269,7 @@ func (s *jsonScanner) unescape(from, to int) part {
 // appendEscape appends what the escape at the beginning of a text says.
 func appendEscape(b, text []byte) (result []byte, length int) {
 	if text[1] != 'u' {
-		plain := "\"\\/\b\f\n\r\t"[bytes.IndexByte([]byte(`"\/bfnrt`), text[1])]
+		plain := "\"\\/\b\f\n\r\t"[strings.IndexByte(`"\/bfnrt`, text[1])]
 		return append(b, plain), 2
 	}
 	unit := func(i int) rune {

@@ -19,8 +19,12 @@ func TestRegex(t *testing.T) {
 		{format: "regex '^(.{9});' width=9 pad=' '", cell: "       42;", keys: "42", shifted: " 20000042;"},
 		{format: "regex '^([0-9]{8})([0-9]{8})' group=2 width=8", cell: "1234567800000042", keys: "42", shifted: "1234567820000042"},
 		{format: "regex '^(.{8})' width=8", cell: "00000000", keys: "0", shifted: "20000000"},
+		{format: "regex '^([0-9]{8})[0-9]{8}$' width=8", cell: "0000004212345678", keys: "42", shifted: "2000004212345678"},
 		{format: "regex 'it''s ([0-9]+)'", cell: "it's 5", keys: "5", shifted: "it's 20000005"},
 
+		{format: "regex '([0-9]{8})' width=8", cell: "id=123456789", fault: `byte 2: "=123456789": this is more than the number`},
+		{format: "regex '[0-9]{8}$' group=0 width=8", cell: "id=123456789", fault: `byte 3: "123456789": this is more than the number`},
+		{format: "regex '=([0-9]{8})' width=8", cell: "id=123456789", fault: `this is more than the number`},
 		{format: "regex 'id=([0-9]+)'", cell: "none", fault: `byte 0: "none": the expression "id=([0-9]+)" does not match`},
 		{format: "regex '([0-9]{1,3})'", cell: "x 4711", fault: `byte 1: " 4711": this is more than the number that was found, "471"`},
 		{format: "regex '.([0-9])$'", cell: "x=47", fault: `byte 2: "47": this is more than the number`},

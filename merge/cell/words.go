@@ -103,11 +103,14 @@ func (w *Words) Key(cells [][]byte) (k Key, ok bool, err error) {
 }
 
 // Splice asks image for the new value of the key, and returns the cells with it. Words
-// that stay as they are keep their cell, and it never changes cells.
+// that stay as they are keep their cell; it never changes cells.
 func (w *Words) Splice(cells [][]byte, image func(Key) (rekey.Integer, error)) ([][]byte, error) {
 	k, ok, err := w.Key(cells)
-	if err != nil || !ok {
-		return cells, err
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return cells, nil
 	}
 	v, err := image(k)
 	if err != nil {
