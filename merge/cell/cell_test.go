@@ -223,6 +223,25 @@ func TestSpliceReadsAgain(t *testing.T) {
 	})
 }
 
+func TestSpliceRefuses(t *testing.T) {
+	for _, e := range []struct {
+		format, cell string
+		value        int64
+		fault        string
+	}{
+		{"records size=8 at=0 len=8 le", "12345678", -1, "new value -1: cannot be negative here"},
+		{"regex '(.+)' base=16", "ff", -1, `byte 0: "ff": new value -1: cannot be negative here`},
+		{"regex '(.+)' width=2 pad=' '", " 5", -1, "cannot be negative here"},
+		{"bits 56..63", "-72057594037927936", 0, "the number would no longer be negative"},
+		{"bits 0..63", "5", -1, "does not fit into the bits 0..63"},
+	} {
+		out, err := must(t, e.format).Splice([]byte(e.cell), func(Key) (rekey.Integer, error) { return rekey.Signed(e.value), nil })
+		if out != nil || err == nil || !strings.Contains(err.Error(), e.fault) {
+			t.Errorf("%s: %q: %q, %v, want %s", e.format, e.cell, out, err, e.fault)
+		}
+	}
+}
+
 func TestKeyPlaces(t *testing.T) {
 	f := must(t, "list sep=',' every=2+0")
 	keys, err := f.Keys([]byte("44,x,-5,y"))

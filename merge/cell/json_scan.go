@@ -170,7 +170,7 @@ func (s *jsonScanner) element(step, n int) {
 }
 
 func (s *jsonScanner) word(w string) bool {
-	if s.err != nil || !bytes.HasPrefix(s.source[s.at:s.to], []byte(w)) {
+	if !bytes.HasPrefix(s.source[s.at:s.to], []byte(w)) {
 		return false
 	}
 	s.at += len(w)

@@ -16,6 +16,7 @@ func TestJSON(t *testing.T) {
 		{format: `json '$["two words"]["a.b"]'`, cell: `{"two words":{"a.b":3}}`, keys: "3", shifted: `{"two words":{"a.b":20000003}}`},
 		{format: "json '$.a'", cell: `{"a":1,"\u0061":2,"b":3}`, keys: "1 2", shifted: `{"a":20000001,"\u0061":20000002,"b":3}`},
 		{format: "json '$.a'", cell: `{"b":[{"a":1}]}`, shifted: `{"b":[{"a":1}]}`},
+		{format: "json '$[0]'", cell: "[1" + strings.Repeat(",[]", 10001) + "]", keys: "1", shifted: "[20000001" + strings.Repeat(",[]", 10001) + "]"},
 		{format: "json '$.a'", cell: `null`, shifted: `null`},
 		{format: "json '$[*]'", cell: `[]`, shifted: `[]`},
 		{format: "json '$[*].a'", cell: `[null,{"a":0}]`, keys: "0", shifted: `[null,{"a":20000000}]`},

@@ -17,7 +17,9 @@ func TestThen(t *testing.T) {
 		{format: "json '$[*]' then list sep='/' every", cell: `["5\/6","",7,null]`, keys: "5 6 7", shifted: `["20000005\/20000006","",20000007,null]`},
 		{format: "json '$' then list sep=' ' every then bits 0..31", cell: `"5\u00206"`, keys: "5 6", shifted: `"20000005\u002020000006"`},
 		{format: "regex 'data=(.*)$' then json '$.id'", cell: `x data={"id":5}`, keys: "5", shifted: `x data={"id":20000005}`},
+		{format: "json '$[*]' then json '$.id'", cell: `["","{\"id\":5}"]`, keys: "5", shifted: `["","{\"id\":20000005}"]`},
 
+		{format: "records size=11 at=0 len=10 then json '$' then list sep=' ' every", cell: `"5\u00206"x`, keys: "5 6", fault: `byte 1: "5": new value 20000005: needs 8 bytes, and has 1`},
 		{format: "json '$.mail' then json '$.sender'", cell: `{"mail":"{\"sender\": 0\u0035}"}`, fault: `byte 23: "5}": want a comma or }`},
 		{format: "json '$.mail' then json '$.sender'", cell: `{"mail":"{\"sender\": \u0035}"}`, fault: `byte 22: "5": the number is written with escapes`},
 		{format: "json '$.mail' then json '$.sender'", cell: `{"mail":"{\"sender\": }"}`, fault: `byte 22: "}": want a JSON value`},
