@@ -63,9 +63,18 @@ func (d digits) parse(b []byte) (v rekey.Integer, ok bool) {
 		v, ok = rekey.ParseInteger(b)
 	} else {
 		n, err := strconv.ParseUint(string(b), 16, 64)
-		v, ok = rekey.Integer{Bits: n}, err == nil
+		v, ok = rekey.Integer{Bits: n}, err == nil && !bytes.ContainsAny(b, d.otherCase())
 	}
-	return v, ok && bytes.Equal(d.format(v), b) && !(d.width > 0 && v.Negative)
+	zeros := ok && len(b) > 1 && bytes.TrimPrefix(b, []byte("-"))[0] == '0'
+	return v, ok && !zeros && !(d.width > 0 && v.Negative)
+}
+
+// otherCase are the letters that are no digits.
+func (d digits) otherCase() string {
+	if d.upper {
+		return "abcdef"
+	}
+	return "ABCDEF"
 }
 
 func (d digits) format(v rekey.Integer) []byte {

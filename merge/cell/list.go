@@ -14,9 +14,9 @@ import (
 //	                          group, counted from 0: elements 1, 3, 5 and so on
 //
 // Separators at the end add no element, and are kept. An element that is a key must be a
-// decimal number: it cannot be empty. The other elements may be anything. A list that
-// lacks the element at pos, or whose last group is not complete, is an error. A list
-// without elements has no keys.
+// decimal number and cannot be empty; before then, it is what the next format reads. The
+// other elements may be anything. A list that lacks the element at pos, or whose last group
+// is not complete, is an error. A list without elements has no keys.
 type list struct {
 	sep   []byte
 	pos   int // this element of each group
