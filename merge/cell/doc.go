@@ -22,9 +22,11 @@
 //	json '$.mail' then json '$.sender'
 //	array count=u32le elem=u64le then bits 0..31 tag 48..63=0x4000
 //
-// A text that has spaces, or none of the forms above, is put in single quotes; a quote in
-// it is written twice. Nothing else is escaped. Numbers in a format are decimal, or
-// hexadecimal after 0x.
+// Texts (a separator, an expression, a path, a pad character) are put in single quotes; a
+// quote in a text is written twice, and nothing else is escaped. Numbers are decimal, or
+// hexadecimal after 0x. The comment of each format's type says exactly what it reads, and
+// what is an error: see list.go, regex.go, json.go, bits.go, records.go, array.go and
+// words.go, or ask for "go doc -u cell.list".
 //
 // # What is promised
 //
