@@ -25,6 +25,7 @@ var arrows = map[string]string{
 	"store/numbers":     "gameid internal/sqldb number store/registry store/fleet",
 	"store/starter":     "gameid number entity internal/sqldb store",
 	"merge/rekey":       "",
+	"merge/cell":        "merge/rekey",
 	"merge":             "gameid merge/rekey",
 	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
 	"merge/transfer":    "gameid merge merge/rekey merge/sqlsource internal/sqldb store/registry",
