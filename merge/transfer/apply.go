@@ -113,7 +113,7 @@ func (r *run) apply(ctx context.Context, state State) error {
 		return err
 	}
 	err := r.retry(ctx, "completing the merge", func(ctx context.Context) error {
-		if err := r.checkReferences(ctx, "undo the merge, then plan again"); err != nil {
+		if err := r.checkReferences(ctx, "undo the merge, then plan again", nil); err != nil {
 			return err
 		}
 		if err := r.checkUndisturbed(ctx); err != nil {

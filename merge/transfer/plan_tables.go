@@ -45,7 +45,11 @@ func (p *planner) choose(context.Context) error {
 			rows += p.rows[s.Name()][t.Name]
 		}
 		if rows == 0 && !p.renamedAlong(t.Name) {
-			p.plan.Left = append(p.plan.Left, Left{t.Name, "no source has a row in it"})
+			why := "no source has a row in it"
+			if p.plan.withheld(p.dbs[0].dialect)[t.Name] != "" {
+				why = "no source has a row in it that comes: all stay behind, as declared"
+			}
+			p.plan.Left = append(p.plan.Left, Left{t.Name, why})
 		} else if p.copyable(t) {
 			chosen = append(chosen, t)
 		}

@@ -138,6 +138,14 @@ func TestApplyRights(t *testing.T) {
 	if _, err := Apply(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"), []Database{reader}, Options{}); err != nil {
 		t.Error(err)
 	}
+	// An undo takes them too, and says so before it removes anything.
+	merged := dump(t, all[0])
+	if _, err := Undo(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), []Database{reader}, UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "DROP command denied") {
+		t.Errorf("%v, want the right to DROP", err)
+	}
+	if merged != dump(t, all[0]) {
+		t.Error("something was changed by the undo")
+	}
 }
 
 // The right to raise a counter is missed before the rows are copied, not after.

@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,15 +67,24 @@ func (u *undo) lookForKept(ctx context.Context, s *Reset, state State, refuse fu
 // kept.
 func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refuse func(format string, args ...any)) error {
 	made, err := u.count(ctx, s.Table)
-	if err != nil || made == 0 || u.force {
+	if err != nil || made == 0 {
 		return err
+	}
+	lost := "%s; give these rows other keys or remove them, or force the undo: then the rows that were made since are lost, and the kept ones are put back"
+	if u.force {
+		named := slices.ContainsFunc(slices.Collect(maps.Values(u.references)), func(all []merge.Reference) bool {
+			return slices.ContainsFunc(all, func(r merge.Reference) bool { return r.ToTable == s.Table })
+		})
+		if !named {
+			return nil
+		}
+		lost = "%s, and other tables refer to its rows, so that it cannot be forced: give these rows other keys or remove them"
 	}
 	d := u.target.dialect()
 	uniques := t.Uniques
 	if len(t.Primary) > 0 {
 		uniques = append([]merge.Unique{{Name: "PRIMARY", Columns: t.Primary}}, uniques...)
 	}
-	const lost = "%s; give these rows other keys or remove them, or force the undo: then the rows that were made since are lost, and the kept ones are put back"
 	for _, unique := range uniques {
 		if unique.Unclear != "" || !u.layouts[s.Table].has(unique.Columns) {
 			refuse(lost, fmt.Sprintf("it has %d rows that were made since the merge, and whether they collide with the kept ones by %s cannot be told", made, unique.Name))

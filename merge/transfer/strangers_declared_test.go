@@ -52,3 +52,49 @@ func TestUndoLooksForDeclaredReferences(t *testing.T) {
 		asked(t, all[0], "SELECT id, who FROM mail WHERE id > 1000 ORDER BY id", "5000|1", "5001|1001", "5002|1077", "5003|<nil>")
 	})
 }
+
+// A row that referred to nothing before has nothing to do with the merge: the undo goes to
+// its end.
+func TestUndoLeavesWhatDangledBefore(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, p INTEGER, FOREIGN KEY (p) REFERENCES t (id))", "INSERT INTO t VALUES (1, NULL), (2, 1)")
+		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"t.id"}})
+		}))
+		odd := "INSERT INTO t VALUES (5000, 4711)"
+		if e.name != "sqlite" {
+			odd = "SET STATEMENT foreign_key_checks = 0 FOR " + odd
+			if p.Engine == "mysql" {
+				odd = strings.Replace("INSERT /*+ SET_VAR(foreign_key_checks = 0) */ INTO t VALUES (5000, 4711)", "SET STATEMENT ", "", 1)
+			}
+		}
+		exec(t, all[0], odd)
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, all[0], "SELECT id FROM t ORDER BY id", "1", "2", "5000")
+	})
+}
+
+// Rows that were made since in a table that was emptied are not overwritten, even by force,
+// where other rows refer to them.
+func TestUndoForcesNoRowsThatOthersName(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := keyWorlds(t, e, 2, "CREATE TABLE room (id INTEGER NOT NULL PRIMARY KEY, code VARCHAR(9) UNIQUE)", "INSERT INTO room VALUES (1, 'A'), (2, 'B')",
+			"CREATE TABLE seat (id INTEGER NOT NULL PRIMARY KEY, room INTEGER, FOREIGN KEY (room) REFERENCES room (id))", "INSERT INTO seat VALUES (1, 1)")
+		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+			o.Tables = []merge.TablePolicy{{Tables: []string{"room", "seat"}, Policy: merge.PolicyReset}}
+			d.Plain = append(d.Plain, "room.code")
+		}))
+		exec(t, all[0], "INSERT INTO room VALUES (9, 'B')", "INSERT INTO seat VALUES (50, 9)")
+		refused := new(RefusedError)
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true}); !errors.As(err, &refused) || !strings.Contains(refused.Error(), "cannot be forced") {
+			t.Errorf("%v", err)
+		}
+		exec(t, all[0], "UPDATE room SET code = 'C' WHERE id = 9")
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, all[0], "SELECT s.id, r.code FROM seat AS s JOIN room AS r ON r.id = s.room ORDER BY s.id", "1|A", "50|C")
+	})
+}

@@ -170,6 +170,8 @@ type undo struct {
 	force  bool
 	done   *Undone
 	copied map[part]*copied // what is to be removed, as it was read before; none if nothing was copied
+
+	dangling map[columnAt]int64 // rows that referred to nothing when this call began
 }
 
 func (u *undo) undo(ctx context.Context, state State) error {
@@ -198,7 +200,7 @@ func (u *undo) undo(ctx context.Context, state State) error {
 // complete sets back counters and registry, when the rows are removed.
 func (u *undo) complete(ctx context.Context) error {
 	return u.retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
-		if err := u.checkReferences(ctx, "make these rows reference something else or remove them, then run undo again"); err != nil {
+		if err := u.checkReferences(ctx, "make these rows reference something else or remove them, then run undo again", u.dangling); err != nil {
 			return err
 		}
 		if err := u.raiseRowCounters(ctx, true); err != nil {
@@ -248,6 +250,14 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 				refuse("%s", reason)
 			}
 		}
+		if u.dangling, err = u.danglingRows(soft); err != nil {
+			return err
+		}
+		flight := &flight{run: u.run, begun: true}
+		if err := flight.rights(soft); err != nil {
+			return err
+		}
+		reasons = append(reasons, flight.reasons...)
 		ids, err := u.manifest.later(soft)
 		if len(ids) > 0 {
 			refuse("the merge %s came later: undo that first", strings.Join(ids, ", "))

@@ -1,0 +1,35 @@
+package report
+
+import (
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+)
+
+// severed writes what becomes of rows that refer to rows which stay behind.
+func (t *text) severed(p *transfer.Plan) {
+	if len(p.Severed) == 0 {
+		return
+	}
+	t.WriteString("\n")
+	t.line(0, "Rows that refer to rows which stay behind, also where these are gone already:")
+	for _, s := range p.Severed {
+		var counts []string
+		for i, n := range s.Counts {
+			if n > 0 && i < len(p.Sources) {
+				counts = append(counts, p.Sources[i].Name+" "+printable.Number(n))
+			}
+		}
+		becomes := "refer to nobody (NULL)"
+		switch {
+		case s.Rows == merge.RowsDrop:
+			becomes = "stay behind too"
+		case s.Becomes != nil:
+			becomes = "refer to nobody (" + *s.Becomes + ")"
+		}
+		if len(counts) == 0 {
+			counts = []string{"none"}
+		}
+		t.line(2, printable.Text(s.Table)+"."+printable.Text(s.Column)+" to "+printable.Text(s.To)+": "+becomes+": "+printable.List(counts, ", ", 8))
+	}
+}
