@@ -44,6 +44,9 @@ type Plan struct {
 	// Rekey is what becomes of keys that may collide; nil if there are no spaces of such.
 	Rekey *merge.Rekeying `json:"rekey,omitempty"`
 
+	// Alike are the rows that are the same in every database, and stay.
+	Alike []Alike `json:"alike,omitempty"`
+
 	// Severed is what becomes of rows that refer to rows which stay behind.
 	Severed []merge.Severed `json:"severed,omitempty"`
 

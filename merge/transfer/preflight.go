@@ -40,8 +40,9 @@ func (r *run) preflight(ctx context.Context, state State) error {
 
 type flight struct {
 	*run
-	begun   bool // an earlier call began to copy
-	guarded bool // the target has a fence of this merge
+	begun   bool    // an earlier call began to copy
+	model   *source // the target, for the time of the call
+	guarded bool    // the target has a fence of this merge
 	reasons []Refusal
 }
 
@@ -69,6 +70,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		return nil
 	}
 	if i == 0 {
+		f.model = s // its catalogue, also when it is closed
 		f.know(s)
 		f.hidden(s)
 		f.triggersNow(s, false, func(table, reason string) { f.refuse(d.Name, table, "%s", reason) })
@@ -80,6 +82,9 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		if err := f.servers(ctx, i, d, want); err != nil {
 			return err
 		}
+	}
+	if err := f.alike(ctx, i, s); err != nil {
+		return err
 	}
 	for _, t := range f.plan.Tables {
 		if s.table(t.Name) == nil {
