@@ -32,6 +32,7 @@ RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org
 test: check toolchain browser dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 3 $(RACE) -vet=off -timeout 12m ./...
 	$(WITH) mysql -- $(ON_SERVER)
+	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/transfer -run '.*/^sqlite$$'
 	$(GO) test -C bench ./...
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations/pools ./...
 
@@ -95,6 +96,6 @@ test-cluster: mysql ## kill, freeze and cut off the members of a Galera cluster 
 .PHONY: test-cluster
 
 sim: ## simulate nodes under faults: ten thousand worlds in virtual time, every ID checked (minutes)
-	$(GO) test ./gameid/sim -count=1 -v -timeout 60m -run '^Test(Simulation|CycleCounter)$$' -sim.seeds 10000 $(SIMFLAGS)
+	$(GO) test ./gameid/sim -count=1 -v -timeout 60m -run '^Test(Simulation|CycleCounter|MutationsAreFound)$$' -sim.seeds 10000 -sim.mutations 0 $(SIMFLAGS)
 
 .PHONY: sim

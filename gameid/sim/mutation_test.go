@@ -3,10 +3,12 @@ package sim
 import (
 	"cmp"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,7 +101,12 @@ func TestMutationsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the simulation once for every mutation")
 	}
-	for _, m := range mutations {
+	tried := slices.Clone(mutations)
+	if n := *flagMutant; n > 0 && n < len(tried) {
+		rand.Shuffle(len(tried), func(i, j int) { tried[i], tried[j] = tried[j], tried[i] })
+		tried = tried[:n]
+	}
+	for _, m := range tried {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			out, err := simulateWith(t, []string{"-sim.seeds", "1000"}, m.edits...)

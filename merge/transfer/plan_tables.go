@@ -182,9 +182,11 @@ func (p *planner) table(t *merge.Table) Table {
 			}
 		}
 		if p.plan.Rekey != nil {
-			out.Counter.After = max(out.Counter.After, p.plan.Rekey.Counter(t.Name, out.Counter.Column, t.AutoIncrement.Max))
-			if most := t.AutoIncrement.Max; most > 0 && out.Counter.After > most {
-				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would be counted on at %d, and ends at %d, so that the game could make no more rows: give it a larger type in all databases", out.Counter.Column, out.Counter.After, most)})
+			next, most := p.plan.Rekey.Counter(t.Name, out.Counter.Column, t.AutoIncrement.Max), t.AutoIncrement.Max
+			if most == 0 || next <= most {
+				out.Counter.After = max(out.Counter.After, next)
+			} else if p.plan.Rekey.Moves() && out.Counter.After < most { // else a world had come to the end before
+				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would be counted on at %d, and ends at %d, so that the game could make no more rows: give it a larger type in all databases", out.Counter.Column, next, most)})
 			}
 		}
 	}

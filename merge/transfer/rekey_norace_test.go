@@ -2,4 +2,6 @@
 
 package transfer
 
+const withRace = false
+
 const rekeyCasesByDefault = 200

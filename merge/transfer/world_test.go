@@ -51,6 +51,9 @@ func engines() []engine {
 // onEach runs a test on every engine.
 func onEach(t *testing.T, test func(t *testing.T, e engine)) {
 	for _, e := range engines() {
+		if withRace && e.name == "sqlite" && os.Getenv("TEST_MYSQL_DSN") != "" {
+			continue
+		}
 		t.Run(e.name, func(t *testing.T) { test(t, e) })
 	}
 }
