@@ -64,7 +64,7 @@ func keeps(opts Options, n names) (all keptKeys, err error) {
 			return nil, fail(err)
 		}
 		if len(s.Keys) == 0 {
-			return nil, fail(fmt.Errorf("the space has no keys, so no rows are kept: say what names nobody in the references to it, by none"))
+			return nil, fail(fmt.Errorf("the space has no key column, so it has no rows to keep: list the values in none of the references to it"))
 		}
 		for _, text := range s.Keys {
 			if err := n.each(text, func(at columnName, _ bool) error { all[at] = s.Keep; return nil }); err != nil {
@@ -99,8 +99,8 @@ func keepAll(f *facts) (err error) {
 	return nil
 }
 
-// apply adds to what a reference takes for nobody the keys that it leads to and that keep
-// their values: they name the same in every world.
+// apply adds kept keys to the values of a reference that stay as they are: they name the
+// same row in every world.
 func (k keptKeys) apply(r *reference) error {
 	keys := make(map[string]bool)
 	for i, column := range r.ToColumns {

@@ -243,7 +243,8 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		all.Columns = append(all.Columns, column)
 	}
 	for _, c := range f.moving.counters {
-		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.nextUpTo(all.Space(c.space.Name), f.counterMost(c)), Most: f.counterMost(c)})
+		most := f.counterMost(c)
+		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.nextUpTo(all.Space(c.space.Name), most), Most: most})
 	}
 	slices.SortFunc(all.Columns, func(a, b RekeyedColumn) int {
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column))

@@ -15,9 +15,10 @@ type apartColumn struct {
 }
 
 // columnsApart reads the tables of the target whose rows stay beside those that come: a
-// number there, also as a text, that nobody declared, and that names no row now, would name one of a
-// source if it became a key.
+// number there, also as a text, that nobody declared, and that names no row now, would name
+// one of a source if it became a key.
 func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apartColumn, err error) {
+	referred := referredTo(r.facts)
 	for _, table := range keyTables(r.facts) {
 		t := r.facts.target.apart[table]
 		if t == nil || !r.facts.skip[table] || r.facts.reset[table] {
@@ -25,7 +26,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 		}
 		var columns []string
 		for _, c := range t.Columns {
-			if t.AutoIncrement != nil && t.AutoIncrement.Column == c.Name || isReferredTo(r.facts, columnName{table, c.Name}) {
+			if t.AutoIncrement != nil && t.AutoIncrement.Column == c.Name || referred[columnName{table, c.Name}] {
 				continue // a key of these rows: it refers to nothing
 			}
 			counter := func(kept keptCounter) bool { return kept.columnName == columnName{table, c.Name} }
@@ -74,26 +75,31 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 	return all, nil
 }
 
-// isReferredTo reports whether it is said of a column that others refer to it.
-func isReferredTo(f *facts, at columnName) bool {
-	to := func(r *reference) bool {
-		return r.ToTable == at.table && slices.Equal(r.ToColumns, []string{at.column}) || slices.Contains(r.or, at)
+// referredTo are the columns of which it is said that others refer to them.
+func referredTo(f *facts) map[columnName]bool {
+	all := make(map[columnName]bool)
+	note := func(r Reference, or ...columnName) {
+		if len(r.ToColumns) == 1 {
+			all[columnName{r.ToTable, r.ToColumns[0]}] = true
+		}
+		for _, at := range or {
+			all[at] = true
+		}
 	}
 	for table := range f.names {
-		refs := allReferences(f, table)
-		for i := range refs {
-			if to(&refs[i]) {
-				return true
+		for _, r := range allReferences(f, table) {
+			note(r.Reference)
+		}
+		for _, r := range f.declared.severally(table) {
+			note(r.Reference, r.or...)
+		}
+		if t := f.target.apart[table]; t != nil {
+			for _, r := range t.References {
+				note(r)
 			}
 		}
-		if slices.ContainsFunc(f.declared.severally(table), to) {
-			return true
-		}
-		if t := f.target.apart[table]; t != nil && slices.ContainsFunc(t.References, func(r Reference) bool { return to(&reference{Reference: r}) }) {
-			return true
-		}
 	}
-	return false
+	return all
 }
 
 // becomesKey reports whether a number that is no key of the target becomes one of a

@@ -82,14 +82,9 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by m
 	if u.plan.table(from) != nil {
 		rows = u.layouts[from].keysOnly()
 	}
-	came := make([][]*checkpoint, len(u.sources)) // how far this table was copied
-	if at := slices.IndexFunc(u.plan.Tables, func(t Table) bool { return t.Name == from }); at >= 0 {
-		for i := range u.sources {
-			var err error
-			if came[i], err = u.checkpointsOf(soft, StepCopy, at, i); err != nil {
-				return nil, err
-			}
-		}
+	came, err := u.copiedTo(soft, from)
+	if err != nil {
+		return nil, err
 	}
 	if any, err := u.target.number(soft, "SELECT COUNT(*) FROM (SELECT 1 FROM "+d.Quote(from)+" LIMIT 1) AS t", false); err != nil || any == 0 {
 		return found, err
@@ -123,7 +118,7 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by m
 					}
 				}
 				query := rows.selectFrom() + " WHERE " + ref.equal(len(p.rows))
-				if err := u.strange(soft, rows, query, len(p.rows) == size, args, came, found); err != nil {
+				if err := u.strange(soft, rows, query, len(p.rows) == size, args, nil, came, found); err != nil {
 					return nil, err
 				}
 			}
@@ -132,8 +127,22 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by m
 	return found, nil
 }
 
-// strange adds the rows of a query on the target that did not come with the merge.
-func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, args []any, copied [][]*checkpoint, found *rowSamples) error {
+// copiedTo is how far a table was copied, of each source; nothing for one that is not.
+func (u *undo) copiedTo(ctx context.Context, table string) ([][]*checkpoint, error) {
+	copied := make([][]*checkpoint, len(u.sources))
+	at := slices.IndexFunc(u.plan.Tables, func(t Table) bool { return t.Name == table })
+	for i := 0; i < len(copied) && at >= 0; i++ {
+		var err error
+		if copied[i], err = u.checkpointsOf(ctx, StepCopy, at, i); err != nil {
+			return nil, err
+		}
+	}
+	return copied, nil
+}
+
+// strange adds the rows of a query on the target that did not come with the merge. key, if
+// not nil, returns what of a row is its key; nil for a row that does not count.
+func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, args []any, key func(row []any) []any, copied [][]*checkpoint, found *rowSamples) error {
 	var page [][]any
 	check := func() error {
 		came, err := u.came(ctx, l, page, copied)
@@ -147,6 +156,11 @@ func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, 
 	}
 	most := l.dialect.most(len(l.key))
 	err := u.target.rows(ctx, query, keep, args, func(row []any) (bool, error) {
+		if key != nil {
+			if row = key(row); row == nil {
+				return true, nil
+			}
+		}
 		row = slices.Clone(row)
 		l.tidy(row)
 		if page = append(page, row); len(page) < most {

@@ -54,14 +54,9 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *merge.RekeyedColumn,
 	if u.plan.table(c.Table) != nil && !u.plan.multiset(c.Table) {
 		l = u.layouts[c.Table].keysOnly()
 	}
-	copied := make([][]*checkpoint, len(u.sources))
-	if at := slices.IndexFunc(u.plan.Tables, func(t Table) bool { return t.Name == c.Table }); at >= 0 {
-		for i := range u.sources {
-			var err error
-			if copied[i], err = u.checkpointsOf(soft, StepCopy, at, i); err != nil {
-				return nil, err
-			}
-		}
+	copied, err := u.copiedTo(soft, c.Table)
+	if err != nil {
+		return nil, err
 	}
 	query := "SELECT " + d.Quote(c.Column)
 	for _, of := range c.Cases {
@@ -81,60 +76,51 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *merge.RekeyedColumn,
 			}
 		}
 	}
-	var page [][]any
-	most := l.dialect.most(len(l.key))
-	check := func() error {
-		came, err := u.came(soft, l, page, copied)
-		for i, row := range page {
-			if err == nil && !came[i] {
-				found.add(l, row)
-			}
-		}
-		page = page[:0]
-		return err
+	names, err := namesWhatCame(c, keys)
+	if err != nil {
+		return nil, err
 	}
-	err := u.target.rows(soft, query+" FROM "+d.Quote(c.Table)+" WHERE "+d.Quote(c.Column)+" IS NOT NULL", false, nil, func(row []any) (bool, error) {
-		if !u.namesWhatCame(c, keys, row) {
-			return true, nil
-		}
-		if u.plan.multiset(c.Table) {
+	key := func(row []any) []any {
+		switch {
+		case !names(row):
+			return nil
+		case u.plan.multiset(c.Table):
 			found.rows++
-			return true, nil
+			return nil
+		default:
+			return row[1+len(c.Cases):]
 		}
-		key := slices.Clone(row[1+len(c.Cases):])
-		l.tidy(key)
-		if page = append(page, key); len(page) < most {
-			return true, nil
-		}
-		return true, check()
-	})
-	if err == nil && len(page) > 0 {
-		err = check()
 	}
-	if err == nil {
+	if err = u.strange(soft, l, query+" FROM "+d.Quote(c.Table)+" WHERE "+d.Quote(c.Column)+" IS NOT NULL", false, nil, key, copied, found); err == nil {
 		err = u.between(ctx)
 	}
 	return found, err
 }
 
-// namesWhatCame reports whether a row has a key that came: its value first, then those of the
-// conditions of all cases.
-func (u *undo) namesWhatCame(c *merge.RekeyedColumn, keys []keySet, row []any) bool {
-	n, ok := rekey.ParseInteger(printed(row[0]))
-	if !ok {
-		return false
-	}
+// namesWhatCame returns what tells of a row whether it has a key that came, by its value and
+// then those of the conditions of all cases.
+func namesWhatCame(c *merge.RekeyedColumn, keys []keySet) (func(row []any) bool, error) {
+	none := make([]rekey.Values, len(c.Cases))
 	for i, of := range c.Cases {
-		none, err := rekey.ParseValues(of.Zero, of.None)
-		if err != nil || none.HasInteger(n) || of.When != nil && !of.When.Holds(printed(row[1+i])) {
-			continue
-		}
-		if slices.ContainsFunc(keys, func(k keySet) bool {
-			old, ok := n.Sub(k.Offset)
-			return ok && k.Space == of.Space && k.Keys.Has(old)
-		}) {
-			return true
+		var err error
+		if none[i], err = rekey.ParseValues(of.Zero, of.None); err != nil {
+			return nil, err
 		}
 	}
-	return false
+	return func(row []any) bool {
+		n, ok := rekey.ParseInteger(printed(row[0]))
+		for i := 0; ok && i < len(c.Cases); i++ {
+			of := &c.Cases[i]
+			if none[i].HasInteger(n) || of.When != nil && !of.When.Holds(printed(row[1+i])) {
+				continue
+			}
+			if slices.ContainsFunc(keys, func(k keySet) bool {
+				old, ok := n.Sub(k.Offset)
+				return ok && k.Space == of.Space && k.Keys.Has(old)
+			}) {
+				return true
+			}
+		}
+		return false
+	}, nil
 }
