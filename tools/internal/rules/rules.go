@@ -26,12 +26,22 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		c := check(root, file)
 		r.Check.Include = append(r.Check.Include, c.Include...)
 		r.Check.Exclude = append(r.Check.Exclude, c.Exclude...)
-		r.Check.Rules = append(r.Check.Rules, c.Rules...)
 		r.Check.Uniques = append(r.Check.Uniques, c.Uniques...)
 		r.Check.Worlds = append(r.Check.Worlds, c.Worlds...)
 		r.Check.IDs = append(r.Check.IDs, c.IDs...)
 		r.Check.Accounts = append(r.Check.Accounts, c.Accounts...)
 		policies, copies, tables, rekeyed := names(root, file)
+		if reviewed := schema(root); reviewed != nil {
+			if len(c.Rules) == 0 {
+				c.Rules = []merge.Declarations{{File: file}}
+			}
+			c.Rules[0].Schema = reviewed
+			for i := range tables {
+				tables[i].Schema = reviewed
+			}
+			listed{reviewed}.check(root)
+		}
+		r.Check.Rules = append(r.Check.Rules, c.Rules...)
 		if len(rekeyed.Spaces)+len(rekeyed.Counters) > 0 {
 			if r.Check.Rekey == nil {
 				r.Check.Rekey = new(merge.Rekey)
