@@ -41,6 +41,7 @@ type statement struct {
 	text  string // for messages: `plain "*.level"`
 
 	pattern string    // in which it names the column
+	number  int       // which of the references of its file it is, from 1
 	schema  *Reviewed // of the file; nil: any
 }
 
@@ -86,7 +87,7 @@ func declare(opts Options, n names) (*declared, error) {
 			patterns []string
 		}{{rolePlain, file.Plain}, {roleNatural, file.Natural}, {roleShared, file.Shared}, {roleUndecided, file.Undecided}} {
 			for _, text := range list.patterns {
-				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File)), text, file.Schema}
+				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File)), text, 0, file.Schema}
 				err := d.gone.eachLeft(text, func(at columnName, exact bool) error {
 					from.exact = exact
 					return d.say(at, &role{kind: list.kind, source: from})
@@ -97,7 +98,7 @@ func declare(opts Options, n names) (*declared, error) {
 			}
 		}
 		for k, r := range file.References {
-			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File)), "", file.Schema}
+			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File)), "", k + 1, file.Schema}
 			if err := d.reference(r, from, n); err != nil {
 				return nil, unsuitable("%s: %v", from.text, err)
 			}

@@ -39,6 +39,9 @@ What is checked:
                     world counts from 1: see servermerge plan -h
   -propose          look for what is worth declaring: columns that seem to be
                     unique or to refer to others
+  -explain TABLE.COLUMN
+                    what the rules say of one column and why, what it seems
+                    to be, and what its values are; without a verdict
   -propose -o FILE  write what every column seems to be as a file of rules, for
                     -rules FILE: first what you must decide; never overwrites
 

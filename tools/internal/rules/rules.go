@@ -17,12 +17,18 @@ type Rules struct {
 	Check  merge.Options         // [check]
 	Names  []transfer.NamePolicy // [[merge.name]]
 	Copies []transfer.NameCopy   // [[merge.copy]]
+
+	roots map[string]*strict.Section // the files that were read, for Line
 }
 
 // Reader returns what reads the sections of a file, whose name is for messages. Each
 // file that is read adds to the rules: a later one ranks before an earlier one.
 func (r *Rules) Reader(file string) func(root *strict.Section) {
 	return func(root *strict.Section) {
+		if r.roots == nil {
+			r.roots = make(map[string]*strict.Section)
+		}
+		r.roots[file] = root
 		c := check(root, file)
 		r.Check.Include = append(r.Check.Include, c.Include...)
 		r.Check.Exclude = append(r.Check.Exclude, c.Exclude...)
