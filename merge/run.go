@@ -197,6 +197,7 @@ func (r *run) report(incomplete string) *Report {
 		Only:       opts.Only,
 		Plain:      r.plain,
 		Renames:    renames(results),
+		RuleFiles:  ruleFiles(r.facts),
 		Overridden: r.facts.declared.beaten,
 		Sources:    []Summary{},
 		Results:    append([]Result{}, results...),
