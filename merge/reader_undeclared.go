@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -63,24 +64,25 @@ type keptChange struct {
 type fates struct {
 	sets   [][]change
 	number map[string]int
+	key    []byte // of number, for the set that is looked up
 }
 
 func newFates() *fates {
-	return &fates{sets: [][]change{nil}, number: map[string]int{"": 0}}
+	return &fates{sets: [][]change{nil}, number: make(map[string]int)}
 }
 
 func (o *fates) of(set []change) int {
 	if len(set) == 0 {
 		return 0
 	}
-	var b strings.Builder
+	o.key = o.key[:0]
 	for _, c := range set {
-		fmt.Fprintf(&b, "%d %d;", c.candidate, c.other)
+		o.key = binary.AppendVarint(binary.AppendVarint(o.key, int64(c.candidate)), int64(c.other))
 	}
-	n, known := o.number[b.String()]
+	n, known := o.number[string(o.key)]
 	if !known {
 		n = len(o.sets)
-		o.number[b.String()] = n
+		o.number[string(o.key)] = n
 		o.sets = append(o.sets, slices.Clone(set))
 	}
 	return n
