@@ -85,24 +85,17 @@ func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
 			r.found.of[s][db] = new(spaceValues)
 		}
 		for _, at := range s.keys {
-			for db, t := range r.facts.having(at.table) {
-				if err := r.readKeys(ctx, s, at, db, t); err != nil {
-					return nil, err
-				}
-			}
+			r.found.keys[at] = make(map[*database]*rekey.Set)
 		}
 	}
-	for _, table := range r.facts.tables {
-		columns := slices.DeleteFunc(r.moving.of(table), func(c *movedColumn) bool { return c.key })
-		for db, t := range r.facts.having(table) {
-			if len(columns) == 0 || db.rows[table] == 0 {
-				continue
-			}
-			if err := r.readReferences(ctx, columns, db, t); err != nil {
+	for _, p := range r.moving.passes(r.facts.tables) {
+		for db, t := range r.facts.having(p.table) {
+			if err := r.readPass(ctx, p, db, t); err != nil {
 				return nil, err
 			}
 		}
 	}
+	r.noteRanges()
 	r.countedBySequences()
 	if err := r.readApart(ctx); err != nil {
 		return nil, err
@@ -112,30 +105,134 @@ func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
 	return r.found, err
 }
 
-// readKeys reads the keys of a space in one column of a database.
-func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, db *database, t *Table) error {
-	values := r.found.of[s][db]
-	set := &rekey.Set{Exact: true}
-	scan := Scan{Table: at.table, Carry: []string{at.column}, Unsorted: true, SkipNull: true}
-	if key := t.key(); len(key) > 0 && key[0] == at.column {
-		scan.Unsorted, scan.Order = false, []Order{{Column: at.column}}
+// spacePass is one reading of a table: of keys of spaces, of what refers to such, or of
+// both.
+type spacePass struct {
+	table      string
+	keys       []columnName
+	references []*movedColumn
+}
+
+// passes are what has to be read, so that the keys that a column refers to are known when
+// its turn comes. A table is read once, unless it refers to itself, or in a circle.
+func (m *moving) passes(tables []string) (all []spacePass) {
+	referring := make(map[string][]*movedColumn)
+	for _, table := range tables {
+		referring[table] = slices.DeleteFunc(m.of(table), func(c *movedColumn) bool { return c.key })
 	}
-	stream := r.stream(db, r.code, 1, scan)
-	stream.visit = append(stream.visit, func(b *Batch) {
+	var unread []spacePass // tables with keys
+	for _, s := range m.spaces {
+		for _, at := range s.keys {
+			i := slices.IndexFunc(unread, func(p spacePass) bool { return p.table == at.table })
+			if i < 0 {
+				i, unread = len(unread), append(unread, spacePass{table: at.table})
+			}
+			unread[i].keys = append(unread[i].keys, at)
+		}
+	}
+	ready := func(p spacePass) bool {
+		return !slices.ContainsFunc(referring[p.table], func(c *movedColumn) bool {
+			return slices.ContainsFunc(c.cases, func(of movedCase) bool {
+				return slices.ContainsFunc(of.space.keys, func(at columnName) bool {
+					return slices.ContainsFunc(unread, func(p spacePass) bool { return p.table == at.table })
+				})
+			})
+		})
+	}
+	for len(unread) > 0 {
+		i := slices.IndexFunc(unread, ready)
+		p := unread[max(i, 0)]
+		if i >= 0 {
+			p.references = referring[p.table]
+			delete(referring, p.table)
+		}
+		all, unread = append(all, p), slices.Delete(unread, max(i, 0), max(i, 0)+1)
+	}
+	for _, table := range tables {
+		if len(referring[table]) > 0 {
+			all = append(all, spacePass{table: table, references: referring[table]})
+		}
+	}
+	return all
+}
+
+// readPass reads a table of a database.
+func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *database, t *Table) error {
+	scan := Scan{Table: t.Name, Unsorted: true}
+	if db.rows[t.Name] == 0 {
+		p.references = nil
+	}
+	if len(p.references) > 0 {
+		scan.Carry = slices.Clip(t.rowKey(nil)) // to show rows
+	} else if key := t.key(); len(p.keys) > 0 && len(t.Primary) == 0 && len(key) > 0 && key[0] == p.keys[0].column {
+		scan.Unsorted, scan.Order = false, []Order{{Column: key[0]}}
+	}
+	s := r.stream(db, r.code, len(scan.Carry), scan)
+	for _, at := range p.keys {
+		r.addKeys(s, at)
+	}
+	reads := r.addReferences(s, p.references, t)
+	if len(p.keys)+len(reads) == 0 {
+		return nil
+	}
+	if err := s.drain(ctx); err != nil {
+		return err
+	}
+	for _, at := range p.keys {
+		r.found.keys[at][db].Finish()
+	}
+	for _, read := range reads {
+		if r.found.rows[read.column] == nil {
+			r.found.rows[read.column] = make(map[*database][]caseRows)
+		}
+		most, bounded := mostOf(r.facts, read.column.columnName)
+		for i := range read.cases {
+			read.cases[i].findOdd(&read.column.cases[i].ref.dangling, func(n rekey.Integer) bool { return bounded && n == most })
+		}
+		r.found.rows[read.column][db] = read.cases
+	}
+	return nil
+}
+
+// addKeys makes a stream gather the keys in a column.
+func (r *spaceReader) addKeys(s *stream, at columnName) {
+	set := &rekey.Set{Exact: true}
+	r.found.keys[at][s.db] = set
+	column := s.carry(at.column)
+	s.visit = append(s.visit, func(b *Batch) {
 		for row := range b.Len {
-			if n, ok := rekey.ParseInteger(b.Carry[0].At(row)); ok {
+			if n, ok := rekey.ParseInteger(b.Carry[column].At(row)); ok {
 				set.Add(n)
 			}
 		}
 	})
-	if err := stream.drain(ctx); err != nil {
-		return err
+}
+
+// noteRanges notes where the keys that were read lie, and what refers to them.
+func (r *spaceReader) noteRanges() {
+	for _, s := range r.moving.spaces {
+		for _, at := range s.keys {
+			for db, t := range r.facts.having(at.table) {
+				r.noteKeys(s, at, db, t)
+			}
+		}
 	}
-	set.Finish()
-	if r.found.keys[at] == nil {
-		r.found.keys[at] = make(map[*database]*rekey.Set)
+	for _, table := range r.facts.tables {
+		for db := range r.facts.having(table) {
+			for _, c := range r.moving.of(table) {
+				for i, read := range r.found.rows[c][db] {
+					space := c.cases[i].space
+					r.found.of[space][db].values.Join(read.moved)
+					r.limit(space, c.columnName, db, read.moved)
+				}
+			}
+		}
 	}
-	r.found.keys[at][db] = set
+}
+
+// noteKeys notes where the keys of a space in one column of a database lie.
+func (r *spaceReader) noteKeys(s *keySpace, at columnName, db *database, t *Table) {
+	values, set := r.found.of[s][db], r.found.keys[at][db]
 	own := set.Range()
 	if counter := t.AutoIncrement; counter != nil && counter.Column == at.column && counter.Next > 1 {
 		own.Add(rekey.Integer{Bits: counter.Next - 1})
@@ -149,7 +246,6 @@ func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, 
 		}
 	}
 	r.limit(s, at, db, own) // what other columns of the space have is no matter to this one
-	return nil
 }
 
 // limit notes what room a column of the target has for the values of a source.
@@ -166,11 +262,8 @@ func (r *spaceReader) limit(s *keySpace, at columnName, db *database, values rek
 	}
 }
 
-// readReferences reads the columns of a table of a database that refer to spaces.
-func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn, db *database, t *Table) error {
-	carry := t.rowKey(nil)
-	s := r.stream(db, r.code, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
-	var reads []*referenceRead
+// addReferences makes a stream look at the columns that refer to spaces.
+func (r *spaceReader) addReferences(s *stream, columns []*movedColumn, t *Table) (reads []*referenceRead) {
 	for _, c := range columns {
 		if t.column(c.column) == nil {
 			continue
@@ -183,7 +276,7 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 				when = s.carry(a.ref.when.Column)
 			}
 			read.when = append(read.when, when)
-			read.sets = append(read.sets, r.found.setsOf(a.space, db))
+			read.sets = append(read.sets, r.found.setsOf(a.space, s.db))
 		}
 		reads = append(reads, read)
 	}
@@ -194,23 +287,7 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 			}
 		}
 	})
-	if err := s.drain(ctx); err != nil {
-		return err
-	}
-	for _, read := range reads {
-		if r.found.rows[read.column] == nil {
-			r.found.rows[read.column] = make(map[*database][]caseRows)
-		}
-		most, bounded := mostOf(r.facts, read.column.columnName)
-		for i := range read.cases {
-			c, space := &read.cases[i], read.column.cases[i].space
-			c.findOdd(&read.column.cases[i].ref.dangling, func(n rekey.Integer) bool { return bounded && n == most })
-			r.found.of[space][db].values.Join(c.moved)
-			r.limit(space, read.column.columnName, db, c.moved)
-		}
-		r.found.rows[read.column][db] = read.cases
-	}
-	return nil
+	return reads
 }
 
 // readApart reads what rows of the target refer to in tables that are not merged: they
