@@ -413,7 +413,7 @@ func (r *referenceRead) row(s *stream, b *Batch, row int) {
 			}
 		}
 		return
-	case !ok || n.String() != string(v):
+	case !ok || !n.Is(v):
 		if c.foreign++; len(c.foreigns) < 3 {
 			c.foreigns = append(c.foreigns, s.member(row))
 		}
