@@ -195,6 +195,7 @@ type openPass struct {
 	columns    []*openScan
 	fates      *fates
 	now        []change // of the current value
+	found      []change // room for those of a number
 	values     [][]byte // beside them, the keys that these are about
 	value      func() []byte
 }
@@ -228,8 +229,11 @@ type recentInteger struct {
 
 func (r openReader) newOpenPass(db *database, table string, candidates []candidate, without, unweighed map[string]bool) *openPass {
 	t := db.tables[table]
-	carry := t.rowKey(nil)
-	if carry == nil {
+	var carry []string // to show rows
+	if r.facts.opts.Samples > 0 {
+		carry = t.rowKey(nil)
+	}
+	if r.facts.opts.Samples > 0 && carry == nil {
 		for _, c := range t.Columns {
 			if !without[c.Name] {
 				carry = append(carry, c.Name)
@@ -543,8 +547,8 @@ func (s *openScan) fateOf(n rekey.Integer) int {
 
 func (s *openScan) lookUp(n rekey.Integer) int {
 	p := s.pass
-	before, values := p.now, p.values
-	p.now, p.values = nil, nil
+	before, value := p.now, p.value
+	p.now, p.value = p.found[:0], nil
 	s.each(integerClass, func(set *keySet, offset uint64) (has, sure bool) {
 		n, ok := n.Sub(offset)
 		if !ok {
@@ -556,7 +560,7 @@ func (s *openScan) lookUp(n rekey.Integer) int {
 		return set.integers.Has(n), true
 	})
 	fate := p.fates.of(p.now)
-	p.now, p.values = before, values
+	p.found, p.now, p.value = p.now, before, value
 	return fate
 }
 
@@ -639,7 +643,7 @@ func (p *openPass) add(c change) {
 		return
 	}
 	p.now = append(p.now, c)
-	if p.value != nil {
+	if p.value != nil && p.r.facts.opts.Samples > 0 {
 		p.values = append(p.values, p.value())
 	}
 }
