@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"mergesafe/merge/rekey"
 )
@@ -77,32 +78,61 @@ func (h *heavy) add(n rekey.Integer) {
 
 // measure reads all of it.
 func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
-	r.found = &measured{keys: make(map[columnName]map[*database]*rekey.Set), of: make(map[*keySpace]map[*database]*spaceValues),
-		rows: make(map[*movedColumn]map[*database][]caseRows)}
-	for _, s := range r.moving.spaces {
-		r.found.of[s] = make(map[*database]*spaceValues)
-		for _, db := range r.facts.dbs {
-			r.found.of[s][db] = new(spaceValues)
-		}
-		for _, at := range s.keys {
-			r.found.keys[at] = make(map[*database]*rekey.Set)
-		}
-	}
-	for _, p := range r.moving.passes(r.facts.tables) {
-		for db, t := range r.facts.having(p.table) {
-			if err := r.readPass(ctx, p, db, t); err != nil {
-				return nil, err
+	r.found = newMeasured(r.moving, r.facts.dbs...)
+	passes := r.moving.passes(r.facts.tables)
+	var one sync.Mutex
+	err := sideBySide(ctx, r.facts.dbs, func(ctx context.Context, db *database) error {
+		of := &spaceReader{r.reader, r.code, r.moving, newMeasured(r.moving, db)}
+		for _, p := range passes {
+			if t := db.tables[p.table]; t != nil {
+				if err := of.readPass(ctx, p, db, t); err != nil {
+					return err
+				}
 			}
 		}
+		one.Lock()
+		defer one.Unlock()
+		r.found.take(of.found)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	r.noteRanges()
 	r.countedBySequences()
 	if err := r.readApart(ctx); err != nil {
 		return nil, err
 	}
-	var err error
 	r.found.counters, err = r.findCounters(ctx)
 	return r.found, err
+}
+
+func newMeasured(m *moving, dbs ...*database) *measured {
+	found := &measured{keys: make(map[columnName]map[*database]*rekey.Set), of: make(map[*keySpace]map[*database]*spaceValues),
+		rows: make(map[*movedColumn]map[*database][]caseRows)}
+	for _, s := range m.spaces {
+		found.of[s] = make(map[*database]*spaceValues)
+		for _, db := range dbs {
+			found.of[s][db] = new(spaceValues)
+		}
+		for _, at := range s.keys {
+			found.keys[at] = make(map[*database]*rekey.Set)
+		}
+	}
+	return found
+}
+
+// take adds the keys of another database, and what refers to them.
+func (m *measured) take(other *measured) {
+	for at, sets := range other.keys {
+		maps.Copy(m.keys[at], sets)
+	}
+	for column, rows := range other.rows {
+		if m.rows[column] == nil {
+			m.rows[column] = make(map[*database][]caseRows)
+		}
+		maps.Copy(m.rows[column], rows)
+	}
 }
 
 // spacePass is one reading of a table: of keys of spaces, of what refers to such, or of

@@ -118,13 +118,9 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 		}
 	}
 	for {
-		found := &openReading{candidates: candidates, unread: make(map[string][]Gap)}
-		for db := range r.facts.having(table) {
-			columns, err := r.undeclaredOf(ctx, db, table, found)
-			if err != nil {
-				return nil, err
-			}
-			found.columns = append(found.columns, columns...)
+		found, err := undeclaredSideBySide(ctx, r, table, candidates)
+		if err != nil {
+			return nil, err
 		}
 		again := false
 		for k := range maybeOf(found.columns) {
@@ -139,6 +135,30 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 			return found, nil
 		}
 	}
+}
+
+// undeclaredSideBySide reads all databases, with the keys that are known.
+func undeclaredSideBySide(ctx context.Context, r openReader, table string, candidates []candidate) (*openReading, error) {
+	r.undeclaredKeys() // are there from here on
+	var dbs []*database
+	for db := range r.facts.having(table) {
+		dbs = append(dbs, db)
+	}
+	parts := make([]openReading, len(dbs))
+	err := sideBySide(ctx, dbs, func(ctx context.Context, db *database) (err error) {
+		part := &parts[slices.Index(dbs, db)]
+		part.candidates, part.unread = candidates, make(map[string][]Gap)
+		part.columns, err = r.undeclaredOf(ctx, db, table, part)
+		return err
+	})
+	all := &openReading{candidates: candidates, unread: make(map[string][]Gap)}
+	for _, part := range parts {
+		all.columns = append(all.columns, part.columns...)
+		for column, gaps := range part.unread {
+			all.unread[column] = append(all.unread[column], gaps...)
+		}
+	}
+	return all, err
 }
 
 // maybeOf returns the candidates of which sparse sets could not tell.
