@@ -54,6 +54,11 @@ type DeclaredReference struct {
 	// them new ones too. They are written as in None.
 	Dangling []string `json:"dangling,omitempty"`
 
+	// Format says where in a cell the keys are and how they are written there, in the
+	// words of package cell; "": the value is the whole cell. With it, None and Dangling are
+	// about the keys, and Others also about numbers with another tag than the format wants.
+	Format string `json:"format,omitempty"`
+
 	// When limits the reference to some rows; nil: to none. The rows that no reference of
 	// the column covers are judged as if nothing were declared, unless Others of one of
 	// them is "plain".

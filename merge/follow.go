@@ -69,6 +69,8 @@ func (ref *reference) cannotFollow(opts Options, d *declared, target *Catalog) s
 	switch {
 	case len(ref.Columns) > 1:
 		return fmt.Sprintf("%s names rows of %s by several columns, and cannot be renamed along", columnList(ref.Columns), ref.ToTable)
+	case ref.cells != nil:
+		return fmt.Sprintf("the column %s has keys in its cells, and cannot be renamed along", at.column)
 	case len(ref.or) > 0:
 		return fmt.Sprintf("the column %s names rows of several tables, and cannot be renamed along", at.column)
 	case slices.ContainsFunc(opts.Renames, func(r RenamedColumn) bool { return r.Table == at.table && r.Column == at.column }):

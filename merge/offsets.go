@@ -155,7 +155,7 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, and %s has %s already and ends at %s",
 			source, narrow.Need, narrow.Limit.Column, narrow.Limit.High, narrow.Limit.Most)
 		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or declare the values of it that mean nobody, if that is what the largest are (none)", narrow.Limit.Column)}
-		if at, db, high := f.highest(s, narrow.Source); at.String() != narrow.Limit.Column {
+		if at, db, high := f.highest(s, narrow.Source); db != nil && at.String() != narrow.Limit.Column {
 			r.Message += fmt.Sprintf("; the largest of the numbers is %s, in %s of %s", high, at, db.name)
 			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("look at the largest values of %s: if they mean nobody, or something else, declare them: none = [...]", at))
 		}
@@ -227,6 +227,7 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 			one := RekeyedCase{Space: a.space.Name, Counts: []CaseCounts{}}
 			if a.ref != nil {
 				one.Zero, one.None, one.When = a.ref.declared.ZeroIsNone, a.ref.declared.None, a.ref.when
+				one.Format = a.ref.declared.Format
 			}
 			if a.space.Keep != "" {
 				one.None = append(slices.Clone(one.None), a.space.Keep)

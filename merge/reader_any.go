@@ -98,14 +98,20 @@ func (p *anyPass) read(ctx context.Context) (gap string, err error) {
 	s := p.r.stream(p.db, p.r.code, len(carry), Scan{Table: p.ref.table, Carry: slices.Clip(carry), Unsorted: true})
 	at := s.carry(col.Name)
 	leaves := p.ref.leaves(s)
-	s.visit = append(s.visit, func(b *Batch) {
-		for row := range b.Len {
-			v := b.Carry[at].At(row)
-			if v == nil || leaves(row) {
-				continue
-			}
+	row := func(b *Batch, row int) {
+		if v := b.Carry[at].At(row); v != nil {
 			if kind, ok := p.judge(keyClassOf(col), v); ok {
 				p.found[kind].add(s, row)
+			}
+		}
+	}
+	if p.ref.cells != nil {
+		row = p.inCells(s)
+	}
+	s.visit = append(s.visit, func(b *Batch) {
+		for i := range b.Len {
+			if !leaves(i) {
+				row(b, i)
 			}
 		}
 	})
@@ -116,10 +122,32 @@ func (p *anyPass) read(ctx context.Context) (gap string, err error) {
 	return p.gap, err
 }
 
+// inCells returns what judges the keys in the cells of a row, which counts once.
+func (p *anyPass) inCells(s *stream) func(b *Batch, row int) {
+	numbers := p.ref.inCellsOf(s)
+	return func(_ *Batch, row int) {
+		var wrong [3]bool
+		for _, n := range numbers(row) {
+			if kind, is := p.judge(integerClass, []byte(n.String())); is {
+				wrong[kind] = true
+			}
+		}
+		wrong[anyDangling] = wrong[anyDangling] && !wrong[anyRebound] // which says more
+		for kind, is := range wrong {
+			if is {
+				p.found[kind].add(s, row)
+			}
+		}
+	}
+}
+
 // judge says what is wrong with a value, if anything is.
 func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 	own, other := false, false
 	moves := p.r.facts.rekeyed.offset(p.db, p.ref.table, p.ref.Columns[0])
+	if p.ref.cells != nil { // there may be keys of other spaces in the same cells
+		moves = p.r.facts.rekeyed.offset(p.db, p.ref.ToTable, p.ref.ToColumns[0])
+	}
 	for _, c := range p.keys {
 		for _, db := range p.r.facts.dbs {
 			set := p.r.undeclaredKeys().sets[c][db]

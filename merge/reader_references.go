@@ -197,7 +197,7 @@ func (f follower) referred(db *database, excluded exclusions) (streams []*stream
 // the stream carry the columns that this needs.
 func (r *reference) leaves(s *stream) func(row int) bool {
 	none, when := -1, -1
-	if !r.none.Empty() {
+	if !r.none.Empty() && r.cells == nil { // in cells, single keys are none
 		none = s.carry(r.Columns[0])
 	}
 	if r.when != nil {

@@ -148,14 +148,15 @@ func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, 
 			values.values.Join(g.Range)
 		}
 	}
-	r.limit(s, at, db, own) // what other columns of the space have is no matter to this one
+	most, known := mostOf(r.facts, at)
+	r.limit(s, at, db, own, most, known) // what other columns of the space have is no matter to this one
 	return nil
 }
 
-// limit notes what room a column of the target has for the values of a source.
-func (r *spaceReader) limit(s *keySpace, at columnName, db *database, values rekey.Range) {
+// limit notes what room a column of the target has for the values of a source; most is the
+// largest number that it takes, if that is known.
+func (r *spaceReader) limit(s *keySpace, at columnName, db *database, values rekey.Range, most rekey.Integer, known bool) {
 	if values.Any && db != r.facts.target {
-		most, known := mostOf(r.facts, at)
 		if s.Max > 0 && (!known || s.Max < most.Bits) {
 			most, known = rekey.Integer{Bits: s.Max}, true
 		}
@@ -175,7 +176,7 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 		if t.column(c.column) == nil {
 			continue
 		}
-		read := &referenceRead{column: c, at: s.carry(c.column), cases: make([]caseRows, len(c.cases))}
+		read := &referenceRead{column: c, at: s.carry(c.column), cases: make([]caseRows, len(c.cases)), cells: make([]func(int) [][]byte, len(c.cases))}
 		for i, a := range c.cases {
 			read.cases[i].stays = make(map[rekey.Integer]bool)
 			when := -1
@@ -183,6 +184,9 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 				when = s.carry(a.ref.when.Column)
 			}
 			read.when = append(read.when, when)
+			if a.ref.cells != nil {
+				read.cells[i] = cellsOf(a.ref.cells, s)
+			}
 			read.sets = append(read.sets, r.found.setsOf(a.space, db))
 		}
 		reads = append(reads, read)
@@ -204,9 +208,14 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 		most, bounded := mostOf(r.facts, read.column.columnName)
 		for i := range read.cases {
 			c, space := &read.cases[i], read.column.cases[i].space
+			most, bounded := most, bounded
+			cells := read.column.cases[i].ref.cells
+			if cells != nil {
+				most, bounded = cells.Most()
+			}
 			c.findOdd(&read.column.cases[i].ref.dangling, func(n rekey.Integer) bool { return bounded && n == most })
 			r.found.of[space][db].values.Join(c.moved)
-			r.limit(space, read.column.columnName, db, c.moved)
+			r.limit(space, read.column.columnName, db, c.moved, most, bounded)
 		}
 		r.found.rows[read.column][db] = read.cases
 	}
@@ -242,9 +251,19 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 		value := s.carry(at.column)
 		for _, c := range all {
 			leaves := c.ref.leaves(s)
+			numbers := func(row int) []rekey.Integer {
+				n, ok := rekey.ParseInteger(s.carriedAt(value, row))
+				return []rekey.Integer{n}[:map[bool]int{true: 1}[ok]]
+			}
+			if c.ref.cells != nil {
+				numbers = c.ref.inCellsOf(s)
+			}
 			s.visit = append(s.visit, func(b *Batch) {
 				for row := range b.Len {
-					if n, ok := rekey.ParseInteger(b.Carry[value].At(row)); ok && !leaves(row) {
+					if leaves(row) {
+						continue
+					}
+					for _, n := range numbers(row) {
 						r.found.of[c.space][target].values.Add(n)
 					}
 				}
@@ -302,46 +321,85 @@ func (m *measured) setsOf(s *keySpace, db *database) (sets []*rekey.Set) {
 // referenceRead is the reading of one column.
 type referenceRead struct {
 	column *movedColumn
-	at     int   // its place in Carry
-	when   []int // of each case, the place of the column of its condition; -1: it has none
+	at     int                      // its place in Carry
+	when   []int                    // of each case, the place of the column of its condition; -1: it has none
+	cells  []func(row int) [][]byte // of each case, nil if the value is the whole cell
 	sets   [][]*rekey.Set
 	cases  []caseRows
 }
 
-// row takes the value of one row in.
+// row takes the values of one row in: that of the first case that is about it or, in cells,
+// those of all.
 func (r *referenceRead) row(s *stream, b *Batch, row int) {
-	v := b.Carry[r.at].At(row)
-	i := 0
-	for ; i < len(r.cases); i++ {
-		if r.when[i] < 0 || r.column.cases[i].ref.when.Holds(b.Carry[r.when[i]].At(row)) {
-			break
+	for i := range r.cases {
+		ref := r.column.cases[i].ref
+		switch {
+		case r.when[i] >= 0 && !ref.when.Holds(b.Carry[r.when[i]].At(row)):
+		case ref.cells == nil:
+			r.whole(s, i, b.Carry[r.at].At(row), row)
+			return
+		default:
+			r.inCells(i, row)
 		}
 	}
-	if i == len(r.cases) {
-		return // it is about no such row
-	}
+}
+
+// whole takes a value in that is the whole cell.
+func (r *referenceRead) whole(s *stream, i int, v []byte, row int) {
 	c, ref := &r.cases[i], r.column.cases[i].ref
 	n, ok := rekey.ParseInteger(v)
 	switch {
 	case v == nil:
 		c.None++
-		return
 	case ref.none.Has(v):
-		c.None++
-		if ok && r.column.cases[i].space.kept.HasInteger(n) {
-			c.kept.Add(n)
-		} else if ok && c.stays != nil {
-			if c.stays[n] = true; len(c.stays) > 64 {
-				c.stays = nil
-			}
-		}
-		return
+		r.nobody(i, n, ok)
 	case !ok || n.String() != string(v):
 		if c.foreign++; len(c.foreigns) < 3 {
 			c.foreigns = append(c.foreigns, s.member(row))
 		}
-		return
+	default:
+		r.key(i, n)
 	}
+}
+
+// inCells takes the keys in, or notes that there is none. What is wrong with cells is for
+// [cellRule] to say.
+func (r *referenceRead) inCells(i, row int) {
+	ref := r.column.cases[i].ref
+	for k := range i {
+		if r.column.cases[k].ref.same(ref) { // one of several spaces
+			return
+		}
+	}
+	keys, _ := ref.cells.Keys(r.cells[i](row))
+	if len(keys) == 0 {
+		r.cases[i].None++
+	}
+	for _, k := range keys {
+		if ref.none.HasInteger(k.Value) {
+			r.nobody(i, k.Value, true)
+		} else {
+			r.key(i, k.Value)
+		}
+	}
+}
+
+// nobody notes a value that names nobody, as it is declared.
+func (r *referenceRead) nobody(i int, n rekey.Integer, number bool) {
+	c := &r.cases[i]
+	c.None++
+	if number && r.column.cases[i].space.kept.HasInteger(n) {
+		c.kept.Add(n)
+	} else if number && c.stays != nil {
+		if c.stays[n] = true; len(c.stays) > 64 {
+			c.stays = nil
+		}
+	}
+}
+
+// key notes where a key leads.
+func (r *referenceRead) key(i int, n rekey.Integer) {
+	c, ref := &r.cases[i], r.column.cases[i].ref
 	c.moved.Add(n)
 	if len(r.column.cases[i].space.keys) == 0 {
 		c.Resolved++

@@ -71,6 +71,10 @@ type RekeyedCase struct {
 	None  []string `json:"none,omitempty"` // values that stay as they are
 	When  *When    `json:"when,omitempty"`
 
+	// Format says where in a cell the keys are; "": the value is the whole cell. With it, a row
+	// may be of several cases, and Counts are keys, and rows without any.
+	Format string `json:"format,omitempty"`
+
 	// Counts are the rows of each database, the target first, then the sources in their
 	// order.
 	Counts []CaseCounts `json:"rows"`

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
 )
 
@@ -54,6 +55,9 @@ type reference struct {
 	when     *When   // of the rows that it is about; nil: all
 	others   string  // what is declared of the other rows
 	except   []*When // rows that it is not about
+
+	cells *cell.Row // where its keys are; nil: the value is the whole cell
+	part  bool      // of a key in several columns, of which another one stands for all
 }
 
 func (r reference) subject() string {
@@ -63,6 +67,9 @@ func (r reference) subject() string {
 	}
 	for _, to := range r.or {
 		s += " or " + to.String()
+	}
+	if r.cells != nil {
+		s += " in " + r.cells.String()
 	}
 	if r.when != nil {
 		s += " when " + r.when.String()
@@ -75,12 +82,12 @@ func (r *reference) same(other *reference) bool { return r.identity() == other.i
 
 // identity tells the reference from others of its table.
 func (r *reference) identity() string {
-	return fmt.Sprintf("%q %q %q %q %v %v %v %q %v", r.Columns, r.space, r.ToTable, r.ToColumns, r.or, r.none, r.when, r.others, r.except)
+	return fmt.Sprintf("%q %q %q %q %v %v %v %q %v %q", r.Columns, r.space, r.ToTable, r.ToColumns, r.or, r.none, r.when, r.others, r.except, r.declared.Format)
 }
 
 // references returns the references of a table that any of the databases or
 // the operator declares, each once: what one of them relies on must hold in
-// all. Those to one of several keys are not among them, nor those of which it is said what
+// all. Those to one of several keys and those in cells are not among them, nor those of which it is said what
 // becomes of the rows, since what they refer to stays behind.
 func (f *facts) references(table string) []reference {
 	return slices.DeleteFunc(allReferences(f, table), func(r reference) bool { return f.rows[r.ToTable] != "" })
@@ -93,7 +100,7 @@ func allReferences(f *facts, table string) (all []reference) {
 			continue
 		}
 		for _, ref := range r.references {
-			if len(ref.or) == 0 && ref.space == "" {
+			if len(ref.or) == 0 && ref.space == "" && ref.cells == nil {
 				all = append(all, *ref)
 			}
 		}

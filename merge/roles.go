@@ -175,7 +175,7 @@ func (d *declared) say(at columnName, r *role) error {
 				if mine.same(theirs) {
 					return nil
 				}
-				if !mine.when.Excludes(theirs.when) {
+				if !mine.when.Excludes(theirs.when) && !mine.apart(theirs) {
 					return fmt.Errorf("%s is also declared by %s, and a row may be meant by both: give each a when that excludes the other", at, old.source.text)
 				}
 			}
@@ -205,8 +205,8 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 	if err != nil {
 		return err
 	}
-	if r.Others != "" && (r.Others != OthersPlain || r.When == nil) {
-		return fmt.Errorf("others is %q: want %q, beside a when, or no such key", r.Others, OthersPlain)
+	if r.Others != "" && (r.Others != OthersPlain || r.When == nil && r.Format == "") {
+		return fmt.Errorf("others is %q: want %q, beside a when or a format, or no such key", r.Others, OthersPlain)
 	}
 	if len(r.At) == 0 && len(r.To) == 0 {
 		return d.older(r, none, from, n)
@@ -223,6 +223,9 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 	}
 	if space == "" && len(to) == 0 {
 		return nil // of tables that are not read
+	}
+	if err := integers(to, n, r.Format); err != nil {
+		return err
 	}
 	target := Reference{}
 	if len(to) > 0 {
@@ -243,6 +246,9 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 			ref.Columns = []string{at.column}
 			from := from
 			from.exact = exact
+			if r.Format != "" {
+				return d.inCells(at, ref, from, n)
+			}
 			return d.say(at, &role{kind: roleReference, references: []*reference{ref}, source: from})
 		})
 		if err != nil {
@@ -292,6 +298,8 @@ func (d *declared) older(r DeclaredReference, none rekey.Values, from statement,
 		return trimmed(err)
 	}
 	switch {
+	case r.Format != "":
+		return fmt.Errorf("format is beside at and to only")
 	case len(r.Columns) != len(r.ToColumns):
 		return fmt.Errorf("it pairs %d columns with %d", len(r.Columns), len(r.ToColumns))
 	case (!none.Empty() || r.When != nil) && len(r.Columns) != 1:
@@ -319,9 +327,9 @@ func trimmed(err error) error {
 }
 
 // severally returns the references of a table of which each value names a row of one of
-// several tables.
+// several tables, and those with keys in cells.
 func (d *declared) severally(table string) []*reference {
-	return d.those(table, func(r *reference) bool { return len(r.or) > 0 })
+	return d.those(table, func(r *reference) bool { return r.space == "" && (len(r.or) > 0 || r.cells != nil) })
 }
 
 // ofSpaces returns the references of a table to numbers that are keys of no table.
@@ -332,7 +340,7 @@ func (d *declared) ofSpaces(table string) []*reference {
 func (d *declared) those(table string, wanted func(*reference) bool) (all []*reference) {
 	for at, r := range d.roles {
 		for _, ref := range r.references {
-			if at.table == table && wanted(ref) {
+			if at.table == table && !ref.part && wanted(ref) {
 				all = append(all, ref)
 			}
 		}

@@ -20,6 +20,7 @@ func rules() []rule {
 		worldRule(),
 		sameRule(),
 		referenceRule(),
+		cellRule(),
 		severedRule(),
 		undeclaredRule(),
 		refusedRule(),

@@ -146,7 +146,9 @@ func judgeDangling(f *facts, table string, ref reference, read *strayReading) Re
 		if s.dangling > 0 {
 			result.Count += s.dangling
 			in = append(in, s.db.name+": "+printable.Number(s.dangling))
-			result.Next = append(result.Next, "in "+s.db.name+": "+danglingQuery(table, ref))
+			if ref.cells == nil {
+				result.Next = append(result.Next, "in "+s.db.name+": "+danglingQuery(table, ref))
+			}
 		}
 	}
 	result.Rows = result.Count

@@ -129,7 +129,7 @@ func (all *refusals) look(ctx context.Context, f *facts, r *reader, t *Table, db
 	}
 	for _, c := range t.Conditions {
 		if !c.Off && !(c.Within && !sameColumns(t, of, c.Columns)) {
-			consider(c, cmp.Or(c.cannotHold(t, of), f.rekeyed.movesUnclear(db, all.table, c.Columns)))
+			consider(c, cmp.Or(c.cannotHold(t, of), f.rekeyed.movesUnclear(db, all.table, c.Columns, c.outlives)))
 		}
 	}
 	for i := range t.Columns {

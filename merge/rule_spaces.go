@@ -286,18 +286,24 @@ func (k *rekeyed) plainShifts(db *database, table string) map[string]*rekey.Shif
 }
 
 // movesUnclear says why a condition on some columns of a database cannot be tried on the
-// values that they will have, or returns "".
-func (k *rekeyed) movesUnclear(db *database, table string, columns []string) string {
+// values that they will have, or returns "". keeps reports whether it is as true of a cell in
+// which keys get new values as it was before.
+func (k *rekeyed) movesUnclear(db *database, table string, columns []string, keeps func(column string, in []*reference) bool) string {
 	if k == nil || db == k.target {
 		return ""
 	}
 	shifts := k.plainShifts(db, table)
+	cells := k.movingCells(db, table)
 	for _, name := range columns {
 		m := k.moving.columns[columnName{table, name}]
 		switch {
+		case cells[name] != nil:
+			if !keeps(name, cells[name]) {
+				return "keys in the cells of " + name + " get new values"
+			}
 		case m != nil && shifts[name] == nil && slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.of[c.space][db] > 0 }):
 			return "only some of the values of " + name + " get new ones"
-		case len(shifts) > 0 && db.tables[table].column(name).Generated != "":
+		case (len(shifts) > 0 || len(cells) > 0) && db.tables[table].column(name).Generated != "":
 			return name + " is generated, perhaps from values that get new ones"
 		}
 	}

@@ -43,6 +43,20 @@ func TestNoRoomNamesTheLargestNumber(t *testing.T) {
 	}
 }
 
+// Where only counters are that far, there is no number to be named.
+func TestNoRoomAboveCounters(t *testing.T) {
+	a, b, opts := counted()
+	for _, db := range []*mergetest.Database{a, b} {
+		db.Schema.Tables[0].Columns[0].Type = "int"
+		db.Schema.Tables[0].AutoIncrement = &merge.AutoIncrement{Column: "guid", Next: 1 << 31, Max: 1<<31 - 1}
+		clear(db.Rows)
+	}
+	r := find(check(t, opts, a, b), merge.CodeKeySpace, "characters", "characters.guid")
+	if len(r) != 1 || r[0].Verdict != merge.Fail || !strings.Contains(r[0].Message, "there is no room") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A space names its key: that ranks above a pattern that matches the key too.
 func TestSpaceBeatsPattern(t *testing.T) {
 	a, b, opts := counted()

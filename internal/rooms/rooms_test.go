@@ -26,12 +26,12 @@ var arrows = map[string]string{
 	"store/starter":     "gameid number entity internal/sqldb store",
 	"merge/rekey":       "",
 	"merge/cell":        "merge/rekey",
-	"merge":             "gameid merge/rekey",
+	"merge":             "gameid merge/cell merge/rekey",
 	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
-	"merge/transfer":    "gameid merge merge/rekey merge/sqlsource internal/sqldb store/registry",
+	"merge/transfer":    "gameid merge merge/cell merge/rekey merge/sqlsource internal/sqldb store/registry",
 	"merge/report":      "gameid merge merge/rekey merge/transfer",
 
-	"tools/internal/rules": "merge merge/rekey merge/transfer internal/strict internal/config",
+	"tools/internal/rules": "merge merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"tools/":               "*",
 	"examples/":            "*",
 

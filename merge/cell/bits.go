@@ -18,7 +18,7 @@ import (
 // It stays negative, and one that is not negative never becomes so.
 //
 // The key is a number from 0 that must fit into its bits. A number with another tag is no
-// key: [Format.Others] returns it, and [Format.Excludes] compares tags.
+// key: [Format.Others] returns it.
 type bits struct {
 	key    bitRange
 	tagged bool

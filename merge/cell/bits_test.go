@@ -50,23 +50,6 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-func TestExcludes(t *testing.T) {
-	const a = "list sep=' ' every then bits 0..31 tag 40..47=1"
-	for other, want := range map[string]bool{
-		a: false,
-		"list sep=' ' every then bits 0..23 tag 40..47=2":  true,
-		"list sep=' ' every then bits 0..31 tag 40..48=2":  false,
-		"list sep=' ' pos=0 then bits 0..31 tag 40..47=2":  false,
-		"list sep=' ' every then bits 0..31":               false,
-		"list sep=' ' every":                               false,
-		"list sep=' ' every then  bits 0..31 tag 40..47=2": true,
-	} {
-		if f, g := must(t, a), must(t, other); f.Excludes(g) != want || g.Excludes(f) != want {
-			t.Errorf("%s: want %v", other, want)
-		}
-	}
-}
-
 // The oracle counts with big numbers.
 func FuzzBits(f *testing.F) {
 	f.Add("5", uint8(0), uint8(31), uint8(48), uint8(15), uint16(0), uint64(20_000_000))

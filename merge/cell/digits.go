@@ -102,6 +102,21 @@ func (d digits) write(v rekey.Integer) ([]byte, error) {
 	return append(bytes.Repeat([]byte{d.pad}, d.width-len(b)), b...), nil
 }
 
+// most returns the largest number.
+func (d digits) most() uint64 {
+	if d.width == 0 {
+		return math.MaxUint64
+	}
+	most, base := uint64(0), uint64(d.base)
+	for range d.width {
+		if most > (math.MaxUint64-base+1)/base {
+			return math.MaxUint64
+		}
+		most = most*base + base - 1
+	}
+	return most
+}
+
 // cutBefore reports whether a digit or a sign before the part belongs to its number.
 func (d digits) cutBefore(t part) bool {
 	before := func(n int) byte {

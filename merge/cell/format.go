@@ -11,7 +11,6 @@ import (
 // one. It may be used by several goroutines at a time.
 type Format struct {
 	text   string
-	places string   // what of the text stands before bits
 	steps  []finder // each reads the parts that the one before it found
 	number notation // how a number is written in the last parts
 	bits   *bits    // nil: the whole number is the key
@@ -29,6 +28,8 @@ type notation interface {
 	read(t part) (v rekey.Integer, any bool, err error)
 	// write returns the bytes that read reads as this number.
 	write(v rekey.Integer) ([]byte, error)
+	// most returns the largest number that can be written.
+	most() uint64
 }
 
 // Key is a key in a cell.
@@ -183,13 +184,6 @@ func (f *Format) check(out []byte, want []spot) error {
 		return fmt.Errorf("with new values, the cell is %s, and the format finds other keys in it", quote(out))
 	}
 	return nil
-}
-
-// Excludes reports whether no number of a cell can be a key of both formats: they find the
-// same numbers, and want different values of the same tag.
-func (f *Format) Excludes(other *Format) bool {
-	a, b := f.bits, other.bits
-	return f.places == other.places && a != nil && b != nil && a.tagged && b.tagged && a.tag == b.tag && a.want != b.want
 }
 
 // part is a part of a cell, or of what a string in a cell says.

@@ -44,7 +44,7 @@ func (f *Format) add(s *step, i int) {
 		if f.bits != nil || !s.last {
 			s.fail(s.at, "bits must be the last format, and there can be only one")
 		}
-		f.places, f.bits = strings.TrimSpace(s.text[:s.at]), parseBits(s)
+		f.bits = parseBits(s)
 		return
 	case "words":
 		s.fail(s.at, "words is about several columns, and cannot be the format of a cell")

@@ -94,6 +94,9 @@ func (t *text) followed(r *merge.Rekeying) {
 		for _, of := range c.Cases {
 			n := of.All()
 			to := printable.Text(of.Space)
+			if of.Format != "" {
+				to += ", in cells"
+			}
 			if of.When != nil {
 				to += ", when " + printable.Text(of.When.String())
 			}

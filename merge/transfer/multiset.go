@@ -91,7 +91,7 @@ func (p *planner) multiset(t *merge.Table) {
 	if p.plan.Rekey != nil && p.plan.Rekey.Moves() {
 		for _, c := range p.plan.Rekey.Columns {
 			col := column(t, c.Column)
-			if c.Table == t.Name && (slices.ContainsFunc(c.Cases, func(of merge.RekeyedCase) bool { return of.When != nil }) || col != nil && col.Kind != merge.KindInteger) {
+			if c.Table == t.Name && (slices.ContainsFunc(c.Cases, func(of merge.RekeyedCase) bool { return of.When != nil || of.Format != "" }) || col != nil && col.Kind != merge.KindInteger) {
 				refuse(nil, "it has no key, and only some values of %s get new ones, or they are texts, so its rows could not be told apart for an undo: %s, or leave the rows of the sources behind: [[merge.table]] tables = [%q], policy = \"skip\"", c.Column, otherwise, t.Name)
 			}
 		}

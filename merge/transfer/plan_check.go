@@ -78,7 +78,7 @@ func (p *planner) check(ctx context.Context) error {
 var unallowable = []string{
 	merge.CodeServerConflict, merge.CodeWorldCloned, merge.CodeWorldMerged, merge.CodeKeyCollision,
 	merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeSchemaTable, merge.CodeSchemaColumn,
-	merge.CodeTableDiffers, merge.CodeKeySpace, merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
+	merge.CodeTableDiffers, merge.CodeKeySpace, merge.CodeCellFormat, merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
 }
 
 func (p *planner) judge(r *merge.Result) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"mergesafe/merge"
@@ -28,6 +27,9 @@ func (p *planner) measure(ctx context.Context) error {
 		}
 	}
 	changes, n := newChanges(p.plan), min(DefaultParallel, len(databases))
+	if p.refused(merge.CodeCellFormat) { // not every cell can be given new keys
+		changes.rekeying = nil
+	}
 	err := spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
 		for i := range queue {
 			p.dbs[i].on.share = n
@@ -40,7 +42,7 @@ func (p *planner) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.plan.Refusals, func(r Refusal) bool { return r.Code == merge.CodeKeySpace }) {
+	if p.refused(merge.CodeKeySpace) {
 		return nil // which rows come was not known, so they were counted in another way
 	}
 	for i := range p.plan.Tables {

@@ -130,6 +130,11 @@ func (p *planner) open(ctx context.Context, target Database, sources []Database)
 	return nil
 }
 
+// refused reports whether the plan is refused by a rule of package merge.
+func (p *planner) refused(code string) bool {
+	return slices.ContainsFunc(p.plan.Refusals, func(r Refusal) bool { return r.Code == code })
+}
+
 func (p *planner) refuse(r Refusal) { p.plan.Refusals = append(p.plan.Refusals, r) }
 
 // refuseFrozen refuses a source that needs a fence and whose server takes no writes

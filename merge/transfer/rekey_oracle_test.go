@@ -388,6 +388,7 @@ func (s numberSpan) meets(o numberSpan) bool {
 // roomSpace is what the oracle knows of a space: what moves, and where it ends.
 type roomSpace struct {
 	values []numberSpan // of each world
+	ends   []*big.Int   // of the keys that the database counts
 	limits []roomLimit
 }
 
@@ -423,9 +424,10 @@ func spaceOf(names map[*keyTable]string, t *keyTable) string {
 }
 
 // room reports whether there is room for each world beside the others, and whether
-// columns name keys of several spaces, which then need the same room; and whether all
-// spaces have room for one offset together.
-func (g *keyGame) room() (enough, linked, one bool) {
+// columns name keys of several spaces, which then need the same room; whether all
+// spaces have room for one offset together; and whether a database would have to count on
+// beyond its column, since something refers to the last number there is.
+func (g *keyGame) room() (enough, linked, one, full bool) {
 	names := g.spaceNames()
 	all := make(map[string]*roomSpace)
 	of := func(name string) *roomSpace {
@@ -486,6 +488,9 @@ func (g *keyGame) room() (enough, linked, one bool) {
 				if c.name == t.columns[0].name && names[t] != "" && t.counted && t.next[w] > 1 {
 					span(names[t]).add(fmt.Sprint(t.next[w] - 1))
 				}
+				if c.name == t.columns[0].name && names[t] != "" {
+					of(names[t]).ends = append(of(names[t]).ends, c.most)
+				}
 				for name, s := range here {
 					of(name).values[w].join(*s)
 					if w > 0 {
@@ -507,9 +512,12 @@ func (g *keyGame) room() (enough, linked, one bool) {
 		}
 		together.limits = append(together.limits, s.limits...)
 		enough = enough && s.fits(step)
+		for _, v := range s.values {
+			full = full || v.high != nil && slices.ContainsFunc(s.ends, func(end *big.Int) bool { return v.high.Cmp(end) >= 0 })
+		}
 	}
 	one = together.fits(step)
-	return one || enough, linked && !one, one
+	return one || enough, linked && !one, one, full
 }
 
 // fits reports whether the worlds, one after the other, can be put above those before

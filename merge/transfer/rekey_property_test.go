@@ -287,10 +287,10 @@ func (c *keyCase) judgeRefusals() error {
 	defect := func(all ...string) bool {
 		return slices.ContainsFunc(all, func(d string) bool { return slices.Contains(g.defect, d) })
 	}
-	room, linked, together := g.room()
+	room, linked, together, full := g.room()
 	guessed := g.auto && (!together || defect("offset")) // keys that nobody named, beside others with other offsets
 	heavy, twice := g.heavy(), g.twice()
-	c.mappable = len(g.limits) == 0 && room && !linked && !heavy && !twice && !guessed && !slices.ContainsFunc(g.defect, func(d string) bool { return d != "middle" })
+	c.mappable = len(g.limits) == 0 && room && !linked && !full && !heavy && !twice && !guessed && !slices.ContainsFunc(g.defect, func(d string) bool { return d != "middle" })
 	all := make(map[string]bool)
 	for _, r := range c.plan.Refusals {
 		all[r.Code] = true
@@ -314,6 +314,10 @@ func (c *keyCase) judgeRefusals() error {
 		if strings.Contains(r.Reason, "it has no key, and only some values") && slices.Contains(g.limits, r.Table) {
 			known = true // a limit
 			r.Code = "(no key)"
+		}
+		if strings.Contains(r.Reason, "would be counted on") {
+			known = full
+			r.Code = "(counter)"
 		}
 		if strings.Contains(r.Reason, "only some of its values move") {
 			known = true // a limit: rows that do not keep their order are not compared

@@ -2,10 +2,12 @@ package transfer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
 	"mergesafe/merge"
+	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
 )
 
@@ -27,9 +29,9 @@ func (c *changes) of(source string, l *layout) changer {
 		return rename
 	}
 	return func(row []any) (changed bool, err error) {
-		images := make([]any, len(moves)) // of the row as it is: a name is found by its old key
+		var images []change // of the row as it is: a name is found by its old key
 		for i := range moves {
-			if images[i], err = moves[i].image(row); err != nil {
+			if images, err = moves[i].images(images, row); err != nil {
 				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.table, source, l.keyText(row), l.columns[moves[i].column], err)
 			}
 		}
@@ -38,12 +40,20 @@ func (c *changes) of(source string, l *layout) changer {
 				return changed, err
 			}
 		}
-		for i, image := range images {
-			if image != nil {
-				row[moves[i].column], changed = image, true
-			}
-		}
-		return changed, nil
+		put(row, images)
+		return changed || len(images) > 0, nil
+	}
+}
+
+// change is a new value for a column of a row.
+type change struct {
+	column int
+	value  any
+}
+
+func put(row []any, all []change) {
+	for _, c := range all {
+		row[c.column] = c.value
 	}
 }
 
@@ -58,6 +68,13 @@ type moveCase struct {
 	when  *rekey.When
 	on    int // the column of the condition
 	shift *rekey.Shift
+	cells *cell.Row // where its keys are; nil: the value is the whole cell
+	at    []int     // the columns of these cells
+}
+
+// about reports whether a row is of the case.
+func (c *moveCase) about(row []any) bool {
+	return c.when == nil || c.on >= 0 && c.when.Holds(printed(row[c.on]))
 }
 
 // movesIn reports whether any row of a table gets new values.
@@ -87,7 +104,21 @@ func (c *changes) moves(source string, l *layout) (all []move) {
 			if of.When != nil {
 				on = slices.Index(l.columns, of.When.Column)
 			}
-			m.cases = append(m.cases, moveCase{of.Space, of.When, on, shift})
+			one := moveCase{space: of.Space, when: of.When, on: on, shift: shift}
+			if of.Format != "" {
+				if slices.ContainsFunc(column.Cases[:j], func(first merge.RekeyedCase) bool {
+					return first.Format == of.Format && first.When.Text() == of.When.Text()
+				}) {
+					continue // one of several spaces with the same offset
+				}
+				if one.cells, err = cell.ParseRow(of.Format, column.Column); err != nil {
+					panic(err) // the plan was validated
+				}
+				for _, name := range one.cells.Columns() {
+					one.at = append(one.at, slices.Index(l.columns, name))
+				}
+			}
+			m.cases = append(m.cases, one)
 		}
 		if slices.ContainsFunc(m.cases, func(c moveCase) bool { return c.shift.By > 0 }) {
 			all = append(all, m)
@@ -96,19 +127,75 @@ func (c *changes) moves(source string, l *layout) (all []move) {
 	return all
 }
 
-// image returns what becomes of the value of a row; nil if it stays.
-func (m *move) image(row []any) (any, error) {
-	v := row[m.column]
-	if v == nil {
-		return nil, nil
-	}
-	for _, c := range m.cases {
-		if c.when != nil && (c.on < 0 || !c.when.Holds(printed(row[c.on]))) {
+// images appends what becomes of the values of a row; nothing if they stay.
+func (m *move) images(all []change, row []any) ([]change, error) {
+	for i := range m.cases {
+		c := &m.cases[i]
+		switch {
+		case !c.about(row):
 			continue
+		case c.cells != nil:
+			return m.inCells(all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
+				image, ok := m.cases[c].shift.Image(n)
+				if !ok {
+					return image, fmt.Errorf("%s and %d is more than any column takes", n, m.cases[c].shift.By)
+				}
+				return image, nil
+			})
+		case row[m.column] == nil:
+			return all, nil
 		}
-		return imageOf(v, c.shift)
+		image, err := imageOf(row[m.column], c.shift)
+		if image != nil {
+			all = append(all, change{m.column, image})
+		}
+		return all, err
 	}
-	return nil, nil
+	return all, nil
+}
+
+// inCells appends the cells of a row in which keys get new values: by image, which is told
+// the case of each.
+func (m *move) inCells(all []change, row []any, image func(c int, n rekey.Integer) (rekey.Integer, error)) ([]change, error) {
+	var formats []*cell.Row
+	var cases []int
+	columns := make(map[string]int)
+	for i := range m.cases {
+		if c := &m.cases[i]; c.cells != nil && c.about(row) {
+			formats, cases = append(formats, c.cells), append(cases, i)
+			for k, name := range c.cells.Columns() {
+				columns[name] = c.at[k]
+			}
+		}
+	}
+	changed, err := cell.SpliceAll(formats, func(name string) []byte { return printed(row[columns[name]]) },
+		func(i int, k cell.Key) (rekey.Integer, error) { return image(cases[i], k.Value) })
+	if err != nil {
+		return all, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		v, err := written(row[columns[name]], changed[name])
+		if err != nil {
+			return all, err
+		}
+		all = append(all, change{columns[name], v})
+	}
+	return all, nil
+}
+
+// written gives a cell the type of another value.
+func written(v any, b []byte) (any, error) {
+	switch v.(type) {
+	case string:
+		return string(b), nil
+	case []byte:
+		return b, nil
+	}
+	n, ok := rekey.ParseInteger(b)
+	if !ok {
+		return nil, fmt.Errorf("%.40q is no integer, as the column has", b)
+	}
+	return as(v, n)
 }
 
 // imageOf returns what becomes of a value, of the same type; nil if it stays.
@@ -178,6 +265,12 @@ func (p *Plan) validateRekeying() error {
 		for j := range c.Cases {
 			if _, err := p.Rekey.Shift(&c.Cases[j], ""); err != nil {
 				return fmt.Errorf("transfer: the plan contradicts itself: the values of %s.%s that mean nobody: %w", c.Table, c.Column, err)
+			}
+			if c.Cases[j].Format == "" {
+				continue
+			}
+			if _, err := cell.ParseRow(c.Cases[j].Format, c.Column); err != nil {
+				return fmt.Errorf("transfer: the plan contradicts itself: the format of %s.%s: %w", c.Table, c.Column, err)
 			}
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
 )
 
@@ -58,17 +60,15 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *merge.RekeyedColumn,
 	if err != nil {
 		return nil, err
 	}
-	query := "SELECT " + d.Quote(c.Column)
-	for _, of := range c.Cases {
-		condition := "NULL"
-		if of.When != nil {
-			condition = d.Quote(of.When.Column)
-		}
-		query += ", " + condition
+	naming, err := newNaming(c, keys)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range l.reads {
-		query += ", " + name
+	var names []string
+	for _, name := range naming.columns {
+		names = append(names, d.Quote(name))
 	}
+	query := "SELECT " + strings.Join(append(names, l.reads...), ", ")
 	if u.plan.multiset(c.Table) { // so many came, as the plan counted them
 		for i := range c.Cases {
 			for _, n := range c.Cases[i].Counts[1:] {
@@ -76,19 +76,15 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *merge.RekeyedColumn,
 			}
 		}
 	}
-	names, err := namesWhatCame(c, keys)
-	if err != nil {
-		return nil, err
-	}
 	key := func(row []any) []any {
 		switch {
-		case !names(row):
+		case !naming.names(row):
 			return nil
 		case u.plan.multiset(c.Table):
 			found.rows++
 			return nil
 		default:
-			return row[1+len(c.Cases):]
+			return row[len(naming.columns):]
 		}
 	}
 	if err = u.strange(soft, l, query+" FROM "+d.Quote(c.Table)+" WHERE "+d.Quote(c.Column)+" IS NOT NULL", false, nil, key, copied, found); err == nil {
@@ -97,30 +93,90 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *merge.RekeyedColumn,
 	return found, err
 }
 
-// namesWhatCame returns what tells of a row whether it has a key that came, by its value and
-// then those of the conditions of all cases.
-func namesWhatCame(c *merge.RekeyedColumn, keys []keySet) (func(row []any) bool, error) {
-	none := make([]rekey.Values, len(c.Cases))
-	for i, of := range c.Cases {
+// naming tells of a row whether it has a key that came.
+type naming struct {
+	columns []string // whose values it wants of a row, the first of all
+	cases   []namingCase
+	keys    []keySet
+}
+
+type namingCase struct {
+	*merge.RekeyedCase
+	none  rekey.Values
+	when  int       // the place of the column of its condition
+	cells *cell.Row // nil: the value is the whole cell
+	at    []int     // the places of its cells
+}
+
+func newNaming(c *merge.RekeyedColumn, keys []keySet) (*naming, error) {
+	n := &naming{keys: keys}
+	place := func(column string) int {
+		i := slices.Index(n.columns, column)
+		if i < 0 {
+			i, n.columns = len(n.columns), append(n.columns, column)
+		}
+		return i
+	}
+	place(c.Column)
+	for i := range c.Cases {
+		of := namingCase{RekeyedCase: &c.Cases[i]}
 		var err error
-		if none[i], err = rekey.ParseValues(of.Zero, of.None); err != nil {
+		if of.none, err = rekey.ParseValues(of.Zero, of.None); err != nil {
 			return nil, err
 		}
-	}
-	return func(row []any) bool {
-		n, ok := rekey.ParseInteger(printed(row[0]))
-		for i := 0; ok && i < len(c.Cases); i++ {
-			of := &c.Cases[i]
-			if none[i].HasInteger(n) || of.When != nil && !of.When.Holds(printed(row[1+i])) {
-				continue
+		if of.When != nil {
+			of.when = place(of.When.Column)
+		}
+		if of.Format != "" {
+			if of.cells, err = cell.ParseRow(of.Format, c.Column); err != nil {
+				return nil, err
 			}
-			if slices.ContainsFunc(keys, func(k keySet) bool {
-				old, ok := n.Sub(k.Offset)
-				return ok && k.Space == of.Space && k.Keys.Has(old)
-			}) {
-				return true
+			for _, column := range of.cells.Columns() {
+				of.at = append(of.at, place(column))
 			}
 		}
-		return false
-	}, nil
+		n.cases = append(n.cases, of)
+	}
+	return n, nil
+}
+
+func (n *naming) names(row []any) bool {
+	for i := range n.cases {
+		of := &n.cases[i]
+		if of.When != nil && !of.When.Holds(printed(row[of.when])) {
+			continue
+		}
+		if slices.ContainsFunc(of.numbers(row), func(v rekey.Integer) bool { return n.came(of, v) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// numbers are those by which a row refers to something. A cell that does not have its format
+// is in no row that a merge left alone: it refers to nothing.
+func (of *namingCase) numbers(row []any) (all []rekey.Integer) {
+	if of.cells == nil {
+		if v, ok := rekey.ParseInteger(printed(row[0])); ok {
+			all = append(all, v)
+		}
+		return all
+	}
+	cells := make([][]byte, len(of.at))
+	for i, at := range of.at {
+		cells[i] = printed(row[at])
+	}
+	keys, _ := of.cells.Keys(cells)
+	for _, k := range keys {
+		all = append(all, k.Value)
+	}
+	return all
+}
+
+// came reports whether a number is a key that came.
+func (n *naming) came(of *namingCase, v rekey.Integer) bool {
+	return !of.none.HasInteger(v) && slices.ContainsFunc(n.keys, func(k keySet) bool {
+		old, ok := v.Sub(k.Offset)
+		return ok && k.Space == of.Space && k.Keys.Has(old)
+	})
 }

@@ -70,11 +70,11 @@ func (w *worldsOf) group(row []any) (int, error) {
 	if w.source != ofTarget {
 		group := 0
 		for i := range w.moves[w.source] {
-			image, err := w.moves[w.source][i].image(row)
+			images, err := w.moves[w.source][i].images(nil, row)
 			if err != nil {
 				return 0, err
 			}
-			if image != nil {
+			if len(images) > 0 {
 				group = w.source + 1
 			}
 		}
@@ -86,49 +86,67 @@ func (w *worldsOf) group(row []any) (int, error) {
 		return group, nil
 	}
 	for source, moves := range w.moves {
-		found := false
-		olds := make([]any, len(moves))
+		var olds []change
 		for i := range moves {
-			old, err := moves[i].before(row)
-			if err != nil {
+			var err error
+			if olds, err = moves[i].before(olds, row); err != nil {
 				return 0, err
 			}
-			olds[i], found = old, found || old != nil
 		}
-		if !found {
+		if len(olds) == 0 {
 			continue
 		}
-		for i, old := range olds {
-			if old != nil {
-				row[moves[i].column] = old
-			}
-		}
+		put(row, olds)
 		return source + 1, nil
 	}
 	return 0, nil
 }
 
-// before returns what the value of a row was before it moved; nil if it did not.
-func (m *worldMove) before(row []any) (any, error) {
-	for i, c := range m.cases {
-		if c.when != nil && (c.on < 0 || !c.when.Holds(printed(row[c.on]))) {
+// before appends what the values of a row were before they moved; nothing if they did not.
+func (m *worldMove) before(all []change, row []any) ([]change, error) {
+	for i := range m.cases {
+		c := &m.cases[i]
+		if !c.about(row) {
 			continue
+		}
+		if c.cells != nil {
+			changed, err := m.inCells(all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
+				old, moved := m.old(c, n)
+				if !moved {
+					old = n
+				}
+				return old, nil
+			})
+			if err != nil {
+				return all, nil // as it is in no row that came
+			}
+			return changed, nil
 		}
 		text := printed(row[m.column])
 		if c.shift.By == 0 || c.shift.Stay.Has(text) {
-			return nil, nil
+			return all, nil
 		}
 		n, ok := rekey.ParseInteger(text)
-		if r := m.ranges[i]; !ok || !r.Any || n.Less(r.Low) || r.High.Less(n) {
-			return nil, nil
-		}
-		old, ok := n.Sub(c.shift.By)
 		if !ok {
-			return nil, nil
+			return all, nil
 		}
-		return as(row[m.column], old)
+		old, moved := m.old(i, n)
+		if !moved {
+			return all, nil
+		}
+		v, err := as(row[m.column], old)
+		return append(all, change{m.column, v}), err
 	}
-	return nil, nil
+	return all, nil
+}
+
+// old returns what a number of a case was before it moved.
+func (m *worldMove) old(i int, n rekey.Integer) (old rekey.Integer, moved bool) {
+	c, r := &m.cases[i], m.ranges[i]
+	if c.shift.By == 0 || c.shift.Stay.HasInteger(n) || !r.Any || n.Less(r.Low) || r.High.Less(n) {
+		return old, false
+	}
+	return n.Sub(c.shift.By)
 }
 
 // before returns the rows of the target that may have come from a source, with the keys
@@ -138,18 +156,16 @@ func (c *changes) before(p *Plan, source int, l *layout, rows [][]any) (olds [][
 	for i, row := range rows {
 		old, came := slices.Clone(row), true
 		for k := range moves {
-			v, err := moves[k].before(row)
+			olds, err := moves[k].before(nil, row)
 			if err != nil {
 				return nil, nil, err
 			}
-			switch stays, err := moves[k].image(row); {
-			case err != nil:
-				return nil, nil, err
-			case v != nil:
-				old[moves[k].column] = v
-			case stays != nil: // as a value of the source it would have moved
-				came = false
-			}
+			put(old, olds)
+			again, err := moves[k].images(nil, old) // as a value of the source it would have moved
+			moved := slices.Clone(old)
+			put(moved, again)
+			touched := slices.Concat(olds, again)
+			came = came && err == nil && !slices.ContainsFunc(touched, func(c change) bool { return !same(moved[c.column], row[c.column]) })
 		}
 		if came {
 			olds, at = append(olds, old), append(at, i)

@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge"
+	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
 )
 
@@ -50,12 +51,16 @@ func reference(s *strict.Section) (r merge.DeclaredReference) {
 	r.At, r.To = s.Texts("at", place), s.OneOrMore("to", place)
 	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
 	r.When = when(s)
+	r.Format = s.Text("format", format)
 	r.Others = s.Text("others", others)
-	if s.Has("others") && !s.Has("when") {
+	if s.Has("others") && !s.Has("when") && !s.Has("format") {
 		s.Lacks("when", `want the rows that the reference is about, such as when = { column = "type", is = [0] }`)
 	}
 	older := s.Has("table") || s.Has("columns") || s.Has("to_table") || s.Has("to_columns")
 	switch {
+	case older && s.Has("format"):
+		s.Problem("format", "is for a reference with at and to: want these")
+		return r
 	case older && (s.Has("at") || s.Has("to")):
 		s.Problem("at", "stands beside table, columns, to_table or to_columns: want one or the other")
 		s.Know("table", "columns", "to_table", "to_columns", "zero_is_none")
@@ -76,6 +81,21 @@ func reference(s *strict.Section) (r merge.DeclaredReference) {
 		s.Problem("zero_is_none", "is for a reference of one column only")
 	}
 	return r
+}
+
+// format checks the format of a cell. That the words of one are in columns of the table is
+// for the check to find out.
+func format(s string) string {
+	err := error(nil)
+	if cell.IsWords(s) {
+		_, err = cell.ParseWords(s)
+	} else {
+		_, err = cell.Parse(s)
+	}
+	if err != nil {
+		return "is no format: " + err.Error()
+	}
+	return ""
 }
 
 // when reads the condition of a section, if it has one.

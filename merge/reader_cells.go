@@ -1,0 +1,186 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/rekey"
+)
+
+// cellPass is the reading of a column with keys in its cells in one database.
+type cellPass struct {
+	db   *database
+	at   columnName
+	refs []*reference // that are about it
+
+	rows, keys int64
+	broken     faults
+	wrong      string // what is wrong with the first of these
+	others     int64  // numbers with a tag that no format is about
+	other      string // one of them
+}
+
+// cellRead is one of the references, as the rows of the pass are read.
+type cellRead struct {
+	*reference
+	leaves func(row int) bool
+	cells  func(row int) [][]byte
+	shift  rekey.Shift
+}
+
+// read reads the cells, gives their keys the values that they will have, and notes what is
+// wrong.
+func (p *cellPass) read(ctx context.Context, r *reader, code string, t *Table) error {
+	carry := t.rowKey(nil)
+	s := r.stream(p.db, code, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+	p.broken.samples = r.facts.opts.Samples
+	var all []*cellRead
+	for _, ref := range p.refs {
+		all = append(all, &cellRead{ref, ref.leaves(s), cellsOf(ref.cells, s), r.facts.rekeyed.shiftIn(p.db, p.at, ref)})
+	}
+	_, model := r.facts.model(p.at.table)
+	rooms := make(map[string]room)
+	for _, c := range model.Columns {
+		rooms[c.Name] = roomOf(&c, r.facts.target.catalog.Engine)
+	}
+	s.visit = append(s.visit, func(b *Batch) {
+		for row := range b.Len {
+			p.rows++
+			if err := p.row(s, all, rooms, row); err != nil {
+				if p.broken.rows == 0 {
+					p.wrong = "row " + s.rowText(row) + ": " + err.Error()
+				}
+				p.broken.add(s, row)
+			}
+		}
+	})
+	return s.drain(ctx)
+}
+
+// row reads one row.
+func (p *cellPass) row(s *stream, all []*cellRead, rooms map[string]room, row int) error {
+	var formats []*cell.Row
+	var about []*cellRead
+	for _, ref := range all {
+		if !ref.leaves(row) {
+			formats, about = append(formats, ref.reference.cells), append(about, ref)
+		}
+	}
+	found := make(map[int]bool) // where the keys begin
+	changed, err := cell.SpliceAll(formats, func(column string) []byte { return s.carriedAt(s.carry(column), row) }, func(i int, k cell.Key) (rekey.Integer, error) {
+		p.keys++
+		found[k.Start] = true
+		v, ok := about[i].shift.Image(k.Value)
+		if !ok {
+			return v, fmt.Errorf("%s and %d is more than any column takes", k.Value, about[i].shift.By)
+		}
+		return v, nil
+	})
+	if err != nil {
+		return err
+	}
+	for column, v := range changed {
+		if problem := rooms[column].problem(v); problem != "" {
+			return fmt.Errorf("with new keys %s is %s: %s", column, printable.Text(cut(v)), problem)
+		}
+	}
+	for _, ref := range about {
+		others, _ := ref.reference.cells.Others(ref.cells(row))
+		for _, k := range others {
+			if !found[k.Start] && !slices.ContainsFunc(about, func(r *cellRead) bool { return r.others == OthersPlain }) {
+				found[k.Start] = true // once for all formats
+				p.others++
+				p.other = fmt.Sprintf("0x%x", k.Tag)
+			}
+		}
+	}
+	return nil
+}
+
+func cut(v []byte) string {
+	const most = 60
+	if len(v) > most {
+		return string(v[:most]) + "..."
+	}
+	return string(v)
+}
+
+// rowText names a row by what the stream carries of its key.
+func (s *stream) rowText(row int) string {
+	var all []string
+	for _, v := range s.carried(row)[:s.names] {
+		all = append(all, cut(v))
+	}
+	return printable.Text(strings.Join(all, ", "))
+}
+
+// shiftIn is what becomes of the keys that a reference names in cells of a database.
+func (k *rekeyed) shiftIn(db *database, at columnName, ref *reference) rekey.Shift {
+	shift := rekey.Shift{Stay: ref.none}
+	if k == nil || k.moving.columns[at] == nil {
+		return shift
+	}
+	for _, c := range k.moving.columns[at].cases {
+		if c.ref != nil && c.ref.same(ref) {
+			shift.By = k.of[c.space][db]
+		}
+	}
+	return shift
+}
+
+// room is what a column takes.
+type room struct {
+	length     int // 0: any
+	characters bool
+	number     bool
+	most       rekey.Integer
+}
+
+// lengths are the bytes that texts and blobs of MySQL and MariaDB take.
+var lengths = map[string]int{"tinytext": 1<<8 - 1, "tinyblob": 1<<8 - 1, "text": 1<<16 - 1, "blob": 1<<16 - 1, "mediumtext": 1<<24 - 1, "mediumblob": 1<<24 - 1}
+
+func roomOf(c *Column, engine string) (r room) {
+	if c.Kind == KindInteger {
+		r.number = true
+		if most, known := c.most(engine); known {
+			r.most = most
+		}
+		return r
+	}
+	if engine == "sqlite" {
+		return r
+	}
+	declared := strings.ToLower(c.Type)
+	name, rest, sized := strings.Cut(declared, "(")
+	name, _, _ = strings.Cut(name, " ")
+	if sized {
+		fmt.Sscanf(rest, "%d", &r.length)
+		r.characters = name == "varchar" || name == "char"
+		return r
+	}
+	r.length = lengths[name]
+	return r
+}
+
+// problem says why a value has no room, or returns "".
+func (r room) problem(v []byte) string {
+	if r.number {
+		if n, ok := rekey.ParseInteger(v); ok && !n.Negative && r.most.Less(n) {
+			return "the column takes at most " + r.most.String()
+		}
+		return ""
+	}
+	length, what := len(v), "bytes"
+	if r.characters {
+		length, what = utf8.RuneCount(v), "characters"
+	}
+	if r.length > 0 && length > r.length {
+		return fmt.Sprintf("these are %d %s, and the column takes %d", length, what, r.length)
+	}
+	return ""
+}

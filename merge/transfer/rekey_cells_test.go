@@ -1,0 +1,175 @@
+package transfer
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// inCell is a reference with keys inside the cells of the table cells.
+func inCell(column, to, format string, none ...string) merge.DeclaredReference {
+	return merge.DeclaredReference{At: []string{"cells." + column}, To: []string{to}, Format: format, None: none}
+}
+
+// cellOptions declares the table that cellWorlds makes.
+func cellOptions(more func(o *merge.Options, d *merge.Declarations)) PlanOptions {
+	return keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		o.Rekey.Spaces[0].Step = 1000
+		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"cells.id"}})
+		d.Plain = append(d.Plain, "cells.kind")
+		words := inCell("card2", "chars.guid", "words [card2, card3]")
+		words.When, words.Others = &merge.When{Column: "kind", Is: []string{"254"}}, merge.OthersPlain
+		d.References = append(d.References, words,
+			inCell("list", "chars.guid", "list sep=' ' pos=0", "0"), inCell("list", "items.id", "list sep=' ' pos=2"),
+			inCell("doc", "chars.guid", "json '$.owner'"), inCell("doc", "items.id", "json '$.bag[*]'"),
+			inCell("wide", "chars.guid", "bits 0..31 tag 48..63=0"), inCell("wide", "items.id", "bits 0..31 tag 48..63=0x4000"),
+			inCell("box", "items.id", "records size=5 at=1 len=4 le empty=0xFFFFFFFF"))
+		if more != nil {
+			more(o, d)
+		}
+	})
+}
+
+func cellWorlds(t *testing.T, e engine, further ...string) []Database {
+	document, blob := "JSON", "VARBINARY(60)"
+	if e.name == "sqlite" {
+		document, blob = "TEXT", "BLOB"
+	}
+	return keyWorlds(t, e, 3, append([]string{
+		"CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list VARCHAR(12), doc " + document + ", wide BIGINT NOT NULL, kind INTEGER NOT NULL, card2 INTEGER NOT NULL, card3 INTEGER NOT NULL, box " + blob + ")",
+		`INSERT INTO cells VALUES (1, '3 7 2', '{"lv": 2, "bag": [1, 2, 1], "owner": 2}', 4611686018427387906, 254, 3, 0, X'0102000000FFFFFFFFFF')`,
+		"INSERT INTO cells VALUES (2, NULL, NULL, 3, 7, 3, 1, NULL)",
+		`INSERT INTO cells VALUES (3, '0 1 99', '{"bag": [], "owner": 1}', 1, 254, 1, 0, X'')`,
+	}, further...)...)
+}
+
+// Keys inside cells get the new values of the rows that they name, other bytes stay, and an
+// undo brings all of it back.
+func TestRekeyInsideCells(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := cellWorlds(t, e)
+		before := dump(t, all[0], "mergesafe_keys")
+		p := rekeyed(t, all, cellOptions(nil))
+		asked(t, all[0], "SELECT id, list FROM cells WHERE list IS NOT NULL ORDER BY id",
+			"1|3 7 2", "3|0 1 99", "1001|1003 7 1002", "1003|0 1 1099", "2001|2003 7 2002", "2003|0 1 2099")
+		asked(t, all[0], "SELECT doc FROM cells WHERE id > 1000 ORDER BY id", `{"lv": 2, "bag": [1001, 1002, 1001], "owner": 1002}`, "<nil>", `{"bag": [], "owner": 1001}`,
+			`{"lv": 2, "bag": [2001, 2002, 2001], "owner": 2002}`, "<nil>", `{"bag": [], "owner": 2001}`)
+		asked(t, all[0], "SELECT wide, card2, card3 FROM cells WHERE id BETWEEN 1000 AND 2000 ORDER BY id", "4611686018427388906|1003|0", "1003|3|1", "1001|1001|0")
+		asked(t, all[0], "SELECT HEX(box) FROM cells WHERE id = 2001", "01D2070000FFFFFFFFFF")
+		for _, c := range p.Rekey.Columns {
+			if c.Column == "list" && (len(c.Cases) != 2 || c.Cases[0].Counts[1] != merge.CaseCounts{Resolved: 1, None: 2}) {
+				t.Errorf("%+v", c)
+			}
+		}
+
+		exec(t, all[0], `INSERT INTO cells VALUES (500, '3 7 1002', NULL, 1, 7, 0, 0, NULL)`)
+		refused := new(RefusedError)
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "500") || !strings.Contains(err.Error(), "list") {
+			t.Errorf("undo with a row whose cell names what came: %v", err)
+		}
+		exec(t, all[0], "DELETE FROM cells WHERE id = 500")
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if now := dump(t, all[0], "mergesafe_keys"); now != before {
+			t.Errorf("%s\nwant\n%s", now, before)
+		}
+	})
+}
+
+// A change of a single key in a cell is what the proof finds.
+func TestRekeyedCellsAreProved(t *testing.T) {
+	for what, change := range map[string]string{
+		"another row's":  "UPDATE cells SET list = '1002 7 1002' WHERE id = 1001",
+		"no key":         "UPDATE cells SET list = '1003 8 1002' WHERE id = 1001",
+		"not shifted":    "UPDATE cells SET wide = 4611686018427387906 WHERE id = 1001",
+		"the half of it": "UPDATE cells SET card3 = 1 WHERE id = 1001",
+		"no format":      "UPDATE cells SET list = '1003 x' WHERE id = 1001",
+	} {
+		t.Run(what, func(t *testing.T) {
+			all := cellWorlds(t, engines()[0])
+			p := rekeyed(t, all, cellOptions(nil))
+			exec(t, all[0], change)
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail {
+				t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
+			}
+		})
+	}
+}
+
+// A cell that is wrong refuses the plan, with its row and the bytes at fault.
+func TestRekeyCellRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name, further string
+		more          func(o *merge.Options, d *merge.Declarations)
+		code, subject string
+	}{
+		{"a token that is no number", "UPDATE cells SET list = '3 7 x' WHERE id = 1", nil, merge.CodeCellFormat, `row 1: byte 4: "x"`},
+		{"a list that is too short", "UPDATE cells SET list = '3 7' WHERE id = 1", nil, merge.CodeCellFormat, "row 1: "},
+		{"a document that is broken", `UPDATE cells SET doc = '{"owner": 1.5, "bag": []}' WHERE id = 1`, nil, merge.CodeCellFormat, "1.5"},
+		{"a record that is cut", "UPDATE cells SET box = X'0102' WHERE id = 1", nil, merge.CodeCellFormat, "row 1: "},
+		{"half of a key", "UPDATE cells SET card3 = 70000 WHERE id = 1", nil, merge.CodeCellFormat, "card3"},
+		{"another tag", "UPDATE cells SET wide = 2305843009213693953 WHERE id = 1", nil, merge.CodeCellFormat, "0x2000"},
+		{"no room in the column", "", func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces[0].Step = 1_000_000 }, merge.CodeCellFormat, "characters, and the column takes 12"},
+		{"no room in the bits", "", func(o *merge.Options, d *merge.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "parties"})
+			o.Rekey.Offsets = map[string]uint64{"w1": 5_000_000_000}
+		}, merge.CodeKeySpace, "offset"},
+		{"0 may be nobody", "", func(o *merge.Options, d *merge.Declarations) { d.References[2].None = nil }, merge.CodeKeyNobody, "may mean nobody: 0"},
+		{"one key for two formats", "", func(o *merge.Options, d *merge.Declarations) { d.References[3].Format = "list sep=' ' every" }, merge.CodeCellFormat, "is one of"},
+		{"rows that no condition covers", "", func(o *merge.Options, d *merge.Declarations) { d.References[1].Others = "" }, merge.CodeReferenceUndeclared, "card2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, e engine) {
+				if e.name == "sqlite" && tt.name == "no room in the column" {
+					return // its texts have any length
+				}
+				further := tt.further
+				if further == "" {
+					further = "UPDATE cells SET id = id"
+				}
+				all := cellWorlds(t, e, further)
+				p, err := NewPlan(t.Context(), all[0], all[1:], cellOptions(tt.more))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range p.Refusals {
+					if r.Code == tt.code && strings.Contains(r.String(), tt.subject) {
+						return
+					}
+				}
+				t.Errorf("refused for %v, want %s with %q", p.Refusals, tt.code, tt.subject)
+			})
+		})
+	}
+}
+
+// A check without new keys follows the references in cells as well.
+func TestCellsAreFollowed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := cellWorlds(t, e)
+		opts := cellOptions(nil)
+		opts.Check.Rekey = nil
+		var report *merge.Report
+		opts.Report = func(r *merge.Report) { report = r }
+		if _, err := NewPlan(t.Context(), all[0], all[1:], opts); err != nil {
+			t.Fatal(err)
+		}
+		dangling, ambiguous := int64(0), int64(0)
+		for _, r := range report.Results {
+			if r.Table == "cells" && strings.Contains(r.Subject, " in list sep=") {
+				switch r.Code {
+				case merge.CodeReferenceDangle:
+					dangling += r.Rows
+				case merge.CodeReferenceAmbiguous:
+					ambiguous += r.Rows
+				}
+			}
+		}
+		if dangling != 3 || ambiguous != 6 { // item 99, and character 3 and item 2 of each world
+			t.Errorf("%d lead nowhere, want 3; %d are ambiguous, want 6", dangling, ambiguous)
+		}
+	})
+}
