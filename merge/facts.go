@@ -144,10 +144,13 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 				ErrSources, f.target.name, f.target.catalog.Engine, db.name, db.catalog.Engine)
 		}
 	}
+	declared := opts // rules know by themselves what is gone
+	opts = missing{namesOf(f.dbs), reviewedOf(opts)}.without(opts)
+	f.opts = opts
 	if err := resolve(opts, f.dbs); err != nil {
 		return nil, err
 	}
-	if f.declared, err = declare(opts, namesOf(f.dbs)); err != nil {
+	if f.declared, err = declare(declared, namesOf(f.dbs)); err != nil {
 		return nil, err
 	}
 	f.names = namesOf(f.dbs)

@@ -33,6 +33,9 @@ type TablePolicy struct {
 	// Rows says what becomes of rows of other tables that refer to those of a skipped
 	// one, or one that is reset; "" refuses such.
 	Rows RowsPolicy `json:"rows,omitempty"`
+
+	// Schema is that of the file: a pattern counts for no other table. nil: it counts for all.
+	Schema *Reviewed `json:"-"`
 }
 
 // tablePolicies returns the policies of tables, where one is declared.
@@ -61,7 +64,9 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 					continue
 				}
 				any = true
-				if named := pattern.exact != ""; named || !exact[table] {
+				if named := pattern.exact != ""; !named && !p.Schema.hasTable(table) {
+					continue
+				} else if named || !exact[table] {
 					found[table], exact[table] = p, named
 				}
 			}

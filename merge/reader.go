@@ -109,12 +109,13 @@ type keyReading struct {
 func (r *reader) key(ctx context.Context, table, code, idCode string) (*keyReading, error) {
 	_, model := r.facts.model(table)
 	key := model.key()
+	q := question{code: code, table: table, columns: key, ids: true}
 	var found *reading
 	var err error
 	if key == nil {
 		found, err = r.idsAlone(ctx, table, idCode)
-	} else {
-		found, err = r.read(ctx, question{code: code, table: table, columns: key, ids: true})
+	} else if found = keysApart(r, q); found == nil {
+		found, err = r.read(ctx, q)
 	}
 	return &keyReading{table, key, found}, err
 }

@@ -61,6 +61,10 @@ type Report struct {
 	// Reset are the tables that are empty after the merge: the target's rows are taken out.
 	Reset []string `json:"reset,omitempty"`
 
+	// RuleFiles tell how far the databases have the schemas that files of rules were written
+	// for.
+	RuleFiles []RuleFile `json:"rule_files,omitempty"`
+
 	// Overridden are the declarations that another file of rules overrides.
 	Overridden []string `json:"overridden,omitempty"`
 

@@ -242,6 +242,7 @@ type rekeyed struct {
 	report *Rekeying
 	of     map[*keySpace]map[*database]uint64
 	bent   map[*movedColumn]bool // values do not keep their order
+	read   *measured             // by which it was chosen
 }
 
 // offset is what is added to the keys in a column of a database, and to what refers to

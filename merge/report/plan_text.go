@@ -68,6 +68,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 		t.line(0, "READY  "+Merging(p)+": "+stands)
 	}
 	t.WriteString("\nThe check says " + string(p.Check.Verdict) + ".\n")
+	t.ruleFiles(p.Check.RuleFiles)
 	if len(p.Check.Resolved) > 0 {
 		t.line(0, "What it found and the renames resolve:")
 		t.refusals(p.Check.Resolved)

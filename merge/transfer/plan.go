@@ -105,6 +105,10 @@ type Checked struct {
 	// Plain is how many columns that are declared plain hold values which are keys.
 	Plain int `json:"plain,omitempty"`
 
+	// RuleFiles tell how far the databases have the schemas that files of rules were
+	// written for.
+	RuleFiles []merge.RuleFile `json:"rule_files,omitempty"`
+
 	// Rules are what the operator declared of columns.
 	Rules []merge.Declarations `json:"rules,omitempty"`
 }

@@ -16,6 +16,7 @@ func (p *planner) check(ctx context.Context) error {
 	for i, s := range p.dbs {
 		all[i] = s
 	}
+	p.leaveGone()
 	options := p.opts.Check
 	options.Target, options.Renames, options.Copies = p.plan.Target.Name, Renamed(p.opts.Names), p.opts.Copies
 	if p.opts.Report == nil {
@@ -34,7 +35,7 @@ func (p *planner) check(ctx context.Context) error {
 		p.opts.Report(report)
 	}
 	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
-	p.plan.Severed = report.Severed
+	p.plan.Severed, p.plan.Check.RuleFiles = report.Severed, report.RuleFiles
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.plan.Rekey = report.Rekeyed
 	}
@@ -71,6 +72,20 @@ func (p *planner) check(ctx context.Context) error {
 		return first(a) - first(b)
 	})
 	return nil
+}
+
+// leaveGone takes out the names that are about columns which the rules list and no
+// database has.
+func (p *planner) leaveGone() {
+	var catalogs []*merge.Catalog
+	for _, s := range p.dbs {
+		catalogs = append(catalogs, s.catalog)
+	}
+	gone := p.opts.Check.Gone(catalogs)
+	p.opts.Names = slices.DeleteFunc(slices.Clone(p.opts.Names), func(n NamePolicy) bool { return gone(n.Table, n.Column) })
+	p.opts.Copies = slices.DeleteFunc(slices.Clone(p.opts.Copies), func(c NameCopy) bool {
+		return gone(c.Table, c.Column) || gone(c.Table, c.Key) || gone(c.OfTable, c.OfColumn)
+	})
 }
 
 // unallowable are conflicts that the operator cannot allow: rows would be lost or
