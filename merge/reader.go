@@ -165,8 +165,12 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 	without, err := r.retry(func(excluded exclusions) error {
 		p = new(pass)
 		p.streams, p.gaps = r.keyStreams(q.code, q.table, q.columns, excluded)
+		apart := r.facts.rekeyed.tellsApart(q.table, q.columns)
 		for _, s := range p.streams {
 			s.scan.SkipNull = q.skipNull
+			if apart {
+				s.unable = nil // no row is equal to one of another world, so the other columns may be as they were
+			}
 		}
 		if q.ids {
 			p.ids = r.judgeIDs(q.table, p.streams)
@@ -226,8 +230,11 @@ func (r *reader) retry(pass func(exclusions) error) (exclusions, error) {
 func (r *reader) stream(db *database, code string, names int, scan Scan) *stream {
 	s := &stream{db: db, scan: scan, names: names}
 	for i := range s.scan.Order {
-		if o := &s.scan.Order[i]; o.Shift == nil && s.unable == nil {
-			o.Shift, s.unable = r.facts.rekeyed.shift(db, scan.Table, o.Column)
+		if o := &s.scan.Order[i]; o.Shift == nil {
+			var unable error
+			if o.Shift, unable = r.facts.rekeyed.shift(db, scan.Table, o.Column); s.unable == nil {
+				s.unable = unable
+			}
 		}
 	}
 	s.progress = r.progress.of(s, code)

@@ -332,3 +332,17 @@ func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error
 		return &rekey.Shift{By: k.of[space][db], Stay: stay}, nil
 	}
 }
+
+// tellsApart reports whether no row of a table is equal to one of another database in some
+// columns, since all values of one of them get new ones of one space: every database has
+// these in a range of its own.
+func (k *rekeyed) tellsApart(table string, columns []string) bool {
+	return k != nil && slices.ContainsFunc(columns, func(name string) bool {
+		m := k.moving.columns[columnName{table, name}]
+		if m == nil {
+			return false
+		}
+		_, stay, plain := m.plainShift()
+		return plain && stay.Empty()
+	})
+}

@@ -34,13 +34,13 @@ func TestAzerothCore(t *testing.T) {
 	if folder == "" {
 		t.Skip("MERGESAFE_SCHEMAS names no folder with the schemas of public games")
 	}
-	const name, ruleFile = "azerothcore_characters", "testdata/azerothcore.toml"
+	const name, ruleFile = "azerothcore_characters", "../../profiles/azerothcore.toml"
 	schema, err := gameworlds.Load(filepath.Join(folder, name+".sql"), filepath.Join("../../merge/propose/testdata", name+".refs"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	schema.Engine = "InnoDB"
-	o := &azeroth{refs: schema.Refs, left: leftBehind(t, ruleFile, schema.Refs.Tables)}
+	o := &azeroth{refs: schema.Refs, left: leftBehind(t, ruleFile, schema.Refs.Tables), inCells: make(map[string]int64)}
 
 	// The target is there twice, so that it can be compared with what it was.
 	var dsns []string
@@ -86,8 +86,8 @@ func TestAzerothCore(t *testing.T) {
 		t.Errorf("apply tells of %d rows, want %d", applied.Applied.Rows, rows)
 	}
 	o.trace(t, databases[0], plan(t, file))
-	t.Logf("%d rows came; %d references lead to a row, %d lead nowhere", rows, references, dangling)
-	if references < 100_000 || dangling < 1000 {
+	t.Logf("%d rows came; %d references lead to a row, %d lead nowhere; of them in cells: %v", rows, references, dangling, o.inCells)
+	if references < 100_000 || dangling < 1000 || len(o.inCells) != 8 {
 		t.Error("there was little to compare")
 	}
 
@@ -161,6 +161,8 @@ type azeroth struct {
 	refs *gameworlds.Refs
 	left map[string]bool
 	dbs  []*sql.DB // the worlds as they were; of the seeds 1, 2, 3
+
+	inCells map[string]int64 // keys in cells that lead to a row, by column and form
 
 	// keys are, by key column and key, the marks of the rows that have it: of the worlds,
 	// and of the merged target at the end.
@@ -254,19 +256,25 @@ func (o *azeroth) compare(t *testing.T, target *sql.DB) (rows, resolved, danglin
 					continue
 				}
 				for i, name := range names {
-					wrong := ""
-					switch ref := o.reference(gameworlds.Column{Table: table, Name: name}, names, was, i); {
+					wrong, column := "", gameworlds.Column{Table: table, Name: name}
+					form, to := o.cell(column, names, was, i)
+					switch ref := o.reference(column, names, was, i); {
 					case world == 0 && text(was[i]) != text(is[i]):
 						wrong = "a row of the target's own has changed"
-					case ref == nil && o.keys[0][gameworlds.Column{Table: table, Name: name}] != nil: // looked at by its mark
+					case form != nil:
+						var led, not int64
+						led, not, wrong = o.sameInCell(world, form, to, *was[i], *is[i])
+						resolved, dangling = resolved+led, dangling+not
+						o.inCells[column.String()+" as "+form.String()] += led
+					case ref == nil && o.keys[0][column] != nil: // looked at by its mark
 					case ref == nil && text(was[i]) != text(is[i]):
 						wrong = "it is no reference"
 					case ref != nil && is[i] == nil:
 						wrong = "it is lost"
 					case ref != nil:
-						led, leads := o.keys[world][ref.To[0]][*was[i]], o.keys[len(o.dbs)][ref.To[0]][*is[i]]
+						led, leads := o.keys[world][*ref][*was[i]], o.keys[len(o.dbs)][*ref][*is[i]]
 						if led != leads {
-							wrong = fmt.Sprintf("it led to the row %q of %s, and leads to %q", led, ref.To[0], leads)
+							wrong = fmt.Sprintf("it led to the row %q of %s, and leads to %q", led, ref, leads)
 						} else if led != "" {
 							resolved++
 						} else {
@@ -289,19 +297,56 @@ func (o *azeroth) compare(t *testing.T, target *sql.DB) (rows, resolved, danglin
 	return rows, resolved, dangling
 }
 
-// reference returns what a value of a row names, if it is a key of the worlds.
-func (o *azeroth) reference(c gameworlds.Column, names []string, row []*string, i int) *gameworlds.Meaning {
-	for k, m := range o.refs.Columns[c] {
-		if m.Kind != gameworlds.Reference || o.keys[0][m.To[0]] == nil || row[i] == nil {
+// reference returns the key column that a value of a row names, nil if none: of those that
+// the list names, the one that is no reference itself.
+func (o *azeroth) reference(c gameworlds.Column, names []string, row []*string, i int) *gameworlds.Column {
+	for _, m := range o.refs.Columns[c] {
+		to := slices.IndexFunc(m.To, func(to gameworlds.Column) bool { return o.keys[0][to] != nil })
+		if m.Kind != gameworlds.Reference || to < 0 || row[i] == nil {
 			continue
 		}
 		n, err := strconv.ParseInt(*row[i], 10, 64)
 		none := err != nil || slices.ContainsFunc(m.None, func(r gameworlds.Range) bool { return r.Has(n) })
 		if !none && (m.When == nil || slices.Contains(m.When.Is, *row[slices.Index(names, m.When.Column)])) {
-			return &o.refs.Columns[c][k]
+			return &m.To[to]
 		}
 	}
 	return nil
+}
+
+// cell returns how the cell of a row is written and what it names, nil if it names nothing.
+func (o *azeroth) cell(c gameworlds.Column, names []string, row []*string, i int) (*gameworlds.Form, gameworlds.Column) {
+	for _, m := range o.refs.Columns[c] {
+		if m.Kind != gameworlds.Cell || m.As == nil || row[i] == nil || m.When != nil && !slices.Contains(m.When.Is, *row[slices.Index(names, m.When.Column)]) {
+			continue
+		}
+		if _, _, ok := m.As.Read(*row[i]); ok {
+			return m.As, m.To[0]
+		}
+	}
+	return nil, gameworlds.Column{}
+}
+
+// sameInCell says what is wrong with a cell: its keys must lead to the rows that they led
+// to, and all else is as it was. It counts the keys that lead to a row, and the others.
+func (o *azeroth) sameInCell(world int, form *gameworlds.Form, to gameworlds.Column, was, is string) (led, not int64, wrong string) {
+	before, rest, _ := form.Read(was)
+	after, now, ok := form.Read(is)
+	if !ok || rest != now || len(before) != len(after) {
+		return 0, 0, "what is no key has changed"
+	}
+	for k := range before {
+		row, leads := o.keys[world][to][before[k]], o.keys[len(o.dbs)][to][after[k]]
+		switch {
+		case row != leads || (before[k] == "0") != (after[k] == "0"):
+			return 0, 0, fmt.Sprintf("it led to the row %q of %s, and leads to %q", row, to, leads)
+		case row != "":
+			led++
+		default:
+			not++
+		}
+	}
+	return led, not, ""
 }
 
 // trace asks for some keys of every kind where they came from and what became of them.
