@@ -49,7 +49,8 @@ func uniqueTask(f *facts, table string, u unique) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		return judgeUnique(f, table, u, read), nil
+		read.combined, err = combinesAll(ctx, f, r, table, u.Columns, read.repeats)
+		return judgeUnique(f, table, u, read), err
 	}}
 }
 
@@ -63,6 +64,10 @@ func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
 		result.Message = u.Name + ": " + result.Message
 	}
 	disjoint, action := result.Count == 0 && len(result.Gaps) == 0, ""
+	if read.combined {
+		result.Message = "only rows of one key, which will be combined: " + result.Message
+		result.Count, result.Rows, result.Samples = 0, 0, nil
+	}
 	if why := result.resolveByRenaming(f); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
 	}
