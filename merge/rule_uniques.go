@@ -63,7 +63,7 @@ func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
 	if u.declared && u.Name != "" {
 		result.Message = u.Name + ": " + result.Message
 	}
-	disjoint, action := result.Count == 0 && len(result.Gaps) == 0, ""
+	disjoint, action := result.Count == 0 && !read.combined && len(result.Gaps) == 0, ""
 	if read.combined {
 		result.Message = "only rows of one key, which will be combined: " + result.Message
 		result.Count, result.Rows, result.Samples = 0, 0, nil
