@@ -130,7 +130,7 @@ func foldSum(declared string, values []any) (any, string) {
 }
 
 func foldAppend(declared string, most int, values []any) (any, string) {
-	var all []byte
+	all := []byte{} // and not nil, which is NULL
 	for _, v := range values {
 		switch v := v.(type) {
 		case []byte:
