@@ -59,8 +59,19 @@ func (f Formula) chooses() bool { return f.Op == FormulaTarget || f.Op == Formul
 // MarshalText implements [encoding.TextMarshaler].
 func (f Formula) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (f *Formula) UnmarshalText(text []byte) (err error) {
-	*f, err = ParseFormula(string(text))
-	return err
+// UnmarshalText implements [encoding.TextUnmarshaler]. A text that is no formula becomes one
+// that is not known: see [Formula.Known].
+func (f *Formula) UnmarshalText(text []byte) error {
+	parsed, err := ParseFormula(string(text))
+	if err != nil {
+		parsed = Formula{Op: FormulaOp(text)}
+	}
+	*f = parsed
+	return nil
+}
+
+// Known reports whether it is a formula.
+func (f Formula) Known() bool {
+	_, err := ParseFormula(f.String())
+	return err == nil
 }

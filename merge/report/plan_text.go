@@ -91,6 +91,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	}
 	t.plannedTables(p)
 	t.plannedResets(p)
+	t.plannedCombines(p)
 	t.severed(p)
 	t.newKeys(p.Rekey)
 	t.recorded(p)

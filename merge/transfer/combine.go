@@ -89,7 +89,9 @@ func (p *Plan) validateCombines() error {
 		}
 		unknown := func(column string) bool { return !slices.Contains(t.Columns, column) }
 		if len(t.Key) == 0 || t.Combine.Kept != named.Tables[i].Combine.Kept || t.Combine.When != nil && unknown(t.Combine.When.Column) ||
-			slices.ContainsFunc(t.Combine.Columns, func(c merge.CombinedColumn) bool { return unknown(c.Column) || slices.Contains(t.Key, c.Column) }) {
+			slices.ContainsFunc(t.Combine.Columns, func(c merge.CombinedColumn) bool {
+				return unknown(c.Column) || !c.Formula.Known() || slices.Contains(t.Key, c.Column)
+			}) {
 			return fmt.Errorf("transfer: the plan contradicts itself in how the rows of table %q are combined", t.Name)
 		}
 	}

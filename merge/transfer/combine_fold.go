@@ -124,7 +124,7 @@ func foldSum(declared string, values []any) (any, string) {
 		sum.Add(sum, n)
 	}
 	if sum.Cmp(t.low) < 0 || sum.Cmp(t.high) > 0 {
-		return nil, fmt.Sprintf("the sum does not fit into %s", cmp.Or(strings.ToLower(declared), "an integer"))
+		return nil, fmt.Sprintf("the sum does not fit into %s", cmp.Or(strings.ToLower(declared), "an integer of 64 bits"))
 	}
 	return t.value(sum), ""
 }
@@ -166,7 +166,7 @@ type numeric struct {
 	low, high *big.Int
 }
 
-var declaredNumber = regexp.MustCompile(`^(tinyint|smallint|mediumint|int|bigint|decimal)(?:\((\d+)(?:,(\d+))?\))?( unsigned)?`)
+var declaredNumber = regexp.MustCompile(`^(tinyint|smallint|mediumint|int|bigint|decimal)\b(?:\((\d+)(?:,(\d+))?\))?( unsigned)?`)
 
 // typeOf returns what a type takes. All that is not one of the types of MySQL and MariaDB is an
 // integer of SQLite.

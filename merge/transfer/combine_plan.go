@@ -334,7 +334,7 @@ func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
 // given is an argument as a value of a column.
 func (m *combineMeasure) given(name string) string {
 	c := column(m.of, name)
-	switch t := typeOf(c.Type); {
+	switch t := typeOf(m.l.types[slices.Index(m.l.columns, name)]); {
 	case c.Kind == merge.KindText && c.Collation != "":
 		return m.l.dialect.given(c)
 	case t.decimal:

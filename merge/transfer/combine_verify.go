@@ -32,15 +32,18 @@ type CombineProof struct {
 
 // ColumnProof is one column of it.
 type ColumnProof struct {
-	merge.CombinedColumn
-	Wrong int64 `json:"wrong"` // keys with another value
+	Column  string        `json:"column"`
+	Formula merge.Formula `json:"formula"`
+	Wrong   int64         `json:"wrong"` // keys with another value
 }
 
-// SumProof is the sum of one column in the databases, as they are now, and in the target before.
+// SumProof is the sum of one column in all databases.
 type SumProof struct {
-	CombinedSum               // Target and After as planned, Sources as they are
-	Now         string        `json:"now"` // of the target
-	Verdict     merge.Verdict `json:"verdict"`
+	Column  string        `json:"column"`
+	Verdict merge.Verdict `json:"verdict"`
+	Target  string        `json:"target"`  // before, by the rows that are kept and those that nothing came for
+	Sources []string      `json:"sources"` // in their order
+	After   string        `json:"after"`   // of the target now
 }
 
 // rowsOfKey is all rows of one key.
@@ -62,7 +65,7 @@ func (r *run) proveCombines(ctx context.Context) (all []CombineProof, err error)
 		t := &r.plan.Tables[i]
 		proof := CombineProof{Table: t.Name, Verdict: merge.Pass, Columns: []ColumnProof{}}
 		for _, c := range t.Combine.Columns {
-			proof.Columns = append(proof.Columns, ColumnProof{CombinedColumn: c})
+			proof.Columns = append(proof.Columns, ColumnProof{Column: c.Column, Formula: c.Formula})
 		}
 		if slices.Contains(there, t.Combine.Kept) {
 			err = r.proveCombine(ctx, t, &proof)
@@ -292,24 +295,24 @@ func rational(v any) *big.Rat {
 func (r *run) proveSums(ctx context.Context, t *Table, before []*big.Rat, proof *CombineProof) error {
 	l := r.layouts[t.Name]
 	for i, planned := range t.Combine.Sums {
-		s := SumProof{CombinedSum: planned, Verdict: merge.Pass}
 		column := slices.Index(l.columns, planned.Column)
-		s.Sources = nil
+		scale := typeOf(l.types[column]).scale
+		s := SumProof{Column: planned.Column, Verdict: merge.Pass, Target: before[i].FloatString(scale), Sources: []string{}}
 		for _, on := range append([]*connection{r.target}, r.sources...) {
 			n, _, err := totalOf(ctx, on, l, column)
 			if err != nil {
 				return err
 			}
 			if text := typeOf(l.types[column]).text(n); on == r.target {
-				s.Now = text
+				s.After = text
 			} else {
 				s.Sources = append(s.Sources, text)
 			}
 		}
-		had, _ := new(big.Rat).SetString(planned.Target)
-		if had == nil || had.Cmp(before[i]) != 0 || !s.conserved(s.Now) {
+		now := CombinedSum{Target: s.Target, Sources: s.Sources}
+		if s.Target != planned.Target || !slices.Equal(s.Sources, planned.Sources) || !now.conserved(s.After) {
 			s.Verdict = merge.Fail
-			proof.wrong("the sum of %s is %s, and that of all databases before was %s and %s", planned.Column, s.Now, planned.Target, strings.Join(s.Sources, ", "))
+			proof.wrong("the sum of %s is %s, want %s, of %s before and %s that came", s.Column, s.After, planned.After, planned.Target, strings.Join(planned.Sources, ", "))
 		}
 		proof.Sums = append(proof.Sums, s)
 	}
