@@ -44,7 +44,7 @@ func rowsOf(t testing.TB, d Database, columns string) (all []string) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
-	for _, row := range read(t, db, "SELECT "+columns+" FROM wallets ORDER BY account, currency") {
+	for _, row := range read(t, db, "SELECT "+columns+" FROM wallets ORDER BY 1, 2") {
 		all = append(all, strings.NewReplacer("<nil>", "NULL", " +0000 UTC", "").Replace(strings.Join(row, " ")))
 	}
 	return all
@@ -369,6 +369,73 @@ func TestCombineChanged(t *testing.T) {
 		}
 		if got := rowsOf(t, merged[0], "account, gold"); !slices.Equal(got, []string{"1 100", "2 70", "5 NULL", "6 -5", "8 8"}) {
 			t.Error(got)
+		}
+	})
+}
+
+// Beside keys that get new values, a reference goes by the row that it is taken from, and what
+// refers to a row that was combined still does. An undo is refused if the game's rows refer to
+// rows that came, and not if they refer to the target's own that were combined.
+func TestCombineRekeyed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		auto := map[bool]string{true: "INTEGER PRIMARY KEY AUTOINCREMENT", false: "INTEGER PRIMARY KEY AUTO_INCREMENT"}[e.name == "sqlite"]
+		var all []Database
+		for i := range 3 {
+			d := e.fresh(t, fmt.Sprint("s", i+1))
+			exec(t, d, "CREATE TABLE chars (id "+auto+", name VARCHAR(20))",
+				"CREATE TABLE wallets (account INTEGER NOT NULL PRIMARY KEY, gold INTEGER, best INTEGER, latest INTEGER)",
+				"CREATE TABLE mails (id "+auto+", account INTEGER NOT NULL, FOREIGN KEY (account) REFERENCES wallets (account))")
+			for n := 1; n <= 3; n++ {
+				exec(t, d, fmt.Sprintf("INSERT INTO chars VALUES (%d, 'c%d.%[1]d')", n, i))
+			}
+			for account := 10; account < 14; account++ {
+				if (account+i)%3 != 0 { // s1: 10 11 13, s2: 10 12 13, s3: 11 12
+					exec(t, d, fmt.Sprintf("INSERT INTO wallets VALUES (%d, %d, %d, %d)", account, 100*i+account, i+1, 3-i), fmt.Sprintf("INSERT INTO mails (account) VALUES (%d)", account))
+				}
+			}
+			all = append(all, d)
+		}
+		opts := combining(map[string]string{"gold": "sum", "best": "target", "latest": "source"})
+		opts.Check.Rekey = &merge.Rekey{Auto: true}
+		opts.Check.Rules = []merge.Declarations{{Plain: []string{"wallets.gold", "chars.name"}, Natural: []string{"wallets.account"},
+			References: []merge.DeclaredReference{{At: []string{"wallets.best", "wallets.latest"}, To: []string{"chars.id"}}}}}
+		p := mustPlan(t, all[0], all[1:], opts)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		// What a reference names is read by the name of the row.
+		db := pool(t, all[0])
+		var got []string
+		for _, row := range read(t, db, "SELECT w.account, w.gold, b.name, l.name, (SELECT COUNT(*) FROM mails AS m WHERE m.account = w.account) FROM wallets AS w JOIN chars AS b ON b.id = w.best JOIN chars AS l ON l.id = w.latest ORDER BY w.account") {
+			got = append(got, strings.Join(row, " "))
+		}
+		db.Close()
+		if diff := cmp.Diff([]string{"10 120 c0.1 c1.2 2", "11 222 c0.1 c2.1 2", "12 324 c1.2 c1.2 2", "13 126 c0.1 c1.2 2"}, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		proof := verified(t, p, all[0], all[1:])
+		if last := proof.Keys[len(proof.Keys)-1]; proof.Verdict != merge.Pass || last.Part != PartSums || last.Checked != 1 {
+			t.Errorf("%+v", proof)
+		}
+		shifted := clones(t, e, all)
+		exec(t, shifted[0], "UPDATE wallets SET latest = 2 WHERE account = 10") // a stranger's
+		if proof := verified(t, p, shifted[0], all[1:]); proof.Verdict != merge.Fail || proof.Keys[2].Verdict != merge.Fail {
+			t.Errorf("%+v", proof.Keys)
+		}
+		exec(t, all[0], "INSERT INTO mails (account) VALUES (10)")
+		exec(t, all[0], "INSERT INTO mails (account) VALUES (12)")
+		refused := new(RefusedError)
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of mails (account) that did not come with the merge") {
+			t.Fatalf("undo: %v", err)
+		}
+		last := number(t, all[0], "SELECT MAX(id) FROM mails")
+		exec(t, all[0], fmt.Sprintf("DELETE FROM mails WHERE id = %d", last))
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, all[0], fmt.Sprintf("DELETE FROM mails WHERE id = %d", last-1))
+		if rows := rowsOf(t, all[0], "account, gold, best, latest"); !slices.Equal(rows, []string{"10 10 1 3", "11 11 1 3", "13 13 1 3"}) {
+			t.Error(rows)
 		}
 	})
 }
