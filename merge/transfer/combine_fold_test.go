@@ -86,3 +86,18 @@ func TestFoldMax(t *testing.T) {
 		}
 	}
 }
+
+// A row that is not to be combined is never taken for one that is, nor is it left out.
+func TestFoldWhen(t *testing.T) {
+	c := &combiner{of: &Combine{When: &merge.When{Column: "season", Is: []string{"3"}}}, when: 1, formulas: make([]merge.Formula, 2),
+		l: &layout{columns: []string{"id", "season"}, types: []string{"", ""}, key: []int{0}}}
+	in, out := []any{int64(1), int64(3)}, []any{int64(1), int64(4)}
+	for _, g := range []struct {
+		group
+		refused bool
+	}{{group{in, [][]any{in}}, false}, {group{out, [][]any{in}}, true}, {group{in, [][]any{out}}, true}, {group{nil, [][]any{in, out}}, true}, {group{nil, [][]any{out}}, false}} {
+		if _, err := c.result(&g.group); (err != nil) != g.refused || err != nil && !strings.Contains(err.Error(), "when season is 3") {
+			t.Errorf("%v: %v", g.group, err)
+		}
+	}
+}
