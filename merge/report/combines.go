@@ -87,8 +87,8 @@ func (t *text) plannedCombines(p *transfer.Plan) {
 func (t *text) combineProof(o *Outcome) {
 	for _, c := range o.Proof.Combines {
 		t.WriteString("\n")
-		t.line(2, fmt.Sprintf("%s, combined  %s: each column of %s as its formula says, %s as they were, %s of %s as before",
-			printable.Text(c.Table), c.Verdict, printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came", "rows that came"), printable.Count(c.Own, "row", "rows"), printable.Text(o.Plan.Target.Name)))
+		t.line(2, fmt.Sprintf("%s, combined  %s: each column of %s is as its formula says, %s, %s as before in %s",
+			printable.Text(c.Table), c.Verdict, printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came is as it was", "rows that came are as they were"), printable.Count(c.Own, "row is", "rows are"), printable.Text(o.Plan.Target.Name)))
 		for _, column := range c.Columns {
 			if column.Wrong > 0 {
 				t.line(4, fmt.Sprintf("%s is not its %s in the rows of %s", printable.Text(column.Column), printable.Text(column.Formula.String()), printable.Count(column.Wrong, "key", "keys")))
@@ -133,4 +133,14 @@ func (t *text) sums(rows [][]string) {
 	for _, line := range columns.Lines(rows, of...) {
 		t.line(4, line)
 	}
+}
+
+// writtenOver is how many rows of the target are combined with others.
+func writtenOver(p *transfer.Plan) (n int64) {
+	for _, t := range p.Tables {
+		if t.Combine != nil {
+			n += t.Combine.Changed
+		}
+	}
+	return n
 }

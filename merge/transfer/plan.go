@@ -97,7 +97,7 @@ func (r Refusal) String() string {
 type Checked struct {
 	Verdict merge.Verdict `json:"verdict"`
 
-	// Resolved are the conflicts that the renames resolve, Allowed those that the
+	// Resolved are the conflicts that renaming and combining resolve, Allowed those that the
 	// operator allowed.
 	Resolved []Refusal `json:"resolved,omitempty"`
 	Allowed  []Refusal `json:"allowed,omitempty"`

@@ -10,7 +10,7 @@ import (
 )
 
 // check runs the rules of package merge. Every result that is not PASS blocks the
-// merge, unless the operator allowed it. What renames resolve is PASS.
+// merge, unless the operator allowed it. What renaming and combining resolve is PASS.
 func (p *planner) check(ctx context.Context) error {
 	all := make([]merge.Source, len(p.dbs))
 	for i, s := range p.dbs {
