@@ -226,6 +226,19 @@ func TestCombineLateWrite(t *testing.T) {
 		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || dump(t, all[0]) != before {
 			t.Errorf("undo: %v", err)
 		}
+
+		// Nor is it lost unseen, if the game removes one while rows come.
+		all = threeWallets(t, e)
+		p = mustPlan(t, all[0], all[1:], combining(walletFormulas))
+		pause := func(context.Context) error {
+			if number(t, all[0], "SELECT COUNT(*) FROM wallets") > 4 {
+				exec(t, all[0], "DELETE FROM wallets WHERE account = 2")
+			}
+			return nil
+		}
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{Pause: pause}); !errors.As(err, &changed) || changed.Rows != 6 || changed.Want != 7 {
+			t.Errorf("apply: %v", err)
+		}
 	})
 }
 
