@@ -40,6 +40,9 @@ type question struct {
 	// or empty does not count.
 	across bool
 	most   int64
+
+	// when, if not nil, counts the rows of collisions for which it does not hold.
+	when *When
 }
 
 // reading is the answer to a question.
@@ -50,6 +53,8 @@ type reading struct {
 	samples []Sample
 	ids     []idColumn
 	crowds  crowds // if the question is about values across sources
+
+	combined bool // see combinesAll
 }
 
 // part is what was read of one source.
@@ -109,7 +114,7 @@ type keyReading struct {
 func (r *reader) key(ctx context.Context, table, code, idCode string) (*keyReading, error) {
 	_, model := r.facts.model(table)
 	key := model.key()
-	q := question{code: code, table: table, columns: key, ids: true}
+	q := question{code: code, table: table, columns: key, ids: true, when: r.facts.combined[table].when()}
 	var found *reading
 	var err error
 	if key == nil {
@@ -187,6 +192,9 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 				column[i] = s.carry(q.columns[0])
 			}
 			p.found.ignore = func(at position) bool { return rekey.IsZero(at.stream.carriedAt(column[at.stream.index], at.row)) }
+		}
+		if q.when != nil {
+			p.found.outside = outside(q.when, p.streams)
 		}
 		if views != nil {
 			p.found.views = views(p)

@@ -210,6 +210,9 @@ func (r *run) report(incomplete string) *Report {
 			all.Reset = append(all.Reset, table)
 		}
 	}
+	for _, table := range slices.Sorted(maps.Keys(r.facts.combined)) {
+		all.Combined = append(all.Combined, *r.facts.combined[table])
+	}
 	if r.facts.rekeyed != nil {
 		all.Rekeyed = r.facts.rekeyed.report
 	}

@@ -70,7 +70,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	t.WriteString("\nThe check says " + string(p.Check.Verdict) + ".\n")
 	t.ruleFiles(p.Check.RuleFiles)
 	if len(p.Check.Resolved) > 0 {
-		t.line(0, "What it found and the renames resolve:")
+		t.line(0, "What it found and renaming and combining resolve:")
 		t.refusals(p.Check.Resolved)
 	}
 	if len(p.Check.Allowed) > 0 {
@@ -92,6 +92,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	}
 	t.plannedTables(p)
 	t.plannedResets(p)
+	t.plannedCombines(p)
 	t.severed(p)
 	t.newKeys(p.Rekey)
 	t.recorded(p)

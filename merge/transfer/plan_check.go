@@ -10,7 +10,7 @@ import (
 )
 
 // check runs the rules of package merge. Every result that is not PASS blocks the
-// merge, unless the operator allowed it. What renames resolve is PASS.
+// merge, unless the operator allowed it. What renaming and combining resolve is PASS.
 func (p *planner) check(ctx context.Context) error {
 	all := make([]merge.Source, len(p.dbs))
 	for i, s := range p.dbs {
@@ -43,7 +43,10 @@ func (p *planner) check(ctx context.Context) error {
 		s.on.withheld = p.plan.withheld(s.dialect)
 	}
 	p.rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
-	p.emptied = report.Reset
+	p.emptied, p.combined = report.Reset, make(map[string]*merge.Combined)
+	for i := range report.Combined {
+		p.combined[report.Combined[i].Table] = &report.Combined[i]
+	}
 	for _, s := range report.Sources {
 		p.rows[s.Name] = make(map[string]int64)
 		for _, t := range s.Tables {
@@ -98,7 +101,7 @@ var unallowable = []string{
 
 func (p *planner) judge(r *merge.Result) {
 	reason := found(r)
-	if r.Renamed > 0 {
+	if r.Renamed+r.Combined > 0 {
 		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
 	}
 	if r.Verdict == merge.Pass {
