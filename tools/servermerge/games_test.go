@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -25,22 +26,91 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-// Three worlds of a real game, which count all keys from 1, become one: every reference
-// of the game that led to a row of its world leads to that row, every other one leads
-// nowhere, and nothing else is different. MERGESAFE_SCHEMAS is a folder with the schemas
-// of public games.
-func TestAzerothCore(t *testing.T) {
+// realGame is a game that people run.
+type realGame struct {
+	schema, profile string
+	first           []string // statements for every world before it is merged
+	last            []string // and for the target before the undo
+	references      int64    // that lead to a row, at least
+	inCells         int      // columns and forms of cells with keys
+	halves          []keyBySQL
+	dropped         []string // tables of which no row comes, since all refer to what stays behind
+}
+
+// keyBySQL is a key that is some bits of a number, or is in several columns.
+type keyBySQL struct {
+	table   string
+	columns []string
+	key     string // an expression; NULL where there is none
+	rest    string // of what is beside it in these columns
+	to      gameworlds.Column
+}
+
+// herculesCells are the keys in the items of Hercules: who made one, which pet is in an egg,
+// and whose number one has.
+func herculesCells() (first []string, all []keyBySQL) {
+	char, pet := gameworlds.Column{Table: "char", Name: "char_id"}, gameworlds.Column{Table: "pet", Name: "pet_id"}
+	for table, id := range map[string]string{"auction": "auction_id", "cart_inventory": "id", "guild_storage": "id", "inventory": "id", "mail": "id", "rodex_items": "id", "storage": "id"} {
+		// Some of the makers and pets are gone.
+		some := func(of gameworlds.Column) string {
+			return fmt.Sprintf("UPDATE `%s` i JOIN (SELECT %s AS k, ROW_NUMBER() OVER (ORDER BY %[2]s) AS n FROM `%s`) c ON c.n = 1 + i.%s %% 270", table, of.Name, of.Table, id)
+		}
+		first = append(first,
+			fmt.Sprintf("UPDATE `%s` SET unique_id = 0, card0 = ELT(1 + %s %% 5, 0, 4001, 254, 255, -256)", table, id),
+			some(char)+fmt.Sprintf(" SET unique_id = k * 4294967296 + i.%s WHERE i.%[1]s %% 3 > 0", id),
+			some(char)+fmt.Sprintf(" SET card2 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card3 = 0 WHERE card0 IN (254, 255)", id),
+			some(pet)+fmt.Sprintf(" SET card1 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card2 = 0, card3 = i.%[1]s %% 2 WHERE card0 = -256", id))
+		all = append(all,
+			keyBySQL{table, []string{"unique_id"}, "IF(unique_id = 0, NULL, unique_id DIV 4294967296)", "unique_id % 4294967296", char},
+			keyBySQL{table, []string{"card2", "card3"}, "IF(card0 IN (254, 255), card2 + card3 * 65536, NULL)", "IF(card0 IN (254, 255), '', CONCAT(card3, IF(card0 = -256, '', CONCAT(' ', card2))))", char},
+			keyBySQL{table, []string{"card1", "card2"}, "IF(card0 = -256, card1 + card2 * 65536, NULL)", "IF(card0 = -256, '', card1)", pet})
+	}
+	return first, all
+}
+
+var herculesFirst, herculesHalves = herculesCells()
+
+var realGames = []realGame{
+	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8},
+	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves},
+	{schema: "qcute_erlang_local", profile: "qcute", references: 50_000, dropped: []string{"notice_role"}},
+	{schema: "cosmic", profile: "cosmic", references: 50_000},
+	{schema: "forgottenserver", profile: "tfs", references: 20_000,
+		// They make rows that come as well, and remove some that stay: as the profile says.
+		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds"}, last: []string{"DROP TRIGGER IF EXISTS ondelete_players"}},
+}
+
+// Three worlds of each game, which count all keys from 1, become one with the game's profile
+// and nothing else: every reference of the game that led to a row of its world leads to that
+// row, every other one leads nowhere, and nothing else is different. MERGESAFE_SCHEMAS is a
+// folder with the schemas of public games.
+func TestProfiles(t *testing.T) {
 	folder := os.Getenv("MERGESAFE_SCHEMAS")
 	if folder == "" {
 		t.Skip("MERGESAFE_SCHEMAS names no folder with the schemas of public games")
 	}
-	const name, ruleFile = "azerothcore_characters", "../../profiles/azerothcore.toml"
-	schema, err := gameworlds.Load(filepath.Join(folder, name+".sql"), filepath.Join("../../merge/propose/testdata", name+".refs"))
+	for _, g := range realGames {
+		t.Run(g.profile, func(t *testing.T) { g.merge(t, folder) })
+	}
+}
+
+func (g realGame) merge(t *testing.T, folder string) {
+	began := time.Now()
+	ruleFile := filepath.Join("../../profiles", g.profile+".toml")
+	schema, err := gameworlds.Load(filepath.Join(folder, g.schema+".sql"), filepath.Join("../../merge/propose/testdata", g.schema+".refs"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	schema.Engine = "InnoDB"
-	o := &azeroth{refs: schema.Refs, left: leftBehind(t, ruleFile, schema.Refs.Tables), inCells: make(map[string]int64)}
+	o := &oracle{refs: schema.Refs, left: leftBehind(t, ruleFile, schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
+	for _, table := range g.dropped {
+		o.left[table] = true
+	}
+	for _, k := range g.halves {
+		for _, name := range k.columns {
+			o.bySQL[gameworlds.Column{Table: k.table, Name: name}] = true
+		}
+	}
 
 	// The target is there twice, so that it can be compared with what it was.
 	var dsns []string
@@ -56,6 +126,7 @@ func TestAzerothCore(t *testing.T) {
 		if _, err := schema.Fill(t.Context(), db, opts); err != nil {
 			t.Fatal(err)
 		}
+		statements(t, db, g.first)
 		o.mark(t, db, seed)
 		o.dbs, dsns = append(o.dbs, db), append(dsns, "mysql:"+dsn)
 	}
@@ -74,22 +145,31 @@ func TestAzerothCore(t *testing.T) {
 	databases := []string{dsns[0], dsns[2], dsns[3]}
 	planned := ran(t, cli.OK, append([]string{"plan", "-rekey", "-rules", ruleFile, "-rules", marks, "-o", file}, databases...)...)
 	if !strings.HasPrefix(planned.stdout, "READY ") {
-		t.Errorf("%.200s", planned.stdout)
+		t.Fatalf("%.2000s", planned.stdout)
 	}
 	with := func(command string) []string { return append([]string{command, "-json", file}, databases...) }
 	applied, proof := outcome(t, with("apply")), outcome(t, with("verify"))
 	if p := proof.Proof; p.Verdict != merge.Pass || len(p.Keys) != 6 {
 		t.Errorf("%s: %+v", p.Verdict, p.Keys)
 	}
+	for _, r := range plan(t, file).Renames {
+		o.renamed[r.Table+"."+r.Column+" "+r.Old+" "+r.New] = true
+	}
 	rows, references, dangling := o.compare(t, target)
+	for _, k := range g.halves {
+		led, not := o.compareHalves(t, target, k)
+		references, dangling = references+led, dangling+not
+		o.halves += led
+	}
 	if applied.Applied.Rows != rows {
 		t.Errorf("apply tells of %d rows, want %d", applied.Applied.Rows, rows)
 	}
 	o.trace(t, databases[0], plan(t, file))
-	t.Logf("%d rows came; %d references lead to a row, %d lead nowhere; of them in cells: %v", rows, references, dangling, o.inCells)
-	if references < 100_000 || dangling < 1000 || len(o.inCells) != 8 {
+	t.Logf("%d tables, %d rows came; %d references lead to a row, %d lead nowhere; of them in cells: %v, in bits and halves: %d; %.0f s", len(schema.Refs.Tables), rows, references, dangling, o.inCells, o.halves, time.Since(began).Seconds())
+	if references < g.references || dangling == 0 || len(o.inCells) != g.inCells {
 		t.Error("there was little to compare")
 	}
+	statements(t, target, g.last)
 
 	undone := outcome(t, with("undo"))
 	if undone.Undone.Rows != rows || !undone.Undone.SameAsBefore {
@@ -99,6 +179,15 @@ func TestAzerothCore(t *testing.T) {
 	for table := range before {
 		if before[table] != after[table] {
 			t.Errorf("%s is not what it was before the merge", table)
+		}
+	}
+}
+
+func statements(t *testing.T, db *sql.DB, all []string) {
+	t.Helper()
+	for _, s := range all {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
 		}
 	}
 }
@@ -143,7 +232,7 @@ func leftBehind(t *testing.T, file string, tables []string) map[string]bool {
 	for _, rule := range rules.Merge.Table {
 		for _, pattern := range rule.Tables {
 			for _, table := range tables {
-				if match, _ := path.Match(pattern, table); match && rule.Policy == "skip" {
+				if match, _ := path.Match(pattern, table); match && (rule.Policy == "skip" || rule.Policy == "same") {
 					left[table] = true
 				}
 			}
@@ -156,20 +245,24 @@ func leftBehind(t *testing.T, file string, tables []string) map[string]bool {
 // row which one of which world it is. No key has to do with it.
 const markColumn = "mergesafe_row"
 
-// azeroth judges a merge by what is true of the columns of the game, and by the marks.
-type azeroth struct {
+// oracle judges a merge by what is true of the columns of the game, and by the marks.
+type oracle struct {
 	refs *gameworlds.Refs
 	left map[string]bool
 	dbs  []*sql.DB // the worlds as they were; of the seeds 1, 2, 3
 
-	inCells map[string]int64 // keys in cells that lead to a row, by column and form
+	bySQL   map[gameworlds.Column]bool // columns that compareHalves compares
+	renamed map[string]bool            // names that the plan changes
+	halves  int64                      // keys that it found
+	things  map[string]string          // what numbers of a world that have no table became, and back
+	inCells map[string]int64           // keys in cells that lead to a row, by column and form
 
 	// keys are, by key column and key, the marks of the rows that have it: of the worlds,
 	// and of the merged target at the end.
 	keys []map[gameworlds.Column]map[string]string
 }
 
-func (o *azeroth) copied() (tables []string) {
+func (o *oracle) copied() (tables []string) {
 	for _, table := range o.refs.Tables {
 		if !o.left[table] {
 			tables = append(tables, table)
@@ -178,13 +271,16 @@ func (o *azeroth) copied() (tables []string) {
 	return tables
 }
 
-func (o *azeroth) mark(t *testing.T, db *sql.DB, world uint64) {
+func (o *oracle) mark(t *testing.T, db *sql.DB, world uint64) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), "SET SESSION timestamp = 1700000000"); err != nil { // for columns that keep the time of the last change
+		t.Fatal(err)
+	}
 	for _, table := range o.copied() {
 		for _, statement := range []string{
 			fmt.Sprintf("ALTER TABLE `%s` ADD COLUMN %s VARCHAR(20) CHARACTER SET ascii NOT NULL DEFAULT ''", table, markColumn),
@@ -200,7 +296,7 @@ func (o *azeroth) mark(t *testing.T, db *sql.DB, world uint64) {
 
 // compare compares the merged target with the worlds, and returns how many rows came, how
 // many references lead to a row and how many of those that could lead nowhere.
-func (o *azeroth) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling int64) {
+func (o *oracle) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling int64) {
 	t.Helper()
 	all := append(slices.Clone(o.dbs), target)
 	for _, db := range all {
@@ -266,7 +362,11 @@ func (o *azeroth) compare(t *testing.T, target *sql.DB) (rows, resolved, danglin
 						led, not, wrong = o.sameInCell(world, form, to, *was[i], *is[i])
 						resolved, dangling = resolved+led, dangling+not
 						o.inCells[column.String()+" as "+form.String()] += led
+					case o.bySQL[column] && world > 0:
+					case o.isThing(column) && was[i] != nil && is[i] != nil:
+						wrong = o.sameThing(world, column, *was[i], *is[i])
 					case ref == nil && o.keys[0][column] != nil: // looked at by its mark
+					case ref == nil && was[i] != nil && is[i] != nil && o.renamed[column.String()+" "+*was[i]+" "+*is[i]]:
 					case ref == nil && text(was[i]) != text(is[i]):
 						wrong = "it is no reference"
 					case ref != nil && is[i] == nil:
@@ -299,7 +399,7 @@ func (o *azeroth) compare(t *testing.T, target *sql.DB) (rows, resolved, danglin
 
 // reference returns the key column that a value of a row names, nil if none: of those that
 // the list names, the one that is no reference itself.
-func (o *azeroth) reference(c gameworlds.Column, names []string, row []*string, i int) *gameworlds.Column {
+func (o *oracle) reference(c gameworlds.Column, names []string, row []*string, i int) *gameworlds.Column {
 	for _, m := range o.refs.Columns[c] {
 		to := slices.IndexFunc(m.To, func(to gameworlds.Column) bool { return o.keys[0][to] != nil })
 		if m.Kind != gameworlds.Reference || to < 0 || row[i] == nil {
@@ -314,8 +414,61 @@ func (o *azeroth) reference(c gameworlds.Column, names []string, row []*string, 
 	return nil
 }
 
+// compareHalves compares the keys that a database computes of the rows of a table, and what is
+// beside them.
+func (o *oracle) compareHalves(t *testing.T, target *sql.DB, k keyBySQL) (led, not int64) {
+	t.Helper()
+	query := fmt.Sprintf("SELECT %s, %s, %s FROM `%s`", markColumn, k.key, k.rest, k.table)
+	merged := make(map[string][]*string)
+	for _, row := range rowsOf(t, target, query) {
+		merged[*row[0]] = row
+	}
+	for world, db := range o.dbs {
+		for _, was := range rowsOf(t, db, query) {
+			is := merged[*was[0]]
+			if is == nil || text(was[2]) != text(is[2]) || (was[1] == nil) != (is[1] == nil) {
+				t.Fatalf("%s %s: %v was %s beside %s, and is another", k.table, *was[0], k.columns, text(was[1]), text(was[2]))
+			}
+			if was[1] == nil {
+				continue
+			}
+			row, leads := o.keys[world][k.to][*was[1]], o.keys[len(o.dbs)][k.to][*is[1]]
+			switch {
+			case row != leads:
+				t.Fatalf("%s %s: %v led to the row %q of %s, and leads to %q", k.table, *was[0], k.columns, row, k.to, leads)
+			case row != "":
+				led++
+			default:
+				not++
+			}
+		}
+	}
+	return led, not
+}
+
+// isThing reports whether a column names things that have no table, as a party.
+func (o *oracle) isThing(c gameworlds.Column) bool {
+	return slices.ContainsFunc(o.refs.Columns[c], func(m gameworlds.Meaning) bool { return m.Kind == gameworlds.Thing })
+}
+
+// sameThing says what is wrong with a number of a thing: each has one new number in all rows,
+// which no other world's has, unless all worlds keep theirs.
+func (o *oracle) sameThing(world int, c gameworlds.Column, was, is string) string {
+	there, back := fmt.Sprint(c, " ", world, " ", was), fmt.Sprint(c, " new ", is)
+	if o.things[there] == "" {
+		o.things[there] = is
+	}
+	if was != is && o.things[back] == "" {
+		o.things[back] = there
+	}
+	if o.things[there] != is || was != is && o.things[back] != there {
+		return "it was another thing"
+	}
+	return ""
+}
+
 // cell returns how the cell of a row is written and what it names, nil if it names nothing.
-func (o *azeroth) cell(c gameworlds.Column, names []string, row []*string, i int) (*gameworlds.Form, gameworlds.Column) {
+func (o *oracle) cell(c gameworlds.Column, names []string, row []*string, i int) (*gameworlds.Form, gameworlds.Column) {
 	for _, m := range o.refs.Columns[c] {
 		if m.Kind != gameworlds.Cell || m.As == nil || row[i] == nil || m.When != nil && !slices.Contains(m.When.Is, *row[slices.Index(names, m.When.Column)]) {
 			continue
@@ -329,7 +482,7 @@ func (o *azeroth) cell(c gameworlds.Column, names []string, row []*string, i int
 
 // sameInCell says what is wrong with a cell: its keys must lead to the rows that they led
 // to, and all else is as it was. It counts the keys that lead to a row, and the others.
-func (o *azeroth) sameInCell(world int, form *gameworlds.Form, to gameworlds.Column, was, is string) (led, not int64, wrong string) {
+func (o *oracle) sameInCell(world int, form *gameworlds.Form, to gameworlds.Column, was, is string) (led, not int64, wrong string) {
 	before, rest, _ := form.Read(was)
 	after, now, ok := form.Read(is)
 	if !ok || rest != now || len(before) != len(after) {
@@ -350,7 +503,7 @@ func (o *azeroth) sameInCell(world int, form *gameworlds.Form, to gameworlds.Col
 }
 
 // trace asks for some keys of every kind where they came from and what became of them.
-func (o *azeroth) trace(t *testing.T, target string, p *transfer.Plan) {
+func (o *oracle) trace(t *testing.T, target string, p *transfer.Plan) {
 	t.Helper()
 	merged := o.keys[len(o.dbs)]
 	for c, keys := range merged {
@@ -389,7 +542,7 @@ func (o *azeroth) trace(t *testing.T, target string, p *transfer.Plan) {
 }
 
 // digests sum up the tables of the game, how they are made included.
-func (o *azeroth) digests(t *testing.T, db *sql.DB) map[string]string {
+func (o *oracle) digests(t *testing.T, db *sql.DB) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for _, table := range o.refs.Tables {
