@@ -73,6 +73,13 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 		o.add(found(results...))
 	}
 	if chosen == nil { // what the keys will be is not known, so nothing can be said of them
+		for _, t := range cellTasks(f) { // but whether those in cells can be found
+			in, err := t.run(ctx, r)
+			if err != nil {
+				return o, err
+			}
+			o.add(in)
+		}
 		o.ends = true
 		return o, nil
 	}

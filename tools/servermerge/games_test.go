@@ -34,8 +34,12 @@ type realGame struct {
 	references      int64    // that lead to a row, at least
 	inCells         int      // columns and forms of cells with keys
 	halves          []keyBySQL
+	damage          []damage
 	dropped         []string // tables of which no row comes, since all refer to what stays behind
 }
+
+// damage is what is done to a source, and what the plan says of it.
+type damage struct{ do, says string }
 
 // keyBySQL is a key that is some bits of a number, or is in several columns.
 type keyBySQL struct {
@@ -71,13 +75,26 @@ func herculesCells() (first []string, all []keyBySQL) {
 var herculesFirst, herculesHalves = herculesCells()
 
 var realGames = []realGame{
-	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8},
-	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves},
-	{schema: "qcute_erlang_local", profile: "qcute", references: 50_000, dropped: []string{"notice_role"}},
-	{schema: "cosmic", profile: "cosmic", references: 50_000},
+	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8, damage: []damage{
+		{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
+		{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
+		{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
+	}},
+	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves, damage: []damage{
+		{"UPDATE inventory SET card3 = -1 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},
+		{"UPDATE homunculus SET char_id = 2147483647 LIMIT 1", `"homunculus": key-nobody`},
+	}},
+	{schema: "qcute_erlang_local", profile: "qcute", references: 50_000, dropped: []string{"notice_role"}, damage: []damage{
+		{"UPDATE mail SET role_id = 18446744073709551615 LIMIT 1", `"mail": key-nobody`},
+	}},
+	{schema: "cosmic", profile: "cosmic", references: 50_000, damage: []damage{
+		{"UPDATE keymap SET characterid = 2147483647 LIMIT 1", `"keymap": key-nobody`},
+	}},
 	{schema: "forgottenserver", profile: "tfs", references: 20_000,
 		// They make rows that come as well, and remove some that stay: as the profile says.
-		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds"}, last: []string{"DROP TRIGGER IF EXISTS ondelete_players"}},
+		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds"}, last: []string{"DROP TRIGGER IF EXISTS ondelete_players"}, damage: []damage{
+			{"UPDATE player_items SET player_id = 2147483647 LIMIT 1", `"player_items": key-nobody`},
+		}},
 }
 
 // Three worlds of each game, which count all keys from 1, become one with the game's profile
@@ -180,6 +197,49 @@ func (g realGame) merge(t *testing.T, folder string) {
 		if before[table] != after[table] {
 			t.Errorf("%s is not what it was before the merge", table)
 		}
+	}
+}
+
+// What is wrong in a world refuses the plan, by name.
+func TestProfilesFindDamage(t *testing.T) {
+	folder := os.Getenv("MERGESAFE_SCHEMAS")
+	if folder == "" {
+		t.Skip("MERGESAFE_SCHEMAS names no folder with the schemas of public games")
+	}
+	for _, g := range realGames {
+		t.Run(g.profile, func(t *testing.T) {
+			schema, err := gameworlds.Load(filepath.Join(folder, g.schema+".sql"), filepath.Join("../../merge/propose/testdata", g.schema+".refs"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			schema.Engine = "InnoDB"
+			args := []string{"plan", "-rekey", "-rules", filepath.Join("../../profiles", g.profile+".toml"), "-o", filepath.Join(t.TempDir(), "plan.json")}
+			for seed := range uint64(2) {
+				opts := gameworlds.Typical(seed)
+				opts.Characters, opts.Items = 300, 1500
+				dsn := servertest.DSN(t)
+				db, err := sql.Open("mysql", dsn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				if _, err := schema.Fill(t.Context(), db, opts); err != nil {
+					t.Fatal(err)
+				}
+				db.SetMaxOpenConns(1)
+				statements(t, db, append(slices.Clone(g.first), "SET SESSION foreign_key_checks = 0"))
+				for _, d := range g.damage[:len(g.damage)*int(seed)] {
+					statements(t, db, []string{d.do})
+				}
+				args = append(args, "mysql:"+dsn)
+			}
+			r := servermerge(t.Context(), args...)
+			for _, d := range g.damage {
+				if !strings.HasPrefix(r.stdout, "REFUSED") || !strings.Contains(r.stdout, d.says) {
+					t.Errorf("%s: want %s in\n%.3000s%s", d.do, d.says, r.stdout, r.stderr)
+				}
+			}
+		})
 	}
 }
 
