@@ -93,43 +93,45 @@ func FuzzWords(f *testing.F) {
 	f.Add("65535", "65535", uint64(1), false)
 	f.Add("", "", uint64(1), false)
 	f.Add("-0", "007", uint64(1), false)
-	f.Fuzz(func(t *testing.T, a, b string, offset uint64, big bool) {
-		text := "words [a, b]"
-		if big {
-			text += " be"
-		}
-		w, err := ParseWords(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		row := cells(a, b)
-		k, ok, err := w.Key(row)
-		same, sameErr := w.Splice(row, by(0))
-		if (err == nil) != (sameErr == nil) || err == nil && joined(same) != joined(row) {
-			t.Fatalf("%q: %v; identity gives %q, %v", row, err, same, sameErr)
-		}
-		if err != nil || !ok {
-			return
-		}
-		var low, high uint64
-		fmt.Sscan(a, &low)
-		fmt.Sscan(b, &high)
-		if big {
-			low, high = high, low
-		}
-		if k.Value != (rekey.Integer{Bits: high*65536 + low}) {
-			t.Fatalf("%s: %q: %v", text, row, k)
-		}
-		shifted, err := w.Splice(row, by(offset))
-		if err != nil {
-			return
-		}
-		after, _, err := w.Key(shifted)
-		if want, _ := k.Value.Add(offset); err != nil || after.Value != want {
-			t.Fatalf("%s: %q: shifted %q: %v, %v", text, row, shifted, after, err)
-		}
-		if old, err := w.Splice(shifted, back(offset)); err != nil || joined(old) != joined(row) {
-			t.Fatalf("%s: %q: shifted %q and back %q, %v", text, row, shifted, old, err)
-		}
-	})
+	f.Fuzz(wordsRoundTrip)
+}
+
+func wordsRoundTrip(t *testing.T, a, b string, offset uint64, big bool) {
+	text := "words [a, b]"
+	if big {
+		text += " be"
+	}
+	w, err := ParseWords(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := cells(a, b)
+	k, ok, err := w.Key(row)
+	same, sameErr := w.Splice(row, by(0))
+	if (err == nil) != (sameErr == nil) || err == nil && joined(same) != joined(row) {
+		t.Fatalf("%q: %v; identity gives %q, %v", row, err, same, sameErr)
+	}
+	if err != nil || !ok {
+		return
+	}
+	var low, high uint64
+	fmt.Sscan(a, &low)
+	fmt.Sscan(b, &high)
+	if big {
+		low, high = high, low
+	}
+	if k.Value != (rekey.Integer{Bits: high*65536 + low}) {
+		t.Fatalf("%s: %q: %v", text, row, k)
+	}
+	shifted, err := w.Splice(row, by(offset))
+	if err != nil {
+		return
+	}
+	after, _, err := w.Key(shifted)
+	if want, _ := k.Value.Add(offset); err != nil || after.Value != want {
+		t.Fatalf("%s: %q: shifted %q: %v, %v", text, row, shifted, after, err)
+	}
+	if old, err := w.Splice(shifted, back(offset)); err != nil || joined(old) != joined(row) {
+		t.Fatalf("%s: %q: shifted %q and back %q, %v", text, row, shifted, old, err)
+	}
 }
