@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Bag makes a cell: for each item a slot with a count, and a note behind.
@@ -112,7 +113,7 @@ func (c Codec) Serve(in io.Reader, out io.Writer) error {
 		answer := c.answer(lines.Text())
 		switch c.Lie {
 		case "hang":
-			select {}
+			time.Sleep(time.Hour)
 		case "die":
 			fmt.Fprintf(os.Stderr, "%s\nno such \x1b[31mtable of items\n", strings.Repeat("x", 5000))
 			os.Exit(3)

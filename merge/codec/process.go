@@ -22,6 +22,7 @@ var (
 // process is a command that runs.
 type process struct {
 	cmd    *exec.Cmd
+	work   context.Context // of all
 	ctx    context.Context
 	kill   context.CancelCauseFunc
 	in     io.WriteCloser
@@ -35,7 +36,7 @@ func start(ctx context.Context, format string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := new(process)
+	p := &process{work: ctx}
 	p.ctx, p.kill = context.WithCancelCause(ctx)
 	p.cmd = exec.CommandContext(p.ctx, words[0], words[1:]...)
 	p.cmd.Env, p.cmd.Stderr = environment(), &p.stderr
@@ -92,16 +93,21 @@ func (p *process) exchange(line []byte, timeout time.Duration) (answer []byte, e
 }
 
 // end makes an end of a process that failed, and says why.
-func (p *process) end(reason string) error {
+func (p *process) end(reason string) error { return p.endWithin(time.Second, reason) }
+
+// close lets the command end by itself, for a while.
+func (p *process) close() { _ = p.endWithin(5*time.Second, "") }
+
+func (p *process) endWithin(patience time.Duration, reason string) error {
 	alone := p.ctx.Err() == nil
 	if alone { // it may be about to end by itself, and say more
 		p.in.Close()
-		late := time.AfterFunc(time.Second, func() { p.kill(errStopped) })
+		late := time.AfterFunc(patience, func() { p.kill(errStopped) })
 		defer late.Stop()
 	}
 	err := p.cmd.Wait()
 	switch {
-	case errors.Is(context.Cause(p.ctx), context.Canceled), errors.Is(context.Cause(p.ctx), context.DeadlineExceeded):
+	case p.work.Err() != nil:
 		reason = "it was stopped with the work"
 	case alone && p.ctx.Err() == nil && err != nil:
 		reason += ": " + err.Error()
@@ -112,9 +118,6 @@ func (p *process) end(reason string) error {
 	}
 	return errors.New(reason)
 }
-
-// close lets the command end by itself, for a while.
-func (p *process) close() { _ = p.end("") }
 
 // tail keeps the end of what is written to it.
 type tail struct {
