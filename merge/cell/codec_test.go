@@ -97,6 +97,12 @@ func TestCodecThatLies(t *testing.T) {
 	if _, err := coded(t, forgets).Splice([][]byte{inventory.Bag("hers", 1)}, shift); err == nil || !strings.Contains(err.Error(), "and then the old ones") {
 		t.Error(err)
 	}
+	// It changes a key that another one finds, and does that in both directions.
+	meddles, rest := coded(t, meddler{}), coded(t, restOnly{})
+	bag := func(string) []byte { return inventory.Bag("", 1, 2) }
+	if out, err := cell.SpliceAll([]*cell.Row{meddles, rest}, bag, func(_ int, k cell.Key) (rekey.Integer, error) { return shift(k) }); err == nil || !strings.Contains(err.Error(), "finds other keys") {
+		t.Errorf("%x %v", out, err)
+	}
 	// It may spoil what it is given.
 	spoils := spliced{bags{}, func(out []byte, keys []rekey.Integer) []byte { clear(keys); return out }}
 	if _, err := coded(t, spoils).Splice([][]byte{inventory.Bag("hers", 1)}, shift); err != nil {
@@ -108,6 +114,12 @@ func TestCodecThatLies(t *testing.T) {
 type spliced struct {
 	bags
 	change func(out []byte, keys []rekey.Integer) []byte
+}
+
+func (s spliced) Keys(c []byte) ([]rekey.Integer, error) {
+	keys, err := s.bags.Keys(c)
+	clear(c)
+	return keys, err
 }
 
 func (s spliced) Splice(c []byte, keys []rekey.Integer) ([]byte, error) {
@@ -138,6 +150,20 @@ func TestCodecsOfOneCell(t *testing.T) {
 			t.Errorf("%q: %x %v", two, out, err)
 		}
 	}
+}
+
+// meddler is firstOnly, and counts the second item up and down.
+type meddler struct{ firstOnly }
+
+func (meddler) Splice(c []byte, keys []rekey.Integer) ([]byte, error) {
+	all, _ := bags{}.Keys(c)
+	switch was, is := all[0].Bits > 1000, keys[0].Bits > 1000; {
+	case is && !was:
+		all[1].Bits++
+	case was && !is:
+		all[1].Bits--
+	}
+	return bags{}.Splice(c, []rekey.Integer{keys[0], all[1]})
 }
 
 type (

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +36,9 @@ func TestMain(m *testing.M) {
 	case lie == "child": // the codec is a child that outlives its parent
 		child := exec.Command(os.Args[0], "codec", "hang", os.Args[3])
 		child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-		err = child.Start()
+		if err = child.Start(); err == nil {
+			_, err = fmt.Fprintf(f, "child %d\n", child.Process.Pid)
+		}
 	case lie == "endless":
 		for err == nil {
 			_, err = os.Stdout.WriteString("0123456789abcdef0123456789abcdef")
@@ -188,16 +192,21 @@ func TestCommandThatFails(t *testing.T) {
 	}
 }
 
-// The command ends with the work, and says so.
+// The command ends with the work, says so, and leaves no children.
 func TestCommandIsKilledWithTheContext(t *testing.T) {
 	t.Parallel()
-	format, notes := bags(t, "hang")
+	format, notes := bags(t, "child")
+	child := make(chan int, 1)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	codecs, stop := Commands(ctx, []string{format})
 	defer stop()
 	go func() {
-		for { // it hangs from its first line on
-			if b, _ := os.ReadFile(notes); len(b) > 0 {
+		for { // it never answers
+			b, _ := os.ReadFile(notes)
+			_, pid, _ := strings.Cut(string(b), "child ")
+			if pid, _, whole := strings.Cut(pid, "\n"); whole {
+				n, _ := strconv.Atoi(pid)
+				child <- n
 				cancel(errors.New("Ctrl-C"))
 				return
 			}
@@ -206,6 +215,20 @@ func TestCommandIsKilledWithTheContext(t *testing.T) {
 	}()
 	if _, err := splice(t, codecs, format, inventory.Bag("", 1)); err == nil || !strings.Contains(err.Error(), "stopped with the work") {
 		t.Error(err)
+	}
+	pid := <-child
+	deadline := time.Now().Add(20 * time.Second)
+	for runtime.GOOS == "linux" { // until it is gone, or waits for its parent to see that
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(b), ") Z ") {
+			break
+		}
+		if time.Now().After(deadline) {
+			if p, err := os.FindProcess(pid); err == nil {
+				p.Kill()
+			}
+			t.Fatal("its child lives on")
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

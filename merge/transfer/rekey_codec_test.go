@@ -28,11 +28,11 @@ func runCodec(lie string) int {
 // bags is a codec of a program that has one.
 type bags struct {
 	inventory.Codec
-	left *atomic.Int64 // how many cells it reads before it cannot any more; nil: all
+	left *atomic.Int64 // how many cells it reads before it cannot, once; nil: it always can
 }
 
 func (b bags) Keys(c []byte) (all []rekey.Integer, err error) {
-	if b.left != nil && b.left.Add(-1) < 0 {
+	if b.left != nil && b.left.Add(-1) == -1 {
 		return nil, &cell.CodecError{Codec: "codec bags", Err: errors.New("out of order")}
 	}
 	keys, err := b.Codec.Keys(c)
@@ -174,7 +174,7 @@ func TestCodecsThatLie(t *testing.T) {
 	}
 }
 
-// A codec that stops to work at any cell ends what is under way: neither a plan, nor a proof,
+// A codec that once cannot work, at any cell, ends what is under way: neither a plan, nor a proof,
 // nor an undo takes that for cells without keys. With a codec that works it is resumed.
 func TestCodecThatStops(t *testing.T) {
 	e, format := engines()[0], "codec bags"
@@ -221,8 +221,8 @@ func TestCodecThatStops(t *testing.T) {
 				t.Fatal("it never works")
 			}
 		}
-		if used := stops - left.Load(); stops < 2 || used != stops {
-			t.Errorf("step %d: it read %d cells, and stopped %d times", what, used, stops)
+		if stops < 2 {
+			t.Errorf("step %d: it stopped %d times", what, stops)
 		}
 		if what > 0 {
 			missing := new(cell.NoCodecError)
