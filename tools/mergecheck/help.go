@@ -32,7 +32,8 @@ What is checked:
   -contents         sum up all rows in full, so that -since sees changed rows
                     too; both reports need it
   -rules FILE       what columns are, as -propose writes it; several files: a
-                    later one ranks before an earlier one
+                    later one ranks before an earlier one; it may name commands
+                    that are run, to find keys in cells: format = "exec ..."
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
   -propose          look for what is worth declaring: columns that seem to be
