@@ -298,6 +298,9 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 		return &keySet{gap: "column " + c.column + " of " + c.table + " is " + col.describe()}, nil
 	}
 	room := &r.undeclaredKeys().room
+	if known := r.facts.rekeyed.knownKeys(db, c.table, c.column); known != nil {
+		return &keySet{integers: known, hashes: newHashes(room), words: newHashes(room)}, nil
+	}
 	set := &keySet{integers: new(rekey.Set), hashes: newHashes(room), words: newHashes(room)}
 	first := len(t.key()) > 0 && t.key()[0] == c.column // so that an index has the order
 	// Without the sorting form nothing is sorted, and texts are compared by it.

@@ -8,6 +8,8 @@ type repeats struct {
 	rows   []int64 // that have them, of each stream; nil if nothing was read
 	inside int64   // of values, those that only one stream has
 	within int64   // of values, those that one stream has more than once
+
+	outside int64 // of rows, those that collisions.outside tells of
 }
 
 // collisions counts the runs of equal rows that a pass comes across, and keeps
@@ -23,6 +25,9 @@ type collisions struct {
 	// ignored.
 	ignore func(first position) bool
 
+	// outside tells of a row whether it is not to be in any run; nil: none is.
+	outside func(row position) bool
+
 	// views count the same runs as they are to some of the streams alone.
 	views []view
 
@@ -32,6 +37,7 @@ type collisions struct {
 	current conflict
 	rowsNow []int64 // of the current run, of each stream
 	ignored bool    // the current run
+	strays  int64   // rows of the current run that are outside
 }
 
 // view is what a pass is to some of its streams. What it counts is the same as
@@ -72,6 +78,9 @@ func (c *collisions) member(p position) {
 	i := p.stream.index
 	c.current.rows++
 	c.rowsNow[i]++
+	if c.outside != nil && c.outside(p) {
+		c.strays++
+	}
 	if len(c.kept) < c.samples && c.rowsNow[i] <= shownPerStream {
 		c.current.members = append(c.current.members, p.stream.member(p.row))
 	}
@@ -81,14 +90,18 @@ func (c *collisions) member(p position) {
 func (c *collisions) finish() {
 	if c.current.rows > 0 && !c.ignored {
 		for i := range c.views {
-			c.views[i].take(c.rowsNow)
+			c.views[i].take(c.rowsNow, c.strays)
 		}
-		if c.take(c.rowsNow, c.current.rows) && len(c.kept) < c.samples {
+		taken := c.take(c.rowsNow, c.current.rows)
+		if taken {
+			c.repeats.outside += c.strays
+		}
+		if taken && len(c.kept) < c.samples {
 			c.kept = append(c.kept, c.current)
 			c.current.members = nil
 		}
 	}
-	c.current.rows, c.current.members = 0, c.current.members[:0]
+	c.current.rows, c.current.members, c.strays = 0, c.current.members[:0], 0
 	clear(c.rowsNow)
 }
 
@@ -113,16 +126,17 @@ func (c *collisions) take(rows []int64, all int64) bool {
 	return true
 }
 
-// take counts a run if it is one to the streams of the view, too.
-func (v *view) take(rows []int64) {
+// take counts a run if it is one to the streams of the view, too. Rows that are outside may
+// be of other streams: they count nevertheless.
+func (v *view) take(rows []int64, strays int64) {
 	v.rows = v.rows[:0]
 	var all int64
 	for _, i := range v.streams {
 		v.rows = append(v.rows, rows[i])
 		all += rows[i]
 	}
-	if all > 1 {
-		v.found.take(v.rows, all)
+	if all > 1 && v.found.take(v.rows, all) {
+		v.found.repeats.outside += strays
 	}
 }
 

@@ -22,6 +22,9 @@ type Declarations struct {
 	Undecided []string `json:"undecided,omitempty"`
 
 	References []DeclaredReference `json:"references,omitempty"`
+
+	// Schema is the one that the file was written for; nil: it does not say.
+	Schema *Reviewed `json:"schema,omitempty"`
 }
 
 // When is true of the rows with one of some values in a column, or with none of them.
@@ -71,5 +74,5 @@ const OthersPlain = "plain"
 
 // Empty reports whether nothing is declared.
 func (d *Declarations) Empty() bool {
-	return len(d.Plain)+len(d.Natural)+len(d.Shared)+len(d.Undecided)+len(d.References) == 0
+	return len(d.Plain)+len(d.Natural)+len(d.Shared)+len(d.Undecided)+len(d.References) == 0 && d.Schema == nil
 }

@@ -21,6 +21,7 @@ type facts struct {
 	allowances []allowance           // of opts
 	declared   *declared             // of opts
 	same       map[string]bool       // tables that are declared the same in every world
+	combined   map[string]*Combined  // tables of which the rows with one key are combined
 	skip       map[string]bool       // tables that stay behind
 	reset      map[string]bool       // of these, the ones of which the target's rows are taken out too
 	rows       map[string]RowsPolicy // of these tables: what becomes of rows that refer there
@@ -144,10 +145,13 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 				ErrSources, f.target.name, f.target.catalog.Engine, db.name, db.catalog.Engine)
 		}
 	}
+	declared := opts // rules know by themselves what is gone
+	opts = missing{namesOf(f.dbs), reviewedOf(opts)}.without(opts)
+	f.opts = opts
 	if err := resolve(opts, f.dbs); err != nil {
 		return nil, err
 	}
-	if f.declared, err = declare(opts, namesOf(f.dbs)); err != nil {
+	if f.declared, err = declare(declared, namesOf(f.dbs)); err != nil {
 		return nil, err
 	}
 	f.names = namesOf(f.dbs)
@@ -182,7 +186,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, skip: f.skip, reset: f.reset, rows: f.rows, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, combined: f.combined, skip: f.skip, reset: f.reset, rows: f.rows, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

@@ -22,15 +22,7 @@ type NameReference struct {
 // NameReferences returns the references of the options to the columns that they
 // rename, by table and column. The first of the catalogues is the target's.
 func NameReferences(opts Options, catalogs []*Catalog) (all []NameReference, err error) {
-	var dbs []*database
-	for _, c := range catalogs {
-		db := &database{tables: make(map[string]*Table), skipped: c.Skipped}
-		for i := range c.Tables {
-			db.tables[c.Tables[i].Name] = &c.Tables[i]
-		}
-		dbs = append(dbs, db)
-	}
-	d, err := declare(opts, namesOf(dbs))
+	d, err := declare(opts, namesIn(catalogs))
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +35,19 @@ func NameReferences(opts Options, catalogs []*Catalog) (all []NameReference, err
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column), strings.Compare(a.ref.identity(), b.ref.identity()))
 	})
 	return all, nil
+}
+
+// namesIn is namesOf of databases of which only the catalogues are known.
+func namesIn(catalogs []*Catalog) names {
+	var dbs []*database
+	for _, c := range catalogs {
+		db := &database{tables: make(map[string]*Table), skipped: c.Skipped}
+		for i := range c.Tables {
+			db.tables[c.Tables[i].Name] = &c.Tables[i]
+		}
+		dbs = append(dbs, db)
+	}
+	return namesOf(dbs)
 }
 
 // to returns the references of which a value names a row by the column, alone or with

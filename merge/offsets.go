@@ -21,7 +21,7 @@ type chooser struct {
 // room for that, or the operator chose it. It returns nil, and says why, if there is none.
 func (f chooser) offsets() (*rekeyed, outcome) {
 	read := f.read
-	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool)}
+	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool), read: read}
 	step := uint64(0)
 	var together, alone []*keySpace
 	for _, s := range f.moving.spaces {

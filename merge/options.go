@@ -108,8 +108,8 @@ type Options struct {
 	// the goroutine that called [Check].
 	Quick func(*Report)
 
-	// Progress, if not nil, is called after every batch that was read, by the
-	// goroutine that called [Check]. It never changes the result.
+	// Progress, if not nil, is called after every batch that was read, by one
+	// goroutine at a time. It never changes the result.
 	Progress func(Progress)
 
 	// Clock stamps the start and the end of the report. The default is

@@ -20,9 +20,13 @@ const (
 	// PolicyReset leaves the rows of the sources behind, and takes those of the target out
 	// too: the table is empty afterwards.
 	PolicyReset Policy = "reset"
+
+	// PolicyCombine makes one row of those with one key in several databases, column by
+	// column; see [Combined]. Rows with a key of their own are copied.
+	PolicyCombine Policy = "combine"
 )
 
-var policies = []Policy{PolicyCopy, PolicySame, PolicySkip, PolicyReset}
+var policies = []Policy{PolicyCopy, PolicySame, PolicySkip, PolicyReset, PolicyCombine}
 
 // TablePolicy is the policy of tables, by patterns of their names, as in
 // [Options.Allow]. An exact name beats a pattern, and a later policy an earlier one.
@@ -33,6 +37,14 @@ type TablePolicy struct {
 	// Rows says what becomes of rows of other tables that refer to those of a skipped
 	// one, or one that is reset; "" refuses such.
 	Rows RowsPolicy `json:"rows,omitempty"`
+
+	// Schema is that of the file: a pattern counts for no other table. nil: it counts for all.
+	Schema *Reviewed `json:"-"`
+
+	// Columns are formulas by the name of the column, and When the rows that may be
+	// combined, with [PolicyCombine]; see [Combined] and [ParseFormula].
+	Columns map[string]string `json:"columns,omitempty"`
+	When    *When             `json:"when,omitempty"`
 }
 
 // tablePolicies returns the policies of tables, where one is declared.
@@ -46,6 +58,12 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 		}
 		if p.Rows != "" && (p.Rows != RowsDrop && p.Rows != RowsNone || p.Policy != PolicySkip && p.Policy != PolicyReset) {
 			return nil, unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q or %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip, PolicyReset)
+		}
+		if p.Policy != PolicyCombine && (len(p.Columns) > 0 || p.When != nil) {
+			return nil, unsuitable("%s: columns and when are beside the policy %q: want them beside %q only", what, p.Policy, PolicyCombine)
+		}
+		if err := p.When.Validate(); err != nil {
+			return nil, unsuitable("%s: %v", what, err)
 		}
 		for _, text := range p.Tables {
 			pattern, column, err := parsePlace(text)
@@ -61,7 +79,9 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 					continue
 				}
 				any = true
-				if named := pattern.exact != ""; named || !exact[table] {
+				if named := pattern.exact != ""; !named && !p.Schema.hasTable(table) {
+					continue
+				} else if named || !exact[table] {
 					found[table], exact[table] = p, named
 				}
 			}
@@ -76,6 +96,9 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 // setPolicies notes the policies of tables, and sets those apart that stay behind.
 func setPolicies(f *facts) error {
 	policies, err := tablePolicies(f.opts, f.names)
+	if err != nil {
+		return err
+	}
 	f.same, f.skip, f.reset, f.rows = make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]RowsPolicy)
 	for table, p := range policies {
 		f.same[table], f.reset[table] = p.Policy == PolicySame, p.Policy == PolicyReset
@@ -93,5 +116,6 @@ func setPolicies(f *facts) error {
 			}
 		}
 	}
+	f.combined, err = combines(f, policies)
 	return err
 }

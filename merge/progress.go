@@ -1,9 +1,12 @@
 package merge
 
+import "sync"
+
 // progress adds up how far the rows of every source are read.
 type progress struct {
 	report func(Progress) // nil: it is not wanted
 	work   map[*database]*work
+	one    sync.Mutex // of several sources that are read side by side
 }
 
 // work counts the rows that the tasks go through in one source.
@@ -53,6 +56,8 @@ func (p *progress) of(s *stream, code string) func(rows int) {
 		if p.report == nil {
 			return
 		}
+		p.one.Lock()
+		defer p.one.Unlock()
 		p.report(Progress{
 			Code: code, Source: db.name, Table: s.scan.Table,
 			Rows: s.read, Total: max(db.rows[s.scan.Table], s.read),

@@ -212,11 +212,19 @@ func numeric(c *Column) bool {
 
 // examine reads all columns of a table, and compares what they hold with all keys.
 func examine(ctx context.Context, f *facts, r *reader, x *examination, table string) error {
+	return examineColumns(ctx, f, r, x, table, func(*Column) bool { return true })
+}
+
+// examineColumns is examine of some columns.
+func examineColumns(ctx context.Context, f *facts, r *reader, x *examination, table string, wanted func(*Column) bool) error {
 	_, model := f.model(table)
 	columns := make(map[string]*examined)
 	var read []string
 	for i := range model.Columns {
 		col := &model.Columns[i]
+		if !wanted(col) {
+			continue
+		}
 		e := &examined{table: table, column: col, place: placeInKey(model, col.Name)}
 		columns[col.Name] = e
 		x.columns = append(x.columns, e)

@@ -40,6 +40,9 @@ type question struct {
 	// or empty does not count.
 	across bool
 	most   int64
+
+	// when, if not nil, counts the rows of collisions for which it does not hold.
+	when *When
 }
 
 // reading is the answer to a question.
@@ -50,6 +53,8 @@ type reading struct {
 	samples []Sample
 	ids     []idColumn
 	crowds  crowds // if the question is about values across sources
+
+	combined bool // see combinesAll
 }
 
 // part is what was read of one source.
@@ -109,12 +114,13 @@ type keyReading struct {
 func (r *reader) key(ctx context.Context, table, code, idCode string) (*keyReading, error) {
 	_, model := r.facts.model(table)
 	key := model.key()
+	q := question{code: code, table: table, columns: key, ids: true, when: r.facts.combined[table].when()}
 	var found *reading
 	var err error
 	if key == nil {
 		found, err = r.idsAlone(ctx, table, idCode)
-	} else {
-		found, err = r.read(ctx, question{code: code, table: table, columns: key, ids: true})
+	} else if found = keysApart(r, q); found == nil {
+		found, err = r.read(ctx, q)
 	}
 	return &keyReading{table, key, found}, err
 }
@@ -164,8 +170,12 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 	without, err := r.retry(func(excluded exclusions) error {
 		p = new(pass)
 		p.streams, p.gaps = r.keyStreams(q.code, q.table, q.columns, excluded)
+		apart := r.facts.rekeyed.tellsApart(q.table, q.columns)
 		for _, s := range p.streams {
 			s.scan.SkipNull = q.skipNull
+			if apart {
+				s.unable = nil // no row is equal to one of another world, so the other columns may be as they were
+			}
 		}
 		if q.ids {
 			p.ids = r.judgeIDs(q.table, p.streams)
@@ -182,6 +192,9 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 				column[i] = s.carry(q.columns[0])
 			}
 			p.found.ignore = func(at position) bool { return rekey.IsZero(at.stream.carriedAt(column[at.stream.index], at.row)) }
+		}
+		if q.when != nil {
+			p.found.outside = outside(q.when, p.streams)
 		}
 		if views != nil {
 			p.found.views = views(p)
@@ -225,8 +238,11 @@ func (r *reader) retry(pass func(exclusions) error) (exclusions, error) {
 func (r *reader) stream(db *database, code string, names int, scan Scan) *stream {
 	s := &stream{db: db, scan: scan, names: names}
 	for i := range s.scan.Order {
-		if o := &s.scan.Order[i]; o.Shift == nil && s.unable == nil {
-			o.Shift, s.unable = r.facts.rekeyed.shift(db, scan.Table, o.Column)
+		if o := &s.scan.Order[i]; o.Shift == nil {
+			var unable error
+			if o.Shift, unable = r.facts.rekeyed.shift(db, scan.Table, o.Column); s.unable == nil {
+				s.unable = unable
+			}
 		}
 	}
 	s.progress = r.progress.of(s, code)

@@ -101,6 +101,9 @@ func (f follower) pass(ctx context.Context, db *database, views func([]*stream) 
 			return nil
 		}
 		referring := f.referring(db)
+		if !f.ref.all && referring.unable == nil && f.facts.rekeyed.leadsSomewhere(db, f.ref.table, &f.ref.reference) {
+			return nil
+		}
 		leaves := f.ref.leaves(referring)
 		found.rebound.ignore = func(p position) bool { return p.stream == referring && leaves(p.row) }
 		if !f.ref.all {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"mergesafe/merge/rekey"
 )
@@ -77,65 +78,192 @@ func (h *heavy) add(n rekey.Integer) {
 
 // measure reads all of it.
 func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
-	r.found = &measured{keys: make(map[columnName]map[*database]*rekey.Set), of: make(map[*keySpace]map[*database]*spaceValues),
-		rows: make(map[*movedColumn]map[*database][]caseRows)}
-	for _, s := range r.moving.spaces {
-		r.found.of[s] = make(map[*database]*spaceValues)
-		for _, db := range r.facts.dbs {
-			r.found.of[s][db] = new(spaceValues)
-		}
-		for _, at := range s.keys {
-			for db, t := range r.facts.having(at.table) {
-				if err := r.readKeys(ctx, s, at, db, t); err != nil {
-					return nil, err
+	r.found = newMeasured(r.moving, r.facts.dbs...)
+	passes := r.moving.passes(r.facts.tables)
+	var one sync.Mutex
+	err := sideBySide(ctx, r.facts.dbs, func(ctx context.Context, db *database) error {
+		of := &spaceReader{r.reader, r.code, r.moving, newMeasured(r.moving, db)}
+		for _, p := range passes {
+			if t := db.tables[p.table]; t != nil {
+				if err := of.readPass(ctx, p, db, t); err != nil {
+					return err
 				}
 			}
 		}
+		one.Lock()
+		defer one.Unlock()
+		r.found.take(of.found)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	for _, table := range r.facts.tables {
-		columns := slices.DeleteFunc(r.moving.of(table), func(c *movedColumn) bool { return c.key })
-		for db, t := range r.facts.having(table) {
-			if len(columns) == 0 || db.rows[table] == 0 {
-				continue
-			}
-			if err := r.readReferences(ctx, columns, db, t); err != nil {
-				return nil, err
-			}
-		}
-	}
+	r.noteRanges()
 	r.countedBySequences()
 	if err := r.readApart(ctx); err != nil {
 		return nil, err
 	}
-	var err error
 	r.found.counters, err = r.findCounters(ctx)
 	return r.found, err
 }
 
-// readKeys reads the keys of a space in one column of a database.
-func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, db *database, t *Table) error {
-	values := r.found.of[s][db]
-	set := &rekey.Set{Exact: true}
-	scan := Scan{Table: at.table, Carry: []string{at.column}, Unsorted: true, SkipNull: true}
-	if key := t.key(); len(key) > 0 && key[0] == at.column {
-		scan.Unsorted, scan.Order = false, []Order{{Column: at.column}}
+func newMeasured(m *moving, dbs ...*database) *measured {
+	found := &measured{keys: make(map[columnName]map[*database]*rekey.Set), of: make(map[*keySpace]map[*database]*spaceValues),
+		rows: make(map[*movedColumn]map[*database][]caseRows)}
+	for _, s := range m.spaces {
+		found.of[s] = make(map[*database]*spaceValues)
+		for _, db := range dbs {
+			found.of[s][db] = new(spaceValues)
+		}
+		for _, at := range s.keys {
+			found.keys[at] = make(map[*database]*rekey.Set)
+		}
 	}
-	stream := r.stream(db, r.code, 1, scan)
-	stream.visit = append(stream.visit, func(b *Batch) {
+	return found
+}
+
+// take adds the keys of another database, and what refers to them.
+func (m *measured) take(other *measured) {
+	for at, sets := range other.keys {
+		maps.Copy(m.keys[at], sets)
+	}
+	for column, rows := range other.rows {
+		if m.rows[column] == nil {
+			m.rows[column] = make(map[*database][]caseRows)
+		}
+		maps.Copy(m.rows[column], rows)
+	}
+}
+
+// spacePass is one reading of a table: of keys of spaces, of what refers to such, or of
+// both.
+type spacePass struct {
+	table      string
+	keys       []columnName
+	references []*movedColumn
+}
+
+// passes are what has to be read, so that the keys that a column refers to are known when
+// its turn comes. A table is read once, unless it refers to itself, or in a circle.
+func (m *moving) passes(tables []string) (all []spacePass) {
+	referring := make(map[string][]*movedColumn)
+	for _, table := range tables {
+		referring[table] = slices.DeleteFunc(m.of(table), func(c *movedColumn) bool { return c.key })
+	}
+	var unread []spacePass // tables with keys
+	for _, s := range m.spaces {
+		for _, at := range s.keys {
+			i := slices.IndexFunc(unread, func(p spacePass) bool { return p.table == at.table })
+			if i < 0 {
+				i, unread = len(unread), append(unread, spacePass{table: at.table})
+			}
+			unread[i].keys = append(unread[i].keys, at)
+		}
+	}
+	ready := func(p spacePass) bool {
+		return !slices.ContainsFunc(referring[p.table], func(c *movedColumn) bool {
+			return slices.ContainsFunc(c.cases, func(of movedCase) bool {
+				return slices.ContainsFunc(of.space.keys, func(at columnName) bool {
+					return slices.ContainsFunc(unread, func(p spacePass) bool { return p.table == at.table })
+				})
+			})
+		})
+	}
+	for len(unread) > 0 {
+		i := slices.IndexFunc(unread, ready)
+		p := unread[max(i, 0)]
+		if i >= 0 {
+			p.references = referring[p.table]
+			delete(referring, p.table)
+		}
+		all, unread = append(all, p), slices.Delete(unread, max(i, 0), max(i, 0)+1)
+	}
+	for _, table := range tables {
+		if len(referring[table]) > 0 {
+			all = append(all, spacePass{table: table, references: referring[table]})
+		}
+	}
+	return all
+}
+
+// readPass reads a table of a database.
+func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *database, t *Table) error {
+	scan := Scan{Table: t.Name, Unsorted: true}
+	if db.rows[t.Name] == 0 {
+		p.references = nil
+	}
+	if len(p.references) > 0 {
+		scan.Carry = slices.Clip(t.rowKey(nil)) // to show rows
+	} else if key := t.key(); len(p.keys) > 0 && len(t.Primary) == 0 && len(key) > 0 && key[0] == p.keys[0].column {
+		scan.Unsorted, scan.Order = false, []Order{{Column: key[0]}}
+	}
+	s := r.stream(db, r.code, len(scan.Carry), scan)
+	for _, at := range p.keys {
+		r.addKeys(s, at)
+	}
+	reads := r.addReferences(s, p.references, t)
+	if len(p.keys)+len(reads) == 0 {
+		return nil
+	}
+	if err := s.drain(ctx); err != nil {
+		return err
+	}
+	for _, at := range p.keys {
+		r.found.keys[at][db].Finish()
+	}
+	for _, read := range reads {
+		if r.found.rows[read.column] == nil {
+			r.found.rows[read.column] = make(map[*database][]caseRows)
+		}
+		for i := range read.cases {
+			most, bounded := r.most(read.column, i)
+			read.cases[i].findOdd(&read.column.cases[i].ref.dangling, func(n rekey.Integer) bool { return bounded && n == most })
+		}
+		r.found.rows[read.column][db] = read.cases
+	}
+	return nil
+}
+
+// addKeys makes a stream gather the keys in a column.
+func (r *spaceReader) addKeys(s *stream, at columnName) {
+	set := &rekey.Set{Exact: true}
+	r.found.keys[at][s.db] = set
+	column := s.carry(at.column)
+	s.visit = append(s.visit, func(b *Batch) {
 		for row := range b.Len {
-			if n, ok := rekey.ParseInteger(b.Carry[0].At(row)); ok {
+			if n, ok := rekey.ParseInteger(b.Carry[column].At(row)); ok {
 				set.Add(n)
 			}
 		}
 	})
-	if err := stream.drain(ctx); err != nil {
-		return err
+}
+
+// noteRanges notes where the keys that were read lie, and what refers to them.
+func (r *spaceReader) noteRanges() {
+	for _, s := range r.moving.spaces {
+		for _, at := range s.keys {
+			for db, t := range r.facts.having(at.table) {
+				r.noteKeys(s, at, db, t)
+			}
+		}
 	}
-	set.Finish()
-	if r.found.keys[at] == nil {
-		r.found.keys[at] = make(map[*database]*rekey.Set)
+	for _, table := range r.facts.tables {
+		for db := range r.facts.having(table) {
+			for _, c := range r.moving.of(table) {
+				for i, read := range r.found.rows[c][db] {
+					space := c.cases[i].space
+					r.found.of[space][db].values.Join(read.moved)
+					most, known := r.most(c, i)
+					r.limit(space, c.columnName, db, read.moved, most, known)
+				}
+			}
+		}
 	}
-	r.found.keys[at][db] = set
+}
+
+// noteKeys notes where the keys of a space in one column of a database lie.
+func (r *spaceReader) noteKeys(s *keySpace, at columnName, db *database, t *Table) {
+	values, set := r.found.of[s][db], r.found.keys[at][db]
 	own := set.Range()
 	if counter := t.AutoIncrement; counter != nil && counter.Column == at.column && counter.Next > 1 {
 		own.Add(rekey.Integer{Bits: counter.Next - 1})
@@ -150,7 +278,15 @@ func (r *spaceReader) readKeys(ctx context.Context, s *keySpace, at columnName, 
 	}
 	most, known := mostOf(r.facts, at)
 	r.limit(s, at, db, own, most, known) // what other columns of the space have is no matter to this one
-	return nil
+}
+
+// most is the largest number that a case of a column takes; known is false if that cannot be
+// told.
+func (r *spaceReader) most(c *movedColumn, i int) (most rekey.Integer, known bool) {
+	if cells := c.cases[i].ref.cells; cells != nil {
+		return cells.Most()
+	}
+	return mostOf(r.facts, c.columnName)
 }
 
 // limit notes what room a column of the target has for the values of a source; most is the
@@ -167,11 +303,8 @@ func (r *spaceReader) limit(s *keySpace, at columnName, db *database, values rek
 	}
 }
 
-// readReferences reads the columns of a table of a database that refer to spaces.
-func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn, db *database, t *Table) error {
-	carry := t.rowKey(nil)
-	s := r.stream(db, r.code, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
-	var reads []*referenceRead
+// addReferences makes a stream look at the columns that refer to spaces.
+func (r *spaceReader) addReferences(s *stream, columns []*movedColumn, t *Table) (reads []*referenceRead) {
 	for _, c := range columns {
 		if t.column(c.column) == nil {
 			continue
@@ -187,7 +320,7 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 			if a.ref.cells != nil {
 				read.cells[i] = cellsOf(a.ref.cells, s)
 			}
-			read.sets = append(read.sets, r.found.setsOf(a.space, db))
+			read.sets = append(read.sets, r.found.setsOf(a.space, s.db))
 		}
 		reads = append(reads, read)
 	}
@@ -198,28 +331,7 @@ func (r *spaceReader) readReferences(ctx context.Context, columns []*movedColumn
 			}
 		}
 	})
-	if err := s.drain(ctx); err != nil {
-		return err
-	}
-	for _, read := range reads {
-		if r.found.rows[read.column] == nil {
-			r.found.rows[read.column] = make(map[*database][]caseRows)
-		}
-		most, bounded := mostOf(r.facts, read.column.columnName)
-		for i := range read.cases {
-			c, space := &read.cases[i], read.column.cases[i].space
-			most, bounded := most, bounded
-			cells := read.column.cases[i].ref.cells
-			if cells != nil {
-				most, bounded = cells.Most()
-			}
-			c.findOdd(&read.column.cases[i].ref.dangling, func(n rekey.Integer) bool { return bounded && n == most })
-			r.found.of[space][db].values.Join(c.moved)
-			r.limit(space, read.column.columnName, db, c.moved, most, bounded)
-		}
-		r.found.rows[read.column][db] = read.cases
-	}
-	return nil
+	return reads
 }
 
 // readApart reads what rows of the target refer to in tables that are not merged: they
@@ -353,7 +465,7 @@ func (r *referenceRead) whole(s *stream, i int, v []byte, row int) {
 		c.None++
 	case ref.none.Has(v):
 		r.nobody(i, n, ok)
-	case !ok || n.String() != string(v):
+	case !ok || !n.Is(v):
 		if c.foreign++; len(c.foreigns) < 3 {
 			c.foreigns = append(c.foreigns, s.member(row))
 		}

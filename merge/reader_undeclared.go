@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -63,24 +64,25 @@ type keptChange struct {
 type fates struct {
 	sets   [][]change
 	number map[string]int
+	key    []byte // of number, for the set that is looked up
 }
 
 func newFates() *fates {
-	return &fates{sets: [][]change{nil}, number: map[string]int{"": 0}}
+	return &fates{sets: [][]change{nil}, number: make(map[string]int)}
 }
 
 func (o *fates) of(set []change) int {
 	if len(set) == 0 {
 		return 0
 	}
-	var b strings.Builder
+	o.key = o.key[:0]
 	for _, c := range set {
-		fmt.Fprintf(&b, "%d %d;", c.candidate, c.other)
+		o.key = binary.AppendVarint(binary.AppendVarint(o.key, int64(c.candidate)), int64(c.other))
 	}
-	n, known := o.number[b.String()]
+	n, known := o.number[string(o.key)]
 	if !known {
 		n = len(o.sets)
-		o.number[b.String()] = n
+		o.number[string(o.key)] = n
 		o.sets = append(o.sets, slices.Clone(set))
 	}
 	return n
@@ -116,13 +118,9 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 		}
 	}
 	for {
-		found := &openReading{candidates: candidates, unread: make(map[string][]Gap)}
-		for db := range r.facts.having(table) {
-			columns, err := r.undeclaredOf(ctx, db, table, found)
-			if err != nil {
-				return nil, err
-			}
-			found.columns = append(found.columns, columns...)
+		found, err := undeclaredSideBySide(ctx, r, table, candidates)
+		if err != nil {
+			return nil, err
 		}
 		again := false
 		for k := range maybeOf(found.columns) {
@@ -137,6 +135,30 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 			return found, nil
 		}
 	}
+}
+
+// undeclaredSideBySide reads all databases, with the keys that are known.
+func undeclaredSideBySide(ctx context.Context, r openReader, table string, candidates []candidate) (*openReading, error) {
+	r.undeclaredKeys() // are there from here on
+	var dbs []*database
+	for db := range r.facts.having(table) {
+		dbs = append(dbs, db)
+	}
+	parts := make([]openReading, len(dbs))
+	err := sideBySide(ctx, dbs, func(ctx context.Context, db *database) (err error) {
+		part := &parts[slices.Index(dbs, db)]
+		part.candidates, part.unread = candidates, make(map[string][]Gap)
+		part.columns, err = r.undeclaredOf(ctx, db, table, part)
+		return err
+	})
+	all := &openReading{candidates: candidates, unread: make(map[string][]Gap)}
+	for _, part := range parts {
+		all.columns = append(all.columns, part.columns...)
+		for column, gaps := range part.unread {
+			all.unread[column] = append(all.unread[column], gaps...)
+		}
+	}
+	return all, err
 }
 
 // maybeOf returns the candidates of which sparse sets could not tell.
@@ -193,6 +215,7 @@ type openPass struct {
 	columns    []*openScan
 	fates      *fates
 	now        []change // of the current value
+	found      []change // room for those of a number
 	values     [][]byte // beside them, the keys that these are about
 	value      func() []byte
 }
@@ -226,8 +249,11 @@ type recentInteger struct {
 
 func (r openReader) newOpenPass(db *database, table string, candidates []candidate, without, unweighed map[string]bool) *openPass {
 	t := db.tables[table]
-	carry := t.rowKey(nil)
-	if carry == nil {
+	var carry []string // to show rows
+	if r.facts.opts.Samples > 0 {
+		carry = t.rowKey(nil)
+	}
+	if r.facts.opts.Samples > 0 && carry == nil {
 		for _, c := range t.Columns {
 			if !without[c.Name] {
 				carry = append(carry, c.Name)
@@ -541,8 +567,8 @@ func (s *openScan) fateOf(n rekey.Integer) int {
 
 func (s *openScan) lookUp(n rekey.Integer) int {
 	p := s.pass
-	before, values := p.now, p.values
-	p.now, p.values = nil, nil
+	before, value := p.now, p.value
+	p.now, p.value = p.found[:0], nil
 	s.each(integerClass, func(set *keySet, offset uint64) (has, sure bool) {
 		n, ok := n.Sub(offset)
 		if !ok {
@@ -554,7 +580,7 @@ func (s *openScan) lookUp(n rekey.Integer) int {
 		return set.integers.Has(n), true
 	})
 	fate := p.fates.of(p.now)
-	p.now, p.values = before, values
+	p.found, p.now, p.value = p.now, before, value
 	return fate
 }
 
@@ -637,7 +663,7 @@ func (p *openPass) add(c change) {
 		return
 	}
 	p.now = append(p.now, c)
-	if p.value != nil {
+	if p.value != nil && p.r.facts.opts.Samples > 0 {
 		p.values = append(p.values, p.value())
 	}
 }

@@ -61,6 +61,13 @@ type Report struct {
 	// Reset are the tables that are empty after the merge: the target's rows are taken out.
 	Reset []string `json:"reset,omitempty"`
 
+	// RuleFiles tell how far the databases have the schemas that files of rules were written
+	// for.
+	RuleFiles []RuleFile `json:"rule_files,omitempty"`
+
+	// Combined are the tables of which the rows with one key are combined.
+	Combined []Combined `json:"combined,omitempty"`
+
 	// Overridden are the declarations that another file of rules overrides.
 	Overridden []string `json:"overridden,omitempty"`
 
@@ -154,6 +161,10 @@ type Result struct {
 	// Renamed is how many values [[merge.name]] changes so that the rest can be
 	// merged. They are not in Count.
 	Renamed int64 `json:"renamed,omitempty"`
+
+	// Combined is how many keys are in several databases and have their rows combined by
+	// [[merge.table]]. They are not in Count.
+	Combined int64 `json:"combined,omitempty"`
 
 	// Open, if not nil, tells of a column that is not declared, and for which it
 	// matters what it is. Count is then the number of its rows for which it does.

@@ -40,6 +40,10 @@ type statement struct {
 	file  int    // of the declarations
 	exact bool   // it names table and column, and is no pattern
 	text  string // for messages: `plain "*.level"`
+
+	pattern string    // in which it names the column
+	number  int       // which of the references of its file it is, from 1
+	schema  *Reviewed // of the file; nil: any
 }
 
 // columnName names a column of a table.
@@ -66,11 +70,13 @@ type declared struct {
 	beaten    []string     // statements that another file overrides, for the report
 	spaces    map[string]Space
 	codecs    cell.Codecs
+	gone      missing                // what is no error, though no source has it
+	said      map[columnName][]*role // all that was said of a column, in order
 }
 
 // declare resolves the declarations against the tables of the sources.
 func declare(opts Options, n names) (*declared, error) {
-	d := &declared{roles: make(map[columnName]*role), spaces: make(map[string]Space), codecs: opts.Codecs}
+	d := &declared{roles: make(map[columnName]*role), spaces: make(map[string]Space), gone: missing{n, reviewedOf(opts)}, said: make(map[columnName][]*role), codecs: opts.Codecs}
 	if opts.Rekey != nil {
 		for _, s := range opts.Rekey.Spaces {
 			d.spaces[cmp.Or(s.Name, strings.Join(s.Keys, ""))] = s
@@ -83,8 +89,8 @@ func declare(opts Options, n names) (*declared, error) {
 			patterns []string
 		}{{rolePlain, file.Plain}, {roleNatural, file.Natural}, {roleShared, file.Shared}, {roleUndecided, file.Undecided}} {
 			for _, text := range list.patterns {
-				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File))}
-				err := n.each(text, func(at columnName, exact bool) error {
+				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File)), text, 0, file.Schema}
+				err := d.gone.eachLeft(text, func(at columnName, exact bool) error {
 					from.exact = exact
 					return d.say(at, &role{kind: list.kind, source: from})
 				})
@@ -94,7 +100,7 @@ func declare(opts Options, n names) (*declared, error) {
 			}
 		}
 		for k, r := range file.References {
-			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File))}
+			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File)), "", k + 1, file.Schema}
 			if err := d.reference(r, from, n); err != nil {
 				return nil, unsuitable("%s: %v", from.text, err)
 			}
@@ -151,6 +157,13 @@ func (n names) each(text string, use func(at columnName, exact bool) error) erro
 
 // say notes what is declared of a column.
 func (d *declared) say(at columnName, r *role) error {
+	d.said[at] = append(d.said[at], r)
+	if !r.source.schema.has(at) {
+		if r.source.exact {
+			return notListed(at)
+		}
+		return nil // the pattern was not written with the column in mind
+	}
 	old := d.roles[at]
 	if old == nil {
 		d.roles[at] = r
@@ -234,9 +247,9 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 		target = Reference{ToTable: to[0].table, ToColumns: []string{to[0].column}}
 	}
 	for _, text := range r.At {
-		err := n.each(text, func(at columnName, exact bool) error {
+		err := d.gone.eachLeft(text, func(at columnName, exact bool) error {
 			if r.When != nil && n[at.table][r.When.Column] == nil {
-				if exact {
+				if exact && !d.gone.columns(at.table, r.When.Column) {
 					return fmt.Errorf("when: table %q has no column %q%s", at.table, r.When.Column, nearest.Hint(r.When.Column, slices.Sorted(maps.Keys(n[at.table]))))
 				}
 				return nil
@@ -247,7 +260,7 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 			ref := &reference{Reference: target, table: at.table, space: space, or: to[min(1, len(to)):], none: none, dangling: dangling, declared: r, when: r.When, others: r.Others}
 			ref.Columns = []string{at.column}
 			from := from
-			from.exact = exact
+			from.exact, from.pattern = exact, text
 			if r.Format != "" {
 				return d.inCells(at, ref, from, n)
 			}
@@ -277,7 +290,7 @@ func (d *declared) named(texts []string, n names) (to []columnName, space string
 			texts = slices.Insert(slices.Clone(texts), i+1, s.Keys...)
 			continue
 		}
-		err := n.each(text, func(at columnName, exact bool) error {
+		err := d.gone.eachLeft(text, func(at columnName, exact bool) error {
 			if !exact {
 				return fmt.Errorf("to is %q: want the name of one key column, not a pattern", text)
 			}
@@ -293,6 +306,9 @@ func (d *declared) named(texts []string, n names) (to []columnName, space string
 
 // older notes a reference in the older words, of one column or several.
 func (d *declared) older(r DeclaredReference, none rekey.Values, from statement, n names) error {
+	if d.gone.columns(r.Table, r.Columns...) || d.gone.columns(r.ToTable, r.ToColumns...) {
+		return nil
+	}
 	if err := n.has("", r.Table, r.Columns...); err != nil {
 		return trimmed(err)
 	}
@@ -315,7 +331,7 @@ func (d *declared) older(r DeclaredReference, none rekey.Values, from statement,
 	}
 	ref.dangling, _ = rekey.ParseValues(false, r.Dangling)
 	if len(r.Columns) == 1 && n[r.Table] != nil {
-		from.exact = true
+		from.exact, from.pattern = true, place(r.Table, r.Columns[0])
 		return d.say(columnName{r.Table, r.Columns[0]}, &role{roleReference, []*reference{ref}, from, true})
 	}
 	d.composite = append(d.composite, ref)

@@ -78,7 +78,7 @@ func judgeAmbiguous(table string, ref reference, read *ambiguousReading) Result 
 // databases, as was found before. That holds for what refers to it only if
 // all databases compare it alike.
 func unambiguous(f *facts, ref reference) bool {
-	if f.same[ref.ToTable] {
+	if f.same[ref.ToTable] || f.combined[ref.ToTable] != nil {
 		return true
 	}
 	_, model := f.model(ref.ToTable)

@@ -35,7 +35,7 @@ type span struct {
 // set apart, and a key that has not collided yet may do so before the merge.
 func judgeCounter(f *facts, k *keyReading) outcome {
 	counter := f.counter(k.table)
-	if counter == nil || k.key == nil || f.same[k.table] {
+	if counter == nil || k.key == nil || f.same[k.table] || f.combined[k.table] != nil {
 		return outcome{}
 	}
 	result := Result{

@@ -47,7 +47,8 @@ func judgeKey(f *facts, k *keyReading) outcome {
 		}
 	}
 	result.describe(k.repeats, "key", true)
-	o := outcome{disjoint: map[columnsID]bool{idOf(k.table, k.key...): result.Count == 0 && len(result.Gaps) == 0}}
+	result.resolveByCombining(f.combined[k.table], k.repeats)
+	o := outcome{disjoint: map[columnsID]bool{idOf(k.table, k.key...): k.values == 0 && len(result.Gaps) == 0}}
 	action := keyAction(f, k.table)
 	if looksAlike(f, &result, k) {
 		o.alike, result.Alike = []string{k.table}, true

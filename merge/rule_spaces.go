@@ -242,6 +242,7 @@ type rekeyed struct {
 	report *Rekeying
 	of     map[*keySpace]map[*database]uint64
 	bent   map[*movedColumn]bool // values do not keep their order
+	read   *measured             // by which it was chosen
 }
 
 // offset is what is added to the keys in a column of a database, and to what refers to
@@ -330,4 +331,18 @@ func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error
 	default:
 		return &rekey.Shift{By: k.of[space][db], Stay: stay}, nil
 	}
+}
+
+// tellsApart reports whether no row of a table is equal to one of another database in some
+// columns, since all values of one of them get new ones of one space: every database has
+// these in a range of its own.
+func (k *rekeyed) tellsApart(table string, columns []string) bool {
+	return k != nil && slices.ContainsFunc(columns, func(name string) bool {
+		m := k.moving.columns[columnName{table, name}]
+		if m == nil {
+			return false
+		}
+		_, stay, plain := m.plainShift()
+		return plain && stay.Empty()
+	})
 }

@@ -81,12 +81,25 @@ func TestKeysGetNewValues(t *testing.T) {
 			o.Rules[0].References[0].At = append(slices.Clone(o.Rules[0].References[0].At), "vars.hero", "vars.who")
 		}
 	}
+	// Who cast it: a hero, or 500, the monsters.
+	auras := func(key ...string) change {
+		return func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "auras", Primary: key, Columns: []merge.Column{number("hero"), number("caster")}}, func(*mergetest.Database) []mergetest.Row {
+				return []mergetest.Row{{"hero": int64(1), "caster": int64(3)}, {"hero": int64(1), "caster": int64(500)}}
+			})(o, a, b)
+			o.Rules[0].References = append(o.Rules[0].References[:1:1], merge.DeclaredReference{At: []string{"auras.hero"}, To: []string{"heroes.id"}},
+				merge.DeclaredReference{At: []string{"auras.caster"}, To: []string{"heroes.id"}, None: []string{"500"}})
+		}
+	}
 	for name, c := range map[string]struct {
 		change change
 		want   []string
 	}{
-		"all is declared": {func(*merge.Options, *mergetest.Database, *mergetest.Database) {}, nil},
-		"no new keys":     {func(o *merge.Options, _, _ *mergetest.Database) { o.Rekey = nil }, []string{"key-collision heroes id"}},
+		"a key that moves in part, beside one that moves":   {auras("hero", "caster"), nil},
+		"a key that moves in part, and then one that moves": {auras("caster", "hero"), []string{"reference-undeclared auras caster as a key"}},
+		"a key that moves in part":                          {auras("caster"), []string{"key-collision auras caster", "reference-undeclared auras caster as a key"}},
+		"all is declared":                                   {func(*merge.Options, *mergetest.Database, *mergetest.Database) {}, nil},
+		"no new keys":                                       {func(o *merge.Options, _, _ *mergetest.Database) { o.Rekey = nil }, []string{"key-collision heroes id"}},
 		"an undeclared column that names rows of its world": {func(o *merge.Options, _, _ *mergetest.Database) {
 			o.Rules[0].Plain = []string{"things.kind"}
 		}, []string{"reference-undeclared heroes level"}},

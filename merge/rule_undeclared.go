@@ -83,8 +83,8 @@ func judgeCandidates(f *facts, r openReader, candidates []candidate, joint []str
 	}
 	for _, table := range joint {
 		_, model := keyModel(f, table)
-		if !f.disjoint[idOf(table, model.key()...)] {
-			continue // the rows are in each other's way themselves
+		if !f.disjoint[idOf(table, model.key()...)] || f.combined[table] != nil {
+			continue // the rows are in each other's way themselves, or a key is the same thing everywhere
 		}
 		results = append(results, Result{
 			Code: CodeReferenceUndeclared, Table: table, Subject: columnList(model.key()) + " as a key",

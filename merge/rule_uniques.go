@@ -49,7 +49,8 @@ func uniqueTask(f *facts, table string, u unique) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		return judgeUnique(f, table, u, read), nil
+		read.combined, err = combinesAll(ctx, f, r, table, u.Columns, read.repeats)
+		return judgeUnique(f, table, u, read), err
 	}}
 }
 
@@ -62,7 +63,11 @@ func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
 	if u.declared && u.Name != "" {
 		result.Message = u.Name + ": " + result.Message
 	}
-	disjoint, action := result.Count == 0 && len(result.Gaps) == 0, ""
+	disjoint, action := result.Count == 0 && !read.combined && len(result.Gaps) == 0, ""
+	if read.combined {
+		result.Message = "only rows of one key, which will be combined: " + result.Message
+		result.Count, result.Rows, result.Samples = 0, 0, nil
+	}
 	if why := result.resolveByRenaming(f); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
 	}

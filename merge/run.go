@@ -41,11 +41,11 @@ func (r *run) judgeCatalogs() {
 // countRows counts the rows of every table, and asks for the ends of its key
 // where the source can tell them.
 func (r *run) countRows(ctx context.Context) error {
-	for _, table := range r.facts.tables {
-		if !r.facts.wantsTable(table) {
-			continue
-		}
-		for db := range r.facts.having(table) {
+	return sideBySide(ctx, r.facts.dbs, func(ctx context.Context, db *database) error {
+		for _, table := range r.facts.tables {
+			if db.tables[table] == nil || !r.facts.wantsTable(table) {
+				continue
+			}
 			n, err := r.reader.count(ctx, db, table)
 			if err != nil {
 				return err
@@ -59,8 +59,8 @@ func (r *run) countRows(ctx context.Context) error {
 				r.summaries.of[db].ranges[table] = *ends
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // plan notes the tasks of all rules.
@@ -197,6 +197,7 @@ func (r *run) report(incomplete string) *Report {
 		Only:       opts.Only,
 		Plain:      r.plain,
 		Renames:    renames(results),
+		RuleFiles:  ruleFiles(r.facts),
 		Overridden: r.facts.declared.beaten,
 		Sources:    []Summary{},
 		Results:    append([]Result{}, results...),
@@ -208,6 +209,9 @@ func (r *run) report(incomplete string) *Report {
 		if r.facts.reset[table] {
 			all.Reset = append(all.Reset, table)
 		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(r.facts.combined)) {
+		all.Combined = append(all.Combined, *r.facts.combined[table])
 	}
 	if r.facts.rekeyed != nil {
 		all.Rekeyed = r.facts.rekeyed.report

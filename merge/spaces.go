@@ -218,7 +218,7 @@ func (m *moving) count(f *facts) {
 	for _, table := range f.tables {
 		_, t := f.model(table)
 		counter := t.AutoIncrement
-		if counter == nil || f.same[table] || !slices.Equal(t.key(), []string{counter.Column}) {
+		if counter == nil || f.same[table] || f.combined[table] != nil || !slices.Equal(t.key(), []string{counter.Column}) {
 			continue
 		}
 		at := columnName{table, counter.Column}

@@ -248,6 +248,19 @@ func (f *filler) fields(rng *rand.Rand, t *table) (fields []*field, err error) {
 	return fields, nil
 }
 
+// own returns the key of the table itself if a cell names it: that of its own row. The key
+// stands before the cell. Nil if it names others.
+func (f *filler) own(t *table, c *column, m Meaning) *column {
+	if m.Kind != Cell || m.As == nil || m.To[0].Table != t.name {
+		return nil
+	}
+	key, err := t.column(m.To[0].Name)
+	if err != nil || key.place > c.place {
+		return nil
+	}
+	return key
+}
+
 // discriminator makes the values on which the meaning of others depends: mostly the first.
 func discriminator(rng *rand.Rand, c *column, values []string) func([]any) any {
 	return func([]any) any {
@@ -271,7 +284,7 @@ func (f *filler) next(rng *rand.Rand, t *table, c *column) (func([]any) any, err
 	type source struct {
 		when *When
 		on   int
-		next func() any
+		next func(row []any) any
 	}
 	var sources []source
 	for _, m := range meanings {
@@ -279,7 +292,11 @@ func (f *filler) next(rng *rand.Rand, t *table, c *column) (func([]any) any, err
 		if err != nil {
 			return nil, err
 		}
-		s := source{when: m.When, next: withNone(rng, c, m, next)}
+		with := withNone(rng, c, m, next)
+		s := source{when: m.When, next: func([]any) any { return with() }}
+		if own := f.own(t, c, m); own != nil {
+			s.next = func(row []any) any { return m.As.write(rng, func() int64 { return row[own.place].(int64) }) }
+		}
 		if m.When != nil {
 			on, err := t.column(m.When.Column)
 			if err != nil {
@@ -290,12 +307,20 @@ func (f *filler) next(rng *rand.Rand, t *table, c *column) (func([]any) any, err
 		sources = append(sources, s)
 	}
 	return func(row []any) any {
+		var fit []source
 		for _, s := range sources {
 			if s.when == nil || slices.Contains(s.when.Is, fmt.Sprint(row[s.on])) {
-				return s.next()
+				fit = append(fit, s)
 			}
 		}
-		return nothing(c)
+		switch len(fit) {
+		case 0:
+			return nothing(c)
+		case 1:
+			return fit[0].next(row)
+		default:
+			return fit[rng.IntN(len(fit))].next(row)
+		}
 	}, nil
 }
 
@@ -381,12 +406,29 @@ func (f *filler) source(rng *rand.Rand, t *table, c *column, m Meaning) (func() 
 			return nil, err
 		}
 		named, other := to.named(rng, false), plain(rng, c, false)
+		if m.As != nil {
+			dead := f.opts.Dangling
+			return func() any {
+				return m.As.write(rng, func() int64 {
+					switch share := rng.Float64(); {
+					case share < dead:
+						return to.dead[rng.IntN(len(to.dead))] + shift
+					case len(m.None) > 0 && c.text() && share > 0.9:
+						return m.None[0].Min
+					}
+					return named() + shift
+				})
+			}, nil
+		}
 		return func() any {
 			if c.text() && rng.Float64() < 0.4 {
 				return other()
 			}
 			return cell(rng, c, named()+shift)
 		}, nil
+	}
+	if m.As != nil {
+		return func() any { return m.As.write(rng, nil) }, nil
 	}
 	return plain(rng, c, inIndex), nil
 }

@@ -36,6 +36,7 @@ type Meaning struct {
 	Counter string   // the keys of the columns with this name come from one counter; "" is a counter of its own
 	When    *When    // nil: all rows
 	None    []Range  // values that name nothing
+	As      *Form    // how a cell is written; nil: any way
 }
 
 // When holds in the rows where a column of the same table has one of some values.
@@ -96,7 +97,7 @@ func (r *Refs) line(indented bool, words []string) error {
 	return fmt.Errorf("want \"table NAME\", \"size WHAT TABLE\", or a tab and \"COLUMN KIND\", got %q", strings.Join(words, " "))
 }
 
-// meaning reads KIND [TARGET...] [when COLUMN = V,...] [none V,...].
+// meaning reads KIND [TARGET...] [as FORM] [when COLUMN = V,...] [none V,...].
 func meaning(words []string) (m Meaning, err error) {
 	m.Kind = Kind(words[0])
 	if !slices.Contains([]Kind{Key, Reference, Natural, Cell, Account, Thing, Plain}, m.Kind) {
@@ -109,6 +110,9 @@ func meaning(words []string) (m Meaning, err error) {
 			words = words[4:]
 		case words[0] == "none" && len(words) >= 2:
 			m.None, err = ranges(words[1])
+			words = words[2:]
+		case words[0] == "as" && len(words) >= 2 && (m.Kind == Cell || m.Kind == Plain):
+			m.As, err = parseForm(words[1])
 			words = words[2:]
 		case dotted && (m.Kind == Reference || m.Kind == Cell):
 			m.To = append(m.To, Column{table, column})

@@ -55,6 +55,53 @@ table empty
 	}
 }
 
+// What a form writes it reads, and what it does not write it does not read.
+func TestForms(t *testing.T) {
+	key := func() int64 { return 4711 }
+	for form, others := range map[string][]string{
+		`{key}\\s0\\s`:        {"", "4711", "4711 0", "x 0 "},
+		"{n}:0:{n}:{key}:{n}": {"", "1:0:2:3", "1:1:2:3:4"},
+		"{key}:{text}":        {"4711", ":a"},
+		"{hex16}:{n}":         {"1267:1", "            126G:1"},
+		"{keys}":              {"", "1  2", "1,2"},
+		"0x4000@0":            {"0", "4711", "17383819421893267046"},
+		"0xF140@24":           {"0", "4611686018427392615"},
+	} {
+		f, err := parseForm(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := random(1, form)
+		for range 100 {
+			cell := fmt.Sprint(f.write(rng, key))
+			keys, rest, ok := f.Read(cell)
+			if !ok || len(keys) == 0 || slices.ContainsFunc(keys, func(k string) bool { return k != "4711" }) || strings.Contains(rest, "4711") {
+				t.Errorf("%s wrote %q and reads %q, %q, %v", form, cell, keys, rest, ok)
+			}
+		}
+		for _, other := range others {
+			if keys, _, ok := f.Read(other); ok {
+				t.Errorf("%s reads %q in %q", form, keys, other)
+			}
+		}
+	}
+	if keys, _, _ := must(parseForm("{hex16}:{n}")).Read("            1267:1"); !slices.Equal(keys, []string{"4711"}) {
+		t.Error(keys)
+	}
+	for _, wrong := range []string{"{kay}", "0x4000@48"} {
+		if _, err := parseForm(wrong); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}
+
+func must(f *Form, err error) *Form {
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
 func TestReadRefsNamesTheLine(t *testing.T) {
 	for _, c := range []struct{ list, want string }{
 		{"\tid key", "line 1: "},

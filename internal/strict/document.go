@@ -45,8 +45,12 @@ func Read(file, text string, read func(root *Section)) error {
 	root.end()
 	slices.SortStableFunc(d.problems, func(a, b *Error) int { return a.Line - b.Line })
 	var errs []error
+	seen := make(map[Error]bool) // a section may be read twice
 	for _, p := range d.problems {
-		errs = append(errs, p)
+		if !seen[*p] {
+			seen[*p] = true
+			errs = append(errs, p)
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -131,6 +132,30 @@ func (s *Section) Integers(key string, lowest, highest int64) map[string]int64 {
 			return nil
 		}
 		all[name] = n
+	}
+	return all
+}
+
+// TextsByName reads a key that must be a table of texts, by names of any kind. check says what
+// is wrong with one; "" if nothing is. It returns nil if there is none.
+func (s *Section) TextsByName(key, example string, check func(string) string) map[string]string {
+	want := fmt.Sprintf("a table of texts, such as %s = %s", key, example)
+	table, ok := value[map[string]any](s, key, want)
+	if !ok {
+		return nil
+	}
+	all := make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		text, is := table[name].(string)
+		if !is {
+			s.Problem(key, "has %s in it: want %s", kind(table[name]), want)
+			return nil
+		}
+		if problem := check(text); problem != "" {
+			s.Problem(key, "%s %s", name, problem)
+			return nil
+		}
+		all[name] = text
 	}
 	return all
 }

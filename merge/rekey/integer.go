@@ -82,6 +82,15 @@ func (n Integer) String() string {
 	return strconv.FormatUint(n.Bits, 10)
 }
 
+// Is reports whether a text is the number as String writes it.
+func (n Integer) Is(text []byte) bool {
+	var room [20]byte
+	if n.Negative {
+		return string(strconv.AppendInt(room[:0], int64(n.Bits), 10)) == string(text)
+	}
+	return string(strconv.AppendUint(room[:0], n.Bits, 10)) == string(text)
+}
+
 // Less reports whether it is the smaller number.
 func (n Integer) Less(other Integer) bool {
 	if n.Negative != other.Negative {

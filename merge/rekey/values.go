@@ -71,7 +71,7 @@ func (n *Values) Has(v []byte) bool {
 
 // HasInteger is Has of a number.
 func (n *Values) HasInteger(v Integer) bool {
-	return n.zero && v == Integer{} || len(n.values) > 0 && slices.Contains(n.values, v.String()) || n.within(v)
+	return n.zero && v == Integer{} || slices.ContainsFunc(n.values, func(text string) bool { return v.Is([]byte(text)) }) || n.within(v)
 }
 
 func (n *Values) within(v Integer) bool {

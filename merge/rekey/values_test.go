@@ -14,6 +14,11 @@ func TestValues(t *testing.T) {
 		if got := n.Has([]byte(value)); got != want {
 			t.Errorf("%q: %v", value, got)
 		}
+		if number, ok := ParseInteger([]byte(value)); ok && number.Is([]byte(value)) != (value != "00") {
+			t.Errorf("%q is not the number %s", value, number)
+		} else if got := n.HasInteger(number); ok && value != "00" && got != want {
+			t.Errorf("the number %s: %v", value, got)
+		}
 	}
 	zero, _ := ParseValues(true, nil)
 	for value, want := range map[string]bool{"0": true, "": true, "\x00": true, "1": false} {

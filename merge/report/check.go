@@ -275,12 +275,21 @@ func (c *Check) sentence() sentence {
 	return s
 }
 
-// Renamed says how many names will be changed; "" if none will.
+// Renamed says how many names will be changed, and the rows of how many keys combined; "" if
+// none will.
 func (c *Check) Renamed() string {
-	if c.Report.Renames == 0 {
-		return ""
+	var all []string
+	if c.Report.Renames > 0 {
+		all = append(all, printable.Count(c.Report.Renames, "name", "names")+" will be changed, by [[merge.name]]")
 	}
-	return printable.Count(c.Report.Renames, "name", "names") + " will be changed, by [[merge.name]]"
+	var keys int64
+	for i := range c.Report.Results {
+		keys += c.Report.Results[i].Combined
+	}
+	if keys > 0 {
+		all = append(all, "the rows of "+printable.Count(keys, "key", "keys")+" will be combined, by [[merge.table]]")
+	}
+	return strings.Join(all, "; ")
 }
 
 // columnsAre counts open columns, as the subject of a clause.

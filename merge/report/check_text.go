@@ -34,6 +34,7 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(o)
 	t.verdict(c)
 	t.sources(c.Report)
+	t.ruleFiles(c.Report.RuleFiles)
 	t.newKeys(c.Report.Rekeyed)
 	t.failures(c.Failed)
 	t.gaps(c.Reasons)

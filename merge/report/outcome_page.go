@@ -24,6 +24,7 @@ type outcomeView struct {
 	Tables    []mergeTable
 	Total     []int64
 	Emptied   []emptied
+	Combined  []combined
 	Check     *Check // of the result; nil if there was none
 	Renames   []transfer.Rename
 }
@@ -43,6 +44,7 @@ func newOutcomeView(o *Outcome) *outcomeView {
 		Databases: []string{p.Target.Name},
 		Servers:   servers(p),
 		Emptied:   newEmptied(o),
+		Combined:  newCombined(o),
 		Renames:   p.Renames[:min(len(p.Renames), maxRenames)],
 	}
 	if o.Forced {

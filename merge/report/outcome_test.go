@@ -234,7 +234,7 @@ func TestOutcomeIsThere(t *testing.T) {
 			"<bdi>mail</bdi>.<bdi>to_name</bdi>, where <bdi>player</bdi> names the row of <bdi>players</bdi>",
 			"<td><bdi>chat_log</bdi><td><bdi>excluded by the operator</bdi>",
 			"<b>2</b> tables</a>", "<b>3</b> renames", "<b>1</b> table not copied",
-			"the renames resolve:", "3 values are there more than once", "was allowed:", "data: may hold IDs",
+			"renaming and combining resolve:", "3 values are there more than once", "was allowed:", "data: may hold IDs",
 		},
 		"FAIL": {
 			"<b>1</b> table not as planned", "<b>1</b> table as planned", "<b>1</b> finding in the result",

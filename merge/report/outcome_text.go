@@ -96,6 +96,7 @@ func (t *text) proof(o *Outcome) {
 		}
 	}
 	t.resetProof(o.Proof)
+	t.combineProof(o)
 	t.keyProof(o.Proof)
 	if len(o.Proof.Findings) > 0 {
 		t.WriteString("\nThe check of the result finds:\n")

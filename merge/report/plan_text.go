@@ -68,8 +68,9 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 		t.line(0, "READY  "+Merging(p)+": "+stands)
 	}
 	t.WriteString("\nThe check says " + string(p.Check.Verdict) + ".\n")
+	t.ruleFiles(p.Check.RuleFiles)
 	if len(p.Check.Resolved) > 0 {
-		t.line(0, "What it found and the renames resolve:")
+		t.line(0, "What it found and renaming and combining resolve:")
 		t.refusals(p.Check.Resolved)
 	}
 	if len(p.Check.Allowed) > 0 {
@@ -91,6 +92,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	}
 	t.plannedTables(p)
 	t.plannedResets(p)
+	t.plannedCombines(p)
 	t.severed(p)
 	t.newKeys(p.Rekey)
 	t.codecs(p.Codecs())

@@ -90,6 +90,9 @@ func (w *Words) proved(o *Outcome) {
 		if n := int64(len(o.Plan.Resets)); n > 0 {
 			w.Sentence += fmt.Sprintf("; %s empty, and the rows of before are kept", printable.Count(n, "table is", "tables are"))
 		}
+		if n := writtenOver(o.Plan); n > 0 {
+			w.Sentence += fmt.Sprintf("; %s combined with others, each column by its formula, and kept as before", printable.Count(n, "of its own rows is", "of its own rows are"))
+		}
 		w.next(fmt.Sprintf("Start the game server of %s. Keep %s as they are for as long as an undo may be wanted.", target, sources))
 		if commands := retire(o.Plan); len(commands) > 0 {
 			w.next("After that, where there is a fleet registry:", commands...)
@@ -149,6 +152,7 @@ func (w *Words) undone(o *Outcome) {
 		}
 	}
 	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
+	add(writtenOver(o.Plan), "of them was", "of them were", "combined with others: put back as before, and not removed")
 	add(u.Missing, "row was", "rows were", "gone before")
 	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))

@@ -39,6 +39,10 @@ type dialect interface {
 	sorted(ctx context.Context, conn *sql.Conn, c *column, collation string) (reading, error)
 	carried(c *column) reading
 
+	// prepares reports whether a prepared statement delivers a column alike, and in less
+	// time: numbers as such, and not as digits.
+	prepares(c *column) bool
+
 	// match is the condition that finds a row again by what carried gave, and
 	// its arguments.
 	match(c *column, value []byte) (condition string, args []any, err error)

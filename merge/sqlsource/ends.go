@@ -34,7 +34,7 @@ func (s *Source) ends(ctx context.Context, schema *schema, scan merge.Scan) (fir
 		batch     **merge.Batch
 	}{{q.statement, &first}, {q.backwards, &last}} {
 		b := q.buffer()
-		err := s.query(ctx, end.statement+" LIMIT 1", func(rows driver.Rows, dest []driver.Value) error {
+		err := s.query(ctx, end.statement+" LIMIT 1", false, func(rows driver.Rows, dest []driver.Value) error {
 			_, err := b.fill(rows, dest)
 			return err
 		})

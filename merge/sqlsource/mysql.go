@@ -128,6 +128,8 @@ func (d *mysqlDialect) carried(c *column) reading {
 	}
 }
 
+func (d *mysqlDialect) prepares(c *column) bool { return c.kind != duration && c.kind != address }
+
 // number is how a column is read as a number.
 func (d *mysqlDialect) number(c *column) string {
 	switch {

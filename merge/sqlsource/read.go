@@ -54,13 +54,22 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value) (more bool, err err
 // query runs a statement and lets use read its rows. It reads from the driver
 // itself: what database/sql does for every row costs as much as all that is
 // done here.
-func (s *Source) query(ctx context.Context, statement string, use func(driver.Rows, []driver.Value) error) error {
+func (s *Source) query(ctx context.Context, statement string, prepared bool, use func(driver.Rows, []driver.Value) error) error {
 	return s.conn.Raw(func(conn any) error {
 		queryer, ok := conn.(driver.QueryerContext)
 		if !ok {
 			return errors.New("the driver does not take statements with a context")
 		}
-		rows, err := queryer.QueryContext(ctx, statement, nil)
+		ask := func() (driver.Rows, error) { return queryer.QueryContext(ctx, statement, nil) }
+		if prepared {
+			p, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, statement)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			ask = func() (driver.Rows, error) { return p.(driver.StmtQueryContext).QueryContext(ctx, nil) }
+		}
+		rows, err := ask()
 		if err != nil {
 			return err
 		}
@@ -71,8 +80,8 @@ func (s *Source) query(ctx context.Context, statement string, use func(driver.Ro
 
 // read runs a statement and hands over its rows in buffers, which come back
 // through free.
-func (s *Source) read(ctx context.Context, statement string, read chan<- *buffer, free <-chan *buffer, quit <-chan struct{}) error {
-	return s.query(ctx, statement, func(rows driver.Rows, dest []driver.Value) error {
+func (s *Source) read(ctx context.Context, q *query, read chan<- *buffer, free <-chan *buffer, quit <-chan struct{}) error {
+	return s.query(ctx, q.statement, q.prepared, func(rows driver.Rows, dest []driver.Value) error {
 		for more := true; more; {
 			var b *buffer
 			select {

@@ -59,7 +59,7 @@ func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Ba
 	}
 	go func() {
 		defer close(read)
-		done <- s.read(ctx, q.statement, read, free, quit)
+		done <- s.read(ctx, q, read, free, quit)
 	}()
 	for b := range read {
 		if !yield(q.batch(b)) {
@@ -81,6 +81,7 @@ type query struct {
 	statement    string
 	backwards    string   // the same from the end
 	indexed      bool     // the order is that of the columns themselves
+	prepared     bool     // the statement is to be prepared; see dialect.prepares
 	columns      []vector // empty ones
 	order, carry []int    // indexes in columns
 }
@@ -92,7 +93,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		return nil, noTable(scan.Table)
 	}
 	var (
-		q          = &query{indexed: true}
+		q          = &query{indexed: true, prepared: true}
 		readings   []reading
 		conditions []string
 		selected   []string
@@ -106,7 +107,8 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 			return len(selected) - 1
 		}
 		read = func(c *column, r reading) int {
-			v := vector{column: c.Name, from: selectOnce(r.expr), encode: r.encode, plain: r.plain}
+			v := vector{column: c.Name, from: selectOnce(r.expr), encode: r.encode, plain: r.plain, digits: c.kind == integer && s.dialect.prepares(c)}
+			q.prepared = q.prepared && s.dialect.prepares(c)
 			if r.instead != "" {
 				v.instead, v.encodeInstead = selectOnce(r.instead), r.encodeInstead
 			}

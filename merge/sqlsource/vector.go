@@ -2,6 +2,7 @@ package sqlsource
 
 import (
 	"database/sql/driver"
+	"strconv"
 
 	"mergesafe/merge"
 )
@@ -17,6 +18,7 @@ type vector struct {
 	from   int    // where it is in a row of the driver
 	encode encode
 	plain  bool // encode appends bytes as they are
+	digits bool // of an integer that a prepared statement delivers although it is beyond int64
 
 	// instead is where its other form is, which is encoded if it is not NULL;
 	// 0 if it has none, for the first is never that.
@@ -45,6 +47,11 @@ func (v *vector) add(row []driver.Value) error {
 	start := len(v.data)
 	if v.instead > 0 && row[v.instead] != nil {
 		src, encode = row[v.instead], v.encodeInstead
+	}
+	if b, ok := src.([]byte); ok && v.digits {
+		if n, err := strconv.ParseUint(string(b), 10, 64); err == nil {
+			src = n
+		}
 	}
 	if src == nil {
 		if len(v.nulls) == 0 {

@@ -112,7 +112,10 @@ func (r *run) apply(ctx context.Context, state State) error {
 		return err
 	}
 	r.step(r.plan.Rows())
-	if err := r.inParallel(ctx, writing, r.parts(0, divided), func(ctx context.Context, w *run, p part) error { return w.copyPart(ctx, p) }); err != nil {
+	if err := r.combineTables(ctx); err != nil {
+		return err
+	}
+	if err := r.inParallel(ctx, writing, r.plan.notCombined(r.parts(0, divided)), func(ctx context.Context, w *run, p part) error { return w.copyPart(ctx, p) }); err != nil {
 		return err
 	}
 	err := r.retry(ctx, "completing the merge", func(ctx context.Context) error {
@@ -123,6 +126,9 @@ func (r *run) apply(ctx context.Context, state State) error {
 			return err
 		}
 		if err := r.checkEmptied(ctx); err != nil {
+			return err
+		}
+		if err := r.checkKept(ctx); err != nil {
 			return err
 		}
 		if err := r.setCounters(ctx, false); err != nil {

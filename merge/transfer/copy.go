@@ -28,12 +28,17 @@ func (r *run) copyPart(ctx context.Context, p part) error {
 		}
 		ranges := t.Sources[p.source].parts()
 		want := expected{rows: ranges[p.number].Rows, sum: ranges[p.number].Sum, part: p.number < len(ranges)-1}
-		return r.batches(ctx, soft, src, l, c, want, func(rows [][]any) (int64, error) {
+		err = r.batches(ctx, soft, src, l, c, want, func(rows [][]any) (int64, error) {
+			r.seen.add(r.plan, p.source, l, rows)
 			if err := change.rows(rows); err != nil {
 				return 0, err
 			}
 			return int64(len(rows)), r.insert(soft, l, rows)
 		})
+		if err != nil {
+			r.seen.forget(p.source, t.Name)
+		}
+		return err
 	})
 }
 

@@ -130,7 +130,7 @@ func (r *run) checkUndisturbed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if want := t.Target.Rows + copied; rows != want {
+		if ok, want := t.planned(rows, copied); !ok {
 			reason := fmt.Sprintf("table %q has %d rows, and should have %d", t.Name, rows, want)
 			return &ChangedError{Database: r.target.Name, Table: t.Name, Rows: rows, Want: want, Reason: reason}
 		}

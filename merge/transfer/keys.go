@@ -122,13 +122,18 @@ func (r *run) rememberKeys(ctx context.Context) error {
 // path is that of the keys of a source.
 func (r *run) path(source int) string { return fmt.Sprintf("%s.%d", r.plan.ID, source) }
 
-// keysOf reads the keys of one column of a source.
+// keysOf returns the keys of one column of a source, and reads them unless all came by
+// while they were copied.
 func (r *run) keysOf(ctx context.Context, source int, c *merge.RekeyedColumn) (*keySet, error) {
 	src, space := r.sources[source], r.plan.Rekey.Space(c.Cases[0].Space)
 	k := &keySet{Path: r.path(source), Source: src.Name, Table: c.Table, Column: c.Column, Space: space.Name,
 		Offset: space.Sources[source].Offset, Range: space.Sources[source].New, Keys: &rekey.Set{Exact: true}}
 	if r.plan.table(c.Table) == nil { // no source had a row
 		k.Keys.Finish()
+		return k, nil
+	}
+	if seen := r.seen.all(source, c.Table, c.Column, r.plan.table(c.Table).Sources[source].Rows); seen != nil {
+		k.Keys = seen
 		return k, nil
 	}
 	d := src.dialect()

@@ -97,13 +97,17 @@ func (r Refusal) String() string {
 type Checked struct {
 	Verdict merge.Verdict `json:"verdict"`
 
-	// Resolved are the conflicts that the renames resolve, Allowed those that the
+	// Resolved are the conflicts that renaming and combining resolve, Allowed those that the
 	// operator allowed.
 	Resolved []Refusal `json:"resolved,omitempty"`
 	Allowed  []Refusal `json:"allowed,omitempty"`
 
 	// Plain is how many columns that are declared plain hold values which are keys.
 	Plain int `json:"plain,omitempty"`
+
+	// RuleFiles tell how far the databases have the schemas that files of rules were
+	// written for.
+	RuleFiles []merge.RuleFile `json:"rule_files,omitempty"`
 
 	// Rules are what the operator declared of columns.
 	Rules []merge.Declarations `json:"rules,omitempty"`
@@ -139,6 +143,9 @@ type Table struct {
 	// Target are its own rows, Sources those of each source, in their order.
 	Target  Content   `json:"target"`
 	Sources []Content `json:"sources"`
+
+	// Combine is how rows with one key become one; nil if all rows are copied.
+	Combine *Combine `json:"combine,omitempty"`
 
 	// Counter is the counter of the table; nil if it has none.
 	Counter *Counter `json:"counter,omitempty"`
@@ -266,6 +273,9 @@ func (p *Plan) validate() error {
 	if err := p.validateResets(); err != nil {
 		return err
 	}
+	if err := p.validateCombines(); err != nil {
+		return err
+	}
 	return p.validateRekeying()
 }
 
@@ -274,7 +284,7 @@ func (p *Plan) fingerprint() string {
 	q := *p
 	q.ID, q.Made, q.Lacks = "", time.Time{}, nil
 	// One list without an entry is as good as another.
-	q.Sources, q.Tables, q.Left, q.Renames = orNil(q.Sources), orNil(q.Tables), orNil(q.Left), orNil(q.Renames)
+	q.Sources, q.Tables, q.Left, q.Renames = orNil(q.Sources), orNil(withoutKept(q.Tables)), orNil(q.Left), orNil(q.Renames)
 	q.Resets = slices.Clone(q.Resets)
 	for i := range q.Resets {
 		q.Resets[i].Kept = "" // which follows from the ID

@@ -10,12 +10,13 @@ import (
 )
 
 // check runs the rules of package merge. Every result that is not PASS blocks the
-// merge, unless the operator allowed it. What renames resolve is PASS.
+// merge, unless the operator allowed it. What renaming and combining resolve is PASS.
 func (p *planner) check(ctx context.Context) error {
 	all := make([]merge.Source, len(p.dbs))
 	for i, s := range p.dbs {
 		all[i] = s
 	}
+	p.leaveGone()
 	options := p.opts.Check
 	options.Target, options.Renames, options.Copies = p.plan.Target.Name, Renamed(p.opts.Names), p.opts.Copies
 	if p.opts.Report == nil {
@@ -34,7 +35,7 @@ func (p *planner) check(ctx context.Context) error {
 		p.opts.Report(report)
 	}
 	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
-	p.plan.Severed = report.Severed
+	p.plan.Severed, p.plan.Check.RuleFiles = report.Severed, report.RuleFiles
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.plan.Rekey = report.Rekeyed
 	}
@@ -42,7 +43,10 @@ func (p *planner) check(ctx context.Context) error {
 		s.on.withheld = p.plan.withheld(s.dialect)
 	}
 	p.rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
-	p.emptied = report.Reset
+	p.emptied, p.combined = report.Reset, make(map[string]*merge.Combined)
+	for i := range report.Combined {
+		p.combined[report.Combined[i].Table] = &report.Combined[i]
+	}
 	for _, s := range report.Sources {
 		p.rows[s.Name] = make(map[string]int64)
 		for _, t := range s.Tables {
@@ -73,6 +77,20 @@ func (p *planner) check(ctx context.Context) error {
 	return nil
 }
 
+// leaveGone takes out the names that are about columns which the rules list and no
+// database has.
+func (p *planner) leaveGone() {
+	var catalogs []*merge.Catalog
+	for _, s := range p.dbs {
+		catalogs = append(catalogs, s.catalog)
+	}
+	gone := p.opts.Check.Gone(catalogs)
+	p.opts.Names = slices.DeleteFunc(slices.Clone(p.opts.Names), func(n NamePolicy) bool { return gone(n.Table, n.Column) })
+	p.opts.Copies = slices.DeleteFunc(slices.Clone(p.opts.Copies), func(c NameCopy) bool {
+		return gone(c.Table, c.Column) || gone(c.Table, c.Key) || gone(c.OfTable, c.OfColumn)
+	})
+}
+
 // unallowable are conflicts that the operator cannot allow: rows would be lost or
 // mixed up, or the target would refuse them.
 var unallowable = []string{
@@ -83,7 +101,7 @@ var unallowable = []string{
 
 func (p *planner) judge(r *merge.Result) {
 	reason := found(r)
-	if r.Renamed > 0 {
+	if r.Renamed+r.Combined > 0 {
 		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
 	}
 	if r.Verdict == merge.Pass {

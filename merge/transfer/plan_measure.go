@@ -74,7 +74,7 @@ func (p *planner) measureIn(ctx context.Context, database int, changes *changes,
 		}
 		l := newLayout(p.dbs[0].dialect, p.dbs[0].table(t.Name))
 		var divide *ranger
-		if database > 0 && !l.multiset() {
+		if database > 0 && !l.multiset() && t.Combine == nil {
 			divide = &ranger{size: cmp.Or(p.opts.rangeRows, rangeRows)}
 		}
 		c, err := contents(ctx, s.on, l, all, changes.of(s.Name(), l), divide, func(n int) error {

@@ -46,7 +46,7 @@ func (p *planner) lookAtRights(ctx context.Context) error {
 			if err := look("DELETE", t.Name, "DELETE FROM "+name+" WHERE 1 = 0"); err != nil {
 				return err
 			}
-			if t.renamesOwn() {
+			if t.writesOver() {
 				if err := look("UPDATE", t.Name, "UPDATE "+name+" SET "+q(t.Columns[0])+" = "+q(t.Columns[0])+" WHERE 1 = 0"); err != nil {
 					return err
 				}

@@ -174,6 +174,9 @@ func (p *planner) table(t *merge.Table) Table {
 			out.Generated = append(out.Generated, c.Name)
 		}
 	}
+	if c := p.combined[t.Name]; c != nil {
+		out.Combine = &Combine{Columns: c.Columns, When: c.When}
+	}
 	if t.AutoIncrement != nil {
 		out.Counter = &Counter{Column: t.AutoIncrement.Column, Before: t.AutoIncrement.Next, After: t.AutoIncrement.Next}
 		for _, s := range p.dbs[1:] {

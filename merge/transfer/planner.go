@@ -68,7 +68,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.resets, p.findCounters, p.refuseTyped, p.rename, p.tryNames, p.measure, p.measureAlikes, p.measureResets, p.lookAtRights} {
+	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.resets, p.findCounters, p.refuseTyped, p.rename, p.tryNames, p.measure, p.measureAlikes, p.measureResets, p.measureCombines, p.lookAtRights} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
@@ -79,6 +79,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	}
 	p.plan.ID = p.plan.fingerprint()
 	p.plan.nameResets()
+	p.plan.nameCombines()
 	return p.plan, nil
 }
 
@@ -91,6 +92,8 @@ type planner struct {
 	skip map[string]string           // tables that stay behind, and what of them
 
 	emptied []string // tables of skip that are to be empty in the target too
+
+	combined map[string]*merge.Combined // tables of which rows with one key are combined
 
 	followers []merge.NameReference // what refers to names that are changed
 }

@@ -77,6 +77,9 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		if err := f.resets(ctx, s); err != nil {
 			return err
 		}
+		if err := f.keptBefore(ctx); err != nil {
+			return err
+		}
 	}
 	if s.catalog.HasRegistry {
 		if err := f.servers(ctx, i, d, want); err != nil {
@@ -95,7 +98,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 			if err != nil {
 				return err
 			}
-			if want := t.Target.Rows + copied; n != want {
+			if ok, want := t.planned(n, copied); !ok {
 				f.refuse(d.Name, t.Name, "it has %d rows, and should have %d with the %d that the merge copied: something else wrote to it since the merge began: plan again", n, want, copied)
 			}
 			continue
@@ -156,7 +159,7 @@ func (f *flight) rights(ctx context.Context) error {
 			// Without a word of what to alter, nothing is altered.
 			probes = append(probes, probe{t.Name, "ALTER TABLE " + table})
 		}
-		if t.renamesOwn() {
+		if t.writesOver() {
 			name := d.Quote(t.Columns[0])
 			probes = append(probes, probe{t.Name, "UPDATE " + table + " SET " + name + " = " + name + " WHERE 1 = 0"})
 		}

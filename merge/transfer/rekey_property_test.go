@@ -680,6 +680,12 @@ func (v *tamperedValue) fits(n *big.Int) bool {
 	return n.Cmp(v.column.most) <= 0 && (v.column.signed || n.Sign() >= 0)
 }
 
+// sharesSpace reports whether the keys of a table are in a space with those of others: what
+// names one of these leads somewhere as well.
+func (g *keyGame) sharesSpace(t *keyTable) bool {
+	return slices.ContainsFunc(g.spaces, func(s keyGameSpace) bool { return len(s.keys) > 1 && slices.Contains(s.keys, t) })
+}
+
 // tampering makes one; nil if the game has nothing for it.
 func (c *keyCase) tampering(name string) *tampering {
 	g := c.g
@@ -703,7 +709,7 @@ func (c *keyCase) tampering(name string) *tampering {
 		parts := []string{PartImages}
 		row := maps.Clone(c.merged[v.t.name][v.tag])
 		row[v.column.name] = to
-		counted := !slices.ContainsFunc(v.r.to, func(to *keyTable) bool { return to.form != surrogateKey })
+		counted := !slices.ContainsFunc(v.r.to, func(to *keyTable) bool { return to.form != surrogateKey || g.sharesSpace(to) })
 		if is, _ := g.meaning(g.byKey(c.merged), v.column, row); v.leads && is == "nowhere" && counted {
 			parts = append(parts, PartReferences)
 		}
@@ -714,8 +720,7 @@ func (c *keyCase) tampering(name string) *tampering {
 			w, part = 0, PartOwn
 		}
 		v := oneOf(c.values(w, func(v tamperedValue) bool {
-			return v.nowhere && (w == 0 || moved(v)) && len(v.r.to) == 1 && v.r.to[0].form == surrogateKey && !v.r.to[0].excluded && len(c.worlds[w][v.r.to[0].name]) > 0 &&
-				!slices.ContainsFunc(g.spaces, func(s keyGameSpace) bool { return len(s.keys) > 1 && slices.Contains(s.keys, v.r.to[0]) }) // what names another of them leads somewhere too
+			return v.nowhere && (w == 0 || moved(v)) && len(v.r.to) == 1 && v.r.to[0].form == surrogateKey && !v.r.to[0].excluded && len(c.worlds[w][v.r.to[0].name]) > 0 && !g.sharesSpace(v.r.to[0])
 		}))
 		if v == nil {
 			return nil

@@ -31,8 +31,9 @@ func (c *changes) of(source string, l *layout) changer {
 	if len(moves) == 0 {
 		return rename
 	}
+	var images []change
 	return func(row []any) (changed bool, err error) {
-		var images []change // of the row as it is: a name is found by its old key
+		images = images[:0] // of the row as it is: a name is found by its old key
 		for i := range moves {
 			if images, err = moves[i].images(images, row); err != nil {
 				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.table, source, l.keyText(row), l.columns[moves[i].column], err)
@@ -203,22 +204,35 @@ func written(v any, b []byte) (any, error) {
 
 // imageOf returns what becomes of a value, of the same type; nil if it stays.
 func imageOf(v any, shift *rekey.Shift) (any, error) {
-	text := printed(v)
-	if shift.Stay.Has(text) {
-		return nil, nil
-	}
-	n, ok := rekey.ParseInteger(text)
-	if !ok || n.String() != string(text) {
-		return nil, fmt.Errorf("%.40q is no number that can be given a new value", text)
+	n, ok := asInteger(v)
+	if !ok {
+		text := printed(v)
+		if shift.Stay.Has(text) {
+			return nil, nil
+		}
+		if n, ok = rekey.ParseInteger(text); !ok || !n.Is(text) {
+			return nil, fmt.Errorf("%.40q is no number that can be given a new value", text)
+		}
 	}
 	image, ok := shift.Image(n)
 	if !ok {
-		return nil, fmt.Errorf("%s and %d is more than any column takes", text, shift.By)
+		return nil, fmt.Errorf("%s and %d is more than any column takes", n, shift.By)
 	}
 	if image == n {
 		return nil, nil
 	}
 	return as(v, image)
+}
+
+// asInteger returns a value that is an integer.
+func asInteger(v any) (n rekey.Integer, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		return rekey.Signed(v), true
+	case uint64:
+		return rekey.Integer{Bits: v}, true
+	}
+	return n, false
 }
 
 // as gives a number the type of another value.

@@ -24,8 +24,8 @@ func newRenamer(p *Plan) *renamer {
 	return r
 }
 
-// changer changes a row in place, and tells whether it did. The nil changer
-// changes none.
+// changer changes a row in place, and tells whether it did. It belongs to one
+// goroutine. The nil changer changes none.
 type changer func(row []any) (changed bool, err error)
 
 // row changes one.

@@ -174,15 +174,7 @@ func (r *run) mendResets(ctx context.Context, mend func(ctx context.Context, s *
 
 // moveOut moves the rows of a table to the one that keeps them.
 func (r *run) moveOut(ctx context.Context, s *Reset) error {
-	d, l := r.target.dialect(), r.layouts[s.Table]
-	create := "CREATE TABLE IF NOT EXISTS " + d.Quote(s.Kept) + " LIKE " + d.Quote(s.Table)
-	if !d.mysql() { // columns without a type keep values as they are
-		create = "CREATE TABLE " + d.Quote(s.Kept) + " (" + d.QuoteAll(l.columns)
-		if key := r.keys[s.Table]; len(key) > 0 && l.has(key) {
-			create += ", PRIMARY KEY (" + d.QuoteAll(key) + ")"
-		}
-		create += ")"
-	}
+	d, l, create := r.target.dialect(), r.layouts[s.Table], r.createKept(s.Table, s.Kept)
 	if d.mysql() { // which ends a transaction
 		if _, err := r.target.exec(ctx, "create", create, false); err != nil {
 			return err
@@ -200,6 +192,20 @@ func (r *run) moveOut(ctx context.Context, s *Reset) error {
 		}
 		return err
 	})
+}
+
+// createKept is the statement that makes a table for the rows of another one, if it is not there.
+func (r *run) createKept(table, kept string) string {
+	d, l := r.target.dialect(), r.layouts[table]
+	create := "CREATE TABLE IF NOT EXISTS " + d.Quote(kept)
+	if d.mysql() {
+		return create + " LIKE " + d.Quote(table)
+	}
+	create += " (" + d.QuoteAll(l.columns) // columns without a type keep values as they are
+	if key := r.keys[table]; len(key) > 0 && l.has(key) {
+		create += ", PRIMARY KEY (" + d.QuoteAll(key) + ")"
+	}
+	return create + ")"
 }
 
 // has reports whether the layout has these columns.

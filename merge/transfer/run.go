@@ -29,8 +29,9 @@ type run struct {
 	lifted []Lifted // the fences that this call lifted
 	notes  []string // what the operator should know, though it worked
 
-	tally   *tally // shared by all workers
-	counted int64  // rows of this worker's part that are in the tally
+	seen    *seenKeys // shared by all workers
+	tally   *tally    // this, too
+	counted int64     // rows of this worker's part that are in the tally
 }
 
 // newRun makes a run. The databases are given in the order of the plan.
@@ -43,7 +44,7 @@ func newRun(p *Plan, target Database, sources []Database, opts Options, h hooks)
 	}
 	on := &connection{Database: target, writes: true, fail: h.fail}
 	r := &run{opts: opts.withDefaults(), hooks: h.withDefaults(), plan: p, changes: newChanges(p, opts.Codecs), target: on, manifest: &manifest{on: on, id: p.ID},
-		layouts: make(map[string]*layout), tally: new(tally)}
+		layouts: make(map[string]*layout), seen: newSeenKeys(), tally: new(tally)}
 	for i, d := range sources {
 		if d.Name != p.Sources[i].Name {
 			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the databases in the order of the plan", p.Sources[i].Name, d.Name)

@@ -49,6 +49,7 @@ type layout struct {
 	table   string
 	columns []string
 	reads   []string // expressions
+	types   []string // as the database prints them; empty where it does not enforce them
 	text    []bool   // key columns that hold text
 	big     []bool   // columns whose integers may lie beyond int64; nil: none
 	key     []int    // none for a multiset
@@ -68,6 +69,9 @@ func newLayout(d dialect, t *merge.Table) *layout {
 		}
 		l.columns = append(l.columns, c.Name)
 		l.reads = append(l.reads, d.read(c))
+		if l.types = append(l.types, ""); d.mysql() {
+			l.types[len(l.types)-1] = c.Type
+		}
 		l.text = append(l.text, c.Collation != "" && slices.Contains(t.Key(), c.Name))
 		l.big = append(l.big, d.mysql() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
 	}

@@ -111,6 +111,12 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by m
 				if err := change.rows(p.rows); err != nil {
 					return nil, err
 				}
+				if p.rows, err = u.fresh(soft, table, i, p.rows); err != nil {
+					return nil, err
+				}
+				if len(p.rows) == 0 {
+					continue
+				}
 				var args []any
 				for _, row := range p.rows {
 					for _, c := range columns {

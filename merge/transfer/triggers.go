@@ -7,14 +7,15 @@ import (
 	"mergesafe/merge"
 )
 
-// A merge inserts rows, and updates own rows of the target that it renames. An
+// A merge inserts rows, and updates own rows of the target that it renames or combines. An
 // undo deletes rows, and updates these own rows; into a table without a key it puts
 // rows back. Other triggers do not run.
 
 const (
-	forCopies  = "the trigger %q (%s) would run for every row that is copied: drop it for the time of the merge"
-	forRenames = "the trigger %q (%s) would run for every own row of the target that is renamed: drop it for the time of the merge"
-	forUndo    = "the trigger %q (%s) would run for rows that are removed or get their names back: drop it for the time of the undo"
+	forCopies   = "the trigger %q (%s) would run for every row that is copied: drop it for the time of the merge"
+	forRenames  = "the trigger %q (%s) would run for every own row of the target that is renamed: drop it for the time of the merge"
+	forCombined = "the trigger %q (%s) would run for every own row of the target that is combined with one that comes: drop it for the time of the merge"
+	forUndo     = "the trigger %q (%s) would run for rows that are removed or get their names back: drop it for the time of the undo"
 )
 
 // inWay returns the triggers of a table of the target that would run when the
@@ -24,6 +25,8 @@ func (t *Table) inWay(of *merge.Table) (reasons []string) {
 		switch {
 		case r.On(merge.OnInsert):
 			reasons = append(reasons, fmt.Sprintf(forCopies, r.Name, r.Event))
+		case r.On(merge.OnUpdate) && t.Combine != nil:
+			reasons = append(reasons, fmt.Sprintf(forCombined, r.Name, r.Event))
 		case r.On(merge.OnUpdate) && t.renamesOwn():
 			reasons = append(reasons, fmt.Sprintf(forRenames, r.Name, r.Event))
 		}
@@ -35,7 +38,7 @@ func (t *Table) inWay(of *merge.Table) (reasons []string) {
 // the merge is undone.
 func (t *Table) inWayOfUndo(of *merge.Table) (triggers []merge.Trigger) {
 	for _, r := range of.Triggers {
-		if r.On(merge.OnDelete) || r.On(merge.OnUpdate) && t.renamesOwn() || r.On(merge.OnInsert) && len(t.Key) == 0 {
+		if r.On(merge.OnDelete) || r.On(merge.OnUpdate) && t.writesOver() || r.On(merge.OnInsert) && len(t.Key) == 0 {
 			triggers = append(triggers, r)
 		}
 	}

@@ -186,7 +186,7 @@ func (u *undo) undo(ctx context.Context, state State) error {
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{u.remove, u.restoreOwn, u.fillTables, u.complete, u.compareWithBefore} {
+	for _, step := range []func(context.Context) error{u.remove, u.separate, u.restoreOwn, u.fillTables, u.complete, u.compareWithBefore, u.dropKept} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -31,6 +31,9 @@ func (u *undo) compareAll(ctx context.Context, resumed bool) (reasons []Refusal,
 			want.Rows += c.Rows
 			want.Sum = want.Sum.Add(c.After)
 		}
+		if t.Combine != nil {
+			want = t.merged()
+		}
 		planned[t.Name] = found[i][0].Rows == want.Rows && found[i][0].Sum == want.Sum
 	}
 	return u.compareTables(ctx, found, planned)
@@ -60,6 +63,7 @@ func (u *undo) readCopied(ctx context.Context, resumed bool) ([][]Content, error
 			var c Content
 			var came *copied
 			switch {
+			case p.source != ofTarget && w.plan.Tables[p.table].Combine != nil: // see compareCombined
 			case p.source == ofTarget:
 				c, err = contents(soft, on, l, all, nil, nil, w.betweenPages(ctx, StepCompare, on, l))
 			case !l.multiset():
@@ -138,8 +142,23 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 		}
 		done.Missing += gone
 	}
+	differs := func(d *Difference) {
+		if d.Missing {
+			done.Missing++
+		} else {
+			done.Changed++
+		}
+		if len(done.Samples) < maxSamples {
+			done.Samples = append(done.Samples, *d)
+		}
+	}
+	if t.Combine != nil && copied != nil {
+		if err := u.compareCombined(ctx, soft, table, differs); err != nil {
+			return nil, err
+		}
+	}
 	for j := range copied {
-		if planned[t.Name] || l.multiset() {
+		if planned[t.Name] || l.multiset() || t.Combine != nil {
 			break
 		}
 		came, err := u.checkpointsOf(soft, StepCopy, table, j)
@@ -148,14 +167,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 		}
 		for _, c := range came {
 			err := u.compare(ctx, soft, j, l, c.begin, c.rows, func(d *Difference, _, _ []any) error {
-				if d.Missing {
-					done.Missing++
-				} else {
-					done.Changed++
-				}
-				if len(done.Samples) < maxSamples {
-					done.Samples = append(done.Samples, *d)
-				}
+				differs(d)
 				return nil
 			})
 			if err != nil {

@@ -16,7 +16,7 @@ func (u *undo) remove(ctx context.Context) error {
 	u.step(u.plan.Rows())
 	for i := range u.plan.Sources {
 		var of []part
-		for _, p := range u.parts(0, divided) {
+		for _, p := range u.plan.notCombined(u.parts(0, divided)) {
 			if p.source == i {
 				of = append(of, p)
 			}

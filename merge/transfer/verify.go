@@ -23,6 +23,9 @@ type Proof struct {
 	// Resets are the tables that are emptied; none if the plan has none.
 	Resets []ResetProof `json:"resets,omitempty"`
 
+	// Combines are the tables that are combined; none if the plan has none.
+	Combines []CombineProof `json:"combines,omitempty"`
+
 	// Keys are the parts of the proof about keys with new values; none if all kept theirs.
 	// Limit says what they do not cover.
 	Keys  []KeyProof `json:"keys,omitempty"`
@@ -98,6 +101,9 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	for _, s := range proof.Resets {
 		proof.Verdict = worse(proof.Verdict, s.Verdict)
 	}
+	for _, c := range proof.Combines {
+		proof.Verdict = worse(proof.Verdict, c.Verdict)
+	}
 	for _, k := range proof.Keys {
 		proof.Verdict = worse(proof.Verdict, k.Verdict)
 	}
@@ -131,9 +137,16 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	if err != nil {
 		return err
 	}
+	err = r.retry(ctx, "looking at the tables that were combined", func(ctx context.Context) (err error) {
+		proof.Combines, err = r.proveCombines(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	if r.plan.Rekey != nil {
 		err := r.retry(ctx, "reading what the target remembers of keys", func(ctx context.Context) (err error) {
-			proof.Keys, err = r.proveKeys(ctx, found)
+			proof.Keys, err = r.proveKeys(ctx, found, proof.Combines)
 			return err
 		})
 		if err != nil {
@@ -141,7 +154,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 		}
 	}
 	for i := range proof.Tables {
-		if t := &proof.Tables[i]; t.Verdict != merge.Pass {
+		if t := &proof.Tables[i]; t.Verdict != merge.Pass && r.plan.Tables[i].Combine == nil {
 			err := r.retryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
 				t.Missing, t.Changed, t.Samples = 0, 0, nil
 				return r.explain(ctx, soft, &r.plan.Tables[i], t, found[i][0])
@@ -154,7 +167,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	if err := r.lookAtTarget(ctx, func(s *source) error { return r.checkResult(ctx, s, proof) }); err != nil || r.plan.Rekey == nil {
 		return err
 	}
-	proof.Keys = concluded(append(proof.Keys[:4:4], *r.plan.proveReferences(proof.Check.Rekeyed), KeyProof{Part: PartSums, Of: "sums"}))
+	proof.Keys = concluded(append(proof.Keys[:4:4], *r.plan.proveReferences(proof.Check.Rekeyed), provedSums(proof.Combines)))
 	proof.Limit = limitLine(r.plan.Check.Plain)
 	return nil
 }
@@ -188,6 +201,9 @@ func (r *run) compareSums(t *Table, now *apart, sources []*apart) TableProof {
 
 // merged is what the target should hold after the merge.
 func (t *Table) merged() Content {
+	if t.Combine != nil {
+		return Content{Rows: t.Target.Rows + t.Combine.Copied, Sum: t.Combine.After}
+	}
 	want := Content{Rows: t.Target.Rows, Sum: t.Target.After}
 	for _, c := range t.Sources {
 		want.Rows += c.Rows

@@ -237,7 +237,7 @@ func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, 
 }
 
 // proveKeys makes the parts of the proof that need what was read of the tables.
-func (r *run) proveKeys(ctx context.Context, found [][]*apart) ([]KeyProof, error) {
+func (r *run) proveKeys(ctx context.Context, found [][]*apart, combines []CombineProof) ([]KeyProof, error) {
 	injective, err := r.proveInjective(ctx)
 	if err != nil {
 		return nil, err
@@ -248,6 +248,9 @@ func (r *run) proveKeys(ctx context.Context, found [][]*apart) ([]KeyProof, erro
 	r.proveRanges(disjoint)
 	for i := range r.plan.Tables {
 		t, all := &r.plan.Tables[i], found[i]
+		if t.Combine != nil {
+			continue
+		}
 		target := all[0]
 		if target.groups == nil { // nothing in it moves
 			own.Checked += target.Rows
@@ -274,6 +277,12 @@ func (r *run) proveKeys(ctx context.Context, found [][]*apart) ([]KeyProof, erro
 		own.Checked += still.Rows
 		if here := target.groups[0]; here.Rows != still.Rows || here.Sum != still.Sum {
 			own.wrong(max(1, here.Rows-still.Rows, still.Rows-here.Rows), "table %s", t.Name)
+		}
+	}
+	for _, c := range combines { // each of their columns was compared with its formula
+		own.Checked, images.Checked = own.Checked+c.Own, images.Checked+c.Copied+c.Keys
+		if c.Verdict != merge.Pass {
+			images.wrong(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
 		}
 	}
 	if err := r.proveCounters(ctx, disjoint); err != nil {
@@ -376,8 +385,8 @@ func (p *Plan) proveReferences(now *merge.Rekeying) *KeyProof {
 	}
 	for i := range p.Rekey.Columns {
 		c := &p.Rekey.Columns[i]
-		if c.Key {
-			continue
+		if of := p.table(c.Table); c.Key || of != nil && of.Combine != nil {
+			continue // where several rows became one, each column was compared with its formula
 		}
 		name := c.Table + "." + c.Column
 		if at[name] == nil || len(at[name].Cases) != len(c.Cases) {

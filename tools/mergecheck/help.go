@@ -32,12 +32,17 @@ What is checked:
   -contents         sum up all rows in full, so that -since sees changed rows
                     too; both reports need it
   -rules FILE       what columns are, as -propose writes it; several files: a
-                    later one ranks before an earlier one; it may name commands
-                    that are run, to find keys in cells: format = "exec ..."
+                    later one ranks before an earlier one. If the file lists
+                    the columns that were reviewed ([schema]), its patterns
+                    count for no others. It may name commands that
+                    are run, to find keys in cells: format = "exec ..."
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
   -propose          look for what is worth declaring: columns that seem to be
                     unique or to refer to others
+  -explain TABLE.COLUMN
+                    what the rules say of one column and why, what it seems
+                    to be, and what its values are; without a verdict
   -propose -o FILE  write what every column seems to be as a file of rules, for
                     -rules FILE: first what you must decide; never overwrites
 

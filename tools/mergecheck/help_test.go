@@ -33,6 +33,16 @@ func TestHelpJSON(t *testing.T) {
 	if !found {
 		t.Fatal("nothing on -matrix")
 	}
+	matrix, explained, found := strings.Cut(matrix, "With -explain")
+	if !found {
+		t.Fatal("nothing on -explain")
+	}
+	column := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[merge.Explanation]()), func(path string) bool {
+		return strings.HasPrefix(path, "proposed[].") // as above
+	})
+	if diff := cmp.Diff(column, clitest.Documented(explained)); diff != "" {
+		t.Errorf("explanation (-is +documented):\n%s", diff)
+	}
 	if diff := cmp.Diff(clitest.Fields(reflect.TypeFor[merge.Report]()), clitest.Documented(report)); diff != "" {
 		t.Errorf("report (-is +documented):\n%s", diff)
 	}

@@ -43,6 +43,8 @@ func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
 				return err
 			case cmd.Bool("grants"):
 				return writeGrants(out, s.places, s.options.Target)
+			case s.explain[0] != "":
+				return explain(ctx, s, out, stderr)
 			default:
 				return check(ctx, s, out, stderr, cli.ScreenOf(stdout, env))
 			}

@@ -217,6 +217,7 @@ func TestProposedRules(t *testing.T) {
 	if open == 0 {
 		t.Error("what is undecided is not open")
 	}
+	explained(t, proposed.Proposed, args)
 }
 
 // The account may do nothing but SELECT, and the tables are as before.

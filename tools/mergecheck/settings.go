@@ -19,6 +19,7 @@ func flags() []cliv3.Flag {
 		&cliv3.StringFlag{Name: "target"},
 		&cliv3.BoolFlag{Name: "propose"},
 		&cliv3.StringFlag{Name: "o"},
+		&cliv3.StringFlag{Name: "explain"},
 		&cliv3.BoolFlag{Name: "matrix"},
 		&cliv3.StringFlag{Name: "rerun"},
 		&cliv3.StringFlag{Name: "since"},
@@ -49,6 +50,9 @@ type settings struct {
 	rules    string // the file of rules to write; "" for none
 	throttle throttle.Throttle
 	snapshot bool
+
+	explain [2]string // table and column; none if there is no -explain
+	line    func(merge.Said) int
 }
 
 // newSettings reads the command line, and the files that it names.
@@ -68,12 +72,17 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.options = rules.Check
+	s.options, s.line = rules.Check, rules.Line
 	s.options.Renames, s.options.Copies = transfer.Renamed(rules.Names), rules.Copies
 	s.options.Samples, s.options.FailOn, s.options.Propose = cmd.Int("samples"), cmd.StringSlice("fail-on"), cmd.Bool("propose")
 	s.options.Contents = cmd.Bool("contents")
 	if s.options.Samples == 0 {
 		s.options.Samples = -1 // none, rather than the default
+	}
+	if text := cmd.String("explain"); text != "" {
+		if s.explain[0], s.explain[1], err = merge.ParseColumn(text); err != nil {
+			return s, cli.Usage("-explain %s: %v", text, err)
+		}
 	}
 	args, target := cmd.Args().Slice(), cmd.String("target")
 	if file := cmd.String("rerun"); file != "" {
@@ -145,6 +154,8 @@ func checkFlags(cmd *cliv3.Command) error {
 	// What makes no sense together.
 	for _, pair := range [][2]string{
 		{"matrix", "target"}, {"matrix", "rerun"}, {"matrix", "since"}, {"matrix", "propose"}, {"matrix", "samples"}, {"matrix", "contents"},
+		{"explain", "matrix"}, {"explain", "propose"}, {"explain", "rerun"}, {"explain", "since"}, {"explain", "contents"}, {"explain", "html"},
+		{"explain", "samples"}, {"explain", "fail-on"}, {"explain", "codes"}, {"explain", "grants"},
 		{"rerun", "contents"}, {"rerun", "since"}, {"rerun", "propose"}, {"codes", "grants"},
 	} {
 		if cmd.IsSet(pair[0]) && cmd.IsSet(pair[1]) {

@@ -100,7 +100,8 @@ on one of them. It only reads, and needs SELECT.
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
 [[merge.table]] in the rules or config.toml says of tables that they are the
-same in every world, stay behind (skip), or are empty afterwards (reset).
+same in every world, stay behind (skip), are empty afterwards (reset), or have
+one row for a key (combine).
 
 What becomes of a name that is there twice comes from [[merge.name]] in
 config.toml; without one for its column it stands against the merge. Rows that

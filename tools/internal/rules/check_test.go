@@ -78,7 +78,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name`},
 		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
 		{"[check]\nexclude = 'a'\n[sever]\n[[merge.name]]\ntable='a'\n[server]\nnumber=0", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]` + "\n" +
-			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge` + "\n" +
+			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge, schema` + "\n" +
 			`4: merge.name.column is missing: want the name of a column, such as column = "account"` + "\n" +
 			`7: server.number 0 is out of range: want 1 to 1048575`},
 		// The line of the second one of them.
@@ -126,7 +126,9 @@ func TestSampleCheck(t *testing.T) {
 	want := merge.Options{
 		Include: []string{"char_*", "guild_*"},
 		Exclude: []string{"log_*"},
-		Tables:  []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}, {Tables: []string{"auctions"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop}},
+		Tables: []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}, {Tables: []string{"auctions"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop},
+			{Tables: []string{"account_currency"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
+				When: &merge.When{Column: "season", Is: []string{"3"}}}},
 		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name"}},
 		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},

@@ -27,8 +27,9 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
-			need(s, "policy", `want what becomes of their rows: %s = "same", "skip", "reset" or "copy"`)
-			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy))})
+			need(s, "policy", `want what becomes of their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
+			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy)),
+				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s)})
 		})
 		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
 		s.Sections("copy", func(s *strict.Section) {
@@ -42,8 +43,16 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 }
 
 func tablePolicy(s string) string {
-	if !slices.Contains([]merge.Policy{merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCopy}, merge.Policy(s)) {
-		return fmt.Sprintf("is %.40q: want %q, %q, %q or %q", s, merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCopy)
+	if !slices.Contains([]merge.Policy{merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCombine, merge.PolicyCopy}, merge.Policy(s)) {
+		return fmt.Sprintf("is %.40q: want %q, %q, %q, %q or %q", s, merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCombine, merge.PolicyCopy)
+	}
+	return ""
+}
+
+// formula says what is wrong with what becomes of a column of rows that are combined.
+func formula(s string) string {
+	if _, err := merge.ParseFormula(s); err != nil {
+		return "is " + err.Error()
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/merge/transfer"
 )
@@ -40,7 +41,7 @@ of_column = "name"
 		},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{})); diff != "" {
 		t.Errorf("[merge] (-want +got):\n%s", diff)
 	}
 }
@@ -57,6 +58,9 @@ func TestParseMergeProblems(t *testing.T) {
 		{name + "keep='older'", `1: merge.name.by is missing: want the column that keep goes by, such as by = "created_at"`},
 		{name + "by='c'", `1: merge.name.keep is missing: want "older" or "active", by the column that by names`},
 		{name + "max_length=0", `4: merge.name.max_length 0 is out of range: want 1 to 10000`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ gold = 'add' }", `4: merge.table.columns gold is "add": want "sum", "max", "min", "target", "source", or "append N" with the most characters of the result, such as "append 80"`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ gold = 1 }", `4: merge.table.columns has an integer in it: want a table of texts, such as columns = { gold = "sum", name = "target" }`},
+		{"[[merge.table]]\ntables=['a']\npolicy='combined'", `3: merge.table.policy is "combined": want "same", "skip", "reset", "combine" or "copy"`},
 		{"[[merge.copy]]\ntable='a'\ncolumn='b'\nof_table='c'\nof_column='d'", `1: merge.copy.key is missing: want the name of a column, such as key = "account"`},
 	} {
 		_, err := parse(tt.text)
@@ -94,7 +98,7 @@ func TestSampleMerge(t *testing.T) {
 		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32}},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

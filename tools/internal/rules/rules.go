@@ -17,21 +17,37 @@ type Rules struct {
 	Check  merge.Options         // [check]
 	Names  []transfer.NamePolicy // [[merge.name]]
 	Copies []transfer.NameCopy   // [[merge.copy]]
+
+	roots map[string]*strict.Section // the files that were read, for Line
 }
 
 // Reader returns what reads the sections of a file, whose name is for messages. Each
 // file that is read adds to the rules: a later one ranks before an earlier one.
 func (r *Rules) Reader(file string) func(root *strict.Section) {
 	return func(root *strict.Section) {
+		if r.roots == nil {
+			r.roots = make(map[string]*strict.Section)
+		}
+		r.roots[file] = root
 		c := check(root, file)
 		r.Check.Include = append(r.Check.Include, c.Include...)
 		r.Check.Exclude = append(r.Check.Exclude, c.Exclude...)
-		r.Check.Rules = append(r.Check.Rules, c.Rules...)
 		r.Check.Uniques = append(r.Check.Uniques, c.Uniques...)
 		r.Check.Worlds = append(r.Check.Worlds, c.Worlds...)
 		r.Check.IDs = append(r.Check.IDs, c.IDs...)
 		r.Check.Accounts = append(r.Check.Accounts, c.Accounts...)
 		policies, copies, tables, rekeyed := names(root, file)
+		if reviewed := schema(root); reviewed != nil {
+			if len(c.Rules) == 0 {
+				c.Rules = []merge.Declarations{{File: file}}
+			}
+			c.Rules[0].Schema = reviewed
+			for i := range tables {
+				tables[i].Schema = reviewed
+			}
+			listed{reviewed}.check(root)
+		}
+		r.Check.Rules = append(r.Check.Rules, c.Rules...)
 		if len(rekeyed.Spaces)+len(rekeyed.Counters) > 0 {
 			if r.Check.Rekey == nil {
 				r.Check.Rekey = new(merge.Rekey)

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/columns"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/transfer"
+)
+
+// combined is a table of which rows with one key become one, with what a proof found of it.
+type combined struct {
+	Table   string
+	Words   string
+	Columns []transfer.ColumnProof // without a proof, none is wrong
+	Sums    []transfer.SumProof    // without a proof, none has a verdict
+	Proof   *transfer.CombineProof // nil without one
+}
+
+func newCombined(o *Outcome) (all []combined) {
+	for _, t := range o.Plan.Tables {
+		if t.Combine == nil {
+			continue
+		}
+		c := combined{Table: t.Name, Words: combineWords(o.Plan, t.Combine) + "."}
+		for _, column := range t.Combine.Columns {
+			c.Columns = append(c.Columns, transfer.ColumnProof{Column: column.Column, Formula: column.Formula})
+		}
+		for _, s := range t.Combine.Sums {
+			c.Sums = append(c.Sums, transfer.SumProof{Column: s.Column, Target: s.Target, Sources: s.Sources, After: s.After})
+		}
+		if o.Proof != nil {
+			for i := range o.Proof.Combines {
+				if p := &o.Proof.Combines[i]; p.Table == t.Name {
+					c.Proof, c.Columns, c.Sums = p, p.Columns, p.Sums
+				}
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// combineWords says what becomes of the rows of a table.
+func combineWords(p *transfer.Plan, c *transfer.Combine) string {
+	words := fmt.Sprintf("%s rows in several databases: %s of the sources that %s part of others, %s of %s that %s written over; %s of its own",
+		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row", "rows"), map[bool]string{true: "becomes", false: "become"}[c.Combined == 1],
+		printable.Count(c.Changed, "row", "rows"), printable.Text(p.Target.Name), map[bool]string{true: "is", false: "are"}[c.Changed == 1], printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
+	if c.When != nil {
+		words += "; only rows of which " + printable.Text(c.When.String())
+	}
+	return words
+}
+
+// plannedCombines writes which rows become one, and what is added up.
+func (t *text) plannedCombines(p *transfer.Plan) {
+	begun := false
+	for _, table := range p.Tables {
+		c := table.Combine
+		if c == nil {
+			continue
+		}
+		if !begun {
+			will := map[bool]string{true: "Will", false: "Would"}[len(p.Refusals) == 0]
+			t.WriteString("\n")
+			t.line(0, will+" make one row of those with one key. The rows of "+printable.Text(p.Target.Name)+" that are written over are kept there until the merge is undone:")
+			begun = true
+		}
+		t.line(2, printable.Text(table.Name)+": "+combineWords(p, c)+"; kept in "+printable.Text(c.Kept))
+		var formulas []string
+		for _, f := range c.Columns {
+			formulas = append(formulas, printable.Text(f.Column)+" "+printable.Text(f.Formula.String()))
+		}
+		if len(formulas) > 0 {
+			t.line(4, strings.Join(formulas, ", "))
+		}
+		rows := [][]string{append(append([]string{"sum of", printable.Text(p.Target.Name) + " before"}, sourceNames(p)...), printable.Text(p.Target.Name)+" after")}
+		for _, s := range c.Sums {
+			rows = append(rows, append(append([]string{printable.Text(s.Column), printable.Text(s.Target)}, texts(s.Sources)...), printable.Text(s.After)))
+		}
+		t.sums(rows)
+	}
+}
+
+// combineProof writes what a proof found of these tables.
+func (t *text) combineProof(o *Outcome) {
+	for _, c := range o.Proof.Combines {
+		t.WriteString("\n")
+		t.line(2, fmt.Sprintf("%s, combined  %s: each column of %s is as its formula says, %s, %s as before in %s",
+			printable.Text(c.Table), c.Verdict, printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came is as it was", "rows that came are as they were"), printable.Count(c.Own, "row is", "rows are"), printable.Text(o.Plan.Target.Name)))
+		for _, column := range c.Columns {
+			if column.Wrong > 0 {
+				t.line(4, fmt.Sprintf("%s is not its %s in the rows of %s", printable.Text(column.Column), printable.Text(column.Formula.String()), printable.Count(column.Wrong, "key", "keys")))
+			}
+		}
+		for _, detail := range c.Details {
+			t.line(4, printable.Text(detail))
+		}
+		rows := [][]string{append(append([]string{"sum of", printable.Text(o.Plan.Target.Name) + " before"}, sourceNames(o.Plan)...), printable.Text(o.Plan.Target.Name)+" after")}
+		for _, s := range c.Sums {
+			rows = append(rows, append(append([]string{printable.Text(s.Column), printable.Text(s.Target)}, texts(s.Sources)...), printable.Text(s.After), string(s.Verdict)))
+		}
+		t.sums(rows)
+	}
+}
+
+func sourceNames(p *transfer.Plan) (names []string) {
+	for _, s := range p.Sources {
+		names = append(names, s.Name)
+	}
+	return texts(names)
+}
+
+// texts are texts that can be printed.
+func texts(all []string) []string {
+	printed := make([]string, len(all))
+	for i, text := range all {
+		printed[i] = printable.Text(text)
+	}
+	return printed
+}
+
+// sums writes what databases have together, if there are any rows below the heading.
+func (t *text) sums(rows [][]string) {
+	if len(rows) < 2 {
+		return
+	}
+	of := []columns.Column{{}}
+	for range rows[0][1:] {
+		of = append(of, wide)
+	}
+	for _, line := range columns.Lines(rows, of...) {
+		t.line(4, line)
+	}
+}
+
+// writtenOver is how many rows of the target are combined with others.
+func writtenOver(p *transfer.Plan) (n int64) {
+	for _, t := range p.Tables {
+		if t.Combine != nil {
+			n += t.Combine.Changed
+		}
+	}
+	return n
+}

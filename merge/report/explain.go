@@ -1,0 +1,126 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+)
+
+// WriteExplanation writes what is known of a column as text of 80 columns. It returns
+// the error of w.
+func WriteExplanation(w io.Writer, e *merge.Explanation) error {
+	t := newText(TextOptions{Width: 80})
+	t.wrapped(0, e.Table+"."+e.Column+"  ", e.Class)
+	t.wrapped(2, "rows of the table: ", e.Rows)
+	t.WriteString("\nWhat the rules say\n")
+	if len(e.Said) == 0 {
+		t.line(2, "nothing")
+	}
+	for _, s := range e.Said {
+		t.wrapped(2, saidWhere(s)+"  ", saidText(s))
+	}
+	t.WriteString("\nWhat it seems to be, by this table and the keys of all others\n")
+	for _, p := range e.Proposed {
+		t.wrapped(2, "", proposedText(p))
+	}
+	if e.NotProposed != "" {
+		t.wrapped(2, "", e.NotProposed)
+	}
+	for _, v := range e.Values {
+		t.WriteString("\n")
+		t.values(v)
+	}
+	return t.to(w)
+}
+
+// saidWhere is where a statement is: "rules.toml:12".
+func saidWhere(s merge.Said) string {
+	where := cmp.Or(s.File, "an option")
+	if s.Line > 0 {
+		where += ":" + strconv.Itoa(s.Line)
+	}
+	return where
+}
+
+func saidText(s merge.Said) string {
+	text := s.Text
+	if s.Kind == "reference" {
+		text += ", at " + strconv.Quote(s.Pattern)
+	}
+	if !s.Counts {
+		text += " (does not count: " + s.Why + ")"
+	}
+	return text
+}
+
+func proposedText(p merge.ProposedColumn) string {
+	text := string(p.Class)
+	if p.To != "" {
+		text += " to " + p.To
+	}
+	if p.When != nil {
+		text += " when " + p.When.String()
+	}
+	if len(p.None) > 0 {
+		text += ", nobody: " + strings.Join(p.None, ", ")
+	}
+	text += ": " + p.Evidence
+	if !p.Declared && p.Doubt > 0 {
+		text += fmt.Sprintf(" (doubt %.2f)", p.Doubt)
+	}
+	return text
+}
+
+// values writes what a column of a database holds.
+func (t *text) values(v merge.ValuesOf) {
+	if v.Unread != "" {
+		t.wrapped(0, printable.Text(v.Source)+"  ", v.Type+": could not be read: "+v.Unread)
+		return
+	}
+	distinct := printable.Number(v.Distinct) + " distinct"
+	if v.More {
+		distinct = "more than " + distinct
+	}
+	t.wrapped(0, printable.Text(v.Source)+"  ", fmt.Sprintf("%s: %s, %s NULL, %s", v.Type, printable.Count(v.Rows, "row", "rows"), printable.Number(v.Nulls), distinct))
+	if v.Distinct > 0 {
+		t.wrapped(2, "from ", quotedText(v.Smallest)+" to "+quotedText(v.Largest))
+	}
+	var frequent []string
+	for _, c := range v.Frequent {
+		frequent = append(frequent, quotedText(c.Value)+" in "+printable.Count(c.Rows, "row", "rows"))
+	}
+	if len(frequent) > 0 {
+		first := "most frequent: "
+		if v.More {
+			first = fmt.Sprintf("most frequent of the first %s values: ", printable.Number(v.Distinct))
+		}
+		t.wrapped(2, first, strings.Join(frequent, ", "))
+	}
+	var samples []string
+	for _, s := range v.Samples {
+		samples = append(samples, quotedText(s))
+	}
+	if len(samples) > 0 {
+		t.wrapped(2, "others: ", strings.Join(samples, ", "))
+	}
+	for _, k := range v.Keys {
+		about := ""
+		if k.About {
+			about = "about "
+		}
+		t.wrapped(2, "keys of "+k.Key+": ", fmt.Sprintf("%s%s of this database, %s of another only", about, printable.Count(k.Own, "row", "rows"), printable.Number(k.Elsewhere)))
+	}
+}
+
+// quotedText is a value, in quotes if it might be taken for something else.
+func quotedText(s string) string {
+	if s != `""` && strings.ContainsAny(s, " ,\"") {
+		return strconv.Quote(s)
+	}
+	return s
+}

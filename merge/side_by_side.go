@@ -1,0 +1,36 @@
+package merge
+
+import (
+	"context"
+	"runtime"
+	"sync"
+)
+
+// sideBySide lets read see each of the databases, several at a time: no source is used
+// by two goroutines. The first error ends the context of the others, and is returned
+// when all have ended.
+func sideBySide(ctx context.Context, dbs []*database, read func(ctx context.Context, db *database) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	queue := make(chan *database, len(dbs))
+	for _, db := range dbs {
+		queue <- db
+	}
+	close(queue)
+	var first error
+	var once sync.Once
+	var all sync.WaitGroup
+	for range min(len(dbs), runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for db := range queue {
+				if err := read(ctx, db); err != nil {
+					once.Do(func() { first = err })
+					cancel()
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return first
+}

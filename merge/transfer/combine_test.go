@@ -1,0 +1,474 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+)
+
+// wallets are worlds with one table, of a row for each account and currency.
+func wallets(t testing.TB, e engine, rows ...[]string) (all []Database) {
+	t.Helper()
+	for i, of := range rows {
+		d := e.fresh(t, fmt.Sprint("s", i+1))
+		price, stamp := "INTEGER", "INTEGER DEFAULT 0"
+		if e.name != "sqlite" {
+			price, stamp = "DECIMAL(6,2)", "TIMESTAMP NOT NULL DEFAULT '2020-02-02 02:02:02' ON UPDATE CURRENT_TIMESTAMP"
+		}
+		exec(t, d, `CREATE TABLE wallets (account INTEGER NOT NULL, currency INTEGER NOT NULL, gold BIGINT, vip INTEGER, first_login INTEGER, last_login INTEGER,
+			banned DATETIME, name VARCHAR(20), log VARCHAR(20), motto VARCHAR(20), realm INTEGER, price `+price+`, stamp `+stamp+`, PRIMARY KEY (account, currency))`)
+		for _, row := range of {
+			exec(t, d, "INSERT INTO wallets (account, currency, gold, vip, first_login, last_login, banned, name, log, motto, realm, price) VALUES ("+row+")")
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+var walletFormulas = map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "last_login": "max", "banned": "max", "name": "target", "log": "append 8", "motto": "source", "price": "sum"}
+
+func combining(columns map[string]string) PlanOptions {
+	return PlanOptions{Check: merge.Options{Rules: namesNothing, Tables: []merge.TablePolicy{{Tables: []string{"wallets"}, Policy: merge.PolicyCombine, Columns: columns}}}}
+}
+
+// rowsOf are the rows of a table, as the database writes them.
+func rowsOf(t testing.TB, d Database, columns string) (all []string) {
+	t.Helper()
+	db := pool(t, d)
+	defer db.Close()
+	for _, row := range read(t, db, "SELECT "+columns+" FROM wallets ORDER BY 1, 2") {
+		all = append(all, strings.NewReplacer("<nil>", "NULL", " +0000 UTC", "").Replace(strings.Join(row, " ")))
+	}
+	return all
+}
+
+// threeWallets are worlds in which a key is in one, two, or all of three databases.
+func threeWallets(t testing.TB, e engine) []Database {
+	return wallets(t, e,
+		[]string{
+			"1, 1, 100, 3, 50, 60, NULL, 'anna', 'a;', 'first', 7, 2",
+			"2, 1, 7, 1, 1, 1, NULL, 'own', '', '', 7, 1",
+			"5, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, NULL",
+			"6, 1, -5, -2, -3, -4, '2023-01-01 00:00:00', 'f', NULL, 'm', 7, 0"},
+		[]string{
+			"1, 1, 20, 5, 40, NULL, '2024-01-01 00:00:00', 'bert', 'b;', 'second', 7, 3",
+			"3, 1, 1, 2, 3, 4, NULL, 'c', 'c', 'c', 7, 1",
+			"4, 1, 9223372036854775807, 2, 3, 4, NULL, 'dd', 'dd', 'dd', 7, 10",
+			"5, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, NULL"},
+		[]string{
+			"1, 1, 3, 4, 45, 99, '2023-05-05 00:00:00', 'carl', 'c;', 'third', 7, 1",
+			"1, 2, 8, 0, 0, 0, NULL, 'e', 'e', 'e', 7, 1",
+			"3, 1, 10, 1, 5, 2, NULL, 'x', 'x', NULL, 7, 6",
+			"5, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, NULL",
+			"6, 1, 5, -7, -1, -9, '2022-01-01 00:00:00', 'g', 'ggg', NULL, 7, 4"})
+}
+
+// Each column of rows with one key becomes what its formula says, rows with a key of their own
+// come as they are, and an undo leaves what was there before.
+func TestCombine(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeWallets(t, e)
+		before := dump(t, all[0])
+		p := mustPlan(t, all[0], all[1:], combining(walletFormulas))
+		c := p.Tables[0].Combine
+		if c.Keys != 4 || c.Combined != 6 || c.Copied != 3 || c.Changed != 3 || !strings.HasPrefix(c.Kept, "mergesafe_was_"+p.ID[:8]) {
+			t.Errorf("%+v", c)
+		}
+		price := []string{"3", "14", "12", "29"}
+		if e.name != "sqlite" {
+			price = []string{"3.00", "14.00", "12.00", "29.00"}
+		}
+		sums := []CombinedSum{{"gold", "102", []string{"9223372036854775828", "26"}, "9223372036854775956"}, {"price", price[0], price[1:3], price[3]}}
+		if diff := cmp.Diff(sums, c.Sums); diff != "" {
+			t.Errorf("sums (-want +got):\n%s", diff)
+		}
+		if len(p.Check.Resolved) != 1 || !strings.Contains(p.Check.Resolved[0].String(), "the rows of 4 keys will be combined, by [[merge.table]]") {
+			t.Errorf("%v", p.Check.Resolved)
+		}
+		for range 2 { // the second time does nothing
+			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+				t.Fatal(err)
+			}
+			zeros := map[bool]string{true: "", false: ".00"}[e.name == "sqlite"]
+			want := []string{
+				"1 1 123 5 40 99 2024-01-01 00:00:00 anna a;b;c; second 7 6",
+				"1 2 8 0 0 0 NULL e e e 7 1",
+				"2 1 7 1 1 1 NULL own   7 1",
+				"3 1 11 2 3 4 NULL c cx c 7 7",
+				"4 1 9223372036854775807 2 3 4 NULL dd dd dd 7 10",
+				"5 1 NULL NULL NULL NULL NULL NULL NULL NULL 7 NULL",
+				"6 1 0 -2 -3 -4 2023-01-01 00:00:00 f ggg NULL 7 4"}
+			for i, row := range want {
+				if !strings.HasSuffix(row, "NULL") {
+					want[i] += zeros
+				}
+			}
+			got := rowsOf(t, all[0], "account, currency, gold, vip, first_login, last_login, banned, name, log, motto, realm, price")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("(-want +got):\n%s", diff)
+			}
+		}
+		if e.name != "sqlite" && number(t, all[0], "SELECT COUNT(*) FROM wallets WHERE stamp <> '2020-02-02 02:02:02'") != 0 {
+			t.Error("a column was set by the database itself")
+		}
+		proof := verified(t, p, all[0], all[1:])
+		if proof.Verdict != merge.Pass || len(proof.Combines) != 1 {
+			t.Fatalf("%+v", proof)
+		}
+		if c := proof.Combines[0]; c.Keys != 4 || c.Copied != 2 || c.Own != 1 || len(c.Columns) != 9 || len(c.Sums) != 2 || c.Sums[0].After != "9223372036854775956" {
+			t.Errorf("%+v", c)
+		}
+		undone, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+		if err != nil || !undone.SameAsBefore {
+			t.Fatalf("%+v, %v", undone, err)
+		}
+		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" || len(keptTables(t, all[0])) > 0 {
+			t.Errorf("after the undo (-before +after):\n%s, %v", diff, keptTables(t, all[0]))
+		}
+	})
+}
+
+// What has no result that the target takes is refused before anything is written, with the
+// table, the column and the keys.
+func TestCombineRefused(t *testing.T) {
+	row := func(key, gold, vip, name, log string) string {
+		return fmt.Sprintf("%s, 1, %s, %s, 1, 1, NULL, '%s', '%s', '', 7, 1", key, gold, vip, name, log)
+	}
+	with := func(column, formula string) map[string]string {
+		columns := make(map[string]string)
+		for k, v := range walletFormulas {
+			columns[k] = v
+		}
+		if columns[column] = formula; formula == "" {
+			delete(columns, column)
+		}
+		return columns
+	}
+	onEach(t, func(t *testing.T, e engine) {
+		for _, c := range []struct {
+			name    string
+			a, b    []string
+			prepare string // in both
+			opts    PlanOptions
+			want    string // of a refusal; empty: none
+		}{
+			{"overflow", []string{row("1", "9223372036854775807", "1", "a", "")}, []string{row("1", "1", "1", "b", "")}, "", combining(walletFormulas),
+				`table "wallets": its rows cannot be combined: column gold: the sum does not fit into `},
+			{"just fits", []string{row("1", "9223372036854775806", "1", "a", "")}, []string{row("1", "1", "1", "b", "")}, "", combining(walletFormulas), ""},
+			{"no formula", []string{row("1", "1", "1", "a", ""), row("2", "1", "1", "z", "")}, []string{row("1", "1", "1", "b", ""), row("2", "1", "1", "z", "")}, "", combining(with("name", "")),
+				"column name: it has no formula, and its values are not the same, for 1 of its keys: row 1/1"},
+			{"the same without a formula", []string{row("1", "1", "1", "a", "")}, []string{row("1", "1", "1", "a", "")}, "", combining(with("name", "")), ""},
+			{"too long", []string{row("1", "1", "1", "a", "1234567")}, []string{row("1", "1", "1", "b", "89")}, "", combining(walletFormulas),
+				"column log: the texts together are longer than 8 characters, for 1 of its keys: row 1/1"},
+			{"just long enough", []string{row("1", "1", "1", "a", "1234567")}, []string{row("1", "1", "1", "b", "é")}, "", combining(walletFormulas), ""},
+			{"a CHECK", []string{row("1", "1", "1", "a", "")}, []string{row("1", "60", "1", "b", "")}, "ALTER TABLE wallets ADD CONSTRAINT few CHECK (gold < 61)", combining(walletFormulas),
+				"the result breaks the constraint few"},
+			{"a CHECK that holds", []string{row("1", "0", "1", "a", "")}, []string{row("1", "60", "1", "b", "")}, "ALTER TABLE wallets ADD CONSTRAINT few CHECK (gold < 61)", combining(walletFormulas), ""},
+			{"unique, of one key", []string{row("1", "1", "1", "a", "")}, []string{row("1", "1", "1", "a", ""), row("2", "1", "1", "b", "")}, "CREATE UNIQUE INDEX names ON wallets (name)", combining(walletFormulas), ""},
+			{"unique, of two keys", []string{row("1", "1", "1", "a", "")}, []string{row("1", "1", "1", "b", ""), row("2", "1", "1", "a", "")}, "CREATE UNIQUE INDEX names ON wallets (name)", combining(walletFormulas),
+				`table "wallets": unique-collision`},
+			{"a trigger", []string{row("1", "1", "1", "a", "")}, []string{row("1", "1", "1", "b", "")},
+				map[bool]string{true: "CREATE TRIGGER busy BEFORE UPDATE ON wallets BEGIN SELECT 1; END", false: "CREATE TRIGGER busy BEFORE UPDATE ON wallets FOR EACH ROW SET NEW.vip = 0"}[e.name == "sqlite"],
+				combining(walletFormulas), "would run for every own row of the target that is combined"},
+			{"some rows", []string{row("1", "1", "4", "a", "")}, []string{row("1", "1", "4", "b", ""), row("2", "1", "5", "c", "")}, "", when(4), ""},
+			{"a row outside", []string{row("1", "1", "4", "a", ""), row("2", "1", "4", "z", "")}, []string{row("1", "1", "5", "b", ""), row("2", "1", "4", "z", "")}, "", when(4), "not among those that are combined (when vip is 4)"},
+		} {
+			if strings.Contains(c.prepare, "CHECK") && e.name == "sqlite" {
+				continue
+			}
+			all := wallets(t, e, c.a, c.b)
+			if c.prepare != "" {
+				exec(t, all[0], c.prepare)
+				exec(t, all[1], c.prepare)
+			}
+			before := dump(t, all[0])
+			p, err := NewPlan(t.Context(), all[0], all[1:], c.opts)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			if c.want != "" {
+				if got := fmt.Sprint(p.Refusals); !strings.Contains(got, c.want) {
+					t.Errorf("%s: refused: %s\nwant: %s", c.name, got, c.want)
+				}
+				continue
+			}
+			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			} else if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+				t.Errorf("%s: %+v", c.name, proof)
+			} else if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || dump(t, all[0]) != before {
+				t.Errorf("%s: undone: %v\n%s\n%s", c.name, err, before, dump(t, all[0]))
+			}
+		}
+	})
+}
+
+// A row of the target that the game changed after the plan is not combined unseen.
+func TestCombineLateWrite(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeWallets(t, e)
+		p := mustPlan(t, all[0], all[1:], combining(walletFormulas))
+		exec(t, all[0], "UPDATE wallets SET vip = 2 WHERE account = 1")
+		before := dump(t, all[0])
+		changed := new(ChangedError)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &changed) || changed.Table != "wallets" {
+			t.Errorf("apply: %v", err)
+		}
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || dump(t, all[0]) != before {
+			t.Errorf("undo: %v", err)
+		}
+
+		// Nor is it lost unseen, if the game removes one while rows come.
+		all = threeWallets(t, e)
+		p = mustPlan(t, all[0], all[1:], combining(walletFormulas))
+		pause := func(context.Context) error {
+			if number(t, all[0], "SELECT COUNT(*) FROM wallets") > 4 {
+				exec(t, all[0], "DELETE FROM wallets WHERE account = 2")
+			}
+			return nil
+		}
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{Pause: pause}); !errors.As(err, &changed) || changed.Rows != 6 || changed.Want != 7 {
+			t.Errorf("apply: %v", err)
+		}
+	})
+}
+
+// when combines only rows of one level.
+func when(vip int) PlanOptions {
+	opts := combining(walletFormulas)
+	opts.Check.Tables[0].When = &merge.When{Column: "vip", Is: []string{fmt.Sprint(vip)}}
+	return opts
+}
+
+// Two worlds that write one key in two ways, which the target takes for one, are refused.
+func TestCombineSpelling(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		var all []Database
+		for i, key := range []string{"Gold", "gold"} {
+			d := e.fresh(t, fmt.Sprint("s", i+1))
+			fold := map[bool]string{true: "COLLATE NOCASE", false: "COLLATE utf8mb4_general_ci"}[e.name == "sqlite"]
+			exec(t, d, "CREATE TABLE wallets (name VARCHAR(20) "+fold+" NOT NULL PRIMARY KEY, amount INTEGER)", "INSERT INTO wallets VALUES ('"+key+"', 1)")
+			all = append(all, d)
+		}
+		p, err := NewPlan(t.Context(), all[0], all[1:], combining(map[string]string{"amount": "sum"}))
+		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), "is written in another way") {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
+
+// Wherever an apply is interrupted, the same call ends it, and no row is added twice; and
+// wherever an undo is, the same call gives the target of before.
+func TestCombineResumed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		var rows [3][]string
+		for n := range 5 {
+			for i := range rows {
+				if n%(i+1) == 0 {
+					rows[i] = append(rows[i], fmt.Sprintf("%d, 1, %d, 1, 1, 1, NULL, 'n%[3]d', '', '%[3]d', 7, 1", n, 10*n+i, i))
+				}
+			}
+		}
+		all := wallets(t, e, rows[0], rows[1], rows[2])
+		p := mustPlan(t, all[0], all[1:], combining(walletFormulas))
+		smooth := clones(t, e, all)
+		before := dump(t, smooth[0])
+		small := func(h hooks) hooks { h.clock, h.batch = fixedClock, time.Nanosecond; return h }
+		points := 0
+		count := hooks{fail: func(string) error { points++; return nil }}
+		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, small(count)); err != nil {
+			t.Fatal(err)
+		}
+		want := dump(t, smooth[0])
+		worlds := clones(t, e, all)
+		step := map[bool]int{true: 8, false: 23}[e.name == "sqlite"]
+		if *long {
+			step = 1
+		}
+		lost := func(n int) hooks {
+			return small(hooks{fail: at(int64(n), func() error { return context.Canceled })})
+		}
+		for n := points % step; n < points; n += step {
+			refillAll(t, all, worlds)
+			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, lost(n)); err == nil {
+				t.Fatalf("point %d was not reached", n)
+			}
+			if n/step%2 == 0 { // what was begun can be undone
+				if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+					t.Fatalf("point %d: undo: %v", n, err)
+				}
+				if diff := cmp.Diff(before, dump(t, worlds[0])); diff != "" {
+					t.Fatalf("point %d: undone (-before +after):\n%s", n, diff)
+				}
+				continue
+			}
+			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, small(hooks{})); err != nil {
+				t.Fatalf("point %d, again: %v", n, err)
+			}
+			if diff := cmp.Diff(want, dump(t, worlds[0])); diff != "" {
+				t.Fatalf("point %d: (-smooth +resumed):\n%s", n, diff)
+			}
+		}
+		if proof := verified(t, p, smooth[0], smooth[1:]); proof.Verdict != merge.Pass {
+			t.Errorf("%+v", proof)
+		}
+		for n, ended := 0, false; !ended; n += step {
+			refillAll(t, smooth[:1], worlds[:1])
+			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}, lost(n))
+			ended = err == nil
+			if !ended {
+				if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+					t.Fatalf("undo, point %d, again: %v", n, err)
+				}
+			}
+			if diff := cmp.Diff(before, dump(t, worlds[0])); diff != "" {
+				t.Fatalf("undo, point %d (-before +after):\n%s", n, diff)
+			}
+		}
+	})
+}
+
+// Verify compares each column with its formula, rows that came, rows that are kept, and the
+// target's own. What the game changed blocks an undo, which names it; forced, the target is as
+// it was before.
+func TestCombineChanged(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeWallets(t, e)
+		before := dump(t, all[0])
+		p := mustPlan(t, all[0], all[1:], combining(walletFormulas))
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		done, merged := all[0], clones(t, e, all)
+		const key = " WHERE account = 1 AND currency = 1"
+		for _, c := range []struct{ change, want string }{
+			{"UPDATE wallets SET gold = gold + 1" + key, "row 1/1: gold is not what it should be"},
+			{"UPDATE wallets SET gold = gold + 1 WHERE account = 2", "the target's own rows"},
+			{"UPDATE wallets SET vip = 3" + key, "row 1/1: vip is not"},
+			{"UPDATE wallets SET vip = 9" + key, "row 1/1: vip is not"},
+			{"UPDATE wallets SET first_login = 45" + key, "row 1/1: first_login is not"},
+			{"UPDATE wallets SET last_login = 98" + key, "row 1/1: last_login is not"},
+			{"UPDATE wallets SET banned = '2023-05-05 00:00:00'" + key, "row 1/1: banned is not"},
+			{"UPDATE wallets SET name = 'bert'" + key, "row 1/1: name is not"},
+			{"UPDATE wallets SET motto = 'first'" + key, "row 1/1: motto is not"},
+			{"UPDATE wallets SET log = 'a;c;b;'" + key, "row 1/1: log is not"},
+			{"UPDATE wallets SET realm = 8" + key, "row 1/1: realm is not"},
+			{"UPDATE wallets SET gold = 1 WHERE account = 4", "row 4/1: gold is not"},
+			{"DELETE FROM wallets" + key, "row 1/1: is not there"},
+			{"INSERT INTO wallets (account, currency, gold) VALUES (8, 8, 8)", "the target's own rows"},
+			{"UPDATE " + p.Tables[0].Combine.Kept + " SET gold = 99" + key, "row 1/1: gold is not"},
+			{"DROP TABLE " + p.Tables[0].Combine.Kept, "is gone"},
+		} {
+			if strings.HasPrefix(c.change, "UPDATE") { // and no other column, by itself
+				exec(t, merged[0], strings.Replace(c.change, " WHERE", ", stamp = stamp WHERE", 1))
+			} else {
+				exec(t, merged[0], c.change)
+			}
+			proof := verified(t, p, merged[0], all[1:])
+			if proof.Verdict != merge.Fail || len(proof.Combines) != 1 || !strings.Contains(strings.Join(proof.Combines[0].Details, "; "), c.want) {
+				t.Errorf("%s: %s, want %s: %+v", c.change, proof.Verdict, c.want, proof.Combines)
+			}
+			if strings.Contains(c.change, "gold") && len(proof.Combines) == 1 && !strings.Contains(c.change, "mergesafe") && proof.Combines[0].Sums[0].Verdict != merge.Fail {
+				t.Errorf("%s: the sum was not found to be another", c.change)
+			}
+			undo := func(force bool) error {
+				_, err := Undo(t.Context(), p, merged[0], all[1:], UndoOptions{Force: force})
+				return err
+			}
+			if strings.HasSuffix(c.change, key) && !strings.Contains(c.change, "mergesafe") || strings.HasSuffix(c.change, "4") {
+				refused := new(RefusedError)
+				if err := undo(false); !errors.As(err, &refused) || !strings.Contains(err.Error(), "force it") {
+					t.Errorf("%s: undo: %v", c.change, err)
+				}
+				if err := undo(true); err != nil || dump(t, merged[0]) != before {
+					t.Errorf("%s: forced: %v", c.change, err)
+				}
+			}
+			refill(t, done, merged[0])
+		}
+		// Rows of the game's own do not block it.
+		exec(t, merged[0], "INSERT INTO wallets (account, currency, gold) VALUES (8, 8, 8)", "UPDATE wallets SET gold = 70 WHERE account = 2")
+		if undone, err := Undo(t.Context(), p, merged[0], all[1:], UndoOptions{}); err != nil || undone.SameAsBefore {
+			t.Errorf("%+v, %v", undone, err)
+		}
+		if got := rowsOf(t, merged[0], "account, gold"); !slices.Equal(got, []string{"1 100", "2 70", "5 NULL", "6 -5", "8 8"}) {
+			t.Error(got)
+		}
+	})
+}
+
+// Beside keys that get new values, a reference goes by the row that it is taken from, and what
+// refers to a row that was combined still does. An undo is refused if the game's rows refer to
+// rows that came, and not if they refer to the target's own that were combined.
+func TestCombineRekeyed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		auto := map[bool]string{true: "INTEGER PRIMARY KEY AUTOINCREMENT", false: "INTEGER PRIMARY KEY AUTO_INCREMENT"}[e.name == "sqlite"]
+		var all []Database
+		for i := range 3 {
+			d := e.fresh(t, fmt.Sprint("s", i+1))
+			exec(t, d, "CREATE TABLE chars (id "+auto+", name VARCHAR(20))",
+				"CREATE TABLE wallets (account INTEGER NOT NULL PRIMARY KEY, gold INTEGER, best INTEGER, latest INTEGER)",
+				"CREATE TABLE mails (id "+auto+", account INTEGER NOT NULL, FOREIGN KEY (account) REFERENCES wallets (account))")
+			for n := 1; n <= 3; n++ {
+				exec(t, d, fmt.Sprintf("INSERT INTO chars VALUES (%d, 'c%d.%[1]d')", n, i))
+			}
+			for account := 10; account < 14; account++ {
+				if (account+i)%3 != 0 { // s1: 10 11 13, s2: 10 12 13, s3: 11 12
+					exec(t, d, fmt.Sprintf("INSERT INTO wallets VALUES (%d, %d, %d, %d)", account, 100*i+account, i+1, 3-i), fmt.Sprintf("INSERT INTO mails (account) VALUES (%d)", account))
+				}
+			}
+			all = append(all, d)
+		}
+		opts := combining(map[string]string{"gold": "sum", "best": "target", "latest": "source"})
+		opts.Check.Rekey = &merge.Rekey{Auto: true}
+		opts.Check.Rules = []merge.Declarations{{Plain: []string{"wallets.gold", "chars.name"}, Natural: []string{"wallets.account"},
+			References: []merge.DeclaredReference{{At: []string{"wallets.best", "wallets.latest"}, To: []string{"chars.id"}}}}}
+		p := mustPlan(t, all[0], all[1:], opts)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		// What a reference names is read by the name of the row.
+		db := pool(t, all[0])
+		var got []string
+		for _, row := range read(t, db, "SELECT w.account, w.gold, b.name, l.name, (SELECT COUNT(*) FROM mails AS m WHERE m.account = w.account) FROM wallets AS w JOIN chars AS b ON b.id = w.best JOIN chars AS l ON l.id = w.latest ORDER BY w.account") {
+			got = append(got, strings.Join(row, " "))
+		}
+		db.Close()
+		if diff := cmp.Diff([]string{"10 120 c0.1 c1.2 2", "11 222 c0.1 c2.1 2", "12 324 c1.2 c1.2 2", "13 126 c0.1 c1.2 2"}, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		proof := verified(t, p, all[0], all[1:])
+		if last := proof.Keys[len(proof.Keys)-1]; proof.Verdict != merge.Pass || last.Part != PartSums || last.Checked != 1 {
+			t.Errorf("%+v", proof)
+		}
+		shifted := clones(t, e, all)
+		exec(t, shifted[0], "UPDATE wallets SET latest = 2 WHERE account = 10") // a stranger's
+		if proof := verified(t, p, shifted[0], all[1:]); proof.Verdict != merge.Fail || proof.Keys[2].Verdict != merge.Fail {
+			t.Errorf("%+v", proof.Keys)
+		}
+		exec(t, all[0], "INSERT INTO mails (account) VALUES (10)")
+		exec(t, all[0], "INSERT INTO mails (account) VALUES (12)")
+		refused := new(RefusedError)
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of mails (account) that did not come with the merge") {
+			t.Fatalf("undo: %v", err)
+		}
+		last := number(t, all[0], "SELECT MAX(id) FROM mails")
+		exec(t, all[0], fmt.Sprintf("DELETE FROM mails WHERE id = %d", last))
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, all[0], fmt.Sprintf("DELETE FROM mails WHERE id = %d", last-1))
+		if rows := rowsOf(t, all[0], "account, gold, best, latest"); !slices.Equal(rows, []string{"10 10 1 3", "11 11 1 3", "13 13 1 3"}) {
+			t.Error(rows)
+		}
+	})
+}

@@ -1,0 +1,333 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math/big"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+)
+
+// The proof of the tables that are combined shares nothing with how they were: it reads all
+// rows of the target, of the sources and of those that the target keeps, puts the rows of each
+// key together in memory, some keys at a time, and asks of each column whether the value is what
+// its formula promises.
+
+// CombineProof is what [Verify] found of a table that is combined.
+type CombineProof struct {
+	Table   string        `json:"table"`
+	Verdict merge.Verdict `json:"verdict"` // PASS or FAIL
+	Keys    int64         `json:"keys"`    // that have rows of several databases, of which each column was compared with its formula
+	Copied  int64         `json:"copied"`  // rows that came as they were
+	Own     int64         `json:"own"`     // rows of the target that nothing came for, which are as before
+	Wrong   int64         `json:"wrong"`   // keys of which the row is not what it should be
+
+	Columns []ColumnProof `json:"columns"`
+	Sums    []SumProof    `json:"sums,omitempty"`
+	Details []string      `json:"details,omitempty"` // the first of what is wrong
+}
+
+// ColumnProof is one column of it.
+type ColumnProof struct {
+	Column  string        `json:"column"`
+	Formula merge.Formula `json:"formula"`
+	Wrong   int64         `json:"wrong"` // keys with another value
+}
+
+// SumProof is the sum of one column in all databases.
+type SumProof struct {
+	Column  string        `json:"column"`
+	Verdict merge.Verdict `json:"verdict"`
+	Target  string        `json:"target"`  // before, by the rows that are kept and those that nothing came for
+	Sources []string      `json:"sources"` // in their order
+	After   string        `json:"after"`   // of the target now
+}
+
+// rowsOfKey is all rows of one key.
+type rowsOfKey struct {
+	was, now []any
+	came     [][]any
+}
+
+// rowsTogether is the most rows that are in memory, more or less.
+const rowsTogether = 250_000
+
+// proveCombines makes the proof of all tables that are combined.
+func (r *run) proveCombines(ctx context.Context) (all []CombineProof, err error) {
+	there, err := r.manifest.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range r.plan.combines() {
+		t := &r.plan.Tables[i]
+		proof := CombineProof{Table: t.Name, Verdict: merge.Pass, Columns: []ColumnProof{}}
+		for _, c := range t.Combine.Columns {
+			proof.Columns = append(proof.Columns, ColumnProof{Column: c.Column, Formula: c.Formula})
+		}
+		if slices.Contains(there, t.Combine.Kept) {
+			err = r.proveCombine(ctx, t, &proof)
+		} else {
+			proof.wrong("%s, which kept the target's rows of before, is gone: what became of them cannot be proved, and the merge cannot be undone", t.Combine.Kept)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(proof.Details) > 0 {
+			proof.Verdict = merge.Fail
+		}
+		all = append(all, proof)
+	}
+	return all, nil
+}
+
+func (p *CombineProof) wrong(format string, args ...any) {
+	if len(p.Details) < maxSamples {
+		p.Details = append(p.Details, fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *run) proveCombine(ctx context.Context, t *Table, proof *CombineProof) error {
+	l := r.layouts[t.Name]
+	seed, passes := maphash.MakeSeed(), uint64((t.Target.Rows+2*t.Rows())/rowsTogether+1)
+	var own, kept Content
+	before := make([]*big.Rat, len(t.Combine.Sums)) // of the target
+	for i := range before {
+		before[i] = new(big.Rat)
+	}
+	addUp := func(row []any) {
+		for i, s := range t.Combine.Sums {
+			if n := rational(row[slices.Index(l.columns, s.Column)]); n != nil {
+				before[i].Add(before[i], n)
+			}
+		}
+	}
+	for pass := range passes {
+		keys := make(map[string]*rowsOfKey)
+		read := func(on *connection, l *layout, change changer, take func(k *rowsOfKey, row []any)) error {
+			next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, all, false)
+			defer stop()
+			for {
+				page, err := next()
+				if err != nil {
+					return err
+				}
+				for _, row := range page.rows {
+					if _, err := change.row(row); err != nil {
+						return err
+					}
+					key, err := appendValues(nil, l.keyOf(row))
+					if err != nil {
+						return err
+					}
+					if maphash.Bytes(seed, key)%passes != pass {
+						continue
+					}
+					k := keys[string(key)]
+					if k == nil {
+						k = new(rowsOfKey)
+						keys[string(key)] = k
+					}
+					take(k, row)
+				}
+				if err := r.between(ctx); err != nil || page.last {
+					return err
+				}
+			}
+		}
+		if err := read(r.target, l, nil, func(k *rowsOfKey, row []any) { k.now = row }); err != nil {
+			return err
+		}
+		if err := read(r.target, l.of(t.Combine.Kept), nil, func(k *rowsOfKey, row []any) { k.was = row }); err != nil {
+			return err
+		}
+		for _, src := range r.sources {
+			if err := read(src, l, r.changes.of(src.Name, l), func(k *rowsOfKey, row []any) { k.came = append(k.came, row) }); err != nil {
+				return err
+			}
+		}
+		var h hasher
+		for _, k := range keys {
+			of := &own
+			row := k.now
+			switch {
+			case k.was != nil:
+				of, row = &kept, k.was
+				fallthrough
+			case len(k.came) > 0:
+				proof.judge(t, l, k)
+				if k.was == nil {
+					continue
+				}
+			}
+			sum, err := h.row(row)
+			if err != nil {
+				return err
+			}
+			of.Rows, of.Sum = of.Rows+1, of.Sum.Add(sum)
+			addUp(row)
+		}
+	}
+	if proof.Own = own.Rows; own.Rows+kept.Rows != t.Target.Rows || own.Sum.Add(kept.Sum) != t.Target.Sum {
+		proof.wrong("the target's own rows, those that are kept included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
+	}
+	return r.proveSums(ctx, t, before, proof)
+}
+
+// judge compares the row of a key with what it should be.
+func (p *CombineProof) judge(t *Table, l *layout, k *rowsOfKey) {
+	name := func() string {
+		for _, row := range append([][]any{k.was}, k.came...) {
+			if row != nil {
+				return l.keyText(row)
+			}
+		}
+		return ""
+	}
+	if k.now == nil || len(k.came) == 0 {
+		p.Wrong++
+		p.wrong("row %s: %s", name(), map[bool]string{true: "is not there", false: "is kept as if it were combined, and no source has one"}[k.now == nil])
+		return
+	}
+	rows := k.came
+	if k.was != nil {
+		rows = append([][]any{k.was}, rows...)
+	}
+	if len(rows) == 1 {
+		p.Copied++
+	} else {
+		p.Keys++
+	}
+	var off []string
+	for i, column := range l.columns {
+		var all []any
+		for _, row := range rows {
+			all = append(all, row[i])
+		}
+		at := slices.IndexFunc(p.Columns, func(c ColumnProof) bool { return c.Column == column })
+		op, most := merge.FormulaSame, 0
+		if at >= 0 && len(rows) > 1 {
+			op, most = p.Columns[at].Formula.Op, p.Columns[at].Formula.Most
+		}
+		if !fulfils(op, most, l.types[i], k.now[i], all, k.came[0][i]) {
+			if off = append(off, column); at >= 0 {
+				p.Columns[at].Wrong++
+			}
+		}
+	}
+	if c := t.Combine; c.When != nil && len(rows) > 1 {
+		i := slices.Index(l.columns, c.When.Column)
+		if slices.ContainsFunc(rows, func(row []any) bool { return !c.When.Holds(printed(row[i])) }) {
+			off = append(off, c.When.Column)
+		}
+	}
+	if len(off) > 0 {
+		p.Wrong++
+		p.wrong("row %s: %s is not what it should be", name(), strings.Join(off, ", "))
+	}
+}
+
+// fulfils reports whether a value is what a formula promises of those that were combined: the
+// target's first, if it has a row. source is that of the first source.
+func fulfils(op merge.FormulaOp, most int, declared string, now any, all []any, source any) bool {
+	switch op {
+	case merge.FormulaSame:
+		return !slices.ContainsFunc(all, func(v any) bool { return !same(v, now) })
+	case merge.FormulaTarget:
+		return same(now, all[0])
+	case merge.FormulaSource:
+		return same(now, source)
+	}
+	known := slices.DeleteFunc(slices.Clone(all), func(v any) bool { return v == nil })
+	if len(known) == 0 || now == nil {
+		return len(known) == 0 && now == nil
+	}
+	switch op {
+	case merge.FormulaSum:
+		left := rational(now)
+		for _, v := range known {
+			n := rational(v)
+			if left == nil || n == nil {
+				return false
+			}
+			left.Sub(left, n)
+		}
+		return left != nil && left.Sign() == 0
+	case merge.FormulaAppend:
+		rest := string(printed(now))
+		fits := len([]rune(rest)) <= most
+		for _, v := range known {
+			after, begins := strings.CutPrefix(rest, string(printed(v)))
+			rest, fits = after, fits && begins
+		}
+		return fits && rest == ""
+	}
+	beyond := func(v any) bool {
+		a, b := rational(v), rational(now)
+		_, isText := v.(string)
+		_, isBytes := v.([]byte)
+		if a == nil || b == nil || (isText || isBytes) && !strings.HasPrefix(strings.ToLower(declared), "decimal") {
+			a, b = new(big.Rat), new(big.Rat).SetInt64(int64(strings.Compare(string(printed(now)), string(printed(v)))))
+		}
+		if op == merge.FormulaMin {
+			a, b = b, a
+		}
+		return a.Cmp(b) > 0
+	}
+	return slices.ContainsFunc(known, func(v any) bool { return same(v, now) }) && !slices.ContainsFunc(known, beyond)
+}
+
+// rational is a number as it is written; nil if it is none.
+func rational(v any) *big.Rat {
+	if v == nil {
+		return nil
+	}
+	n, ok := new(big.Rat).SetString(string(printed(v)))
+	if !ok || strings.ContainsAny(string(printed(v)), "/_xXoObB") {
+		return nil
+	}
+	return n
+}
+
+// proveSums lets the databases add up themselves, and compares that with what the target had.
+func (r *run) proveSums(ctx context.Context, t *Table, before []*big.Rat, proof *CombineProof) error {
+	l := r.layouts[t.Name]
+	for i, planned := range t.Combine.Sums {
+		column := slices.Index(l.columns, planned.Column)
+		scale := typeOf(l.types[column]).scale
+		s := SumProof{Column: planned.Column, Verdict: merge.Pass, Target: before[i].FloatString(scale), Sources: []string{}}
+		for _, on := range append([]*connection{r.target}, r.sources...) {
+			n, _, err := totalOf(ctx, on, l, column)
+			if err != nil {
+				return err
+			}
+			if text := typeOf(l.types[column]).text(n); on == r.target {
+				s.After = text
+			} else {
+				s.Sources = append(s.Sources, text)
+			}
+		}
+		now := CombinedSum{Target: s.Target, Sources: s.Sources}
+		if s.Target != planned.Target || !slices.Equal(s.Sources, planned.Sources) || !now.conserved(s.After) {
+			s.Verdict = merge.Fail
+			proof.wrong("the sum of %s is %s, want %s, of %s before and %s that came", s.Column, s.After, planned.After, planned.Target, strings.Join(planned.Sources, ", "))
+		}
+		proof.Sums = append(proof.Sums, s)
+	}
+	return nil
+}
+
+// provedSums is the part of the proof of a merge with new keys that is about sums.
+func provedSums(all []CombineProof) KeyProof {
+	p := KeyProof{Part: PartSums, Of: "sums"}
+	for _, c := range all {
+		for _, s := range c.Sums {
+			if p.Checked++; s.Verdict != merge.Pass {
+				p.wrong(1, "%s.%s", c.Table, s.Column)
+			}
+		}
+	}
+	return p
+}

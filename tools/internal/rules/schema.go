@@ -1,0 +1,191 @@
+package rules
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mergesafe/internal/strict"
+	"mergesafe/merge"
+)
+
+// schema reads the section [schema]: the one that the file was written for; nil if it
+// does not say.
+func schema(root *strict.Section) (r *merge.Reviewed) {
+	root.Section("schema", func(s *strict.Section) {
+		r = &merge.Reviewed{Tables: make(map[string][]string)}
+		need(s, "name", `want what the schema is called, such as %s = "MyGame: characters database"`)
+		r.Name, r.Source = s.Text("name", strict.Label), s.Text("source", maxText)
+		if !s.Has("tables") {
+			s.Lacks("tables", `want [schema.tables], with a line for each table, such as characters = "guid account name"`)
+		}
+		s.Section("tables", func(s *strict.Section) {
+			for _, table := range s.Keys() {
+				columns := columnList(s, table)
+				if len(columns) > 0 {
+					r.Tables[table] = columns
+				}
+			}
+		})
+	})
+	return r
+}
+
+// columnList reads the columns of a table, with spaces between them.
+func columnList(s *strict.Section, table string) (columns []string) {
+	s.Text(table, func(text string) string {
+		for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+			name := text
+			if rest, quoted := strings.CutPrefix(text, "`"); quoted {
+				var closed bool
+				if name, text, closed = strings.Cut(rest, "`"); !closed {
+					return "has a backquote that is not closed"
+				}
+			} else {
+				end := strings.IndexFunc(text, unicode.IsSpace)
+				if end < 0 {
+					end = len(text)
+				}
+				name, text = text[:end], text[end:]
+			}
+			switch {
+			case name == "" || strings.ContainsFunc(name, unicode.IsControl):
+				return "has a name that is empty, or has control characters"
+			case slices.Contains(columns, name):
+				return fmt.Sprintf("has the column %q twice", name)
+			}
+			columns = append(columns, name)
+		}
+		if len(columns) == 0 {
+			return `is empty: want the columns of the table, with spaces between them`
+		}
+		return ""
+	})
+	return columns
+}
+
+const maxSource = 500 // characters
+
+// maxText checks a text that is shown to people and may be long.
+func maxText(s string) string {
+	if len(s) > maxSource || strings.ContainsFunc(s, unicode.IsControl) {
+		return fmt.Sprintf("is too long, or has a control character in it: want at most %d characters", maxSource)
+	}
+	return ""
+}
+
+// listed looks whether what a file names is in the list of its schema.
+type listed struct{ schema *merge.Reviewed }
+
+// check reports every name, and every pattern, that means nothing in the list.
+func (l listed) check(root *strict.Section) {
+	root.Section("check", func(s *strict.Section) {
+		l.places(s, "plain", "natural", "shared", "undecided")
+		for _, key := range []string{"include", "exclude"} {
+			l.each(s, key, l.glob)
+		}
+		for _, name := range []string{"unique", "id", "account"} {
+			s.Sections(name, func(s *strict.Section) { l.pair(s, "table", "column", "columns"); knowAll(s) })
+		}
+		s.Sections("reference", func(s *strict.Section) {
+			l.places(s, "at", "to")
+			l.pair(s, "table", "columns")
+			l.pair(s, "to_table", "to_columns")
+			l.when(s)
+			knowAll(s)
+		})
+		s.Sections("world", func(s *strict.Section) { l.places(s, "at"); knowAll(s) })
+		knowAll(s)
+	})
+	root.Section("merge", func(s *strict.Section) {
+		s.Sections("space", func(s *strict.Section) { l.places(s, "keys"); knowAll(s) })
+		s.Sections("counter", func(s *strict.Section) { l.places(s, "at"); l.when(s); knowAll(s) })
+		s.Sections("table", func(s *strict.Section) { l.each(s, "tables", l.pattern); knowAll(s) })
+		s.Sections("name", func(s *strict.Section) { l.pair(s, "table", "column", "by"); knowAll(s) })
+		s.Sections("copy", func(s *strict.Section) {
+			l.pair(s, "table", "column", "key")
+			l.pair(s, "of_table", "of_column")
+			knowAll(s)
+		})
+		knowAll(s)
+	})
+}
+
+// knowAll makes the keys known that another reader judges.
+func knowAll(s *strict.Section) { s.Know(s.Keys()...) }
+
+// each looks at each text of keys that hold one, or a list.
+func (l listed) each(s *strict.Section, key string, problem func(string) string) {
+	for _, text := range s.Strings(key) {
+		if p := problem(text); p != "" {
+			s.ProblemAt(s.LineOf(key, text), key, "has %q in it, %s", text, p)
+		}
+	}
+}
+
+// places looks at keys that name columns.
+func (l listed) places(s *strict.Section, keys ...string) {
+	for _, key := range keys {
+		l.each(s, key, func(text string) string {
+			if strings.HasPrefix(text, "space:") || !strings.Contains(text, ".") {
+				return ""
+			}
+			return l.pattern(text)
+		})
+	}
+}
+
+// pattern says that the list has nothing that a pattern matches.
+func (l listed) pattern(text string) string {
+	found, err := l.schema.Matches(text)
+	switch {
+	case err != nil || found: // what is malformed, others say
+		return ""
+	case merge.Exact(text):
+		return "which [schema.tables] does not have: add it there, if it was reviewed"
+	default:
+		return "which matches nothing in [schema.tables]"
+	}
+}
+
+func (l listed) glob(text string) string {
+	for table := range l.schema.Tables {
+		if ok, _ := path.Match(text, table); ok {
+			return ""
+		}
+	}
+	return "which matches nothing in [schema.tables]"
+}
+
+// pair looks at a key that names a table, and at those that name columns of it.
+func (l listed) pair(s *strict.Section, table string, keys ...string) {
+	for _, name := range s.Strings(table) {
+		columns, known := l.schema.Tables[name]
+		if !known {
+			s.Problem(table, "is %q, which [schema.tables] does not have: add it there, if it was reviewed", name)
+			continue
+		}
+		for _, key := range keys {
+			l.each(s, key, func(column string) string {
+				if slices.Contains(columns, column) {
+					return ""
+				}
+				return fmt.Sprintf("which the table %s of [schema.tables] does not have: add it there, if it was reviewed", name)
+			})
+		}
+	}
+}
+
+// when looks at the column of a condition, which a table of the section must have.
+func (l listed) when(s *strict.Section) {
+	s.Section("when", func(s *strict.Section) {
+		for _, column := range s.Strings("column") {
+			if found, err := l.schema.Matches("*." + merge.Name(column)); err == nil && !found {
+				s.Problem("column", "is %q, which no table of [schema.tables] has", column)
+			}
+		}
+		knowAll(s)
+	})
+}

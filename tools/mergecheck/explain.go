@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"mergesafe/merge"
+	"mergesafe/merge/codec"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+)
+
+// explain prints what is known of one column. It gives no verdict.
+func explain(ctx context.Context, s settings, out, stderr io.Writer) error {
+	p := newProgress(stderr, cli.IsTerminal(stderr), databases.Names(s.places))
+	defer p.display.Stop()
+	sources, closeAll, err := open(ctx, s, p.rests)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
+	defer stop()
+	s.options.Codecs = codecs
+	e, err := merge.Explain(ctx, sources, s.options, s.explain[0], s.explain[1])
+	switch {
+	case errors.Is(err, merge.ErrOptions):
+		return cli.WithHint(err, "What is declared comes from [check] and [merge] in the configuration, or from the flags.")
+	case err != nil:
+		return err
+	}
+	for i := range e.Said {
+		e.Said[i].Line = s.line(e.Said[i])
+	}
+	if s.json {
+		return cli.WriteJSON(out, e)
+	}
+	return report.WriteExplanation(out, e)
+}

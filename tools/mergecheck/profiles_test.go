@@ -1,0 +1,259 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+
+	"mergesafe/merge"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/rules"
+)
+
+var profileMutations = flag.Int("profiles.mutations", 3, "how many statements of each profile to leave out, one by one; -1: all")
+
+// profiles are the rule files of games, as an operator gives them.
+var profiles = map[string][]string{
+	"azerothcore": {"azerothcore"}, "hercules": {"hercules"}, "qcute": {"qcute"}, "tfs": {"tfs"}, "cosmic": {"cosmic"},
+}
+
+func profileFile(name string) string { return filepath.Join("../../profiles", name+".toml") }
+
+// names are the columns of which the values are to be changed.
+func names(r *rules.Rules) map[string]bool {
+	all := make(map[string]bool)
+	for _, n := range r.Names {
+		all[n.Table+"."+n.Column] = true
+	}
+	for _, c := range r.Copies {
+		all[c.Table+"."+c.Column] = true
+	}
+	return all
+}
+
+// policyOf is the policy of a table; nil: its rows are copied.
+func policyOf(r *rules.Rules, table string) *merge.TablePolicy {
+	for i, p := range r.Check.Tables {
+		if slices.ContainsFunc(p.Tables, func(pattern string) bool { ok, _ := path.Match(pattern, table); return ok }) {
+			return &r.Check.Tables[i]
+		}
+	}
+	return nil
+}
+
+// staysBehind reports whether a column is in tables only of which no row is copied.
+func staysBehind(r *rules.Rules, at string) bool {
+	pattern, _, _ := strings.Cut(at, ".")
+	for _, d := range r.Check.Rules {
+		for table := range d.Schema.Tables {
+			p := policyOf(r, table)
+			if ok, _ := path.Match(pattern, table); ok && (p == nil || p.Policy == merge.PolicyCombine) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inSomeRows are the columns of which a profile says what they are in some rows, so that
+// numbers in the others are open: the game has none there.
+func inSomeRows(r *rules.Rules) (all []string) {
+	for _, d := range r.Check.Rules {
+		for _, ref := range d.References {
+			if ref.When != nil && ref.Others == "" {
+				all = append(all, ref.At...)
+			}
+		}
+	}
+	return all
+}
+
+// profileWorlds makes two databases with the tables that a profile lists, in which every
+// column has the numbers 1 and 2: whatever is not declared may name a key.
+func profileWorlds(t *testing.T, r *rules.Rules) []string {
+	t.Helper()
+	texts := names(r)
+	keys := make(map[string]string) // of spaces, by table
+	for _, s := range r.Check.Rekey.Spaces {
+		for _, key := range s.Keys {
+			table, column, _ := strings.Cut(key, ".")
+			keys[table] = column
+		}
+	}
+	var sources []string
+	for _, w := range []string{"w1", "w2"} {
+		file := filepath.Join(t.TempDir(), w+".db")
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declared := range r.Check.Rules {
+			if declared.Schema == nil {
+				continue
+			}
+			for table, columns := range declared.Schema.Tables {
+				var definitions, key []string
+				combined := policyOf(r, table)
+				values := make([][]string, 2)
+				for _, c := range columns {
+					definition := `"` + c + `" INTEGER`
+					if texts[table+"."+c] {
+						definition = `"` + c + `" TEXT`
+					}
+					if keys[table] == c {
+						definition += " NOT NULL PRIMARY KEY"
+					}
+					if combined != nil && combined.Policy == merge.PolicyCombine && combined.Columns[c] == "" {
+						key = append(key, `"`+c+`"`)
+					}
+					definitions = append(definitions, definition)
+					for i := range values {
+						v := fmt.Sprint(i + 1)
+						if texts[table+"."+c] {
+							v = "'" + w + v + "'"
+						}
+						values[i] = append(values[i], v)
+					}
+				}
+				if len(key) > 0 {
+					definitions = append(definitions, "PRIMARY KEY ("+strings.Join(key, ", ")+")")
+				}
+				for _, statement := range []string{
+					fmt.Sprintf(`CREATE TABLE "%s" (%s)`, table, strings.Join(definitions, ", ")),
+					fmt.Sprintf(`INSERT INTO "%s" VALUES (%s), (%s)`, table, strings.Join(values[0], ", "), strings.Join(values[1], ", ")),
+				} {
+					if _, err := tx.ExecContext(t.Context(), statement); err != nil {
+						t.Fatalf("%s: %v", statement, err)
+					}
+				}
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, "sqlite:"+file)
+	}
+	return sources
+}
+
+// openColumns are the columns of which a profile does not say what they are.
+func openColumns(t *testing.T, files, sources []string) (open []string) {
+	t.Helper()
+	args := []string{"-json", "-rekey"}
+	for _, f := range files {
+		args = append(args, "-rules", f)
+	}
+	r := mergecheck(t.Context(), append(args, sources...)...)
+	if r.code != cli.OK && r.code != cli.Conflicts && r.code != cli.NotVerified {
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+	}
+	report := new(merge.Report)
+	if err := json.Unmarshal([]byte(r.stdout), report); err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range report.Results {
+		if result.Verdict != merge.Pass && (result.Code == merge.CodeReferenceUndeclared || result.Code == merge.CodeKeyUndeclared || result.Code == merge.CodeKeyCounter) {
+			open = append(open, result.Table+"."+result.Subject)
+		}
+	}
+	slices.Sort(open)
+	return slices.Compact(open)
+}
+
+// Every column of every table that a profile lists is classified, whatever is in it.
+func TestProfilesClassifyEveryColumn(t *testing.T) {
+	for name, parts := range profiles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var r rules.Rules
+			var files []string
+			for _, part := range parts {
+				files = append(files, profileFile(part))
+				if err := r.Load(files[len(files)-1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sources := profileWorlds(t, &r)
+			before := openColumns(t, files, sources)
+			if undeclared := slices.DeleteFunc(slices.Clone(before), func(at string) bool { return slices.Contains(inSomeRows(&r), at) }); len(undeclared) > 0 {
+				t.Errorf("%d columns are open: %q", len(undeclared), undeclared)
+			}
+			leaveOut(t, &r, files, sources, before)
+		})
+	}
+}
+
+// leaveOut leaves out one statement after the other.
+func leaveOut(t *testing.T, r *rules.Rules, files, sources, before []string) {
+	file := files[len(files)-1]
+	var whole map[string]any
+	if _, err := toml.DecodeFile(file, &whole); err != nil {
+		t.Fatal(err)
+	}
+	check := whole["check"].(map[string]any)
+	var all []func() (what string)
+	for _, key := range []string{"plain", "natural"} {
+		list, _ := check[key].([]any)
+		for i := range list {
+			if names(r)[list[i].(string)] || staysBehind(r, list[i].(string)) {
+				continue // [[merge.copy]] says the same, or the rows are not copied
+			}
+			all = append(all, func() string {
+				check[key] = slices.Delete(slices.Clone(list), i, i+1)
+				return fmt.Sprint(key, " ", list[i])
+			})
+		}
+	}
+	refs, _ := check["reference"].([]map[string]any)
+	for i := range refs {
+		if !slices.ContainsFunc(refs[i]["at"].([]any), func(at any) bool { return !staysBehind(r, at.(string)) }) {
+			continue
+		}
+		all = append(all, func() string {
+			check["reference"] = slices.Delete(slices.Clone(refs), i, i+1)
+			return fmt.Sprint("reference ", refs[i]["at"])
+		})
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if *profileMutations >= 0 {
+		all = all[:min(len(all), *profileMutations)]
+	}
+	plain, natural := check["plain"], check["natural"]
+	for _, mutate := range all {
+		what := mutate()
+		less := filepath.Join(t.TempDir(), "less.toml")
+		f, err := os.Create(less)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := toml.NewEncoder(f).Encode(whole); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if now := openColumns(t, append(slices.Clone(files[:len(files)-1]), less), sources); slices.Equal(now, before) {
+			t.Errorf("without %s nothing is open", what)
+		}
+		for key, list := range map[string]any{"plain": plain, "natural": natural, "reference": refs} {
+			if check[key] != nil {
+				check[key] = list
+			}
+		}
+	}
+}

@@ -1,0 +1,608 @@
+package main
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"mergesafe/internal/gameworlds"
+	"mergesafe/internal/servertest"
+	"mergesafe/merge"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+// realGame is a game that people run.
+type realGame struct {
+	schema, profile string
+	first           []string // statements for every world before it is merged
+	last            []string // and for the target before the undo
+	references      int64    // that lead to a row, at least
+	inCells         int      // columns and forms of cells with keys
+	halves          []keyBySQL
+	dropped         []string // tables of which no row comes, since all refer to what stays behind
+}
+
+// keyBySQL is a key that is some bits of a number, or is in several columns.
+type keyBySQL struct {
+	table   string
+	columns []string
+	key     string // an expression; NULL where there is none
+	rest    string // of what is beside it in these columns
+	to      gameworlds.Column
+}
+
+// herculesCells are the keys in the items of Hercules: who made one, which pet is in an egg,
+// and whose number one has.
+func herculesCells() (first []string, all []keyBySQL) {
+	char, pet := gameworlds.Column{Table: "char", Name: "char_id"}, gameworlds.Column{Table: "pet", Name: "pet_id"}
+	for table, id := range map[string]string{"auction": "auction_id", "cart_inventory": "id", "guild_storage": "id", "inventory": "id", "mail": "id", "rodex_items": "id", "storage": "id"} {
+		// Some of the makers and pets are gone.
+		some := func(of gameworlds.Column) string {
+			return fmt.Sprintf("UPDATE `%s` i JOIN (SELECT %s AS k, ROW_NUMBER() OVER (ORDER BY %[2]s) AS n FROM `%s`) c ON c.n = 1 + i.%s %% 270", table, of.Name, of.Table, id)
+		}
+		first = append(first,
+			fmt.Sprintf("UPDATE `%s` SET unique_id = 0, card0 = ELT(1 + %s %% 5, 0, 4001, 254, 255, -256)", table, id),
+			some(char)+fmt.Sprintf(" SET unique_id = k * 4294967296 + i.%s WHERE i.%[1]s %% 3 > 0", id),
+			some(char)+fmt.Sprintf(" SET card2 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card3 = 0 WHERE card0 IN (254, 255)", id),
+			some(pet)+fmt.Sprintf(" SET card1 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card2 = 0, card3 = i.%[1]s %% 2 WHERE card0 = -256", id))
+		all = append(all,
+			keyBySQL{table, []string{"unique_id"}, "IF(unique_id = 0, NULL, unique_id DIV 4294967296)", "unique_id % 4294967296", char},
+			keyBySQL{table, []string{"card2", "card3"}, "IF(card0 IN (254, 255), card2 + card3 * 65536, NULL)", "IF(card0 IN (254, 255), '', CONCAT(card3, IF(card0 = -256, '', CONCAT(' ', card2))))", char},
+			keyBySQL{table, []string{"card1", "card2"}, "IF(card0 = -256, card1 + card2 * 65536, NULL)", "IF(card0 = -256, '', card1)", pet})
+	}
+	return first, all
+}
+
+var herculesFirst, herculesHalves = herculesCells()
+
+var realGames = []realGame{
+	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8},
+	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves},
+	{schema: "qcute_erlang_local", profile: "qcute", references: 50_000, dropped: []string{"notice_role"}},
+	{schema: "cosmic", profile: "cosmic", references: 50_000},
+	{schema: "forgottenserver", profile: "tfs", references: 20_000,
+		// They make rows that come as well, and remove some that stay: as the profile says.
+		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds"}, last: []string{"DROP TRIGGER IF EXISTS ondelete_players"}},
+}
+
+// Three worlds of each game, which count all keys from 1, become one with the game's profile
+// and nothing else: every reference of the game that led to a row of its world leads to that
+// row, every other one leads nowhere, and nothing else is different. MERGESAFE_SCHEMAS is a
+// folder with the schemas of public games.
+func TestProfiles(t *testing.T) {
+	folder := os.Getenv("MERGESAFE_SCHEMAS")
+	if folder == "" {
+		t.Skip("MERGESAFE_SCHEMAS names no folder with the schemas of public games")
+	}
+	for _, g := range realGames {
+		t.Run(g.profile, func(t *testing.T) { g.merge(t, folder) })
+	}
+}
+
+func (g realGame) merge(t *testing.T, folder string) {
+	began := time.Now()
+	ruleFile := filepath.Join("../../profiles", g.profile+".toml")
+	schema, err := gameworlds.Load(filepath.Join(folder, g.schema+".sql"), filepath.Join("../../merge/propose/testdata", g.schema+".refs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema.Engine = "InnoDB"
+	o := &oracle{refs: schema.Refs, left: leftBehind(t, ruleFile, schema.Refs.Tables), inCells: make(map[string]int64), things: make(map[string]string), bySQL: make(map[gameworlds.Column]bool), renamed: make(map[string]bool)}
+	for _, table := range g.dropped {
+		o.left[table] = true
+	}
+	for _, k := range g.halves {
+		for _, name := range k.columns {
+			o.bySQL[gameworlds.Column{Table: k.table, Name: name}] = true
+		}
+	}
+
+	// The target is there twice, so that it can be compared with what it was.
+	var dsns []string
+	for _, seed := range []uint64{1, 1, 2, 3} {
+		opts := gameworlds.Typical(seed)
+		opts.Characters, opts.Items = 600, 3000
+		dsn := servertest.DSN(t)
+		db, err := sql.Open("mysql", dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		if _, err := schema.Fill(t.Context(), db, opts); err != nil {
+			t.Fatal(err)
+		}
+		statements(t, db, g.first)
+		o.mark(t, db, seed)
+		o.dbs, dsns = append(o.dbs, db), append(dsns, "mysql:"+dsn)
+	}
+	target := o.dbs[0]
+	o.dbs = o.dbs[1:] // the worlds as they were
+	before := o.digests(t, target)
+	if twin := o.digests(t, o.dbs[0]); !maps.Equal(before, twin) {
+		t.Fatal("the target and its twin differ before anything was done")
+	}
+
+	dir := t.TempDir()
+	marks, file := filepath.Join(dir, "marks.toml"), filepath.Join(dir, "plan.json")
+	if err := os.WriteFile(marks, []byte("[check]\nplain = [\"*."+markColumn+"\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	databases := []string{dsns[0], dsns[2], dsns[3]}
+	planned := ran(t, cli.OK, append([]string{"plan", "-rekey", "-rules", ruleFile, "-rules", marks, "-o", file}, databases...)...)
+	if !strings.HasPrefix(planned.stdout, "READY ") {
+		t.Fatalf("%.2000s", planned.stdout)
+	}
+	with := func(command string) []string { return append([]string{command, "-json", file}, databases...) }
+	applied, proof := outcome(t, with("apply")), outcome(t, with("verify"))
+	if p := proof.Proof; p.Verdict != merge.Pass || len(p.Keys) != 6 {
+		t.Errorf("%s: %+v", p.Verdict, p.Keys)
+	}
+	for _, r := range plan(t, file).Renames {
+		o.renamed[r.Table+"."+r.Column+" "+r.Old+" "+r.New] = true
+	}
+	rows, references, dangling := o.compare(t, target)
+	for _, k := range g.halves {
+		led, not := o.compareHalves(t, target, k)
+		references, dangling = references+led, dangling+not
+		o.halves += led
+	}
+	if applied.Applied.Rows != rows {
+		t.Errorf("apply tells of %d rows, want %d", applied.Applied.Rows, rows)
+	}
+	o.trace(t, databases[0], plan(t, file))
+	t.Logf("%d tables, %d rows came; %d references lead to a row, %d lead nowhere; of them in cells: %v, in bits and halves: %d; %.0f s", len(schema.Refs.Tables), rows, references, dangling, o.inCells, o.halves, time.Since(began).Seconds())
+	if references < g.references || dangling == 0 || len(o.inCells) != g.inCells {
+		t.Error("there was little to compare")
+	}
+	statements(t, target, g.last)
+
+	undone := outcome(t, with("undo"))
+	if undone.Undone.Rows != rows || !undone.Undone.SameAsBefore {
+		t.Errorf("%+v", undone.Undone)
+	}
+	after := o.digests(t, target)
+	for table := range before {
+		if before[table] != after[table] {
+			t.Errorf("%s is not what it was before the merge", table)
+		}
+	}
+}
+
+func statements(t *testing.T, db *sql.DB, all []string) {
+	t.Helper()
+	for _, s := range all {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func outcome(t *testing.T, args []string) (d report.Outcome) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(ran(t, cli.OK, args...).stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func plan(t *testing.T, file string) *transfer.Plan {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := transfer.ReadPlan(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// leftBehind are the tables that a file of rules leaves behind.
+func leftBehind(t *testing.T, file string, tables []string) map[string]bool {
+	t.Helper()
+	var rules struct {
+		Merge struct {
+			Table []struct {
+				Tables []string
+				Policy string
+			}
+		}
+	}
+	if _, err := toml.DecodeFile(file, &rules); err != nil {
+		t.Fatal(err)
+	}
+	left := make(map[string]bool)
+	for _, rule := range rules.Merge.Table {
+		for _, pattern := range rule.Tables {
+			for _, table := range tables {
+				if match, _ := path.Match(pattern, table); match && (rule.Policy == "skip" || rule.Policy == "same") {
+					left[table] = true
+				}
+			}
+		}
+	}
+	return left
+}
+
+// markColumn is a column that the test adds to every table that is copied: it tells of a
+// row which one of which world it is. No key has to do with it.
+const markColumn = "mergesafe_row"
+
+// oracle judges a merge by what is true of the columns of the game, and by the marks.
+type oracle struct {
+	refs *gameworlds.Refs
+	left map[string]bool
+	dbs  []*sql.DB // the worlds as they were; of the seeds 1, 2, 3
+
+	bySQL   map[gameworlds.Column]bool // columns that compareHalves compares
+	renamed map[string]bool            // names that the plan changes
+	halves  int64                      // keys that it found
+	things  map[string]string          // what numbers of a world that have no table became, and back
+	inCells map[string]int64           // keys in cells that lead to a row, by column and form
+
+	// keys are, by key column and key, the marks of the rows that have it: of the worlds,
+	// and of the merged target at the end.
+	keys []map[gameworlds.Column]map[string]string
+}
+
+func (o *oracle) copied() (tables []string) {
+	for _, table := range o.refs.Tables {
+		if !o.left[table] {
+			tables = append(tables, table)
+		}
+	}
+	return tables
+}
+
+func (o *oracle) mark(t *testing.T, db *sql.DB, world uint64) {
+	t.Helper()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), "SET SESSION timestamp = 1700000000"); err != nil { // for columns that keep the time of the last change
+		t.Fatal(err)
+	}
+	for _, table := range o.copied() {
+		for _, statement := range []string{
+			fmt.Sprintf("ALTER TABLE `%s` ADD COLUMN %s VARCHAR(20) CHARACTER SET ascii NOT NULL DEFAULT ''", table, markColumn),
+			"SET @n = 0",
+			fmt.Sprintf("UPDATE `%s` SET %s = CONCAT('w%d-', @n := @n + 1)", table, markColumn, world),
+		} {
+			if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+	}
+}
+
+// compare compares the merged target with the worlds, and returns how many rows came, how
+// many references lead to a row and how many of those that could lead nowhere.
+func (o *oracle) compare(t *testing.T, target *sql.DB) (rows, resolved, dangling int64) {
+	t.Helper()
+	all := append(slices.Clone(o.dbs), target)
+	for _, db := range all {
+		keys := make(map[gameworlds.Column]map[string]string)
+		for c, meanings := range o.refs.Columns {
+			if !o.left[c.Table] && meanings[0].Kind == gameworlds.Key {
+				keys[c] = make(map[string]string)
+				for _, row := range rowsOf(t, db, fmt.Sprintf("SELECT `%s`, %s FROM `%s`", c.Name, markColumn, c.Table)) {
+					if other := keys[c][*row[0]]; other != "" {
+						t.Errorf("%s: %s and %s have the key %s", c, other, *row[1], *row[0])
+					}
+					keys[c][*row[0]] = *row[1]
+				}
+			}
+		}
+		o.keys = append(o.keys, keys)
+	}
+	for _, table := range o.refs.Tables {
+		if o.left[table] {
+			if was, is := digest(t, o.dbs[0], table), digest(t, target, table); was != is {
+				t.Errorf("%s stays behind, and the target's own rows are others", table)
+			}
+			continue
+		}
+		columns := rowsOf(t, target, "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '"+table+"' ORDER BY ordinal_position")
+		var names []string
+		for _, c := range columns {
+			names = append(names, *c[0])
+		}
+		at := slices.Index(names, markColumn)
+		read := func(db *sql.DB) map[string][]*string {
+			marked := make(map[string][]*string)
+			list := rowsOf(t, db, "SELECT `"+strings.Join(names, "`, `")+"` FROM `"+table+"`")
+			for _, row := range list {
+				marked[*row[at]] = row
+			}
+			if len(marked) != len(list) {
+				t.Errorf("%s: %d rows, and %d marks", table, len(list), len(marked))
+			}
+			return marked
+		}
+		merged, want := read(target), 0
+		for world, db := range o.dbs {
+			before := read(db)
+			want += len(before)
+			if world > 0 {
+				rows += int64(len(before))
+			}
+			for mark, was := range before {
+				is := merged[mark]
+				if is == nil {
+					t.Errorf("%s: the row %s is not in the target", table, mark)
+					continue
+				}
+				for i, name := range names {
+					wrong, column := "", gameworlds.Column{Table: table, Name: name}
+					form, to := o.cell(column, names, was, i)
+					switch ref := o.reference(column, names, was, i); {
+					case world == 0 && text(was[i]) != text(is[i]):
+						wrong = "a row of the target's own has changed"
+					case form != nil:
+						var led, not int64
+						led, not, wrong = o.sameInCell(world, form, to, *was[i], *is[i])
+						resolved, dangling = resolved+led, dangling+not
+						o.inCells[column.String()+" as "+form.String()] += led
+					case o.bySQL[column] && world > 0:
+					case o.isThing(column) && was[i] != nil && is[i] != nil:
+						wrong = o.sameThing(world, column, *was[i], *is[i])
+					case ref == nil && o.keys[0][column] != nil: // looked at by its mark
+					case ref == nil && was[i] != nil && is[i] != nil && o.renamed[column.String()+" "+*was[i]+" "+*is[i]]:
+					case ref == nil && text(was[i]) != text(is[i]):
+						wrong = "it is no reference"
+					case ref != nil && is[i] == nil:
+						wrong = "it is lost"
+					case ref != nil:
+						led, leads := o.keys[world][*ref][*was[i]], o.keys[len(o.dbs)][*ref][*is[i]]
+						if led != leads {
+							wrong = fmt.Sprintf("it led to the row %q of %s, and leads to %q", led, ref, leads)
+						} else if led != "" {
+							resolved++
+						} else {
+							dangling++
+						}
+					}
+					if wrong != "" {
+						t.Errorf("%s %s: %s was %s and is %s: %s", table, mark, name, text(was[i]), text(is[i]), wrong)
+					}
+				}
+			}
+		}
+		if len(merged) != want {
+			t.Errorf("%s: %d rows, want %d", table, len(merged), want)
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	return rows, resolved, dangling
+}
+
+// reference returns the key column that a value of a row names, nil if none: of those that
+// the list names, the one that is no reference itself.
+func (o *oracle) reference(c gameworlds.Column, names []string, row []*string, i int) *gameworlds.Column {
+	for _, m := range o.refs.Columns[c] {
+		to := slices.IndexFunc(m.To, func(to gameworlds.Column) bool { return o.keys[0][to] != nil })
+		if m.Kind != gameworlds.Reference || to < 0 || row[i] == nil {
+			continue
+		}
+		n, err := strconv.ParseInt(*row[i], 10, 64)
+		none := err != nil || slices.ContainsFunc(m.None, func(r gameworlds.Range) bool { return r.Has(n) })
+		if !none && (m.When == nil || slices.Contains(m.When.Is, *row[slices.Index(names, m.When.Column)])) {
+			return &m.To[to]
+		}
+	}
+	return nil
+}
+
+// compareHalves compares the keys that a database computes of the rows of a table, and what is
+// beside them.
+func (o *oracle) compareHalves(t *testing.T, target *sql.DB, k keyBySQL) (led, not int64) {
+	t.Helper()
+	query := fmt.Sprintf("SELECT %s, %s, %s FROM `%s`", markColumn, k.key, k.rest, k.table)
+	merged := make(map[string][]*string)
+	for _, row := range rowsOf(t, target, query) {
+		merged[*row[0]] = row
+	}
+	for world, db := range o.dbs {
+		for _, was := range rowsOf(t, db, query) {
+			is := merged[*was[0]]
+			if is == nil || text(was[2]) != text(is[2]) || (was[1] == nil) != (is[1] == nil) {
+				t.Fatalf("%s %s: %v was %s beside %s, and is another", k.table, *was[0], k.columns, text(was[1]), text(was[2]))
+			}
+			if was[1] == nil {
+				continue
+			}
+			row, leads := o.keys[world][k.to][*was[1]], o.keys[len(o.dbs)][k.to][*is[1]]
+			switch {
+			case row != leads:
+				t.Fatalf("%s %s: %v led to the row %q of %s, and leads to %q", k.table, *was[0], k.columns, row, k.to, leads)
+			case row != "":
+				led++
+			default:
+				not++
+			}
+		}
+	}
+	return led, not
+}
+
+// isThing reports whether a column names things that have no table, as a party.
+func (o *oracle) isThing(c gameworlds.Column) bool {
+	return slices.ContainsFunc(o.refs.Columns[c], func(m gameworlds.Meaning) bool { return m.Kind == gameworlds.Thing })
+}
+
+// sameThing says what is wrong with a number of a thing: each has one new number in all rows,
+// which no other world's has, unless all worlds keep theirs.
+func (o *oracle) sameThing(world int, c gameworlds.Column, was, is string) string {
+	there, back := fmt.Sprint(c, " ", world, " ", was), fmt.Sprint(c, " new ", is)
+	if o.things[there] == "" {
+		o.things[there] = is
+	}
+	if was != is && o.things[back] == "" {
+		o.things[back] = there
+	}
+	if o.things[there] != is || was != is && o.things[back] != there {
+		return "it was another thing"
+	}
+	return ""
+}
+
+// cell returns how the cell of a row is written and what it names, nil if it names nothing.
+func (o *oracle) cell(c gameworlds.Column, names []string, row []*string, i int) (*gameworlds.Form, gameworlds.Column) {
+	for _, m := range o.refs.Columns[c] {
+		if m.Kind != gameworlds.Cell || m.As == nil || row[i] == nil || m.When != nil && !slices.Contains(m.When.Is, *row[slices.Index(names, m.When.Column)]) {
+			continue
+		}
+		if _, _, ok := m.As.Read(*row[i]); ok {
+			return m.As, m.To[0]
+		}
+	}
+	return nil, gameworlds.Column{}
+}
+
+// sameInCell says what is wrong with a cell: its keys must lead to the rows that they led
+// to, and all else is as it was. It counts the keys that lead to a row, and the others.
+func (o *oracle) sameInCell(world int, form *gameworlds.Form, to gameworlds.Column, was, is string) (led, not int64, wrong string) {
+	before, rest, _ := form.Read(was)
+	after, now, ok := form.Read(is)
+	if !ok || rest != now || len(before) != len(after) {
+		return 0, 0, "what is no key has changed"
+	}
+	for k := range before {
+		row, leads := o.keys[world][to][before[k]], o.keys[len(o.dbs)][to][after[k]]
+		switch {
+		case row != leads || (before[k] == "0") != (after[k] == "0"):
+			return 0, 0, fmt.Sprintf("it led to the row %q of %s, and leads to %q", row, to, leads)
+		case row != "":
+			led++
+		default:
+			not++
+		}
+	}
+	return led, not, ""
+}
+
+// trace asks for some keys of every kind where they came from and what became of them.
+func (o *oracle) trace(t *testing.T, target string, p *transfer.Plan) {
+	t.Helper()
+	merged := o.keys[len(o.dbs)]
+	for c, keys := range merged {
+		asked := make(map[string]int) // by world
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			mark := keys[key]
+			world, _, _ := strings.Cut(mark, "-")
+			if asked[world]++; asked[world] > 2 {
+				continue
+			}
+			if world == "w1" {
+				if r := ran(t, cli.Conflicts, "whois", target, c.Table, key); !strings.Contains(r.stdout, "came by no merge") {
+					t.Errorf("%s %s: %s", c, key, r.stdout)
+				}
+				continue
+			}
+			i := int(world[1] - '1')
+			old := ""
+			for k, m := range o.keys[i][c] {
+				if m == mark {
+					old = k
+				}
+			}
+			source := p.Sources[i-1].Name
+			want := fmt.Sprintf("%s %s of %s became %s ", c.Table, old, source, key)
+			for _, args := range [][]string{{"whois", target, c.Table, key}, {"whois", target, source, c.Table, old}} {
+				if r := ran(t, cli.OK, args...); !strings.HasPrefix(r.stdout, want) {
+					t.Errorf("%v: %s, want %s", args[2:], r.stdout, want)
+				}
+			}
+		}
+		if len(asked) != len(o.dbs) {
+			t.Errorf("%s has keys of %d worlds", c, len(asked))
+		}
+	}
+}
+
+// digests sum up the tables of the game, how they are made included.
+func (o *oracle) digests(t *testing.T, db *sql.DB) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, table := range o.refs.Tables {
+		all[table] = digest(t, db, table)
+	}
+	return all
+}
+
+func digest(t *testing.T, db *sql.DB, table string) string {
+	t.Helper()
+	var lines []string
+	for _, row := range rowsOf(t, db, "SELECT * FROM `"+table+"`") {
+		line := ""
+		for _, v := range row {
+			line += text(v) + "|"
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	for _, row := range rowsOf(t, db, "SHOW CREATE TABLE `"+table+"`") {
+		for _, word := range strings.Fields(*row[1]) {
+			if !strings.HasPrefix(word, "AUTO_INCREMENT=") {
+				lines = append(lines, word)
+			}
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+func text(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	return strconv.Quote(*v)
+}
+
+func rowsOf(t *testing.T, db *sql.DB, query string) (all [][]*string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		row, dest := make([]*string, len(columns)), make([]any, len(columns))
+		for i := range row {
+			dest[i] = &row[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
