@@ -14,7 +14,7 @@ import (
 // inCells notes a reference of which the keys are in the cells of a column or, as words, of
 // several.
 func (d *declared) inCells(at columnName, ref *reference, from statement, n names) (err error) {
-	if ref.cells, err = cell.ParseRow(ref.declared.Format, at.column); err != nil {
+	if ref.cells, err = cell.ParseRow(ref.declared.Format, at.column, d.codecs); err != nil {
 		return fmt.Errorf("format: %w", err)
 	}
 	for _, name := range ref.cells.Columns() {
@@ -70,8 +70,7 @@ func cellsOf(r *cell.Row, s *stream) func(row int) [][]byte {
 func (r *reference) inCellsOf(s *stream) func(row int) []rekey.Integer {
 	cells := cellsOf(r.cells, s)
 	return func(row int) (all []rekey.Integer) {
-		keys, _ := r.cells.Keys(cells(row))
-		for _, k := range keys {
+		for _, k := range s.keysIn(r.cells, cells(row), row) {
 			if !r.none.HasInteger(k.Value) {
 				all = append(all, k.Value)
 			}

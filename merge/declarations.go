@@ -58,7 +58,7 @@ type DeclaredReference struct {
 	Dangling []string `json:"dangling,omitempty"`
 
 	// Format says where in a cell the keys are and how they are written there, in the
-	// words of package cell; "": the value is the whole cell. With it, None and Dangling are
+	// words of package cell, or names one of [Options.Codecs]; "": the value is the whole cell. With it, None and Dangling are
 	// about the keys, and Others also about numbers with another tag than the format wants.
 	Format string `json:"format,omitempty"`
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/merge/cell"
 )
 
 // The defaults of [Options].
@@ -54,6 +55,9 @@ type Options struct {
 
 	// Rules are what files of rules say of columns, in the order of the files.
 	Rules []Declarations
+
+	// Codecs are the codecs of the game's own that formats of Rules name.
+	Codecs cell.Codecs
 
 	// Uniques and References are what the game relies on and the schema does
 	// not declare. References rank before those of Rules. IDs are columns that hold gameid IDs though their type does

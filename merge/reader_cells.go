@@ -51,7 +51,10 @@ func (p *cellPass) read(ctx context.Context, r *reader, code string, t *Table) e
 	s.visit = append(s.visit, func(b *Batch) {
 		for row := range b.Len {
 			p.rows++
-			if err := p.row(s, all, rooms, row); err != nil {
+			if s.broken != nil {
+				return
+			}
+			if err := p.row(s, all, rooms, row); err != nil && !s.codecFails(err, p.at.column, row) {
 				if p.broken.rows == 0 {
 					p.wrong = "row " + s.rowText(row) + ": " + err.Error()
 				}

@@ -451,7 +451,7 @@ func (r *referenceRead) row(s *stream, b *Batch, row int) {
 			r.whole(s, i, b.Carry[r.at].At(row), row)
 			return
 		default:
-			r.inCells(i, row)
+			r.inCells(s, i, row)
 		}
 	}
 }
@@ -476,14 +476,14 @@ func (r *referenceRead) whole(s *stream, i int, v []byte, row int) {
 
 // inCells takes the keys in, or notes that there is none. What is wrong with cells is for
 // [cellRule] to say.
-func (r *referenceRead) inCells(i, row int) {
+func (r *referenceRead) inCells(s *stream, i, row int) {
 	ref := r.column.cases[i].ref
 	for k := range i {
 		if r.column.cases[k].ref.same(ref) { // one of several spaces
 			return
 		}
 	}
-	keys, _ := ref.cells.Keys(r.cells[i](row))
+	keys := s.keysIn(ref.cells, r.cells[i](row), row)
 	if len(keys) == 0 {
 		r.cases[i].None++
 	}

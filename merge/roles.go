@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
 )
 
@@ -68,13 +69,14 @@ type declared struct {
 	composite []*reference // of several columns, or by the older words
 	beaten    []string     // statements that another file overrides, for the report
 	spaces    map[string]Space
+	codecs    cell.Codecs
 	gone      missing                // what is no error, though no source has it
 	said      map[columnName][]*role // all that was said of a column, in order
 }
 
 // declare resolves the declarations against the tables of the sources.
 func declare(opts Options, n names) (*declared, error) {
-	d := &declared{roles: make(map[columnName]*role), spaces: make(map[string]Space), gone: missing{n, reviewedOf(opts)}, said: make(map[columnName][]*role)}
+	d := &declared{roles: make(map[columnName]*role), spaces: make(map[string]Space), gone: missing{n, reviewedOf(opts)}, said: make(map[columnName][]*role), codecs: opts.Codecs}
 	if opts.Rekey != nil {
 		for _, s := range opts.Rekey.Spaces {
 			d.spaces[cmp.Or(s.Name, strings.Join(s.Keys, ""))] = s

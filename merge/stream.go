@@ -33,6 +33,7 @@ type stream struct {
 	progress func(rows int)
 
 	unable error // why the rows cannot be read in that order
+	broken error // what kept one of visit from its work
 
 	next func() (*Batch, error, bool)
 	stop func()
@@ -144,6 +145,9 @@ func (s *stream) take(b *Batch) error {
 	}
 	for _, visit := range s.visit {
 		visit(b)
+	}
+	if s.broken != nil {
+		return s.fail(s.broken)
 	}
 	if s.progress != nil {
 		s.progress(b.Len)

@@ -26,6 +26,7 @@ var arrows = map[string]string{
 	"store/starter":     "gameid number entity internal/sqldb store",
 	"merge/rekey":       "",
 	"merge/cell":        "merge/rekey",
+	"merge/codec":       "merge/cell merge/rekey",
 	"merge":             "gameid merge/cell merge/rekey",
 	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
 	"merge/transfer":    "gameid merge merge/cell merge/rekey merge/sqlsource internal/sqldb store/registry",

@@ -22,6 +22,11 @@
 //	json '$.mail' then json '$.sender'
 //	array count=u32le elem=u64le then bits 0..31 tag 48..63=0x4000
 //
+// What none of these covers has a codec of the game's own, [Codec], which stands alone:
+//
+//	codec inventory                 that a program hands in
+//	exec ./codec items              a command: see package codec
+//
 // Texts (a separator, an expression, a path, a pad character) are put in single quotes; a
 // quote in a text is written twice, and nothing else is escaped. Numbers are decimal, or
 // hexadecimal after 0x. The comment of each format's type says exactly what it reads, and

@@ -94,5 +94,5 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// format "list sep=' ' every=2": at character 14: want every=2+1: how many elements a group has, and which one is the key, counted from 0
-	// format "phpserialize": at character 1: "phpserialize" is not a format: known are list, regex, json, bits, records and array; words is about several columns
+	// format "phpserialize": at character 1: "phpserialize" is not a format: known are list, regex, json, bits, records and array; words is about several columns; codec and exec are the game's own
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // known are the formats of a cell.
-const known = "list, regex, json, bits, records and array; words is about several columns"
+const known = "list, regex, json, bits, records and array; words is about several columns; codec and exec are the game's own"
 
 // Parse reads a format. An error says what is wrong, where, and what would be right.
 func Parse(text string) (*Format, error) {

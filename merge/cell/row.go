@@ -3,6 +3,7 @@ package cell
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,14 +14,26 @@ import (
 // Row is a format of the cells of a row: of one column or, if it is words, of several. It
 // may be used by several goroutines at a time.
 type Row struct {
-	format  *Format // nil: words
-	words   *Words
+	format  *Format // or
+	words   *Words  // or
+	coded   *coded
 	columns []string
 }
 
-// ParseRow reads a format, of [Parse] or of [ParseWords], for a column. Words must have the
-// column among theirs.
-func ParseRow(text, column string) (*Row, error) {
+// ParseRow reads a format, of [Parse] or of [ParseWords], for a column, or takes it from the
+// codecs. Words must have the column among theirs. A codec that is not there is a
+// [*NoCodecError].
+func ParseRow(text, column string, codecs Codecs) (*Row, error) {
+	if IsCodec(text) {
+		if err := Validate(text); err != nil {
+			return nil, err
+		}
+		codec := codecs[text]
+		if codec == nil {
+			return nil, &NoCodecError{text}
+		}
+		return &Row{coded: &coded{text, codec}, columns: []string{column}}, nil
+	}
 	if !IsWords(text) {
 		f, err := Parse(text)
 		return &Row{format: f, columns: []string{column}}, err
@@ -40,7 +53,10 @@ func (r *Row) Columns() []string { return r.columns }
 
 // String returns the text that was parsed.
 func (r *Row) String() string {
-	if r.words != nil {
+	switch {
+	case r.coded != nil:
+		return r.coded.text
+	case r.words != nil:
 		return r.words.String()
 	}
 	return r.format.String()
@@ -48,7 +64,10 @@ func (r *Row) String() string {
 
 // Keys returns the keys in the cells.
 func (r *Row) Keys(cells [][]byte) ([]Key, error) {
-	if r.words == nil {
+	switch {
+	case r.coded != nil:
+		return r.coded.keys(cells[0])
+	case r.words == nil:
 		return r.format.Keys(cells[0])
 	}
 	k, ok, err := r.words.Key(cells)
@@ -60,7 +79,7 @@ func (r *Row) Keys(cells [][]byte) ([]Key, error) {
 
 // Others returns the numbers with another tag; see [Format.Others].
 func (r *Row) Others(cells [][]byte) ([]Key, error) {
-	if r.words != nil || r.format.bits == nil || !r.format.bits.tagged {
+	if r.format == nil || r.format.bits == nil || !r.format.bits.tagged {
 		return nil, nil
 	}
 	return r.format.Others(cells[0])
@@ -72,7 +91,11 @@ func (r *Row) Splice(cells [][]byte, image func(Key) (rekey.Integer, error)) ([]
 	if r.words != nil {
 		return r.words.Splice(cells, image)
 	}
-	out, err := r.format.Splice(cells[0], image)
+	splice := r.format.Splice
+	if r.coded != nil {
+		splice = r.coded.splice
+	}
+	out, err := splice(cells[0], image)
 	if err != nil || len(out) == len(cells[0]) && (len(out) == 0 || &out[0] == &cells[0][0]) {
 		return cells, err
 	}
@@ -85,7 +108,7 @@ func (r *Row) Most() (most rekey.Integer, known bool) {
 	least := uint64(math.MaxUint64)
 	if r.words != nil {
 		least >>= 64 - len(r.columns)*r.words.each
-	} else {
+	} else if r.format != nil {
 		least = r.format.number.most()
 		if b := r.format.bits; b != nil {
 			least = min(least, b.key.mask())
@@ -104,7 +127,8 @@ func (r *Row) IsJSON() bool {
 }
 
 // SpliceAll is Splice for several formats of one row, of which no two may find the same
-// bytes. cell returns the cell of a column; image is also told which of the formats found
+// bytes; a codec does not tell which bytes it means, so that what the others find must stay
+// when it has put new keys in. cell returns the cell of a column; image is also told which of the formats found
 // the key. It returns the cells that change, by column.
 func SpliceAll(formats []*Row, cell func(column string) []byte, image func(format int, k Key) (rekey.Integer, error)) (map[string][]byte, error) {
 	changed := make(map[string][]byte)
@@ -119,12 +143,20 @@ func SpliceAll(formats []*Row, cell func(column string) []byte, image func(forma
 		}
 		return all
 	}
-	if err := apart(formats, cells); err != nil {
+	found, err := apart(formats, cells)
+	if err != nil {
 		return nil, err
 	}
 	want := make([][]rekey.Integer, len(formats))
 	for i, f := range formats {
 		before := cells(f)
+		if i > 0 {
+			if keys, err := f.Keys(before); err != nil {
+				return nil, err
+			} else if !slices.EqualFunc(keys, found[i], func(a, b Key) bool { return a.Value == b.Value }) {
+				return nil, fmt.Errorf("with the new values of the other formats, %q finds other keys in %s", f, quote(before[0]))
+			}
+		}
 		after, err := f.Splice(before, func(k Key) (rekey.Integer, error) {
 			v, err := image(i, k)
 			want[i] = append(want[i], v)
@@ -145,6 +177,9 @@ func SpliceAll(formats []*Row, cell func(column string) []byte, image func(forma
 	for i, f := range formats {
 		after := cells(f)
 		keys, err := f.Keys(after)
+		if broken, ok := errors.AsType[*CodecError](err); ok {
+			return nil, broken
+		}
 		if err != nil || !slices.EqualFunc(keys, want[i], func(k Key, v rekey.Integer) bool { return k.Value == v }) {
 			return nil, fmt.Errorf("with the new values of the other formats, %q finds other keys in %s", f, quote(after[0]))
 		}
@@ -152,22 +187,26 @@ func SpliceAll(formats []*Row, cell func(column string) []byte, image func(forma
 	return changed, nil
 }
 
-// apart returns an error if two formats find keys in the same bytes: of which of the two
-// such a key is cannot be told.
-func apart(formats []*Row, cells func(*Row) [][]byte) error {
+// apart returns the keys that each format finds, or an error if two find them in the same
+// bytes: of which of the two such a key is cannot be told.
+func apart(formats []*Row, cells func(*Row) [][]byte) ([][]Key, error) {
 	if len(formats) < 2 {
-		return nil
+		return nil, nil
 	}
+	found := make([][]Key, len(formats))
 	type place struct {
 		Key
 		column string
 		of     *Row
 	}
 	var all []place
-	for _, f := range formats {
+	for i, f := range formats {
 		keys, err := f.Keys(cells(f))
 		if err != nil {
-			return err
+			return nil, err
+		}
+		if found[i] = keys; f.coded != nil {
+			continue
 		}
 		for _, k := range keys {
 			for _, c := range f.columns {
@@ -183,8 +222,8 @@ func apart(formats []*Row, cells func(*Row) [][]byte) error {
 	})
 	for i := 1; i < len(all); i++ {
 		if a, b := all[i-1], all[i]; a.column == b.column && a.End > b.Start {
-			return fmt.Errorf("byte %d of %s: the key %s is one of %q and of %q", b.Start, b.column, b.Value, a.of, b.of)
+			return nil, fmt.Errorf("byte %d of %s: the key %s is one of %q and of %q", b.Start, b.column, b.Value, a.of, b.of)
 		}
 	}
-	return nil
+	return found, nil
 }

@@ -10,7 +10,7 @@ import (
 
 func row(t *testing.T, format, column string) *cell.Row {
 	t.Helper()
-	r, err := cell.ParseRow(format, column)
+	r, err := cell.ParseRow(format, column, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestMost(t *testing.T) {
 }
 
 func TestRowOfWordsElsewhere(t *testing.T) {
-	if _, err := cell.ParseRow("words [b, c]", "a"); err == nil || !strings.Contains(err.Error(), `"a"`) {
+	if _, err := cell.ParseRow("words [b, c]", "a", nil); err == nil || !strings.Contains(err.Error(), `"a"`) {
 		t.Error(err)
 	}
 }

@@ -95,6 +95,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	t.plannedCombines(p)
 	t.severed(p)
 	t.newKeys(p.Rekey)
+	t.codecs(p.Codecs())
 	t.recorded(p)
 	t.plannedRenames(p, then)
 	t.left(p.Left)

@@ -44,6 +44,9 @@ func applyWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 	if err != nil {
 		return nil, err
 	}
+	if err := plan.needs(opts.Codecs); err != nil {
+		return nil, err
+	}
 	defer r.close()
 	r.target.unchecked = true
 	state, err := r.begin(ctx, StepCopy)

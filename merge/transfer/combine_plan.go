@@ -67,7 +67,7 @@ func (p *planner) measureCombine(ctx context.Context, t *Table) error {
 	for _, s := range p.dbs[1:] {
 		sources = append(sources, s.on)
 	}
-	m := &combineMeasure{p: p, t: t, of: of, combiner: newCombiner(p.plan, t, newChanges(p.plan), sources, l), refused: make(map[string]*rowSamples)}
+	m := &combineMeasure{p: p, t: t, of: of, combiner: newCombiner(p.plan, t, newChanges(p.plan, p.opts.Check.Codecs), sources, l), refused: make(map[string]*rowSamples)}
 	if err := m.begin(ctx); err != nil {
 		return err
 	}

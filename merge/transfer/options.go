@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"mergesafe/merge/cell"
 )
 
 // DefaultRetryFor is the default of [Options.RetryFor].
@@ -32,6 +34,9 @@ type Options struct {
 	// stops the work, resumable. Pause, Progress and Retrying are called one at
 	// a time, by one goroutine at a time.
 	Pause func(ctx context.Context) error
+
+	// Codecs are the codecs of the game's own that the plan names: all of [Plan.Codecs].
+	Codecs cell.Codecs
 
 	// Reserve, if not nil, is called by [Apply] after everything was checked and before
 	// the first write, to record elsewhere what the merge gives to keys. An error ends the

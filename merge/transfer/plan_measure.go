@@ -26,7 +26,7 @@ func (p *planner) measure(ctx context.Context) error {
 			p.opts.Progress(now)
 		}
 	}
-	changes, n := newChanges(p.plan), min(DefaultParallel, len(databases))
+	changes, n := newChanges(p.plan, p.opts.Check.Codecs), min(DefaultParallel, len(databases))
 	if p.refused(merge.CodeCellFormat) { // not every cell can be given new keys
 		changes.rekeying = nil
 	}

@@ -18,9 +18,12 @@ type changes struct {
 	target   string
 	severed  []merge.Severed
 	rekeying *merge.Rekeying // nil: keys stay
+	codecs   cell.Codecs
 }
 
-func newChanges(p *Plan) *changes { return &changes{newRenamer(p), p.Target.Name, p.Severed, p.Rekey} }
+func newChanges(p *Plan, codecs cell.Codecs) *changes {
+	return &changes{newRenamer(p), p.Target.Name, p.Severed, p.Rekey, codecs}
+}
 
 // of returns what changes the rows of a table of a source; nil if nothing does.
 func (c *changes) of(source string, l *layout) changer {
@@ -112,8 +115,8 @@ func (c *changes) moves(source string, l *layout) (all []move) {
 				}) {
 					continue // one of several spaces with the same offset
 				}
-				if one.cells, err = cell.ParseRow(of.Format, column.Column); err != nil {
-					panic(err) // the plan was validated
+				if one.cells, err = cell.ParseRow(of.Format, column.Column, c.codecs); err != nil {
+					panic(err) // the plan was validated, and its codecs are there
 				}
 				for _, name := range one.cells.Columns() {
 					one.at = append(one.at, slices.Index(l.columns, name))
@@ -283,7 +286,7 @@ func (p *Plan) validateRekeying() error {
 			if c.Cases[j].Format == "" {
 				continue
 			}
-			if _, err := cell.ParseRow(c.Cases[j].Format, c.Column); err != nil {
+			if err := validFormat(c.Cases[j].Format, c.Column); err != nil {
 				return fmt.Errorf("transfer: the plan contradicts itself: the format of %s.%s: %w", c.Table, c.Column, err)
 			}
 		}

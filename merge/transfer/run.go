@@ -43,7 +43,7 @@ func newRun(p *Plan, target Database, sources []Database, opts Options, h hooks)
 		return nil, fmt.Errorf("transfer: the plan is for %q and %d sources, got %q and %d", p.Target.Name, len(p.Sources), target.Name, len(sources))
 	}
 	on := &connection{Database: target, writes: true, fail: h.fail}
-	r := &run{opts: opts.withDefaults(), hooks: h.withDefaults(), plan: p, changes: newChanges(p), target: on, manifest: &manifest{on: on, id: p.ID},
+	r := &run{opts: opts.withDefaults(), hooks: h.withDefaults(), plan: p, changes: newChanges(p, opts.Codecs), target: on, manifest: &manifest{on: on, id: p.ID},
 		layouts: make(map[string]*layout), seen: newSeenKeys(), tally: new(tally)}
 	for i, d := range sources {
 		if d.Name != p.Sources[i].Name {

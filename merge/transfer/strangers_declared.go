@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *merge.RekeyedColumn,
 	if err != nil {
 		return nil, err
 	}
-	naming, err := newNaming(c, keys)
+	naming, err := newNaming(c, keys, u.opts.Codecs)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +89,9 @@ func (u *undo) namingWhatCame(ctx, soft context.Context, c *merge.RekeyedColumn,
 		}
 	}
 	if err = u.strange(soft, l, query+" FROM "+d.Quote(c.Table)+" WHERE "+d.Quote(c.Column)+" IS NOT NULL", false, nil, key, copied, found); err == nil {
+		if naming.broken != nil {
+			return nil, fmt.Errorf("transfer: undo: database %q, table %q: row %s: %s: %w", u.target.Name, c.Table, naming.at, c.Column, naming.broken)
+		}
 		err = u.between(ctx)
 	}
 	return found, err
@@ -98,6 +102,9 @@ type naming struct {
 	columns []string // whose values it wants of a row, the first of all
 	cases   []namingCase
 	keys    []keySet
+
+	broken *cell.CodecError // nothing is known of this row, and of further ones
+	at     string
 }
 
 type namingCase struct {
@@ -108,7 +115,7 @@ type namingCase struct {
 	at    []int     // the places of its cells
 }
 
-func newNaming(c *merge.RekeyedColumn, keys []keySet) (*naming, error) {
+func newNaming(c *merge.RekeyedColumn, keys []keySet, codecs cell.Codecs) (*naming, error) {
 	n := &naming{keys: keys}
 	place := func(column string) int {
 		i := slices.Index(n.columns, column)
@@ -128,7 +135,7 @@ func newNaming(c *merge.RekeyedColumn, keys []keySet) (*naming, error) {
 			of.when = place(of.When.Column)
 		}
 		if of.Format != "" {
-			if of.cells, err = cell.ParseRow(of.Format, c.Column); err != nil {
+			if of.cells, err = cell.ParseRow(of.Format, c.Column, codecs); err != nil {
 				return nil, err
 			}
 			for _, column := range of.cells.Columns() {
@@ -141,12 +148,23 @@ func newNaming(c *merge.RekeyedColumn, keys []keySet) (*naming, error) {
 }
 
 func (n *naming) names(row []any) bool {
+	if n.broken != nil {
+		return false
+	}
 	for i := range n.cases {
 		of := &n.cases[i]
 		if of.When != nil && !of.When.Holds(printed(row[of.when])) {
 			continue
 		}
-		if slices.ContainsFunc(of.numbers(row), func(v rekey.Integer) bool { return n.came(of, v) }) {
+		numbers, err := of.numbers(row)
+		if failed, is := errors.AsType[*cell.CodecError](err); is {
+			n.broken = failed
+			for _, v := range row[len(n.columns):] {
+				n.at = strings.TrimPrefix(n.at+", "+printable.Text(string(printed(v))), ", ")
+			}
+			return false
+		}
+		if slices.ContainsFunc(numbers, func(v rekey.Integer) bool { return n.came(of, v) }) {
 			return true
 		}
 	}
@@ -155,22 +173,22 @@ func (n *naming) names(row []any) bool {
 
 // numbers are those by which a row refers to something. A cell that does not have its format
 // is in no row that a merge left alone: it refers to nothing.
-func (of *namingCase) numbers(row []any) (all []rekey.Integer) {
+func (of *namingCase) numbers(row []any) (all []rekey.Integer, err error) {
 	if of.cells == nil {
 		if v, ok := rekey.ParseInteger(printed(row[0])); ok {
 			all = append(all, v)
 		}
-		return all
+		return all, nil
 	}
 	cells := make([][]byte, len(of.at))
 	for i, at := range of.at {
 		cells[i] = printed(row[at])
 	}
-	keys, _ := of.cells.Keys(cells)
+	keys, err := of.cells.Keys(cells)
 	for _, k := range keys {
 		all = append(all, k.Value)
 	}
-	return all
+	return all, err
 }
 
 // came reports whether a number is a key that came.

@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(childEnv); text != "" {
 		os.Exit(runChild(text))
 	}
+	if len(os.Args) == 3 && os.Args[1] == "codec" {
+		os.Exit(runCodec(os.Args[2]))
+	}
 	os.Exit(m.Run())
 }
 

@@ -86,6 +86,9 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 	if err != nil {
 		return nil, err
 	}
+	if err := plan.needs(opts.Codecs); err != nil {
+		return nil, err
+	}
 	defer r.close()
 	r.target.unchecked = true // what references the rows is looked for before
 	state, err := r.begin(ctx, StepUndo)

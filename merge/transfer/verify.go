@@ -78,6 +78,9 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	if err != nil {
 		return nil, err
 	}
+	if err := plan.needs(opts.Codecs); err != nil {
+		return nil, err
+	}
 	defer r.close()
 	r.target.writes = false
 	state, err := r.begin(ctx, StepVerify)

@@ -3,11 +3,13 @@ package transfer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"mergesafe/merge"
+	"mergesafe/merge/cell"
 	"mergesafe/merge/rekey"
 )
 
@@ -35,6 +37,7 @@ const (
 
 // worldsOf tells the rows of a table apart by the world that they came from.
 type worldsOf struct {
+	layout *layout
 	rename changer // of the rows of a source
 	source int     // ofTarget: the rows are those of the target
 	moves  [][]worldMove
@@ -47,7 +50,7 @@ type worldMove struct {
 }
 
 func (c *changes) worldsOf(p *Plan, l *layout, source int) *worldsOf {
-	w := &worldsOf{source: source, moves: make([][]worldMove, len(p.Sources))}
+	w := &worldsOf{layout: l, source: source, moves: make([][]worldMove, len(p.Sources))}
 	if source != ofTarget {
 		w.rename = c.inPlace(p.Sources[source].Name, l)
 	}
@@ -70,9 +73,10 @@ func (w *worldsOf) group(row []any) (int, error) {
 	if w.source != ofTarget {
 		group := 0
 		for i := range w.moves[w.source] {
-			images, err := w.moves[w.source][i].images(nil, row)
+			m := &w.moves[w.source][i]
+			images, err := m.images(nil, row)
 			if err != nil {
-				return 0, err
+				return 0, cmp.Or(w.layout.codecFails(err, m.column, row), err)
 			}
 			if len(images) > 0 {
 				group = w.source + 1
@@ -90,7 +94,7 @@ func (w *worldsOf) group(row []any) (int, error) {
 		for i := range moves {
 			var err error
 			if olds, err = moves[i].before(olds, row); err != nil {
-				return 0, err
+				return 0, cmp.Or(w.layout.codecFails(err, moves[i].column, row), err)
 			}
 		}
 		if len(olds) == 0 {
@@ -117,6 +121,9 @@ func (m *worldMove) before(all []change, row []any) ([]change, error) {
 				}
 				return old, nil
 			})
+			if failed, is := errors.AsType[*cell.CodecError](err); is {
+				return all, failed
+			}
 			if err != nil {
 				return all, nil // as it is in no row that came
 			}
@@ -158,10 +165,13 @@ func (c *changes) before(p *Plan, source int, l *layout, rows [][]any) (olds [][
 		for k := range moves {
 			olds, err := moves[k].before(nil, row)
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, cmp.Or(l.codecFails(err, moves[k].column, row), err)
 			}
 			put(old, olds)
 			again, err := moves[k].images(nil, old) // as a value of the source it would have moved
+			if failed := l.codecFails(err, moves[k].column, row); failed != nil {
+				return nil, nil, failed
+			}
 			moved := slices.Clone(old)
 			put(moved, again)
 			touched := slices.Concat(olds, again)

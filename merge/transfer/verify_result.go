@@ -25,7 +25,7 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 		}
 	}
 	empty := newEmptyWorld(s.catalog)
-	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Tables: r.plan.stayingBehind(), Rekey: r.plan.rekeyOptions()})
+	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Codecs: r.opts.Codecs, Tables: r.plan.stayingBehind(), Rekey: r.plan.rekeyOptions()})
 	if err != nil {
 		return err
 	}

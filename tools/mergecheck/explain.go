@@ -6,7 +6,9 @@ import (
 	"io"
 
 	"mergesafe/merge"
+	"mergesafe/merge/codec"
 	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -20,6 +22,9 @@ func explain(ctx context.Context, s settings, out, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
+	defer stop()
+	s.options.Codecs = codecs
 	e, err := merge.Explain(ctx, sources, s.options, s.explain[0], s.explain[1])
 	switch {
 	case errors.Is(err, merge.ErrOptions):

@@ -34,7 +34,8 @@ What is checked:
   -rules FILE       what columns are, as -propose writes it; several files: a
                     later one ranks before an earlier one. If the file lists
                     the columns that were reviewed ([schema]), its patterns
-                    count for no others
+                    count for no others. It may name commands that
+                    are run, to find keys in cells: format = "exec ..."
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
   -propose          look for what is worth declaring: columns that seem to be

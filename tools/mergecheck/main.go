@@ -12,7 +12,9 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge"
+	"mergesafe/merge/codec"
 	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -110,6 +112,9 @@ func find(ctx context.Context, s settings, stderr io.Writer) (view, cli.Code, er
 	if err != nil {
 		return nil, 0, err
 	}
+	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
+	defer stop()
+	s.options.Codecs = codecs
 	s.options.Quick, s.options.Progress = p.quick, p.report
 	if s.matrix {
 		m, err := merge.Matrix(ctx, sources, s.options)

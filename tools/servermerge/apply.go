@@ -19,6 +19,11 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.page.Close()
+	stop, err := j.codecs(ctx, cmd, &options)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	if j.plan.Fleet != "" {
 		registry, err := databases.NewConfig(cmd.String("config"), s.env).Registry(cmd.String("fleet"))
 		if err != nil {

@@ -98,9 +98,10 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 
 // call is what has to be said again when another command takes up the same plan.
 type call struct {
-	file      string // the plan
-	config    string // empty: the default
-	databases bool   // whether they have to be given again
+	file      string   // the plan
+	config    string   // empty: the default
+	databases bool     // whether they have to be given again
+	named     []string // the codecs of -codec
 }
 
 // command is what to type for a command about the same plan.
@@ -108,6 +109,11 @@ func (c call) command(name string) string {
 	words := []string{"servermerge", name}
 	if c.config != "" {
 		words = append(words, "-config", printable.Quoted(c.config))
+	}
+	if name != "status" { // which needs none
+		for _, format := range c.named {
+			words = append(words, "-codec", printable.Quoted(format))
+		}
 	}
 	words = append(words, printable.Quoted(c.file))
 	if c.databases {

@@ -65,6 +65,10 @@ const helpThrottle = `  -max-load N       rest while a database server runs more
 const helpPlaces = `  -config FILE      with [[source]] (default "config.toml")
 `
 
+const helpCodec = `  -codec COMMAND    run this command, which finds keys in cells, as the plan
+                    prints it: 'exec ./codec items'; once for each of the plan
+`
+
 const helpPlan = `Usage: servermerge plan [flags] TARGET SOURCE...
 
 Checks all databases as mergecheck does, decides what becomes of names that two
@@ -107,7 +111,9 @@ With new keys, one number is added to all keys of a source and to what refers to
 them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
 world's 4,711. What could be a reference and is not declared stands against the
 merge (mergecheck -propose -o rules.toml), and so does a value that may mean
-nobody, until the rules say so (none, dangling).
+nobody, until the rules say so (none, dangling). Keys inside cells have a format
+there; format = "exec ./codec items" runs that command, which finds them, and
+has to be there for apply, verify and undo as well.
 
 Exit codes: 0 nothing stands against it; 1 something does, and apply will refuse
 the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.
@@ -140,7 +146,7 @@ the target meanwhile, it refuses: undo the merge, then plan again.
   -json             print the result as JSON
   -fleet DSN        the fleet registry that the plan was made with, if there was
                     one (default: [registry] in config.toml)
-` + helpPlaces + helpThrottle + `
+` + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 done; 1 refused before the first write, or a source is not what
 was planned; 2 could not; 4 broken off: the same command goes on.
 
@@ -176,7 +182,7 @@ on the target: what the game changes is found too.
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
-` + helpPlaces + helpThrottle + `
+` + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the
 check could not look at everything in the result.
 
@@ -212,7 +218,7 @@ lifts the fences.
   -html FILE        write what came of it as one HTML file as well, also if
                     it is refused or broken off
   -json             print the result as JSON
-` + helpPlaces + helpThrottle + `
+` + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 broken off:
 the same command goes on.
 

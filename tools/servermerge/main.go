@@ -32,10 +32,10 @@ func command(env cli.Env, stderr io.Writer) *cliv3.Command {
 		Description: help,
 		Commands: []*cliv3.Command{
 			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
-			{Name: "apply", Description: helpApply, Flags: append(workFlags(), fleetFlag()), Action: s.apply},
+			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), fleetFlag()), Action: s.apply},
 			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
-			{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.verify},
-			{Name: "undo", Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}), Action: s.undo},
+			{Name: "verify", DisableSliceFlagSeparator: true, Description: helpVerify, Flags: workFlags(), Action: s.verify},
+			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}), Action: s.undo},
 			{Name: "rebase", Description: helpRebase, Flags: rebaseFlags(), Action: s.rebase},
 			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "view"}}, Action: s.whois},
 			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: renames},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/inventory"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/starter"
@@ -25,6 +27,7 @@ import (
 //	play DSN SERVER NAME              runs a game server that makes a player with an item
 //	lease DSN WORLD AT SIZE           leases a range in a fleet registry, and makes that first
 //	ranges DSN                        prints the ranges of a fleet registry
+//	bagcodec [WORD...]                finds keys in cells, as package inventory writes them
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"servermerge": main,
@@ -34,6 +37,7 @@ func TestMain(m *testing.M) {
 			server, err := strconv.Atoi(args[1])
 			return errors.Join(err, play(context.Background(), args[0], gameid.ServerID(server), args[2]))
 		}),
+		"bagcodec": clitest.Program(func([]string) error { return inventory.Codec{}.Serve(os.Stdin, os.Stdout) }),
 		"lease": clitest.Program(func(args []string) error {
 			at, err1 := strconv.ParseInt(args[2], 10, 64)
 			size, err2 := strconv.ParseInt(args[3], 10, 64)

@@ -11,6 +11,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge"
+	"mergesafe/merge/codec"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -85,7 +86,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 
 // writePlan writes a plan that was kept in a file as text. Its error is the exit code.
 func writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []transfer.Database) error {
-	again := call{file: file, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) })}
+	again := call{file: file, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) }), named: commandsOf(plan)}
 	err := report.WritePlan(cmd.Root().Writer, plan, again.commands("plan"))
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)
@@ -94,6 +95,9 @@ func writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []trans
 }
 
 func (s surroundings) plan(ctx context.Context, all []transfer.Database, options transfer.PlanOptions, t throttle.Throttle) (*transfer.Plan, error) {
+	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(options.Check.Rules))
+	defer stop()
+	options.Check.Codecs = codecs
 	w := s.watch(t, all)
 	defer w.close()
 	options.Progress = w.planning(ctx)

@@ -18,6 +18,11 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.page.Close()
+	stop, err := j.codecs(ctx, cmd, &options)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	force := cmd.Bool("force")
 	target := printable.Text(j.target.Name)
 	fmt.Fprintf(s.stderr, "servermerge: taking %s out of %s again: up to %s in %s; the names of its own rows come back\n", report.Sources(j.plan), target,

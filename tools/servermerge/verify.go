@@ -16,6 +16,11 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.page.Close()
+	stop, err := j.codecs(ctx, cmd, &options)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	w := s.watch(spare, j.all())
 	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(options))
 	w.close()

@@ -20,7 +20,7 @@ const maxParallel = 64
 
 // workFlags are those of the commands that work through a plan.
 func workFlags() []cliv3.Flag {
-	return append(throttle.Flags(), databases.ConfigFlag(), cli.JSONFlag(),
+	return append(throttle.Flags(), databases.ConfigFlag(), cli.JSONFlag(), codecFlag(),
 		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
 		&cliv3.IntFlag{Name: "parallel", Value: transfer.DefaultParallel},
 		&cliv3.StringFlag{Name: "html"})
@@ -46,6 +46,7 @@ func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spar
 	if j, err = s.job(cmd); err != nil {
 		return nil, o, spare, err
 	}
+	j.named = cmd.StringSlice("codec")
 	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json")}
 	j.page, err = newPage(cmd, j.file)
 	return j, transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel}, spare, err

@@ -86,13 +86,7 @@ func reference(s *strict.Section) (r merge.DeclaredReference) {
 // format checks the format of a cell. That the words of one are in columns of the table is
 // for the check to find out.
 func format(s string) string {
-	err := error(nil)
-	if cell.IsWords(s) {
-		_, err = cell.ParseWords(s)
-	} else {
-		_, err = cell.Parse(s)
-	}
-	if err != nil {
+	if err := cell.Validate(s); err != nil {
 		return "is no format: " + err.Error()
 	}
 	return ""

@@ -140,6 +140,8 @@ func TestSampleCheck(t *testing.T) {
 			References: []merge.DeclaredReference{
 				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
 					When: &merge.When{Column: "type", Is: []string{"0"}}, Others: merge.OthersPlain},
+				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0"},
+				{At: []string{"chests.content"}, To: []string{"items.guid"}, Format: "exec ./codec chests"},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
 			},
 		}},

@@ -1,0 +1,135 @@
+package transfer_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite"
+
+	"mergesafe/merge"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer"
+)
+
+// inventory finds the items in cells that are a message of protobuf:
+//
+//	message Inventory { repeated uint64 items = 1 [packed = false]; string label = 2; }
+//
+// Fields that it does not know are copied byte by byte.
+type inventory struct{}
+
+func (inventory) Keys(message []byte) (keys []rekey.Integer, err error) {
+	_, err = eachItem(message, func(item uint64) uint64 {
+		keys = append(keys, rekey.Integer{Bits: item})
+		return item
+	})
+	return keys, err
+}
+
+func (inventory) Splice(message []byte, keys []rekey.Integer) ([]byte, error) {
+	return eachItem(message, func(uint64) uint64 {
+		item := keys[0].Bits
+		keys = keys[1:]
+		return item
+	})
+}
+
+// eachItem copies a message, with what becomes of each item.
+func eachItem(message []byte, becomes func(uint64) uint64) (out []byte, err error) {
+	for len(message) > 0 {
+		tag, n := binary.Uvarint(message)
+		value, m := binary.Uvarint(message[max(n, 0):])
+		size := n + m
+		switch {
+		case n <= 0 || m <= 0:
+			return nil, errors.New("a number is cut")
+		case tag == 1<<3: // field 1, a varint
+			out = binary.AppendUvarint(append(out, message[:n]...), becomes(value))
+			message = message[size:]
+			continue
+		case tag&7 == 0: // another varint
+		case tag&7 == 2 && value <= uint64(len(message)-size): // so many bytes
+			size += int(value)
+		default:
+			return nil, fmt.Errorf("a field of the kind %d is not known, or is cut", tag&7)
+		}
+		out, message = append(out, message[:size]...), message[size:]
+	}
+	return out, nil
+}
+
+// A program of the game merges worlds with keys inside messages that no format covers: it
+// hands its codec in, and the rules name it.
+func Example_codec() {
+	dir, err := os.MkdirTemp("", "codec")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	s1, s2 := world(dir, "s1"), world(dir, "s2")
+
+	codecs := cell.Codecs{"codec inventory": inventory{}}
+	plan, err := transfer.NewPlan(ctx, s1, []transfer.Database{s2}, transfer.PlanOptions{Check: merge.Options{
+		Codecs: codecs,
+		Rekey:  &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"items.id"}, Step: 1000}, {Keys: []string{"chests.id"}}}},
+		Rules: []merge.Declarations{{
+			Plain:      []string{"items.name"},
+			References: []merge.DeclaredReference{{At: []string{"chests.content"}, To: []string{"items.id"}, Format: "codec inventory"}},
+		}},
+	}})
+	if err != nil || len(plan.Refusals) > 0 {
+		fmt.Println(err, plan)
+		return
+	}
+	if _, err := transfer.Apply(ctx, plan, s1, []transfer.Database{s2}, transfer.Options{}); err != nil {
+		fmt.Println(err)
+	}
+	if _, err := transfer.Apply(ctx, plan, s1, []transfer.Database{s2}, transfer.Options{Codecs: codecs}); err != nil {
+		fmt.Println(err)
+	}
+	proof, err := transfer.Verify(ctx, plan, s1, []transfer.Database{s2}, transfer.Options{Codecs: codecs})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(proof.Verdict)
+	db, err := sql.Open("sqlite", filepath.Join(dir, "s1.db"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	var content []byte
+	err = db.QueryRow("SELECT content FROM chests WHERE id = 1001").Scan(&content)
+	items, _ := inventory{}.Keys(content)
+	fmt.Printf("%v in %q, %v\n", items, content, err)
+	// Output:
+	// transfer: the plan cannot be carried out: the format "codec inventory" needs this codec, and it was not given: a program of the game hands it in as an option; without one, want a command: exec ./codec
+	// PASS
+	// [1002 1001] in "\b\xea\a\x12\x05Lea's\b\xe9\a", <nil>
+}
+
+// world makes a world with two items, which lie in a chest.
+func world(dir, name string) transfer.Database {
+	file := filepath.Join(dir, name+".db")
+	db, err := sql.Open("sqlite", file)
+	if err == nil {
+		_, err = db.Exec(`CREATE TABLE items (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL);
+			INSERT INTO items VALUES (1, 'sword'), (2, 'rope');
+			CREATE TABLE chests (id INTEGER NOT NULL PRIMARY KEY, content BLOB NOT NULL);
+			INSERT INTO chests VALUES (1, X'080212054C656127730801')`)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		panic(err)
+	}
+	return transfer.Database{Name: name, DSN: "sqlite:" + file}
+}

@@ -1,0 +1,248 @@
+package transfer
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"mergesafe/internal/inventory"
+	"mergesafe/merge"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/codec"
+	"mergesafe/merge/rekey"
+)
+
+// runCodec is the test binary as a command that finds keys in bags.
+func runCodec(lie string) int {
+	if err := (inventory.Codec{Lie: lie}).Serve(os.Stdin, os.Stdout); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// bags is a codec of a program that has one.
+type bags struct {
+	inventory.Codec
+	left *atomic.Int64 // how many cells it reads before it cannot, once; nil: it always can
+}
+
+func (b bags) Keys(c []byte) (all []rekey.Integer, err error) {
+	if b.left != nil && b.left.Add(-1) == -1 {
+		return nil, &cell.CodecError{Codec: "codec bags", Err: errors.New("out of order")}
+	}
+	keys, err := b.Codec.Keys(c)
+	for _, k := range keys {
+		all = append(all, rekey.Integer{Bits: k})
+	}
+	return all, err
+}
+
+func (b bags) Splice(c []byte, keys []rekey.Integer) ([]byte, error) {
+	var all []uint64
+	for _, k := range keys {
+		all = append(all, k.Bits)
+	}
+	return b.Codec.Splice(c, all)
+}
+
+// onBothCodecs runs a test with a codec as a function, and with the same one as a command.
+func onBothCodecs(t *testing.T, lie string, test func(t *testing.T, format string, codecs cell.Codecs)) {
+	t.Run("function", func(t *testing.T) {
+		test(t, "codec bags", cell.Codecs{"codec bags": bags{Codec: inventory.Codec{Lie: lie}}})
+	})
+	if withRace && lie != "" {
+		return // package codec tries commands that lie, and a process takes long to end then
+	}
+	t.Run("command", func(t *testing.T) {
+		program, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		format := fmt.Sprintf("exec '%s' codec '%s'", program, lie)
+		codecs, stop := codec.Commands(t.Context(), []string{format})
+		defer stop()
+		test(t, format, codecs)
+	})
+}
+
+// bagWorlds are worlds with three bags each, and what is declared of them.
+func bagWorlds(t *testing.T, e engine, format string, codecs cell.Codecs) ([]Database, PlanOptions) {
+	t.Helper()
+	blob := "VARBINARY(60)"
+	if e.name == "sqlite" {
+		blob = "BLOB"
+	}
+	all := keyWorlds(t, e, 2, "CREATE TABLE bags (id INTEGER NOT NULL PRIMARY KEY, bag "+blob+")",
+		fmt.Sprintf("INSERT INTO bags VALUES (1, X'%x'), (2, X'%x'), (3, NULL)", inventory.Bag("", 1, 2, 1), inventory.Bag("", 2, 99)))
+	return all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		o.Rekey.Spaces[0].Step = 1000
+		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"bags.id"}})
+		o.Codecs = codecs
+		d.References = append(d.References, merge.DeclaredReference{At: []string{"bags.bag"}, To: []string{"items.id"}, Format: format})
+	})
+}
+
+// bag is a bag as asked prints it.
+func bag(items ...uint64) string {
+	return strings.ToUpper(hex.EncodeToString(inventory.Bag("", items...)))
+}
+
+// A codec of the game finds the keys that no format covers, from the plan to the undo.
+func TestRekeyByCodec(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		onBothCodecs(t, "", func(t *testing.T, format string, codecs cell.Codecs) {
+			all, planOptions := bagWorlds(t, e, format, codecs)
+			before := dump(t, all[0], "mergesafe_keys")
+			p := mustPlan(t, all[0], all[1:], planOptions)
+			o := Options{Codecs: codecs}
+			if got := p.Codecs(); len(got) != 1 || got[0] != format {
+				t.Error(got)
+			}
+			if _, err := Apply(t.Context(), p, all[0], all[1:], o); err != nil {
+				t.Fatal(err)
+			}
+			asked(t, all[0], "SELECT id, HEX(bag) FROM bags WHERE bag IS NOT NULL ORDER BY id",
+				"1|"+bag(1, 2, 1), "2|"+bag(2, 99), "1001|"+bag(1001, 1002, 1001), "1002|"+bag(1002, 1099))
+			verdict := func() merge.Verdict {
+				proof, err := Verify(t.Context(), p, all[0], all[1:], o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return proof.Verdict
+			}
+			if v := verdict(); v != merge.Pass {
+				t.Error(v)
+			}
+			exec(t, all[0], "UPDATE bags SET bag = X'"+bag(1001, 1001, 1001)+"' WHERE id = 1001")
+			if v := verdict(); v != merge.Fail {
+				t.Errorf("%s, though a bag has another item", v)
+			}
+			exec(t, all[0], "UPDATE bags SET bag = X'"+bag(1001, 1002, 1001)+"' WHERE id = 1001", "INSERT INTO bags VALUES (500, X'"+bag(2, 1002)+"')")
+			refused := new(RefusedError)
+			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: o}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "500") {
+				t.Errorf("undo with a bag that has an item which came: %v", err)
+			}
+			exec(t, all[0], "DELETE FROM bags WHERE id = 500")
+			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: o}); err != nil {
+				t.Fatal(err)
+			}
+			if now := dump(t, all[0], "mergesafe_keys"); now != before {
+				t.Errorf("%s\nwant\n%s", now, before)
+			}
+		})
+	})
+}
+
+// A codec that does something else than it says refuses the plan, by the row. One that cannot
+// work ends it, and names table, column and row.
+func TestCodecsThatLie(t *testing.T) {
+	e := engines()[0]
+	for lie, want := range map[string]string{
+		"identity": "row 1: ", "swap": "row 2: ", "drop": "row 1: ",
+	} {
+		t.Run(lie, func(t *testing.T) {
+			onBothCodecs(t, lie, func(t *testing.T, format string, codecs cell.Codecs) {
+				all, planOptions := bagWorlds(t, e, format, codecs)
+				p, err := NewPlan(t.Context(), all[0], all[1:], planOptions)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range p.Refusals {
+					if r.Code == merge.CodeCellFormat && strings.Contains(r.String(), want) {
+						return
+					}
+				}
+				t.Errorf("refused for %v", p.Refusals)
+			})
+		})
+	}
+	for _, lie := range []string{"die", "garbage"} {
+		t.Run(lie, func(t *testing.T) {
+			onBothCodecs(t, lie, func(t *testing.T, format string, codecs cell.Codecs) {
+				if format == "codec bags" {
+					codecs[format] = bags{left: new(atomic.Int64)}
+				}
+				all, planOptions := bagWorlds(t, e, format, codecs)
+				_, err := NewPlan(t.Context(), all[0], all[1:], planOptions)
+				if err == nil || !strings.Contains(err.Error(), `column "bag", row 1: codec "`) || !strings.Contains(err.Error(), `"bags"`) {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A codec that once cannot work, at any cell, ends what is under way: neither a plan, nor a proof,
+// nor an undo takes that for cells without keys. With a codec that works it is resumed.
+func TestCodecThatStops(t *testing.T) {
+	e, format := engines()[0], "codec bags"
+	left := new(atomic.Int64)
+	codecs := cell.Codecs{format: bags{left: left}}
+	left.Store(1 << 40)
+	all, planOptions := bagWorlds(t, e, format, codecs)
+	before := dump(t, all[0], "mergesafe_keys")
+	var p *Plan
+	for what, do := range []func(ctx context.Context, o Options) error{
+		func(ctx context.Context, _ Options) (err error) {
+			p, err = NewPlan(ctx, all[0], all[1:], planOptions)
+			return err
+		},
+		func(ctx context.Context, o Options) error {
+			_, err := Apply(ctx, p, all[0], all[1:], o)
+			return err
+		},
+		func(ctx context.Context, o Options) error {
+			proof, err := Verify(ctx, p, all[0], all[1:], o)
+			if err == nil && proof.Verdict != merge.Pass {
+				t.Errorf("%s %+v", proof.Verdict, proof.Keys)
+			}
+			return err
+		},
+		func(ctx context.Context, o Options) error {
+			exec(t, all[0], "DELETE FROM bags WHERE id = 500", "INSERT INTO bags VALUES (500, X'"+bag(2)+"')") // so that they are looked through
+			_, err := Undo(ctx, p, all[0], all[1:], UndoOptions{Options: o})
+			return err
+		},
+	} {
+		o := Options{Codecs: codecs}
+		stops, step := int64(0), int64(1)
+		if withRace {
+			step = 5
+		}
+		for ; ; stops += step {
+			left.Store(stops)
+			err := do(t.Context(), o)
+			if err == nil {
+				break
+			}
+			if failed := new(cell.CodecError); !errors.As(err, &failed) || !strings.Contains(err.Error(), "bag") {
+				t.Fatalf("step %d, after %d cells: %v", what, stops, err)
+			}
+			if stops > 1000 {
+				t.Fatal("it never works")
+			}
+		}
+		if stops < 2 {
+			t.Errorf("step %d: it stopped %d times", what, stops)
+		}
+		if what > 0 {
+			missing := new(cell.NoCodecError)
+			if err := do(t.Context(), Options{}); !errors.As(err, &missing) || !strings.Contains(err.Error(), `"codec bags"`) {
+				t.Errorf("step %d without a codec: %v", what, err)
+			}
+		}
+	}
+	exec(t, all[0], "DELETE FROM bags WHERE id = 500")
+	if now := dump(t, all[0], "mergesafe_keys"); now != before {
+		t.Errorf("%s\nwant\n%s", now, before)
+	}
+	planOptions.Check.Codecs = nil
+	if _, err := NewPlan(t.Context(), all[0], all[1:], planOptions); !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), `"codec bags"`) {
+		t.Error(err)
+	}
+}
