@@ -22,7 +22,7 @@ func (d *declared) inCells(at columnName, ref *reference, from statement, n name
 		switch {
 		case col == nil:
 			return fmt.Errorf("format: table %q has no column %q%s", at.table, name, nearest.Hint(name, slices.Sorted(maps.Keys(n[at.table]))))
-		case col.Kind == KindReal || col.Kind == KindTime:
+		case col.Kind == KindReal || col.Kind == KindTime || slices.Contains(noCells, nameOf(col.Type)):
 			return fmt.Errorf("format: %s.%s is %s, which is not written as it was read", at.table, name, col.Type)
 		case len(ref.cells.Columns()) > 1 && col.Kind != KindInteger:
 			return fmt.Errorf("format: %s.%s is %s: want integers, of which each has some bits of the key", at.table, name, col.Type)
@@ -39,6 +39,9 @@ func (d *declared) inCells(at columnName, ref *reference, from statement, n name
 	}
 	return nil
 }
+
+// noCells are types of values that are not what was written, but one of a few, or bits.
+var noCells = []string{"bit", "year", "set", "enum", "inet4", "inet6"}
 
 // integers returns an error unless the keys that a format finds can be keys of these columns.
 func integers(to []columnName, n names, format string) error {

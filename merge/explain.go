@@ -116,6 +116,13 @@ func rowsText(f *facts, table string) string {
 	case slices.ContainsFunc(f.dbs, excluded):
 		return "the table is excluded, so that nothing is verified of it"
 	}
+	if c := f.combined[table]; c != nil {
+		text := "those with one key are combined (policy combine); the others are copied"
+		for _, of := range c.Columns {
+			text += fmt.Sprintf("; %s = %q", of.Column, of.Formula)
+		}
+		return text
+	}
 	return "they are copied"
 }
 

@@ -23,7 +23,12 @@ type cellPass struct {
 	wrong      string // what is wrong with the first of these
 	others     int64  // numbers with a tag that no format is about
 	other      string // one of them
+	large      int64  // cells that grow and are larger than largeCell then
 }
+
+// largeCell is how many bytes a cell may grow to. The rows of larger ones may be more than a
+// database takes at once (max_allowed_packet), which is tried on them as they are.
+const largeCell = 256 << 10
 
 // cellRead is one of the references, as the rows of the pass are read.
 type cellRead struct {
@@ -88,6 +93,9 @@ func (p *cellPass) row(s *stream, all []*cellRead, rooms map[string]room, row in
 		return err
 	}
 	for column, v := range changed {
+		if len(v) > largeCell && len(v) > len(s.carriedAt(s.carry(column), row)) {
+			p.large++
+		}
 		if problem := rooms[column].problem(v); problem != "" {
 			return fmt.Errorf("with new keys %s is %s: %s", column, printable.Text(cut(v)), problem)
 		}
@@ -140,6 +148,7 @@ func (k *rekeyed) shiftIn(db *database, at columnName, ref *reference) rekey.Shi
 type room struct {
 	length     int // 0: any
 	characters bool
+	wide       int // bytes that each character takes at most, where that is not as in UTF-8; 0: it is
 	number     bool
 	most       rekey.Integer
 }
@@ -167,6 +176,11 @@ func roomOf(c *Column, engine string) (r room) {
 		return r
 	}
 	r.length = lengths[name]
+	for set, bytes := range map[string]int{"ucs2": 2, "utf16": 4, "utf32": 4} {
+		if strings.HasPrefix(c.Collation, set) {
+			r.wide = bytes
+		}
+	}
 	return r
 }
 
@@ -181,6 +195,8 @@ func (r room) problem(v []byte) string {
 	length, what := len(v), "bytes"
 	if r.characters {
 		length, what = utf8.RuneCount(v), "characters"
+	} else if r.wide > 0 {
+		length = utf8.RuneCount(v) * r.wide
 	}
 	if r.length > 0 && length > r.length {
 		return fmt.Sprintf("these are %d %s, and the column takes %d", length, what, r.length)

@@ -64,6 +64,9 @@ func judgeCells(ctx context.Context, f *facts, r *reader, at columnName, refs []
 		if read.wrong != "" {
 			wrong = append(wrong, db.name+": "+read.wrong)
 		}
+		if read.large > 0 {
+			result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%s to more than 256 KiB by new keys: whether the target takes such rows (max_allowed_packet) was not tried", printable.Count(read.large, "cell grows", "cells grow"))})
+		}
 		if read.others > 0 {
 			result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%s another tag than any format is about, such as %s", printable.Count(read.others, "number has", "numbers have"), read.other)})
 		}

@@ -318,6 +318,24 @@ func (k *rekeyed) movesUnclear(db *database, table string, columns []string, kee
 	return ""
 }
 
+// generatedFromMoving names a column of which values get new ones and from which a database
+// makes those of another column; "" if there is none.
+func (k *rekeyed) generatedFromMoving(db *database, table, column string) string {
+	t := db.tables[table]
+	if t == nil || t.column(column) == nil || t.column(column).Generated == "" {
+		return ""
+	}
+	made := strings.ToLower(t.column(column).Generated)
+	for _, m := range k.moving.of(table) {
+		for _, of := range m.cases {
+			if k.of[of.space][db] > 0 && strings.Contains(made, strings.ToLower(m.column)) {
+				return m.column
+			}
+		}
+	}
+	return ""
+}
+
 // shift returns what becomes of the values of a column of a database. An error says why
 // they cannot be put in the order that they will have.
 func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error) {
@@ -326,6 +344,9 @@ func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error
 	}
 	m := k.moving.columns[columnName{table, column}]
 	if m == nil {
+		if from := k.generatedFromMoving(db, table, column); from != "" {
+			return nil, &UnsupportedError{Column: column, Reason: "it is generated from " + from + ", of which values get new ones, so that its own will be others"}
+		}
 		return nil, nil
 	}
 	moves := slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.of[c.space][db] > 0 })

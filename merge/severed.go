@@ -82,6 +82,11 @@ type severed struct {
 // severs finds these references.
 func severs(f *facts) (all []*severed, err error) {
 	for _, table := range f.tables {
+		for _, ref := range f.declared.severally(table) {
+			if rows := f.rows[ref.ToTable]; rows != "" && ref.cells != nil {
+				return nil, unsuitable("%s.%s: rows = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.subject(), rows)
+			}
+		}
 		for _, ref := range allReferences(f, table) {
 			rows := f.rows[ref.ToTable]
 			if rows == "" {

@@ -284,6 +284,10 @@ func (m *moving) contradiction(f *facts) error {
 	for _, at := range m.inOrder() {
 		c := m.columns[at]
 		for i, a := range c.cases {
+			if a.ref != nil && a.ref.when != nil && m.columns[columnName{at.table, a.ref.when.Column}] != nil {
+				return unsuitable("%s refers to the space %q when %s, and values of %s get new ones, too: after the merge the condition would be about other rows. Declare it by a column whose values stay",
+					at, a.space.Name, a.ref.when, a.ref.when.Column)
+			}
 			for _, b := range c.cases[:i] {
 				apart := a.ref != nil && b.ref != nil && (a.ref.when.Excludes(b.ref.when) || a.ref.cells != nil && b.ref.cells != nil)
 				if a.space != b.space && !apart && (a.ref == nil || b.ref == nil || a.ref.identity() != b.ref.identity()) {

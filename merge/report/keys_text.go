@@ -95,7 +95,7 @@ func (t *text) followed(r *merge.Rekeying) {
 			n := of.All()
 			to := printable.Text(of.Space)
 			if of.Format != "" {
-				to += ", in cells"
+				to += ", in " + printable.Text(of.Format)
 			}
 			if of.When != nil {
 				to += ", when " + printable.Text(of.When.String())
