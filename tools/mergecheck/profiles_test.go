@@ -57,7 +57,7 @@ func staysBehind(r *rules.Rules, at string) bool {
 	for _, d := range r.Check.Rules {
 		for table := range d.Schema.Tables {
 			p := policyOf(r, table)
-			if ok, _ := path.Match(pattern, table); ok && (p == nil || p.Policy == merge.PolicyCombine) {
+			if ok, _ := path.Match(pattern, table); ok && table != "notice_role" && (p == nil || p.Policy == merge.PolicyCombine) { // all rows of that one are dropped
 				return false
 			}
 		}
@@ -223,8 +223,15 @@ func leaveOut(t *testing.T, r *rules.Rules, files, sources, before []string) {
 	}
 	refs, _ := check["reference"].([]map[string]any)
 	for i := range refs {
-		if !slices.ContainsFunc(refs[i]["at"].([]any), func(at any) bool { return !staysBehind(r, at.(string)) }) {
+		at := refs[i]["at"].([]any)
+		if !slices.ContainsFunc(at, func(at any) bool { return !staysBehind(r, at.(string)) }) {
 			continue
+		}
+		also := func(other map[string]any) bool {
+			return slices.ContainsFunc(other["at"].([]any), func(o any) bool { return slices.Contains(at, o) })
+		}
+		if slices.ContainsFunc(slices.Delete(slices.Clone(refs), i, i+1), also) {
+			continue // the other statement says what all other rows are
 		}
 		all = append(all, func() string {
 			check["reference"] = slices.Delete(slices.Clone(refs), i, i+1)
