@@ -138,10 +138,13 @@ func TestKeysGetNewValues(t *testing.T) {
 		"an offset in somebody's way": {func(o *merge.Options, _, _ *mergetest.Database) {
 			o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
 		}, []string{"key-space heroes heroes.id"}},
-		"a reference for some rows": {func(o *merge.Options, _, _ *mergetest.Database) {
-			o.Rules[0].References = append(o.Rules[0].References[:1:1], merge.DeclaredReference{At: []string{"things.kind"}, To: []string{"heroes.id"}, When: &merge.When{Column: "owner", Is: []string{"1"}}})
-			o.Rules[0].Plain = []string{"heroes.level"}
-		}, nil},
+		"a reference for some rows": {func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "tips", Columns: []merge.Column{number("about"), number("kind")}}, func(*mergetest.Database) []mergetest.Row {
+				return []mergetest.Row{{"about": int64(1), "kind": int64(1)}, {"about": int64(770_001), "kind": int64(2)}}
+			})(o, a, b)
+			o.Rules[0].References = append(o.Rules[0].References[:1:1], merge.DeclaredReference{At: []string{"tips.about"}, To: []string{"heroes.id"}, When: &merge.When{Column: "kind", Is: []string{"1"}}})
+			o.Rules[0].Plain = append(o.Rules[0].Plain, "tips.kind")
+		}, []string{"key-collision tips"}}, // it has no key
 		"a counter in a row": {seq, []string{"key-counter seq next", "reference-undeclared seq next"}},
 		"a counter that is declared": {func(o *merge.Options, a, b *mergetest.Database) {
 			seq(o, a, b)
