@@ -20,7 +20,7 @@ import (
 	"mergesafe/tools/internal/rules"
 )
 
-var profileMutations = flag.Int("profiles.mutations", 3, "how many statements of each profile to leave out, one by one; -1: all")
+var profileMutations = flag.Int("profiles.mutations", 1, "how many statements of each profile to leave out, one by one; -1: all")
 
 // profiles are the rule files of games, as an operator gives them.
 var profiles = map[string][]string{
