@@ -93,14 +93,23 @@ func (r *reference) apart(other *reference) bool {
 	return r.cells != nil && other.cells != nil && len(r.cells.Columns()) == 1 && len(other.cells.Columns()) == 1
 }
 
+// cells returns where the keys of the case are in cells; nil if a value is the whole cell.
+func (c movedCase) cells() *cell.Row {
+	if c.ref == nil {
+		return nil
+	}
+	return c.ref.cells
+}
+
 // inUnique reports whether one of several columns with the words of keys is in a key of a
 // table, and which.
 func (m *movedColumn) inUnique(t *Table) (name string, in bool) {
 	for _, c := range m.cases {
-		if c.ref == nil || c.ref.cells == nil || len(c.ref.cells.Columns()) == 1 {
+		cells := c.cells()
+		if cells == nil || len(cells.Columns()) == 1 {
 			continue
 		}
-		for _, name := range c.ref.cells.Columns() {
+		for _, name := range cells.Columns() {
 			has := func(u Unique) bool { return slices.Contains(u.Columns, name) }
 			if slices.Contains(t.Primary, name) || slices.ContainsFunc(t.Uniques, has) {
 				return name, true
@@ -116,10 +125,11 @@ func (k *rekeyed) movingCells(db *database, table string) map[string][]*referenc
 	all := make(map[string][]*reference)
 	for _, c := range k.moving.of(table) {
 		for _, of := range c.cases {
-			if of.ref == nil || of.ref.cells == nil || k.of[of.space][db] == 0 {
+			cells := of.cells()
+			if cells == nil || k.of[of.space][db] == 0 {
 				continue
 			}
-			for _, name := range of.ref.cells.Columns() {
+			for _, name := range cells.Columns() {
 				all[name] = append(all[name], of.ref)
 			}
 		}

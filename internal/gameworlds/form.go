@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Form is how a game writes a cell. merge/propose/testdata/README.md describes it. It knows
-// nothing of package cell, so that what reads cells by that can be held against it.
+// Form is how a game writes a cell. merge/propose/testdata/README.md describes it. It does
+// not use package cell, so that tests can compare that package with it.
 type Form struct {
 	text   string
 	pieces []string       // of a text: literals and places, in turn; the first is a literal

@@ -126,10 +126,10 @@ func (r *Row) IsJSON() bool {
 	return is
 }
 
-// SpliceAll is Splice for several formats of one row, of which no two may find the same
-// bytes; a codec does not tell which bytes it means, so that what the others find must stay
-// when it has put new keys in. cell returns the cell of a column; image is also told which of the formats found
-// the key. It returns the cells that change, by column.
+// SpliceAll is Splice for several formats of one row. No two may find the same bytes. A codec
+// does not tell which bytes it means, so the keys of the others must stay when it has put new
+// keys in. cell returns the cell of a column; image is also told which of the formats found
+// the key. SpliceAll returns the cells that change, by column.
 func SpliceAll(formats []*Row, cell func(column string) []byte, image func(format int, k Key) (rekey.Integer, error)) (map[string][]byte, error) {
 	changed := make(map[string][]byte)
 	cells := func(f *Row) [][]byte {
