@@ -350,12 +350,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	defer cancel()
 	done := make(chan result, 1)
 	go func() { done <- mergecheck(ctx, "mysql:"+first, "mysql:"+second) }()
-	for waiting := 0; waiting == 0; time.Sleep(10 * time.Millisecond) {
-		query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND STATE LIKE 'Waiting for table%'"
-		if err := holder.QueryRowContext(t.Context(), query).Scan(&waiting); err != nil {
-			t.Fatal(err)
-		}
-	}
+	servertest.AwaitConnections(t, second, 1, "DB = DATABASE() AND STATE LIKE 'Waiting for table%'")
 	cancel()
 	got := <-done
 	interrupted(t, got)
@@ -434,9 +429,10 @@ func TestMaxLoad(t *testing.T) {
 // An interrupt in the middle of reading ends the check. What is known by then
 // is printed, and has no verdict.
 func TestInterruptedHalfWay(t *testing.T) {
+	var dsn string
 	var readers []string
 	for i, prefix := range []string{"a", "A"} {
-		dsn := servertest.DSN(t)
+		dsn = servertest.DSN(t)
 		world(t, "mysql:"+dsn, i+1, 10, prefix)
 		readers = append(readers, servertest.Grant(t, "SELECT", dsn))
 	}
@@ -455,14 +451,7 @@ func TestInterruptedHalfWay(t *testing.T) {
 		done <- mergecheck(ctx, "-max-load", "3", "-html", page, "mysql:"+readers[0], "mysql:"+readers[1])
 	}()
 	// The load is asked for over a second connection, once rows are to be read.
-	for connections := 0; connections < 2; time.Sleep(10 * time.Millisecond) {
-		query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = ?"
-		// MySQL cannot list a statement of somebody else that has bytes in it; then ask again.
-		err := admin.QueryRowContext(t.Context(), query, account.User).Scan(&connections)
-		if unlisted, is := errors.AsType[*mysql.MySQLError](err); err != nil && !(is && unlisted.Number == 3854) {
-			t.Fatal(err)
-		}
-	}
+	servertest.AwaitConnections(t, dsn, 2, "USER = ?", account.User)
 	cancel()
 	var got result
 	select {
