@@ -2,6 +2,9 @@
 
 GO ?= go
 
+# The modules of this repository.
+MODULES := . $(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod))
+
 # The rest of the line gets TEST_MYSQL_DSN: a private server, or the one that
 # it names already. Where a server could not be brought, what it would have
 # tested is skipped, and said so; CI sets TEST_SERVERS_REQUIRED.
@@ -45,7 +48,7 @@ test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all server
 mariadb mariadb-11.8 mysql:
 	@.ci/server $@ || true
 
-check: ## what is quick: vet, formatting, go.mod; changes nothing
+check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothing
 	$(GO) vet ./...
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && test -z "$$unformatted" || \
 		{ echo "not formatted, run gofmt -w on: $$unformatted" >&2; exit 1; }
@@ -54,6 +57,14 @@ check: ## what is quick: vet, formatting, go.mod; changes nothing
 	$(GO) mod tidy -C bench -diff
 	$(GO) vet -C integrations/pools ./...
 	$(GO) mod tidy -C integrations/pools -diff
+	$(GO) run ./internal/platforms $(MODULES)
+
+# check asks the same of go/types alone, in seconds. Here the compiler, the linker and vet are asked.
+platforms: ## go build and go vet for Windows, macOS, FreeBSD and Linux on ARM (minutes)
+	@set -e; for p in windows/amd64 darwin/arm64 freebsd/amd64 linux/arm64; do for dir in $(MODULES); do \
+		echo "# $$p in $$dir"; (export GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0; $(GO) build -C $$dir -o /dev/null ./... && $(GO) vet -C $$dir ./...); done; done
+
+.PHONY: platforms
 
 tools: ## build the operators' commands into bin/
 	$(GO) build -o bin/ ./tools/mergecheck ./tools/servermerge ./tools/gameid

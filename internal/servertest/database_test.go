@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"database/sql"
 	"os"
 	"slices"
 	"strings"
@@ -114,5 +115,28 @@ func TestUnreachableServerIsAFailure(t *testing.T) {
 	}
 	if password := s.cfg.Passwd; strings.Contains(fake.text, password) {
 		t.Errorf("the message has the password: %s", fake.text)
+	}
+}
+
+func connect(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func mustExec(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
 }

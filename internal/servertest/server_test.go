@@ -4,7 +4,6 @@ package servertest
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // Each server that is here starts, is what its name says, freezes, and keeps what was committed when it is killed.
@@ -212,28 +209,5 @@ func skipWithoutProgram(t *testing.T, err error) {
 	t.Helper()
 	if errors.Is(err, ErrNoProgram) {
 		t.Skip(err)
-	}
-}
-
-func connect(t *testing.T, dsn string) *sql.DB {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Logger = &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := sql.OpenDB(connector)
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
-func mustExec(t *testing.T, db *sql.DB, statement string) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
 	}
 }

@@ -30,6 +30,14 @@ func registryIn(t testing.TB, d Database) []registry.Server {
 	return all
 }
 
+// hasRegistry counts the tables of a registry: none or one.
+func hasRegistry(d Database) string {
+	if strings.HasPrefix(d.DSN, "mysql:") {
+		return "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'gameid_servers'"
+	}
+	return "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'gameid_servers'"
+}
+
 // guarded makes sure, of a merge that was interrupted anywhere, that no own server
 // of the target starts while rows may be missing there.
 func guarded(t testing.TB, p *Plan, all []Database) {

@@ -11,7 +11,6 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -170,13 +169,6 @@ func lasting(t *testing.T, d Database) string {
 		return steady(t, d)
 	}
 	return dump(t, d, KeysTable) // what was given to keys stays on record
-}
-
-func hasRegistry(d Database) string {
-	if strings.HasPrefix(d.DSN, "mysql:") {
-		return "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'gameid_servers'"
-	}
-	return "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'gameid_servers'"
 }
 
 // A process that is killed at any point, in a merge or its undo, leaves what
