@@ -110,3 +110,21 @@ sim: ## simulate nodes under faults: ten thousand worlds in virtual time, every 
 	$(GO) test ./gameid/sim -count=1 -v -timeout 60m -run '^Test(Simulation|CycleCounter|MutationsAreFound)$$' -sim.seeds 10000 -sim.mutations 0 $(SIMFLAGS)
 
 .PHONY: sim
+
+# PATH= on make's command line names the module, and hides all programs from the recipe: the shell
+# gets the one of the environment again. (A make from 4.4 on gives $(shell) the new one as well: then
+# the system is asked for the environment that make was started with.) MODULE= does the same.
+ifneq ($(filter module,$(MAKECMDGOALS)),)
+ifeq ($(origin PATH),command line)
+MODULE := $(PATH)
+override PATH := $(shell case $$PATH in (/*|*:*) echo "$$PATH" ;; (*) PATH=/usr/bin:/bin; \
+	tr '\0' '\n' </proc/$$PPID/environ | sed -n 's/^PATH=//p' ;; esac)
+export PATH
+endif
+endif
+
+module: ## change the module's path everywhere: make module PATH=github.com/owner/mergesafe
+	@test -n '$(MODULE)' || { echo 'usage: make module PATH=github.com/owner/mergesafe' >&2; exit 2; }
+	@$(GO) run ./internal/setmodule '$(MODULE)'
+
+.PHONY: module

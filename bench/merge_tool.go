@@ -21,9 +21,9 @@ type tool struct {
 // buildTool builds the command, of the module that this one measures.
 func buildTool(ctx context.Context, w *mergeWorlds) tool {
 	t := tool{filepath.Join(w.dir, "servermerge"), filepath.Join(w.dir, "config.toml"), filepath.Join(w.dir, "plan.json")}
-	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "mergesafe").Output()
+	module, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", "mergesafe/gameid").Output()
 	if err != nil {
-		w.must(fmt.Errorf("look for the module mergesafe, which is found from within bench: %w", err))
+		w.must(fmt.Errorf("look for the module that is measured, which is found from within bench: %w", err))
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", t.program, "./tools/servermerge")
 	build.Dir = strings.TrimSpace(string(module))

@@ -107,7 +107,7 @@ func arrowsOf(room string) (allowed []string, known bool) {
 func TestLinks(t *testing.T) {
 	for _, c := range []struct{ program, without string }{
 		{"./gameid", "mergesafe/store mergesafe/internal github.com modernc.org golang.org"},
-		{"./number", "mergesafe github.com modernc.org golang.org"},
+		{"./number", "mergesafe/gameid mergesafe/entity mergesafe/store mergesafe/internal mergesafe/merge github.com modernc.org golang.org"},
 		{"./entity", "mergesafe/store mergesafe/internal github.com modernc.org golang.org"},
 		{"./store", "mergesafe/merge mergesafe/entity mergesafe/number mergesafe/store/starter mergesafe/store/fleet mergesafe/store/numbers"},
 		{"./examples/quickstart", "mergesafe/merge mergesafe/tools"},
@@ -117,6 +117,10 @@ func TestLinks(t *testing.T) {
 		for _, p := range list(t, c.program) {
 			for _, dep := range p.Deps {
 				for _, unwanted := range strings.Fields(c.without) {
+					// The module's own path may begin with one of others, such as github.com.
+					if strings.HasPrefix(dep, "mergesafe/") != strings.HasPrefix(unwanted, "mergesafe/") {
+						continue
+					}
 					if dep != p.ImportPath && (dep == unwanted || strings.HasPrefix(dep, unwanted+"/")) {
 						t.Errorf("%s links %s", c.program, dep)
 					}
