@@ -1,0 +1,148 @@
+package transfer_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite"
+
+	"mergesafe/merge"
+	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/transfer"
+)
+
+// A program checks two worlds that both count their keys from 1, plans their
+// merge with new keys for those that come, carries it out, proves it, and takes it back.
+func Example_merge() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	s1 := guildWorld(dir, "s1", "Lions")
+	s2 := guildWorld(dir, "s2", "Bears")
+
+	// The check reads only. As the worlds are, their keys collide.
+	fmt.Println("check:", checkWorlds(ctx, s1, s2))
+
+	// The plan gives new keys to what comes, and to what refers to it.
+	sources := []transfer.Database{s2}
+	plan, err := transfer.NewPlan(ctx, s1, sources, transfer.PlanOptions{Check: merge.Options{
+		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"guilds.id"}, Step: 1000}, {Keys: []string{"members.id"}}}},
+		Rules: []merge.Declarations{{
+			References: []merge.DeclaredReference{{At: []string{"members.guild"}, To: []string{"guilds.id"}}},
+		}},
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, reason := range plan.Refusals {
+		fmt.Println("refused:", reason)
+	}
+	fmt.Println("plan:", plan.Rows(), "rows")
+
+	// If it is interrupted, the same call resumes.
+	result, err := transfer.Apply(ctx, plan, s1, sources, transfer.Options{})
+	if errors.Is(err, transfer.ErrStopped) {
+		result, err = transfer.Apply(ctx, plan, s1, sources, transfer.Options{})
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("apply:", result.Rows, "rows")
+	proof, err := transfer.Verify(ctx, plan, s1, sources, transfer.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("verify:", proof.Verdict)
+	printMembers(s1)
+
+	undone, err := transfer.Undo(ctx, plan, s1, sources, transfer.UndoOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("undo:", undone.Rows, "rows")
+	printMembers(s1)
+	// Output:
+	// check: FAIL
+	// plan: 3 rows
+	// apply: 3 rows
+	// verify: PASS
+	// member 1 of guild 1, Lions
+	// member 2 of guild 1, Lions
+	// member 1001 of guild 1001, Bears
+	// member 1002 of guild 1001, Bears
+	// undo: 3 rows
+	// member 1 of guild 1, Lions
+	// member 2 of guild 1, Lions
+}
+
+// checkWorlds closes the worlds again: they are read in a snapshot, and a SQLite
+// database takes no writes meanwhile.
+func checkWorlds(ctx context.Context, all ...transfer.Database) merge.Verdict {
+	var worlds []merge.Source
+	for _, d := range all {
+		source, err := sqlsource.Open(ctx, d.Name, d.DSN)
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer source.Close()
+		worlds = append(worlds, source)
+	}
+	report, err := merge.Check(ctx, worlds, merge.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return report.Verdict
+}
+
+// guildWorld makes a world with a guild of two members.
+func guildWorld(dir, name, guild string) transfer.Database {
+	file := filepath.Join(dir, name+".db")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE TABLE guilds (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL)",
+		"CREATE TABLE members (id INTEGER NOT NULL PRIMARY KEY, guild INTEGER NOT NULL)",
+		"INSERT INTO guilds VALUES (1, '" + guild + "')",
+		"INSERT INTO members VALUES (1, 1), (2, 1)",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return transfer.Database{Name: name, DSN: "sqlite:" + file}
+}
+
+func printMembers(d transfer.Database) {
+	db, err := sql.Open("sqlite", d.DSN[len("sqlite:"):])
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query("SELECT m.id, g.id, g.name FROM members AS m JOIN guilds AS g ON g.id = m.guild ORDER BY m.id")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var member, guild int
+		var name string
+		if err := rows.Scan(&member, &guild, &name); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("member %d of guild %d, %s\n", member, guild, name)
+	}
+	if err := rows.Err(); err != nil {
+		log.Fatal(err)
+	}
+}
