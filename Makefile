@@ -128,3 +128,8 @@ module: ## change the module's path everywhere: make module PATH=github.com/owne
 	@$(GO) run ./internal/setmodule '$(MODULE)'
 
 .PHONY: module
+
+example-outside: ## use the packages from a module outside of this one, as README.md tells
+	$(GO) test -vet=off ./examples/quickstart -count=1 -v -run TestOutside
+
+.PHONY: example-outside

@@ -45,6 +45,7 @@ var arrows = map[string]string{
 	"merge/mergetest":       "gameid merge merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
+	"internal/pictures":     "gameid",
 }
 
 // shared are the rooms of words and numbers for people.
