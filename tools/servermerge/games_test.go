@@ -34,6 +34,7 @@ type realGame struct {
 	references      int64    // that lead to a row, at least
 	inCells         int      // columns and forms of cells with keys
 	halves          []keyBySQL
+	all             []string // statements for every world in which every statement of the profile is to matter
 	damage          []damage
 	dropped         []string // tables of which no row comes, since all refer to what stays behind
 }
@@ -92,7 +93,8 @@ var realGames = []realGame{
 	}},
 	{schema: "forgottenserver", profile: "tfs", references: 20_000,
 		// They make rows that come as well, and remove some that stay: as the profile says.
-		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds"}, last: []string{"DROP TRIGGER IF EXISTS ondelete_players"}, damage: []damage{
+		first: []string{"DROP TRIGGER IF EXISTS oncreate_guilds"}, last: []string{"DROP TRIGGER IF EXISTS ondelete_players"},
+		all: []string{"UPDATE ip_bans SET ip = 77, reason = DATABASE(), banned_at = CRC32(DATABASE()), expires_at = CRC32(reason), banned_by = (SELECT CRC32(reason) % 100 + 1) LIMIT 1"}, damage: []damage{
 			{"UPDATE player_items SET player_id = 2147483647 LIMIT 1", `"player_items": key-nobody`},
 		}},
 }
