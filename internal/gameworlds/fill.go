@@ -346,8 +346,10 @@ func withNone(rng *rand.Rand, c *column, m Meaning, next func() any) func() any 
 		}
 		none = append(none, func() any {
 			switch {
-			case r.Max == math.MaxInt64:
+			case r.Max == math.MaxInt64 && limits.Max == math.MaxInt64:
 				return max(r.Min, 0x1F10<<48|rng.Int64N(100_000))
+			case r.Max == math.MaxInt64:
+				return min(r.Min+rng.Int64N(100_000), limits.Max)
 			case r.Min == math.MinInt64:
 				return min(r.Max, limits.Max) - rng.Int64N(10)
 			}

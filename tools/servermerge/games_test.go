@@ -63,7 +63,7 @@ func herculesCells() (first []string, all []keyBySQL) {
 		first = append(first,
 			fmt.Sprintf("UPDATE `%s` SET unique_id = 0, card0 = ELT(1 + %s %% 5, 0, 4001, 254, 255, -256)", table, id),
 			some(char)+fmt.Sprintf(" SET unique_id = k * 4294967296 + i.%s WHERE i.%[1]s %% 3 > 0", id),
-			some(char)+fmt.Sprintf(" SET card2 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card3 = 0 WHERE card0 IN (254, 255)", id),
+			some(char)+fmt.Sprintf(" SET card2 = IF(i.%[1]s %% 9 = 0, 0, k + IF(k %% 11 = 0, 3000 + i.%[1]s, 0)), card3 = 0 WHERE card0 IN (254, 255)", id), // 0: made without a name
 			some(pet)+fmt.Sprintf(" SET card1 = k + IF(k %% 11 = 0, 3000 + i.%s, 0), card2 = 0, card3 = i.%[1]s %% 2 WHERE card0 = -256", id))
 		all = append(all,
 			keyBySQL{table, []string{"unique_id"}, "IF(unique_id = 0, NULL, unique_id DIV 4294967296)", "unique_id % 4294967296", char},
@@ -81,10 +81,11 @@ var realGames = []realGame{
 		{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
 		{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
 	}},
-	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves, damage: []damage{
-		{"UPDATE inventory SET card3 = -1 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},
-		{"UPDATE homunculus SET char_id = 2147483647 LIMIT 1", `"homunculus": key-nobody`},
-	}},
+	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves,
+		all: []string{"UPDATE `char` SET account_id = 0 LIMIT 3"}, damage: []damage{
+			{"UPDATE inventory SET card3 = -1 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},
+			{"UPDATE homunculus SET char_id = 2147483647 LIMIT 1", `"homunculus": key-nobody`},
+		}},
 	{schema: "qcute_erlang_local", profile: "qcute", references: 50_000, dropped: []string{"notice_role"}, damage: []damage{
 		{"UPDATE mail SET role_id = 18446744073709551615 LIMIT 1", `"mail": key-nobody`},
 	}},

@@ -27,6 +27,7 @@ var profileMutations = flag.Int("profiles.mutations", 2, "how many statements of
 // mutation is a statement of a profile, or a part of one, that is left out.
 type mutation struct {
 	kind, what string
+	prepare    func(profile map[string]any) // if any: what is done to it first, so that it matters
 	leaveOut   func(profile map[string]any)
 	judge      func(before, after planned) string // what is wrong with what comes of it; "" if nothing is
 }
@@ -67,7 +68,11 @@ func TestProfilesWithoutOneStatement(t *testing.T) {
 			}
 			kinds := make(map[string]int)
 			for _, m := range all {
-				profile := w.profile(t)
+				profile, before := w.profile(t), before
+				if m.prepare != nil {
+					m.prepare(profile)
+					before = w.plan(t, profile)
+				}
 				m.leaveOut(profile)
 				after := w.plan(t, profile)
 				kinds[m.kind]++
@@ -157,6 +162,9 @@ func (w *fullWorlds) differences(before, after planned) (all []string) {
 			add(c.Table+"."+c.Column, c)
 		}
 		for _, c := range p.Rekey.Columns {
+			for i := range c.Cases {
+				c.Cases[i].None = nil // what is declared is no difference: what is counted is
+			}
 			add(c.Table+"."+c.Column, c)
 		}
 		for _, s := range p.Rekey.Spaces {
@@ -271,7 +279,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 			}
 			var lacking []string
 			for _, p := range columns {
-				if !after.refuses(p.table, p.column) {
+				if !slices.ContainsFunc(w.words(p), func(column string) bool { return after.refuses(p.table, column) }) {
 					lacking = append(lacking, p.String())
 				}
 			}
@@ -293,7 +301,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 			if stays {
 				kind, judge = key+" of rows that stay behind", w.sameAsBefore
 			}
-			all = append(all, mutation{kind, what, func(p map[string]any) {
+			all = append(all, mutation{kind, what, nil, func(p map[string]any) {
 				ref := sections(p, "check", "reference")[i]
 				delete(ref, key)
 				if ref["when"] == nil && ref["format"] == nil {
@@ -304,17 +312,21 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		leave := func(p map[string]any) { p["check"].(map[string]any)["reference"] = without(refs, i) }
 		switch {
 		case stays:
-			all = append(all, mutation{"reference of rows that stay behind", what, leave, w.sameAsBefore})
+			all = append(all, mutation{"reference of rows that stay behind", what, nil, leave, w.sameAsBefore})
 		case slices.ContainsFunc(columns, func(p place) bool { return said[p] > 1 }) && ref["others"] != nil:
-			all = append(all, mutation{"reference beside others", what, leave, w.differsAt(columns...)})
+			all = append(all, mutation{"reference beside others", what, nil, leave, w.differsAt(columns...)})
 		default:
-			all = append(all, mutation{"reference", what, leave, named(columns, staying)})
+			all = append(all, mutation{"reference", what, nil, leave, named(columns, staying)})
 		}
-		part("none", named(columns, staying))
+		if stays {
+			part("none", nil)
+		} else {
+			all = append(all, w.nones(t, i, ref, what, columns, staying)...)
+		}
 		part("dangling", named(columns, func(p place) bool { return staying(p) || w.unseen[p.String()] }))
 		part("when", w.differsAt(columns...))
 		part("others", named(columns, staying))
-		part("format", w.differsAt(columns...))
+		part("format", w.differsAt(append(w.expand(fmt.Sprint(ref["to"])), columns...)...)) // or its key has no room
 	}
 
 	shared, _ := profile["check"].(map[string]any)["shared"].([]any)
@@ -323,7 +335,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		if staying(columns[0]) {
 			continue
 		}
-		all = append(all, mutation{"shared", at.(string), func(p map[string]any) { p["check"].(map[string]any)["shared"] = without(shared, i) }, named(columns, staying)})
+		all = append(all, mutation{"shared", at.(string), nil, func(p map[string]any) { p["check"].(map[string]any)["shared"] = without(shared, i) }, named(columns, staying)})
 	}
 
 	for i, u := range sections(profile, "check", "unique") {
@@ -332,7 +344,21 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		for _, c := range u["columns"].([]any) {
 			columns = append(columns, place{u["table"].(string), c.(string)})
 		}
-		all = append(all, mutation{"unique", fmt.Sprint(columns), func(p map[string]any) { p["check"].(map[string]any)["unique"] = without(uniques, i) }, w.differsAt(columns...)})
+		// [[merge.name]] makes a column unique as well: each of both stands in for the other.
+		all = append(all, mutation{"unique", fmt.Sprint(columns), func(p map[string]any) {
+			not := func(table, column string) func(map[string]any) bool {
+				return func(s map[string]any) bool { return s[table] == u["table"] && s[column] == columns[0].column }
+			}
+			merge := p["merge"].(map[string]any)
+			merge["name"] = slices.DeleteFunc(sections(p, "merge", "name"), not("table", "column"))
+			merge["copy"] = slices.DeleteFunc(sections(p, "merge", "copy"), not("of_table", "of_column"))
+		}, func(p map[string]any) { p["check"].(map[string]any)["unique"] = without(uniques, i) }, func(before, after planned) string {
+			at := columns[0]
+			if !before.refuses(at.table, at.column) || after.refuses(at.table, at.column) {
+				return "it is not what makes the names differ"
+			}
+			return ""
+		}})
 	}
 
 	in := func(p map[string]any) map[string]any { return p["merge"].(map[string]any) }
@@ -344,11 +370,27 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 			name = keys[0].(string)
 		}
 		leave := func(p map[string]any) { in(p)["space"] = without(spaces, i) }
-		for _, key := range []string{"max", "keep", "step"} {
+		if most, _ := s["max"].(int64); most > 0 {
+			all = append(all, mutation{"max", name, func(p map[string]any) {
+				sections(p, "merge", "space")[i]["offset"] = map[string]any{before.Sources[0].Name: most}
+			}, func(p map[string]any) { delete(sections(p, "merge", "space")[i], "max") }, func(before, after planned) string {
+				if before.Plan == nil || len(before.Refusals) == 0 {
+					return "it is no limit"
+				}
+				if after.Plan == nil {
+					return "the rules are not taken"
+				}
+				if len(after.Refusals) > 0 && slices.Equal(before.Refusals, after.Refusals) {
+					return "it is refused for the same without it"
+				}
+				return ""
+			}})
+		}
+		for _, key := range []string{"keep", "step"} {
 			if s[key] == nil {
 				continue
 			}
-			all = append(all, mutation{key, name, func(p map[string]any) { delete(sections(p, "merge", "space")[i], key) }, func(before, after planned) string {
+			all = append(all, mutation{key, name, nil, func(p map[string]any) { delete(sections(p, "merge", "space")[i], key) }, func(before, after planned) string {
 				if after.Plan == nil || !slices.Contains(w.differences(before, after), "space "+name) {
 					return "the space is as it was"
 				}
@@ -359,12 +401,12 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		for _, k := range keys {
 			columns = append(columns, w.expand(k.(string))...)
 		}
-		all = append(all, mutation{"space", name, leave, w.refusesOne(columns...)})
+		all = append(all, mutation{"space", name, nil, leave, w.refusesOne(columns...)})
 	}
 
 	counters := sections(profile, "merge", "counter")
 	for i, c := range counters {
-		all = append(all, mutation{"counter", fmt.Sprint(c["at"], c["when"]), func(p map[string]any) { in(p)["counter"] = without(counters, i) }, named(w.expand(c["at"].(string)), func(place) bool { return false })})
+		all = append(all, mutation{"counter", fmt.Sprint(c["at"], c["when"]), nil, func(p map[string]any) { in(p)["counter"] = without(counters, i) }, named(w.expand(c["at"].(string)), func(place) bool { return false })})
 	}
 
 	tables := sections(profile, "merge", "table")
@@ -372,7 +414,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		patterns := s["tables"].([]any)
 		kind := s["policy"].(string)
 		for k, pattern := range patterns {
-			all = append(all, mutation{kind, pattern.(string), func(p map[string]any) {
+			all = append(all, mutation{kind, pattern.(string), nil, func(p map[string]any) {
 				if len(patterns) == 1 {
 					in(p)["table"] = without(tables, i)
 				} else {
@@ -382,12 +424,12 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		}
 		columns, _ := s["columns"].(map[string]any)
 		for c := range columns {
-			all = append(all, mutation{"column of combine", fmt.Sprint(patterns, c), func(p map[string]any) {
+			all = append(all, mutation{"column of combine", fmt.Sprint(patterns, c), nil, func(p map[string]any) {
 				delete(sections(p, "merge", "table")[i]["columns"].(map[string]any), c)
 			}, w.differsAt(place{patterns[0].(string), c})})
 		}
 		if s["rows"] != nil {
-			all = append(all, mutation{"rows", fmt.Sprint(patterns), func(p map[string]any) { delete(sections(p, "merge", "table")[i], "rows") }, func(_, after planned) string {
+			all = append(all, mutation{"rows", fmt.Sprint(patterns), nil, func(p map[string]any) { delete(sections(p, "merge", "table")[i], "rows") }, func(_, after planned) string {
 				if after.Plan == nil || len(after.Refusals) == 0 {
 					return "the plan is not refused"
 				}
@@ -406,10 +448,10 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 				along = append(along, place{c["table"].(string), c["column"].(string)})
 			}
 		}
-		all = append(all, mutation{"name", at.String(), func(p map[string]any) { in(p)["name"] = without(names, i) }, w.refusesOne(at)})
+		all = append(all, mutation{"name", at.String(), nil, func(p map[string]any) { in(p)["name"] = without(names, i) }, w.refusesOne(at)})
 		for _, key := range []string{"template", "keep", "max_length"} {
 			if n[key] != nil {
-				all = append(all, mutation{key, at.String(), func(p map[string]any) {
+				all = append(all, mutation{key, at.String(), nil, func(p map[string]any) {
 					n := sections(p, "merge", "name")[i]
 					delete(n, key)
 					if key == "keep" {
@@ -421,9 +463,98 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 	}
 	for i, c := range copies {
 		at := place{c["table"].(string), c["column"].(string)}
-		all = append(all, mutation{"copy", at.String(), func(p map[string]any) { in(p)["copy"] = without(copies, i) }, w.differsAt(at)})
+		all = append(all, mutation{"copy", at.String(), nil, func(p map[string]any) { in(p)["copy"] = without(copies, i) }, w.differsAt(at)})
 	}
 	return all
+}
+
+// nones are the values of a reference that name nobody, one by one. Where a value that is not
+// above 0 stands in a row, the plan is refused without it and names the column; others are
+// keys that lead nowhere, and are counted so.
+func (w *fullWorlds) nones(t *testing.T, i int, ref map[string]any, what string, columns []place, staying func(place) bool) (all []mutation) {
+	t.Helper()
+	values, _ := ref["none"].([]any)
+	for k, v := range values {
+		text := fmt.Sprint(v)
+		is, number := "= "+text, !strings.ContainsAny(text, "<>")
+		if !number {
+			is = text
+		}
+		var having []place
+		possible := false
+		for _, p := range columns {
+			if staying(p) {
+				continue
+			}
+			if ref["format"] != nil {
+				having, possible = append(having, p), true
+				continue
+			}
+			possible = possible || w.takes(t, p, text)
+			if n := rowsOf(t, w.dbs[1], fmt.Sprintf("SELECT COUNT(*) FROM `%s` WHERE `%s` %s AND %s", p.table, p.column, is, condition(ref))); *n[0][0] != "0" {
+				having = append(having, p)
+			}
+		}
+		kind := "none"
+		if !possible {
+			kind = "none that no column takes"
+		}
+		all = append(all, mutation{kind, text + " of " + what, nil, func(p map[string]any) {
+			ref := sections(p, "check", "reference")[i]
+			if ref["none"] = without(values, k); len(values) == 1 {
+				delete(ref, "none")
+			}
+		}, func(before, after planned) string {
+			switch {
+			case !possible:
+				return w.sameAsBefore(before, after)
+			case after.Plan == nil:
+				return "the rules are not taken"
+			case having == nil:
+				return "no row of the source has it"
+			}
+			differ := w.differences(before, after)
+			to, _, _ := strings.Cut(fmt.Sprint(ref["to"]), ".")
+			lacking := slices.DeleteFunc(slices.Clone(having), func(p place) bool {
+				return slices.ContainsFunc(w.words(p), func(column string) bool { return after.refuses(p.table, column) }) || (!number || !strings.HasPrefix(text, "-") && text != "0") && (after.refuses(to, "") || len(after.Refusals) == 0 && slices.Contains(differ, p.String()))
+			})
+			if len(lacking) > 0 {
+				return fmt.Sprintf("nothing stands against %q", lacking)
+			}
+			return ""
+		}})
+	}
+	return all
+}
+
+// words are the columns that a key may be in which begins in a column.
+func (w *fullWorlds) words(p place) []string {
+	for _, k := range w.halves {
+		if k.table == p.table && k.columns[0] == p.column {
+			return k.columns
+		}
+	}
+	return []string{p.column}
+}
+
+// takes reports whether a column of integers takes a value.
+func (w *fullWorlds) takes(t *testing.T, p place, value string) bool {
+	t.Helper()
+	row := rowsOf(t, w.dbs[0], fmt.Sprintf("SELECT column_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '%s' AND column_name = '%s'", p.table, p.column))
+	return !strings.Contains(*row[0][0], "unsigned") || !strings.HasPrefix(value, "-") && value != "<0"
+}
+
+// condition is when a reference holds, in SQL.
+func condition(ref map[string]any) string {
+	c, _ := ref["when"].(map[string]any)
+	if c == nil {
+		return "1"
+	}
+	var values []string
+	for _, v := range c["is"].([]any) {
+		values = append(values, fmt.Sprintf("'%v'", v))
+	}
+	return fmt.Sprintf("`%s` IN (%s)", c["column"], strings.Join(values, ", "))
 }
 
 // sameAsBefore judges what comes of a statement on rows that stay behind: nothing.
@@ -616,10 +747,7 @@ func (w *fullWorlds) oneIsGone(t *testing.T, db *sql.DB, ref map[string]any) {
 			gone = fmt.Sprint(n)
 		}
 	}
-	when := ""
-	if c, _ := ref["when"].(map[string]any); c != nil {
-		when = fmt.Sprintf("WHERE `%s` IN (%s)", c["column"], strings.Trim(strings.ReplaceAll(fmt.Sprint(c["is"]), " ", ", "), "[]"))
-	}
+	when := "WHERE " + condition(ref)
 	for _, p := range w.expandAll(ref["at"]) {
 		cell := gone
 		if ref["format"] != nil {
