@@ -89,7 +89,7 @@ func (r *spaceReader) findCounters(ctx context.Context) ([]seenCounter, error) {
 		for i := range model.Columns {
 			at := columnName{table, model.Columns[i].Name}
 			if model.Columns[i].Kind == KindInteger && r.moving.columns[at] == nil && r.facts.declared.role(table, at.column).kind == roleOpen && !foreignKey(r.facts, table, at.column) &&
-				!slices.ContainsFunc(r.moving.counters, func(c keptCounter) bool { return c.columnName == at }) {
+				!slices.ContainsFunc(r.moving.counters, func(c keptCounter) bool { return c.columnName == at && c.when == nil }) {
 				columns = append(columns, at.column)
 			}
 		}
@@ -116,10 +116,14 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 		}
 		here := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.column(c) == nil })
 		values := make([][]rekey.Integer, len(here))
-		s := r.stream(db, r.code, 0, Scan{Table: table, Carry: here, Unsorted: true})
+		s := r.stream(db, r.code, 0, Scan{Table: table, Carry: slices.Clone(here), Unsorted: true})
+		declared := r.declaredCounters(s, table, here)
 		s.visit = append(s.visit, func(b *Batch) {
 			for i := range here {
 				for row := range b.Len {
+					if slices.ContainsFunc(declared[i], func(holds func(int) bool) bool { return holds(row) }) {
+						continue
+					}
 					if n, ok := rekey.ParseInteger(b.Carry[i].At(row)); ok {
 						values[i] = append(values[i], n)
 					}
@@ -153,6 +157,18 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 		return cmp.Compare(a.String()+" "+a.space.Name, b.String()+" "+b.space.Name)
 	})
 	return seen, nil
+}
+
+// declaredCounters are, for each of some columns, the rows of which it is said what they count.
+func (r *spaceReader) declaredCounters(s *stream, table string, columns []string) [][]func(row int) bool {
+	all := make([][]func(int) bool, len(columns))
+	for _, c := range r.moving.counters {
+		if i := slices.Index(columns, c.column); i >= 0 && c.table == table && c.when != nil {
+			when := s.carry(c.when.Column)
+			all[i] = append(all[i], func(row int) bool { return c.when.Holds(s.carriedAt(when, row)) })
+		}
+	}
+	return all
 }
 
 // judgeCounters reports what seems to be a counter and is not declared, and counters

@@ -151,6 +151,11 @@ func TestKeysGetNewValues(t *testing.T) {
 			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}
 			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
 		}, nil},
+		"a counter of which only other rows are declared": {func(o *merge.Options, a, b *mergetest.Database) {
+			seq(o, a, b)
+			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id", When: &merge.When{Column: "name", Is: []string{"heroes"}}}}
+			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
+		}, []string{"key-counter seq next"}},
 		"a counter whose table is copied": {func(o *merge.Options, a, b *mergetest.Database) {
 			seq(o, a, b)
 			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}

@@ -40,7 +40,7 @@ type planned struct {
 
 // refuses reports whether something stands against a table, or against a column of it.
 func (p planned) refuses(table, column string) bool {
-	return slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool {
+	return p.Plan != nil && slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool {
 		return r.Table == table && (column == "" || slices.Contains(strings.FieldsFunc(r.Reason, func(c rune) bool { return strings.ContainsRune(" :,()[]", c) }), column))
 	})
 }
@@ -291,7 +291,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 	}
 	for i, ref := range refs {
 		columns := w.expandAll(ref["at"])
-		stays := !slices.ContainsFunc(columns, func(p place) bool { return !staying(p) })
+		stays := !slices.ContainsFunc(columns, func(p place) bool { return !left[p.table] })
 		what := fmt.Sprintf("%v to %v, when %v, as %v", ref["at"], ref["to"], ref["when"], ref["format"])
 		part := func(key string, judge func(before, after planned) string) {
 			if ref[key] == nil {
@@ -316,7 +316,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		case slices.ContainsFunc(columns, func(p place) bool { return said[p] > 1 }) && ref["others"] != nil:
 			all = append(all, mutation{"reference beside others", what, nil, leave, w.differsAt(columns...)})
 		default:
-			all = append(all, mutation{"reference", what, nil, leave, named(columns, staying)})
+			all = append(all, mutation{"reference", what, nil, leave, named(columns, func(p place) bool { return left[p.table] })})
 		}
 		if stays {
 			part("none", nil)
@@ -354,7 +354,10 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 			merge["copy"] = slices.DeleteFunc(sections(p, "merge", "copy"), not("of_table", "of_column"))
 		}, func(p map[string]any) { p["check"].(map[string]any)["unique"] = without(uniques, i) }, func(before, after planned) string {
 			at := columns[0]
-			if !before.refuses(at.table, at.column) || after.refuses(at.table, at.column) {
+			switch {
+			case before.Plan == nil:
+				return before.failed
+			case !before.refuses(at.table, at.column) || after.refuses(at.table, at.column):
 				return "it is not what makes the names differ"
 			}
 			return ""
