@@ -89,8 +89,8 @@ var realGames = []realGame{
 	{schema: "qcute_erlang_local", profile: "qcute", references: 50_000, dropped: []string{"notice_role"},
 		all: []string{"DELETE FROM increment", "INSERT INTO increment SELECT 'item', MAX(item_no) FROM item UNION SELECT 'mail', MAX(mail_id) FROM mail UNION SELECT 'auction', MAX(auction_no) FROM auction" +
 			" UNION SELECT 'lucky_money', MAX(lucky_money_no) FROM lucky_money UNION SELECT 'map', 21 UNION SELECT 'monster', 17"}, damage: []damage{
-		{"UPDATE mail SET role_id = 18446744073709551615 LIMIT 1", `"mail": key-nobody`},
-	}},
+			{"UPDATE mail SET role_id = 18446744073709551615 LIMIT 1", `"mail": key-nobody`},
+		}},
 	{schema: "cosmic", profile: "cosmic", references: 50_000, damage: []damage{
 		{"UPDATE keymap SET characterid = 2147483647 LIMIT 1", `"keymap": key-nobody`},
 	}},
