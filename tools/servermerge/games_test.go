@@ -76,11 +76,13 @@ func herculesCells() (first []string, all []keyBySQL) {
 var herculesFirst, herculesHalves = herculesCells()
 
 var realGames = []realGame{
-	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8, damage: []damage{
-		{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
-		{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
-		{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
-	}},
+	{schema: "azerothcore_characters", profile: "azerothcore", references: 100_000, inCells: 8,
+		// Who closed a ticket in the console, as some versions write it; players' mails about numbers.
+		all: []string{"UPDATE gm_ticket SET closedBy = 4294967295 LIMIT 3", "UPDATE mail SET subject = CONCAT(1 + id % 200, ' swords') WHERE messageType = 0"}, damage: []damage{
+			{"UPDATE item_soulbound_trade_data SET allowedPlayers = CONCAT(allowedPlayers, ' x') WHERE allowedPlayers <> '' LIMIT 1", `"item_soulbound_trade_data": cell-format: allowedPlayers: 1 cell is wrong`},
+			{"UPDATE mail SET body = 'zz' WHERE messageType = 2 AND body <> '' LIMIT 1", `"mail": cell-format: body: 1 cell is wrong`},
+			{"UPDATE guild_member SET guid = 4294967295 LIMIT 1", `"guild_member": key-nobody`},
+		}},
 	{schema: "hercules_main", profile: "hercules", references: 50_000, first: herculesFirst, halves: herculesHalves,
 		all: []string{"UPDATE `char` SET account_id = 0 LIMIT 3"}, damage: []damage{
 			{"UPDATE inventory SET card3 = -1 WHERE card0 = 254 LIMIT 1", `"inventory": cell-format: card2: 1 cell is wrong`},

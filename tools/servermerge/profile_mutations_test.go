@@ -42,7 +42,8 @@ type planned struct {
 // refuses reports whether something stands against a table, or against a column of it.
 func (p planned) refuses(table, column string) bool {
 	return p.Plan != nil && slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool {
-		return r.Table == table && (column == "" || slices.Contains(strings.FieldsFunc(r.Reason, func(c rune) bool { return strings.ContainsRune(" :,()[]", c) }), column))
+		words := strings.FieldsFunc(r.Reason, func(c rune) bool { return strings.ContainsRune(" :,()[]", c) })
+		return r.Table == table && (column == "" || slices.Contains(words, column) || slices.Contains(words, table+"."+column))
 	})
 }
 
@@ -271,10 +272,12 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 	staying := func(p place) bool { return left[p.table] || slices.Contains(w.dropped, p.table) }
 
 	refs := sections(profile, "check", "reference")
-	said := make(map[place]int) // in how many statements a column is
-	for _, ref := range refs {
+	others := make(map[place][]int) // the statements that say what the other rows of a column are
+	for i, ref := range refs {
 		for _, p := range w.expandAll(ref["at"]) {
-			said[p]++
+			if ref["others"] != nil {
+				others[p] = append(others[p], i)
+			}
 		}
 	}
 	// Every column of a statement is named, but for some.
@@ -320,7 +323,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		switch {
 		case stays:
 			all = append(all, mutation{"reference of rows that stay behind", what, nil, leave, w.sameAsBefore})
-		case slices.ContainsFunc(columns, func(p place) bool { return said[p] > 1 }) && ref["others"] != nil:
+		case slices.ContainsFunc(columns, func(p place) bool { return slices.ContainsFunc(others[p], func(k int) bool { return k != i }) }):
 			all = append(all, mutation{"reference beside others", what, nil, leave, w.differsAt(columns...)})
 		default:
 			all = append(all, mutation{"reference", what, nil, leave, named(columns, func(p place) bool { return left[p.table] })})
@@ -600,7 +603,9 @@ func (w *fullWorlds) differsAt(columns ...place) func(before, after planned) str
 			}
 			return ""
 		}
-		if slices.ContainsFunc(columns, func(p place) bool { return after.refuses(p.table, p.column) }) {
+		if slices.ContainsFunc(columns, func(p place) bool {
+			return slices.ContainsFunc(w.words(p), func(column string) bool { return after.refuses(p.table, column) })
+		}) {
 			return ""
 		}
 		if len(after.Refusals) > 0 {
