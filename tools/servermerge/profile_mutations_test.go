@@ -301,7 +301,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 	}
 	for i, ref := range refs {
 		columns := w.expandAll(ref["at"])
-		stays := !slices.ContainsFunc(columns, func(p place) bool { return !left[p.table] })
+		stays := !slices.ContainsFunc(columns, func(p place) bool { return !left[p.table] || slices.Contains(w.dropped, p.table) })
 		what := fmt.Sprintf("%v to %v, when %v, as %v", ref["at"], ref["to"], ref["when"], ref["format"])
 		part := func(key string, judge func(before, after planned) string) {
 			if ref[key] == nil {
@@ -326,7 +326,7 @@ func (w *fullWorlds) mutations(t *testing.T, before planned) (all []mutation) {
 		case slices.ContainsFunc(columns, func(p place) bool { return slices.ContainsFunc(others[p], func(k int) bool { return k != i }) }):
 			all = append(all, mutation{"reference beside others", what, nil, leave, w.differsAt(columns...)})
 		default:
-			all = append(all, mutation{"reference", what, nil, leave, named(columns, func(p place) bool { return left[p.table] })})
+			all = append(all, mutation{"reference", what, nil, leave, named(columns, func(p place) bool { return len(columns) > 1 && staying(p) })})
 		}
 		if stays {
 			part("none", nil)
