@@ -20,7 +20,7 @@ SERVER ?= mariadb
 ON_SERVER = $(GO) test -vet=off -timeout 12m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
 	./tools/... ./examples/gameserver ./internal/sqldb
 
-.PHONY: help test test-servers check tools toolchain browser mariadb mariadb-11.8 mysql
+.PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
 
 help: ## print this list
 	@echo 'usage: make TARGET'
@@ -32,7 +32,7 @@ help: ## print this list
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
 # Three packages at a time with the race detector: much of what they do is to wait for a disk.
-test: check toolchain browser dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
+test: check toolchain browser languages dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 3 $(RACE) -vet=off -timeout 12m ./...
 	$(WITH) mysql -- $(ON_SERVER)
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/transfer -run '.*/^sqlite$$'
@@ -76,6 +76,12 @@ toolchain:
 # One test looks at the HTML report in a browser. Where there is none to be had, it is skipped.
 browser:
 	@command -v chromium >/dev/null || .ci/install chromium || echo 'without chromium the look of the HTML report is not tested' >&2
+
+# The readers in spec/. Those whose language is not to be had are skipped; CI sets TEST_LANGUAGES_REQUIRED.
+languages:
+	@missing=; for need in node:nodejs python3:python3 lua5.4:lua5.4 luajit:luajit mcs:mono-mcs mono:mono-runtime; do \
+		command -v $${need%:*} >/dev/null || missing="$$missing $${need#*:}"; done; \
+	test -z "$$missing" || .ci/install $$missing || echo "without$$missing not all readers in spec/ are tested" >&2
 
 # What a merge is measured beside. Where there is no mariadb-dump to be had, that section is left out, and without mydumper that row.
 dump:
