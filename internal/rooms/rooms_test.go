@@ -113,6 +113,7 @@ func TestLinks(t *testing.T) {
 		{"./store", "mergesafe/merge mergesafe/entity mergesafe/number mergesafe/store/starter mergesafe/store/fleet mergesafe/store/numbers"},
 		{"./examples/quickstart", "mergesafe/merge mergesafe/tools"},
 		{"./examples/gameserver", "mergesafe/merge mergesafe/tools"},
+		{"./examples/idserver", "mergesafe/merge mergesafe/tools"},
 		{"./merge", "mergesafe/store mergesafe/internal/sqldb github.com/jmoiron github.com/go-sql-driver github.com/BurntSushi modernc.org"},
 	} {
 		for _, p := range list(t, c.program) {

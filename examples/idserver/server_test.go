@@ -1,0 +1,280 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/gameid/gameidtest"
+	"mergesafe/store"
+)
+
+// handler is a server on a node whose registry is in memory.
+func handler(t *testing.T) (*server, *gameid.Node) {
+	t.Helper()
+	node, err := gameid.OpenNode(t.Context(), 7, gameidtest.NewMemory(), gameid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.Close() })
+	return newServer(node, []string{"player", "item"}, slog.New(slog.DiscardHandler)), node
+}
+
+func do(s *server, method, path, accept, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Accept", accept)
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func TestMint(t *testing.T) {
+	s, _ := handler(t)
+	var last gameid.ID
+	for _, c := range []struct {
+		path, accept, body, contentType string
+		count                           int
+	}{
+		{"/ids/player", "", "", "application/json", 1},
+		{"/ids/player?count=1", "*/*", "", "application/json", 1},
+		{"/ids/item?count=100", "application/json", "{}", "application/json", 100},
+		{"/ids/item?count=10000", "", strings.Repeat("x", maxBody), "application/json", 10000},
+		{"/ids/player", "text/plain", "", "text/plain; charset=utf-8", 1},
+		{"/ids/item?count=1000", "text/plain", "", "text/plain; charset=utf-8", 1000},
+	} {
+		w := do(s, "POST", c.path, c.accept, c.body)
+		ids, err := idsIn(w.Body.String())
+		if w.Code != 200 || err != nil || len(ids) != c.count || w.Header().Get("Content-Type") != c.contentType {
+			t.Errorf("%s: %d %s, %d IDs, %v", c.path, w.Code, w.Header().Get("Content-Type"), len(ids), err)
+		}
+		for _, id := range ids {
+			if id.Compare(last) <= 0 || id.Server() != 7 {
+				t.Fatalf("%s: %s came after %s", c.path, id, last)
+			}
+			last = id
+		}
+	}
+	metrics := do(s, "GET", "/metrics", "", "").Body.String()
+	for _, want := range []string{"\nidserver_ids_total{kind=\"player\"} 3\n", "\nidserver_ids_total{kind=\"item\"} 11100\n", "\ngameid_lease_held 1\n", "\nidserver_refused_total 0\n"} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics have no %q:\n%s", want, metrics)
+		}
+	}
+	if w := do(s, "GET", "/healthz", "", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"status":"ok"`) {
+		t.Errorf("health: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	s, _ := handler(t)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"POST", "/ids/guild", "", 404, `the kind \"guild\" is not given out here: want one of player, item`},
+		{"POST", "/ids/player?count=0", "", 400, "want 1 to 10000"},
+		{"POST", "/ids/player?count=-1", "", 400, "want 1 to 10000"},
+		{"POST", "/ids/player?count=10001", "", 400, "want 1 to 10000"},
+		{"POST", "/ids/player?count=99999999999999999999", "", 400, "want 1 to 10000"},
+		{"POST", "/ids/player?count=", "", 400, "want 1 to 10000"},
+		{"POST", "/ids/player?count=1&count=2", "", 400, "want no parameter but count"},
+		{"POST", "/ids/player?n=5", "", 400, "want no parameter but count"},
+		{"POST", "/ids/player", strings.Repeat("x", maxBody+1), 413, "the body has more than 1024 bytes"},
+		{"GET", "/ids/player", "", 405, ""},
+		{"POST", "/ids/", "", 404, ""},
+		{"POST", "/", "", 404, ""},
+	} {
+		w := do(s, c.method, c.path, "", c.body)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, w.Code, w.Body, c.status, c.want)
+		}
+		if ids, _ := idsIn(w.Body.String()); len(ids) > 0 {
+			t.Errorf("%s %s gave IDs out", c.method, c.path)
+		}
+	}
+	if w := do(s, "POST", "/ids/x", "text/plain", ""); w.Body.String() != "the kind \"x\" is not given out here: want one of player, item\n" {
+		t.Errorf("as text: %q", w.Body)
+	}
+}
+
+// A node that has ended gives nothing out, and the answer says why.
+func TestNodeEnded(t *testing.T) {
+	s, node := handler(t)
+	node.Stop(errors.New("this world also runs elsewhere"))
+	for _, accept := range []string{"text/plain", "application/json"} {
+		w := do(s, "POST", "/ids/player?count=5", accept, "")
+		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "this world also runs elsewhere") || w.Header().Get("Retry-After") != "" {
+			t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
+		}
+	}
+	w := do(s, "GET", "/healthz", "", "")
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "this world also runs elsewhere") {
+		t.Errorf("health: %d %s", w.Code, w.Body)
+	}
+	if metrics := do(s, "GET", "/metrics", "", "").Body.String(); !strings.Contains(metrics, "\ngameid_lease_held 0\n") || !strings.Contains(metrics, "\nidserver_refused_total 2\n") {
+		t.Errorf("metrics:\n%s", metrics)
+	}
+}
+
+// When another process has taken the number over, the program goes on to say so,
+// and ends with another exit code. A second process with the same configuration does not
+// start, and leaves the first one's socket alone.
+func TestProcess(t *testing.T) {
+	t.Parallel()
+	path, dsn := world(t)
+	p := serving(t, path)
+	if status, _, answer, err := ask(p.sockets, "POST", "/ids/guild", "text/plain", ""); status != 200 || len(answer) != 21 || err != nil {
+		t.Fatalf("%d %q %v", status, answer, err)
+	}
+	second := launch(t, path)
+	if code := second.wait(t); code != exitNotStarted || !strings.Contains(second.log(), "server 7 is already running") {
+		t.Fatalf("the second process: %d\n%s", code, second.log())
+	}
+	p.sockets.CloseIdleConnections()
+	if status, _, _, err := ask(p.sockets, "GET", "/healthz", "", ""); status != 200 || err != nil {
+		t.Errorf("after the second process: %d %v", status, err)
+	}
+	if info, err := os.Stat(filepath.Join(filepath.Dir(path), "s")); err != nil || info.Mode().Perm() != 0o660 {
+		t.Errorf("the socket: %v, %v", info, err)
+	}
+
+	db, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	thief := gameid.Holder{Token: "another", Host: "host-b", PID: 4711, Program: "thief", Since: time.Now()}
+	await(t, "the lease is taken away", func() bool { // a renewal may come between
+		rec, err := db.Registry().Load(t.Context(), 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok, err := db.Registry().CompareAndSet(t.Context(), 7, rec, gameid.Claim{Reserved: rec.Reserved, Holder: thief, Lease: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	})
+	var last string
+	await(t, "the program notices", func() bool {
+		status, _, answer, err := ask(p.http, "POST", "/ids/guild", "text/plain", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = answer
+		return status == http.StatusServiceUnavailable
+	})
+	if !strings.Contains(last, "thief (pid 4711) on host-b") {
+		t.Errorf("the reason: %s", last)
+	}
+	p.terminate(t, exitFailed)
+}
+
+// A request that is under way when the program is told to stop gets its answer;
+// afterwards the lease is free, and the socket gone.
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	path, _ := world(t)
+	p := serving(t, path)
+	body, send := io.Pipe()
+	request, err := http.NewRequest("POST", "http://idserver/ids/item?count=3", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Expect", "100-continue") // the server asks for the body when it is at it
+	type answered struct {
+		response *http.Response
+		err      error
+	}
+	got := make(chan answered, 1)
+	go func() {
+		response, err := p.http.Transport.RoundTrip(request)
+		got <- answered{response, err}
+	}()
+	io.WriteString(send, "x") // was read, so the request is under way
+	p.cmd.Process.Signal(os.Interrupt)
+	await(t, "it stops", func() bool { return strings.Contains(p.log(), "msg=stopping") })
+	send.Close()
+	a := <-got
+	if a.err != nil {
+		t.Fatal(a.err)
+	}
+	text, err := io.ReadAll(a.response.Body)
+	if ids, problem := idsIn(string(text)); a.response.StatusCode != 200 || err != nil || problem != nil || len(ids) != 3 {
+		t.Errorf("%d %s, %v", a.response.StatusCode, text, err)
+	}
+	if code := p.wait(t); code != exitOK {
+		t.Errorf("exit code %d\n%s", code, p.log())
+	}
+	if _, err := os.Lstat(filepath.Join(filepath.Dir(path), "s")); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+	serving(t, path).terminate(t, exitOK)
+}
+
+// What keeps it from starting is one clear line, and exit code 2.
+func TestDoesNotStart(t *testing.T) {
+	t.Parallel()
+	path, _ := world(t)
+	other := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-kinds", "player,"}, "-kinds has"},
+		{[]string{"-kinds", "Player"}, "-kinds has"},
+		{[]string{"-listen", "off", "-socket", ""}, "nowhere else to listen"},
+		{[]string{"-config", "nowhere.toml"}, "nowhere.toml"},
+		{[]string{"-socket", other}, "address already in use"}, // no socket, so it stays
+		{[]string{"more"}, "unexpected argument"},
+		{[]string{"-nonsense"}, "For help: idserver -h"},
+	} {
+		p := launch(t, path, c.args...)
+		if code := p.wait(t); code != exitNotStarted || !strings.Contains(p.log(), c.want) {
+			t.Errorf("%v: exit code %d\n%s", c.args, code, p.log())
+		}
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
+// An address that others can reach is mentioned.
+func TestListensToOthers(t *testing.T) {
+	t.Parallel()
+	path, _ := world(t)
+	p := launch(t, path, "-listen", ":0")
+	if p.sockets == nil || !strings.Contains(p.log(), "level=WARN msg=\"this address is not of this machine alone") {
+		t.Errorf("it does not say so:\n%s", p.log())
+	}
+	p.terminate(t, exitOK)
+	p = launch(t, path)
+	if strings.Contains(p.log(), "level=WARN") {
+		t.Errorf("on loopback it warns:\n%s", p.log())
+	}
+}
+
+// The help names every flag and every path.
+func TestHelp(t *testing.T) {
+	var out, errs strings.Builder
+	if code := run(t.Context(), []string{"-h"}, os.LookupEnv, &out, &errs); code != exitOK || errs.Len() > 0 {
+		t.Fatalf("exit code %d, %s", code, &errs)
+	}
+	for _, want := range []string{"\n  -config ", "\n  -listen ", "\n  -socket ", "\n  -kinds ", "POST /ids/{kind}", "GET  /healthz", "GET  /metrics", "Exit codes"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the help does not mention %q", want)
+		}
+	}
+}
