@@ -150,19 +150,23 @@ func (l language) ask(t *testing.T, command []string, questions func(ask func(qu
 	}()
 	answers := bufio.NewScanner(stdout)
 	count, wrong, ok := 0, 0, 0
+	const enough = 10 // wrong answers: then the reader is ended, and the rest is asked of nobody
 	for q := range asked {
-		if wrong > 10 {
+		if wrong >= enough {
 			continue
 		}
 		if !answers.Scan() {
-			t.Errorf("no answer to %q", q.line)
-			wrong = 1 << 30
+			t.Errorf("no answer to %.300q", q.line)
+			wrong = enough
+			cmd.Process.Kill()
 			continue
 		}
 		count++
 		if problem := l.judge(q, answers.Text()); problem != "" {
 			t.Errorf("%.300q: %s", q.line, problem)
-			wrong++
+			if wrong++; wrong == enough {
+				cmd.Process.Kill()
+			}
 		}
 		if strings.HasPrefix(q.want, "ok") {
 			ok++
@@ -171,7 +175,7 @@ func (l language) ask(t *testing.T, command []string, questions func(ask func(qu
 	if wrong == 0 && answers.Scan() {
 		t.Errorf("an answer too many: %q", answers.Text())
 	}
-	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+	if err := cmd.Wait(); wrong < enough && err != nil || stderr.Len() > 0 {
 		t.Errorf("%v\n%s", err, &stderr)
 	}
 	t.Logf("%d questions, %d of them valid", count, ok)
