@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,26 @@ func TestMint(t *testing.T) {
 	}
 	if w := do(s, "GET", "/healthz", "", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"status":"ok"`) {
 		t.Errorf("health: %d %s", w.Code, w.Body)
+	}
+}
+
+// The CPU time rises while the process works.
+func TestCPUSeconds(t *testing.T) {
+	before, ok := cpuSeconds()
+	if !ok {
+		if runtime.GOOS == "linux" {
+			t.Error("Linux does not tell it")
+		}
+		t.SkipNow()
+	}
+	for deadline := time.Now().Add(patience); ; {
+		after, _ := cpuSeconds()
+		if after > before {
+			return
+		}
+		if after < before || time.Now().After(deadline) {
+			t.Fatalf("it was %v, and is %v", before, after)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,8 +22,9 @@ const usage = `Usage: load [-address ADDRESS] [-socket PATH] [-for TIME] [-clien
 
 Asks a running idserver for IDs of the kind item, as text, in batches of 1, 10,
 100 and 1000, with 1 and with N clients (default 64), and prints a table. Each
-client keeps one connection, and sends a request when it has the whole answer to the last. It takes a
-part of the machine itself.
+client keeps one connection, and sends a request when it has the whole answer to
+the last. The clients take a part of the machine too; the last column is the CPU
+time of the server alone, for one request.
 
 Example:
   load -address 127.0.0.1:8080 -socket /run/game/ids.sock -for 5s
@@ -56,11 +58,19 @@ func main() {
 type way struct{ name, network, address string }
 
 func measure(out io.Writer, ways []way, clients []int, each time.Duration) error {
-	fmt.Fprintln(out, "| | clients | batch | IDs/s | requests/s | median | 99.9 % |\n|---|--:|--:|--:|--:|--:|--:|")
+	fmt.Fprintln(out, "| | clients | batch | IDs/s | requests/s | median | 99.9 % | server CPU |\n|---|--:|--:|--:|--:|--:|--:|--:|")
 	for _, w := range ways {
 		for _, n := range clients {
 			for _, batch := range []int{1, 10, 100, 1000} {
+				before, err := w.cpu()
+				if err != nil {
+					return err
+				}
 				took, err := w.run(n, batch, each)
+				if err != nil {
+					return err
+				}
+				after, err := w.cpu()
 				if err != nil {
 					return err
 				}
@@ -69,11 +79,28 @@ func measure(out io.Writer, ways []way, clients []int, each time.Duration) error
 					return took[int(share*float64(len(took)-1))].Round(time.Microsecond)
 				}
 				rate := float64(len(took)) / each.Seconds()
-				fmt.Fprintf(out, "| %s | %d | %d | %.0f | %.0f | %s | %s |\n", w.name, n, batch, rate*float64(batch), rate, at(0.5), at(0.999))
+				fmt.Fprintf(out, "| %s | %d | %d | %.0f | %.0f | %s | %s | %s |\n", w.name, n, batch, rate*float64(batch), rate, at(0.5), at(0.999),
+					((after - before) / time.Duration(len(took))).Round(100*time.Nanosecond))
 			}
 		}
 	}
 	return nil
+}
+
+// cpu returns the CPU time of the server so far, or 0 if it does not tell.
+func (w way) cpu() (time.Duration, error) {
+	conn, err := net.Dial(w.network, w.address)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /metrics HTTP/1.0\r\n\r\n"); err != nil {
+		return 0, err
+	}
+	text, err := io.ReadAll(conn)
+	_, after, _ := strings.Cut(string(text), "\nprocess_cpu_seconds_total ")
+	seconds, _ := strconv.ParseFloat(strings.SplitN(after, "\n", 2)[0], 64)
+	return time.Duration(seconds * float64(time.Second)), err
 }
 
 // run returns how long each request took.
