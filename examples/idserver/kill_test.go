@@ -88,8 +88,14 @@ func load(t *testing.T, p *program, clients, answers int) (all []gameid.ID) {
 			}
 		})
 	}
+	gone := make(chan struct{}) // all clients, because something is wrong
+	go func() {
+		defer close(gone)
+		wg.Wait()
+	}()
 	select {
 	case <-enough:
+	case <-gone:
 	case <-p.ended:
 		t.Error("the server ended by itself")
 	case <-time.After(patience):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,6 +146,45 @@ func TestNodeEnded(t *testing.T) {
 	if metrics := do(s, "GET", "/metrics", "", "").Body.String(); !strings.Contains(metrics, "\ngameid_lease_held 0\n") || !strings.Contains(metrics, "\nidserver_refused_total 2\n") {
 		t.Errorf("metrics:\n%s", metrics)
 	}
+}
+
+// away is a registry that can be out of reach.
+type away struct {
+	*gameidtest.Memory
+	now atomic.Bool
+}
+
+func (a *away) CompareAndSet(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) (bool, error) {
+	if a.now.Load() {
+		return false, errors.New("the database is away")
+	}
+	return a.Memory.CompareAndSet(ctx, server, row, c)
+}
+
+// Without its database a node comes to the end of what it reserved. Then the answer
+// says so, and that it is worth to ask again; and when the database is back, there are
+// IDs again.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	registry := &away{Memory: gameidtest.NewMemory()}
+	node, err := gameid.OpenNode(t.Context(), 7, registry, gameid.Options{Window: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Close()
+	s := newServer(node, []string{"item"}, slog.New(slog.DiscardHandler))
+	registry.now.Store(true)
+	var w *httptest.ResponseRecorder
+	await(t, "the reservation ends", func() bool { w = do(s, "POST", "/ids/item?count=10", "text/plain", ""); return w.Code != 200 })
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the database is away") || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
+	}
+	if w := do(s, "GET", "/healthz", "", ""); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the database is away") {
+		t.Errorf("health: %d %s", w.Code, w.Body)
+	}
+	registry.now.Store(false)
+	await(t, "IDs again", func() bool { return do(s, "POST", "/ids/item?count=10", "text/plain", "").Code == 200 })
+	await(t, "healthy again", func() bool { return do(s, "GET", "/healthz", "", "").Code == 200 })
 }
 
 // When another process has taken the number over, the program goes on to say so,
