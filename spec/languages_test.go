@@ -3,6 +3,7 @@ package spec
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -19,7 +20,10 @@ import (
 	"mergesafe/number"
 )
 
-var cases = flag.Int("cases", 4000, "how many random questions each reader is asked")
+var (
+	cases = flag.Int("cases", 4000, "how many random questions each reader is asked")
+	seed  = flag.Uint64("seed", 0, "ask the random questions of this seed again; 0: others each time")
+)
 
 // language is a reader in another language, with a program "answer" beside it
 // that reads questions from its standard input, a line each, and answers each with
@@ -108,8 +112,8 @@ func TestLanguages(t *testing.T) {
 				l.ask(t, command, func(ask func(question)) { v.ask(ask) })
 			})
 			t.Run("random", func(t *testing.T) {
-				seed := rand.Uint64()
-				t.Logf("%d questions of the seed %d", *cases, seed)
+				seed := cmp.Or(*seed, rand.Uint64())
+				t.Logf("-cases %d -seed %d", *cases, seed)
 				l.ask(t, command, func(ask func(question)) {
 					random := hostile{rand.New(rand.NewPCG(seed, 0))}
 					for range *cases {

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,18 +11,23 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 )
 
-var kills = flag.Int("kills", 3, "how often TestKilled kills the server, with 1 and with 64 clients each")
+var kills = flag.Int("kills", 3, "how often TestKilled kills the server, on each database and with 1 and 64 clients")
 
 // The server is killed under load and started again, again and again. No ID that
 // came to a client, also as part of an answer that broke off, comes twice, and each
 // start begins above all that came before.
 func TestKilled(t *testing.T) {
-	for _, clients := range []int{1, 64} {
-		t.Run(fmt.Sprint(clients), func(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		clients int
+		dsn     func(*testing.T) string
+	}{{"sqlite, 1", 1, sqlite}, {"sqlite, 64", 64, sqlite}, {"mariadb, 64", 64, mariadb}} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			path, _ := world(t)
+			path, clients := worldAt(t, c.dsn(t)), c.clients
 			var all []gameid.ID // in the order of the rounds, each sorted
 			for round := range *kills {
 				got := load(t, serving(t, path), clients, 100+13*round)
@@ -48,6 +54,9 @@ func TestKilled(t *testing.T) {
 		})
 	}
 }
+
+func sqlite(t *testing.T) string  { return "sqlite:" + filepath.Join(t.TempDir(), "world.db") }
+func mariadb(t *testing.T) string { return "mysql:" + servertest.DSN(t) }
 
 // load lets clients ask for IDs until they have so many answers together, kills the
 // server, and returns all that came.

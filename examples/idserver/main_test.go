@@ -50,14 +50,18 @@ var servingAt = regexp.MustCompile(`msg=serving .*network=(\S+) address=(\S+)`)
 // world writes a config.toml for a world in a new SQLite file.
 func world(t *testing.T) (path, dsn string) {
 	t.Helper()
-	folder := t.TempDir()
-	dsn = "sqlite:" + filepath.Join(folder, "world.db")
-	path = filepath.Join(folder, "config.toml")
+	dsn = "sqlite:" + filepath.Join(t.TempDir(), "world.db")
+	return worldAt(t, dsn), dsn
+}
+
+func worldAt(t *testing.T, dsn string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "config.toml")
 	text := fmt.Sprintf("[server]\nnumber = 7\nname = \"s7\"\nlisten = \"127.0.0.1:0\"\n[database]\ndsn = %q\n", dsn)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path, dsn
+	return path
 }
 
 // launch starts the program and returns when it serves at both its addresses, or
