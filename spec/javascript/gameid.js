@@ -1,5 +1,5 @@
-// Reads and writes the IDs and numbers of SPEC.md. For Node.js; a browser can
-// use all but public IDs. It makes no new IDs.
+// Reads and writes the IDs and numbers of SPEC.md. For Node.js; with a bundler a
+// browser can use all but public IDs. It makes no new IDs.
 "use strict";
 
 const EPOCH = 1735689600000; // 2025-01-01T00:00:00Z in Unix milliseconds
