@@ -79,9 +79,8 @@ browser:
 
 # The readers in spec/. Those whose language is not to be had are skipped; CI sets TEST_LANGUAGES_REQUIRED.
 languages:
-	@missing=; for need in node:nodejs python3:python3 lua5.4:lua5.4 luajit:luajit mcs:mono-mcs mono:mono-runtime; do \
-		command -v $${need%:*} >/dev/null || missing="$$missing $${need#*:}"; done; \
-	test -z "$$missing" || .ci/install $$missing || echo "without$$missing not all readers in spec/ are tested" >&2
+	@for need in node:nodejs python3:python3 lua5.4:lua5.4 luajit:luajit 'mcs:mono-mcs mono-runtime'; do \
+		command -v $${need%%:*} >/dev/null || .ci/install $${need#*:} || echo "without $${need%%:*} not all readers in spec/ are tested" >&2; done
 
 # What a merge is measured beside. Where there is no mariadb-dump to be had, that section is left out, and without mydumper that row.
 dump:
