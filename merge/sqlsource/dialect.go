@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
@@ -92,6 +93,23 @@ func (s *schema) primary(table string) []string {
 		}
 	}
 	return nil
+}
+
+// unique reports whether an index allows no two rows that a scan, in the order of the
+// columns themselves, would take for equal.
+func (s *schema) unique(t *table, scan merge.Scan) bool {
+	tells := func(name string) bool {
+		ordered := slices.ContainsFunc(scan.Order, func(o merge.Order) bool { return o.Column == name })
+		return ordered && (scan.SkipNull || !t.byName[name].Nullable)
+	}
+	for _, of := range s.Tables {
+		if of.Name == t.name {
+			return slices.ContainsFunc(of.Uniques, func(u merge.Unique) bool {
+				return u.Unclear == "" && !slices.ContainsFunc(u.Columns, func(name string) bool { return !tells(name) })
+			})
+		}
+	}
+	return false
 }
 
 type column struct {

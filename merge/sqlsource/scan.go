@@ -150,6 +150,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		}
 	}
 	key := schema.primary(scan.Table)
+	unique := q.indexed && schema.unique(t, scan)
 next:
 	for _, name := range scan.Carry {
 		c := t.byName[name]
@@ -166,8 +167,9 @@ next:
 		q.carry = append(q.carry, read(c, r))
 		// Rows that are equal come in one order every time, so that reports do.
 		// It is that of their primary key, by which indexes order them anyway.
-		// Sorting by what else is carried would keep an index from being used.
-		if len(key) > 0 && !slices.Contains(key, name) {
+		// Sorting by what else is carried would keep an index from being used, and
+		// so does more than the columns of a unique one in MariaDB.
+		if unique || len(key) > 0 && !slices.Contains(key, name) {
 			continue
 		}
 		sorted := slices.ContainsFunc(scan.Order, func(o merge.Order) bool { return o.Column == name })

@@ -420,6 +420,50 @@ func TestScanStopped(t *testing.T) {
 	})
 }
 
+// The index that keeps names unique has their order. Where several rows may be equal, they
+// come in the order of their key.
+func TestScanOfUniqueNamesSortsNothing(t *testing.T) {
+	forEach(t, func(t *testing.T, e engine, w *world) {
+		var named []string
+		for i := range 1000 {
+			named = append(named, fmt.Sprintf("(%d, 'name %d')", i, (i*7919)%1000))
+		}
+		w.exec(t, "CREATE TABLE named (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)",
+			"INSERT INTO named VALUES "+strings.Join(named, ", "),
+			"CREATE TABLE maybe (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) UNIQUE)",
+			"INSERT INTO maybe VALUES (4, 'b'), (3, NULL), (2, 'a'), (1, NULL)")
+		s := w.open(t)
+		schema, err := s.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		scan := by("named", "name")
+		scan.Carry = []string{"id"}
+		q, err := s.plan(t.Context(), schema, scan)
+		s.leave()
+		if err != nil {
+			t.Fatal(err)
+		}
+		explain, sorts := "EXPLAIN ", "filesort"
+		if e.name == "sqlite" {
+			explain, sorts = "EXPLAIN QUERY PLAN ", "TEMP B-TREE"
+		}
+		for _, row := range w.query(t, explain+q.statement) {
+			if text := fmt.Sprintf("%s", row); strings.Contains(text, sorts) {
+				t.Errorf("%s: %s", q.statement, text)
+			}
+		}
+		scan.Table = "maybe"
+		var ids []string
+		for _, r := range mustCollect(t, s.Scan(t.Context(), scan)) {
+			ids = append(ids, string(r.carry[0]))
+		}
+		if diff := cmp.Diff([]string{"1", "3", "2", "4"}, ids); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func TestScanUnsupported(t *testing.T) {
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		columns := map[string]string{"odd": "NUMERIC COLLATE NOCASE"}
