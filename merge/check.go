@@ -29,6 +29,11 @@ type Progress struct {
 // then, as a report that is incomplete and has no verdict, unless not even the
 // catalogues could be read.
 func Check(ctx context.Context, sources []Source, opts Options) (*Report, error) {
+	return check(ctx, sources, opts, firstRows)
+}
+
+// check looks at so many rows of a large table first.
+func check(ctx context.Context, sources []Source, opts Options, first int) (*Report, error) {
 	opts = opts.withDefaults()
 	started := opts.stamp()
 	f, err := describeAll(ctx, sources, opts)
@@ -40,6 +45,7 @@ func Check(ctx context.Context, sources []Source, opts Options) (*Report, error)
 	}
 	p := newProgress(f)
 	r := newRun(f, newReader(f, p), newSummaries(f), started)
+	r.reader.first = first
 	r.judgeCatalogs()
 	if err = r.establish(ctx); err != nil {
 		return r.report(reasonOf(ctx, err)), err

@@ -134,7 +134,7 @@ type examination struct {
 
 // proposeKeys reads the keys that columns may name.
 func proposeKeys(ctx context.Context, f *facts, r *reader, x *examination) error {
-	open := openReader{r, ""}
+	open := openReader{reader: r, code: ""}
 	for _, table := range keyTables(f) {
 		_, model := keyModel(f, table)
 		for i := range model.Columns {
@@ -237,7 +237,7 @@ func examineColumns(ctx context.Context, f *facts, r *reader, x *examination, ta
 		nobodyIn[name] = x.nobodyIn(f, columns[name].column)
 	}
 	for db := range f.having(table) {
-		found, unread, err := openReader{r, ""}.values(ctx, db, table, read)
+		found, unread, err := openReader{reader: r, code: ""}.values(ctx, db, table, read)
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func splitCases(ctx context.Context, r *reader, c *classifier, e *examined) erro
 	type group struct{ column, value string }
 	fitted := make(map[group]map[*space]fit)
 	for db := range c.f.having(e.table) {
-		read, err := openReader{r, ""}.valuesBy(ctx, db, e.table, e.column.Name, by, mostCases)
+		read, err := openReader{reader: r, code: ""}.valuesBy(ctx, db, e.table, e.column.Name, by, mostCases)
 		if err != nil {
 			return err
 		}

@@ -21,10 +21,12 @@ type reader struct {
 	sampled map[sampledTable][]member
 
 	keys *candidateKeys // of a check; see undeclaredKeys
+
+	first int // how many rows of a large table are looked at first
 }
 
 func newReader(f *facts, p *progress) *reader {
-	return &reader{facts: f, progress: p, sampled: make(map[sampledTable][]member)}
+	return &reader{facts: f, progress: p, sampled: make(map[sampledTable][]member), first: firstRows}
 }
 
 // question is what a pass over some columns of a table is to find out.

@@ -17,7 +17,8 @@ import (
 // openReader reads columns that are not declared, and the keys that they may name.
 type openReader struct {
 	*reader
-	code string // of the rule for which it reads
+	code    string          // of the rule for which it reads
+	settled map[string]bool // columns of the table that need not be read; see openAtOnce
 }
 
 // openReading is what was read of the undeclared columns of a table.
@@ -25,6 +26,7 @@ type openReading struct {
 	candidates []candidate
 	columns    []*openColumn // of all databases, by name
 	unread     map[string][]Gap
+	plain      int // further columns, which are declared plain and open
 }
 
 // openColumn is what was read of one column in one database.
@@ -107,7 +109,53 @@ func (r openReader) undeclared(ctx context.Context, table string) (*openReading,
 	if err != nil {
 		return nil, err
 	}
-	return r.undeclaredAmong(ctx, table, candidates)
+	if r.settled, err = openAtOnce(ctx, r, table, candidates); err != nil {
+		return nil, err
+	}
+	found, err := r.undeclaredAmong(ctx, table, candidates)
+	if err == nil {
+		found.plain = len(r.settled)
+	}
+	return found, err
+}
+
+// firstRows are enough to see of most columns that are open that they are.
+const firstRows = 4096
+
+// openAtOnce returns the columns declared plain that the first rows of a large table show
+// to be open. Nothing but that is reported of such columns, so the other rows need not
+// be read.
+func openAtOnce(ctx context.Context, r openReader, table string, candidates []candidate) (map[string]bool, error) {
+	open, first := make(map[string]bool), r.first
+	for db, t := range r.facts.having(table) {
+		if db.rows[table] <= 2*int64(first) {
+			continue
+		}
+		without := maps.Clone(open)
+		for _, c := range t.Columns {
+			if r.facts.declared.role(table, c.Name).kind != rolePlain {
+				without[c.Name] = true
+			}
+		}
+		p := r.newOpenPass(db, table, candidates, without, nil)
+		if len(p.columns) == 0 {
+			continue
+		}
+		p.stream.scan.Most = first
+		err := p.stream.drain(ctx)
+		if _, unsupported := errors.AsType[*UnsupportedError](err); unsupported {
+			continue // the reading of all rows finds and reports it
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range p.results() {
+			if rows, _ := c.changed(r.facts, r, candidates, false); rows > 0 {
+				open[c.column] = true
+			}
+		}
+	}
+	return open, nil
 }
 
 // undeclaredAmong is undeclared with the candidates given.
@@ -277,7 +325,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 	for i := range t.Columns {
 		col := &t.Columns[i]
 		others := func(c candidate) bool { return c.table != table || c.column != col.Name }
-		if without[col.Name] || !slices.ContainsFunc(candidates, others) || !judgesOpen(r.facts, table, col.Name) || r.otherServers(db, table, col.Name, candidates) {
+		if without[col.Name] || r.settled[col.Name] || !slices.ContainsFunc(candidates, others) || !judgesOpen(r.facts, table, col.Name) || r.otherServers(db, table, col.Name, candidates) {
 			continue
 		}
 		reads := readsAs(col, classes)
@@ -779,9 +827,9 @@ func (r openReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	}
 	asked := fmt.Sprintf("%q %#v", table, candidates)
 	if r.shared.open[asked] == nil {
-		all := openReader{newReader(&facts{
+		all := openReader{reader: newReader(&facts{
 			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, skip: r.facts.skip, reset: r.facts.reset, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
-		}, r.progress), r.code}
+		}, r.progress), code: r.code}
 		all.keys = r.shared.keys
 		if r.shared.open[asked], err = all.undeclaredAmong(ctx, table, candidates); err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ func opaqueTasks(f *facts) (tasks []task) {
 				if err != nil {
 					return outcome{}, err
 				}
-				return found(judgeOpaque(f, openReader{r, CodeReferenceUndeclared}, table, column, values)), nil
+				return found(judgeOpaque(f, openReader{reader: r, code: CodeReferenceUndeclared}, table, column, values)), nil
 			}})
 		}
 	}

@@ -71,7 +71,7 @@ func anyTask(f *facts, ref *reference) task {
 	id := referenceID(CodeReferenceDangle, ref.table, *ref)
 	id.columns.columns += ref.identity()
 	return task{id, tables, func(ctx context.Context, r *reader) (outcome, error) {
-		read, err := openReader{r, CodeReferenceDangle}.anyOf(ctx, ref)
+		read, err := openReader{reader: r, code: CodeReferenceDangle}.anyOf(ctx, ref)
 		if err != nil {
 			return outcome{}, err
 		}

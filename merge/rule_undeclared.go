@@ -44,7 +44,7 @@ func undeclaredTasks(f *facts) (tasks []task) {
 		}
 	}
 	keys := task{taskID{code: CodeReferenceUndeclared}, tables, func(ctx context.Context, r *reader) (outcome, error) {
-		open := openReader{r, CodeReferenceUndeclared}
+		open := openReader{reader: r, code: CodeReferenceUndeclared}
 		candidates, joint, err := open.candidates(ctx)
 		if err != nil {
 			return outcome{}, err
@@ -57,7 +57,7 @@ func undeclaredTasks(f *facts) (tasks []task) {
 			continue
 		}
 		tasks = append(tasks, task{taskID{code: CodeReferenceUndeclared, columns: idOf(table)}, []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
-			open := openReader{r, CodeReferenceUndeclared}
+			open := openReader{reader: r, code: CodeReferenceUndeclared}
 			read, err := open.undeclaredIn(ctx, table)
 			if err != nil {
 				return outcome{}, err
@@ -117,6 +117,7 @@ func place(table, column string) string {
 // judgeUndeclared says of the columns of a table which are open.
 func judgeUndeclared(ctx context.Context, f *facts, r openReader, table string, read *openReading) (o outcome, err error) {
 	closed := Result{Code: CodeReferenceUndeclared, Table: table}
+	o.plain = read.plain
 	columns := 0
 	for len(read.columns) > 0 {
 		n := slices.IndexFunc(read.columns, func(c *openColumn) bool { return c.column != read.columns[0].column })
@@ -127,7 +128,7 @@ func judgeUndeclared(ctx context.Context, f *facts, r openReader, table string, 
 		if err != nil {
 			return o, err
 		}
-		read = &openReading{read.candidates, read.columns[n:], read.unread}
+		read = &openReading{candidates: read.candidates, columns: read.columns[n:], unread: read.unread}
 		switch {
 		case isOpen && f.declared.role(table, result.Subject).kind == rolePlain:
 			o.plain++

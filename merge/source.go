@@ -330,6 +330,9 @@ type Scan struct {
 	// in any order.
 	Unsorted bool
 
+	// Most, if not 0, is how many rows are wanted at most: the first ones.
+	Most int
+
 	// Carry names columns to bring along unsorted: usually the primary key,
 	// by which [Source.Row] finds the row again. It may name columns of Order
 	// too. Where the sorting form of such a column is the value itself, as it

@@ -184,7 +184,7 @@ func (w *sqlWorlds) tryCheck(t fatal, opts merge.Options) (*merge.Report, error)
 	t.Helper()
 	sources, done := w.open(t)
 	defer done()
-	return merge.Check(context.Background(), sources, opts)
+	return merge.CheckLookingFirst(context.Background(), sources, opts, 1)
 }
 
 func (w *sqlWorlds) open(t fatal) (sources []merge.Source, done func()) {

@@ -135,6 +135,9 @@ func (d *Database) scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.B
 			yield(nil, err)
 			return
 		}
+		if scan.Most > 0 {
+			rows = rows[:min(len(rows), scan.Most)]
+		}
 		size := cmp.Or(d.BatchRows, 3)
 		for chunk := range slices.Chunk(rows, size) {
 			if err := ctx.Err(); err != nil {

@@ -210,6 +210,9 @@ next:
 		q.statement += " ORDER BY " + strings.Join(orderBy, ", ")
 		q.backwards += " ORDER BY " + strings.Join(orderBy, " DESC, ") + " DESC"
 	}
+	if scan.Most > 0 {
+		q.statement += fmt.Sprintf(" LIMIT %d", scan.Most)
+	}
 	return q, nil
 }
 

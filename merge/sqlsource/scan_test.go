@@ -420,6 +420,18 @@ func TestScanStopped(t *testing.T) {
 	})
 }
 
+func TestScanMost(t *testing.T) {
+	forEach(t, func(t *testing.T, e engine, w *world) {
+		fill(t, e, w, 10)
+		scan := by("many", "id")
+		scan.Most = 3
+		rows := mustCollect(t, w.open(t).Scan(t.Context(), scan))
+		if len(rows) != 3 || rows[0].order[0][9] != 0 || rows[2].order[0][9] != 2 {
+			t.Errorf("the first 3 of 10 rows are %v", rows)
+		}
+	})
+}
+
 // The index that keeps names unique has their order. Where several rows may be equal, they
 // come in the order of their key.
 func TestScanOfUniqueNamesSortsNothing(t *testing.T) {
