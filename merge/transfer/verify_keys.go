@@ -68,42 +68,39 @@ func (c *changes) worldsOf(p *Plan, l *layout, source int) *worldsOf {
 
 // group returns to which group a row belongs: 0 if it keeps its keys, or one more than
 // the number of the source whose keys moved. It gives a row of the target its old keys
-// back, and a row of a source its new names.
-func (w *worldsOf) group(row []any) (int, error) {
+// back, and a row of a source its new names; changed tells whether it did.
+func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 	if w.source != ofTarget {
-		group := 0
 		for i := range w.moves[w.source] {
 			m := &w.moves[w.source][i]
 			images, err := m.images(nil, row)
 			if err != nil {
-				return 0, cmp.Or(w.layout.codecFails(err, m.column, row), err)
+				return 0, false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
 			}
 			if len(images) > 0 {
 				group = w.source + 1
 			}
 		}
 		if w.rename != nil {
-			if _, err := w.rename(row); err != nil {
-				return 0, err
-			}
+			changed, err = w.rename(row)
 		}
-		return group, nil
+		return group, changed, err
 	}
 	for source, moves := range w.moves {
 		var olds []change
 		for i := range moves {
 			var err error
 			if olds, err = moves[i].before(olds, row); err != nil {
-				return 0, cmp.Or(w.layout.codecFails(err, moves[i].column, row), err)
+				return 0, false, cmp.Or(w.layout.codecFails(err, moves[i].column, row), err)
 			}
 		}
 		if len(olds) == 0 {
 			continue
 		}
 		put(row, olds)
-		return source + 1, nil
+		return source + 1, true, nil
 	}
-	return 0, nil
+	return 0, false, nil
 }
 
 // before appends what the values of a row were before they moved; nothing if they did not.
@@ -189,38 +186,37 @@ func contentsApart(ctx context.Context, on *connection, l *layout, w *worldsOf, 
 	c := apart{groups: make([]Content, len(w.moves)+1)}
 	var h hasher
 	add := func(row []any) error {
-		group, err := w.group(row)
+		sum, err := h.row(row)
 		if err != nil {
 			return err
 		}
-		sum, err := h.row(row)
+		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		group, changed, err := w.group(row)
+		if err != nil {
+			return err
+		}
+		if changed {
+			sum, err = h.row(row)
+		}
 		g := &c.groups[group]
 		g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
-		c.Rows++
 		return err
 	}
 	if l.multiset() {
-		err := every(ctx, on, l, func(row []any) error {
-			sum, err := h.row(row)
-			if c.Sum = c.Sum.Add(sum); err == nil {
-				err = add(row)
-			}
-			return err
-		})
+		err := every(ctx, on, l, add)
 		c.After = c.Sum
 		if err == nil {
 			err = between(int(c.Rows))
 		}
 		return c, err
 	}
-	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, all, true)
+	next, stop := pages(ctx, on, l, nil, func() int { return 2000 }, all, false)
 	defer stop()
 	for {
 		p, err := next()
 		if err != nil {
 			return c, err
 		}
-		c.Sum = c.Sum.Add(p.sum)
 		for _, row := range p.rows {
 			if err := add(row); err != nil {
 				return c, err
