@@ -37,7 +37,7 @@ test: check toolchain browser languages dump mariadb mysql ## everything: the ch
 	$(WITH) mysql -- $(ON_SERVER)
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/transfer -run '.*/^sqlite$$'
 	$(GO) test -C bench ./...
-	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations/pools ./...
+	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations ./...
 
 test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all servers that there are: MariaDB 10.11 and 11.8, MySQL 9.7
 	$(WITH) mariadb -- $(ON_SERVER)
@@ -55,8 +55,8 @@ check: ## what is quick: vet, formatting, go.mod, other platforms; changes nothi
 	$(GO) mod tidy -diff
 	$(GO) vet -C bench ./...
 	$(GO) mod tidy -C bench -diff
-	$(GO) vet -C integrations/pools ./...
-	$(GO) mod tidy -C integrations/pools -diff
+	$(GO) vet -C integrations ./...
+	$(GO) mod tidy -C integrations -diff
 	$(GO) run ./internal/platforms $(MODULES)
 
 # check asks the same of go/types alone, in seconds. Here the compiler, the linker and vet are asked.

@@ -1,4 +1,4 @@
-module mergesafe/integrations/pools
+module mergesafe/integrations
 
 go 1.26.0
 
@@ -29,6 +29,6 @@ require (
 	modernc.org/sqlite v1.61.1 // indirect
 )
 
-replace mergesafe => ../..
+replace mergesafe => ..
 
 exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50
