@@ -2,6 +2,7 @@ package gameid
 
 import (
 	"database/sql/driver"
+	"log/slog"
 	"time"
 )
 
@@ -32,8 +33,9 @@ func ParseOf[E any](s string) (Of[E], error) {
 // ID returns the ID without its kind, for where IDs of several kinds meet.
 func (o Of[E]) ID() ID { return o.id }
 
-// IsValid is false for the zero value only.
+// IsValid is false for the zero value only, and IsZero true.
 func (o Of[E]) IsValid() bool { return o.id.IsValid() }
+func (o Of[E]) IsZero() bool  { return o.id.IsZero() }
 
 // Compare orders two IDs of one kind as their bytes.
 func (o Of[E]) Compare(other Of[E]) int { return o.id.Compare(other.id) }
@@ -60,3 +62,14 @@ func (o *Of[E]) Scan(src any) error              { return o.id.Scan(src) }
 func (o *Of[E]) UnmarshalText(text []byte) error { return o.id.UnmarshalText(text) }
 func (o *Of[E]) UnmarshalBinary(b []byte) error  { return o.id.UnmarshalBinary(b) }
 func (o *Of[E]) UnmarshalJSON(b []byte) error    { return o.id.UnmarshalJSON(b) }
+
+// The rest is for libraries that ask for it by name.
+func (o Of[E]) LogValue() slog.Value                                 { return o.id.LogValue() }
+func (o Of[E]) GormDataType() string                                 { return o.id.GormDataType() }
+func (o Of[E]) TableName() string                                    { return o.id.TableName() }
+func (o Of[E]) MarshalBSONValue() (typ byte, data []byte, err error) { return o.id.MarshalBSONValue() }
+func (o *Of[E]) UnmarshalBSONValue(typ byte, data []byte) error {
+	return o.id.UnmarshalBSONValue(typ, data)
+}
+func (o *Of[E]) UnmarshalParam(param string) error { return o.id.UnmarshalParam(param) }
+func (o *Of[E]) ScanRedis(value string) error      { return o.id.ScanRedis(value) }

@@ -14,6 +14,9 @@ func (id ID) Value() (driver.Value, error) {
 	if err != nil {
 		return nil, err // not b: a nil slice inside an interface is not NULL
 	}
+	if askedByGORM() {
+		return string(b), nil // which GORM does not take apart
+	}
 	return b, nil
 }
 

@@ -1,0 +1,81 @@
+package gameid
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+// GORM asks a type for what it must know by the names of methods, so it need
+// not be imported.
+
+// GormDataType is the type of the column that GORM makes for a field without a
+// type in its tag.
+func (ID) GormDataType() string { return gormDataType }
+
+// TableName panics. GORM calls it when it takes IDs for rows of a table, and
+// then finds no columns in them. If this went on, First(&player, ids) would
+// read the first of all players, Find(&players, ids) all of them, and
+// Pluck("id", &ids) zero IDs, each without an error.
+func (ID) TableName() string { panic(noModel) }
+
+const (
+	gormDataType = "binary(10)"
+
+	noModel = `gameid: GORM takes an ID for a row here. To look rows up by several IDs write Find(&rows, "id IN ?", ids). ` +
+		`To read IDs alone, select them into structs with an ID in them instead of Pluck or Scan`
+
+	noModelOpaque = `gameid: GORM takes a sealed ID for a row here. Open it with its Cipher, and look up the ID`
+)
+
+// askedByGORM reports whether GORM calls Value while it builds a condition on
+// the primary key, as in Delete(&Player{}, id). Of what it gets there GORM only
+// looks at the type: it takes a slice apart, so that id IN (0, 221, 206, ...)
+// becomes of the bytes, which is true of every row on MariaDB. Of anything else
+// it makes id = ?, and asks again for the value when it sends the statement.
+//
+// Nothing but the caller tells the two calls apart. A program without GORM pays
+// nothing for it.
+func askedByGORM() bool {
+	if !gormIsLinked() {
+		return false
+	}
+	var callers [8]uintptr // enough for a sql.Null around the ID, and a type of the game around that
+	for _, pc := range callers[:runtime.Callers(3, callers[:])] {
+		if buildsCondition(pc) {
+			return true
+		}
+	}
+	return false
+}
+
+// buildsCondition reports whether pc, which a call returns to, is in GORM's
+// method that builds conditions. To look up the name of a function takes long, and
+// there are few callers.
+func buildsCondition(pc uintptr) bool {
+	if known, ok := conditionBuilders.Load(pc); ok {
+		return known.(bool)
+	}
+	f := runtime.FuncForPC(pc - 1)
+	is := f != nil && f.Name() == "gorm.io/gorm.(*Statement).BuildCondition"
+	conditionBuilders.Store(pc, is)
+	return is
+}
+
+var conditionBuilders sync.Map // from uintptr to bool
+
+// gormIsLinked is false only if the program says which modules it is built of,
+// and GORM is not among them.
+var gormIsLinked = sync.OnceValue(func() bool {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || len(info.Deps) == 0 {
+		return true
+	}
+	for _, module := range info.Deps {
+		if strings.HasPrefix(module.Path, "gorm.io/") {
+			return true
+		}
+	}
+	return false
+})
