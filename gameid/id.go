@@ -110,9 +110,12 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the 10 bytes of id. The zero ID is an error.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(make([]byte, 0, Size)) }
 
-// UnmarshalBinary reads what [ID.MarshalBinary] wrote. On error *id becomes
-// the zero ID.
+// UnmarshalBinary reads what [ID.MarshalBinary] wrote, and the 20 digits, since
+// go-redis has but this method for either. On error *id becomes the zero ID.
 func (id *ID) UnmarshalBinary(b []byte) (err error) {
+	if len(b) == TextSize {
+		return id.UnmarshalText(b)
+	}
 	*id, err = FromBytes(b)
 	return err
 }

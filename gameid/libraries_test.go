@@ -77,6 +77,10 @@ func TestParams(t *testing.T) {
 			t.Errorf("UnmarshalParam(%q) = %s, %v", c.text, got, err)
 		}
 		got = id
+		if err := got.UnmarshalBinary([]byte(c.text)); (err == nil) != c.redis || got.IsValid() != c.redis {
+			t.Errorf("UnmarshalBinary(%q) = %s, %v", c.text, got, err)
+		}
+		got = id
 		if err := got.ScanRedis(c.text); (err == nil) != c.redis || got.IsValid() != c.redis {
 			t.Errorf("ScanRedis(%q) = %s, %v", c.text, got, err)
 		}
