@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"mergesafe/gameid"
+	nodemetrics "mergesafe/gameid/metrics"
 	"mergesafe/store"
 )
 
@@ -75,34 +76,39 @@ func (m *metrics) observe(r *http.Request, status int, took time.Duration) {
 	m.seconds.WithLabelValues(r.Pattern).Observe(took.Seconds())
 }
 
-// newNodeCollector shows the state of a node.
-func newNodeCollector(stats func() gameid.Stats) prometheus.Collector {
-	c := &collector[gameid.Stats]{state: stats}
-	minted := prometheus.NewDesc("gameid_minted_total", "IDs made since the start, by kind of entity.", []string{"kind"}, nil)
-	c.metrics = append(c.metrics, metric[gameid.Stats]{minted, counter, func(s gameid.Stats, give func(float64, ...string)) {
-		for kind, n := range s.Minted {
-			give(float64(n), kind)
+// nodeCollector shows the state of a node.
+type nodeCollector struct{ stats func() gameid.Stats }
+
+func newNodeCollector(stats func() gameid.Stats) prometheus.Collector { return nodeCollector{stats} }
+
+// Describe implements prometheus.Collector.
+func (c nodeCollector) Describe(descs chan<- *prometheus.Desc) {
+	for _, m := range nodemetrics.Of(gameid.Stats{}) {
+		descs <- descOf(m)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c nodeCollector) Collect(out chan<- prometheus.Metric) {
+	for _, m := range nodemetrics.Of(c.stats()) {
+		kind := gauge
+		if m.Counter {
+			kind = counter
 		}
-	}})
-	addStates(c, "gameid_lease_state", "1 for the state that the lease of the server number is in, 0 for the others. All but held need attention.",
-		func(s gameid.Stats) gameid.LeaseState { return s.Lease }, gameid.LeaseHeld, gameid.LeaseExpired, gameid.LeaseLost, gameid.LeaseClosed)
-	c.add(gauge, "gameid_ahead_seconds", "How far the time in the newest ID lies ahead of the clock.",
-		func(s gameid.Stats) float64 { return s.Ahead.Seconds() })
-	c.add(gauge, "gameid_reserved_left_seconds", "How long IDs could still be made if the registry were away.",
-		func(s gameid.Stats) float64 { return s.Left.Seconds() })
-	c.add(gauge, "gameid_lease_left_seconds", "How long the lease lasts if it is not renewed.",
-		func(s gameid.Stats) float64 { return s.LeaseLeft.Seconds() })
-	c.add(counter, "gameid_renewals_total", "Reservations that succeeded.",
-		func(s gameid.Stats) float64 { return float64(s.Renewals) })
-	c.add(counter, "gameid_renewal_failures_total", "Attempts to reserve that failed; each is repeated.",
-		func(s gameid.Stats) float64 { return float64(s.Failures) })
-	c.add(counter, "gameid_clock_steps_total", "Steps of the wall clock by 10 ms or more that were seen, either way.",
-		func(s gameid.Stats) float64 { return float64(s.ClockSteps) })
-	c.add(gauge, "gameid_clock_refused", "1 while the wall clock is not followed because it stepped too far and the registry's clock does not confirm it.",
-		func(s gameid.Stats) float64 { return boolean(!s.RefusedClock.IsZero()) })
-	c.add(counter, "gameid_waits_total", "Calls for an ID that had to wait, for the clock or for the registry.",
-		func(s gameid.Stats) float64 { return float64(s.Waits) })
-	c.add(gauge, "gameid_layout_left_years", "How long the layout of the IDs can still tell the time.",
-		func(s gameid.Stats) float64 { return s.LayoutYearsLeft })
-	return c
+		for _, sample := range m.Samples {
+			var label []string
+			if m.Label != "" {
+				label = []string{sample.Label}
+			}
+			out <- prometheus.MustNewConstMetric(descOf(m), kind, sample.Value, label...)
+		}
+	}
+}
+
+func descOf(m nodemetrics.Metric) *prometheus.Desc {
+	var labels []string
+	if m.Label != "" {
+		labels = []string{m.Label}
+	}
+	return prometheus.NewDesc(m.Name, m.Help, labels, nil)
 }

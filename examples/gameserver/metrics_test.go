@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"mergesafe/gameid"
+	nodemetrics "mergesafe/gameid/metrics"
 )
 
 func metricsText(s *testServer) string {
@@ -83,22 +84,21 @@ func TestMetricsCount(t *testing.T) {
 // Every figure of the node comes out under its name.
 func TestNodeMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newNodeCollector(func() gameid.Stats {
-		return gameid.Stats{
-			Minted:          map[string]uint64{"Player": 1, "game.Item": 2},
-			Ahead:           1500 * time.Millisecond,
-			Left:            9 * time.Second,
-			LeaseLeft:       14 * time.Second,
-			ClockSteps:      3,
-			RefusedClock:    time.Now(),
-			Renewals:        4,
-			Failures:        5,
-			LastFailure:     errors.New("away"),
-			Waits:           6,
-			Lease:           gameid.LeaseExpired,
-			LayoutYearsLeft: 555.5,
-		}
-	}))
+	stats := gameid.Stats{
+		Minted:          map[string]uint64{"Player": 1, "game.Item": 2},
+		Ahead:           1500 * time.Millisecond,
+		Left:            9 * time.Second,
+		LeaseLeft:       14 * time.Second,
+		ClockSteps:      3,
+		RefusedClock:    time.Now(),
+		Renewals:        4,
+		Failures:        5,
+		LastFailure:     errors.New("away"),
+		Waits:           6,
+		Lease:           gameid.LeaseExpired,
+		LayoutYearsLeft: 555.5,
+	}
+	registry.MustRegister(newNodeCollector(func() gameid.Stats { return stats }))
 	answer := httptest.NewRecorder()
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/", nil))
 	var got []string
@@ -126,5 +126,16 @@ func TestNodeMetrics(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// Without the client library it is the same text.
+	stats.Minted = map[string]uint64{"Player": 1 << 60, "a \"b\" \\ \n c": 2}
+	answer = httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/", nil))
+	var plain strings.Builder
+	if err := nodemetrics.WriteText(&plain, stats); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(answer.Body.String(), plain.String()); diff != "" {
+		t.Errorf("(-client library +ours):\n%s", diff)
 	}
 }

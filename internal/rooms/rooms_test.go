@@ -15,6 +15,7 @@ import (
 var arrows = map[string]string{
 	"gameid":            "",
 	"gameid/gameidtest": "gameid",
+	"gameid/metrics":    "gameid",
 	"number":            "",
 	"entity":            "gameid number",
 	"internal/sqldb":    "",
