@@ -35,6 +35,12 @@ func TestBun(t *testing.T) {
 		if ddl := create.String(); strings.Count(strings.ToLower(ddl), "binary(10)") != 3 {
 			t.Errorf("the table is %s", ddl)
 		}
+		var untyped struct {
+			ID gameid.ID `bun:"id,pk"`
+		}
+		if ddl := db.NewCreateTable().Model(&untyped).ModelTableExpr("x").String(); !strings.Contains(strings.ToLower(ddl), "varchar") {
+			t.Errorf("without a type bun knows better now than INTEGRATIONS.md says: %s", ddl)
+		}
 		_, err := create.Exec(ctx)
 		must(t, err)
 		boss, guild := hero(0), clan(9)

@@ -132,6 +132,12 @@ func TestFlag(t *testing.T) {
 	var id gameid.Of[Hero]
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
+	flags.TextVar(&id, "player", gameid.Of[Hero]{}, "without a default")
+	if id.IsValid() {
+		t.Errorf("the default is %s", id)
+	}
+	flags = flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
 	flags.TextVar(&id, "player", hero(2), "a player")
 	must(t, flags.Parse(nil))
 	if id != hero(2) {
