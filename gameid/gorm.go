@@ -16,15 +16,17 @@ func (ID) GormDataType() string { return gormDataType }
 
 // TableName panics. GORM calls it when it takes IDs for rows of a table, and
 // then finds no columns in them. If this went on, First(&player, ids) would
-// read the first of all players, Find(&players, ids) all of them, and
-// Pluck("id", &ids) zero IDs, each without an error.
+// read the first of all players, and Find(&players, ids) all of them, without
+// an error. GORM also calls it, once for a type, for Pluck and Scan into IDs,
+// which would be right; but then it knows the type, and does not call it again
+// for the others.
 func (ID) TableName() string { panic(noModel) }
 
 const (
 	gormDataType = "binary(10)"
 
 	noModel = `gameid: GORM takes an ID for a row here. To look rows up by several IDs write Find(&rows, "id IN ?", ids). ` +
-		`To read IDs alone, select them into structs with an ID in them instead of Pluck or Scan`
+		`To read IDs alone, use Pluck and Scan with sql.Null of an ID`
 
 	noModelOpaque = `gameid: GORM takes a sealed ID for a row here. Open it with its Cipher, and look up the ID`
 )

@@ -141,7 +141,8 @@ func TestGORMRefuses(t *testing.T) {
 		db := openGORM(t, d)
 		var p gormPlayer
 		var all []gormPlayer
-		var id gameid.Of[Hero]
+		var id, target gameid.Of[Hero]
+		var targets []gameid.Of[Hero]
 		ids := []gameid.Of[Hero]{hero(1), hero(2)}
 		for name, do := range map[string]func() error{
 			"Delete by the zero ID":         func() error { return db.Delete(&gormPlayer{}, id).Error },
@@ -157,9 +158,9 @@ func TestGORMRefuses(t *testing.T) {
 			"Find by an empty slice":        func() error { return db.Find(&all, ids[:0]).Error },
 			"Find by a slice of no kind":    func() error { return db.Find(&all, []gameid.ID{made(1)}).Error },
 			"First by a public ID":          func() error { return db.First(&p, gameid.Opaque[Hero]{}).Error },
-			"Pluck into IDs":                func() error { return db.Model(&gormPlayer{}).Pluck("id", &ids).Error },
-			"Scan into an ID":               func() error { return db.Model(&gormPlayer{}).Select("id").Scan(&id).Error },
-			"Scan of raw SQL into an ID":    func() error { return db.Raw("SELECT id FROM gorm_players").Scan(&id).Error },
+			"Pluck into IDs":                func() error { return db.Model(&gormPlayer{}).Pluck("id", &targets).Error },
+			"Scan into an ID":               func() error { return db.Model(&gormPlayer{}).Select("id").Scan(&target).Error },
+			"Scan of raw SQL into an ID":    func() error { return db.Raw("SELECT id FROM gorm_players").Scan(&target).Error },
 			"an ID that is no guild's":      func() error { g := clan(1); return db.Create(&gormPlayer{ID: hero(5), GuildID: &g}).Error },
 			"a second row of the same ID":   func() error { return db.Create(&gormPlayer{ID: hero(1)}).Error },
 			"the text of an ID as it is":    func() error { return db.First(&p, hero(1).String()).Error },
@@ -167,7 +168,7 @@ func TestGORMRefuses(t *testing.T) {
 		} {
 			err := recovered(do)
 			if err == nil || p.Name != "" || len(all) > 0 {
-				t.Errorf("%s: %v, read %q and %q, %v", name, err, p.Name, namesOf(all), ids)
+				t.Errorf("%s: %v, read %q and %q", name, err, p.Name, namesOf(all))
 				p, all = gormPlayer{}, nil
 			} else if s, ok := strings.CutPrefix(err.Error(), "panic: "); ok && !strings.HasPrefix(s, "gameid: GORM takes") {
 				t.Errorf("%s: %v", name, err)
@@ -256,7 +257,17 @@ func TestGORMModels(t *testing.T) {
 		if p.Name != "a" || p.GuildID == nil || *p.GuildID != clan(9) {
 			t.Errorf("after Save and Updates: %+v", p)
 		}
-		var rows []struct{ ID gameid.Of[Hero] } // instead of Pluck
+		var plucked []sql.Null[gameid.Of[Hero]]
+		must(t, db.Unscoped().Model(&gormPlayer{}).Order("id").Pluck("id", &plucked).Error)
+		if len(plucked) != 3 || plucked[2].V != hero(2) {
+			t.Errorf("Pluck: %v", plucked)
+		}
+		var one sql.Null[gameid.Of[Hero]]
+		must(t, db.Raw("SELECT MAX(id) FROM gorm_players").Scan(&one).Error)
+		if one.V != hero(2) {
+			t.Errorf("Scan: %v", one)
+		}
+		var rows []struct{ ID gameid.Of[Hero] }
 		must(t, db.Model(&gormPlayer{}).Find(&rows).Error)
 		if len(rows) != 1 || rows[0].ID != hero(0) {
 			t.Errorf("IDs alone: %v", rows)
