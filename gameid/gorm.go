@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // GORM asks a type for what it must know by the names of methods, so it need
@@ -39,9 +40,13 @@ const (
 //
 // Nothing but the caller tells the two calls apart. A program without GORM pays
 // nothing for it.
-func askedByGORM() bool {
-	if !gormIsLinked() {
-		return false
+func askedByGORM() bool { return gorm.Load() != gormAbsent && builtByGORM() }
+
+func builtByGORM() bool {
+	if gorm.Load() == gormUnknown {
+		if gorm.Store(findGORM()); gorm.Load() == gormAbsent {
+			return false
+		}
 	}
 	var callers [8]uintptr // enough for a sql.Null around the ID, and a type of the game around that
 	for _, pc := range callers[:runtime.Callers(3, callers[:])] {
@@ -67,17 +72,26 @@ func buildsCondition(pc uintptr) bool {
 
 var conditionBuilders sync.Map // from uintptr to bool
 
-// gormIsLinked is false only if the program says which modules it is built of,
-// and GORM is not among them.
-var gormIsLinked = sync.OnceValue(func() bool {
+// gorm is whether GORM is in this program.
+var gorm atomic.Int32
+
+const (
+	gormUnknown int32 = iota
+	gormAbsent
+	gormLinked
+)
+
+// findGORM returns gormAbsent only if the program says which modules it is built
+// of, and GORM is not among them.
+func findGORM() int32 {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || len(info.Deps) == 0 {
-		return true
+		return gormLinked
 	}
 	for _, module := range info.Deps {
 		if strings.HasPrefix(module.Path, "gorm.io/") {
-			return true
+			return gormLinked
 		}
 	}
-	return false
-})
+	return gormAbsent
+}
