@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -279,4 +280,12 @@ func TestGORMModels(t *testing.T) {
 			t.Errorf("items are %q", got)
 		}
 	})
+}
+
+// In a program, not a test, GORM is found by the modules that it is built of.
+func TestGORMInAProgram(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "run", "./gormprogram").CombinedOutput()
+	if want := "1 deleted, 2 left, modules known: true\n"; err != nil || string(out) != want {
+		t.Errorf("%v, %q, want %q", err, out, want)
+	}
 }
