@@ -57,15 +57,16 @@ func builtByGORM() bool {
 	return false
 }
 
-// buildsCondition reports whether pc, which a call returns to, is in GORM's
-// method that builds conditions. To look up the name of a function takes long, and
-// there are few callers.
+// buildsCondition reports whether pc, which a call returns to, is in a method of
+// GORM's Statement: BuildCondition in v1.31, and any other name in another
+// version, for none of them sends statements. To look up the name of a function
+// takes long, and there are few callers.
 func buildsCondition(pc uintptr) bool {
 	if known, ok := conditionBuilders.Load(pc); ok {
 		return known.(bool)
 	}
 	f := runtime.FuncForPC(pc - 1)
-	is := f != nil && f.Name() == "gorm.io/gorm.(*Statement).BuildCondition"
+	is := f != nil && strings.HasPrefix(f.Name(), "gorm.io/gorm.(*Statement).")
 	conditionBuilders.Store(pc, is)
 	return is
 }
