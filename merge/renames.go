@@ -16,6 +16,9 @@ type RenamedColumn struct {
 	// First tells that the first row keeps the value, in the order of the databases,
 	// the target before the others. Else any of them may.
 	First bool `json:"first,omitempty"`
+
+	// Set is what other columns of a row get when its name is changed.
+	Set []Setting `json:"set,omitempty"`
 }
 
 // NameCopy is a column that repeats what the column OfColumn of OfTable holds in the

@@ -144,6 +144,10 @@ func (g missing) without(o Options) Options {
 	o.IDs = slices.DeleteFunc(slices.Clone(o.IDs), func(c IDColumn) bool { return g.columns(c.Table, c.Column) })
 	o.Accounts = slices.DeleteFunc(slices.Clone(o.Accounts), func(c AccountColumn) bool { return g.columns(c.Table, c.Column) })
 	o.Renames = slices.DeleteFunc(slices.Clone(o.Renames), func(c RenamedColumn) bool { return g.columns(c.Table, c.Column) })
+	for i := range o.Renames {
+		c := &o.Renames[i]
+		c.Set = slices.DeleteFunc(slices.Clone(c.Set), func(s Setting) bool { return g.columns(c.Table, s.Column) })
+	}
 	o.Copies = slices.DeleteFunc(slices.Clone(o.Copies), func(c NameCopy) bool {
 		return g.columns(c.Table, c.Column) || g.columns(c.Table, c.Key) || g.columns(c.OfTable, c.OfColumn)
 	})

@@ -46,6 +46,10 @@ type NamePolicy struct {
 	// [DefaultTemplate]. If the value is taken, a number is added.
 	Template string
 
+	// Set is what other columns of a row get when its name is changed, such as the flag
+	// by which the game asks for another name.
+	Set []merge.Setting
+
 	// MaxLength is how many characters the column takes. The default is what
 	// its type says; if the type says nothing, it must be given.
 	MaxLength int
@@ -57,7 +61,7 @@ type NameCopy = merge.NameCopy
 // Renamed are the columns of policies, as a check takes them.
 func Renamed(policies []NamePolicy) (all []merge.RenamedColumn) {
 	for _, n := range policies {
-		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst})
+		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst, Set: n.Set})
 	}
 	return all
 }
@@ -88,7 +92,7 @@ func (p *planner) rename(ctx context.Context) error {
 		if t.Key() == nil {
 			continue // refused with the table
 		}
-		if why := p.dbs[0].catalog.Unchangeable(n.Table, n.Column); why != "" {
+		if why := p.unchangeable(n); why != "" {
 			p.refuse(Refusal{Table: n.Table, Reason: why})
 			continue
 		}
@@ -140,6 +144,7 @@ type named struct {
 	name string
 	form string // of the name, as the target compares; sorts
 	by   []byte // sorts; nil for NULL
+	set  [][]byte
 }
 
 func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) error {
@@ -188,6 +193,9 @@ func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) e
 		}
 		p.plan.Renames = append(p.plan.Renames, r)
 		homes.rename(l, r)
+		if err := p.set(n, l, r); err != nil {
+			return err
+		}
 	}
 	return p.follow(ctx, n, column(t, n.Column), homes)
 }
@@ -256,6 +264,9 @@ func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, 
 		scan.SkipNull = false
 	}
 	scan.Carry = append([]string{n.Column}, t.Key()...)
+	for _, s := range n.Set {
+		scan.Carry = append(scan.Carry, s.Column)
+	}
 	var scans []merge.SourceScan
 	var dbs []int // by scan
 	for i, s := range p.dbs {
@@ -269,11 +280,12 @@ func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, 
 		}
 		group := make([]named, len(rows))
 		for i, r := range rows {
-			key, err := keyOf(t, r.Carry[1:])
+			set := 1 + len(t.Key())
+			key, err := keyOf(t, r.Carry[1:set])
 			if err != nil {
 				return err
 			}
-			group[i] = named{db: dbs[r.From], key: key, name: string(r.Carry[0]), form: string(r.Order[0])}
+			group[i] = named{db: dbs[r.From], key: key, name: string(r.Carry[0]), form: string(r.Order[0]), set: r.Carry[set:]}
 			if n.By != "" {
 				group[i].by = r.Order[1]
 			}

@@ -91,7 +91,7 @@ func (p *planner) tryNamesOf(ctx context.Context, s *source, of *merge.Table, c 
 		}
 	}
 	if len(failed) > 0 {
-		refuse("%d of the rows that get new names would be refused by %s, for example %q: choose another template", len(failed), conditionName(c), failed[0])
+		refuse("%d of the rows that get new names would be refused by %s, for example %q: choose another template or other values to set", len(failed), conditionName(c), failed[0])
 	}
 	return nil
 }
@@ -112,7 +112,9 @@ func (d dialect) renamedRows(of *merge.Table, c merge.Condition, keys []string, 
 			}
 			selected = append(selected, d.given(column(of, name))+" AS "+d.Quote(name))
 			args = append(args, value)
-			shown = value
+			if column(of, name).Kind != merge.KindInteger || shown == "" {
+				shown = value
+			}
 		}
 		values, err := decodeKey(key)
 		if err != nil {
@@ -126,6 +128,15 @@ func (d dialect) renamedRows(of *merge.Table, c merge.Condition, keys []string, 
 
 // given is an argument as a value of a column.
 func (d dialect) given(c *merge.Column) string {
+	switch {
+	case c.Kind != merge.KindInteger:
+	case !d.mysql():
+		return "CAST(? AS INTEGER)"
+	case strings.Contains(strings.ToLower(c.Type), "unsigned"):
+		return "CAST(? AS UNSIGNED)"
+	default:
+		return "CAST(? AS SIGNED)"
+	}
 	if d.mysql() {
 		charset, _, _ := strings.Cut(c.Collation, "_")
 		return "CONVERT(? USING " + charset + ") COLLATE " + c.Collation

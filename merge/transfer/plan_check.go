@@ -86,6 +86,10 @@ func (p *planner) leaveGone() {
 	}
 	gone := p.opts.Check.Gone(catalogs)
 	p.opts.Names = slices.DeleteFunc(slices.Clone(p.opts.Names), func(n NamePolicy) bool { return gone(n.Table, n.Column) })
+	for i := range p.opts.Names {
+		n := &p.opts.Names[i]
+		n.Set = slices.DeleteFunc(slices.Clone(n.Set), func(s merge.Setting) bool { return gone(n.Table, s.Column) })
+	}
 	p.opts.Copies = slices.DeleteFunc(slices.Clone(p.opts.Copies), func(c NameCopy) bool {
 		return gone(c.Table, c.Column) || gone(c.Table, c.Key) || gone(c.OfTable, c.OfColumn)
 	})

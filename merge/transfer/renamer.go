@@ -1,6 +1,11 @@
 package transfer
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/rekey"
+)
 
 // renamer changes rows as the renames of a plan say.
 type renamer struct {
@@ -100,6 +105,18 @@ func (r *renamer) of(source string, l *layout) changer {
 				if old == n.Old {
 					row[c.column], changed = n.New, true
 				}
+			case int64, uint64: // of a setting
+				if string(printed(old)) != n.Old {
+					continue
+				}
+				to, ok := rekey.ParseInteger([]byte(n.New))
+				if !ok {
+					return false, fmt.Errorf("%.40q is no integer, as the column %s has", n.New, l.columns[c.column])
+				}
+				if row[c.column], err = as(old, to); err != nil {
+					return false, err
+				}
+				changed = true
 			}
 		}
 		return changed, nil

@@ -105,7 +105,8 @@ one row for a key (combine).
 
 What becomes of a name that is there twice comes from [[merge.name]] in
 config.toml; without one for its column it stands against the merge. Rows that
-name it by a [[check.reference]] or a [[merge.copy]] get the new name, too.
+name it by a [[check.reference]] or a [[merge.copy]] get the new name, too. What
+else such a row gets, as the flag by which the game asks for a name, is its set.
 
 With new keys, one number is added to all keys of a source and to what refers to
 them, by a foreign key or a [[check.reference]]: 20,004,711 is the second

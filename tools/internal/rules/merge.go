@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,6 +72,11 @@ func policy(s *strict.Section) transfer.NamePolicy {
 		Keep:     transfer.Keep(s.Text("keep", keep)), By: s.Text("by", strict.Label),
 		MaxLength: int(s.Integer("max_length", 1, maxNameLength)),
 	}
+	set := s.TextsByName("set", `{ at_login = "| 1" }`, setting)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		to, _ := merge.ParseSetting(name, set[name]) // it was tried
+		p.Set = append(p.Set, to)
+	}
 	switch {
 	case s.Has("keep") && !s.Has("by"):
 		s.Lacks("by", `want the column that keep goes by, such as by = "created_at"`)
@@ -78,6 +84,14 @@ func policy(s *strict.Section) transfer.NamePolicy {
 		s.Lacks("keep", `want %q or %q, by the column that by names`, transfer.KeepOlder, transfer.KeepActive)
 	}
 	return p
+}
+
+// setting says what is wrong with what a column gets beside a name that is changed.
+func setting(s string) string {
+	if _, err := merge.ParseSetting("", s); err != nil {
+		return "is " + err.Error()
+	}
+	return ""
 }
 
 func keep(s string) string {

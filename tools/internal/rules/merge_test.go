@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"mergesafe/merge"
 	"mergesafe/merge/transfer"
 )
 
@@ -52,12 +53,14 @@ func TestParseMergeProblems(t *testing.T) {
 		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name, copy`},
 		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
-		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length`},
+		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length, set`},
 		{name + "template='s{server}'", `4: merge.name.template is "s{server}": want {name} in it once, as in "{name}.s{server}"`},
 		{name + "keep='newest'\nby='c'", `4: merge.name.keep is "newest": want "older" or "active", or no such key`},
 		{name + "keep='older'", `1: merge.name.by is missing: want the column that keep goes by, such as by = "created_at"`},
 		{name + "by='c'", `1: merge.name.keep is missing: want "older" or "active", by the column that by names`},
 		{name + "max_length=0", `4: merge.name.max_length 0 is out of range: want 1 to 10000`},
+		{name + "set={ flag = '|x' }", `4: merge.name.set flag is "|x": want bits to set as a decimal number from 1, such as "| 1"`},
+		{name + "set={ flag = '' }", `4: merge.name.set flag is "": want a constant without spaces around it, such as "1", or bits to set, such as "| 1"`},
 		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ gold = 'add' }", `4: merge.table.columns gold is "add": want "sum", "max", "min", "target", "source", or "append N" with the most characters of the result, such as "append 80"`},
 		{"[[merge.table]]\ntables=['a']\npolicy='combine'\ncolumns={ gold = 1 }", `4: merge.table.columns has an integer in it: want a table of texts, such as columns = { gold = "sum", name = "target" }`},
 		{"[[merge.table]]\ntables=['a']\npolicy='combined'", `3: merge.table.policy is "combined": want "same", "skip", "reset", "combine" or "copy"`},
@@ -95,7 +98,7 @@ func TestSampleMerge(t *testing.T) {
 		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
 	}
 	want := Rules{
-		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32}},
+		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, Set: []merge.Setting{{Column: "at_login", Bits: 1}}}},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{})); diff != "" {

@@ -1,0 +1,189 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mergesafe/merge/rekey"
+)
+
+// Setting is what a column gets in the rows of which a name is changed: the flag by which a
+// game asks the player for another name. It is a constant, or bits that are set.
+type Setting struct {
+	Column string `json:"column"`
+	Value  string `json:"value,omitempty"` // the constant, if Bits is 0
+	Bits   uint64 `json:"bits,omitempty"`
+}
+
+// ParseSetting reads "| 1", which sets these bits, or a constant.
+func ParseSetting(column, text string) (Setting, error) {
+	rest, bits := strings.CutPrefix(text, "|")
+	if !bits {
+		if text == "" || strings.TrimSpace(text) != text {
+			return Setting{}, fmt.Errorf("%q: want a constant without spaces around it, such as \"1\", or bits to set, such as \"| 1\"", text)
+		}
+		return Setting{Column: column, Value: text}, nil
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 64)
+	if err != nil || n == 0 {
+		return Setting{}, fmt.Errorf("%q: want bits to set as a decimal number from 1, such as \"| 1\"", text)
+	}
+	return Setting{Column: column, Bits: n}, nil
+}
+
+func (s Setting) String() string {
+	if s.Bits > 0 {
+		return "| " + strconv.FormatUint(s.Bits, 10)
+	}
+	return s.Value
+}
+
+// Of returns what a value becomes, as the database prints both.
+func (s Setting) Of(value string) (string, error) {
+	if s.Bits == 0 {
+		return s.Value, nil
+	}
+	n, ok := rekey.ParseInteger([]byte(value))
+	if !ok || n.Negative {
+		return "", fmt.Errorf("bits cannot be set in %.40q", value)
+	}
+	n.Bits |= s.Bits
+	return n.String(), nil
+}
+
+// checkSettings returns an error unless the columns beside changed names can be set.
+func checkSettings(f *facts) error {
+	for i, r := range f.opts.Renames {
+		if _, model := f.model(r.Table); model == nil {
+			continue // it takes no part
+		}
+		for _, s := range r.Set {
+			what := fmt.Sprintf("name %d (%s.%s): set: %s.%s", i+1, r.Table, r.Column, r.Table, s.Column)
+			if err := f.names.has(fmt.Sprintf("name %d (%s.%s): set", i+1, r.Table, r.Column), r.Table, s.Column); err != nil {
+				return err
+			}
+			if why := s.contradiction(f, r); why != "" {
+				return unsuitable("%s %s", what, why)
+			}
+			for _, other := range f.opts.Renames[:i] {
+				if other.Table == r.Table && slices.ContainsFunc(other.Set, func(o Setting) bool { return o.Column == s.Column }) {
+					return unsuitable("%s is set by the [[merge.name]] of %s.%s too: a row may get both names, so let one of them set it", what, other.Table, other.Column)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// contradiction says what else a column is that a setting would change; "" if it is
+// nothing else.
+func (s Setting) contradiction(f *facts, r RenamedColumn) string {
+	at := columnName{r.Table, s.Column}
+	for _, other := range f.opts.Renames {
+		if other.Table == r.Table && other.Column == s.Column {
+			return "is a name that [[merge.name]] changes itself"
+		}
+	}
+	for _, c := range f.opts.Copies {
+		if c.Table == r.Table && c.Column == s.Column {
+			return "is changed along with a name by [[merge.copy]]"
+		}
+		if c.Table == r.Table && c.Key == s.Column {
+			return "is the key of a [[merge.copy]], by which rows are found"
+		}
+	}
+	for db, t := range f.having(r.Table) {
+		if why := s.unsuited(db, t); why != "" {
+			return why
+		}
+		if slices.Contains(t.key(), s.Column) {
+			return "is part of the key, and its values cannot be changed"
+		}
+		if foreignKey(f, r.Table, s.Column) {
+			return "takes part in a foreign key, and its values cannot be changed"
+		}
+	}
+	for _, u := range f.uniques(r.Table) {
+		if slices.Contains(u.Columns, s.Column) {
+			return fmt.Sprintf("is part of what has to be unique, %s, and several rows would get one value", columnList(u.Columns))
+		}
+	}
+	if to := f.declared.to(at); len(to) > 0 {
+		return fmt.Sprintf("is what %s.%s refers to, and its values cannot be changed", to[0].table, columnList(to[0].Columns))
+	}
+	if refersBy(f, r.Table, s.Column) {
+		return "is declared a reference, and a constant or bits would name another row"
+	}
+	if role := f.declared.role(r.Table, s.Column); role.kind == roleNatural || role.kind == roleShared {
+		return fmt.Sprintf("is declared %s by %s, so its values name things", role.kind, role.source.text)
+	}
+	return s.decides(f, at)
+}
+
+// decides says which statement goes by the values of the column; "" if none does.
+func (s Setting) decides(f *facts, at columnName) string {
+	if f.moving != nil {
+		if m := f.moving.columns[at]; m != nil {
+			return fmt.Sprintf("gets new values by the space %q", m.cases[0].space.Name)
+		}
+		for _, c := range f.moving.counters {
+			if c.columnName == at || c.table == at.table && c.when != nil && c.when.Column == at.column {
+				return "belongs to a [[merge.counter]]"
+			}
+		}
+	}
+	by := func(refs []*reference) string {
+		for _, r := range refs {
+			if r.table == at.table && r.when != nil && r.when.Column == at.column {
+				return fmt.Sprintf("is the condition of the reference %s (when): afterwards it would be about other rows", r.subject())
+			}
+		}
+		return ""
+	}
+	for _, role := range f.declared.roles {
+		if why := by(role.references); why != "" {
+			return why
+		}
+	}
+	return by(f.declared.composite)
+}
+
+// unsuited says why the column of a database cannot take the value; "" if it can.
+func (s Setting) unsuited(db *database, t *Table) string {
+	c := t.column(s.Column)
+	switch {
+	case c == nil:
+		return ""
+	case c.Generated != "":
+		return "is generated by " + db.name
+	case c.Kind == KindText && s.Bits == 0:
+		if n, counted := characters(strings.ToLower(c.Type)); counted && len([]rune(s.Value)) > n {
+			return fmt.Sprintf("is %s in %s, and %q is longer", c.Type, db.name, s.Value)
+		}
+		return ""
+	case c.Kind != KindInteger:
+		return fmt.Sprintf("is %s in %s: want a column of integers, or of texts for a constant", c.Type, db.name)
+	}
+	n := rekey.Integer{Bits: s.Bits}
+	if s.Bits == 0 {
+		var ok bool
+		if n, ok = rekey.ParseInteger([]byte(s.Value)); !ok || !n.Is([]byte(s.Value)) {
+			return fmt.Sprintf("is %s in %s, and %q is no integer", c.Type, db.name, s.Value)
+		}
+	}
+	if least, most, known := c.bounds(db.catalog.Engine); known && (n.Less(least) || most.Less(n)) {
+		return fmt.Sprintf("is %s in %s, which takes numbers from %s to %s, and not %s", c.Type, db.name, least, most, n)
+	}
+	return ""
+}
+
+// bounds are the smallest and the largest number that a column of integers takes.
+func (c *Column) bounds(engine string) (least, most rekey.Integer, known bool) {
+	most, known = c.most(engine)
+	if !strings.Contains(strings.ToLower(c.Type), "unsigned") {
+		least = rekey.Signed(-int64(most.Bits&(1<<63-1)) - 1)
+	}
+	return least, most, known
+}

@@ -1,0 +1,70 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+)
+
+// interruptedAnywhere interrupts the apply of a plan at points of it, and resumes or undoes
+// it; and the undo of the completed merge, which is resumed. What there is afterwards must be
+// what it is without an interruption. step is how many points lie between two of them.
+func interruptedAnywhere(t *testing.T, e engine, p *Plan, all []Database, step int) {
+	t.Helper()
+	if *long {
+		step = 1
+	}
+	small := func(h hooks) hooks { h.clock, h.batch = fixedClock, time.Nanosecond; return h }
+	lost := func(n int) hooks { return small(hooks{fail: at(int64(n), func() error { return context.Canceled })}) }
+	before := dump(t, all[0])
+	smooth, worlds := clones(t, e, all), clones(t, e, all)
+	if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, small(hooks{})); err != nil {
+		t.Fatal(err)
+	}
+	want := dump(t, smooth[0])
+	for n := step - 1; ; n += step {
+		refillAll(t, all, worlds)
+		if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, lost(n)); err == nil {
+			if n < 2*step {
+				t.Errorf("apply ended before point %d", n)
+			}
+			break
+		}
+		if n/step%2 == 0 {
+			if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+				t.Fatalf("point %d: undo: %v", n, err)
+			}
+			if diff := cmp.Diff(withoutCounters(before), withoutCounters(dump(t, worlds[0], KeysTable))); diff != "" {
+				t.Fatalf("point %d: undone (-before +after):\n%s", n, diff)
+			}
+			continue
+		}
+		if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, small(hooks{})); err != nil {
+			t.Fatalf("point %d, again: %v", n, err)
+		}
+		if diff := cmp.Diff(want, dump(t, worlds[0])); diff != "" {
+			t.Fatalf("point %d: (-smooth +resumed):\n%s", n, diff)
+		}
+	}
+	if proof := verified(t, p, smooth[0], smooth[1:]); proof.Verdict != merge.Pass {
+		t.Errorf("%+v", proof)
+	}
+	refillAll(t, all[1:], worlds[1:])
+	for n, ended := 0, false; !ended; n += step {
+		refillAll(t, smooth[:1], worlds[:1])
+		_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}, lost(n))
+		if ended = err == nil; !ended {
+			if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+				t.Fatalf("undo, point %d, again: %v", n, err)
+			}
+		}
+		if diff := cmp.Diff(withoutCounters(before), withoutCounters(dump(t, worlds[0], KeysTable))); diff != "" {
+			t.Fatalf("undo, point %d (-before +after):\n%s", n, diff)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// flagged are worlds of characters with flags by which the game asks for another name. The
+// keys of both count from 1.
+func flagged(t testing.TB, e engine) (all []Database) {
+	t.Helper()
+	for i, rows := range []string{
+		"(1, 'Ann', 0, 'no', 10), (2, 'Bob', 4, 'no', 90), (3, 'Cat', 1, 'no', 10), (4, 'Own', 0, 'no', 1)",
+		"(1, 'Ann', 2, 'no', 20), (2, 'Bob', 0, 'no', 20), (3, 'Cat', 1, 'no', 20), (4, 'Two', 8, 'no', 1)"} {
+		d := e.fresh(t, fmt.Sprint("s", i+1))
+		small := map[bool]string{true: "INTEGER", false: "SMALLINT UNSIGNED"}[e.name == "sqlite"]
+		exec(t, d, "CREATE TABLE chars (guid INTEGER NOT NULL PRIMARY KEY, name VARCHAR(12) NOT NULL, at_login "+small+" NOT NULL DEFAULT 0, asked VARCHAR(3), seen INTEGER)",
+			"INSERT INTO chars VALUES "+rows)
+		all = append(all, d)
+	}
+	return all
+}
+
+func flagging(set ...string) PlanOptions {
+	n := NamePolicy{Table: "chars", Column: "name", Template: "{name}.", Keep: KeepActive, By: "seen"}
+	for i := 0; i < len(set); i += 2 {
+		s, err := merge.ParseSetting(set[i], set[i+1])
+		if err != nil {
+			panic(err)
+		}
+		n.Set = append(n.Set, s)
+	}
+	return PlanOptions{Names: []NamePolicy{n}, Check: merge.Options{
+		Rules: []merge.Declarations{{Plain: []string{"chars.at_login", "chars.asked", "chars.seen", "chars.name"}}},
+		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.guid"}}}},
+	}}
+}
+
+// A row that gets a new name gets bits set and constants beside it: its own rows of the target
+// too, which an undo gives their values back. Nothing else changes, and verify tells if one is
+// another.
+func TestNamesSet(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := flagged(t, e)
+		p := mustPlan(t, all[0], all[1:], flagging("at_login", "| 1", "asked", "yes"))
+		var changes []string
+		for _, r := range p.Renames {
+			changes = append(changes, fmt.Sprintf("%s %s %s %s>%s", r.Source, KeyText(r.Key), r.Column, r.Old, r.New))
+		}
+		// Cat of s1 has the bit already.
+		if got, want := strings.Join(changes, "; "), "s1 1 name Ann>Ann.; s1 1 at_login 0>1; s1 1 asked no>yes; "+
+			"s2 2 name Bob>Bob.; s2 2 at_login 0>1; s2 2 asked no>yes; s1 3 name Cat>Cat.; s1 3 asked no>yes"; got != want {
+			t.Errorf("planned:\n%s\nwant:\n%s", got, want)
+		}
+		interruptedAnywhere(t, e, p, all, map[bool]int{true: 9, false: 25}[e.name == "sqlite"])
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, all[0], "SELECT guid, name, at_login, asked, seen FROM chars ORDER BY guid",
+			"1|Ann.|1|yes|10", "2|Bob|4|no|90", "3|Cat.|1|yes|10", "4|Own|0|no|1",
+			"1001|Ann|2|no|20", "1002|Bob.|1|yes|20", "1003|Cat|1|no|20", "1004|Two|8|no|1")
+		merged := clones(t, e, all)
+		for _, c := range []struct{ change, want string }{
+			{"UPDATE chars SET at_login = 0 WHERE guid = 1002", "row 1002 of chars, from \"s2\": at_login has another value"},
+			{"UPDATE chars SET asked = 'no' WHERE guid = 1002", "row 1002 of chars, from \"s2\": asked has another value"},
+			{"UPDATE chars SET at_login = 0 WHERE guid = 1", "own"},
+		} {
+			exec(t, merged[0], c.change)
+			proof := verified(t, p, merged[0], merged[1:])
+			of := proof.Tables[0]
+			if got := fmt.Sprint(of.Samples); proof.Verdict != merge.Fail || of.Verdict != merge.Fail || c.want != "own" && !strings.Contains(got, c.want) || (c.want == "own") != of.Own {
+				t.Errorf("%s: %+v", c.change, of)
+			}
+			refill(t, all[0], merged[0])
+		}
+		// The player of the target chose another name since: the game took the bit away.
+		exec(t, merged[0], "UPDATE chars SET name = 'Anna', at_login = 0 WHERE guid = 1")
+		if _, err := Undo(t.Context(), p, merged[0], merged[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, merged[0], "SELECT guid, name, at_login, asked FROM chars ORDER BY guid", "1|Anna|0|no", "2|Bob|4|no", "3|Cat|1|no", "4|Own|0|no")
+	})
+}
+
+// A column that is something else, or that does not take the value, is not set: the message
+// names the statement and the column.
+func TestNamesSetRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := flagged(t, e)
+		for _, d := range all {
+			exec(t, d, "ALTER TABLE chars ADD COLUMN owner INTEGER", "UPDATE chars SET owner = guid", "CREATE UNIQUE INDEX one ON chars (owner, seen, guid)", "ALTER TABLE chars ADD COLUMN tiny TINYINT", "ALTER TABLE chars ADD COLUMN ratio DOUBLE")
+		}
+		for _, c := range []struct {
+			column, to string
+			more       func(o *PlanOptions)
+			want       string
+		}{
+			{"guid", "1", nil, "is part of the key"},
+			{"name", "x", nil, "is a name that [[merge.name]] changes itself"},
+			{"owner", "1", nil, "is part of what has to be unique, (owner, seen, guid)"},
+			{"at_logn", "1", nil, `table "chars" has no column "at_logn"`},
+			{"asked", "| 1", nil, "want a column of integers, or of texts for a constant"},
+			{"asked", "yess", nil, `"yess" is longer`},
+			{"at_login", "one", nil, `"one" is no integer`},
+			{"ratio", "1", nil, "want a column of integers"},
+			{"at_login", "| 65536", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not 65536"}[e.name == "sqlite"]},
+			{"at_login", "-1", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not -1"}[e.name == "sqlite"]},
+			{"tiny", "-129", nil, map[bool]string{true: "", false: "takes numbers from -128 to 127, and not -129"}[e.name == "sqlite"]},
+			{"tiny", "1", nil, "holds NULL"},
+			{"at_login", "| 1", func(o *PlanOptions) { o.Check.Rules[0].Natural = []string{"chars.at_login"}; o.Check.Rules[0].Plain = nil }, "is declared natural by"},
+			{"at_login", "| 1", func(o *PlanOptions) {
+				o.Check.Rules[0].References = []merge.DeclaredReference{{At: []string{"chars.seen"}, To: []string{"chars.guid"}, When: &merge.When{Column: "at_login", Is: []string{"0"}}}}
+				o.Check.Rules[0].Plain = []string{"chars.at_login"}
+			}, "is the condition of the reference seen → chars.guid when at_login is 0"},
+			{"at_login", "| 1", func(o *PlanOptions) {
+				o.Names = append(o.Names, NamePolicy{Table: "chars", Column: "asked", Set: o.Names[0].Set})
+			}, "is set by the [[merge.name]] of chars.name too"},
+		} {
+			o := flagging(c.column, c.to)
+			if c.more != nil {
+				c.more(&o)
+			}
+			p, err := NewPlan(t.Context(), all[0], all[1:], o)
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = fmt.Sprint(p.Refusals)
+			} else if !errors.Is(err, merge.ErrOptions) {
+				t.Errorf("%s: %v", c.column, err)
+			}
+			if c.want != "" && (!strings.Contains(got, c.want) || !strings.Contains(got, c.column)) {
+				t.Errorf("%s = %q: %s\nwant: %s", c.column, c.to, got, c.want)
+			}
+		}
+	})
+}
