@@ -21,9 +21,8 @@ type collisions struct {
 	// counts; nil: every run does.
 	wanted func(rows []int64) bool
 
-	// ignore tells from the first row of a run that it is none; nil: none is
-	// ignored.
-	ignore func(first position) bool
+	// ignore tells from any row of a run that it is none; nil: none is ignored.
+	ignore func(row position) bool
 
 	// outside tells of a row whether it is not to be in any run; nil: none is.
 	outside func(row position) bool
@@ -67,6 +66,7 @@ func (c *collisions) count(ctx context.Context, streams []*stream) error {
 			c.ignored = c.ignore != nil && c.ignore(before)
 			c.member(before)
 		}
+		c.ignored = c.ignored || c.ignore != nil && c.ignore(row)
 		c.member(row)
 		return nil
 	})

@@ -180,6 +180,9 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if f.moving, err = moves(f); err != nil {
 		return nil, err
 	}
+	if err := checkNoNames(f); err != nil {
+		return nil, err
+	}
 	if err := checkSettings(f); err != nil {
 		return nil, err
 	}

@@ -124,6 +124,10 @@ type DeclaredUnique struct {
 	Table   string   `json:"table" toml:"table"`
 	Columns []string `json:"columns" toml:"columns"`
 	Name    string   `json:"name,omitempty" toml:"name,omitempty"` // what people call it: "character name"
+
+	// None are values that several rows may have, as in [DeclaredReference]: '' of
+	// characters that were deleted. A row with one of them takes no part.
+	None []string `json:"none,omitempty" toml:"none,omitempty"`
 }
 
 // IDColumn is a column that holds gameid IDs: 10 bytes, or 20 hexadecimal

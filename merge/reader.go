@@ -43,6 +43,9 @@ type question struct {
 	across bool
 	most   int64
 
+	// none are values that do not count, as any of the columns has them.
+	none rekey.Values
+
 	// when, if not nil, counts the rows of collisions for which it does not hold.
 	when *When
 }
@@ -195,6 +198,9 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 			}
 			p.found.ignore = func(at position) bool { return rekey.IsZero(at.stream.carriedAt(column[at.stream.index], at.row)) }
 		}
+		if !q.none.Empty() {
+			p.found.ignore = ofNone(q, p.streams)
+		}
 		if q.when != nil {
 			p.found.outside = outside(q.when, p.streams)
 		}
@@ -204,6 +210,19 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 		return p.found.count(ctx, p.streams)
 	})
 	return p, without, err
+}
+
+// ofNone returns what tells of a row that it has a value which does not count.
+func ofNone(q question, streams []*stream) func(at position) bool {
+	columns := make([][]int, len(streams))
+	for i, s := range streams {
+		for _, name := range q.columns {
+			columns[i] = append(columns[i], s.carry(name))
+		}
+	}
+	return func(at position) bool {
+		return slices.ContainsFunc(columns[at.stream.index], func(c int) bool { return q.none.Has(at.stream.carriedAt(c, at.row)) })
+	}
 }
 
 // counting returns what counts the runs that the question is about.

@@ -26,8 +26,15 @@ func (r openReader) readNames(ctx context.Context, c candidate) error {
 			Table: c.table, Order: []Order{{Column: c.column, Collation: c.collation}}, Carry: []string{c.column}, SkipNull: true,
 		}))
 	}
+	none, err := NoNames(r.facts.opts, c.table, c.column)
+	if err != nil {
+		return err
+	}
 	seen := make(map[*database]int) // rows of the current name
 	take := func(p position) {
+		if none.Has(p.stream.carriedAt(0, p.row)) {
+			return
+		}
 		set, form, word := sets[p.stream.db], p.stream.order(0, p.row), folded(p.stream.carriedAt(0, p.row))
 		set.hashes.add(form)
 		set.words.add(word)
@@ -36,7 +43,7 @@ func (r openReader) readNames(ctx context.Context, c candidate) error {
 			set.twiceWords.add(word)
 		}
 	}
-	err := mergeEqual(ctx, streams, 1, func(before, row position, begins bool) error {
+	err = mergeEqual(ctx, streams, 1, func(before, row position, begins bool) error {
 		if begins {
 			clear(seen)
 			take(before)

@@ -17,6 +17,9 @@ type RenamedColumn struct {
 	// the target before the others. Else any of them may.
 	First bool `json:"first,omitempty"`
 
+	// None are values that are no names, as in [DeclaredUnique]: they stay.
+	None []string `json:"none,omitempty"`
+
 	// Set is what other columns of a row get when its name is changed.
 	Set []Setting `json:"set,omitempty"`
 }

@@ -106,7 +106,7 @@ func declare(opts Options, n names) (*declared, error) {
 			}
 		}
 	}
-	return d, nil
+	return d, d.leaveNoNames(opts)
 }
 
 func in(file string) string {

@@ -45,7 +45,11 @@ func uniqueTask(f *facts, table string, u unique) task {
 				Gaps: []Gap{{Reason: "index " + u.Name + ": " + u.Unclear}},
 			}), nil
 		}
-		read, err := r.read(ctx, question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true})
+		none, err := NoNames(f.opts, table, u.Columns...)
+		if err != nil {
+			return outcome{}, err
+		}
+		read, err := r.read(ctx, question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true, none: none})
 		if err != nil {
 			return outcome{}, err
 		}

@@ -146,7 +146,7 @@ func (p *planner) followersIn(ctx context.Context, db int, f *merge.NameReferenc
 	names := f.Carry()
 	scan := merge.Scan{Table: f.Table, Order: []merge.Order{{Column: f.Column, Collation: col.Collation}},
 		Carry: append(names, model.Key()...), Unsorted: true, SkipNull: true}
-	unclear := ""
+	var unclear []string // the first name of several rows
 	for b, err := range s.Scan(ctx, scan) {
 		if err != nil {
 			return nil, err
@@ -160,8 +160,8 @@ func (p *planner) followersIn(ctx context.Context, db int, f *merge.NameReferenc
 				continue
 			}
 			h, sure := homes.find(db, string(b.Order[0].At(row)), string(values[0]))
-			if !sure && unclear == "" {
-				unclear = string(values[0])
+			if !sure && unclear == nil {
+				unclear = []string{string(values[0])}
 			}
 			if h == nil || h.rename == nil {
 				continue
@@ -180,8 +180,8 @@ func (p *planner) followersIn(ctx context.Context, db int, f *merge.NameReferenc
 		}
 	}
 	switch {
-	case unclear != "":
-		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s are called so, as the target compares: rename all but one of them before the merge", f.Column, unclear, f.To.Table)})
+	case unclear != nil:
+		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s are called so, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
 	case !copied && len(found) > 0:
 		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table takes no part in the merge: include it", len(found), f.Column)})
 		return nil, nil

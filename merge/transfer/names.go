@@ -46,6 +46,10 @@ type NamePolicy struct {
 	// [DefaultTemplate]. If the value is taken, a number is added.
 	Template string
 
+	// None are values that are no names, as in [merge.DeclaredUnique]: several rows may have
+	// them, and keep them.
+	None []string
+
 	// Set is what other columns of a row get when its name is changed, such as the flag
 	// by which the game asks for another name.
 	Set []merge.Setting
@@ -61,7 +65,7 @@ type NameCopy = merge.NameCopy
 // Renamed are the columns of policies, as a check takes them.
 func Renamed(policies []NamePolicy) (all []merge.RenamedColumn) {
 	for _, n := range policies {
-		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst, Set: n.Set})
+		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst, None: n.None, Set: n.Set})
 	}
 	return all
 }
@@ -274,9 +278,18 @@ func (p *planner) sameNames(ctx context.Context, n *NamePolicy, t *merge.Table, 
 			scans, dbs = append(scans, merge.SourceScan{Source: s, Scan: scan}), append(dbs, i)
 		}
 	}
+	options := p.opts.Check
+	options.Renames = Renamed(p.opts.Names)
+	none, err := merge.NoNames(options, n.Table, n.Column)
+	if err != nil {
+		return err
+	}
 	for rows, err := range merge.EqualRows(ctx, scans, 1) {
 		if err != nil {
 			return err
+		}
+		if slices.ContainsFunc(rows, func(r merge.EqualRow) bool { return none.Has(r.Carry[0]) }) {
+			continue
 		}
 		group := make([]named, len(rows))
 		for i, r := range rows {

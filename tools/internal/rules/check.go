@@ -24,7 +24,7 @@ func check(root *strict.Section, file string) (o merge.Options) {
 			Plain: s.List("plain", place), Natural: s.List("natural", place), Shared: s.List("shared", place), Undecided: s.List("undecided", place),
 		}
 		s.Sections("unique", func(s *strict.Section) {
-			o.Uniques = append(o.Uniques, merge.DeclaredUnique{Table: table(s, "table"), Columns: columns(s, "columns"), Name: s.Text("name", strict.Label)})
+			o.Uniques = append(o.Uniques, merge.DeclaredUnique{Table: table(s, "table"), Columns: columns(s, "columns"), Name: s.Text("name", strict.Label), None: values(s, "none")})
 		})
 		s.Sections("reference", func(s *strict.Section) { said.References = append(said.References, reference(s)) })
 		s.Sections("id", func(s *strict.Section) {

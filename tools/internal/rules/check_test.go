@@ -75,7 +75,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[check]\nexclude = ['a', '[b']", `2: check.exclude is no pattern of names: want *, ? and [a-z] as in "log_*", and a \ before what is to stand for itself`},
 		{"[check]\n[check.unique]\ntable='a'", `2: check.unique can be there several times: want [[check.unique]], with two brackets`},
 		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},
-		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name`},
+		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name, none`},
 		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
 		{"[check]\nexclude = 'a'\n[sever]\n[[merge.name]]\ntable='a'\n[server]\nnumber=0", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]` + "\n" +
 			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge, schema` + "\n" +
@@ -129,7 +129,7 @@ func TestSampleCheck(t *testing.T) {
 		Tables: []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}, {Tables: []string{"auctions"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop},
 			{Tables: []string{"account_currency"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
 				When: &merge.When{Column: "season", Is: []string{"3"}}}},
-		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name"}},
+		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
 		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
 			Counters: []merge.CounterRow{{At: "seq.next", When: &merge.When{Column: "name", Is: []string{"item"}}, Space: "objects", File: "config.toml"}}},

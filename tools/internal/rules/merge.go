@@ -72,6 +72,7 @@ func policy(s *strict.Section) transfer.NamePolicy {
 		Keep:     transfer.Keep(s.Text("keep", keep)), By: s.Text("by", strict.Label),
 		MaxLength: int(s.Integer("max_length", 1, maxNameLength)),
 	}
+	p.None = values(s, "none")
 	set := s.TextsByName("set", `{ at_login = "| 1" }`, setting)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		to, _ := merge.ParseSetting(name, set[name]) // it was tried

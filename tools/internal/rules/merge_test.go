@@ -53,7 +53,7 @@ func TestParseMergeProblems(t *testing.T) {
 		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name, copy`},
 		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
-		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length, set`},
+		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length, none, set`},
 		{name + "template='s{server}'", `4: merge.name.template is "s{server}": want {name} in it once, as in "{name}.s{server}"`},
 		{name + "keep='newest'\nby='c'", `4: merge.name.keep is "newest": want "older" or "active", or no such key`},
 		{name + "keep='older'", `1: merge.name.by is missing: want the column that keep goes by, such as by = "created_at"`},
@@ -98,7 +98,7 @@ func TestSampleMerge(t *testing.T) {
 		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
 	}
 	want := Rules{
-		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, Set: []merge.Setting{{Column: "at_login", Bits: 1}}}},
+		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []merge.Setting{{Column: "at_login", Bits: 1}}}},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{})); diff != "" {

@@ -1,0 +1,103 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/rekey"
+)
+
+// NoNames returns the values of columns that are no names, though the columns are to be
+// unique: several rows may have them. All statements about the same columns count together.
+func NoNames(o Options, table string, columns ...string) (none rekey.Values, err error) {
+	add := func(of string, at []string, list []string) error {
+		if of != table || !slices.Equal(at, columns) || len(list) == 0 {
+			return nil
+		}
+		more, err := rekey.ParseValues(false, list)
+		if err != nil {
+			return unsuitable("none of %s.%s: %v", table, columnList(columns), err)
+		}
+		none = none.With(more)
+		return nil
+	}
+	for _, u := range o.Uniques {
+		if err := add(u.Table, u.Columns, u.None); err != nil {
+			return none, err
+		}
+	}
+	for _, r := range o.Renames {
+		if err := add(r.Table, []string{r.Column}, r.None); err != nil {
+			return none, err
+		}
+	}
+	return none, nil
+}
+
+// leaveNoNames makes values that are no names name nobody in what refers to names.
+func (d *declared) leaveNoNames(o Options) error {
+	named := make(map[columnName]bool)
+	for _, u := range o.Uniques {
+		if len(u.Columns) == 1 {
+			named[columnName{u.Table, u.Columns[0]}] = true
+		}
+	}
+	for _, r := range o.Renames {
+		named[columnName{r.Table, r.Column}] = true
+	}
+	for at := range named {
+		none, err := NoNames(o, at.table, at.column)
+		if err != nil {
+			return err
+		}
+		if none.Empty() {
+			continue
+		}
+		for _, ref := range d.to(at) {
+			if len(ref.Columns) == 1 {
+				ref.none = ref.none.With(none)
+			}
+		}
+	}
+	return nil
+}
+
+// checkNoNames returns an error if a database itself keeps unique what is declared to be
+// no name.
+func checkNoNames(f *facts) error {
+	check := func(what, table string, columns, none []string) error {
+		if len(none) == 0 {
+			return nil
+		}
+		alike := func(other []string) bool {
+			return len(other) == len(columns) && !slices.ContainsFunc(other, func(c string) bool { return !slices.Contains(columns, c) })
+		}
+		for db, t := range f.having(table) {
+			index := ""
+			for _, u := range t.Uniques {
+				if u.Unclear == "" && alike(u.Columns) {
+					index = "the UNIQUE index " + u.Name
+				}
+			}
+			if alike(t.key()) {
+				index = "the key"
+			}
+			if index != "" {
+				return unsuitable("%s: none = %s says that several rows may have such a value in %s.%s, and %s of %s lets only one have it", what, tomlList(none), table, strings.Join(columns, ", "), index, db.name)
+			}
+		}
+		return nil
+	}
+	for i, u := range f.opts.Uniques {
+		if err := check(fmt.Sprintf("unique %d", i+1), u.Table, u.Columns, u.None); err != nil {
+			return err
+		}
+	}
+	for i, r := range f.opts.Renames {
+		if err := check(fmt.Sprintf("name %d", i+1), r.Table, []string{r.Column}, r.None); err != nil {
+			return err
+		}
+	}
+	return nil
+}
