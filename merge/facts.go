@@ -18,13 +18,14 @@ import (
 // earlier passes established. Rules only read them.
 type facts struct {
 	opts       Options
-	allowances []allowance           // of opts
-	declared   *declared             // of opts
-	same       map[string]bool       // tables that are declared the same in every world
-	combined   map[string]*Combined  // tables of which the rows with one key are combined
-	skip       map[string]bool       // tables that stay behind
-	reset      map[string]bool       // of these, the ones of which the target's rows are taken out too
-	rows       map[string]RowsPolicy // of these tables: what becomes of rows that refer there
+	allowances []allowance            // of opts
+	declared   *declared              // of opts
+	same       map[string]bool        // tables that are declared the same in every world
+	combined   map[string]*Combined   // tables of which the rows with one key are combined
+	skip       map[string]bool        // tables that stay behind
+	reset      map[string]bool        // of these, the ones of which the target's rows are taken out too
+	rows       map[string]RowsPolicy  // of these tables: what becomes of rows that refer there
+	partly     map[string]TablePolicy // tables of which some rows stay behind
 	severed    []*severed
 	keeps      keptKeys      // keys of spaces that are the same in every world
 	names      names         // of all tables and columns, before any was excluded
@@ -192,7 +193,7 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, combined: f.combined, skip: f.skip, reset: f.reset, rows: f.rows, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, combined: f.combined, skip: f.skip, reset: f.reset, rows: f.rows, partly: f.partly, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

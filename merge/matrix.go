@@ -182,7 +182,7 @@ func (u unreachable) Row(context.Context, string, []string, [][]byte) ([]Field, 
 // matrixOf is Matrix of sources that can be read.
 func matrixOf(ctx context.Context, sources []Source, opts Options, started time.Time) (*MatrixReport, error) {
 	f, err := describeAll(ctx, sources, opts)
-	if err == nil && (len(f.severed) > 0 || len(f.keeps) > 0) {
+	if err == nil && (len(f.severed) > 0 || len(f.keeps) > 0 || len(f.partly) > 0) {
 		return nil, unsuitable("a matrix judges every pair both ways, and which rows do not come (rows, keep) is known for one target only: check the merge instead")
 	}
 	if err != nil {

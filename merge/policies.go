@@ -42,7 +42,8 @@ type TablePolicy struct {
 	Schema *Reviewed `json:"-"`
 
 	// Columns are formulas by the name of the column, and When the rows that may be
-	// combined, with [PolicyCombine]; see [Combined] and [ParseFormula].
+	// combined, with [PolicyCombine]; see [Combined] and [ParseFormula]. With [PolicySkip], the
+	// rows of When stay behind, and all others are copied.
 	Columns map[string]string `json:"columns,omitempty"`
 	When    *When             `json:"when,omitempty"`
 }
@@ -59,8 +60,11 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 		if p.Rows != "" && (p.Rows != RowsDrop && p.Rows != RowsNone || p.Policy != PolicySkip && p.Policy != PolicyReset) {
 			return nil, unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q or %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip, PolicyReset)
 		}
-		if p.Policy != PolicyCombine && (len(p.Columns) > 0 || p.When != nil) {
-			return nil, unsuitable("%s: columns and when are beside the policy %q: want them beside %q only", what, p.Policy, PolicyCombine)
+		if p.Policy != PolicyCombine && len(p.Columns) > 0 {
+			return nil, unsuitable("%s: columns is beside the policy %q: want it beside %q only", what, p.Policy, PolicyCombine)
+		}
+		if p.Policy != PolicyCombine && p.Policy != PolicySkip && p.When != nil {
+			return nil, unsuitable("%s: when is beside the policy %q: want it beside %q or %q", what, p.Policy, PolicyCombine, PolicySkip)
 		}
 		if err := p.When.Validate(); err != nil {
 			return nil, unsuitable("%s: %v", what, err)
@@ -100,7 +104,12 @@ func setPolicies(f *facts) error {
 		return err
 	}
 	f.same, f.skip, f.reset, f.rows = make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]RowsPolicy)
+	f.partly = make(map[string]TablePolicy)
 	for table, p := range policies {
+		if p.Policy == PolicySkip && p.When != nil {
+			f.partly[table] = p
+			continue
+		}
 		f.same[table], f.reset[table] = p.Policy == PolicySame, p.Policy == PolicyReset
 		f.skip[table] = p.Policy == PolicySkip || f.reset[table]
 		if p.Rows != "" {
@@ -115,6 +124,14 @@ func setPolicies(f *facts) error {
 				db.excluded = append(db.excluded, name)
 			}
 		}
+	}
+	for table := range f.partly {
+		if !slices.ContainsFunc(f.dbs, func(db *database) bool { return db.tables[table] != nil }) {
+			delete(f.partly, table) // it is left out
+		}
+	}
+	if err := leftRows(f); err != nil {
+		return err
 	}
 	f.combined, err = combines(f, policies)
 	return err

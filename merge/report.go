@@ -58,6 +58,9 @@ type Report struct {
 	// Severed is what becomes of rows that refer to rows which stay behind.
 	Severed []Severed `json:"severed,omitempty"`
 
+	// LeftRows are rows of tables that stay behind, of tables of which others come.
+	LeftRows []LeftRows `json:"left_rows,omitempty"`
+
 	// Reset are the tables that are empty after the merge: the target's rows are taken out.
 	Reset []string `json:"reset,omitempty"`
 

@@ -69,6 +69,7 @@ type outcome struct {
 	key       *keyReading // for the summaries of the sources; nil if no key was read
 	contents  []contents  // for these summaries too
 	rekeyed   *rekeyed    // what becomes of keys
+	left      []LeftRows  // rows that stay behind
 	severed   []Severed   // what becomes of rows that refer to what stays behind
 	ends      bool        // nothing else can be judged
 	alike     []string    // tables that seem to be the same in every source
@@ -87,6 +88,7 @@ func (o *outcome) add(from outcome) {
 		o.rekeyed = from.rekeyed
 	}
 	o.severed = append(o.severed, from.severed...)
+	o.left = append(o.left, from.left...)
 	o.contents = append(o.contents, from.contents...)
 	o.alike = append(o.alike, from.alike...)
 	o.plain += from.plain

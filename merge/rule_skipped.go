@@ -65,7 +65,7 @@ func skipTasks(f *facts) (tasks []task) {
 			return found(result), nil
 		}})
 	}
-	return tasks
+	return append(tasks, leftTasks(f)...)
 }
 
 func judgeSkipped(f *facts) (findings []finding) {

@@ -21,6 +21,7 @@ type run struct {
 	proposals []Proposal
 	proposed  *Proposed
 	severed   []Severed
+	left      []LeftRows
 	plain     int // see outcome
 	ended     bool
 }
@@ -121,6 +122,7 @@ func (r *run) take(o outcome) {
 		r.facts.rekeyed = o.rekeyed
 	}
 	r.severed = append(r.severed, o.severed...)
+	r.left = append(r.left, o.left...)
 	r.plain += o.plain
 	r.tasks = append(r.tasks, o.tasks...)
 	for _, table := range o.alike {
@@ -204,6 +206,7 @@ func (r *run) report(incomplete string) *Report {
 		Proposals:  slices.Clone(r.proposals),
 		Proposed:   r.proposed,
 		Severed:    slices.Clone(r.severed),
+		LeftRows:   slices.Clone(r.left),
 	}
 	for _, table := range slices.Sorted(maps.Keys(r.facts.reset)) {
 		if r.facts.reset[table] {

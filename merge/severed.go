@@ -34,6 +34,11 @@ type Severed struct {
 	None []string `json:"none,omitempty"`
 	When *When    `json:"when,omitempty"`
 
+	// ToColumn and Left are set if only some rows of the table stay behind: rows refer there
+	// if they name one of these by that column.
+	ToColumn string `json:"to_column,omitempty"`
+	Left     *When  `json:"left,omitempty"`
+
 	// Becomes is, with RowsNone, what the others get instead; nil is NULL.
 	Becomes *string `json:"becomes,omitempty"`
 
@@ -44,6 +49,9 @@ type Severed struct {
 // SQL is the condition that a row refers there, as all engines understand it. It is never
 // NULL. quote writes the name of a column.
 func (s *Severed) SQL(quote func(string) string) string {
+	if s.Column == "" { // see LeftRows.all
+		return s.When.IntegerSQL(quote(s.When.Column))
+	}
 	column := quote(s.Column)
 	all := []string{column + " IS NOT NULL"}
 	if none, err := rekey.ParseValues(s.Zero, s.None); err == nil {
@@ -51,6 +59,9 @@ func (s *Severed) SQL(quote func(string) string) string {
 	}
 	if s.When != nil {
 		all = append(all, s.When.IntegerSQL(quote(s.When.Column)))
+	}
+	if left := s.leftSQL(column); left != "" {
+		all = append(all, left)
 	}
 	return "(" + strings.Join(all, " AND ") + ")"
 }
@@ -88,6 +99,13 @@ func severs(f *facts) (all []*severed, err error) {
 			}
 		}
 		for _, ref := range allReferences(f, table) {
+			partly, err := severedPartly(f, table, &ref)
+			if err != nil {
+				return nil, unsuitable("%s.%s, of which rows = %q says what becomes: %v", table, ref.subject(), RowsDrop, err)
+			}
+			if partly != nil {
+				all = append(all, partly)
+			}
 			rows := f.rows[ref.ToTable]
 			if rows == "" {
 				continue
@@ -182,6 +200,9 @@ func withhold(f *facts) error {
 	}
 	for _, k := range f.keeps.rows(f.tables) {
 		out = append(out, k)
+	}
+	for _, l := range f.left() {
+		out = append(out, l)
 	}
 	for _, db := range f.dbs {
 		w, able := db.source.(Withholder)

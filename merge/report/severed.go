@@ -8,6 +8,7 @@ import (
 
 // severed writes what becomes of rows that refer to rows which stay behind.
 func (t *text) severed(p *transfer.Plan) {
+	t.leftRows(p)
 	if len(p.Severed) == 0 {
 		return
 	}
@@ -31,5 +32,23 @@ func (t *text) severed(p *transfer.Plan) {
 			counts = []string{"none"}
 		}
 		t.line(2, printable.Text(s.Table)+"."+printable.Text(s.Column)+" to "+printable.Text(s.To)+": "+becomes+": "+printable.List(counts, ", ", 8))
+	}
+}
+
+// leftRows writes which rows stay behind, of tables of which others come.
+func (t *text) leftRows(p *transfer.Plan) {
+	if len(p.LeftRows) == 0 {
+		return
+	}
+	t.WriteString("\n")
+	t.line(0, "Rows that stay behind, of tables of which the others come:")
+	for _, l := range p.LeftRows {
+		var counts []string
+		for i, n := range l.Counts {
+			if i < len(p.Sources) {
+				counts = append(counts, p.Sources[i].Name+" "+printable.Number(n))
+			}
+		}
+		t.line(2, printable.Text(l.Table)+" when "+printable.Text(l.When.String())+": "+printable.List(counts, ", ", 8))
 	}
 }

@@ -50,6 +50,9 @@ type Plan struct {
 	// Severed is what becomes of rows that refer to rows which stay behind.
 	Severed []merge.Severed `json:"severed,omitempty"`
 
+	// LeftRows are rows of the sources that stay behind, of tables of which others come.
+	LeftRows []merge.LeftRows `json:"left_rows,omitempty"`
+
 	// Fleet is the identity of the fleet registry whose ranges were left out, and in which
 	// those that the merge gives are recorded before the first write; empty if there is
 	// none.

@@ -36,6 +36,7 @@ func (p *planner) check(ctx context.Context) error {
 	}
 	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
 	p.plan.Severed, p.plan.Check.RuleFiles = report.Severed, report.RuleFiles
+	p.plan.LeftRows = report.LeftRows
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.plan.Rekey = report.Rekeyed
 	}
@@ -58,7 +59,7 @@ func (p *planner) check(ctx context.Context) error {
 		if r.Code == merge.CodeTableDiffers && r.Subject == "" && r.Verdict == merge.Pass {
 			p.same[r.Table] = true
 		}
-		if r.Code == merge.CodeTableExcluded && r.Verdict == merge.Pass {
+		if r.Code == merge.CodeTableExcluded && r.Subject == "" && r.Verdict == merge.Pass {
 			p.skip[r.Table] = r.Message
 		}
 		p.judge(r)

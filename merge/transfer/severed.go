@@ -22,6 +22,9 @@ func (p *Plan) rowsWithheld() (all []merge.Withheld) {
 			all = append(all, &p.Severed[i])
 		}
 	}
+	for i := range p.LeftRows {
+		all = append(all, &p.LeftRows[i])
+	}
 	if p.Rekey == nil {
 		return all
 	}
@@ -37,6 +40,9 @@ func (p *Plan) rowsWithheld() (all []merge.Withheld) {
 // for a check of the merged target.
 func (p *Plan) stayingBehind() (all []merge.TablePolicy) {
 	for _, s := range p.Severed {
+		if s.Left != nil {
+			continue // others of its rows came
+		}
 		all = append(all, merge.TablePolicy{Tables: []string{merge.Name(s.To)}, Policy: merge.PolicySkip, Rows: s.Rows})
 	}
 	return all
@@ -122,6 +128,11 @@ func (c *cut) refers(row []any) bool {
 
 // validateSevered returns an error unless the plan can be carried out.
 func (p *Plan) validateSevered() error {
+	for _, l := range p.LeftRows {
+		if t := p.table(l.Table); l.When.Validate() != nil || l.When == nil || t != nil && !slices.Contains(t.Columns, l.When.Column) {
+			return fmt.Errorf("transfer: the plan contradicts itself in what stays behind of %s", l.Table)
+		}
+	}
 	for _, s := range p.Severed {
 		t := p.table(s.Table)
 		if t == nil {
