@@ -26,6 +26,7 @@ type facts struct {
 	reset      map[string]bool        // of these, the ones of which the target's rows are taken out too
 	rows       map[string]RowsPolicy  // of these tables: what becomes of rows that refer there
 	partly     map[string]TablePolicy // tables of which some rows stay behind
+	renumbers  map[string]*Renumber   // columns that get other values, by table
 	severed    []*severed
 	keeps      keptKeys      // keys of spaces that are the same in every world
 	names      names         // of all tables and columns, before any was excluded
@@ -187,13 +188,16 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if err := checkSettings(f); err != nil {
 		return nil, err
 	}
+	if err := checkRenumbers(f); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 
 // pair returns the facts about two of the databases.
 func (f *facts) pair(target, db *database) *facts {
 	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, combined: f.combined, skip: f.skip, reset: f.reset, rows: f.rows, partly: f.partly, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, combined: f.combined, skip: f.skip, reset: f.reset, rows: f.rows, partly: f.partly, renumbers: f.renumbers, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
 }
 
 // tablesOf returns the tables of all databases, sorted.

@@ -53,8 +53,8 @@ func leftRows(f *facts) error {
 	return nil
 }
 
-// left are the rows that stay behind, by their tables.
-func (f *facts) left() (all []*LeftRows) {
+// leftOf are the rows that stay behind, by their tables.
+func leftOf(f *facts) (all []*LeftRows) {
 	for _, table := range slices.Sorted(maps.Keys(f.partly)) {
 		all = append(all, &LeftRows{Table: table, When: f.partly[table].When, Counts: []int64{}})
 	}
@@ -87,7 +87,7 @@ func (s *Severed) leftSQL(column string) string {
 
 // leftTasks count the rows of some tables that stay behind, and those that refer to them.
 func leftTasks(f *facts) (tasks []task) {
-	for _, l := range f.left() {
+	for _, l := range leftOf(f) {
 		if !f.wants(CodeTableExcluded, l.Table, l.When.String()) {
 			continue
 		}

@@ -46,6 +46,13 @@ type TablePolicy struct {
 	// rows of When stay behind, and all others are copied.
 	Columns map[string]string `json:"columns,omitempty"`
 	When    *When             `json:"when,omitempty"`
+
+	// Renumber is a column of which rows of the sources get other values, with [PolicyCopy];
+	// see [Renumber].
+	Renumber string   `json:"renumber,omitempty"`
+	Within   []string `json:"within,omitempty"`
+	From     *int64   `json:"from,omitempty"`
+	Max      *int64   `json:"max,omitempty"`
 }
 
 // tablePolicies returns the policies of tables, where one is declared.
@@ -68,6 +75,14 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 		}
 		if err := p.When.Validate(); err != nil {
 			return nil, unsuitable("%s: %v", what, err)
+		}
+		switch {
+		case p.Renumber != "" && (p.Policy != PolicyCopy || len(p.Within) == 0):
+			return nil, unsuitable("%s: renumber = %q: want within, the columns in which it is unique, and the policy %q", what, p.Renumber, PolicyCopy)
+		case p.Renumber == "" && (len(p.Within) > 0 || p.From != nil || p.Max != nil):
+			return nil, unsuitable("%s: within, from and max are for renumber, which is not there", what)
+		case p.From != nil && p.Max != nil && *p.From > *p.Max:
+			return nil, unsuitable("%s: renumber = %q: from is %d, and max is %d", what, p.Renumber, *p.From, *p.Max)
 		}
 		for _, text := range p.Tables {
 			pattern, column, err := parsePlace(text)
@@ -133,6 +148,7 @@ func setPolicies(f *facts) error {
 	if err := leftRows(f); err != nil {
 		return err
 	}
+	f.renumbers = renumbers(f, policies)
 	f.combined, err = combines(f, policies)
 	return err
 }

@@ -38,6 +38,9 @@ func (f *facts) uniques(table string) (all []unique) {
 			all = append(all, unique{Unique{Columns: columns}, true})
 		}
 	}
+	if n := f.renumbers[table]; n != nil && !slices.ContainsFunc(all, func(u unique) bool { return u.Unclear == "" && n.are(u.Columns) }) {
+		all = append(all, unique{Unique{Columns: n.columns()}, true})
+	}
 	slices.SortStableFunc(all, func(a, b unique) int { return slices.Compare(a.Columns, b.Columns) })
 	return all
 }

@@ -61,6 +61,9 @@ type Report struct {
 	// LeftRows are rows of tables that stay behind, of tables of which others come.
 	LeftRows []LeftRows `json:"left_rows,omitempty"`
 
+	// Renumbered are columns of which rows of the sources get other values.
+	Renumbered []Renumbered `json:"renumbered,omitempty"`
+
 	// Reset are the tables that are empty after the merge: the target's rows are taken out.
 	Reset []string `json:"reset,omitempty"`
 
@@ -168,6 +171,10 @@ type Result struct {
 	// Combined is how many keys are in several databases and have their rows combined by
 	// [[merge.table]]. They are not in Count.
 	Combined int64 `json:"combined,omitempty"`
+
+	// Renumbered is how many rows get another value by the renumber of [[merge.table]]. It is
+	// not in Count.
+	Renumbered int64 `json:"renumbered,omitempty"`
 
 	// Open, if not nil, tells of a column that is not declared, and for which it
 	// matters what it is. Count is then the number of its rows for which it does.

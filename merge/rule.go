@@ -62,20 +62,21 @@ type finding struct {
 
 // outcome is what a task established.
 type outcome struct {
-	findings  []finding
-	proposals []Proposal
-	proposed  *Proposed
-	plain     int         // columns declared plain that hold values which are keys
-	key       *keyReading // for the summaries of the sources; nil if no key was read
-	contents  []contents  // for these summaries too
-	rekeyed   *rekeyed    // what becomes of keys
-	left      []LeftRows  // rows that stay behind
-	severed   []Severed   // what becomes of rows that refer to what stays behind
-	ends      bool        // nothing else can be judged
-	alike     []string    // tables that seem to be the same in every source
-	disjoint  map[columnsID]bool
-	complete  map[columnsID]bool
-	tasks     []task // still to be done
+	findings   []finding
+	proposals  []Proposal
+	proposed   *Proposed
+	plain      int          // columns declared plain that hold values which are keys
+	key        *keyReading  // for the summaries of the sources; nil if no key was read
+	contents   []contents   // for these summaries too
+	rekeyed    *rekeyed     // what becomes of keys
+	renumbered []Renumbered // rows that get other values
+	left       []LeftRows   // rows that stay behind
+	severed    []Severed    // what becomes of rows that refer to what stays behind
+	ends       bool         // nothing else can be judged
+	alike      []string     // tables that seem to be the same in every source
+	disjoint   map[columnsID]bool
+	complete   map[columnsID]bool
+	tasks      []task // still to be done
 }
 
 func (o *outcome) add(from outcome) {
@@ -89,6 +90,7 @@ func (o *outcome) add(from outcome) {
 	}
 	o.severed = append(o.severed, from.severed...)
 	o.left = append(o.left, from.left...)
+	o.renumbered = append(o.renumbered, from.renumbered...)
 	o.contents = append(o.contents, from.contents...)
 	o.alike = append(o.alike, from.alike...)
 	o.plain += from.plain

@@ -53,8 +53,15 @@ func uniqueTask(f *facts, table string, u unique) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		read.combined, err = combinesAll(ctx, f, r, table, u.Columns, read.repeats)
-		return judgeUnique(f, table, u, read), err
+		if read.combined, err = combinesAll(ctx, f, r, table, u.Columns, read.repeats); err != nil {
+			return outcome{}, err
+		}
+		o := judgeUnique(f, table, u, read)
+		renumbered, err := o.findings[0].resolveByRenumbering(ctx, f, r)
+		if renumbered != nil {
+			o.renumbered = []Renumbered{*renumbered}
+		}
+		return o, err
 	}}
 }
 

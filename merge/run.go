@@ -12,18 +12,19 @@ import (
 // run carries the rules out: it judges the catalogues, does one task after the
 // other, and concludes what the rules found.
 type run struct {
-	facts     *facts
-	reader    *reader
-	summaries *summaries
-	started   time.Time
-	tasks     []task // still to be done
-	results   []Result
-	proposals []Proposal
-	proposed  *Proposed
-	severed   []Severed
-	left      []LeftRows
-	plain     int // see outcome
-	ended     bool
+	facts      *facts
+	reader     *reader
+	summaries  *summaries
+	started    time.Time
+	tasks      []task // still to be done
+	results    []Result
+	proposals  []Proposal
+	proposed   *Proposed
+	severed    []Severed
+	left       []LeftRows
+	renumbered []Renumbered
+	plain      int // see outcome
+	ended      bool
 }
 
 func newRun(f *facts, r *reader, s *summaries, started time.Time) *run {
@@ -123,6 +124,7 @@ func (r *run) take(o outcome) {
 	}
 	r.severed = append(r.severed, o.severed...)
 	r.left = append(r.left, o.left...)
+	r.renumbered = append(r.renumbered, o.renumbered...)
 	r.plain += o.plain
 	r.tasks = append(r.tasks, o.tasks...)
 	for _, table := range o.alike {
@@ -207,6 +209,7 @@ func (r *run) report(incomplete string) *Report {
 		Proposed:   r.proposed,
 		Severed:    slices.Clone(r.severed),
 		LeftRows:   slices.Clone(r.left),
+		Renumbered: slices.Clone(r.renumbered),
 	}
 	for _, table := range slices.Sorted(maps.Keys(r.facts.reset)) {
 		if r.facts.reset[table] {

@@ -80,50 +80,72 @@ func checkSettings(f *facts) error {
 // contradiction says what else a column is that a setting would change; "" if it is
 // nothing else.
 func (s Setting) contradiction(f *facts, r RenamedColumn) string {
-	at := columnName{r.Table, s.Column}
-	for _, other := range f.opts.Renames {
-		if other.Table == r.Table && other.Column == s.Column {
-			return "is a name that [[merge.name]] changes itself"
-		}
-	}
-	for _, c := range f.opts.Copies {
-		if c.Table == r.Table && c.Column == s.Column {
-			return "is changed along with a name by [[merge.copy]]"
-		}
-		if c.Table == r.Table && c.Key == s.Column {
-			return "is the key of a [[merge.copy]], by which rows are found"
-		}
-	}
 	for db, t := range f.having(r.Table) {
 		if why := s.unsuited(db, t); why != "" {
 			return why
 		}
-		if slices.Contains(t.key(), s.Column) {
-			return "is part of the key, and its values cannot be changed"
-		}
-		if foreignKey(f, r.Table, s.Column) {
-			return "takes part in a foreign key, and its values cannot be changed"
-		}
+	}
+	if why := occupied(f, columnName{r.Table, s.Column}); why != "" {
+		return why
 	}
 	for _, u := range f.uniques(r.Table) {
 		if slices.Contains(u.Columns, s.Column) {
 			return fmt.Sprintf("is part of what has to be unique, %s, and several rows would get one value", columnList(u.Columns))
 		}
 	}
+	if n := f.renumbers[r.Table]; n != nil && slices.Contains(n.columns(), s.Column) {
+		return "belongs to the renumber of its [[merge.table]]"
+	}
+	return ""
+}
+
+// occupied says what else a column is, of which a merge is to change values that name
+// nothing; "" if it is nothing else.
+func occupied(f *facts, at columnName) string {
+	for _, other := range f.opts.Renames {
+		if other.Table == at.table && other.Column == at.column {
+			return "is a name that [[merge.name]] changes itself"
+		}
+	}
+	for _, c := range f.opts.Copies {
+		if c.Table == at.table && c.Column == at.column {
+			return "is changed along with a name by [[merge.copy]]"
+		}
+		if c.Table == at.table && c.Key == at.column {
+			return "is the key of a [[merge.copy]], by which rows are found"
+		}
+	}
+	for _, t := range f.having(at.table) {
+		if slices.Contains(t.key(), at.column) {
+			return "is part of the key, and its values cannot be changed"
+		}
+	}
 	if to := f.declared.to(at); len(to) > 0 {
-		return fmt.Sprintf("is what %s.%s refers to, and its values cannot be changed", to[0].table, columnList(to[0].Columns))
+		return fmt.Sprintf("is what the reference %s.%s names, and its values cannot be changed", to[0].table, to[0].subject())
 	}
-	if refersBy(f, r.Table, s.Column) {
-		return "is declared a reference, and a constant or bits would name another row"
+	for _, table := range f.tables {
+		for _, t := range f.having(table) {
+			for _, ref := range t.References {
+				if ref.ToTable == at.table && slices.Contains(ref.ToColumns, at.column) {
+					return fmt.Sprintf("is what the foreign key %s.%s names, and its values cannot be changed", table, columnList(ref.Columns))
+				}
+			}
+		}
 	}
-	if role := f.declared.role(r.Table, s.Column); role.kind == roleNatural || role.kind == roleShared {
+	if foreignKey(f, at.table, at.column) {
+		return "takes part in a foreign key, and its values cannot be changed"
+	}
+	if refersBy(f, at.table, at.column) {
+		return "is declared a reference, and another value would name another row"
+	}
+	if role := f.declared.role(at.table, at.column); role.kind == roleNatural || role.kind == roleShared {
 		return fmt.Sprintf("is declared %s by %s, so its values name things", role.kind, role.source.text)
 	}
-	return s.decides(f, at)
+	return decides(f, at)
 }
 
 // decides says which statement goes by the values of the column; "" if none does.
-func (s Setting) decides(f *facts, at columnName) string {
+func decides(f *facts, at columnName) string {
 	if f.moving != nil {
 		if m := f.moving.columns[at]; m != nil {
 			return fmt.Sprintf("gets new values by the space %q", m.cases[0].space.Name)

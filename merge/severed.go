@@ -201,7 +201,7 @@ func withhold(f *facts) error {
 	for _, k := range f.keeps.rows(f.tables) {
 		out = append(out, k)
 	}
-	for _, l := range f.left() {
+	for _, l := range leftOf(f) {
 		out = append(out, l)
 	}
 	for _, db := range f.dbs {

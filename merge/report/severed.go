@@ -9,6 +9,7 @@ import (
 // severed writes what becomes of rows that refer to rows which stay behind.
 func (t *text) severed(p *transfer.Plan) {
 	t.leftRows(p)
+	t.renumbered(p)
 	if len(p.Severed) == 0 {
 		return
 	}
@@ -50,5 +51,23 @@ func (t *text) leftRows(p *transfer.Plan) {
 			}
 		}
 		t.line(2, printable.Text(l.Table)+" when "+printable.Text(l.When.String())+": "+printable.List(counts, ", ", 8))
+	}
+}
+
+// renumbered writes in which columns rows get other values.
+func (t *text) renumbered(p *transfer.Plan) {
+	if len(p.Renumbered) == 0 {
+		return
+	}
+	t.WriteString("\n")
+	t.line(0, "Rows that get the next free value (each is among the renames):")
+	for _, n := range p.Renumbered {
+		var counts []string
+		for i, rows := range n.Counts {
+			if i < len(p.Sources) {
+				counts = append(counts, p.Sources[i].Name+" "+printable.Number(rows))
+			}
+		}
+		t.line(2, printable.Text(n.Table)+"."+printable.Text(n.Column)+" within "+printable.Names(n.Within)+": "+printable.List(counts, ", ", 8))
 	}
 }

@@ -48,7 +48,7 @@ func TestLeftRows(t *testing.T) {
 		if got := fmt.Sprintln(p.LeftRows[0].Table, p.LeftRows[0].Counts, p.LeftRows[1].Table, p.LeftRows[1].Counts, p.Severed[0].Counts, p.table("respawns").Rows(), p.table("auction").Rows(), p.table("mail").Rows()); got != "auction [3 3] respawns [2 2] [2 2] 4 2 6\n" {
 			t.Fatal(got)
 		}
-		interruptedAnywhere(t, e, p, all, map[bool]int{true: 40, false: 90}[e.name == "sqlite"])
+		interruptedAnywhere(t, e, p, all, map[bool]int{true: 60, false: 95}[e.name == "sqlite"])
 		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
 			t.Fatal(err)
 		}

@@ -53,6 +53,10 @@ type Plan struct {
 	// LeftRows are rows of the sources that stay behind, of tables of which others come.
 	LeftRows []merge.LeftRows `json:"left_rows,omitempty"`
 
+	// Renumbered are columns of which rows of the sources get other values, each of which is
+	// among Renames.
+	Renumbered []merge.Renumbered `json:"renumbered,omitempty"`
+
 	// Fleet is the identity of the fleet registry whose ranges were left out, and in which
 	// those that the merge gives are recorded before the first write; empty if there is
 	// none.

@@ -36,7 +36,7 @@ func (p *planner) check(ctx context.Context) error {
 	}
 	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
 	p.plan.Severed, p.plan.Check.RuleFiles = report.Severed, report.RuleFiles
-	p.plan.LeftRows = report.LeftRows
+	p.plan.LeftRows, p.plan.Renumbered = report.LeftRows, report.Renumbered
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.plan.Rekey = report.Rekeyed
 	}
@@ -106,7 +106,7 @@ var unallowable = []string{
 
 func (p *planner) judge(r *merge.Result) {
 	reason := found(r)
-	if r.Renamed+r.Combined > 0 {
+	if r.Renamed+r.Combined+r.Renumbered > 0 {
 		p.plan.Check.Resolved = append(p.plan.Check.Resolved, reason)
 	}
 	if r.Verdict == merge.Pass {

@@ -25,7 +25,11 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 		}
 	}
 	empty := newEmptyWorld(s.catalog)
-	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Codecs: r.opts.Codecs, Tables: r.plan.stayingBehind(), Rekey: r.plan.rekeyOptions()})
+	var uniques []merge.DeclaredUnique
+	for _, n := range r.plan.Renumbered {
+		uniques = append(uniques, merge.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered"})
+	}
+	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Codecs: r.opts.Codecs, Tables: r.plan.stayingBehind(), Uniques: uniques, Rekey: r.plan.rekeyOptions()})
 	if err != nil {
 		return err
 	}

@@ -100,8 +100,9 @@ on one of them. It only reads, and needs SELECT.
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
 [[merge.table]] in the rules or config.toml says of tables that they are the
-same in every world, stay behind (skip), are empty afterwards (reset), or have
-one row for a key (combine).
+same in every world, stay behind (skip; with when, only these rows), are empty
+afterwards (reset), or have one row for a key (combine). Its renumber gives rows
+whose place within an account is taken the next free one.
 
 What becomes of a name that is there twice comes from [[merge.name]] in
 config.toml; without one for its column it stands against the merge. Rows that

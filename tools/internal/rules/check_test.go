@@ -126,9 +126,10 @@ func TestSampleCheck(t *testing.T) {
 	want := merge.Options{
 		Include: []string{"char_*", "guild_*"},
 		Exclude: []string{"log_*"},
-		Tables: []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}, {Tables: []string{"auctions"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop},
+		Tables: []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}, {Tables: []string{"auctions"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop}, {Tables: []string{"respawns"}, Policy: merge.PolicySkip, When: &merge.When{Column: "instance", Is: []string{"0"}}},
 			{Tables: []string{"account_currency"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
-				When: &merge.When{Column: "season", Is: []string{"3"}}}},
+				When: &merge.When{Column: "season", Is: []string{"3"}}},
+			{Tables: []string{"characters"}, Policy: merge.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
 		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
 		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,9 +29,13 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
-			need(s, "policy", `want what becomes of their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
-			tables = append(tables, merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy)),
-				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s)})
+			if !s.Has("renumber") {
+				need(s, "policy", `want what becomes of their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
+			}
+			policy := merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy)),
+				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s)}
+			renumber(s, &policy)
+			tables = append(tables, policy)
 		})
 		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
 		s.Sections("copy", func(s *strict.Section) {
@@ -41,6 +46,26 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 		})
 	})
 	return policies, copies, tables, rekeyed
+}
+
+// renumber reads which column of a table gets other values.
+func renumber(s *strict.Section, p *merge.TablePolicy) {
+	p.Renumber, p.Within = s.Text("renumber", strict.Label), s.OneOrMore("within", strict.Label)
+	number := func(key string) *int64 {
+		n := s.Integer(key, math.MinInt64, math.MaxInt64)
+		if !s.Has(key) {
+			return nil
+		}
+		return &n
+	}
+	p.From, p.Max = number("from"), number("max")
+	switch {
+	case p.Renumber == "":
+	case len(p.Within) == 0:
+		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)
+	case p.Policy == "":
+		p.Policy = merge.PolicyCopy
+	}
 }
 
 func tablePolicy(s string) string {

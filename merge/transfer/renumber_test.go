@@ -1,0 +1,143 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+)
+
+// placed are worlds whose accounts are the same, and whose characters have places in them.
+func placed(t testing.TB, e engine, unique bool, rows ...string) (all []Database) {
+	t.Helper()
+	for i, of := range rows {
+		d := e.fresh(t, fmt.Sprint("s", i+1))
+		exec(t, d, "CREATE TABLE chars (id INTEGER NOT NULL PRIMARY KEY, account INTEGER, place SMALLINT, name VARCHAR(20))", "INSERT INTO chars VALUES "+of)
+		if unique {
+			exec(t, d, "CREATE UNIQUE INDEX places ON chars (account, place)")
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func threePlaced(t testing.TB, e engine, unique bool) []Database {
+	return placed(t, e, unique,
+		"(1, 10, 0, 'a'), (2, 10, 2, 'b'), (3, 11, 1, 'c'), (4, NULL, 0, 'd'), (5, 13, 0, 'alone')",
+		"(1, 10, 1, 'e'), (2, 10, 0, 'f'), (3, 10, 2, 'g'), (4, 11, 1, 'h'), (5, NULL, 0, 'i'), (6, 12, 4, 'j'), (10, 14, NULL, 'k')",
+		"(1, 10, 0, 'l'), (2, 11, 2, 'm'), (3, 11, 1, 'n'), (4, 12, 4, 'o'), (5, 14, 7, 'p')")
+}
+
+func renumbering(max int64) PlanOptions {
+	policy := merge.TablePolicy{Tables: []string{"chars"}, Policy: merge.PolicyCopy, Renumber: "place", Within: []string{"account"}}
+	if max > 0 {
+		policy.Max = &max
+	}
+	return PlanOptions{Check: merge.Options{
+		Tables: []merge.TablePolicy{policy},
+		Rules:  []merge.Declarations{{Plain: []string{"chars.place", "chars.name"}, Shared: []string{"chars.account"}}},
+		Rekey:  &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.id"}}}},
+	}}
+}
+
+// Where rows of several worlds meet under one account, those of the sources whose place is
+// taken get the next free one, in the order of the sources, places and keys; nothing else
+// changes. Verify tells if one is another, and an undo takes it back.
+func TestRenumber(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		for _, unique := range []bool{true, false} { // by an index of the database, or by the rules alone
+			all := threePlaced(t, e, unique)
+			p := mustPlan(t, all[0], all[1:], renumbering(6))
+			if got := fmt.Sprint(p.Renumbered[0].Counts, len(p.Renames)); got != "[3 4] 7" {
+				t.Fatalf("%s: %+v", got, p.Renames)
+			}
+			if unique {
+				interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 70}[e.name == "sqlite"])
+			}
+			before := dump(t, all[0])
+			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+				t.Fatal(err)
+			}
+			asked(t, all[0], "SELECT account, place, name FROM chars WHERE account IS NOT NULL AND place IS NOT NULL ORDER BY account, place",
+				"10|0|a", "10|1|e", "10|2|b", "10|3|f", "10|4|g", "10|5|l",
+				"11|1|c", "11|2|h", "11|3|n", "11|4|m", "12|4|j", "12|5|o", "13|0|alone", "14|7|p")
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+				t.Fatalf("%+v", proof)
+			}
+			merged := clones(t, e, all)
+			exec(t, merged[0], "UPDATE chars SET place = 6 WHERE name = 'f'")
+			if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != merge.Fail || !strings.Contains(fmt.Sprint(proof.Tables[0].Samples), `from "s2": place has another value`) {
+				t.Errorf("%+v", proof.Tables)
+			}
+			if !unique {
+				exec(t, merged[0], "UPDATE chars SET place = 0 WHERE name = 'f'")
+				if proof := verified(t, p, merged[0], merged[1:]); !strings.Contains(fmt.Sprint(proof.Findings), "unique-collision: (account, place): renumbered: 1 value is there more than once") {
+					t.Errorf("%+v", proof.Findings)
+				}
+			}
+			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if after := dump(t, all[0], KeysTable); withoutCounters(after) != withoutCounters(before) {
+				t.Errorf("before:\n%s\nafter:\n%s", before, after)
+			}
+		}
+	})
+}
+
+// What cannot be renumbered is refused by name.
+func TestRenumberRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		for _, tt := range []struct {
+			name    string
+			prepare string // in each
+			change  func(o *PlanOptions)
+			want    []string
+		}{
+			{"without it", "", func(o *PlanOptions) { o.Check.Tables = nil }, []string{"unique-collision", "(account, place)"}},
+			{"too many", "", func(o *PlanOptions) { o.Check.Tables[0].Max = new(int64(4)) }, []string{`renumber = "place" cannot resolve it: in s3 the row with the key "1" would pass the largest value, 4`}},
+			{"its own", "DROP INDEX places ON chars; INSERT INTO chars VALUES (20, 13, 0, 'twice')", nil, []string{"s1 itself has several rows with one value, such as 0"}},
+			{"a reference", "CREATE TABLE quick (id INTEGER NOT NULL PRIMARY KEY, place INTEGER)", func(o *PlanOptions) {
+				o.Check.Rules[0].References = []merge.DeclaredReference{{At: []string{"quick.place"}, To: []string{"chars.place"}}}
+			}, []string{`table chars: renumber = "place"`, "is what the reference quick.place → chars.place names"}},
+			{"a key", "", func(o *PlanOptions) { o.Check.Tables[0].Renumber = "id" }, []string{`renumber = "id"`, "is part of the key"}},
+			{"another index", "CREATE UNIQUE INDEX other ON chars (name, place)", nil, []string{"the UNIQUE index other of s1 has other columns, (name, place)"}},
+			{"texts", "", func(o *PlanOptions) { o.Check.Tables[0].Renumber = "name" }, []string{`renumber = "name": it is`, "want a column of integers"}},
+			{"no column", "", func(o *PlanOptions) { o.Check.Tables[0].Within = []string{"acount"} }, []string{`has no column "acount" (did you mean "account"?)`}},
+			{"a policy", "", func(o *PlanOptions) { o.Check.Tables[0].Policy = merge.PolicySkip }, []string{`renumber = "place": want within`, `the policy "copy"`}},
+			{"natural", "", func(o *PlanOptions) {
+				o.Check.Rules[0] = merge.Declarations{Plain: []string{"chars.name"}, Natural: []string{"chars.place"}, Shared: []string{"chars.account"}}
+			}, []string{"is declared natural by"}},
+		} {
+			all := threePlaced(t, e, true)
+			for _, d := range all {
+				for _, s := range strings.Split(tt.prepare, "; ") {
+					if e.name == "sqlite" {
+						s = strings.ReplaceAll(s, "INDEX places ON chars", "INDEX places")
+					}
+					if s != "" {
+						exec(t, d, s)
+					}
+				}
+			}
+			o := renumbering(6)
+			if tt.change != nil {
+				tt.change(&o)
+			}
+			p, err := NewPlan(t.Context(), all[0], all[1:], o)
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = fmt.Sprint(p.Refusals)
+			} else if !errors.Is(err, merge.ErrOptions) {
+				t.Error(err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s: %s\nwant: %s", tt.name, got, want)
+				}
+			}
+		}
+	})
+}
