@@ -19,14 +19,19 @@ type CounterRow struct {
 	When  *When  `json:"when,omitempty"` // of the rows it is about; nil: of all
 	Space string `json:"space"`          // the name of a space, or one of its keys
 
+	// Others says what the rows are that When does not cover: "plain", they count nothing;
+	// "", they are judged as if nothing were declared, unless another counter covers them.
+	Others string `json:"others,omitempty"`
+
 	File string `json:"-"` // for messages
 }
 
 // keptCounter is a CounterRow as it is in the databases. A sequence has no column.
 type keptCounter struct {
 	columnName
-	when  *When
-	space *keySpace
+	when   *When
+	space  *keySpace
+	others string
 }
 
 func (c *keptCounter) sequence() bool { return c.column == "" }
@@ -53,6 +58,9 @@ func (m *moving) declareCounter(f *facts, n names, c CounterRow) error {
 	if err := c.When.Validate(); err != nil {
 		return err
 	}
+	if err := c.validateOthers(); err != nil {
+		return err
+	}
 	if done, err := m.declareSequence(f, c, m.spaces[k]); done {
 		return err
 	}
@@ -68,7 +76,7 @@ func (m *moving) declareCounter(f *facts, n names, c CounterRow) error {
 		case c.When != nil && n[at.table][c.When.Column] == nil:
 			return fmt.Errorf("when: table %q has no column %q", at.table, c.When.Column)
 		}
-		m.counters = append(m.counters, keptCounter{at, c.When, m.spaces[k]})
+		m.counters = append(m.counters, keptCounter{at, c.When, m.spaces[k], c.Others})
 		return nil
 	})
 }
@@ -88,8 +96,11 @@ func (r *spaceReader) findCounters(ctx context.Context) ([]seenCounter, error) {
 		var columns []string
 		for i := range model.Columns {
 			at := columnName{table, model.Columns[i].Name}
-			if model.Columns[i].Kind == KindInteger && r.moving.columns[at] == nil && r.facts.declared.role(table, at.column).kind == roleOpen && !foreignKey(r.facts, table, at.column) &&
-				!slices.ContainsFunc(r.moving.counters, func(c keptCounter) bool { return c.columnName == at && c.when == nil }) {
+			if model.AutoIncrement != nil && model.AutoIncrement.Column == at.column {
+				continue // the database counts it up: it is a key itself
+			}
+			_, counted := r.moving.counted(at)
+			if model.Columns[i].Kind == KindInteger && r.moving.columns[at] == nil && r.facts.declared.role(table, at.column).kind == roleOpen && !foreignKey(r.facts, table, at.column) && !counted {
 				columns = append(columns, at.column)
 			}
 		}
@@ -116,15 +127,15 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 		}
 		here := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.column(c) == nil })
 		values := make([][]rekey.Integer, len(here))
-		s := r.stream(db, r.code, 0, Scan{Table: table, Carry: slices.Clone(here), Unsorted: true})
-		declared := r.declaredCounters(s, table, here)
+		carry, covered := r.moving.uncounted(table, here)
+		if slices.ContainsFunc(carry, func(c string) bool { return t.column(c) == nil }) {
+			return nil, nil // the schemas differ, which is reported
+		}
+		s := r.stream(db, r.code, 0, Scan{Table: table, Carry: carry, Unsorted: true})
 		s.visit = append(s.visit, func(b *Batch) {
 			for i := range here {
 				for row := range b.Len {
-					if slices.ContainsFunc(declared[i], func(holds func(int) bool) bool { return holds(row) }) {
-						continue
-					}
-					if n, ok := rekey.ParseInteger(b.Carry[i].At(row)); ok {
+					if n, ok := rekey.ParseInteger(b.Carry[i].At(row)); ok && !covered(b, i, row) {
 						values[i] = append(values[i], n)
 					}
 				}
@@ -159,18 +170,6 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 	return seen, nil
 }
 
-// declaredCounters are, for each of some columns, the rows of which it is said what they count.
-func (r *spaceReader) declaredCounters(s *stream, table string, columns []string) [][]func(row int) bool {
-	all := make([][]func(int) bool, len(columns))
-	for _, c := range r.moving.counters {
-		if i := slices.Index(columns, c.column); i >= 0 && c.table == table && c.when != nil {
-			when := s.carry(c.when.Column)
-			all[i] = append(all[i], func(row int) bool { return c.when.Holds(s.carriedAt(when, row)) })
-		}
-	}
-	return all
-}
-
 // judgeCounters reports what seems to be a counter and is not declared, and counters
 // that cannot be raised.
 func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
@@ -186,6 +185,11 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 			Gaps:    []Gap{{Reason: "if it counts these keys, it would give away numbers that came by the merge"}},
 			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, toml(spaces[0]))},
 		})
+		if whens, _ := f.moving.counted(c.columnName); len(whens) > 0 {
+			last := &results[len(results)-1]
+			last.Message += ", in rows that no when of its [[merge.counter]] covers"
+			last.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s, when = {...} for these rows; or others = %q in one that is there", at, toml(spaces[0]), OthersPlain)}
+		}
 	}
 	results = append(results, countedElsewhere(f)...)
 	for _, c := range f.moving.counters {

@@ -29,8 +29,8 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 			if t.AutoIncrement != nil && t.AutoIncrement.Column == c.Name || referred[columnName{table, c.Name}] {
 				continue // a key of these rows: it refers to nothing
 			}
-			counter := func(kept keptCounter) bool { return kept.columnName == columnName{table, c.Name} }
-			if (c.Kind == KindInteger || c.Kind == KindText) && r.facts.declared.role(table, c.Name).kind == roleOpen && !foreignKey(r.facts, table, c.Name) && !slices.ContainsFunc(r.moving.counters, counter) {
+			_, counted := r.moving.counted(columnName{table, c.Name})
+			if (c.Kind == KindInteger || c.Kind == KindText) && r.facts.declared.role(table, c.Name).kind == roleOpen && !foreignKey(r.facts, table, c.Name) && !counted {
 				columns = append(columns, c.Name)
 			}
 		}
@@ -38,13 +38,14 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 			continue
 		}
 		hits := make(map[string]map[*keySpace]int64)
-		s := r.stream(r.facts.target, r.code, 0, Scan{Table: table, Carry: columns, Unsorted: true})
+		carry, covered := r.moving.uncounted(table, columns)
+		s := r.stream(r.facts.target, r.code, 0, Scan{Table: table, Carry: carry, Unsorted: true})
 		s.visit = append(s.visit, func(b *Batch) {
 			for i, column := range columns {
 				for row := range b.Len {
 					v := b.Carry[i].At(row)
 					n, ok := rekey.ParseInteger(v)
-					ok = ok && n.String() == string(v) // a text may have other digits
+					ok = ok && n.String() == string(v) && !covered(b, i, row) // a text may have other digits
 					for _, space := range r.moving.spaces {
 						if !ok || !k.becomesKey(r.found, space, n) {
 							continue

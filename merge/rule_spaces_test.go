@@ -74,6 +74,16 @@ func TestKeysGetNewValues(t *testing.T) {
 		func(db *mergetest.Database) []mergetest.Row {
 			return []mergetest.Row{{"name": "thing" + db.Label, "next": int64(len(db.Rows["things"]) + 1)}}
 		})
+	someOf := func(name, others string) change {
+		return func(o *merge.Options, a, b *mergetest.Database) {
+			seq(o, a, b)
+			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id", When: &merge.When{Column: "name", Is: []string{name, "thingb"}}, Others: others}}
+			if name == "others" {
+				o.Rekey.Counters[0].When.Is = []string{name}
+			}
+			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
+		}
+	}
 	vars := func(who string) change {
 		return func(o *merge.Options, a, b *mergetest.Database) {
 			addTable(merge.Table{Name: "vars", Primary: []string{"hero"}, Columns: []merge.Column{number("hero"), {Name: "who", Type: "VARCHAR(9)", Kind: merge.KindText, Collation: mergetest.Binary}}},
@@ -151,11 +161,16 @@ func TestKeysGetNewValues(t *testing.T) {
 			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}
 			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
 		}, nil},
-		"a counter of which only other rows are declared": {func(o *merge.Options, a, b *mergetest.Database) {
-			seq(o, a, b)
-			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id", When: &merge.When{Column: "name", Is: []string{"heroes"}}}}
-			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
-		}, []string{"key-counter seq next"}},
+		"a counter of other rows":                   {someOf("others", ""), []string{"key-counter seq next"}},
+		"a counter of other rows, and no other one": {someOf("others", merge.OthersPlain), nil},
+		"a counter of these rows":                   {someOf("thinga", ""), nil},
+		"a key that the database counts up, of a table that stays": {func(o *merge.Options, a, b *mergetest.Database) {
+			addTable(merge.Table{Name: "notices", Primary: []string{"id"}, Columns: []merge.Column{number("id")}, AutoIncrement: &merge.AutoIncrement{Column: "id", Next: 1000}},
+				func(db *mergetest.Database) []mergetest.Row {
+					return []mergetest.Row{{"id": int64(len(db.Rows["things"]) + 1)}}
+				})(o, a, b)
+			o.Tables = []merge.TablePolicy{{Tables: []string{"notices"}, Policy: merge.PolicySkip}}
+		}, nil},
 		"a counter whose table is copied": {func(o *merge.Options, a, b *mergetest.Database) {
 			seq(o, a, b)
 			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "things.id"}}

@@ -64,7 +64,7 @@ func (m *moving) declareSequence(f *facts, c CounterRow, space *keySpace) (done 
 	if c.When != nil {
 		return true, fmt.Errorf("%q is a sequence: it has no rows that a when could tell apart", name)
 	}
-	m.counters = append(m.counters, keptCounter{columnName{table: name}, nil, space})
+	m.counters = append(m.counters, keptCounter{columnName{table: name}, nil, space, ""})
 	return true, nil
 }
 

@@ -13,7 +13,10 @@ import (
 func counter(s *strict.Section) merge.CounterRow {
 	need(s, "at", `want the column that counts, such as %s = "seq.next", or the name of a sequence`)
 	need(s, "space", `want the space whose keys it counts, such as %s = "items.id"`)
-	return merge.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s)}
+	if s.Has("others") && !s.Has("when") {
+		s.Lacks("when", `want the rows that the counter is about, such as when = { column = "name", is = ["item"] }`)
+	}
+	return merge.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s), Others: s.Text("others", others)}
 }
 
 // space reads one [[merge.space]].
