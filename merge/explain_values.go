@@ -44,7 +44,8 @@ type ValueCount struct {
 	Rows  int64  `json:"rows"`
 }
 
-// KeysNamed counts the rows whose number is a key of a table.
+// KeysNamed counts the numbers of a column that are keys of a table: a row has one of them,
+// unless its cells hold several.
 type KeysNamed struct {
 	Key       string `json:"key"`       // "characters.guid"
 	Own       int64  `json:"own"`       // a key of the same database

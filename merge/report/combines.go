@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/columns"
@@ -23,11 +24,14 @@ func newCombined(o *Outcome) (all []combined) {
 		if t.Combine == nil {
 			continue
 		}
-		c := combined{Table: t.Name, Words: combineWords(o.Plan, t.Combine) + "."}
+		c := combined{Table: t.Name, Words: combineWords(o.Plan, &t) + "."}
 		for _, column := range t.Combine.Columns {
 			c.Columns = append(c.Columns, transfer.ColumnProof{Column: column.Column, Formula: column.Formula})
 		}
 		for _, s := range t.Combine.Sums {
+			if unknownCombine(o.Plan, &t) {
+				break
+			}
 			c.Sums = append(c.Sums, transfer.SumProof{Column: s.Column, Target: s.Target, Sources: s.Sources, After: s.After})
 		}
 		if o.Proof != nil {
@@ -43,7 +47,11 @@ func newCombined(o *Outcome) (all []combined) {
 }
 
 // combineWords says what becomes of the rows of a table.
-func combineWords(p *transfer.Plan, c *transfer.Combine) string {
+func combineWords(p *transfer.Plan, t *transfer.Table) string {
+	c := t.Combine
+	if unknownCombine(p, t) {
+		return "what becomes of its rows is not known, because of what stands against it"
+	}
 	words := fmt.Sprintf("%s rows in several databases: %s of the sources that %s part of others, %s of %s that %s written over; %s of its own",
 		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row", "rows"), map[bool]string{true: "becomes", false: "become"}[c.Combined == 1],
 		printable.Count(c.Changed, "row", "rows"), printable.Text(p.Target.Name), map[bool]string{true: "is", false: "are"}[c.Changed == 1], printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
@@ -51,6 +59,12 @@ func combineWords(p *transfer.Plan, c *transfer.Combine) string {
 		words += "; only rows of which " + printable.Text(c.When.String())
 	}
 	return words
+}
+
+// unknownCombine reports whether a plan is refused by reason of the table, so that its numbers
+// are not those of all rows.
+func unknownCombine(p *transfer.Plan, t *transfer.Table) bool {
+	return slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool { return r.Table == t.Name })
 }
 
 // plannedCombines writes which rows become one, and what is added up.
@@ -67,13 +81,16 @@ func (t *text) plannedCombines(p *transfer.Plan) {
 			t.line(0, will+" make one row of those with one key. The rows of "+printable.Text(p.Target.Name)+" that are written over are kept there until the merge is undone:")
 			begun = true
 		}
-		t.line(2, printable.Text(table.Name)+": "+combineWords(p, c)+"; kept in "+printable.Text(c.Kept))
+		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table)+"; kept in "+printable.Text(c.Kept))
 		var formulas []string
 		for _, f := range c.Columns {
 			formulas = append(formulas, printable.Text(f.Column)+" "+printable.Text(f.Formula.String()))
 		}
 		if len(formulas) > 0 {
 			t.line(4, strings.Join(formulas, ", "))
+		}
+		if unknownCombine(p, &table) {
+			continue
 		}
 		rows := [][]string{append(append([]string{"sum of", printable.Text(p.Target.Name) + " before"}, sourceNames(p)...), printable.Text(p.Target.Name)+" after")}
 		for _, s := range c.Sums {

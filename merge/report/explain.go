@@ -113,7 +113,7 @@ func (t *text) values(v merge.ValuesOf) {
 		if k.About {
 			about = "about "
 		}
-		t.wrapped(2, "keys of "+k.Key+": ", fmt.Sprintf("%s%s of this database, %s of another only", about, printable.Count(k.Own, "row", "rows"), printable.Number(k.Elsewhere)))
+		t.wrapped(2, "keys of "+k.Key+": ", fmt.Sprintf("%s%s of this database, %s of another only", about, printable.Count(k.Own, "number", "numbers"), printable.Number(k.Elsewhere)))
 	}
 }
 

@@ -99,7 +99,7 @@ func (t *text) proof(o *Outcome) {
 	t.combineProof(o)
 	t.keyProof(o.Proof)
 	if len(o.Proof.Findings) > 0 {
-		t.WriteString("\nThe check of the result finds:\n")
+		t.WriteString("\nFindings about the result:\n")
 		t.refusals(o.Proof.Findings)
 	}
 	t.WriteString("\n")

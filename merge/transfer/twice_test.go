@@ -32,12 +32,20 @@ func TestTwoMerges(t *testing.T) {
 		if proof := verified(t, second, target, []Database{three}); proof.Verdict != merge.Pass {
 			t.Errorf("%+v", proof)
 		}
+		// What the second one brought is no fault of the first, and the proof says so.
+		proof := verified(t, first, target, []Database{two})
+		if want := "the merge " + second.ID + " of s3 came later"; proof.Verdict != merge.Fail || len(proof.Findings) == 0 || !strings.Contains(proof.Findings[0].String(), want) {
+			t.Errorf("%s: %v, want %s", proof.Verdict, proof.Findings, want)
+		}
 		refused := new(RefusedError)
 		if _, err := Undo(t.Context(), first, target, []Database{two}, UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), second.ID+" came later") {
 			t.Errorf("the first before the second: %v", err)
 		}
 		if _, err := Undo(t.Context(), second, target, []Database{three}, UndoOptions{}); err != nil {
 			t.Fatal(err)
+		}
+		if proof := verified(t, first, target, []Database{two}); proof.Verdict != merge.Pass || strings.Contains(fmt.Sprint(proof.Findings), "came later") {
+			t.Errorf("%s: %v", proof.Verdict, proof.Findings)
 		}
 		if between != steady(t, target) {
 			t.Error("the second undo left something")

@@ -107,6 +107,13 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	for _, k := range proof.Keys {
 		proof.Verdict = worse(proof.Verdict, k.Verdict)
 	}
+	if proof.Verdict == merge.Fail {
+		err := r.retry(ctx, "looking for later merges", func(ctx context.Context) error { return r.noteLater(ctx, proof) })
+		if err != nil {
+			proof.Verdict = ""
+			return proof, err
+		}
+	}
 	return proof, nil
 }
 
