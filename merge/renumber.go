@@ -26,10 +26,14 @@ type Renumber struct {
 	Max    *int64   `json:"max,omitempty"`  // the largest value; nil: what the column takes
 }
 
-// Renumbered is what becomes of the rows of a table.
+// Renumbered is what becomes of the rows of a table, by a [Renumber].
 type Renumbered struct {
-	Renumber
-	Counts []int64 `json:"rows"` // that get another value, of each source in their order
+	Table  string   `json:"table"`
+	Column string   `json:"column"`
+	Within []string `json:"within"`
+	From   *int64   `json:"from,omitempty"`
+	Max    *int64   `json:"max,omitempty"`
+	Counts []int64  `json:"rows"` // that get another value, of each source in their order
 
 	Rows []RenumberedRow `json:"-"`
 }
@@ -115,7 +119,7 @@ func renumbered(ctx context.Context, f *facts, r *reader, n *Renumber) (found *R
 		most = min(most, *n.Max)
 	}
 	_, err = r.retry(func(excluded exclusions) error {
-		found, why = &Renumbered{Renumber: *n}, ""
+		found, why = &Renumbered{Table: n.Table, Column: n.Column, Within: n.Within, From: n.From, Max: n.Max}, ""
 		streams, gaps := r.keyStreams(CodeUniqueCollision, n.Table, n.columns(), excluded)
 		if len(gaps) > 0 {
 			why = gaps[0].Source + " " + gaps[0].Reason
