@@ -31,7 +31,7 @@ func interruptedAnywhere(t *testing.T, e engine, p *Plan, all []Database, step i
 	for n := step - 1; ; n += step {
 		refillAll(t, all, worlds)
 		if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, lost(n)); err == nil {
-			if n < 2*step {
+			if n < step {
 				t.Errorf("apply ended before point %d", n)
 			}
 			break

@@ -56,7 +56,7 @@ func TestNamesSet(t *testing.T) {
 			"s2 2 name Bob>Bob.; s2 2 at_login 0>1; s2 2 asked no>yes; s1 3 name Cat>Cat.; s1 3 asked no>yes"; got != want {
 			t.Errorf("planned:\n%s\nwant:\n%s", got, want)
 		}
-		interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 60}[e.name == "sqlite"])
+		interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 40}[e.name == "sqlite"])
 		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
 			t.Fatal(err)
 		}

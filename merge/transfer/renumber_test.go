@@ -54,7 +54,7 @@ func TestRenumber(t *testing.T) {
 				t.Fatalf("%s: %+v", got, p.Renames)
 			}
 			if unique {
-				interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 70}[e.name == "sqlite"])
+				interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 45}[e.name == "sqlite"])
 			}
 			before := dump(t, all[0])
 			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
