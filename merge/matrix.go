@@ -12,6 +12,7 @@ import (
 // MatrixReport tells of each two sources whether they can be merged.
 type MatrixReport struct {
 	Version    int       `json:"version"`
+	Program    string    `json:"program,omitempty"`    // as of [Report]
 	Incomplete string    `json:"incomplete,omitempty"` // why it is; no pair has a verdict then
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`

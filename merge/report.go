@@ -36,6 +36,7 @@ const (
 // what is missing may be the worst.
 type Report struct {
 	Version    int         `json:"version"`
+	Program    string      `json:"program,omitempty"`    // that made the report, with its version; set by the caller
 	Verdict    Verdict     `json:"verdict"`              // empty if the report is incomplete
 	Incomplete string      `json:"incomplete,omitempty"` // why it is
 	Started    time.Time   `json:"started"`

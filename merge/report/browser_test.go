@@ -34,13 +34,13 @@ func TestBrowser(t *testing.T) {
 		widths   []int
 		schemes  []string
 	}{
-		"sample":         {write(t, sample1()), 5, both, schemes},
-		"matrix":         {writeMatrix(t, sampleMatrix()), 0, both, schemes},
-		"merge":          {writeOutcome(t, sampleOutcome()), 0, both, schemes},
-		"proof":          {writeOutcome(t, sampleProof()), 1, both, schemes},
-		"hostile":        {write(t, hostile()), 4, both[:1], schemes[:1]},
-		"hostile-merge":  {writeOutcome(t, hostileOutcome()), 4, both[:1], schemes[:1]},
-		"hostile-matrix": {writeMatrix(t, hostileMatrix()), 0, both[:1], schemes[:1]},
+		"sample":         {written(t, NewCheck(sample1()).WriteHTML), 5, both, schemes},
+		"matrix":         {written(t, NewMatrix(sampleMatrix()).WriteHTML), 0, both, schemes},
+		"merge":          {written(t, sampleOutcome().WriteHTML), 0, both, schemes},
+		"proof":          {written(t, sampleProof().WriteHTML), 1, both, schemes},
+		"hostile":        {written(t, NewCheck(hostile()).WriteHTML), 4, both[:1], schemes[:1]},
+		"hostile-merge":  {written(t, hostileOutcome().WriteHTML), 4, both[:1], schemes[:1]},
+		"hostile-matrix": {written(t, NewMatrix(hostileMatrix()).WriteHTML), 0, both[:1], schemes[:1]},
 	} {
 		file := filepath.Join(t.TempDir(), name+".html")
 		if err := os.WriteFile(file, []byte(tt.document), 0o600); err != nil {
@@ -62,6 +62,8 @@ type looks struct {
 	Scripts  int
 	Foreign  int  // elements that a report has no use for
 	Overflow int  // pixels by which the page is wider than the screen
+	Cut      int  // elements of which a part is not seen on a telephone before they are moved
+	Contents bool // every entry of the contents leads to a section, and every section has one
 	Report   bool // the JSON inside can be read
 	Bars     int
 	Folded   bool // details are not seen before they are asked for
@@ -86,6 +88,8 @@ const look = `(async () => {
     Scripts: document.scripts.length,
     Foreign: document.querySelectorAll('img,iframe,object,embed,form,input,base,audio,video,link,[onload],[onerror],[style]').length,
     Overflow: document.documentElement.scrollWidth - innerWidth,
+    Cut: innerWidth > 600 ? 0 : [...document.querySelectorAll('.wide, pre, .label, td, th, li, p')].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).length,
+    Contents: [...document.querySelectorAll('nav a')].map(a => a.hash).join() == [...document.querySelectorAll('section')].map(s => '#' + s.id).join(),
     Report: report !== null && report.version !== undefined,
     Bars: document.querySelectorAll('svg .bar').length,
     Folded: folded, Unfolded: unfolded,
@@ -103,7 +107,7 @@ func (b *browser) page(t *testing.T, file string, width int, scheme string, bars
 	var answer struct{ Result struct{ Value looks } }
 	b.call(t, "Runtime.evaluate", map[string]any{"expression": look, "returnByValue": true, "awaitPromise": true}, &answer)
 	got := answer.Result.Value
-	want := looks{Scripts: 1, Report: true, Bars: bars, Folded: true, Unfolded: true, Dark: scheme == "dark", Styled: true}
+	want := looks{Scripts: 1, Report: true, Contents: true, Bars: bars, Folded: true, Unfolded: true, Dark: scheme == "dark", Styled: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"strings"
@@ -63,11 +64,39 @@ func fill(v reflect.Value) {
 
 func write(t *testing.T, r *merge.Report) string {
 	t.Helper()
+	return labels.ReplaceAllString(written(t, NewCheck(r).WriteHTML), "")
+}
+
+// labels repeat the heads of columns in their cells; see TestLabels.
+var labels = regexp.MustCompile(` data-label="[^"]*"`)
+
+// written is a whole page.
+func written(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
 	var b bytes.Buffer
-	if err := NewCheck(r).WriteHTML(&b); err != nil {
+	if err := write(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// Cells of wide tables say what their columns are.
+func TestLabels(t *testing.T) {
+	page := written(t, sampleOutcome().WriteHTML)
+	for _, want := range []string{
+		`<td data-label="Database"><bdi>s1</bdi><td data-label="Role">target<td class="n" data-label="Server">1<td data-label="Name">`,
+		`<tr><th data-label="Table">all<th class="n" data-label="s1">`, `<td><bdi>chat_log</bdi><td>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in the page", want)
+		}
+	}
+	payload := written(t, hostileOutcome().WriteHTML)
+	for _, label := range labels.FindAllString(payload, -1) {
+		if strings.ContainsAny(label, "<>") {
+			t.Errorf("a label has markup: %s", label)
+		}
+	}
 }
 
 // No text of a report is ever taken for markup. The browser's own opinion is
@@ -99,11 +128,7 @@ func harmless(t *testing.T, html string) {
 
 func writeMatrix(t *testing.T, m *merge.MatrixReport) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := NewMatrix(m).WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return labels.ReplaceAllString(written(t, NewMatrix(m).WriteHTML), "")
 }
 
 func hostileMatrix() *merge.MatrixReport {

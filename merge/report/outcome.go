@@ -19,7 +19,8 @@ const documentVersion = 1
 // what servermerge -json prints.
 type Outcome struct {
 	Version  int                `json:"version"`
-	Command  string             `json:"command"` // apply, status, verify or undo
+	Program  string             `json:"program,omitempty"` // that wrote this, with its version
+	Command  string             `json:"command"`           // apply, status, verify or undo
 	PlanID   string             `json:"plan"`
 	Ending   Ending             `json:"outcome"`
 	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed

@@ -38,7 +38,7 @@ type tick struct {
 
 const (
 	maxBars   = 60
-	barHeight = 40
+	barHeight = 52
 )
 
 // newTimeline returns nil if there are no IDs.
@@ -91,7 +91,7 @@ func newTimeline(r *merge.Report) *timeline {
 		}
 		b := bar{
 			Label: fmt.Sprintf("server %d%s in %s: %s", row.Server, named(row.Name), row.source, printable.Count(row.IDs, "ID", "IDs")),
-			TextY: i*barHeight + 14, Y: i*barHeight + 25,
+			TextY: i * barHeight, Y: i*barHeight + 40,
 			From: at(row.Oldest), To: at(row.Newest),
 		}
 		class, words := standing(row.ServerSummary)

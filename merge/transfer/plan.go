@@ -27,6 +27,9 @@ type Plan struct {
 	ID   string    `json:"id"`
 	Made time.Time `json:"made"`
 
+	// Program made the plan, with its version. The caller sets it; it is not part of ID.
+	Program string `json:"program,omitempty"`
+
 	// Refusals are what blocks the merge; none if the plan can be carried out.
 	Refusals []Refusal `json:"refusals"`
 
@@ -289,7 +292,7 @@ func (p *Plan) validate() error {
 // fingerprint makes the ID.
 func (p *Plan) fingerprint() string {
 	q := *p
-	q.ID, q.Made, q.Lacks = "", time.Time{}, nil
+	q.ID, q.Made, q.Program, q.Lacks = "", time.Time{}, "", nil
 	// One list without an entry is as good as another.
 	q.Sources, q.Tables, q.Left, q.Renames = orNil(q.Sources), orNil(withoutKept(q.Tables)), orNil(q.Left), orNil(q.Renames)
 	q.Resets = slices.Clone(q.Resets)

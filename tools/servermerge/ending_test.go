@@ -30,7 +30,7 @@ func TestInterruptedPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"<title>STOPPED: " + command, "<td>ends<td>fenced<td>"} {
+		for _, want := range []string{"<title>STOPPED: " + command, `data-label="Fence">fenced<`} {
 			if !strings.Contains(string(page), want) {
 				t.Errorf("%s: no %q on the page", command, want)
 			}
