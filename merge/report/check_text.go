@@ -21,6 +21,8 @@ const (
 	textReasons   = 6  // for NOT VERIFIED
 	textOpen      = 12 // undeclared columns
 	textNext      = 8  // next steps
+	textNextLines = 12 // of these
+	textCodes     = 6  // that failed, named at the end
 	textProposals = 6
 	textCell      = 24 // columns of one value
 	textNames     = 3  // databases in a sentence
@@ -28,11 +30,11 @@ const (
 
 // WriteText writes the report as text: the verdict, the sources, the failed
 // results (the most serious with samples side by side), the reasons for NOT
-// VERIFIED, what passed, the next steps, and config to paste. It returns the
-// error of w.
+// VERIFIED, what passed, config to paste and, on a last screen, the next steps, what failed
+// and the verdict again. It returns the error of w.
 func (c *Check) WriteText(w io.Writer, o TextOptions) error {
-	t := newText(o)
-	t.verdict(c)
+	t := newCheckText(o)
+	t.says(c)
 	t.sources(c.Report)
 	t.ruleFiles(c.Report.RuleFiles)
 	t.newKeys(c.Report.Rekeyed)
@@ -41,25 +43,37 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	t.open(c.Open)
 	t.allowed(c.Allowed)
 	t.passed(c.Passed)
-	t.next(c.Steps)
 	t.proposals(c.Report.Proposals)
+	t.next(c.Steps)
+	t.failed(c.Failed)
+	t.WriteString("\n")
+	t.says(c)
 	return t.to(w)
 }
 
-func (t *text) verdict(c *Check) {
+// says writes the verdict.
+func (t *text) says(c *Check) {
 	names := printable.List(c.Merged, ", ", textNames) + " into " + c.Target
 	if len(c.Report.Only) > 0 {
 		names += ", as far as it was checked again"
 	}
-	s := c.Says.before + " " + names + c.Says.figures
-	t.wrapped(0, c.Word+"  ", s)
-	if c.Report.Incomplete != "" {
+	t.verdict(c.Word, c.Color, c.Says.before+" "+names+c.Says.figures)
+}
+
+// failed names what failed once more.
+func (t *text) failed(all []finding) {
+	if len(all) == 0 {
 		return
 	}
-	// It is marked when it is wrapped, for colours have no width.
-	rest := strings.TrimPrefix(t.String(), c.Word)
-	t.Reset()
-	t.WriteString(t.mark(c.Report.Verdict) + rest)
+	var results []merge.Result
+	for _, f := range all {
+		results = append(results, f.Result)
+	}
+	codes := byCode(results, func(r merge.Result) string { return r.Table }, func(tables []string) string {
+		return " (" + printable.List(slices.Compact(tables), ", ", 2) + ")"
+	})
+	t.WriteString("\n")
+	t.wrapped(0, "Failed: ", printable.List(codes, ", ", textCodes))
 }
 
 func (t *text) sources(r *merge.Report) {
@@ -87,7 +101,7 @@ func (t *text) sources(r *merge.Report) {
 			t.line(6, "and "+printable.Count(int64(n), "more server", "more servers"))
 		}
 	}
-	t.wrapped(2, "", "read from "+printable.Time(r.Started)+" to "+printable.Time(r.Finished))
+	t.wrapped(2, "", "read from "+printable.Time(r.Started)+" to "+printable.Time(r.Finished)+by(r.Program))
 }
 
 func serverText(s merge.ServerSummary) string {
@@ -236,9 +250,15 @@ func (t *text) next(steps []step) {
 		return
 	}
 	t.WriteString("\nNext steps\n")
-	t.some(len(steps), textNext, inJSON, func(i int) {
-		t.wrapped(2, fmt.Sprintf("%d. ", i+1), strings.Join(steps[i].Codes, ", ")+": "+steps[i].Text)
-	})
+	used := 0
+	for i, step := range steps {
+		lines := columns.Wrap(fmt.Sprintf("  %d. ", i+1), printable.Text(strings.Join(step.Codes, ", ")+": "+step.Text), t.width)
+		if used += len(lines); i > 0 && (i == textNext || used > textNextLines) {
+			t.line(2, "and "+inJSON(int64(len(steps)-i)))
+			return
+		}
+		t.WriteString(strings.Join(lines, "\n") + "\n")
+	}
 }
 
 // proposals writes config to paste.
@@ -253,6 +273,6 @@ func (t *text) proposals(all []merge.Proposal) {
 	}
 	t.some(len(all), textProposals, rest, func(i int) {
 		t.WriteString("\n")
-		t.lines(2, strings.Split(strings.TrimSuffix(all[i].TOML(), "\n"), "\n"))
+		t.verbatim(2, strings.Split(strings.TrimSuffix(all[i].TOML(), "\n"), "\n"))
 	})
 }

@@ -24,10 +24,10 @@ func TestCombinesAreShown(t *testing.T) {
 	var text, doc, passed strings.Builder
 	pass := *proof
 	pass.Ending, pass.Proof = Done, &transfer.Proof{Verdict: merge.Pass}
-	if err := pass.WriteText(&passed); err != nil {
+	if err := pass.WriteText(&passed, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := proof.WriteText(&text); err != nil {
+	if err := proof.WriteText(&text, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := proof.WriteJSON(&doc); err != nil {

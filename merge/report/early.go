@@ -15,7 +15,7 @@ const earlyLines = 8
 // WriteEarly writes a few lines about a report that is made before the keys are
 // read. It returns the error of w.
 func (c *Check) WriteEarly(w io.Writer) error {
-	t := newText(TextOptions{})
+	t := newCheckText(TextOptions{})
 	number := func(n int) string { return printable.Number(int64(n)) }
 	t.line(0, fmt.Sprintf("Before the keys are read, no verdict yet: of %s %s failed, %s not verified",
 		printable.Count(int64(len(c.Report.Results)), "check", "checks"), number(len(c.Failed)), number(len(c.Unsure))))

@@ -16,17 +16,12 @@ import (
 const textPlaces = 4
 
 // WriteText writes a line and a column for each database, then the results that
-// block the merge of a pair. Lines are not wrapped. It returns the error of w.
-func (m *Matrix) WriteText(w io.Writer, _ TextOptions) error {
-	t := newText(TextOptions{})
-	if why := m.Report.Incomplete; why != "" {
-		t.line(0, m.Word+"  "+why+"; pairs without a verdict were not looked at to the end")
-	}
-	number := func(v merge.Verdict) string { return printable.Number(int64(m.Numbers[v])) }
-	t.line(0, fmt.Sprintf("%s: %s can be merged, %s cannot, %s not verified%s", printable.Count(int64(len(m.Report.Pairs)), "pair", "pairs"),
-		number(merge.Pass), number(merge.Fail), number(merge.NotVerified), m.allowed()))
+// block the merge of a pair, and at the end the first line again. It returns the error of w.
+func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
+	t := newText(o)
+	t.pairsCounted(m)
 	t.WriteString("\n")
-	t.lines(0, m.grid())
+	t.verbatim(0, m.grid())
 	t.WriteString("\n   ok: can be merged   ok+: with renames or new keys   NO: cannot   ?: not verified   -: no verdict\n")
 	t.pairs(m.Pairs, "")
 	t.pairs(m.Pairs, merge.Pass)
@@ -39,7 +34,21 @@ func (m *Matrix) WriteText(w io.Writer, _ TextOptions) error {
 		}
 	}
 	t.WriteString("\nA pair that can be merged says nothing of three together: check those that you are going to merge as a whole.\n")
+	if t.isLong() {
+		t.WriteString("\n")
+		t.pairsCounted(m)
+	}
 	return t.to(w)
+}
+
+// pairsCounted says how many pairs have which verdict.
+func (t *text) pairsCounted(m *Matrix) {
+	if why := m.Report.Incomplete; why != "" {
+		t.verdict(m.Word, m.Color, why+"; pairs without a verdict were not looked at to the end")
+	}
+	number := func(v merge.Verdict) string { return printable.Number(int64(m.Numbers[v])) }
+	t.line(0, fmt.Sprintf("%s: %s can be merged, %s cannot, %s not verified%s", printable.Count(int64(len(m.Report.Pairs)), "pair", "pairs"),
+		number(merge.Pass), number(merge.Fail), number(merge.NotVerified), m.allowed()))
 }
 
 // allowed says what the operator allows in all pairs together.

@@ -147,7 +147,7 @@ func TestOutcomes(t *testing.T) {
 			}
 		}
 		var text strings.Builder
-		if err := o.WriteText(&text); err != nil || !strings.HasPrefix(text.String(), word+"  "+o.says+"\n") {
+		if err := o.WriteText(&text, TextOptions{}); err != nil || !strings.HasPrefix(text.String(), word+"  "+o.says+"\n") {
 			t.Errorf("%s: %v, the text is\n%s", word, err, &text)
 		}
 		if doc, ok := Extract([]byte(html)); !ok || !strings.HasPrefix(string(doc), `{"version":1,"command":"`+o.Command+`","plan":"`+o.Plan.ID+`","outcome":"`+string(o.Ending)+`"`) {

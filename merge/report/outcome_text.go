@@ -7,29 +7,58 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/transfer"
 )
 
 // WriteText writes the outcome as text. It returns the error of w.
-func (o *Outcome) WriteText(w io.Writer) error {
-	t := newText(TextOptions{})
+func (o *Outcome) WriteText(w io.Writer, options TextOptions) error {
+	t := newText(options)
 	if o.Status != nil {
 		t.status(o)
 		return t.to(w)
 	}
 	words := o.Words()
-	t.line(0, words.Word+"  "+words.Sentence)
+	t.verdict(words.Word, words.Color, words.Sentence)
 	t.refusals(o.Refusals)
 	if o.Proof != nil {
 		t.proof(o)
 	}
 	t.lines(2, words.Details)
 	t.lines(4, words.Samples)
-	for _, s := range words.Next {
-		t.line(0, s.Text)
-		t.lines(2, s.Commands)
+	again := t.isLong()
+	t.steps(words.Next)
+	if again {
+		t.again(o, words)
 	}
 	return t.to(w)
+}
+
+// mostAgain is how many reasons and tables are named once more at the end.
+const mostAgain = 5
+
+// again says at the end what failed, and the verdict.
+func (t *text) again(o *Outcome, words Words) {
+	t.WriteString("\n")
+	if o.Proof != nil {
+		var tables []string
+		for _, u := range newUnequal(o) {
+			if u.Verdict != merge.Pass {
+				tables = append(tables, u.Table)
+			}
+		}
+		if len(tables) > 0 {
+			t.wrapped(0, "Not as planned: ", printable.List(tables, ", ", mostAgain))
+		}
+		t.someRefusals(o.Proof.Findings)
+	}
+	t.someRefusals(o.Refusals)
+	t.verdict(words.Word, words.Color, words.Sentence)
+}
+
+// someRefusals are the first of them.
+func (t *text) someRefusals(all []transfer.Refusal) {
+	t.some(len(all), mostAgain, andMore, func(i int) { t.line(2, all[i].String()) })
 }
 
 // mostRefusals is how many reasons are shown as text.
@@ -113,20 +142,25 @@ func (t *text) status(o *Outcome) {
 	at, into := o.Status, Merging(o.Plan)
 	number := printable.Number
 	rows := printable.Count(o.Plan.Rows(), "row", "rows")
-	say := func(format string, args ...any) { t.line(0, fmt.Sprintf(format, args...)) }
+	var word, sentence string
+	var next []step
+	color := merge.NotVerified
+	then := func(text, command string) { next = append(next, step{Text: text, Commands: []string{command}}) }
 	switch at.State {
 	case transfer.StateNone:
-		say("NOT BEGUN  %s: the target knows nothing of it; it was not begun, or it was undone", into)
+		word, sentence = "NOT BEGUN", into+": the target knows nothing of it; it was not begun, or it was undone"
 	case transfer.StateCopied:
-		say("DONE  %s: %s came to the target; to prove it: %s", into, rows, o.Then.Verify)
+		word, sentence, color = "DONE", fmt.Sprintf("%s: %s came to the target", into, rows), merge.Pass
+		then("To prove it:", o.Then.Verify)
 	case transfer.StateUndoing:
-		say("BEING UNDONE  %s: %s of %s rows were removed again", into, number(at.Removed()), number(at.Copied()))
-		say("To go on, unless it runs elsewhere: %s", o.Then.Undo)
+		word, sentence = "BEING UNDONE", fmt.Sprintf("%s: %s of %s rows were removed again", into, number(at.Removed()), number(at.Copied()))
+		then("To resume, unless it runs elsewhere:", o.Then.Undo)
 	default:
-		say("NOT COMPLETE  %s: %s of %s were copied", into, number(at.Copied()), rows)
-		say("To go on, unless it runs elsewhere: %s", o.Then.Apply)
-		say("To take it back:                    %s", o.Then.Undo)
+		word, sentence = "NOT COMPLETE", fmt.Sprintf("%s: %s of %s were copied", into, number(at.Copied()), rows)
+		then("To resume, unless it runs elsewhere:", o.Then.Apply)
+		then("To take it back:", o.Then.Undo)
 	}
+	t.verdict(word, color, sentence)
 	if at.State != transfer.StateNone {
 		t.WriteString("\n")
 		table := [][]string{{"table", "planned", "copied", "removed again"}}
@@ -145,5 +179,22 @@ func (t *text) status(o *Outcome) {
 			what = "is kept from being started by this merge"
 		}
 		t.line(2, fmt.Sprintf("server %s of %s %s", f.Server, f.Source, what))
+	}
+	again := t.isLong()
+	if len(next) > 0 {
+		t.WriteString("\n")
+	}
+	t.steps(next)
+	if again {
+		t.WriteString("\n")
+		t.verdict(word, color, sentence)
+	}
+}
+
+// steps writes what to do, with commands to paste.
+func (t *text) steps(all []step) {
+	for _, s := range all {
+		t.line(0, s.Text)
+		t.verbatim(2, s.Commands)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
+	"mergesafe/merge"
 	"mergesafe/merge/transfer"
 )
 
@@ -55,18 +56,10 @@ func about(d time.Duration) string {
 
 // WritePlan writes a plan as text for the person who decides on it, with the next
 // command. It returns the error of w.
-func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
-	t := newText(TextOptions{})
-	if n := int64(len(p.Refusals)); n > 0 {
-		t.line(0, "REFUSED  "+Merging(p)+": "+printable.Count(n, "reason stands against it", "reasons stand against it"))
-		t.refusals(p.Refusals)
-	} else {
-		stands := "nothing stands against it"
-		if n := int64(len(p.Check.Allowed)); n > 0 {
-			stands = "nothing but " + printable.Count(n, "result", "results") + " that the operator allows stands against it"
-		}
-		t.line(0, "READY  "+Merging(p)+": "+stands)
-	}
+func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) error {
+	t := newText(o)
+	t.ready(p)
+	t.refusals(p.Refusals)
 	t.WriteString("\nThe check says " + string(p.Check.Verdict) + ".\n")
 	t.ruleFiles(p.Check.RuleFiles)
 	if len(p.Check.Resolved) > 0 {
@@ -80,7 +73,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	if len(p.Prepare) > 0 {
 		t.WriteString("\nTo be run in " + printable.Text(p.Target.Name) + " first, as one script:\n")
 		for _, statement := range p.Prepare {
-			t.WriteString("  " + printable.Text(statement) + "\n")
+			t.verbatim(2, []string{statement})
 		}
 	}
 	if len(p.Lacks) > 0 {
@@ -101,6 +94,10 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 	t.left(p.Left)
 	t.plannedServers(p)
 	t.WriteString("\n")
+	again := t.isLong()
+	if again {
+		t.someRefusals(p.Refusals)
+	}
 	switch {
 	case len(p.Refusals) > 0:
 		t.line(0, "Nothing was changed, and apply will refuse this plan. Settle what stands against it (mergecheck shows the rows, and what to do), then plan again.")
@@ -108,9 +105,26 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands) error {
 		t.line(0, "Nothing was changed, and this plan was not kept: -o FILE writes it for servermerge apply.")
 	default:
 		t.line(0, "Nothing was changed. Stop the game servers of all these databases, back "+p.Target.Name+" up, then:")
-		t.line(2, then.Apply)
+		t.verbatim(2, []string{then.Apply})
+	}
+	if again {
+		t.WriteString("\n")
+		t.ready(p)
 	}
 	return t.to(w)
+}
+
+// ready says whether a plan can be carried out.
+func (t *text) ready(p *transfer.Plan) {
+	if n := int64(len(p.Refusals)); n > 0 {
+		t.verdict("REFUSED", merge.Fail, Merging(p)+": "+printable.Count(n, "reason stands against it", "reasons stand against it"))
+		return
+	}
+	stands := "nothing stands against it"
+	if n := int64(len(p.Check.Allowed)); n > 0 {
+		stands = "nothing but " + printable.Count(n, "result", "results") + " that the operator allows stands against it"
+	}
+	t.verdict("READY", merge.Pass, Merging(p)+": "+stands)
 }
 
 func (t *text) plannedTables(p *transfer.Plan) {

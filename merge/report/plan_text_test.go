@@ -22,7 +22,7 @@ func TestAbout(t *testing.T) {
 func planText(t *testing.T, p *transfer.Plan, then Commands) string {
 	t.Helper()
 	var b strings.Builder
-	if err := WritePlan(&b, p, then); err != nil {
+	if err := WritePlan(&b, p, then, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

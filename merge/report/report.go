@@ -68,3 +68,11 @@ func writeJSON(w io.Writer, v any, escapeHTML bool) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
+
+// by names the program that made a report, if it is known.
+func by(program string) string {
+	if program == "" {
+		return ""
+	}
+	return " by " + program
+}

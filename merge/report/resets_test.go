@@ -19,7 +19,7 @@ func TestResetsAreShown(t *testing.T) {
 		{Table: "visits", Verdict: merge.Fail, Rows: 3, Kept: resets[1].Kept, Keeps: 7, Want: 7, Reason: "it is not empty"}}
 	text := func(o *Outcome) string {
 		var b strings.Builder
-		if err := o.WriteText(&b); err != nil {
+		if err := o.WriteText(&b, TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

@@ -11,29 +11,75 @@ import (
 	"mergesafe/merge"
 )
 
-// TextOptions configure the text of a report. The zero value is plain text of 100
-// columns.
+// TextOptions configure the text of a report. The zero value is plain text.
 type TextOptions struct {
-	Width int  // columns of the terminal; 0 is 100, and less than 60 is 60
+	Width int  // columns of the terminal, less than 40 is 40; 0: 100 for a check, and no limit for what is about a plan
 	Color bool // mark the verdicts with ANSI colours
 }
 
 // text is a text being written. Characters that could disturb a terminal are
-// escaped.
+// escaped. A line may begin with a byte that says how it is shown: see the constants
+// below.
 type text struct {
 	bytes.Buffer
-	width int
+	width int // 0: no limit
 	color bool
 }
 
+// How a line is shown.
+const (
+	asItIs = 1 + iota // never wrapped, so that it can be pasted
+	good              // with its first words, up to two spaces, in a colour
+	unsure
+	bad
+)
+
+var colors = map[byte]string{good: "32", unsure: "33", bad: "31"}
+
 func newText(o TextOptions) *text {
-	return &text{width: max(cmp.Or(o.Width, 100), 60), color: o.Color}
+	if o.Width > 0 {
+		o.Width = max(o.Width, 40)
+	}
+	return &text{width: o.Width, color: o.Color}
+}
+
+// newCheckText is newText for a report of a check, which has a width also where
+// there is no terminal.
+func newCheckText(o TextOptions) *text {
+	o.Width = cmp.Or(o.Width, 100)
+	return newText(o)
 }
 
 // to writes the text to w. It returns the error of w.
 func (t *text) to(w io.Writer) error {
-	_, err := w.Write(t.Bytes())
+	var b strings.Builder
+	for line := range strings.Lines(t.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		how := byte(0)
+		if line != "" && line[0] <= bad {
+			how, line = line[0], line[1:]
+		}
+		lines := []string{line}
+		if how != asItIs && t.width > 0 && columns.Width(line) > t.width {
+			lines = columns.Wrap(prefix(line, how), strings.TrimPrefix(line, prefix(line, how)), t.width)
+		}
+		if color := colors[how]; color != "" && t.color {
+			word, rest, _ := strings.Cut(lines[0]+"  ", "  ")
+			lines[0] = strings.TrimRight("\x1b[1;"+color+"m"+word+"\x1b[0m  "+rest, " ")
+		}
+		b.WriteString(strings.Join(lines, "\n") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// prefix is what stands before the words of a line, below which it goes on: spaces, or
+// the words in a colour.
+func prefix(line string, how byte) string {
+	if word, _, found := strings.Cut(line, "  "); found && colors[how] != "" {
+		return word + "  "
+	}
+	return line[:len(line)-len(strings.TrimLeft(line, " "))]
 }
 
 // line writes one line of plain words.
@@ -48,38 +94,45 @@ func (t *text) lines(indent int, all []string) {
 	}
 }
 
+// verbatim writes lines to paste.
+func (t *text) verbatim(indent int, all []string) {
+	for _, s := range all {
+		t.WriteByte(asItIs)
+		t.line(indent, s)
+	}
+}
+
 // wrapped writes words over as many lines as they need; first stands at the
 // beginning of the first one.
 func (t *text) wrapped(indent int, first, s string) {
-	prefix := strings.Repeat(" ", indent) + printable.Text(first)
-	hang := strings.Repeat(" ", columns.Width(prefix))
-	line := prefix
-	for i, word := range strings.Fields(printable.Text(s)) {
-		switch {
-		case i == 0:
-		case columns.Width(line)+1+columns.Width(word) > t.width:
-			t.WriteString(line + "\n")
-			line = hang
-		default:
-			line += " "
-		}
-		line += word
-	}
-	t.WriteString(line + "\n")
+	words := strings.Join(strings.Fields(printable.Text(s)), " ")
+	t.WriteString(strings.Join(columns.Wrap(strings.Repeat(" ", indent)+printable.Text(first), words, t.width), "\n") + "\n")
 }
 
-// mark is a verdict, in colour if colour is on.
-func (t *text) mark(v merge.Verdict) string {
-	if !t.color {
-		return string(v)
+// verdict writes a line that begins with a verdict, or another word in its colour.
+func (t *text) verdict(word string, color merge.Verdict, sentence string) {
+	switch color {
+	case merge.Pass:
+		t.WriteByte(good)
+	case merge.Fail:
+		t.WriteByte(bad)
+	default:
+		t.WriteByte(unsure)
 	}
-	color := map[merge.Verdict]string{merge.Pass: "32", merge.NotVerified: "33", merge.Fail: "31"}[v]
-	return "\x1b[1;" + color + "m" + string(v) + "\x1b[0m"
+	t.line(0, word+"  "+sentence)
 }
 
 func (t *text) heading(v merge.Verdict, rest string) {
-	t.WriteString("\n" + t.mark(v) + "  " + printable.Text(rest) + "\n")
+	t.WriteString("\n")
+	t.verdict(string(v), v, rest)
 }
+
+// long is from how many lines on a text has its verdict at the end as well: so many are
+// seen at once.
+const long = 12
+
+// isLong reports whether the beginning may be out of sight.
+func (t *text) isLong() bool { return bytes.Count(t.Bytes(), []byte("\n")) > long }
 
 // downwards writes short entries in as many columns as there is room for, to be
 // read downwards.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
@@ -27,9 +28,14 @@ func readEarlier(file string) (*merge.Report, error) {
 		Version int             `json:"version"`
 		Command string          `json:"command"` // of servermerge
 		Pairs   json.RawMessage `json:"pairs"`
+		ID      string          `json:"id"` // of a plan
 	}
 	if err := json.Unmarshal(text, &head); err != nil || head.Version == 0 {
 		return nil, fmt.Errorf("%s is not a report: want a file that -json or -html wrote", file)
+	}
+	if head.ID != "" {
+		return nil, cli.WithHint(fmt.Errorf("%s is a plan of servermerge: want the report of a check", file),
+			"mergecheck -json SOURCE SOURCE... > report.json writes one. What became of the merge of that plan: servermerge status "+printable.Quoted(file))
 	}
 	if head.Version != merge.ReportVersion {
 		return nil, fmt.Errorf("%s is a report of version %d: this program reads version %d", file, head.Version, merge.ReportVersion)

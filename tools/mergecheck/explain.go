@@ -14,14 +14,15 @@ import (
 )
 
 // explain prints what is known of one column. It gives no verdict.
-func explain(ctx context.Context, s settings, out, stderr io.Writer) error {
-	p := newProgress(stderr, cli.IsTerminal(stderr), databases.Names(s.places))
+func explain(ctx context.Context, s settings, out io.Writer, log *cli.Log) error {
+	p := newProgress(log, log.IsTerminal(), databases.Names(s.places))
 	defer p.display.Stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()
 	if err != nil {
 		return err
 	}
+	p.begin(phaseSchemas)
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs

@@ -68,7 +68,7 @@ How the databases are read (more: mergecheck -h databases):
   -config FILE      with [[source]] and [check] (default "config.toml")
   -max-load N       rest while a server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms
-  -snapshot off     do not read each database as it was at one moment
+  -snapshot on|off  off: do not read each database as it was at one moment
   -grants           print the GRANT that each source needs, and do nothing else
 
 Each check ends as PASS, FAIL or NOT VERIFIED; what was not looked at in full

@@ -15,7 +15,7 @@ import (
 )
 
 func TestHelp(t *testing.T) {
-	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout, os.Stderr)); err != nil {
+	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout)); err != nil {
 		t.Error(err)
 	}
 	for _, text := range []string{help, helpDatabases, helpJSON} {

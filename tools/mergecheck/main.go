@@ -22,12 +22,12 @@ import (
 func main() { cli.Main(run) }
 
 func run(ctx context.Context, args []string, env cli.Env, stdout, stderr io.Writer) cli.Code {
-	return cli.Run(ctx, command(env, stdout, stderr), args, stdout, stderr)
+	return cli.Run(ctx, command(env, stdout), args, stdout, stderr)
 }
 
-// command is the command line. stdout and stderr are looked at only to see
-// whether they are terminals.
-func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
+// command is the command line. stdout is looked at only to see whether it is a
+// terminal.
+func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 	cmd := &cliv3.Command{
 		Name:        "mergecheck",
 		Description: help,
@@ -44,19 +44,20 @@ func command(env cli.Env, stdout, stderr io.Writer) *cliv3.Command {
 			case cmd.Bool("grants"):
 				return writeGrants(out, s.places, s.options.Target)
 			case s.explain[0] != "":
-				return explain(ctx, s, out, stderr)
+				return explain(ctx, s, out, cli.LogOf(cmd))
 			default:
-				return check(ctx, s, out, stderr, cli.ScreenOf(stdout, env))
+				return check(ctx, s, out, cli.LogOf(cmd), cli.ScreenOf(cmd, stdout, env))
 			}
 		},
 	}
 	cli.Topics(cmd, topics())
+	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })
 	return cmd
 }
 
 // check runs the check and prints its report. An error may come with a report of
 // what was established before it.
-func check(ctx context.Context, s settings, out, stderr io.Writer, screen cli.Screen) error {
+func check(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen cli.Screen) error {
 	page, err := cli.NewFile("html", s.html)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func check(ctx context.Context, s settings, out, stderr io.Writer, screen cli.Sc
 		return err
 	}
 	defer written.Close()
-	v, code, checkErr := find(ctx, s, stderr)
+	v, code, checkErr := find(ctx, s, log)
 	if v == nil {
 		return noVerdict(ctx, checkErr)
 	}
@@ -104,14 +105,15 @@ type view interface {
 }
 
 // find makes the report, and returns the exit code that follows from it.
-func find(ctx context.Context, s settings, stderr io.Writer) (view, cli.Code, error) {
-	p := newProgress(stderr, cli.IsTerminal(stderr), databases.Names(s.places))
+func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error) {
+	p := newProgress(log, log.IsTerminal(), databases.Names(s.places))
 	defer p.display.Stop()
 	sources, closeAll, err := open(ctx, s, p.rests)
 	defer closeAll()
 	if err != nil {
 		return nil, 0, err
 	}
+	p.begin(phaseSchemas)
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs
@@ -121,12 +123,14 @@ func find(ctx context.Context, s settings, stderr io.Writer) (view, cli.Code, er
 		if m == nil {
 			return nil, 0, err
 		}
+		m.Program = s.program
 		return report.NewMatrix(m), cli.Code(m.ExitCode()), err
 	}
 	r, err := merge.Check(ctx, sources, s.options)
 	if r == nil {
 		return nil, 0, err
 	}
+	r.Program = s.program
 	if s.since != nil && err == nil {
 		holdAgainst(r, s.since, s.options.Contents)
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -18,32 +16,59 @@ import (
 
 // progress shows on stderr how far a check has come: first what takes only
 // seconds to find out, then a bar for every database. If stderr is no terminal,
-// nothing is shown at first, and then lines of all databases together. It has no
-// influence on the result.
+// there is a line at the beginning of each phase, and then lines of all databases together.
+// It has no influence on the result.
 type progress struct {
-	w        io.Writer
+	log      *cli.Log
 	terminal bool
 	names    []string
 	display  *cli.Display
 
 	mu     sync.Mutex
 	meters map[string]*meter // by name of the source
+	phase  phase
 	latest merge.Progress
 	early  string // what was found first, while it is not yet shown
 	seen   int64  // rows that the last line told of
 }
 
-func newProgress(w io.Writer, terminal bool, names []string, options ...mpb.ContainerOption) *progress {
-	p := &progress{w: w, terminal: terminal, names: names, meters: make(map[string]*meter)}
+// phase is what a check does, in words.
+type phase string
+
+const (
+	phaseOpening phase = "opening"
+	phaseSchemas phase = "reading the schemas and counting the rows of"
+	phaseRows    phase = "reading the rows of"
+)
+
+func newProgress(log *cli.Log, terminal bool, names []string, options ...mpb.ContainerOption) *progress {
+	p := &progress{log: log, terminal: terminal, names: names, meters: make(map[string]*meter)}
 	for _, name := range names {
 		p.meters[name] = new(meter)
 	}
-	if terminal {
-		io.WriteString(w, "Reading the schemas and counting the rows ...\n")
-	}
-	p.display = cli.NewDisplay(w, terminal, names, p.text, p.writeLine, options...)
+	p.display = cli.NewDisplay(log, terminal, names, p.text, p.writeLine, options...)
+	p.begin(phaseOpening)
 	return p
 }
+
+// begin says that a phase begins. On a terminal, bars say later how far it is.
+func (p *progress) begin(now phase) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.phase == now {
+		return
+	}
+	p.phase = now
+	switch {
+	case !p.terminal:
+		p.display.Phase(p.doing())
+	case now == phaseSchemas:
+		p.log.Print("Reading the schemas and counting the rows ...\n")
+	}
+}
+
+// doing is the phase in words.
+func (p *progress) doing() string { return string(p.phase) + " " + printable.Names(p.names) }
 
 // quick is [merge.Options.Quick].
 func (p *progress) quick(r *merge.Report) {
@@ -58,7 +83,7 @@ func (p *progress) quick(r *merge.Report) {
 }
 
 func (p *progress) showEarly() {
-	io.WriteString(p.w, p.early)
+	p.log.Print(p.early)
 	p.early = ""
 }
 
@@ -68,6 +93,7 @@ func (p *progress) report(now merge.Progress) {
 	if i < 0 {
 		return
 	}
+	p.begin(phaseRows)
 	p.mu.Lock()
 	p.latest = now
 	p.meters[now.Source].report(now, time.Now())
@@ -93,12 +119,12 @@ func (p *progress) writeLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.showEarly()
-	fmt.Fprintln(p.w, "mergecheck:", p.line(time.Now()))
+	done, total, line := p.line(time.Now())
+	p.log.Say(line, "done", done, "total", total)
 }
 
 // line is about all databases together.
-func (p *progress) line(now time.Time) string {
-	var done, total int64
+func (p *progress) line(now time.Time) (done, total int64, line string) {
 	var rate float64
 	var resting string
 	for _, name := range p.names {
@@ -111,12 +137,12 @@ func (p *progress) line(now time.Time) string {
 		}
 	}
 	if p.latest.Table == "" {
-		return "no rows are read yet" + resting
+		return done, total, "no rows are read yet: still " + p.doing() + resting
 	}
-	line := printable.HowFar(done, total, rate) + "  " + reading(p.latest) + resting
+	line = printable.HowFar(done, total, rate) + "  " + reading(p.latest) + resting
 	if done == p.seen {
 		line += "  nothing was read in the last " + cli.LineEvery.String()
 	}
 	p.seen = done
-	return line
+	return done, total, line
 }

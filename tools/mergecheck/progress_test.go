@@ -42,7 +42,7 @@ const knownText = `Before the keys are read, no verdict yet: of 4 checks 1 faile
 func TestProgressOnTerminal(t *testing.T) {
 	screen := clitest.NewScreen()
 	refresh := make(chan any)
-	p := newProgress(screen, true, []string{"s1", "s2"}, mpb.WithManualRefresh(refresh))
+	p := newProgress(cli.NewLog(screen, "mergecheck", false), true, []string{"s1", "s2"}, mpb.WithManualRefresh(refresh))
 	<-screen.Wrote
 	p.quick(known)
 	<-screen.Wrote
@@ -65,12 +65,11 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 }
 
-// Elsewhere a short check leaves nothing, and a long one says every 30 seconds
-// how far it is.
+// Elsewhere a line says that a phase begins, and every 30 seconds how far the check is.
 func TestProgressInLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := newProgress(&log, false, []string{"s1", "s2"})
+		p := newProgress(cli.NewLog(&log, "mergecheck", false), false, []string{"s1", "s2"})
 		step := func(d time.Duration, want string) {
 			t.Helper()
 			time.Sleep(d)
@@ -85,10 +84,14 @@ func TestProgressInLines(t *testing.T) {
 		report := func(source, table string, rows int64) {
 			p.report(merge.Progress{Code: "key-collision", Source: source, Table: table, SourceRows: rows, SourceTotal: 1_000_000})
 		}
+		step(0, "mergecheck: opening s1 and s2\n")
+		p.begin(phaseSchemas)
+		step(0, "mergecheck: reading the schemas and counting the rows of s1 and s2\n")
 		p.quick(known)
 		step(20*time.Second, "")
 		report("s1", "items", 0)
 		report("s2", "items", 0)
+		step(0, "mergecheck: reading the rows of s1 and s2\n")
 		step(9*time.Second, "")
 		report("s1", "items", 90_000)
 		report("s2", "items", 180_000)
@@ -103,11 +106,11 @@ func TestProgressInLines(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := newProgress(&log, false, []string{"s1"})
+		p := newProgress(cli.NewLog(&log, "mergecheck", false), false, []string{"s1"})
 		time.Sleep(cli.LineEvery)
 		synctest.Wait()
 		p.display.Stop()
-		if got, want := log.String(), "mergecheck: no rows are read yet\n"; got != want {
+		if got, want := log.String(), "mergecheck: opening s1\nmergecheck: no rows are read yet: still opening s1\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

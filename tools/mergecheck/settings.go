@@ -50,6 +50,7 @@ type settings struct {
 	rules    string // the file of rules to write; "" for none
 	throttle throttle.Throttle
 	snapshot bool
+	program  string // that makes the report
 
 	explain [2]string // table and column; none if there is no -explain
 	line    func(merge.Said) int
@@ -62,7 +63,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	}
 	s = settings{
 		matrix: cmd.Bool("matrix"), json: cmd.Bool("json"), html: cmd.String("html"), rules: cmd.String("o"),
-		snapshot: cmd.String("snapshot") == "on",
+		snapshot: cmd.String("snapshot") == "on", program: cmd.Root().Version,
 	}
 	if s.throttle, err = throttle.Of(cmd); err != nil {
 		return s, err

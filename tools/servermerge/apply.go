@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -10,10 +9,14 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
 
 func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
+	if err := noDryRun(cmd); err != nil {
+		return err
+	}
 	j, options, spare, err := s.work(cmd)
 	if err != nil {
 		return err
@@ -31,8 +34,13 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		}
 		options.Reserve = reserve(j.plan, registry, mergeNote(j.plan))
 	}
-	before := s.announceApply(ctx, j)
-	w := s.watch(spare, j.all())
+	log := cli.LogOf(cmd)
+	w := newWatch(log, spare, j.all())
+	before := announceApply(ctx, log, j)
+	if err := cli.Confirm(ctx, cmd, "This writes to "+j.where()+"."); err != nil {
+		w.close()
+		return unconfirmed(ctx, err)
+	}
 	result, err := transfer.Apply(ctx, j.plan, j.target, j.sources, w.working(options))
 	w.close()
 	o := j.outcome("apply")
@@ -45,28 +53,28 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 
 // announceApply says what is going to be done, before it is, and tells whether all
 // of it is done already, as far as that can be seen.
-func (s surroundings) announceApply(ctx context.Context, j *job) (before bool) {
+func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 	p := j.plan
-	fmt.Fprintf(s.stderr, "servermerge: %s: %s\n", report.Merging(p), report.Amount(p))
+	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.Rows(), "tables", len(p.Tables), "renames", len(p.Renames))
 	for _, w := range p.Sources {
 		for _, m := range w.Servers {
 			if w.Fence && m.Own {
-				fmt.Fprintf(s.stderr, "servermerge: server %s will be kept from being started on %s\n", m.Server, printable.Text(w.Name))
+				log.Sayf("server %s will be kept from being started on %s", m.Server, printable.Text(w.Name))
 			}
 		}
 	}
 	for _, m := range p.Target.Servers {
 		if m.Own {
-			fmt.Fprintf(s.stderr, "servermerge: server %s will be kept from being started on %s until the merge is completed or undone\n", m.Server, printable.Text(p.Target.Name))
+			log.Sayf("server %s will be kept from being started on %s until the merge is completed or undone", m.Server, printable.Text(p.Target.Name))
 		}
 	}
-	fmt.Fprintf(s.stderr, "servermerge: Ctrl-C stops it between two batches; the same command goes on\n")
+	log.Say("Ctrl-C stops it between two batches; run the same command again to resume")
 	at, err := transfer.LookUp(ctx, p, j.target, j.sources)
 	if err != nil {
 		return false // the work itself waits, or says why
 	}
 	if at.State != transfer.StateNone {
-		fmt.Fprintf(s.stderr, "servermerge: it was begun before: %s of %s are there\n", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
+		log.Sayf("it was begun before: %s of %s are there", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
 	}
 	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Source == p.Target.Name && f.Fenced })
 	return at.State == transfer.StateCopied && !fenced

@@ -34,8 +34,10 @@ func given(config *databases.Config, args []string) ([]transfer.Database, error)
 type job struct {
 	call
 	ending
+	program string // that runs
 	plan    *transfer.Plan
 	target  transfer.Database
+	place   string // of the target, without secrets
 	sources []transfer.Database
 }
 
@@ -67,7 +69,7 @@ func (s surroundings) job(cmd *cliv3.Command) (*job, error) {
 	for i, p := range places {
 		d := transfer.Database{Name: names[i], DSN: p.DSN.Reveal()}
 		if i == 0 {
-			j.target = d
+			j.target, j.place = d, databases.Where(p.DSN.Reveal())
 		} else {
 			j.sources = append(j.sources, d)
 		}
@@ -85,6 +87,9 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(file, "sqlite:") || strings.HasPrefix(file, "mysql:") { // perhaps with its password
 		return nil, cli.Usage("a database is given where the plan belongs: want the file that \"servermerge plan -o FILE\" wrote")
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.WithHint(fmt.Errorf("there is no plan %s", file), "servermerge plan -o "+printable.Quoted(file)+" TARGET SOURCE... makes one.")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +98,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, plainly(err))
 	}
-	return &job{call: call{file: file, config: givenConfig(cmd)}, plan: plan}, nil
+	return &job{call: call{file: file, config: givenConfig(cmd)}, program: cmd.Root().Version, plan: plan}, nil
 }
 
 // call is what has to be said again when another command takes up the same plan.
@@ -155,6 +160,15 @@ func (j *job) names() []string {
 		names = append(names, w.Name)
 	}
 	return names
+}
+
+// where is the target for a person: its name and its place.
+func (j *job) where() string {
+	name := printable.Text(j.target.Name)
+	if place := printable.Text(j.place); place != name {
+		name += " (" + place + ")"
+	}
+	return name
 }
 
 // all are the databases, the target first.

@@ -21,7 +21,8 @@ import (
 type ending struct {
 	began time.Time
 	out   io.Writer
-	json  bool      // rather than text
+	json  bool // rather than text
+	text  report.TextOptions
 	page  *cli.File // of -html
 }
 
@@ -40,7 +41,7 @@ func newPage(cmd *cliv3.Command, plan string) (*cli.File, error) {
 // conclude prints an outcome, and writes it to the page if one is wanted. It
 // returns how the command ends.
 func (j *job) conclude(ctx context.Context, o *report.Outcome) error {
-	err := write(o, j.out, j.json)
+	err := write(o, j.out, j.json, j.text)
 	if pageErr := j.writePage(ctx, o); pageErr != nil {
 		return pageErr
 	}
@@ -86,13 +87,13 @@ func code(e report.Ending) cli.Code {
 // outcome is the outcome of a command that ends now.
 func (j *job) outcome(command string) *report.Outcome {
 	o := report.NewOutcome(command, j.plan, j.commands(command))
-	o.Began, o.Ended = j.began, time.Now()
+	o.Program, o.Began, o.Ended = j.program, j.began, time.Now()
 	return o
 }
 
 // write prints an outcome, and returns how the command ends.
-func write(o *report.Outcome, out io.Writer, asJSON bool) error {
-	print := o.WriteText
+func write(o *report.Outcome, out io.Writer, asJSON bool, text report.TextOptions) error {
+	print := func(w io.Writer) error { return o.WriteText(w, text) }
 	if asJSON {
 		print = o.WriteJSON
 	}

@@ -19,7 +19,8 @@ Commands:
   undo PLAN              take the merge back
   renames PLAN           who gets another name, also as CSV
   rebase SOURCE TARGET   plan one world into an empty database, with new keys
-  whois TARGET TABLE KEY which world a key came from, and what it was there
+  whois TARGET TABLE KEY
+                         which world a key came from, and what it was there
 
 A merge, once the game servers are stopped and the target is backed up:
 
@@ -132,7 +133,8 @@ still as planned, no game server runs on them, and the accounts have all rights
 that it takes; if not it refuses. Then it notes the merge in the target, keeps
 the servers of the sources from being started, and copies, batch by batch. The
 servers of the target are kept from being started until the merge is completed
-or undone.
+or undone. On a terminal it first says what it will do, where and to how many
+rows, and asks. The plan is the dry run: there is no -dry-run.
 
 Broken off by Ctrl-C, kill -9 or a power failure, it goes on when the same
 command is given again; the result is the same. When a database goes away or a
@@ -148,13 +150,14 @@ the target meanwhile, it refuses: undo the merge, then plan again.
   -json             print the result as JSON
   -fleet DSN        the fleet registry that the plan was made with, if there was
                     one (default: [registry] in config.toml)
+  -yes              do not ask; without a terminal it never asks
 ` + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 done; 1 refused before the first write, or a source is not what
 was planned; 2 could not; 4 broken off: the same command goes on.
 
 Examples:
   servermerge apply plan.json
-  servermerge apply -pause 20ms plan.json mysql:merger:...@tcp(db1)/s1 s2
+  servermerge apply -pause 20ms plan.json "$S1_WRITER_DSN" s2
 `
 
 const helpStatus = `Usage: servermerge status [flags] PLAN [TARGET SOURCE...]
@@ -209,11 +212,12 @@ Other new rows stay. What it writes can be broken off and gone on with; until
 its end the servers of the target are kept from being started.
 
 If the target was restored from a copy that is older than the merge, undo only
-lifts the fences.
+lifts the fences. On a terminal it asks first.
 
   -force            remove rows too that were changed since, and those that are
                     in the way of rows that are put back; what players did
                     with them is lost
+  -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables, or parts of a large one, are worked on at a
                     time; an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
@@ -299,6 +303,7 @@ Lists who gets another name by the plan. It asks no database.
   -csv FILE         write them as CSV as well, for the game to offer these
                     players another name; "-" prints it instead
   -json             print them as JSON
+  -config FILE      taken as by the other commands; nothing in it is needed
 
 Names come from players. Some programs for tables take one that begins with "="
 for a formula: import that column as text.

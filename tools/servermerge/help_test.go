@@ -16,7 +16,7 @@ import (
 )
 
 func TestHelp(t *testing.T) {
-	if err := cli.CheckHelp(command(os.LookupEnv, os.Stderr)); err != nil {
+	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout)); err != nil {
 		t.Error(err)
 	}
 	for _, text := range []string{help, helpPlan, helpApply, helpStatus, helpVerify, helpUndo, helpRenames, helpSafety, helpJSON} {

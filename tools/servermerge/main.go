@@ -9,6 +9,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
@@ -21,32 +22,40 @@ const allowance = 48 << 20
 func main() { cli.MainAllowing(allowance, run) }
 
 func run(ctx context.Context, args []string, env cli.Env, stdout, stderr io.Writer) cli.Code {
-	return cli.Run(ctx, command(env, stderr), args, stdout, stderr)
+	return cli.Run(ctx, command(env, stdout), args, stdout, stderr)
 }
 
-// command is the command line. stderr is where progress is shown.
-func command(env cli.Env, stderr io.Writer) *cliv3.Command {
-	s := surroundings{env, stderr}
+// command is the command line. stdout is looked at only to see whether it is a
+// terminal.
+func command(env cli.Env, stdout io.Writer) *cliv3.Command {
+	s := surroundings{env, stdout}
 	cmd := &cliv3.Command{
 		Name:        "servermerge",
 		Description: help,
 		Commands: []*cliv3.Command{
 			{Name: "plan", Description: helpPlan, Flags: planFlags(), Action: s.makePlan},
-			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), fleetFlag()), Action: s.apply},
+			{Name: "apply", DisableSliceFlagSeparator: true, Description: helpApply, Flags: append(workFlags(), fleetFlag(), cli.YesFlag(), dryRunFlag()), Action: s.apply},
 			{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag()}, Action: s.status},
 			{Name: "verify", DisableSliceFlagSeparator: true, Description: helpVerify, Flags: workFlags(), Action: s.verify},
-			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}), Action: s.undo},
+			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}, cli.YesFlag(), dryRunFlag()), Action: s.undo},
 			{Name: "rebase", Description: helpRebase, Flags: rebaseFlags(), Action: s.rebase},
 			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "view"}}, Action: s.whois},
-			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: renames},
+			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: renames},
 		},
 	}
 	cli.Topics(cmd, map[string]string{"json": helpJSON, "safety": helpSafety})
+	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })
 	return cmd
 }
 
 // surroundings are what every command needs of the process.
 type surroundings struct {
 	env    cli.Env
-	stderr io.Writer
+	stdout io.Writer // as the process has it
+}
+
+// text is how results are written as text.
+func (s surroundings) text(cmd *cliv3.Command) report.TextOptions {
+	screen := cli.ScreenOf(cmd, s.stdout, s.env)
+	return report.TextOptions{Width: screen.Width, Color: screen.Color}
 }

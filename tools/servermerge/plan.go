@@ -62,11 +62,14 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
 		return err
 	}
-	plan, err := s.plan(ctx, all, options, spare)
+	plan, err := newPlan(ctx, cmd, all, options, spare)
 	if err != nil {
 		return unread(ctx, err, "no plan")
 	}
-	if err := page.Write(func(w io.Writer) error { return report.NewCheck(checked).WriteHTML(w) }); err != nil {
+	if err := page.Write(func(w io.Writer) error {
+		checked.Program = plan.Program
+		return report.NewCheck(checked).WriteHTML(w)
+	}); err != nil {
 		return err
 	}
 	if err := file.Write(plan.Write); err != nil {
@@ -76,7 +79,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if cmd.Bool("json") {
 		err = plan.Write(out)
 	} else {
-		return writePlan(cmd, plan, name, all)
+		return s.writePlan(cmd, plan, name, all)
 	}
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)
@@ -85,23 +88,28 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 }
 
 // writePlan writes a plan that was kept in a file as text. Its error is the exit code.
-func writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []transfer.Database) error {
+func (s surroundings) writePlan(cmd *cliv3.Command, plan *transfer.Plan, file string, all []transfer.Database) error {
 	again := call{file: file, config: givenConfig(cmd), databases: slices.ContainsFunc(all, func(d transfer.Database) bool { return !findable(d.Name) }), named: commandsOf(plan)}
-	err := report.WritePlan(cmd.Root().Writer, plan, again.commands("plan"))
+	err := report.WritePlan(cmd.Root().Writer, plan, again.commands("plan"), s.text(cmd))
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)
 	}
 	return err
 }
 
-func (s surroundings) plan(ctx context.Context, all []transfer.Database, options transfer.PlanOptions, t throttle.Throttle) (*transfer.Plan, error) {
+// newPlan plans, and says meanwhile how far it is.
+func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, options transfer.PlanOptions, t throttle.Throttle) (*transfer.Plan, error) {
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(options.Check.Rules))
 	defer stop()
 	options.Check.Codecs = codecs
-	w := s.watch(t, all)
+	w := newWatch(cli.LogOf(cmd), t, all)
 	defer w.close()
 	options.Progress = w.planning(ctx)
-	return transfer.NewPlan(ctx, all[0], all[1:], options)
+	plan, err := transfer.NewPlan(ctx, all[0], all[1:], options)
+	if plan != nil {
+		plan.Program = cmd.Root().Version
+	}
+	return plan, err
 }
 
 // refusedCode is the exit code of a plan that will be refused. It is

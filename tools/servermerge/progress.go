@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -16,18 +15,19 @@ import (
 // progress shows on stderr how far the work has come, by one bar. It has no
 // influence on the result.
 type progress struct {
-	w        io.Writer
+	log      *cli.Log
 	terminal bool
 	display  *cli.Display
 
 	mu      sync.Mutex
 	meter   meter
-	waiting string // for what the work waits; empty while it goes on
+	waiting string            // for what the work waits; empty while it goes on
+	seen    transfer.Progress // that the last line told of
 }
 
-func newProgress(w io.Writer, terminal bool, options ...mpb.ContainerOption) *progress {
-	p := &progress{w: w, terminal: terminal}
-	p.display = cli.NewDisplay(w, terminal, []string{""}, p.text, p.writeLine, options...)
+func newProgress(log *cli.Log, terminal bool, options ...mpb.ContainerOption) *progress {
+	p := &progress{log: log, terminal: terminal}
+	p.display = cli.NewDisplay(log, terminal, []string{""}, p.text, p.writeLine, options...)
 	return p
 }
 
@@ -36,6 +36,9 @@ func newProgress(w io.Writer, terminal bool, options ...mpb.ContainerOption) *pr
 func (p *progress) report(now transfer.Progress) {
 	p.mu.Lock()
 	p.waiting = ""
+	if now.Step != p.meter.step {
+		p.display.Phase(doing[now.Step])
+	}
 	p.meter.report(now, time.Now())
 	p.mu.Unlock()
 	p.show()
@@ -56,7 +59,7 @@ func (p *progress) waits(err error) {
 func (p *progress) wait(why string, urgent bool) {
 	p.mu.Lock()
 	if urgent && p.waiting == "" && !p.terminal {
-		fmt.Fprintln(p.w, "servermerge:", printable.Text(why))
+		p.log.Say(printable.Text(why), "waiting", true)
 	}
 	p.waiting = why
 	p.mu.Unlock()
@@ -79,7 +82,12 @@ func (p *progress) text(int) string {
 func (p *progress) writeLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintln(p.w, "servermerge:", p.now())
+	text := p.now()
+	if p.waiting == "" && !p.meter.started.IsZero() && p.seen == p.meter.latest {
+		text += "  nothing was done in the last " + cli.LineEvery.String()
+	}
+	p.seen = p.meter.latest
+	p.log.Say(text, "done", p.meter.rows, "total", p.meter.total, "waiting", p.waiting != "")
 }
 
 // now is how far the work is. The caller holds mu.

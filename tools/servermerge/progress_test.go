@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
@@ -52,7 +53,7 @@ func TestMeter(t *testing.T) {
 func TestProgressOnTerminal(t *testing.T) {
 	screen := clitest.NewScreen()
 	refresh := make(chan any)
-	p := newProgress(screen, true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
+	p := newProgress(cli.NewLog(screen, "servermerge", false), true, mpb.WithManualRefresh(refresh), mpb.WithWidth(120))
 	p.report(transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 50, Total: 200})
 	refresh <- time.Now()
 	<-screen.Wrote
@@ -71,12 +72,11 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 }
 
-// Elsewhere quick work leaves nothing, and long work says every 30 seconds how
-// far it is. That a database is waited for is said at once, and once.
+// Elsewhere a line says that a step begins, and every 30 seconds how far it is. That a database is waited for is said at once, and once.
 func TestProgressInLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := newProgress(&log, false)
+		p := newProgress(cli.NewLog(&log, "servermerge", false), false)
 		step := func(d time.Duration, want string) {
 			t.Helper()
 			time.Sleep(d)
@@ -93,6 +93,7 @@ func TestProgressInLines(t *testing.T) {
 		}
 		step(20*time.Second, "")
 		report(0)
+		step(0, "servermerge: copying\n")
 		step(9*time.Second, "")
 		report(1_000_000)
 		step(time.Second, "servermerge: copying  33 %  1000 k of 3000 k rows  100 k/s  20s left  items of s2\n")

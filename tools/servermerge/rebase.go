@@ -55,7 +55,7 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(ctx, all, options, spare)
+	plan, err := newPlan(ctx, cmd, all, options, spare)
 	if err != nil {
 		return unread(ctx, err, "no plan")
 	}
@@ -70,7 +70,7 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 		}
 		fmt.Fprintln(out)
 	}
-	return writePlan(cmd, plan, name, all)
+	return s.writePlan(cmd, plan, name, all)
 }
 
 // rebased are the rules for one world: nothing of it stays behind, whatever a merge would

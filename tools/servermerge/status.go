@@ -5,8 +5,10 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 )
 
 func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
@@ -14,7 +16,9 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
+	answered := cli.LogOf(cmd).Waiting(ctx, "asking "+printable.Names(j.names()))
 	at, err := transfer.LookUp(ctx, j.plan, j.target, j.sources)
+	answered()
 	if err != nil {
 		return unread(ctx, err, "no status")
 	}
@@ -23,5 +27,5 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	if at.State != transfer.StateNone && at.State != transfer.StateCopied {
 		o.Ending = report.Stopped
 	}
-	return write(o, cmd.Root().Writer, cmd.Bool("json"))
+	return write(o, cmd.Root().Writer, cmd.Bool("json"), s.text(cmd))
 }

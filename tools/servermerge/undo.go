@@ -10,9 +10,13 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 )
 
 func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
+	if err := noDryRun(cmd); err != nil {
+		return err
+	}
 	j, options, spare, err := s.work(cmd)
 	if err != nil {
 		return err
@@ -25,12 +29,17 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	defer stop()
 	force := cmd.Bool("force")
 	target := printable.Text(j.target.Name)
-	fmt.Fprintf(s.stderr, "servermerge: taking %s out of %s again: up to %s in %s; the names of its own rows come back\n", report.Sources(j.plan), target,
-		printable.Count(j.plan.Rows(), "row", "rows"), printable.Count(int64(len(j.plan.Tables)), "table", "tables"))
+	log := cli.LogOf(cmd)
+	w := newWatch(log, spare, j.all())
+	log.Say(fmt.Sprintf("taking %s out of %s again: up to %s in %s; the names of its own rows come back", report.Sources(j.plan), target,
+		printable.Count(j.plan.Rows(), "row", "rows"), printable.Count(int64(len(j.plan.Tables)), "table", "tables")), "rows", j.plan.Rows(), "tables", len(j.plan.Tables))
 	if force {
-		fmt.Fprintf(s.stderr, "servermerge: forced: rows that were changed since the merge are removed too\n")
+		log.Say("forced: rows that were changed since the merge are removed too")
 	}
-	w := s.watch(spare, j.all())
+	if err := cli.Confirm(ctx, cmd, "This removes rows from "+j.where()+"."); err != nil {
+		w.close()
+		return unconfirmed(ctx, err)
+	}
 	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(options), Force: force})
 	w.close()
 	if errors.Is(err, transfer.ErrNoMerge) {

@@ -8,6 +8,7 @@ import (
 	"mergesafe/merge"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
 )
 
 func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
@@ -21,7 +22,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer stop()
-	w := s.watch(spare, j.all())
+	w := newWatch(cli.LogOf(cmd), spare, j.all())
 	proof, err := transfer.Verify(ctx, j.plan, j.target, j.sources, w.working(options))
 	w.close()
 	if err != nil {

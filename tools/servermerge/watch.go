@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -18,8 +19,17 @@ type watch struct {
 	sparer   *sparer
 }
 
-func (s surroundings) watch(t throttle.Throttle, all []transfer.Database) *watch {
-	p := newProgress(s.stderr, cli.IsTerminal(s.stderr))
+func names(all []transfer.Database) (names []string) {
+	for _, d := range all {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// newWatch begins with the databases being opened.
+func newWatch(log *cli.Log, t throttle.Throttle, all []transfer.Database) *watch {
+	p := newProgress(log, log.IsTerminal())
+	p.display.Phase("opening " + printable.Names(names(all)))
 	return &watch{p, newSparer(t, all, p.rests)}
 }
 

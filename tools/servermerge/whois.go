@@ -39,6 +39,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	if !ok {
 		return cli.Usage("the key %.40q: want an integer", text)
 	}
+	defer cli.LogOf(cmd).Waiting(ctx, "asking "+target.Name)()
 	var way []transfer.Origin
 	if len(args) == 4 {
 		way, err = transfer.Whereis(ctx, target, args[1], table, key)

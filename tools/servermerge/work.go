@@ -47,7 +47,7 @@ func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spar
 		return nil, o, spare, err
 	}
 	j.named = cmd.StringSlice("codec")
-	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json")}
+	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json"), text: s.text(cmd)}
 	j.page, err = newPage(cmd, j.file)
 	return j, transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel}, spare, err
 }

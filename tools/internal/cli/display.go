@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"sync"
 	"time"
 
@@ -9,13 +8,11 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// LineEvery is how often a [Display] that is no terminal gets a line.
-const LineEvery = 30 * time.Second
-
 // Display shows how far work has come: on a terminal by a bar for each part of
-// it, which is removed at the end, elsewhere by a line every LineEvery.
+// it, which is removed at the end, elsewhere by a line at the beginning of each phase and
+// every LineEvery.
 type Display struct {
-	w         io.Writer
+	log       *Log
 	names     []string
 	text      func(part int) string
 	options   []mpb.ContainerOption
@@ -28,13 +25,20 @@ type Display struct {
 
 // NewDisplay returns the display of work with so many parts; the name of a part,
 // if it has one, stands before its bar. text is what stands behind the bar: it is
-// called by another goroutine. line writes a line.
-func NewDisplay(w io.Writer, terminal bool, names []string, text func(part int) string, line func(), options ...mpb.ContainerOption) *Display {
-	d := &Display{w: w, names: names, text: text, options: options}
+// called by another goroutine. line says in the log how far all of it is.
+func NewDisplay(log *Log, terminal bool, names []string, text func(part int) string, line func(), options ...mpb.ContainerOption) *Display {
+	d := &Display{log: log, names: names, text: text, options: options}
 	if !terminal {
 		d.stopLines = every(LineEvery, line)
 	}
 	return d
+}
+
+// Phase says that a phase begins. On a terminal the bars say it.
+func (d *Display) Phase(text string) {
+	if d.stopLines != nil {
+		d.log.Say(text, "phase", true)
+	}
 }
 
 // Show brings a bar up to date. The caller holds no lock that text takes.
@@ -52,7 +56,7 @@ func (d *Display) Show(part int, done, total int64) {
 }
 
 func (d *Display) start() {
-	d.all = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(d.w)}, d.options...)...)
+	d.all = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(d.log.w)}, d.options...)...)
 	for i, name := range d.names {
 		options := []mpb.BarOption{mpb.BarWidth(14), mpb.BarRemoveOnComplete(),
 			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return d.text(i) }))}

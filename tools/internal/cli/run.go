@@ -27,7 +27,6 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +34,8 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -69,26 +70,63 @@ func MainAllowing(bytes uint64, run func(ctx context.Context, args []string, env
 // code. Output that cannot be written is an error too.
 func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr io.Writer) Code {
 	out := bufio.NewWriter(stdout)
+	root.Flags = append(root.Flags, colorFlag(), logFlag())
 	prepare(root)
 	root.Writer, root.ErrWriter = out, stderr
+	if info, _ := debug.ReadBuildInfo(); root.Version == "" {
+		root.Version = versionText(root.Name, info)
+	}
+	log := NewLog(stderr, root.Name, logsJSON(args))
+	set(root, logKey, log)
 
 	selected := selection(root, args)
-	var err error
-	if topic, asked := helpTopic(args); asked {
-		fmt.Fprintln(out, strings.TrimSpace(cmp.Or(topicsOf(selected)[topic], selected.Description)))
-	} else {
+	text, err := about(root, selected, args)
+	if text != "" {
+		io.WriteString(out, text)
+	} else if err == nil {
 		err = root.Run(ctx, args)
 	}
 	if flushErr := out.Flush(); flushErr != nil {
 		err = fmt.Errorf("write the output: %w", flushErr)
 	}
-	report(ctx, stderr, selected, err)
+	report(ctx, log, selected, err)
 	return code(err)
+}
+
+// about is what the arguments ask for that is about the program itself; "" if they do not.
+func about(root, selected *cli.Command, args []string) (text string, err error) {
+	args = args[min(1, len(args)):]
+	if len(args) > 0 && args[0] == "-complete" { // of the scripts of -completion
+		if text := completions(root, args[1:]); text != "" {
+			return text, nil
+		}
+		return "", OK
+	}
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	if topic, asked := helpTopic(args); asked {
+		if text, ok := topicsOf(selected)[topic]; ok {
+			return strings.TrimSpace(text) + "\n", nil
+		}
+		return helpOf(root, selected) + "\n", nil
+	}
+	for i, arg := range args {
+		switch flagOf(arg) {
+		case "version":
+			return root.Version + "\n", nil
+		case "man":
+			return manual(root), nil
+		case "completion":
+			return completionScript(root.Name, strings.Join(args[i+1:min(i+2, len(args))], ""))
+		}
+	}
+	return "", nil
 }
 
 // prepare makes a command and those below it follow the rules of this package.
 func prepare(cmd *cli.Command) {
-	cmd.HideHelp = true // see helpTopic
+	cmd.HideHelp, cmd.HideVersion = true, true // see about
 	cmd.ExitErrHandler = func(context.Context, *cli.Command, error) {}
 	cmd.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 		return usage(cmd, err)
@@ -106,15 +144,50 @@ func prepare(cmd *cli.Command) {
 // an argument beside -h for the name of a command, and refuse a line that has
 // another mistake in it: just when help is needed.
 func helpTopic(args []string) (topic string, asked bool) {
-	if end := slices.Index(args, "--"); end >= 0 {
-		args = args[:end]
-	}
-	for i, arg := range args[min(1, len(args)):] {
+	for i, arg := range args {
 		if arg == "-h" || arg == "-help" || arg == "--help" || arg == "help" && i == 0 {
-			return strings.Join(args[min(i+2, len(args)):min(i+3, len(args))], ""), true
+			return strings.Join(args[i+1:min(i+2, len(args))], ""), true
 		}
 	}
 	return "", false
+}
+
+// logsJSON reports whether -log json is asked for: also the error of a line that cannot be
+// parsed is JSON then.
+func logsJSON(args []string) (is bool) {
+	for i, arg := range args {
+		switch name, value, given := strings.Cut(flagOf(arg), "="); {
+		case arg == "--":
+			return is
+		case name == "log" && given:
+			is = value == "json"
+		case name == "log":
+			is = i+1 < len(args) && args[i+1] == "json"
+		}
+	}
+	return is
+}
+
+// flagOf is the flag that an argument is, without dashes; "" if it is none.
+func flagOf(arg string) string {
+	if !strings.HasPrefix(arg, "-") {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
+}
+
+// logKey is where the log of a run is kept.
+const logKey = "log"
+
+// LogOf is the log of a run.
+func LogOf(cmd *cli.Command) *Log { return cmd.Root().Metadata[logKey].(*Log) }
+
+// set keeps something with a command.
+func set(cmd *cli.Command, key string, value any) {
+	if cmd.Metadata == nil {
+		cmd.Metadata = make(map[string]any)
+	}
+	cmd.Metadata[key] = value
 }
 
 // topicsKey is where the topics of a command are kept.
@@ -122,9 +195,7 @@ const topicsKey = "topics of help"
 
 // Topics gives a command further texts of help, by name: "-h NAME" prints one
 // of them.
-func Topics(cmd *cli.Command, texts map[string]string) {
-	cmd.Metadata = map[string]any{topicsKey: texts}
-}
+func Topics(cmd *cli.Command, texts map[string]string) { set(cmd, topicsKey, texts) }
 
 func topicsOf(cmd *cli.Command) map[string]string {
 	texts, _ := cmd.Metadata[topicsKey].(map[string]string)
@@ -177,7 +248,7 @@ func usage(cmd *cli.Command, err error) error {
 	return Usage("%s", strings.ToLower(message[:1])+message[1:])
 }
 
-func report(ctx context.Context, stderr io.Writer, cmd *cli.Command, err error) {
+func report(ctx context.Context, log *Log, cmd *cli.Command, err error) {
 	if _, ok := err.(Code); ok || err == nil {
 		return
 	}
@@ -185,44 +256,68 @@ func report(ctx context.Context, stderr io.Writer, cmd *cli.Command, err error) 
 	if ctx.Err() != nil {
 		prefix += "interrupted"
 		if errors.Is(err, ctx.Err()) { // no more to say
-			fmt.Fprintln(stderr, prefix)
+			log.fail(prefix, nil, code(err))
 			return
 		}
 		prefix += ": "
 	}
-	// A package may have the name of the program.
-	fmt.Fprintln(stderr, prefix+strings.TrimPrefix(err.Error(), prefix))
+	var hints []string
 	if e, ok := errors.AsType[*hintError](err); ok {
-		fmt.Fprintln(stderr, e.hint)
+		hints = append(hints, e.hint)
+	}
+	if hint := hintOf(err); hint != "" {
+		hints = append(hints, hint)
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
-		fmt.Fprintf(stderr, "For help: %s -h\n", cmd.FullName())
+		hints = append(hints, "For help: "+cmd.FullName()+" -h")
 	}
+	// A package may have the name of the program.
+	log.fail(prefix+strings.TrimPrefix(err.Error(), prefix), hints, code(err))
 }
 
+var inQuotes = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+
 // CheckHelp returns an error for each command at or below cmd whose
-// Description leaves out one of its flags, commands or topics, or shows no
-// example.
+// Description leaves out one of its flags, commands or topics, says nothing of what one
+// of them means, shows no example, or one that cannot be pasted.
 // It is for the tests of the tools.
-func CheckHelp(cmd *cli.Command) error {
+func CheckHelp(root *cli.Command) error { return checkHelp(root, root) }
+
+func checkHelp(root, cmd *cli.Command) error {
 	var errs []error
-	need := func(text string) {
-		if !strings.Contains(cmd.Description, text) {
+	need := func(ok bool, text string) {
+		if !ok {
 			errs = append(errs, fmt.Errorf("the help of %q does not mention %q", cmd.Name, text))
 		}
 	}
-	need("Example")
+	mentions := func(text string) { need(strings.Contains(cmd.Description, text), text) }
+	mentions("Example")
+	for _, block := range blocks(cmd.Description) {
+		if heading, lines := headed(block); strings.HasPrefix(heading, "Example") {
+			for _, line := range lines {
+				if strings.Contains(line, "mysql:") || strings.ContainsAny(inQuotes.ReplaceAllString(line, ""), "()&;*?[<'\"") {
+					errs = append(errs, fmt.Errorf("an example of %q shows a password to the machine, or is not quoted for a shell: %s", cmd.Name, line))
+				}
+			}
+		}
+	}
 	for _, flag := range cmd.Flags {
+		if isHidden(flag) {
+			continue
+		}
 		for _, name := range flag.Names() {
-			need("-" + name)
+			mentions("-" + name)
+			if _, text := flagText(root, cmd, name); text == "" {
+				errs = append(errs, fmt.Errorf("no help says what -%s of %q means", name, cmd.Name))
+			}
 		}
 	}
 	for _, topic := range slices.Sorted(maps.Keys(topicsOf(cmd))) {
-		need("-h " + topic)
+		mentions("-h " + topic)
 	}
 	for _, sub := range cmd.Commands {
-		need("  " + sub.Name + " ")
-		errs = append(errs, CheckHelp(sub))
+		need(commandText(root, cmd, sub.Name) != "", "  "+sub.Name+" ")
+		errs = append(errs, checkHelp(root, sub))
 	}
 	return errors.Join(errs...)
 }

@@ -16,6 +16,7 @@ import (
 func program(actionErr error) *cli.Command {
 	cmd := &cli.Command{
 		Name:        "prog",
+		Version:     "prog v1",
 		Description: "Help of prog.",
 		Commands: []*cli.Command{{
 			Name:        "echo",
@@ -77,6 +78,11 @@ func TestRun(t *testing.T) {
 		{"echo -times many", nil, result{Incomplete, "", "prog: invalid value \"many\" for flag -times: want a number in range\nFor help: prog echo -h\n"}},
 		{"echo -times", nil, result{Incomplete, "", "prog: flag needs an argument: -times\nFor help: prog echo -h\n"}},
 
+		{"-version", nil, result{OK, "prog v1\n", ""}},
+		{"echo -nonsense --version", nil, result{OK, "prog v1\n", ""}},
+		{"echo -- -version", nil, result{OK, "1 false [-version]\n", ""}},
+		{"-completion tcsh", nil, result{Incomplete, "", "prog: -completion \"tcsh\": want bash, zsh or fish\nFor help: prog -h\n"}},
+
 		{"-h", nil, result{OK, "Help of prog.\n", ""}},
 		{"help", nil, result{OK, "Help of prog.\n", ""}},
 		{"help echo", nil, result{OK, "Help of echo.\n", ""}},
@@ -121,18 +127,18 @@ func TestRunInterrupted(t *testing.T) {
 	}
 }
 
-type fullDisk struct{}
+type brokenOutput struct{}
 
-func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+func (brokenOutput) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 // A report that nobody can read must not end with the code of one that says "safe".
 func TestRunCannotWrite(t *testing.T) {
 	for _, args := range [][]string{{"prog", "echo"}, {"prog", "-h"}} {
 		var stderr bytes.Buffer
-		if code := Run(t.Context(), program(nil), args, fullDisk{}, &stderr); code != Incomplete {
+		if code := Run(t.Context(), program(nil), args, brokenOutput{}, &stderr); code != Incomplete {
 			t.Errorf("%v: exit code %d; want %d", args, code, Incomplete)
 		}
-		if want := "prog: write the output: no space left\n"; stderr.String() != want {
+		if want := "prog: write the output: broken pipe\n"; stderr.String() != want {
 			t.Errorf("%v: stderr %q; want %q", args, &stderr, want)
 		}
 	}
@@ -162,16 +168,19 @@ func TestWithHintKeepsTheChain(t *testing.T) {
 }
 
 func TestCheckHelp(t *testing.T) {
-	command := &cli.Command{Name: "prog", Description: "Commands:\n  echo  ...\nExample: prog", Commands: []*cli.Command{{
-		Name: "echo", Description: "Flags: -json", Flags: []cli.Flag{&cli.BoolFlag{Name: "json"}, &cli.IntFlag{Name: "times"}},
+	command := &cli.Command{Name: "prog", Description: "Prints.\n\nCommands:\n  echo ID  print it\n\nExample: prog", Commands: []*cli.Command{{
+		Name: "echo", Description: "Echoes.\n\n  -json  print JSON\n", Flags: []cli.Flag{&cli.BoolFlag{Name: "json"}, &cli.IntFlag{Name: "times"}},
 	}, {
-		Name: "other", Description: "Example: prog other",
+		Name: "other", Description: "Does it.\n\nExamples:\n  prog other mysql:u:p@tcp(db)/x\n  prog other '(a)' \"b c\"\n  prog other (a)",
 	}}}
 	Topics(command, map[string]string{"files": "..."})
 	want := `the help of "prog" does not mention "-h files"` + "\n" +
 		`the help of "echo" does not mention "Example"` + "\n" +
 		`the help of "echo" does not mention "-times"` + "\n" +
-		`the help of "prog" does not mention "  other "`
+		`no help says what -times of "echo" means` + "\n" +
+		`the help of "prog" does not mention "  other "` + "\n" +
+		`an example of "other" shows a password to the machine, or is not quoted for a shell:   prog other mysql:u:p@tcp(db)/x` + "\n" +
+		`an example of "other" shows a password to the machine, or is not quoted for a shell:   prog other (a)`
 	if diff := cmp.Diff(want, fmt.Sprint(CheckHelp(command))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

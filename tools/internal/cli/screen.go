@@ -1,36 +1,60 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 
+	"github.com/urfave/cli/v3"
 	"github.com/vbauerster/mpb/v8/cwriter"
 )
 
 // Screen is what the text of a result has to fit. The zero Screen is no
 // terminal.
 type Screen struct {
-	Width int // columns; 0 if nobody knows
+	Width int // columns; 0 if it is not known
 	Color bool
 }
 
-// ScreenOf returns the screen that w is. Colours are left out where NO_COLOR
-// is set, whatever its value, or the terminal is a dumb one.
-func ScreenOf(w io.Writer, env Env) Screen {
-	if !IsTerminal(w) {
-		return Screen{}
-	}
-	_, noColor := env("NO_COLOR")
-	term, _ := env("TERM")
-	s := Screen{Color: !noColor && term != "dumb"}
-	if width, _, err := cwriter.GetSize(int(w.(*os.File).Fd())); err == nil {
-		s.Width = width
+// colorFlag is -color, of all commands of a tool.
+func colorFlag() cli.Flag {
+	return &cli.StringFlag{Name: "color", Value: "auto", Validator: func(s string) error {
+		if s != "auto" && s != "always" && s != "never" {
+			return errors.New("want auto, always or never")
+		}
+		return nil
+	}}
+}
+
+// ScreenOf returns the screen that w is. What -color says decides on colours; if it is
+// auto, a terminal gets them unless NO_COLOR is set or the terminal is a dumb one.
+func ScreenOf(cmd *cli.Command, w io.Writer, env Env) Screen {
+	s := Screen{Width: WidthOf(w)}
+	switch cmd.String("color") {
+	case "always":
+		s.Color = true
+	case "auto":
+		noColor, _ := env("NO_COLOR")
+		term, _ := env("TERM")
+		s.Color = IsTerminal(w) && noColor == "" && term != "dumb"
 	}
 	return s
 }
 
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && cwriter.IsTerminal(int(f.Fd()))
+// WidthOf is how many columns the terminal has that w is; 0 if w is none, or it does not say.
+func WidthOf(w io.Writer) int {
+	if !IsTerminal(w) {
+		return 0
+	}
+	width, _, err := cwriter.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && cwriter.IsTerminal(int(file.Fd()))
 }

@@ -15,9 +15,12 @@ import (
 	"mergesafe/tools/internal/rules"
 )
 
+// DefaultConfig is the configuration file if no -config names another.
+const DefaultConfig = "config.toml"
+
 // ConfigFlag is -config.
 func ConfigFlag() cliv3.Flag {
-	return &cliv3.StringFlag{Name: "config", Value: "config.toml", Local: true}
+	return &cliv3.StringFlag{Name: "config", Value: DefaultConfig, Local: true}
 }
 
 // Config is the configuration file of a run. It is read once, when something in
@@ -122,4 +125,17 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 		r.Check.Rekey.Auto = true
 	}
 	return r, nil
+}
+
+// SourceNames are the names of the sources in the file, for completions; none if it cannot
+// be read.
+func (c *Config) SourceNames() (names []string) {
+	file, err := c.load()
+	if err != nil {
+		return nil
+	}
+	for _, s := range file.Sources {
+		names = append(names, s.Name)
+	}
+	return names
 }

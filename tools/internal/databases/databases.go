@@ -83,6 +83,12 @@ func names(dsn string) (short, long string) {
 	return sqldb.Redact(dsn), sqldb.Redact(dsn)
 }
 
+// Where is where a DSN leads to, without secrets.
+func Where(dsn string) string {
+	_, long := names(dsn)
+	return long
+}
+
 // Names returns the names of places.
 func Names(places []Place) []string {
 	var all []string

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"mergesafe/internal/columns"
+)
+
+// LineEvery is how often something that takes long gets a line, where there is no terminal to
+// show it on.
+const LineEvery = 30 * time.Second
+
+// Log is where a tool says what is no result: on stderr, in lines for people, which begin
+// with its name, or with -log json in objects for programs.
+type Log struct {
+	mu   sync.Mutex
+	w    io.Writer
+	name string
+	json *slog.Logger // nil for lines
+}
+
+// NewLog returns the log of a tool.
+func NewLog(w io.Writer, name string, json bool) *Log {
+	l := &Log{w: w, name: name}
+	if json {
+		l.json = slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: utc})).With("program", name)
+	}
+	return l
+}
+
+// utc writes times as all documents do.
+func utc(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindTime {
+		a.Value = slog.TimeValue(a.Value.Time().UTC().Truncate(time.Millisecond))
+	}
+	return a
+}
+
+// logFlag is -log, of all commands of a tool.
+func logFlag() cli.Flag {
+	return &cli.StringFlag{Name: "log", Value: "text", Validator: func(s string) error {
+		if s != "text" && s != "json" {
+			return errors.New("want text or json")
+		}
+		return nil
+	}}
+}
+
+// IsTerminal reports whether people look on, who can be shown a bar.
+func (l *Log) IsTerminal() bool { return l.json == nil && IsTerminal(l.w) }
+
+// Say writes a sentence, in JSON with fields: pairs of a key and a value.
+func (l *Log) Say(text string, fields ...any) {
+	if l.json != nil {
+		l.json.Info(text, fields...)
+		return
+	}
+	l.line(l.name+": ", text)
+}
+
+// Sayf is [Log.Say] without fields.
+func (l *Log) Sayf(format string, args ...any) { l.Say(fmt.Sprintf(format, args...)) }
+
+// Print writes lines for people as they are.
+func (l *Log) Print(text string) {
+	if l.json != nil {
+		if text != "" {
+			l.json.Info(strings.TrimSpace(text))
+		}
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	io.WriteString(l.w, text)
+}
+
+// line writes a line, or as many as it takes on a terminal.
+func (l *Log) line(prefix, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if width := WidthOf(l.w); width > 0 {
+		text = strings.Join(columns.Wrap("", prefix+text, width), "\n")
+	} else {
+		text = prefix + text
+	}
+	io.WriteString(l.w, text+"\n")
+}
+
+// fail writes the error that the tool ends with, with what to do about it.
+func (l *Log) fail(text string, hints []string, code Code) {
+	if l.json != nil {
+		l.json.Error(strings.TrimPrefix(text, l.name+": "), "hint", strings.Join(hints, " "), "exit_code", int(code))
+		return
+	}
+	l.line("", text)
+	for _, hint := range hints {
+		l.line("", hint)
+	}
+}
+
+// Waiting says every [LineEvery] that there is no answer yet to what was asked, until stop.
+func (l *Log) Waiting(ctx context.Context, what string) (stop func()) {
+	began := time.Now()
+	return every(LineEvery, func() {
+		if ctx.Err() == nil {
+			took := time.Since(began).Round(time.Second)
+			l.Say(fmt.Sprintf("%s: no answer for %s", what, took), "seconds", took.Seconds())
+		}
+	})
+}

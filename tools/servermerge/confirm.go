@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/tools/internal/cli"
+)
+
+// unconfirmed ends a command that asked, and was not told to go on.
+func unconfirmed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.New("nothing was changed")
+	}
+	return err
+}
+
+// dryRunFlag is there to be answered: see noDryRun.
+func dryRunFlag() cliv3.Flag { return &cliv3.BoolFlag{Name: "dry-run", Hidden: true, Local: true} }
+
+// noDryRun says what is the dry run of a command that writes.
+func noDryRun(cmd *cliv3.Command) error {
+	if !cmd.Bool("dry-run") {
+		return nil
+	}
+	if cmd.Name == "undo" {
+		err := errors.New("-dry-run: undo has none; before it writes anything it looks whether everything is as it was copied, and refuses if not")
+		return cli.WithHint(err, "How far the merge is, which only reads: servermerge status "+printable.Quoted(cmd.Args().First()))
+	}
+	j, err := readJob(cmd)
+	if err != nil {
+		return err
+	}
+	words := []string{"servermerge plan"}
+	if j.config != "" {
+		words = append(words, "-config", printable.Quoted(j.config))
+	}
+	args := j.names()
+	for i, name := range args {
+		if !findable(name) { // given by DSN
+			args[i] = []string{"TARGET", "SOURCE"}[min(i, 1)]
+		}
+		words = append(words, printable.Quoted(args[i]))
+	}
+	return cli.WithHint(fmt.Errorf("-dry-run: the plan is the dry run: it says all that apply does, and was made by reading alone"),
+		"To see it again, with the flags that it was made with: "+strings.Join(words, " "))
+}
