@@ -80,6 +80,7 @@ func onFleet(env cli.Env, arguments func(*ucli.Command) (gameid.ServerID, error)
 			return err
 		}
 		defer w.fleet.Close()
+		defer cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(dsn.Reveal()))()
 		return act(ctx, cmd, w)
 	}
 }

@@ -25,8 +25,6 @@ is given up. It is not needed while the fleet registry is only away: a bound
 world starts then. The server must not run. The fleet registry is not told: the
 number stays that of this world there ("gameid servers retire" ends its use).
 
-DATABASE is a DSN or the name of a [[source]] in the configuration file.
-
 Flags:
   -server NUMBER   the server
   -apply           do it; without, nothing is changed

@@ -21,21 +21,42 @@ func command(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "gameid",
 		Description: `
-Usage: gameid COMMAND [flags] [arguments]
+Usage: gameid COMMAND [flags] [ARGUMENT...]
+       gameid servers COMMAND [flags] [ARGUMENT...]
+       gameid servers ranges COMMAND [flags] [ARGUMENT...]
 
-Takes IDs apart, mints some for trying, shows the registry of a game database,
-and keeps the fleet registry, which all game servers share.
+Inspects IDs, generates test IDs, shows the registry of a game database, and keeps
+the fleet registry, which all game servers share.
 
 Commands:
   inspect ID...      what an ID says: its time, server and sequence
-  new                mint IDs for trying
+  new                generate IDs for tests
   servers DATABASE   the servers whose IDs may be in a database, and who runs
   servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind, ranges;
                      repair-mark, release, raise-mark and leave, for a world
                      that does not start, or was restored; and schema
 
-"gameid COMMAND -h" explains each. The exit code is 0 if it worked and 2 if it
-did not.
+"gameid COMMAND -h" explains each. All of them are spoken to in the same way:
+
+  ARGUMENT        what the command is about: IDs, a DATABASE, or the NUMBER or
+                  RANGE of the fleet registry. Everything else is a flag
+  DATABASE        the database of one world: a DSN, such as sqlite:data/s1.db or
+                  mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE, or the name of a
+                  [[source]] in the configuration. -server NUMBER names a server
+                  in it
+  -fleet DSN      the fleet registry (default: [registry] in the configuration)
+  -config FILE    the configuration (default config.toml)
+  -apply          what repairs a world in its database changes nothing without it
+  -reason TEXT    why, for the history of the fleet registry
+  -json           print JSON instead of text
+
+Flags may stand before or behind the arguments, with one dash or two.
+
+Exit codes:
+
+  0   it worked
+  1   it worked, and the answer is no: the server cannot start (repair-mark)
+  2   it did not: wrong usage or configuration, a database, or an interrupt
 
 Examples:
   gameid inspect 00ddcdf82a000007002f

@@ -26,8 +26,7 @@ machine where it starts now, may have used times that are still to come. A
 minute is more than a window of 10 s and two clocks that are kept right. A world
 in a fleet registry does not need it: the mark that is known there counts too.
 
-DATABASE is a DSN or the name of a [[source]] in the configuration file. The
-server must not run.
+The server must not run.
 
 Flags:
   -server NUMBER         the server

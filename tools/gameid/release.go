@@ -46,9 +46,8 @@ ways out are "servermerge apply PLAN" and "servermerge undo PLAN". A server that
 is started before that leaves rows because of which the merge cannot be
 completed: it has to be undone and planned again.
 
-DATABASE is a DSN or the name of a [[source]] in the configuration file. A world
-that is bound in a fleet registry has a lease there as well, which is ended with
-it.
+A world that is bound in a fleet registry has a lease there as well, which is
+ended with it.
 
 Flags:
   -server NUMBER   the server
@@ -87,7 +86,7 @@ Examples:
 					_, err = fmt.Fprintln(out, "Nothing was changed. If that process is certainly gone, -apply -reason TEXT ends the lease; or wait until it has run out.")
 					return err
 				}
-				fmt.Fprintf(out, "Watching for %s whether the process renews it ...\n", watch)
+				cli.LogOf(cmd).Sayf("watching for %s whether the process renews its lease", watch)
 				if err := fleet.EndLeases(ctx, w.db.Registry(), w.fleet, leases, watch, w.note); err != nil {
 					return err
 				}

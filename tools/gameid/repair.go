@@ -42,8 +42,7 @@ If rows with times of the far future exist, lowering the mark does not help. The
 choices are shown: wait, allow the server a larger clock skew, delete the rows,
 or claim a new number.
 
-DATABASE is a DSN or the name of a [[source]] in the configuration file. The
-exit code is 0 if the server can start or will with -apply, and 1 if not.
+The exit code is 1 if the server can not start, even with -apply.
 
 Flags:
   -server NUMBER         the server

@@ -32,10 +32,6 @@ are about the fleet registry, the one database that gives each server number to
 one world for good; the next four repair something of one world; schema is for
 tools that run migrations.
 
-DATABASE is a DSN, such as sqlite:data/s1.db or
-mysql:user:password@tcp(host:port)/database, or the name of a [[source]] in
-the configuration file.
-
   ROLE     own: this world's server; merged: its rows came by a merge
   WORLD    the identity of the world, shortened; copies of one database share it
   MARK     no ID of the server in this database has a later time
@@ -83,12 +79,14 @@ Examples:
 			if err != nil {
 				return err
 			}
+			answered := cli.LogOf(cmd).Waiting(ctx, "asking "+databases.Where(dsn.Reveal()))
 			servers, lossy, err := readServers(ctx, dsn)
+			answered()
 			if err != nil {
 				return err
 			}
 			for _, l := range lossy {
-				fmt.Fprintf(cmd.Root().ErrWriter, "gameid: the database may lose what it confirmed: %s\n", l)
+				cli.LogOf(cmd).Sayf("the database may lose what it confirmed: %s", l)
 			}
 			return printServers(cmd.Root().Writer, servers, cmd.Bool("json"))
 		},

@@ -64,7 +64,10 @@ func withWorld(ctx context.Context, cmd *ucli.Command, env cli.Env, f func(world
 	if w.apply {
 		open = store.Open
 	}
-	if w.db, err = open(ctx, dsn.Reveal()); err != nil {
+	answered := cli.LogOf(cmd).Waiting(ctx, "opening "+databases.Where(dsn.Reveal()))
+	w.db, err = open(ctx, dsn.Reveal())
+	answered()
+	if err != nil {
 		return err
 	}
 	defer w.db.Close()
