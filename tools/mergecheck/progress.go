@@ -62,7 +62,7 @@ func (p *progress) begin(now phase) {
 	switch {
 	case !p.terminal:
 		p.display.Phase(p.doing())
-	case now == phaseSchemas:
+	case now == phaseOpening:
 		p.log.Print("Reading the schemas and counting the rows ...\n")
 	}
 }
