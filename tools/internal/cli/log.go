@@ -103,7 +103,7 @@ func (l *Log) fail(text string, hints []string, code Code) {
 	}
 	l.line("", text)
 	for _, hint := range hints {
-		l.line("", hint)
+		l.Print(hint + "\n") // it may have a command to paste, which must stay on one line
 	}
 }
 
