@@ -119,8 +119,8 @@ complete -C 'prog c'; complete -C 'prog copy -'`,
 			out, err := cmd.CombinedOutput()
 			want := map[string]string{
 				"bash": "copy\n-mode -force\n\ncomplete -o default -F _prog prog\n",
-				"zsh":  "copy:files\n-mode:how\\: fast\n-force:over\nfiles\n",
-				"fish": "copy\tfiles\n-mode\thow: fast\n-force\tover\n",
+				"zsh":  "copy:files\n-mode:how: fast\n-force:over\nfiles\n",
+				"fish": "copy\tfiles\n-force\tover\n-mode\thow: fast\n",
 			}[shell]
 			if diff := cmp.Diff(want, string(out)); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
