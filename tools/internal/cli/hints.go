@@ -10,7 +10,7 @@ import (
 
 // full finds the full disk in what databases say: MySQL and MariaDB with its number or in
 // words, SQLite in words.
-var full = regexp.MustCompile(`(?i)\b(?:errno:?|errcode:|got error) 28\b|no space left|dis[ck] (?:is )?full`)
+var full = regexp.MustCompile(`(?i)\b(?:errno:?|errcode:|got error) 28\b|no space left|not enough space on the disk|dis[ck] (?:is )?full`)
 
 // hintOf is what to do about an error of the machine; "" if that is not known.
 func hintOf(err error) string {
