@@ -310,8 +310,10 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 	}
 	s := r.stream(db, r.code, 1, scan)
 	var nobody rekey.Values // of a reference: by these its rows are not named
-	if r.facts.rekeyed.movesAlone(c.table, c.column) {
-		_, nobody, _ = r.facts.moving.columns[columnName{c.table, c.column}].plainShift()
+	if k := r.facts.rekeyed; k != nil && k.moving.columns[columnName{c.table, c.column}] != nil {
+		if _, none, plain := k.moving.columns[columnName{c.table, c.column}].plainShift(); plain {
+			nobody = none
+		}
 	}
 	var digits gameid.ID
 	s.visit = append(s.visit, func(b *Batch) {

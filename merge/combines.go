@@ -15,6 +15,10 @@ type Combined struct {
 	Table   string           `json:"table"`
 	Columns []CombinedColumn `json:"columns"`        // that have a formula; all others are the same in all rows of a key
 	When    *When            `json:"when,omitempty"` // of these rows only; a key of another row must be there once
+
+	// Matched tells that no policy says how: the rows are matched, and stay as the target has
+	// them; see [Space.Match].
+	Matched bool `json:"matched,omitempty"`
 }
 
 // CombinedColumn is one column of it.

@@ -63,6 +63,9 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 	if len(o.findings) > 0 {
 		return nil, o
 	}
+	if o = f.match(k); len(o.findings) > 0 {
+		return nil, o
+	}
 	for _, at := range f.moving.inOrder() {
 		c := f.moving.columns[at]
 		for _, db := range sourcesOf(f.facts) {
@@ -200,7 +203,7 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 	all := &Rekeying{Step: step, Spaces: []RekeyedSpace{}, Columns: []RekeyedColumn{}, Fleet: f.opts.Rekey.Fleet}
 	of := func(s *keySpace, db *database) SpaceOf {
 		v, offset := read.of[s][db], k.of[s][db]
-		space := SpaceOf{Source: db.name, Offset: offset, Rows: v.rows, Keys: v.keys, Values: v.values}
+		space := SpaceOf{Source: db.name, Offset: offset, Rows: v.rows, Keys: v.keys, Values: v.values, Matched: k.pairs[s][db]}
 		space.New, _ = v.values.Shift(offset)
 		for _, l := range v.limits {
 			if l.High, _ = l.High.Add(offset); space.Narrow.Column == "" || l.Room().Cmp(space.Narrow.Room()) < 0 {
@@ -210,7 +213,10 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		return space
 	}
 	for _, s := range f.moving.spaces {
-		space := RekeyedSpace{Name: s.Name, Max: s.Max, Keep: s.Keep, Own: slices.Contains(alone, s), Target: of(s, f.target), Sources: []SpaceOf{}}
+		space := RekeyedSpace{Name: s.Name, Max: s.Max, Keep: s.Keep, Own: slices.Contains(alone, s), By: s.by, Target: of(s, f.target), Sources: []SpaceOf{}}
+		if s.Map != nil {
+			space.From = &MapFile{s.Map.File, s.Map.Digest, s.Map.Space}
+		}
 		for _, at := range s.keys {
 			space.Keys = append(space.Keys, at.String())
 		}

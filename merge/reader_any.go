@@ -143,6 +143,11 @@ func (p *anyPass) inCells(s *stream) func(b *Batch, row int) {
 
 // judge says what is wrong with a value, if anything is.
 func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
+	if n, ok := rekey.ParseInteger(v); ok && class == integerClass {
+		if _, matched := p.r.facts.rekeyed.matched(p.db, p.ref.ToTable, p.ref.ToColumns[0]).Image(n); matched {
+			return anyAmbiguous, false // it names its own row, and that of the other world is the same thing
+		}
+	}
 	own, other := false, false
 	moves := p.r.facts.rekeyed.offset(p.db, p.ref.table, p.ref.Columns[0])
 	if p.ref.cells != nil { // there may be keys of other spaces in the same cells

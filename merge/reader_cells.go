@@ -138,7 +138,7 @@ func (k *rekeyed) shiftIn(db *database, at columnName, ref *reference) rekey.Shi
 	}
 	for _, c := range k.moving.columns[at].cases {
 		if c.ref != nil && c.ref.same(ref) {
-			shift.By = k.of[c.space][db]
+			shift = *k.shiftOf(c.space, db, ref.none)
 		}
 	}
 	return shift

@@ -75,6 +75,9 @@ func (s *stream) keyRange() keyRange {
 	if s.read == 0 {
 		return r
 	}
+	if s.ends != nil {
+		return *s.ends
+	}
 	for i := range s.names {
 		r.first = append(r.first, slices.Clone(s.first.carry.at(i)))
 		r.last = append(r.last, slices.Clone(s.last.carry.at(i)))

@@ -35,7 +35,7 @@ func keysApart(r *reader, q question) *reading {
 	var taken []rekey.Range
 	for _, s := range streams {
 		set := r.facts.rekeyed.knownKeys(s.db, q.table, q.columns[0])
-		if set == nil || s.unable != nil || s.names != 1 || s.scan.Carry[0] != q.columns[0] {
+		if set == nil || r.facts.rekeyed.matched(s.db, q.table, q.columns[0]).Len() > 0 || s.unable != nil || s.names != 1 || s.scan.Carry[0] != q.columns[0] {
 			return nil
 		}
 		keys := set.Range()

@@ -27,6 +27,7 @@ type measured struct {
 	rows map[*movedColumn]map[*database][]caseRows // by case
 
 	counters []seenCounter
+	matched  map[*keySpace]*matchedRows
 }
 
 // spaceValues are the values of a space in one database.
@@ -101,6 +102,9 @@ func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
 	r.noteRanges()
 	r.countedBySequences()
 	if err := r.readApart(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.readMatches(ctx); err != nil {
 		return nil, err
 	}
 	r.found.counters, err = r.findCounters(ctx)

@@ -259,6 +259,7 @@ type openPass struct {
 	candidates []candidate
 	sets       [][]*keySet // by candidate and database
 	offsets    [][]uint64  // of their keys, in the same order
+	matched    []bool      // whether own keys of a candidate become others
 	stream     *stream
 	columns    []*openScan
 	fates      *fates
@@ -320,6 +321,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 			offsets = append(offsets, r.facts.rekeyed.offset(other, c.table, c.column))
 		}
 		p.sets, p.offsets = append(p.sets, sets), append(p.offsets, offsets)
+		p.matched = append(p.matched, r.facts.rekeyed.matched(db, c.table, c.column).Len() > 0)
 		classes[c.class] = true
 	}
 	for i := range t.Columns {
@@ -659,7 +661,7 @@ func (s *openScan) lookInto(k int, has lookup) {
 	if set := p.sets[k][p.self]; set != nil && set.gap == "" {
 		own, ownSure = has(set, 0)
 	}
-	stays := p.db.tables[p.candidates[k].table] != nil && p.offsets[k][p.self] == 0
+	stays := p.db.tables[p.candidates[k].table] != nil && p.offsets[k][p.self] == 0 && !p.matched[k]
 	if own {
 		if !stays {
 			p.add(change{k, gone})

@@ -37,6 +37,11 @@ type RekeyedSpace struct {
 	// are too narrow for these.
 	Own bool `json:"own_offsets,omitempty"`
 
+	// By tells which rows are the same thing in several worlds, and From is the plan of
+	// another merge by which the space moves; nil: none.
+	By   *MatchedBy `json:"matched_by,omitempty"`
+	From *MapFile   `json:"map,omitempty"`
+
 	// Target and Sources are what each database has, the sources in their order.
 	Target  SpaceOf   `json:"target"`
 	Sources []SpaceOf `json:"sources"`
@@ -54,6 +59,17 @@ type SpaceOf struct {
 
 	// Narrow is the column with the least room left after that.
 	Narrow rekey.Limit `json:"narrow,omitzero"`
+
+	// Matched are the keys that become those of the same things in other worlds: nothing is
+	// added to them.
+	Matched *rekey.Pairs `json:"matched,omitempty"`
+}
+
+// MapFile names the plan of another merge.
+type MapFile struct {
+	File   string `json:"file"`
+	Digest string `json:"digest"` // SHA-256 of the file, in hexadecimal digits
+	Space  string `json:"space"`  // as it is called there
 }
 
 // RekeyedColumn is a column of which values move.
@@ -123,7 +139,7 @@ func (r *Rekeying) Space(name string) *RekeyedSpace {
 // Moves reports whether any key gets a new value.
 func (r *Rekeying) Moves() bool {
 	return slices.ContainsFunc(r.Spaces, func(s RekeyedSpace) bool {
-		return slices.ContainsFunc(s.Sources, func(of SpaceOf) bool { return of.Offset > 0 })
+		return slices.ContainsFunc(s.Sources, func(of SpaceOf) bool { return of.Offset > 0 || of.Matched.Len() > 0 })
 	})
 }
 
@@ -177,5 +193,17 @@ func (r *Rekeying) next(space *RekeyedSpace) uint64 {
 // Shift returns what becomes of the values of a case in a source.
 func (r *Rekeying) Shift(c *RekeyedCase, source string) (*rekey.Shift, error) {
 	stay, err := rekey.ParseValues(c.Zero, c.None)
-	return &rekey.Shift{By: r.Offset(c.Space, source), Stay: stay}, err
+	return &rekey.Shift{By: r.Offset(c.Space, source), Stay: stay, Match: r.Matched(c.Space, source)}, err
+}
+
+// Matched returns the keys of a space of a source that become those of other rows.
+func (r *Rekeying) Matched(space, source string) *rekey.Pairs {
+	if s := r.Space(space); s != nil {
+		for _, of := range s.Sources {
+			if of.Source == source {
+				return of.Matched
+			}
+		}
+	}
+	return nil
 }

@@ -22,6 +22,11 @@ func (r *Result) resolveByCombining(c *Combined, found repeats) {
 		return
 	}
 	r.Combined = r.Count
+	if c.Matched {
+		r.Message = printable.Count(r.Count, "key is", "keys are") + " of the same thing in several databases, as declared (match): the first of their rows stays, the others are not copied"
+		r.Count, r.Rows, r.Samples = 0, 0, nil
+		return
+	}
 	r.Message = "the rows of " + printable.Count(r.Count, "key", "keys") + " will be combined, by [[merge.table]]: " + r.Message
 	r.Count, r.Rows, r.Samples = 0, 0, nil
 }

@@ -92,6 +92,9 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 			if of.Offset > 0 {
 				parts = append(parts, fmt.Sprintf("%s + %s", of.Source, printable.Number(int64(of.Offset))))
 			}
+			if n := of.Matched.Len(); n > 0 {
+				parts = append(parts, fmt.Sprintf("%s of %s matched", printable.Count(int64(n), "key", "keys"), of.Source))
+			}
 		}
 		result.Message = "the keys of the sources lie apart as they are"
 		if len(parts) > 0 {
@@ -227,6 +230,10 @@ func guessedKeys(f *facts, chosen *rekeyed, read *measured) (results []Result) {
 		for _, other := range f.moving.spaces {
 			for _, db := range sourcesOf(f) {
 				keys := read.keys[at][db]
+				if keys != nil && meetsMatched(keys, chosen.pairs[other][db]) {
+					result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("keys of %s are matched (match), and it has the same: nobody said that it does not name these", other.Name)})
+					continue
+				}
 				if keys == nil || chosen.of[s][db] == chosen.of[other][db] || !slices.ContainsFunc(read.setsOf(other, db), keys.Meets) {
 					continue
 				}
@@ -242,14 +249,25 @@ func guessedKeys(f *facts, chosen *rekeyed, read *measured) (results []Result) {
 	return results
 }
 
+// meetsMatched reports whether any of some keys is matched.
+func meetsMatched(keys *rekey.Set, pairs *rekey.Pairs) bool {
+	for old := range pairs.All() {
+		if keys.Has(old) {
+			return true
+		}
+	}
+	return false
+}
+
 // rekeyed is what a merge does to keys, as the rules use it.
 type rekeyed struct {
 	target *database
 	moving *moving
 	report *Rekeying
 	of     map[*keySpace]map[*database]uint64
-	bent   map[*movedColumn]bool // values do not keep their order
-	read   *measured             // by which it was chosen
+	pairs  map[*keySpace]map[*database]*rekey.Pairs // that are matched
+	bent   map[*movedColumn]bool                    // values do not keep their order
+	read   *measured                                // by which it was chosen
 }
 
 // offset is what is added to the keys in a column of a database, and to what refers to
@@ -275,8 +293,8 @@ func (k *rekeyed) movesAlone(table, column string) bool {
 	if m == nil {
 		return false
 	}
-	_, _, plain := m.plainShift()
-	return plain
+	space, _, plain := m.plainShift()
+	return plain && !k.matchesAny(space)
 }
 
 // plainShifts are what becomes of the values of columns of which all rows move alike.
@@ -286,8 +304,10 @@ func (k *rekeyed) plainShifts(db *database, table string) map[string]*rekey.Shif
 		return shifts
 	}
 	for _, c := range k.moving.of(table) {
-		if space, stay, ok := c.plainShift(); ok && k.of[space][db] > 0 {
-			shifts[c.column] = &rekey.Shift{By: k.of[space][db], Stay: stay}
+		if space, stay, ok := c.plainShift(); ok && k.movesIn(space, db) {
+			if shift := k.shiftOf(space, db, stay); shift.InSQL() {
+				shifts[c.column] = shift
+			}
 		}
 	}
 	return shifts
@@ -309,8 +329,8 @@ func (k *rekeyed) movesUnclear(db *database, table string, columns []string, kee
 			if !keeps(name, cells[name]) {
 				return "keys in the cells of " + name + " get new values"
 			}
-		case m != nil && shifts[name] == nil && slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.of[c.space][db] > 0 }):
-			return "only some of the values of " + name + " get new ones"
+		case m != nil && shifts[name] == nil && slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.movesIn(c.space, db) }):
+			return "only some of the values of " + name + " get new ones, or too many of them are matched"
 		case (len(shifts) > 0 || len(cells) > 0) && db.tables[table].column(name).Generated != "":
 			return name + " is generated, perhaps from values that get new ones"
 		}
@@ -328,7 +348,7 @@ func (k *rekeyed) generatedFromMoving(db *database, table, column string) string
 	made := strings.ToLower(t.column(column).Generated)
 	for _, m := range k.moving.of(table) {
 		for _, of := range m.cases {
-			if k.of[of.space][db] > 0 && strings.Contains(made, strings.ToLower(m.column)) {
+			if k.movesIn(of.space, db) && strings.Contains(made, strings.ToLower(m.column)) {
 				return m.column
 			}
 		}
@@ -349,15 +369,15 @@ func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error
 		}
 		return nil, nil
 	}
-	moves := slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.of[c.space][db] > 0 })
+	moves := slices.ContainsFunc(m.cases, func(c movedCase) bool { return k.movesIn(c.space, db) })
 	space, stay, plain := m.plainShift()
 	switch {
 	case !moves:
 		return nil, nil
-	case !plain || k.bent[m]:
+	case !plain || k.bent[m] && k.pairs[space][db].Len() == 0: // where keys are matched, the rows are sorted again
 		return nil, &UnsupportedError{Column: column, Reason: "only some of its values move, so that its rows come in another order than they will have"}
 	default:
-		return &rekey.Shift{By: k.of[space][db], Stay: stay}, nil
+		return k.shiftOf(space, db, stay), nil
 	}
 }
 
@@ -370,7 +390,7 @@ func (k *rekeyed) tellsApart(table string, columns []string) bool {
 		if m == nil {
 			return false
 		}
-		_, stay, plain := m.plainShift()
-		return plain && stay.Empty()
+		space, stay, plain := m.plainShift()
+		return plain && stay.Empty() && !k.matchesAny(space)
 	})
 }

@@ -52,6 +52,14 @@ type Space struct {
 	// Offsets are the numbers for some sources, by name, that the operator chose.
 	Offsets map[string]uint64 `json:"offsets,omitempty"`
 
+	// Match are columns of the table of one of Keys: rows of several worlds with the same
+	// values there, as the target compares, are the same thing. The key of such a row of a
+	// source becomes that of the target's, or of that of a source before it.
+	Match []string `json:"match,omitempty"`
+
+	// Map is the plan of another merge by which the space moves; nil: none.
+	Map *MapFrom `json:"map,omitempty"`
+
 	File string `json:"-"` // for messages
 }
 
@@ -63,6 +71,7 @@ type keySpace struct {
 	Space
 	keys []columnName
 	kept rekey.Values // of Keep
+	by   *MatchedBy   // of Match; nil: none
 	auto bool
 }
 
@@ -169,6 +178,12 @@ func (m *moving) declare(f *facts, n names, s Space) error {
 		return fmt.Errorf("there are two spaces named %q", k.Name)
 	}
 	if err := knownSources(f, s.Offsets); err != nil {
+		return err
+	}
+	if err := matchBy(f, n, k); err != nil {
+		return err
+	}
+	if err := mapFrom(f, k); err != nil {
 		return err
 	}
 	m.spaces = append(m.spaces, k)
@@ -281,6 +296,9 @@ func (m *moving) add(at columnName, c movedCase) bool {
 
 // contradiction says what cannot be.
 func (m *moving) contradiction(f *facts) error {
+	if err := m.matchContradiction(); err != nil {
+		return err
+	}
 	for _, at := range m.inOrder() {
 		c := m.columns[at]
 		for i, a := range c.cases {

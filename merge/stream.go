@@ -44,8 +44,9 @@ type stream struct {
 	read  int64    // rows, those of batch included
 	nulls int64    // of these, the ones with a NULL to order by
 	done  bool
-	first savedRow // of all
-	last  savedRow // of the batch before
+	ends  *keyRange // of the rows as the database has them, if they were sorted again
+	first savedRow  // of all
+	last  savedRow  // of the batch before
 }
 
 // savedRow is a copy of the last row of a batch that is no longer valid.
@@ -76,7 +77,7 @@ func (s *stream) open(ctx context.Context) error {
 	if s.unable != nil {
 		return s.fail(s.unable)
 	}
-	s.next, s.stop = iter.Pull2(s.db.source.Scan(ctx, s.scan))
+	s.next, s.stop = iter.Pull2(s.rows(ctx))
 	return s.load(ctx)
 }
 

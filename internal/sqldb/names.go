@@ -15,6 +15,7 @@ const (
 	ProgressTable = "mergesafe_progress" // how far each step of a merge came, by source and table
 	RenamesTable  = "mergesafe_renames"  // every value that a merge changed
 	KeysTable     = "mergesafe_keys"     // which keys came from where, and what they were
+	MatchesTable  = "mergesafe_matches"  // of these, the ones that became keys which were there already
 )
 
 // KeysView is the one view of this project, on KeysTable.
@@ -32,5 +33,5 @@ func Ours(table string) bool {
 
 // Tables are all but those.
 func Tables() []string {
-	return []string{SchemaTable, RegistryTable, NumbersTable, MergesTable, ProgressTable, RenamesTable, KeysTable}
+	return []string{SchemaTable, RegistryTable, NumbersTable, MergesTable, ProgressTable, RenamesTable, KeysTable, MatchesTable}
 }

@@ -10,20 +10,53 @@ import (
 type Shift struct {
 	By   uint64
 	Stay Values // these stay as they are
+
+	// Match are the numbers that become others which are there already, in place of
+	// getting By added.
+	Match *Pairs
 }
+
+// Moves reports whether any number becomes another one.
+func (s *Shift) Moves() bool { return s != nil && (s.By > 0 || s.Match.Len() > 0) }
 
 // Image returns what becomes of a number. ok is false if there is no such number.
 func (s *Shift) Image(n Integer) (image Integer, ok bool) {
-	if s == nil || s.By == 0 || !s.Stay.Empty() && s.Stay.HasInteger(n) {
-		return n, true
-	}
-	return n.Add(s.By)
+	image, _, ok = s.image(n)
+	return image, ok
 }
+
+// Shifted is Image that also tells whether By was added.
+func (s *Shift) Shifted(n Integer) (image Integer, shifted, ok bool) { return s.image(n) }
+
+func (s *Shift) image(n Integer) (image Integer, shifted, ok bool) {
+	if !s.Moves() || !s.Stay.Empty() && s.Stay.HasInteger(n) {
+		return n, false, true
+	}
+	if image, ok := s.Match.Image(n); ok {
+		return image, false, true
+	}
+	image, ok = n.Add(s.By)
+	return image, s.By > 0, ok
+}
+
+// mostInSQL is how many pairs an expression may have.
+const mostInSQL = 500
+
+// InSQL reports whether SQL can say it.
+func (s *Shift) InSQL() bool { return s.Match.Len() <= mostInSQL }
 
 // SQL is the expression for what becomes of the integers of a column, as all engines
 // understand it.
 func (s *Shift) SQL(column string) string {
 	moved := fmt.Sprintf("%s + %d", column, s.By)
+	if s.Match.Len() > 0 {
+		var b strings.Builder
+		b.WriteString("CASE " + column)
+		for old, image := range s.Match.All() {
+			fmt.Fprintf(&b, " WHEN %s THEN %s", old, image)
+		}
+		moved = b.String() + " ELSE " + moved + " END"
+	}
 	if some := s.Stay.SQL(column); len(some) > 0 {
 		moved = "CASE WHEN " + strings.Join(some, " AND ") + " THEN " + moved + " ELSE " + column + " END"
 	}

@@ -27,6 +27,10 @@ type Combine struct {
 	Columns []merge.CombinedColumn `json:"columns"` // that have a formula; the others are the same in all rows of a key
 	When    *merge.When            `json:"when,omitempty"`
 
+	// Matched tells that no policy says how: rows of the same thing stay as the first
+	// database has them; see [merge.Space.Match].
+	Matched bool `json:"matched,omitempty"`
+
 	Keys     int64 `json:"keys"`     // that have rows in several databases
 	Combined int64 `json:"combined"` // rows of the sources that become part of another row
 	Copied   int64 `json:"copied"`   // rows of the sources that come, or take up others of sources
@@ -385,6 +389,12 @@ func (c *combiner) writeOver() (query string, args func(row []any) []any) {
 		}
 		return values
 	}
+}
+
+// writes reports whether rows of the target are changed, and not only kept to be compared.
+func (c *combiner) writes() bool {
+	query, _ := c.writeOver()
+	return query != ""
 }
 
 // checkKept makes sure that the rows of the target that were combined were those of the plan.

@@ -55,11 +55,14 @@ func (u *undo) compareCombined(ctx, soft context.Context, table int, differs fun
 				return err
 			}
 			found.Rows, found.Sum, last = found.Rows+int64(len(page.rows)), found.Sum.Add(page.sum), page.last
-			_, want, there, err := u.combined(soft, c, source, page.rows, c.l.selectEqual)
+			groups, want, there, err := u.combined(soft, c, source, page.rows, c.l.selectEqual)
 			if err != nil {
 				return err
 			}
 			for i := range want {
+				if groups[i].own != nil && !c.writes() {
+					continue
+				}
 				if d := c.l.difference(want[i], there[i]); d != nil {
 					d.Source = src.Name
 					differs(d)
@@ -115,6 +118,9 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 	}
 	var back, gone, came [][]any
 	for i, g := range groups {
+		if g.own != nil && !c.writes() {
+			continue // nothing was written over it
+		}
 		if d := c.l.difference(want[i], there[i]); d != nil && !u.force && (!d.Missing || g.own != nil) {
 			d.Source = u.sources[source].Name
 			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop what writes there, then force the undo or set the row right", d)

@@ -27,6 +27,9 @@ type keySet struct {
 	Keys   *rekey.Set  // old ones; nil where only the ends of the pieces were read
 	Undone bool
 	pieces []keyPiece
+
+	matching bool         // [MatchesTable] may have keys of it
+	matches  *rekey.Pairs // these, if they were loaded
 }
 
 func createKeys(d dialect) string {
@@ -49,6 +52,9 @@ func createKeys(d dialect) string {
 func (r *run) createKeys(ctx context.Context) error {
 	d := r.target.dialect()
 	if _, err := r.target.exec(ctx, "create", createKeys(d), false); err != nil {
+		return err
+	}
+	if _, err := r.target.exec(ctx, "create", createMatches(d), false); err != nil {
 		return err
 	}
 	have, err := columnsOfKeys(ctx, r.target)
@@ -96,6 +102,7 @@ func (r *run) rememberKeys(ctx context.Context) error {
 			}
 			all = append(all, *k)
 		}
+		matches := r.ownMatches(i)
 		known, err := hasKeys(ctx, src)
 		if err != nil {
 			return err
@@ -105,6 +112,11 @@ func (r *run) rememberKeys(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			brought, err := r.broughtMatches(ctx, i, theirs)
+			if err != nil {
+				return err
+			}
+			matches = append(matches, brought...)
 			for _, k := range theirs {
 				k.Path = r.path(i) + " " + k.Path
 				all = append(all, k)
@@ -114,6 +126,9 @@ func (r *run) rememberKeys(ctx context.Context) error {
 			if err := saveKeys(ctx, r.target, &all[i], r.hooks.clock()); err != nil {
 				return err
 			}
+		}
+		if err := r.saveMatches(ctx, i, matches); err != nil {
+			return err
 		}
 	}
 	return r.makeKeysView(ctx)
@@ -245,6 +260,12 @@ func (r *run) forgetKeys(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	_, err = r.target.exec(ctx, "keys", "UPDATE "+KeysTable+" SET undone = 1 WHERE path LIKE ?", false, r.plan.ID+".%")
+	if _, err = r.target.exec(ctx, "keys", "UPDATE "+KeysTable+" SET undone = 1 WHERE path LIKE ?", false, r.plan.ID+".%"); err != nil {
+		return err
+	}
+	if known, err = hasMatches(ctx, r.target); err != nil || !known {
+		return err
+	}
+	_, err = r.target.exec(ctx, "keys", "UPDATE "+MatchesTable+" SET undone = 1 WHERE path LIKE ?", false, r.plan.ID+".%")
 	return err
 }

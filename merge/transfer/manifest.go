@@ -103,7 +103,8 @@ func (m *manifest) create(ctx context.Context) error {
 // interrupted before.
 func (m *manifest) write(ctx context.Context, p *Plan, began string) error {
 	small := *p
-	small.Renames = nil // in their own table
+	small.Renames = nil                   // in their own table
+	small.Rekey = withoutMatches(p.Rekey) // in a table of their own, when all is there
 	plan, err := json.Marshal(&small)
 	if err != nil {
 		return err

@@ -175,7 +175,7 @@ func (p *planner) table(t *merge.Table) Table {
 		}
 	}
 	if c := p.combined[t.Name]; c != nil {
-		out.Combine = &Combine{Columns: c.Columns, When: c.When}
+		out.Combine = &Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
 	}
 	if t.AutoIncrement != nil {
 		out.Counter = &Counter{Column: t.AutoIncrement.Column, Before: t.AutoIncrement.Next, After: t.AutoIncrement.Next}

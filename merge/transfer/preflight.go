@@ -27,6 +27,9 @@ func (r *run) preflight(ctx context.Context, state State) error {
 		if len(f.reasons) > 0 {
 			return nil
 		}
+		if err := f.matches(ctx); err != nil {
+			return err
+		}
 		return f.rights(ctx)
 	})
 	if err == nil && len(f.reasons) > 0 {

@@ -124,7 +124,7 @@ func (c *changes) moves(source string, l *layout) (all []move) {
 			}
 			m.cases = append(m.cases, one)
 		}
-		if slices.ContainsFunc(m.cases, func(c moveCase) bool { return c.shift.By > 0 }) {
+		if slices.ContainsFunc(m.cases, func(c moveCase) bool { return c.shift.Moves() }) {
 			all = append(all, m)
 		}
 	}

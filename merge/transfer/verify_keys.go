@@ -23,6 +23,11 @@ type KeyProof struct {
 	Of      string        `json:"of"`      // "keys", "rows", "references"
 	Wrong   int64         `json:"wrong"`
 	Details []string      `json:"details,omitempty"` // the first of what is wrong
+
+	// Matched is how many keys became those of the same things in other worlds; see
+	// [merge.Space.Match]. Each was compared with what the target remembers, and by its
+	// natural key.
+	Matched int64 `json:"matched,omitempty"`
 }
 
 // The parts, in their order.
@@ -70,32 +75,55 @@ func (c *changes) worldsOf(p *Plan, l *layout, source int) *worldsOf {
 // the number of the source whose keys moved. It gives a row of the target its old keys
 // back, and a row of a source its new names; changed tells whether it did.
 func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
-	if w.source != ofTarget {
-		for i := range w.moves[w.source] {
-			m := &w.moves[w.source][i]
-			images, err := m.images(nil, row)
-			if err != nil {
-				return 0, false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
-			}
-			if len(images) > 0 {
-				group = w.source + 1
-			}
+	if w.source == ofTarget {
+		return w.groupInTarget(row)
+	}
+	var images []change
+	for i := range w.moves[w.source] {
+		m := &w.moves[w.source][i]
+		if images, err = m.images(images, row); err != nil {
+			return 0, false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
 		}
+	}
+	if len(images) == 0 {
 		if w.rename != nil {
 			changed, err = w.rename(row)
 		}
-		return group, changed, err
+		return 0, changed, err
 	}
-	for source, moves := range w.moves {
-		var olds []change
-		for i := range moves {
-			var err error
-			if olds, err = moves[i].before(olds, row); err != nil {
-				return 0, false, cmp.Or(w.layout.codecFails(err, moves[i].column, row), err)
-			}
+	moved := slices.Clone(row)
+	put(moved, images)
+	if w.rename != nil {
+		if changed, err = w.rename(row); err != nil {
+			return 0, false, err
 		}
-		if len(olds) == 0 {
+	}
+	if apart, err := w.apart(w.source, moved); err != nil || apart {
+		return w.source + 1, changed, err
+	}
+	// It has only keys that are matched, as rows of other worlds may have.
+	put(row, images)
+	group, _, err = w.groupInTarget(row)
+	return group, true, err
+}
+
+// groupInTarget is group of a row as it is in the target. A source has numbers in a range that
+// no world before it has, and keys of those worlds, if keys are matched: so the last source with
+// a number in its range is that of the row.
+func (w *worldsOf) groupInTarget(row []any) (group int, changed bool, err error) {
+	for source := len(w.moves) - 1; source >= 0; source-- {
+		apart, err := w.apart(source, row)
+		if err != nil {
+			return 0, false, err
+		}
+		if !apart {
 			continue
+		}
+		var olds []change
+		for i := range w.moves[source] {
+			if olds, err = w.moves[source][i].before(olds, row); err != nil {
+				return 0, false, cmp.Or(w.layout.codecFails(err, w.moves[source][i].column, row), err)
+			}
 		}
 		put(row, olds)
 		return source + 1, true, nil
@@ -103,8 +131,28 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 	return 0, false, nil
 }
 
+// apart reports whether a row of the target has a number to which that of a source was added.
+func (w *worldsOf) apart(source int, row []any) (bool, error) {
+	for i := range w.moves[source] {
+		m := &w.moves[source][i]
+		found := false
+		if _, err := m.olds(nil, row, func(shifted bool) { found = found || shifted }); err != nil {
+			return false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
+		}
+		if found {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // before appends what the values of a row were before they moved; nothing if they did not.
 func (m *worldMove) before(all []change, row []any) ([]change, error) {
+	return m.olds(all, row, func(bool) {})
+}
+
+// olds is before that tells of each number that moved whether the source's was added to it.
+func (m *worldMove) olds(all []change, row []any, tell func(shifted bool)) ([]change, error) {
 	for i := range m.cases {
 		c := &m.cases[i]
 		if !c.about(row) {
@@ -112,10 +160,11 @@ func (m *worldMove) before(all []change, row []any) ([]change, error) {
 		}
 		if c.cells != nil {
 			changed, err := m.inCells(all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
-				old, moved := m.old(c, n)
+				old, shifted, moved := m.old(c, n)
 				if !moved {
-					old = n
+					return n, nil
 				}
+				tell(shifted)
 				return old, nil
 			})
 			if failed, is := errors.AsType[*cell.CodecError](err); is {
@@ -127,30 +176,42 @@ func (m *worldMove) before(all []change, row []any) ([]change, error) {
 			return changed, nil
 		}
 		text := printed(row[m.column])
-		if c.shift.By == 0 || c.shift.Stay.Has(text) {
+		if !c.shift.Moves() || c.shift.Stay.Has(text) {
 			return all, nil
 		}
 		n, ok := rekey.ParseInteger(text)
 		if !ok {
 			return all, nil
 		}
-		old, moved := m.old(i, n)
+		old, shifted, moved := m.old(i, n)
 		if !moved {
 			return all, nil
 		}
+		tell(shifted)
 		v, err := as(row[m.column], old)
 		return append(all, change{m.column, v}), err
 	}
 	return all, nil
 }
 
-// old returns what a number of a case was before it moved.
-func (m *worldMove) old(i int, n rekey.Integer) (old rekey.Integer, moved bool) {
+// old returns what a number of a case was before it moved, and whether the source's number was
+// added to it.
+func (m *worldMove) old(i int, n rekey.Integer) (old rekey.Integer, shifted, moved bool) {
 	c, r := &m.cases[i], m.ranges[i]
-	if c.shift.By == 0 || c.shift.Stay.HasInteger(n) || !r.Any || n.Less(r.Low) || r.High.Less(n) {
-		return old, false
+	if c.shift.Stay.HasInteger(n) {
+		return old, false, false
 	}
-	return n.Sub(c.shift.By)
+	if old, matched := c.shift.Match.Old(n); matched {
+		return old, false, true
+	}
+	if c.shift.By == 0 || !r.Any || n.Less(r.Low) || r.High.Less(n) {
+		return old, false, false
+	}
+	old, moved = n.Sub(c.shift.By)
+	if _, matched := c.shift.Match.Image(old); matched {
+		return old, false, false // that one became another
+	}
+	return old, true, moved
 }
 
 // before returns the rows of the target that may have come from a source, with the keys
@@ -257,17 +318,21 @@ func (r *run) proveKeys(ctx context.Context, found [][]*apart, combines []Combin
 		}
 		still := Content{Rows: t.Target.Rows, Sum: t.Target.After}
 		for j, name := range r.plan.Sources {
-			of, here := all[1+j].groups, target.groups[1+j]
-			still.Rows, still.Sum = still.Rows+of[0].Rows, still.Sum.Add(of[0].Sum)
-			images.Checked += of[1+j].Rows
+			here := target.groups[1+j]
+			var of Content // its own, and those of others that have its keys, since they are matched
+			for _, source := range all[1:] {
+				of.Rows, of.Sum = of.Rows+source.groups[1+j].Rows, of.Sum.Add(source.groups[1+j].Sum)
+			}
+			still.Rows, still.Sum = still.Rows+all[1+j].groups[0].Rows, still.Sum.Add(all[1+j].groups[0].Sum)
+			images.Checked += of.Rows
 			if hasSpaceKey(r.plan.Rekey, t.Name) {
 				disjoint.Checked += here.Rows
-				if n := here.Rows - of[1+j].Rows; n != 0 {
-					disjoint.wrong(max(n, -n), "table %s: %d rows have keys of %s, want %d", t.Name, here.Rows, name.Name, of[1+j].Rows)
+				if n := here.Rows - of.Rows; n != 0 {
+					disjoint.wrong(max(n, -n), "table %s: %d rows have keys of %s, want %d", t.Name, here.Rows, name.Name, of.Rows)
 				}
 			}
-			if here.Rows != of[1+j].Rows || here.Sum != of[1+j].Sum {
-				images.wrong(max(1, here.Rows-of[1+j].Rows, of[1+j].Rows-here.Rows), "table %s: the rows of %s", t.Name, name.Name)
+			if here.Rows != of.Rows || here.Sum != of.Sum {
+				images.wrong(max(1, here.Rows-of.Rows, of.Rows-here.Rows), "table %s: the rows of %s", t.Name, name.Name)
 			}
 		}
 		own.Checked += still.Rows
@@ -282,6 +347,9 @@ func (r *run) proveKeys(ctx context.Context, found [][]*apart, combines []Combin
 		}
 	}
 	if err := r.proveCounters(ctx, disjoint); err != nil {
+		return nil, err
+	}
+	if err := r.proveMatches(ctx, injective, disjoint); err != nil {
 		return nil, err
 	}
 	return []KeyProof{*injective, *disjoint, *images, *own}, nil

@@ -18,37 +18,42 @@ type Origin struct {
 	New    rekey.Integer `json:"new"`
 	Merge  string        `json:"merge"` // by which it came
 	Undone bool          `json:"undone,omitempty"`
+
+	// Matched tells that the key became that of the same thing in another world, which was
+	// there before; see [merge.Space.Match].
+	Matched bool `json:"matched,omitempty"`
 }
 
 // Whois traces a key of a table of a target back to the worlds that it came from: the last
-// merge first. It is empty if the key came by no merge, as one that the game made later,
+// merge first. Of a key that was matched these are the ways of all worlds that have the same
+// thing, one after the other. It is empty if the key came by no merge, as one that the game made later,
 // in a gap between keys that came. It is an error if no merge brought keys of such a table.
 // Only the target is read.
 func Whois(ctx context.Context, target Database, table string, key rekey.Integer) ([]Origin, error) {
 	return trace(ctx, target, "", table, func(on *connection, all []keySet) (way []Origin, err error) {
-		path := ""
-		for {
-			found := false
+		var back func(path string, key rekey.Integer) error
+		back = func(path string, key rekey.Integer) error {
 			for i := range all {
 				k := &all[i]
-				old, ok := key.Sub(k.Offset)
-				if parentOf(k.Path) != path || !ok || k.Undone {
+				if parentOf(k.Path) != path || k.Undone {
 					continue
 				}
-				if known, err := k.has(ctx, on, old); err != nil || !known {
-					if err != nil {
-						return nil, err
-					}
+				old, matched, known, err := k.old(ctx, on, key)
+				if err != nil {
+					return err
+				}
+				if !known {
 					continue
 				}
-				way = append(way, k.step(old, key))
-				key, path, found = old, k.Path, true
-				break
+				way = append(way, k.step(old, key, matched))
+				if err := back(k.Path, old); err != nil {
+					return err
+				}
 			}
-			if !found {
-				return way, nil
-			}
+			return nil
 		}
+		err = back("", key)
+		return way, err
 	})
 }
 
@@ -75,11 +80,14 @@ func Whereis(ctx context.Context, target Database, source, table string, key rek
 			}
 			var here []Origin
 			for at := k; at != nil; {
-				image, ok := key.Add(at.Offset)
+				image, matched, ok, err := at.image(ctx, on, key)
+				if err != nil {
+					return nil, err
+				}
 				if !ok {
 					break
 				}
-				here = append(here, at.step(key, image))
+				here = append(here, at.step(key, image, matched))
 				key, at = image, outer(all, at)
 			}
 			return here, nil
@@ -93,7 +101,9 @@ func Whereis(ctx context.Context, target Database, source, table string, key rek
 func EachKey(ctx context.Context, target Database, source, table string, use func(Origin) error) error {
 	var all []keySet
 	_, err := trace(ctx, target, source, table, func(on *connection, _ []keySet) (_ []Origin, err error) {
-		all, err = loadKeys(ctx, on, "tab = ?", []any{table})
+		if all, err = loadKeys(ctx, on, "tab = ?", []any{table}); err == nil {
+			err = loadMatches(ctx, on, all)
+		}
 		return nil, err
 	})
 	if err != nil {
@@ -105,14 +115,16 @@ func EachKey(ctx context.Context, target Database, source, table string, use fun
 			continue
 		}
 		for old := range k.Keys.All() {
-			image, ok := old, true
+			image, ok, matched := old, true, false
 			for at := k; at != nil && ok; at = outer(all, at) {
-				image, ok = image.Add(at.Offset)
+				var here bool
+				image, here, ok = at.loadedImage(image)
+				matched = matched || here
 			}
 			if !ok {
 				continue
 			}
-			if err := use(k.step(old, image)); err != nil {
+			if err := use(k.step(old, image, matched)); err != nil {
 				return err
 			}
 		}
@@ -126,6 +138,9 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 	on := &connection{Database: target}
 	defer on.close()
 	all, err := readKeys(ctx, on, false, "tab = ?", []any{table})
+	if err == nil && len(all) > 0 {
+		err = noteMatches(ctx, on, all)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 	}
@@ -171,14 +186,14 @@ func parentOf(path string) string {
 func outer(all []keySet, k *keySet) *keySet {
 	path := parentOf(k.Path)
 	for i := range all {
-		if path != "" && all[i].Path == path && all[i].Column == k.Column {
+		if path != "" && all[i].Path == path && all[i].Table == k.Table && all[i].Column == k.Column {
 			return &all[i]
 		}
 	}
 	return nil
 }
 
-func (k *keySet) step(old, image rekey.Integer) Origin {
+func (k *keySet) step(old, image rekey.Integer, matched bool) Origin {
 	merge, _, _ := strings.Cut(k.Path[strings.LastIndex(k.Path, " ")+1:], ".")
-	return Origin{Source: k.Source, Table: k.Table, Column: k.Column, Old: old, New: image, Merge: merge, Undone: k.Undone}
+	return Origin{Source: k.Source, Table: k.Table, Column: k.Column, Old: old, New: image, Merge: merge, Undone: k.Undone, Matched: matched}
 }

@@ -1,0 +1,151 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge"
+	"mergesafe/merge/rekey"
+)
+
+// The proof of keys that are matched does not ask how they were: the target must remember
+// exactly the pairs of the plan, the two rows of each pair must have one natural key, by a
+// query in the target, and no two rows of the target may have one.
+
+// proveMatches adds to the first two parts of the proof what they say of matched keys.
+func (r *run) proveMatches(ctx context.Context, injective, disjoint *KeyProof) error {
+	known, err := hasMatches(ctx, r.target)
+	if err != nil {
+		return err
+	}
+	for i := range r.plan.Rekey.Spaces {
+		s := &r.plan.Rekey.Spaces[i]
+		for k, of := range s.Sources {
+			n := int64(of.Matched.Len())
+			injective.Matched, disjoint.Matched = injective.Matched+n, disjoint.Matched+n
+			for _, at := range r.plan.matchColumns(s.Name) {
+				var there *rekey.Pairs
+				if known {
+					if there, err = readMatches(ctx, r.target, r.path(k), at.table, at.column); err != nil {
+						injective.wrong(1, "%s: what the target remembers of the matched keys of %s: %v", s.Name, of.Source, err)
+						continue
+					}
+				}
+				if !there.Equal(of.Matched) {
+					injective.wrong(1, "%s: the target remembers %d matched keys of %s, want %d: %s", s.Name, there.Len(), of.Source, n, firstDifference(of.Matched, there))
+				}
+			}
+			if s.By != nil && n > 0 {
+				if err := r.proveNatural(ctx, s, k, disjoint); err != nil {
+					return err
+				}
+			}
+		}
+		if s.By != nil && r.layouts[s.By.Table] != nil {
+			if err := r.proveOnce(ctx, s, disjoint); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// by is how the rows of a table are found by their key of a space, or by that and their
+// natural key.
+func (l *layout) by(s *merge.MatchedBy, natural bool) *layout {
+	other := *l
+	other.key = []int{slices.Index(l.columns, s.Key)}
+	if natural {
+		for _, name := range s.Columns {
+			other.key = append(other.key, slices.Index(l.columns, name))
+		}
+	}
+	return &other
+}
+
+// proveNatural makes sure that the rows of each pair have one natural key, as the target
+// compares.
+func (r *run) proveNatural(ctx context.Context, s *merge.RekeyedSpace, source int, proof *KeyProof) error {
+	src, l := r.sources[source], r.layouts[s.By.Table]
+	if l == nil {
+		proof.wrong(1, "%s: table %s is not in the plan", s.Name, s.By.Table)
+		return nil
+	}
+	byKey, byBoth := l.by(s.By, false), l.by(s.By, true)
+	number := func(row []any) rekey.Integer {
+		n, _ := rekey.ParseInteger(printed(row[byKey.key[0]]))
+		return n
+	}
+	var pairs []rekey.Pair
+	for old, image := range s.Sources[source].Matched.All() {
+		pairs = append(pairs, rekey.Pair{Old: old, New: image})
+	}
+	for some := range slices.Chunk(pairs, min(200, l.dialect.most(len(byBoth.key)))) {
+		if err := r.between(ctx); err != nil {
+			return err
+		}
+		images := make(map[rekey.Integer]rekey.Integer)
+		var olds, wanted []any
+		for _, p := range some {
+			images[p.Old] = p.New
+			v, _ := as(int64(0), p.Old)
+			olds = append(olds, v)
+		}
+		found := 0
+		err := src.rows(ctx, byKey.selectFrom()+" WHERE "+byKey.equal(len(some)), false, olds, func(row []any) (bool, error) {
+			for i, at := range byBoth.key {
+				v := row[at]
+				if i == 0 {
+					v, _ = as(int64(0), images[number(row)])
+				}
+				wanted = append(wanted, v)
+			}
+			found++
+			return true, nil
+		})
+		if err != nil {
+			return fmt.Errorf("reading table %q of %q: %w", s.By.Table, src.Name, err)
+		}
+		if found > 0 {
+			err = r.target.rows(ctx, byKey.selectFrom()+" WHERE "+byBoth.equal(found), false, wanted, func(row []any) (bool, error) {
+				for _, p := range some {
+					if p.New == number(row) {
+						delete(images, p.Old)
+					}
+				}
+				return true, nil
+			})
+			if err != nil {
+				return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.target.Name, err)
+			}
+		}
+		for _, p := range some {
+			if _, off := images[p.Old]; off {
+				proof.wrong(1, "%s: key %s of %s is matched with %s, and their rows are not the same by %s", s.Name, p.Old, src.Name, p.New, s.By)
+			}
+		}
+	}
+	return nil
+}
+
+// proveOnce makes sure that no two rows of the target are the same thing: then one was not
+// matched that should have been.
+func (r *run) proveOnce(ctx context.Context, s *merge.RekeyedSpace, proof *KeyProof) error {
+	d := r.target.dialect()
+	key, columns, table := d.Quote(s.By.Key), d.QuoteAll(s.By.Columns), d.Quote(s.By.Table)
+	var some []string
+	for _, name := range s.By.Columns {
+		some = append(some, d.Quote(name)+" IS NOT NULL", "TRIM("+d.Quote(name)+") <> ''")
+	}
+	query := "SELECT COUNT(*), MIN(" + key + "), MAX(" + key + ") FROM " + table + where(some...) + " GROUP BY " + columns + " HAVING COUNT(*) > 1"
+	err := r.target.rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		n, _ := row[0].(int64)
+		proof.wrong(n-1, "%s: the rows %s and %s of %s are the same by %s: one of them was not matched", s.Name, printed(row[1]), printed(row[2]), s.By.Table, s.By)
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.target.Name, err)
+	}
+	return nil
+}
