@@ -497,3 +497,18 @@ func Matches(ctx context.Context, sources []Source, planned *Rekeying) (map[stri
 	}
 	return all, nil
 }
+
+// matchedAction says what to do about rows that have one key since others are matched; "" if
+// none of its columns names such.
+func matchedAction(f *facts, table string, key []string) string {
+	for _, name := range key {
+		if f.rekeyed == nil || f.combined[table] != nil || f.moving.columns[columnName{table, name}] == nil {
+			continue
+		}
+		if s := f.moving.columns[columnName{table, name}].cases[0].space; f.rekeyed.matchesAny(s) {
+			return fmt.Sprintf("%s names rows of %s that are matched (match), so that rows of several worlds have one key now: say what becomes of them, [[merge.table]] tables = [%s], policy = %q",
+				name, s.Name, toml(table), PolicyCombine)
+		}
+	}
+	return ""
+}

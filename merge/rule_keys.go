@@ -50,6 +50,9 @@ func judgeKey(f *facts, k *keyReading) outcome {
 	result.resolveByCombining(f.combined[k.table], k.repeats)
 	o := outcome{disjoint: map[columnsID]bool{idOf(k.table, k.key...): k.values == 0 && len(result.Gaps) == 0}}
 	action := keyAction(f, k.table)
+	if way := matchedAction(f, k.table, k.key); way != "" && result.Count > 0 {
+		result.Message += "; " + way
+	}
 	if looksAlike(f, &result, k) {
 		o.alike, result.Alike = []string{k.table}, true
 		result.Message += ": the same in every database, and the rows shown are alike"

@@ -54,9 +54,6 @@ func (r *run) createKeys(ctx context.Context) error {
 	if _, err := r.target.exec(ctx, "create", createKeys(d), false); err != nil {
 		return err
 	}
-	if _, err := r.target.exec(ctx, "create", createMatches(d), false); err != nil {
-		return err
-	}
 	have, err := columnsOfKeys(ctx, r.target)
 	moment := map[bool]string{true: "DATETIME(3)", false: "TEXT"}[d.mysql()]
 	for _, c := range []struct{ name, is string }{{"first_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"last_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"came", moment + " NULL"}} {

@@ -15,45 +15,57 @@ const KeysView = sqldb.KeysView
 // keysColumns are what the view shows, on an engine. Keys that came here by several merges
 // got the offsets of all: those of the paths that theirs begins with. What became of keys that
 // are in [MatchesTable] stands there.
-func keysColumns(d dialect) string {
+func keysColumns(d dialect, matches bool) string {
 	const from = `
 		FROM ` + KeysTable + ` AS k WHERE k.part = 0`
 	const lastKey = "(SELECT p.last_key FROM " + KeysTable + " AS p WHERE p.path = k.path AND p.tab = k.tab AND p.col = k.col ORDER BY p.part DESC LIMIT 1)"
-	const matched = "(SELECT COUNT(*) FROM " + MatchesTable + " AS m WHERE m.path = k.path AND m.tab = k.tab AND m.col = k.col) AS matched"
+	matched := ""
+	if matches {
+		matched = ", (SELECT COUNT(*) FROM " + MatchesTable + " AS m WHERE m.path = k.path AND m.tab = k.tab AND m.col = k.col) AS matched"
+	}
 	if d.mysql() {
 		return `SELECT LEFT(k.path, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
 			CAST(NULLIF(k.first_key, '') AS DECIMAL(20)) AS first_old, CAST(NULLIF(` + lastKey + `, '') AS DECIMAL(20)) AS last_old,
 			(SELECT SUM(o.shift) FROM ` + KeysTable + ` AS o
 				WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE CONCAT(o.path, ' %'))) AS added,
-			k.n AS key_count, k.undone, k.came, ` + matched + from
+			k.n AS key_count, k.undone, k.came` + matched + from
 	}
 	return `SELECT substr(k.path, 1, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
 		CAST(NULLIF(k.first_key, '') AS INTEGER) AS first_old, CAST(NULLIF(` + lastKey + `, '') AS INTEGER) AS last_old,
 		(SELECT SUM(CAST(o.shift AS INTEGER)) FROM ` + KeysTable + ` AS o
 			WHERE o.part = 0 AND o.tab = k.tab AND o.col = k.col AND (o.path = k.path OR k.path LIKE o.path || ' %')) AS added,
-		k.n AS key_count, k.undone, k.came, ` + matched + from
+		k.n AS key_count, k.undone, k.came` + matched + from
 }
 
 // createKeysView are the statements that make the view, also in the place of an older one.
 // Whoever reads it needs the right to read the table: an account that made it and is gone
 // does no harm.
-func createKeysView(d dialect) []string {
+func createKeysView(d dialect, matches bool) []string {
 	if d.mysql() {
-		return []string{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW " + KeysView + " AS " + keysColumns(d)}
+		return []string{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW " + KeysView + " AS " + keysColumns(d, matches)}
 	}
-	return []string{"DROP VIEW IF EXISTS " + KeysView, "CREATE VIEW " + KeysView + " AS " + keysColumns(d)}
+	return []string{"DROP VIEW IF EXISTS " + KeysView, "CREATE VIEW " + KeysView + " AS " + keysColumns(d, matches)}
 }
 
 // KeysViewStatements are the statements that make [KeysView] in a database by hand.
-func KeysViewStatements(d Database) []string {
-	on := connection{Database: d}
-	return append([]string{createMatches(on.dialect())}, createKeysView(on.dialect())...)
+func KeysViewStatements(ctx context.Context, d Database) ([]string, error) {
+	on := &connection{Database: d}
+	defer on.close()
+	matches, err := hasMatches(ctx, on)
+	if err != nil {
+		return nil, fmt.Errorf("transfer: database %q: %w", d.Name, err)
+	}
+	return createKeysView(on.dialect(), matches), nil
 }
 
 // makeKeysView makes the view. Nothing but SQL by hand needs it: if it cannot be made,
 // because the account may not or the name is taken, the merge goes on and says so.
 func (r *run) makeKeysView(ctx context.Context) error {
-	for _, statement := range createKeysView(r.target.dialect()) {
+	matches, err := hasMatches(ctx, r.target)
+	if err != nil {
+		return err
+	}
+	for _, statement := range createKeysView(r.target.dialect(), matches) {
 		_, err := r.target.exec(ctx, "create", statement, false)
 		if err == nil {
 			continue

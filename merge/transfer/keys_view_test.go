@@ -131,7 +131,11 @@ func TestKeysViewCannotBeMade(t *testing.T) {
 		if e.name == "sqlite" {
 			exec(t, s1, "DROP TABLE "+KeysView)
 		}
-		exec(t, s1, KeysViewStatements(s1)...)
+		view, err := KeysViewStatements(t.Context(), s1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec(t, s1, view...)
 		if n := number(t, s1, "SELECT added FROM mergesafe_moved WHERE source = 's2' AND 7 BETWEEN first_old AND last_old"); n != 1000 {
 			t.Errorf("7 of s2 is %d more", n)
 		}

@@ -167,6 +167,13 @@ func oldest(all []keySet, k *keySet, key rekey.Integer) (rekey.Integer, bool) {
 // saveMatches writes the matched keys of a source, and those that it brings along, in the place
 // of older ones.
 func (r *run) saveMatches(ctx context.Context, source int, all []match) error {
+	known, err := hasMatches(ctx, r.target)
+	if err != nil || !known && len(all) == 0 {
+		return err
+	}
+	if _, err := r.target.exec(ctx, "create", createMatches(r.target.dialect()), false); err != nil {
+		return err
+	}
 	return r.target.tx(ctx, func() error {
 		if _, err := r.target.exec(ctx, "clear", "DELETE FROM "+MatchesTable+" WHERE path = ? OR path LIKE ?", false, r.path(source), r.path(source)+" %"); err != nil {
 			return err
@@ -306,7 +313,7 @@ func (k *keySet) loadSome(ctx context.Context, on *connection, by string, key re
 
 // matches refuses databases in which other rows are the same thing than when the plan was made.
 func (f *flight) matches(ctx context.Context) error {
-	if f.begun || f.plan.Rekey == nil || !slices.ContainsFunc(f.plan.Rekey.Spaces, func(s merge.RekeyedSpace) bool { return s.By != nil }) {
+	if f.begun || f.hooks.blind || f.plan.Rekey == nil || !slices.ContainsFunc(f.plan.Rekey.Spaces, func(s merge.RekeyedSpace) bool { return s.By != nil }) {
 		return nil
 	}
 	var all []merge.Source

@@ -1,11 +1,13 @@
 package transfer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +50,9 @@ func loginWorld(t testing.TB, e engine, name string, logins ...login) Database {
 		if i == 0 {
 			exec(t, d, fmt.Sprintf("INSERT INTO clubs VALUES (1, '%d %d')", l.id, logins[len(logins)-1].id),
 				fmt.Sprintf("INSERT INTO settings VALUES (%d, 'dark-%s')", l.id, name))
+		}
+		if i == 1 && name == "s3" {
+			exec(t, d, fmt.Sprintf("INSERT INTO settings VALUES (%d, 'light-%s')", l.id, name))
 		}
 	}
 	exec(t, d, fmt.Sprintf("INSERT INTO characters VALUES (90, 777, 'gone-%s')", name), "INSERT INTO log VALUES (778, 'gone'), (0, 'nobody')")
@@ -129,7 +134,7 @@ func TestMatch(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
 		target, sources := all[0], all[1:]
-		before, want := dump(t, target), worldsTogether(byName(t, all[0]), byName(t, all[1]), byName(t, all[2]))
+		before, want := dump(t, target, KeysTable, MatchesTable), worldsTogether(byName(t, all[0]), byName(t, all[1]), byName(t, all[2]))
 		p := mustPlan(t, target, sources, PlanOptions{Check: loginRules(themes)})
 		d2, d3 := p.Rekey.Offset("accounts.id", "s2"), p.Rekey.Offset("accounts.id", "s3")
 		if a, b := pairsOf(t, p, "s2"), pairsOf(t, p, "s3"); a != "5:17" || b != fmt.Sprintf("1:%d 2:17 17:5", 9+d2) {
@@ -147,12 +152,12 @@ func TestMatch(t *testing.T) {
 		db := pool(t, target)
 		defer db.Close()
 		for query, want := range map[string]string{
-			"SELECT id, name, email FROM accounts WHERE id IN (5, 17) ORDER BY id":     "[[5 alice s1-5@x] [17 bob s1-17@x]]",
-			fmt.Sprintf("SELECT name, email FROM accounts WHERE id = %d", 9+d2):         "[[eve s2-9@x]]",
-			fmt.Sprintf("SELECT account FROM characters WHERE name = 'gone-s3'"):        fmt.Sprintf("[[%d]]", 777+d3),
-			"SELECT members FROM clubs ORDER BY id":                                     fmt.Sprintf("[[5 19] [17 %d] [%d 5]]", 19+d2, 9+d2),
-			"SELECT account, theme FROM settings ORDER BY account":                      fmt.Sprintf("[[5 dark-s1] [17 dark-s2] [%d dark-s3]]", 9+d2),
-			"SELECT source, old_key, new_key, key_here FROM mergesafe_matches ORDER BY source, old_key": fmt.Sprintf("[[s2 5 17 17] [s3 1 %d %[1]d] [s3 2 17 17] [s3 17 5 5]]", 9+d2),
+			"SELECT id, name, email FROM accounts WHERE id IN (5, 17) ORDER BY id":                                 "[[5 alice s1-5@x] [17 bob s1-17@x]]",
+			fmt.Sprintf("SELECT name, email FROM accounts WHERE id = %d", 9+d2):                                    "[[eve s2-9@x]]",
+			fmt.Sprintf("SELECT account FROM characters WHERE name = 'gone-s3'"):                                   fmt.Sprintf("[[%d]]", 777+d3),
+			"SELECT members FROM clubs ORDER BY id":                                                                fmt.Sprintf("[[5 19] [17 %d] [%d 5]]", 19+d2, 9+d2),
+			"SELECT account, theme FROM settings ORDER BY account":                                                 fmt.Sprintf("[[5 dark-s1] [17 dark-s2] [%d dark-s3]]", 9+d2),
+			"SELECT source, old_key, new_key, key_here FROM mergesafe_matches ORDER BY source, old_key":            fmt.Sprintf("[[s2 5 17 17] [s3 1 %d %[1]d] [s3 2 17 17] [s3 17 5 5]]", 9+d2),
 			"SELECT source, matched, key_count FROM mergesafe_moved WHERE table_name = 'accounts' ORDER BY source": "[[s2 1 5] [s3 3 4]]",
 		} {
 			if got := fmt.Sprint(read(t, db, query)); got != want {
@@ -181,7 +186,7 @@ func TestMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		exec(t, target, "UPDATE accounts SET gold = 10 WHERE id = 17")
-		if diff := cmp.Diff(before, dump(t, target)); diff != "" {
+		if diff := cmp.Diff(before, dump(t, target, KeysTable, MatchesTable)); diff != "" {
 			t.Errorf("after the undo (-want +got):\n%s", diff)
 		}
 	})
@@ -201,4 +206,316 @@ func origins(t testing.TB, d Database, key int) string {
 	return strings.Join(all, ", ")
 }
 
-var _ = errors.Is
+// What cannot be matched is refused with the place and the way out: a name that is there twice,
+// other rows that now have one key, statements that contradict each other.
+func TestMatchRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeLogins(t, e)
+		worlds := clones(t, e, all)
+		space := func(change func(s *merge.Space)) PlanOptions {
+			options := loginRules(themes)
+			change(&options.Rekey.Spaces[0])
+			return PlanOptions{Check: options}
+		}
+		for _, c := range []struct {
+			name    string
+			do      []string // in s2
+			options PlanOptions
+			want    string // of a refusal, or of the error
+		}{
+			{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, PlanOptions{Check: loginRules(themes)},
+				`table "accounts": key-space: name: 1 value is there more than once in one database, as the target compares, so that they do not tell which rows are the same: "`},
+			{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, PlanOptions{Check: loginRules()},
+				`table "settings": key-collision: account: 2 keys are there more than once, in 4 rows; account names rows of accounts.id that are matched (match), so that rows of several worlds have one key now: say what becomes of them, [[merge.table]] tables = ["settings"], policy = "combine"`},
+			{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, PlanOptions{Check: loginRules(themes)},
+				`table "bans": key-collision: (account, since): 1 key is there more than once`},
+			{"pattern", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
+			{"other table", nil, space(func(s *merge.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, which are accounts.id"},
+			{"two tables", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.name", "characters.name"} }), "want columns of one table"},
+			{"the key", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.id"} }), "is the key itself"},
+			{"keep", nil, space(func(s *merge.Space) { s.Keep = "<3" }), "a space has keep or match, not both"},
+			{"means nobody", nil, PlanOptions{Check: func() merge.Options {
+				options := loginRules(themes)
+				options.Rules[0].References[1].None = []string{"0", "17"}
+				return options
+			}()}, `table "log": key-space: account: 5 of s2 is matched with 17, which means nobody there, as it is declared`},
+			{"skipped", nil, PlanOptions{Check: loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicySkip})}, "stay behind"},
+			{"formula", nil, PlanOptions{Check: loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicyCombine, Columns: map[string]string{"name": "append 9"}})},
+				`accounts.name tells what a row is, and is to be combined by "append 9"`},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				refillAll(t, all, worlds)
+				exec(t, worlds[1], c.do...)
+				p, err := NewPlan(t.Context(), worlds[0], worlds[1:], c.options)
+				got := fmt.Sprint(err)
+				if err == nil {
+					got = fmt.Sprint(p.Refusals)
+				}
+				if c.want == "" && got != "[]" || !strings.Contains(got, c.want) {
+					t.Errorf("got %s, want %s", got, c.want)
+				}
+			})
+		}
+	})
+}
+
+// What became another account since the plan, or the account of another, is refused by name
+// before the first write, and so is a plan that was changed.
+func TestMatchChanged(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeLogins(t, e)
+		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes)})
+		worlds, before := clones(t, e, all), dump(t, all[0])
+		d2 := p.Rekey.Offset("accounts.id", "s2")
+		for _, c := range []struct {
+			world    int
+			do, want string
+		}{
+			{1, "UPDATE accounts SET name = 'bobby' WHERE id = 5", "key 5 with none, want with 17: plan again"},
+			{1, "UPDATE accounts SET name = 'alice' WHERE id = 17", "key 17 with 5, want with none: plan again"},
+			{0, "UPDATE accounts SET name = 'eve' WHERE id = 5", fmt.Sprintf("key 1 with 5, want with %d: plan again", 9+d2)},
+			{2, "UPDATE accounts SET name = 'BOB' WHERE id = 1", `of s3, keys 1 and 2: plan again`},
+		} {
+			refillAll(t, all, worlds)
+			exec(t, worlds[c.world], c.do)
+			_, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{})
+			if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", c.do, err, c.want)
+			}
+			if c.world > 0 && dump(t, worlds[0]) != before {
+				t.Errorf("%s: the target was written to", c.do)
+			}
+		}
+		changed := *p
+		changed.Rekey = withoutMatches(p.Rekey)
+		if _, err := Apply(t.Context(), &changed, all[0], all[1:], Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
+			t.Error(err)
+		}
+	})
+}
+
+// A merge by a map that is wrong is not proved, and the proof says where: two keys changed for
+// each other, one forgotten, one too many; and so are a memory, or rows, that are not as they
+// were.
+func TestMatchNotProved(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeLogins(t, e)
+		target, sources := all[0], all[1:]
+		good := mustPlan(t, target, sources, PlanOptions{Check: loginRules(themes)})
+		d2 := good.Rekey.Offset("accounts.id", "s2")
+		wrong := func(p *Plan, part, detail string) {
+			t.Helper()
+			proof := verified(t, p, target, sources)
+			if proof.Verdict != merge.Fail || !slices.ContainsFunc(proof.Keys, func(k KeyProof) bool {
+				return k.Part == part && k.Verdict == merge.Fail && strings.Contains(strings.Join(k.Details, "\n"), detail)
+			}) {
+				t.Errorf("want FAIL of %q with %q\n%s %+v", part, detail, proof.Verdict, proof.Keys)
+			}
+		}
+		if _, err := Apply(t.Context(), good, target, sources, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ do, back, part, detail string }{
+			{"UPDATE mergesafe_matches SET new_key = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET new_key = 17 WHERE source = 's2' AND old_key = 5", PartInjective, "key 5 with 18, want with 17"},
+			{"DELETE FROM mergesafe_matches WHERE source = 's3' AND old_key = 17", "INSERT INTO mergesafe_matches VALUES ('" + good.ID + ".1', 's3', 'accounts', 'id', 'accounts.id', 17, 5, 5, 0)", PartInjective, "key 17 with none, want with 5"},
+			{"UPDATE characters SET account = 5 WHERE name = 'c-s2-5'", "UPDATE characters SET account = 17 WHERE name = 'c-s2-5'", PartImages, "table characters: the rows of s2"},
+			{"UPDATE bans SET account = 5 WHERE why = 'b-s2-5'", "UPDATE bans SET account = 17 WHERE why = 'b-s2-5'", PartOwn, "table bans"},
+			{"UPDATE clubs SET members = '5 5' WHERE members LIKE '17 %'", fmt.Sprintf("UPDATE clubs SET members = '17 %d' WHERE members = '5 5'", 19+d2), PartImages, "table clubs: the rows of s2"},
+		} {
+			exec(t, target, c.do)
+			wrong(good, c.part, c.detail)
+			exec(t, target, c.back)
+		}
+		if proof := verified(t, good, target, sources); proof.Verdict != merge.Pass {
+			t.Fatalf("%+v %+v", proof.Keys, proof.Tables)
+		}
+		if _, err := Undo(t.Context(), good, target, sources, UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ name, s2, s3, detail string }{
+			{"swapped", "5:17", fmt.Sprintf("1:%d 2:5 17:17", 9+d2), "key 2 of s3 is matched with 5, and their rows are not the same by accounts.name"},
+			{"forgotten", "5:17", fmt.Sprintf("1:%d 2:17", 9+d2), "are the same by accounts.name: one of them was not matched"},
+			{"too many", "5:17 17:5", fmt.Sprintf("1:%d 2:17 17:5", 9+d2), "key 17 of s2 is matched with 5, and their rows are not the same by accounts.name"},
+		} {
+			p := *good
+			p.Rekey = withoutMatches(good.Rekey)
+			for i, text := range []string{c.s2, c.s3} {
+				of := &p.Rekey.Space("accounts.id").Sources[i]
+				of.Matched = new(rekey.Pairs)
+				if err := of.Matched.UnmarshalText([]byte(text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.Tables = slices.Clone(p.Tables)
+			planned := mutated(t, &p, target, sources)
+			before := dump(t, target, KeysTable, MatchesTable)
+			if _, err := applyWith(t.Context(), planned, target, sources, Options{}, hooks{blind: true}); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			wrong(planned, PartDisjoint, c.detail)
+			if _, err := Undo(t.Context(), planned, target, sources, UndoOptions{}); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if diff := cmp.Diff(before, dump(t, target, KeysTable, MatchesTable)); diff != "" {
+				t.Errorf("%s: after the undo (-want +got):\n%s", c.name, diff)
+			}
+		}
+	})
+}
+
+// mutated measures a plan again that was changed by hand, as the planner would have, and signs
+// it.
+func mutated(t testing.TB, p *Plan, target Database, sources []Database) *Plan {
+	t.Helper()
+	w := &planner{plan: p, rows: make(map[string]map[string]int64)}
+	for _, d := range append([]Database{target}, sources...) {
+		s, err := openSource(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		w.dbs, w.rows[d.Name] = append(w.dbs, s), make(map[string]int64)
+		for i := range p.Tables {
+			w.rows[d.Name][p.Tables[i].Name] = p.Tables[i].in(len(w.dbs) - 1).Rows
+		}
+	}
+	for i := range p.Tables {
+		if c := p.Tables[i].Combine; c != nil {
+			p.Tables[i].Combine = &Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
+		}
+		p.Tables[i].Sources = slices.Clone(p.Tables[i].Sources)
+	}
+	for _, step := range []func() error{func() error { return w.measure(t.Context()) }, func() error { return w.measureCombines(t.Context()) }} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(p.Refusals) > 0 {
+		t.Fatal(p.Refusals)
+	}
+	p.ID = p.fingerprint()
+	p.nameCombines()
+	return p
+}
+
+// A world that was merged by names itself is merged again: every key is traced to its first
+// world, and what is undone is not named any more. The merge between cannot be undone before
+// the last.
+func TestMatchAgain(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeLogins(t, e)
+		apply := func(target, source Database) *Plan {
+			t.Helper()
+			p := mustPlan(t, target, []Database{source}, PlanOptions{Check: loginRules(themes)})
+			if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if proof := verified(t, p, target, []Database{source}); proof.Verdict != merge.Pass {
+				t.Fatalf("%+v %+v %+v", proof.Keys, proof.Tables, proof.Findings)
+			}
+			return p
+		}
+		want := worldsTogether(byName(t, all[0]), byName(t, all[1]), byName(t, all[2]))
+		first := apply(all[1], all[2])
+		if got := pairsOf(t, first, "s3"); got != "1:9 2:5" {
+			t.Fatal(got)
+		}
+		d3 := first.Rekey.Offset("accounts.id", "s3")
+		second := apply(all[0], all[1])
+		if got := pairsOf(t, second, "s2"); got != fmt.Sprintf("5:17 %d:5", 17+d3) {
+			t.Fatal(got)
+		}
+		d2 := second.Rekey.Offset("accounts.id", "s2")
+		if diff := cmp.Diff(want, byName(t, all[0])); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		for ask, want := range map[int]string{17: "s2 5 true, s3 2 true", 5: fmt.Sprintf("s2 %d true, s3 17 false", 17+d3), int(9 + d2): "s2 9 false, s3 1 true", int(5 + d2 + d3): fmt.Sprintf("s2 %d false, s3 5 false", 5+d3)} {
+			if got := origins(t, all[0], ask); got != want {
+				t.Errorf("whois %d: %q, want %q", ask, got, want)
+			}
+		}
+		db := pool(t, all[0])
+		defer db.Close()
+		const query = "SELECT old_key, key_here FROM mergesafe_matches WHERE source = 's3' ORDER BY old_key"
+		if got, want := fmt.Sprint(read(t, db, query)), fmt.Sprintf("[[1 %d] [2 17] [17 5]]", 9+d2); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		for old, here := range map[int64]string{1: fmt.Sprint(9 + d2), 2: "17", 17: "5", 5: fmt.Sprint(5 + d3 + d2)} {
+			way, err := Whereis(t.Context(), all[0], "s3", "accounts", rekey.Signed(old))
+			if err != nil || len(way) != 2 || way[1].New.String() != here {
+				t.Errorf("s3 %d: %+v %v, want %s", old, way, err, here)
+			}
+		}
+		var csv []string
+		err := EachKey(t.Context(), all[0], "s3", "accounts", func(o Origin) error { csv = append(csv, o.Old.String()+" "+o.New.String()); return nil })
+		if want := fmt.Sprintf("[1 %d 2 17 5 %d 17 5]", 9+d2, 5+d3+d2); err != nil || fmt.Sprint(csv) != want {
+			t.Errorf("%v %v, want %s", csv, err, want)
+		}
+		fourth := loginWorld(t, e, "s4", login{1, "frida"}, login{2, "EVE"})
+		third := apply(all[0], fourth)
+		if got := pairsOf(t, third, "s4"); got != fmt.Sprintf("2:%d", 9+d2) {
+			t.Fatal(got)
+		}
+		if _, err := Undo(t.Context(), second, all[0], all[1:2], UndoOptions{}); err == nil || !strings.Contains(err.Error(), third.ID+" came later: undo that first") {
+			t.Error(err)
+		}
+		for _, u := range []struct {
+			p      *Plan
+			source Database
+		}{{third, fourth}, {second, all[1]}} {
+			if _, err := Undo(t.Context(), u.p, all[0], []Database{u.source}, UndoOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := origins(t, all[0], 17); got != "" {
+			t.Error(got)
+		}
+	})
+}
+
+// Wherever an apply or an undo is interrupted, the same call ends it, with the same rows and the
+// same memory.
+func TestMatchResumed(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeLogins(t, e)
+		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes)})
+		smooth, worlds := clones(t, e, all), clones(t, e, all)
+		before := dump(t, all[0])
+		small := func(h hooks) hooks { h.clock, h.batch = fixedClock, time.Nanosecond; return h }
+		points := 0
+		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, small(hooks{fail: func(string) error { points++; return nil }})); err != nil {
+			t.Fatal(err)
+		}
+		want, step := dump(t, smooth[0]), map[bool]int{true: 43, false: 211}[e.name == "sqlite"]
+		if *long {
+			step = 1
+		}
+		lost := func(n int) hooks {
+			return small(hooks{fail: at(int64(n), func() error { return context.Canceled })})
+		}
+		for n := points % step; n < points; n += step {
+			refillAll(t, all, worlds)
+			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, lost(n)); err == nil {
+				t.Fatalf("point %d was not reached", n)
+			}
+			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, small(hooks{})); err != nil {
+				t.Fatalf("point %d, again: %v", n, err)
+			}
+			if diff := cmp.Diff(want, dump(t, worlds[0])); diff != "" {
+				t.Fatalf("point %d: (-smooth +resumed):\n%s", n, diff)
+			}
+		}
+		for n, ended := 0, false; !ended; n += step {
+			refillAll(t, smooth[:1], worlds[:1])
+			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}, lost(n))
+			if ended = err == nil; !ended {
+				if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+					t.Fatalf("undo, point %d, again: %v", n, err)
+				}
+			}
+			if diff := cmp.Diff(before, dump(t, worlds[0], KeysTable, MatchesTable)); diff != "" {
+				t.Fatalf("undo, point %d (-before +after):\n%s", n, diff)
+			}
+		}
+	})
+}

@@ -63,6 +63,7 @@ type hooks struct {
 	clock func() time.Time // stamps the records
 	batch time.Duration    // how long one transaction should take: decides how many rows it has
 	fail  failpoint
+	blind bool // takes the matched keys of the plan as they are
 }
 
 func (h hooks) withDefaults() hooks {

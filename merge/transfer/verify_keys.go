@@ -125,10 +125,40 @@ func (w *worldsOf) groupInTarget(row []any) (group int, changed bool, err error)
 				return 0, false, cmp.Or(w.layout.codecFails(err, w.moves[source][i].column, row), err)
 			}
 		}
+		now := slices.Clone(row)
 		put(row, olds)
+		if came, err := w.comes(source, row, now); err != nil || !came {
+			copy(row, now) // it would have other values
+			return 0, false, err
+		}
 		return source + 1, true, nil
 	}
 	return 0, false, nil
+}
+
+// comes reports whether a row of a source, with its old keys, becomes that row of the target.
+// That is looked at where keys are matched: an old key may be a key of the target, too.
+func (w *worldsOf) comes(source int, row, now []any) (bool, error) {
+	for i := range w.moves[source] {
+		m := &w.moves[source][i]
+		if !slices.ContainsFunc(m.cases, func(c moveCase) bool { return c.shift.Match.Len() > 0 }) {
+			continue
+		}
+		again, err := m.images(nil, row)
+		if err != nil {
+			return false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
+		}
+		image := slices.Clone(row)
+		put(image, again)
+		columns := []int{m.column}
+		for _, c := range m.cases {
+			columns = append(columns, c.at...)
+		}
+		if slices.ContainsFunc(columns, func(c int) bool { return !same(image[c], now[c]) }) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // apart reports whether a row of the target has a number to which that of a source was added.

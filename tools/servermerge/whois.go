@@ -25,7 +25,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		return s.keysCSV(ctx, cmd, args)
 	}
 	if cmd.Bool("view") {
-		return s.keysView(cmd, args)
+		return s.keysView(ctx, cmd, args)
 	}
 	if len(args) != 3 && len(args) != 4 {
 		return cli.Usage("got %d arguments, want TARGET TABLE KEY, or TARGET SOURCE TABLE KEY", len(args))
@@ -68,7 +68,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 }
 
 // keysView prints the statements that make the view of the keys.
-func (s surroundings) keysView(cmd *cliv3.Command, args []string) error {
+func (s surroundings) keysView(ctx context.Context, cmd *cliv3.Command, args []string) error {
 	if len(args) != 1 {
 		return cli.Usage("got %d arguments, want -view TARGET", len(args))
 	}
@@ -76,7 +76,11 @@ func (s surroundings) keysView(cmd *cliv3.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, statement := range transfer.KeysViewStatements(target) {
+	statements, err := transfer.KeysViewStatements(ctx, target)
+	if err != nil {
+		return err
+	}
+	for _, statement := range statements {
 		if _, err := fmt.Fprintf(cmd.Root().Writer, "%s;\n", statement); err != nil {
 			return err
 		}
