@@ -150,6 +150,7 @@ func functions() template.FuncMap {
 		"some":    func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
 		"stamp":   printable.Time,
 		"span":    rangeText,
+		"matched": func(s merge.RekeyedSpace) string { return matchedWords(&s) },
 		"offset":  func(n uint64) string { return numberText(rekey.Integer{Bits: n}) },
 		"where":   where,
 		"class":   class,

@@ -39,7 +39,35 @@ func (t *text) newKeys(r *merge.Rekeying) {
 	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
 	t.line(2, lines[0])
 	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+	for _, s := range r.Spaces {
+		if words := matchedWords(&s); words != "" {
+			t.wrapped(2, "", words)
+		}
+	}
 	t.followed(r)
+}
+
+// matchedWords says which keys of a space become those of other rows; "" if none could.
+func matchedWords(s *merge.RekeyedSpace) string {
+	words := ""
+	switch {
+	case s.By != nil:
+		words = fmt.Sprintf("%s: rows of one value of %s are the same thing, and get the key that it has already (match): ", printable.Text(s.Name), printable.Text(s.By.String()))
+	case s.From != nil:
+		words = fmt.Sprintf("%s: moves as %s does by the plan %s (map), SHA-256 %.16s: ", printable.Text(s.Name), printable.Text(s.From.Space), printable.Text(s.From.File), s.From.Digest)
+	default:
+		return ""
+	}
+	var all []string
+	for _, of := range s.Sources {
+		n := int64(of.Matched.Len())
+		text := printable.Count(n, "key", "keys") + " of " + printable.Text(of.Source) + " matched"
+		if s.By != nil {
+			text += ", " + printable.Number(of.Rows-n) + " shifted"
+		}
+		all = append(all, text)
+	}
+	return words + strings.Join(all, "; ") + "."
 }
 
 // recorded writes what goes to the fleet registry.
@@ -152,6 +180,8 @@ func keyProofCount(k transfer.KeyProof) string {
 		return "none is declared"
 	case k.Wrong > 0:
 		return fmt.Sprintf("%s of %s %s", printable.Number(k.Wrong), printable.Number(k.Checked), k.Of)
+	case k.Matched > 0:
+		return fmt.Sprintf("%s %s, %s of them matched", printable.Number(k.Checked), k.Of, printable.Number(k.Matched))
 	default:
 		return printable.Number(k.Checked) + " " + k.Of
 	}

@@ -22,6 +22,9 @@ func WhoisText(target, source, table string, key rekey.Integer, way []transfer.O
 	var lines []string
 	for _, o := range way {
 		line := fmt.Sprintf("%s %s of %s became %s", printable.Text(o.Table), o.Old, printable.Text(o.Source), o.New)
+		if o.Matched {
+			line += ", which is the same thing"
+		}
 		if o.Undone {
 			line += ", in a merge that was undone"
 		}

@@ -18,7 +18,7 @@ const maxNameLength = 10_000 // characters
 func names(root *strict.Section, file string) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []merge.TablePolicy, rekeyed merge.Rekey) {
 	root.Section("merge", func(s *strict.Section) {
 		s.Sections("space", func(s *strict.Section) {
-			space := space(s)
+			space := space(s, file)
 			space.File = file
 			rekeyed.Spaces = append(rekeyed.Spaces, space)
 		})

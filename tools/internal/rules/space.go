@@ -3,10 +3,12 @@ package rules
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer"
 )
 
 // counter reads one [[merge.counter]].
@@ -20,7 +22,7 @@ func counter(s *strict.Section) merge.CounterRow {
 }
 
 // space reads one [[merge.space]].
-func space(s *strict.Section) merge.Space {
+func space(s *strict.Section, file string) merge.Space {
 	space := merge.Space{
 		Name: s.Text("name", strict.Label), Step: uint64(s.Integer("step", 1, math.MaxInt64)), Max: uint64(s.Integer("max", 1, math.MaxInt64)),
 	}
@@ -28,6 +30,20 @@ func space(s *strict.Section) merge.Space {
 		s.Lacks("name", `want what the space is called, such as name = "objects"; only one with a single key needs none`)
 	}
 	space.Keep = s.Text("keep", kept)
+	space.Match = s.Texts("match", place)
+	if other := s.Text("map", strict.Label); other != "" {
+		if !filepath.IsAbs(other) {
+			other = filepath.Join(filepath.Dir(file), other)
+		}
+		name := space.Name
+		if name == "" && len(space.Keys) == 1 {
+			name = space.Keys[0]
+		}
+		var err error
+		if space.Map, err = transfer.MapFromPlan(other, name); err != nil {
+			s.Problem("map", "%v", err)
+		}
+	}
 	for source, offset := range s.Integers("offset", 0, math.MaxInt64) {
 		if space.Offsets == nil {
 			space.Offsets = make(map[string]uint64)
