@@ -118,6 +118,9 @@ func rowsText(f *facts, table string) string {
 	}
 	if c := f.combined[table]; c != nil {
 		text := "those with one key are combined (policy combine); the others are copied"
+		if c.Matched {
+			return "those of the same thing as a row of another world stay behind, and its row stays (match); the others are copied"
+		}
 		for _, of := range c.Columns {
 			text += fmt.Sprintf("; %s = %q", of.Column, of.Formula)
 		}
@@ -136,6 +139,12 @@ func saidOf(f *facts, at columnName) (all []Said) {
 				if table, column, err := parsePlace(text); err == nil && column != nil && table.match(at.table) && column.match(at.column) {
 					all = append(all, Said{File: s.File, Kind: "space", Pattern: text, Counts: key,
 						Text: "[[merge.space]] " + cmp.Or(s.Name, text)})
+				}
+			}
+			for _, text := range s.Match {
+				if table, column, err := parsePlace(text); err == nil && column != nil && table.match(at.table) && column.match(at.column) {
+					all = append(all, Said{File: s.File, Kind: "match", Pattern: text, Counts: f.moving != nil,
+						Text: fmt.Sprintf("[[merge.space]] %s, match = [%s]: rows with the same value are the same thing", cmp.Or(s.Name, strings.Join(s.Keys, ", ")), toml(text))})
 				}
 			}
 		}

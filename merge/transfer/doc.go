@@ -84,6 +84,11 @@
 // compares them with that world: see [KeyProof]. [Whois] and [Whereis] ask the target
 // where a key came from, and what became of one.
 //
+// Keys of rows that are the same thing in several worlds, as accounts of one name, become that of
+// the first of these rows, if the space says so ([merge.Space.Match]): the plan has them in pairs,
+// and the target remembers them in [MatchesTable]. A space may also move as it does by the plan
+// of another merge ([MapFromPlan]).
+//
 // # What it leaves in the target
 //
 // [MergesTable] with the plan of every merge, [ProgressTable] with
