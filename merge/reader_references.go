@@ -165,9 +165,7 @@ func (f follower) referring(db *database) *stream {
 		// Rows that it is not about do not count, so that all others keep their order.
 		if by := f.facts.rekeyed.offset(db, f.ref.table, f.ref.Columns[i]); by > 0 {
 			orders[i].Shift = &rekey.Shift{By: f.facts.rekeyed.offset(db, f.ref.ToTable, f.ref.ToColumns[i])}
-			if f.ref.all { // what leads nowhere is not matched
-				orders[i].Shift.Match = f.facts.rekeyed.matched(db, f.ref.ToTable, f.ref.ToColumns[i])
-			}
+			orders[i].Shift.Match = f.facts.rekeyed.matched(db, f.ref.table, f.ref.Columns[i])
 		}
 	}
 	carry := t.rowKey(f.ref.Columns)

@@ -519,3 +519,23 @@ func TestMatchResumed(t *testing.T) {
 		}
 	})
 }
+
+// A row that led nowhere would lead to the row of another world, since its account is matched:
+// that is refused.
+func TestMatchRebinds(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := threeLogins(t, e)
+		for _, d := range all {
+			exec(t, d, "CREATE TABLE pets (name VARCHAR(9) NOT NULL PRIMARY KEY, theme INT NOT NULL)")
+		}
+		exec(t, all[2], "INSERT INTO pets VALUES ('rex', 17)") // Alice has no settings there, and has some in the target
+		options := loginRules(themes)
+		options.Rules[0].References = append(options.Rules[0].References, merge.DeclaredReference{At: []string{"pets.theme"}, To: []string{"settings.account"}})
+		p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Check: options})
+		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "pets": reference-rebind`) {
+			t.Errorf("%v %v", p, err)
+		}
+		exec(t, all[2], "UPDATE pets SET theme = 5") // dora, who is nobody else: that leads nowhere, as before
+		mustPlan(t, all[0], all[1:], PlanOptions{Check: options})
+	})
+}

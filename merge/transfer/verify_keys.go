@@ -46,6 +46,8 @@ type worldsOf struct {
 	rename changer // of the rows of a source
 	source int     // ofTarget: the rows are those of the target
 	moves  [][]worldMove
+
+	matching []bool // by source: it has keys that are matched
 }
 
 // worldMove is a column of which values of one source have moved.
@@ -55,7 +57,7 @@ type worldMove struct {
 }
 
 func (c *changes) worldsOf(p *Plan, l *layout, source int) *worldsOf {
-	w := &worldsOf{layout: l, source: source, moves: make([][]worldMove, len(p.Sources))}
+	w := &worldsOf{layout: l, source: source, moves: make([][]worldMove, len(p.Sources)), matching: make([]bool, len(p.Sources))}
 	if source != ofTarget {
 		w.rename = c.inPlace(p.Sources[source].Name, l)
 	}
@@ -64,6 +66,7 @@ func (c *changes) worldsOf(p *Plan, l *layout, source int) *worldsOf {
 			one := worldMove{move: m}
 			for _, moved := range m.cases {
 				one.ranges = append(one.ranges, p.Rekey.Space(moved.space).Sources[i].New)
+				w.matching[i] = w.matching[i] || moved.shift.Match.Len() > 0
 			}
 			w.moves[i] = append(w.moves[i], one)
 		}
@@ -85,21 +88,24 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 			return 0, false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
 		}
 	}
-	if len(images) == 0 {
-		if w.rename != nil {
-			changed, err = w.rename(row)
+	came := len(images) > 0
+	if came && w.matching[w.source] {
+		moved := slices.Clone(row)
+		put(moved, images)
+		if _, came, err = w.olds(w.source, moved); err != nil {
+			return 0, false, err
 		}
-		return 0, changed, err
 	}
-	moved := slices.Clone(row)
-	put(moved, images)
 	if w.rename != nil {
 		if changed, err = w.rename(row); err != nil {
 			return 0, false, err
 		}
 	}
-	if apart, err := w.apart(w.source, moved); err != nil || apart {
-		return w.source + 1, changed, err
+	switch {
+	case came:
+		return w.source + 1, changed, nil
+	case len(images) == 0:
+		return 0, changed, nil
 	}
 	// It has only keys that are matched, as rows of other worlds may have.
 	put(row, images)
@@ -112,18 +118,16 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 // a number in its range is that of the row.
 func (w *worldsOf) groupInTarget(row []any) (group int, changed bool, err error) {
 	for source := len(w.moves) - 1; source >= 0; source-- {
-		apart, err := w.apart(source, row)
+		olds, apart, err := w.olds(source, row)
 		if err != nil {
 			return 0, false, err
 		}
 		if !apart {
 			continue
 		}
-		var olds []change
-		for i := range w.moves[source] {
-			if olds, err = w.moves[source][i].before(olds, row); err != nil {
-				return 0, false, cmp.Or(w.layout.codecFails(err, w.moves[source][i].column, row), err)
-			}
+		if !w.matching[source] {
+			put(row, olds)
+			return source + 1, true, nil
 		}
 		now := slices.Clone(row)
 		put(row, olds)
@@ -161,19 +165,17 @@ func (w *worldsOf) comes(source int, row, now []any) (bool, error) {
 	return true, nil
 }
 
-// apart reports whether a row of the target has a number to which that of a source was added.
-func (w *worldsOf) apart(source int, row []any) (bool, error) {
+// olds returns what the values of a row of the target were, if it is one of a source, and whether
+// that source's number was added to any of them.
+func (w *worldsOf) olds(source int, row []any) (olds []change, shifted bool, err error) {
+	tell := func(one bool) { shifted = shifted || one }
 	for i := range w.moves[source] {
 		m := &w.moves[source][i]
-		found := false
-		if _, err := m.olds(nil, row, func(shifted bool) { found = found || shifted }); err != nil {
-			return false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
-		}
-		if found {
-			return true, nil
+		if olds, err = m.olds(olds, row, tell); err != nil {
+			return nil, false, cmp.Or(w.layout.codecFails(err, m.column, row), err)
 		}
 	}
-	return false, nil
+	return olds, shifted, nil
 }
 
 // before appends what the values of a row were before they moved; nothing if they did not.
@@ -189,12 +191,13 @@ func (m *worldMove) olds(all []change, row []any, tell func(shifted bool)) ([]ch
 			continue
 		}
 		if c.cells != nil {
+			any := false
 			changed, err := m.inCells(all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
 				old, shifted, moved := m.old(c, n)
 				if !moved {
 					return n, nil
 				}
-				tell(shifted)
+				any = any || shifted
 				return old, nil
 			})
 			if failed, is := errors.AsType[*cell.CodecError](err); is {
@@ -203,6 +206,7 @@ func (m *worldMove) olds(all []change, row []any, tell func(shifted bool)) ([]ch
 			if err != nil {
 				return all, nil // as it is in no row that came
 			}
+			tell(any)
 			return changed, nil
 		}
 		text := printed(row[m.column])
