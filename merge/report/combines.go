@@ -55,8 +55,9 @@ func combineWords(p *transfer.Plan, t *transfer.Table) string {
 	words := fmt.Sprintf("%s rows in several databases: %s of the sources that %s part of others, %s of %s that %s written over; %s of its own",
 		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row", "rows"), map[bool]string{true: "becomes", false: "become"}[c.Combined == 1],
 		printable.Count(c.Changed, "row", "rows"), printable.Text(p.Target.Name), map[bool]string{true: "is", false: "are"}[c.Changed == 1], printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
-	if c.Matched {
-		words = "rows of the same thing stay as the first database has them (match): " + words
+	if c.Matched { // nothing is written over
+		words = fmt.Sprintf("%s of the same thing in several databases (match), and the first of their rows stays as it is: %s of the sources not copied; %s of its own",
+			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row is", "rows are"), printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
 	}
 	if c.When != nil {
 		words += "; only rows of which " + printable.Text(c.When.String())
