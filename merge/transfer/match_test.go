@@ -539,3 +539,45 @@ func TestMatchRebinds(t *testing.T) {
 		mustPlan(t, all[0], all[1:], PlanOptions{Check: options})
 	})
 }
+
+// With a policy of its own the accounts become one by its formulas; and keys that lie apart, to
+// which nothing is added, are matched all the same.
+func TestMatchCombined(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{
+			loginWorld(t, e, "s1", login{5, "alice"}, login{17, "bob"}),
+			loginWorld(t, e, "s2", login{1005, "BOB"}, login{1017, "carl"}, login{1018, "Alice"}),
+		}
+		exec(t, all[1], "DELETE FROM clubs", "DELETE FROM log WHERE account = 778", "UPDATE characters SET account = 1777 WHERE account = 777")
+		before, want := dump(t, all[0]), worldsTogether(byName(t, all[0]), byName(t, all[1]))
+		options := loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "email": "source"}})
+		options.Rekey.Spaces[0].Offsets = map[string]uint64{"s2": 0}
+		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: options})
+		if got := pairsOf(t, p, "s2"); got != "1005:17 1018:5" || p.Rekey.Offset("accounts.id", "s2") != 0 || p.table("accounts").Combine.Matched {
+			t.Fatalf("%s %+v", got, p.Rekey.Space("accounts.id"))
+		}
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, byName(t, all[0])); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		db := pool(t, all[0])
+		defer db.Close()
+		if got := fmt.Sprint(read(t, db, "SELECT id, name, email, gold FROM accounts ORDER BY id")); got != "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]" {
+			t.Error(got)
+		}
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			t.Errorf("%s %+v %+v %+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
+		}
+		if got := origins(t, all[0], 17) + "; " + origins(t, all[0], 1017) + "; " + origins(t, all[0], 1005); got != "s2 1005 true; s2 1017 false; " {
+			t.Error(got)
+		}
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, dump(t, all[0], KeysTable, MatchesTable)); diff != "" {
+			t.Errorf("after the undo (-want +got):\n%s", diff)
+		}
+	})
+}
