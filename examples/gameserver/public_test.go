@@ -294,15 +294,15 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// The answer that the README shows is what the server sends.
-func TestREADME(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// The answer that the page shows is what the server sends.
+func TestPage(t *testing.T) {
+	readme, err := os.ReadFile("../../docs/public-ids.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := regexp.MustCompile(`(?m)^# (\{"id":.*\})$`).FindSubmatch(readme)
 	if shown == nil {
-		t.Fatal("the README shows no answer")
+		t.Fatal("the page shows no answer")
 	}
 	var player publicPlayer
 	d := json.NewDecoder(bytes.NewReader(shown[1]))
@@ -312,14 +312,14 @@ func TestREADME(t *testing.T) {
 	}
 	again, err := json.Marshal(player)
 	if err != nil || !bytes.Equal(again, shown[1]) || !player.Number.Checked() {
-		t.Errorf("the README shows %s, want the form %s, %v", shown[1], again, err)
+		t.Errorf("the page shows %s, want the form %s, %v", shown[1], again, err)
 	}
 	for _, link := range []string{"/players/" + string(player.ID), "/players?number=91-100-003"} {
 		if !strings.Contains(string(readme), "http://127.0.0.1:8080"+link) {
-			t.Errorf("the README does not ask for %s", link)
+			t.Errorf("the page does not ask for %s", link)
 		}
 	}
 	if n, err := number.Parse("91-100-003"); n != player.Number || err != nil {
-		t.Errorf("the README asks for %s, %v", n, err)
+		t.Errorf("the page asks for %s, %v", n, err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"mergesafe/store/starter"
 )
 
-// What the README shows is what compiles and runs here.
-func TestREADME(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// What the page shows is what compiles and runs here.
+func TestPage(t *testing.T) {
+	readme, err := os.ReadFile("../../docs/new-games.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func TestREADME(t *testing.T) {
 	}
 	_, program, found := strings.Cut(string(source), "package main\n")
 	if !found || !strings.Contains(string(readme), "```go\npackage main\n"+program+"```") {
-		t.Error("the example in README.md is not main.go: copy it over")
+		t.Error("the example in docs/new-games.md is not main.go: copy it over")
 	}
 }
 

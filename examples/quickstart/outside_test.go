@@ -10,7 +10,7 @@ import (
 )
 
 // A module outside of this one uses the packages with the commands that README.md
-// shows: it runs the program from there, and merges two worlds with the example of
+// shows: it runs the program of docs/new-games.md, and merges two worlds with the example of
 // package transfer.
 func TestOutside(t *testing.T) {
 	checkout, err := filepath.Abs("../..")
@@ -21,10 +21,14 @@ func TestOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindSubmatch(readme)
+	page, err := os.ReadFile(filepath.Join(checkout, "docs", "new-games.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindSubmatch(page)
 	commands := regexp.MustCompile(`(?s)` + "```sh\n(go mod init .*?)```").FindSubmatch(readme)
 	if program == nil || commands == nil {
-		t.Fatal("README.md has no program, or no commands that begin with go mod init")
+		t.Fatal("docs/new-games.md has no program, or README.md no commands that begin with go mod init")
 	}
 
 	parent := t.TempDir()

@@ -43,13 +43,13 @@ func mergeViewed(t *testing.T, target, source Database) (*Plan, []string) {
 // The documented query finds what a key of a log is now, after one merge and after
 // several, and nothing of a merge that was undone. The view is no part of the schema.
 func TestKeysView(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/rekeying.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := regexp.MustCompile("(?s)```sql\\s+(SELECT [^;`]*mergesafe_moved[^;`]*);").FindSubmatch(readme)
+	query := regexp.MustCompile("(?s)```sql\\s+(SELECT [^;`]*mergesafe_moved[^;`]*);").FindSubmatch(page)
 	if query == nil {
-		t.Fatal("README.md has no query of mergesafe_moved")
+		t.Fatal("docs/rekeying.md has no query of mergesafe_moved")
 	}
 	onEach(t, func(t *testing.T, e engine) {
 		s1, s2, s3 := viewWorld(t, e, "s1", 1, 2, 3, 4, 5), viewWorld(t, e, "s2", 2, 4, 6), viewWorld(t, e, "s3", 1, 4)
