@@ -10,23 +10,52 @@ import (
 	"testing"
 )
 
-// What docs/rules.md says about a game of one's own works as it is written: each command
-// ends with 0, but for the first, which reads what nothing is declared of.
-func TestRulesPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/rules.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, own, found := strings.Cut(string(page), "\n## Rules for a game of your own\n")
-	if !found {
-		t.Fatal("no such section")
-	}
+// What docs/rules.md says about a game of one's own works as it is written, and so do the
+// commands of docs/merge-night.md after it, with the same worlds and rules: each ends with 0,
+// but for the first, which reads what nothing is declared of.
+func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../mergecheck", ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	config := ""
+	rules, night := page(t, "rules.md"), page(t, "merge-night.md")
+	_, own, found := strings.Cut(rules, "\n## Rules for a game of your own\n")
+	mine := regexp.MustCompile("(?s)```toml\n(# mine.toml\n.*?)```").FindStringSubmatch(own)
+	if !found || mine == nil {
+		t.Fatal("docs/rules.md has no such section, or no mine.toml in it")
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("mine.toml", mine[1])
+	write("game.toml", mine[1])
+	write("config.toml", worldsOfPages(t, dir))
+	runPage(t, dir, own, 10)
+	for _, file := range []string{"plan.json", "s1.db", "s2.db"} {
+		if err := os.Remove(filepath.Join(dir, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	worldsOfPages(t, dir)
+	runPage(t, dir, night, 5)
+}
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// worldsOfPages makes the two worlds of the pages, and returns the configuration that names them.
+func worldsOfPages(t *testing.T, dir string) (config string) {
+	t.Helper()
 	for name, rows := range map[string]string{
 		"s1": "INSERT INTO chars VALUES (1, 'Aria', 10), (2, 'Bob', 9), (4, 'Cleo', 3); INSERT INTO items VALUES (1, 1), (2, 4), (3, 0), (5, 3); INSERT INTO mail VALUES (1, 0, 4, 'at 3'), (2, 1, 3, 'sold')",
 		"s2": "INSERT INTO chars VALUES (1, 'Dan', 2), (3, 'Fay', 4); INSERT INTO items VALUES (1, 3), (2, 1), (4, 0); INSERT INTO mail VALUES (1, 0, 1, 'hi'), (4, 1, 2, 'sold 4')",
@@ -35,25 +64,24 @@ func TestRulesPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close()
 		if _, err := db.Exec(`CREATE TABLE chars (guid INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, level INTEGER);
 			CREATE TABLE items (id INTEGER PRIMARY KEY AUTOINCREMENT, owner INTEGER);
 			CREATE TABLE mail (id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER, sender INTEGER, body TEXT);` + rows); err != nil {
 			t.Fatal(err)
 		}
-		config += "[[source]]\nname = \"" + name + "\"\ndsn = \"sqlite:" + name + ".db\"\n"
-	}
-	mine := regexp.MustCompile("(?s)```toml\n(# mine.toml\n.*?)```").FindStringSubmatch(own)
-	if mine == nil {
-		t.Fatal("no mine.toml")
-	}
-	for name, text := range map[string]string{"config.toml": config, "mine.toml": mine[1]} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
+		config += "[[source]]\nname = \"" + name + "\"\ndsn = \"sqlite:" + name + ".db\"\n"
 	}
+	return config
+}
+
+// runPage runs the commands of a page in their order.
+func runPage(t *testing.T, dir, page string, commands int) {
+	t.Helper()
 	ran := 0
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(own, -1) {
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		for line := range strings.Lines(block[1]) {
 			args := strings.Fields(line)
 			cmd := exec.CommandContext(t.Context(), filepath.Join(dir, args[0]), args[1:]...)
@@ -69,7 +97,7 @@ func TestRulesPage(t *testing.T) {
 			ran++
 		}
 	}
-	if ran != 10 {
-		t.Errorf("%d commands ran", ran)
+	if ran != commands {
+		t.Errorf("%d commands ran, want %d", ran, commands)
 	}
 }
