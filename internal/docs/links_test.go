@@ -42,7 +42,7 @@ func pages(t *testing.T) map[string]string {
 }
 
 var (
-	fence = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```")
+	code  = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```|`[^`\n]*`")
 	link  = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"`)
 )
 
@@ -51,7 +51,7 @@ func TestLinks(t *testing.T) {
 	pages := pages(t)
 	links := 0
 	for name, text := range pages {
-		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
 			target := m[1] + m[2]
 			if strings.Contains(target, "://") {
 				continue
@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 // headings returns the anchors of a page, made as GitHub makes them.
 func headings(page string) map[string]bool {
 	anchors := map[string]bool{}
-	for line := range strings.Lines(fence.ReplaceAllString(page, "")) {
+	for line := range strings.Lines(code.ReplaceAllString(page, "")) {
 		if title, is := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); is && strings.HasPrefix(line, "#") {
 			anchors[strings.Map(func(r rune) rune {
 				switch {
