@@ -42,8 +42,8 @@ func pages(t *testing.T) map[string]string {
 }
 
 var (
-	code  = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```|`[^`\n]*`")
-	link  = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"`)
+	code = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```|`[^`\n]*`")
+	link = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"`)
 )
 
 // Every link to a file of the repository leads to one, and every anchor to a heading.
