@@ -25,13 +25,13 @@ func referenceRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeReferenceRebind,
-			Meaning:    "rows refer to something that their own database has not but another has: a merge would give them a stranger's",
+			Meaning:    "rows reference a key that exists only in another database; after a merge they would point to the wrong row",
 			Counts:     "referring rows",
 			Action:     "remove or correct the referring rows before the merge",
 			Unverified: follow,
 		}, {
 			Code:       CodeReferenceAmbiguous,
-			Meaning:    "rows refer to a key that their own database has and another one has too: after a merge they could mean a stranger's",
+			Meaning:    "rows reference a key that exists in their own database and in another one; after a merge they could point to the wrong row",
 			Counts:     "referring rows, those of " + CodeReferenceRebind + " not included",
 			Action:     "give the colliding keys new values together with all rows that refer to them",
 			Unverified: follow,

@@ -123,7 +123,8 @@ func serving(t *testing.T, config string) *program {
 
 func clientOf(network, address string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		MaxIdleConnsPerHost: 100,
+		MaxIdleConnsPerHost:   100,
+		ExpectContinueTimeout: time.Minute, // a body that is asked for comes when it is asked for
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, address)
 		},

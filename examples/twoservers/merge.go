@@ -28,7 +28,7 @@ func (s *story) merge(ctx context.Context, into, from, merged *world) error {
 	if len(plan.Refusals) > 0 {
 		return fmt.Errorf("the merge of %s into %s is refused: %s", from.name, merged.name, plan.Refusals[0])
 	}
-	s.say("   plan    %s rows in %d tables, %d renames; nothing stands against it", printable.Number(plan.Rows()), len(plan.Tables), len(plan.Renames))
+	s.say("   plan    %s rows in %d tables, %d renames; nothing blocks it", printable.Number(plan.Rows()), len(plan.Tables), len(plan.Renames))
 	began := time.Now()
 	result, err := transfer.Apply(ctx, plan, target, sources, transfer.Options{})
 	if err != nil {

@@ -120,8 +120,8 @@ func (s *story) tell(ctx context.Context) error {
 
 	s.say("\n6. THE MERGE\n")
 	s.say("   s2 goes into a copy of s1, so that s1 and s2 stay as they are, for you to try. First a plan")
-	s.say("   says what will be done. Then exactly that is done, and can be broken off at any moment and")
-	s.say("   gone on with. At last every row is read again, and compared.\n")
+	s.say("   says what will be done. Then exactly that is done. It can be interrupted at any moment,")
+	s.say("   and resumed. Finally every row is read again, and compared.\n")
 	if err := s.merge(ctx, s1, s2, merged); err != nil {
 		return err
 	}

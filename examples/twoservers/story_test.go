@@ -127,7 +127,7 @@ func TestStory(t *testing.T) {
 	if want := fmt.Sprintf("would have met %s keys twice", printable.Number(collisions)); !strings.Contains(story, want) {
 		t.Errorf("the story does not say %q", want)
 	}
-	for _, want := range []string{"| PASS  nothing stands against", "| FAIL  ", "server-conflict", "key-collision", "Next steps"} {
+	for _, want := range []string{"| PASS  merging ", "| FAIL  ", "server-conflict", "key-collision", "Next steps"} {
 		if !strings.Contains(story, want) {
 			t.Errorf("the story does not say %q", want)
 		}

@@ -237,11 +237,11 @@ func (c *Check) sentence() sentence {
 	var s sentence
 	switch r.Verdict {
 	case merge.Pass:
-		s = sentence{"nothing stands against merging", "", ": " + printable.Count(results-allowed, "check", "checks") + " passed"}
+		s = sentence{"merging", " is safe", " is safe: " + printable.Count(results-allowed, "check", "checks") + " passed"}
 	case merge.Fail:
 		s = sentence{"merging", " is not safe", fmt.Sprintf(" is not safe: %s of %s failed", number(c.Failed), checks)}
 		if len(c.Unsure) > 0 {
-			s.figures += fmt.Sprintf(", %s could not look at everything", number(c.Unsure))
+			s.figures += fmt.Sprintf(", %s could not check everything", number(c.Unsure))
 		}
 		if len(c.Open) > 0 {
 			s.figures += fmt.Sprintf(", %s not declared", columnsAre(c.Open))
@@ -254,8 +254,8 @@ func (c *Check) sentence() sentence {
 		}
 		fallthrough
 	default:
-		s = sentence{"nothing was found against merging", ", but not everything could be looked at",
-			fmt.Sprintf(", but %s of %s could not look at everything", number(c.Unsure), checks)}
+		s = sentence{"no conflict was found in merging", ", but not everything could be checked",
+			fmt.Sprintf(", but %s of %s could not check everything", number(c.Unsure), checks)}
 	}
 	if len(c.Open) > 0 && len(c.Unsure) > 0 && r.Verdict == merge.NotVerified {
 		s.figures += fmt.Sprintf(", and %s not declared", columnsAre(c.Open))
@@ -269,7 +269,8 @@ func (c *Check) sentence() sentence {
 	if allowed > 0 {
 		s.figures += "; allowed by the operator: " + merge.AllowedCodes(r.Results)
 		if r.Verdict == merge.Pass {
-			s.before = "nothing but what the operator allows stands against merging"
+			s.after = " is safe, except for what the operator allows"
+			s.figures = s.after + strings.TrimPrefix(s.figures, " is safe")
 		}
 	}
 	return s

@@ -228,7 +228,7 @@ func (t *text) passed(all []passed) {
 	if len(all) == 0 {
 		return
 	}
-	t.heading(merge.Pass, "looked at in full")
+	t.heading(merge.Pass, "fully checked")
 	var entries []string
 	for _, p := range all {
 		what := ""

@@ -50,7 +50,7 @@ func newCombined(o *Outcome) (all []combined) {
 func combineWords(p *transfer.Plan, t *transfer.Table) string {
 	c := t.Combine
 	if unknownCombine(p, t) {
-		return "what becomes of its rows is not known, because of what stands against it"
+		return "what becomes of its rows is not known while something blocks the merge"
 	}
 	words := fmt.Sprintf("%s rows in several databases: %s of the sources that %s part of others, %s of %s that %s written over; %s of its own",
 		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row", "rows"), map[bool]string{true: "becomes", false: "become"}[c.Combined == 1],

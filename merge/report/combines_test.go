@@ -48,7 +48,7 @@ func TestCombinesAreShown(t *testing.T) {
 		"json": {doc.String(), []string{`"formula": "append 80"`, `"after": "126"`}},
 		"page": {writeOutcome(t, proof), []string{`<h3><bdi>wallets</bdi> <span class="mark fail">FAIL</span></h3>`, `<td><bdi>log</bdi><td><bdi>append 80</bdi><td class="n">0`,
 			`<td><bdi>gold</bdi><td><span class="mark fail">FAIL</span><td class="n"><bdi>102</bdi><td class="n"><bdi>20</bdi><td class="n"><bdi>3</bdi><td class="n"><bdi>126</bdi>`}},
-		"refused":              {planText(t, &refused, Commands{}), []string{"  wallets: what becomes of its rows is not known, because of what stands against it; kept in mergesafe_was_5b1f0c3d_1\n    gold sum, log append 80\n\n"}},
+		"refused":              {planText(t, &refused, Commands{}), []string{"  wallets: what becomes of its rows is not known while something blocks the merge; kept in mergesafe_was_5b1f0c3d_1\n    gold sum, log append 80\n\n"}},
 		"page without a proof": {writeOutcome(t, done), []string{`<td><bdi>gold</bdi><td class="n"><bdi>102</bdi>`}},
 	} {
 		for _, want := range c.wants {

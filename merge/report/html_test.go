@@ -270,7 +270,7 @@ func TestAllowed(t *testing.T) {
 	html := write(t, r)
 	for _, want := range []string{
 		"<b>0</b> failed", "<b>0</b> not verified", "<b>2</b> allowed by the operator", "<b>2</b> passed",
-		"<h1>Nothing but what the operator allows stands against merging <bdi>", `<h2>Allowed by the operator</h2>`, `<span class="mark fail">FAIL</span> <span class="mark">counts as PASS</span>`,
+		"<h1>Merging <bdi>", "is safe, except for what the operator allows.", `<h2>Allowed by the operator</h2>`, `<span class="mark fail">FAIL</span> <span class="mark">counts as PASS</span>`,
 		`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>`, "key-collision (allowed)", "table-skipped (allowed)",
 	} {
 		if !strings.Contains(html, want) {

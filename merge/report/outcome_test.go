@@ -109,7 +109,7 @@ func sampleOutcomes() map[string]ended {
 	}
 	all["PASS"] = ended{proof(merge.Pass, Done), "verify", "every row of s2 and s3 is in s1 as it was planned, s1 has its own rows as before, and nothing else"}
 	all["NOT VERIFIED"] = ended{proof(merge.NotVerified, NotVerified), "verify",
-		"every row of s2 and s3 is in s1 as it was planned, but the check of the result could not look at everything"}
+		"every row of s2 and s3 is in s1 as it was planned, but the check of the result could not check everything"}
 	refused := sampleOutcome()
 	refused.Ending, refused.Applied, refused.Now = Refused, nil, &transfer.Status{State: transfer.StateNone}
 	refused.Refusals = []transfer.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}

@@ -100,7 +100,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	}
 	switch {
 	case len(p.Refusals) > 0:
-		t.line(0, "Nothing was changed, and apply will refuse this plan. Settle what stands against it (mergecheck shows the rows, and what to do), then plan again.")
+		t.line(0, "Nothing was changed, and apply will refuse this plan. Settle what blocks the merge (mergecheck shows the rows, and what to do), then plan again.")
 	case then.Apply == "":
 		t.line(0, "Nothing was changed, and this plan was not kept: -o FILE writes it for servermerge apply.")
 	default:
@@ -117,12 +117,12 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 // ready says whether a plan can be carried out.
 func (t *text) ready(p *transfer.Plan) {
 	if n := int64(len(p.Refusals)); n > 0 {
-		t.verdict("REFUSED", merge.Fail, Merging(p)+": "+printable.Count(n, "reason stands against it", "reasons stand against it"))
+		t.verdict("REFUSED", merge.Fail, Merging(p)+": "+printable.Count(n, "reason blocks it", "reasons block it"))
 		return
 	}
-	stands := "nothing stands against it"
+	stands := "nothing blocks it"
 	if n := int64(len(p.Check.Allowed)); n > 0 {
-		stands = "nothing but " + printable.Count(n, "result", "results") + " that the operator allows stands against it"
+		stands = "nothing blocks it, except for " + printable.Count(n, "result", "results") + " that the operator allows"
 	}
 	t.verdict("READY", merge.Pass, Merging(p)+": "+stands)
 }

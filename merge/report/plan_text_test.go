@@ -59,7 +59,7 @@ func TestWritePlan(t *testing.T) {
 		p.Refusals = append(p.Refusals, transfer.Refusal{Reason: evil})
 	}
 	if text := planText(t, p, Commands{}); strings.Contains(text, "\x1b") || !strings.HasPrefix(text, "REFUSED ") || !strings.Contains(text, "and 10 more: -json has them all") ||
-		!strings.Contains(text, "50 reasons stand against it") {
+		!strings.Contains(text, "50 reasons block it") {
 		t.Errorf("%q", text)
 	}
 }

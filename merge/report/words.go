@@ -101,7 +101,7 @@ func (w *Words) proved(o *Outcome) {
 		w.Sentence = fmt.Sprintf("%s is not what was planned", target)
 		w.next(fmt.Sprintf("Do not start a game server on %s. Look at what differs; to take the merge back:", target), o.Then.Undo)
 	default:
-		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, but the check of the result could not look at everything", sources, target)
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, but the check of the result could not check everything", sources, target)
 		w.next(fmt.Sprintf("Look yourself at what it names, before you start the game server of %s.", target))
 	}
 }

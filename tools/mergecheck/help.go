@@ -71,14 +71,14 @@ How the databases are read (more: mergecheck -h databases):
   -snapshot on|off  off: do not read each database as it was at one moment
   -grants           print the GRANT that each source needs, and do nothing else
 
-Each check ends as PASS, FAIL or NOT VERIFIED; what was not looked at in full
+Each check ends as PASS, FAIL or NOT VERIFIED; what was not fully checked
 never passes. Exit codes:
 
-  0   PASS: everything was looked at, and nothing stands against the merge
+  0   PASS: everything was checked, and the databases can be merged
   1   FAIL: a merge would lose or mix up rows
   2   no verdict: wrong usage or configuration, a database that could not be
       read to the end, or an interrupt; what was found until then is printed
-  3   NOT VERIFIED: nothing was found, but not everything could be looked at
+  3   NOT VERIFIED: nothing was found, but not everything could be checked
 
 Examples:
 

@@ -6,14 +6,14 @@ import _ "embed"
 const help = `Usage: servermerge COMMAND [flags] [arguments]
 
 Merges game databases (server merge): copies the rows of one or more SOURCEs
-into a TARGET. Their keys prove to be disjoint, or get new values together with
-everything that refers to them (plan -rekey). Only apply and undo write.
+into a TARGET. Keys that collide get new values, together with everything that
+refers to them (plan -rekey). Only apply and undo write.
 
 Commands:
   plan TARGET SOURCE...  check all databases and write down what a merge would
                          do, for people to review
-  apply PLAN             carry out that plan and no other; if it was broken off,
-                         the same command goes on
+  apply PLAN             carry out that plan and no other; if interrupted, run
+                         the same command again to resume
   status PLAN            where the merge is
   verify PLAN            prove that every row arrived as planned
   undo PLAN              take the merge back
@@ -41,12 +41,12 @@ is also how apply gets an account with more rights than the one of plan.
 
 Exit codes:
 
-  0   done; of plan: nothing stands against it; of verify: PASS; of status:
-      not begun, or complete
+  0   done; of plan: the merge can be done; of verify: PASS; of status: not
+      begun, or complete
   1   refused, and the reasons are printed; of verify: FAIL
-  2   could not: wrong usage or configuration, a database, or an interrupt
+  2   could not: wrong usage or configuration, a database error, or an interrupt
   3   the same as 1, but only because something could not be verified
-  4   broken off before the end; nothing is lost, and the same command goes on
+  4   interrupted; nothing is lost: run the same command again to resume
 
 "servermerge COMMAND -h" explains each. More: servermerge -h safety (what is
 written where, rights, how it can go wrong) and servermerge -h json (documents).
@@ -74,18 +74,18 @@ const helpPlan = `Usage: servermerge plan [flags] TARGET SOURCE...
 
 Checks all databases as mergecheck does, decides what becomes of names that two
 worlds have, counts and sums up every row that will be copied, and prints what a
-merge would do and what stands against it, such as a game server that still runs
-on one of them. It only reads, and needs SELECT.
+merge would do and what blocks it, such as a game server that still runs on one
+of the databases. It only reads, and needs SELECT.
 
   -o FILE           write the plan, as JSON, for apply; never over another file
   -html FILE        write the report of the check as one HTML file as well
   -json             print the plan as it is written with -o
   -include PATTERN  only the tables that match, such as 'char_*'
   -exclude PATTERN  not these: they are not copied
-  -allow CODE       what the check finds under CODE shall not stand against the
-                    merge (mergecheck -codes); rows in each other's way do
-                    nevertheless; CODE:TABLE and CODE:TABLE.COLUMN allow it
-                    only there, also by patterns: 'column-opaque:log_*'
+  -allow CODE       findings of CODE do not block the merge (mergecheck -codes);
+                    row conflicts always do; CODE:TABLE and CODE:TABLE.COLUMN
+                    allow it only there, also by patterns:
+                    'column-opaque:log_*'
   -rules FILE       what columns are, as mergecheck -propose writes it; several
                     files: a later one ranks before an earlier one
   -rekey            give the keys that every world counts from 1 new values:
@@ -106,20 +106,22 @@ afterwards (reset), or have one row for a key (combine). Its renumber gives rows
 whose place within an account is taken the next free one.
 
 What becomes of a name that is there twice comes from [[merge.name]] in
-config.toml; without one for its column it stands against the merge. Rows that
-name it by a [[check.reference]] or a [[merge.copy]] get the new name, too. What
-else such a row gets, as the flag by which the game asks for a name, is its set.
+config.toml; without one for its column it blocks the merge. Rows that name it
+by a [[check.reference]] or a [[merge.copy]] get the new name, too. Its set
+changes other columns of a renamed row, such as the flag by which the game asks
+for a new name.
 
 With new keys, one number is added to all keys of a source and to what refers to
 them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
-world's 4,711. What could be a reference and is not declared stands against the
-merge (mergecheck -propose -o rules.toml), and so does a value that may mean
-nobody, until the rules say so (none, dangling). Keys inside cells have a format
-there; format = "exec ./codec items" runs that command, which finds them, and
-has to be there for apply, verify and undo as well.
+world's 4,711. A column that could be a reference and is not declared blocks the
+merge (mergecheck -propose -o rules.toml). So does a value that may name no row,
+until the rules say what it is (none, dangling). Keys inside cells have a format
+there; format = "exec ./codec items" runs that command, which finds them. Apply,
+verify and undo need the command too.
 
-Exit codes: 0 nothing stands against it; 1 something does, and apply will refuse
-the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.
+Exit codes: 0 the merge can be done; 1 something blocks it, and apply will
+refuse the plan; 2 there is no plan; 3 as 1, but only because something could
+not be verified.
 
 Examples:
   servermerge plan s1 s2
@@ -128,32 +130,32 @@ Examples:
 
 const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]
 
-Carries out the plan. Before the first write it looks whether the databases are
-still as planned, no game server runs on them, and the accounts have all rights
-that it takes; if not it refuses. Then it notes the merge in the target, keeps
-the servers of the sources from being started, and copies, batch by batch. The
-servers of the target are kept from being started until the merge is completed
-or undone. On a terminal it first says what it will do, where and to how many
-rows, and asks. The plan is the dry run: there is no -dry-run.
+Carries out the plan. Before the first write it checks that the databases are
+still as planned, that no game server runs on them, and that the accounts have
+the rights that it needs; otherwise it refuses. Then it records the merge in the
+target, prevents the servers of the sources from being started, and copies,
+batch by batch. The servers of the target cannot be started until the merge is
+completed or undone. On a terminal it first says what it will do, where and to
+how many rows, and asks. The plan is the dry run: there is no -dry-run.
 
-Broken off by Ctrl-C, kill -9 or a power failure, it goes on when the same
-command is given again; the result is the same. When a database goes away or a
-disk is full it waits, then stops with exit code 4. If something else wrote to
-the target meanwhile, it refuses: undo the merge, then plan again.
+If it is interrupted by Ctrl-C, kill -9 or a power failure, run the same command
+again to resume; the result is the same. When a database goes away or a disk is
+full, it waits, then stops with exit code 4. If something else wrote to the
+target meanwhile, it refuses: undo the merge, then plan again.
 
   -parallel N       how many tables, sources of one, or parts of a large one are
                     worked on at a time; an SQLite file is written by one
                     (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write what came of it as one HTML file as well, also if
-                    it is refused or broken off
+                    it is refused or interrupted
   -json             print the result as JSON
   -fleet DSN        the fleet registry that the plan was made with, if there was
                     one (default: [registry] in config.toml)
   -yes              do not ask; without a terminal it never asks
 ` + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 done; 1 refused before the first write, or a source is not what
-was planned; 2 could not; 4 broken off: the same command goes on.
+was planned; 2 could not; 4 interrupted: run the same command again.
 
 Examples:
   servermerge apply plan.json
@@ -162,8 +164,8 @@ Examples:
 
 const helpStatus = `Usage: servermerge status [flags] PLAN [TARGET SOURCE...]
 
-Tells where the merge is, from the notes in the target. It only reads, and may
-be called while apply or undo runs.
+Tells how far the merge is, from what apply recorded in the target. It only
+reads, and may be called while apply or undo runs.
 
   -json             print it as JSON
 ` + helpPlaces + `
@@ -189,7 +191,7 @@ on the target: what the game changes is found too.
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + `
 Exit codes: 0 PASS; 1 FAIL; 2 no verdict; 3 the rows are as planned, but the
-check could not look at everything in the result.
+check could not check everything in the result.
 
 Example:
   servermerge verify plan.json
@@ -197,19 +199,19 @@ Example:
 
 const helpUndo = `Usage: servermerge undo [flags] PLAN [TARGET SOURCE...]
 
-Takes the merge out of the target again, complete or not: the rows that came
-with it, the new names of the target's own rows, the worlds in its registry. It
-puts the rows of tables that were emptied back, and lets the servers of the
-sources start again. It compares with the sources, which must be as they were
-copied.
+Takes the merge out of the target again, complete or not: removes the rows that
+came with it, the new names of the target's own rows, and the worlds in its
+registry, puts back the rows of tables that were emptied, and lets the servers
+of the sources start again. It compares with the sources, which must be as they
+were when they were copied.
 
 Before it writes anything it refuses if rows were changed or removed since they
 were copied, if others refer to them, if a game server runs on the target, if
 another merge came later, or if the rows of a table that was emptied cannot be
 put back beside those that were made there since. Rows that refer to them are
 named: make them refer to something else or remove them, then run undo again.
-Other new rows stay. What it writes can be broken off and gone on with; until
-its end the servers of the target are kept from being started.
+Other new rows stay. If it is interrupted, run it again to resume; until its end
+the servers of the target cannot be started.
 
 If the target was restored from a copy that is older than the merge, undo only
 lifts the fences. On a terminal it asks first.
@@ -222,11 +224,11 @@ lifts the fences. On a terminal it asks first.
                     time; an SQLite file is written by one (default 4)
   -patience TIME    how long to wait for a database that is away (default 2m)
   -html FILE        write what came of it as one HTML file as well, also if
-                    it is refused or broken off
+                    it is refused or interrupted
   -json             print the result as JSON
 ` + helpPlaces + helpCodec + helpThrottle + `
-Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 broken off:
-the same command goes on.
+Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 interrupted:
+run the same command again.
 
 Examples:
   servermerge undo plan.json
@@ -237,9 +239,9 @@ const helpRebase = `Usage: servermerge rebase -offset N [flags] SOURCE TARGET
 
 Plans how one world comes into an empty database with N added to all its keys, and
 makes its tables there if there are none. It is the rehearsal of a merge: boot the
-game on the TARGET, and what nobody declared breaks visibly, without any merge. And
-it is the way in: a world whose keys have a range of their own needs no new ones at
-the next merge. Then apply, verify and undo as for a merge.
+game on the TARGET, and a reference that no rule declares breaks visibly, without
+any merge. And it is the way in: a world whose keys have a range of their own needs
+no new ones at the next merge. Then apply, verify and undo as for a merge.
 
 No table stays behind, whatever [[merge.table]] says. Views, triggers and routines
 are listed, and not made: make them, or -allow schema-view and the like.
@@ -252,8 +254,8 @@ are listed, and not made: make them, or -allow schema-view and the like.
   -rules FILE       what columns are: see servermerge plan -h; -include, -exclude,
                     -allow and -config too; -rekey is understood
 ` + helpThrottle + `
-Exit codes: 0 nothing stands against it; 1 something does, and apply will refuse
-the plan; 2 there is no plan; 3 as 1, but only what could not be verified does.
+Exit codes: 0 it can be done; 1 something blocks it, and apply will refuse the
+plan; 2 there is no plan; 3 as 1, but only because something could not be verified.
 
 Example:
   servermerge rebase -offset 20000000 -rules rules.toml -o try.json s2 sqlite:try.db

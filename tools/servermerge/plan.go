@@ -113,7 +113,7 @@ func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, o
 }
 
 // refusedCode is the exit code of a plan that will be refused. It is
-// NotVerified only if all that stands against it is what the check could not
+// NotVerified only if all that blocks it is what the check could not
 // look at.
 func refusedCode(p *transfer.Plan) cli.Code {
 	if p.Check.Verdict != merge.NotVerified {
