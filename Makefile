@@ -18,7 +18,7 @@ SERVER ?= mariadb
 # the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first.)
 ON_SERVER = $(GO) test -vet=off -timeout 12m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./store/... ./merge ./merge/sqlsource ./merge/transfer \
-	./tools/... ./examples/gameserver ./internal/sqldb
+	./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
 
@@ -31,9 +31,10 @@ help: ## print this list
 # with others, of which the linker may take the ones without the detector: they stay in.
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
-# Three packages at a time with the race detector: much of what they do is to wait for a disk.
+# Three packages at a time with the race detector: much of what they do is to wait for a disk. The stories of examples,
+# which have no goroutines of their own, are told without it.
 test: check toolchain browser languages dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
-	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 3 $(RACE) -vet=off -timeout 12m ./...
+	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 3 $(RACE) -skip '^TestStory' -vet=off -timeout 12m ./...
 	$(WITH) mysql -- $(ON_SERVER)
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/transfer -run '.*/^sqlite$$'
 	$(GO) test -C bench ./...
