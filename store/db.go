@@ -48,7 +48,7 @@ type DB struct {
 //     one of them to something else is an error. The database must exist.
 //     tcp(host1:port,host2:port) names several servers of one database: the
 //     first that takes writes is used, and after a switch new connections go to
-//     the one that takes writes then. See the README.
+//     the one that takes writes then. See docs/new-games.md.
 //
 // Errors are one line that tells what to do, and never contain the password.
 func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, false) }

@@ -1,4 +1,4 @@
-// Quickstart is the example in the README: a game server that mints IDs and
+// Quickstart is the example of docs/new-games.md: a game server that mints IDs and
 // stores rows under them.
 package main
 

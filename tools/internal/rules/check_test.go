@@ -132,7 +132,7 @@ func TestSampleCheck(t *testing.T) {
 			{Tables: []string{"characters"}, Policy: merge.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
 		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
 		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
-			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
+			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}, {Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}, File: "config.toml"}},
 			Counters: []merge.CounterRow{{At: "seq.next", When: &merge.When{Column: "name", Is: []string{"item"}}, Space: "objects", Others: merge.OthersPlain, File: "config.toml"}}},
 		Rules: []merge.Declarations{{
 			File:  "config.toml",
