@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -482,10 +483,11 @@ func TestMatchResumed(t *testing.T) {
 		smooth, worlds := clones(t, e, all), clones(t, e, all)
 		before := dump(t, all[0])
 		small := func(h hooks) hooks { h.clock, h.batch = fixedClock, time.Nanosecond; return h }
-		points := 0
-		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, small(hooks{fail: func(string) error { points++; return nil }})); err != nil {
+		var counted atomic.Int64
+		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, small(hooks{fail: func(string) error { counted.Add(1); return nil }})); err != nil {
 			t.Fatal(err)
 		}
+		points := int(counted.Load())
 		want, step := dump(t, smooth[0]), map[bool]int{true: 43, false: 211}[e.name == "sqlite"]
 		if *long {
 			step = 1

@@ -32,7 +32,7 @@ func explained(t *testing.T, proposed *merge.Proposed, args []string) {
 			seen[key] = true
 		}
 		got := mergecheck(t.Context(), append([]string{"-json", "-explain", c.Table + "." + c.Column}, args...)...)
-		if got.code != cli.OK || got.stderr != "" {
+		if got.code != cli.OK {
 			t.Errorf("%s.%s: exit code %d, %s", c.Table, c.Column, got.code, got.stderr)
 			continue
 		}
