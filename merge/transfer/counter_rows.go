@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/merge"
 	"mergesafe/merge/rekey"
 )
 
@@ -37,6 +38,11 @@ func (p *planner) findCounters(ctx context.Context) error {
 		if t == nil || t.Key() == nil {
 			refuse("its column %s counts keys, and the table has no key by which its rows could be found again", c.Column)
 			continue
+		}
+		for _, trigger := range t.Triggers {
+			if trigger.On(merge.OnUpdate) {
+				refuse(forCounters, trigger.Name, trigger.Event)
+			}
 		}
 		l := newLayout(target.dialect, t)
 		at, on := slices.Index(l.columns, c.Column), -1
@@ -87,7 +93,12 @@ func (r *run) raiseRowCounters(ctx context.Context, back bool) error {
 		if back {
 			from, to = to, from
 		}
-		if _, err := r.counterRow(ctx, &c, fmt.Sprintf("UPDATE %s SET %s = %d", r.target.dialect().Quote(c.Table), r.target.dialect().Quote(c.Column), to), from); err != nil {
+		d := r.target.dialect()
+		statement := fmt.Sprintf("UPDATE %s SET %s = %d", d.Quote(c.Table), d.Quote(c.Column), to)
+		for _, name := range r.clocked[c.Table] {
+			statement += fmt.Sprintf(", %s = %[1]s", d.Quote(name))
+		}
+		if _, err := r.counterRow(ctx, &c, statement, from); err != nil {
 			return err
 		}
 		if back {

@@ -78,6 +78,13 @@ func (r *run) rewrite(ctx context.Context, l *layout, rows [][]any, change chang
 	return nil
 }
 
+// clocked reports whether a column of this type of MySQL may be set by every UPDATE that does not
+// name it: ON UPDATE CURRENT_TIMESTAMP.
+func clocked(typ string) bool {
+	typ = strings.ToLower(typ)
+	return strings.HasPrefix(typ, "timestamp") || strings.HasPrefix(typ, "datetime")
+}
+
 // update writes a row over the one that was read, which has the same key.
 func (r *run) update(ctx context.Context, l *layout, old, row []any) error {
 	var set []string
@@ -86,6 +93,8 @@ func (r *run) update(ctx context.Context, l *layout, old, row []any) error {
 		if !same(old[i], row[i]) {
 			set = append(set, l.dialect.Quote(name)+" = ?")
 			args = append(args, row[i])
+		} else if clocked(l.types[i]) {
+			set = append(set, l.dialect.Quote(name)+" = "+l.dialect.Quote(name))
 		}
 	}
 	query := "UPDATE " + l.dialect.Quote(l.table) + " SET " + strings.Join(set, ", ") + " WHERE " + l.equal(1)

@@ -23,6 +23,7 @@ type run struct {
 	// by table.
 	references map[string][]merge.Reference
 	keys       map[string][]string
+	clocked    map[string][]string // columns that an UPDATE may set without being told
 
 	committed int64 // transactions; shows [run.retry] that the work gets on
 
@@ -59,10 +60,15 @@ func newRun(p *Plan, target Database, sources []Database, opts Options, h hooks)
 // know takes what the target says of its tables.
 func (r *run) know(s *source) {
 	r.registry = s.catalog.HasRegistry
-	r.references, r.keys = make(map[string][]merge.Reference), make(map[string][]string)
+	r.references, r.keys, r.clocked = make(map[string][]merge.Reference), make(map[string][]string), make(map[string][]string)
 	for i := range s.catalog.Tables {
 		t := &s.catalog.Tables[i]
 		r.references[t.Name], r.keys[t.Name] = t.References, t.Key()
+		for _, c := range t.Columns {
+			if s.dialect.mysql() && c.Generated == "" && clocked(c.Type) {
+				r.clocked[t.Name] = append(r.clocked[t.Name], c.Name)
+			}
+		}
 		if r.plan.table(t.Name) != nil {
 			r.layouts[t.Name] = newLayout(s.dialect, t)
 		}

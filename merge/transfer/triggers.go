@@ -15,6 +15,7 @@ const (
 	forCopies   = "the trigger %q (%s) would run for every row that is copied: drop it for the time of the merge"
 	forRenames  = "the trigger %q (%s) would run for every own row of the target that is renamed: drop it for the time of the merge"
 	forCombined = "the trigger %q (%s) would run for every own row of the target that is combined with one that comes: drop it for the time of the merge"
+	forCounters = "the trigger %q (%s) would run when the counter in its row is raised, and when that is undone: drop it for the time of the merge"
 	forUndo     = "the trigger %q (%s) would run for rows that are removed or get their names back: drop it for the time of the undo"
 )
 
