@@ -107,7 +107,7 @@ func sampleOutcomes() map[string]ended {
 		o.Proof.Tables[1] = transfer.TableProof{Table: "items", Verdict: merge.Pass, Rows: 75, Want: 75}
 		return o
 	}
-	all["PASS"] = ended{proof(merge.Pass, Done), "verify", "every row of s2 and s3 is in s1 as it was planned, s1 has its own rows as before, and nothing else"}
+	all["PASS"] = ended{proof(merge.Pass, Done), "verify", "every row of s2 and s3 is in s1 as it was planned, and in these tables s1 has its own rows as before, and nothing else"}
 	all["NOT VERIFIED"] = ended{proof(merge.NotVerified, NotVerified), "verify",
 		"every row of s2 and s3 is in s1 as it was planned, but the check of the result could not check everything"}
 	refused := sampleOutcome()

@@ -86,6 +86,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	t.plannedTables(p)
 	t.plannedResets(p)
 	t.plannedCombines(p)
+	t.plannedCounters(p)
 	t.severed(p)
 	t.newKeys(p.Rekey)
 	t.codecs(p.Codecs())
@@ -155,6 +156,22 @@ func (t *text) plannedTables(p *transfer.Plan) {
 	lines := columns.Lines(rows, columns.Column{}, wide, wide, columns.Column{Min: 7, Right: true})
 	t.line(2, lines[0])
 	t.some(len(p.Tables), shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
+}
+
+// plannedCounters says which counters in rows of the target, and which sequences, are raised.
+func (t *text) plannedCounters(p *transfer.Plan) {
+	if len(p.Counters) == 0 {
+		return
+	}
+	t.WriteString("\nWill raise " + printable.Count(int64(len(p.Counters)), "counter", "counters") + " of " + printable.Text(p.Target.Name) + ":\n")
+	t.some(len(p.Counters), shownTables, andMore, func(i int) {
+		c := &p.Counters[i]
+		name := c.Table
+		if c.Column != "" {
+			name += "." + c.Column + ", row " + transfer.KeyText(c.Key) + ","
+		}
+		t.line(2, fmt.Sprintf("%s from %d to %d", printable.Text(name), c.Before, c.After))
+	})
 }
 
 func (t *text) plannedRenames(p *transfer.Plan, then Commands) {

@@ -86,7 +86,7 @@ func (w *Words) proved(o *Outcome) {
 	w.Word, w.Color = string(o.Proof.Verdict), o.Proof.Verdict
 	switch o.Proof.Verdict {
 	case merge.Pass:
-		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, %s has its own rows as before, and nothing else", sources, target, target)
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, and in these tables %s has its own rows as before, and nothing else", sources, target, target)
 		if n := int64(len(o.Plan.Resets)); n > 0 {
 			w.Sentence += fmt.Sprintf("; %s empty, and the rows of before are kept", printable.Count(n, "table is", "tables are"))
 		}

@@ -130,13 +130,14 @@ Examples:
 
 const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]
 
-Carries out the plan. Before the first write it checks that the databases are
-still as planned, that no game server runs on them, and that the accounts have
-the rights that it needs; otherwise it refuses. Then it records the merge in the
-target, prevents the servers of the sources from being started, and copies,
-batch by batch. The servers of the target cannot be started until the merge is
-completed or undone. On a terminal it first says what it will do, where and to
-how many rows, and asks. The plan is the dry run: there is no -dry-run.
+Carries out the plan. Before the first write it checks that schema and numbers
+of rows are still as planned, that no game server runs on the databases, and
+that the accounts have the rights that it needs; otherwise it refuses. Then it
+records the merge in the target, prevents the servers of the sources from being
+started, and copies, batch by batch. The servers of the target cannot be started
+until the merge is completed or undone. On a terminal it first says what it will
+do, where and to how many rows, and asks. The plan is the dry run: there is no
+-dry-run.
 
 If it is interrupted by Ctrl-C, kill -9 or a power failure, run the same command
 again to resume; the result is the same. When a database goes away or a disk is
