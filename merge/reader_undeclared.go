@@ -26,7 +26,7 @@ type openReading struct {
 	candidates []candidate
 	columns    []*openColumn // of all databases, by name
 	unread     map[string][]Gap
-	plain      int // further columns, which are declared plain and open
+	plain      []string // further columns, which are declared plain and open
 }
 
 // openColumn is what was read of one column in one database.
@@ -114,7 +114,7 @@ func (r openReader) undeclared(ctx context.Context, table string) (*openReading,
 	}
 	found, err := r.undeclaredAmong(ctx, table, candidates)
 	if err == nil {
-		found.plain = len(r.settled)
+		found.plain = slices.Sorted(maps.Keys(r.settled))
 	}
 	return found, err
 }

@@ -47,6 +47,9 @@ func TestPlainColumnsAreReadUntilTheyAreOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if c.wantOpen == 1 && !slices.Equal(report.PlainOpen, []string{"characters.guild_id"}) {
+				t.Errorf("the column is named %q", report.PlainOpen)
+			}
 			if report.Plain != c.wantOpen || read != c.want {
 				t.Errorf("%d plain columns are open, and %d rows of it were read: want %d, %d", report.Plain, read, c.wantOpen, c.want)
 			}

@@ -2,7 +2,11 @@ package merge
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 	"time"
+
+	"mergesafe/internal/printable"
 )
 
 // Verdict is the outcome of a check, or of all checks together.
@@ -49,6 +53,8 @@ type Report struct {
 	// Plain is how many columns that are declared plain hold values which, if they
 	// were keys, would name other rows after the merge: so much rests on that word.
 	Plain int `json:"plain,omitempty"`
+	// PlainOpen are these columns, as table.column.
+	PlainOpen []string `json:"plain_columns,omitempty"`
 
 	// Renames is how many values [[merge.name]] changes; no result counts them.
 	Renames int64 `json:"renames,omitempty"`
@@ -219,4 +225,25 @@ type SampleRow struct {
 	Source string  `json:"source"`
 	Table  string  `json:"table,omitempty"` // if it is not the result's
 	Fields []Field `json:"fields"`
+}
+
+// PlainWithKeys says in words how many columns that are declared plain hold values that are
+// keys, and which these are: the first eight of them.
+func PlainWithKeys(n int, columns []string) string {
+	text := "1 column declared plain holds values that are keys"
+	if n != 1 {
+		text = fmt.Sprintf("%d columns declared plain hold values that are keys", n)
+	}
+	var shown []string
+	for _, c := range columns[:min(len(columns), 8)] {
+		shown = append(shown, printable.Text(c))
+	}
+	if len(shown) == 0 {
+		return text // a plan of before has no names
+	}
+	text += " (" + strings.Join(shown, ", ")
+	if more := n - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ")"
 }

@@ -65,7 +65,7 @@ type outcome struct {
 	findings   []finding
 	proposals  []Proposal
 	proposed   *Proposed
-	plain      int          // columns declared plain that hold values which are keys
+	plain      []string     // columns declared plain that hold values which are keys: table.column
 	key        *keyReading  // for the summaries of the sources; nil if no key was read
 	contents   []contents   // for these summaries too
 	rekeyed    *rekeyed     // what becomes of keys
@@ -93,7 +93,7 @@ func (o *outcome) add(from outcome) {
 	o.renumbered = append(o.renumbered, from.renumbered...)
 	o.contents = append(o.contents, from.contents...)
 	o.alike = append(o.alike, from.alike...)
-	o.plain += from.plain
+	o.plain = append(o.plain, from.plain...)
 	o.tasks = append(o.tasks, from.tasks...)
 	if o.disjoint == nil {
 		o.disjoint = make(map[columnsID]bool)

@@ -117,7 +117,9 @@ func place(table, column string) string {
 // judgeUndeclared says of the columns of a table which are open.
 func judgeUndeclared(ctx context.Context, f *facts, r openReader, table string, read *openReading) (o outcome, err error) {
 	closed := Result{Code: CodeReferenceUndeclared, Table: table}
-	o.plain = read.plain
+	for _, column := range read.plain {
+		o.plain = append(o.plain, place(table, column))
+	}
 	columns := 0
 	for len(read.columns) > 0 {
 		n := slices.IndexFunc(read.columns, func(c *openColumn) bool { return c.column != read.columns[0].column })
@@ -131,7 +133,7 @@ func judgeUndeclared(ctx context.Context, f *facts, r openReader, table string, 
 		read = &openReading{candidates: read.candidates, columns: read.columns[n:], unread: read.unread}
 		switch {
 		case isOpen && f.declared.role(table, result.Subject).kind == rolePlain:
-			o.plain++
+			o.plain = append(o.plain, place(table, result.Subject))
 		case isOpen:
 			o.findings = append(o.findings, finding{Result: result})
 		default:

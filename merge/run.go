@@ -23,7 +23,7 @@ type run struct {
 	severed    []Severed
 	left       []LeftRows
 	renumbered []Renumbered
-	plain      int // see outcome
+	plain      []string // see outcome
 	ended      bool
 }
 
@@ -125,7 +125,7 @@ func (r *run) take(o outcome) {
 	r.severed = append(r.severed, o.severed...)
 	r.left = append(r.left, o.left...)
 	r.renumbered = append(r.renumbered, o.renumbered...)
-	r.plain += o.plain
+	r.plain = append(r.plain, o.plain...)
 	r.tasks = append(r.tasks, o.tasks...)
 	for _, table := range o.alike {
 		r.facts.alike[table] = true
@@ -199,7 +199,8 @@ func (r *run) report(incomplete string) *Report {
 		Started:    r.started,
 		Target:     r.facts.target.name,
 		Only:       opts.Only,
-		Plain:      r.plain,
+		Plain:      len(r.plain),
+		PlainOpen:  slices.Sorted(slices.Values(r.plain)),
 		Renames:    renames(results),
 		RuleFiles:  ruleFiles(r.facts),
 		Overridden: r.facts.declared.beaten,

@@ -556,8 +556,8 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 	if diff := gocmp.Diff(want, open); diff != "" {
 		t.Fatalf("open columns and their rows (-SQL +check):\n%s%s", diff, g)
 	}
-	if report.Plain != plain {
-		t.Fatalf("%d columns declared plain hold keys, want %d\n%s", report.Plain, plain, g)
+	if report.Plain != plain || len(report.PlainOpen) != plain {
+		t.Fatalf("%d columns declared plain hold keys, %q, want %d\n%s", report.Plain, report.PlainOpen, plain, g)
 	}
 	seen.plain += plain
 }

@@ -264,7 +264,7 @@ func (c *Check) sentence() sentence {
 		s.figures += "; " + renamed
 	}
 	if r.Plain > 0 {
-		s.figures += "; " + printable.Count(int64(r.Plain), "column", "columns") + " declared plain hold values that are keys"
+		s.figures += "; " + merge.PlainWithKeys(r.Plain, r.PlainOpen)
 	}
 	if allowed > 0 {
 		s.figures += "; allowed by the operator: " + merge.AllowedCodes(r.Results)

@@ -114,6 +114,8 @@ type Checked struct {
 
 	// Plain is how many columns that are declared plain hold values which are keys.
 	Plain int `json:"plain,omitempty"`
+	// PlainOpen are these columns, as table.column.
+	PlainOpen []string `json:"plain_columns,omitempty"`
 
 	// RuleFiles tell how far the databases have the schemas that files of rules were
 	// written for.

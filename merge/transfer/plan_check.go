@@ -34,7 +34,8 @@ func (p *planner) check(ctx context.Context) error {
 	if p.opts.Report != nil {
 		p.opts.Report(report)
 	}
-	p.plan.Check.Verdict, p.plan.Check.Rules, p.plan.Check.Plain = report.Verdict, options.Rules, report.Plain
+	p.plan.Check.Verdict, p.plan.Check.Rules = report.Verdict, options.Rules
+	p.plan.Check.Plain, p.plan.Check.PlainOpen = report.Plain, report.PlainOpen
 	p.plan.Severed, p.plan.Check.RuleFiles = report.Severed, report.RuleFiles
 	p.plan.LeftRows, p.plan.Renumbered = report.LeftRows, report.Renumbered
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same

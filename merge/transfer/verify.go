@@ -175,7 +175,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 		return err
 	}
 	proof.Keys = concluded(append(proof.Keys[:4:4], *r.plan.proveReferences(proof.Check.Rekeyed), provedSums(proof.Combines)))
-	proof.Limit = limitLine(r.plan.Check.Plain)
+	proof.Limit = limitLine(r.plan.Check.Plain, r.plan.Check.PlainOpen)
 	return nil
 }
 

@@ -530,11 +530,11 @@ func (p *Plan) rekeyOptions() *merge.Rekey {
 }
 
 // limitLine says what the proof does not cover.
-func limitLine(plain int) string {
+func limitLine(plain int, columns []string) string {
 	var b strings.Builder
 	b.WriteString("So far as it is declared: what nobody called a reference was not followed")
 	if plain > 0 {
-		fmt.Fprintf(&b, ", and %d columns declared plain hold values that are keys", plain)
+		b.WriteString(", and " + merge.PlainWithKeys(plain, columns))
 	}
 	return b.String()
 }
