@@ -26,16 +26,19 @@ type ending struct {
 	page  *cli.File // of -html
 }
 
-// newPage makes the file that -html names, before the work. It never is the
-// plan, which is still needed.
-func newPage(cmd *cliv3.Command, plan string) (*cli.File, error) {
-	name := cmd.String("html")
-	if page, err := os.Stat(name); err == nil {
-		if other, err := os.Stat(plan); err == nil && os.SameFile(page, other) {
-			return nil, cli.Usage("-html: %s is the plan: want another file", name)
+// newPage makes the file that -html names, before the work.
+func newPage(cmd *cliv3.Command, plan string) (*cli.File, error) { return newFile(cmd, "html", plan) }
+
+// newFile makes the file that a flag names. It never is the plan, which is still
+// needed.
+func newFile(cmd *cliv3.Command, flag, plan string) (*cli.File, error) {
+	name := cmd.String(flag)
+	if file, err := os.Stat(name); err == nil {
+		if other, err := os.Stat(plan); err == nil && os.SameFile(file, other) {
+			return nil, cli.Usage("-%s: %s is the plan: want another file", flag, name)
 		}
 	}
-	return cli.NewFile("html", name)
+	return cli.NewFile(flag, name)
 }
 
 // conclude prints an outcome, and writes it to the page if one is wanted. It
