@@ -58,11 +58,6 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 // check runs the check and prints its report. An error may come with a report of
 // what was established before it.
 func check(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen cli.Screen) error {
-	page, err := cli.NewFile("html", s.html)
-	if err != nil {
-		return err
-	}
-	defer page.Close()
 	written, err := cli.NewFirstFile("o", s.rules)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -71,6 +66,11 @@ func check(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen 
 		return err
 	}
 	defer written.Close()
+	page, err := cli.NewFile("html", s.html, s.inputs...)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	v, code, checkErr := find(ctx, s, log)
 	if v == nil {
 		return noVerdict(ctx, checkErr)

@@ -46,8 +46,9 @@ type settings struct {
 	matrix   bool
 	since    *merge.Report // nil if there is no -since
 	json     bool
-	html     string // the file to write; "" for none
-	rules    string // the file of rules to write; "" for none
+	html     string      // the file to write; "" for none
+	rules    string      // the file of rules to write; "" for none
+	inputs   []cli.Input // what must not be written over
 	throttle throttle.Throttle
 	snapshot bool
 	program  string // that makes the report
@@ -104,6 +105,11 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 	if s.places, err = config.Locate(args); err != nil {
 		return s, err
 	}
+	var dsns []string
+	for _, p := range s.places {
+		dsns = append(dsns, p.DSN.Reveal())
+	}
+	s.inputs = append(databases.Inputs(cmd, dsns...), cli.Input{What: "the file of -o", Name: s.rules})
 	if s.options.Target, err = findTarget(target, s.places); err != nil {
 		return s, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 // ending is where the outcome of a command goes.
@@ -26,19 +26,19 @@ type ending struct {
 	page  *cli.File // of -html
 }
 
-// newPage makes the file that -html names, before the work.
-func newPage(cmd *cliv3.Command, plan string) (*cli.File, error) { return newFile(cmd, "html", plan) }
+// newPage makes the file that -html names, before the work. It is neither the
+// plan nor anything else that is still needed.
+func newPage(cmd *cliv3.Command, plan string, all ...transfer.Database) (*cli.File, error) {
+	return cli.NewFile("html", cmd.String("html"), inputs(cmd, plan, all...)...)
+}
 
-// newFile makes the file that a flag names. It never is the plan, which is still
-// needed.
-func newFile(cmd *cliv3.Command, flag, plan string) (*cli.File, error) {
-	name := cmd.String(flag)
-	if file, err := os.Stat(name); err == nil {
-		if other, err := os.Stat(plan); err == nil && os.SameFile(file, other) {
-			return nil, cli.Usage("-%s: %s is the plan: want another file", flag, name)
-		}
+// inputs are the files that a command must not write.
+func inputs(cmd *cliv3.Command, plan string, all ...transfer.Database) []cli.Input {
+	var dsns []string
+	for _, d := range all {
+		dsns = append(dsns, d.DSN)
 	}
-	return cli.NewFile(flag, name)
+	return append(databases.Inputs(cmd, dsns...), cli.Input{What: "the plan", Name: plan})
 }
 
 // conclude prints an outcome, and writes it to the page if one is wanted. It

@@ -47,7 +47,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer file.Close()
-	page, err := newPage(cmd, name)
+	page, err := newPage(cmd, name, all...)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func renames(_ context.Context, cmd *cliv3.Command) error {
 	case name == "-":
 		return all.WriteCSV(out)
 	case name != "":
-		file, err := newFile(cmd, "csv", j.file)
+		file, err := cli.NewFile("csv", name, inputs(cmd, j.file)...)
 		if err != nil {
 			return err
 		}

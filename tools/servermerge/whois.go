@@ -121,7 +121,7 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 	if name == "-" {
 		return write(cmd.Root().Writer)
 	}
-	file, err := cli.NewFile("csv", name)
+	file, err := cli.NewFile("csv", name, inputs(cmd, "", target)...)
 	if err != nil {
 		return err
 	}

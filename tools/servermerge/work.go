@@ -48,6 +48,6 @@ func (s surroundings) work(cmd *cliv3.Command) (j *job, o transfer.Options, spar
 	}
 	j.named = cmd.StringSlice("codec")
 	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json"), text: s.text(cmd)}
-	j.page, err = newPage(cmd, j.file)
+	j.page, err = newPage(cmd, j.file, j.all()...)
 	return j, transfer.Options{RetryFor: patience, Grace: grace, Parallel: parallel}, spare, err
 }

@@ -14,11 +14,25 @@ type File struct {
 	f    *os.File // nil if there is none to be written
 }
 
-// NewFile makes the file that a flag names, to take the place of an older one.
-// Without a name there is nothing to be written, and all methods do nothing.
-func NewFile(flag, name string) (*File, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("-%s: %s is a folder: want a file", flag, name)
+// Input is a file that a command reads, so that it must not write it.
+type Input struct {
+	What string // in words, such as "the plan"
+	Name string // empty for none
+}
+
+// NewFile makes the file that a flag names, to take the place of an older one,
+// which must be none of the inputs. Without a name there is nothing to be
+// written, and all methods do nothing.
+func NewFile(flag, name string, inputs ...Input) (*File, error) {
+	if info, err := os.Stat(name); err == nil {
+		if info.IsDir() {
+			return nil, fmt.Errorf("-%s: %s is a folder: want a file", flag, name)
+		}
+		for _, in := range inputs {
+			if other, err := os.Stat(in.Name); err == nil && os.SameFile(info, other) {
+				return nil, Usage("-%s: %s is %s: want another file", flag, name, in.What)
+			}
+		}
 	}
 	return create(flag, name, name+".part", os.O_TRUNC)
 }
