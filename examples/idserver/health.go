@@ -17,15 +17,23 @@ func (s *server) health(w http.ResponseWriter, r *http.Request) {
 	stats := s.node.Stats()
 	status := http.StatusOK
 	body := map[string]any{"status": "ok", "server": stats.Server, "lease": stats.Lease}
-	if err := s.node.Err(); err != nil {
-		status, body["reason"] = http.StatusServiceUnavailable, err.Error()
-	} else if stats.Lease != gameid.LeaseHeld || stats.Left <= 0 && stats.LastFailure != nil {
-		status, body["reason"] = http.StatusServiceUnavailable, fmt.Sprint(stats.LastFailure)
+	why := s.reason(stats)
+	if s.node.Err() != nil || stats.Lease != gameid.LeaseHeld || stats.Left <= 0 && why != nil {
+		status, body["reason"] = http.StatusServiceUnavailable, fmt.Sprint(why)
 	}
 	if status != http.StatusOK {
 		body["status"] = "unavailable"
 	}
 	answerJSON(w, status, body)
+}
+
+// reason is why the node makes no IDs, or will soon make none; nil if nothing
+// is known against it.
+func (s *server) reason(stats gameid.Stats) error {
+	if err := s.node.Err(); err != nil {
+		return err
+	}
+	return stats.LastFailure
 }
 
 // metrics answers GET /metrics in the text format of Prometheus.

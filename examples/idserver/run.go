@@ -48,12 +48,14 @@ number, and runs until SIGINT or SIGTERM.
 
   POST /ids/{kind}?count=N   N new IDs, 1 to 10000 (default 1), rising:
                              {"ids":["00ddceac5bd00007003f"]}
-                             with "Accept: text/plain" one on each line
+                             with "Accept: text/plain" one on each line.
+                             The body is not read; one that says count is refused
   GET  /healthz              200 if IDs can be made, else 503
   GET  /metrics              for Prometheus
 
-503 means that no IDs can be made now, and the body says why. If the database is
-away, that is from about 10 s on until it is back, and Retry-After is set. If the
+503 means that no IDs can be made now, and the body says why; the log says once that
+it began, and once that it is over. If the database is away, that is after up to 10 s
+(right after a start about 2 s) until it is back, and Retry-After is set. If the
 node has ended, because another process took its number over, it is for good:
 restart the process. An ID that got lost on the way is given to nobody: ask again.
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,9 +32,12 @@ type server struct {
 	kinds  map[string]*atomic.Uint64
 	names  []string // of the kinds, in the order of the command line
 	failed atomic.Uint64
-	log    *slog.Logger
-	mux    *http.ServeMux
-	rooms  sync.Pool
+	// failing tells that the last IDs that were asked for could not be made, which is
+	// said in the log once.
+	failing atomic.Bool
+	log     *slog.Logger
+	mux     *http.ServeMux
+	rooms   sync.Pool
 }
 
 // room is where one answer is made.
@@ -68,10 +72,16 @@ func (s *server) mint(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusBadRequest, "%v", err)
 		return
 	}
-	// A body means nothing, but clients that always send one are fine.
+	// A body means nothing, but clients that always send one are fine, unless they
+	// mean it.
 	if r.ContentLength != 0 {
-		if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
 			s.refuse(w, r, http.StatusRequestEntityTooLarge, "the body has more than %d bytes or breaks off: want none", maxBody)
+			return
+		}
+		if r.URL.RawQuery == "" && countWord.Match(body) {
+			s.refuse(w, r, http.StatusBadRequest, "count is in the body, which is not read: want it in the address, /ids/%s?count=N", r.PathValue("kind"))
 			return
 		}
 	}
@@ -87,6 +97,9 @@ func (s *server) mint(w http.ResponseWriter, r *http.Request) {
 		s.unavailable(w, r, err)
 		return
 	}
+	if s.failing.Load() && s.failing.CompareAndSwap(true, false) {
+		s.log.Info("IDs can be made again")
+	}
 	counter.Add(uint64(count))
 	if wantsText(r) {
 		in.body = appendText(in.body[:0], ids)
@@ -96,6 +109,9 @@ func (s *server) mint(w http.ResponseWriter, r *http.Request) {
 	in.body = appendJSON(in.body[:0], ids)
 	answer(w, http.StatusOK, "application/json", in.body)
 }
+
+// countWord is in the body of a form, or in JSON, that says a count.
+var countWord = regexp.MustCompile(`\bcount\b`)
 
 func countOf(r *http.Request) (int, error) {
 	if r.URL.RawQuery == "" {
@@ -143,9 +159,18 @@ func wantsText(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Ac
 func (s *server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no IDs could be made within %s", mintTimeout)
+		stats := s.node.Stats()
+		if why := s.reason(stats); why != nil {
+			err = fmt.Errorf("%w: %w", err, why)
+		} else if stats.Left <= 0 {
+			err = fmt.Errorf("%w: the database has not answered yet", err)
+		}
 	}
 	if s.node.Err() == nil { // it may recover
 		w.Header().Set("Retry-After", "1")
+		if r.Context().Err() == nil && s.failing.CompareAndSwap(false, true) {
+			s.log.Warn("no IDs can be made now", "err", err)
+		}
 	}
 	s.refuse(w, r, http.StatusServiceUnavailable, "%v", err)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -48,6 +49,7 @@ func TestMint(t *testing.T) {
 	}{
 		{"/ids/player", "", "", "application/json", 1},
 		{"/ids/player?count=1", "*/*", "", "application/json", 1},
+		{"/ids/player", "", "account=5", "application/json", 1},
 		{"/ids/item?count=100", "application/json", "{}", "application/json", 100},
 		{"/ids/item?count=10000", "", strings.Repeat("x", maxBody), "application/json", 10000},
 		{"/ids/player", "text/plain", "", "text/plain; charset=utf-8", 1},
@@ -66,7 +68,7 @@ func TestMint(t *testing.T) {
 		}
 	}
 	metrics := do(s, "GET", "/metrics", "", "").Body.String()
-	for _, want := range []string{"\nidserver_ids_total{kind=\"player\"} 3\n", "\nidserver_ids_total{kind=\"item\"} 11100\n", "\ngameid_lease_held 1\n", "\nidserver_refused_total 0\n"} {
+	for _, want := range []string{"\nidserver_ids_total{kind=\"player\"} 4\n", "\nidserver_ids_total{kind=\"item\"} 11100\n", "\ngameid_lease_held 1\n", "\nidserver_refused_total 0\n"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("the metrics have no %q:\n%s", want, metrics)
 		}
@@ -111,6 +113,9 @@ func TestRefused(t *testing.T) {
 		{"POST", "/ids/player?count=", "", 400, "want 1 to 10000"},
 		{"POST", "/ids/player?count=1&count=2", "", 400, "want no parameter but count"},
 		{"POST", "/ids/player?n=5", "", 400, "want no parameter but count"},
+		{"POST", "/ids/player", "count=5", 400, "/ids/player?count=N"},
+		{"POST", "/ids/player", "a=1&count=5", 400, "/ids/player?count=N"},
+		{"POST", "/ids/player", `{"count": 5}`, 400, "/ids/player?count=N"},
 		{"POST", "/ids/player", strings.Repeat("x", maxBody+1), 413, "the body has more than 1024 bytes"},
 		{"GET", "/ids/player", "", 405, ""},
 		{"POST", "/ids/", "", 404, ""},
@@ -172,7 +177,9 @@ func TestDatabaseAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer node.Close()
-	s := newServer(node, []string{"item"}, slog.New(slog.DiscardHandler))
+	var log bytes.Buffer // the requests come one after another
+	s := newServer(node, []string{"item"}, slog.New(slog.NewTextHandler(&log, nil)))
+	do(s, "POST", "/ids/item?count=10", "", "")
 	registry.now.Store(true)
 	var w *httptest.ResponseRecorder
 	await(t, "the reservation ends", func() bool { w = do(s, "POST", "/ids/item?count=10", "text/plain", ""); return w.Code != 200 })
@@ -185,6 +192,30 @@ func TestDatabaseAway(t *testing.T) {
 	registry.now.Store(false)
 	await(t, "IDs again", func() bool { return do(s, "POST", "/ids/item?count=10", "text/plain", "").Code == 200 })
 	await(t, "healthy again", func() bool { return do(s, "GET", "/healthz", "", "").Code == 200 })
+	do(s, "POST", "/ids/item?count=10", "", "")
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "no IDs can be made now") || !strings.Contains(lines[0], "the database is away") || !strings.Contains(lines[1], "IDs can be made again") {
+		t.Errorf("the log: %q", lines)
+	}
+}
+
+// An answer that ran into the time limit gives the reason that is known.
+func TestTooLate(t *testing.T) {
+	t.Parallel()
+	registry := &away{Memory: gameidtest.NewMemory()}
+	node, err := gameid.OpenNode(t.Context(), 7, registry, gameid.Options{Window: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Close()
+	s := newServer(node, []string{"item"}, slog.New(slog.DiscardHandler))
+	registry.now.Store(true)
+	await(t, "a reservation fails", func() bool { return node.Stats().LastFailure != nil })
+	w := httptest.NewRecorder()
+	s.unavailable(w, httptest.NewRequest("POST", "/ids/item", nil), context.DeadlineExceeded)
+	if body := w.Body.String(); w.Code != http.StatusServiceUnavailable || !strings.Contains(body, "within 2s") || !strings.Contains(body, "the database is away") {
+		t.Errorf("%d %s", w.Code, body)
+	}
 }
 
 // When another process has taken the number over, the program goes on to say so,
