@@ -94,6 +94,8 @@ func matchBy(f *facts, n names, k *keySpace) error {
 	switch {
 	case f.skip[by.Table]:
 		return fmt.Errorf("match: the rows of %s stay behind ([[merge.table]]), so that none of them can be matched", by.Table)
+	case len(k.keys) == 0:
+		return fmt.Errorf("match: the space has no keys: want keys too, the key of %s", by.Table)
 	case by.Key == "":
 		return fmt.Errorf("match: %s has no key of the space, which are %s", by.Table, columnNames(k.keys))
 	case slices.Contains(by.Columns, by.Key):

@@ -209,6 +209,7 @@ func (all *Renumbered) settle(f *facts, group []numberedRow, most int64) (why st
 	if all.From != nil {
 		next = *all.From
 	}
+	from := next
 	for len(group) > 0 {
 		n := 1
 		for n < len(group) && group[n].db == group[0].db {
@@ -229,7 +230,11 @@ func (all *Renumbered) settle(f *facts, group []numberedRow, most int64) (why st
 				next++
 			}
 			if taken[next] || next > most {
-				return fmt.Sprintf("in %s the row with the key %q would pass the largest value, %d: there are too many rows with its %s", row.db.name, bytes.Join(row.key, []byte("/")), most, columnList(all.Within))
+				why = fmt.Sprintf("in %s the row with the key %q would pass the largest value, %d: there are too many rows with its %s", row.db.name, bytes.Join(row.key, []byte("/")), most, columnList(all.Within))
+				if from > 0 {
+					why += fmt.Sprintf(" from %d on; smaller values are given only if from says the smallest, such as from = 0", from)
+				}
+				return why
 			}
 			taken[next] = true
 			if all.Rows = append(all.Rows, RenumberedRow{row.db.name, row.key, row.number(), next}); len(all.Rows) > maxRenumbered {

@@ -232,6 +232,7 @@ func TestMatchRefused(t *testing.T) {
 				`table "bans": key-collision: (account, since): 1 key is there more than once`},
 			{"pattern", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
 			{"other table", nil, space(func(s *merge.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, which are accounts.id"},
+			{"no keys", nil, space(func(s *merge.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want keys too, the key of accounts"},
 			{"two tables", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.name", "characters.name"} }), "want columns of one table"},
 			{"the key", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.id"} }), "is the key itself"},
 			{"keep", nil, space(func(s *merge.Space) { s.Keep = "<3" }), "a space has keep or match, not both"},

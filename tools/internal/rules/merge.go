@@ -29,7 +29,7 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
-			if !s.Has("renumber") {
+			if !s.Has("renumber") && !s.Has("within") {
 				need(s, "policy", `want what becomes of their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
 			}
 			policy := merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy)),
@@ -60,6 +60,8 @@ func renumber(s *strict.Section, p *merge.TablePolicy) {
 	}
 	p.From, p.Max = number("from"), number("max")
 	switch {
+	case p.Renumber == "" && s.Has("within"):
+		s.Lacks("renumber", `want the column that gets other values where it is not unique within these, such as renumber = "slot"`)
 	case p.Renumber == "":
 	case len(p.Within) == 0:
 		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)

@@ -26,7 +26,10 @@ func space(s *strict.Section, file string) merge.Space {
 	space := merge.Space{
 		Name: s.Text("name", strict.Label), Step: uint64(s.Integer("step", 1, math.MaxInt64)), Max: uint64(s.Integer("max", 1, math.MaxInt64)),
 	}
-	if space.Keys = s.Texts("keys", place); len(space.Keys) != 1 && space.Name == "" {
+	space.Keys = s.Texts("keys", place)
+	if s.Has("match") && !s.Has("keys") {
+		s.Lacks("keys", `want the key of the table that match names, such as keys = ["accounts.id"]`)
+	} else if len(space.Keys) != 1 && space.Name == "" {
 		s.Lacks("name", `want what the space is called, such as name = "objects"; only one with a single key needs none`)
 	}
 	space.Keep = s.Text("keep", kept)
