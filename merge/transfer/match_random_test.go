@@ -83,48 +83,50 @@ func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
 	if *long {
 		n = 400
 	}
-	matched := 0
-	for seed := range n {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			rnd := rand.New(rand.NewPCG(uint64(seed), 17))
-			var all []Database
-			for i := range 2 + rnd.IntN(3) {
-				all = append(all, loginWorld(t, e, fmt.Sprint("s", i+1), randomLogins(rnd)...))
-			}
-			target, sources := all[0], all[1:]
-			var before [][]string
-			for _, d := range all {
-				before = append(before, byName(t, d))
-			}
-			rows, first, members, was := worldsTogether(before...), firsts(t, all...), clubs(t, all...), dump(t, target)
-			p := mustPlan(t, target, sources, PlanOptions{Check: loginRules(themes)})
-			for _, of := range p.Rekey.Space("accounts.id").Sources {
-				matched += of.Matched.Len()
-			}
-			if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(rows, byName(t, target)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(members, clubs(t, target)); diff != "" {
-				t.Errorf("clubs (-want +got):\n%s", diff)
-			}
-			if now := firsts(t, target); !maps.Equal(first, now) {
-				t.Errorf("%s", cmp.Diff(first, now))
-			}
-			if proof := verified(t, p, target, sources); proof.Verdict != merge.Pass {
-				t.Errorf("%s: %+v\n%+v\n%+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
-			}
-			if _, err := Undo(t.Context(), p, target, sources, UndoOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(was, dump(t, target, KeysTable, MatchesTable)); diff != "" {
-				t.Errorf("after the undo (-want +got):\n%s", diff)
-			}
-		})
-	}
-	if matched < n {
-		t.Errorf("%d keys were matched in %d merges: these worlds show little", matched, n)
-	}
+	t.Run(e.name, func(t *testing.T) {
+		matched := 0
+		for seed := range n {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				rnd := rand.New(rand.NewPCG(uint64(seed), 17))
+				var all []Database
+				for i := range 2 + rnd.IntN(3) {
+					all = append(all, loginWorld(t, e, fmt.Sprint("s", i+1), randomLogins(rnd)...))
+				}
+				target, sources := all[0], all[1:]
+				var before [][]string
+				for _, d := range all {
+					before = append(before, byName(t, d))
+				}
+				rows, first, members, was := worldsTogether(before...), firsts(t, all...), clubs(t, all...), dump(t, target)
+				p := mustPlan(t, target, sources, PlanOptions{Check: loginRules(themes)})
+				for _, of := range p.Rekey.Space("accounts.id").Sources {
+					matched += of.Matched.Len()
+				}
+				if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(rows, byName(t, target)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(members, clubs(t, target)); diff != "" {
+					t.Errorf("clubs (-want +got):\n%s", diff)
+				}
+				if now := firsts(t, target); !maps.Equal(first, now) {
+					t.Errorf("%s", cmp.Diff(first, now))
+				}
+				if proof := verified(t, p, target, sources); proof.Verdict != merge.Pass {
+					t.Errorf("%s: %+v\n%+v\n%+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
+				}
+				if _, err := Undo(t.Context(), p, target, sources, UndoOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(was, dump(t, target, KeysTable, MatchesTable)); diff != "" {
+					t.Errorf("after the undo (-want +got):\n%s", diff)
+				}
+			})
+		}
+		if matched < n {
+			t.Errorf("%d keys were matched in %d merges: these worlds show little", matched, n)
+		}
+	})
 }
