@@ -230,10 +230,7 @@ type SampleRow struct {
 // PlainWithKeys says in words how many columns that are declared plain hold values that are
 // keys, and which these are: the first eight of them.
 func PlainWithKeys(n int, columns []string) string {
-	text := "1 column declared plain holds values that are keys"
-	if n != 1 {
-		text = fmt.Sprintf("%d columns declared plain hold values that are keys", n)
-	}
+	text := printable.Count(int64(n), "column declared plain holds", "columns declared plain hold") + " values that are keys"
 	var shown []string
 	for _, c := range columns[:min(len(columns), 8)] {
 		shown = append(shown, printable.Text(c))
