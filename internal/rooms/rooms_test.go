@@ -32,6 +32,10 @@ var arrows = map[string]string{
 	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
 	"merge/transfer":    "gameid merge merge/cell merge/rekey merge/sqlsource internal/sqldb store/registry",
 	"merge/report":      "gameid merge merge/rekey merge/transfer",
+	"merge/inventory":   "gameid merge merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
+	"merge/campaign":    "gameid merge merge/rekey merge/cell merge/sqlsource merge/transfer merge/report internal/sqldb internal/strict store/registry store/fleet",
+	"merge/suggest":     "merge/inventory merge/campaign",
+	"merge/live":        "merge/campaign merge/report merge/transfer",
 
 	"tools/internal/rules": "merge merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"tools/":               "*",

@@ -1,0 +1,51 @@
+package campaign
+
+import "time"
+
+// Campaign is what a campaign file says.
+type Campaign struct {
+	Name   string
+	Merges []Merge // in the order in which they are begun; each world is in one of them
+
+	Parallel  int // merges at a time, in all; the default is 1
+	PerServer int // merges at a time that have a database on one server; the default is Parallel
+
+	Window *Window // nil: any time
+
+	// Continue goes on with the other merges when one failed. Otherwise no merge is begun
+	// any more, and those that run come to their end.
+	Continue bool
+	Retries  int  // how often a merge that failed is tried again
+	Undo     bool // undo a merge that failed for good
+
+	Rules []string // files of rules, for every merge; relative to the campaign file
+	Rekey bool     // give new values to keys that collide
+	Fence bool     // fence the sources; the default is true
+
+	Hooks []Hook
+}
+
+// Merge is one merge of a campaign: several worlds go into one.
+type Merge struct {
+	Target  string   // a world's name
+	Sources []string // names of worlds
+	Note    string   // for people: why it was suggested
+}
+
+// Worlds are the target and the sources.
+func (m Merge) Worlds() []string { return append([]string{m.Target}, m.Sources...) }
+
+// Window is a time of the day in which merges may run. A window that ends before it begins
+// goes over midnight.
+type Window struct {
+	From, To time.Duration // since midnight
+	Zone     *time.Location
+}
+
+// Hook is a command or an HTTP request that is made at events.
+type Hook struct {
+	On      []string // kinds of events
+	Run     []string // the command and its arguments; empty if URL is given
+	URL     string
+	Timeout time.Duration // the default is a minute
+}

@@ -1,0 +1,100 @@
+// Package inventory reads what there is in a fleet: for each world what its database says of
+// itself, how large it is, whether it runs, and how many people play there. It writes nothing.
+package inventory
+
+import "time"
+
+// Inventory is what was read of all worlds of a fleet.
+type Inventory struct {
+	Program string    `json:"program,omitempty"` // that read it, with its version
+	Made    time.Time `json:"made"`
+	Worlds  []World   `json:"worlds"` // in the order in which they were given
+
+	// Schemas are the schemas that the worlds have, the most frequent first.
+	Schemas []Schema `json:"schemas,omitempty"`
+}
+
+// Schema is how the tables of some worlds are made.
+type Schema struct {
+	Fingerprint string `json:"fingerprint"`
+	Worlds      int    `json:"worlds"`
+}
+
+// World is what is known of one world.
+type World struct {
+	Name   string            `json:"name"`
+	Labels map[string]string `json:"labels,omitempty"` // such as "language" and "zone"
+	Server string            `json:"server"`           // the database server, host:port or a socket; "sqlite" for files of this machine
+
+	// Problem is why the world could not be read: all that follows is zero or
+	// incomplete then. It holds no secret.
+	Problem string `json:"problem,omitempty"`
+
+	Engine  string `json:"engine,omitempty"` // "sqlite", "mariadb" or "mysql"
+	Version string `json:"version,omitempty"`
+
+	Schema string   `json:"schema,omitempty"` // the fingerprint
+	Drift  []string `json:"drift,omitempty"`  // how the schema differs from that of most worlds
+	Tables int      `json:"tables"`
+	Rows   int64    `json:"rows"`
+	Bytes  int64    `json:"bytes"`
+
+	State   State      `json:"state,omitempty"`
+	Servers []Server   `json:"servers,omitempty"` // of its registry; none if it has none
+	Ranges  []Range    `json:"ranges,omitempty"`  // of integers that the fleet registry gave it
+	Merged  *LastMerge `json:"last_merge,omitempty"`
+	Players *Players   `json:"players,omitempty"` // nil if it is not known which table has them
+	Growth  *Growth    `json:"growth,omitempty"`  // nil without an earlier inventory
+}
+
+// State tells whether a world is in use.
+type State string
+
+// The states of a world.
+const (
+	Running State = "running" // a live process holds the lease of one of its servers
+	Stopped State = "stopped" // no process does
+	Fenced  State = "fenced"  // it went to another world, or a merge is under way
+	Unknown State = "unknown" // it has no registry: only the operator can tell
+)
+
+// Server is one server number of a world.
+type Server struct {
+	Number int    `json:"number"`
+	Name   string `json:"name,omitempty"`
+	Own    bool   `json:"own"` // rather than one that came by a merge
+	Mark   int64  `json:"mark"`
+	State  State  `json:"state"`
+}
+
+// Range are integers, both ends included, for the keys of a space.
+type Range struct {
+	Space string `json:"space"`
+	First int64  `json:"first"`
+	Last  int64  `json:"last"`
+}
+
+// LastMerge is the merge into the world that was begun last.
+type LastMerge struct {
+	ID        string    `json:"id"`
+	Sources   []string  `json:"sources"`
+	At        time.Time `json:"at"`
+	Completed bool      `json:"completed"`
+}
+
+// Players are how many people play in a world.
+type Players struct {
+	Total    int64 `json:"total"`
+	Active1  int64 `json:"active_1"` // within the last day before the inventory
+	Active7  int64 `json:"active_7"`
+	Active30 int64 `json:"active_30"`
+	Peak     int64 `json:"peak"` // the most that were active within one day of the last 30, as far as the last times of activity tell
+}
+
+// Growth is what changed since an earlier inventory.
+type Growth struct {
+	Since   time.Time `json:"since"`
+	Rows    int64     `json:"rows"`
+	Bytes   int64     `json:"bytes"`
+	Active7 int64     `json:"active_7"`
+}
