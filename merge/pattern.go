@@ -2,17 +2,13 @@ package merge
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
+
+	"mergesafe/internal/pattern"
 )
 
-// maxRange is how many numbers a range in a pattern may have.
-const maxRange = 1000
-
-// namePattern is a pattern of names: * is any characters, {0..18} one of these
-// numbers. A name in backquotes is that name, whatever is in it.
+// namePattern is a pattern of names, see package pattern. A name in backquotes is that name, whatever is in it.
 type namePattern struct {
 	text  string
 	exact string         // the only name that matches; "" if it is a pattern
@@ -66,7 +62,7 @@ func cutName(s string) (p *namePattern, rest string, err error) {
 	if !strings.ContainsAny(text, "*{}`") {
 		return &namePattern{text: text, exact: text}, rest, nil
 	}
-	names, err := compileNames(text)
+	names, err := pattern.Compile(text)
 	return &namePattern{text: text, names: names}, rest, err
 }
 
@@ -88,51 +84,4 @@ func cutQuoted(s string) (p *namePattern, rest string, err error) {
 		}
 	}
 	return nil, "", errors.New("a backquote is not closed")
-}
-
-// compileNames turns a pattern into an expression.
-func compileNames(text string) (*regexp.Regexp, error) {
-	var b strings.Builder
-	b.WriteString(`\A`)
-	for text != "" {
-		i := strings.IndexAny(text, "*{}`")
-		if i < 0 {
-			i = len(text)
-		}
-		b.WriteString(regexp.QuoteMeta(text[:i]))
-		if text = text[i:]; text == "" {
-			break
-		}
-		end := strings.IndexByte(text, '}')
-		switch {
-		case text[0] == '*':
-			b.WriteString(`(?s:.*)`)
-			text = text[1:]
-		case text[0] != '{' || end < 0:
-			return nil, fmt.Errorf("%q is alone: want a range such as {0..18}, or the name in backquotes", text[:1])
-		default:
-			numbers, err := numbersOf(text[1:end])
-			if err != nil {
-				return nil, err
-			}
-			b.WriteString(`(?:` + strings.Join(numbers, "|") + `)`)
-			text = text[end+1:]
-		}
-	}
-	b.WriteString(`\z`)
-	return regexp.Compile(b.String())
-}
-
-// numbersOf lists the numbers of a range, "0..18".
-func numbersOf(s string) (numbers []string, err error) {
-	from, to, _ := strings.Cut(s, "..")
-	first, err1 := strconv.ParseUint(from, 10, 32)
-	last, err2 := strconv.ParseUint(to, 10, 32)
-	if err1 != nil || err2 != nil || last < first || last-first >= maxRange {
-		return nil, fmt.Errorf("{%s} is no range: want one of at most %d numbers, such as {0..18}", s, maxRange)
-	}
-	for n := first; n <= last; n++ {
-		numbers = append(numbers, strconv.FormatUint(n, 10))
-	}
-	return numbers, nil
 }

@@ -54,7 +54,7 @@ var arrows = map[string]string{
 }
 
 // shared are the rooms of words and numbers for people.
-var shared = []string{"internal/printable", "internal/nearest", "internal/columns"}
+var shared = []string{"internal/printable", "internal/nearest", "internal/columns", "internal/pattern"}
 
 // pure are the rooms that have no need of them.
 var pure = []string{"gameid", "number", "entity"}
