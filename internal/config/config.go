@@ -15,7 +15,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/nearest"
@@ -65,12 +64,6 @@ const DefaultListen = "127.0.0.1:8080"
 type Database struct {
 	dsn held
 	tls string // as parameters of the DSN
-}
-
-// Source is one [[source]]: a database under a name, for the tools.
-type Source struct {
-	Name     string
-	Database Database
 }
 
 // Load reads the file at path. See [Parse].
@@ -124,23 +117,6 @@ func numbers(s *strict.Section) (n Numbers) {
 		s.Problem("numbers", "and number are both there: want one of them")
 	}
 	return n
-}
-
-// sources reads all [[source]].
-func sources(root *strict.Section) (all []Source) {
-	lines := make(map[string]int)
-	root.Sections("source", func(s *strict.Section) {
-		source := Source{Name: s.Text("name", sourceName), Database: database(s)}
-		if !s.Has("name") {
-			s.Lacks("name", `want a short name for the tools, such as name = "s1"`)
-		} else if first, taken := lines[source.Name]; taken && source.Name != "" {
-			s.Problem("name", "%q is the name of the source in line %d already", source.Name, first)
-		} else {
-			lines[source.Name] = s.Line("name")
-		}
-		all = append(all, source)
-	})
-	return all
 }
 
 // database reads the keys dsn and dsn_env, of which one must be there, and those
@@ -211,16 +187,6 @@ func (d Database) DSN(lookup func(name string) (value string, ok bool)) (Secret,
 }
 
 // The checks of texts. Each returns what is wrong, or "".
-
-func sourceName(s string) string {
-	if problem := strict.Label(s); problem != "" {
-		return problem
-	}
-	if strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsAny(s, `:/\`) || s[0] == '-' {
-		return `is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`
-	}
-	return ""
-}
 
 func address(s string) string {
 	const want = `want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`

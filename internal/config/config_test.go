@@ -103,7 +103,7 @@ func TestParseProblems(t *testing.T) {
 		{"number = 7\n[server]", `1: unknown key number: the file has server, database, registry, public_id, source, check, merge`},
 		{"[server]\nNumber = 7", `2: unknown key Number (did you mean "number"?): [server] has number, numbers, name, listen`},
 		{"[server]\n\"a b\" = 7", `2: unknown key with special characters: [server] has number, numbers, name, listen`},
-		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name, labels`},
 		{"[server]\nname = '''\n[x]\ny=1'''\n[server.tls]\ncert='x'", `2: server.name has a control character in it: want a plain name` + "\n" +
 			`5: unknown key tls: [server] has number, numbers, name, listen`},
 		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, registry, public_id, source, check, merge` + "\n" +
@@ -176,10 +176,21 @@ func TestParseProblems(t *testing.T) {
 		{"[[source]]\ndsn='sqlite:a'", `1: source.name is missing: want a short name for the tools, such as name = "s1"`},
 		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n[[source]]\nname='s1'\ndsn='sqlite:b'", `5: source.name "s1" is the name of the source in line 2 already`},
 		{"[[source]]\nname='s1'\ndsn='sqlite:a'\n\n[[source]]\nname='s2'", `5: source.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
-		{"[[source]]\nnmae='s1'\ndns='sqlite:a'", `2: unknown key nmae (did you mean "name"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name` + "\n" +
-			`3: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name`},
-		{"[[source]]\nname='a:b'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
-		{"[[source]]\nname='-a'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, no colon, no slash, and no "-" in front`},
+		{"[[source]]\nnmae='s1'\ndns='sqlite:a'", `2: unknown key nmae (did you mean "name"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name, labels` + "\n" +
+			`3: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name, labels`},
+		{"[[source]]\nname='a:b'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, colon, slash, star or brace, and no "-" in front`},
+		{"[[source]]\nname='-a'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, colon, slash, star or brace, and no "-" in front`},
+
+		{"[[source]]\nname='w*'\ndsn='sqlite:a'", `2: source.name is no name that a tool takes as an argument: want no space, colon, slash, star or brace, and no "-" in front`},
+		{"[[source]]\nname='w{3..1}'\ndsn='sqlite:w{3..1}'", `2: source.name is no range of names: want one of at most 1000 numbers, such as w{1..400}`},
+		{"[[source]]\nname='w{1..3}'\ndsn='mysql:u:hunter2{0..9}@tcp(db)/w'", `2: source.name stands for 3 sources, and the dsn does not stand for as many databases: ` + wantsRange},
+		{"[[source]]\nname='w{1..3}'\ndsn='sqlite:w'", `2: source.name stands for 3 sources, and the dsn does not stand for as many databases: ` + wantsRange},
+		{"[[source]]\nname='w{1..3}'\ndsn_env='W'", `2: source.name stands for 3 sources, and dsn_env for one database: ` + wantsRange},
+		{"[[source]]\nname='w{1..3}'\ndsn='sqlite:{1..3}'\n[[source]]\nname='w2'\ndsn='sqlite:b'", `5: source.name "w2" is the name of the source in line 2 already`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = 'de'", `4: source.labels is text: want a table of texts, such as labels = { language = "de", zone = "Europe/Berlin" }`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { language = 7 }", `4: source.labels has an integer in it: want a table of texts, such as labels = { language = "de", zone = "Europe/Berlin" }`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { 'two words' = 'x' }", `4: source.labels have a name that is no name of a label: want letters, digits and _, such as language`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { host = 'mysql:u:hunter2@tcp(db)/a' }", `4: source.labels host looks like a DSN, and labels are shown: want it under dsn`},
 
 		// Syntax; package strict has the other cases.
 		{"dsn = \"mysql:root:hunter\"2@tcp(db)/s1\"", `1: is not TOML: want nothing after the value; inside text in quotes, write \" for a quote`},

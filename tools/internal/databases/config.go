@@ -29,6 +29,8 @@ type Config struct {
 	file string
 	env  cli.Env
 	load func() (contents, error)
+
+	worlds worldList
 }
 
 type contents struct {
@@ -38,7 +40,7 @@ type contents struct {
 
 // NewConfig returns the configuration in a file.
 func NewConfig(file string, env cli.Env) *Config {
-	return &Config{file, env, sync.OnceValues(func() (c contents, err error) {
+	return &Config{file: file, env: env, load: sync.OnceValues(func() (c contents, err error) {
 		c.Config, err = config.Load(file, c.rules.Reader(file))
 		return c, err
 	})}
@@ -50,7 +52,7 @@ func (c *Config) DSN(arg string) (config.Secret, error) {
 	if strings.Contains(arg, ":") {
 		return config.NewSecret(arg), nil
 	}
-	if strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".db") {
+	if isPath(arg) {
 		return config.Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: for an SQLite file write \"sqlite:%s\"", arg, arg)
 	}
 	file, err := c.load()
@@ -65,6 +67,11 @@ func (c *Config) DSN(arg string) (config.Secret, error) {
 		return config.Secret{}, err
 	}
 	return s.Database.DSN(c.env)
+}
+
+// isPath reports whether an argument looks like the path of a file.
+func isPath(arg string) bool {
+	return strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".db")
 }
 
 // Registry returns the DSN of the fleet registry: the given one, which may be

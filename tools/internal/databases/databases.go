@@ -101,29 +101,43 @@ func Names(places []Place) []string {
 // distinct returns an error if two places are the same database as far as
 // their DSNs tell.
 func distinct(places []Place) error {
-	for i, p := range places {
-		for _, other := range places[:i] {
-			if sameDatabase(other.DSN.Reveal(), p.DSN.Reveal()) {
-				return cli.Usage("%q and %q are the same database: want each once", other.Name, p.Name)
+	var leads []lead
+	for _, p := range places {
+		l := leadOf(p.DSN.Reveal())
+		for i, other := range leads {
+			if l.same(other) {
+				return cli.Usage("%q and %q are the same database: want each once", places[i].Name, p.Name)
 			}
 		}
+		leads = append(leads, l)
 	}
 	return nil
 }
 
-func sameDatabase(a, b string) bool {
-	if a == b {
+// lead is what a DSN tells of the database that it leads to.
+type lead struct {
+	dsn    string
+	file   os.FileInfo  // of SQLite; nil if it is not there
+	server sqldb.Server // of MySQL, without the user; zero if it is none
+}
+
+func leadOf(dsn string) lead {
+	l := lead{dsn: dsn}
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		l.file, _ = os.Stat(path)
+	} else if l.server, ok = sqldb.ParseServer(dsn); ok {
+		l.server.User = ""
+	}
+	return l
+}
+
+func (l lead) same(other lead) bool {
+	switch {
+	case l.dsn == other.dsn:
 		return true
+	case l.file != nil && other.file != nil:
+		return os.SameFile(l.file, other.file)
+	default:
+		return l.server != sqldb.Server{} && l.server == other.server
 	}
-	pathA, okA := strings.CutPrefix(a, "sqlite:")
-	pathB, okB := strings.CutPrefix(b, "sqlite:")
-	if okA && okB {
-		infoA, errA := os.Stat(pathA)
-		infoB, errB := os.Stat(pathB)
-		return errA == nil && errB == nil && os.SameFile(infoA, infoB)
-	}
-	mysqlA, okA := sqldb.ParseServer(a)
-	mysqlB, okB := sqldb.ParseServer(b)
-	mysqlA.User, mysqlB.User = "", ""
-	return okA && okB && mysqlA == mysqlB
 }

@@ -1,0 +1,210 @@
+package databases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/config"
+	"mergesafe/internal/nearest"
+	"mergesafe/internal/pattern"
+	"mergesafe/tools/internal/cli"
+)
+
+// World is one world that a command is about.
+type World struct {
+	Place
+	Labels map[string]string // such as its language and time zone; nil if it has none
+}
+
+// WorldFlags are what [Config.Worlds] looks at: -config, -all, -worlds and -fleet.
+func WorldFlags() []cliv3.Flag {
+	return []cliv3.Flag{
+		ConfigFlag(),
+		&cliv3.BoolFlag{Name: "all"},
+		&cliv3.StringFlag{Name: "worlds"},
+		&cliv3.StringFlag{Name: "fleet"},
+	}
+}
+
+// WorldHelp is what the help of a command says of these flags, and of its arguments.
+const WorldHelp = `  WORLD             the name of a [[source]], a pattern such as 'w*' or 'w{1..40}',
+                    or a DSN; a world that several of them name counts once
+  -all              every world
+  -worlds FILE      the worlds are those of this file instead, a line of CSV for
+                    each; without WORLD, all of them. The first line names the
+                    columns: name, dsn (or dsn_env, the environment variable that
+                    has it), and labels such as language and zone
+  -fleet DSN        the fleet registry, which may know where more worlds are
+                    (default: [registry] in the configuration)
+  -config FILE      with [[source]] (default "config.toml")
+`
+
+// Worlds returns the worlds that a command is about, each once, in the order of the arguments:
+// DSNs, names, and patterns such as 'w*' and 'w{1..40}'; or with -all every world. The names
+// are those of a file of worlds, if -worlds names one; then no argument means all of it. Else
+// they are those of the configuration.
+func (c *Config) Worlds(ctx context.Context, cmd *cliv3.Command, args []string) ([]World, error) {
+	all := cmd.Bool("all")
+	switch {
+	case all && len(args) > 0:
+		return nil, cli.Usage("-all and %q are both given: want one of them", args[0])
+	case !all && len(args) == 0 && !cmd.IsSet("worlds"):
+		return nil, cli.Usage("no worlds given: want their names, patterns such as 'w*' or 'w{1..40}', -worlds and a file that lists them, or -all")
+	case len(args) == 0:
+		args = []string{"*"}
+	}
+	var selected []known
+	for _, arg := range args {
+		found, err := c.find(ctx, cmd, arg)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range found {
+			if !slices.ContainsFunc(selected, func(s known) bool { return s.name == w.name }) {
+				selected = append(selected, w)
+			}
+		}
+	}
+	return c.locate(selected)
+}
+
+// World returns the world of a name, or the one that a DSN leads to.
+func (c *Config) World(ctx context.Context, cmd *cliv3.Command, name string) (World, error) {
+	if pattern.Is(name) && !strings.Contains(name, ":") {
+		return World{}, cli.Usage("%q is a pattern: want one world", name)
+	}
+	found, err := c.find(ctx, cmd, name)
+	if err != nil {
+		return World{}, err
+	}
+	worlds, err := c.locate(found)
+	if err != nil {
+		return World{}, err
+	}
+	return worlds[0], nil
+}
+
+// known is a world that is known, and not yet where its database is.
+type known struct {
+	name   string
+	labels map[string]string
+	dsn    func() (config.Secret, error)
+}
+
+// worldList are the worlds that are known, read when they are first needed.
+type worldList struct {
+	mu     sync.Mutex
+	loaded bool
+	worlds []known
+	from   string // where they are listed
+}
+
+// find returns the worlds that an argument means: at least one.
+func (c *Config) find(ctx context.Context, cmd *cliv3.Command, arg string) ([]known, error) {
+	if strings.Contains(arg, ":") || isPath(arg) && !pattern.Is(arg) {
+		return []known{{name: arg, dsn: func() (config.Secret, error) { return c.DSN(arg) }}}, nil
+	}
+	worlds, from, err := c.knownWorlds(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	match := func(name string) bool { return name == arg }
+	if pattern.Is(arg) {
+		re, err := pattern.Compile(arg)
+		if err != nil {
+			return nil, cli.Usage("%q is no pattern of names: %v", arg, err)
+		}
+		match = re.MatchString
+	}
+	var found []known
+	var names []string
+	for _, w := range worlds {
+		names = append(names, w.name)
+		if match(w.name) {
+			found = append(found, w)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case len(names) == 0:
+		return nil, fmt.Errorf("no worlds are known: %s has none; want [[source]] in it, or -worlds and a file that lists them", from)
+	case pattern.Is(arg):
+		return nil, fmt.Errorf("no world matches %q: %s has %s", arg, from, some(names))
+	default:
+		return nil, fmt.Errorf("no world %q%s: %s has %s", arg, nearest.Hint(arg, names), from, some(names))
+	}
+}
+
+// some names some of the worlds.
+func some(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%d worlds, such as %s", len(names), strings.Join(names[:most], ", "))
+}
+
+// knownWorlds lists the worlds that have names, and says where.
+func (c *Config) knownWorlds(ctx context.Context, cmd *cliv3.Command) ([]known, string, error) {
+	c.worlds.mu.Lock()
+	defer c.worlds.mu.Unlock()
+	if !c.worlds.loaded {
+		worlds, from, err := c.listWorlds(ctx, cmd)
+		if err != nil {
+			return nil, "", err
+		}
+		c.worlds.loaded, c.worlds.worlds, c.worlds.from = true, worlds, from
+	}
+	return c.worlds.worlds, c.worlds.from, nil
+}
+
+func (c *Config) listWorlds(ctx context.Context, cmd *cliv3.Command) (worlds []known, from string, err error) {
+	var sources []config.Source
+	if from = cmd.String("worlds"); from != "" {
+		sources, err = config.LoadSources(from)
+	} else {
+		from = c.file
+		var file contents
+		if file, err = c.load(); err == nil {
+			sources = file.Sources
+		} else if errors.Is(err, fs.ErrNotExist) && !cmd.IsSet("config") {
+			err = cli.WithHint(err, "want that file, with a [[source]] for each world, or -worlds and a file that lists them")
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	for _, s := range sources {
+		worlds = append(worlds, known{s.Name, s.Labels, func() (config.Secret, error) { return s.Database.DSN(c.env) }})
+	}
+	return worlds, from, nil
+}
+
+// locate finds the databases of worlds.
+func (c *Config) locate(all []known) ([]World, error) {
+	var places []Place
+	for _, w := range all {
+		dsn, err := w.dsn()
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, Place{Arg: w.name, Name: w.name, DSN: dsn})
+	}
+	nameDSNs(places)
+	if err := distinct(places); err != nil {
+		return nil, err
+	}
+	var worlds []World
+	for i, p := range places {
+		worlds = append(worlds, World{p, all[i].labels})
+	}
+	return worlds, nil
+}
