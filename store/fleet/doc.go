@@ -1,6 +1,7 @@
 // Package fleet is the registry that many worlds share: it binds each server
 // number to one world for good, and refuses a second live copy of a world. It also
-// leases ranges of integers to worlds whose games count their keys, each number once.
+// leases ranges of integers to worlds whose games count their keys, each number once, and
+// may know where the databases of worlds are.
 //
 // # Limits
 //

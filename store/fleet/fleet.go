@@ -107,13 +107,14 @@ func (f *Fleet) Create(ctx context.Context) error {
 	if err == nil {
 		err = part.Create(ctx, f.db)
 	}
-	if err == nil {
-		numbers := map[sqldb.Dialect]string{sqldb.MySQL: mysqlNumbers, sqldb.SQLite: sqliteNumbers}
-		_, err = f.db.Exec(ctx, numbers[f.db.Dialect()])
+	later := map[sqldb.Dialect][]string{
+		sqldb.MySQL:  {mysqlNumbers, mysqlRanges, mysqlPlaces},
+		sqldb.SQLite: {sqliteNumbers, sqliteRanges, sqlitePlaces},
 	}
-	if err == nil {
-		ranges := map[sqldb.Dialect]string{sqldb.MySQL: mysqlRanges, sqldb.SQLite: sqliteRanges}
-		_, err = f.db.Exec(ctx, ranges[f.db.Dialect()])
+	for _, table := range later[f.db.Dialect()] {
+		if err == nil {
+			_, err = f.db.Exec(ctx, table)
+		}
 	}
 	return f.fault(err)
 }

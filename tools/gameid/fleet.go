@@ -44,6 +44,7 @@ func fleetCommands(env cli.Env) []*ucli.Command {
 			Flags: fleetFlags(&ucli.StringFlag{Name: "world"}, &ucli.StringFlag{Name: "reason"}),
 		},
 		rangesCommand(env),
+		placesCommand(env),
 	}
 }
 

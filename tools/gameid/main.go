@@ -24,6 +24,7 @@ func command(env cli.Env) *ucli.Command {
 Usage: gameid COMMAND [flags] [ARGUMENT...]
        gameid servers COMMAND [flags] [ARGUMENT...]
        gameid servers ranges COMMAND [flags] [ARGUMENT...]
+       gameid servers places COMMAND [flags] [ARGUMENT...]
 
 Inspects IDs, generates test IDs, shows the registry of a game database, and keeps
 the fleet registry, which all game servers share.
@@ -32,9 +33,9 @@ Commands:
   inspect ID...      what an ID says: its time, server and sequence
   new                generate IDs for tests
   servers DATABASE   the servers whose IDs may be in a database, and who runs
-  servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind, ranges;
-                     repair-mark, release, raise-mark and leave, for a world
-                     that does not start, or was restored; and schema
+  servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind, ranges,
+                     places; repair-mark, release, raise-mark and leave, for a
+                     world that does not start, or was restored; and schema
 
 "gameid COMMAND -h" explains each. All of them are spoken to in the same way:
 

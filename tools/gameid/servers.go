@@ -27,7 +27,7 @@ Usage: gameid servers [-config FILE] [-json] DATABASE
        gameid servers COMMAND [flags] [arguments]
 
 Shows the registry of a game database: every server whose IDs may be in it.
-It only reads: the account needs no right but SELECT. The first seven commands
+It only reads: the account needs no right but SELECT. The first eight commands
 are about the fleet registry, the one database that gives each server number to
 one world for good; the next four repair something of one world; schema is for
 tools that run migrations.
@@ -53,6 +53,7 @@ Commands:
   retire       end the use of a number
   rebind       give a number to another world, in spite of all
   ranges       integers for the keys of games that count them: list, lease, release
+  places       where the databases of worlds are: list, set, forget
   repair-mark  let a server start again whose clock was far ahead
   release      let a server start again whose lease lasts for years
   raise-mark   keep a restored server clear of IDs that are in no backup

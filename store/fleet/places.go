@@ -1,0 +1,198 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"mergesafe/internal/sqldb"
+)
+
+var (
+	//go:embed schema/places_mysql.sql
+	mysqlPlaces string
+	//go:embed schema/places_sqlite.sql
+	sqlitePlaces string
+)
+
+// PlacesTable is the table of places. It came later than the rest, and has no version of
+// its own: older programs need not know of it.
+const PlacesTable = "fleet_places"
+
+// Place is where the database of a world is, for tools that work on many worlds. It holds no
+// account: who works with the database has one.
+type Place struct {
+	World string // the name that people and config.toml use
+
+	// DSN is in the form of store.Open, without user and password:
+	// "mysql:tcp(db3:3306)/game_w1", or "sqlite:" and the path of a file.
+	DSN string
+
+	// Labels say what people want to know of a world, such as its language and time zone.
+	Labels map[string]string
+
+	By, Why string
+	SetAt   time.Time
+}
+
+// WithAccount returns the DSN with an account, user:password. It is secret then. SQLite needs none.
+func (p Place) WithAccount(account string) string {
+	if rest, ok := strings.CutPrefix(p.DSN, string(sqldb.MySQL)+":"); ok && account != "" {
+		return string(sqldb.MySQL) + ":" + account + "@" + rest
+	}
+	return p.DSN
+}
+
+const (
+	maxDSN    = 1024 // characters
+	maxLabels = 2048 // characters of JSON
+)
+
+var labelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// validate returns an error that does not quote the DSN, which may have a password in it.
+func (p Place) validate() error {
+	if err := checkRangeWorld(p.World); err != nil {
+		return err
+	}
+	if strings.ContainsAny(p.World, `:/\*{}`) || p.World[0] == '-' {
+		return fmt.Errorf(`the name %.40q is not fit for a world: want no colon, slash, star or brace, and no "-" in front`, p.World)
+	}
+	dialect, rest, err := sqldb.SplitDSN(p.DSN)
+	switch {
+	case err != nil:
+	case dialect == sqldb.MySQL && strings.Contains(rest, "@"):
+		err = errors.New(`it has an account in it: want no user and no password, as in "mysql:tcp(db3:3306)/game"`)
+	case len([]rune(p.DSN)) > maxDSN || strings.ContainsFunc(p.DSN, unicode.IsControl):
+		err = fmt.Errorf("want at most %d characters, none of them a control character", maxDSN)
+	case dialect == sqldb.SQLite && sqldb.Redact(p.DSN) != p.DSN:
+		err = errors.New("it may have a password in it: want the path of a file, without a colon")
+	}
+	if err != nil {
+		return fmt.Errorf("the place of %q: %w", p.World, err)
+	}
+	for name, value := range p.Labels {
+		if !labelName.MatchString(name) {
+			return fmt.Errorf("the label %.40q: want letters, digits and _ in its name, such as language", name)
+		}
+		if _, _, err := sqldb.SplitDSN(value); err == nil || strings.Contains(value, "@tcp(") || strings.Contains(value, "@unix(") {
+			return fmt.Errorf("the label %s looks like a DSN, and labels are shown", name)
+		}
+		if value == "" || len([]rune(value)) > 64 || strings.ContainsFunc(value, unicode.IsControl) {
+			return fmt.Errorf("the label %s: want 1 to 64 characters, none of them a control character", name)
+		}
+	}
+	return nil
+}
+
+// openable returns what is wrong with the DSN as far as its driver can tell without a
+// connection. The file of SQLite may be on another machine.
+func (p Place) openable() error {
+	if strings.HasPrefix(p.DSN, string(sqldb.SQLite)+":") {
+		return nil
+	}
+	db, err := sqldb.Open(p.DSN, false)
+	if err != nil {
+		return fmt.Errorf("the place of %q: %w", p.World, err)
+	}
+	return db.Close()
+}
+
+// SetPlace records where the database of a world is, instead of what was known of it.
+func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
+	if err := cmp.Or(place.validate(), place.openable()); err != nil {
+		return err
+	}
+	labels, err := json.Marshal(place.Labels)
+	if err != nil {
+		return err
+	}
+	if len([]rune(string(labels))) > maxLabels {
+		return fmt.Errorf("the labels of %q: want at most %d characters in all", place.World, maxLabels)
+	}
+	if has, err := f.hasPlaces(ctx); err != nil {
+		return err
+	} else if !has {
+		return f.fault(&sqldb.SchemaError{Reason: fmt.Sprintf(`the table %q is missing: the fleet registry was made by an older version; run "gameid servers init" once more`, PlacesTable)})
+	}
+	set := func() error {
+		return f.db.InTx(ctx, func(tx *sqldb.Tx) error {
+			dialect := f.db.Dialect()
+			found, err := tx.Swap(ctx, dialect.With("UPDATE "+PlacesTable+" SET place = ?, labels = ?, set_ms = {now}, who = ?, why = ? WHERE world = ?"),
+				place.DSN, string(labels), note.By, note.Why, place.World)
+			if err == nil && !found {
+				_, err = tx.Exec(ctx, dialect.With("INSERT INTO "+PlacesTable+" (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, {now}, ?, ?)"),
+					place.World, place.DSN, string(labels), note.By, note.Why)
+			}
+			return err
+		})
+	}
+	err = sqldb.Retry(ctx, set)
+	if errors.Is(err, sqldb.ErrDuplicate) { // another process was faster: now there is a row
+		err = sqldb.Retry(ctx, set)
+	}
+	return f.fault(err)
+}
+
+// ForgetPlace removes what is known of where the database of a world is.
+func (f *Fleet) ForgetPlace(ctx context.Context, world string) error {
+	all, err := f.Places(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(p Place) bool { return p.World == world }) {
+		return f.fault(fmt.Errorf("no place of %.40q is known", world))
+	}
+	return f.fault(sqldb.Retry(ctx, func() error {
+		_, err := f.db.Exec(ctx, "DELETE FROM "+PlacesTable+" WHERE world = ?", world)
+		return err
+	}))
+}
+
+// Places returns where the databases of worlds are, by name. A fleet registry of an older
+// version knows none.
+func (f *Fleet) Places(ctx context.Context) ([]Place, error) {
+	if has, err := f.hasPlaces(ctx); err != nil || !has {
+		return nil, err
+	}
+	var rows []struct {
+		World  string `db:"world"`
+		Place  string `db:"place"`
+		Labels string `db:"labels"`
+		Set    int64  `db:"set_ms"`
+		Who    string `db:"who"`
+		Why    string `db:"why"`
+	}
+	if err := f.db.Select(ctx, &rows, "SELECT world, place, labels, set_ms, who, why FROM "+PlacesTable+" ORDER BY world"); err != nil {
+		return nil, f.fault(err)
+	}
+	var all []Place
+	for _, row := range rows {
+		p := Place{World: row.World, DSN: row.Place, By: row.Who, Why: row.Why, SetAt: sqldb.UnixMilli(row.Set)}
+		if err := json.Unmarshal([]byte(row.Labels), &p.Labels); err != nil {
+			return nil, f.fault(fmt.Errorf("the labels of %q are no object of JSON with texts: set the place again", row.World))
+		}
+		if err := p.validate(); err != nil { // what others wrote there
+			return nil, f.fault(err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (f *Fleet) hasPlaces(ctx context.Context) (bool, error) {
+	if _, err := f.Identity(ctx); err != nil {
+		return false, err
+	}
+	var tables []string
+	err := f.db.Select(ctx, &tables, f.db.Dialect().TableNames())
+	return slices.Contains(tables, PlacesTable), f.fault(err)
+}

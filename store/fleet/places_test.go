@@ -1,0 +1,122 @@
+package fleet_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"mergesafe/store"
+	"mergesafe/store/fleet"
+)
+
+func TestPlaces(t *testing.T) {
+	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+		set := func(p fleet.Place) { t.Helper(); must(t, f.SetPlace(t.Context(), p, note)) }
+		labels := map[string]string{"language": "de", "zone": "Europe/Berlin"}
+		set(fleet.Place{World: "w2", DSN: "sqlite:worlds/w2.db"})
+		set(fleet.Place{World: "w1", DSN: "mysql:tcp(db1:3306)/old", Labels: labels})
+		set(fleet.Place{World: "w1", DSN: "mysql:tcp(db1:3306,db2)/game?tls=true"}) // moved, and has no labels any more
+		set(fleet.Place{World: "W1", DSN: "mysql:unix(/run/m.sock)/game", Labels: labels})
+		set(fleet.Place{World: "w3", DSN: "sqlite:w3.db"})
+		must(t, f.ForgetPlace(t.Context(), "w3"))
+		if err := f.ForgetPlace(t.Context(), "w3"); err == nil || !strings.Contains(err.Error(), `no place of "w3" is known`) {
+			t.Errorf("forgotten twice: %v", err)
+		}
+		got, err := f.Places(t.Context())
+		must(t, err)
+		want := []fleet.Place{
+			{World: "W1", DSN: "mysql:unix(/run/m.sock)/game", Labels: labels, By: note.By, Why: note.Why},
+			{World: "w1", DSN: "mysql:tcp(db1:3306,db2)/game?tls=true", By: note.By, Why: note.Why},
+			{World: "w2", DSN: "sqlite:worlds/w2.db", By: note.By, Why: note.Why},
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(fleet.Place{}, "SetAt"), cmpopts.EquateEmpty()); diff != "" || got[0].SetAt.IsZero() {
+			t.Errorf("at %v (-want +got):\n%s", got[0].SetAt, diff)
+		}
+		if dsn := got[1].WithAccount("u:p@:/x"); dsn != "mysql:u:p@:/x@tcp(db1:3306,db2)/game?tls=true" {
+			t.Errorf("with an account: %s", dsn)
+		}
+		if dsn := got[2].WithAccount("u:p"); dsn != "sqlite:worlds/w2.db" {
+			t.Errorf("with an account: %s", dsn)
+		}
+	})
+}
+
+// No password comes into the fleet registry, nor into the message that says so.
+func TestPlacesHoldNoSecrets(t *testing.T) {
+	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+		for dsn, want := range map[string]string{
+			"mysql:game:hunter2@tcp(db)/w1":            "it has an account in it: want no user and no password",
+			"mysql:game@tcp(db)/w1":                    "it has an account in it",
+			"mysql:tcp(db)/w1?password=hunter2":        "a parameter with \"pass\" in its name",
+			"mysql:hunter2":                            "missing the slash",
+			"mysql:tcp(hunter2:x)/w1":                  "the address is not a host",
+			"mysql:tcp(db)/game:hunter2":               "the name of the database has a colon in it",
+			"sqlite:game:hunter2@tcp(db)/w1":           "it may have a password in it",
+			"postgres://game:hunter2@db/w1":            "unknown kind of database",
+			"sqlite:hunter2\n":                         "none of them a control character",
+			"sqlite:" + strings.Repeat("hunter2", 200): "at most 1024 characters",
+			"": "the DSN is empty",
+		} {
+			err := f.SetPlace(t.Context(), fleet.Place{World: "w1", DSN: dsn}, note)
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%q: %v, want %q", dsn, err, want)
+			}
+		}
+		for _, p := range []fleet.Place{
+			{World: "", DSN: "sqlite:a"}, {World: "w*", DSN: "sqlite:a"}, {World: "-w", DSN: "sqlite:a"}, {World: "a:b", DSN: "sqlite:a"},
+			{World: "w1", DSN: "sqlite:a", Labels: map[string]string{"two words": "x"}},
+			{World: "w1", DSN: "sqlite:a", Labels: map[string]string{"zone": ""}},
+			{World: "w1", DSN: "sqlite:a", Labels: map[string]string{"zone": "game:hunter2@tcp(db)/w1"}},
+		} {
+			if err := f.SetPlace(t.Context(), p, note); err == nil || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%+v: %v", p, err)
+			}
+		}
+		if all, err := f.Places(t.Context()); err != nil || len(all) != 0 {
+			t.Errorf("refused places are there: %+v, %v", all, err)
+		}
+		// What another program wrote is not shown either.
+		exec(t, f.DB(), "INSERT INTO fleet_places VALUES ('w1', 'mysql:game:hunter2@tcp(db)/w1', '{}', 0, '', '')")
+		if _, err := f.Places(t.Context()); err == nil || !strings.Contains(err.Error(), "it has an account in it") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("a place with a password: %v", err)
+		}
+	})
+}
+
+// A fleet registry that was made before there were places knows none, and says how it gets them.
+func TestPlacesOfAnOlderFleet(t *testing.T) {
+	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+		exec(t, f.DB(), "DROP TABLE "+fleet.PlacesTable)
+		if all, err := f.Places(t.Context()); err != nil || all != nil {
+			t.Errorf("%+v, %v; want none", all, err)
+		}
+		place := fleet.Place{World: "w1", DSN: "sqlite:a"}
+		says(t, f.SetPlace(t.Context(), place, note), store.ErrSchema, `the table "fleet_places" is missing`, `run "gameid servers init" once more`)
+		must(t, f.Create(t.Context()))
+		must(t, f.SetPlace(t.Context(), place, note))
+	})
+}
+
+func TestSetPlaceAtOnce(t *testing.T) {
+	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+		const many = 8
+		var all sync.WaitGroup
+		errs := make([]error, many)
+		for i := range many {
+			all.Go(func() {
+				errs[i] = f.SetPlace(t.Context(), fleet.Place{World: "w1", DSN: fmt.Sprintf("sqlite:w%d.db", i)}, note)
+			})
+		}
+		all.Wait()
+		for _, err := range errs {
+			must(t, err)
+		}
+		if places, err := f.Places(t.Context()); err != nil || len(places) != 1 {
+			t.Errorf("%+v, %v; want one place", places, err)
+		}
+	})
+}

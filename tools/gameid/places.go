@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	ucli "github.com/urfave/cli/v3"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/columns"
+	"mergesafe/store/fleet"
+	"mergesafe/tools/internal/cli"
+)
+
+// placesCommand is about where the databases of worlds are.
+func placesCommand(env cli.Env) *ucli.Command {
+	return &ucli.Command{
+		Name: "places", Description: helpPlaces, Flags: fleetFlags(cli.JSONFlag()), Action: onFleet(env, noArguments, listPlaces),
+		Commands: []*ucli.Command{
+			{
+				Name: "set", Description: helpSetPlace, Action: onFleet(env, placeArguments, setPlace),
+				Flags: fleetFlags(&ucli.StringSliceFlag{Name: "label"}, &ucli.StringFlag{Name: "reason"}),
+			},
+			{Name: "forget", Description: helpForgetPlace, Flags: fleetFlags(), Action: onFleet(env, oneWorld, forgetPlace)},
+		},
+	}
+}
+
+const helpPlaces = `
+Usage: gameid servers places [-fleet DSN] [-config FILE] [-json]
+       gameid servers places COMMAND [flags] [arguments]
+
+Lists where the databases of worlds are, so that "fleet" finds worlds that are no
+[[source]] in its configuration. A place has no user and no password: "fleet" takes
+them from worlds_account or worlds_account_env of [registry].
+
+Commands:
+  set     record where the database of a world is
+  forget  remove a world from this list
+
+Flags:` + fleetJSONHelp + `
+Examples:
+  gameid servers places
+  gameid servers places set w1 sqlite:worlds/w1.db`
+
+const helpSetPlace = `
+Usage: gameid servers places set [-label NAME=VALUE]... [-reason TEXT] [-fleet DSN] [-config FILE] WORLD DSN
+
+Records where the database of a world is, instead of what was known of it. WORLD is
+the name that people use. The DSN has no user and no password, as in
+mysql:tcp(HOST:PORT)/DATABASE: one with an account is refused.
+
+Flags:
+  -label NAME=VALUE
+                 such as language=de or zone=Europe/Berlin; may be given several
+                 times
+  -reason TEXT   kept with the place` + fleetHelp + `
+Examples:
+  gameid servers places set -label language=de w1 "$W1_PLACE"
+  gameid servers places set w2 sqlite:worlds/w2.db`
+
+func placeArguments(cmd *ucli.Command) (gameid.ServerID, error) {
+	if n := cmd.Args().Len(); n != 2 {
+		return 0, cli.Usage("%d arguments given: want a world and the DSN of its database, without an account", n)
+	}
+	_, err := labelsOf(cmd)
+	return 0, err
+}
+
+// labelsOf are those of -label.
+func labelsOf(cmd *ucli.Command) (map[string]string, error) {
+	all := make(map[string]string)
+	for _, label := range cmd.StringSlice("label") {
+		name, value, ok := strings.Cut(label, "=")
+		if _, twice := all[name]; !ok || twice {
+			return nil, cli.Usage("-label %q: want NAME=VALUE, such as language=de, and each name once", label)
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
+func setPlace(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	labels, err := labelsOf(cmd)
+	if err != nil {
+		return err
+	}
+	place := fleet.Place{World: cmd.Args().Get(0), DSN: cmd.Args().Get(1), Labels: labels}
+	if err := w.fleet.SetPlace(ctx, place, w.note); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.Root().Writer, "The place of %s is %s.\n", shown(place.World), shown(place.DSN))
+	return err
+}
+
+const helpForgetPlace = `
+Usage: gameid servers places forget [-fleet DSN] [-config FILE] WORLD
+
+Removes a world from the list of places, such as after it was merged into another.
+Nothing else that the fleet registry knows of it changes.
+
+Flags:` + fleetHelp + `
+Examples:
+  gameid servers places forget w2`
+
+func oneWorld(cmd *ucli.Command) (gameid.ServerID, error) {
+	if n := cmd.Args().Len(); n != 1 {
+		return 0, cli.Usage("%d worlds given: want one, by its name on the list of: gameid servers places", n)
+	}
+	return 0, nil
+}
+
+func forgetPlace(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	world := cmd.Args().First()
+	if err := w.fleet.ForgetPlace(ctx, world); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(cmd.Root().Writer, "The place of %s is forgotten.\n", shown(world))
+	return err
+}
+
+func listPlaces(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
+	all, err := w.fleet.Places(ctx)
+	if err != nil {
+		return err
+	}
+	out := cmd.Root().Writer
+	if cmd.Bool("json") {
+		objects := make([]placeObject, 0, len(all))
+		for _, p := range all {
+			objects = append(objects, placeObject{p.World, p.DSN, p.Labels, p.SetAt, p.By, p.Why})
+		}
+		return cli.WriteJSON(out, objects)
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(out, "No place is known yet.")
+		return err
+	}
+	rows := [][]string{{"WORLD", "PLACE", "LABELS", "SINCE", "BY", "WHY"}}
+	for _, p := range all {
+		var labels []string
+		for _, name := range slices.Sorted(maps.Keys(p.Labels)) {
+			labels = append(labels, name+"="+p.Labels[name])
+		}
+		rows = append(rows, []string{shown(p.World), shown(p.DSN), shown(strings.Join(labels, " ")), moment(p.SetAt), shown(p.By), shown(p.Why)})
+	}
+	return columns.Write(out, rows)
+}
+
+// placeObject is one place in JSON.
+type placeObject struct {
+	World  string            `json:"world"`
+	Place  string            `json:"place"` // a DSN without an account
+	Labels map[string]string `json:"labels"`
+	Set    time.Time         `json:"set_at"`
+	By     string            `json:"by"`
+	Why    string            `json:"why"`
+}
