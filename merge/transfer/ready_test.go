@@ -1,0 +1,123 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+)
+
+// Ready says what Apply would say, and writes nothing.
+func TestReady(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []Database{gameWorld(t, e, "s2", 2, 4, "b")}
+		p := mustPlan(t, target, sources, PlanOptions{})
+		before := []string{dump(t, target), dump(t, sources[0])}
+		refusals, err := Ready(t.Context(), p, target, sources, Options{})
+		if err != nil || len(refusals) > 0 {
+			t.Fatalf("got %v, %v", refusals, err)
+		}
+		if diff := cmp.Diff(before, []string{dump(t, target), dump(t, sources[0])}); diff != "" {
+			t.Errorf("it wrote: %s", diff)
+		}
+		exec(t, sources[0], "DELETE FROM items")
+		serve(t, target, 1)
+		refusals, err = Ready(t.Context(), p, target, sources, Options{})
+		if err != nil || len(refusals) < 2 {
+			t.Fatalf("got %v, %v", refusals, err)
+		}
+		all := (&RefusedError{Refusals: refusals}).Error()
+		for _, want := range []string{"server 1 runs", "stop it first", `database "s2": table "items": it has 0 rows, and had 12 when the plan was made: plan again`} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%q is not in %s", want, all)
+			}
+		}
+	})
+}
+
+// Once the databases of a merge are fenced, none of their servers starts; Apply finds its own
+// fences, and Undo and Unfence lift them.
+func TestFence(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []Database{gameWorld(t, e, "s2", 2, 4, "b")}
+		free := func(want bool) { t.Helper(); startable(t, target, 1, want); startable(t, sources[0], 2, want) }
+		p := mustPlan(t, target, sources, PlanOptions{})
+		fence := func() {
+			t.Helper()
+			if err := Fence(t.Context(), p, target, sources, Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fence()
+		free(false)
+		fence() // again, as after a kill
+		lifted, err := Unfence(t.Context(), p, target, sources, Options{})
+		if want := []Lifted{{"s2", "2"}, {"s1", "1"}}; err != nil || !cmp.Equal(lifted, want) {
+			t.Fatalf("got %v, %v", lifted, err)
+		}
+		free(true) // which moves the marks
+
+		p = mustPlan(t, target, sources, PlanOptions{})
+		fence()
+		if refusals, err := Ready(t.Context(), p, target, sources, Options{}); err != nil || len(refusals) > 0 {
+			t.Fatalf("its own fences block it: %v, %v", refusals, err)
+		}
+		if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		startable(t, sources[0], 2, false)
+		if proof := verified(t, p, target, sources); proof.Verdict != merge.Pass {
+			t.Errorf("%+v", proof)
+		}
+		refused := new(RefusedError)
+		if _, err := Unfence(t.Context(), p, target, sources, Options{}); !errors.As(err, &refused) {
+			t.Errorf("lifting the fences of a merge that is completed: %v", err)
+		}
+		startable(t, sources[0], 2, false)
+	})
+}
+
+// A kill at any point of fencing leaves what Apply and Undo accept.
+func TestFenceInterrupted(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 2, "a"), gameWorld(t, e, "s2", 2, 2, "b"), gameWorld(t, e, "s3", 3, 2, "c")}
+		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		worlds := clones(t, e, all)
+		var points []string
+		h := hooks{fail: func(point string) error { points = append(points, point); return nil }}
+		if err := fenceWith(t.Context(), p, worlds[0], worlds[1:], Options{}, h); err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for n, point := range points {
+			if !strings.Contains(point, "guard") && !strings.Contains(point, "fence") {
+				continue
+			}
+			seen++
+			refillAll(t, all, worlds)
+			err := fenceWith(t.Context(), p, worlds[0], worlds[1:], Options{}, hooks{fail: at(int64(n), func() error { return context.Canceled })})
+			if err == nil {
+				t.Fatalf("point %d, %s: no error", n, point)
+			}
+			if seen%2 == 0 {
+				if _, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{}); err != nil {
+					t.Fatalf("point %d, %s: %v", n, point, err)
+				}
+				continue
+			}
+			if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+				t.Fatalf("point %d, %s: %v", n, point, err)
+			}
+			startable(t, worlds[0], 1, true)
+			startable(t, worlds[1], 2, true)
+			startable(t, worlds[2], 3, true)
+		}
+		if seen < 6 {
+			t.Errorf("%d points, want those of each database: %q", seen, points)
+		}
+	})
+}
