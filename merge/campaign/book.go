@@ -1,0 +1,221 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/internal/nearest"
+	"mergesafe/internal/sqldb"
+)
+
+// Book is the state of a campaign: how far each merge is, and what happened. It is an SQLite
+// database beside the campaign file. Any number of processes may read it, and say in it what
+// they wish; one at a time works on the campaign.
+type Book struct {
+	campaign *Campaign
+	file     string // the campaign file
+	db       *sqldb.DB
+	now      func() time.Time
+	held     *lock // while this process works on the campaign
+}
+
+// Open opens the state of a campaign that was read from a file. It makes the state, if there is
+// none. The book must be closed.
+func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
+	b := &Book{campaign: c, file: file, now: time.Now}
+	db, err := sqldb.Dial(ctx, "sqlite:"+b.statePath(), false)
+	if err != nil {
+		return nil, fmt.Errorf("campaign: %w", err)
+	}
+	b.db = db
+	if err := b.create(ctx); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close closes the state.
+func (b *Book) Close() error { return b.db.Close() }
+
+// Campaign is what the campaign file says.
+func (b *Book) Campaign() *Campaign { return b.campaign }
+
+// File is the campaign file.
+func (b *Book) File() string { return b.file }
+
+func (b *Book) statePath() string { return b.file + ".state" }
+func (b *Book) lockPath() string  { return b.file + ".lock" }
+
+// Plans is the folder of the plans and reports.
+func (b *Book) Plans() string { return b.file + ".plans" }
+
+// PlanFile is the file with the plan of the merge into a target: a plan of servermerge.
+func (b *Book) PlanFile(target string) string { return b.beside(target, ".json") }
+
+// beside is a file for a merge in the folder of the plans.
+func (b *Book) beside(target, ending string) string {
+	// A name may hold what no file system takes. A dot would hide the file.
+	name := url.PathEscape(target)
+	for _, c := range `*<>|"?:` {
+		name = strings.ReplaceAll(name, string(c), fmt.Sprintf("%%%02X", c))
+	}
+	if strings.HasPrefix(name, ".") {
+		name = "%2E" + name[1:]
+	}
+	return filepath.Join(b.Plans(), name+ending)
+}
+
+// Status is how the campaign is now. It reads only the state.
+func (b *Book) Status(ctx context.Context) (*Status, error) {
+	running := b.held != nil || isLocked(b.lockPath())
+	s := &Status{Name: b.campaign.Name, Merges: []MergeStatus{}}
+	err := b.look(ctx, func(at state) (err error) {
+		g, err := at.general()
+		if err != nil {
+			return err
+		}
+		known, err := at.records()
+		if err != nil {
+			return err
+		}
+		if s.LastEvent, err = at.lastEvent(); err != nil {
+			return err
+		}
+		s.Now, s.Paused, s.Began, s.Ended = b.now().UTC(), g.Paused, g.Began, g.Ended
+		if running {
+			s.Doing, s.Waits = g.Holder.Doing, g.Waits
+		}
+		for _, m := range b.campaign.Merges {
+			r, err := at.merge(m)
+			if err != nil {
+				return err
+			}
+			if !running {
+				r.idle()
+			}
+			s.Merges = append(s.Merges, r.MergeStatus)
+		}
+		predict(s.Merges, known)
+		return nil
+	})
+	return s, err
+}
+
+// idle takes out what is only true while a worker is at a merge.
+func (r *record) idle() {
+	r.Active, r.Step, r.Done, r.Total, r.PerSecond, r.Left = false, "", 0, 0, 0, 0
+}
+
+// Events returns the events after a number, the oldest first, at most so many.
+func (b *Book) Events(ctx context.Context, after int64, limit int) ([]Event, error) {
+	var rows []struct {
+		Number int64  `db:"number"`
+		At     int64  `db:"at"`
+		Kind   string `db:"kind"`
+		Target string `db:"target"`
+		Text   string `db:"text"`
+	}
+	if err := b.db.Select(ctx, &rows, "SELECT number, at, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?", after, limit); err != nil {
+		return nil, fmt.Errorf("campaign: the state %s cannot be read: %w", b.statePath(), err)
+	}
+	all := make([]Event, len(rows))
+	for i, r := range rows {
+		all[i] = Event{r.Number, time.UnixMilli(r.At).UTC(), r.Kind, r.Target, r.Text}
+	}
+	return all, nil
+}
+
+// Pause has the running process stop between two batches, and wait until [Book.Resume]. It
+// holds for the next process too.
+func (b *Book) Pause(ctx context.Context) error { return b.pause(ctx, true) }
+
+// Resume ends what [Book.Pause] began.
+func (b *Book) Resume(ctx context.Context) error { return b.pause(ctx, false) }
+
+func (b *Book) pause(ctx context.Context, paused bool) error {
+	return b.change(ctx, func(s state) error {
+		g, err := s.general()
+		if err != nil || g.Paused == paused {
+			return err
+		}
+		if err := s.setGeneral(func(g *general) { g.Paused = paused }); err != nil {
+			return err
+		}
+		kind, text := KindResumed, "resumed by the operator"
+		if paused {
+			kind, text = KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
+		}
+		_, err = s.event(b.now(), kind, "", text)
+		return err
+	})
+}
+
+// Skip leaves the merge into a target out: if it runs, it stops between two batches. What came
+// to the target until then stays there, until the merge is applied by its name, or undone.
+func (b *Book) Skip(ctx context.Context, target string) error {
+	m, err := b.merge(target)
+	if err != nil {
+		return err
+	}
+	return b.change(ctx, func(s state) error {
+		r, err := s.merge(m)
+		if err != nil {
+			return err
+		}
+		switch {
+		case r.Phase == Skipped || r.Skip:
+			return nil
+		case r.Phase == Verified || r.Phase == Undone:
+			return fmt.Errorf("the merge into %q is %s already", target, r.Phase)
+		case r.Active && (b.held != nil || isLocked(b.lockPath())):
+			r.Skip = true // the process that works on it says how far it came
+			return s.put(r)
+		}
+		return b.skip(s, r)
+	})
+}
+
+// skip leaves out a merge that nobody works on.
+func (b *Book) skip(s state, r *record) error {
+	begun := r.Phase.begun()
+	r.idle()
+	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
+	text := "skipped by the operator; nothing was written"
+	if begun {
+		text = "skipped by the operator after it began: rows of it are in the target, whose servers cannot start; apply it by its name, or undo it"
+		r.Problem = text
+	}
+	if err := s.put(r); err != nil {
+		return err
+	}
+	_, err := s.event(b.now(), KindSkipped, r.Target, text)
+	return err
+}
+
+// begun reports whether something may have been written to the target.
+func (p Phase) begun() bool {
+	switch p {
+	case Copying, Copied, Verifying, Verified, Failed, Undoing:
+		return true
+	}
+	return false
+}
+
+// merge returns the merge into a target.
+func (b *Book) merge(target string) (Merge, error) {
+	at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
+	if at < 0 {
+		var names []string
+		for _, m := range b.campaign.Merges {
+			names = append(names, m.Target)
+		}
+		return Merge{}, fmt.Errorf("no merge of the campaign has the target %q%s", target, nearest.Hint(target, names))
+	}
+	return b.campaign.Merges[at], nil
+}

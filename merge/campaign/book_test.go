@@ -1,0 +1,131 @@
+package campaign
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written writes a campaign file, and opens its book.
+func written(t testing.TB, text string) *Book {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "c.toml")
+	must(t, os.WriteFile(file, []byte(text), 0o644))
+	return opened(t, file)
+}
+
+func opened(t testing.TB, file string) *Book {
+	t.Helper()
+	c, err := Load(file)
+	must(t, err)
+	b, err := Open(t.Context(), c, file)
+	must(t, err)
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func statusOf(t testing.TB, b *Book) *Status {
+	t.Helper()
+	s, err := b.Status(t.Context())
+	must(t, err)
+	return s
+}
+
+// phases are those of all merges: "w1 planned, w4 waiting".
+func phases(t testing.TB, b *Book) string {
+	t.Helper()
+	var all []string
+	for _, m := range statusOf(t, b).Merges {
+		all = append(all, m.Target+" "+string(m.Phase))
+	}
+	return strings.Join(all, ", ")
+}
+
+// kindsOf are the kinds of all events, with their targets.
+func kindsOf(t testing.TB, b *Book) (all []string) {
+	t.Helper()
+	events, err := b.Events(t.Context(), 0, 1<<20)
+	must(t, err)
+	for i, e := range events {
+		if e.Number != int64(i+1) {
+			t.Errorf("event %d has the number %d", i+1, e.Number)
+		}
+		all = append(all, strings.TrimSuffix(e.Kind+" "+e.Target, " "))
+	}
+	return all
+}
+
+const small = "[campaign]\nname='x'\n[[merge]]\ntarget='a'\nsources=['b']\n[[merge]]\ntarget='c'\nsources=['d']\n"
+
+func TestBook(t *testing.T) {
+	b := written(t, small)
+	if got := phases(t, b); got != "a waiting, c waiting" {
+		t.Errorf("got %s", got)
+	}
+	other := opened(t, b.file) // as another process would
+	must(t, other.Pause(t.Context()))
+	must(t, other.Pause(t.Context()))
+	if !statusOf(t, b).Paused {
+		t.Error("it is not paused")
+	}
+	must(t, b.Resume(t.Context()))
+	must(t, b.Skip(t.Context(), "c"))
+	must(t, b.Skip(t.Context(), "c"))
+	if err := b.Skip(t.Context(), "cc"); err == nil || err.Error() != `no merge of the campaign has the target "cc" (did you mean "c"?)` {
+		t.Errorf("got %v", err)
+	}
+	if got := phases(t, other); got != "a waiting, c skipped" {
+		t.Errorf("got %s", got)
+	}
+	if diff := cmp.Diff([]string{"paused", "resumed", "skipped c"}, kindsOf(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	if last := statusOf(t, b).LastEvent; last != 3 {
+		t.Errorf("the last event is %d", last)
+	}
+	if some, err := b.Events(t.Context(), 1, 1); err != nil || len(some) != 1 || some[0].Number != 2 {
+		t.Errorf("got %v, %v", some, err)
+	}
+}
+
+// A state of a newer program is not touched, and one of this program's is read.
+func TestStateVersion(t *testing.T) {
+	b := written(t, small)
+	_, err := b.db.Exec(t.Context(), "UPDATE campaign SET version = ?", stateVersion+1)
+	must(t, err)
+	_, err = Open(t.Context(), b.campaign, b.file)
+	if err == nil || !strings.Contains(err.Error(), "c.toml.state has version 2, and this program knows version 1: use the newer program") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// If the file has other sources for a target, what is known of the merge does not hold, unless
+// something was written already.
+func TestOtherSources(t *testing.T) {
+	b := written(t, small)
+	m := b.campaign.Merges[0]
+	other := Merge{Target: "a", Sources: []string{"z"}}
+	for phase, want := range map[Phase]Phase{Planned: Waiting, Refused: Waiting, Copying: Copying, Verified: Verified} {
+		must(t, b.change(t.Context(), func(s state) error {
+			r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}
+			if err := s.put(r); err != nil {
+				return err
+			}
+			got, err := s.merge(other)
+			if err == nil && got.Phase != want {
+				t.Errorf("%s: got %s, want %s", phase, got.Phase, want)
+			}
+			return err
+		}))
+	}
+}

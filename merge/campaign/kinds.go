@@ -1,0 +1,28 @@
+package campaign
+
+// The kinds of events. Hooks are called for those that they name.
+const (
+	KindBegan       = "began"        // a command begins to work
+	KindEnded       = "ended"        // it ended, in whatever way but a kill
+	KindWaiting     = "waiting"      // it waits, such as for the window of time
+	KindPaused      = "paused"       // by the operator
+	KindResumed     = "resumed"      // by the operator
+	KindPlanned     = "planned"      // a merge has a plan that can be carried out
+	KindRefused     = "refused"      // a plan, or apply, found what blocks the merge
+	KindMerging     = "merging"      // apply of a merge begins
+	KindMerged      = "merged"       // all its rows are in the target
+	KindVerified    = "verified"     // proved
+	KindNotVerified = "not-verified" // nothing is wrong, but not all could be proved
+	KindRetry       = "retry"        // a merge that stopped is tried again later
+	KindFailed      = "failed"       // a merge failed for good
+	KindUndoing     = "undoing"
+	KindUndone      = "undone"
+	KindSkipped     = "skipped" // by the operator
+	KindHook        = "hook"    // a hook failed
+)
+
+// Kinds are what a hook may name: kinds of events, and [Questions].
+var Kinds = append(Questions(),
+	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged,
+	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindHook,
+)

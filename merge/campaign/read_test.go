@@ -1,0 +1,160 @@
+package campaign
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+const whole = `
+[campaign]
+name = "summer"
+parallel = 4
+per_server = 2
+window = "22:30-06:00"
+zone = "Europe/Berlin"
+continue = true
+retries = 2
+undo = true
+rules = ["rules.toml", "more.toml"]
+rekey = true
+fence = false
+
+[[merge]]
+target = "w1"
+sources = ["w2", "w3"]
+note = "the small ones"
+
+[[merge]]
+target = "w4"
+sources = ["w5"]
+
+[[hook]]
+on = ["verified", "failed"]
+run = ["./tell.sh", "now"]
+timeout = "5s"
+
+[[hook]]
+on = "stopped"
+url = "http://127.0.0.1:8080/stopped"
+`
+
+func TestParse(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("c.toml", whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Campaign{
+		Name: "summer", Parallel: 4, PerServer: 2, Continue: true, Retries: 2, Undo: true, Rekey: true,
+		Window: &Window{From: 22*time.Hour + 30*time.Minute, To: 6 * time.Hour, Zone: berlin},
+		Rules:  []string{"rules.toml", "more.toml"},
+		Merges: []Merge{{"w1", []string{"w2", "w3"}, "the small ones"}, {"w4", []string{"w5"}, ""}},
+		Hooks: []Hook{{[]string{"verified", "failed"}, []string{"./tell.sh", "now"}, "", 5 * time.Second},
+			{[]string{"stopped"}, nil, "http://127.0.0.1:8080/stopped", time.Minute}},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })); diff != "" {
+		t.Error(diff)
+	}
+	least, err := Parse("c.toml", "[campaign]\nname='x'\n[[merge]]\ntarget='a'\nsources=['b']\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&Campaign{Name: "x", Parallel: 1, PerServer: 1, Fence: true, Merges: []Merge{{"a", []string{"b"}, ""}}}, least); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Every problem names its line, and what would be right.
+func TestParseProblems(t *testing.T) {
+	const head = "[campaign]\nname = 'x'\n"
+	const merge = "[[merge]]\ntarget = 'a'\nsources = ['b']\n"
+	for _, c := range []struct{ text, want string }{
+		{"", "c.toml: campaign is missing: want a section [campaign]"},
+		{head, "c.toml: merge is missing: want a section [[merge]]"},
+		{"[campaign]\n" + merge, "c.toml:1: campaign.name is missing"},
+		{head + "paralel = 2\n" + merge, `c.toml:3: unknown key paralel (did you mean "parallel"?)`},
+		{head + "parallel = 0\n" + merge, "c.toml:3: campaign.parallel 0 is out of range: want 1 to 64"},
+		{head + "window = '02:00-06:00'\n" + merge, "c.toml:1: campaign.zone is missing"},
+		{head + "zone = 'UTC'\n" + merge, "c.toml:3: campaign.zone is there without a window"},
+		{head + "window = '2-6'\nzone = 'UTC'\n" + merge, "c.toml:3: campaign.window is no window"},
+		{head + "window = '25:00-26:00'\nzone = 'UTC'\n" + merge, "c.toml:3: campaign.window is no window"},
+		{head + "window = '02:00-02:00'\nzone = 'UTC'\n" + merge, "c.toml:3: campaign.window is empty"},
+		{head + "window = '02:00-03:00'\nzone = 'Mars'\n" + merge, "c.toml:4: campaign.zone is no time zone"},
+		{head + "window = '02:00-03:00'\nzone = 'Local'\n" + merge, "c.toml:4: campaign.zone is no time zone"},
+		{head + "rules = ['']\n" + merge, "c.toml:3: campaign.rules is empty"},
+		{head + "[[merge]]\nsources = ['b']\n", "c.toml:3: merge.target is missing"},
+		{head + "[[merge]]\ntarget = 'a'\n", "c.toml:3: merge.sources is missing"},
+		{head + "[[merge]]\ntarget = 'a'\nsources = []\n", "c.toml:5: merge.sources is empty"},
+		{head + "[[merge]]\ntarget = 'a/b'\nsources = ['b']\n", "c.toml:4: merge.target is no name of a world"},
+		{head + "[[merge]]\ntarget = 'a'\nsources = ['b', 'a']\n", `c.toml:5: merge.sources has the target "a" in it`},
+		{head + "[[merge]]\ntarget = 'a'\nsources = [\n'b',\n'c', 'b']\n", `c.toml:6: merge.sources has "b" twice`},
+		{head + merge + "[[merge]]\ntarget = 'c'\nsources = [\n  'd',\n  'b']\n", `c.toml:10: merge.sources "b" is in the merge in line 5 already`},
+		{head + merge + "[[merge]]\ntarget = 'b'\nsources = ['d']\n", `c.toml:7: merge.target "b" is in the merge in line 5 already`},
+		{head + merge + "[[merge]]\ntarget = 'A'\nsources = ['d']\n", `c.toml:7: merge.target "A" is in the merge in line 4 already`},
+		{head + merge + "[[hook]]\non = ['merge']\nrun = ['x']\n", `c.toml:7: hook.on has "merge" in it, which is no kind of event (did you mean "merged"?)`},
+		{head + merge + "[[hook]]\nrun = ['x']\n", "c.toml:6: hook.on is missing"},
+		{head + merge + "[[hook]]\non = 'failed'\n", "c.toml:6: hook.run is missing"},
+		{head + merge + "[[hook]]\non = 'failed'\nrun = ['x']\nurl = 'http://h/'\n", "c.toml:9: hook.url and run are both there"},
+		{head + merge + "[[hook]]\non = 'failed'\nurl = 'ftp://h/'\n", "c.toml:8: hook.url is no address"},
+		{head + merge + "[[hook]]\non = 'failed'\nrun = ['']\n", "c.toml:8: hook.run begins with an empty text"},
+		{head + merge + "[[hook]]\non = 'failed'\nrun = ['x']\ntimeout = '5'\n", "c.toml:9: hook.timeout is no duration"},
+	} {
+		_, err := Parse("c.toml", c.text)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
+		}
+	}
+}
+
+// What is written is read as the same campaign.
+func TestWriteTo(t *testing.T) {
+	text := rapid.StringN(0, 20, -1)
+	name := rapid.StringMatching(`[a-zA-Z0-9_.é-]{1,8}`)
+	rapid.Check(t, func(t *rapid.T) {
+		label := rapid.StringMatching(`[ -~ü"\\]{1,20}`)
+		c := &Campaign{
+			Name: label.Draw(t, "name"), Parallel: rapid.IntRange(1, maxParallel).Draw(t, "parallel"), Retries: rapid.IntRange(0, maxRetries).Draw(t, "retries"),
+			Continue: rapid.Bool().Draw(t, "continue"), Undo: rapid.Bool().Draw(t, "undo"), Rekey: rapid.Bool().Draw(t, "rekey"), Fence: rapid.Bool().Draw(t, "fence"),
+		}
+		c.PerServer = rapid.IntRange(1, c.Parallel).Draw(t, "per server")
+		c.Rules = rapid.SliceOfN(label, 0, 2).Draw(t, "rules")
+		if rapid.Bool().Draw(t, "window") {
+			c.Window = &Window{From: time.Duration(rapid.IntRange(0, 600).Draw(t, "from")) * time.Minute, To: time.Duration(rapid.IntRange(601, 1440).Draw(t, "to")) * time.Minute, Zone: time.UTC}
+		}
+		worlds := rapid.SliceOfNDistinct(name.Filter(func(s string) bool { return s[0] != '-' }), 2, 8, folded).Draw(t, "worlds")
+		for len(worlds) > 1 {
+			n := rapid.IntRange(2, len(worlds)).Draw(t, "of one merge")
+			c.Merges = append(c.Merges, Merge{worlds[0], worlds[1:n], text.Draw(t, "note")})
+			worlds = worlds[n:]
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "hooks") {
+			h := Hook{On: []string{rapid.SampledFrom(Kinds).Draw(t, "on")}, URL: "http://127.0.0.1:1/x", Timeout: time.Duration(rapid.IntRange(1, 1e6).Draw(t, "timeout")) * time.Millisecond}
+			if rapid.Bool().Draw(t, "run") {
+				h.URL, h.Run = "", append([]string{"x"}, text.Draw(t, "argument"))
+			}
+			c.Hooks = append(c.Hooks, h)
+		}
+		var b bytes.Buffer
+		if _, err := c.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse("c.toml", b.String())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, &b)
+		}
+		equal := cmp.Options{cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() }), cmp.Comparer(func(a, b []string) bool {
+			return strings.Join(a, "\x00") == strings.Join(b, "\x00") && len(a) == len(b)
+		})}
+		if diff := cmp.Diff(c, got, equal); diff != "" {
+			t.Fatalf("%s\n%s", diff, &b)
+		}
+	})
+}

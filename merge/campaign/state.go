@@ -1,0 +1,197 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"mergesafe/internal/sqldb"
+)
+
+// stateVersion is the version of the tables of the state, and of the JSON in them. It rises
+// when something changes its meaning or goes away, not when something is added.
+const stateVersion = 1
+
+// The state is a log of what was done, for people and for predictions. What decides is in the
+// databases themselves: see [transfer.LookUp].
+var stateTables = []string{
+	`CREATE TABLE IF NOT EXISTS campaign (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, record TEXT NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS merges (target TEXT PRIMARY KEY, record TEXT NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, text TEXT NOT NULL)`,
+}
+
+// general is what the state knows of the campaign as a whole.
+type general struct {
+	Holder Holder     `json:"holder"` // the last one
+	Paused bool       `json:"paused,omitempty"`
+	Waits  string     `json:"waits,omitempty"`
+	Began  *time.Time `json:"began,omitempty"`
+	Ended  *time.Time `json:"ended,omitempty"`
+}
+
+// record is what the state knows of one merge.
+type record struct {
+	MergeStatus
+
+	// Skip is the operator's wish that the running process leaves the merge out.
+	Skip bool `json:"skip,omitempty"`
+
+	// Basis is what the plan rests on beside the databases; see [Options].
+	Basis string `json:"basis,omitempty"`
+
+	// Weight is how much work the merge is, in seconds on a machine of the middle; see [weigh].
+	Weight float64 `json:"weight,omitempty"`
+
+	// Rehearsed is how long the merge took in a rehearsal, in seconds; 0 if there was none.
+	Rehearsed float64 `json:"rehearsed,omitempty"`
+
+	// Measured is how long it took from the first row to the proof, in seconds, if that was
+	// done without an interruption.
+	Measured float64 `json:"measured,omitempty"`
+}
+
+// create makes the tables, if they are not there, and checks the version.
+func (b *Book) create(ctx context.Context) error {
+	var version int
+	err := b.db.Get(ctx, &version, "SELECT version FROM campaign")
+	if err != nil {
+		err = sqldb.Retry(ctx, func() error {
+			return b.db.InTx(ctx, func(tx *sqldb.Tx) error {
+				for _, table := range stateTables {
+					if _, err := tx.Exec(ctx, table); err != nil {
+						return err
+					}
+				}
+				if _, err := tx.Exec(ctx, "INSERT OR IGNORE INTO campaign (only, version, record) VALUES (1, ?, '{}')", stateVersion); err != nil {
+					return err
+				}
+				return tx.Get(ctx, &version, "SELECT version FROM campaign")
+			})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("campaign: the state %s cannot be read: %w", b.statePath(), err)
+	}
+	if version > stateVersion {
+		return fmt.Errorf("campaign: the state %s has version %d, and this program knows version %d: use the newer program that wrote it", b.statePath(), version, stateVersion)
+	}
+	return nil
+}
+
+// state is the state in one transaction that changes it, or in one snapshot.
+type state struct {
+	ctx context.Context
+	tx  *sqldb.Tx
+}
+
+// change changes the state in one transaction.
+func (b *Book) change(ctx context.Context, do func(s state) error) error {
+	err := sqldb.Retry(ctx, func() error {
+		return b.db.InTx(ctx, func(tx *sqldb.Tx) error { return do(state{ctx, tx}) })
+	})
+	if err != nil {
+		return fmt.Errorf("campaign: the state %s cannot be written: %w", b.statePath(), err)
+	}
+	return nil
+}
+
+// look reads the state at one moment.
+func (b *Book) look(ctx context.Context, do func(s state) error) error {
+	if err := b.db.Snapshot(ctx, func(tx *sqldb.Tx) error { return do(state{ctx, tx}) }); err != nil {
+		return fmt.Errorf("campaign: the state %s cannot be read: %w", b.statePath(), err)
+	}
+	return nil
+}
+
+func (s state) general() (g general, err error) {
+	var text string
+	if err := s.tx.Get(s.ctx, &text, "SELECT record FROM campaign"); err != nil {
+		return g, err
+	}
+	return g, json.Unmarshal([]byte(text), &g)
+}
+
+// general changes what the state knows of the campaign as a whole.
+func (s state) setGeneral(set func(*general)) error {
+	g, err := s.general()
+	if err != nil {
+		return err
+	}
+	set(&g)
+	text, err := json.Marshal(g)
+	if err == nil {
+		_, err = s.tx.Exec(s.ctx, "UPDATE campaign SET record = ?", string(text))
+	}
+	return err
+}
+
+// merge returns the record of a merge: a new one if there is none, or if the file has other
+// sources now and nothing was written.
+func (s state) merge(m Merge) (*record, error) {
+	r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: Waiting}}
+	var text string
+	err := s.tx.Get(s.ctx, &text, "SELECT record FROM merges WHERE target = ?", m.Target)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return r, nil
+	}
+	old := new(record)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), old)
+	}
+	if err == nil && (slices.Equal(old.Sources, m.Sources) || old.Phase.begun()) {
+		return old, nil
+	}
+	return r, err
+}
+
+// set changes the record of a merge.
+func (s state) set(m Merge, set func(*record)) error {
+	r, err := s.merge(m)
+	if err != nil {
+		return err
+	}
+	set(r)
+	return s.put(r)
+}
+
+func (s state) put(r *record) error {
+	text, err := json.Marshal(r)
+	if err == nil {
+		_, err = s.tx.Exec(s.ctx, "INSERT INTO merges (target, record) VALUES (?, ?) ON CONFLICT (target) DO UPDATE SET record = excluded.record", r.Target, string(text))
+	}
+	return err
+}
+
+// records are those of all merges that the state knows, also of such as the file no longer has.
+func (s state) records() (all map[string]*record, err error) {
+	var texts []string
+	if err := s.tx.Select(s.ctx, &texts, "SELECT record FROM merges"); err != nil {
+		return nil, err
+	}
+	all = make(map[string]*record)
+	for _, text := range texts {
+		r := new(record)
+		if err := json.Unmarshal([]byte(text), r); err != nil {
+			return nil, err
+		}
+		all[r.Target] = r
+	}
+	return all, nil
+}
+
+// event adds an event. The numbers have no gaps: a transaction that is rolled back takes none.
+func (s state) event(at time.Time, kind, target, text string) (e Event, err error) {
+	e = Event{At: at.UTC().Truncate(time.Millisecond), Kind: kind, Target: target, Text: text}
+	if err := s.tx.Get(s.ctx, &e.Number, "SELECT COALESCE(MAX(number), 0) + 1 FROM events"); err != nil {
+		return e, err
+	}
+	_, err = s.tx.Exec(s.ctx, "INSERT INTO events (number, at, kind, target, text) VALUES (?, ?, ?, ?, ?)", e.Number, e.At.UnixMilli(), kind, target, text)
+	return e, err
+}
+
+func (s state) lastEvent() (n int64, err error) {
+	return n, s.tx.Get(s.ctx, &n, "SELECT COALESCE(MAX(number), 0) FROM events")
+}

@@ -1,0 +1,98 @@
+package campaign
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// WriteTo writes the campaign as a campaign file, with comments for the person who edits it.
+// [Parse] reads the same campaign from it.
+func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	b.WriteString("# A campaign of merges. Read it, change it, then: fleet plan, fleet apply.\n\n[campaign]\n")
+	line := func(key, value, comment string) {
+		text := key + " = " + value
+		if comment != "" {
+			text = fmt.Sprintf("%-28s # %s", text, comment)
+		}
+		b.WriteString(text + "\n")
+	}
+	number := func(n int) string { return fmt.Sprint(n) }
+	line("name", quoted(c.Name), "")
+	line("parallel", number(max(c.Parallel, 1)), "merges at a time, in all")
+	if c.PerServer != 0 && c.PerServer != c.Parallel {
+		line("per_server", number(c.PerServer), "merges at a time that have a database on one server")
+	}
+	if c.Window != nil {
+		line("window", quoted(c.Window.String()), "no merge begins that is predicted to end later")
+		line("zone", quoted(c.Window.Zone.String()), "of the window")
+	}
+	line("continue", fmt.Sprint(c.Continue), "after a failure go on with the other merges; false: begin no other")
+	line("retries", number(c.Retries), "how often a merge that stopped is tried again")
+	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed for good")
+	if len(c.Rules) > 0 {
+		line("rules", list(c.Rules), "files of rules, for every merge")
+	}
+	line("rekey", fmt.Sprint(c.Rekey), "give new values to keys that collide")
+	if !c.Fence {
+		line("fence", "false", "the sources are not fenced: keep their game servers from starting yourself")
+	}
+	for _, m := range c.Merges {
+		b.WriteString("\n[[merge]]\n")
+		line("target", quoted(m.Target), "")
+		line("sources", list(m.Sources), "")
+		if m.Note != "" {
+			line("note", quoted(m.Note), "")
+		}
+	}
+	for _, h := range c.Hooks {
+		b.WriteString("\n[[hook]]\n")
+		line("on", list(h.On), "")
+		if h.URL != "" {
+			line("url", quoted(h.URL), "")
+		} else {
+			line("run", list(h.Run), "")
+		}
+		if h.Timeout != 0 && h.Timeout != HookTimeout {
+			line("timeout", quoted(h.Timeout.String()), "")
+		}
+	}
+	return b.WriteTo(w)
+}
+
+// String is the window as a campaign file has it: "02:00-06:00".
+func (w *Window) String() string { return daytime(w.From) + "-" + daytime(w.To) }
+
+func daytime(d time.Duration) string {
+	return fmt.Sprintf("%02d:%02d", int(d.Hours()), int(d.Minutes())%60)
+}
+
+func list(texts []string) string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = quoted(text)
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+// quoted writes a text as TOML.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
