@@ -27,7 +27,7 @@ func (r *run) preflight(ctx context.Context, state State) error {
 		if len(f.reasons) > 0 {
 			return nil
 		}
-		if err := f.matches(ctx); err != nil {
+		if err := f.matches(ctx); err != nil || !r.target.writes {
 			return err
 		}
 		return f.rights(ctx)

@@ -13,18 +13,32 @@ import (
 // write, and changes no row. It is empty if Apply would begin, or resume a merge that has
 // begun. An error means that a database could not be read.
 func Ready(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Refusal, error) {
-	r, state, err := prepare(ctx, plan, target, sources, opts, hooks{})
+	r, state, err := prepare(ctx, plan, target, sources, opts, writing, hooks{})
 	if err != nil {
 		return nil, err
 	}
+	return r.ready(ctx, state)
+}
+
+// Fresh is [Ready] without the checks of rights, for which the target has to be opened for
+// writing: it only reads.
+func Fresh(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Refusal, error) {
+	r, state, err := prepare(ctx, plan, target, sources, opts, reading, hooks{})
+	if err != nil {
+		return nil, err
+	}
+	return r.ready(ctx, state)
+}
+
+func (r *run) ready(ctx context.Context, state State) ([]Refusal, error) {
 	defer r.close()
 	switch state {
 	case StateCopying, StateCopied:
 		return nil, nil
 	case StateUndoing:
-		return []Refusal{{Source: target.Name, Reason: fmt.Sprintf("the merge %s is being undone: run undo again to its end first, then plan again", plan.ID)}}, nil
+		return []Refusal{{Source: r.target.Name, Reason: fmt.Sprintf("the merge %s is being undone: run undo again to its end first, then plan again", r.plan.ID)}}, nil
 	}
-	err = r.preflight(ctx, state)
+	err := r.preflight(ctx, state)
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return refused.Refusals, nil
 	}
@@ -44,7 +58,7 @@ func Fence(ctx context.Context, plan *Plan, target Database, sources []Database,
 }
 
 func fenceWith(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options, h hooks) error {
-	r, state, err := prepare(ctx, plan, target, sources, opts, h)
+	r, state, err := prepare(ctx, plan, target, sources, opts, writing, h)
 	if err != nil {
 		return err
 	}
@@ -72,7 +86,7 @@ func fenceWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 // Unfence takes back what [Fence] did, if the merge has not begun. If it has, that is a
 // [*RefusedError]: then [Undo] lifts the fences.
 func Unfence(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Lifted, error) {
-	r, state, err := prepare(ctx, plan, target, sources, opts, hooks{})
+	r, state, err := prepare(ctx, plan, target, sources, opts, writing, hooks{})
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +110,14 @@ func Unfence(ctx context.Context, plan *Plan, target Database, sources []Databas
 }
 
 // prepare makes a run and looks up the state of its merge.
-func prepare(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options, h hooks) (r *run, state State, err error) {
+func prepare(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options, writes bool, h hooks) (r *run, state State, err error) {
 	if r, err = newRun(plan, target, sources, opts, h); err != nil {
 		return nil, "", err
 	}
 	if err := plan.needs(opts.Codecs); err != nil {
 		return nil, "", err
 	}
-	r.target.unchecked = true
+	r.target.unchecked, r.target.writes = true, writes
 	err = r.retry(ctx, "looking at the target", func(ctx context.Context) (err error) {
 		if err := r.target.exists(ctx); err != nil {
 			return err

@@ -17,7 +17,11 @@ func TestReady(t *testing.T) {
 		target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []Database{gameWorld(t, e, "s2", 2, 4, "b")}
 		p := mustPlan(t, target, sources, PlanOptions{})
 		before := []string{dump(t, target), dump(t, sources[0])}
-		refusals, err := Ready(t.Context(), p, target, sources, Options{})
+		refusals, err := Fresh(t.Context(), p, target, sources, Options{})
+		if err != nil || len(refusals) > 0 {
+			t.Fatalf("got %v, %v", refusals, err)
+		}
+		refusals, err = Ready(t.Context(), p, target, sources, Options{})
 		if err != nil || len(refusals) > 0 {
 			t.Fatalf("got %v, %v", refusals, err)
 		}
@@ -26,9 +30,13 @@ func TestReady(t *testing.T) {
 		}
 		exec(t, sources[0], "DELETE FROM items")
 		serve(t, target, 1)
+		fresh, err := Fresh(t.Context(), p, target, sources, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		refusals, err = Ready(t.Context(), p, target, sources, Options{})
-		if err != nil || len(refusals) < 2 {
-			t.Fatalf("got %v, %v", refusals, err)
+		if err != nil || len(refusals) < 2 || !cmp.Equal(refusals, fresh) {
+			t.Fatalf("got %v, %v, %v", refusals, fresh, err)
 		}
 		all := (&RefusedError{Refusals: refusals}).Error()
 		for _, want := range []string{"server 1 runs", "stop it first", `database "s2": table "items": it has 0 rows, and had 12 when the plan was made: plan again`} {
