@@ -96,7 +96,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	defer f.Close()
 	plan, err := transfer.ReadPlan(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, plainly(err))
+		return nil, fmt.Errorf("%s: %w", file, report.Plainly(err))
 	}
 	return &job{call: call{file: file, config: givenConfig(cmd)}, program: cmd.Root().Version, plan: plan}, nil
 }

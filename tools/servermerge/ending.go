@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -109,21 +108,10 @@ func write(o *report.Outcome, out io.Writer, asJSON bool, text report.TextOption
 // failed ends a command that writes and did not come to its end. What is a
 // result is printed; anything else is an error.
 func (j *job) failed(ctx context.Context, err error, o *report.Outcome) error {
-	refusal, isRefused := errors.AsType[*transfer.RefusedError](err)
-	stop, isStopped := errors.AsType[*transfer.StoppedError](err)
-	moved, isChanged := errors.AsType[*transfer.ChangedError](err)
-	switch {
-	case isRefused:
-		o.Ending, o.Refusals = report.Refused, refusal.Refusals
+	switch ok := o.Fail(err, ctx.Err() != nil); {
+	case ok && o.Ending != report.Stopped:
 		return j.conclude(ctx, o)
-	case isChanged:
-		o.Ending, o.Reason = report.Changed, plainly(moved).Error()
-		return j.conclude(ctx, o)
-	case isStopped:
-		o.Ending, o.Reason = report.Stopped, "stopped while "+stop.Doing
-		if ctx.Err() == nil {
-			o.Reason += ": " + stop.Cause.Error()
-		}
+	case ok:
 		if j.json {
 			if err := o.WriteJSON(j.out); err != nil {
 				return err
@@ -136,7 +124,7 @@ func (j *job) failed(ctx context.Context, err error, o *report.Outcome) error {
 		}
 		return cli.WithHint(cli.WithCode(errors.New(said), cli.Stopped), words.Hint())
 	}
-	return cli.WithHint(plainly(err), "What was done until then is kept; how far it is: "+j.command("status"))
+	return cli.WithHint(report.Plainly(err), "What was done until then is kept; how far it is: "+j.command("status"))
 }
 
 // unread ends a command that only reads and could not.
@@ -151,13 +139,5 @@ func unread(ctx context.Context, err error, without string) error {
 	if errors.Is(err, merge.ErrOptions) {
 		hint = "What is declared comes from [check] and [merge] in the configuration, or from the flags."
 	}
-	return cli.WithHint(plainly(err), hint)
+	return cli.WithHint(report.Plainly(err), hint)
 }
-
-// plainly leaves out the name of the package, which the operator does not know.
-func plainly(err error) error { return &plainError{err} }
-
-type plainError struct{ error }
-
-func (e *plainError) Error() string { return strings.TrimPrefix(e.error.Error(), "transfer: ") }
-func (e *plainError) Unwrap() error { return e.error }

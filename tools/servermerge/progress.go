@@ -8,6 +8,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
@@ -51,7 +52,7 @@ func (p *progress) rests(database string, threads int) {
 
 // waits notes that a database is away.
 func (p *progress) waits(err error) {
-	p.wait("waiting for a database: "+plainly(err).Error(), true)
+	p.wait("waiting for a database: "+report.Plainly(err).Error(), true)
 }
 
 // wait notes why the work waits. What is urgent gets a line at once where there

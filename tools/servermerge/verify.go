@@ -5,8 +5,6 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/merge"
-	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 )
@@ -29,13 +27,6 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 		return unread(ctx, err, "no verdict")
 	}
 	o := j.outcome("verify")
-	o.Proof = proof
-	switch proof.Verdict {
-	case merge.Pass:
-	case merge.Fail:
-		o.Ending = report.Differs
-	default:
-		o.Ending = report.NotVerified
-	}
+	o.Prove(proof)
 	return j.conclude(ctx, o)
 }
