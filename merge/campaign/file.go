@@ -23,6 +23,12 @@ type Campaign struct {
 	Fence bool     // fence the sources; the default is true
 
 	Hooks []Hook
+
+	// Stopped and Backup are [ByHand] if the operator says so for every world. Otherwise it
+	// has to be known from a hook that each world has a backup, and from its registry or a
+	// hook that it is stopped.
+	Stopped string
+	Backup  string
 }
 
 // Merge is one merge of a campaign: several worlds go into one.

@@ -23,13 +23,14 @@ import (
 // The questions that a hook may answer. Exit code 0 or a status of 2xx is yes, anything else
 // is no, and then nothing is written. The other kinds of events are told to hooks.
 const (
-	AskStopped = "stopped" // is the game of this world stopped?
-	AskBackup  = "backup"  // is there a backup of this world? The hook may make it
-	AskRoom    = "room"    // does the database of the target have room for so many bytes?
+	AskStopped  = "stopped"   // is the game of this world stopped?
+	AskBackedUp = "backed-up" // is there a backup of this world? The hook may make it
+	AskRoom     = "room"      // does the database of the target have room for so many bytes?
+	AskFenced   = "fenced"    // can no game server of this world be started? Asked after the fences were set
 )
 
 // Questions are the kinds that [Hook.On] may name beside those of events.
-func Questions() []string { return []string{AskStopped, AskBackup, AskRoom} }
+func Questions() []string { return []string{AskStopped, AskBackedUp, AskRoom, AskFenced} }
 
 // HookTimeout is the default of [Hook.Timeout].
 const HookTimeout = time.Minute

@@ -18,21 +18,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var asked = Message{Campaign: "autumn", Event: AskBackup, At: time.Date(2026, 11, 21, 3, 9, 8, 413e6, time.UTC), World: "w2", Target: "w1", Sources: []string{"w2", "w3"}, Text: "is w2 backed up?"}
+var asked = Message{Campaign: "autumn", Event: AskBackedUp, At: time.Date(2026, 11, 21, 3, 9, 8, 413e6, time.UTC), World: "w2", Target: "w1", Sources: []string{"w2", "w3"}, Text: "is w2 backed up?"}
 
 func shell(script string) Hook { return Hook{Run: []string{"/bin/sh", "-c", script}} }
 
 // A command gets the message on its standard input, and its exit code is the answer.
 func TestHookCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "got")
-	if err := shell(`cat > '` + file + `'; echo "$FLEET_EVENT $FLEET_WORLD $FLEET_TARGET" >> '` + file + `'`).Call(t.Context(), asked); err != nil {
+	if err := shell(`cat > '`+file+`'; echo "$FLEET_EVENT $FLEET_WORLD $FLEET_TARGET" >> '`+file+`'`).Call(t.Context(), asked); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"campaign":"autumn","event":"backup","at":"2026-11-21T03:09:08.413Z","world":"w2","target":"w1","sources":["w2","w3"],"text":"is w2 backed up?"}` + "\nbackup w2 w1\n"
+	const want = `{"campaign":"autumn","event":"backed-up","at":"2026-11-21T03:09:08.413Z","world":"w2","target":"w1","sources":["w2","w3"],"text":"is w2 backed up?"}` + "\nbacked-up w2 w1\n"
 	if diff := cmp.Diff(want, string(b)); diff != "" {
 		t.Error(diff)
 	}
@@ -153,7 +153,7 @@ func TestHooksOn(t *testing.T) {
 	if asked, err := c.ask(t.Context(), Message{Event: AskStopped}); !asked || err != nil {
 		t.Errorf("got %v, %v", asked, err)
 	}
-	if asked, err := c.ask(t.Context(), Message{Event: AskBackup}); asked || err != nil {
+	if asked, err := c.ask(t.Context(), Message{Event: AskBackedUp}); asked || err != nil {
 		t.Errorf("nobody to ask: got %v, %v", asked, err)
 	}
 	c.Hooks[1].On = []string{AskStopped}

@@ -1,0 +1,369 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/transfer"
+)
+
+// ByHand is the value of [Campaign.Stopped] and [Campaign.Backup] with which the operator says
+// to have seen to it.
+const ByHand = "by hand"
+
+// Due is a merge that has not begun, with what it needs.
+type Due struct {
+	Merge   Merge
+	Plan    *transfer.Plan
+	Target  transfer.Database
+	Sources []transfer.Database
+	Options transfer.Options
+}
+
+func (d *Due) databases() []transfer.Database {
+	return append([]transfer.Database{d.Target}, d.Sources...)
+}
+
+// Problem is something that keeps a campaign from its first write.
+type Problem struct {
+	Target string `json:"target,omitempty"` // of the merge; empty if it is about several
+	World  string `json:"world,omitempty"`  // empty: it is not about one world
+	Reason string `json:"reason"`           // what is wrong, and what to do
+}
+
+func (p Problem) String() string {
+	switch {
+	case p.World != "" && p.Target != "" && p.World != p.Target:
+		return fmt.Sprintf("world %s (into %s): %s", printable.Text(p.World), printable.Text(p.Target), p.Reason)
+	case p.World != "" || p.Target != "":
+		return fmt.Sprintf("world %s: %s", printable.Text(cmp.Or(p.World, p.Target)), p.Reason)
+	}
+	return p.Reason
+}
+
+// NotReadyError tells what keeps a campaign from its first write. Nothing was changed.
+type NotReadyError struct{ Problems []Problem }
+
+func (e *NotReadyError) Error() string {
+	lines := []string{fmt.Sprintf("%s before the first write, nothing was changed:", printable.Count(int64(len(e.Problems)), "problem", "problems"))}
+	for _, p := range e.Problems {
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "\n  ")
+}
+
+// Ready looks before the first write at all merges that have not begun: that every world is
+// stopped and backed up, that there is room on the disks, and that every plan is fresh. Of what
+// is wrong it makes one [*NotReadyError], with all problems of all merges. notes say what was
+// not checked, for the operator. Another error means that a database could not be read.
+//
+// now stamps the messages to hooks.
+func (c *Campaign) Ready(ctx context.Context, due []Due, now func() time.Time) (notes []string, err error) {
+	n := &night{campaign: c, due: due, now: now, stopped: make([]bool, len(due))}
+	// A backup of a world that runs is worth nothing, and a backup may take long enough for a
+	// plan to become stale.
+	for _, look := range []func(context.Context, int) error{n.lookStopped, n.lookBackup, n.lookRoom, n.lookFresh} {
+		if err := n.each(ctx, look); err != nil {
+			return nil, err
+		}
+	}
+	n.weighRoom()
+	if len(n.problems) > 0 {
+		n.sort()
+		return n.notes(), &NotReadyError{n.problems}
+	}
+	return n.notes(), nil
+}
+
+// FenceAll fences all worlds of merges that are ready: see [transfer.Fence]. If one cannot be
+// fenced, the fences of these merges are lifted, and the error is a [*NotReadyError]. After a
+// kill, the same call goes on, and the undo of a merge lifts its fences.
+func (c *Campaign) FenceAll(ctx context.Context, due []Due, now func() time.Time) error {
+	n := &night{campaign: c, due: due, now: now}
+	err := n.each(ctx, func(ctx context.Context, i int) error {
+		d := &due[i]
+		err := transfer.Fence(ctx, d.Plan, d.Target, d.Sources, d.Options)
+		if refused, ok := errors.AsType[*transfer.RefusedError](err); ok {
+			n.refusals(d, refused.Refusals)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return n.askEach(ctx, d, d.Merge.Worlds(), AskFenced, "can no game server of the world be started?")
+	})
+	if err == nil && len(n.problems) == 0 {
+		return nil
+	}
+	lifting, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	left := (&night{campaign: c, due: due}).each(lifting, func(ctx context.Context, i int) error {
+		d := &due[i]
+		_, err := transfer.Unfence(ctx, d.Plan, d.Target, d.Sources, d.Options)
+		if errors.Is(err, transfer.ErrStopped) || err == nil {
+			return err
+		}
+		return fmt.Errorf("the fences of the merge into %q are still there; undo that merge to lift them: %w", d.Merge.Target, err)
+	})
+	if err == nil {
+		n.sort()
+		err = &NotReadyError{n.problems}
+	}
+	return errors.Join(err, left)
+}
+
+// night is what is found before the first write.
+type night struct {
+	campaign *Campaign
+	due      []Due
+	now      func() time.Time
+
+	mu       sync.Mutex
+	stopped  []bool // by merge: its worlds are
+	problems []Problem
+	servers  map[[2]string]bool  // what was said of servers, by world; see told
+	unknown  map[string][]string // worlds, by what was not checked of them
+	needs    map[string]*need    // by file system
+}
+
+// need is how much room merges need on one file system.
+type need struct {
+	free, bytes int64
+	folder      string
+	targets     []string
+}
+
+// each calls f for each merge, as many at a time as merges run at a time.
+func (n *night) each(ctx context.Context, f func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range max(n.campaign.Parallel, 1) {
+		wait.Go(func() {
+			for i := range next {
+				if err := f(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range n.due {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+func (n *night) problem(target, world, format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.problems = append(n.problems, Problem{target, world, fmt.Sprintf(format, args...)})
+}
+
+func (n *night) refusals(d *Due, refusals []transfer.Refusal) {
+	for _, r := range refusals {
+		world := r.Source
+		if n.knows(world, r.Reason) {
+			continue
+		}
+		r.Source = ""
+		n.problem(d.Merge.Target, world, "%s", r)
+	}
+}
+
+// told keeps what was said of the servers of a world, without what changes as a lease is
+// renewed, and knows whether it was said.
+func (n *night) told(world, reason string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.servers == nil {
+		n.servers = make(map[[2]string]bool)
+	}
+	subject, _, _ := strings.Cut(reason, ":")
+	n.servers[[2]string{world, subject}] = true
+}
+
+func (n *night) knows(world, reason string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	subject, _, _ := strings.Cut(reason, ":")
+	return n.servers[[2]string{world, subject}]
+}
+
+// leave says that something was not checked of a world.
+func (n *night) leave(what, world string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.unknown == nil {
+		n.unknown = make(map[string][]string)
+	}
+	n.unknown[what] = append(n.unknown[what], world)
+}
+
+func (n *night) notes() (all []string) {
+	for what, worlds := range n.unknown {
+		slices.Sort(worlds)
+		all = append(all, what+": "+printable.List(worlds, ", ", 20))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// sort puts the problems in the order of the merges.
+func (n *night) sort() {
+	order := make(map[string]int)
+	for i, d := range n.due {
+		order[d.Merge.Target] = i + 1
+	}
+	slices.SortStableFunc(n.problems, func(a, b Problem) int {
+		return cmp.Or(order[a.Target]-order[b.Target], strings.Compare(a.World, b.World), strings.Compare(a.Reason, b.Reason))
+	})
+	n.problems = slices.Compact(n.problems)
+}
+
+// askEach asks the hooks of a question for worlds; a no is a problem.
+func (n *night) askEach(ctx context.Context, d *Due, worlds []string, question, text string) error {
+	for _, world := range worlds {
+		if _, _, err := n.ask(ctx, d, Message{Event: question, World: world, Text: text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask asks the hooks of a question about a world. A no is a problem; an error is that the
+// work was stopped.
+func (n *night) ask(ctx context.Context, d *Due, m Message) (asked, yes bool, err error) {
+	m.At, m.Target, m.Sources = n.now().UTC(), d.Merge.Target, d.Merge.Sources
+	asked, err = n.campaign.ask(ctx, m)
+	if ctx.Err() != nil {
+		return asked, false, context.Cause(ctx)
+	}
+	if err != nil {
+		n.problem(d.Merge.Target, m.World, "%s %v", map[string]string{
+			AskStopped:  "it is not stopped:",
+			AskBackedUp: "it has no backup:",
+			AskRoom:     "there is no room on the disk of its database:",
+			AskFenced:   "its game servers can be started:",
+		}[m.Event], err)
+	}
+	return asked, asked && err == nil, nil
+}
+
+func (n *night) lookStopped(ctx context.Context, i int) error {
+	d, stopped := &n.due[i], true
+	for j, world := range d.Merge.Worlds() {
+		reasons, known, err := transfer.InUse(ctx, d.databases()[j], d.Plan.ID)
+		if err != nil {
+			return err
+		}
+		for _, reason := range reasons {
+			n.problem(d.Merge.Target, world, "%s", reason)
+			n.told(world, reason)
+			stopped = false
+		}
+		asked, yes, err := n.ask(ctx, d, Message{Event: AskStopped, World: world, Text: "is the game of the world stopped?"})
+		if err != nil {
+			return err
+		}
+		switch {
+		case asked:
+			stopped = stopped && yes
+		case known:
+		case n.campaign.Stopped == ByHand:
+			n.leave("stopped by hand, says the campaign file", world)
+		default:
+			n.problem(d.Merge.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, AskStopped, ByHand)
+			stopped = false
+		}
+	}
+	n.stopped[i] = stopped
+	return nil
+}
+
+func (n *night) lookBackup(ctx context.Context, i int) error {
+	d := &n.due[i]
+	for _, world := range d.Merge.Worlds() {
+		switch {
+		case len(n.campaign.hooksOn(AskBackedUp)) > 0:
+			if !n.stopped[i] { // which is a problem already
+				continue
+			}
+			if _, _, err := n.ask(ctx, d, Message{Event: AskBackedUp, World: world, Text: "is there a backup of the world?"}); err != nil {
+				return err
+			}
+		case n.campaign.Backup == ByHand:
+			n.leave("backed up by hand, says the campaign file", world)
+		default:
+			n.problem(d.Merge.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, AskBackedUp, ByHand)
+		}
+	}
+	return nil
+}
+
+func (n *night) lookRoom(ctx context.Context, i int) error {
+	d := &n.due[i]
+	bytes, err := roomFor(ctx, d.Sources)
+	if err != nil {
+		return err
+	}
+	folder, err := folderOf(ctx, d.Target)
+	if err != nil {
+		return err
+	}
+	id, free, known := "", int64(0), false
+	if folder != "" {
+		id, free, known = diskOf(folder)
+	}
+	if known {
+		n.mu.Lock()
+		if n.needs == nil {
+			n.needs = make(map[string]*need)
+		}
+		if n.needs[id] == nil {
+			n.needs[id] = &need{free: free, folder: folder}
+		}
+		n.needs[id].bytes += bytes
+		n.needs[id].targets = append(n.needs[id].targets, d.Merge.Target)
+		n.mu.Unlock()
+	}
+	asked, _, err := n.ask(ctx, d, Message{Event: AskRoom, World: d.Merge.Target, Bytes: bytes, Text: "is there so much room on the disk of the target?"})
+	if err == nil && !known && !asked {
+		n.leave("room on the disk not checked, because the database is on another machine", d.Merge.Target)
+	}
+	return err
+}
+
+// weighRoom compares what all merges need on a disk with what it has: rows stay there, so
+// that merges need it together even if they run one after the other.
+func (n *night) weighRoom() {
+	for _, d := range n.needs {
+		if d.free >= d.bytes {
+			continue
+		}
+		slices.Sort(d.targets)
+		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, move a database, or take merges out of the campaign",
+			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes))
+	}
+}
+
+func mib(bytes int64) string { return printable.Number(bytes>>20) + " MiB" }
+
+func (n *night) lookFresh(ctx context.Context, i int) error {
+	d := &n.due[i]
+	refusals, err := transfer.Ready(ctx, d.Plan, d.Target, d.Sources, d.Options)
+	n.refusals(d, refusals)
+	return err
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+package campaign
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/gameid"
+	"mergesafe/merge/transfer"
+	"mergesafe/store"
+	"mergesafe/store/storetest"
+)
+
+// All problems of all merges are told at once, and nothing is written.
+func TestReady(t *testing.T) {
+	onEach(t, func(t *testing.T, fresh maker) {
+		w1, w2 := gameWorld(t, fresh("w1"), 1, 3, "a"), gameWorld(t, fresh("w2"), 2, 3, "b")
+		w3, w4 := gameWorld(t, fresh("w3"), 3, 3, "c"), gameWorld(t, fresh("w4"), 4, 3, "d")
+		all := []Due{due(t, w1, w2), due(t, w3, w4)}
+		c := &Campaign{Name: "autumn", Parallel: 2, Backup: ByHand}
+		notes, err := c.Ready(t.Context(), all, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "backed up by hand, says the campaign file: w1, w2, w3, w4"; len(notes) == 0 || notes[0] != want {
+			t.Errorf("got %q, want %q", notes, want)
+		}
+
+		failure, stop := starts(t, w2, 2)
+		if failure != nil {
+			t.Fatal(failure)
+		}
+		defer stop()
+		db, err := store.Open(t.Context(), w3.DSN)
+		storetest.Must(t, err)
+		storetest.Exec(t, db, "DELETE FROM players")
+		db.Close()
+		c.Backup = ""
+		log := filepath.Join(t.TempDir(), "asked")
+		c.Hooks = []Hook{
+			{On: []string{AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
+			{On: []string{AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"target":"w1".*"bytes":[1-9]'`}},
+		}
+		_, err = c.Ready(t.Context(), all, time.Now)
+		failed := new(NotReadyError)
+		if !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+		text := failed.Error()
+		for _, want := range []string{
+			"world w2 (into w1): server 2 runs: ",
+			"stop it first",
+			"world w3: table \"players\": it has 0 rows, and had 3 when the plan was made: plan again",
+			"world w4 (into w3): it has no backup: the hook /bin/sh -c ",
+			"it ended with code 7; it says: the tape is full",
+			"world w3: there is no room on the disk of its database: the hook",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in:\n%s", want, text)
+			}
+		}
+		if n := strings.Count(text, "server 2 runs"); n != 1 {
+			t.Errorf("it is told %d times that server 2 runs:\n%s", n, text)
+		}
+		// A world is not backed up while a world of its merge runs.
+		if b, err := os.ReadFile(log); err != nil || string(b) != "w3\nw4\n" {
+			t.Errorf("asked for %q, %v", b, err)
+		}
+	})
+}
+
+// A world without a registry is not taken for stopped, and a backup is not taken for granted.
+func TestReadyUnknown(t *testing.T) {
+	fresh := sqliteIn(t.TempDir())
+	var worlds []transfer.Database
+	for _, name := range []string{"w1", "w2"} {
+		d := fresh(name)
+		db, err := store.Open(t.Context(), d.DSN)
+		storetest.Must(t, err)
+		storetest.Exec(t, db, "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)")
+		storetest.Exec(t, db, "INSERT INTO things VALUES ('"+name+"')")
+		db.Close()
+		worlds = append(worlds, d)
+	}
+	all := []Due{due(t, worlds[0], worlds[1])}
+	c := &Campaign{Name: "autumn", Parallel: 1}
+	_, err := c.Ready(t.Context(), all, time.Now)
+	failed := new(NotReadyError)
+	if !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	want := []Problem{
+		{"w1", "w1", `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
+		{"w1", "w1", `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{"w1", "w2", `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
+		{"w1", "w2", `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+	}
+	if diff := cmp.Diff(want, failed.Problems); diff != "" {
+		t.Error(diff)
+	}
+	c.Backup, c.Stopped = ByHand, ByHand
+	notes, err := c.Ready(t.Context(), all, time.Now)
+	if diff := cmp.Diff([]string{"backed up by hand, says the campaign file: w1, w2", "stopped by hand, says the campaign file: w1, w2"}, notes); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	c.Stopped, c.Hooks = "", []Hook{{On: []string{AskStopped}, Run: []string{"true"}}}
+	if _, err := c.Ready(t.Context(), all, time.Now); err != nil {
+		t.Error(err)
+	}
+}
+
+// What merges need on one disk is added up.
+func TestWeighRoom(t *testing.T) {
+	n := &night{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
+	n.weighRoom()
+	want := []Problem{{Reason: "the disk of /data has 100 MiB free, and the merges into w3, w5 may need 120 MiB: make room, move a database, or take merges out of the campaign"}}
+	if diff := cmp.Diff(want, n.problems); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// All worlds are fenced before the first merge, or none.
+func TestFenceAll(t *testing.T) {
+	onEach(t, func(t *testing.T, fresh maker) {
+		var worlds []transfer.Database
+		for i, name := range []string{"w1", "w2", "w3", "w4"} {
+			worlds = append(worlds, gameWorld(t, fresh(name), gameid.ServerID(i+1), 2, name))
+		}
+		all := []Due{due(t, worlds[0], worlds[1]), due(t, worlds[2], worlds[3])}
+		c := &Campaign{Name: "autumn", Parallel: 2}
+		storetest.Must(t, c.FenceAll(t.Context(), all, time.Now))
+		for i, w := range worlds {
+			if err, stop := starts(t, w, gameid.ServerID(i+1)); err == nil {
+				stop()
+				t.Errorf("%s starts", w.Name)
+			}
+		}
+		storetest.Must(t, c.FenceAll(t.Context(), all, time.Now)) // again, as after a kill
+
+		c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
+		failed := new(NotReadyError)
+		if err := c.FenceAll(t.Context(), all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (into w3): its game servers can be started: the hook") {
+			t.Errorf("got %v", err)
+		}
+		for i, w := range worlds {
+			err, stop := starts(t, w, gameid.ServerID(i+1))
+			stop()
+			if err != nil {
+				t.Errorf("%s is still fenced: %v", w.Name, err)
+			}
+		}
+	})
+}
