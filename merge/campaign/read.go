@@ -69,9 +69,18 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Undo = s.Boolean("undo")
 	c.Rules = s.List("rules", notEmpty("the path of a file of rules"))
 	c.Rekey = s.Boolean("rekey")
+	c.Stopped = s.Text("stopped", byHand)
+	c.Backup = s.Text("backup", byHand)
 	if fence := s.Boolean("fence"); s.Has("fence") {
 		c.Fence = fence
 	}
+}
+
+func byHand(text string) string {
+	if text != ByHand {
+		return fmt.Sprintf("is not known: want %q, or a [[hook]] that is asked", ByHand)
+	}
+	return ""
 }
 
 // readWindow reads window and zone, which belong together.

@@ -23,6 +23,8 @@ undo = true
 rules = ["rules.toml", "more.toml"]
 rekey = true
 fence = false
+backup = "by hand"
+stopped = "by hand"
 
 [[merge]]
 target = "w1"
@@ -53,7 +55,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Campaign{
-		Name: "summer", Parallel: 4, PerServer: 2, Continue: true, Retries: 2, Undo: true, Rekey: true,
+		Name: "summer", Parallel: 4, PerServer: 2, Continue: true, Retries: 2, Undo: true, Rekey: true, Backup: ByHand, Stopped: ByHand,
 		Window: &Window{From: 22*time.Hour + 30*time.Minute, To: 6 * time.Hour, Zone: berlin},
 		Rules:  []string{"rules.toml", "more.toml"},
 		Merges: []Merge{{"w1", []string{"w2", "w3"}, "the small ones"}, {"w4", []string{"w5"}, ""}},
@@ -89,6 +91,7 @@ func TestParseProblems(t *testing.T) {
 		{head + "window = '02:00-02:00'\nzone = 'UTC'\n" + merge, "c.toml:3: campaign.window is empty"},
 		{head + "window = '02:00-03:00'\nzone = 'Mars'\n" + merge, "c.toml:4: campaign.zone is no time zone"},
 		{head + "window = '02:00-03:00'\nzone = 'Local'\n" + merge, "c.toml:4: campaign.zone is no time zone"},
+		{head + "backup = 'yes'\n" + merge, `c.toml:3: campaign.backup is not known: want "by hand"`},
 		{head + "rules = ['']\n" + merge, "c.toml:3: campaign.rules is empty"},
 		{head + "[[merge]]\nsources = ['b']\n", "c.toml:3: merge.target is missing"},
 		{head + "[[merge]]\ntarget = 'a'\n", "c.toml:3: merge.sources is missing"},
@@ -125,6 +128,8 @@ func TestWriteTo(t *testing.T) {
 			Continue: rapid.Bool().Draw(t, "continue"), Undo: rapid.Bool().Draw(t, "undo"), Rekey: rapid.Bool().Draw(t, "rekey"), Fence: rapid.Bool().Draw(t, "fence"),
 		}
 		c.PerServer = rapid.IntRange(1, c.Parallel).Draw(t, "per server")
+		byHand := rapid.SampledFrom([]string{"", ByHand})
+		c.Backup, c.Stopped = byHand.Draw(t, "backup"), byHand.Draw(t, "stopped")
 		c.Rules = rapid.SliceOfN(label, 0, 2).Draw(t, "rules")
 		if rapid.Bool().Draw(t, "window") {
 			c.Window = &Window{From: time.Duration(rapid.IntRange(0, 600).Draw(t, "from")) * time.Minute, To: time.Duration(rapid.IntRange(601, 1440).Draw(t, "to")) * time.Minute, Zone: time.UTC}

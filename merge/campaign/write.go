@@ -40,6 +40,16 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	if !c.Fence {
 		line("fence", "false", "the sources are not fenced: keep their game servers from starting yourself")
 	}
+	seen := func(key, value, question, comment string) {
+		if value == "" && len(c.hooksOn(question)) == 0 {
+			key, value = "# "+key, ByHand
+		}
+		if value != "" {
+			line(key, quoted(value), comment)
+		}
+	}
+	seen("backup", c.Backup, AskBackedUp, `there is a backup of each world; or a [[hook]] on "backed-up" says so`)
+	seen("stopped", c.Stopped, AskStopped, `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
 	for _, m := range c.Merges {
 		b.WriteString("\n[[merge]]\n")
 		line("target", quoted(m.Target), "")
