@@ -109,7 +109,7 @@ func (b *Book) Status(ctx context.Context) (*Status, error) {
 
 // idle takes out what is only true while a worker is at a merge.
 func (r *record) idle() {
-	r.Active, r.Step, r.Done, r.Total, r.PerSecond, r.Left = false, "", 0, 0, 0, 0
+	r.Active, r.Step, r.Done, r.Total, r.PerSecond, r.Left, r.Waits = false, "", 0, 0, 0, 0, ""
 }
 
 // Events returns the events after a number, the oldest first, at most so many.

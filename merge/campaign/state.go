@@ -30,6 +30,7 @@ type general struct {
 	Waits  string     `json:"waits,omitempty"`
 	Began  *time.Time `json:"began,omitempty"`
 	Ended  *time.Time `json:"ended,omitempty"`
+	Told   int64      `json:"told,omitempty"` // the last event that hooks were told of
 }
 
 // record is what the state knows of one merge.
@@ -42,8 +43,10 @@ type record struct {
 	// Basis is what the plan rests on beside the databases; see [Options].
 	Basis string `json:"basis,omitempty"`
 
-	// Weight is how much work the merge is, in seconds on a machine of the middle; see [weigh].
+	// Weight is how much work the merge is, in seconds on a small machine, and After the part
+	// of it that comes after the copying; see [weigh].
 	Weight float64 `json:"weight,omitempty"`
+	After  float64 `json:"after,omitempty"`
 
 	// Rehearsed is how long the merge took in a rehearsal, in seconds; 0 if there was none.
 	Rehearsed float64 `json:"rehearsed,omitempty"`

@@ -55,6 +55,7 @@ type MergeStatus struct {
 	Total     int64   `json:"total"`
 	PerSecond float64 `json:"per_second,omitempty"` // rows, lately
 	Left      float64 `json:"left,omitempty"`       // seconds that the merge still takes, predicted
+	Waits     string  `json:"waits,omitempty"`      // why it makes no headway now, such as a database that is away
 
 	// Predicted is how long the merge takes, in seconds: at the least and at the most.
 	// They are equal to what was measured once it was rehearsed.

@@ -1,0 +1,465 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+)
+
+// Apply carries out all merges, and proves each: see [transfer.Apply] and [transfer.Verify].
+// Before the first write it makes sure that all is ready: see [Campaign.Ready]. If not, that is
+// a [*NotReadyError], and nothing was changed; if the campaign goes on after a failure, only the
+// merges that are not ready are left out.
+//
+// A merge that fails is no error: it is in the status. If the context ends, the error is a
+// [transfer.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
+// were skipped or undone are carried out only if Targets names them.
+func (b *Book) Apply(ctx context.Context, o Options) (*Status, error) {
+	return b.run(ctx, doingApply, o, func(ctx context.Context, r *runner, jobs []*job) error {
+		a := &applier{runner: r, limits: r.campaign.limits()}
+		due, begun := a.choose(ctx, jobs)
+		ready, err := a.ready(ctx, due)
+		if err != nil {
+			return err
+		}
+		defer a.unfence(context.WithoutCancel(ctx), ready)
+		r.schedule(ctx, inOrder(jobs, begun, ready), a.limits, a.apply)
+		return nil
+	})
+}
+
+// applier carries merges out.
+type applier struct {
+	*runner
+	limits limits
+}
+
+// choose returns the merges that have not begun, and those that have and are to be completed.
+func (a *applier) choose(ctx context.Context, jobs []*job) (due, begun []*job) {
+	var mu sync.Mutex
+	l := limits{parallel: 8, perServer: 8, continues: true}
+	a.schedule(ctx, jobs, l, func(ctx context.Context, j *job) ending {
+		rec := a.recordOf(j)
+		j.failed = rec.Phase == Failed
+		switch {
+		case (rec.Phase == Skipped || rec.Phase == Undone) && !j.named:
+			return done
+		case rec.Phase == Verified:
+			if !a.gone(ctx, j) {
+				return done
+			}
+			if !j.named {
+				return done
+			}
+		}
+		has := a.hasBegun(ctx, j, rec)
+		mu.Lock()
+		defer mu.Unlock()
+		if has {
+			begun = append(begun, j)
+		} else {
+			due = append(due, j)
+		}
+		return done
+	})
+	return due, begun
+}
+
+// gone reports whether the target knows nothing of a merge that was verified: it was undone by
+// another program, or restored from a backup.
+func (a *applier) gone(ctx context.Context, j *job) bool {
+	plan, err := a.readPlan(j.Target)
+	if err != nil || plan == nil {
+		return false
+	}
+	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
+	if err != nil || at.State != transfer.StateNone {
+		return false
+	}
+	problem := "it was verified, and now the target knows nothing of it: it was undone by another program, or restored from a backup"
+	a.tell(j.Merge, KindUndone, problem, func(r *record) {
+		r.Phase, r.Problem = Undone, problem
+		r.Advice = []string{"To merge it again:", a.opts.Command("plan", j.Target), a.opts.Command("apply", j.Target)}
+	})
+	return true
+}
+
+// hasBegun reports whether something was written to the target of a merge. The target says so,
+// or the state if the target does not answer.
+func (a *applier) hasBegun(ctx context.Context, j *job, rec record) bool {
+	plan, err := a.readPlan(j.Target)
+	if err != nil || plan == nil {
+		return false
+	}
+	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
+	if err != nil {
+		return rec.Phase.begun()
+	}
+	return at.State != transfer.StateNone
+}
+
+// ready makes sure before the first write that merges can be carried out, and fences their
+// worlds. It returns those that can.
+func (a *applier) ready(ctx context.Context, jobs []*job) (ready []*job, err error) {
+	var due []Due
+	var problems []Problem
+	for _, j := range jobs {
+		d, problem, err := a.due(ctx, j)
+		if err != nil {
+			return nil, err
+		}
+		if problem != "" {
+			problems = append(problems, Problem{Target: j.Target, Reason: problem})
+			continue
+		}
+		due, ready = append(due, d), append(ready, j)
+	}
+	if len(problems) > 0 {
+		if err := a.without(&NotReadyError{problems}); err != nil {
+			return nil, err
+		}
+	}
+	notes, err := a.campaign.Ready(ctx, due, a.opts.Now)
+	for _, note := range notes {
+		a.opts.Warn(note)
+	}
+	if due, ready, err = a.leave(err, due, ready); err != nil {
+		return nil, err
+	}
+	err = a.campaign.Fence(ctx, due, a.opts.Now)
+	for err != nil { // the fences of all were lifted again
+		if due, ready, err = a.leave(err, due, ready); err != nil {
+			return nil, err
+		}
+		err = a.campaign.Fence(ctx, due, a.opts.Now)
+	}
+	return ready, nil
+}
+
+// due is a merge with what has to be looked at before the first write. problem is why it cannot
+// be carried out.
+func (a *applier) due(ctx context.Context, j *job) (d Due, problem string, err error) {
+	rec := a.recordOf(j)
+	plan, err := a.readPlan(j.Target)
+	again := "plan first: " + a.opts.Command("plan", j.Target)
+	switch {
+	case err != nil:
+		return d, fmt.Sprintf("its plan cannot be read: %s; %s", plainly(err), again), nil
+	case plan == nil || rec.Plan == "":
+		return d, "it has no plan: " + again, nil
+	case plan.ID != rec.Plan:
+		return d, fmt.Sprintf("its plan is not the one that was made last for the campaign: %s", again), nil
+	case len(plan.Refusals) > 0:
+		return d, "its plan is refused: " + refused(plan.Refusals), nil
+	}
+	if problem := a.limits.tooLong(j); problem != "" {
+		return d, problem, nil
+	}
+	options, stop, err := a.work(ctx, plan)
+	if err != nil {
+		return d, "", err
+	}
+	stop() // nothing is read by them now
+	return Due{Merge: j.Merge, Plan: plan, Target: j.target(), Sources: j.sources(), Options: options}, "", nil
+}
+
+// leave leaves merges out that are not ready, if err says so and the campaign goes on without
+// them.
+func (a *applier) leave(err error, due []Due, jobs []*job) ([]Due, []*job, error) {
+	if err == nil {
+		return due, jobs, nil
+	}
+	not, ok := errors.AsType[*NotReadyError](err)
+	if !ok {
+		return nil, nil, err
+	}
+	if err := a.without(not); err != nil {
+		return nil, nil, err
+	}
+	var restDue []Due
+	var rest []*job
+	for i, j := range jobs {
+		if !not.about(j.Target) {
+			restDue, rest = append(restDue, due[i]), append(rest, j)
+		}
+	}
+	if len(rest) == len(jobs) { // none of them is named
+		return nil, nil, err
+	}
+	return restDue, rest, nil
+}
+
+// about reports whether one of the problems is about a merge.
+func (e *NotReadyError) about(target string) bool {
+	for _, p := range e.Problems {
+		if p.Target == target {
+			return true
+		}
+	}
+	return false
+}
+
+// without records what is not ready. It returns the error, unless the campaign goes on without
+// these merges.
+func (a *applier) without(not *NotReadyError) error {
+	reasons := make(map[string][]string)
+	general := false
+	for _, p := range not.Problems {
+		if p.Target == "" {
+			general = true
+			continue
+		}
+		reasons[p.Target] = append(reasons[p.Target], p.String())
+	}
+	for _, m := range a.campaign.Merges {
+		if all := reasons[m.Target]; len(all) > 0 {
+			const most = 5
+			problem := "not ready: " + printable.List(all, "; ", most)
+			a.tell(m, KindRefused, problem, func(r *record) {
+				r.Phase, r.Problem = Refused, problem
+				r.Advice = []string{"Nothing was written. When it is mended:", a.opts.Command("plan", m.Target), a.opts.Command("apply")}
+			})
+		}
+	}
+	if general || !a.limits.continues {
+		return not
+	}
+	return nil
+}
+
+// unfence lifts the fences of merges that were fenced and did not begin.
+func (a *applier) unfence(ctx context.Context, jobs []*job) {
+	for _, j := range jobs {
+		if a.recordOf(j).Phase.begun() {
+			continue
+		}
+		plan, err := a.readPlan(j.Target)
+		if err != nil || plan == nil {
+			continue
+		}
+		if _, err := transfer.Unfence(ctx, plan, j.target(), j.sources(), a.opts.Work); err != nil {
+			if _, begun := errors.AsType[*transfer.RefusedError](err); !begun {
+				a.opts.Warn(fmt.Sprintf("the fences of the merge into %s were not lifted: %s; to lift them: %s", j.Target, plainly(err), a.opts.Command("undo", j.Target)))
+			}
+		}
+	}
+}
+
+// inOrder are the jobs that are in one of two lists, in the order of all.
+func inOrder(all []*job, lists ...[]*job) (some []*job) {
+	in := make(map[*job]bool)
+	for _, list := range lists {
+		for _, j := range list {
+			in[j] = true
+		}
+	}
+	for _, j := range all {
+		if in[j] {
+			some = append(some, j)
+		}
+	}
+	return some
+}
+
+// apply carries out one merge and proves it.
+func (a *applier) apply(ctx context.Context, j *job) ending {
+	w, ctx, stop := a.start(ctx, j)
+	defer stop()
+	t := &try{applier: a, job: j, worker: w, began: time.Now()}
+	if a.recordOf(j).Phase == Undoing { // what was begun comes to its end
+		return a.undoOne(ctx, j, w, "")
+	}
+	how := t.run(ctx)
+	took := time.Since(t.began).Seconds()
+	a.tell(j.Merge, "", "", func(r *record) {
+		now := a.now().UTC()
+		r.Took += took
+		r.Ended = &now
+		if r.Phase == Verified && t.whole {
+			r.Measured = took
+		}
+	})
+	return how
+}
+
+// try is one attempt at a merge.
+type try struct {
+	*applier
+	*job
+	*worker
+	plan  *transfer.Plan
+	began time.Time
+	whole bool // it began with the first row
+}
+
+func (t *try) run(ctx context.Context) ending {
+	plan, err := t.readPlan(t.Target)
+	if err == nil && plan == nil {
+		err = errors.New("its plan is gone: " + t.PlanFile(t.Target))
+	}
+	if err != nil {
+		return t.fail(ctx, "apply", err)
+	}
+	options, stop, err := t.work(ctx, plan)
+	if err != nil {
+		return t.fail(ctx, "apply", err)
+	}
+	defer stop()
+	options = t.watched(options)
+	t.plan = plan
+	t.tries++
+	now := t.now().UTC()
+	t.tell(t.Merge, KindMerging, report.Merging(plan), func(r *record) {
+		r.describe(plan)
+		t.meter.after = r.After
+		r.Phase, r.Active, r.Problem, r.Advice, r.Ended = Copying, true, "", nil, nil
+		r.Attempts++
+		if r.Began == nil {
+			r.Began = &now
+		}
+	})
+	result, err := transfer.Apply(ctx, plan, t.target(), t.sources(), options)
+	if err != nil {
+		return t.fail(ctx, "apply", err)
+	}
+	t.whole = !result.Resumed
+	applied := t.outcome("apply", plan, nil)
+	applied.Began, applied.Ended = t.began, time.Now()
+	applied.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Notes: result.Notes}
+	reports := t.report(t.job, applied, "apply")
+	t.tell(t.Merge, KindMerged, fmt.Sprintf("%s came to the target", printable.Count(result.Rows, "row", "rows")), func(r *record) {
+		r.Phase = Verifying
+		r.reported(reports)
+	})
+	return t.verify(ctx, options)
+}
+
+// verify proves a merge that is in the target.
+func (t *try) verify(ctx context.Context, options transfer.Options) ending {
+	began := time.Now()
+	proof, err := transfer.Verify(ctx, t.plan, t.target(), t.sources(), options)
+	if err != nil {
+		return t.fail(ctx, "verify", err)
+	}
+	o := t.outcome("verify", t.plan, nil)
+	o.Began, o.Ended = began, time.Now()
+	o.Prove(proof)
+	reports := t.report(t.job, o, "verify")
+	if o.Ending == report.Differs {
+		problem, advice := explain(o)
+		return t.failed(ctx, problem, advice, reports)
+	}
+	t.proved(t.job, o, reports)
+	return done
+}
+
+// proved records what the proof of a merge found.
+func (a *applier) proved(j *job, o *report.Outcome, reports []string) {
+	problem, advice := explain(o)
+	kind, phase := KindVerified, Verified
+	switch o.Ending {
+	case report.NotVerified:
+		kind, phase = KindNotVerified, Copied
+	case report.Differs:
+		kind, phase = KindFailed, Failed
+	}
+	text := problem
+	if phase == Verified {
+		problem, advice = "", nil
+	}
+	a.tell(j.Merge, kind, text, func(r *record) {
+		r.idle()
+		r.Phase, r.Problem, r.Advice = phase, problem, advice
+		r.reported(reports)
+	})
+}
+
+// fail ends an attempt that ended with an error.
+func (t *try) fail(ctx context.Context, command string, err error) ending {
+	if ctx.Err() != nil {
+		return t.interrupted(ctx)
+	}
+	var reports, advice []string
+	problem := plainly(err)
+	if t.plan != nil {
+		if o := t.outcome(command, t.plan, err); o != nil {
+			o.Began, o.Ended = t.began, time.Now()
+			reports = t.report(t.job, o, command)
+			problem, advice = explain(o)
+		} else {
+			advice = []string{"When it is mended, run the same command again; what was done until then is kept:", t.opts.Command("apply")}
+		}
+	}
+	if !lasting(err) && t.plan != nil && t.tries <= t.limits.retries {
+		t.tell(t.Merge, KindRetry, fmt.Sprintf("%s; it is tried again after %s", problem, t.opts.RetryAfter), func(r *record) {
+			r.idle()
+			r.Problem, r.Advice = problem, advice
+			r.reported(reports)
+		})
+		return again
+	}
+	return t.failed(ctx, problem, advice, reports)
+}
+
+// interrupted ends an attempt that the operator ended.
+func (t *try) interrupted(ctx context.Context) ending {
+	if !errors.Is(context.Cause(ctx), errSkipped) {
+		t.tell(t.Merge, "", "", (*record).idle)
+		return done
+	}
+	t.log(func(s state) error {
+		r, err := s.merge(t.Merge)
+		if err != nil {
+			return err
+		}
+		if t.plan != nil && t.untouched() {
+			r.Phase = Planned
+		}
+		return t.Book.skip(s, r)
+	})
+	t.wake()
+	return done
+}
+
+// untouched reports whether the target knows nothing of the merge.
+func (t *try) untouched() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	at, err := transfer.LookUp(ctx, t.plan, t.target(), t.sources())
+	return err == nil && at.State == transfer.StateNone
+}
+
+// failed ends a merge that failed for good: if nothing was written it is refused, and otherwise
+// undone if the campaign says so.
+func (t *try) failed(ctx context.Context, problem string, advice, reports []string) ending {
+	phase, kind := Failed, KindFailed
+	if t.plan == nil || t.untouched() {
+		phase, kind = Refused, KindRefused
+	}
+	t.tell(t.Merge, kind, problem, func(r *record) {
+		r.idle()
+		r.Phase, r.Problem, r.Advice = phase, problem, advice
+		r.reported(reports)
+	})
+	// What had failed before may have been in use since.
+	if phase == Failed && t.campaign.Undo && !t.job.failed {
+		t.undoOne(ctx, t.job, t.worker, problem)
+	}
+	return failed
+}
+
+// reported adds the names of reports.
+func (r *record) reported(names []string) {
+	for _, name := range names {
+		if !slices.Contains(r.Reports, name) {
+			r.Reports = append(r.Reports, name)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+)
+
+// plainly is an error for the operator, who does not know packages.
+func plainly(err error) string { return printable.Text(report.Plainly(err).Error()) }
+
+// refused says what blocks a merge: the first reasons.
+func refused(refusals []transfer.Refusal) string {
+	const most = 5
+	var reasons []string
+	for _, r := range refusals {
+		reasons = append(reasons, r.String())
+	}
+	return printable.List(reasons, "; ", most)
+}
+
+// commands are those about one merge, for the words of an outcome.
+func (r *runner) commands(target string) report.Commands {
+	c := func(name string) string { return r.opts.Command(name, target) }
+	return report.Commands{Apply: c("apply"), Verify: c("verify"), Undo: c("undo"), Again: c(r.doing),
+		Renames: "servermerge renames " + printable.Quoted(r.PlanFile(target))}
+}
+
+// outcome is the outcome of a command of one merge that ended with an error; nil if it has none.
+func (r *runner) outcome(command string, plan *transfer.Plan, err error) *report.Outcome {
+	o := report.NewOutcome(command, plan, r.commands(plan.Target.Name))
+	o.Program = r.opts.Program
+	if err != nil && !o.Fail(err, false) {
+		return nil
+	}
+	return o
+}
+
+// explain puts an outcome into a problem in plain words, and what to do about it.
+func explain(o *report.Outcome) (problem string, advice []string) {
+	words := o.Words()
+	problem = words.Sentence
+	switch {
+	case o.Ending == report.Refused:
+		problem = refused(o.Refusals)
+		advice = []string{"Nothing was written by this attempt. When it is mended, run the same command again:", o.Then.Again}
+		if o.Command == "apply" {
+			advice = append(advice, "If the databases were changed since the plan was made, make a new one first; if the merge has begun, undo it before that:", o.Then.Undo)
+		}
+	case o.Proof != nil && o.Proof.Verdict == merge.Fail:
+		problem += ": " + unproved(o.Proof)
+	case o.Proof != nil:
+		problem += ": " + refused(o.Proof.Findings)
+	}
+	for _, step := range words.Next {
+		advice = append(append(advice, step.Text), step.Commands...)
+	}
+	return printable.Text(problem), advice
+}
+
+// unproved says in which tables the target is not as planned.
+func unproved(p *transfer.Proof) string {
+	var tables []string
+	for _, t := range p.Tables {
+		if t.Verdict == merge.Pass {
+			continue
+		}
+		what := fmt.Sprintf("%s rows, planned %s", printable.Number(t.Rows), printable.Number(t.Want))
+		if t.Missing > 0 {
+			what += ", " + printable.Number(t.Missing) + " missing"
+		}
+		if t.Changed > 0 {
+			what += ", " + printable.Number(t.Changed) + " changed"
+		}
+		tables = append(tables, fmt.Sprintf("%q (%s)", t.Table, what))
+	}
+	for _, f := range p.Findings {
+		tables = append(tables, f.String())
+	}
+	const most = 5
+	return printable.List(tables, "; ", most)
+}
+
+// lasting reports whether trying again cannot help.
+func lasting(err error) bool {
+	_, isRefused := errors.AsType[*transfer.RefusedError](err)
+	_, isChanged := errors.AsType[*transfer.ChangedError](err)
+	return isRefused || isChanged
+}
+
+// firstLine is a text without what follows its first line.
+func firstLine(s string) string { line, _, _ := strings.Cut(s, "\n"); return line }

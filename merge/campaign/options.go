@@ -1,0 +1,96 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/transfer"
+)
+
+// Options is what a command of a campaign needs beside the campaign file. Databases is required;
+// the zero value of all else means the default.
+type Options struct {
+	// Databases finds the database of a world.
+	Databases func(world string) (transfer.Database, error)
+
+	// Targets are those of the merges that the command is about. None means all, for Plan and
+	// Apply without those that were skipped or undone.
+	Targets []string
+
+	// Again makes Plan make plans anew that are fresh.
+	Again bool
+
+	// Force makes Undo remove rows too that were changed since they were copied.
+	Force bool
+
+	// Plan are the options of all plans, as files of rules make them; Rekey and Fence of the
+	// campaign are added. Basis identifies them: a plan that was made with another basis is
+	// made anew.
+	Plan  transfer.PlanOptions
+	Basis string
+
+	// Work are the options of carrying merges out. Progress, Retrying, Reserve and Codecs are
+	// the runner's own; Pause is called between batches, as in package transfer.
+	Work transfer.Options
+
+	// Ranges, if not nil, is the fleet registry that gives worlds ranges of keys.
+	Ranges Ranges
+
+	// Codecs, if not nil, makes ready the codecs of the game's own that a plan names. stop ends
+	// them.
+	Codecs func(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error)
+
+	// Command is the command line of a command about the merges into some targets, for people
+	// to paste; without targets, about all. The default is that of fleet.
+	Command func(name string, targets ...string) string
+
+	// Program is the name of the program with its version, for plans and reports.
+	Program string
+
+	// Now is the clock by which windows open. The default is time.Now.
+	Now func() time.Time
+
+	// Warn, if not nil, is told of what goes wrong and does not end the work, such as a state
+	// that cannot be written for a while.
+	Warn func(text string)
+
+	// RetryAfter is how long a merge waits before it is tried again. The default is 30 s.
+	RetryAfter time.Duration
+
+	tick time.Duration // how often wishes are looked for, and progress is written
+}
+
+// Ranges is a fleet registry that gives worlds ranges of keys.
+type Ranges interface {
+	// Given are the ranges that worlds have, and the identity of the registry.
+	Given(ctx context.Context) (given []merge.FleetRange, identity string, err error)
+
+	// Reserve records what a plan gives. It is called before the first write of its merge.
+	Reserve(ctx context.Context, plan *transfer.Plan) error
+}
+
+func (b *Book) withDefaults(o Options) Options {
+	o.RetryAfter = cmp.Or(o.RetryAfter, 30*time.Second)
+	o.tick = cmp.Or(o.tick, time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	if o.Command == nil {
+		o.Command = func(name string, targets ...string) string {
+			words := []string{"fleet", name, printable.Quoted(b.file)}
+			for _, t := range targets {
+				words = append(words, printable.Quoted(t))
+			}
+			return strings.Join(words, " ")
+		}
+	}
+	return o
+}

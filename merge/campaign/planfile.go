@@ -1,0 +1,76 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+)
+
+// readPlan reads the plan of the merge into a target; nil if there is none.
+func (b *Book) readPlan(target string) (*transfer.Plan, error) {
+	f, err := os.Open(b.PlanFile(target))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	plan, err := transfer.ReadPlan(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.PlanFile(target), report.Plainly(err))
+	}
+	return plan, nil
+}
+
+// write writes a file in the folder of the plans: all of it, or none.
+func (b *Book) write(file string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(b.Plans(), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(b.Plans(), ".part-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // unless it has its name
+	err = errors.Join(f.Chmod(0o644), write(f))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}
+
+// begunAlready reports where the merge of a plan is, if it has begun; nil if it has not.
+func begunAlready(ctx context.Context, plan *transfer.Plan, j *job) (*transfer.Status, error) {
+	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
+	if err != nil || at.State == transfer.StateNone {
+		return nil, err
+	}
+	return at, nil
+}
+
+// report writes a report about a merge beside its plan, and returns its names for the record.
+func (r *runner) report(j *job, o *report.Outcome, command string) (names []string) {
+	for ending, write := range map[string]func(io.Writer) error{".html": o.WriteHTML, ".json": o.WriteJSON} {
+		file := r.beside(j.Target, "."+command+ending)
+		if err := r.write(file, write); err != nil {
+			r.opts.Warn(err.Error())
+			continue
+		}
+		names = append(names, filepath.Base(file))
+	}
+	return names
+}

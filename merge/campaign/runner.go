@@ -1,0 +1,448 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer"
+)
+
+// What a command of a campaign does, as [Status.Doing] says it.
+const (
+	doingPlan   = "plan"
+	doingApply  = "apply"
+	doingVerify = "verify"
+	doingUndo   = "undo"
+)
+
+// runner is one command that works on a campaign. It holds the lock.
+type runner struct {
+	*Book
+	opts  Options
+	doing string
+	stop  context.CancelCauseFunc // ends all work, resumable
+
+	ended chan struct{}  // closed when the work has ended
+	rest  sync.WaitGroup // what goes along with the work
+
+	mu      sync.Mutex
+	paused  chan struct{}      // closed when the pause ends; nil if there is none
+	working map[string]*worker // by target
+
+	happened chan struct{} // there may be new events
+}
+
+// worker is what the runner knows of a merge that is worked on.
+type worker struct {
+	meter meter
+	skip  context.CancelCauseFunc
+}
+
+// errSkipped is the cause of a merge that stops because the operator left it out.
+var errSkipped = errors.New("skipped by the operator")
+
+// job is a merge with what is needed to carry it out.
+type job struct {
+	Merge
+	databases []transfer.Database // the target first
+	servers   []string            // where they are
+	named     bool                // by its target, on the command line
+
+	tries  int
+	notYet time.Time     // it is not begun before; zero: at once
+	atMost time.Duration // that it takes, predicted
+	failed bool          // it had failed before this command
+}
+
+func (j *job) target() transfer.Database    { return j.databases[0] }
+func (j *job) sources() []transfer.Database { return j.databases[1:] }
+
+// run takes the lock, has do work on the campaign, and returns how the campaign is then. A
+// context that ends is a [transfer.ErrStopped].
+func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error) (*Status, error) {
+	o = b.withDefaults(o)
+	jobs, err := b.jobs(o)
+	if err != nil {
+		return nil, err
+	}
+	if b.held, err = takeLock(ctx, b.lockPath()); err != nil {
+		b.held = nil
+		if errors.Is(err, errTaken) {
+			err = b.heldBy(ctx)
+		}
+		return nil, err
+	}
+	defer func() { b.held.release(); b.held = nil }()
+
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r := &runner{Book: b, opts: o, doing: doing, stop: stop, ended: make(chan struct{}), working: make(map[string]*worker), happened: make(chan struct{}, 1)}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	r.rest.Go(func() { r.watch(context.WithoutCancel(ctx)) })
+	r.rest.Go(func() { r.notify(ctx) })
+	err = do(work, r, jobs)
+	if work.Err() != nil && err == nil {
+		err = &transfer.StoppedError{Doing: doing + " of the campaign", Cause: context.Cause(work)}
+	}
+	r.end(err)
+	close(r.ended)
+	r.rest.Wait()
+	status, statusErr := b.Status(context.WithoutCancel(ctx))
+	if err == nil {
+		err = statusErr
+	}
+	if status != nil {
+		status.Doing = ""
+	}
+	return status, err
+}
+
+// heldBy is the error of a lock that another process has.
+func (b *Book) heldBy(ctx context.Context) error {
+	e := &HeldError{Campaign: b.file}
+	_ = b.look(ctx, func(s state) error { // the lock tells enough
+		g, err := s.general()
+		e.Holder = g.Holder
+		return err
+	})
+	return e
+}
+
+// jobs are the merges that a command is about, in the order of the file.
+func (b *Book) jobs(o Options) (all []*job, err error) {
+	for _, t := range o.Targets {
+		if _, err := b.merge(t); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range b.campaign.Merges {
+		j := &job{Merge: m, named: slices.Contains(o.Targets, m.Target)}
+		if len(o.Targets) > 0 && !j.named {
+			continue
+		}
+		for _, world := range m.Worlds() {
+			d, err := o.Databases(world)
+			if err != nil {
+				return nil, err
+			}
+			j.databases = append(j.databases, d)
+			if server := serverOf(d); !slices.Contains(j.servers, server) {
+				j.servers = append(j.servers, server)
+			}
+		}
+		all = append(all, j)
+	}
+	return all, nil
+}
+
+// serverOf is the database server of a database: its address. All files of SQLite are on one.
+func serverOf(d transfer.Database) string {
+	if s, ok := sqldb.ParseServer(d.DSN); ok {
+		return s.Address
+	}
+	return string(sqldb.SQLite)
+}
+
+// begin records that the command works on the campaign.
+func (r *runner) begin(ctx context.Context) error {
+	now := r.now().UTC()
+	return r.change(ctx, func(s state) error {
+		known, err := s.records()
+		if err != nil {
+			return err
+		}
+		if err := r.fits(known); err != nil {
+			return err
+		}
+		if err := s.setGeneral(func(g *general) {
+			g.Holder, g.Waits, g.Ended = self(r.doing, now), "", nil
+			if g.Began == nil && r.doing == doingApply {
+				g.Began = &now
+			}
+		}); err != nil {
+			return err
+		}
+		for _, m := range r.campaign.Merges {
+			if err := s.set(m, func(rec *record) { rec.idle(); rec.Skip = false }); err != nil {
+				return err
+			}
+		}
+		_, err = s.event(now, KindBegan, "", r.doing+" began")
+		return err
+	})
+}
+
+// fits returns an error if the file no longer has a merge that has begun.
+func (b *Book) fits(known map[string]*record) error {
+	for _, target := range slices.Sorted(maps.Keys(known)) {
+		k := known[target]
+		at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
+		switch {
+		case !k.Phase.begun(), at < 0 && k.Phase == Verified, at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources):
+			continue
+		}
+		return fmt.Errorf("%s: the merge of %s into %q has begun, and the file has another one, or none, for that target: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Sources), target)
+	}
+	return nil
+}
+
+// end records that the command ended.
+func (r *runner) end(err error) {
+	r.log(func(s state) error {
+		now := r.now().UTC()
+		count := make(map[Phase]int)
+		for _, m := range r.campaign.Merges {
+			if err := s.set(m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
+				return err
+			}
+		}
+		if err := s.setGeneral(func(g *general) { g.Waits, g.Ended = "", &now }); err != nil {
+			return err
+		}
+		text := r.doing + " ended: " + counted(count)
+		if errors.Is(err, transfer.ErrStopped) {
+			text = r.doing + " was interrupted: " + counted(count)
+		}
+		_, err := s.event(now, KindEnded, "", text)
+		return err
+	})
+}
+
+// counted says how many merges are in which phase.
+func counted(count map[Phase]int) string {
+	var parts []string
+	for _, p := range []Phase{Verified, Copied, Verifying, Copying, Undoing, Failed, Undone, Refused, Skipped, Planned, Planning, Waiting} {
+		if count[p] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[p], p))
+		}
+	}
+	return printable.List(parts, ", ", len(parts))
+}
+
+// log changes the state, which is only a log: while that is impossible, as on a full disk, it
+// tries again. After some time it stops the work, which can be resumed.
+func (r *runner) log(do func(s state) error) {
+	ctx := context.WithoutCancel(context.Background())
+	const patience = 2 * time.Minute
+	for start, warned := time.Now(), false; ; {
+		err := r.change(ctx, do)
+		if err == nil {
+			return
+		}
+		if !warned {
+			r.opts.Warn(err.Error())
+			warned = true
+		}
+		if time.Since(start) > patience {
+			r.stop(err)
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// tell changes the record of a merge, and adds an event about it if kind is not empty.
+func (r *runner) tell(m Merge, kind, text string, set func(*record)) {
+	r.log(func(s state) error {
+		if set != nil {
+			if err := s.set(m, set); err != nil {
+				return err
+			}
+		}
+		if kind == "" {
+			return nil
+		}
+		_, err := s.event(r.now(), kind, m.Target, text)
+		return err
+	})
+	r.wake()
+}
+
+// wake tells [runner.notify] that there may be new events.
+func (r *runner) wake() {
+	select {
+	case r.happened <- struct{}{}:
+	default:
+	}
+}
+
+// waits records what the command waits for; "" if it does not.
+func (r *runner) waits(why string) {
+	r.log(func(s state) error {
+		g, err := s.general()
+		if err != nil || g.Waits == why {
+			return err
+		}
+		if err := s.setGeneral(func(g *general) { g.Waits = why }); err != nil || why == "" {
+			return err
+		}
+		_, err = s.event(r.now(), KindWaiting, "", why)
+		return err
+	})
+	r.wake()
+}
+
+// watch looks for wishes of the operator, and writes how far the merges are, until the work has
+// ended.
+func (r *runner) watch(ctx context.Context) {
+	ticker := time.NewTicker(r.opts.tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.ended:
+			return
+		case <-ticker.C:
+			r.glance(ctx)
+			r.wake() // another process may have added events
+		}
+	}
+}
+
+// glance looks for wishes and writes progress, once.
+func (r *runner) glance(ctx context.Context) {
+	now := time.Now()
+	paused, skipped := false, []string(nil)
+	err := r.change(ctx, func(s state) error {
+		g, err := s.general()
+		if err != nil {
+			return err
+		}
+		paused, skipped = g.Paused, nil
+		for _, m := range r.campaign.Merges {
+			w := r.workerOf(m.Target)
+			if w == nil {
+				continue
+			}
+			if err := s.set(m, func(rec *record) {
+				w.meter.into(rec, now)
+				if rec.Skip {
+					skipped = append(skipped, m.Target)
+				}
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return // what has to be written is written by log
+	}
+	r.setPaused(paused)
+	for _, target := range skipped {
+		if w := r.workerOf(target); w != nil {
+			w.skip(errSkipped)
+		}
+	}
+}
+
+func (r *runner) workerOf(target string) *worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.working[target]
+}
+
+func (r *runner) setPaused(paused bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case paused && r.paused == nil:
+		r.paused = make(chan struct{})
+	case !paused && r.paused != nil:
+		close(r.paused)
+		r.paused = nil
+	}
+}
+
+func (r *runner) isPaused() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.paused != nil
+}
+
+// pause waits between two batches while the campaign is paused.
+func (r *runner) pause(ctx context.Context) error {
+	for {
+		r.mu.Lock()
+		paused := r.paused
+		r.mu.Unlock()
+		if paused == nil {
+			break
+		}
+		select {
+		case <-paused:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if r.opts.Work.Pause != nil {
+		return r.opts.Work.Pause(ctx)
+	}
+	return nil
+}
+
+// notify calls the hooks for each event, in their order and one at a time, until the work has
+// ended and all are told. After a kill it goes on with the first that was not told.
+func (r *runner) notify(ctx context.Context) {
+	if len(r.campaign.Hooks) == 0 {
+		return
+	}
+	// A hook that is told of the end may take its time, but not for ever.
+	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	for ended := false; ; {
+		r.notifyNew(last)
+		if ended {
+			return
+		}
+		select {
+		case <-r.ended:
+			ended = true
+			time.AfterFunc(HookTimeout, cancel)
+		case <-r.happened:
+		}
+	}
+}
+
+func (r *runner) notifyNew(ctx context.Context) {
+	var g general
+	if err := r.look(ctx, func(s state) (err error) { g, err = s.general(); return err }); err != nil {
+		return
+	}
+	for {
+		events, err := r.Events(ctx, g.Told, 100)
+		if err != nil || len(events) == 0 {
+			return
+		}
+		for _, e := range events {
+			m := Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
+			if of, err := r.merge(e.Target); err == nil {
+				m.Sources = of.Sources
+			}
+			var failed []error
+			if e.Kind != KindHook {
+				failed = r.campaign.Notify(ctx, m)
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			g.Told = e.Number
+			r.log(func(s state) error {
+				for _, err := range failed {
+					if _, err := s.event(r.now(), KindHook, e.Target, err.Error()); err != nil {
+						return err
+					}
+				}
+				return s.setGeneral(func(now *general) { now.Told = e.Number })
+			})
+		}
+	}
+}

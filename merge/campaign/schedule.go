@@ -1,0 +1,171 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"mergesafe/internal/printable"
+)
+
+// limits are how many merges run at a time, and when.
+type limits struct {
+	parallel  int
+	perServer int
+	window    *Window // nil: any time
+	continues bool    // after a failure
+	retries   int
+}
+
+func (c *Campaign) limits() limits {
+	return limits{max(c.Parallel, 1), max(c.PerServer, 1), c.Window, c.Continue, c.Retries}
+}
+
+// ending is how the work on a merge ended.
+type ending int
+
+const (
+	done   ending = iota // or left as it is
+	failed               // for good
+	again                // it stopped, and may work later
+)
+
+// schedule has work done on the jobs: in their order, as many at a time as the limits allow. A
+// job whose servers are busy lets later ones pass. It ends when nothing more can be begun and
+// nothing runs.
+func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(ctx context.Context, j *job) ending) {
+	type end struct {
+		j   *job
+		how ending
+	}
+	waiting, running, ended := slices.Clone(jobs), []*job(nil), make(chan end)
+	ticker := time.NewTicker(r.opts.tick)
+	defer ticker.Stop()
+	stopped := false
+	for {
+		why := ""
+		for !stopped && ctx.Err() == nil {
+			waiting = r.wanted(waiting)
+			var at int
+			if at, why = l.next(waiting, running, r.isPaused(), r.opts.Now()); at < 0 {
+				break
+			}
+			j := waiting[at]
+			waiting, running = slices.Delete(waiting, at, at+1), append(running, j)
+			go func() { ended <- end{j, work(ctx, j)} }()
+		}
+		if len(running) == 0 && (stopped || len(waiting) == 0 || ctx.Err() != nil) {
+			break
+		}
+		r.waits(why)
+		cancelled := ctx.Done()
+		if ctx.Err() != nil {
+			cancelled = nil // what runs comes to its end
+		}
+		select {
+		case e := <-ended:
+			running = slices.DeleteFunc(running, func(j *job) bool { return j == e.j })
+			switch e.how {
+			case again:
+				e.j.notYet = r.opts.Now().Add(r.opts.RetryAfter)
+				waiting = append(waiting, e.j)
+			case failed:
+				stopped = stopped || !l.continues
+			}
+		case <-ticker.C:
+		case <-cancelled:
+		}
+	}
+	r.waits("")
+}
+
+// wanted leaves out the jobs that the operator skipped since apply began, and brings up to date
+// how long the others are predicted to take.
+func (r *runner) wanted(jobs []*job) []*job {
+	if r.doing != doingApply {
+		return jobs
+	}
+	now, err := r.Status(context.Background())
+	if err != nil {
+		return jobs
+	}
+	at := make(map[string]MergeStatus)
+	for _, m := range now.Merges {
+		at[m.Target] = m
+	}
+	return slices.DeleteFunc(jobs, func(j *job) bool {
+		j.atMost = seconds(at[j.Target].Predicted[1])
+		return at[j.Target].Phase == Skipped
+	})
+}
+
+// next returns which of the waiting jobs can be begun, or a negative number. why is for what
+// all of them wait, if it is not for those that run.
+func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at int, why string) {
+	if paused {
+		return -1, "paused by the operator"
+	}
+	if len(waiting) == 0 || len(running) >= l.parallel {
+		return -1, ""
+	}
+	opens, closes := now, time.Time{}
+	if l.window != nil {
+		opens, closes = l.window.Next(now)
+	}
+	fits := false
+	var retry time.Time
+	for i, j := range waiting {
+		switch {
+		case now.Before(opens):
+		case j.notYet.After(now):
+			if retry.IsZero() || j.notYet.Before(retry) {
+				retry = j.notYet
+			}
+		case l.window != nil && now.Add(j.atMost).After(closes):
+		case l.busy(j.servers, running):
+			fits = true
+		default:
+			return i, ""
+		}
+	}
+	switch {
+	case fits:
+	case !retry.IsZero():
+		why = fmt.Sprintf("until %s, to try again what stopped", clock(retry))
+	case l.window != nil:
+		if !now.Before(opens) { // what is left takes too long for the rest of this window
+			opens, _ = l.window.Next(closes)
+		}
+		why = fmt.Sprintf("until %s (%s), when the window %s %s opens", clock(opens), opens.In(l.window.Zone).Format("15:04"), l.window, l.window.Zone)
+	}
+	return -1, why
+}
+
+// clock is a time for people, to the second.
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// busy reports whether as many merges as allowed have a database on one of the servers.
+func (l limits) busy(servers []string, running []*job) bool {
+	for _, server := range servers {
+		n := 0
+		for _, j := range running {
+			if slices.Contains(j.servers, server) {
+				n++
+			}
+		}
+		if n >= l.perServer {
+			return true
+		}
+	}
+	return false
+}
+
+// tooLong says of a job that it does not fit into any window; "" if it does.
+func (l limits) tooLong(j *job) string {
+	if l.window == nil || j.atMost <= l.window.Length() {
+		return ""
+	}
+	return fmt.Sprintf("it is predicted to take up to %s, and the window %s is %s long: rehearse the campaign to know better, or make the window wider",
+		j.atMost.Round(time.Minute), printable.Text(l.window.String()), l.window.Length())
+}
