@@ -133,12 +133,12 @@ func (a *applier) ready(ctx context.Context, jobs []*job) (ready []*job, err err
 	if due, ready, err = a.leave(err, due, ready); err != nil {
 		return nil, err
 	}
-	err = a.campaign.Fence(ctx, due, a.opts.Now)
+	err = a.campaign.FenceAll(ctx, due, a.opts.Now)
 	for err != nil { // the fences of all were lifted again
 		if due, ready, err = a.leave(err, due, ready); err != nil {
 			return nil, err
 		}
-		err = a.campaign.Fence(ctx, due, a.opts.Now)
+		err = a.campaign.FenceAll(ctx, due, a.opts.Now)
 	}
 	return ready, nil
 }

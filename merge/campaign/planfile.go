@@ -64,9 +64,12 @@ func begunAlready(ctx context.Context, plan *transfer.Plan, j *job) (*transfer.S
 
 // report writes a report about a merge beside its plan, and returns its names for the record.
 func (r *runner) report(j *job, o *report.Outcome, command string) (names []string) {
-	for ending, write := range map[string]func(io.Writer) error{".html": o.WriteHTML, ".json": o.WriteJSON} {
-		file := r.beside(j.Target, "."+command+ending)
-		if err := r.write(file, write); err != nil {
+	for _, as := range []struct {
+		ending string
+		write  func(io.Writer) error
+	}{{".html", o.WriteHTML}, {".json", o.WriteJSON}} {
+		file := r.beside(j.Target, "."+command+as.ending)
+		if err := r.write(file, as.write); err != nil {
 			r.opts.Warn(err.Error())
 			continue
 		}

@@ -62,7 +62,8 @@ func (e *NotReadyError) Error() string {
 // Ready looks before the first write at all merges that have not begun: that every world is
 // stopped and backed up, that there is room on the disks, and that every plan is fresh. Of what
 // is wrong it makes one [*NotReadyError], with all problems of all merges. notes say what was
-// not checked, for the operator. Another error means that a database could not be read.
+// not checked, for the operator. A database that cannot be read is such a problem; another error
+// means that the context ended.
 //
 // now stamps the messages to hooks.
 func (c *Campaign) Ready(ctx context.Context, due []Due, now func() time.Time) (notes []string, err error) {
@@ -104,7 +105,8 @@ func (c *Campaign) FenceAll(ctx context.Context, due []Due, now func() time.Time
 	}
 	lifting, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	left := (&night{campaign: c, due: due}).each(lifting, func(ctx context.Context, i int) error {
+	lift := &night{campaign: c, due: due}
+	left := lift.each(lifting, func(ctx context.Context, i int) error {
 		d := &due[i]
 		_, err := transfer.Unfence(ctx, d.Plan, d.Target, d.Sources, d.Options)
 		if errors.Is(err, transfer.ErrStopped) || err == nil {
@@ -112,6 +114,7 @@ func (c *Campaign) FenceAll(ctx context.Context, due []Due, now func() time.Time
 		}
 		return fmt.Errorf("the fences of the merge into %q are still there; undo that merge to lift them: %w", d.Merge.Target, err)
 	})
+	n.problems = append(n.problems, lift.problems...)
 	if err == nil {
 		n.sort()
 		err = &NotReadyError{n.problems}
@@ -149,8 +152,13 @@ func (n *night) each(ctx context.Context, f func(ctx context.Context, i int) err
 	for range max(n.campaign.Parallel, 1) {
 		wait.Go(func() {
 			for i := range next {
-				if err := f(ctx, i); err != nil {
+				err := f(ctx, i)
+				switch {
+				case err == nil:
+				case ctx.Err() != nil:
 					cancel(err)
+				default: // a database that does not answer is a matter of its own merge
+					n.problem(n.due[i].Merge.Target, "", "it cannot be looked at: %s", plainly(err))
 				}
 			}
 		})

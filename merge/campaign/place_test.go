@@ -1,0 +1,134 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/entity"
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer"
+	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
+)
+
+// place is where the worlds of a test and their campaign are.
+type place struct {
+	testing.TB
+	dir    string
+	server func(world string) string // the DSN of a world
+}
+
+// newPlace makes worlds w1, w2, ... with so many players each, in SQLite files.
+func newPlace(t testing.TB, players ...int) *place {
+	p := &place{TB: t, dir: t.TempDir()}
+	p.server = func(world string) string { return "sqlite:" + filepath.Join(p.dir, world+".db") }
+	for i, n := range players {
+		p.world(i+1, n)
+	}
+	return p
+}
+
+// world makes the world of a server with some players, who have an item each.
+func (p *place) world(server, players int) {
+	p.Helper()
+	ctx := context.Background()
+	db, err := store.Open(ctx, p.server(fmt.Sprint("w", server)))
+	must(p, err)
+	defer db.Close()
+	must(p, storetest.Create(ctx, db))
+	node, err := db.OpenNode(ctx, gameid.ServerID(server), gameid.Options{})
+	must(p, err)
+	_, err = gameid.NewGenerator[entity.Player](node).Next() // raises the mark above those below
+	must(p, err)
+	must(p, node.Close())
+	start := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
+	var heroes []entity.Player
+	var loot []entity.Item
+	for i := range players {
+		at := start.Add(time.Duration(i) * time.Millisecond)
+		player, err := gameid.Make(at, gameid.ServerID(server), 1)
+		must(p, err)
+		item, err := gameid.Make(at, gameid.ServerID(server), 2)
+		must(p, err)
+		owner := gameid.As[entity.Player](player)
+		heroes = append(heroes, entity.Player{ID: owner, Account: fmt.Sprint("acc-", i), Name: fmt.Sprintf("n%d-%d", server, i), Level: 1, CreatedAt: at, UpdatedAt: at})
+		loot = append(loot, entity.Item{ID: gameid.As[entity.Item](item), Owner: owner, Template: 1, Count: 1, CreatedAt: at})
+	}
+	must(p, starter.Players.Insert(ctx, db, heroes...))
+	must(p, starter.Items.Insert(ctx, db, loot...))
+}
+
+// file writes the campaign file: head are lines of [campaign], a merge is "w1 w2 w3".
+func (p *place) file(head string, merges ...string) string {
+	p.Helper()
+	text := "[campaign]\nname = 'night'\nstopped = 'by hand'\nbackup = 'by hand'\n" + head + "\n"
+	for _, m := range merges {
+		worlds := strings.Fields(m)
+		text += fmt.Sprintf("[[merge]]\ntarget = '%s'\nsources = ['%s']\n", worlds[0], strings.Join(worlds[1:], "', '"))
+	}
+	file := filepath.Join(p.dir, "night.toml")
+	must(p, os.WriteFile(file, []byte(text), 0o644))
+	return file
+}
+
+// book writes the campaign file and opens its book.
+func (p *place) book(head string, merges ...string) *Book {
+	p.Helper()
+	return opened(p, p.file(head, merges...))
+}
+
+func (p *place) options() Options {
+	return Options{
+		Databases: func(world string) (transfer.Database, error) {
+			return transfer.Database{Name: world, DSN: p.server(world)}, nil
+		},
+		Work: transfer.Options{RetryFor: -1, Grace: time.Second},
+		Warn: func(text string) { p.Log("warning: ", text) },
+		tick: 5 * time.Millisecond, RetryAfter: time.Millisecond,
+	}
+}
+
+// exec changes a world.
+func (p *place) exec(world, statement string) {
+	p.Helper()
+	db, err := sqldb.Dial(context.Background(), p.server(world), false)
+	must(p, err)
+	defer db.Close()
+	_, err = db.Exec(context.Background(), statement)
+	must(p, err)
+}
+
+// dump is everything in the tables of the game in a world, and its registry.
+func (p *place) dump(world string) string {
+	p.Helper()
+	db, err := sqldb.Dial(context.Background(), p.server(world), false)
+	must(p, err)
+	defer db.Close()
+	var b strings.Builder
+	for _, query := range []string{
+		"SELECT HEX(id) || ' ' || name || ' ' || account || ' ' || gold || ' ' || level FROM players ORDER BY id",
+		"SELECT HEX(id) || ' ' || HEX(owner_id) || ' ' || template || ' ' || count FROM items ORDER BY id",
+		"SELECT server_id || ' ' || world || ' ' || role || ' ' || reserved_ms || ' ' || COALESCE(holder, '') FROM gameid_servers ORDER BY server_id",
+	} {
+		var lines []string
+		must(p, db.Select(context.Background(), &lines, query))
+		b.WriteString(strings.Join(lines, "\n") + "\n\n")
+	}
+	return b.String()
+}
+
+func (p *place) players(world string) (n int) {
+	p.Helper()
+	db, err := sqldb.Dial(context.Background(), p.server(world), false)
+	must(p, err)
+	defer db.Close()
+	must(p, db.Get(context.Background(), &n, "SELECT COUNT(*) FROM players"))
+	return n
+}
