@@ -28,11 +28,11 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	defer stop()
 	if j.plan.Fleet != "" {
-		registry, err := databases.NewConfig(cmd.String("config"), s.env).Registry(cmd.String("fleet"))
+		registry, err := registryOf(cmd, databases.NewConfig(cmd.String("config"), s.env))
 		if err != nil {
 			return err
 		}
-		options.Reserve = reserve(j.plan, registry, mergeNote(j.plan))
+		options.Reserve = func(ctx context.Context) error { return registry.Reserve(ctx, j.plan) }
 	}
 	log := cli.LogOf(cmd)
 	w := newWatch(log, spare, j.all())
