@@ -19,6 +19,7 @@ type Campaign struct {
 	Undo     bool // undo a merge that failed for good
 
 	Rules []string // files of rules, for every merge; relative to the campaign file
+	Allow []string // findings that do not block a merge, as for servermerge plan -allow
 	Rekey bool     // give new values to keys that collide
 	Fence bool     // fence the sources; the default is true
 

@@ -68,6 +68,7 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Retries = int(s.Integer("retries", 0, maxRetries))
 	c.Undo = s.Boolean("undo")
 	c.Rules = s.List("rules", notEmpty("the path of a file of rules"))
+	c.Allow = s.List("allow", notEmpty("the code of a finding, such as column-opaque"))
 	c.Rekey = s.Boolean("rekey")
 	c.Stopped = s.Text("stopped", byHand)
 	c.Backup = s.Text("backup", byHand)

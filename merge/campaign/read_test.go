@@ -21,6 +21,7 @@ continue = true
 retries = 2
 undo = true
 rules = ["rules.toml", "more.toml"]
+allow = ["table-empty"]
 rekey = true
 fence = false
 backup = "by hand"
@@ -57,7 +58,7 @@ func TestParse(t *testing.T) {
 	want := &Campaign{
 		Name: "summer", Parallel: 4, PerServer: 2, Continue: true, Retries: 2, Undo: true, Rekey: true, Backup: ByHand, Stopped: ByHand,
 		Window: &Window{From: 22*time.Hour + 30*time.Minute, To: 6 * time.Hour, Zone: berlin},
-		Rules:  []string{"rules.toml", "more.toml"},
+		Rules:  []string{"rules.toml", "more.toml"}, Allow: []string{"table-empty"},
 		Merges: []Merge{{"w1", []string{"w2", "w3"}, "the small ones"}, {"w4", []string{"w5"}, ""}},
 		Hooks: []Hook{{[]string{"verified", "failed"}, []string{"./tell.sh", "now"}, "", 5 * time.Second},
 			{[]string{"stopped"}, nil, "http://127.0.0.1:8080/stopped", time.Minute}},
@@ -130,6 +131,7 @@ func TestWriteTo(t *testing.T) {
 		c.PerServer = rapid.IntRange(1, c.Parallel).Draw(t, "per server")
 		byHand := rapid.SampledFrom([]string{"", ByHand})
 		c.Backup, c.Stopped = byHand.Draw(t, "backup"), byHand.Draw(t, "stopped")
+		c.Allow = rapid.SliceOfN(label, 0, 2).Draw(t, "allow")
 		c.Rules = rapid.SliceOfN(label, 0, 2).Draw(t, "rules")
 		if rapid.Bool().Draw(t, "window") {
 			c.Window = &Window{From: time.Duration(rapid.IntRange(0, 600).Draw(t, "from")) * time.Minute, To: time.Duration(rapid.IntRange(601, 1440).Draw(t, "to")) * time.Minute, Zone: time.UTC}

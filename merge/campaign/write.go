@@ -36,6 +36,9 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	if len(c.Rules) > 0 {
 		line("rules", list(c.Rules), "files of rules, for every merge")
 	}
+	if len(c.Allow) > 0 {
+		line("allow", list(c.Allow), "findings that do not block a merge")
+	}
 	line("rekey", fmt.Sprint(c.Rekey), "give new values to keys that collide")
 	if !c.Fence {
 		line("fence", "false", "the sources are not fenced: keep their game servers from starting yourself")

@@ -1,7 +1,27 @@
 package main
 
-const help = `usage: fleet COMMAND [flags] ...
+// help is what -h prints.
+const help = `Usage: fleet COMMAND [flags] [arguments]
 
-Merges many worlds: reads what there is, suggests which worlds to merge, and carries
-out a campaign of merges.
+Merges many worlds. A campaign is a file that lists merges; beside it are the
+plans (CAMPAIGN.plans) and the state (CAMPAIGN.state). Each merge is one of
+servermerge, and just as safe.
+
+Commands:
+  plan CAMPAIGN          make the plan of every merge
+  apply CAMPAIGN         carry the merges out, and prove each; if interrupted, run
+                         the same command again to resume
+  status CAMPAIGN        how far they are
+  verify CAMPAIGN        prove them once more
+  undo CAMPAIGN TARGET   take merges back
+  pause CAMPAIGN         have the running process wait between two batches
+  resume CAMPAIGN        end that
+  skip CAMPAIGN TARGET   leave merges out
+
+"fleet COMMAND -h" explains each.
+
+Examples:
+
+  fleet plan night.toml      # and read what it says
+  fleet apply night.toml
 `

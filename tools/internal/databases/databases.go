@@ -98,6 +98,9 @@ func Names(places []Place) []string {
 	return all
 }
 
+// Distinct returns an error if two places are the same database as far as their DSNs tell.
+func Distinct(places []Place) error { return distinct(places) }
+
 // distinct returns an error if two places are the same database as far as
 // their DSNs tell.
 func distinct(places []Place) error {

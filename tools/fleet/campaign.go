@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/codec"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/ranges"
+	"mergesafe/tools/internal/rules"
+)
+
+// grace is how long a transaction that runs may go on after an interrupt.
+const grace = 2 * time.Second
+
+// maxWorkers keeps a slip of the finger from taking all connections of a server.
+const maxWorkers = 64
+
+// night is a campaign with what its commands need.
+type night struct {
+	surroundings
+	cmd     *cliv3.Command
+	book    *campaign.Book
+	targets []string // that the command line names
+}
+
+// open opens the campaign that the first argument names. It must be closed.
+func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, error) {
+	file := cmd.Args().First()
+	if file == "" {
+		return nil, cli.Usage("no campaign given: want the campaign file, such as night.toml")
+	}
+	c, err := campaign.Load(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.WithHint(fmt.Errorf("there is no campaign file %s", file), "fleet suggest writes one; fleet -h plan says what is in it.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := &night{surroundings: s, cmd: cmd, targets: cmd.Args().Slice()[1:]}
+	for i, t := range n.targets {
+		if !slices.ContainsFunc(c.Merges, func(m campaign.Merge) bool { return m.Target == t }) {
+			return nil, cli.Usage("no merge of %s has the target %q", file, t)
+		}
+		if slices.Contains(n.targets[:i], t) {
+			return nil, cli.Usage("%q is given twice", t)
+		}
+	}
+	n.book, err = campaign.Open(ctx, c, file)
+	return n, err
+}
+
+func (n *night) close() { n.book.Close() }
+
+// workFlags are those of the commands that work with the databases of a campaign.
+func workFlags() []cliv3.Flag {
+	return []cliv3.Flag{
+		databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"},
+		&cliv3.DurationFlag{Name: "patience", Value: transfer.DefaultRetryFor},
+		&cliv3.IntFlag{Name: "workers", Value: transfer.DefaultParallel},
+		&cliv3.DurationFlag{Name: "pause"},
+	}
+}
+
+// options are the options of a command with workFlags.
+func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
+	cmd, config := n.cmd, databases.NewConfig(n.cmd.String("config"), n.env)
+	patience, workers, pause := cmd.Duration("patience"), cmd.Int("workers"), cmd.Duration("pause")
+	switch {
+	case patience < 0 || patience > 24*time.Hour:
+		return o, cli.Usage("-patience %s: want 0s to 24h", patience)
+	case workers < 1 || workers > maxWorkers:
+		return o, cli.Usage("-workers %d: want 1 to %d", workers, maxWorkers)
+	case pause < 0 || pause > time.Minute:
+		return o, cli.Usage("-pause %s: want 0s to 1m", pause)
+	case patience == 0:
+		patience = -1 // rather than the default
+	}
+	r, basis, err := n.rules(config)
+	if err != nil {
+		return o, err
+	}
+	worlds, err := n.worlds(ctx, config)
+	if err != nil {
+		return o, err
+	}
+	dsn, err := config.Registry(cmd.String("fleet"))
+	if err != nil {
+		return o, err
+	}
+	o = campaign.Options{
+		Targets: n.targets,
+		Databases: func(world string) (transfer.Database, error) {
+			if d, ok := worlds[world]; ok {
+				return d, nil
+			}
+			return n.world(ctx, config, world)
+		},
+		Plan:    transfer.PlanOptions{Check: r.Check, Names: r.Names, Copies: r.Copies},
+		Basis:   basis,
+		Work:    transfer.Options{RetryFor: patience, Grace: grace, Parallel: workers, Pause: pauser(pause)},
+		Codecs:  codecsOf(r),
+		Command: n.command,
+		Program: cmd.Root().Version,
+		Warn:    func(text string) { cli.LogOf(cmd).Say(printable.Text(text)) },
+	}
+	if !dsn.IsZero() {
+		o.Ranges = ranges.Registry{DSN: dsn, By: "fleet apply"}
+	}
+	return o, nil
+}
+
+func pauser(d time.Duration) func(context.Context) error {
+	if d == 0 {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(d):
+			return nil
+		}
+	}
+}
+
+// worlds finds the databases of all worlds of the campaign.
+func (n *night) worlds(ctx context.Context, config *databases.Config) (map[string]transfer.Database, error) {
+	all := make(map[string]transfer.Database)
+	var places []databases.Place
+	for _, m := range n.book.Campaign().Merges {
+		for _, world := range m.Worlds() {
+			w, err := config.World(ctx, n.cmd, world)
+			if err != nil {
+				return nil, err
+			}
+			all[world] = transfer.Database{Name: world, DSN: w.DSN.Reveal()}
+			places = append(places, w.Place)
+		}
+	}
+	return all, databases.Distinct(places)
+}
+
+func (n *night) world(ctx context.Context, config *databases.Config, world string) (transfer.Database, error) {
+	w, err := config.World(ctx, n.cmd, world)
+	return transfer.Database{Name: world, DSN: w.DSN.Reveal()}, err
+}
+
+// rules are those of the configuration and of the campaign file. basis identifies them.
+func (n *night) rules(config *databases.Config) (r rules.Rules, basis string, err error) {
+	if r, err = config.Rules(n.cmd); err != nil {
+		return r, "", err
+	}
+	h := sha256.New()
+	add := func(file string, keys ...string) {
+		var all map[string]any
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = toml.Unmarshal(text, &all)
+		}
+		if err != nil { // who reads the rules says so
+			return
+		}
+		for _, key := range keys {
+			_ = json.NewEncoder(h).Encode(all[key])
+		}
+	}
+	add(n.cmd.String("config"), "check", "merge")
+	c := n.book.Campaign()
+	for _, file := range c.Rules {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(n.book.File()), file)
+		}
+		if err := r.Load(file); err != nil {
+			return r, "", err
+		}
+		add(file, "check", "merge", "schema")
+	}
+	_ = json.NewEncoder(h).Encode([]any{c.Rekey, c.Fence, c.Allow})
+	r.Check.Allow = append(r.Check.Allow, c.Allow...)
+	return r, hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// codecsOf makes the codecs of the game's own ready that the rules name. A plan is a file, and
+// may be somebody else's: what it names beside these is not run.
+func codecsOf(r rules.Rules) func(context.Context, *transfer.Plan) (cell.Codecs, func(), error) {
+	known := transfer.CodecsOf(r.Check.Rules)
+	return func(ctx context.Context, plan *transfer.Plan) (cell.Codecs, func(), error) {
+		wanted := known
+		if plan != nil {
+			wanted = slices.DeleteFunc(plan.Codecs(), func(f string) bool { return !cell.IsCommand(f) })
+			for _, f := range wanted {
+				if !slices.Contains(known, f) {
+					return nil, nil, fmt.Errorf("the plan runs a command that no rule of the campaign names, %s: plan again", printable.Text(f))
+				}
+			}
+		}
+		codecs, stop := codec.Commands(ctx, wanted)
+		return codecs, stop, nil
+	}
+}
+
+// command is what to type for a command about the same campaign.
+func (n *night) command(name string, targets ...string) string {
+	words := []string{"fleet", name}
+	for _, flag := range []string{"config", "worlds"} {
+		if n.cmd.IsSet(flag) {
+			words = append(words, "-"+flag, printable.Quoted(n.cmd.String(flag)))
+		}
+	}
+	words = append(words, printable.Quoted(n.book.File()))
+	for _, t := range targets {
+		words = append(words, printable.Quoted(t))
+	}
+	return strings.Join(words, " ")
+}

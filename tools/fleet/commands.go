@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+func planCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "plan", Description: helpPlan, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}),
+		Action: s.works("plan", (*campaign.Book).Plan, nil)}
+}
+
+func applyCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(workFlags(), cli.YesFlag()),
+		Action: s.works("apply", (*campaign.Book).Apply, func(n *night) string {
+			return fmt.Sprintf("This writes to %s.", amount(n, "database", "databases"))
+		})}
+}
+
+func verifyCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.works("verify", (*campaign.Book).Verify, nil)}
+}
+
+func undoCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "undo", Description: helpUndo,
+		Flags: append(workFlags(), cli.YesFlag(), &cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "force"}),
+		Action: s.works("undo", (*campaign.Book).Undo, func(n *night) string {
+			return fmt.Sprintf("This removes rows from %s.", amount(n, "database", "databases"))
+		})}
+}
+
+// amount counts the targets that a command is about.
+func amount(n *night, one, many string) string {
+	targets := n.targets
+	if len(targets) == 0 {
+		for _, m := range n.book.Campaign().Merges {
+			targets = append(targets, m.Target)
+		}
+	}
+	return printable.Count(int64(len(targets)), one, many) + ": " + printable.Names(targets)
+}
+
+// works is the action of a command that works on a campaign. question is asked before, if it is
+// not nil.
+func (s surroundings) works(name string, work func(*campaign.Book, context.Context, campaign.Options) (*campaign.Status, error), question func(*night) string) cliv3.ActionFunc {
+	return func(ctx context.Context, cmd *cliv3.Command) error {
+		n, err := s.open(ctx, cmd)
+		if err != nil {
+			return err
+		}
+		defer n.close()
+		if name == "undo" {
+			switch all := cmd.Bool("all"); {
+			case all && len(n.targets) > 0:
+				return cli.Usage("-all and %q are both given: want one of them", n.targets[0])
+			case !all && len(n.targets) == 0:
+				return cli.Usage("no merge given: want the targets of those to undo, or -all")
+			}
+		}
+		o, err := n.options(ctx)
+		if err != nil {
+			return err
+		}
+		o.Again, o.Force = cmd.Bool("again"), cmd.Bool("force")
+		if question != nil {
+			if err := cli.Confirm(ctx, cmd, question(n)); err != nil {
+				if ctx.Err() != nil {
+					return errors.New("nothing was changed")
+				}
+				return err
+			}
+		}
+		w := n.watch(ctx)
+		status, err := work(n.book, ctx, o)
+		w.close()
+		if status != nil {
+			if err := n.conclude(name, status, err); err != nil {
+				return err
+			}
+		}
+		return n.failed(err)
+	}
+}
+
+// failed puts the error of a command into words, with its exit code.
+func (n *night) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if not, ok := errors.AsType[*campaign.NotReadyError](err); ok {
+		return cli.WithHint(cli.WithCode(not, cli.Conflicts), "When that is mended, run the same command again: "+n.command(n.cmd.Name, n.targets...))
+	}
+	if errors.Is(err, transfer.ErrStopped) {
+		return cli.WithHint(cli.WithCode(errors.New("stopped; nothing is lost"), cli.Stopped), "To resume: "+n.command(n.cmd.Name, n.targets...))
+	}
+	if held, ok := errors.AsType[*campaign.HeldError](err); ok {
+		return cli.WithHint(held, "How far it is: "+n.command("status"))
+	}
+	return err
+}
+
+func statusCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "status", Description: helpStatus, Flags: []cliv3.Flag{cli.JSONFlag()}, Action: s.status}
+}
+
+func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
+	n, err := s.open(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	if len(n.targets) > 0 {
+		return cli.Usage("status is about the whole campaign: want no target")
+	}
+	status, err := n.book.Status(ctx)
+	if err != nil {
+		return err
+	}
+	return n.conclude("status", status, nil)
+}
+
+func pauseCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "pause", Description: helpPause, Action: s.wishes((*campaign.Book).Pause,
+		"paused: a running process stops between two batches, and begins no merge")}
+}
+
+func resumeCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "resume", Description: helpResume, Action: s.wishes((*campaign.Book).Resume, "resumed")}
+}
+
+// wishes is the action of a command that says a wish about the whole campaign.
+func (s surroundings) wishes(wish func(*campaign.Book, context.Context) error, said string) cliv3.ActionFunc {
+	return func(ctx context.Context, cmd *cliv3.Command) error {
+		n, err := s.open(ctx, cmd)
+		if err != nil {
+			return err
+		}
+		defer n.close()
+		if len(n.targets) > 0 {
+			return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
+		}
+		if err := wish(n.book, ctx); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.Root().Writer, n.book.File()+": "+said)
+		return nil
+	}
+}
+
+func skipCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "skip", Description: helpSkip, Action: s.skip}
+}
+
+func (s surroundings) skip(ctx context.Context, cmd *cliv3.Command) error {
+	n, err := s.open(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	if len(n.targets) == 0 {
+		return cli.Usage("no merge given: want the targets of those to leave out")
+	}
+	for _, t := range n.targets {
+		if err := n.book.Skip(ctx, t); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.Root().Writer, n.book.File()+": the merge into "+printable.Text(t)+" is left out; to carry it out after all: "+n.command("apply", t))
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"mergesafe/internal/columns"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+// conclude prints how the campaign is after a command that ended with err, and returns how the
+// command ends; nil if the error says so.
+func (n *night) conclude(name string, s *campaign.Status, err error) error {
+	v := n.verdict(name, s, err)
+	out := n.cmd.Root().Writer
+	if n.cmd.Bool("json") {
+		if err := cli.WriteJSON(out, s); err != nil {
+			return err
+		}
+	} else if err := n.write(out, s, v); err != nil {
+		return err
+	}
+	if err != nil || v.code == cli.OK {
+		return nil // the error has a code of its own
+	}
+	return v.code
+}
+
+// verdict is how a campaign is, in a word and a sentence.
+type verdict struct {
+	word, sentence string
+	code           cli.Code
+	next           []string // sentences, each with commands
+}
+
+// tally counts merges.
+type tally struct {
+	all, verified, failed, undone, refused, skipped, copied, begun, planned, waiting, active int
+}
+
+func count(s *campaign.Status) (c tally) {
+	c.all = len(s.Merges)
+	for _, m := range s.Merges {
+		if m.Active {
+			c.active++
+		}
+		switch m.Phase {
+		case campaign.Verified:
+			c.verified++
+		case campaign.Failed:
+			c.failed++
+		case campaign.Undone:
+			c.undone++
+			if m.Problem != "" {
+				c.failed++
+			}
+		case campaign.Refused:
+			c.refused++
+		case campaign.Skipped:
+			c.skipped++
+		case campaign.Copied:
+			c.copied++
+		case campaign.Planned:
+			c.planned++
+		case campaign.Waiting, campaign.Planning:
+			c.waiting++
+		default:
+			c.begun++
+		}
+	}
+	return c
+}
+
+// of says how many of all merges are in a state, with a verb: "2 of 60 merges are".
+func of(n, all int) string {
+	verb := "are"
+	if n == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s of %s %s", printable.Number(int64(n)), printable.Count(int64(all), "merge", "merges"), verb)
+}
+
+// verdict says how the campaign is after a command.
+func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) {
+	c := count(s)
+	then := func(text, command string) { v.next = append(v.next, text+" "+command) }
+	_, notReady := errors.AsType[*campaign.NotReadyError](err)
+	switch {
+	case s.Doing != "":
+		v.word, v.sentence = "RUNNING", fmt.Sprintf("%s; %s verified", s.Doing, of(c.verified, c.all))
+		if s.Waits != "" {
+			v.sentence += "; waits " + s.Waits
+		}
+		v.code = cli.Stopped
+	case err != nil && errors.Is(err, transfer.ErrStopped):
+		v.word, v.sentence, v.code = "STOPPED", of(c.verified, c.all)+" verified; nothing is lost", cli.Stopped
+		then("To resume:", n.command(name, n.targets...))
+	case notReady:
+		v.word, v.sentence, v.code = "NOT READY", "nothing was written by this command", cli.Conflicts
+	case err != nil:
+		v.word, v.sentence, v.code = "ERROR", of(c.verified, c.all)+" verified", cli.Incomplete
+	case name == "plan":
+		v.planned(n, c, then)
+	case name == "undo":
+		v.word, v.sentence = "UNDONE", of(c.undone, c.all)+" undone"
+		if n := stuck(s); n > 0 {
+			v.word, v.sentence, v.code = "FAILED", of(n, c.all)+" not undone: see below", cli.Conflicts
+		}
+	case c.failed > 0 || c.refused > 0 && name != "status":
+		v.word, v.sentence, v.code = "FAILED", of(c.failed+c.refused, c.all)+" failed or refused: see below; "+of(c.verified, c.all)+" verified", cli.Conflicts
+		if c.begun+c.planned > 0 && name == "apply" {
+			v.sentence += fmt.Sprintf("; %d were not begun any more, or not completed", c.begun+c.planned)
+			then("To go on when it is mended:", n.command("apply"))
+		}
+	case c.verified == c.all:
+		v.word, v.sentence = "DONE", of(c.verified, c.all)+" verified"
+		if took := took(s); took != "" {
+			v.sentence += ", " + took
+		}
+	case c.begun > 0:
+		v.word, v.sentence, v.code = "NOT COMPLETE", fmt.Sprintf("%s verified, and %d were begun and are not completed", of(c.verified, c.all), c.begun), cli.Stopped
+		then("To resume:", n.command("apply"))
+	case c.verified+c.copied == 0:
+		v.word, v.sentence = "NOT BEGUN", fmt.Sprintf("%s planned", of(c.planned, c.all))
+		if c.refused > 0 {
+			v.sentence += fmt.Sprintf(", %d refused: see below", c.refused)
+			v.code = cli.Conflicts
+		}
+		if c.waiting > 0 {
+			then("To plan:", n.command("plan"))
+		} else if c.planned > 0 {
+			then("To carry it out:", n.command("apply"))
+		}
+	default:
+		v.word, v.sentence, v.code = "NOT VERIFIED", of(c.verified, c.all)+" verified; nothing failed", cli.NotVerified
+		if c.planned+c.waiting > 0 {
+			then("To go on:", n.command("apply"))
+		}
+	}
+	if s.Paused {
+		then("The campaign is paused. To resume:", n.command("resume"))
+	}
+	return v
+}
+
+// planned is the verdict of plan.
+func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
+	v.word, v.sentence = "PLANNED", of(c.planned, c.all)+" planned"
+	if begun := c.all - c.planned - c.refused - c.waiting - c.skipped - c.undone; begun > 0 {
+		v.sentence += fmt.Sprintf(", %d have begun or are done", begun)
+	}
+	if left := c.skipped + c.undone; left > 0 {
+		v.sentence += fmt.Sprintf(", %d are left out (plan them by their targets)", left)
+	}
+	switch {
+	case c.refused > 0:
+		v.word, v.code = "REFUSED", cli.Conflicts
+		v.sentence = of(c.refused, c.all) + " refused: see below; " + v.sentence
+	case c.planned > 0:
+		then("Read the plans in "+n.book.Plans()+", then:", n.command("apply"))
+	}
+}
+
+// stuck counts merges that undo did not undo.
+func stuck(s *campaign.Status) (n int) {
+	for _, m := range s.Merges {
+		if m.Phase == campaign.Failed || m.Phase == campaign.Undoing {
+			n++
+		}
+	}
+	return n
+}
+
+// took is how long the campaign took; "" if it has not ended.
+func took(s *campaign.Status) string {
+	if s.Began == nil || s.Ended == nil || s.Ended.Before(*s.Began) {
+		return ""
+	}
+	return "in " + duration(s.Ended.Sub(*s.Began).Seconds())
+}
+
+// duration is a number of seconds for people.
+func duration(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	default:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+}
+
+// mostWidth is how wide a result is where it is not known.
+const mostWidth = 80
+
+// write prints a status as text: the verdict first and, if it is long, last.
+func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
+	screen := cli.ScreenOf(n.cmd, n.stdout, n.env)
+	width := screen.Width
+	if width == 0 {
+		width = mostWidth
+	}
+	var b strings.Builder
+	say := func(prefix, text string) {
+		b.WriteString(strings.Join(columns.Wrap(prefix, printable.Text(text), width), "\n") + "\n")
+	}
+	line := func() { say(v.word+": ", s.Name+": "+v.sentence) }
+	line()
+	b.WriteString("\n")
+	for _, row := range table(s, width) {
+		b.WriteString(row + "\n")
+	}
+	troubled := 0
+	for _, m := range s.Merges {
+		if m.Problem == "" {
+			continue
+		}
+		troubled++
+		b.WriteString("\n")
+		say(m.Target+": ", m.Problem)
+		for _, advice := range m.Advice {
+			if strings.HasPrefix(advice, "fleet ") || strings.HasPrefix(advice, "servermerge ") || strings.HasPrefix(advice, "gameid ") {
+				b.WriteString("    " + advice + "\n") // to paste: it stays on one line
+				continue
+			}
+			say("  ", advice)
+		}
+	}
+	if len(v.next) > 0 {
+		b.WriteString("\n")
+	}
+	for _, text := range v.next {
+		b.WriteString(printable.Text(text) + "\n") // has a command to paste
+	}
+	const long = 20
+	if strings.Count(b.String(), "\n") > long {
+		b.WriteString("\n")
+		line()
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table has a line for each merge, as wide as the screen at the most.
+func table(s *campaign.Status, width int) []string {
+	rows := [][]string{{"target", "sources", "rows", "state", ""}}
+	for _, m := range s.Merges {
+		rows = append(rows, []string{printable.Text(m.Target), printable.Text(strings.Join(m.Sources, " ")), printable.Number(m.Rows), string(m.Phase), remark(m)})
+	}
+	narrow := func(column, most int) {
+		for _, row := range rows {
+			row[column] = columns.Cut(row[column], most)
+		}
+	}
+	narrow(0, 20)
+	widest := func() (n int) {
+		for _, line := range columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true}) {
+			n = max(n, columns.Width(line))
+		}
+		return n
+	}
+	for most := 40; most >= 8 && widest() > width; most -= 4 {
+		narrow(1, most)
+	}
+	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
+	for i := range lines {
+		lines[i] = columns.Cut(lines[i], width)
+	}
+	return lines
+}
+
+// remark is what else there is to say of a merge in one line.
+func remark(m campaign.MergeStatus) string {
+	switch {
+	case m.Active && m.Waits != "":
+		return "waits"
+	case m.Active && m.Total > 0:
+		text := fmt.Sprintf("%s %d %%", m.Step, 100*m.Done/m.Total)
+		if m.PerSecond > 0 {
+			text += fmt.Sprintf(", %s/s, %s left", printable.Short(m.PerSecond), duration(m.Left))
+		}
+		return text
+	case m.Took > 0 && (m.Phase == campaign.Verified || m.Phase == campaign.Failed || m.Phase == campaign.Undone):
+		return "took " + duration(m.Took)
+	case m.Predicted[0] == m.Predicted[1] && m.Predicted[1] > 0:
+		return "takes " + duration(m.Predicted[1])
+	case m.Predicted[1] > 0:
+		return "takes " + duration(m.Predicted[0]) + " to " + duration(m.Predicted[1])
+	}
+	return ""
+}

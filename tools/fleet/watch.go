@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
+	"mergesafe/tools/internal/cli"
+)
+
+// watch shows on stderr how far a campaign is while a command works on it: on a terminal one
+// line, elsewhere a line for each event and every 30 seconds. It reads the state, as every
+// other program may.
+type watch struct {
+	night   *night
+	log     *cli.Log
+	display *cli.Display
+	stop    context.CancelFunc
+	ended   chan struct{}
+
+	mu   sync.Mutex
+	now  *campaign.Status
+	last int64 // the last event that was told
+}
+
+// watch begins to show the campaign.
+func (n *night) watch(ctx context.Context) *watch {
+	w := &watch{night: n, log: cli.LogOf(n.cmd), ended: make(chan struct{})}
+	if s, err := n.book.Status(ctx); err == nil {
+		w.now, w.last = s, s.LastEvent
+	}
+	w.display = cli.NewDisplay(w.log, w.log.IsTerminal(), []string{""}, func(int) string { return w.text() }, w.line)
+	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(w.ended)
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				w.look(ctx)
+			}
+		}
+	}()
+	return w
+}
+
+func (w *watch) close() {
+	w.stop()
+	<-w.ended
+	w.look(context.Background())
+	w.display.Stop()
+}
+
+// look reads the state once, and shows it.
+func (w *watch) look(ctx context.Context) {
+	s, err := w.night.book.Status(ctx)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	w.now = s
+	last := w.last
+	w.mu.Unlock()
+	events, err := w.night.book.Events(ctx, last, 1000)
+	if err != nil {
+		return
+	}
+	for _, e := range events {
+		w.last = e.Number
+		if !w.log.IsTerminal() {
+			w.tell(e)
+		}
+	}
+	done, total := rows(s)
+	w.display.Show(0, done, total)
+}
+
+// tell says an event in the log.
+func (w *watch) tell(e campaign.Event) {
+	text := e.Text
+	if e.Target != "" {
+		text = e.Target + " " + e.Kind + ": " + text
+	}
+	w.log.Say(printable.Text(text), "event", e.Number, "kind", e.Kind, "target", e.Target)
+}
+
+// rows are those that came, and all that are to come. A merge that is proved counts in full.
+func rows(s *campaign.Status) (done, total int64) {
+	for _, m := range s.Merges {
+		total += m.Rows
+		switch m.Phase {
+		case campaign.Verified, campaign.Copied, campaign.Verifying:
+			done += m.Rows
+		case campaign.Copying:
+			if m.Step == "copy" {
+				done += min(m.Done, m.Rows)
+			}
+		}
+	}
+	return done, total
+}
+
+// text is, for example, "12 of 60 verified, 1 failed; w7 copying 45 %, 150 k/s; 5m left".
+func (w *watch) text() string {
+	w.mu.Lock()
+	s := w.now
+	w.mu.Unlock()
+	if s == nil {
+		return ""
+	}
+	c := count(s)
+	text := fmt.Sprintf("%d of %d verified", c.verified, c.all)
+	if s.Doing == "plan" {
+		text = fmt.Sprintf("%d of %d planned", c.planned, c.all)
+	}
+	if c.failed+c.refused > 0 {
+		text += fmt.Sprintf(", %d failed or refused", c.failed+c.refused)
+	}
+	var active []string
+	var rate float64
+	for _, m := range s.Merges {
+		if m.Active {
+			active = append(active, m.Target+" "+strings.TrimSpace(string(m.Phase)+" "+percent(m)))
+			rate += m.PerSecond
+		}
+	}
+	if len(active) > 0 {
+		text += "; " + printable.List(active, ", ", 4)
+	}
+	if rate > 0 {
+		text += "; " + printable.Short(rate) + " rows/s"
+	}
+	if left := left(s, w.night.book.Campaign().Parallel); left > 0 && s.Doing == "apply" {
+		text += "; about " + duration(left) + " left"
+	}
+	if s.Waits != "" {
+		text += "; waits " + s.Waits
+	}
+	return printable.Text(text)
+}
+
+func percent(m campaign.MergeStatus) string {
+	if m.Total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %%", 100*m.Done/m.Total)
+}
+
+// left is how long the campaign still takes, in seconds: the middle of what is predicted.
+func left(s *campaign.Status, parallel int) float64 {
+	var sum, longest float64
+	for _, m := range s.Merges {
+		middle := (m.Predicted[0] + m.Predicted[1]) / 2
+		switch {
+		case m.Active:
+			sum, longest = sum+m.Left, max(longest, m.Left)
+		case slices.Contains([]campaign.Phase{campaign.Planned, campaign.Copying, campaign.Verifying}, m.Phase):
+			sum, longest = sum+middle, max(longest, middle)
+		}
+	}
+	return max(sum/float64(max(parallel, 1)), longest)
+}
+
+func (w *watch) line() {
+	w.mu.Lock()
+	s := w.now
+	w.mu.Unlock()
+	if s == nil {
+		return
+	}
+	c := count(s)
+	w.log.Say(w.text(), "verified", c.verified, "failed", c.failed, "active", c.active, "merges", c.all)
+}
