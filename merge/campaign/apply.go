@@ -216,14 +216,21 @@ func (a *applier) without(not *NotReadyError) error {
 			general = true
 			continue
 		}
-		reasons[p.Target] = append(reasons[p.Target], p.String())
+		reason := p.Reason
+		if p.World != "" && p.World != p.Target {
+			reason = fmt.Sprintf("world %s: %s", p.World, reason)
+		}
+		reasons[p.Target] = append(reasons[p.Target], reason)
 	}
 	for _, m := range a.campaign.Merges {
 		if all := reasons[m.Target]; len(all) > 0 {
 			const most = 5
 			problem := "not ready: " + printable.List(all, "; ", most)
 			a.tell(m, KindRefused, problem, func(r *record) {
-				r.Phase, r.Problem = Refused, problem
+				r.Problem = problem
+				if r.Plan != "" {
+					r.Phase = Refused
+				}
 				r.Advice = []string{"Nothing was written. When it is mended:", a.opts.Command("plan", m.Target), a.opts.Command("apply")}
 			})
 		}

@@ -9,8 +9,8 @@ servermerge, and just as safe.
 
 Commands:
   plan CAMPAIGN          make the plan of every merge
-  apply CAMPAIGN         carry the merges out, and prove each; if interrupted, run
-                         the same command again to resume
+  apply CAMPAIGN         carry the merges out, and prove each; if interrupted,
+                         run the same command again to resume
   status CAMPAIGN        how far they are
   verify CAMPAIGN        prove them once more
   undo CAMPAIGN TARGET   take merges back

@@ -126,7 +126,9 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 	case c.begun > 0:
 		v.word, v.sentence, v.code = "NOT COMPLETE", fmt.Sprintf("%s verified, and %d were begun and are not completed", of(c.verified, c.all), c.begun), cli.Stopped
 		then("To resume:", n.command("apply"))
-	case c.verified+c.copied == 0:
+	case c.undone == c.all:
+		v.word, v.sentence, v.code = "UNDONE", of(c.undone, c.all)+" undone", cli.NotVerified
+	case c.verified+c.copied+c.undone+c.skipped == 0:
 		v.word, v.sentence = "NOT BEGUN", fmt.Sprintf("%s planned", of(c.planned, c.all))
 		if c.refused > 0 {
 			v.sentence += fmt.Sprintf(", %d refused: see below", c.refused)
@@ -290,6 +292,7 @@ func remark(m campaign.MergeStatus) string {
 		return text
 	case m.Took > 0 && (m.Phase == campaign.Verified || m.Phase == campaign.Failed || m.Phase == campaign.Undone):
 		return "took " + duration(m.Took)
+	case m.Phase == campaign.Refused || m.Phase == campaign.Skipped:
 	case m.Predicted[0] == m.Predicted[1] && m.Predicted[1] > 0:
 		return "takes " + duration(m.Predicted[1])
 	case m.Predicted[1] > 0:
