@@ -43,7 +43,7 @@ func makeSchema(ctx context.Context, from, to Database) (*Made, error) {
 		return &Made{}, err
 	}
 	made := &Made{Left: leftBehind(source.catalog)}
-	statements, err := schemaOf(ctx, source, made)
+	statements, err := schemaOf(ctx, source, made, sqldb.Ours)
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +63,12 @@ func tablesOf(d dialect) string {
 	return "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
 }
 
-// schemaOf are the statements that make the tables, but for ours.
-func schemaOf(ctx context.Context, s *source, made *Made) (statements []string, err error) {
+// schemaOf are the statements that make the tables, but for those that are left out.
+func schemaOf(ctx context.Context, s *source, made *Made, without func(table string) bool) (statements []string, err error) {
 	if !s.dialect.mysql() {
 		const query = "SELECT tbl_name, sql, type FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name"
 		err = s.on.rows(ctx, query, false, nil, func(row []any) (bool, error) {
-			if !sqldb.Ours(text(row[0])) {
+			if !without(text(row[0])) {
 				statements = append(statements, text(row[1]))
 				if text(row[2]) == "table" {
 					made.Tables++
@@ -98,7 +98,7 @@ func schemaOf(ctx context.Context, s *source, made *Made) (statements []string, 
 	from := "DEFAULT nextval(" + s.dialect.Quote(own[0]) + "."
 	tables, err := s.on.texts(ctx, tablesOf(s.dialect))
 	for _, table := range tables {
-		if err != nil || sqldb.Ours(table) {
+		if err != nil || without(table) {
 			continue
 		}
 		err = s.on.rows(ctx, "SHOW CREATE TABLE "+s.dialect.Quote(table), false, nil, func(row []any) (bool, error) {

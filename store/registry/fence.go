@@ -150,6 +150,25 @@ func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token 
 	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) { return s.Fenced(token), nil })
 }
 
+// EndLeases ends the leases of all processes, as if they had closed their nodes. Fences stay.
+// It is for a copy of a database that no game uses, never for the database of a world: there
+// a second process could start beside the first.
+func (r *Registry) EndLeases(ctx context.Context) error {
+	all, err := r.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if _, fence := FenceOf(s.Holder); fence || !s.Leased {
+			continue
+		}
+		if err := r.hold(ctx, s.ID, gameid.Holder{}, 0, func(*Server) (bool, error) { return true, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 const updateHolder = `
 	UPDATE ` + Table + ` SET epoch = epoch + 1, holder = ?, lease_until_ms = {now} + ?, updated_ms = {now}
 	WHERE server_id = ? AND epoch = ?`
