@@ -78,6 +78,25 @@ func Redact(dsn string) string {
 	return "***"
 }
 
+// WithDatabase returns the DSN of a database on the server of MySQL or MariaDB that a DSN
+// without a database leads to, such as "mysql:user:password@tcp(host:3306)/".
+func WithDatabase(dsn, name string) (string, error) {
+	address := strings.TrimPrefix(dsn, string(MySQL)+":")
+	at := strings.LastIndex(address, "/") // as the driver looks for it
+	if at < 0 {
+		return "", errors.New("not the DSN of a server: want mysql:user:password@tcp(host:port)/")
+	}
+	before, params, some := strings.Cut(address[at+1:], "?")
+	if before != "" {
+		return "", errors.New("the DSN names a database: want that of a server, mysql:user:password@tcp(host:port)/")
+	}
+	address = address[:at+1] + url.PathEscape(name)
+	if some {
+		address += "?" + params
+	}
+	return string(MySQL) + ":" + address, nil
+}
+
 // mysqlConfig reads a DSN of one host as go-sql-driver does, and sets what
 // this package relies on, whatever the DSN says of it.
 func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {

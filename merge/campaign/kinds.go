@@ -17,12 +17,13 @@ const (
 	KindFailed      = "failed"       // a merge failed for good
 	KindUndoing     = "undoing"
 	KindUndone      = "undone"
-	KindSkipped     = "skipped" // by the operator
-	KindHook        = "hook"    // a hook failed
+	KindSkipped     = "skipped"   // by the operator
+	KindRehearsed   = "rehearsed" // a merge was tried on copies
+	KindHook        = "hook"      // a hook failed
 )
 
 // Kinds are what a hook may name: kinds of events, and [Questions].
 var Kinds = append(Questions(),
 	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged,
-	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindHook,
+	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindRehearsed, KindHook,
 )

@@ -239,7 +239,7 @@ func (p *planner) make(ctx context.Context, j *job) ending {
 		r.idle()
 		r.describe(plan)
 		r.Phase, r.Basis, r.Problem, r.Advice = phase, p.opts.Basis, problem, advice
-		r.Rehearsed, r.Measured, r.Attempts, r.Took, r.Began, r.Ended = 0, 0, 0, 0, nil, nil
+		r.Measured, r.Attempts, r.Took, r.Began, r.Ended = 0, 0, 0, nil, nil
 		r.Reports = []string{filepath.Base(page)}
 	})
 	return done

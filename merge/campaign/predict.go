@@ -33,9 +33,14 @@ func predict(merges []MergeStatus, known map[string]*record) {
 	for i := range merges {
 		m := &merges[i]
 		switch r := known[m.Target]; {
-		case r == nil || r.Plan == "" || r.Plan != m.Plan:
+		case r == nil:
 		case r.Rehearsed > 0:
-			m.Predicted = [2]float64{r.Rehearsed, r.Rehearsed}
+			p := r.Rehearsed
+			if r.Plan != "" && r.RehearsedWeight > 0 { // the worlds may have grown since
+				p *= r.Weight / r.RehearsedWeight
+			}
+			m.Predicted = [2]float64{p, p}
+		case r.Plan == "" || r.Plan != m.Plan:
 		default:
 			m.Predicted = [2]float64{low * r.Weight, high * r.Weight}
 		}

@@ -18,6 +18,9 @@ import (
 // to have seen to it.
 const ByHand = "by hand"
 
+// saidByHand ends the notes about what the operator said.
+const saidByHand = " by hand, says the campaign file"
+
 // Due is a merge that has not begun, with what it needs.
 type Due struct {
 	Merge   Merge
@@ -291,7 +294,7 @@ func (n *night) lookStopped(ctx context.Context, i int) error {
 			stopped = stopped && yes
 		case known:
 		case n.campaign.Stopped == ByHand:
-			n.leave("stopped by hand, says the campaign file", world)
+			n.leave("stopped"+saidByHand, world)
 		default:
 			n.problem(d.Merge.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, AskStopped, ByHand)
 			stopped = false
@@ -313,7 +316,7 @@ func (n *night) lookBackup(ctx context.Context, i int) error {
 				return err
 			}
 		case n.campaign.Backup == ByHand:
-			n.leave("backed up by hand, says the campaign file", world)
+			n.leave("backed up"+saidByHand, world)
 		default:
 			n.problem(d.Merge.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, AskBackedUp, ByHand)
 		}

@@ -51,6 +51,9 @@ type record struct {
 	// Rehearsed is how long the merge took in a rehearsal, in seconds; 0 if there was none.
 	Rehearsed float64 `json:"rehearsed,omitempty"`
 
+	// RehearsedWeight is how much work it was then; see [predict].
+	RehearsedWeight float64 `json:"rehearsed_weight,omitempty"`
+
 	// Measured is how long it took from the first row to the proof, in seconds, if that was
 	// done without an interruption.
 	Measured float64 `json:"measured,omitempty"`

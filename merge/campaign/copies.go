@@ -1,0 +1,205 @@
+package campaign
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer"
+)
+
+// copies are the databases that a rehearsal works on, in a folder and on a server. A list in
+// the folder names them before they are made, so that those of a rehearsal that was killed are
+// found by the next one.
+type copies struct {
+	folder string
+	server string // DSN without a database; empty: none
+	list   *os.File
+}
+
+// copiesList is the file that makes a folder one of a rehearsal.
+const copiesList = "rehearsal"
+
+// lineMade and lineBegun begin the lines of the list: a database that was made, and one that
+// was about to be.
+const (
+	lineMade  = "made "
+	lineBegun = "making "
+)
+
+// openCopies makes the folder, or takes that of an earlier rehearsal, whose copies it removes.
+func openCopies(ctx context.Context, folder, server string) (*copies, error) {
+	c := &copies{folder: folder, server: server}
+	entries, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = os.Mkdir(folder, 0o700) // the copies hold what the worlds hold
+	case err != nil || len(entries) == 0:
+	default:
+		if _, err := os.Stat(filepath.Join(folder, copiesList)); err != nil {
+			return nil, fmt.Errorf("the folder %q is not empty, and no rehearsal made it: name another one", folder)
+		}
+		err = c.remove(ctx)
+		if err == nil {
+			err = os.Mkdir(folder, 0o700)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.list, err = os.OpenFile(filepath.Join(folder, copiesList), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return c, err
+}
+
+// note adds a line to the list, which is on the disk then.
+func (c *copies) note(line string) error {
+	_, err := c.list.WriteString(line + "\n")
+	return errors.Join(err, c.list.Sync())
+}
+
+// databaseName is how the copy of a world is called on a server.
+func databaseName(number int, world string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(world))
+	return fmt.Sprintf("rehearsal_%d_%.40s", number, name)
+}
+
+// copy copies a world. number is its place among all.
+func (c *copies) copy(ctx context.Context, number int, from transfer.Database) (to transfer.Database, left []string, err error) {
+	to.Name = from.Name
+	dialect, _, err := sqldb.SplitDSN(from.DSN)
+	if err != nil {
+		return to, nil, err
+	}
+	if dialect == sqldb.SQLite {
+		to.DSN = string(sqldb.SQLite) + ":" + filepath.Join(c.folder, databaseName(number, from.Name)+".db")
+	} else if to.DSN, err = c.create(ctx, databaseName(number, from.Name)); err != nil {
+		return to, nil, err
+	}
+	left, err = transfer.Clone(ctx, from, to)
+	return to, left, err
+}
+
+// create makes an empty database on the server.
+func (c *copies) create(ctx context.Context, name string) (dsn string, err error) {
+	if c.server == "" {
+		return "", errors.New("it is on a server: name one for its copy, which may be the same, by its DSN without a database")
+	}
+	if dsn, err = sqldb.WithDatabase(c.server, name); err != nil {
+		return "", err
+	}
+	at, _ := sqldb.ParseServer(dsn)
+	err = c.onServer(ctx, func(db *sqldb.DB) error {
+		if err := c.note(lineBegun + at.Address + " " + name); err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, "CREATE DATABASE "+db.Dialect().Quote(name)+" CHARACTER SET utf8mb4"); err != nil {
+			return err
+		}
+		return c.note(lineMade + at.Address + " " + name)
+	})
+	return dsn, err
+}
+
+func (c *copies) onServer(ctx context.Context, do func(db *sqldb.DB) error) error {
+	dsn, err := sqldb.WithDatabase(c.server, "information_schema") // which every account may open
+	if err != nil {
+		return err
+	}
+	db, err := sqldb.Dial(ctx, dsn, false)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return do(db)
+}
+
+// close ends the rehearsal, and removes the copies unless they are to be kept.
+func (c *copies) close(ctx context.Context, keep bool) error {
+	c.list.Close()
+	if keep {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	return c.remove(ctx)
+}
+
+// remove removes what the list names, and then the folder. What is not removed is named in
+// the error, and the list stays.
+func (c *copies) remove(ctx context.Context) error {
+	made, begun, err := c.listed()
+	if err != nil {
+		return err
+	}
+	var left []string
+	for _, name := range slices.Concat(made, begun) {
+		address, database, _ := strings.Cut(name, " ")
+		if err := c.drop(ctx, address, database, slices.Contains(begun, name)); err != nil {
+			left = append(left, fmt.Sprintf("database %s on %s: %v", printable.Text(database), printable.Text(address), err))
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("copies of a rehearsal are left; remove them by hand, and then the folder %q: %s", c.folder, strings.Join(left, "; "))
+	}
+	return os.RemoveAll(c.folder)
+}
+
+// listed are the databases that were made, and those of which that is not known, each with
+// the address of its server.
+func (c *copies) listed() (made, begun []string, err error) {
+	f, err := os.Open(filepath.Join(c.folder, copiesList))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if name, ok := strings.CutPrefix(lines.Text(), lineMade); ok {
+			made = append(made, name)
+		}
+		if name, ok := strings.CutPrefix(lines.Text(), lineBegun); ok {
+			begun = append(begun, name)
+		}
+	}
+	begun = slices.DeleteFunc(begun, func(name string) bool { return slices.Contains(made, name) })
+	return made, begun, lines.Err()
+}
+
+// drop drops a database that a rehearsal made. If it is only known that one was about to make
+// it, it is dropped if it has no tables.
+func (c *copies) drop(ctx context.Context, address, database string, unsure bool) error {
+	if !strings.HasPrefix(database, "rehearsal_") {
+		return errors.New("its name is none of a rehearsal")
+	}
+	dsn, err := sqldb.WithDatabase(c.server, database)
+	if at, ok := sqldb.ParseServer(dsn); err != nil || !ok || at.Address != address {
+		return errors.New("no server of this address is given now")
+	}
+	return c.onServer(ctx, func(db *sqldb.DB) error {
+		if unsure {
+			var tables int
+			if err := db.Get(ctx, &tables, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?", database); err != nil {
+				return err
+			}
+			if tables > 0 {
+				return errors.New("it has tables, and it is not certain that a rehearsal made it")
+			}
+		}
+		_, err := db.Exec(ctx, "DROP DATABASE IF EXISTS "+db.Dialect().Quote(database))
+		return err
+	})
+}

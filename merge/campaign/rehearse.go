@@ -1,0 +1,217 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+)
+
+const doingRehearse = "rehearse"
+
+// Rehearsal says where the copies of a rehearsal are. The zero value is right if all worlds
+// are files of SQLite.
+type Rehearsal struct {
+	Folder string // for files; the default is beside the campaign file
+	Server string // the DSN of a server of MySQL or MariaDB, without a database: for worlds that are on one
+	Keep   bool   // the copies stay afterwards
+}
+
+// Rehearsed is what a rehearsal found.
+type Rehearsed struct {
+	Merges []MergeStatus `json:"merges"` // as they ended on the copies
+	Copied float64       `json:"copied"` // seconds that the copying took
+	Took   float64       `json:"took"`   // seconds that the merges took, all together
+	Left   []string      `json:"left,omitempty"`
+	Kept   string        `json:"kept,omitempty"` // the folder of the copies, if they were kept
+}
+
+// Rehearse copies all worlds of the campaign, and plans, applies and verifies the campaign on
+// the copies, without hooks and windows of time, with as many merges at a time as the campaign
+// says. How long each merge took becomes its prediction. The worlds are only read, and may be
+// in use.
+//
+// The copies are removed at the end, also if the context ends. Those of a rehearsal that was
+// killed are removed by the next one.
+func (b *Book) Rehearse(ctx context.Context, o Options, how Rehearsal) (*Rehearsed, error) {
+	result := new(Rehearsed)
+	_, err := b.run(ctx, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
+		return r.rehearse(ctx, jobs, how, result)
+	})
+	return result, err
+}
+
+func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, result *Rehearsed) (err error) {
+	if how.Folder == "" {
+		how.Folder = r.file + ".rehearsal"
+	}
+	if how.Folder, err = filepath.Abs(how.Folder); err != nil {
+		return err
+	}
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool {
+		phase := r.recordOf(j).Phase
+		return phase.begun() || phase == Skipped && !j.named
+	})
+	if len(jobs) == 0 {
+		return errors.New("campaign: there is nothing to rehearse: every merge has begun, or was skipped")
+	}
+	c, err := openCopies(ctx, how.Folder, how.Server)
+	if err != nil {
+		return fmt.Errorf("campaign: rehearse: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, c.close(ctx, how.Keep))
+		if how.Keep {
+			result.Kept = how.Folder
+		}
+	}()
+	began := time.Now()
+	on, err := r.copyAll(ctx, c, jobs, result)
+	result.Copied = time.Since(began).Seconds()
+	if err != nil {
+		return err
+	}
+	began = time.Now()
+	again := *r.campaign
+	again.Name += " (rehearsal)"
+	again.Hooks, again.Window, again.Stopped, again.Backup = nil, nil, ByHand, ByHand
+	again.Continue, again.Undo = true, false
+	again.Merges = nil
+	for _, j := range jobs {
+		again.Merges = append(again.Merges, j.Merge)
+	}
+	book, err := Open(ctx, &again, filepath.Join(how.Folder, "campaign"))
+	if err != nil {
+		return err
+	}
+	defer book.Close()
+	o := r.opts
+	o.Targets, o.Basis = nil, ""
+	o.Databases = func(world string) (transfer.Database, error) { return on[world], nil }
+	o.Warn = func(text string) {
+		if !strings.Contains(text, saidByHand) { // nobody stopped or saved the copies
+			r.opts.Warn(text)
+		}
+	}
+	if o.Ranges != nil {
+		o.Ranges = noReserving{o.Ranges}
+	}
+	_, err = book.Plan(ctx, o)
+	if err == nil {
+		_, err = book.Apply(ctx, o)
+		if not, ok := errors.AsType[*NotReadyError](err); ok {
+			err = fmt.Errorf("campaign: the rehearsal: %w", not)
+		}
+	}
+	result.Took = time.Since(began).Seconds()
+	return errors.Join(err, r.takeOver(context.WithoutCancel(ctx), book, jobs, result))
+}
+
+// noReserving knows which ranges worlds have, and gives none.
+type noReserving struct{ of Ranges }
+
+func (n noReserving) Given(ctx context.Context) ([]merge.FleetRange, string, error) {
+	return n.of.Given(ctx)
+}
+
+func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
+
+// copyAll copies the worlds of all merges, some at a time.
+func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Rehearsed) (map[string]transfer.Database, error) {
+	if err := roomToCopy(ctx, c.folder, jobs); err != nil {
+		return nil, err
+	}
+	on := make(map[string]transfer.Database)
+	var mu sync.Mutex
+	var failed []error
+	number := 0
+	l := limits{parallel: max(r.campaign.Parallel, 1), perServer: max(r.campaign.PerServer, 1), continues: true}
+	r.schedule(ctx, jobs, l, func(ctx context.Context, j *job) ending {
+		for i, world := range j.Worlds() {
+			mu.Lock()
+			number++
+			n := number
+			mu.Unlock()
+			to, left, err := c.copy(ctx, n, j.databases[i])
+			mu.Lock()
+			if err != nil {
+				failed = append(failed, fmt.Errorf("the world %q cannot be copied: %w", world, err))
+			}
+			for _, what := range left {
+				result.Left = append(result.Left, world+": "+what)
+			}
+			on[world] = to
+			mu.Unlock()
+			if err != nil {
+				return done
+			}
+		}
+		return done
+	})
+	slices.Sort(result.Left)
+	if ctx.Err() != nil {
+		return nil, &transfer.StoppedError{Doing: "copying the worlds", Cause: context.Cause(ctx)}
+	}
+	return on, errors.Join(failed...)
+}
+
+// roomToCopy makes sure that copies of files, and the merges on them, have room in a folder.
+func roomToCopy(ctx context.Context, folder string, jobs []*job) error {
+	var need int64
+	for _, j := range jobs {
+		for i, d := range j.databases {
+			if dialect, _, err := sqldb.SplitDSN(d.DSN); err != nil || dialect != sqldb.SQLite {
+				continue
+			}
+			n, err := sizeOf(ctx, d)
+			if err != nil {
+				return fmt.Errorf("database %q: %w", d.Name, err)
+			}
+			if i > 0 {
+				n *= 3 // its rows come to the target as well
+			}
+			need += n
+		}
+	}
+	if _, free, ok := diskOf(folder); ok && free < need {
+		return fmt.Errorf("the disk of %q has %s free, and the copies may need %s: name a folder on another disk, or rehearse some of the merges", folder, mib(free), mib(need))
+	}
+	return nil
+}
+
+// takeOver takes what the rehearsal measured into the state of the campaign.
+func (r *runner) takeOver(ctx context.Context, book *Book, jobs []*job, result *Rehearsed) error {
+	var known map[string]*record
+	err := book.look(ctx, func(s state) (err error) { known, err = s.records(); return err })
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		tried := known[j.Target]
+		if tried == nil {
+			continue
+		}
+		tried.Reports, tried.Advice = nil, nil // of the copies
+		result.Merges = append(result.Merges, tried.MergeStatus)
+		text := fmt.Sprintf("on copies it is %s", tried.Phase)
+		switch {
+		case tried.Problem != "":
+			text += ": " + printable.Text(tried.Problem)
+		case tried.Measured > 0:
+			text += fmt.Sprintf(", in %s", seconds(tried.Measured).Round(100*time.Millisecond))
+		}
+		r.tell(j.Merge, KindRehearsed, text, func(rec *record) {
+			rec.Rehearsed, rec.RehearsedWeight = tried.Measured, tried.Weight
+		})
+	}
+	return nil
+}
