@@ -22,6 +22,7 @@ type Book struct {
 	db       *sqldb.DB
 	now      func() time.Time
 	held     *lock // while this process works on the campaign
+	renamed  renamed
 }
 
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is

@@ -1,0 +1,284 @@
+package campaign
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mergesafe/merge/transfer"
+)
+
+// Player is what a player is to be told: where the world went, and how the character is called
+// there. A key is empty where it is not known.
+type Player struct {
+	OldWorld string `json:"old_world"`
+	NewWorld string `json:"new_world"`
+	OldName  string `json:"old_name"`
+	NewName  string `json:"new_name"`
+	OldKey   string `json:"old_key,omitempty"`
+	NewKey   string `json:"new_key,omitempty"`
+}
+
+// Who says which table has a row for each player, and its column with the name.
+type Who struct{ Table, Column string }
+
+// Who finds out which table has the players, if the plans leave no doubt: it is the only one
+// in which names are changed.
+func (b *Book) Who() (Who, error) {
+	var found []Who
+	for _, m := range b.campaign.Merges {
+		plan, err := b.readPlan(m.Target)
+		if err != nil {
+			return Who{}, err
+		}
+		if plan == nil {
+			continue
+		}
+		for _, r := range plan.Renames {
+			if w := (Who{r.Table, r.Column}); !slices.Contains(found, w) {
+				found = append(found, w)
+			}
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return Who{}, errors.New(`it is not known which table has the players: name it and its column, such as "characters" and "name"`)
+}
+
+// EachPlayer calls each with every player of every world that goes to another one, and then
+// with the players of targets whose names change, in the order of the campaign. With renamed,
+// only those whose names change are told, from the plans alone, and no database is read.
+//
+// Merges that were skipped, refused, or undone, and those without a plan, are left out, and
+// returned.
+func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool, each func(Player) error) (left []string, err error) {
+	if !renamed && o.Databases == nil {
+		return nil, errors.New("campaign: the players of a world are in its database")
+	}
+	merges, left, err := b.told(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range merges {
+		plan, err := b.readPlan(m.Target)
+		if err != nil {
+			return nil, err
+		}
+		if plan == nil {
+			left = append(left, m.Target)
+			continue
+		}
+		if renamed {
+			err = eachRename(plan, who, func(p Player) error { return each(p) })
+		} else {
+			err = b.eachOf(ctx, o, plan, m, who, each)
+		}
+		if err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}
+
+// told are the merges that players are told of, and the targets of the others.
+func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err error) {
+	err = b.look(ctx, func(s state) error {
+		merges, left = nil, nil
+		for _, m := range b.campaign.Merges {
+			r, err := s.merge(m)
+			if err != nil {
+				return err
+			}
+			switch r.Phase {
+			case Skipped, Refused, Undone, Undoing:
+				left = append(left, m.Target)
+			default:
+				merges = append(merges, m)
+			}
+		}
+		return nil
+	})
+	return merges, left, err
+}
+
+func (b *Book) eachOf(ctx context.Context, o Options, plan *transfer.Plan, m Merge, who Who, each func(Player) error) error {
+	var all []transfer.Database
+	for _, world := range m.Worlds() {
+		d, err := o.Databases(world)
+		if err != nil {
+			return err
+		}
+		all = append(all, d)
+	}
+	options, stop, err := (&runner{Book: b, opts: o}).work(ctx, plan)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for i, world := range m.Sources {
+		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, options.Codecs, func(row transfer.Moved) error {
+			return each(Player{world, m.Target, row.Old, row.New, row.OldKey, row.NewKey})
+		})
+		if err != nil {
+			return fmt.Errorf("the players of %q: %w", world, err)
+		}
+	}
+	return eachRename(plan, who, func(p Player) error {
+		if p.OldWorld != m.Target { // it was among the others
+			return nil
+		}
+		return each(p)
+	})
+}
+
+// eachRename calls each with the players of a plan whose names change.
+func eachRename(plan *transfer.Plan, who Who, each func(Player) error) error {
+	for _, r := range plan.Renames {
+		if r.Table != who.Table || r.Column != who.Column {
+			continue
+		}
+		p := Player{OldWorld: r.Source, NewWorld: plan.Target.Name, OldName: r.Old, NewName: r.New, OldKey: transfer.KeyText(r.Key)}
+		if r.Source == plan.Target.Name {
+			p.NewKey = p.OldKey
+		}
+		if err := each(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renamed finds players by their old names. It keeps those whose names change, by plan.
+type renamed struct {
+	mu     sync.Mutex
+	who    Who
+	plans  map[string]string              // IDs, by target
+	byName map[string]map[string][]Player // by target, and by name as people write it
+}
+
+// Players answers where a player of a world is now. If the name changed, it says so; if not,
+// it is the name that was asked for: whether there is such a player is not looked at, and no
+// database is read. An empty world finds all players who had that name and have another one
+// now. The answer is empty if the campaign does not concern them.
+func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]Player, error) {
+	merges, _, err := b.told(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Player
+	for _, m := range merges {
+		if world != "" && !slices.Contains(m.Worlds(), world) {
+			continue
+		}
+		all, err := b.renamesOf(ctx, m, who)
+		if err != nil {
+			return nil, err
+		}
+		n := len(found)
+		for _, p := range all[asWritten(name)] {
+			if world == "" || p.OldWorld == world {
+				found = append(found, p)
+			}
+		}
+		if world != "" && len(found) == n {
+			found = append(found, Player{OldWorld: world, NewWorld: m.Target, OldName: name, NewName: name})
+		}
+	}
+	return found, nil
+}
+
+// asWritten is a name without what people get wrong.
+func asWritten(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+
+// renamesOf are the players of a merge whose names change. A plan is read again if the state
+// has another one.
+func (b *Book) renamesOf(ctx context.Context, m Merge, who Who) (map[string][]Player, error) {
+	id := ""
+	err := b.look(ctx, func(s state) error {
+		r, err := s.merge(m)
+		if err == nil {
+			id = r.Plan
+		}
+		return err
+	})
+	if err != nil || id == "" {
+		return nil, err
+	}
+	k := &b.renamed
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.plans == nil || k.who != who {
+		k.who, k.plans, k.byName = who, make(map[string]string), make(map[string]map[string][]Player)
+	}
+	if k.plans[m.Target] == id {
+		return k.byName[m.Target], nil
+	}
+	plan, err := b.readPlan(m.Target)
+	if err != nil || plan == nil {
+		return nil, err
+	}
+	all := make(map[string][]Player)
+	_ = eachRename(plan, who, func(p Player) error {
+		all[asWritten(p.OldName)] = append(all[asWritten(p.OldName)], p)
+		return nil
+	})
+	k.plans[m.Target], k.byName[m.Target] = id, all
+	return all, nil
+}
+
+// PlayersCSV returns what writes players as CSV, with a line of headings, and ends the file.
+// Names come from players: one that a program for tables would take for a formula gets an
+// apostrophe in front.
+func PlayersCSV(w io.Writer) (each func(Player) error, end func() error) {
+	c := csv.NewWriter(w)
+	err := c.Write([]string{"old_world", "new_world", "old_name", "new_name", "old_key", "new_key"})
+	each = func(p Player) error {
+		if err != nil {
+			return err
+		}
+		return c.Write([]string{harmless(p.OldWorld), harmless(p.NewWorld), harmless(p.OldName), harmless(p.NewName), harmless(p.OldKey), harmless(p.NewKey)})
+	}
+	return each, func() error { c.Flush(); return errors.Join(err, c.Error()) }
+}
+
+// harmless is a value that no program for tables calculates.
+func harmless(s string) string {
+	if s == "" || !strings.ContainsAny(s[:1], "=+-@\t\r\n'") {
+		return s
+	}
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil && s[0] == '-' {
+		return s // a key
+	}
+	return "'" + s
+}
+
+// PlayersJSON returns what writes players as JSON, and ends the document.
+func PlayersJSON(w io.Writer) (each func(Player) error, end func() error) {
+	_, err := io.WriteString(w, `{"version":1,"players":[`)
+	between := "\n"
+	each = func(p Player) error {
+		if err != nil {
+			return err
+		}
+		var b []byte
+		if b, err = json.Marshal(p); err == nil {
+			_, err = io.WriteString(w, between+string(b))
+		}
+		between = ",\n"
+		return err
+	}
+	return each, func() error {
+		if err == nil {
+			_, err = io.WriteString(w, "\n]}\n")
+		}
+		return err
+	}
+}

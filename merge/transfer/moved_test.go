@@ -1,0 +1,58 @@
+package transfer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is told of the rows of a source is what the target has of them afterwards.
+func TestEachMoved(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := oldGame(t, e, "s1", "s2", "s3")
+		exec(t, all[2], "UPDATE chars SET name = 'nbe' WHERE guid = 2") // as in s2
+		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: oldRules(), Names: []NamePolicy{{Table: "chars", Column: "name", MaxLength: 20}}})
+		if len(p.Renames) != 1 {
+			t.Fatalf("%+v", p.Renames)
+		}
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		var olds, news []string
+		for i, d := range all[1:] {
+			olds = append(olds, keysAndNames(t, d, "SELECT guid, name FROM chars ORDER BY guid")...)
+			err := EachMoved(t.Context(), p, all[0], all[1:], i, "chars", "name", nil, func(m Moved) error {
+				if len(olds) == 0 || olds[0] != m.OldKey+" "+m.Old {
+					t.Errorf("got %+v, want %q", m, olds)
+				}
+				olds = olds[1:]
+				news = append(news, m.NewKey+" "+m.New)
+				return nil
+			})
+			if err != nil || len(olds) > 0 {
+				t.Fatal(olds, err)
+			}
+		}
+		if diff := cmp.Diff(keysAndNames(t, all[0], "SELECT guid, name FROM chars WHERE guid > 1000 ORDER BY guid"), news); diff != "" {
+			t.Error(diff)
+		}
+		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" come to "s1"`}} {
+			err := EachMoved(t.Context(), p, all[0], all[1:], 0, c.table, c.column, nil, func(Moved) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		}
+	})
+}
+
+func keysAndNames(t *testing.T, d Database, query string) (all []string) {
+	t.Helper()
+	db := pool(t, d)
+	defer db.Close()
+	for _, row := range read(t, db, query) {
+		all = append(all, fmt.Sprint(row[0], " ", row[1]))
+	}
+	return all
+}
