@@ -55,6 +55,13 @@ type dialect interface {
 	// stamp tells the state of the rows of a table that is in no snapshot.
 	stamp(ctx context.Context, conn *sql.Conn, table string) (string, error)
 
+	// size is how large the database is.
+	size(ctx context.Context, conn *sql.Conn, schema *schema) (Size, error)
+
+	// seconds is the expression of a column as seconds since 1970, NULL for what is no
+	// time, and the sign of a division without a rest. It is "" for a type that holds none.
+	seconds(c *column) (expr, divide string)
+
 	// shown is the expression by which a column becomes text for people, cut
 	// after some length, and the length of the whole.
 	shown(c *column) (value, length string)

@@ -183,7 +183,7 @@ func (r *run) record(ctx context.Context) error {
 	if err := r.guard(ctx, "apply", true); err != nil {
 		return err
 	}
-	if err := r.manifest.write(ctx, r.plan, r.hooks.clock().UTC().Format("2006-01-02 15:04:05.000")); err != nil {
+	if err := r.manifest.write(ctx, r.plan, r.hooks.clock().UTC().Format(beganLayout)); err != nil {
 		return err
 	}
 	if err := r.hooks.fail.at("before lineage"); err != nil {

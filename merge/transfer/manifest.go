@@ -17,6 +17,9 @@ const (
 	RenamesTable  = sqldb.RenamesTable  // every value that was changed
 )
 
+// beganLayout is how the target keeps when a merge began, in UTC.
+const beganLayout = "2006-01-02 15:04:05.000"
+
 func createTables(d dialect) []string {
 	if d.mysql() {
 		const end = ") ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
