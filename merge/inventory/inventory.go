@@ -4,20 +4,33 @@ package inventory
 
 import "time"
 
+// Version is the version of the JSON form of [Inventory].
+const Version = 1
+
 // Inventory is what was read of all worlds of a fleet.
 type Inventory struct {
+	Version int       `json:"version"`
 	Program string    `json:"program,omitempty"` // that read it, with its version
 	Made    time.Time `json:"made"`
+	Took    float64   `json:"took"` // seconds
 	Worlds  []World   `json:"worlds"` // in the order in which they were given
 
 	// Schemas are the schemas that the worlds have, the most frequent first.
 	Schemas []Schema `json:"schemas,omitempty"`
+
+	// Problem is why the fleet registry could not be read: no ranges are known then. It
+	// holds no secret.
+	Problem string `json:"problem,omitempty"`
 }
 
 // Schema is how the tables of some worlds are made.
 type Schema struct {
 	Fingerprint string `json:"fingerprint"`
+	Engine      string `json:"engine"`
 	Worlds      int    `json:"worlds"`
+
+	// Drift is how it differs from the schema that most worlds of that engine have.
+	Drift []string `json:"drift,omitempty"`
 }
 
 // World is what is known of one world.
@@ -34,10 +47,13 @@ type World struct {
 	Version string `json:"version,omitempty"`
 
 	Schema string   `json:"schema,omitempty"` // the fingerprint
-	Drift  []string `json:"drift,omitempty"`  // how the schema differs from that of most worlds
+	Drift  []string `json:"drift,omitempty"`  // how the schema differs from that of most worlds with this engine
 	Tables int      `json:"tables"`
 	Rows   int64    `json:"rows"`
 	Bytes  int64    `json:"bytes"`
+
+	// Estimated tells that Rows is the estimate of the server, which may be far off.
+	Estimated bool `json:"estimated,omitempty"`
 
 	State   State      `json:"state,omitempty"`
 	Servers []Server   `json:"servers,omitempty"` // of its registry; none if it has none
@@ -47,6 +63,9 @@ type World struct {
 	Growth  *Growth    `json:"growth,omitempty"`  // nil without an earlier inventory
 }
 
+// Reached reports whether the database answered.
+func (w *World) Reached() bool { return w.Engine != "" }
+
 // State tells whether a world is in use.
 type State string
 
@@ -55,7 +74,7 @@ const (
 	Running State = "running" // a live process holds the lease of one of its servers
 	Stopped State = "stopped" // no process does
 	Fenced  State = "fenced"  // it went to another world, or a merge is under way
-	Unknown State = "unknown" // it has no registry: only the operator can tell
+	Unknown State = "unknown" // it has no registry, or no server of its own in it: only the operator can tell
 )
 
 // Server is one server number of a world.
@@ -96,5 +115,8 @@ type Growth struct {
 	Since   time.Time `json:"since"`
 	Rows    int64     `json:"rows"`
 	Bytes   int64     `json:"bytes"`
-	Active7 int64     `json:"active_7"`
+	Active7 int64     `json:"active_7"` // 0 if it is not known of both
+
+	// Estimated tells that one of the two numbers of rows is an estimate.
+	Estimated bool `json:"estimated,omitempty"`
 }
