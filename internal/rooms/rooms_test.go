@@ -31,7 +31,7 @@ var arrows = map[string]string{
 	"merge":             "gameid merge/cell merge/rekey",
 	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
 	"merge/transfer":    "gameid merge merge/cell merge/rekey merge/sqlsource internal/sqldb store/registry",
-	"merge/report":      "gameid merge merge/rekey merge/transfer",
+	"merge/report":      "gameid merge merge/rekey merge/transfer merge/inventory",
 	"merge/inventory":   "gameid merge merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
 	"merge/campaign":    "gameid merge merge/rekey merge/cell merge/sqlsource merge/transfer merge/report internal/sqldb internal/strict store/registry store/fleet",
 	"merge/suggest":     "merge/inventory merge/campaign",

@@ -12,7 +12,7 @@ type Inventory struct {
 	Version int       `json:"version"`
 	Program string    `json:"program,omitempty"` // that read it, with its version
 	Made    time.Time `json:"made"`
-	Took    float64   `json:"took"` // seconds
+	Took    float64   `json:"took"`   // seconds
 	Worlds  []World   `json:"worlds"` // in the order in which they were given
 
 	// Schemas are the schemas that the worlds have, the most frequent first.

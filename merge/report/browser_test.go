@@ -38,6 +38,7 @@ func TestBrowser(t *testing.T) {
 		"matrix":         {written(t, NewMatrix(sampleMatrix()).WriteHTML), 0, both, schemes},
 		"merge":          {written(t, sampleOutcome().WriteHTML), 0, both, schemes},
 		"proof":          {written(t, sampleProof().WriteHTML), 1, both, schemes},
+		"inventory":      {written(t, NewInventory(sampleInventory()).WriteHTML), 0, both, schemes},
 		"hostile":        {written(t, NewCheck(hostile()).WriteHTML), 4, both[:1], schemes[:1]},
 		"hostile-merge":  {written(t, hostileOutcome().WriteHTML), 4, both[:1], schemes[:1]},
 		"hostile-matrix": {written(t, NewMatrix(hostileMatrix()).WriteHTML), 0, both[:1], schemes[:1]},
@@ -75,7 +76,7 @@ type looks struct {
 const look = `(async () => {
   const visible = e => e.checkVisibility({contentVisibilityAuto: true});
   const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const detail = document.querySelector('#failed details, #reasons details, #renames details'), grid = detail.querySelector('table, ul');
+  const detail = document.querySelector('#failed details, #reasons details, #renames details, #schemas details'), grid = detail.querySelector('table, ul, p');
   const folded = !visible(grid);
   document.querySelectorAll('details').forEach(d => d.open = true);
   await drawn();

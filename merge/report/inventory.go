@@ -1,0 +1,338 @@
+package report
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/merge"
+	"mergesafe/merge/inventory"
+)
+
+//go:embed inventory.html
+var inventoryPage string
+
+// Inventory is an inventory, arranged for reading.
+type Inventory struct {
+	page
+	Report *inventory.Inventory
+
+	Unread  []inventory.World // those with a problem
+	Schemas []inventorySchema
+	More    []inventory.World // those with servers, ranges or a merge
+
+	HasServers, HasLabels, HasPlayers, HasGrowth bool // whether any world has them
+	Engines                                      int  // how many kinds there are
+
+	total, players, active7 int64
+	rows, bytes             int64
+	estimated               bool
+	states                  map[inventory.State]int
+	drifting                int
+}
+
+type inventorySchema struct {
+	inventory.Schema
+	Names []string // of its worlds
+	Model bool     // most worlds of its engine have it
+}
+
+// NewInventory arranges an inventory.
+func NewInventory(inv *inventory.Inventory) *Inventory {
+	v := &Inventory{Report: inv, states: make(map[inventory.State]int)}
+	servers, engines, names := make(map[string]bool), make(map[string]bool), make(map[string][]string)
+	for _, w := range inv.Worlds {
+		servers[w.Server] = true
+		if w.Problem != "" {
+			v.Unread = append(v.Unread, w)
+		}
+		if len(w.Servers)+len(w.Ranges) > 0 || w.Merged != nil {
+			v.More = append(v.More, w)
+		}
+		if w.Reached() {
+			engines[w.Engine] = true
+			names[w.Schema] = append(names[w.Schema], w.Name)
+		}
+		v.states[w.State]++
+		v.HasLabels = v.HasLabels || len(w.Labels) > 0
+		v.HasGrowth = v.HasGrowth || w.Growth != nil
+		v.rows, v.bytes, v.estimated = v.rows+w.Rows, v.bytes+w.Bytes, v.estimated || w.Estimated
+		if w.Players != nil {
+			v.HasPlayers = true
+			v.players, v.active7 = v.players+w.Players.Total, v.active7+w.Players.Active7
+		}
+		if len(w.Drift) > 0 {
+			v.drifting++
+		}
+	}
+	v.HasServers, v.Engines = len(servers) > 1, len(engines)
+	seen := make(map[string]bool) // engines of which the model was there
+	for _, s := range inv.Schemas {
+		v.Schemas = append(v.Schemas, inventorySchema{s, names[s.Fingerprint], !seen[s.Engine]})
+		seen[s.Engine] = true
+	}
+	v.Word, v.Color = "INVENTORY", merge.Pass
+	if !v.Complete() {
+		v.Word, v.Color = "NOT ALL READ", ""
+	}
+	v.Headline = v.summary()
+	v.Title = v.Word + ": " + printable.Count(int64(len(inv.Worlds)), "world", "worlds")
+	v.Counts = []count{{len(inv.Worlds) - len(v.Unread), "read", "worlds"}}
+	add := func(n int, what, anchor string) {
+		if n > 0 {
+			v.Counts = append(v.Counts, count{n, what, anchor})
+		}
+	}
+	add(len(v.Unread), "could not be read", "unread")
+	add(v.states[inventory.Running], "running", "worlds")
+	add(v.drifting, "with another schema", "schemas")
+	return v
+}
+
+// Complete reports whether all was read.
+func (v *Inventory) Complete() bool { return len(v.Unread) == 0 && v.Report.Problem == "" }
+
+// summary is the inventory in one line.
+func (v *Inventory) summary() string {
+	parts := []string{printable.Count(int64(len(v.Report.Worlds)), "world", "worlds")}
+	if n := len(v.Unread); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s of them could not be read", printable.Number(int64(n))))
+	} else {
+		parts[0] += ", all read"
+	}
+	for _, s := range []inventory.State{inventory.Running, inventory.Stopped, inventory.Fenced} {
+		if n := v.states[s]; n > 0 {
+			parts = append(parts, printable.Number(int64(n))+" "+string(s))
+		}
+	}
+	if v.drifting > 0 {
+		parts = append(parts, printable.Number(int64(v.drifting))+" with another schema than most")
+	}
+	parts = append(parts, approximately(v.rows, v.estimated)+" rows", printable.Bytes(v.bytes))
+	if v.HasPlayers {
+		parts = append(parts, fmt.Sprintf("%s, %s of them active within 7 days", printable.Count(v.players, "player", "players"), printable.Number(v.active7)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// approximately writes a number, and marks an estimate.
+func approximately(n int64, estimated bool) string {
+	if estimated {
+		return "~" + printable.Number(n)
+	}
+	return printable.Number(n)
+}
+
+// signed writes what changed.
+func signed(n int64, write func(int64) string) string {
+	if n > 0 {
+		return "+" + write(n)
+	}
+	return write(n)
+}
+
+// heads are the figures of a world, as columns.
+type head struct {
+	Name   string
+	Number bool
+	Least  int // what is left out first where there is no room has the largest
+	of     func(w *inventory.World) string
+}
+
+// Heads are the columns for the worlds.
+func (v *Inventory) Heads() []head {
+	all := []head{{Name: "World", of: func(w *inventory.World) string { return w.Name }}}
+	add := func(name string, number bool, least int, of func(w *inventory.World) string) {
+		all = append(all, head{name, number, least, func(w *inventory.World) string {
+			if !w.Reached() {
+				return ""
+			}
+			return of(w)
+		}})
+	}
+	if v.HasServers {
+		all = append(all, head{"Database server", false, 4, func(w *inventory.World) string { return w.Server }})
+	}
+	if v.HasLabels {
+		all = append(all, head{"Labels", false, 6, labelWords})
+	}
+	if v.Engines > 1 {
+		add("Engine", false, 8, func(w *inventory.World) string { return w.Engine })
+	}
+	all = append(all, head{"State", false, 0, func(w *inventory.World) string {
+		if !w.Reached() {
+			return "not read"
+		}
+		return string(w.State)
+	}})
+	add("Rows", true, 0, func(w *inventory.World) string { return approximately(w.Rows, w.Estimated) })
+	add("Size", true, 1, func(w *inventory.World) string { return printable.Bytes(w.Bytes) })
+	if v.HasPlayers {
+		players := func(of func(p *inventory.Players) int64) func(w *inventory.World) string {
+			return func(w *inventory.World) string {
+				if w.Players == nil {
+					return "?"
+				}
+				return printable.Number(of(w.Players))
+			}
+		}
+		add("Players", true, 3, players(func(p *inventory.Players) int64 { return p.Total }))
+		add("1 day", true, 5, players(func(p *inventory.Players) int64 { return p.Active1 }))
+		add("7 days", true, 0, players(func(p *inventory.Players) int64 { return p.Active7 }))
+		add("30 days", true, 5, players(func(p *inventory.Players) int64 { return p.Active30 }))
+		add("Peak", true, 9, players(func(p *inventory.Players) int64 { return p.Peak }))
+	}
+	if v.HasGrowth {
+		grown := func(of func(g *inventory.Growth) string) func(w *inventory.World) string {
+			return func(w *inventory.World) string {
+				if w.Growth == nil {
+					return "?"
+				}
+				return of(w.Growth)
+			}
+		}
+		add("Rows since", true, 2, grown(func(g *inventory.Growth) string {
+			return signed(g.Rows, func(n int64) string { return approximately(n, g.Estimated) })
+		}))
+		add("Size since", true, 7, grown(func(g *inventory.Growth) string { return signed(g.Bytes, printable.Bytes) }))
+		if v.HasPlayers {
+			add("7 days since", true, 6, grown(func(g *inventory.Growth) string { return signed(g.Active7, printable.Number) }))
+		}
+	}
+	add("Last merge", false, 8, func(w *inventory.World) string {
+		if w.Merged == nil {
+			return ""
+		}
+		return w.Merged.At.UTC().Format("2006-01-02")
+	})
+	add("Schema", false, 0, func(w *inventory.World) string {
+		if len(w.Drift) > 0 {
+			return printable.Count(int64(len(w.Drift)), "difference", "differences")
+		}
+		return "as most"
+	})
+	return all
+}
+
+// Cell is what a world has in a column.
+func (h head) Cell(w inventory.World) string { return h.of(&w) }
+
+func labelWords(w *inventory.World) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(w.Labels)) {
+		all = append(all, name+"="+w.Labels[name])
+	}
+	return strings.Join(all, " ")
+}
+
+// Since is when the earlier inventory was made; "" if there is none.
+func (v *Inventory) Since() string {
+	for _, w := range v.Report.Worlds {
+		if w.Growth != nil {
+			return printable.Time(w.Growth.Since)
+		}
+	}
+	return ""
+}
+
+// serverWords are the servers of a world, with their marks.
+func serverWords(w inventory.World) (all []string) {
+	for _, s := range w.Servers {
+		text := strconv.Itoa(s.Number)
+		if s.Name != "" {
+			text += " " + s.Name
+		}
+		if s.Own {
+			text += " " + string(s.State)
+		} else {
+			text += " merged in"
+		}
+		if s.Mark > 0 {
+			text += ", mark " + printable.Time(gameid.TimeOf(s.Mark))
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func rangeWords(w inventory.World) (all []string) {
+	for _, r := range w.Ranges {
+		text := printable.Number(r.First) + " to " + printable.Number(r.Last)
+		if r.Space != "" {
+			text += " of " + r.Space
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func mergeWords(w inventory.World) string {
+	m := w.Merged
+	if m == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s on %s", strings.Join(m.Sources, ", "), printable.Time(m.At))
+	if !m.Completed {
+		text += ", not completed"
+	}
+	return text
+}
+
+// WriteHTML writes the inventory as one page. It returns the error of w.
+func (v *Inventory) WriteHTML(w io.Writer) error { return v.page.write(w, inventoryPage, v, v.Report) }
+
+// WriteJSON writes the inventory as JSON. It returns the error of w.
+func (v *Inventory) WriteJSON(w io.Writer) error { return writeJSON(w, v.Report, false) }
+
+// WriteCSV writes a line for each world, with a line of headings. What is not known is empty.
+// Names are written as they are: see [Renames.WriteCSV].
+func (v *Inventory) WriteCSV(w io.Writer) error {
+	known := make(map[string]bool)
+	for _, world := range v.Report.Worlds {
+		for label := range world.Labels {
+			known[label] = true
+		}
+	}
+	extra := slices.Sorted(maps.Keys(known))
+	c := csv.NewWriter(w)
+	heads := []string{"world", "database_server", "problem", "engine", "version", "state", "schema", "drift", "tables", "rows", "estimated", "bytes",
+		"servers", "ranges", "last_merge", "last_merge_at", "last_merge_sources", "players", "active_1", "active_7", "active_30", "peak",
+		"since", "rows_since", "bytes_since", "active_7_since"}
+	for _, label := range extra {
+		heads = append(heads, "label_"+label)
+	}
+	c.Write(heads)
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	for _, world := range v.Report.Worlds {
+		line := make([]string, len(heads))
+		line[0], line[1], line[2] = world.Name, world.Server, world.Problem
+		if world.Reached() {
+			line[3], line[4], line[5], line[6], line[7] = world.Engine, world.Version, string(world.State), world.Schema, strings.Join(world.Drift, "; ")
+			line[8], line[9], line[10], line[11] = strconv.Itoa(world.Tables), number(world.Rows), strconv.FormatBool(world.Estimated), number(world.Bytes)
+			line[12] = strings.Join(serverWords(world), "; ")
+		}
+		line[13] = strings.Join(rangeWords(world), "; ")
+		if m := world.Merged; m != nil {
+			line[14], line[15], line[16] = m.ID, printable.Time(m.At), strings.Join(m.Sources, " ")
+		}
+		if p := world.Players; p != nil {
+			line[17], line[18], line[19], line[20], line[21] = number(p.Total), number(p.Active1), number(p.Active7), number(p.Active30), number(p.Peak)
+		}
+		if g := world.Growth; g != nil {
+			line[22], line[23], line[24], line[25] = printable.Time(g.Since), number(g.Rows), number(g.Bytes), number(g.Active7)
+		}
+		for i, label := range extra {
+			line[26+i] = world.Labels[label]
+		}
+		c.Write(line)
+	}
+	c.Flush()
+	return c.Error()
+}
