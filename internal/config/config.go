@@ -75,8 +75,8 @@ func Load(path string, tools ...func(root *strict.Section)) (*Config, error) {
 	return Parse(path, string(text), tools...)
 }
 
-// Parse reads the text of a file. The name is for messages. The sections [check]
-// and [merge] are for the tools: the functions given read them, and without
+// Parse reads the text of a file. The name is for messages. The sections [check],
+// [merge] and [fleet] are for the tools: the functions given read them, and without
 // one they are not looked at. Problems with the text are of type
 // [*strict.Error], joined if there are several.
 func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, error) {
@@ -95,7 +95,7 @@ func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, err
 		root.Section("registry", func(s *strict.Section) { c.Registry = database(s) })
 		c.publicIDs = publicIDs(root)
 		c.Sources = sources(root)
-		root.Know("check", "merge")
+		root.Know("check", "merge", "fleet")
 		for _, read := range tools {
 			read(root)
 		}

@@ -99,16 +99,16 @@ func TestParseProblems(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		// Names.
 		{"[server]\nnubmer = 7", `2: unknown key nubmer (did you mean "number"?): [server] has number, numbers, name, listen`},
-		{"\n\n[sever]\nnumber = 7", `3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge`},
-		{"number = 7\n[server]", `1: unknown key number: the file has server, database, registry, public_id, source, check, merge`},
+		{"\n\n[sever]\nnumber = 7", `3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge, fleet`},
+		{"number = 7\n[server]", `1: unknown key number: the file has server, database, registry, public_id, source, check, merge, fleet`},
 		{"[server]\nNumber = 7", `2: unknown key Number (did you mean "number"?): [server] has number, numbers, name, listen`},
 		{"[server]\n\"a b\" = 7", `2: unknown key with special characters: [server] has number, numbers, name, listen`},
 		{"[[source]]\nname='a'\ndsn='sqlite:a'\n# [[source]]\n[[source]]\nname='b'\ndsn='sqlite:b'\ndns='sqlite:b'", `8: unknown key dns (did you mean "dsn"?): [source] has name, dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name, labels`},
 		{"[server]\nname = '''\n[x]\ny=1'''\n[server.tls]\ncert='x'", `2: server.name has a control character in it: want a plain name` + "\n" +
 			`5: unknown key tls: [server] has number, numbers, name, listen`},
-		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, registry, public_id, source, check, merge` + "\n" +
-			`2: unknown key b: the file has server, database, registry, public_id, source, check, merge` + "\n" +
-			`3: unknown key c: the file has server, database, registry, public_id, source, check, merge`},
+		{"a=1\n[b]\n[[c]]", `1: unknown key a: the file has server, database, registry, public_id, source, check, merge, fleet` + "\n" +
+			`2: unknown key b: the file has server, database, registry, public_id, source, check, merge, fleet` + "\n" +
+			`3: unknown key c: the file has server, database, registry, public_id, source, check, merge, fleet`},
 
 		// Types and ranges.
 		{"[server]\nnumber = 0", `2: server.number 0 is out of range: want 1 to 1048575`},
@@ -258,7 +258,7 @@ func TestNoSource(t *testing.T) {
 
 // A game server takes a file with the sections of the tools, whatever they hold.
 func TestSectionsOfTools(t *testing.T) {
-	for _, text := range []string{"[check]\nx = 1\n[[merge.name]]\ny = 2\n", "check = 1\n[[merge]]\n"} {
+	for _, text := range []string{"[check]\nx = 1\n[[merge.name]]\ny = 2\n", "check = 1\n[[merge]]\n", "[fleet]\nz = 3\n"} {
 		if _, err := Parse("c.toml", text); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}

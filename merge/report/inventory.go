@@ -227,9 +227,9 @@ func (h head) Cell(w inventory.World) string { return h.of(&w) }
 func labelWords(w *inventory.World) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(w.Labels)) {
-		all = append(all, name+"="+w.Labels[name])
+		all = append(all, w.Labels[name])
 	}
-	return strings.Join(all, " ")
+	return strings.Join(all, ", ")
 }
 
 // Since is when the earlier inventory was made; "" if there is none.

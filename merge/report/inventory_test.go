@@ -42,12 +42,12 @@ const inventoryText = `NOT ALL READ  5 worlds; 1 of them could not be read; 1 ru
 NOT READ
   w5  it did not answer within 10s
 
-World  Database server  Labels                          Engine   State           Rows     Size  Players  1 day  7 days  30 days  Peak  Rows since  Size since  7 days since  Last merge  Schema
-w1     10.0.0.5:3306    language=de zone=Europe/Berlin  mariadb  running    1,234,567  1.0 GiB   40,321    310     900    2,100   330      +1,200    -4.0 KiB           -50  2026-11-02  as most
-w2     10.0.0.5:3306    language=de zone=Europe/Berlin  mariadb  stopped   ~1,234,567  1.0 GiB   40,321    310     900    2,100   330           ?           ?             ?  2026-11-02  as most
-w3     10.0.0.5:3306                                    mariadb  fenced     1,234,567  1.0 GiB        ?      ?       ?        ?     ?      +1,200    -4.0 KiB           -50              2 differences
-w4     sqlite           language=de zone=Europe/Berlin  sqlite   unknown    1,234,567  1.0 GiB   40,321    310     900    2,100   330      +1,200    -4.0 KiB           -50              as most
-w5     10.0.0.6:3306                                             not read
+World  Database server  Labels             Engine   State           Rows     Size  Players  1 day  7 days  30 days  Peak  Rows since  Size since  7 days since  Last merge  Schema
+w1     10.0.0.5:3306    de, Europe/Berlin  mariadb  running    1,234,567  1.0 GiB   40,321    310     900    2,100   330      +1,200    -4.0 KiB           -50  2026-11-02  as most
+w2     10.0.0.5:3306    de, Europe/Berlin  mariadb  stopped   ~1,234,567  1.0 GiB   40,321    310     900    2,100   330           ?           ?             ?  2026-11-02  as most
+w3     10.0.0.5:3306                       mariadb  fenced     1,234,567  1.0 GiB        ?      ?       ?        ?     ?      +1,200    -4.0 KiB           -50              2 differences
+w4     sqlite           de, Europe/Berlin  sqlite   unknown    1,234,567  1.0 GiB   40,321    310     900    2,100   330      +1,200    -4.0 KiB           -50              as most
+w5     10.0.0.6:3306                                not read
 Since: 2026-11-14T03:09:08.413Z
 
 SCHEMAS

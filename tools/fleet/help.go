@@ -1,13 +1,16 @@
 package main
 
-// help is what -h prints.
+// help is what -h prints. Each command has a line.
 const help = `Usage: fleet COMMAND [flags] [arguments]
 
-Merges many worlds. A campaign is a file that lists merges; beside it are the
-plans (CAMPAIGN.plans) and the state (CAMPAIGN.state). Each merge is one of
-servermerge, and just as safe.
+Merges many worlds: reads what there is, and carries out a campaign of merges.
+A campaign is a file that lists merges; beside it are the plans (CAMPAIGN.plans)
+and the state (CAMPAIGN.state). Each merge is one of servermerge, and just as
+safe.
 
 Commands:
+  inventory WORLD...     what there is: states, schemas, sizes and players
+
   plan CAMPAIGN          make the plan of every merge
   apply CAMPAIGN         carry the merges out, and prove each; if interrupted,
                          run the same command again to resume
@@ -22,6 +25,7 @@ Commands:
 
 Examples:
 
+  fleet inventory -all
   fleet plan night.toml      # and read what it says
   fleet apply night.toml
 `

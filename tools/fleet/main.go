@@ -9,6 +9,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 
 	_ "time/tzdata" // for the windows of campaigns, on machines without it
 )
@@ -29,9 +30,18 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Name:        "fleet",
 		Description: help,
 		Commands: []*cliv3.Command{
-			planCommand(s), applyCommand(s), statusCommand(s), verifyCommand(s), undoCommand(s), pauseCommand(s), resumeCommand(s), skipCommand(s),
+			inventoryCommand(s),
+			planCommand(s),
+			applyCommand(s),
+			statusCommand(s),
+			verifyCommand(s),
+			undoCommand(s),
+			pauseCommand(s),
+			resumeCommand(s),
+			skipCommand(s),
 		},
 	}
+	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })
 	return cmd
 }
 

@@ -134,6 +134,16 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 	return r, nil
 }
 
+// Fleet returns the section [fleet] of the file. Only a file that was asked for has to be
+// there.
+func (c *Config) Fleet(cmd *cliv3.Command) (rules.Fleet, error) {
+	file, err := c.load()
+	if err != nil && (cmd.IsSet("config") || !errors.Is(err, fs.ErrNotExist)) {
+		return rules.Fleet{}, err
+	}
+	return file.rules.Fleet, nil
+}
+
 // SourceNames are the names of the sources in the file, for completions; none if it cannot
 // be read.
 func (c *Config) SourceNames() (names []string) {

@@ -34,13 +34,14 @@ func WorldFlags() []cliv3.Flag {
 }
 
 // WorldHelp is what the help of a command says of these flags, and of its arguments.
-const WorldHelp = `  WORLD             the name of a [[source]], a pattern such as 'w*' or 'w{1..40}',
-                    or a DSN; a world that several of them name counts once
+const WorldHelp = `  WORLD             the name of a [[source]], a pattern such as 'w*' or
+                    'w{1..40}', or a DSN; a world that several of them name
+                    counts once
   -all              every world
   -worlds FILE      the worlds are those of this file instead, a line of CSV for
                     each; without WORLD, all of them. The first line names the
-                    columns: name, dsn (or dsn_env, the environment variable that
-                    has it), and labels such as language and zone
+                    columns: name, dsn (or dsn_env, the environment variable
+                    that has it), and labels such as language and zone
   -fleet DSN        the fleet registry, which may know where more worlds are
                     (default: [registry] in the configuration)
   -config FILE      with [[source]] (default "config.toml")

@@ -78,7 +78,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name, none`},
 		{"[[check.unqiue]]\ntable='a'", `1: unknown key unqiue (did you mean "unique"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
 		{"[check]\nexclude = 'a'\n[sever]\n[[merge.name]]\ntable='a'\n[server]\nnumber=0", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]` + "\n" +
-			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge, schema` + "\n" +
+			`3: unknown key sever (did you mean "server"?): the file has server, database, registry, public_id, source, check, merge, fleet, schema` + "\n" +
 			`4: merge.name.column is missing: want the name of a column, such as column = "account"` + "\n" +
 			`7: server.number 0 is out of range: want 1 to 1048575`},
 		// The line of the second one of them.

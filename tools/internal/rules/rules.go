@@ -1,4 +1,4 @@
-// Package rules reads what the sections [check] and [merge] of a file say of the
+// Package rules reads what the sections [check], [merge] and [fleet] of a file say of the
 // tables of the databases.
 package rules
 
@@ -17,6 +17,7 @@ type Rules struct {
 	Check  merge.Options         // [check]
 	Names  []transfer.NamePolicy // [[merge.name]]
 	Copies []transfer.NameCopy   // [[merge.copy]]
+	Fleet  Fleet                 // [fleet]
 
 	roots map[string]*strict.Section // the files that were read, for Line
 }
@@ -56,6 +57,9 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 			r.Check.Rekey.Counters = append(r.Check.Rekey.Counters, rekeyed.Counters...)
 		}
 		r.Check.Tables = append(r.Check.Tables, tables...)
+		if f := fleet(root); f != (Fleet{}) {
+			r.Fleet = f
+		}
 		r.Names, r.Copies = append(r.Names, policies...), append(r.Copies, copies...)
 	}
 }

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/merge/inventory"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	registry "mergesafe/store/fleet"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+)
+
+func inventoryCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{
+		Name:        "inventory",
+		Description: helpInventory,
+		Flags: append(databases.WorldFlags(),
+			&cliv3.StringFlag{Name: "since"},
+			&cliv3.BoolFlag{Name: "quick"},
+			&cliv3.StringFlag{Name: "csv"},
+			&cliv3.StringFlag{Name: "html"},
+			cli.JSONFlag(),
+			&cliv3.IntFlag{Name: "parallel", Value: 16, Validator: atLeastOne},
+			&cliv3.IntFlag{Name: "per-server", Value: 4, Validator: atLeastOne},
+			&cliv3.DurationFlag{Name: "timeout", Value: 2 * time.Minute, Validator: positive},
+		),
+		Action: s.inventory,
+	}
+}
+
+func atLeastOne(n int) error {
+	if n < 1 {
+		return fmt.Errorf("want 1 or more")
+	}
+	return nil
+}
+
+func positive(d time.Duration) error {
+	if d <= 0 {
+		return fmt.Errorf("want a time such as 30s")
+	}
+	return nil
+}
+
+func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
+	config := databases.NewConfig(cmd.String("config"), s.env)
+	places, err := config.Worlds(ctx, cmd, cmd.Args().Slice())
+	if err != nil {
+		return err
+	}
+	options := inventory.Options{
+		Parallel: cmd.Int("parallel"), PerServer: cmd.Int("per-server"), Timeout: cmd.Duration("timeout"), Quick: cmd.Bool("quick"),
+	}
+	if file := cmd.String("since"); file != "" {
+		if options.Since, err = readInventory(file); err != nil {
+			return err
+		}
+	}
+	who, err := config.Fleet(cmd)
+	if err != nil {
+		return err
+	}
+	options.Players, options.Active = who.Players, who.Active
+	var worlds []inventory.Database
+	var dsns []string
+	for _, p := range places {
+		worlds = append(worlds, inventory.Database{Database: transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}, Labels: p.Labels})
+		dsns = append(dsns, p.DSN.Reveal())
+	}
+	inputs := databases.Inputs(cmd, dsns...)
+	var files [2]*cli.File
+	for i, flag := range []string{"csv", "html"} {
+		if files[i], err = cli.NewFile(flag, cmd.String(flag), inputs...); err != nil {
+			return err
+		}
+		defer files[i].Close()
+	}
+	dsn, err := config.Registry(cmd.String("fleet"))
+	if err != nil {
+		return err
+	}
+	if !dsn.IsZero() {
+		if options.Fleet, err = registry.Open(dsn.Reveal()); err != nil {
+			return err
+		}
+		defer options.Fleet.Close()
+	}
+	inv := read(ctx, cmd, worlds, options)
+	if ctx.Err() != nil { // what was not read for that reason says nothing of a world
+		return fmt.Errorf("no inventory: %w", ctx.Err())
+	}
+	inv.Program = cmd.Root().Version
+	view := report.NewInventory(inv)
+	if err := files[0].Write(view.WriteCSV); err != nil {
+		return err
+	}
+	if err := files[1].Write(view.WriteHTML); err != nil {
+		return err
+	}
+	out := cmd.Root().Writer
+	if cmd.Bool("json") {
+		err = view.WriteJSON(out)
+	} else {
+		screen := cli.ScreenOf(cmd, s.stdout, s.env)
+		err = view.WriteText(out, report.TextOptions{Width: screen.Width, Color: screen.Color})
+	}
+	if err == nil && !view.Complete() {
+		return cli.NotVerified
+	}
+	return err
+}
+
+// read reads the worlds, and shows how many were.
+func read(ctx context.Context, cmd *cliv3.Command, worlds []inventory.Database, options inventory.Options) *inventory.Inventory {
+	log := cli.LogOf(cmd)
+	var done atomic.Int64
+	text := func() string { return fmt.Sprintf("%d of %d worlds read", done.Load(), len(worlds)) }
+	display := cli.NewDisplay(log, log.IsTerminal(), []string{""}, func(int) string { return text() }, func() { log.Say(text()) })
+	defer display.Stop()
+	options.Progress = func(n int) {
+		done.Store(int64(n))
+		display.Show(0, int64(n), int64(len(worlds)))
+	}
+	return inventory.Read(ctx, worlds, options)
+}
+
+// readInventory reads an inventory that -json or -html wrote.
+func readInventory(file string) (*inventory.Inventory, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("-since: %w", err)
+	}
+	if doc, ok := report.Extract(text); ok {
+		text = doc
+	}
+	inv := new(inventory.Inventory)
+	if err := json.Unmarshal(text, inv); err != nil || inv.Version == 0 || inv.Worlds == nil {
+		return nil, fmt.Errorf("-since: %s is not an inventory: want a file that fleet inventory wrote with -json or -html", file)
+	}
+	if inv.Version != inventory.Version {
+		return nil, fmt.Errorf("-since: %s is an inventory of version %d: this program reads version %d", file, inv.Version, inventory.Version)
+	}
+	return inv, nil
+}
