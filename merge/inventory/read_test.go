@@ -19,6 +19,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/store/fleet"
 	"mergesafe/store/registry"
@@ -438,5 +440,79 @@ func TestReadsOnly(t *testing.T) {
 	inv := Read(t.Context(), []Database{d}, Options{Players: "characters", Active: "logout_time"})
 	if problems(inv) != nil || state() != before {
 		t.Errorf("the files changed: %q", problems(inv))
+	}
+}
+
+// A count that takes too long leaves the estimate of the server; without one it is a problem.
+func TestCountTakesTooLong(t *testing.T) {
+	d := sqlite(t, "w1", characters, logins(1, 1, 2, 3))
+	source, err := sqlsource.Open(t.Context(), d.Name, d.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	catalog, err := source.Catalog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Hour))
+	defer cancel()
+	var estimated, none found
+	if err := estimated.count(late, source, catalog, sqlsource.Size{Rows: 7}, false); err != nil || estimated.Rows != 7 || !estimated.Estimated {
+		t.Errorf("got %+v, %v", estimated.World, err)
+	}
+	if err := none.count(late, source, catalog, sqlsource.Size{Rows: -1}, false); err == nil || none.Estimated {
+		t.Errorf("got %+v, %v", none.World, err)
+	}
+}
+
+// What is missing for the players is a problem, and the rest is read.
+func TestNoPlayers(t *testing.T) {
+	for _, tt := range []struct{ players, active, want string }{
+		{"heroes", "logout_time", `players: sqlsource: activity: there is no table "heroes"`},
+		{"characters", "seen", `players: sqlsource: activity: table "characters" has no column "seen"`},
+		{"characters", "guid", "players: characters.guid holds no times: none of its 2 values lies between 1990 and now"},
+	} {
+		inv := Read(t.Context(), []Database{sqlite(t, "w1", characters, logins(1, 1, 2))}, Options{Players: tt.players, Active: tt.active, Now: now})
+		if w := inv.Worlds[0]; w.Problem != tt.want || w.Players != nil || w.Rows != 2 || w.Bytes == 0 {
+			t.Errorf("got %+v", w)
+		}
+	}
+}
+
+// Of two schemas that are as frequent, the first world's is the one to compare with, and worlds
+// of two engines are not compared.
+func TestSchemas(t *testing.T) {
+	outline := func(engine string, tables ...string) *merge.Outline {
+		c := &merge.Catalog{Engine: engine}
+		for _, name := range tables {
+			c.Tables = append(c.Tables, merge.Table{Name: name})
+		}
+		return c.Outline()
+	}
+	outlines := []*merge.Outline{outline("mysql", "x"), nil, outline("sqlite", "a"), outline("sqlite", "a", "b"), outline("sqlite", "a", "b"), outline("sqlite", "a"), outline("mysql", "x")}
+	var all schemas
+	worlds := make([]World, len(outlines))
+	for _, i := range []int{6, 4, 3, 1, 5, 2, 0} { // as they were read
+		w := found{outline: outlines[i]}
+		if w.outline != nil {
+			w.Engine, w.Schema = w.outline.Engine(), w.outline.Fingerprint()
+		}
+		worlds[i] = w.World
+		all.add(i, &w)
+	}
+	got := all.compare(worlds)
+	want := []Schema{
+		{Fingerprint: outlines[0].Fingerprint(), Engine: "mysql", Worlds: 2},
+		{Fingerprint: outlines[2].Fingerprint(), Engine: "sqlite", Worlds: 2},
+		{Fingerprint: outlines[3].Fingerprint(), Engine: "sqlite", Worlds: 2, Drift: []string{"table b added"}},
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for i, w := range worlds {
+		if drifts := i == 3 || i == 4; drifts != (w.Drift != nil) {
+			t.Errorf("world %d: %q", i, w.Drift)
+		}
 	}
 }

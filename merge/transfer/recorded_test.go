@@ -1,0 +1,46 @@
+package transfer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The last merge is the one that was begun last; one that was undone is forgotten. Asking
+// changes nothing.
+func TestLastMerge(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		target := gameWorld(t, e, "s1", 1, 3, "anna")
+		first, second := gameWorld(t, e, "s2", 2, 3, "bert"), gameWorld(t, e, "s3", 3, 3, "carl")
+		last := func(want *Recorded) {
+			t.Helper()
+			before := dump(t, target)
+			got, err := LastMerge(t.Context(), target)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+			if diff := cmp.Diff(before, dump(t, target)); diff != "" {
+				t.Error(diff)
+			}
+		}
+		begun := time.Date(2026, 11, 21, 3, 9, 8, 413e6, time.UTC)
+		merged := func(source Database) (*Plan, *Recorded) {
+			p := mustPlan(t, target, []Database{source}, PlanOptions{})
+			begun = begun.Add(time.Hour)
+			if _, err := applyWith(t.Context(), p, target, []Database{source}, Options{}, hooks{clock: func() time.Time { return begun }}); err != nil {
+				t.Fatal(err)
+			}
+			return p, &Recorded{ID: p.ID, State: StateCopied, Sources: []string{source.Name}, Began: begun}
+		}
+		last(nil)
+		_, one := merged(first)
+		last(one)
+		p, two := merged(second)
+		last(two)
+		if _, err := Undo(t.Context(), p, target, []Database{second}, UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		last(one)
+	})
+}
