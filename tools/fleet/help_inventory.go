@@ -1,6 +1,13 @@
 package main
 
-import "mergesafe/tools/internal/databases"
+import (
+	_ "embed"
+
+	"mergesafe/tools/internal/databases"
+)
+
+//go:embed inventory_json.txt
+var helpInventoryJSON string
 
 const helpInventory = `Usage: fleet inventory [flags] WORLD...
 
@@ -44,6 +51,8 @@ days" and "30 days"; peak is the most of them within one of the last 30 days.
 
 Exit codes: 0 all worlds were read; 2 there is no inventory; 3 some world, or
 the fleet registry, could not be read, or not in full.
+
+"fleet inventory -h json" describes the document of -json.
 
 Examples:
   fleet inventory -all

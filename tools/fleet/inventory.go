@@ -19,7 +19,7 @@ import (
 )
 
 func inventoryCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{
+	cmd := &cliv3.Command{
 		Name:        "inventory",
 		Description: helpInventory,
 		Flags: append(databases.WorldFlags(),
@@ -34,6 +34,8 @@ func inventoryCommand(s surroundings) *cliv3.Command {
 		),
 		Action: s.inventory,
 	}
+	cli.Topics(cmd, map[string]string{"json": helpInventoryJSON})
+	return cmd
 }
 
 func atLeastOne(n int) error {
