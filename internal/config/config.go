@@ -27,6 +27,8 @@ type Config struct {
 	Database Database
 	Registry Database // the fleet registry; zero if there is none
 
+	worldsAccount held // of [registry]
+
 	// AcceptLossyDatabase is accept_lossy_database of [database]: the game server
 	// starts although its database may lose what it confirmed.
 	AcceptLossyDatabase bool
@@ -92,7 +94,10 @@ func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, err
 			c.Database = database(s)
 			c.AcceptLossyDatabase = s.Boolean("accept_lossy_database")
 		})
-		root.Section("registry", func(s *strict.Section) { c.Registry = database(s) })
+		root.Section("registry", func(s *strict.Section) {
+			c.Registry = database(s)
+			c.worldsAccount = readOptional(s, "worlds_account", accountForm)
+		})
 		c.publicIDs = publicIDs(root)
 		c.Sources = sources(root)
 		root.Know("check", "merge", "fleet")
@@ -184,6 +189,13 @@ func (d Database) DSN(lookup func(name string) (value string, ok bool)) (Secret,
 		sep = "&"
 	}
 	return NewSecret(text + sep + d.tls), nil
+}
+
+// WorldsAccount returns the account, user:password, with which the tools work with worlds
+// whose places are in the fleet registry. It is zero if the file has none; one that is kept in
+// the environment is looked up there now.
+func (c *Config) WorldsAccount(lookup func(name string) (value string, ok bool)) (Secret, error) {
+	return c.worldsAccount.find(lookup, accountForm)
 }
 
 // The checks of texts. Each returns what is wrong, or "".

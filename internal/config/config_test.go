@@ -155,7 +155,9 @@ func TestParseProblems(t *testing.T) {
 		{"[database]\ndsn = 'mysql:u:hunter2@tcp(db)/s1'\ntls_server_name = ''", `3: database.tls_server_name is empty: want the name in the server's certificate`},
 		{"[database]\ndsn = 'sqlite:a'\ntls_cert = 'c'", `3: database.tls_cert is for MySQL, and the dsn is an SQLite file: take it out`},
 		{"[registry]", `1: registry.dsn is missing: ` + wantsDSN + `; or dsn_env with the name of an environment variable that holds it`},
-		{"[registry]\nname = 'x'\ndsn = 'sqlite:f'", `2: unknown key name: [registry] has dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name`},
+		{"[registry]\nname = 'x'\ndsn = 'sqlite:f'", `2: unknown key name: [registry] has dsn, dsn_env, tls_ca, tls_cert, tls_key, tls_server_name, worlds_account, worlds_account_env`},
+		{"[registry]\ndsn = 'sqlite:f'\nworlds_account = 'hunter2'", `3: registry.worlds_account is not a pair of user and password: want user:password`},
+		{"[registry]\ndsn = 'sqlite:f'\nworlds_account = 'u:hunter2'\nworlds_account_env = 'A'", `4: registry.worlds_account_env and worlds_account are both there: want one of them`},
 
 		// Keys of public IDs.
 		{"[public_id]", `1: public_id can be there several times: want [[public_id]], with two brackets`},

@@ -26,6 +26,15 @@ type form struct {
 // readHeld reads the key of that name, or the one with "_env" behind it: one of
 // them must be there.
 func readHeld(s *strict.Section, name string, f form) held {
+	h := readOptional(s, name, f)
+	if env := name + "_env"; !s.Has(name) && !s.Has(env) {
+		s.Lacks(name, "%s; or %s with the name of an environment variable that holds it", f.want, env)
+	}
+	return h
+}
+
+// readOptional is readHeld of a secret that need not be there.
+func readOptional(s *strict.Section, name string, f form) held {
 	check := func(text string) string {
 		if f.valid(text) {
 			return ""
@@ -34,15 +43,11 @@ func readHeld(s *strict.Section, name string, f form) held {
 	}
 	env := name + "_env"
 	h := held{NewSecret(s.Text(name, check)), s.Text(env, envName), s.At(name)}
-	hasName, hasEnv := s.Has(name), s.Has(env)
-	switch {
-	case hasName && hasEnv:
-		s.Problem(env, "and %s are both there: want one of them", name)
-	case !hasName && !hasEnv:
-		s.Lacks(name, "%s; or %s with the name of an environment variable that holds it", f.want, env)
-	}
-	if hasEnv {
+	if s.Has(env) {
 		h.at = s.At(env)
+		if s.Has(name) {
+			s.Problem(env, "and %s are both there: want one of them", name)
+		}
 	}
 	return h
 }
@@ -92,6 +97,13 @@ func fromEnv(name string, lookup func(string) (string, bool), f form) (_ Secret,
 const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
 
 var dsnForm = form{"DSN", wantDSN, isDSN}
+
+// accountForm is that of an account of MySQL. The driver takes what stands before the first
+// colon for the user.
+var accountForm = form{"pair of user and password", `want user:password`, func(s string) bool {
+	user, _, ok := strings.Cut(s, ":")
+	return ok && user != "" && !strings.ContainsAny(user, "@(/")
+}}
 
 func isDSN(s string) bool {
 	scheme, rest, _ := strings.Cut(s, ":")

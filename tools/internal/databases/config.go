@@ -30,7 +30,7 @@ type Config struct {
 	env  cli.Env
 	load func() (contents, error)
 
-	worlds worldList
+	listed, placed worldList // see worlds.go
 }
 
 type contents struct {

@@ -14,6 +14,7 @@ import (
 	"mergesafe/internal/config"
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/pattern"
+	"mergesafe/store/fleet"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -50,7 +51,8 @@ const WorldHelp = `  WORLD             the name of a [[source]], a pattern such 
 // Worlds returns the worlds that a command is about, each once, in the order of the arguments:
 // DSNs, names, and patterns such as 'w*' and 'w{1..40}'; or with -all every world. The names
 // are those of a file of worlds, if -worlds names one; then no argument means all of it. Else
-// they are those of the configuration.
+// they are those of the sources in the configuration, and of the places in the fleet registry,
+// which is asked only if an argument may mean one of these.
 func (c *Config) Worlds(ctx context.Context, cmd *cliv3.Command, args []string) ([]World, error) {
 	all := cmd.Bool("all")
 	switch {
@@ -99,12 +101,26 @@ type known struct {
 	dsn    func() (config.Secret, error)
 }
 
-// worldList are the worlds that are known, read when they are first needed.
+// worldList are worlds that are known, read when they are first needed.
 type worldList struct {
 	mu     sync.Mutex
 	loaded bool
 	worlds []known
-	from   string // where they are listed
+	from   string // where they are listed; "" if nowhere
+}
+
+// once returns the list, which load makes unless it is there.
+func (l *worldList) once(load func() ([]known, string, error)) ([]known, string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.loaded {
+		worlds, from, err := load()
+		if err != nil {
+			return nil, "", err
+		}
+		l.loaded, l.worlds, l.from = true, worlds, from
+	}
+	return l.worlds, l.from, nil
 }
 
 // find returns the worlds that an argument means: at least one.
@@ -112,23 +128,34 @@ func (c *Config) find(ctx context.Context, cmd *cliv3.Command, arg string) ([]kn
 	if strings.Contains(arg, ":") || isPath(arg) && !pattern.Is(arg) {
 		return []known{{name: arg, dsn: func() (config.Secret, error) { return c.DSN(arg) }}}, nil
 	}
-	worlds, from, err := c.knownWorlds(ctx, cmd)
-	if err != nil {
-		return nil, err
-	}
-	match := func(name string) bool { return name == arg }
+	match := func(w known) bool { return w.name == arg }
 	if pattern.Is(arg) {
 		re, err := pattern.Compile(arg)
 		if err != nil {
 			return nil, cli.Usage("%q is no pattern of names: %v", arg, err)
 		}
-		match = re.MatchString
+		match = func(w known) bool { return re.MatchString(w.name) }
+	}
+	worlds, from, err := c.listed.once(func() ([]known, string, error) { return c.listWorlds(cmd) })
+	if err != nil {
+		return nil, err
+	}
+	if cmd.String("worlds") == "" && (pattern.Is(arg) || !slices.ContainsFunc(worlds, match)) {
+		more, registry, err := c.placed.once(func() ([]known, string, error) { return c.listPlaces(ctx, cmd) })
+		if err != nil {
+			return nil, err
+		}
+		worlds = union(worlds, more)
+		if from != "" && registry != "" {
+			from += " and "
+		}
+		from += registry
 	}
 	var found []known
 	var names []string
 	for _, w := range worlds {
 		names = append(names, w.name)
-		if match(w.name) {
+		if match(w) {
 			found = append(found, w)
 		}
 	}
@@ -136,12 +163,27 @@ func (c *Config) find(ctx context.Context, cmd *cliv3.Command, arg string) ([]kn
 	case len(found) > 0:
 		return found, nil
 	case len(names) == 0:
-		return nil, fmt.Errorf("no worlds are known: %s has none; want [[source]] in it, or -worlds and a file that lists them", from)
+		return nil, fmt.Errorf("no worlds are known in %s: want a [[source]] for each, or -worlds and a file that lists them", from)
 	case pattern.Is(arg):
-		return nil, fmt.Errorf("no world matches %q: %s has %s", arg, from, some(names))
+		return nil, fmt.Errorf("no world matches %q: there is %s, in %s", arg, some(names), from)
 	default:
-		return nil, fmt.Errorf("no world %q%s: %s has %s", arg, nearest.Hint(arg, names), from, some(names))
+		return nil, fmt.Errorf("no world %q%s: there is %s, in %s", arg, nearest.Hint(arg, names), some(names), from)
 	}
+}
+
+// union adds those worlds to a list whose names are not there.
+func union(worlds, more []known) []known {
+	names := make(map[string]bool)
+	for _, w := range worlds {
+		names[w.name] = true
+	}
+	all := slices.Clone(worlds)
+	for _, w := range more {
+		if !names[w.name] {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // some names some of the worlds.
@@ -150,43 +192,71 @@ func some(names []string) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%d worlds, such as %s", len(names), strings.Join(names[:most], ", "))
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// knownWorlds lists the worlds that have names, and says where.
-func (c *Config) knownWorlds(ctx context.Context, cmd *cliv3.Command) ([]known, string, error) {
-	c.worlds.mu.Lock()
-	defer c.worlds.mu.Unlock()
-	if !c.worlds.loaded {
-		worlds, from, err := c.listWorlds(ctx, cmd)
-		if err != nil {
-			return nil, "", err
-		}
-		c.worlds.loaded, c.worlds.worlds, c.worlds.from = true, worlds, from
-	}
-	return c.worlds.worlds, c.worlds.from, nil
-}
-
-func (c *Config) listWorlds(ctx context.Context, cmd *cliv3.Command) (worlds []known, from string, err error) {
+// listWorlds lists the worlds of the file of -worlds, or the sources of the configuration. It
+// need not be there if there is a fleet registry.
+func (c *Config) listWorlds(cmd *cliv3.Command) (worlds []known, from string, err error) {
 	var sources []config.Source
 	if from = cmd.String("worlds"); from != "" {
-		sources, err = config.LoadSources(from)
-	} else {
-		from = c.file
-		var file contents
-		if file, err = c.load(); err == nil {
-			sources = file.Sources
-		} else if errors.Is(err, fs.ErrNotExist) && !cmd.IsSet("config") {
-			err = cli.WithHint(err, "want that file, with a [[source]] for each world, or -worlds and a file that lists them")
+		if sources, err = config.LoadSources(from); err != nil {
+			return nil, "", err
 		}
-	}
-	if err != nil {
-		return nil, "", err
+	} else {
+		file, err := c.load()
+		switch {
+		case err == nil:
+			sources, from = file.Sources, c.file
+		case !errors.Is(err, fs.ErrNotExist) || cmd.IsSet("config"):
+			return nil, "", err
+		case !cmd.IsSet("fleet"):
+			return nil, "", cli.WithHint(err, "want this file, with a [[source]] for each world; or -worlds and a file that lists them")
+		}
 	}
 	for _, s := range sources {
 		worlds = append(worlds, known{s.Name, s.Labels, func() (config.Secret, error) { return s.Database.DSN(c.env) }})
 	}
 	return worlds, from, nil
+}
+
+// listPlaces lists the worlds whose places are in the fleet registry, if there is one.
+func (c *Config) listPlaces(ctx context.Context, cmd *cliv3.Command) (worlds []known, from string, err error) {
+	dsn, err := c.Registry(cmd.String("fleet"))
+	if err != nil || dsn.IsZero() {
+		return nil, "", err
+	}
+	registry, err := fleet.Open(dsn.Reveal())
+	if err != nil {
+		return nil, "", err
+	}
+	defer registry.Close()
+	places, err := registry.Places(ctx)
+	if err != nil {
+		return nil, "", cli.WithHint(err, "the fleet registry lists worlds; -worlds and a file that lists them do without it")
+	}
+	for _, p := range places {
+		worlds = append(worlds, known{p.World, p.Labels, func() (config.Secret, error) {
+			if p.WithAccount("account") == p.DSN {
+				return config.NewSecret(p.DSN), nil // it needs none
+			}
+			account, err := c.worldsAccount()
+			return config.NewSecret(p.WithAccount(account.Reveal())), err
+		}})
+	}
+	return worlds, fmt.Sprintf("the fleet registry %q", registry), nil
+}
+
+// worldsAccount is the account for worlds whose places are in the fleet registry.
+func (c *Config) worldsAccount() (config.Secret, error) {
+	file, err := c.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.Secret{}, nil
+	}
+	if err != nil {
+		return config.Secret{}, err
+	}
+	return file.WorldsAccount(c.env)
 }
 
 // locate finds the databases of worlds.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/store/fleet"
 )
 
 // worldsOf returns what the arguments of a command line mean, a line for each world, or the error.
@@ -67,10 +69,10 @@ dsn_env = "X1"
 		{"-worlds " + list + " *2", []string{"w2 sqlite:other/w2.db"}},
 		{"", []string{`!no worlds given: want their names, patterns such as 'w*' or 'w{1..40}', -worlds and a file that lists them, or -all`}},
 		{"-all w1", []string{`!-all and "w1" are both given: want one of them`}},
-		{"z*", []string{`!no world matches "z*": ` + file + ` has 14 worlds, such as main, w1, w2, w3, w4`}},
-		{"w13", []string{`!no world "w13" (did you mean "w1"?): ` + file + ` has 14 worlds, such as main, w1, w2, w3, w4`}},
+		{"z*", []string{`!no world matches "z*": there is main, w1, w2, w3, w4 and 9 more, in ` + file}},
+		{"w13", []string{`!no world "w13" (did you mean "w1"?): there is main, w1, w2, w3, w4 and 9 more, in ` + file}},
 		{"w{1..}", []string{`!"w{1..}" is no pattern of names: {1..} is no range`}},
-		{"-worlds " + list + " main", []string{`!no world "main": ` + list + ` has w1, w2`}},
+		{"-worlds " + list + " main", []string{`!no world "main": there is w1, w2, in ` + list}},
 		{"-worlds nowhere.csv", []string{`!nowhere.csv: no such file`}},
 		{"w1.db", []string{`!for an SQLite file write "sqlite:w1.db"`}},
 		{"w1 sqlite:w1.db", []string{`!"w1" and "w1.db" are the same database`}},
@@ -103,7 +105,7 @@ func TestWorldsWithoutConfiguration(t *testing.T) {
 		t.Errorf("without a file: %v", err)
 	}
 	empty := write(t, "config.toml", "")
-	if _, err := worldsOf(t, env(nil), "-config", empty, "-all"); err == nil || !strings.Contains(err.Error(), "no worlds are known: "+empty+" has none; want [[source]] in it, or -worlds") {
+	if _, err := worldsOf(t, env(nil), "-config", empty, "-all"); err == nil || !strings.Contains(err.Error(), "no worlds are known in "+empty+": want a [[source]] for each, or -worlds") {
 		t.Errorf("with an empty file: %v", err)
 	}
 	if got, err := worldsOf(t, env(nil), "sqlite:a.db", "sqlite:b.db"); err != nil || len(got) != 2 {
@@ -128,5 +130,63 @@ func TestWorld(t *testing.T) {
 	}}
 	if err := cmd.Run(t.Context(), []string{"test", "-config", file}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The fleet registry says where more worlds are; the account is in the configuration.
+func TestWorldsOfTheFleetRegistry(t *testing.T) {
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	f, err := fleet.Open(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []fleet.Place{
+		{World: "w1", DSN: "sqlite:elsewhere.db"},
+		{World: "w2", DSN: "mysql:tcp(db2)/w2", Labels: map[string]string{"language": "de"}},
+		{World: "w3", DSN: "sqlite:w3.db"},
+	} {
+		if err := f.SetPlace(t.Context(), p, fleet.Note{By: "anna"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := "[[source]]\nname='w1'\ndsn='sqlite:w1.db'\n"
+	with := write(t, "config.toml", "[registry]\ndsn='"+dsn+"'\nworlds_account_env='ACCOUNT'\n"+source)
+	away := write(t, "config.toml", "[registry]\ndsn='sqlite:"+filepath.Join(t.TempDir(), "none.db")+"'\n"+source)
+	without := write(t, "config.toml", source)
+	account := env(map[string]string{"ACCOUNT": "game:p@ss:/word"})
+	all := []string{"w1 sqlite:w1.db", "w2 mysql:game:p@ss:/word@tcp(db2)/w2 map[language:de]", "w3 sqlite:w3.db"}
+	for _, tt := range []struct {
+		file, args string
+		lookup     func(string) (string, bool)
+		want       []string
+	}{
+		{with, "-all", account, all},
+		{with, "w{2..3}", account, all[1:]},
+		{with, "w2", account, all[1:2]},
+		{with, "w3", env(nil), all[2:]}, // SQLite needs no account
+		{with, "w2", env(nil), []string{"!worlds_account_env names the environment variable ACCOUNT, which is not set"}},
+		{with, "w4", account, []string{`!no world "w4" (did you mean "w1"?): there is w1, w2, w3, in ` + with + ` and the fleet registry "` + dsn + `"`}},
+		{without, "-all -fleet " + dsn, account, []string{all[0], "w2 mysql:tcp(db2)/w2 map[language:de]", all[2]}},
+		{away, "w1", account, all[:1]}, // which is known without it
+		{away, "-all", account, []string{"!no such file: make the fleet registry"}},
+	} {
+		got, err := worldsOf(t, tt.lookup, append([]string{"-config", tt.file}, strings.Fields(tt.args)...)...)
+		if part, ok := strings.CutPrefix(tt.want[0], "!"); ok {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: got %v, want %s", tt.args, err, part)
+			}
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.args, err, diff)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if got, err := worldsOf(t, env(nil), "-fleet", dsn, "w3"); err != nil || len(got) != 1 {
+		t.Errorf("without a configuration: %v, %v", got, err)
 	}
 }
