@@ -51,6 +51,7 @@ var arrows = map[string]string{
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
 	"internal/pictures":     "gameid",
+	"internal/fleetworlds/": "gameid internal/fleetworlds internal/sqldb store/registry",
 }
 
 // shared are the rooms of words and numbers for people.

@@ -1,0 +1,45 @@
+package fleetworlds
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
+)
+
+// registryOf returns the statements that make the registry of a world, with the one server that
+// it has. If it is running, a process of another machine holds the lease for years.
+func registryOf(d sqldb.Dialect, s shape, server gameid.ServerID, running bool) (statements []string, err error) {
+	for statement := range strings.SplitSeq(registry.SchemaText(registry.Dialect(d)), ";\n") {
+		if strings.TrimSpace(statement) != "" {
+			statements = append(statements, statement)
+		}
+	}
+	random := rand.New(rand.NewPCG(s.seed[1], s.seed[0]))
+	seen := s.now.Add(-time.Duration(1+random.IntN(72)) * time.Hour)
+	holder, until := []byte{}, seen
+	if running {
+		seen, until = s.now, s.now.AddDate(10, 0, 0)
+		holder, err = json.Marshal(gameid.Holder{Token: token(random), Host: "game-7.example", PID: 4711, Program: "gameserver", Since: s.now.Add(-26 * time.Hour).UTC()})
+		if err != nil {
+			return nil, err
+		}
+	}
+	mark, err := gameid.MillisOf(seen)
+	if err != nil {
+		return nil, err
+	}
+	return append(statements, fmt.Sprintf(
+		"INSERT INTO gameid_servers (server_id, name, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms, window_ms) VALUES (%d, '%s', '%s', 'own', %d, %d, '%s', %d, %d, %d, 10000)",
+		server, s.name, token(random), 2+random.IntN(5000), mark, holder, until.UnixMilli(), s.now.AddDate(-2, 0, 0).UnixMilli(), seen.UnixMilli())), nil
+}
+
+// token is an identity: 32 hexadecimal digits.
+func token(random *rand.Rand) string {
+	return fmt.Sprintf("%016x%016x", random.Uint64(), random.Uint64())
+}
