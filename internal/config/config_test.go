@@ -192,7 +192,8 @@ func TestParseProblems(t *testing.T) {
 		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = 'de'", `4: source.labels is text: want a table of texts, such as labels = { language = "de", zone = "Europe/Berlin" }`},
 		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { language = 7 }", `4: source.labels has an integer in it: want a table of texts, such as labels = { language = "de", zone = "Europe/Berlin" }`},
 		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { 'two words' = 'x' }", `4: source.labels have a name that is no name of a label: want letters, digits and _, such as language`},
-		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { host = 'mysql:u:hunter2@tcp(db)/a' }", `4: source.labels host looks like a DSN, and labels are shown: want it under dsn`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { host = 'sqlite:hunter2' }", `4: source.labels host looks like a DSN, and labels are shown: want it under dsn`},
+		{"[[source]]\nname='a'\ndsn='sqlite:a'\nlabels = { host = 'u:hunter2@tcp(db)/a' }", `4: source.labels host looks like a DSN, and labels are shown: want it under dsn`},
 
 		// Syntax; package strict has the other cases.
 		{"dsn = \"mysql:root:hunter\"2@tcp(db)/s1\"", `1: is not TOML: want nothing after the value; inside text in quotes, write \" for a quote`},
