@@ -43,23 +43,31 @@ type applier struct {
 
 // choose returns the merges that have not begun, and those that have and are to be completed.
 func (a *applier) choose(ctx context.Context, jobs []*job) (due, begun []*job) {
+	const atOnce = 8
 	var mu sync.Mutex
-	l := limits{parallel: 8, perServer: 8, continues: true}
-	a.schedule(ctx, jobs, l, func(ctx context.Context, j *job) ending {
+	each(ctx, atOnce, jobs, func(j *job) {
 		rec := a.recordOf(j)
 		j.failed = rec.Phase == Failed
 		switch {
 		case (rec.Phase == Skipped || rec.Phase == Undone) && !j.named:
-			return done
+			return
 		case rec.Phase == Verified:
-			if !a.gone(ctx, j) {
-				return done
+			if !a.gone(ctx, j) || !j.named {
+				return
 			}
-			if !j.named {
-				return done
-			}
+			rec = a.recordOf(j)
 		}
 		has := a.hasBegun(ctx, j, rec)
+		if rec.Phase == Skipped || rec.Phase == Undone {
+			a.tell(j.Merge, "", "", func(r *record) {
+				r.Problem, r.Advice = "", nil
+				if r.Phase = Waiting; has {
+					r.Phase = Copying
+				} else if r.Plan != "" {
+					r.Phase = Planned
+				}
+			})
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if has {
@@ -67,9 +75,25 @@ func (a *applier) choose(ctx context.Context, jobs []*job) (due, begun []*job) {
 		} else {
 			due = append(due, j)
 		}
-		return done
 	})
-	return due, begun
+	return inOrder(jobs, due), inOrder(jobs, begun)
+}
+
+// each calls f for each job, so many at a time, until the context ends.
+func each(ctx context.Context, atOnce int, jobs []*job, f func(j *job)) {
+	var all sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, j := range jobs {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			f(j)
+		})
+	}
+	all.Wait()
 }
 
 // gone reports whether the target knows nothing of a merge that was verified: it was undone by
@@ -121,26 +145,28 @@ func (a *applier) ready(ctx context.Context, jobs []*job) (ready []*job, err err
 		}
 		due, ready = append(due, d), append(ready, j)
 	}
-	if len(problems) > 0 {
-		if err := a.without(&NotReadyError{problems}); err != nil {
-			return nil, err
-		}
-	}
 	notes, err := a.campaign.Ready(ctx, due, a.opts.Now)
 	for _, note := range notes {
 		a.opts.Warn(note)
 	}
+	if not, ok := errors.AsType[*NotReadyError](err); ok {
+		not.Problems = append(problems, not.Problems...)
+	} else if err == nil && len(problems) > 0 {
+		err = &NotReadyError{problems}
+	}
 	if due, ready, err = a.leave(err, due, ready); err != nil {
 		return nil, err
 	}
-	err = a.campaign.FenceAll(ctx, due, a.opts.Now)
-	for err != nil { // the fences of all were lifted again
+	for { // if one cannot be fenced, the fences of all were lifted again
+		n := len(due)
+		err := a.campaign.FenceAll(ctx, due, a.opts.Now)
 		if due, ready, err = a.leave(err, due, ready); err != nil {
 			return nil, err
 		}
-		err = a.campaign.FenceAll(ctx, due, a.opts.Now)
+		if len(due) == n {
+			return ready, nil
+		}
 	}
-	return ready, nil
 }
 
 // due is a merge with what has to be looked at before the first write. problem is why it cannot
@@ -189,9 +215,6 @@ func (a *applier) leave(err error, due []Due, jobs []*job) ([]Due, []*job, error
 		if !not.about(j.Target) {
 			restDue, rest = append(restDue, due[i]), append(rest, j)
 		}
-	}
-	if len(rest) == len(jobs) { // none of them is named
-		return nil, nil, err
 	}
 	return restDue, rest, nil
 }

@@ -1,30 +1,313 @@
 package campaign
 
 import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/transfer"
 )
 
+// planned plans a campaign, all of which can be carried out.
+func planned(t testing.TB, b *Book, o Options) {
+	t.Helper()
+	s, err := b.Plan(t.Context(), o)
+	must(t, err)
+	for _, m := range s.Merges {
+		if m.Phase == Refused {
+			t.Fatalf("%s: %s", m.Target, m.Problem)
+		}
+	}
+}
+
+func (p *place) all(worlds ...string) (dumps []string) {
+	for _, w := range worlds {
+		dumps = append(dumps, p.dump(w))
+	}
+	return dumps
+}
+
+// A whole campaign: what reads changes nothing, all is merged and proved, and undone again.
 func TestCampaign(t *testing.T) {
 	p := newPlace(t, 30, 20, 10, 5, 5)
+	worlds := []string{"w1", "w2", "w3", "w4", "w5"}
+	before := p.all(worlds...)
 	b := p.book("parallel = 2", "w1 w2 w3", "w4 w5")
-	s, err := b.Plan(t.Context(), p.options())
-	must(t, err)
-	if got := phases(t, b); got != "w1 planned, w4 planned" {
-		t.Fatalf("got %s: %+v", got, s.Merges)
+	planned(t, b, p.options())
+	if diff := cmp.Diff(before, p.all(worlds...)); diff != "" {
+		t.Errorf("planning changed: %s", diff)
 	}
-	s, err = b.Apply(t.Context(), p.options())
+	first := statusOf(t, b)
+	planned(t, b, p.options()) // keeps the plans
+	if diff := cmp.Diff(first.Merges, statusOf(t, b).Merges); diff != "" {
+		t.Errorf("planning again: %s", diff)
+	}
+	s, err := b.Apply(t.Context(), p.options())
 	must(t, err)
 	if got := phases(t, b); got != "w1 verified, w4 verified" {
 		t.Fatalf("got %s: %+v", got, s.Merges)
 	}
-	if n := p.players("w1"); n != 60 {
-		t.Errorf("w1 has %d players", n)
+	if n, m := p.players("w1"), p.players("w4"); n != 60 || m != 10 {
+		t.Errorf("w1 has %d players, w4 %d", n, m)
 	}
-	t.Log(kindsOf(t, b))
-	for _, m := range s.Merges {
-		t.Logf("%+v", m)
+	if m := s.Merges[0]; m.Rows != 60 || m.Attempts != 1 || m.Took <= 0 || m.Active || m.Began == nil || m.Ended == nil || m.Predicted[0] <= 0 {
+		t.Errorf("got %+v", m)
 	}
-	_ = cmp.Diff
+	for _, name := range []string{"w1.json", "w1.check.html", "w1.apply.html", "w1.verify.json", "w4.verify.html"} {
+		if _, err := os.Stat(b.Plans() + "/" + name); err != nil {
+			t.Error(err)
+		}
+	}
+	// Again: nothing is to do. The proof, once more.
+	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, second(b.Verify(t.Context(), p.options())))
+	after := p.all("w1", "w4")
+	o := p.options()
+	o.Targets = []string{"w4"}
+	must(t, second(b.Undo(t.Context(), o)))
+	if got := phases(t, b); got != "w1 verified, w4 undone" {
+		t.Errorf("got %s", got)
+	}
+	// What was undone is left alone, unless it is named.
+	must(t, second(b.Apply(t.Context(), p.options())))
+	if got := phases(t, b); got != "w1 verified, w4 undone" {
+		t.Errorf("got %s", got)
+	}
+	must(t, second(b.Plan(t.Context(), o)))
+	must(t, second(b.Apply(t.Context(), o)))
+	if diff := cmp.Diff(after, p.all("w1", "w4")); diff != "" {
+		t.Errorf("merged again: %s", diff)
+	}
+	must(t, second(b.Undo(t.Context(), p.options())))
+	if diff := cmp.Diff(before, p.all(worlds...)); diff != "" {
+		t.Errorf("undone: %s", diff)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A merge that fails is explained, and undone if the campaign says so. The others go on, or not.
+func TestOneFails(t *testing.T) {
+	for _, c := range []struct{ head, want string }{
+		{"", "w1 verified, w3 failed, w5 planned"},
+		{"continue = true", "w1 verified, w3 failed, w5 verified"},
+		{"continue = true\nundo = true\nretries = 3", "w1 verified, w3 undone, w5 verified"},
+	} {
+		p := newPlace(t, 3, 3, 3, 3, 3, 3)
+		b := p.book(c.head, "w1 w2", "w3 w4", "w5 w6")
+		planned(t, b, p.options())
+		before := p.dump("w3")
+		p.exec("w4", "UPDATE players SET gold = gold + 1 WHERE id = (SELECT MIN(id) FROM players)")
+		s, err := b.Apply(t.Context(), p.options())
+		must(t, err)
+		if got := phases(t, b); got != c.want {
+			t.Errorf("%s: got %s", c.head, got)
+		}
+		m := s.Merges[1]
+		if !strings.Contains(m.Problem, `table "players" was changed since the plan was made`) || m.Attempts != 1 {
+			t.Errorf("%s: got %+v", c.head, m)
+		}
+		advice := strings.Join(m.Advice, "\n")
+		if m.Phase == Failed && !strings.Contains(advice, "fleet undo "+b.File()+" w3") {
+			t.Errorf("%s: the advice is %s", c.head, advice)
+		}
+		if m.Phase == Undone && p.dump("w3") != before {
+			t.Errorf("after the undo: %s", cmp.Diff(before, p.dump("w3")))
+		}
+		// What did not begin is not fenced any more.
+		if fenced := strings.Contains(p.dump("w6"), "merge"); fenced != strings.Contains(c.want, "w5 verified") {
+			t.Errorf("%s: w6 is fenced: %v\n%s", c.head, fenced, p.dump("w6"))
+		}
+	}
+}
+
+// Before the first write all merges are looked at: one that is not ready keeps all from being
+// begun, unless the campaign goes on without it.
+func TestNotReady(t *testing.T) {
+	for _, c := range []struct{ head, want string }{
+		{"", "w1 planned, w3 refused, w5 waiting"},
+		{"continue = true", "w1 verified, w3 refused, w5 waiting"},
+	} {
+		p := newPlace(t, 3, 3, 3, 3, 3, 3)
+		b := p.book(c.head, "w1 w2", "w3 w4", "w5 w6")
+		o := p.options()
+		o.Targets = []string{"w1", "w3"}
+		must(t, second(b.Plan(t.Context(), o)))
+		p.exec("w4", "DELETE FROM items")
+		before := p.dump("w1")
+		s, err := b.Apply(t.Context(), p.options())
+		if _, is := errors.AsType[*NotReadyError](err); is != (c.head == "") {
+			t.Errorf("%s: got %v", c.head, err)
+		}
+		if got := phases(t, b); got != c.want {
+			t.Errorf("%s: got %s", c.head, got)
+		}
+		if got := s.Merges[1].Problem; !strings.Contains(got, "plan again") && !strings.Contains(err.Error(), "plan") {
+			t.Errorf("%s: got %s", c.head, got)
+		}
+		if changed := p.dump("w1") != before; changed == (c.head == "") {
+			t.Errorf("%s: w1 was changed: %v", c.head, changed)
+		}
+	}
+}
+
+// While the campaign is paused nothing is written; a merge that is skipped while it runs stops
+// between two batches, and is completed later by its name.
+func TestPauseAndSkip(t *testing.T) {
+	p := newPlace(t, 3, 2000, 3, 3)
+	b := p.book("", "w1 w2", "w3 w4")
+	planned(t, b, p.options())
+	wish := opened(t, b.file) // as another process would
+	o := p.options()
+	var batches atomic.Int64
+	o.Work.Pause = func(ctx context.Context) error {
+		if batches.Add(1) == 1 {
+			must(t, wish.Pause(t.Context()))
+			await(t, "the wish is seen", func() bool { return strings.Contains(statusOf(t, wish).Waits, "paused") })
+		}
+		return nil
+	}
+	ended := make(chan error)
+	go func() { _, err := b.Apply(t.Context(), o); ended <- err }()
+	await(t, "it waits", func() bool { return strings.Contains(statusOf(t, wish).Waits, "paused") })
+	s := statusOf(t, wish)
+	if s.Doing != "apply" || !s.Paused || !s.Merges[0].Active || s.Merges[0].Phase != Copying {
+		t.Errorf("got %+v", s)
+	}
+	n := batches.Load()
+	must(t, wish.Skip(t.Context(), "w1"))
+	await(t, "it is skipped", func() bool { return strings.HasPrefix(phases(t, wish), "w1 skipped") })
+	if batches.Load() != n {
+		t.Errorf("%d batches while it was paused", batches.Load()-n)
+	}
+	must(t, wish.Resume(t.Context()))
+	must(t, <-ended)
+	if got := phases(t, b); got != "w1 skipped, w3 verified" {
+		t.Errorf("got %s", got)
+	}
+	if m := statusOf(t, b).Merges[0]; !strings.Contains(m.Problem, "rows of it are in the target") {
+		t.Errorf("got %+v", m)
+	}
+	must(t, second(b.Apply(t.Context(), p.options()))) // leaves it alone
+	if got := phases(t, b); got != "w1 skipped, w3 verified" {
+		t.Errorf("got %s", got)
+	}
+	o = p.options()
+	o.Targets = []string{"w1"}
+	must(t, second(b.Apply(t.Context(), o)))
+	if got := phases(t, b); got != "w1 verified, w3 verified" || p.players("w1") != 2003 {
+		t.Errorf("got %s", got)
+	}
+}
+
+func await(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for start := time.Now(); !is(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > 30*time.Second {
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+// Merges begin in the window alone, and only if they are predicted to end in it.
+func TestWindow(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	b := p.book("window = '02:00-06:00'\nzone = 'UTC'", "w1 w2")
+	planned(t, b, p.options())
+	o := p.options()
+	var now atomic.Int64
+	at := time.Date(2026, 5, 1, 7, 0, 0, 0, time.UTC)
+	now.Store(at.Unix())
+	o.Now = func() time.Time { return time.Unix(now.Load(), 0) }
+	ended := make(chan error)
+	go func() { _, err := b.Apply(t.Context(), o); ended <- err }()
+	await(t, "it waits", func() bool {
+		return statusOf(t, b).Waits == "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"
+	})
+	now.Store(at.Add(19 * time.Hour).Unix())
+	must(t, <-ended)
+	if got := phases(t, b); got != "w1 verified" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// One process at a time works on a campaign. The other is told which.
+func TestTwoAtOnce(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	other := opened(t, b.file)
+	o := p.options()
+	var once sync.Once
+	o.Work.Pause = func(ctx context.Context) error {
+		once.Do(func() { held(t, other, p) })
+		return nil
+	}
+	must(t, second(b.Apply(t.Context(), o)))
+	must(t, second(other.Apply(t.Context(), p.options())))
+}
+
+// held makes sure that the campaign is worked on, and that another process is told by which.
+func held(t testing.TB, other *Book, p *place) {
+	_, err := other.Apply(t.Context(), p.options())
+	e, ok := errors.AsType[*HeldError](err)
+	if !ok || e.Holder.PID != os.Getpid() || e.Holder.Doing != "apply" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// If a merge of the file has begun, the file keeps it.
+func TestFileChanged(t *testing.T) {
+	p := newPlace(t, 3, 3, 3, 3)
+	b := p.book("", "w1 w2", "w3 w4")
+	planned(t, b, p.options())
+	must(t, second(b.Apply(t.Context(), p.options())))
+	changed := p.book("", "w1 w4")
+	if _, err := changed.Plan(t.Context(), p.options()); err == nil || !strings.Contains(err.Error(), `the merge of w2 into "w1" has begun`) {
+		t.Errorf("got %v", err)
+	}
+	// Also if the state was lost.
+	must(t, os.Remove(b.statePath()))
+	lost := p.book("", "w1 w4")
+	s, err := lost.Plan(t.Context(), p.options())
+	must(t, err)
+	if !strings.Contains(s.Merges[0].Problem, "the merge of w2 into it has begun") {
+		t.Errorf("got %+v", s.Merges[0])
+	}
+	back := p.book("", "w1 w2", "w3 w4")
+	must(t, second(back.Plan(t.Context(), p.options())))
+	if got := phases(t, back); got != "w1 copied, w3 copied" {
+		t.Errorf("got %s", got)
+	}
+	must(t, second(back.Apply(t.Context(), p.options())))
+	if got := phases(t, back); got != "w1 verified, w3 verified" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// An interrupt leaves what was done, and the same call goes on.
+func TestInterrupted(t *testing.T) {
+	p := newPlace(t, 3, 2000)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	ctx, cancel := context.WithCancel(t.Context())
+	o := p.options()
+	o.Work.Pause = func(context.Context) error { cancel(); return nil }
+	if _, err := b.Apply(ctx, o); !errors.Is(err, transfer.ErrStopped) {
+		t.Errorf("got %v", err)
+	}
+	if m := statusOf(t, b).Merges[0]; m.Phase != Copying || m.Active {
+		t.Errorf("got %+v", m)
+	}
+	must(t, second(b.Apply(t.Context(), p.options())))
+	if got := phases(t, b); got != "w1 verified" || p.players("w1") != 2003 {
+		t.Errorf("got %s", got)
+	}
 }
