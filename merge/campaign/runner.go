@@ -165,6 +165,7 @@ func (r *runner) begin(ctx context.Context) error {
 		}
 		if err := s.setGeneral(func(g *general) {
 			g.Holder, g.Waits, g.Ended = self(r.doing, now), "", nil
+			r.setPaused(g.Paused)
 			if g.Began == nil && r.doing == doingApply {
 				g.Began = &now
 			}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/gameid"
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// night makes worlds of some sizes in a folder, and a campaign that merges each two of them.
+func nightIn(t *testing.T, dir string, players ...int) {
+	t.Helper()
+	config, file := "", "[campaign]\nname = 'night'\nparallel = 2\nstopped = 'by hand'\nbackup = 'by hand'\n"
+	for i, n := range players {
+		name := fmt.Sprint("w", i+1)
+		must(t, clitest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, name+".db"), gameid.ServerID(i+1), n, string(rune('a'+i))))
+		config += fmt.Sprintf("[[source]]\nname = '%s'\ndsn = 'sqlite:%s.db'\n", name, name)
+		if i%2 == 1 {
+			file += fmt.Sprintf("[[merge]]\ntarget = 'w%d'\nsources = ['w%d']\n", i, i+1)
+		}
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "night.toml"), []byte(file), 0o600))
+}
+
+// fleetIn is the real program in a folder.
+func fleetIn(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command("fleet", args...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// ends runs a program to its end, and returns what it prints.
+func ends(t *testing.T, cmd *exec.Cmd, want cli.Code) string {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	if code := 0; err != nil && !failed {
+		t.Fatal(err)
+	} else {
+		if failed {
+			code = exit.ExitCode()
+		}
+		if cli.Code(code) != want {
+			t.Fatalf("%v ends with %d, want %d\n%s", cmd.Args, code, want, &out)
+		}
+	}
+	return out.String()
+}
+
+// dump is everything in the tables of the game in a world, and its registry.
+func dump(t *testing.T, file string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	must(t, err)
+	defer db.Close()
+	var b strings.Builder
+	for _, query := range []string{
+		"SELECT HEX(id) || ' ' || name || ' ' || account || ' ' || gold FROM players ORDER BY id",
+		"SELECT HEX(id) || ' ' || HEX(owner_id) || ' ' || template || ' ' || count FROM items ORDER BY id",
+		"SELECT server_id || ' ' || world || ' ' || role || ' ' || reserved_ms || ' ' || COALESCE(holder, '') FROM gameid_servers ORDER BY server_id",
+	} {
+		rows, err := db.QueryContext(t.Context(), query)
+		must(t, err)
+		for rows.Next() {
+			var line string
+			must(t, rows.Scan(&line))
+			b.WriteString(line + "\n")
+		}
+		must(t, rows.Err())
+		rows.Close()
+	}
+	return fencedSince.ReplaceAllString(b.String(), "")
+}
+
+// fencedSince is when a fence was set.
+var fencedSince = regexp.MustCompile(`"since":"[^"]*"`)
+
+// A campaign whose process is killed at random moments, again and again, ends as the same merges
+// do one by one; its events have no gaps, and its state tells the truth.
+func TestKilled(t *testing.T) {
+	dir, alone := t.TempDir(), t.TempDir()
+	nightIn(t, dir, 800, 2500, 30, 20, 1200, 900)
+	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
+	must(t, os.CopyFS(alone, os.DirFS(dir)))
+	file := filepath.Join(dir, "night.toml")
+	c, err := campaign.Load(file)
+	must(t, err)
+	book, err := campaign.Open(t.Context(), c, file)
+	must(t, err)
+	defer book.Close()
+
+	// A kill comes at any moment of the first second, or so many events after the start.
+	for i := range 8 {
+		cmd := fleetIn(dir, "apply", "-pause", "20ms", "night.toml")
+		must(t, cmd.Start())
+		before, err := book.Status(t.Context())
+		must(t, err)
+		delay := time.Duration(rand.N(1000)) * time.Millisecond
+		ended := make(chan struct{})
+		go func() { cmd.Wait(); close(ended) }()
+		for start := time.Now(); time.Since(start) < delay; time.Sleep(time.Millisecond) {
+			now, err := book.Status(t.Context())
+			must(t, err)
+			if i%2 == 0 && now.LastEvent >= before.LastEvent+int64(1+i) {
+				break
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+		<-ended
+		now, err := book.Status(t.Context())
+		must(t, err)
+		if now.Doing != "" {
+			t.Errorf("a process that was killed does %q", now.Doing)
+		}
+		for _, m := range now.Merges {
+			if m.Active {
+				t.Errorf("%s is active", m.Target)
+			}
+		}
+	}
+	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
+	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
+
+	for _, m := range c.Merges {
+		text, err := os.ReadFile(filepath.Join(alone, "night.toml.plans", m.Target+".json"))
+		must(t, err)
+		plan, err := transfer.ReadPlan(bytes.NewReader(text))
+		must(t, err)
+		at := func(name string) transfer.Database {
+			return transfer.Database{Name: name, DSN: "sqlite:" + filepath.Join(alone, name+".db")}
+		}
+		_, err = transfer.Apply(t.Context(), plan, at(m.Target), []transfer.Database{at(m.Sources[0])}, transfer.Options{})
+		must(t, err)
+		for _, world := range m.Worlds() {
+			if diff := cmp.Diff(dump(t, filepath.Join(alone, world+".db")), dump(t, filepath.Join(dir, world+".db"))); diff != "" {
+				t.Errorf("%s is not as after a merge alone: %s", world, diff)
+			}
+		}
+	}
+	events, err := book.Events(t.Context(), 0, 1<<20)
+	must(t, err)
+	for i, e := range events {
+		if e.Number != int64(i+1) {
+			t.Fatalf("event %d has the number %d", i+1, e.Number)
+		}
+	}
+	var s campaign.Status
+	must(t, json.Unmarshal([]byte(output(t, fleetIn(dir, "status", "-json", "night.toml"))), &s))
+	for _, m := range s.Merges {
+		if m.Phase != campaign.Verified {
+			t.Errorf("%s is %s", m.Target, m.Phase)
+		}
+	}
+}
+
+func output(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.Output()
+	must(t, err)
+	return string(out)
+}
+
+// Of two processes one works on the campaign; the other says which.
+func TestTwoProcesses(t *testing.T) {
+	dir := t.TempDir()
+	nightIn(t, dir, 20, 400)
+	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
+	ends(t, fleetIn(dir, "pause", "night.toml"), cli.OK)
+	first := fleetIn(dir, "apply", "night.toml")
+	must(t, first.Start())
+	file := filepath.Join(dir, "night.toml")
+	c, err := campaign.Load(file)
+	must(t, err)
+	book, err := campaign.Open(t.Context(), c, file)
+	must(t, err)
+	defer book.Close()
+	for s, start := new(campaign.Status), time.Now(); s.Waits == ""; time.Sleep(5 * time.Millisecond) {
+		s, err = book.Status(t.Context())
+		must(t, err)
+		if time.Since(start) > 30*time.Second {
+			first.Process.Kill()
+			t.Fatal("it does not wait")
+		}
+	}
+	said := ends(t, fleetIn(dir, "apply", "night.toml"), cli.Incomplete)
+	if want := fmt.Sprintf("campaign night.toml: process %d on ", first.Process.Pid); !strings.Contains(said, want) || !strings.Contains(said, "How far it is: fleet status night.toml") {
+		t.Errorf("got %s", said)
+	}
+	if said := ends(t, fleetIn(dir, "status", "night.toml"), cli.Stopped); !strings.Contains(said, "RUNNING: night: apply; 0 of 1 merge are verified; waits") {
+		t.Errorf("got %s", said)
+	}
+	ends(t, fleetIn(dir, "resume", "night.toml"), cli.OK)
+	must(t, first.Wait())
+}
