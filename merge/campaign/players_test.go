@@ -3,6 +3,8 @@ package campaign
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -69,6 +71,17 @@ func TestPlayers(t *testing.T) {
 		must(t, err)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s of %s: %s", c.name, c.world, diff)
+		}
+	}
+	for query, want := range map[string]string{
+		"name=n1-0&world=w2": `200 {"players":[{"old_world":"w2","new_world":"w1","old_name":"n1-0","new_name":"n1-0"}],"version":1}`,
+		"name=anyone":        `200 {"players":[],"version":1}`,
+		"world=w1":           `400 {"error":"want ?name=NAME, and \u0026world=WORLD if it is known"}`,
+	} {
+		w := httptest.NewRecorder()
+		b.PlayersHandler(heroes).ServeHTTP(w, httptest.NewRequest("GET", "/api/players?"+query, nil))
+		if got := fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String())); got != want {
+			t.Errorf("%s: got %s", query, got)
 		}
 	}
 	// A merge that was undone concerns nobody.

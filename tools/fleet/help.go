@@ -12,6 +12,7 @@ Commands:
   inventory WORLD...     what there is: states, schemas, sizes and players
 
   plan CAMPAIGN          make the plan of every merge
+  rehearse CAMPAIGN      try the campaign on copies of the worlds
   apply CAMPAIGN         carry the merges out, and prove each; if interrupted,
                          run the same command again to resume
   status CAMPAIGN        how far they are
@@ -20,6 +21,7 @@ Commands:
   pause CAMPAIGN         have the running process wait between two batches
   resume CAMPAIGN        end that
   skip CAMPAIGN TARGET   leave merges out
+  players CAMPAIGN       write what players are to be told
 
 "fleet COMMAND -h" explains each.
 

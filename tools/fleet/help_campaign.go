@@ -1,13 +1,15 @@
 package main
 
-const helpNight = `  -config FILE      with [[source]], [check] and [merge] (default "config.toml")
+const helpNight = helpWork + `  -json             print the status of the campaign as JSON
+`
+
+const helpWork = `  -config FILE      with [[source]], [check] and [merge] (default "config.toml")
   -worlds FILE      the worlds are those of this file: see fleet inventory -h
   -fleet DSN        the fleet registry (default: [registry] in config.toml)
   -patience D       how long a merge waits for a database that is away, or whose
                     disk is full, before it stops (default 2m)
   -workers N        connections to the databases of one merge (default 4)
   -pause D          rest before every batch of rows, such as 20ms
-  -json             print the status of the campaign as JSON
 `
 
 const helpCodes = `

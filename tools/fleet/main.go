@@ -32,6 +32,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Commands: []*cliv3.Command{
 			inventoryCommand(s),
 			planCommand(s),
+			rehearseCommand(s),
 			applyCommand(s),
 			statusCommand(s),
 			verifyCommand(s),
@@ -39,6 +40,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			pauseCommand(s),
 			resumeCommand(s),
 			skipCommand(s),
+			playersCommand(s),
 		},
 	}
 	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })

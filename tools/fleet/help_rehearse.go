@@ -1,0 +1,27 @@
+package main
+
+const helpRehearse = `Usage: fleet rehearse [flags] CAMPAIGN [TARGET...]
+
+Copies all worlds of a campaign, and plans, applies and verifies the campaign on
+the copies, as many merges at a time as it says. The worlds are only read, and
+may run meanwhile. How long each merge took is its prediction from then on. No
+hook is called, and windows of time do not count.
+
+Worlds in SQLite files are copied into a folder, those of MySQL and MariaDB into
+databases rehearsal_1_w1, rehearsal_2_w2, ... on the server of -on, without
+views, triggers and routines. That account needs the right to CREATE and DROP
+databases of that name. The copies are removed at the end. After a kill, the
+next rehearsal with the same -dir and -on removes them.
+
+  -dir FOLDER       for the copies, new or empty (default CAMPAIGN.rehearsal)
+  -on DSN           the server for copies, without a database:
+                    mysql:USER:PASSWORD@tcp(HOST:PORT)/
+  -keep             keep the copies
+  -json             print the result as JSON
+` + helpWork + helpCodes + `
+Examples:
+
+  fleet rehearse night.toml
+  fleet rehearse -dir /mnt/big/rehearsal night.toml w7
+  fleet rehearse -on 'mysql:test:PASSWORD@tcp(db9:3306)/' night.toml
+`
