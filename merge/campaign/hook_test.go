@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,6 +18,37 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// The example in the documents is what a hook gets.
+func TestHookDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```json\n")
+	example, _, ok := strings.Cut(rest, "\n```")
+	m := asked
+	m.Text = "is there a backup of the world?"
+	b, err := json.Marshal(m)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if diff := cmp.Diff(string(b), example); diff != "" {
+		t.Error(diff)
+	}
+	for _, kind := range Kinds {
+		if !strings.Contains(string(text), "`"+kind+"`") {
+			t.Errorf("docs/fleet.md does not name %q", kind)
+		}
+	}
+	fields := reflect.TypeFor[Message]()
+	for i := range fields.NumField() {
+		key, _, _ := strings.Cut(fields.Field(i).Tag.Get("json"), ",")
+		if !strings.Contains(string(text), "`"+key+"`") {
+			t.Errorf("docs/fleet.md does not explain %q", key)
+		}
+	}
+}
 
 var asked = Message{Campaign: "autumn", Event: AskBackedUp, At: time.Date(2026, 11, 21, 3, 9, 8, 413e6, time.UTC), World: "w2", Target: "w1", Sources: []string{"w2", "w3"}, Text: "is w2 backed up?"}
 
