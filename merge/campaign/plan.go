@@ -158,7 +158,7 @@ func (r *runner) place(j *job) int {
 
 // adopt takes a merge into the state that has begun, as when the state was lost.
 func (p *planner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
-	phase := map[transfer.State]Phase{transfer.StateCopied: Copied, transfer.StateUndoing: Undoing}[at.State]
+	phase := map[transfer.State]Phase{transfer.StateNone: Planned, transfer.StateCopied: Copied, transfer.StateUndoing: Undoing}[at.State]
 	if phase == "" {
 		phase = Copying
 	}

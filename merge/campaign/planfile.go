@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -53,11 +54,16 @@ func (b *Book) write(file string, write func(io.Writer) error) error {
 	return nil
 }
 
-// begunAlready reports where the merge of a plan is, if it has begun; nil if it has not.
+// begunAlready reports where the merge of a plan is, if it has begun, or if a process that was
+// killed left its fences: only this plan can lift them. It is nil if neither is so.
 func begunAlready(ctx context.Context, plan *transfer.Plan, j *job) (*transfer.Status, error) {
 	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
-	if err != nil || at.State == transfer.StateNone {
+	if err != nil {
 		return nil, err
+	}
+	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Fenced })
+	if at.State == transfer.StateNone && !fenced {
+		return nil, nil
 	}
 	return at, nil
 }

@@ -26,7 +26,8 @@ type Player struct {
 	NewKey   string `json:"new_key,omitempty"`
 }
 
-// Who says which table has a row for each player, and its column with the name.
+// Who says which table has a row for each player, and its column with the name. For those
+// whose names change, the zero value means every table in which names do.
 type Who struct{ Table, Column string }
 
 // Who finds out which table has the players, if the plans leave no doubt: it is the only one
@@ -142,7 +143,7 @@ func (b *Book) eachOf(ctx context.Context, o Options, plan *transfer.Plan, m Mer
 // eachRename calls each with the players of a plan whose names change.
 func eachRename(plan *transfer.Plan, who Who, each func(Player) error) error {
 	for _, r := range plan.Renames {
-		if r.Table != who.Table || r.Column != who.Column {
+		if who != (Who{}) && (r.Table != who.Table || r.Column != who.Column) {
 			continue
 		}
 		p := Player{OldWorld: r.Source, NewWorld: plan.Target.Name, OldName: r.Old, NewName: r.New, OldKey: transfer.KeyText(r.Key)}

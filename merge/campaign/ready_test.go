@@ -158,3 +158,48 @@ func TestFenceAll(t *testing.T) {
 		}
 	})
 }
+
+// A process that was killed after it set the fences left a plan that alone can lift them: it
+// is kept, also if plans are to be made anew.
+func TestPlanOfFenced(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	_, err := b.Plan(t.Context(), p.options())
+	must(t, err)
+	plan, err := b.readPlan("w1")
+	must(t, err)
+	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
+	all := []Due{{Merge: b.campaign.Merges[0], Plan: plan, Target: world("w1"), Sources: []transfer.Database{world("w2")}}}
+	must(t, b.campaign.FenceAll(t.Context(), all, time.Now))
+	p.exec("w2", "DELETE FROM items") // the plan is stale as well
+	again := p.options()
+	again.Again = true
+	_, err = b.Plan(t.Context(), again)
+	must(t, err)
+	kept, err := b.readPlan("w1")
+	must(t, err)
+	if kept.ID != plan.ID {
+		t.Fatal("the plan of the fences is gone")
+	}
+	_, err = b.Apply(t.Context(), p.options())
+	if err == nil || !strings.Contains(err.Error(), "undo the merge, then plan again") {
+		t.Errorf("got %v", err)
+	}
+	_, err = b.Undo(t.Context(), p.options())
+	must(t, err)
+	for i, name := range []string{"w1", "w2"} {
+		failure, stop := starts(t, world(name), gameid.ServerID(i+1))
+		stop()
+		must(t, failure)
+	}
+	_, err = b.Plan(t.Context(), again)
+	must(t, err)
+	if got := phases(t, b); got != "w1 planned" {
+		t.Error(got)
+	}
+	_, err = b.Apply(t.Context(), p.options())
+	must(t, err)
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
