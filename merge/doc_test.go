@@ -15,15 +15,15 @@ import (
 )
 
 // The rules know nothing of databases, terminals or files: they import the
-// standard library, gameid, numbers and sets of them, keys in cells, and what guesses misspelt names and writes for
-// people; of the first nothing that reaches out.
+// standard library, gameid, numbers and sets of them, keys in cells, and what guesses misspelt names, knows patterns
+// of names and writes for people; of the first nothing that reaches out.
 func TestImports(t *testing.T) {
 	for name, file := range parse(t) {
 		for _, spec := range file.Imports {
 			path, _ := strconv.Unquote(spec.Path.Value)
 			first, _, _ := strings.Cut(path, "/")
 			switch {
-			case path == "mergesafe/gameid", path == "mergesafe/merge/rekey", path == "mergesafe/merge/cell", path == "mergesafe/internal/nearest", path == "mergesafe/internal/printable":
+			case path == "mergesafe/gameid", path == "mergesafe/merge/rekey", path == "mergesafe/merge/cell", path == "mergesafe/internal/nearest", path == "mergesafe/internal/printable", path == "mergesafe/internal/pattern":
 			case first == "mergesafe" || strings.Contains(first, "."):
 				t.Errorf("%s imports %s", name, path)
 			case first == "os" || first == "net" || first == "log" || first == "database" || first == "syscall" || path == "unsafe":
