@@ -13,6 +13,8 @@ type Status struct {
 	Paused bool   `json:"paused,omitempty"`
 	Waits  string `json:"waits,omitempty"` // what the process waits for, such as the window of time
 
+	Parallel int `json:"parallel,omitempty"` // merges at a time; 0 if that is not known
+
 	Began *time.Time `json:"began,omitempty"` // the first apply
 	Ended *time.Time `json:"ended,omitempty"` // of the last command that ended
 

@@ -1,2 +1,3 @@
-// Package live serves the page of a campaign: what happens now, at a glance.
+// Package live shows a campaign to people: a page of what happens now, its JSON, its metrics,
+// and one self-contained page of a campaign that ended.
 package live

@@ -1,31 +1,26 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/browsertest"
 )
 
 // TestBrowser looks at documents in a headless Chromium: on a telephone and on
 // a desk, light and dark. It needs the program chromium, which make test
 // installs. REPORT_SHOTS names a folder to keep the screenshots in.
 func TestBrowser(t *testing.T) {
-	b := startBrowser(t)
+	b := browsertest.Start(t)
 	// What is hostile is long, and is so at any width.
 	both, schemes := []int{390, 1280}, []string{"light", "dark"}
 	for name, tt := range map[string]struct {
@@ -50,7 +45,7 @@ func TestBrowser(t *testing.T) {
 		for _, width := range tt.widths {
 			for _, scheme := range tt.schemes {
 				t.Run(fmt.Sprintf("%s-%d-%s", name, width, scheme), func(t *testing.T) {
-					b.page(t, file, width, scheme, tt.bars)
+					lookAt(t, b, file, width, scheme, tt.bars)
 				})
 			}
 		}
@@ -99,37 +94,25 @@ const look = `(async () => {
   };
 })()`
 
-func (b *browser) page(t *testing.T, file string, width int, scheme string, bars int) {
-	b.requests, b.complaints = nil, nil
-	b.call(t, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
-	b.call(t, "Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-	b.open(t, "file://"+file)
+func lookAt(t *testing.T, b *browsertest.Browser, file string, width int, scheme string, bars int) {
+	b.Requests, b.Complaints = nil, nil
+	b.Screen(t, width, scheme)
+	b.Open(t, "file://"+file)
 
-	var answer struct{ Result struct{ Value looks } }
-	b.call(t, "Runtime.evaluate", map[string]any{"expression": look, "returnByValue": true, "awaitPromise": true}, &answer)
-	got := answer.Result.Value
+	var got looks
+	b.Eval(t, look, &got)
 	want := looks{Scripts: 1, Report: true, Contents: true, Bars: bars, Folded: true, Unfolded: true, Dark: scheme == "dark", Styled: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !slices.Equal(b.requests, []string{"file://" + file}) {
-		t.Errorf("the browser asked for %q", b.requests)
+	if !slices.Equal(b.Requests, []string{"file://" + file}) {
+		t.Errorf("the browser asked for %q", b.Requests)
 	}
-	if len(b.complaints) > 0 {
-		t.Errorf("the browser complains: %q", b.complaints)
+	if len(b.Complaints) > 0 {
+		t.Errorf("the browser complains: %q", b.Complaints)
 	}
 
-	var shot struct{ Data string }
-	b.call(t, "Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &shot)
-	data, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if dir := os.Getenv("REPORT_SHOTS"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(t.Name())+".png"), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	data := b.Shot(t, "REPORT_SHOTS")
 	picture, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -153,149 +136,4 @@ func blank(picture image.Image) bool {
 		}
 	}
 	return true
-}
-
-// browser is a headless Chromium, spoken to over a pipe in the protocol of its
-// developer tools.
-type browser struct {
-	in      io.Writer
-	out     *bufio.Reader
-	session string
-	calls   int
-
-	loaded     bool
-	requests   []string // addresses that were asked for
-	complaints []string // of the console, and of pages that want to talk
-}
-
-func startBrowser(t *testing.T) *browser {
-	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed")
-	}
-	// The profile is not in t.TempDir(), which fails where the browser's last
-	// breath is a file.
-	profile, err := os.MkdirTemp("", "report")
-	if err != nil {
-		t.Fatal(err)
-	}
-	toBrowser, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, fromBrowser, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+profile, "--remote-debugging-pipe", "about:blank")
-	cmd.ExtraFiles = []*os.File{toBrowser, fromBrowser} // 3 and 4
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	toBrowser.Close()
-	fromBrowser.Close()
-	late := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
-	b := &browser{in: in, out: bufio.NewReader(out)}
-	t.Cleanup(func() {
-		b.session = ""
-		b.call(t, "Browser.close", nil, nil)
-		cmd.Wait()
-		late.Stop()
-		in.Close()
-		out.Close()
-		os.RemoveAll(profile)
-	})
-	var target struct{ TargetID string }
-	b.call(t, "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	var attached struct{ SessionID string }
-	b.call(t, "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	b.session = attached.SessionID
-	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
-		b.call(t, domain+".enable", nil, nil)
-	}
-	return b
-}
-
-type message struct {
-	ID     int             `json:"id,omitempty"`
-	Method string          `json:"method,omitempty"`
-	Params json.RawMessage `json:"params,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  json.RawMessage `json:"error,omitempty"`
-
-	Session string `json:"sessionId,omitempty"`
-}
-
-// call asks the browser for something and waits for the answer.
-func (b *browser) call(t *testing.T, method string, params, result any) {
-	t.Helper()
-	b.calls++
-	m := message{ID: b.calls, Method: method, Session: b.session}
-	if params != nil {
-		raw, err := json.Marshal(params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Params = raw
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.in.Write(append(raw, 0)); err != nil {
-		t.Fatalf("%s: %v", method, err)
-	}
-	for {
-		answer := b.read(t)
-		if answer.ID != m.ID {
-			continue
-		}
-		if answer.Error != nil {
-			t.Fatalf("%s: %s", method, answer.Error)
-		}
-		if result != nil {
-			if err := json.Unmarshal(answer.Result, result); err != nil {
-				t.Fatalf("%s: %v", method, err)
-			}
-		}
-		return
-	}
-}
-
-// open goes to a page, and waits until it is there.
-func (b *browser) open(t *testing.T, url string) {
-	t.Helper()
-	b.loaded = false
-	b.call(t, "Page.navigate", map[string]any{"url": url}, nil)
-	for !b.loaded {
-		b.read(t)
-	}
-}
-
-// read takes the next message, and notes what the browser tells unasked.
-func (b *browser) read(t *testing.T) message {
-	t.Helper()
-	raw, err := b.out.ReadBytes(0)
-	if err != nil {
-		t.Fatalf("the browser is gone: %v", err)
-	}
-	var m message
-	if err := json.Unmarshal(bytes.TrimSuffix(raw, []byte{0}), &m); err != nil {
-		t.Fatal(err)
-	}
-	switch m.Method {
-	case "Page.loadEventFired":
-		b.loaded = true
-	case "Network.requestWillBeSent":
-		var p struct{ Request struct{ URL string } }
-		if err := json.Unmarshal(m.Params, &p); err != nil {
-			t.Fatal(err)
-		}
-		b.requests = append(b.requests, p.Request.URL)
-	case "Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Page.javascriptDialogOpening":
-		b.complaints = append(b.complaints, strings.TrimSpace(m.Method+" "+string(m.Params)))
-	}
-	return m
 }

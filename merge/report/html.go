@@ -27,6 +27,9 @@ var results string
 //go:embed page.css
 var style string
 
+// Style is the style sheet of all pages.
+func Style() string { return style }
+
 // page is the common part of all pages. A page needs nothing but itself: it runs
 // no script and loads nothing, and its Content-Security-Policy forbids both. Names
 // of players come from players, so every text is escaped, and characters that hide

@@ -1,0 +1,261 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
+)
+
+// board is what the page shows, in words.
+type board struct {
+	Name     string
+	Word     string // in big letters
+	Class    string
+	Sentence string
+	Command  string // that goes on, "" if there is nothing to do
+	Title    string // of the window
+
+	Figures   []figure
+	Done, All int // merges
+	Control   bool
+	Paused    bool
+	Running   bool // a process works on the campaign
+
+	Problems []merge
+	Now      []merge
+	Next     []merge
+	Ended    []merge
+	Merges   []merge // all of them, in the order of the file
+	Legend   []legend
+	Events   []event
+	Earlier  int64 // events that are not shown
+}
+
+// figure is a number that stands out.
+type figure struct{ Value, What, Note string }
+
+// legend counts what is shown in one way.
+type legend struct {
+	look
+	Merges int
+}
+
+// merge is one merge of the page.
+type merge struct {
+	campaign.MergeStatus
+	look
+	ID        string // of its line
+	Value     int64  // of the bar, of 1000
+	Figures   string
+	Left      string
+	Took      string
+	When      time.Time
+	Hour      string
+	Skippable bool
+}
+
+type event struct {
+	campaign.Event
+	Hour string
+	Bad  bool
+}
+
+func newBoard(v *view, o Options) *board {
+	b := &board{Control: o.Control != nil, Title: "Campaign", Word: "Not known", Class: "unsure"}
+	if v.Status == nil {
+		b.Sentence = "The state of the campaign was not read yet."
+		return b
+	}
+	s := v.Status
+	b.Name, b.All, b.Running, b.Paused = s.Name, len(s.Merges), s.Doing != "", s.Paused
+	rows, allRows, rate := int64(0), int64(0), 0.0
+	count := make(map[look]int)
+	for i := range s.Merges {
+		m := newMerge(s, i)
+		b.add(m)
+		count[m.look]++
+		allRows += m.Rows
+		rows += came(&m.MergeStatus)
+		if m.Phase == campaign.Copying && b.Running {
+			rate += m.PerSecond
+		}
+	}
+	for _, l := range looks {
+		if n := count[l.look]; n > 0 {
+			b.Legend = append(b.Legend, legend{l.look, n})
+			delete(count, l.look)
+		}
+	}
+	for _, m := range b.Merges { // what has no fixed look
+		if n := count[m.look]; n > 0 {
+			b.Legend = append(b.Legend, legend{m.look, n})
+			delete(count, m.look)
+		}
+	}
+	b.say(s, o.File)
+	b.figures(s, rows, allRows, rate)
+	b.Title = fmt.Sprintf("%d/%d %s: %s", b.Done, b.All, b.Word, printable.Text(s.Name))
+	for _, e := range v.Events {
+		b.Events = append(b.Events, event{e, hour(e.At, s.Now), isBad(e.Kind)})
+		b.Earlier = e.Number - 1
+	}
+	return b
+}
+
+func isBad(kind string) bool {
+	return kind == string(campaign.Failed) || kind == string(campaign.Refused)
+}
+
+// add puts a merge where it belongs.
+func (b *board) add(m merge) {
+	m.Skippable = b.Control && m.Class != "working" && m.Class != "copied" && m.Phase != campaign.Verified && m.Phase != campaign.Skipped && m.Phase != campaign.Undone
+	b.Merges = append(b.Merges, m)
+	if m.Phase == campaign.Verified {
+		b.Done++
+	}
+	switch {
+	case m.Class == "fail" || m.Class == "unsure" || m.Problem != "" && m.Class != "working" && m.Class != "pass" && m.Class != "skipped":
+		b.Problems = append(b.Problems, m)
+	case m.Class == "working" || m.Class == "copied":
+		b.Now = append(b.Now, m)
+	case m.Class == "waiting" || m.Class == "planned":
+		b.Next = append(b.Next, m)
+	default:
+		b.Ended = append(b.Ended, m)
+	}
+}
+
+// came is how many rows of a merge are in the target.
+func came(m *campaign.MergeStatus) int64 {
+	switch m.Phase {
+	case campaign.Copied, campaign.Verifying, campaign.Verified:
+		return m.Rows
+	case campaign.Copying:
+		return min(m.Done, m.Rows)
+	}
+	return 0
+}
+
+func newMerge(s *campaign.Status, i int) merge {
+	m := merge{MergeStatus: s.Merges[i], ID: "m" + strconv.Itoa(i+1)}
+	running := s.Doing != ""
+	m.look = lookOf(&m.MergeStatus, running)
+	m.Took = lasts(m.MergeStatus.Took)
+	if m.Ended != nil {
+		m.When, m.Hour = *m.Ended, hour(*m.Ended, s.Now)
+	}
+	switch left, known := leftOf(&m.MergeStatus, running); {
+	case m.Class == "working" && !known && m.Predicted[1] > 0:
+		m.Left = "longer than predicted"
+	case !known:
+		m.Left = "no prediction"
+	case m.Class == "working":
+		m.Left = left.String() + " left"
+	default:
+		m.Left = left.String()
+	}
+	if m.Class == "working" && m.Total > 0 {
+		part := min(1, float64(m.Done)/float64(m.Total))
+		m.Value = int64(part * 1000)
+		m.Figures = fmt.Sprintf("%d %% of %s", int(part*100), printable.Count(m.Total, "row", "rows"))
+		if m.PerSecond > 0 {
+			m.Figures += ", " + printable.Short(m.PerSecond) + " rows/s"
+		}
+	}
+	if m.Class == "copied" {
+		m.Value = 1000
+	}
+	return m
+}
+
+var doings = map[string]string{"plan": "Planning", "rehearse": "Rehearsing", "apply": "Merging", "verify": "Verifying", "undo": "Undoing"}
+
+// say tells in a word and a sentence what happens.
+func (b *board) say(s *campaign.Status, file string) {
+	again := "fleet apply " + printable.Quoted(cmp.Or(file, "CAMPAIGN"))
+	open := b.All - b.Done
+	for _, m := range b.Ended {
+		if m.Phase != campaign.Verified {
+			open--
+		}
+	}
+	switch {
+	case b.Running && s.Paused:
+		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator: what runs comes to its next batch and waits there, and nothing new is begun."
+		if s.Waits != "" {
+			b.Sentence = printable.Text(s.Waits)
+		}
+	case b.Running && s.Waits != "":
+		b.Word, b.Class, b.Sentence = "Waiting", "unsure", "It waits for "+printable.Text(s.Waits)+"."
+	case b.Running:
+		b.Word, b.Class = doings[s.Doing], "working"
+		if b.Word == "" {
+			b.Word = printable.Text(s.Doing)
+		}
+		b.Sentence = "A process works on it"
+		if n := len(b.Now); n > 0 {
+			b.Sentence += ": " + printable.Count(int64(n), "merge runs", "merges run")
+		}
+		b.Sentence += "."
+	case open == 0:
+		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped or undone. No process works on it."
+		if b.Done == b.All {
+			b.Sentence = "Every merge is verified. No process works on it."
+		}
+	case s.Began == nil:
+		b.Word, b.Class, b.Sentence, b.Command = "Not begun", "unsure", "No process works on it. To begin:", again
+	default:
+		b.Word, b.Class, b.Command = "Stopped", "unsure", again
+		b.Sentence = "No process works on it, and " + printable.Count(int64(open), "merge is", "merges are") + " open. Nothing is lost. To resume:"
+	}
+}
+
+func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
+	add := func(value, what, note string) { b.Figures = append(b.Figures, figure{value, what, note}) }
+	note := ""
+	if n := len(b.Problems); n > 0 {
+		note = printable.Count(int64(n), "needs you", "need you")
+	}
+	add(fmt.Sprintf("%d of %d", b.Done, b.All), "merges verified", note)
+	note = ""
+	if rate > 0 {
+		note = printable.Short(rate) + " rows/s"
+	}
+	add(printable.Short(float64(rows))+" of "+printable.Short(float64(all)), "rows merged", note)
+	if s.Began != nil {
+		until := s.Now
+		if !b.Running && s.Ended != nil {
+			until = *s.Ended
+		}
+		add(lasts(until.Sub(*s.Began).Seconds()), "elapsed", "since "+minute(*s.Began, s.Now))
+	}
+	left, unknown := allLeft(s)
+	if unknown == 0 && left.most <= 0 {
+		if s.Ended != nil {
+			add(minute(*s.Ended, s.Now), "ended", "")
+		}
+		return
+	}
+	least, most := minute(after(s.Now, left.least), s.Now), minute(after(s.Now, left.most), s.Now)
+	switch value, what, note := least+" to "+most, "predicted end", ""; {
+	case unknown > 0 && left.most <= 0:
+		add("not known", what, "nothing is predicted yet")
+	case unknown > 0:
+		add("after "+least, what, printable.Count(int64(unknown), "merge", "merges")+" without a prediction")
+	case !b.Running || s.Paused || s.Waits != "":
+		add(left.String(), "of work left", "")
+	default:
+		if least == most {
+			value = "about " + least
+		}
+		add(value, what, note)
+	}
+}
+
+func after(t time.Time, seconds float64) time.Time {
+	return t.Add(time.Duration(min(seconds, 1e8) * float64(time.Second)))
+}
