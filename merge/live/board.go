@@ -3,7 +3,9 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mergesafe/internal/printable"
@@ -43,6 +45,19 @@ type legend struct {
 	look
 	Merges int
 }
+
+// shown is how many lines of a list are seen before more are asked for.
+const shown = 6
+
+// fold divides a list into what is shown and what is folded away. A line alone is not.
+func fold[T any](all []T, n int) folded[T] {
+	if len(all) <= n+1 {
+		n = len(all)
+	}
+	return folded[T]{all[:n], all[n:]}
+}
+
+type folded[T any] struct{ Shown, More []T }
 
 // merge is one merge of the page.
 type merge struct {
@@ -96,18 +111,15 @@ func newBoard(v *view, o Options) *board {
 			delete(count, m.look)
 		}
 	}
+	slices.SortStableFunc(b.Ended, func(x, y merge) int { return y.When.Compare(x.When) })
 	b.say(s, o.File)
 	b.figures(s, rows, allRows, rate)
 	b.Title = fmt.Sprintf("%d/%d %s: %s", b.Done, b.All, b.Word, printable.Text(s.Name))
 	for _, e := range v.Events {
-		b.Events = append(b.Events, event{e, hour(e.At, s.Now), isBad(e.Kind)})
+		b.Events = append(b.Events, event{e, hour(e.At, s.Now), e.Kind == campaign.KindFailed || e.Kind == campaign.KindRefused})
 		b.Earlier = e.Number - 1
 	}
 	return b
-}
-
-func isBad(kind string) bool {
-	return kind == string(campaign.Failed) || kind == string(campaign.Refused)
 }
 
 // add puts a merge where it belongs.
@@ -118,7 +130,7 @@ func (b *board) add(m merge) {
 		b.Done++
 	}
 	switch {
-	case m.Class == "fail" || m.Class == "unsure" || m.Problem != "" && m.Class != "working" && m.Class != "pass" && m.Class != "skipped":
+	case m.Class == "fail" || m.Class == "unsure" || m.Problem != "" && m.Class != "working" && m.Class != "pass":
 		b.Problems = append(b.Problems, m)
 	case m.Class == "working" || m.Class == "copied":
 		b.Now = append(b.Now, m)
@@ -163,7 +175,7 @@ func newMerge(s *campaign.Status, i int) merge {
 		m.Value = int64(part * 1000)
 		m.Figures = fmt.Sprintf("%d %% of %s", int(part*100), printable.Count(m.Total, "row", "rows"))
 		if m.PerSecond > 0 {
-			m.Figures += ", " + printable.Short(m.PerSecond) + " rows/s"
+			m.Figures += ", " + brief(m.PerSecond) + " rows/s"
 		}
 	}
 	if m.Class == "copied" {
@@ -201,6 +213,8 @@ func (b *board) say(s *campaign.Status, file string) {
 			b.Sentence += ": " + printable.Count(int64(n), "merge runs", "merges run")
 		}
 		b.Sentence += "."
+	case s.Paused:
+		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator. No process works on it, and the next one waits until it is resumed."
 	case open == 0:
 		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped or undone. No process works on it."
 		if b.Done == b.All {
@@ -223,7 +237,7 @@ func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 	add(fmt.Sprintf("%d of %d", b.Done, b.All), "merges verified", note)
 	note = ""
 	if rate > 0 {
-		note = printable.Short(rate) + " rows/s"
+		note = brief(rate) + " rows/s"
 	}
 	add(printable.Short(float64(rows))+" of "+printable.Short(float64(all)), "rows merged", note)
 	if s.Began != nil {
@@ -241,7 +255,7 @@ func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 		return
 	}
 	least, most := minute(after(s.Now, left.least), s.Now), minute(after(s.Now, left.most), s.Now)
-	switch value, what, note := least+" to "+most, "predicted end", ""; {
+	switch value, what, note := strings.TrimSuffix(least, "Z")+" to "+most, "predicted end", ""; {
 	case unknown > 0 && left.most <= 0:
 		add("not known", what, "nothing is predicted yet")
 	case unknown > 0:

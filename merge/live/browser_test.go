@@ -13,8 +13,8 @@ import (
 	"mergesafe/internal/browsertest"
 )
 
-// shown is what the page says of itself.
-type shown struct {
+// seenPage is what the page says of itself.
+type seenPage struct {
 	Overflow int      // pixels by which it is wider than the screen
 	Cut      []string // elements of which a part is not seen
 	Dark     bool
@@ -50,9 +50,9 @@ func TestBrowser(t *testing.T) {
 				b.Requests, b.Complaints = nil, nil
 				b.Screen(t, width, scheme)
 				b.Open(t, site.URL)
-				var got shown
+				var got seenPage
 				b.Eval(t, seen, &got)
-				want := shown{Dark: scheme == "dark", Styled: true, Script: true, Worlds: 400, Merges: 60, Failures: 2, Cut: []string{}}
+				want := seenPage{Dark: scheme == "dark", Styled: true, Script: true, Worlds: 400, Merges: 60, Failures: 2, Cut: []string{}}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}

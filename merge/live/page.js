@@ -14,7 +14,8 @@
       if (old.data !== now.data) old.data = now.data;
       return;
     }
-    for (const a of [...old.attributes]) if (!now.hasAttribute(a.name)) old.removeAttribute(a.name);
+    const own = a => old.nodeName === 'DETAILS' && a.name === 'open'; // of whoever reads
+    for (const a of [...old.attributes]) if (!own(a) && !now.hasAttribute(a.name)) old.removeAttribute(a.name);
     for (const a of now.attributes) if (old.getAttribute(a.name) !== a.value) old.setAttribute(a.name, a.value);
     const byID = new Map([...old.children].filter(e => e.id).map(e => [e.id, e]));
     let at = old.firstChild;

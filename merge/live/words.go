@@ -74,6 +74,22 @@ func minute(t, now time.Time) string {
 	return strings.Replace(hour(t, now), t.UTC().Format(":05Z"), "Z", 1)
 }
 
+// brief writes a number of rows in little room: "830", "8.3 k", "83 k", "1.3 M".
+func brief(n float64) string {
+	switch {
+	case n < 999.5:
+		return fmt.Sprintf("%.0f", n)
+	case n < 9950:
+		return fmt.Sprintf("%.1f k", n/1e3)
+	case n < 999_500:
+		return fmt.Sprintf("%.0f k", n/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f M", n/1e6)
+	default:
+		return fmt.Sprintf("%.1f G", n/1e9)
+	}
+}
+
 // lasts writes a number of seconds in words: "45 s", "12 min", "2 h 05 min".
 func lasts(seconds float64) string {
 	switch s := math.Round(seconds); {
@@ -94,7 +110,7 @@ func lasts(seconds float64) string {
 // span is a duration that is not known exactly, in seconds.
 type span struct{ least, most float64 }
 
-// String is "4 to 6 min", or "about 4 min" if both are the same in words.
+// String is "4 to 6 min", "about 4 min" if both are the same in words, or "up to 4 min".
 func (s span) String() string {
 	least, most := lasts(s.least), lasts(s.most)
 	if least == most {
@@ -102,6 +118,9 @@ func (s span) String() string {
 			return least
 		}
 		return "about " + least
+	}
+	if s.least < s.most/20 {
+		return "up to " + most
 	}
 	n, unit, ok := strings.Cut(least, " ")
 	if _, other, _ := strings.Cut(most, " "); ok && unit == other {
