@@ -209,7 +209,13 @@ func (b *board) say(s *campaign.Status, file string) {
 			b.Word = printable.Text(s.Doing)
 		}
 		b.Sentence = "A process works on it"
-		if n := len(b.Now); n > 0 {
+		n := 0
+		for _, m := range b.Now {
+			if m.Class == "working" {
+				n++
+			}
+		}
+		if n > 0 {
 			b.Sentence += ": " + printable.Count(int64(n), "merge runs", "merges run")
 		}
 		b.Sentence += "."
@@ -235,11 +241,11 @@ func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 		note = printable.Count(int64(n), "needs you", "need you")
 	}
 	add(fmt.Sprintf("%d of %d", b.Done, b.All), "merges verified", note)
-	note = ""
+	note = "of " + brief(float64(all)) + " planned"
 	if rate > 0 {
-		note = brief(rate) + " rows/s"
+		note += ", " + brief(rate) + "/s"
 	}
-	add(printable.Short(float64(rows))+" of "+printable.Short(float64(all)), "rows merged", note)
+	add(brief(float64(rows)), "rows merged", note)
 	if s.Began != nil {
 		until := s.Now
 		if !b.Running && s.Ended != nil {

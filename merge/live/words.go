@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -179,4 +180,18 @@ var programs = []string{"fleet", "servermerge", "mergecheck", "gameid"}
 func isCommand(advice string) bool {
 	word, rest, _ := strings.Cut(advice, " ")
 	return slices.Contains(programs, word) && rest != "" && !strings.HasSuffix(rest, ".")
+}
+
+// reportWord names a report of a merge in little room: "proof" of "w1.proof.html".
+func reportWord(target, name string) string {
+	for _, prefix := range []string{target, url.PathEscape(target)} {
+		if rest, ok := strings.CutPrefix(name, prefix+"."); ok {
+			word, html := strings.CutSuffix(rest, ".html")
+			if html || rest != "html" {
+				return word
+			}
+			return "report"
+		}
+	}
+	return name
 }
