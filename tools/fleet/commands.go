@@ -19,7 +19,7 @@ func planCommand(s surroundings) *cliv3.Command {
 }
 
 func applyCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(workFlags(), cli.YesFlag()),
+	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
 		Action: s.works("apply", (*campaign.Book).Apply, func(n *night) string {
 			return fmt.Sprintf("This writes to %s.", amount(n, "database", "databases"))
 		})}
@@ -78,9 +78,16 @@ func (s surroundings) works(name string, work func(*campaign.Book, context.Conte
 				return err
 			}
 		}
+		page, err := n.openPage(ctx, cmd.String("http"), nil)
+		if err != nil {
+			return err
+		}
 		w := n.watch(ctx)
 		status, err := work(n.book, ctx, o)
 		w.close()
+		if err := page.close(); err != nil {
+			cli.LogOf(cmd).Say("live page: " + printable.Text(err.Error()))
+		}
 		if status != nil {
 			if err := n.conclude(name, status, err); err != nil {
 				return err

@@ -22,6 +22,8 @@ Commands:
   resume CAMPAIGN        end that
   skip CAMPAIGN TARGET   leave merges out
   players CAMPAIGN       write what players are to be told
+  serve CAMPAIGN         show it as a live page
+  export CAMPAIGN        write it as one page, when it ended
 
 "fleet COMMAND -h" explains each.
 

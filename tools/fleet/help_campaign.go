@@ -72,6 +72,9 @@ that fails is explained in the result and in CAMPAIGN.plans, and does not harm
 the others. Merges that were skipped or undone are carried out only by name.
 
   -yes              do not ask
+  -http ADDRESS     show what happens on a live page meanwhile, such as at
+                    127.0.0.1:9200; -control, -token-file and -host are those
+                    of serve
 ` + helpNight + `
 One process at a time works on a campaign. fleet status, pause, resume and skip
 work meanwhile, from any terminal.

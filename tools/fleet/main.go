@@ -41,6 +41,8 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			resumeCommand(s),
 			skipCommand(s),
 			playersCommand(s),
+			serveCommand(s),
+			exportCommand(s),
 		},
 	}
 	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/live"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+func exportCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "export", Description: helpExport, Flags: []cliv3.Flag{&cliv3.StringFlag{Name: "o"}}, Action: s.export}
+}
+
+// export writes a campaign as one page.
+func (s surroundings) export(ctx context.Context, cmd *cliv3.Command) error {
+	name := cmd.String("o")
+	if name == "" {
+		return cli.Usage("no file for the page: want -o page.html")
+	}
+	n, err := s.open(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	if len(n.targets) > 0 {
+		return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
+	}
+	file, err := cli.NewFile("o", name, cli.Input{What: "the campaign file", Name: n.book.File()})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	record, err := recordOf(ctx, n.book)
+	if err != nil {
+		return err
+	}
+	record.Program = cmd.Root().Version
+	return file.Write(func(w io.Writer) error { return record.WriteHTML(w) })
+}
+
+func recordOf(ctx context.Context, book *campaign.Book) (*live.Record, error) {
+	status, err := book.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &live.Record{Status: status, Plan: func(target string) (*transfer.Plan, error) {
+		f, err := os.Open(book.PlanFile(target))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return transfer.ReadPlan(f)
+	}}
+	const some = 1000
+	for after := int64(0); ; {
+		events, err := book.Events(ctx, after, some)
+		if err != nil {
+			return nil, err
+		}
+		r.Events = append(r.Events, events...)
+		if len(events) < some {
+			return r, nil
+		}
+		after = events[len(events)-1].Number
+	}
+}

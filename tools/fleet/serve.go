@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/live"
+	"mergesafe/tools/internal/cli"
+)
+
+const defaultAddress = "127.0.0.1:9200"
+
+func serveCommand(s surroundings) *cliv3.Command {
+	return &cliv3.Command{Name: "serve", Description: helpServe, Flags: pageFlags(), Action: s.serve}
+}
+
+// pageFlags are the flags of a command with a live page: see [night.openPage].
+func pageFlags() []cliv3.Flag {
+	return []cliv3.Flag{
+		&cliv3.StringFlag{Name: "http"}, &cliv3.BoolFlag{Name: "control"}, &cliv3.StringFlag{Name: "token-file"}, &cliv3.StringSliceFlag{Name: "host"},
+	}
+}
+
+// serve shows a campaign until it is interrupted. It works on nothing itself.
+func (s surroundings) serve(ctx context.Context, cmd *cliv3.Command) error {
+	n, err := s.open(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	if len(n.targets) > 0 {
+		return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
+	}
+	page, err := n.openPage(ctx, cmp.Or(cmd.String("http"), defaultAddress), nil)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-page.ended:
+	}
+	return page.close()
+}
+
+// livePage is a live page that is served.
+type livePage struct {
+	cancel func()
+	ended  chan struct{} // closed when it is not served any more
+	err    error         // why, once ended is closed
+}
+
+// close shows the last state to all that look on, and ends the page. It may be called without
+// a page.
+func (p *livePage) close() error {
+	if p == nil {
+		return nil
+	}
+	p.cancel()
+	<-p.ended
+	return p.err
+}
+
+// openPage serves the live page of a campaign at an address, as the flags of [pageFlags] say,
+// until it is closed. Without an address there is no page, and close does nothing.
+func (n *night) openPage(ctx context.Context, address string, players http.Handler) (*livePage, error) {
+	cmd, book := n.cmd, n.book
+	if address == "" {
+		for _, flag := range []string{"control", "token-file", "host"} {
+			if cmd.IsSet(flag) {
+				return nil, cli.Usage("-%s is for the live page: want -http ADDRESS too", flag)
+			}
+		}
+		return nil, nil
+	}
+	o := live.Options{File: book.File(), Hosts: cmd.StringSlice("host"), Reports: folder(book.Plans()), Players: players}
+	if cmd.Bool("control") {
+		o.Control = book
+	}
+	say := cli.LogOf(cmd)
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("-http: %w", err)
+	}
+	at, ok := l.Addr().(*net.TCPAddr)
+	o.Private = !ok || !at.IP.IsLoopback()
+	if o.Token, err = tokenOf(say, cmd.String("token-file"), o.Private, o.Control != nil); err != nil {
+		l.Close()
+		return nil, err
+	}
+	line := "live page: http://" + l.Addr().String() + "/"
+	if o.Control == nil {
+		line += ", read-only"
+	}
+	say.Say(line, "address", l.Addr().String())
+	if o.Private {
+		say.Say("this address is not of this machine alone: the page asks for the token of " + printable.Text(cmd.String("token-file")) +
+			" as a password. It is not encrypted: use it in a network that you trust, or behind a proxy with TLS")
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p := &livePage{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		p.err = live.Serve(ctx, l, live.New(book, o), log.New(sayer{say}, "", 0))
+	}()
+	return p, nil
+}
+
+// sayer writes the complaints of the server into the log.
+type sayer struct{ log *cli.Log }
+
+func (s sayer) Write(line []byte) (int, error) {
+	s.log.Say("live page: " + printable.Text(strings.TrimSpace(string(line))))
+	return len(line), nil
+}
+
+// folder is the folder of the plans, which may come later. Nothing outside of it is opened,
+// also where a link leads out.
+type folder string
+
+func (f folder) Open(name string) (fs.File, error) {
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.FS().Open(name)
+}
+
+// shortest is how long a token must be: nobody guesses one that a program made.
+const shortest = 16
+
+// tokenOf reads the token of a file, which is made if there is none.
+func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
+	switch {
+	case file != "":
+	case control:
+		return "", cli.Usage("-control needs -token-file FILE: whoever has the token may pause, resume and skip. A file that is not there is made")
+	case private:
+		return "", cli.Usage("-http: this address is not of this machine alone, so the page needs -token-file FILE. A file that is not there is made")
+	default:
+		return "", nil
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		token := rand.Text()
+		_, err := f.WriteString(token + "\n")
+		if err := errors.Join(err, f.Close()); err != nil {
+			return "", fmt.Errorf("-token-file: %w", err)
+		}
+		say.Say("made a token: it is in " + printable.Text(file))
+		return token, nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("-token-file: %w", err)
+	}
+	f, err = os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("-token-file: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", errors.Join(err, fmt.Errorf("-token-file: others may read %s: chmod 600 %s", printable.Text(file), printable.Quoted(file)))
+	}
+	lines := bufio.NewScanner(f)
+	lines.Scan()
+	token := strings.TrimSpace(lines.Text())
+	if len(token) < shortest || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("-token-file: the first line of %s is no token: want at least %d letters and digits, or a file that is not there, to make one", printable.Text(file), shortest)
+	}
+	return token, lines.Err()
+}
