@@ -75,7 +75,7 @@ func (b *Book) beside(target, ending string) string {
 // Status is how the campaign is now. It reads only the state.
 func (b *Book) Status(ctx context.Context) (*Status, error) {
 	running := b.held != nil || isLocked(b.lockPath())
-	s := &Status{Name: b.campaign.Name, Merges: []MergeStatus{}}
+	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
 	err := b.look(ctx, func(at state) (err error) {
 		g, err := at.general()
 		if err != nil {

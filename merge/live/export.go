@@ -109,7 +109,7 @@ func (p *recordPage) fill(r *Record) {
 			}
 		}
 		p.Lines = append(p.Lines, l)
-		if m.Phase != campaign.Verified || len(l.Events) > 0 {
+		if m.Class == "fail" || m.Class == "undone" || m.Class == "skipped" || m.Problem != "" || len(l.Events) > 0 {
 			p.Trouble = append(p.Trouble, l)
 		}
 		if m.Phase == campaign.Verified {

@@ -128,7 +128,7 @@
     }
   }
 
-  const questions = { pause: () => 'Pause? What runs comes to its next batch and waits there.', resume: () => 'Resume?', skip: target => 'Skip the merge into ' + target + '?' };
+  const questions = { pause: () => 'Pause? What runs comes to its next batch and waits there.', resume: () => 'Resume?', skip: words => words + '? What came to the target until then stays there.' };
   function ask(question, secret) {
     return new Promise(done => {
       const dialog = $('ask');
@@ -141,8 +141,8 @@
       (secret ? $('token') : $('yes')).focus();
     });
   }
-  async function act(what, target) {
-    const label = questions[what](target);
+  async function act(what, target, words) {
+    const label = questions[what](words);
     for (let first = label; ;) {
       const kept = sessionStorage.getItem('token');
       if (!await ask(first, !kept)) return;
@@ -164,7 +164,7 @@
     const button = e.target.closest('button');
     if (!button) return;
     if (button.classList.contains('copy')) copy(button);
-    else if (button.dataset.do) act(button.dataset.do, button.dataset.target || '');
+    else if (button.dataset.do) act(button.dataset.do, decodeURIComponent(button.dataset.target || ''), button.textContent);
     else if (button.id === 'forget') { sessionStorage.removeItem('token'); forgetful(); tell('The token is forgotten.'); }
   });
   // Enter in the field of the token means yes, not the first button.

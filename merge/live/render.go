@@ -47,6 +47,7 @@ func newRenderer() (renderer, error) {
 		"brief":   func(n int64) string { return brief(float64(n)) },
 		"lines":   func(all []merge) folded[merge] { return fold(all, shown) },
 		"log":     func(all []event) folded[event] { return fold(all, 2*shown) },
+		"exact":   url.PathEscape,
 		"word":    reportWord,
 		"few":     func(names []string) folded[string] { return fold(names, 2) },
 		"stamp":   clock,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
 )
 
@@ -40,7 +41,7 @@ var looks = []struct {
 // lookOf is how a merge is shown. One that is in the middle without a process at it was
 // interrupted.
 func lookOf(m *campaign.MergeStatus, running bool) look {
-	l := look{"waiting", "?", string(m.Phase)}
+	l := look{"waiting", "?", printable.Text(string(m.Phase))}
 	for _, known := range looks {
 		if known.phase == m.Phase {
 			l = known.look

@@ -1,0 +1,231 @@
+package live
+
+import (
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"mergesafe/merge/campaign"
+)
+
+var update = flag.Bool("update", false, "rewrite the examples of docs/fleet-api.md")
+
+const apiPage = "../../docs/fleet-api.md"
+
+// The examples of the document are what a campaign of three merges answers.
+func TestDocument(t *testing.T) {
+	book := documented(t)
+	h := New(book, Options{})
+	text, err := os.ReadFile(apiPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile("(?s)(<!-- example: (\\S+) -->\n```[a-z]*\n).*?```")
+	found := map[string]bool{}
+	is := examples.ReplaceAllStringFunc(string(text), func(block string) string {
+		m := examples.FindStringSubmatch(block)
+		found[m[2]] = true
+		return m[1] + ask(h, "GET", m[2], "").Body.String() + "```"
+	})
+	if *update {
+		if err := os.WriteFile(apiPage, []byte(is), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(text), is); diff != "" && !*update {
+		t.Errorf("%s is not what is answered (go test ./merge/live -run Document -update rewrites it):\n%s", apiPage, diff)
+	}
+	for _, path := range []string{"/api/status", "/api/events?after=3&limit=2", "/metrics"} {
+		if !found[path] {
+			t.Errorf("there is no example of %s", path)
+		}
+	}
+}
+
+// documented is a small campaign that has most of what there is.
+func documented(t *testing.T) *book {
+	b := night(t, 3)
+	s := &b.status
+	s.Name, s.Parallel = "autumn", 2
+	took, ended := *s.Began, noon
+	s.Merges = []campaign.MergeStatus{
+		{Target: "w1", Sources: []string{"w2", "w3"}, Phase: campaign.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.proof.html"}},
+		{Target: "w4", Sources: []string{"w5"}, Phase: campaign.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
+		{Target: "w6", Sources: []string{"w7"}, Phase: campaign.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
+	}
+	b.events = nil
+	for _, e := range []campaign.Event{{Kind: "began", Text: "apply begins"}, {Kind: "planned", Target: "w1", Text: "1.2 M rows"}, {Kind: "merging", Target: "w1", Text: "copying begins"}, {Kind: "verified", Target: "w1", Text: "every row is as it was planned"}, {Kind: "failed", Target: "w6", Text: "the table 'items' is full"}} {
+		b.happens(e.Kind, e.Target, e.Text)
+	}
+	return b
+}
+
+func TestEvents(t *testing.T) {
+	h := New(night(t, 3), Options{})
+	var all []int64
+	for after, more := int64(0), true; more; {
+		w := ask(h, "GET", "/api/events?limit=70&after="+json.Number(jsonOf(after)).String(), "")
+		var page Events
+		if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || w.Code != 200 {
+			t.Fatalf("%d, %v", w.Code, err)
+		}
+		for _, e := range page.Events {
+			all = append(all, e.Number)
+		}
+		after, more = page.Next, page.More
+	}
+	if len(all) != 200 || all[0] != 1 || all[199] != 200 {
+		t.Errorf("%d events: %v", len(all), all)
+	}
+	for _, query := range []string{"after=-1", "after=x", "limit=0", "limit=1001", "limit=1e3", "after=99999999999999999999"} {
+		if code := ask(h, "GET", "/api/events?"+query, "").Code; code != 400 {
+			t.Errorf("%s: %d", query, code)
+		}
+	}
+	if body := ask(h, "GET", "/api/events?after=200", "").Body.String(); !strings.Contains(body, `"events": []`) || !strings.Contains(body, `"next": 200`) {
+		t.Errorf("at the end: %s", body)
+	}
+}
+
+func jsonOf(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+func TestPlayers(t *testing.T) {
+	players := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.FormValue("target"))) })
+	if w := ask(New(night(t, 1), Options{Players: players}), "GET", "/api/players?target=w1", ""); w.Code != 200 || w.Body.String() != "w1" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if code := ask(New(night(t, 1), Options{}), "GET", "/api/players", "").Code; code != 404 {
+		t.Errorf("without players: %d", code)
+	}
+	if code := ask(New(night(t, 1), Options{Players: players, Private: true, Token: token}), "GET", "/api/players", "").Code; code != 401 {
+		t.Errorf("without the token: %d", code)
+	}
+}
+
+// Metrics are as Prometheus reads them, also with hostile names, and without a state.
+func TestMetrics(t *testing.T) {
+	hostile := night(t, 60)
+	hostile.status.Merges[26].Target = "a\"b\\c\nd\xff{}"
+	for name, source := range map[string]Source{"night": hostile, "idle": &book{status: campaign.Status{Now: noon}}, "none": &bookOf{away: os.ErrClosed}} {
+		text := ask(New(source, Options{}), "GET", "/metrics", "").Body.String()
+		problems, err := promlint.New(strings.NewReader(text)).Lint()
+		if err != nil || len(problems) > 0 {
+			t.Errorf("%s: %v, %v\n%s", name, problems, err, text)
+		}
+	}
+	text := ask(New(hostile, Options{}), "GET", "/metrics", "").Body.String()
+	for _, want := range []string{
+		`fleet_merges{phase="verified"} 22`, `fleet_merges{phase="failed"} 1`, `fleet_doing{command="apply"} 1`, `fleet_doing{command="undo"} 0`, `fleet_state_readable 1`, `fleet_events_total 200`,
+		`fleet_merge_rows_per_second{target="eu-w190"} 8300`, `fleet_merge_left_seconds{target="a\"b\\c\nd` + "\uFFFD" + `{}"} 95`, `fleet_elapsed_seconds 4320`,
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
+	}
+}
+
+// Whatever a merge takes of what was predicted, and in whatever order merges run, so many at a
+// time, all end within the range.
+func TestPrediction(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		s := &campaign.Status{Now: noon, Doing: "apply", Parallel: 1 + random.IntN(5)}
+		workers := make([]float64, s.Parallel) // when each is free
+		for range random.IntN(12) {
+			least := float64(1 + random.IntN(500))
+			most := least * (1 + random.Float64())
+			s.Merges = append(s.Merges, campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{least, most}})
+			first := 0
+			for i := range workers {
+				if workers[i] < workers[first] {
+					first = i
+				}
+			}
+			workers[first] += least + random.Float64()*(most-least)
+		}
+		end := 0.0
+		for _, w := range workers {
+			end = max(end, w)
+		}
+		left, unknown := allLeft(s)
+		if end < left.least-1e-6 || end > left.most+1e-6 || unknown != 0 {
+			t.Fatalf("%d merges at a time, %+v: ended after %v, predicted %v", s.Parallel, s.Merges, end, left)
+		}
+		s.Parallel = 0 // not known
+		if left, _ := allLeft(s); end < left.least-1e-6 || end > left.most+1e-6 {
+			t.Fatalf("ended after %v, predicted %v", end, left)
+		}
+	}
+}
+
+func TestLeft(t *testing.T) {
+	for _, c := range []struct {
+		m     campaign.MergeStatus
+		want  string
+		known bool
+	}{
+		{campaign.MergeStatus{Phase: campaign.Waiting, Predicted: [2]float64{240, 360}}, "4 to 6 min", true},
+		{campaign.MergeStatus{Phase: campaign.Waiting, Predicted: [2]float64{240, 240}}, "about 4 min", true}, // rehearsed
+		{campaign.MergeStatus{Phase: campaign.Waiting}, "less than 1 s", false},
+		{campaign.MergeStatus{Phase: campaign.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 200, Left: 300}, "40 s to 5 min", true},
+		{campaign.MergeStatus{Phase: campaign.Copying, Active: true, Predicted: [2]float64{240, 360}, Took: 400}, "less than 1 s", false},
+		{campaign.MergeStatus{Phase: campaign.Copying, Active: true, Predicted: [2]float64{10, 20}, Took: 400, PerSecond: 10, Total: 6000}, "about 10 min", true},
+		{campaign.MergeStatus{Phase: campaign.Verified, Predicted: [2]float64{240, 360}}, "less than 1 s", true},
+		{campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{5000, 9000}}, "83 min to 2 h 30 min", true},
+		{campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{1, 90}}, "up to 90 s", true},
+	} {
+		left, known := leftOf(&c.m, true)
+		if left.String() != c.want || known != c.known {
+			t.Errorf("%+v: %s, %v; want %s, %v", c.m, left, known, c.want, c.known)
+		}
+	}
+}
+
+// The word in big letters is true.
+func TestWord(t *testing.T) {
+	verified := []campaign.MergeStatus{{Target: "w1", Sources: []string{"w2"}, Phase: campaign.Verified}}
+	copying := []campaign.MergeStatus{{Target: "w1", Sources: []string{"w2"}, Phase: campaign.Copying, Active: true}}
+	began := noon
+	for _, c := range []struct {
+		s              campaign.Status
+		word, sentence string
+	}{
+		{campaign.Status{Doing: "apply", Merges: copying}, "Merging", "1 merge runs"},
+		{campaign.Status{Doing: "apply", Paused: true, Merges: copying}, "Paused", "By the operator"},
+		{campaign.Status{Paused: true, Merges: copying, Began: &began}, "Paused", "No process"},
+		{campaign.Status{Doing: "apply", Waits: "the window from 02:00", Merges: copying}, "Waiting", "It waits for the window from 02:00."},
+		{campaign.Status{Doing: "undo", Merges: copying}, "Undoing", "A process"},
+		{campaign.Status{Merges: copying}, "Not begun", "To begin:"},
+		{campaign.Status{Merges: copying, Began: &began}, "Stopped", "1 merge is open"}, // Active is of the past
+		{campaign.Status{Merges: verified, Began: &began}, "Done", "Every merge is verified."},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Undone}, {Phase: campaign.Skipped}}, verified...), Began: &began}, "Done", "or was skipped"},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Failed}}, verified...), Began: &began}, "Stopped", "1 merge is open"},
+		{campaign.Status{Merges: []campaign.MergeStatus{{Phase: campaign.Skipped, Problem: "rows of it are in the target"}}, Began: &began}, "Stopped", "1 merge is open"},
+	} {
+		c.s.Now = noon
+		b := newBoard(&view{Status: &c.s}, Options{File: "my night.toml"})
+		if b.Word != c.word || !strings.Contains(b.Sentence, c.sentence) {
+			t.Errorf("%+v: %s. %s", c.s, b.Word, b.Sentence)
+		}
+		if b.Command != "" && b.Command != "fleet apply 'my night.toml'" {
+			t.Errorf("the command is %q", b.Command)
+		}
+	}
+	// A merge that was interrupted needs a person; one that runs does not.
+	idle := newBoard(&view{Status: &campaign.Status{Now: noon, Merges: copying}}, Options{})
+	busy := newBoard(&view{Status: &campaign.Status{Now: noon, Doing: "apply", Merges: copying}}, Options{})
+	if len(idle.Problems) != 1 || idle.Problems[0].Word != "interrupted while copying" || len(busy.Problems) != 0 {
+		t.Errorf("%+v, %+v", idle.Problems, busy.Problems)
+	}
+}
