@@ -200,3 +200,22 @@ func (b *Browser) Shot(t *testing.T, folder string) []byte {
 	}
 	return shot.Data
 }
+
+// Await waits until an expression is true in the page.
+func (b *Browser) Await(t *testing.T, expression string) {
+	t.Helper()
+	b.Eval(t, "new Promise(done => { const look = () => ("+expression+") ? done(true) : setTimeout(look, 20); look(); })", nil)
+}
+
+// Press presses a key: "Tab", "Enter", "Escape" or " ".
+func (b *Browser) Press(t *testing.T, key string) {
+	t.Helper()
+	params := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}[key]}
+	if key == "Enter" {
+		params["text"] = "\r"
+	}
+	b.Call(t, "Input.dispatchKeyEvent", params, nil)
+	params["type"] = "keyUp"
+	delete(params, "text")
+	b.Call(t, "Input.dispatchKeyEvent", params, nil)
+}

@@ -62,6 +62,7 @@ type recordPage struct {
 	Policy string
 	Inside json.RawMessage
 
+	Result  string // in a sentence
 	Totals  []figure
 	Lines   []recordLine
 	Trouble []recordLine // that failed, were refused, undone, skipped, or tried again
@@ -131,6 +132,10 @@ func (p *recordPage) fill(r *Record) {
 			until = *s.Ended
 		}
 		add(lasts(until.Sub(*s.Began).Seconds()), "from first to last", clock(*s.Began)+" to "+clock(until))
+	}
+	p.Result = "As of " + clock(s.Now) + ": every merge is verified."
+	if open := p.All - p.Done; open > 0 {
+		p.Result = "As of " + clock(s.Now) + ": " + printable.Count(int64(open), "merge is", "merges are") + " not verified."
 	}
 	for _, e := range r.Events {
 		p.Chapter = append(p.Chapter, event{e, clock(e.At), trouble[e.Kind]})

@@ -220,4 +220,3 @@ func TestHostile(t *testing.T) {
 		t.Errorf("the stream says %+v", f)
 	}
 }
-

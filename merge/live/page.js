@@ -28,11 +28,15 @@
     while (at) { const next = at.nextSibling; at.remove(); at = next; }
   }
 
+  // put renews a part. What has the focus and moved to elsewhere in the part gets it again.
   function put(id, element) {
-    const old = $(id), focused = document.activeElement && document.activeElement.id;
+    const old = $(id), had = document.activeElement, place = had && had.closest('[id]');
     if (!old || !element) return;
     morph(old, element);
-    if (focused && document.activeElement.id !== focused && $(focused)) $(focused).focus();
+    if (place && !had.isConnected && $(place.id)) {
+      const now = place === had ? $(place.id) : [...$(place.id).querySelectorAll(had.tagName)].find(e => e.textContent === had.textContent);
+      if (now) now.focus();
+    }
     if (id === 'head') document.title = $('head').dataset.title;
   }
 
