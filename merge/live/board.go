@@ -174,9 +174,12 @@ func newMerge(s *campaign.Status, i int) merge {
 		part := min(1, float64(m.Done)/float64(m.Total))
 		m.Value = int64(part * 1000)
 		m.Figures = fmt.Sprintf("%d %% of %s", int(part*100), printable.Count(m.Total, "row", "rows"))
-		if m.PerSecond > 0 {
+		if m.PerSecond > 0 && m.Waits == "" {
 			m.Figures += ", " + brief(m.PerSecond) + " rows/s"
 		}
+	}
+	if m.Class == "working" && m.Waits != "" {
+		m.Figures = strings.TrimPrefix(m.Figures+"; waits: "+m.Waits, "; ")
 	}
 	if m.Class == "copied" {
 		m.Value = 1000
@@ -188,7 +191,11 @@ var doings = map[string]string{"plan": "Planning", "rehearse": "Rehearsing", "ap
 
 // say tells in a word and a sentence what happens.
 func (b *board) say(s *campaign.Status, file string) {
-	again := "fleet apply " + printable.Quoted(cmp.Or(file, "CAMPAIGN"))
+	file = printable.Quoted(cmp.Or(file, "CAMPAIGN"))
+	again := "fleet apply " + file
+	if !slices.ContainsFunc(b.Merges, func(m merge) bool { return m.Phase != campaign.Waiting }) {
+		again = "fleet plan " + file
+	}
 	open := b.All - b.Done
 	for _, m := range b.Ended {
 		if m.Phase != campaign.Verified {
