@@ -45,6 +45,13 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
+// keep keeps a screenshot, if one is wanted.
+func keep(t *testing.T, b *browsertest.Browser) {
+	if os.Getenv("LIVE_SHOTS") != "" {
+		b.Shot(t, "LIVE_SHOTS")
+	}
+}
+
 // served is a page for one test.
 func served(t *testing.T, b *book, o Options, wrap func(http.Handler) http.Handler) string {
 	h := New(b, o)
@@ -104,7 +111,7 @@ func testLooks(t *testing.T, b *browsertest.Browser) {
 				t.Run(fmt.Sprintf("%s-%d-%s", name, width, scheme), func(t *testing.T) {
 					b.Screen(t, width, scheme)
 					b.Open(t, all[name])
-					b.Shot(t, "LIVE_SHOTS")
+					keep(t, b)
 					var got seenPage
 					b.Eval(t, seen, &got)
 					want.Dark = scheme == "dark"
@@ -190,7 +197,7 @@ func testGone(t *testing.T, b *browsertest.Browser) {
 	b.Await(t, `performance.getEntriesByType('resource').length > 2`)
 	stop()
 	b.Await(t, `document.getElementById('connection').textContent == 'Not connected since 03:12:05Z. What you see is from then.'`)
-	b.Shot(t, "LIVE_SHOTS")
+	keep(t, b)
 	book.change(func(s *campaign.Status) { s.Now, s.Paused = noon.Add(time.Hour), true })
 	_, stop = start(address)
 	defer stop()
@@ -236,7 +243,7 @@ func testKeyboard(t *testing.T, b *browsertest.Browser) {
 	b.Call(t, "Input.insertText", map[string]any{"text": "wrong"}, nil)
 	b.Press(t, "Enter")
 	b.Await(t, `document.getElementById('question').textContent.startsWith('That was not the token') && document.activeElement.id == 'token'`)
-	b.Shot(t, "LIVE_SHOTS")
+	keep(t, b)
 	b.Call(t, "Input.insertText", map[string]any{"text": token}, nil)
 	b.Press(t, "Enter")
 	b.Await(t, `document.querySelector('.verdict').textContent == 'Paused' && document.activeElement.id == 'hold' && document.activeElement.textContent == 'Resume'`)

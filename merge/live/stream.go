@@ -99,6 +99,7 @@ type line struct {
 func (l *line) event(id string, m message) bool {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b) // escapes every end of line, and ends with one
+	e.SetEscapeHTML(false)   // which no browser takes for a page: see secure
 	if e.Encode(m) != nil {
 		return false
 	}
