@@ -59,8 +59,8 @@ func NewInventory(inv *inventory.Inventory) *Inventory {
 		if w.Reached() {
 			engines[w.Engine] = true
 			names[w.Schema] = append(names[w.Schema], w.Name)
+			v.states[w.State]++
 		}
-		v.states[w.State]++
 		v.HasLabels = v.HasLabels || len(w.Labels) > 0
 		v.HasGrowth = v.HasGrowth || w.Growth != nil
 		v.rows, v.bytes, v.estimated = v.rows+w.Rows, v.bytes+w.Bytes, v.estimated || w.Estimated
@@ -111,6 +111,9 @@ func (v *Inventory) summary() string {
 		if n := v.states[s]; n > 0 {
 			parts = append(parts, printable.Number(int64(n))+" "+string(s))
 		}
+	}
+	if n := v.states[inventory.Unknown]; n > 0 {
+		parts = append(parts, printable.Number(int64(n))+" of which it is unknown whether they run")
 	}
 	if v.drifting > 0 {
 		parts = append(parts, printable.Number(int64(v.drifting))+" with another schema than most")
