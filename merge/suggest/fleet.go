@@ -1,0 +1,163 @@
+package suggest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/inventory"
+)
+
+// chosen are the worlds that may be merged, and those that may not.
+type chosen struct {
+	worlds  []inventory.World // by name
+	classes []string          // for each of the worlds: only worlds of one class become one
+	apart   map[[2]int]string // pairs of worlds that do not become one, the smaller index first, and why
+	left    []LeftOut
+	servers map[string]string // of all worlds, by name
+	schemas map[string]int    // how many worlds have a schema
+}
+
+// choose finds out which worlds of an inventory take part.
+func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
+	all := slices.SortedFunc(slices.Values(inv.Worlds), func(a, b inventory.World) int { return cmp.Compare(a.Name, b.Name) })
+	names := make([]string, len(all))
+	for i, world := range all {
+		names[i] = world.Name
+		if i > 0 && names[i-1] == world.Name {
+			return nil, fmt.Errorf("the inventory has two worlds of the name %q", world.Name)
+		}
+	}
+	for _, apart := range w.Apart {
+		for _, name := range apart {
+			if _, found := slices.BinarySearch(names, name); !found {
+				return nil, fmt.Errorf("the world %q, which is to be kept apart, is not in the inventory%s", name, nearest.Hint(name, names))
+			}
+		}
+	}
+	if err := labelsKnown(all, w.Same); err != nil {
+		return nil, err
+	}
+	c := &chosen{apart: make(map[[2]int]string), schemas: make(map[string]int), servers: make(map[string]string)}
+	for _, world := range all {
+		c.servers[world.Name] = world.Server
+		if reason := unfit(world, w); reason != "" {
+			c.left = append(c.left, LeftOut{world.Name, reason})
+		} else {
+			c.schemas[schemaOf(world)]++
+			c.worlds = append(c.worlds, world)
+		}
+	}
+	// The only world of its schema cannot be merged with any.
+	if len(c.schemas) > 1 {
+		c.worlds = slices.DeleteFunc(c.worlds, func(world inventory.World) bool {
+			if c.schemas[schemaOf(world)] > 1 {
+				return false
+			}
+			reason := "no other world has its schema"
+			if len(world.Drift) > 0 {
+				reason += "; compared with that of most worlds: " + printable.List(world.Drift, ", ", 3)
+			}
+			c.left = append(c.left, LeftOut{world.Name, reason})
+			return true
+		})
+	}
+	slices.SortFunc(c.left, func(a, b LeftOut) int { return cmp.Compare(a.World, b.World) })
+	for _, world := range c.worlds {
+		parts := []string{schemaOf(world)}
+		for _, label := range w.Same {
+			parts = append(parts, fmt.Sprintf("%s %q", label, world.Labels[label]))
+		}
+		c.classes = append(c.classes, strings.Join(parts, " "))
+	}
+	c.keepApart(w)
+	return c, nil
+}
+
+// schemaOf is what worlds that become one have in common.
+func schemaOf(world inventory.World) string { return world.Engine + " " + world.Schema }
+
+// labelsKnown returns an error for a label that no world has.
+func labelsKnown(all []inventory.World, same []string) error {
+	known := make(map[string]bool)
+	for _, world := range all {
+		for label := range world.Labels {
+			known[label] = true
+		}
+	}
+	for _, label := range same {
+		if !known[label] {
+			return fmt.Errorf("no world has a label %q%s", label, nearest.Hint(label, slices.Sorted(maps.Keys(known))))
+		}
+	}
+	return nil
+}
+
+// unfit says why a world cannot be merged with any; "" if it can.
+func unfit(world inventory.World, w Wishes) string {
+	switch {
+	case world.Problem != "":
+		return "it could not be read: " + world.Problem
+	case world.State == inventory.Fenced:
+		return "it is fenced: it went to another world, or a merge is under way"
+	case world.Merged != nil && !world.Merged.Completed:
+		return fmt.Sprintf("the merge %s into it is not completed: resume or undo it first", world.Merged.ID)
+	case world.Schema == "":
+		return "its schema is not known"
+	case w.Players > 0 && world.Players == nil:
+		return "its players are not known: say in [fleet] of config.toml which table has them"
+	}
+	for _, label := range w.Same {
+		if world.Labels[label] == "" {
+			return fmt.Sprintf("it has no label %q", label)
+		}
+	}
+	return ""
+}
+
+// keepApart fills in the pairs that do not become one.
+func (c *chosen) keepApart(w Wishes) {
+	index := make(map[string]int)
+	numbers := make(map[int][]int) // worlds by the number of a server
+	for i, world := range c.worlds {
+		index[world.Name] = i
+		for _, s := range world.Servers {
+			if list := numbers[s.Number]; len(list) == 0 || list[len(list)-1] != i {
+				numbers[s.Number] = append(list, i)
+			}
+		}
+	}
+	pairs := func(worlds []int, why string) {
+		for _, a := range worlds {
+			for _, b := range worlds {
+				if a < b {
+					c.apart[[2]int{a, b}] = why
+				}
+			}
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(numbers)) {
+		pairs(numbers[number], fmt.Sprintf("both list the server number %d", number))
+	}
+	for _, names := range w.Apart {
+		var worlds []int
+		for _, name := range names {
+			if i, ok := index[name]; ok {
+				worlds = append(worlds, i)
+			}
+		}
+		pairs(worlds, "the wish is to keep them apart")
+	}
+}
+
+// active are the players that a world counts with.
+func active(world inventory.World) int64 {
+	if world.Players == nil {
+		return 0
+	}
+	return world.Players.Active7
+}

@@ -1,0 +1,255 @@
+package suggest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/inventory"
+)
+
+// Suggestion is which worlds to merge, and why.
+type Suggestion struct {
+	Method    string    `json:"method"`
+	Inventory time.Time `json:"inventory"` // when it was made
+	Wishes    Wishes    `json:"wishes"`
+
+	Worlds int `json:"worlds"` // that could be merged
+	Become int `json:"become"` // worlds that are left of these
+	Least  int `json:"least"`  // fewer are not possible
+
+	Moved   int64      `json:"moved"`   // rows that are copied
+	Before  Ends       `json:"before"`  // active players of the worlds that could be merged
+	After   Ends       `json:"after"`   // of those that are left
+	Seconds [2]float64 `json:"seconds"` // of all merges: at the least and at the most
+
+	Merges []Merge   `json:"merges"` // the longest first, as the campaign begins them
+	Stay   []LeftOut `json:"stay"`   // worlds that stay as they are
+	Left   []LeftOut `json:"left"`   // worlds that cannot be merged as they are
+}
+
+// Ends are the smallest and the largest of some numbers, and the one in the middle.
+type Ends struct {
+	Least  int64 `json:"least"`
+	Middle int64 `json:"middle"`
+	Most   int64 `json:"most"`
+}
+
+// LeftOut is a world that is in no merge.
+type LeftOut struct {
+	World  string `json:"world"`
+	Reason string `json:"reason"`
+}
+
+// Merge is a group of worlds that become one.
+type Merge struct {
+	Target  string     `json:"target"`
+	Sources []string   `json:"sources"` // by name
+	Why     string     `json:"why"`     // the target is this one
+	Before  []int64    `json:"before"`  // active players of the target and of each source
+	After   int64      `json:"after"`   // their sum: who plays in several worlds is counted in each
+	Rows    int64      `json:"rows"`    // that are copied
+	Bytes   int64      `json:"bytes"`   // of the sources
+	Seconds [2]float64 `json:"seconds"`
+	Notes   []string   `json:"notes,omitempty"`
+
+	// What several of the worlds have: nil if it was not counted.
+	Names    []inventory.Overlap `json:"names,omitempty"`
+	Accounts *inventory.Overlap  `json:"accounts,omitempty"`
+}
+
+// Worlds are the target and the sources.
+func (m Merge) Worlds() []string { return append([]string{m.Target}, m.Sources...) }
+
+// Method is the method in one sentence, for people.
+const Method = "Greedy packing by best fit from several orders, then moves and swaps while they improve: first the fewest worlds, " +
+	"then the smallest sum of squared distances from the wanted players, then the fewest rows moved."
+
+// Make suggests merges for the worlds of an inventory.
+func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
+	w, err := wishes.complete()
+	if err != nil {
+		return nil, err
+	}
+	c, err := choose(inv, w)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.problem(w)
+	if err != nil {
+		return nil, err
+	}
+	s := &Suggestion{Method: Method, Inventory: inv.Made, Wishes: w, Worlds: len(c.worlds), Merges: []Merge{}, Stay: []LeftOut{}, Left: append([]LeftOut{}, c.left...)}
+	if len(c.worlds) == 0 {
+		return s, nil
+	}
+	least := leastGroups(p)
+	q := pack(p, least)
+	s.Become, s.Least = len(q.groups), least.all
+
+	var merges []*group
+	var before, after []int64
+	for _, world := range c.worlds {
+		before = append(before, active(world))
+	}
+	for _, g := range q.groups {
+		after = append(after, g.players)
+		s.Moved += g.moved
+		if len(g.members) > 1 {
+			merges = append(merges, g)
+		} else {
+			s.Stay = append(s.Stay, LeftOut{c.worlds[g.target].Name, c.whyAlone(q, g)})
+		}
+	}
+	s.Before, s.After = ends(before), ends(after)
+	slices.SortFunc(s.Stay, func(a, b LeftOut) int { return cmp.Compare(a.World, b.World) })
+	slices.SortFunc(merges, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(b.longest, a.longest), cmp.Compare(a.target, b.target))
+	})
+	var shortest, longest []int64
+	for _, g := range merges {
+		s.Merges = append(s.Merges, c.merge(p, g))
+		shortest = append(shortest, p.rate.shortest(len(g.members), g.moved, p.items[g.target].rows))
+		longest = append(longest, g.longest)
+	}
+	s.Seconds = [2]float64{seconds(inOrder(shortest, p.parallel)), seconds(inOrder(longest, p.parallel))}
+	return s, nil
+}
+
+func seconds(milliseconds int64) float64 { return float64(milliseconds) / 1000 }
+
+func ends(numbers []int64) Ends {
+	numbers = slices.Sorted(slices.Values(numbers))
+	return Ends{numbers[0], numbers[len(numbers)/2], numbers[len(numbers)-1]}
+}
+
+// problem is the packing of the worlds.
+func (c *chosen) problem(w Wishes) (*problem, error) {
+	p := &problem{
+		most: w.Most, want: w.Players, cap: w.PlayersMost, disk: w.Disk,
+		time: w.Seconds * 1000, parallel: w.Parallel, rate: w.Rate,
+		apart: make([]bool, len(c.worlds)*len(c.worlds)),
+	}
+	classes, servers := make(map[string]int), make(map[string]int)
+	number := func(of map[string]int, name string) int {
+		n, ok := of[name]
+		if !ok {
+			n = len(of)
+			of[name] = n
+		}
+		return n
+	}
+	for i, world := range c.worlds {
+		p.items = append(p.items, item{
+			players: active(world), rows: world.Rows, bytes: world.Bytes,
+			class: number(classes, c.classes[i]), server: number(servers, world.Server),
+		})
+	}
+	p.room = make([]int64, len(servers))
+	for i := range p.room {
+		p.room[i] = -1
+		if w.Room > 0 {
+			p.room[i] = w.Room
+		}
+	}
+	for name, room := range w.RoomOf {
+		server, ok := servers[name]
+		if !ok && !slices.ContainsFunc(c.left, func(l LeftOut) bool { return c.servers[l.World] == name }) {
+			return nil, fmt.Errorf("no world is on the database server %q", name)
+		}
+		if ok {
+			p.room[server] = room
+		}
+	}
+	for pair := range c.apart {
+		a, b := pair[0], pair[1]
+		p.apart[a*len(c.worlds)+b], p.apart[b*len(c.worlds)+a] = true, true
+	}
+	return p, nil
+}
+
+// merge describes a group.
+func (c *chosen) merge(p *problem, g *group) Merge {
+	target := c.worlds[g.target]
+	m := Merge{
+		Target: target.Name, Before: []int64{active(target)}, After: g.players, Rows: g.moved, Bytes: g.came,
+		Seconds: [2]float64{seconds(p.rate.shortest(len(g.members), g.moved, target.Rows)), seconds(g.longest)},
+		Why:     "it has the most rows, " + printable.Number(target.Rows) + ", so the fewest are copied",
+	}
+	var running, unknown, estimated []string
+	for _, i := range g.members {
+		world := c.worlds[i]
+		if i != g.target {
+			m.Sources = append(m.Sources, world.Name)
+			m.Before = append(m.Before, active(world))
+			if world.Rows == target.Rows {
+				m.Why = "no world of the group has more rows than its " + printable.Number(target.Rows)
+			}
+		}
+		switch world.State {
+		case inventory.Running:
+			running = append(running, world.Name)
+		case inventory.Unknown:
+			unknown = append(unknown, world.Name)
+		}
+		if world.Estimated {
+			estimated = append(estimated, world.Name)
+		}
+	}
+	if len(running) > 0 {
+		m.Notes = append(m.Notes, "stop before the merge, running at the inventory: "+printable.Names(running))
+	}
+	if len(unknown) > 0 {
+		m.Notes = append(m.Notes, "without a registry, so make sure that nothing writes there: "+printable.Names(unknown))
+	}
+	if len(estimated) > 0 {
+		m.Notes = append(m.Notes, "the rows are estimates of the server, which may be far off: "+printable.Names(estimated))
+	}
+	if len(target.Drift) > 0 {
+		m.Notes = append(m.Notes, "the schema of all of them differs from that of most worlds: "+printable.List(target.Drift, ", ", 3))
+	}
+	return m
+}
+
+// whyAlone says why a world stays as it is.
+func (c *chosen) whyAlone(q *packing, g *group) string {
+	i := g.target
+	it := q.items[i]
+	if q.cap > 0 && it.players > q.cap {
+		return fmt.Sprintf("it has %s active players, more than %s", printable.Number(it.players), printable.Number(q.cap))
+	}
+	if q.disk > 0 && it.bytes > q.disk {
+		return fmt.Sprintf("it has %s bytes, more than %s", printable.Number(it.bytes), printable.Number(q.disk))
+	}
+	class, pairs, forTime := 0, 0, 0
+	for j, other := range q.items {
+		if j == i || other.class != it.class {
+			continue
+		}
+		class++
+		if q.fits(q.group(i, j)) {
+			pairs++
+		} else if q.time > 0 && q.group(i, j).longest > q.time {
+			forTime++
+		}
+	}
+	switch {
+	case class == 0:
+		return "no other world has the same labels and schema"
+	case pairs == 0 && forTime == class:
+		return "with any other world the merge would take longer than the night"
+	case pairs == 0:
+		return "with no other world would the bounds be kept"
+	}
+	for at, h := range q.groups {
+		if h == g || !q.joins(h, i) {
+			continue
+		}
+		if !q.affords([]int{at, q.of[i]}, q.with(h, i)) {
+			return "the time of the night, or the room of a database server, is used up by other merges"
+		}
+	}
+	return "all groups that it could join are full"
+}

@@ -1,0 +1,65 @@
+package suggest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Wishes are what a merged fleet shall be like. The zero value of a bound is no bound.
+type Wishes struct {
+	// Players are how many active players a world shall have. Active are those of the last
+	// 7 days. PlayersMost is how many it may have at most; the default is a tenth more.
+	Players     int64 `json:"players,omitempty"`
+	PlayersMost int64 `json:"players_most,omitempty"`
+
+	Most  int        `json:"most,omitempty"`  // worlds that become one, the target among them
+	Apart [][]string `json:"apart,omitempty"` // worlds of which no two become one
+	Same  []string   `json:"same,omitempty"`  // labels that are equal in worlds that become one
+
+	Disk   int64            `json:"disk,omitempty"`    // bytes of a merged world
+	Room   int64            `json:"room,omitempty"`    // bytes that may come to each database server
+	RoomOf map[string]int64 `json:"room_of,omitempty"` // the same, for some servers by name
+
+	Seconds  int64 `json:"seconds,omitempty"`  // that all merges may take together, by the slowest rate
+	Parallel int   `json:"parallel,omitempty"` // merges at a time; the default is 1
+
+	Rate Rate `json:"rate"` // the default is DefaultRate
+}
+
+// complete returns the wishes with their defaults, or what is wrong with them.
+func (w Wishes) complete() (Wishes, error) {
+	if w.Players < 0 || w.PlayersMost < 0 || w.Most < 0 || w.Disk < 0 || w.Room < 0 || w.Seconds < 0 || w.Parallel < 0 {
+		return w, errors.New("a wish is negative: want numbers of 0 or more")
+	}
+	if w.Players == 0 && w.PlayersMost != 0 {
+		return w, errors.New("a largest number of players without a wanted one")
+	}
+	if w.Players == 0 && w.Most == 0 {
+		return w, errors.New("neither players nor the most worlds together are wanted: all worlds would become one")
+	}
+	if w.PlayersMost == 0 {
+		w.PlayersMost = w.Players + w.Players/10
+	}
+	if w.PlayersMost < w.Players {
+		return w, fmt.Errorf("%d players at most are fewer than the %d that are wanted", w.PlayersMost, w.Players)
+	}
+	if w.Most == 1 {
+		return w, errors.New("1 world at most becomes one: want 2 or more")
+	}
+	w.Parallel = max(w.Parallel, 1)
+	if w.Rate == (Rate{}) {
+		w.Rate = DefaultRate
+	}
+	if w.Rate.Slowest <= 0 || w.Rate.Fastest < w.Rate.Slowest {
+		return w, fmt.Errorf("a rate from %d to %d rows a second: want the slowest first, above 0", w.Rate.Slowest, w.Rate.Fastest)
+	}
+	for _, names := range w.Apart {
+		if len(names) < 2 {
+			return w, fmt.Errorf("%q is to be kept apart from no world: want two or more", strings.Join(names, ","))
+		}
+	}
+	w.Same = slices.Compact(slices.Sorted(slices.Values(w.Same)))
+	return w, nil
+}
