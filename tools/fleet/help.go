@@ -10,6 +10,7 @@ safe.
 
 Commands:
   inventory WORLD...     what there is: states, schemas, sizes and players
+  suggest WORLD...       which worlds to merge, and why; writes a campaign
 
   plan CAMPAIGN          make the plan of every merge
   rehearse CAMPAIGN      try the campaign on copies of the worlds
@@ -30,6 +31,7 @@ Commands:
 Examples:
 
   fleet inventory -all
+  fleet suggest -players 3000 -most 5 -o night.toml -all
   fleet plan night.toml      # and read what it says
   fleet apply night.toml
 `

@@ -62,7 +62,7 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 		Parallel: cmd.Int("parallel"), PerServer: cmd.Int("per-server"), Timeout: cmd.Duration("timeout"), Quick: cmd.Bool("quick"),
 	}
 	if file := cmd.String("since"); file != "" {
-		if options.Since, err = readInventory(file); err != nil {
+		if options.Since, err = readInventory("since", file); err != nil {
 			return err
 		}
 	}
@@ -134,21 +134,21 @@ func read(ctx context.Context, cmd *cliv3.Command, worlds []inventory.Database, 
 	return inventory.Read(ctx, worlds, options)
 }
 
-// readInventory reads an inventory that -json or -html wrote.
-func readInventory(file string) (*inventory.Inventory, error) {
+// readInventory reads the inventory that a flag names, which -json or -html wrote.
+func readInventory(flag, file string) (*inventory.Inventory, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("-since: %w", err)
+		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}
 	if doc, ok := report.Extract(text); ok {
 		text = doc
 	}
 	inv := new(inventory.Inventory)
 	if err := json.Unmarshal(text, inv); err != nil || inv.Version == 0 || inv.Worlds == nil {
-		return nil, fmt.Errorf("-since: %s is not an inventory: want a file that fleet inventory wrote with -json or -html", file)
+		return nil, fmt.Errorf("-%s: %s is not an inventory: want a file that fleet inventory wrote with -json or -html", flag, file)
 	}
 	if inv.Version != inventory.Version {
-		return nil, fmt.Errorf("-since: %s is an inventory of version %d: this program reads version %d", file, inv.Version, inventory.Version)
+		return nil, fmt.Errorf("-%s: %s is an inventory of version %d: this program reads version %d", flag, file, inv.Version, inventory.Version)
 	}
 	return inv, nil
 }

@@ -30,7 +30,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Name:        "fleet",
 		Description: help,
 		Commands: []*cliv3.Command{
-			inventoryCommand(s),
+			inventoryCommand(s), suggestCommand(s),
 			planCommand(s),
 			rehearseCommand(s),
 			applyCommand(s),

@@ -6,11 +6,16 @@ import "mergesafe/internal/strict"
 type Fleet struct {
 	Players string // the table that has a row for each player
 	Active  string // its column that tells when the player was there last
+
+	// Names and Accounts are columns, as table.column: worlds that have the same values there
+	// are counted before they are merged. Accounts may be empty.
+	Names    []string
+	Accounts string
 }
 
 func fleet(root *strict.Section) (f Fleet) {
 	root.Section("fleet", func(s *strict.Section) {
-		f = Fleet{Players: table(s, "players"), Active: column(s, "active")}
+		f = Fleet{Players: table(s, "players"), Active: column(s, "active"), Names: s.List("names", place), Accounts: s.Text("accounts", place)}
 	})
 	return f
 }

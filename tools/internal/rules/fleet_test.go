@@ -2,6 +2,7 @@ package rules
 
 import (
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,9 +21,10 @@ func TestFleet(t *testing.T) {
 		"":                                  "",
 		"[fleet]\nplayers = 'characters'\n": `1: fleet.active is missing: want the name of a column, such as active = "account"`,
 		"[fleet]\nactive = 'x'\n":           `1: fleet.players is missing: want the name of a table, such as players = "characters"`,
-		"[fleet]\nplayers = 'c'\nactive = 't'\nactve = 't'\n": `4: unknown key actve (did you mean "active"?): [fleet] has players, active`,
-		"[[fleet]]\nplayers = 'c'\n":                          `1: fleet can be there only once: want [fleet], not [[fleet]]`,
-		"[fleet]\nplayers = 'c'\nactive = 7\n":                `3: fleet.active is an integer: want text in quotes`,
+		"[fleet]\nplayers = 'c'\nactive = 't'\nactve = 't'\n":      `4: unknown key actve (did you mean "active"?): [fleet] has players, active, names, accounts`,
+		"[fleet]\nplayers = 'c'\nactive = 't'\nnames = ['name']\n": `4: fleet.names has "name" in it: want "table.column"`,
+		"[[fleet]]\nplayers = 'c'\n":                               `1: fleet can be there only once: want [fleet], not [[fleet]]`,
+		"[fleet]\nplayers = 'c'\nactive = 7\n":                     `3: fleet.active is an integer: want text in quotes`,
 	} {
 		f, err := fleetOf(text)
 		got := ""
@@ -43,7 +45,8 @@ func TestSampleFleet(t *testing.T) {
 	}
 	section := regexp.MustCompile(`(?m)^# \[fleet\]\n(# [a-z]+ *= .*\n)+`).FindString(string(text))
 	f, err := fleetOf(regexp.MustCompile(`(?m)^# `).ReplaceAllString(section, ""))
-	if want := (Fleet{"characters", "logout_time"}); f != want || err != nil {
+	want := Fleet{"characters", "logout_time", []string{"characters.name"}, "accounts.login"}
+	if err != nil || !reflect.DeepEqual(f, want) {
 		t.Errorf("got %+v, %v in:\n%s", f, err, section)
 	}
 }

@@ -57,8 +57,8 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 			r.Check.Rekey.Counters = append(r.Check.Rekey.Counters, rekeyed.Counters...)
 		}
 		r.Check.Tables = append(r.Check.Tables, tables...)
-		if f := fleet(root); f != (Fleet{}) {
-			r.Fleet = f
+		if root.Has("fleet") {
+			r.Fleet = fleet(root)
 		}
 		r.Names, r.Copies = append(r.Names, policies...), append(r.Copies, copies...)
 	}

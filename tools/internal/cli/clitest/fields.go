@@ -40,7 +40,7 @@ func fields(path string, t reflect.Type) []string {
 // each line, two spaces deeper than what it is part of.
 func Documented(text string) []string {
 	var all, above []string
-	for _, m := range regexp.MustCompile(`(?m)^((?:  ){1,5})\.?([a-z_0-9]+(?:\[\])?)( |$)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^((?:  ){1,5})\.?([a-z_0-9]+(?:\[\])*)( |$)`).FindAllStringSubmatch(text, -1) {
 		depth := len(m[1])/2 - 1
 		above = append(above[:depth], m[2])
 		all = append(all, strings.Join(above, "."))

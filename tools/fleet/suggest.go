@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/inventory"
+	"mergesafe/merge/suggest"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
+)
+
+func suggestCommand(s surroundings) *cliv3.Command {
+	cmd := &cliv3.Command{
+		Name:                      "suggest",
+		Description:               helpSuggest,
+		DisableSliceFlagSeparator: true,
+		Flags: append(databases.WorldFlags(),
+			&cliv3.Int64Flag{Name: "players", Validator: notNegative},
+			&cliv3.Int64Flag{Name: "players-most", Validator: notNegative},
+			&cliv3.IntFlag{Name: "most", Validator: atLeastOne},
+			&cliv3.StringSliceFlag{Name: "apart"},
+			&cliv3.StringSliceFlag{Name: "same"},
+			&cliv3.StringFlag{Name: "disk"},
+			&cliv3.StringSliceFlag{Name: "room"},
+			&cliv3.DurationFlag{Name: "time", Validator: positive},
+			&cliv3.IntFlag{Name: "parallel", Value: 1, Validator: atLeastOne},
+			&cliv3.StringFlag{Name: "inventory"},
+			&cliv3.StringFlag{Name: "rate"},
+			&cliv3.StringFlag{Name: "rates"},
+			&cliv3.BoolFlag{Name: "no-names"},
+			&cliv3.StringFlag{Name: "o"},
+			cli.JSONFlag(),
+		),
+		Action: s.suggest,
+	}
+	cli.Topics(cmd, map[string]string{"json": helpSuggestJSON})
+	return cmd
+}
+
+func notNegative(n int64) error {
+	if n < 0 {
+		return fmt.Errorf("want 0 or more")
+	}
+	return nil
+}
+
+func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
+	wishes, err := wishesOf(cmd)
+	if err != nil {
+		return err
+	}
+	if wishes.Players == 0 && wishes.Most == 0 {
+		return cli.Usage("neither -players nor -most is given: want what a merged world shall be like")
+	}
+	config := databases.NewConfig(cmd.String("config"), s.env)
+	who, err := config.Fleet(cmd)
+	if err != nil {
+		return err
+	}
+	counted, err := columnsOf(who)
+	if err != nil {
+		return err
+	}
+	file, err := cli.NewFirstFile("o", cmd.String("o"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	find := func(name string) (transfer.Database, error) {
+		w, err := config.World(ctx, cmd, name)
+		return transfer.Database{Name: name, DSN: w.DSN.Reveal()}, err
+	}
+	var inv *inventory.Inventory
+	if name := cmd.String("inventory"); name != "" {
+		if cmd.Args().Present() || cmd.Bool("all") {
+			return cli.Usage("-inventory and worlds are both given: the worlds are those of the inventory")
+		}
+		if inv, err = readInventory("inventory", name); err != nil {
+			return err
+		}
+	} else {
+		places, err := config.Worlds(ctx, cmd, cmd.Args().Slice())
+		if err != nil {
+			return err
+		}
+		known := make(map[string]transfer.Database)
+		var worlds []inventory.Database
+		for _, p := range places {
+			known[p.Name] = transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}
+			worlds = append(worlds, inventory.Database{Database: known[p.Name], Labels: p.Labels})
+		}
+		find = func(name string) (transfer.Database, error) { return known[name], nil }
+		inv = read(ctx, cmd, worlds, inventory.Options{Players: who.Players, Active: who.Active})
+		if ctx.Err() != nil {
+			return fmt.Errorf("no inventory: %w", ctx.Err())
+		}
+	}
+	if name := cmd.String("rates"); name != "" {
+		if wishes.Rate, err = ratesOf(ctx, name, inv); err != nil {
+			return err
+		}
+	}
+	suggestion, err := suggest.Make(inv, wishes)
+	if err != nil {
+		return cli.Usage("%v", err)
+	}
+	if !cmd.Bool("no-names") {
+		if err := counted.count(ctx, cmd, suggestion, find); err != nil {
+			return err
+		}
+	}
+	if len(suggestion.Merges) > 0 {
+		err = file.Write(func(w io.Writer) error {
+			_, err := suggestion.Campaign(campaignName(cmd.String("o"))).WriteTo(w)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out := cmd.Root().Writer
+	if cmd.Bool("json") {
+		err = cli.WriteJSON(out, suggestion)
+	} else {
+		err = suggestion.WriteText(out, cli.ScreenOf(cmd, s.stdout, s.env).Width)
+	}
+	if err == nil && len(suggestion.Merges) == 0 {
+		return cli.Conflicts
+	}
+	return err
+}
+
+// campaignName is the name of a campaign: that of its file, without the ending.
+func campaignName(file string) string {
+	name := filepath.Base(file)
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// wishesOf are the wishes that the flags say.
+func wishesOf(cmd *cliv3.Command) (w suggest.Wishes, err error) {
+	w = suggest.Wishes{
+		Players: cmd.Int64("players"), PlayersMost: cmd.Int64("players-most"), Most: cmd.Int("most"), Same: cmd.StringSlice("same"),
+		Seconds: int64(cmd.Duration("time") / time.Second), Parallel: cmd.Int("parallel"),
+	}
+	for _, names := range cmd.StringSlice("apart") {
+		w.Apart = append(w.Apart, strings.Split(names, ","))
+	}
+	if text := cmd.String("disk"); text != "" {
+		if w.Disk, err = parseSize(text); err != nil {
+			return w, cli.Usage("-disk %q: %v", text, err)
+		}
+	}
+	for _, text := range cmd.StringSlice("room") {
+		server, size, named := strings.Cut(text, "=")
+		if !named {
+			server, size = "", text
+		}
+		n, err := parseSize(size)
+		if err != nil {
+			return w, cli.Usage("-room %q: %v", text, err)
+		}
+		if !named {
+			w.Room = n
+			continue
+		}
+		if w.RoomOf == nil {
+			w.RoomOf = make(map[string]int64)
+		}
+		w.RoomOf[server] = n
+	}
+	if text := cmd.String("rate"); text != "" {
+		slowest, fastest, isRange := strings.Cut(text, "-")
+		if !isRange {
+			fastest = slowest
+		}
+		var err1, err2 error
+		w.Rate.Slowest, err1 = strconv.ParseInt(slowest, 10, 64)
+		w.Rate.Fastest, err2 = strconv.ParseInt(fastest, 10, 64)
+		if err1 != nil || err2 != nil || w.Rate.Slowest < 1 || w.Rate.Fastest < w.Rate.Slowest {
+			return w, cli.Usage("-rate %q: want rows a second, such as 40000, or the slowest and the fastest: 20000-60000", text)
+		}
+		if cmd.String("rates") != "" {
+			return w, cli.Usage("-rate and -rates are both given: want one of them")
+		}
+	}
+	return w, nil
+}
+
+// parseSize reads a number of bytes such as 20GB.
+func parseSize(text string) (int64, error) {
+	number, unit := strings.TrimSuffix(strings.ToUpper(text), "B"), 1.0
+	if i := strings.IndexAny(number, "KMGT"); i >= 0 && i == len(number)-1 {
+		unit = math.Pow(1000, float64(strings.IndexByte("KMGT", number[i])+1))
+		number = number[:i]
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(n*unit >= 1 && n*unit < math.MaxInt64) {
+		return 0, fmt.Errorf("want a number of bytes such as 500MB or 20GB")
+	}
+	return int64(n * unit), nil
+}
+
+// ratesOf are the rates of an earlier campaign.
+func ratesOf(ctx context.Context, file string, inv *inventory.Inventory) (suggest.Rate, error) {
+	c, err := campaign.Load(file)
+	if err != nil {
+		return suggest.Rate{}, err
+	}
+	book, err := campaign.Open(ctx, c, file)
+	if err != nil {
+		return suggest.Rate{}, err
+	}
+	defer book.Close()
+	status, err := book.Status(ctx)
+	if err != nil {
+		return suggest.Rate{}, err
+	}
+	rate, ok := suggest.RateOf(status, func(name string) int64 {
+		for _, w := range inv.Worlds {
+			if w.Name == name {
+				return w.Rows
+			}
+		}
+		return 0
+	})
+	if !ok {
+		return rate, fmt.Errorf("-rates: no merge of %s was verified that took long enough to tell a rate", file)
+	}
+	return rate, nil
+}
