@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/transfer"
 	"mergesafe/store"
@@ -29,10 +30,28 @@ type place struct {
 func newPlace(t testing.TB, players ...int) *place {
 	p := &place{TB: t, dir: t.TempDir()}
 	p.server = func(world string) string { return "sqlite:" + filepath.Join(p.dir, world+".db") }
+	p.fill(players)
+	return p
+}
+
+// newServerPlace makes them in databases of the server of the tests.
+func newServerPlace(t testing.TB, players ...int) *place {
+	p := &place{TB: t, dir: t.TempDir()}
+	dsns := make(map[string]string)
+	p.server = func(world string) string {
+		if dsns[world] == "" {
+			dsns[world] = "mysql:" + servertest.DSN(t)
+		}
+		return dsns[world]
+	}
+	p.fill(players)
+	return p
+}
+
+func (p *place) fill(players []int) {
 	for i, n := range players {
 		p.world(i+1, n)
 	}
-	return p
 }
 
 // world makes the world of a server with some players, who have an item each.
@@ -113,9 +132,9 @@ func (p *place) dump(world string) string {
 	defer db.Close()
 	var b strings.Builder
 	for _, query := range []string{
-		"SELECT HEX(id) || ' ' || name || ' ' || account || ' ' || gold || ' ' || level FROM players ORDER BY id",
-		"SELECT HEX(id) || ' ' || HEX(owner_id) || ' ' || template || ' ' || count FROM items ORDER BY id",
-		"SELECT server_id || ' ' || world || ' ' || role || ' ' || reserved_ms || ' ' || COALESCE(holder, '') FROM gameid_servers ORDER BY server_id",
+		"SELECT CONCAT(HEX(id), ' ', name, ' ', account, ' ', gold, ' ', level) FROM players ORDER BY id",
+		"SELECT CONCAT(HEX(id), ' ', HEX(owner_id), ' ', template, ' ', count) FROM items ORDER BY id",
+		"SELECT CONCAT(server_id, ' ', world, ' ', role, ' ', reserved_ms, ' ', COALESCE(holder, '')) FROM gameid_servers ORDER BY server_id",
 	} {
 		var lines []string
 		must(p, db.Select(context.Background(), &lines, query))

@@ -36,7 +36,12 @@ func (p *place) all(worlds ...string) (dumps []string) {
 
 // A whole campaign: what reads changes nothing, all is merged and proved, and undone again.
 func TestCampaign(t *testing.T) {
-	p := newPlace(t, 30, 20, 10, 5, 5)
+	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
+		t.Run(name, func(t *testing.T) { wholeCampaign(t, in(t, 30, 20, 10, 5, 5)) })
+	}
+}
+
+func wholeCampaign(t *testing.T, p *place) {
 	worlds := []string{"w1", "w2", "w3", "w4", "w5"}
 	before := p.all(worlds...)
 	b := p.book("parallel = 2", "w1 w2 w3", "w4 w5")

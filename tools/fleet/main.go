@@ -15,7 +15,7 @@ import (
 )
 
 // allowance is how many bytes of garbage the program may have: rows of all merges pass through.
-const allowance = 64 << 20
+const allowance = 24 << 20
 
 func main() { cli.MainAllowing(allowance, run) }
 

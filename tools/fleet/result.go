@@ -77,13 +77,9 @@ func count(s *campaign.Status) (c tally) {
 	return c
 }
 
-// of says how many of all merges are in a state, with a verb: "2 of 60 merges are".
+// of says how many of all merges: "2 of 60 merges".
 func of(n, all int) string {
-	verb := "are"
-	if n == 1 {
-		verb = "is"
-	}
-	return fmt.Sprintf("%s of %s %s", printable.Number(int64(n)), printable.Count(int64(all), "merge", "merges"), verb)
+	return fmt.Sprintf("%s of %s", printable.Number(int64(n)), printable.Count(int64(all), "merge", "merges"))
 }
 
 // verdict says how the campaign is after a command.
