@@ -1,0 +1,172 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+	"mergesafe/merge/transfer"
+)
+
+// A window may go over midnight; a day of 23 or 25 hours changes nothing on the wall.
+func TestWindowNext(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	must(t, err)
+	hour := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
+	for _, c := range []struct {
+		from, to float64
+		zone     *time.Location
+		now      string
+		want     string
+	}{
+		{2, 6, time.UTC, "2026-05-01T01:59:59Z", "2026-05-01T02:00:00Z 2026-05-01T06:00:00Z"},
+		{2, 6, time.UTC, "2026-05-01T02:00:00Z", "2026-05-01T02:00:00Z 2026-05-01T06:00:00Z"},
+		{2, 6, time.UTC, "2026-05-01T06:00:00Z", "2026-05-02T02:00:00Z 2026-05-02T06:00:00Z"},
+		{22.5, 6, time.UTC, "2026-05-01T03:00:00Z", "2026-04-30T22:30:00Z 2026-05-01T06:00:00Z"},
+		{22.5, 6, time.UTC, "2026-05-01T23:00:00Z", "2026-05-01T22:30:00Z 2026-05-02T06:00:00Z"},
+		{0, 24, time.UTC, "2026-05-01T23:00:00Z", "2026-05-01T00:00:00Z 2026-05-02T00:00:00Z"},
+		{2, 6, berlin, "2026-05-01T03:00:00Z", "2026-05-01T00:00:00Z 2026-05-01T04:00:00Z"},
+		{1, 6, berlin, "2026-03-28T23:30:00Z", "2026-03-29T00:00:00Z 2026-03-29T04:00:00Z"}, // the hour from 2 to 3 is not there
+		{1, 6, berlin, "2026-10-25T00:30:00Z", "2026-10-24T23:00:00Z 2026-10-25T05:00:00Z"}, // it is there twice
+	} {
+		now, err := time.Parse(time.RFC3339, c.now)
+		must(t, err)
+		opens, closes := (&Window{hour(c.from), hour(c.to), c.zone}).Next(now)
+		if got := clock(opens) + " " + clock(closes); got != c.want {
+			t.Errorf("%g-%g %s at %s: got %s, want %s", c.from, c.to, c.zone, c.now, got, c.want)
+		}
+	}
+}
+
+func TestNext(t *testing.T) {
+	now := time.Date(2026, 5, 1, 5, 0, 0, 0, time.UTC)
+	window := &Window{2 * time.Hour, 6 * time.Hour, time.UTC}
+	task := func(server string, atMost time.Duration) *job { return &job{servers: []string{server}, atMost: atMost} }
+	later := task("a", time.Minute)
+	later.notYet = now.Add(time.Minute)
+	for _, c := range []struct {
+		name             string
+		l                limits
+		waiting, running []*job
+		paused           bool
+		want             int
+		why              string
+	}{
+		{"the first", limits{parallel: 2, perServer: 2}, []*job{task("a", 0), task("a", 0)}, nil, false, 0, ""},
+		{"all run that may", limits{parallel: 1, perServer: 1}, []*job{task("a", 0)}, []*job{task("b", 0)}, false, -1, ""},
+		{"its server is busy", limits{parallel: 4, perServer: 1}, []*job{task("a", 0), task("b", 0)}, []*job{task("a", 0)}, false, 1, ""},
+		{"all servers are busy", limits{parallel: 4, perServer: 1}, []*job{task("a", 0)}, []*job{task("a", 0)}, false, -1, ""},
+		{"paused", limits{parallel: 1, perServer: 1}, []*job{task("a", 0)}, nil, true, -1, "paused by the operator"},
+		{"it fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", time.Hour)}, nil, false, 0, ""},
+		{"a shorter one fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", 61*time.Minute), task("a", time.Minute)}, nil, false, 1, ""},
+		{"none fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", 61*time.Minute)}, nil, false, -1, "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"},
+		{"tried again later", limits{parallel: 1, perServer: 1}, []*job{later}, nil, false, -1, "until 2026-05-01T05:01:00Z, to try again what stopped"},
+	} {
+		if at, why := c.l.next(c.waiting, c.running, c.paused, now); at != c.want || why != c.why {
+			t.Errorf("%s: got %d %q, want %d %q", c.name, at, why, c.want, c.why)
+		}
+	}
+	if why := (limits{window: window}).tooLong(task("a", 5*time.Hour)); !strings.Contains(why, "predicted to take up to 5h0m0s, and the window 02:00-06:00 is 4h0m0s long") {
+		t.Errorf("got %q", why)
+	}
+}
+
+// Predictions are wide at first, narrow with what was measured, and what was rehearsed.
+func TestPredict(t *testing.T) {
+	merges := []MergeStatus{{Target: "a", Plan: "1"}, {Target: "b", Plan: "2"}, {Target: "c", Plan: "3"}}
+	known := map[string]*record{}
+	for i := range merges {
+		known[merges[i].Target] = &record{MergeStatus: merges[i], Weight: 10}
+	}
+	known["c"].Rehearsed = 7
+	predict(merges, known)
+	if got := merges[0].Predicted; got != [2]float64{2.5, 40} {
+		t.Errorf("got %v", got)
+	}
+	if got := merges[2].Predicted; got != [2]float64{7, 7} {
+		t.Errorf("rehearsed: got %v", got)
+	}
+	known["b"].Measured = 20
+	predict(merges, known)
+	if got := merges[0].Predicted; got != [2]float64{10, 40} {
+		t.Errorf("after one was measured: got %v", got)
+	}
+	for _, more := range []string{"x", "y"} {
+		known[more] = &record{Weight: 1, Measured: 2.5}
+	}
+	predict(merges, known)
+	if got := merges[0].Predicted; got != [2]float64{16, 31.25} {
+		t.Errorf("after three were measured: got %v", got)
+	}
+}
+
+// fakeRanges is a fleet registry without a range.
+type fakeRanges struct {
+	mu       sync.Mutex
+	reserved []string
+}
+
+func (f *fakeRanges) Given(context.Context) ([]merge.FleetRange, string, error) {
+	return nil, "the fleet", nil
+}
+
+func (f *fakeRanges) Reserve(_ context.Context, plan *transfer.Plan) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reserved = append(f.reserved, plan.Target.Name)
+	return nil
+}
+
+// No two plans of a campaign give the same keys, also if only some of them are made anew.
+func TestRangesOfOneCampaign(t *testing.T) {
+	p := newPlace(t)
+	for i := range 6 {
+		db, err := sqldb.Dial(t.Context(), p.server(fmt.Sprint("w", i+1)), false)
+		must(t, err)
+		for _, statement := range []string{
+			"CREATE TABLE heroes (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL)",
+			fmt.Sprintf("INSERT INTO heroes (name) VALUES ('a%d'), ('b%[1]d')", i),
+		} {
+			_, err := db.Exec(t.Context(), statement)
+			must(t, err)
+		}
+		must(t, db.Close())
+	}
+	b := p.book("parallel = 4\nrekey = true\nallow = ['server-conflict', 'world-cloned', 'world-merged']", "w1 w2", "w3 w4", "w5 w6")
+	o, f := p.options(), new(fakeRanges)
+	o.Ranges = f
+	o.Plan.Check.Allow = b.campaign.Allow
+	check := func() {
+		t.Helper()
+		planned(t, b, o)
+		var given []merge.FleetRange
+		for _, m := range b.campaign.Merges {
+			plan, err := b.readPlan(m.Target)
+			must(t, err)
+			gives := plan.Rekey.Gives()
+			if len(gives) == 0 || plan.Fleet != "the fleet" {
+				t.Fatalf("the plan into %s gives nothing, or not of the fleet %q", m.Target, plan.Fleet)
+			}
+			for _, g := range gives {
+				if at := slices.IndexFunc(given, func(other merge.FleetRange) bool { return other.World != g.World && other.Range.Meets(g.Range) }); at >= 0 {
+					t.Errorf("%+v and %+v", given[at], g)
+				}
+			}
+			given = append(given, gives...)
+		}
+	}
+	check()
+	p.exec("w1", "INSERT INTO heroes (name) VALUES ('c')")
+	check() // only the first is made anew
+	must(t, second(b.Apply(t.Context(), o)))
+	slices.Sort(f.reserved)
+	if got := phases(t, b); got != "w1 verified, w3 verified, w5 verified" || strings.Join(f.reserved, " ") != "w1 w3 w5" {
+		t.Errorf("got %s, reserved %s", got, f.reserved)
+	}
+}
