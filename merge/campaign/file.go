@@ -28,8 +28,8 @@ type Campaign struct {
 	// Stopped and Backup are [ByHand] if the operator says so for every world. Otherwise it
 	// has to be known from a hook that each world has a backup, and from its registry or a
 	// hook that it is stopped.
-	Stopped string
-	Backup  string
+	// Room is ByHand if the operator looked at the room on the disks.
+	Stopped, Backup, Room string
 }
 
 // Merge is one merge of a campaign: several worlds go into one.

@@ -64,11 +64,11 @@ func (e *HookError) Error() string {
 	return s
 }
 
-// Name is what people call a hook: its command, or its address without user, password, query
-// and fragment.
+// Name is what people call a hook: its command without arguments, or its address without user,
+// password, query and fragment: what is left out may be secret.
 func (h Hook) Name() string {
 	if h.URL == "" {
-		return printable.Text(strings.Join(h.Run, " "))
+		return printable.Text(strings.Join(h.Run[:min(1, len(h.Run))], ""))
 	}
 	u, err := url.Parse(h.URL)
 	if err != nil {

@@ -72,6 +72,7 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Rekey = s.Boolean("rekey")
 	c.Stopped = s.Text("stopped", byHand)
 	c.Backup = s.Text("backup", byHand)
+	c.Room = s.Text("room", byHand)
 	if fence := s.Boolean("fence"); s.Has("fence") {
 		c.Fence = fence
 	}

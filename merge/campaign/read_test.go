@@ -130,7 +130,7 @@ func TestWriteTo(t *testing.T) {
 		}
 		c.PerServer = rapid.IntRange(1, c.Parallel).Draw(t, "per server")
 		byHand := rapid.SampledFrom([]string{"", ByHand})
-		c.Backup, c.Stopped = byHand.Draw(t, "backup"), byHand.Draw(t, "stopped")
+		c.Backup, c.Stopped, c.Room = byHand.Draw(t, "backup"), byHand.Draw(t, "stopped"), byHand.Draw(t, "room")
 		c.Allow = rapid.SliceOfN(label, 0, 2).Draw(t, "allow")
 		c.Rules = rapid.SliceOfN(label, 0, 2).Draw(t, "rules")
 		if rapid.Bool().Draw(t, "window") {

@@ -14,8 +14,8 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// ByHand is the value of [Campaign.Stopped] and [Campaign.Backup] with which the operator says
-// to have seen to it.
+// ByHand is the value of [Campaign.Stopped], [Campaign.Backup] and [Campaign.Room] with which
+// the operator says to have seen to it.
 const ByHand = "by hand"
 
 // saidByHand ends the notes about what the operator said.
@@ -174,6 +174,9 @@ func (n *night) each(ctx context.Context, f func(ctx context.Context, i int) err
 	}
 	close(next)
 	wait.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, transfer.ErrStopped) {
+		return &transfer.StoppedError{Doing: "looking whether all is ready", Cause: err}
+	}
 	return context.Cause(ctx)
 }
 
@@ -326,6 +329,10 @@ func (n *night) lookBackup(ctx context.Context, i int) error {
 
 func (n *night) lookRoom(ctx context.Context, i int) error {
 	d := &n.due[i]
+	if n.campaign.Room == ByHand {
+		n.leave("room on the disk looked at"+saidByHand, d.Merge.Target)
+		return nil
+	}
 	bytes, err := roomFor(ctx, d.Sources)
 	if err != nil {
 		return err
@@ -365,8 +372,8 @@ func (n *night) weighRoom() {
 			continue
 		}
 		slices.Sort(d.targets)
-		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, move a database, or take merges out of the campaign",
-			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes))
+		n.problem("", "", "the disk of %s has %s free, and the merges into %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
+			printable.Text(d.folder), mib(d.free), printable.List(d.targets, ", ", 10), mib(d.bytes), ByHand)
 	}
 }
 

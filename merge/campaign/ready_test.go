@@ -3,7 +3,11 @@
 package campaign
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +62,7 @@ func TestReady(t *testing.T) {
 			"world w2 (into w1): server 2 runs: ",
 			"stop it first",
 			"world w3: table \"players\": it has 0 rows, and had 3 when the plan was made: plan again",
-			"world w4 (into w3): it has no backup: the hook /bin/sh -c ",
+			"world w4 (into w3): it has no backup: the hook /bin/sh: ",
 			"it ended with code 7; it says: the tape is full",
 			"world w3: there is no room on the disk of its database: the hook",
 		} {
@@ -120,7 +124,7 @@ func TestReadyUnknown(t *testing.T) {
 func TestWeighRoom(t *testing.T) {
 	n := &night{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
 	n.weighRoom()
-	want := []Problem{{Reason: "the disk of /data has 100 MiB free, and the merges into w3, w5 may need 120 MiB: make room, move a database, or take merges out of the campaign"}}
+	want := []Problem{{Reason: "the disk of /data has 100 MiB free, and the merges into w3, w5 may need 120 MiB: make room, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
 	if diff := cmp.Diff(want, n.problems); diff != "" {
 		t.Error(diff)
 	}
@@ -197,6 +201,35 @@ func TestPlanOfFenced(t *testing.T) {
 	if got := phases(t, b); got != "w1 planned" {
 		t.Error(got)
 	}
+	_, err = b.Apply(t.Context(), p.options())
+	must(t, err)
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
+
+// An interrupt while a hook is asked ends the hook, and can be resumed.
+func TestReadyInterrupted(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	_, err := b.Plan(t.Context(), p.options())
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		cancel()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	b.campaign.Hooks = []Hook{{On: []string{AskBackedUp}, URL: server.URL}}
+	before := p.dump("w1")
+	if _, err := b.Apply(ctx, p.options()); !errors.Is(err, transfer.ErrStopped) {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(before, p.dump("w1")); diff != "" {
+		t.Error(diff)
+	}
+	b.campaign.Hooks = nil
 	_, err = b.Apply(t.Context(), p.options())
 	must(t, err)
 	if got := phases(t, b); got != "w1 verified" {

@@ -83,7 +83,7 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 	began = time.Now()
 	again := *r.campaign
 	again.Name += " (rehearsal)"
-	again.Hooks, again.Window, again.Stopped, again.Backup = nil, nil, ByHand, ByHand
+	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
 	again.Continue, again.Undo = true, false
 	again.Merges = nil
 	for _, j := range jobs {

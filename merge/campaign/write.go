@@ -53,6 +53,9 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	}
 	seen("backup", c.Backup, AskBackedUp, `there is a backup of each world; or a [[hook]] on "backed-up" says so`)
 	seen("stopped", c.Stopped, AskStopped, `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
+	if c.Room != "" {
+		line("room", quoted(c.Room), "the disks have room")
+	}
 	for _, m := range c.Merges {
 		b.WriteString("\n[[merge]]\n")
 		line("target", quoted(m.Target), "")
