@@ -12,8 +12,9 @@ from the worlds that go, which have to be as they were when they were planned.
   -json             print them as JSON
   -renamed          only those whose names change: no database is read
   -table NAME       the table with a row for each player
-  -names COLUMN     its column with the names; by default both are those of
-                    which the plans change values, if that is one column
+  -names COLUMN     its column with the names; by default both are of [fleet] in
+                    config.toml (players, names), or else of the one column in
+                    which the plans change values
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
   -worlds FILE      the worlds are those of this file: see fleet inventory -h
   -fleet DSN        the fleet registry (default: [registry] in config.toml)
@@ -23,6 +24,7 @@ the exit code is 3.
 
 Examples:
 
-  fleet players -csv players.csv -table characters -names name night.toml
+  fleet players -csv players.csv night.toml
+  fleet players -csv - -table characters -names name night.toml
   fleet players -csv - -renamed night.toml
 `

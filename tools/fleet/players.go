@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -98,7 +99,16 @@ func (n *night) who() (campaign.Who, error) {
 	case who.Table != "" || who.Column != "":
 		return who, cli.Usage("-table and -names belong together: want the table of the players, and its column with their names")
 	}
-	who, err := n.book.Who()
+	f, err := databases.NewConfig(n.cmd.String("config"), n.env).Fleet(n.cmd)
+	if err != nil {
+		return who, err
+	}
+	for _, name := range f.Names {
+		if column, ok := strings.CutPrefix(name, f.Players+"."); ok && f.Players != "" {
+			return campaign.Who{Table: f.Players, Column: column}, nil
+		}
+	}
+	who, err = n.book.Who()
 	if err != nil {
 		err = cli.WithHint(err, "For example: -table characters -names name")
 	}
