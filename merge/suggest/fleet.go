@@ -59,8 +59,11 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 				return false
 			}
 			reason := "no other world has its schema"
-			if len(world.Drift) > 0 {
+			switch {
+			case len(world.Drift) > 0:
 				reason += "; compared with that of most worlds: " + printable.List(world.Drift, ", ", 3)
+			case len(world.Servers) == 0:
+				reason = "it keeps no registry of servers, as no other world of its schema does: start it once with one, so that a check can tell the server numbers apart"
 			}
 			c.left = append(c.left, LeftOut{world.Name, reason})
 			return true
@@ -78,8 +81,15 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 	return c, nil
 }
 
-// schemaOf is what worlds that become one have in common.
-func schemaOf(world inventory.World) string { return world.Engine + " " + world.Schema }
+// schemaOf is what worlds that become one have in common. Of a world without a registry beside
+// one that has one, a check cannot tell whether they use the same server numbers.
+func schemaOf(world inventory.World) string {
+	s := world.Engine + " " + world.Schema
+	if len(world.Servers) == 0 {
+		s += " without a registry"
+	}
+	return s
+}
 
 // labelsKnown returns an error for a label that no world has.
 func labelsKnown(all []inventory.World, same []string) error {
