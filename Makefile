@@ -106,6 +106,11 @@ torture-merge: $(SERVER) ## kill merges and their database at hundreds of random
 
 .PHONY: torture torture-merge
 
+night: mariadb ## a fleet of 400 SQLite worlds and 40 MariaDB databases, and a campaign of 60 merges that is killed twenty times (minutes)
+	$(GO) test ./tools/fleet -count=1 -v -timeout 60m -run '^TestNight$$' -night.worlds 400 -night.databases 40 -night.merges 60 -night.kills 20 -night.speed $(NIGHTFLAGS)
+
+.PHONY: night
+
 test-cluster: mysql ## kill, freeze and cut off the members of a Galera cluster and of a MySQL group, on loopback and under load (minutes)
 	@test -e /usr/lib/galera/libgalera_smm.so && command -v mariadb-install-db >/dev/null && command -v rsync >/dev/null && command -v lsof >/dev/null || \
 		.ci/install mariadb-server-core mariadb-client-core galera-4 rsync lsof

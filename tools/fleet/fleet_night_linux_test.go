@@ -1,0 +1,351 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/fleetworlds"
+	"mergesafe/internal/servertest"
+	"mergesafe/internal/smalldisk"
+	"mergesafe/merge/campaign"
+	"mergesafe/merge/inventory"
+	"mergesafe/tools/internal/cli"
+)
+
+var (
+	nightWorlds    = flag.Int("night.worlds", 14, "SQLite worlds of TestNight")
+	nightDatabases = flag.Int("night.databases", 4, "MariaDB databases of TestNight")
+	nightMerges    = flag.Int("night.merges", 4, "merges of TestNight")
+	nightKills     = flag.Int("night.kills", 3, "how often TestNight kills the program")
+	nightSpeed     = flag.Bool("night.speed", false, "also measure campaigns of 1, 2 and 4 merges at a time")
+)
+
+// mostMemory is how much memory the program may take, in KiB.
+const mostMemory = 300 << 10
+
+// fleetNight is a fleet of made-up worlds with a campaign.
+type fleetNight struct {
+	t      *testing.T
+	dir    string
+	fleet  *fleetworlds.Fleet
+	server *servertest.Server
+	peak   int64 // memory of the program, in KiB
+}
+
+// newNight makes a fleet. Two with one seed have the same rows.
+func newNight(t *testing.T, server *servertest.Server, name string) *fleetNight {
+	n := &fleetNight{t: t, dir: t.TempDir(), server: server}
+	var err error
+	n.fleet, err = fleetworlds.Make(t.Context(), fleetworlds.Options{Dir: n.dir, Seed: 20, Worlds: *nightWorlds, Databases: *nightDatabases,
+		Server: "mysql:" + server.DSN(), Prefix: name + "_", Now: time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)})
+	must(t, err)
+	return n
+}
+
+// run runs the program to its end.
+func (n *fleetNight) run(want cli.Code, args ...string) (out string) {
+	n.t.Helper()
+	cmd := fleetIn(n.dir, args...)
+	out = ends(n.t, cmd, want)
+	n.note(cmd)
+	return out
+}
+
+func (n *fleetNight) note(cmd *exec.Cmd) {
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		n.peak = max(n.peak, usage.Maxrss)
+	}
+}
+
+// open is a database of a world.
+func (n *fleetNight) open(world string) *sql.DB {
+	n.t.Helper()
+	at := slices.IndexFunc(n.fleet.Worlds, func(w fleetworlds.World) bool { return w.Name == world })
+	driver, dsn, _ := strings.Cut(n.fleet.Worlds[at].DSN, ":")
+	db, err := sql.Open(driver, dsn)
+	must(n.t, err)
+	return db
+}
+
+// game are the tables that a dump has, each with all of its columns that tell rows apart.
+var game = []string{"accounts", "characters", "equipment", "friends", "guilds", "guild_members", "items", "item_templates", "mail", "gameid_servers"}
+
+// since is when a fence was set, and lease columns hold times as well.
+var since = regexp.MustCompile(`"since":"[^"]*"`)
+
+// dump is every row of the game in a world, and of its registry without times.
+func (n *fleetNight) dump(world string) string {
+	n.t.Helper()
+	db := n.open(world)
+	defer db.Close()
+	var all []string
+	for _, table := range game {
+		rows, err := db.QueryContext(n.t.Context(), "SELECT * FROM "+table)
+		must(n.t, err)
+		columns, err := rows.Columns()
+		must(n.t, err)
+		for rows.Next() {
+			values, to := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+			for i := range to {
+				to[i] = &values[i]
+			}
+			must(n.t, rows.Scan(to...))
+			line := table
+			for i, c := range columns {
+				if table != "gameid_servers" || slices.Contains([]string{"server_id", "role", "reserved_ms"}, c) {
+					line += fmt.Sprintf(" %s=%q", c, values[i])
+				} else if c == "holder" {
+					line += fmt.Sprintf(" %s=%q", c, since.ReplaceAllString(string(values[i]), ""))
+				}
+			}
+			all = append(all, line)
+		}
+		must(n.t, rows.Err())
+		rows.Close()
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// A night with everything in it: worlds that differ, one damaged, one that does not answer, one
+// that runs; an inventory, a suggestion, a campaign; the program killed again and again, the
+// server killed and started, a full disk, and rows that change after the plan. In the end each
+// merge is verified or was undone, what failed is explained, and every world is as if the same
+// merges had been done one by one by servermerge.
+func TestNight(t *testing.T) {
+	server := servertest.Private(t)
+	n, alone := newNight(t, server, "night"), newNight(t, server, "alone")
+
+	began := time.Now()
+	read := n.run(cli.NotVerified, "inventory", "-all", "-json") // one is damaged, one away
+	read = read[strings.Index(read, "\n{")+1:]
+	var there inventory.Inventory
+	must(t, json.NewDecoder(strings.NewReader(read)).Decode(&there))
+	unread := 0
+	for _, w := range there.Worlds {
+		if w.Problem != "" {
+			unread++
+		}
+	}
+	if want := *nightWorlds + *nightDatabases + 1; len(there.Worlds) != want || unread != 2 {
+		t.Fatalf("the inventory has %d worlds, of which %d could not be read: want %d and 2", len(there.Worlds), unread, want)
+	}
+	t.Logf("inventory of %d worlds: %s", len(there.Worlds), time.Since(began).Round(time.Millisecond))
+	file := filepath.Join(n.dir, "fleet.json")
+	must(t, os.WriteFile(file, []byte(read), 0o600))
+
+	n.run(cli.OK, "suggest", "-inventory", file, "-most", "2", "-o", "night.toml")
+	c := n.edit()
+	t.Logf("campaign of %d merges", len(c.Merges))
+	n.run(cli.OK, "plan", "night.toml")
+
+	// Of one world rows change after the plan, as many as before.
+	changed := c.Merges[1].Sources[0]
+	db := n.open(changed)
+	_, err := db.ExecContext(t.Context(), "UPDATE characters SET money = money + 1 WHERE id = (SELECT low FROM (SELECT MIN(id) AS low FROM characters) AS c)")
+	must(t, err)
+	must(t, db.Close())
+
+	n.suffer(c)
+	said := n.run(cli.Conflicts, "apply", "night.toml")
+	again := n.run(cli.Conflicts, "apply", "night.toml") // changes nothing
+	if strings.Contains(again, "merging") {
+		t.Errorf("what was done is done once more: %s", again)
+	}
+
+	var s campaign.Status
+	status, _ := fleetIn(n.dir, "status", "-json", "night.toml").Output() // its exit code says that one failed
+	must(t, json.Unmarshal(status, &s))
+	count := make(map[campaign.Phase]int)
+	for _, m := range s.Merges {
+		count[m.Phase]++
+		switch failing := m.Sources[0] == changed; {
+		case failing && m.Phase != campaign.Undone, !failing && m.Phase != campaign.Verified:
+			t.Errorf("%s is %s: %s", m.Target, m.Phase, m.Problem)
+		case failing && (!strings.Contains(m.Problem, `"characters"`) || !strings.Contains(said, m.Target+":") || len(m.Advice) == 0):
+			t.Errorf("it is not said why %s failed: %q, %q\n%s", m.Target, m.Problem, m.Advice, said)
+		}
+	}
+	t.Logf("at the end %v; most memory of the program %d MiB", count, n.peak>>10)
+	if n.peak > mostMemory {
+		t.Errorf("the program took %d KiB", n.peak)
+	}
+
+	for _, m := range c.Merges {
+		if m.Sources[0] != changed {
+			alone.servermerge(m)
+			for _, w := range m.Worlds() {
+				if diff := cmp.Diff(alone.dump(w), n.dump(w)); diff != "" {
+					t.Errorf("%s is not as after servermerge: %s", w, diff)
+				}
+			}
+		} else if diff := cmp.Diff(alone.dump(m.Target), n.dump(m.Target)); diff != "" {
+			t.Errorf("%s is not as before: %s", m.Target, diff)
+		}
+	}
+	if *nightSpeed {
+		measureNights(t, server)
+	}
+}
+
+// edit keeps as many of the suggested merges as wanted, of both engines, and says what a person
+// has to say.
+func (n *fleetNight) edit() *campaign.Campaign {
+	n.t.Helper()
+	file := filepath.Join(n.dir, "night.toml")
+	c, err := campaign.Load(file)
+	must(n.t, err)
+	var lite, server []campaign.Merge
+	for _, m := range c.Merges {
+		switch {
+		case slices.Contains(m.Worlds(), "w4"): // it runs
+		case strings.HasPrefix(m.Target, "w"):
+			lite = append(lite, m)
+		default:
+			server = append(server, m)
+		}
+	}
+	server = server[:min(len(server), *nightMerges/3)]
+	lite = lite[:min(len(lite), *nightMerges-len(server))]
+	c.Merges = nil
+	for i := range max(len(lite), len(server)) {
+		c.Merges = append(append(c.Merges, lite[min(i, len(lite)):min(i+1, len(lite))]...), server[min(i, len(server)):min(i+1, len(server))]...)
+	}
+	if len(c.Merges) < *nightMerges {
+		n.t.Fatalf("got %d merges, want %d", len(c.Merges), *nightMerges)
+	}
+	c.Parallel, c.Continue, c.Undo, c.Stopped, c.Backup = 4, true, true, campaign.ByHand, campaign.ByHand
+	n.write(c)
+	return c
+}
+
+func (n *fleetNight) write(c *campaign.Campaign) {
+	n.t.Helper()
+	f, err := os.Create(filepath.Join(n.dir, "night.toml"))
+	must(n.t, err)
+	_, err = c.WriteTo(f)
+	must(n.t, errors.Join(err, f.Close()))
+}
+
+// suffer kills the program again and again, kills the server, and fills a disk.
+func (n *fleetNight) suffer(c *campaign.Campaign) {
+	t := n.t
+	full := c.Merges[0].Target // on the small disk
+	disk := smalldisk.Mount(t, "256m")
+	file, small := filepath.Join(n.dir, "worlds", full+".db"), filepath.Join(disk.Path(), full+".db")
+	text, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(small, text, 0o600))
+	must(t, os.Remove(file))
+	must(t, os.Symlink(small, file))
+
+	loaded, err := campaign.Load(filepath.Join(n.dir, "night.toml"))
+	must(t, err)
+	book, err := campaign.Open(t.Context(), loaded, filepath.Join(n.dir, "night.toml"))
+	must(t, err)
+	defer book.Close()
+	filled, restarted := 0, 0
+	for i := range *nightKills {
+		cmd := fleetIn(n.dir, "apply", "-pause", "20ms", "night.toml")
+		said := new(strings.Builder)
+		cmd.Stdout, cmd.Stderr = said, said
+		must(t, cmd.Start())
+		ended := make(chan struct{})
+		go func() { cmd.Wait(); close(ended) }()
+		// It is killed some events after its start, or some time, if that is sooner.
+		until, first := time.Now().Add(time.Duration(200+rand.N(2000))*time.Millisecond), int64(-1)
+		for alive := true; alive && time.Now().Before(until); {
+			s, err := book.Status(t.Context())
+			must(t, err)
+			if first < 0 {
+				first = s.LastEvent
+			}
+			for _, m := range s.Merges {
+				if m.Target == full && m.Phase == campaign.Copying && filled == 0 {
+					must(t, disk.Fill(0))
+					filled++
+					until = time.Now().Add(3 * time.Second)
+				}
+			}
+			if i == *nightKills/2 && restarted == 0 && s.LastEvent > first {
+				must(t, n.server.Kill())
+				must(t, n.server.Restart(t.Context()))
+				restarted++
+			}
+			select {
+			case <-ended:
+				alive = false
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+		<-ended
+		n.note(cmd)
+		if code := cmd.ProcessState.ExitCode(); code != -1 && code != int(cli.Conflicts) {
+			t.Errorf("it ended by itself with %d\n%s", code, said)
+		}
+		if i > *nightKills/2 {
+			must(t, disk.Free())
+		}
+	}
+	must(t, disk.Free())
+	t.Logf("killed %d times, the server %d times, the disk was full %d times", *nightKills, restarted, filled)
+}
+
+// servermerge carries one merge out by itself.
+func (n *fleetNight) servermerge(m campaign.Merge) {
+	n.t.Helper()
+	for _, args := range [][]string{append([]string{"plan", "-o", m.Target + ".json"}, m.Worlds()...), {"apply", m.Target + ".json"}} {
+		cmd := exec.Command(servermergeProgram(n.t), args...)
+		cmd.Dir = n.dir
+		ends(n.t, cmd, cli.OK)
+	}
+}
+
+// servermergeProgram builds servermerge, once.
+func servermergeProgram(t *testing.T) string {
+	t.Helper()
+	built := filepath.Join(os.TempDir(), fmt.Sprintf("servermerge-%d", os.Getpid()))
+	if _, err := os.Stat(built); err == nil {
+		return built
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", built, "../servermerge").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Cleanup(func() { os.Remove(built) })
+	return built
+}
+
+// measureNights measures whole campaigns with so many merges at a time.
+func measureNights(t *testing.T, server *servertest.Server) {
+	for _, parallel := range []int{1, 2, 4} {
+		n := newNight(t, server, fmt.Sprint("speed", parallel))
+		n.run(cli.OK, "suggest", "-most", "2", "-no-names", "-o", "night.toml", "-all")
+		c := n.edit()
+		c.Parallel = parallel
+		n.write(c)
+		began := time.Now()
+		n.run(cli.OK, "plan", "night.toml")
+		planned := time.Now()
+		n.run(cli.OK, "apply", "night.toml")
+		t.Logf("%d at a time: plan %s, apply and verify %s, %d MiB", parallel, planned.Sub(began).Round(time.Millisecond), time.Since(planned).Round(time.Millisecond), n.peak>>10)
+	}
+}
