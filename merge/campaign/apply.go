@@ -266,6 +266,8 @@ func (a *applier) without(not *NotReadyError) error {
 
 // unfence lifts the fences of merges that were fenced and did not begin.
 func (a *applier) unfence(ctx context.Context, jobs []*job) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	for _, j := range jobs {
 		if a.recordOf(j).Phase.begun() {
 			continue

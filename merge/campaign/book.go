@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"mergesafe/internal/nearest"
@@ -21,7 +22,7 @@ type Book struct {
 	file     string // the campaign file
 	db       *sqldb.DB
 	now      func() time.Time
-	held     *lock // while this process works on the campaign
+	held     atomic.Bool // this process works on the campaign
 	renamed  renamed
 }
 
@@ -74,7 +75,7 @@ func (b *Book) beside(target, ending string) string {
 
 // Status is how the campaign is now. It reads only the state.
 func (b *Book) Status(ctx context.Context) (*Status, error) {
-	running := b.held != nil || isLocked(b.lockPath())
+	running := b.held.Load() || isLocked(b.lockPath())
 	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
 	err := b.look(ctx, func(at state) (err error) {
 		g, err := at.general()
@@ -174,7 +175,7 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 			return nil
 		case r.Phase == Verified || r.Phase == Undone:
 			return fmt.Errorf("the merge into %q is %s already", target, r.Phase)
-		case r.Active && (b.held != nil || isLocked(b.lockPath())):
+		case r.Active && (b.held.Load() || isLocked(b.lockPath())):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(r)
 		}

@@ -2,7 +2,11 @@ package campaign
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -314,5 +318,37 @@ func TestInterrupted(t *testing.T) {
 	must(t, second(b.Apply(t.Context(), p.options())))
 	if got := phases(t, b); got != "w1 verified" || p.players("w1") != 2003 {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Hooks are told of every event that they want, in order; what was not told when the process
+// was killed is told by the next one, also what other processes did.
+func TestHooksAreTold(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	var mu sync.Mutex
+	var told []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m Message
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, strings.TrimSpace(m.Event+" "+m.Target))
+	}))
+	defer server.Close()
+	file := p.file("", "w1 w2")
+	text, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, fmt.Appendf(text, "[[hook]]\non = ['planned', 'paused', 'merged', 'verified']\nurl = '%s'\n", server.URL), 0o644))
+	b := opened(t, file)
+	planned(t, b, p.options())
+	must(t, opened(t, file).Pause(t.Context())) // while no process runs
+	must(t, b.Resume(t.Context()))
+	must(t, second(b.Apply(t.Context(), p.options())))
+	mu.Lock()
+	defer mu.Unlock()
+	if diff := cmp.Diff([]string{"planned w1", "paused", "merged w1", "verified w1"}, told); diff != "" {
+		t.Error(diff)
 	}
 }

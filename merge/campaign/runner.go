@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mergesafe/internal/printable"
@@ -37,6 +38,7 @@ type runner struct {
 	working map[string]*worker // by target
 
 	happened chan struct{} // there may be new events
+	givenUp  atomic.Bool   // the state cannot be written
 }
 
 // worker is what the runner knows of a merge that is worked on.
@@ -72,14 +74,15 @@ func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx con
 	if err != nil {
 		return nil, err
 	}
-	if b.held, err = takeLock(ctx, b.lockPath()); err != nil {
-		b.held = nil
+	held, err := takeLock(ctx, b.lockPath())
+	if err != nil {
 		if errors.Is(err, errTaken) {
 			err = b.heldBy(ctx)
 		}
 		return nil, err
 	}
-	defer func() { b.held.release(); b.held = nil }()
+	b.held.Store(true)
+	defer func() { b.held.Store(false); held.release() }()
 
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -243,7 +246,8 @@ func (r *runner) log(do func(s state) error) {
 			r.opts.Warn(err.Error())
 			warned = true
 		}
-		if time.Since(start) > patience {
+		if r.givenUp.Load() || time.Since(start) > patience {
+			r.givenUp.Store(true)
 			r.stop(err)
 			return
 		}
