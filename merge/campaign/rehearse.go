@@ -47,6 +47,10 @@ func (b *Book) Rehearse(ctx context.Context, o Options, how Rehearsal) (*Rehears
 	_, err := b.run(ctx, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		return r.rehearse(ctx, jobs, how, result)
 	})
+	place := func(m MergeStatus) int {
+		return slices.IndexFunc(b.campaign.Merges, func(of Merge) bool { return of.Target == m.Target })
+	}
+	slices.SortFunc(result.Merges, func(a, b MergeStatus) int { return place(a) - place(b) })
 	return result, err
 }
 
@@ -75,9 +79,9 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 		}
 	}()
 	began := time.Now()
-	on, err := r.copyAll(ctx, c, jobs, result)
+	on, jobs, err := r.copyAll(ctx, c, jobs, result)
 	result.Copied = time.Since(began).Seconds()
-	if err != nil {
+	if err != nil || len(jobs) == 0 {
 		return err
 	}
 	began = time.Now()
@@ -125,14 +129,15 @@ func (n noReserving) Given(ctx context.Context) ([]merge.FleetRange, string, err
 
 func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
 
-// copyAll copies the worlds of all merges, some at a time.
-func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Rehearsed) (map[string]transfer.Database, error) {
-	if err := roomToCopy(ctx, c.folder, jobs); err != nil {
-		return nil, err
+// copyAll copies the worlds of all merges, some at a time. It returns the merges of which all
+// worlds were copied; what is wrong with the others is in the result.
+func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Rehearsed) (map[string]transfer.Database, []*job, error) {
+	if err := roomToCopy(c.folder, jobs); err != nil {
+		return nil, nil, err
 	}
 	on := make(map[string]transfer.Database)
 	var mu sync.Mutex
-	var failed []error
+	failed := make(map[*job]string)
 	number := 0
 	l := limits{parallel: max(r.campaign.Parallel, 1), perServer: max(r.campaign.PerServer, 1), continues: true}
 	r.schedule(ctx, jobs, l, func(ctx context.Context, j *job) ending {
@@ -144,7 +149,7 @@ func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Re
 			to, left, err := c.copy(ctx, n, j.databases[i])
 			mu.Lock()
 			if err != nil {
-				failed = append(failed, fmt.Errorf("the world %q cannot be copied: %w", world, err))
+				failed[j] = fmt.Sprintf("the world %s cannot be copied: %s", printable.Text(world), plainly(err))
 			}
 			for _, what := range left {
 				result.Left = append(result.Left, world+": "+what)
@@ -159,22 +164,33 @@ func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Re
 	})
 	slices.Sort(result.Left)
 	if ctx.Err() != nil {
-		return nil, &transfer.StoppedError{Doing: "copying the worlds", Cause: context.Cause(ctx)}
+		return nil, nil, &transfer.StoppedError{Doing: "copying the worlds", Cause: context.Cause(ctx)}
 	}
-	return on, errors.Join(failed...)
+	var copied []*job
+	for _, j := range jobs {
+		problem, not := failed[j]
+		if !not {
+			copied = append(copied, j)
+			continue
+		}
+		result.Merges = append(result.Merges, MergeStatus{Target: j.Target, Sources: j.Sources, Phase: Refused, Problem: problem})
+		r.tell(j.Merge, KindRehearsed, problem, nil)
+	}
+	return on, copied, nil
 }
 
 // roomToCopy makes sure that copies of files, and the merges on them, have room in a folder.
-func roomToCopy(ctx context.Context, folder string, jobs []*job) error {
+func roomToCopy(folder string, jobs []*job) error {
 	var need int64
 	for _, j := range jobs {
 		for i, d := range j.databases {
-			if dialect, _, err := sqldb.SplitDSN(d.DSN); err != nil || dialect != sqldb.SQLite {
+			dialect, _, err := sqldb.SplitDSN(d.DSN)
+			if err != nil || dialect != sqldb.SQLite {
 				continue
 			}
-			n, err := sizeOf(ctx, d)
+			n, err := sizeOf(context.Background(), d)
 			if err != nil {
-				return fmt.Errorf("database %q: %w", d.Name, err)
+				continue // to copy it will fail
 			}
 			if i > 0 {
 				n *= 3 // its rows come to the target as well

@@ -20,7 +20,17 @@ import (
 // carried out, tells why others cannot, and leaves no copy behind.
 func TestRehearse(t *testing.T) {
 	p := newPlace(t, 30, 20, 10, 5)
-	rehearsedWell(t, p, Rehearsal{})
+	b := rehearsedWell(t, p, Rehearsal{})
+	must(t, os.WriteFile(p.dir+"/w4.db", []byte("no database at all, but a text of some length"), 0o644))
+	result, err := b.Rehearse(t.Context(), p.options(), Rehearsal{})
+	must(t, err)
+	phases := make(map[string]Phase)
+	for _, m := range result.Merges {
+		phases[m.Target] = m.Phase
+	}
+	if phases["w1"] != Verified || phases["w3"] != Refused { // a damaged world costs the others nothing
+		t.Errorf("%+v", result.Merges)
+	}
 	if _, err := os.Stat(p.dir + "/night.toml.rehearsal"); err == nil {
 		t.Error("the copies are still there")
 	}
@@ -54,8 +64,15 @@ func TestRehearseOnServer(t *testing.T) {
 	if n := copies(); n != 0 {
 		t.Errorf("%d copies are left", n)
 	}
-	if _, err := b.Rehearse(t.Context(), p.options(), Rehearsal{}); err == nil || !strings.Contains(err.Error(), "name one for its copy") {
-		t.Errorf("without a server: %v", err)
+	none, err := b.Rehearse(t.Context(), p.options(), Rehearsal{})
+	must(t, err)
+	for _, m := range none.Merges {
+		if m.Phase != Refused || !strings.Contains(m.Problem, "name one for its copy") {
+			t.Errorf("without a server: %+v", m)
+		}
+	}
+	if len(none.Merges) != 2 {
+		t.Errorf("%d merges", len(none.Merges))
 	}
 	// As after a kill: the next rehearsal removes what it finds.
 	folder := filepath.Join(p.dir, "kept")
