@@ -1,2 +1,2 @@
-// Package docs has no code: its tests hold the documents of the repository to what they say.
+// Package docs has no code: its tests check the documents of the repository, and the language of all texts for users.
 package docs
