@@ -1,8 +1,8 @@
-// Package entity is what every game has: players, their items, and guilds.
-// It says what a valid one looks like, and knows neither database nor network.
+// Package entity has the things of every game: players, their items, and guilds. It
+// validates them, and uses neither a database nor a network.
 //
-// All times are in UTC and whole milliseconds, which is what a database column
-// keeps, so that what is read back equals what was written. [Time] makes them.
+// All times are in UTC and whole milliseconds, as a database column keeps them, so the
+// values read back equal the values written. [Time] makes them.
 package entity
 
 import (
@@ -29,8 +29,8 @@ type Player struct {
 	CreatedAt time.Time         `db:"created_at" json:"created_at"`
 	UpdatedAt time.Time         `db:"updated_at" json:"updated_at"`
 
-	// Number is what the game shows and players read aloud, no two players of
-	// the fleet have the same. Zero if the player has none.
+	// Number is the number that the game shows and players read aloud. No two players
+	// of the fleet have the same. Zero if the player has none.
 	Number number.Number `db:"number" json:"number,omitzero"`
 }
 

@@ -6,10 +6,10 @@ import (
 )
 
 // Cipher turns IDs of kind E into numbers that tell nothing, and back, without
-// a table. They are for whatever the public sees: URLs, share links, client
+// a table. Use them for all IDs that the public sees: in URLs, share links and client
 // protocols. An [ID] itself rises with time: it says when a player joined and
-// on which server, a few of them say how many items that server makes a
-// minute, and its neighbours are easily tried.
+// on which server. A few IDs say how many items that server makes a minute,
+// and the neighbours of an ID are easy to guess.
 //
 // A sealed ID is an [Opaque]: 80 bits again, which look random. It has the
 // text form of an ID and none of its meaning.
@@ -24,21 +24,20 @@ import (
 // whether two of them are close to each other; a neighbour cannot be found
 // from it; and the same ID sealed for two kinds cannot be linked.
 //
-// Equality shows: an ID always seals to the same number, so whoever sees it
-// twice knows that it is the same thing. Whoever has the secret can open
-// everything.
+// Equality shows: an ID always seals to the same number, so a client that sees it twice
+// knows that it is the same thing. With the secret, every number can be opened.
 //
-// It is no access control. A sealed ID can be passed on, and opening one says
+// It is not access control. A sealed ID can be passed on, and opening one says
 // nothing about who sent it: check that the caller may see what it names.
 //
-// It is no authentication either. Every number opens to something, and 1 in
+// It is not authentication either. Every number opens to something, and 1 in
 // 2^20 to no valid ID, which is all that [Cipher.Open] can refuse. A number
 // made up opens to an ID of one given server and within one given year with a
 // probability of 1 in 585 million; to one of N rows that exist with N in 2^80:
 // with 10^9 rows and 10^6 guesses a second, the first hit takes 38 years on
-// average. So the lookup is the check, as for any other ID that a client
-// sends. Where a lookup is too dear for every guess, look at Server and Time
-// of the opened ID first.
+// average. So the lookup is the check, as for any other ID that a client sends. If a
+// lookup is too expensive for every guess, check Server and Time of the opened ID
+// first.
 //
 // # The secret
 //
@@ -58,8 +57,8 @@ import (
 // numerals, 10 rounds and the kind as the tweak. The attacks on FF1 that we
 // know of are on small domains, for which the second draft of the standard's
 // revision 1 (February 2025) asks for at least 10^6; this one has 10^24. FF3,
-// which that draft drops, is not used. What was sealed once opens for ever:
-// the construction will not change.
+// which that draft drops, is not used. A number that was sealed once can always be
+// opened: the construction will not change.
 type Cipher[E any] struct {
 	_   [0]*E // keeps Cipher[A](b) from compiling for a b of type Cipher[B]
 	ff1 *ff1
@@ -116,6 +115,6 @@ func (c Cipher[E]) Open(o Opaque[E]) (Of[E], error) {
 	return As[E](id), nil
 }
 
-// String and GoString are there so that the secret is never printed.
+// String and GoString keep the secret from being printed.
 func (c Cipher[E]) String() string   { return "gameid.Cipher(secret)" }
 func (c Cipher[E]) GoString() string { return c.String() }

@@ -5,7 +5,7 @@ import "time"
 // Clock is where a [Node] reads the time. Nothing that a Clock returns can
 // make a node issue an ID twice; it decides only which times the IDs carry.
 type Clock interface {
-	// Wall is the time of day. It may be wrong, and it may step either way.
+	// Wall is the time of day. It may be wrong, and may step forward or back.
 	Wall() time.Time
 
 	// Elapsed is the time since a moment that is fixed for this Clock. It

@@ -2,12 +2,11 @@
 // servers never issue the same [ID], so the rows of their databases can be
 // put into one without a collision.
 //
-// A running game server is a [Node]. It mints through one [Generator] for each
-// kind of entity, and may only use times that it has reserved in a registry
-// before (see [Reserver]), which is what makes its IDs unique across crashes,
-// restarts, wrong clocks and double starts. The package itself knows no
-// database and imports the standard library only; package store has a
-// registry that lives in the game's own database.
+// A running game server is a [Node]. It mints through one [Generator] for each kind of
+// entity. It uses only times that it has reserved in a registry before (see
+// [Reserver]), so its IDs stay unique across crashes, restarts, wrong clocks and double
+// starts. This package imports only the standard library and uses no database; package
+// store has a registry in the game's own database.
 //
 // IDs rise with time and name their server. Where players must not learn
 // that, in URLs for instance, show the [Opaque] form that a [Cipher] makes.

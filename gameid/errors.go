@@ -111,19 +111,19 @@ func (e *HeldError) Error() string {
 // stays unique.
 type LostError struct {
 	Server ServerID
-	Holder Holder // who has the lease now; zero if nobody
+	Holder Holder // the process that has the lease now; zero if none has
 }
 
 func (e *LostError) Error() string {
 	if e.Holder.IsZero() {
-		return fmt.Sprintf("gameid: the lease of server %d was taken away, and nobody has it now: restart this process to take it again", e.Server)
+		return fmt.Sprintf("gameid: the lease of server %d was taken away, and no process has it now: restart this process to take it again", e.Server)
 	}
 	return fmt.Sprintf("gameid: the lease of server %d was lost to %s: this process mints no more", e.Server, e.Holder)
 }
 
 // ExhaustedError says that every time the node had reserved is used up and no
-// more could be reserved. The node goes on trying, and mints again as soon as
-// the registry answers.
+// more could be reserved. The node keeps trying, and mints again as soon as the
+// registry answers.
 type ExhaustedError struct {
 	Server ServerID
 	Until  time.Time // the mark: the last time that was reserved
@@ -144,7 +144,7 @@ type ClockError struct {
 }
 
 func (e *ClockError) Error() string {
-	return fmt.Sprintf("gameid: this machine's clock says %s, the registry's says %s: they disagree by %s, at most %s is allowed; set the wrong clock right first",
+	return fmt.Sprintf("gameid: this machine's clock says %s, the registry's says %s: they disagree by %s, at most %s is allowed; correct the wrong clock first",
 		stamp(e.Local), stamp(e.Registry), round(e.Local.Sub(e.Registry).Abs()), e.Limit)
 }
 

@@ -56,14 +56,13 @@ func (n *Node) countOf(kind reflect.Type) *kindCount {
 
 // Next returns a new ID, greater than all that the node returned before.
 //
-// It takes no lock and does not block, but for two cases. A node that mints
-// faster than the layout allows waits for the clock. And at the end of the
-// reservation it waits for the one call to the registry that is under way, or
-// for two if the process was frozen meanwhile. A node at full speed from its
-// start on is always near the end of its reservation: it reserves 16 ms at a
-// time, and waits until the clock allows that.
-// Next returns [ErrClosed], a [*LostError], or an [*ExhaustedError] that says
-// why no time could be reserved.
+// It takes no lock and does not block, except in two cases. A node that mints faster
+// than the layout allows waits for the clock. At the end of the reservation it waits
+// for the one call to the registry that is under way, or for two if the process was
+// frozen meanwhile. A node at full speed from its start on is always near the end of
+// its reservation: it reserves 16 ms at a time, and waits until the clock allows that.
+// Next returns [ErrClosed], a [*LostError], or an [*ExhaustedError] that says why no
+// time could be reserved.
 func (g *Generator[E]) Next() (Of[E], error) {
 	word, ok := g.node.one()
 	if !ok {

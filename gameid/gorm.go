@@ -15,12 +15,11 @@ import (
 // type in its tag.
 func (ID) GormDataType() string { return gormDataType }
 
-// TableName panics. GORM calls it when it takes IDs for rows of a table, and
-// then finds no columns in them. If this went on, First(&player, ids) would
-// read the first of all players, and Find(&players, ids) all of them, without
-// an error. GORM also calls it, once for a type, for Pluck and Scan into IDs,
-// which would be right; but then it knows the type, and does not call it again
-// for the others.
+// TableName panics. GORM calls it when it takes IDs for rows of a table, and then finds
+// no columns in them. Without the panic, First(&player, ids) would read the first of
+// all players, and Find(&players, ids) all of them, without an error. GORM also calls
+// it, once for a type, for Pluck and Scan into IDs, which would be right; but then it
+// knows the type, and does not call it again for the others.
 func (ID) TableName() string { panic(noModel) }
 
 const (

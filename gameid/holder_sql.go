@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// Value gives h to the database driver: as JSON, or as empty text if it is
-// nobody.
+// Value gives h to the database driver: as JSON, or as empty text if h is zero.
 func (h Holder) Value() (driver.Value, error) {
 	if h.IsZero() {
 		return "", nil

@@ -16,10 +16,9 @@ import (
 // last until the year 2582. The bytes, the text and [ID.Compare] all sort by
 // time, then server, then sequence.
 //
-// As text an ID is 20 lower-case hexadecimal digits, which a person can take
-// apart by eye: 11 digits of time, 5 of server, 4 of sequence. It is what
-// HEX(id) prints in the database, and 0x in front of it makes it an SQL
-// literal. In JSON it is a string.
+// As text an ID is 20 lower-case hexadecimal digits, which a person can read by eye: 11
+// digits of time, 5 of server, 4 of sequence. It is what HEX(id) prints in the
+// database, and 0x in front of it makes it an SQL literal. In JSON it is a string.
 //
 // An ID is a value: compare it with ==, use it as a map key, pass it around
 // freely. The zero ID is invalid and every other value that this package
@@ -29,9 +28,9 @@ type ID struct {
 	lo uint16 // sequence: the last 2 bytes
 }
 
-// Make puts an ID together. It returns a [*TimeError] where the layout cannot
-// hold t, and a [*ServerError] where server is out of range. The part of t
-// below a millisecond is dropped.
+// Make puts an ID together. It returns a [*TimeError] if the layout cannot hold t, and
+// a [*ServerError] if server is out of range. The part of t below a millisecond is
+// dropped.
 //
 // Make is for tests, bounds of queries, and tools. It knows nothing of what
 // was issued before: take new IDs from a [Generator].
@@ -110,8 +109,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the 10 bytes of id. The zero ID is an error.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(make([]byte, 0, Size)) }
 
-// UnmarshalBinary reads what [ID.MarshalBinary] wrote, and the 20 digits, since
-// go-redis has but this method for either. On error *id becomes the zero ID.
+// UnmarshalBinary reads what [ID.MarshalBinary] wrote, and the 20 digits, because
+// go-redis has only this method for both. On error *id becomes the zero ID.
 func (id *ID) UnmarshalBinary(b []byte) (err error) {
 	if len(b) == TextSize {
 		return id.UnmarshalText(b)

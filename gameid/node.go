@@ -22,22 +22,21 @@ import (
 //   - If the registry forgets (a backup is restored, a replica that lags is
 //     promoted, a commit is lost), no ID is issued twice either. A reservation
 //     ends at most Options.Window ahead of the later of the machine's and the
-//     registry's clock, and every node begins beyond that. A duplicate then
-//     takes a clock that is wrong too, or two processes that both renew their
-//     reservations: one on the registry that was, one on the registry that
-//     forgot.
+//     registry's clock, and every node begins beyond that. A duplicate is then possible
+//     only if a clock is wrong too, or if two processes both renew their reservations:
+//     one on the original registry, one on the registry that forgot.
 //   - Every ID is greater than all that the node returned before. Its whole
 //     state is one word, milliseconds and sequence, that only rises. So a clock
 //     that steps back is harmless: the next ID follows the last one.
 //   - The time of an ID is that of the clock (the later of the two), or later by
 //     at most Options.Window: in the first Window after the start, and by at most
 //     Options.Ahead when the node mints faster than 65,536 IDs per millisecond.
-//     It is later than that only after a clock was set back: then IDs go on
-//     right above the last ones, and run ahead no further than is minted.
-//   - While the registry is away the node mints to the end of what it has
-//     reserved. Then it returns an [*ExhaustedError], and recovers by itself.
-//   - When another process has taken over, the node stops for good with a
-//     [*LostError]. Its owner can stop it too, with a reason: see [Node.Stop].
+//     It is later than that only after a clock was set back: then IDs continue right
+//     above the last ones, and run ahead only as far as the node mints.
+//   - While the registry cannot be reached the node mints to the end of its
+//   reservation. Then it returns an [*ExhaustedError], and recovers by itself.
+//   - When another process has taken over, the node stops permanently with a
+//   [*LostError]. Its owner can stop it too, with a reason: see [Node.Stop].
 //
 // A node cannot prevent duplicates if its virtual machine is cloned while
 // running (two processes with the same memory), or if two registries give out
@@ -164,11 +163,11 @@ func (n *Node) Err() error {
 	return n.lease.ended
 }
 
-// Stop ends the node for a reason that it cannot know by itself, such as that
-// its world also runs elsewhere. After Stop has returned, no ID is issued,
-// generators and Err return reason, and Done is closed. The lease is no longer
-// renewed; Close gives it back. Stopping a node that has ended changes nothing.
-// The reason must not be nil.
+// Stop ends the node for a reason that the node cannot detect, such as a second copy of
+// its world that runs elsewhere. After Stop has returned, no ID is issued, generators
+// and Err return reason, and Done is closed. The lease is no longer renewed; Close
+// gives it back. Stopping a node that has ended changes nothing. The reason must not be
+// nil.
 func (n *Node) Stop(reason error) {
 	if reason == nil {
 		panic("gameid: Node.Stop without a reason")

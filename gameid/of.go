@@ -10,8 +10,8 @@ import (
 // types, and giving one where the other is wanted does not compile. On disk,
 // on the wire and as text they are the same 10 bytes and 20 digits.
 //
-// E is only a mark: any type will do, usually the struct of the entity, which
-// may itself hold an Of[E]. Where a column or a JSON field may be null, use
+// E is only a mark: use any type, usually the struct of the entity, which may itself
+// hold an Of[E]. If a column or a JSON field may be null, use
 // *Of[E] (or [database/sql.Null] for a column).
 //
 // All methods mean what they mean for [ID].
@@ -40,14 +40,14 @@ func (o Of[E]) IsZero() bool  { return o.id.IsZero() }
 // Compare orders two IDs of one kind as their bytes.
 func (o Of[E]) Compare(other Of[E]) int { return o.id.Compare(other.id) }
 
-// Millis, Time, Era, Server and Sequence take the ID apart.
+// Millis, Time, Era, Server and Sequence return the parts of the ID.
 func (o Of[E]) Millis() int64    { return o.id.Millis() }
 func (o Of[E]) Time() time.Time  { return o.id.Time() }
 func (o Of[E]) Era() int         { return o.id.Era() }
 func (o Of[E]) Server() ServerID { return o.id.Server() }
 func (o Of[E]) Sequence() uint16 { return o.id.Sequence() }
 
-// Bytes, String, and the Append and Marshal methods give the ID out.
+// Bytes, String, and the Append and Marshal methods write the ID.
 func (o Of[E]) Bytes() [Size]byte                     { return o.id.Bytes() }
 func (o Of[E]) String() string                        { return o.id.String() }
 func (o Of[E]) AppendText(b []byte) ([]byte, error)   { return o.id.AppendText(b) }
@@ -63,7 +63,7 @@ func (o *Of[E]) UnmarshalText(text []byte) error { return o.id.UnmarshalText(tex
 func (o *Of[E]) UnmarshalBinary(b []byte) error  { return o.id.UnmarshalBinary(b) }
 func (o *Of[E]) UnmarshalJSON(b []byte) error    { return o.id.UnmarshalJSON(b) }
 
-// The rest is for libraries that ask for it by name.
+// The other methods are for libraries that look for them by their names.
 func (o Of[E]) LogValue() slog.Value                                 { return o.id.LogValue() }
 func (o Of[E]) GormDataType() string                                 { return o.id.GormDataType() }
 func (o Of[E]) TableName() string                                    { return o.id.TableName() }

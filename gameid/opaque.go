@@ -6,14 +6,13 @@ import "fmt"
 // text is 20 lower-case hexadecimal digits, as that of an [ID], and in JSON it
 // is a string.
 //
-// An Opaque cannot be taken for an ID, nor an ID for an Opaque: neither
-// converts to the other, and only a Cipher makes one of the other. It does not
-// go into a database, which would keep it beyond the secret that opens it:
-// [database/sql] refuses it both ways. Nor has it an order, a time or a
-// server.
+// An Opaque cannot be used as an ID, nor an ID as an Opaque: only a Cipher converts one
+// to the other. It cannot be stored in a database, which would keep it longer than the
+// secret that opens it: [database/sql] refuses it both ways. It has no order, no time
+// and no server.
 //
-// The text alone does not tell the two apart. Read what comes from outside
-// straight into an Opaque.
+// The text alone does not show which of the two it is. Read text from outside straight
+// into an Opaque.
 //
 // An Opaque is a value: compare it with ==, use it as a map key. The zero
 // Opaque is invalid and cannot be marshalled. All 2^80 numbers are valid,

@@ -7,15 +7,15 @@ import (
 
 // Options tune a node. The zero value is right for almost every game.
 type Options struct {
-	// Window is how far ahead of the clock times are reserved: how long the
-	// node can go on minting while the registry is away. Default 10 s, at
-	// least 100 ms. Every node begins that far ahead of the clock, beyond all
-	// that any predecessor can have reserved; its clock catches up. So the
-	// first IDs may have times that lie Window ahead.
+	// Window is how far ahead of the clock times are reserved: how long the node can
+	// mint while the registry cannot be reached. Default 10 s, at least 100 ms. Every
+	// node begins that far ahead of the clock, beyond all that any predecessor can have
+	// reserved; its clock catches up. So the first IDs may have times that are Window
+	// ahead.
 	//
 	// The row in the registry keeps the largest Window that was used, and that
-	// one counts from then on. If the registry loses the row, it counts no
-	// longer: do not lower Window together with restoring a database.
+	// one counts from then on. If the registry loses the row, the value is lost: do not
+	// lower Window when you restore a database.
 	Window time.Duration
 
 	// Ahead bounds how far a node that mints more than 65,536 IDs per
@@ -23,15 +23,15 @@ type Options struct {
 	// most half of Window.
 	Ahead time.Duration
 
-	// Lease is how long a process that fell silent keeps others from starting
+	// Lease is how long a process that stopped renewing keeps others from starting
 	// with its server number. Default 1.5 times Window, at least Window.
 	Lease time.Duration
 
 	// MaxSkew is by how much the wall clock may disagree with the registry's,
-	// and how far in the future an old mark may lie. Default 5 minutes, at least
-	// twice Window: a process that crashes leaves a mark that lies Window ahead
-	// of its clock, and its successor's clock may be behind that. For an old
-	// mark, the limit is at least twice the Window that counts.
+	// and how far in the future an old mark may be. Default 5 minutes, at least
+	// twice Window: a process that crashes leaves a mark that is Window ahead of its
+	// clock, and its successor's clock may be behind that. For an old mark, the limit
+	// is at least twice the Window that counts.
 	MaxSkew time.Duration
 
 	// Timeout bounds each call to the registry. Default a quarter of Window.

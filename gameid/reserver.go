@@ -7,8 +7,8 @@ import (
 
 // A Reserver is the registry as a node sees it: one row for each server
 // number, changed only by compare-and-set on a strictly increasing epoch and
-// on the holder's token. It decides nothing; what may be written is decided by
-// [OpenNode] and the node's renewals, so that every registry behaves alike.
+// on the holder's token. It decides nothing: [OpenNode] and the node's renewals decide
+// which claims to write, so every registry behaves alike.
 //
 // Uniqueness rests on two things only. CompareAndSet must be atomic: of two
 // callers that give the same row, at most one may succeed. And what it wrote
@@ -21,8 +21,8 @@ import (
 // Methods may be called from several goroutines. Package gameidtest has a
 // Reserver in memory, and a test that every implementation must pass.
 type Reserver interface {
-	// Load reads the row of server and the registry's clock. Where there is no
-	// row, it returns a Record with Epoch 0, not an error.
+	// Load reads the row of server and the registry's clock. If there is no row, it
+	// returns a Record with Epoch 0, not an error.
 	Load(ctx context.Context, server ServerID) (Record, error)
 
 	// CompareAndSet writes c over the row of server if that is still row: if it
@@ -31,8 +31,8 @@ type Reserver interface {
 	// row is made. If the row is another one, it returns false and nothing has
 	// changed.
 	//
-	// The epoch alone would do, but for a registry that is restored from an older
-	// copy: then it comes round again, under another holder.
+	// The epoch alone is not enough: if a registry is restored from an older copy, the
+	// same epoch is reached again, under another holder.
 	//
 	// An error means that the outcome is unknown: the change may have been
 	// made, or may yet be made until someone else raises the epoch.
@@ -41,7 +41,7 @@ type Reserver interface {
 
 // Record is the row of one server as a [Reserver] read it.
 type Record struct {
-	// Epoch counts the changes of the row. It is 0 where there is no row.
+	// Epoch counts the changes of the row. It is 0 if there is no row.
 	Epoch int64
 
 	// Reserved is the mark, in milliseconds since [EpochMillis]: every time up
@@ -59,7 +59,7 @@ type Record struct {
 	// smaller. A node claims with the larger of this and its Options.Window.
 	Window time.Duration
 
-	// Holder has the lease. The zero Holder means that nobody has.
+	// Holder has the lease. The zero Holder means that no process has it.
 	Holder Holder
 
 	// LeaseUntil is the end of the lease, and Now the time at which the row
@@ -81,12 +81,12 @@ type Claim struct {
 	// Holder takes or keeps the lease. The zero Holder gives it back.
 	Holder Holder
 
-	// Lease is how long from the registry's now the lease shall last.
+	// Lease is how long the lease is to last from now, by the registry's clock.
 	Lease time.Duration
 }
 
-// Holder describes the process that has, or had, the lease of a server, for
-// the message that another process prints. The zero Holder is nobody.
+// Holder describes the process that has, or had, the lease of a server, for the message
+// that another process prints. The zero Holder is no process.
 type Holder struct {
 	// Token is random and tells one opened node from every other.
 	Token string `json:"token"`
@@ -101,9 +101,9 @@ type Holder struct {
 
 	// Process names the process so exactly that another process on the same
 	// machine can tell that it has ended: boot, PID namespace, PID and start
-	// time. It is empty where the system offers no such thing.
+	// time. It is empty if the system has no such identity.
 	Process string `json:"process,omitempty"`
 }
 
-// IsZero reports whether h is nobody.
+// IsZero reports whether h is no process.
 func (h Holder) IsZero() bool { return h.Token == "" }

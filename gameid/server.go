@@ -2,8 +2,8 @@ package gameid
 
 import "strconv"
 
-// ServerID is the number of one game server: 1 to 1,048,575. A number belongs
-// to one world for good, also after that world was merged into another.
+// ServerID is the number of one game server: 1 to 1,048,575. A number belongs to one
+// world permanently, also after that world was merged into another.
 type ServerID uint32
 
 // ParseServerID reads a server number in decimal. Anything but 1 to 1048575

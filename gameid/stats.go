@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// LeaseState says whether a node may go on minting.
+// LeaseState says whether a node may mint.
 type LeaseState string
 
 // The states of a lease.
 const (
 	LeaseHeld    LeaseState = "held"    // renewed in time
-	LeaseExpired LeaseState = "expired" // the registry was away for longer than the lease; another process may take over
+	LeaseExpired LeaseState = "expired" // the registry could not be reached for longer than the lease; another process may take over
 	LeaseLost    LeaseState = "lost"    // another process took over, or the node was stopped
 	LeaseClosed  LeaseState = "closed"  // the node was closed
 )
@@ -21,22 +21,22 @@ type Stats struct {
 	Server ServerID
 
 	// Minted counts the IDs issued since the node was opened, by the name of
-	// the kind's Go type ("Player"). Where two kinds have one name, it is the
-	// name with the package.
+	// the kind's Go type ("Player"). If two kinds have the same name, it is the name
+	// with the package.
 	Minted map[string]uint64
 
 	// Newest is the time in the newest ID, or the time after which the node
-	// begins. Ahead is how far that lies ahead of the wall clock; 0 if it does
-	// not. It is up to Options.Window after the start, and then shrinks as the
-	// clock catches up. More than that means that a clock was set back.
+	// begins. Ahead is how far that is ahead of the wall clock; 0 if it is not. It is
+	// up to Options.Window after the start, and then shrinks as the clock catches up.
+	// More than that means that a clock was set back.
 	Newest time.Time
 	Ahead  time.Duration
 
-	// Mark is the last time that is reserved, and Left how far it lies ahead of
-	// the newest ID and the clock: how long minting could go on without the
-	// registry, at full speed. Right after the start Left is 16 ms: that is a
-	// million IDs, which last for Options.Window if the node mints more slowly.
-	// Left grows to Window as the clock catches up.
+	// Mark is the last time that is reserved, and Left how far it is ahead of the
+	// newest ID and the clock: how long the node could mint without the registry, at
+	// full speed. Right after the start Left is 16 ms: that is a million IDs, which
+	// last for Options.Window if the node mints more slowly. Left grows to Window as
+	// the clock catches up.
 	Mark time.Time
 	Left time.Duration
 
@@ -60,7 +60,7 @@ type Stats struct {
 	Lease     LeaseState
 	LeaseLeft time.Duration
 
-	// LayoutYearsLeft is how many years the layout can still tell.
+	// LayoutYearsLeft is for how many more years the layout can hold the time.
 	LayoutYearsLeft float64
 }
 

@@ -1,7 +1,6 @@
-// Package number is the short number that a game shows and players read aloud:
-// "add me, 10 084 213". It knows the text of such a number, and the check
-// digit by which a mistyped one is refused. The numbers themselves come from
-// store.Numbers.
+// Package number has the short numbers that a game shows and players read aloud: "add
+// me, 10 084 213". It reads and writes their text, and refuses a mistyped number by its
+// check digit. The numbers themselves come from store.Numbers.
 //
 // It imports nothing but the standard library.
 package number
@@ -18,10 +17,10 @@ import (
 // them exactly.
 const Max Number = 999_999_999_999_999
 
-// Number is a short number, from 1 to [Max]. A check digit, where there is
-// one, is its last digit: what is stored is what is shown.
+// Number is a short number, from 1 to [Max]. Its check digit, if it has one, is its
+// last digit and is stored with it.
 //
-// The zero value is no number: NULL in a database. In JSON a Number is a
+// The zero value is not a number: it is NULL in a database. In JSON a Number is a
 // number; give its field the option omitzero.
 type Number int64
 

@@ -7,9 +7,9 @@ import (
 	"mergesafe/gameid"
 )
 
-// Health returns nil while the node may mint, and else an error that says why it
-// may not: its lease expired, was lost or is closed. It is for the answer to a
-// load balancer; a registry that is away for less than the lease is healthy.
+// Health returns nil while the node may mint, otherwise an error that says why it may
+// not: its lease expired, was lost or is closed. Use it to answer a load balancer. A
+// node whose registry cannot be reached for less than the lease is healthy.
 func Health(s gameid.Stats) error {
 	switch {
 	case s.Lease == gameid.LeaseHeld:
@@ -21,8 +21,8 @@ func Health(s gameid.Stats) error {
 }
 
 // Attr returns s as a group of attributes with the key gameid, for a line in a
-// log. What is as it should be is left out: the cause of a failure, a clock that
-// is refused.
+// log. Attributes of faults (the cause of a failure, a clock that is refused) are left
+// out if there is none.
 func Attr(s gameid.Stats) slog.Attr {
 	var minted uint64
 	for _, n := range s.Minted {

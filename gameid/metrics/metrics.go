@@ -28,7 +28,7 @@ type Sample struct {
 	Value float64
 }
 
-// Of returns what there is to tell of s, sorted by name. The names and labels are
+// Of returns the metrics of s, sorted by name. The names and labels are
 // the same for every s.
 func Of(s gameid.Stats) []Metric {
 	var minted, states []Sample
@@ -45,16 +45,16 @@ func Of(s gameid.Stats) []Metric {
 		return Metric{Name: name, Help: help, Counter: true, Samples: []Sample{{Value: float64(v)}}}
 	}
 	return []Metric{
-		gauge("gameid_ahead_seconds", "How far the time in the newest ID lies ahead of the clock.", s.Ahead.Seconds()),
+		gauge("gameid_ahead_seconds", "How far the time in the newest ID is ahead of the clock.", s.Ahead.Seconds()),
 		gauge("gameid_clock_refused", "1 while the wall clock is not followed because it stepped too far and the registry's clock does not confirm it.", boolean(!s.RefusedClock.IsZero())),
 		counter("gameid_clock_steps_total", "Steps of the wall clock by 10 ms or more that were seen, either way.", s.ClockSteps),
-		gauge("gameid_layout_left_years", "How long the layout of the IDs can still tell the time.", s.LayoutYearsLeft),
+		gauge("gameid_layout_left_years", "How long the layout of the IDs can still hold the time.", s.LayoutYearsLeft),
 		gauge("gameid_lease_left_seconds", "How long the lease lasts if it is not renewed.", s.LeaseLeft.Seconds()),
 		{"gameid_lease_state", "1 for the state that the lease of the server number is in, 0 for the others. All but held need attention.", false, "state", states},
 		{"gameid_minted_total", "IDs made since the start, by kind of entity.", true, "kind", minted},
 		counter("gameid_renewal_failures_total", "Attempts to reserve that failed; each is repeated.", s.Failures),
 		counter("gameid_renewals_total", "Reservations that succeeded.", s.Renewals),
-		gauge("gameid_reserved_left_seconds", "How long IDs could still be made if the registry were away.", s.Left.Seconds()),
+		gauge("gameid_reserved_left_seconds", "How long IDs could still be made if the registry could not be reached.", s.Left.Seconds()),
 		counter("gameid_waits_total", "Calls for an ID that had to wait, for the clock or for the registry.", s.Waits),
 	}
 }
@@ -66,13 +66,13 @@ func boolean(b bool) float64 {
 	return 0
 }
 
-// ContentType is that of what [WriteText] writes.
+// ContentType is the content type of the output of [WriteText].
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 var escape = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
 
-// WriteText writes s in the text format of Prometheus, for a game server that
-// does without a client library.
+// WriteText writes s in the text format of Prometheus, for a game server that uses no
+// client library.
 func WriteText(w io.Writer, s gameid.Stats) error {
 	var b bytes.Buffer
 	for _, m := range Of(s) {
