@@ -34,9 +34,9 @@ import (
 //     It is later than that only after a clock was set back: then IDs continue right
 //     above the last ones, and run ahead only as far as the node mints.
 //   - While the registry cannot be reached the node mints to the end of its
-//   reservation. Then it returns an [*ExhaustedError], and recovers by itself.
+//     reservation. Then it returns an [*ExhaustedError], and recovers by itself.
 //   - When another process has taken over, the node stops permanently with a
-//   [*LostError]. Its owner can stop it too, with a reason: see [Node.Stop].
+//     [*LostError]. Its owner can stop it too, with a reason: see [Node.Stop].
 //
 // A node cannot prevent duplicates if its virtual machine is cloned while
 // running (two processes with the same memory), or if two registries give out

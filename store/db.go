@@ -15,7 +15,7 @@ import (
 // Dialect is a kind of database.
 type Dialect = registry.Dialect
 
-// The dialects. MySQL stands for MariaDB and all else that speaks its protocol.
+// The dialects. MySQL stands for MariaDB and all others that speak its protocol.
 const (
 	MySQL  = registry.MySQL
 	SQLite = registry.SQLite
@@ -43,9 +43,9 @@ type DB struct {
 //     up to 5 seconds.
 //   - "mysql:" and a DSN of github.com/go-sql-driver/mysql:
 //     user:password@tcp(host:port)/database. Character set, time zone (UTC),
-//     SQL mode (strict) and all else that this package relies on is set by it
-//     and read back, whatever the server says; a parameter of the DSN that sets
-//     one of them to something else is an error. The database must exist.
+//     SQL mode (strict) and every other setting that this package relies on is set by
+//     it and read back; a parameter of the DSN that sets one of them to another value
+//     is an error. The database must exist.
 //     tcp(host1:port,host2:port) names several servers of one database: the
 //     first that takes writes is used, and after a switch new connections go to
 //     the one that takes writes then. See docs/new-games.md.
@@ -56,13 +56,12 @@ func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 
 // OpenReadOnly is [Open] for a database that must not change: the database
 // itself refuses every write. The account needs no right but SELECT.
 //
-// An SQLite file, which must exist, is opened with mode=ro. One in WAL mode
-// that no process has open is read as it lies there: not a byte changes and no
-// file appears beside it, so it may be on a read-only file system. If a writer
-// comes and changes it meanwhile, every read and [DB.Snapshot] returns
-// [ErrChanged]. One that a process has open, or that was not closed cleanly, is
-// read together with its -wal file; of the files beside it only the -shm file,
-// the lock table of its users, may change or appear.
+// An SQLite file, which must exist, is opened with mode=ro. One in WAL mode that no
+// process has open is read as it is: not a byte changes and no file appears beside it,
+// so it may be on a read-only file system. If a writer changes it meanwhile, every read
+// and [DB.Snapshot] returns [ErrChanged]. One that a process has open, or that was not
+// closed cleanly, is read together with its -wal file; of the files beside it only the
+// -shm file, the lock table of its users, may change or appear.
 //
 // In MySQL and MariaDB all transactions of the session are READ ONLY. Of several
 // hosts in the DSN the first that answers is used, to the end: the next one may
@@ -102,35 +101,34 @@ func (db *DB) Ping(ctx context.Context) error { return db.db.Ping(ctx) }
 // ReadOnly reports whether the database was opened by [OpenReadOnly].
 func (db *DB) ReadOnly() bool { return db.db.ReadOnly() }
 
-// Pool returns the pool beneath, for what this package does not offer. Errors
-// of the pool are the driver's, and on a database opened read-only the caller
-// must see to [DB.Unchanged].
+// Pool returns the pool below, for calls that this package does not offer. Errors of
+// the pool are the driver's. On a database opened read-only the caller must check
+// [DB.Unchanged].
 func (db *DB) Pool() *sqlx.DB { return db.db.Pool() }
 
-// Unchanged returns [ErrChanged] if the file of a database opened by
-// [OpenReadOnly] was changed in a way that what was read cannot be trusted.
+// Unchanged returns [ErrChanged] if the file of a database opened by [OpenReadOnly] was
+// changed so that the values read cannot be trusted.
 func (db *DB) Unchanged() error { return db.db.Unchanged() }
 
-// String returns the DSN without what is secret.
+// String returns the DSN without its secrets.
 func (db *DB) String() string { return db.db.String() }
 
 // GoString is [DB.String] for %#v.
 func (db *DB) GoString() string { return fmt.Sprintf("store.DB(%q)", db) }
 
-// Redact returns dsn as it may be shown: without the password and whatever
-// else may be secret. It is meant for messages and takes any text, also what
-// is no DSN.
+// Redact returns dsn as it may be shown: without the password and other secrets. It is
+// meant for messages and takes any text, also one that is not a DSN.
 func Redact(dsn string) string { return sqldb.Redact(dsn) }
 
 // Registry returns the registry of the database.
 func (db *DB) Registry() *registry.Registry { return db.registry }
 
-// CreateRegistry makes the table of the registry, unless it is there: see
+// CreateRegistry makes the table of the registry, unless it exists: see
 // [registry.Registry.Create]. It touches no other table.
 func (db *DB) CreateRegistry(ctx context.Context) error { return db.registry.Create(ctx) }
 
-// AcceptLossyDatabase lets nodes be opened although the database may lose what
-// it confirmed: see [registry.Registry.AcceptLossyDatabase].
+// AcceptLossyDatabase allows nodes although the database may lose confirmed changes:
+// see [registry.Registry.AcceptLossyDatabase].
 func (db *DB) AcceptLossyDatabase() { db.registry.AcceptLossyDatabase() }
 
 // OpenNode starts the node of a server on the registry of this database: see

@@ -23,25 +23,25 @@
 //	})
 //	switch {
 //	case errors.Is(err, store.ErrDuplicate): // the name is taken
-//	case errors.Is(err, store.ErrUnavailable): // the database is away
+//	case errors.Is(err, store.ErrUnavailable): // the database cannot be reached
 //	}
 //	hero, err = starter.Players.ByName(ctx, db, "aria")
 //
 // A [Table] knows the columns of its rows from their db tags. Its methods take
-// a [Session], which is a [*DB], where each call stands for itself, or a
+// a [Session], which is a [*DB], where each call is a transaction of its own, or a
 // [*Tx]. A game declares its tables with [MustTable], in one line; package
 // store/starter has some to begin with.
 //
-// A game that exists gives the pool that it, or its ORM, opened to [Wrap], and its
-// own transactions to [DB.Over]. Its tables may have any names.
+// An existing game gives the pool that it, or its ORM, opened to [Wrap], and its own
+// transactions to [DB.Over]. Its tables may have any names.
 //
-// The registry, of package store/registry, is the table in which this database
-// notes what times its servers have reserved for IDs, which is what makes them
-// unique; see [gameid.Reserver].
+// The registry, of package store/registry, is a table of this database. It records the
+// times that its servers have reserved for IDs, which makes the IDs unique; see
+// [gameid.Reserver].
 //
-// If many worlds share a fleet registry, of package store/fleet, the node is
-// opened with its consent. It gives each server number to one world for good,
-// and refuses a second live copy of a world:
+// If many worlds share a fleet registry, of package store/fleet, open the node through
+// it. It gives each server number to one world permanently, and refuses a second live
+// copy of a world:
 //
 //	worlds, err := fleet.Open(fleetDSN) // connects when it is used
 //	if err != nil { ... }
@@ -50,11 +50,10 @@
 //	if err != nil { ... } // errors.Is: fleet.ErrNotClaimed, fleet.ErrOtherWorld, fleet.ErrRunning ...
 //	defer member.Close()  // and with it the node, member.Node
 //
-// Numbers, of package store/numbers, are short: what a game shows, and players
-// read aloud. They come by the block, from the fleet registry or from the share
-// of the server.
+// Numbers, of package store/numbers, are the short numbers that a game shows and
+// players read aloud. They are taken in blocks, from the fleet registry or from the
+// share of the server.
 //
-// Mint IDs, and take numbers, before a transaction rather than inside: while
-// SQLite has a transaction open nobody else can write, and that includes the
-// registry.
+// Mint IDs, and take numbers, before a transaction rather than inside: while SQLite has
+// a transaction open no other connection can write, the registry's included.
 package store

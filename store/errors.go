@@ -2,43 +2,43 @@ package store
 
 import "mergesafe/internal/sqldb"
 
-// What callers branch on, with errors.Is. The error of the driver is wrapped
-// beside it. The rooms of this package return the same.
+// The errors that callers branch on, with errors.Is. The error of the driver is wrapped
+// beside them. The packages below this one return the same.
 var (
 	// ErrNotFound: there is no such row.
 	ErrNotFound = sqldb.ErrNotFound
 
-	// ErrDuplicate: a row with the same primary or unique key is there
-	// already. The error is a [*DuplicateError] that tells which key.
+	// ErrDuplicate: a row with the same primary or unique key exists already. The error
+	// is a [*DuplicateError] that tells which key.
 	ErrDuplicate = sqldb.ErrDuplicate
 
-	// ErrForeignKey: a row refers to one that does not exist, or one that is
-	// referred to would be deleted.
+	// ErrForeignKey: a row references one that does not exist, or a referenced row
+	// would be deleted.
 	ErrForeignKey = sqldb.ErrForeignKey
 
-	// ErrInvalid: a value is too long, out of range, NULL, or otherwise not
-	// what its column takes. Rows with a Validate method that says so sooner
-	// return its error instead.
+	// ErrInvalid: a value is too long, out of range, NULL, or not accepted by its
+	// column for another reason. Rows with a Validate method that says so sooner return
+	// its error instead.
 	ErrInvalid = sqldb.ErrInvalid
 
-	// ErrRetryable: the transaction was rolled back because of another one.
-	// The same again will probably work; see [Retry].
+	// ErrRetryable: the transaction was rolled back because of another one. A retry
+	// will probably succeed; see [Retry].
 	ErrRetryable = sqldb.ErrRetryable
 
 	// ErrUnavailable: the database cannot be reached, lost the connection or
 	// cannot serve.
 	ErrUnavailable = sqldb.ErrUnavailable
 
-	// ErrOutcomeUnknown: a change was asked for and the answer did not come:
-	// it may have been made or not. Look before doing it again. It comes
-	// together with [ErrUnavailable] or the error of a context that ended.
+	// ErrOutcomeUnknown: a change was requested and the answer did not come: it may
+	// have been made or not. Check before you repeat it. It comes together with
+	// [ErrUnavailable] or the error of a context that ended.
 	ErrOutcomeUnknown = sqldb.ErrOutcomeUnknown
 
 	// ErrReadOnly: the database or the transaction is read-only.
 	ErrReadOnly = sqldb.ErrReadOnly
 
-	// ErrChanged: a database opened by [OpenReadOnly] was changed while it was
-	// read, so that what was read may not belong together.
+	// ErrChanged: a database opened by [OpenReadOnly] was changed while it was read, so
+	// the rows read may not belong together.
 	ErrChanged = sqldb.ErrChanged
 
 	// ErrSchema: tables are missing, unfinished, of another version or of
@@ -49,11 +49,11 @@ var (
 // DuplicateError says which unique key has the value already: by Table, and by
 // Key, which is "PRIMARY" for the primary one, otherwise the name of the index
 // in MySQL and the columns in SQLite. An index named after its column has the
-// same name in both. They are empty if the driver did not tell.
+// same name in both. They are empty if the driver did not say.
 type DuplicateError = sqldb.DuplicateError
 
-// SchemaError says why the tables of a database cannot be used: its Reason is
-// what was found and what to do. errors.Is finds [ErrSchema] in it.
+// SchemaError says why the tables of a database cannot be used: its Reason says what is
+// wrong and what to do. errors.Is finds [ErrSchema] in it.
 type SchemaError = sqldb.SchemaError
 
 // Translate gives an error of a driver, such as comes from [DB.Pool], the

@@ -14,18 +14,17 @@ import (
 // transaction must not be committed. Returned by [Tx.Guard].
 var ErrNotHeld = errors.New("the lease is held by another process")
 
-// Guard makes sure, in a transaction on the database of the registry, that the
-// node still has the lease of its server. If it has not, the error is
-// [ErrNotHeld], and the transaction must be rolled back.
+// Guard makes sure, in a transaction on the database of the registry, that the node
+// still has the lease of its server. Otherwise the error is [ErrNotHeld], and the
+// transaction must be rolled back.
 //
 // A node learns that another process took over only when it renews its lease.
 // Until then a process that was frozen, and thawed, may write rows. Guard closes
-// that gap. In MySQL it locks the node's row for reading until the transaction
-// ends, so that nobody takes over meanwhile. In SQLite a transaction that has
-// written keeps all others from writing, and one that has read only cannot write
-// any more once another process took over. A renewal of the node's own lease
-// waits for the transaction too: keep it much shorter than
-// gameid.Options.Window.
+// that gap. In MySQL it locks the node's row for reading until the transaction ends, so
+// that no process takes over meanwhile. In SQLite a transaction that has written keeps
+// all others from writing, and one that has read only cannot write any more once
+// another process took over. A renewal of the node's own lease waits for the
+// transaction too: keep it much shorter than gameid.Options.Window.
 func (tx *Tx) Guard(ctx context.Context, node *gameid.Node) error {
 	query := "SELECT 1 FROM " + registry.Table + " WHERE server_id = ? AND " + sqldb.HeldBy + " LIMIT 1" // in a session with sql_select_limit = 0, too
 	if tx.Dialect() == MySQL {

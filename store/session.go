@@ -62,7 +62,7 @@ func begun(f func(*Tx) error) func(*sqldb.Tx) error {
 
 // InTx runs f in a transaction, which is committed if f returns nil and
 // rolled back if it returns an error or panics. The error of f is returned as
-// it is, and a panic goes on.
+// it is, and a panic continues.
 //
 // An error of the commit that leaves open whether the transaction took effect
 // is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
@@ -73,12 +73,11 @@ func begun(f func(*Tx) error) func(*sqldb.Tx) error {
 // not answer: the connection is closed, and the server then rolls back what was
 // not committed. Nor does a rollback wait for longer than 2 seconds.
 //
-// In SQLite there is one transaction at a time: it waits for its turn.
+// SQLite has one transaction at a time: InTx waits for its turn.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error { return db.db.InTx(ctx, begun(f)) }
 
-// Snapshot runs f in a transaction that reads one state of the whole database,
-// whatever others write meanwhile. It changes nothing: what tries to is
-// [ErrReadOnly].
+// Snapshot runs f in a transaction that reads one state of the whole database, whatever
+// others write meanwhile. It cannot write: a statement that tries to is [ErrReadOnly].
 func (db *DB) Snapshot(ctx context.Context, f func(*Tx) error) error {
 	return db.db.Snapshot(ctx, begun(f))
 }

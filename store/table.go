@@ -52,8 +52,8 @@ type column struct {
 // of R has a db tag with the name of its column, or "-". The first column is
 // the primary key, and its type is gameid.Of[K]. It has to be a key by itself: on
 // a table whose primary key has several columns, the first of which is not unique
-// alone, every method returns an error. The catalogue of the database is looked at
-// when the table is used there for the first time.
+// alone, every method returns an error. The catalogue of the database is read when the
+// table is used there for the first time.
 //
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`
@@ -97,7 +97,7 @@ func MustTable[K, R any](name string) *Table[K, R] {
 		fail("its first column must be the key, of type %s", reflect.TypeFor[gameid.Of[K]]())
 	}
 	if len(names) == 1 {
-		fail("it has no column but the key")
+		fail("it has no column besides the key")
 	}
 	_, t.validate = any((*R)(nil)).(validator)
 	t.checked = tableKey{name, names[0]}
@@ -121,7 +121,7 @@ func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
 		if len(primary) > 0 {
 			has = fmt.Sprintf("its primary key is (%s)", strings.Join(primary, ", "))
 		}
-		return fmt.Errorf("store: table %q of %s: %s, and the column %q, which is the first in %s, is not unique by itself, so it tells no row from another; "+
+		return fmt.Errorf("store: table %q of %s: %s, and the column %q, which is the first in %s, is not unique by itself, so it does not identify a row; "+
 			"make it the primary key or give it a unique one, or use Get, Select and Exec of store.Session for this table",
 			t.name, reflect.TypeFor[R](), has, key.column, reflect.TypeFor[R]())
 	})
@@ -194,14 +194,14 @@ func (t *Table[K, R]) GetMany(ctx context.Context, s Session, keys []gameid.Of[K
 	return rows, nil
 }
 
-// Where returns the rows for which condition holds: what stands behind WHERE,
-// with a ? for each of args, and perhaps with ORDER BY and LIMIT. The
-// condition is part of the program and never made from input.
+// Where returns the rows for which condition holds. The condition is the text after
+// WHERE, with a ? for each of args, and perhaps with ORDER BY and LIMIT. Write it in
+// the program; never make it from input.
 //
 //	inbox, err := mails.Where(ctx, db, "to_id = ? ORDER BY id", player)
 //
 // The ? of an argument that is a slice becomes as many as it has elements, and an
-// empty slice is an error. (Not of []byte, nor of what is a [driver.Valuer].)
+// empty slice is an error. (Not a []byte, nor a [driver.Valuer].)
 //
 //	some, err := mails.Where(ctx, db, "id IN (?)", ids)
 func (t *Table[K, R]) Where(ctx context.Context, s Session, condition string, args ...any) ([]R, error) {
@@ -249,8 +249,8 @@ func (t *Table[K, R]) One(ctx context.Context, s Session, condition string, args
 	return t.one(ctx, s, sqldb.Seldom, "where %s", condition, t.selectAll+" WHERE "+expanded+" LIMIT 1", args...)
 }
 
-// Lookup is [Table.One] for a condition that comes often: its statement is kept
-// prepared. what tells in an error which row was looked for: "named Aria".
+// Lookup is [Table.One] for a condition that is used often: its statement is kept
+// prepared. what names the row in an error: "named Aria".
 func (t *Table[K, R]) Lookup(ctx context.Context, s Session, what, condition string, args ...any) (R, error) {
 	kind := sqldb.Short
 	condition, args, many, err := t.expand(condition, args)
@@ -264,7 +264,7 @@ func (t *Table[K, R]) Lookup(ctx context.Context, s Session, what, condition str
 	return t.one(ctx, s, kind, "%s", what, t.selectAll+" WHERE "+condition, args...)
 }
 
-// All returns all rows in the order of their keys, that is, of their making.
+// All returns all rows in the order of their keys, which is the order in which they were made.
 // It reads them as [Table.After] does.
 func (t *Table[K, R]) All(ctx context.Context, s Session) iter.Seq2[R, error] {
 	return t.After(ctx, s, gameid.Of[K]{})

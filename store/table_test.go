@@ -378,7 +378,7 @@ func TestMustTable(t *testing.T) {
 		`field A needs a tag`:               func() { store.MustTable[parcel, untagged]("t") },
 		`two fields have the column "id"`:   func() { store.MustTable[parcel, twice]("t") },
 		"first column must be the key, of":  func() { store.MustTable[parcel, keyLater]("t") },
-		"no column but the key":             func() { store.MustTable[parcel, keyOnly]("t") },
+		"no column besides the key":         func() { store.MustTable[parcel, keyOnly]("t") },
 		"of type gameid.Of[mergesafe/store": func() { store.MustTable[parcel, bareKey]("t") },
 		"of type gameid.Of[mergesafe/entit": func() { store.MustTable[entity.Item, good]("t") },
 		"embedded":                          func() { store.MustTable[parcel, embedded]("t") },

@@ -15,19 +15,17 @@ import (
 // database may have any tables; [DB.CreateRegistry] adds gameid_servers and
 // mergesafe_schema to them.
 //
-// The sessions of such a pool are the game's. What uniqueness rests on is done on
-// connections that are taken from the pool, get the settings that this package
-// relies on, and have their own put back before the game has them again; a
-// connection that does not take them back is closed. Rows of a [Table] are read
-// and written with the settings of the pool: for columns of times it needs
-// parseTime=true in MySQL, and what a driver of SQLite makes of a time is its own
-// affair. In a pool of autocommit=0, each read outside a transaction runs in one of
-// its own, too, which costs two round trips. How the end of a context ends a transaction is up to the driver, too.
+// The sessions of such a pool are the game's. For the registry, on which uniqueness rests, this package takes
+// connections from the pool, sets what it relies on, and restores their own settings before the game has them
+// again; a connection whose settings cannot be restored is closed. Rows of a [Table] are read and written with the
+// settings of the pool: for columns of times it needs parseTime=true in MySQL, and in SQLite the driver decides
+// how a time is stored. In a pool of autocommit=0, each read outside a transaction runs in one of its own, which
+// costs two round trips. The driver also decides how the end of a context ends a transaction.
 //
-// A pool that may open one connection only is refused: when a transaction has
-// that connection, minting in it would wait for itself. Give a second pool to
-// [WrapTwo]; also if the game's transactions may take all connections of the pool
-// for longer than gameid.Options.Window.
+// A pool that may open only one connection is refused: when a transaction has that
+// connection, minting in it would wait for itself. Give a second pool to [WrapTwo]. Do
+// so too if the game's transactions may take all connections of the pool for longer
+// than gameid.Options.Window.
 func Wrap(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 	return WrapTwo(ctx, pool, pool, dialect)
 }

@@ -11,7 +11,7 @@ import (
 // health answers GET /healthz: 200 if the node may mint and the database
 // answers, else 503. The body says which of them does not, and whether there is
 // a key for public IDs: without one the server is well, and of use to operators
-// only. Settings with which the database may lose what it confirmed are shown,
+// only. Settings with which the database may lose confirmed changes are shown,
 // and are no reason to stop.
 func (s *server) health(r *http.Request) (reply, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
@@ -47,7 +47,7 @@ func (p *process) warnLossy() {
 	lossy := p.db.Registry().Warnings()
 	for _, l := range lossy {
 		if !slices.Contains(p.lossy, l) {
-			p.log.Warn("the database may lose what it confirmed", "variable", l.Variable, "value", l.Value, "risk", l.Risk, "mend", l.Mend)
+			p.log.Warn("the database may lose confirmed changes", "variable", l.Variable, "value", l.Value, "risk", l.Risk, "mend", l.Mend)
 		}
 	}
 	if len(lossy) == 0 && len(p.lossy) > 0 {

@@ -10,7 +10,7 @@ import (
 	"mergesafe/store/fleet"
 )
 
-// A database that may lose what it confirmed is refused in one line that tells
+// A database that may lose confirmed changes is refused in one line that tells
 // the way out. Where it was accepted, the server says so in /healthz and once in
 // the log.
 func TestLossyDatabase(t *testing.T) {
@@ -50,7 +50,7 @@ func TestLossyDatabase(t *testing.T) {
 	for _, refused := range []struct{ path, text string }{
 		{config("", ""), accept[:len(accept)-1]},
 		{config("", registry), accept[:len(accept)-1]},
-		{config(accept, ""), "Numbers that were handed out would come again"},
+		{config(accept, ""), "It would hand out the same numbers again"},
 	} {
 		p := launch(t, nil, "-config", refused.path)
 		code, log := p.wait(t), p.log()
@@ -75,7 +75,7 @@ func TestLossyDatabase(t *testing.T) {
 		t.Errorf("/healthz: %+v", health)
 	}
 	p.terminate(t)
-	if log := p.log(); strings.Count(log, "may lose what it confirmed") != 2 || !strings.Contains(log, "variable=innodb_flush_log_at_trx_commit value=2") {
+	if log := p.log(); strings.Count(log, "may lose confirmed changes") != 2 || !strings.Contains(log, "variable=innodb_flush_log_at_trx_commit value=2") {
 		t.Errorf("the log:\n%s", log)
 	}
 

@@ -30,7 +30,7 @@ type Config struct {
 	worldsAccount held // of [registry]
 
 	// AcceptLossyDatabase is accept_lossy_database of [database]: the game server
-	// starts although its database may lose what it confirmed.
+	// starts although its database may lose confirmed changes.
 	AcceptLossyDatabase bool
 
 	Sources []Source // in the order of the file, each with a name of its own

@@ -131,7 +131,7 @@ func TestParseProblems(t *testing.T) {
 		{"[server]\nname = ['s1']", `2: server.name is a list: want text in quotes`},
 		{"[server]\n[server.name]", `2: server.name is a section: want text in quotes`},
 		{"[server]\n[[server.name]]", `2: server.name is a list of sections: want text in quotes`},
-		{"[server]\nname = ''", `2: server.name is empty: want a name, or no such key`},
+		{"[server]\nname = ''", `2: server.name is empty: want a name, or remove it`},
 		{"[server]\nname = '" + strings.Repeat("名", 65) + "'", `2: server.name has 65 characters: want at most 64`},
 		{"[server]\nlisten = '8080'", `2: server.listen is not an address: want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`},
 		{"[server]\nlisten = ':http'", `2: server.listen has no port from 0 to 65535: want host:port, such as "127.0.0.1:8080", or ":8080" for every address of the machine`},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Lossy is one setting with which a database may lose what it confirmed.
+// Lossy is one setting with which a database may lose confirmed changes.
 type Lossy struct {
 	Variable string // as the database calls it
 	Value    string

@@ -17,7 +17,7 @@ import (
 	"mergesafe/store/registry"
 )
 
-// Note says who changes something in the fleet registry, and why. It is kept
+// Note names the operator who changes something in the fleet registry, and the reason. It is kept
 // in the history of the number: see [Fleet.Show].
 type Note struct {
 	By  string // at most 255 characters
@@ -40,14 +40,14 @@ const (
 			WHERE NOT EXISTS (SELECT 1 FROM fleet_servers AS n WHERE n.server_id = s.server_id + 1)) END`
 )
 
-// Claim takes a number for a world that is to be: the given one, or if that is
-// 0 the least that nobody has claimed. Any number of callers may do so at the
-// same time: no two get the same number, and none is left out.
+// Claim takes a number for a new world: the given one, or if that is 0 the lowest that
+// is not claimed. Any number of callers may do so at the same time: no two get the same
+// number, and none is left out.
 //
-// The name, of 1 to 64 characters, is for people. A name or number that is
-// taken, even by a server retired since, is [ErrTaken]. So a claim that ended
-// with [store.ErrOutcomeUnknown] can be repeated: if it was made, the message tells
-// the number.
+// The name, of 1 to 64 characters, is for people. A name or number that is taken, even
+// by a server retired since, is [ErrTaken]. So a claim that ended with
+// [store.ErrOutcomeUnknown] can be repeated: if it was made, the message has the
+// number.
 func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, note Note) (Server, error) {
 	if err := checkName(name); err != nil {
 		return Server{}, err
@@ -209,15 +209,15 @@ func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) e
 }
 
 // Rebind gives a number to the world of that identity (see [registry.Server.World]),
-// whatever it belonged to: the override of what is otherwise for good. It is
-// for a world that has lost its identity with its registry row, or a number
+// whichever world it belonged to: it overrides a binding that is otherwise permanent.
+// Use it for a world that has lost its identity with its registry row, or for a number
 // that was claimed for the wrong database.
 //
 // The mark of the old world stays, so that the IDs of the new one begin after
-// it. Rows of the old world in other databases keep the number in their IDs:
-// that is what the binding protects, and what the reason should explain. The
-// note must say why. It returns [ErrRunning] while a live process has the
-// lease of the number, and [ErrTaken] if the world has another number.
+// it. Rows of the old world in other databases keep the number in their IDs: the
+// binding protects them, and the reason should explain why that does not matter. The
+// note must have a reason. It returns [ErrRunning] while a live process has the lease
+// of the number, and [ErrTaken] if the world has another number.
 func (f *Fleet) Rebind(ctx context.Context, server gameid.ServerID, world string, note Note) error {
 	if b, err := hex.DecodeString(world); err != nil || len(b) != 16 || world != strings.ToLower(world) {
 		return fmt.Errorf("%.40q is not the identity of a world: want 32 hexadecimal digits, as \"gameid servers -json DATABASE\" shows them", world)

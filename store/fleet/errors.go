@@ -9,14 +9,14 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// Why the fleet registry refuses something, for errors.Is. The error is a
-// [*Error].
+// The reasons for which the fleet registry refuses a request, for errors.Is. The error
+// is a [*Error].
 var (
-	// ErrNotClaimed: nobody has claimed the number.
+	// ErrNotClaimed: the number is not claimed.
 	ErrNotClaimed = errors.New("server number not claimed")
 
-	// ErrTaken: the number or the name that is to be claimed, or the world
-	// that is to be bound, has its place in the fleet already.
+	// ErrTaken: the number or the name to be claimed, or the world to be bound, is in
+	// the fleet already.
 	ErrTaken = errors.New("taken already")
 
 	// ErrRetired: the number is retired.
@@ -29,9 +29,9 @@ var (
 	// starts, this is a live copy of it.
 	ErrRunning = errors.New("running elsewhere")
 
-	// ErrOlderCopy: the database is an older copy of its world, and its node
-	// ran while the fleet registry was away, with times that the world had
-	// used already.
+	// ErrOlderCopy: the database is an older copy of its world, and its node ran while
+	// the fleet registry could not be reached, with times that the world had used
+	// already.
 	ErrOlderCopy = errors.New("older copy of the world")
 
 	// ErrOtherFleet: the world is bound in another fleet registry.
@@ -45,7 +45,7 @@ var (
 // Error says why a number may not be claimed, changed or used.
 type Error struct {
 	Server gameid.ServerID
-	Row    Server // what the fleet registry says of the number; zero if it has no such number or was not asked
+	Row    Server // the number's row in the fleet registry; zero if it has none or was not asked
 
 	kind   error // one of the sentinels
 	reason string

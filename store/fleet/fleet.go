@@ -42,15 +42,15 @@ var part = &sqldb.Part{
 const NumbersTable = "fleet_numbers"
 
 // Fleet is the fleet registry: one database, shared by all worlds, that binds
-// each server number to one world for good. A game's own [registry.Registry] makes its
-// IDs unique; what it cannot see is another database that uses the same
-// number. The fleet registry sees that, and also a second live copy of one
-// world, such as a cloned disk or a restored backup.
+// each server number to one world permanently. A game's own [registry.Registry] makes
+// its IDs unique, but cannot see another database that uses the same number. The fleet
+// registry sees that, and also a second live copy of one world, such as a cloned disk
+// or a restored backup.
 //
 // A number is first claimed ([Fleet.Claim]), then bound to the first world
 // that starts with it ([Fleet.Join]), and perhaps retired one day
-// ([Fleet.Retire]). It is never given to another world, unless somebody
-// overrides that and says why ([Fleet.Rebind]).
+// ([Fleet.Retire]). It is never given to another world, unless an operator overrides
+// that and gives a reason ([Fleet.Rebind]).
 //
 // Any number of goroutines may use a Fleet.
 type Fleet struct {
@@ -62,8 +62,8 @@ type Fleet struct {
 }
 
 // Open opens the fleet registry that dsn names, in the form of store.Open. It
-// connects when it is first used, so that a world can start while the fleet
-// registry is away: an error is about the DSN. The caller closes it.
+// connects when it is first used, so that a world can start while the fleet registry
+// cannot be reached: an error is about the DSN. The caller closes it.
 //
 // Its connections to MySQL are closed after each use: thousands of game
 // servers that call twice a minute share one database.
@@ -90,18 +90,18 @@ func (f *Fleet) Pool() *sql.DB { return f.db.Pool().DB }
 // Dialect returns the kind of the database.
 func (f *Fleet) Dialect() registry.Dialect { return registry.Dialect(f.db.Dialect()) }
 
-// String returns the DSN without what is secret.
+// String returns the DSN without its secrets.
 func (f *Fleet) String() string { return f.db.String() }
 
 // GoString is [Fleet.String] for %#v.
 func (f *Fleet) GoString() string { return fmt.Sprintf("fleet.Fleet(%q)", f) }
 
-// Create makes the tables of a fleet registry, unless they are there. It
+// Create makes the tables of a fleet registry, unless they exist. It
 // refuses the database of a game or of another program with an error that is
 // store.ErrSchema.
 //
-// It is done once, by hand: two fleet registries would give out the same
-// numbers, so none may come to be by a typing error.
+// Call it once, by hand: two fleet registries would give out the same numbers, so a
+// typing error must not make one.
 func (f *Fleet) Create(ctx context.Context) error {
 	err := f.db.Connect(ctx)
 	if err == nil {
@@ -129,8 +129,7 @@ func nameFleet(ctx context.Context, s *sqldb.Session) error {
 }
 
 // Identity returns the random identity of this fleet registry, 32 hexadecimal
-// digits. When it is first asked it makes sure that the tables are those of a
-// fleet registry.
+// digits. The first call makes sure that the tables are those of a fleet registry.
 func (f *Fleet) Identity(ctx context.Context) (string, error) {
 	f.mu.Lock()
 	id := f.id
@@ -170,7 +169,7 @@ func (f *Fleet) fault(err error) error {
 const (
 	Claimed = "claimed" // taken, and not yet used by any world
 	Bound   = "bound"   // belongs to one world
-	Retired = "retired" // belonged to a world, and to nobody any more
+	Retired = "retired" // belonged to a world, and belongs to none any more
 )
 
 // Server is what the fleet registry knows of one server number.
@@ -192,10 +191,10 @@ type Server struct {
 	// the world that has seen fewer changes is an older copy.
 	WorldEpoch, Mark int64
 
-	// Holder is the process that has the lease, or had it last, and Place the
-	// database that it uses, without what is secret, as the process names it.
-	// The lease ends at LeaseUntil unless it is renewed. Leased tells whether
-	// it was running at Now, when the row was read.
+	// Holder is the process that has the lease, or had it last, and Place the database
+	// that it uses, without secrets, as the process names it. The lease ends at
+	// LeaseUntil unless it is renewed. Leased says whether it was running at Now, when
+	// the row was read.
 	Holder     gameid.Holder
 	Place      string
 	LeaseUntil time.Time
@@ -203,7 +202,7 @@ type Server struct {
 
 	// When the number was claimed and bound, when its world was last heard of,
 	// and when this was read. All times are by the clock of the fleet
-	// registry, and zero where it never happened.
+	// registry, and zero if it never happened.
 	ClaimedAt, BoundAt, SeenAt, Now time.Time
 }
 

@@ -15,25 +15,24 @@ import (
 
 // Join starts the node of a server, as [registry.Registry.OpenNode] does, with
 // the consent of the fleet registry, and keeps reporting to it. The first start
-// binds the number to the world of this database for good.
+// binds the number to the world of this database permanently.
 //
 // It returns a [*Error] if the number is not claimed (ErrNotClaimed),
 // retired (ErrRetired) or of another world (ErrOtherWorld), or if a live copy
 // of the same world runs elsewhere (ErrRunning): a process has the lease, and
-// is not known to have ended. A process that ended on this machine is known to
-// (Linux); elsewhere its lease has to run out first. A wall clock that
-// disagrees with the fleet registry's by more than MaxSkew is a
-// [*gameid.ClockError]. A database of the game that may lose what it confirmed
-// is a [*registry.LossyError].
+// is not known to have ended. On Linux a process that ended on this machine is known to
+// have ended; otherwise its lease has to run out first. A wall clock that disagrees
+// with the fleet registry's by more than MaxSkew is a [*gameid.ClockError]. A database
+// of the game that may lose confirmed changes is a [*registry.LossyError].
 //
 // A world that was bound before starts also while the fleet registry cannot be
-// reached, and goes on when it goes away; the status is then Away. One
-// that never was does not start (ErrNotBound). When the fleet registry is back
-// and another copy of the world, or another world, has the number, the node is
-// stopped: of two copies that started meanwhile one goes on.
+// reached, and keeps running when the connection is lost; the status is then Away. A
+// world that was never bound does not start (ErrNotBound). When the fleet registry is
+// back and another copy of the world, or another world, has the number, the node is
+// stopped: of two copies that started meanwhile, one keeps running.
 //
-// The IDs begin after the mark that the world reported last, whatever this
-// database says: so a restored backup does not repeat IDs.
+// The IDs begin after the mark that the world reported last, whatever this database
+// says. So a restored backup does not repeat IDs.
 func (f *Fleet) Join(ctx context.Context, reg *registry.Registry, server gameid.ServerID, node gameid.Options, options Options) (*Member, error) {
 	options, err := options.withDefaults(reg)
 	if err != nil {
@@ -194,7 +193,7 @@ func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own regist
 		}
 		reason += "Stop that process if this is to be the world from now on; if this copy is to be a world of its own, claim another number for it"
 		if row.LeaseUntil.Sub(row.Now) > max(5*time.Minute, 2*options.Lease) {
-			reason += "; a lease that long is left by a clock that was wrong: if that process is gone, see: gameid servers release -h"
+			reason += "; a lease that long comes from a clock that was wrong: if that process has ended, see: gameid servers release -h"
 		}
 		return &Error{Server: server, Row: *row, kind: ErrRunning, reason: reason}
 	}

@@ -11,9 +11,8 @@ import (
 	"mergesafe/store/registry"
 )
 
-// MarkPlan says what can be done about a mark that a broken clock left in the
-// far future, because of which a server does not start: see
-// [gameid.MarkError] and [PlanMark].
+// MarkPlan is a way to repair a mark that a broken clock left in the far future, which
+// keeps a server from starting: see [gameid.MarkError] and [PlanMark].
 type MarkPlan struct {
 	Server gameid.ServerID
 
@@ -27,15 +26,15 @@ type MarkPlan struct {
 	// is 0 if the server is in no fleet.
 	Mark, FleetMark int64
 
-	// Columns are all that may hold IDs, with what was found there.
+	// Columns are all columns that may hold IDs, with the IDs found there.
 	Columns []registry.ColumnIDs
 
-	// OlderCopy tells that the fleet registry has seen more changes than this
+	// OlderCopy says that the fleet registry has seen more changes than this
 	// database: IDs may exist that are not in its tables. FleetMark is then
 	// not lowered, and nothing is lowered below it.
 	OlderCopy bool
 
-	// Lowered is what the marks that are too late are lowered to. It is never
+	// Lowered is the new value of the marks that are too late. It is never
 	// below the largest ID found, and never in the past.
 	Lowered int64
 
@@ -76,11 +75,10 @@ func (p *MarkPlan) lowersFleetMark() bool {
 	return p.late(p.FleetMark) && p.Lowered < p.FleetMark
 }
 
-// PlanMark looks at the marks of a server and at all IDs of it that the
-// database holds, and says what can be done about a mark in the far future. It
-// changes nothing, so the database may be opened read-only. It reads every
-// column that may hold IDs (BINARY or BLOB), which takes its time. Of the
-// options it uses MaxSkew and Clock.
+// PlanMark reads the marks of a server and all its IDs in the database, and plans the
+// repair of a mark in the far future. It changes nothing, so the database may be opened
+// read-only. It reads every column that may hold IDs (BINARY or BLOB), which can take
+// long. Of the options it uses MaxSkew and Clock.
 //
 // fleet may be nil only if the world is not bound in a fleet registry. A server
 // that runs is a [*gameid.HeldError] or a [*Error], a wall clock that
@@ -141,8 +139,8 @@ func (p *MarkPlan) askFleet(ctx context.Context, fleet *Fleet, own registry.Serv
 	return nil
 }
 
-// LowerMark does what the plan says, if nothing has changed since. The fleet
-// registry comes first, so that a second attempt finishes what was broken off.
+// LowerMark carries out the plan, if nothing has changed since. It changes the fleet
+// registry first, so a second attempt finishes an interrupted one.
 func LowerMark(ctx context.Context, reg *registry.Registry, fleet *Fleet, p *MarkPlan, note Note) error {
 	if p.lowersFleetMark() {
 		note.Why = fmt.Sprintf("%s (from %s to %s)", note.Why, printable.Time(gameid.TimeOf(p.FleetMark)), printable.Time(gameid.TimeOf(p.Lowered)))

@@ -87,7 +87,7 @@ func TestRepairMark(t *testing.T) {
 		if id := starts(t, db, nil); id.Millis() <= p.Lowered {
 			t.Errorf("%s is not above the lowered mark %d", id, p.Lowered)
 		}
-		if err := fleet.LowerMark(ctx, db.Registry(), nil, p, note); err == nil || !strings.Contains(err.Error(), "changed by somebody else") {
+		if err := fleet.LowerMark(ctx, db.Registry(), nil, p, note); err == nil || !strings.Contains(err.Error(), "another process changed the row") {
 			t.Errorf("a plan that is out of date: %v", err)
 		}
 

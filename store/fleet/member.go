@@ -21,21 +21,20 @@ type Options struct {
 	// that it is not claimed.
 	Name string
 
-	// Place says to people which database this is. The default is its DSN
-	// without what is secret.
+	// Place names this database for people. The default is its DSN without secrets.
 	Place string
 
 	// Heartbeat is how often the world reports to the fleet registry. Default
 	// 30 s. After a failure it tries again after a quarter of that.
 	Heartbeat time.Duration
 
-	// Lease is how long a world that fell silent keeps other copies from
+	// Lease is how long a world that stopped reporting keeps other copies from
 	// starting. Default three times Heartbeat, at least twice.
 	Lease time.Duration
 
-	// Timeout bounds each exchange with the fleet registry, and so how long a
-	// start is held up by one that does not answer. Default a third of
-	// Heartbeat, at most Heartbeat.
+	// Timeout bounds each exchange with the fleet registry, and so how long a start
+	// waits for one that does not answer. Default a third of Heartbeat, at most
+	// Heartbeat.
 	Timeout time.Duration
 
 	// OnChange is called with every change of Status.State, one at a
@@ -72,18 +71,18 @@ func (o Options) withDefaults(reg *registry.Registry) (Options, error) {
 
 const maxPlace = 512 // characters
 
-// State says how a world stands with the fleet registry.
+// State is the state of a world in the fleet registry.
 type State string
 
 // The states of a member.
 const (
 	Joined   State = "joined"   // it has the lease, as of the last heartbeat
-	Away     State = "away"     // the fleet registry could not be asked, or cannot tell yet: the world goes on
+	Away     State = "away"     // the fleet registry could not be asked, or does not know yet: the world keeps running
 	Conflict State = "conflict" // the number or the world was taken: the node was stopped
 	Left     State = "left"     // the member was closed
 )
 
-// Status is how a world stands with the fleet registry at one moment.
+// Status is the state of a world in the fleet registry at one moment.
 type Status struct {
 	State State
 
@@ -95,9 +94,9 @@ type Status struct {
 	Heartbeats, Failures uint64
 	Last                 time.Time
 
-	// OlderCopy tells that at its start the database was an older copy of its
-	// world, such as a restored backup: the fleet registry had seen more
-	// changes. IDs go on after those that the fleet registry knows of.
+	// OlderCopy says that at its start the database was an older copy of its world,
+	// such as a restored backup: the fleet registry had seen more changes. IDs continue
+	// after those that the fleet registry knows of.
 	OlderCopy bool
 }
 
@@ -129,16 +128,16 @@ type Member struct {
 	status Status
 }
 
-// Status returns how the world stands with the fleet registry.
+// Status returns the state of the world in the fleet registry.
 func (m *Member) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.status
 }
 
-// Close stops the node, gives its lease back, and tells the fleet registry, so
-// that the world can start elsewhere at once. While the fleet registry is away
-// it is not told, and its lease runs out. Further calls return the same.
+// Close stops the node, gives its lease back, and reports that to the fleet registry,
+// so that the world can start elsewhere at once. If the fleet registry cannot be
+// reached, its lease runs out instead. Further calls return the same.
 func (m *Member) Close() error {
 	m.closing.Do(func() { m.closeBy = m.close() })
 	return m.closeBy
@@ -305,7 +304,7 @@ func (m *Member) judge(row *Server, id string) error {
 		// It had the lease since we did, or had it and has renewed it.
 		return m.conflict(row, ErrRunning, fmt.Sprintf(
 			"mints no more here: another copy of its world took over while this one could not report: %s with the database %q, lease until %s; this is %q. "+
-				"Find out which of the two databases is the right one, and start that one only: what both wrote since cannot be in one world",
+				"Find out which of the two databases is the right one, and start only that one: the changes of both since then cannot be in one world",
 			row.Holder, row.Place, printable.Time(row.LeaseUntil), m.options.Place))
 	case row.alive():
 		// Our predecessor, which has ended without saying so, or a live copy.
@@ -314,8 +313,8 @@ func (m *Member) judge(row *Server, id string) error {
 	case m.epoch == 0 && m.started < row.WorldEpoch && m.reserver.first() <= row.Mark:
 		return m.conflict(row, ErrOlderCopy, fmt.Sprintf(
 			"mints no more here: the database %q is an older copy of its world (%d changes of its registry where the fleet registry has seen %d), "+
-				"and was started while the fleet registry was away, with times up to %s that the world had reserved before; %s. "+
-				"Start it again: it then goes on after those. IDs that it made since may exist twice, if the world had made IDs then that this copy lacks",
+				"and was started while the fleet registry could not be reached, with times up to %s that the world had reserved before; %s. "+
+				"Start it again: it then continues after those. IDs that it made since may exist twice, if the world had made IDs then that this copy lacks",
 			m.options.Place, m.started, row.WorldEpoch, printable.Time(gameid.TimeOf(row.Mark)), row.lastSeen()))
 	}
 	return nil

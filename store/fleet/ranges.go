@@ -33,7 +33,7 @@ const DefaultRangeMax = math.MaxInt32
 
 // KeyRange is a range of integers in which one world of the fleet has the keys of its
 // rows. No other world is given a number of it, also after it was released. Worlds whose
-// keys lie in ranges of their own need no new ones when they are merged.
+// keys are in ranges of their own need no new keys when they are merged.
 type KeyRange struct {
 	Number int64  // of the range: 1, 2, ...
 	World  string // whose keys they are; the name that people and config.toml use
@@ -70,7 +70,7 @@ func (r KeyRange) holds(other KeyRange) bool {
 	return (r.Space == "" || r.Space == other.Space) && r.First <= other.First && other.Last <= r.Last
 }
 
-// RangeWish says which range a world wants.
+// RangeWish describes the range that a world wants.
 type RangeWish struct {
 	World, Space string
 
@@ -81,15 +81,15 @@ type RangeWish struct {
 	Step int64
 
 	// At is the first number that is wanted; -1 leaves the choice to the fleet registry.
-	// It never chooses a range that begins below Size: that is where worlds count that
-	// have no range.
+	// It never chooses a range that begins below Size: worlds without a range count
+	// there.
 	At int64
 
 	// Max is the largest number that the columns take; 0 means [DefaultRangeMax].
 	Max int64
 }
 
-// RangeError tells that a range was given to another world.
+// RangeError says that a range was given to another world.
 type RangeError struct {
 	Wanted, Given KeyRange
 }
@@ -217,7 +217,7 @@ func meets(wanted KeyRange, have []KeyRange, own func(KeyRange) bool) error {
 	return nil
 }
 
-// RecordRanges records the ranges that a merge gives to keys. What lies in a range of the
+// RecordRanges records the ranges that a merge gives to keys. A range inside one of the
 // same world is not recorded again: it was leased, or an interrupted merge recorded it. If
 // another world has a number of it, that is a [*RangeError], and nothing is recorded.
 func (f *Fleet) RecordRanges(ctx context.Context, merge string, ranges []KeyRange, note Note) error {
@@ -328,7 +328,7 @@ func (f *Fleet) addRanges(ctx context.Context, note Note, choose func(have []Key
 	}
 }
 
-// ReleaseRange notes that a world does not use its range any more. It stays on record, and
+// ReleaseRange records that a world does not use its range any more. It stays on record, and
 // its numbers are not given again: rows that left the world may still have them.
 func (f *Fleet) ReleaseRange(ctx context.Context, number int64, note Note) error {
 	all, err := f.Ranges(ctx)

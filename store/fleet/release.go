@@ -10,7 +10,7 @@ import (
 	"mergesafe/store/registry"
 )
 
-// Lease is who has the lease of a server in one registry.
+// Lease is the lease of a server in one registry, with its holder.
 type Lease struct {
 	Holder gameid.Holder
 	Place  string // the database that Holder uses, as it names it; empty in that database's own registry
@@ -40,9 +40,9 @@ func (l *Leases) Held() bool { return l.Own.Held() || l.Fleet != nil && l.Fleet.
 // Fence returns the fence that keeps the server from starting, if there is one.
 func (l *Leases) Fence() (registry.Fence, bool) { return registry.FenceOf(l.Own.Holder) }
 
-// FindLeases returns who has the leases of a server that runs, or ran, on this
-// database. fleet may be nil only if the world is not bound in a fleet
-// registry. It changes nothing, so the database may be opened read-only.
+// FindLeases returns the leases of a server that runs, or ran, on this database. fleet
+// may be nil only if the world is not bound in a fleet registry. It changes nothing, so
+// the database may be opened read-only.
 func FindLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, server gameid.ServerID) (*Leases, error) {
 	own, err := reg.Own(ctx, server, fleet != nil)
 	if err != nil {
@@ -62,20 +62,20 @@ func FindLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, serve
 	return l, nil
 }
 
-// EndLeases ends the leases of a server whose process is gone: those that keep
-// it from starting for long, because a database's clock was wrong when they
-// were taken. What it was reserved stays reserved.
+// EndLeases ends the leases of a server whose process has ended, if they keep it from
+// starting for long because a database's clock was wrong when they were taken. Reserved
+// times stay reserved.
 //
 // It refuses with [ErrRunning] while the process is provably alive: if it runs
 // on this machine (Linux), or changes a row within the given time, in which
 // both are watched. A game server renews the lease in its database every third
 // of gameid.Options.Window (3.3 s), and the one in the fleet registry every
-// Options.Heartbeat (30 s): a minute sees both. A process that is alive
-// and silent for longer loses its lease, mints no more when it learns of it,
-// and has repeated no ID: that does not rest on the lease.
+// Options.Heartbeat (30 s): a minute sees both. A process that lives but renews nothing
+// for longer loses its lease and stops minting when it learns of it. It repeats no ID:
+// that does not rest on the lease.
 //
-// A fence is no lease that was forgotten: it is refused with a [*registry.FencedError].
-// [registry.Registry.LiftFence] lifts one, for who knows which.
+// A fence is not a forgotten lease: it is refused with a [*registry.FencedError]. To
+// lift one use [registry.Registry.LiftFence], which needs its token.
 func EndLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, l *Leases, watch time.Duration, note Note) error {
 	if _, fenced := l.Fence(); fenced {
 		return registry.Explain(&gameid.HeldError{Server: l.Server, Holder: l.Own.Holder, LeaseUntil: l.Own.Until, Now: l.Own.Now})

@@ -1,3 +1,3 @@
 // Package numbers hands out the short numbers that a game shows and players
-// read aloud, taken by the block from a row of a database.
+// read aloud, taken in blocks from a row of a database.
 package numbers

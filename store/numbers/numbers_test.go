@@ -266,7 +266,7 @@ func TestNumbersRefused(t *testing.T) {
 		exec(t, db, "UPDATE gameid_servers SET role = 'own'")
 		must(t, share(t, db).open(t, numbers.Options{}).Close())
 		_, err = share(t, db)(numbers.Options{CheckDigit: true})
-		if err == nil || !strings.Contains(err.Error(), `the sequence "player"`) || !strings.Contains(err.Error(), "it was begun without check digits and is now wanted with check digits") {
+		if err == nil || !strings.Contains(err.Error(), `the sequence "player"`) || !strings.Contains(err.Error(), "it was begun without check digits and is now opened with check digits") {
 			t.Errorf("with check digits where there were none: %v", err)
 		}
 		for name, o := range map[string]numbers.Options{

@@ -15,35 +15,34 @@ import (
 // Options tune a sequence of numbers. The zero value is right for most
 // games.
 type Options struct {
-	// CheckDigit adds a last digit to each number, by which one that is
-	// mistyped is refused: see [number.ParseChecked]. A sequence keeps for
-	// good what it was begun with; otherwise numbers would come twice.
+	// CheckDigit adds a last digit to each number, by which a mistyped one is refused:
+	// see [number.ParseChecked]. A sequence keeps the choice that it was begun with;
+	// otherwise numbers would come twice.
 	CheckDigit bool
 
-	// Start is what no number is less than. Where a sequence has gone on
-	// beyond, it changes nothing. Default 1; with a fleet registry, 10000000
-	// has all players get numbers of 8 digits for a long time.
+	// Start is the lowest number. If a sequence is past it, it changes nothing. Default
+	// 1; with a fleet registry, 10000000 gives all players numbers of 8 digits for a
+	// long time.
 	Start number.Number
 
-	// Reserved reports which numbers are not to be handed out, such as
-	// [number.Pretty]. It is asked for each number, by many goroutines. If it
-	// keeps back 100,000 in a row, Next returns an error.
+	// Reserved reports which numbers must not be handed out, such as [number.Pretty].
+	// It is called for each number, by many goroutines. If it keeps back 100,000 in a
+	// row, Next returns an error.
 	Reserved func(number.Number) bool
 
 	// InUse returns the greatest number from first to last that the game's
-	// tables hold, or 0. It is asked when the sequence is opened, and numbers
-	// go on after what it says: so a row that was lost, or restored from a
-	// backup that is older than the game's, does no harm. For players it is
-	// starter.Players.NumbersIn(db).
+	// tables hold, or 0. It is called when the sequence is opened, and numbers continue
+	// after its result: so a row that was lost, or restored from a backup that is older
+	// than the game's, does no harm. For players it is starter.Players.NumbersIn(db).
 	InUse func(ctx context.Context, first, last number.Number) (number.Number, error)
 
 	// MinBlock and MaxBlock bound how many numbers are taken at once. Defaults
 	// 20 and 100000, at most 10000000.
 	MinBlock, MaxBlock int
 
-	// BlockTime is how long a block is to last, at the rate at which numbers
-	// are used: so long the database may be away, and so many are lost by a
-	// crash. Default 10 minutes.
+	// BlockTime is how long a block is to last, at the rate at which numbers are used.
+	// For that long the database may be out of reach, and that many numbers are lost in
+	// a crash. Default 10 minutes.
 	BlockTime time.Duration
 
 	// Timeout bounds each attempt to take a block. Default 10 s, which is

@@ -172,7 +172,7 @@ func (q *row) prepare(ctx context.Context) error {
 	}
 	if check != q.check {
 		word := map[string]string{checkNone: "without check digits", checkDamm: "with check digits"}
-		return q.fault("open the sequence", fmt.Errorf("it was begun %s and is now wanted %s, with which numbers would come twice: leave it as it was, or begin another sequence",
+		return q.fault("open the sequence", fmt.Errorf("it was begun %s and is now opened %s, so numbers would come twice: keep the setting, or begin another sequence",
 			word[check], word[q.check]))
 	}
 	q.ready = true

@@ -19,27 +19,27 @@ var part = &sqldb.Part{
 	Mark:    sqldb.NumbersMark,
 	Absent:  "the database has no table of short numbers yet: start a game server on it once, or check that it is the right one",
 	Unready: "start a game server on the database once more",
-	Older:   "start a game server of this version on the database once, which brings them there",
+	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{Table},
 	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables}, sqldb.SQLite: {sqliteTables}},
 	Common:  []int{0, 0, 1},
 }
 
-// Table is the table in which a game's own database notes where its sequences
-// of numbers stand. It is no data of the game.
+// Table is the table in which a game's own database records the next number of each
+// sequence. It has no data of the game.
 const Table = sqldb.NumbersTable
 
-// Create makes that table in the database of a registry, unless it is there. It
-// may be called at every start and by several processes at once, and finishes
-// what another one did not. A database in which a table of that name was made by
-// another program, or by a newer version, is refused with an error that is
-// store.ErrSchema. (That of a fleet registry is made by [fleet.Fleet.Create].)
+// Create makes that table in the database of a registry, unless it exists. It may be
+// called at every start and by several processes at once, and finishes the work of one
+// that was interrupted. A database in which a table of that name was made by another
+// program, or by a newer version, is refused with an error that is store.ErrSchema.
+// (That of a fleet registry is made by [fleet.Fleet.Create].)
 func Create(ctx context.Context, reg *registry.Registry) error {
 	return part.Create(ctx, database(reg))
 }
 
-// Check returns an error that is store.ErrSchema unless that table is there and
-// of this version. It changes nothing.
+// Check returns an error that is store.ErrSchema unless that table exists and has this
+// version. It changes nothing.
 func Check(ctx context.Context, reg *registry.Registry) error {
 	return part.Check(ctx, database(reg))
 }

@@ -18,8 +18,7 @@ import (
 )
 
 var (
-	// ErrUsedUp: the share of the space that the numbers come from has
-	// no more.
+	// ErrUsedUp: the share of the space that the numbers come from is used up.
 	ErrUsedUp = errors.New("numbers used up")
 
 	// ErrClosed: the sequence was closed.
@@ -31,12 +30,12 @@ var (
 // lost answer or a merge. Any number of goroutines may use it, and any number
 // of processes may have the same sequence open.
 //
-// Numbers are taken by the block and handed out from memory. When four fifths
-// of a block are gone, the next is taken in the background, so that nobody has
-// to wait. A block is a row's counter raised by its size, in one statement; an
-// answer that is lost loses a block. A crash loses what was taken and not
-// handed out: the rest of one block, and the next one if that was taken. Close
-// gives it back where nobody has taken any since.
+// Numbers are taken in blocks and handed out from memory. When four fifths of a block
+// are used, the next is taken in the background, so that no caller has to wait. To take
+// a block, one statement raises the counter of a row by its size; an answer that is
+// lost loses a block. A crash loses the numbers that were taken and not handed out: the
+// rest of one block, and the next one if that was taken. Close gives them back if no
+// process has taken any since.
 //
 // Within a process numbers rise. Between processes they do not: each has
 // blocks of its own.
@@ -48,27 +47,25 @@ var (
 //
 // Without one, [Open], each world has a share of its own, which
 // follows from its server number: a 9, how many digits the server number has,
-// the server number, and then at least four digits that count. Server 7 begins
-// with 9 1 7 0000 and after 10,000 numbers goes on with 9 1 7 00000; server 12
-// has 9 2 12 0000. So worlds that do not know of one another do not have the
-// same number, as long as they do not have the same server number, which is
-// what their IDs rely on as well.
+// the server number, and then at least four digits that count. Server 7 begins with 9 1
+// 7 0000 and after 10,000 numbers continues with 9 1 7 00000; server 12 has 9 2 12
+// 0000. So worlds that do not know of one another have different numbers if they have
+// different server numbers. Their IDs rely on that as well.
 //
-// The two do not overlap. A world may go over to a fleet registry at any time,
+// The two do not overlap. A world may change to a fleet registry at any time,
 // keep the numbers that it has, and get new ones from there.
 //
 // # Faults
 //
-// While the database is away numbers are handed out to the end of what was
-// taken; then Next returns a [*Error] with the cause, at once. Attempts
-// go on in the background, about every two seconds, so it recovers by itself.
+// While the database cannot be reached, the numbers that were taken are handed out to
+// the end; then Next returns a [*Error] with the cause, at once. The sequence retries
+// in the background, about every two seconds, so it recovers by itself.
 //
-// A database that was restored from a backup would give out again what it gave
-// out since. A process that ran through the restore notices, and goes on after
-// its last number; one that starts afterwards knows what Options.InUse
-// tells. With a fleet registry that covers the worlds' own numbers only, so
-// after restoring one start all worlds once, or raise Start, before new
-// players come.
+// A database that was restored from a backup would give out again the numbers given out
+// since. A process that ran through the restore notices, and continues after its last
+// number; one that starts afterwards asks Options.InUse. With a fleet registry that
+// covers the world's own numbers only: after you restore one, start all worlds once, or
+// raise Start, before new players come.
 type Sequence struct {
 	name    string
 	source  string // the database, for people
@@ -116,12 +113,12 @@ func (b *block) gone() int64 { return min(b.next.Load(), b.end) - b.first }
 // database. Take numbers before a transaction rather than inside, as with IDs.
 // Close the Sequence before the database.
 //
-// A database that may lose what it confirmed is refused with a
-// [*registry.LossyError], and that cannot be accepted: nothing but the row keeps
-// numbers from coming again. [OpenShared] does the same.
+// A database that may lose confirmed changes is refused with a [*registry.LossyError],
+// and that cannot be accepted: only the row keeps numbers from coming twice.
+// [OpenShared] does the same.
 //
-// If the database cannot be reached, it returns the Sequence nevertheless, and
-// Next says why there are none until it can.
+// If the database cannot be reached, it still returns the Sequence, and Next returns
+// the cause until it can.
 func Open(ctx context.Context, reg *registry.Registry, server gameid.ServerID, name string, options Options) (*Sequence, error) {
 	if err := server.Validate(); err != nil {
 		return nil, err
@@ -148,10 +145,9 @@ func Open(ctx context.Context, reg *registry.Registry, server gameid.ServerID, n
 // OpenShared opens a sequence of numbers that all worlds of the fleet share.
 // Close the Sequence before the Fleet.
 //
-// If the fleet registry cannot be reached, it returns the Sequence
-// nevertheless, and Next says why there are none until it can. A fleet registry
-// that was made before there were numbers is an error that is store.ErrSchema:
-// run "gameid servers init" once more.
+// If the fleet registry cannot be reached, it still returns the Sequence, and Next
+// returns the cause until it can. A fleet registry of a version without numbers is an
+// error that is store.ErrSchema: run "gameid servers init" once more.
 func OpenShared(ctx context.Context, f *fleet.Fleet, name string, options Options) (*Sequence, error) {
 	q := &row{db: sqldb.Wrap(f.Pool(), sqldb.Dialect(f.Dialect())), table: fleet.NumbersTable}
 	q.admit = func(ctx context.Context) error {
@@ -212,9 +208,9 @@ func unreachable(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Next returns the next number. It does not touch the database, but where
-// numbers are used up faster than blocks come: then it waits for one, until
-// ctx ends. If there is no number, the error is a [*Error].
+// Next returns the next number. It does not use the database, except if numbers are
+// used faster than blocks come: then it waits for one, until ctx ends. If there is no
+// number, the error is a [*Error].
 func (n *Sequence) Next(ctx context.Context) (number.Number, error) {
 	const most = 100_000
 	for range most {
@@ -366,12 +362,11 @@ func adapt(last, used int64, in, target time.Duration) int64 {
 	return int64(min(max(want, float64(last)/2), float64(last)*2))
 }
 
-// Close ends the sequence and gives back what was taken and not handed out, if
-// nobody has taken any since. An error says that it was not given back: those
-// numbers are lost, and nothing else. It waits for a block that is being taken,
-// at most Options.Timeout, and takes as much again for giving back.
-// Further calls do nothing. Calls of Next that wait, or come later, return
-// [ErrClosed].
+// Close ends the sequence and gives back the numbers that were taken and not handed
+// out, if no process has taken any since. An error says that they were not given back:
+// only those numbers are lost. It waits for a block that is being taken, at most
+// Options.Timeout, and takes as much again for giving back. Further calls do nothing.
+// Calls of Next that wait, or come later, return [ErrClosed].
 func (n *Sequence) Close() error {
 	n.mu.Lock()
 	if n.closed {
@@ -403,7 +398,7 @@ func (n *Sequence) Close() error {
 	return n.seq.giveBack(ctx, spare, rest)
 }
 
-// Stats is what a metric shows of a sequence, since it was opened.
+// Stats are the figures of a sequence for metrics, since it was opened.
 type Stats struct {
 	Issued   uint64 // numbers that were handed out
 	Reserved uint64 // numbers that Options.Reserved kept back
@@ -431,9 +426,8 @@ func (n *Sequence) Stats() Stats {
 	return s
 }
 
-// Parse reads a number of this sequence as people type it, and refuses one
-// that is mistyped if it has check digits: see [number.ParseChecked] and
-// [number.Parse].
+// Parse reads a number of this sequence as people type it, and refuses a mistyped one
+// if it has check digits: see [number.ParseChecked] and [number.Parse].
 func (n *Sequence) Parse(text string) (number.Number, error) {
 	if n.options.CheckDigit {
 		return number.ParseChecked(text)
@@ -441,10 +435,10 @@ func (n *Sequence) Parse(text string) (number.Number, error) {
 	return number.Parse(text)
 }
 
-// Error says why a sequence gives no number.
+// Error is the reason for which a sequence gives no number.
 type Error struct {
 	Sequence string // its name
-	Source   string // the database, without what is secret
+	Source   string // the database, without secrets
 	Err      error  // why: sqldb.ErrUnavailable, ErrUsedUp, ErrClosed, a context that ended ...
 }
 

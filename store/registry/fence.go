@@ -22,9 +22,9 @@ const fenceLease = 100 * 365 * 24 * time.Hour
 // fencePrefix begins the token of every fence.
 const fencePrefix = "fence:"
 
-// FenceTo is the holder of a server whose world went to another database. It
-// is what a start of the server is refused with. token tells one fence from
-// another; into is what people call the database.
+// FenceTo is the holder of a server whose world went to another database. A start of
+// the server is refused with it. token identifies the fence; into is the database's
+// name for people.
 func FenceTo(token, into string, now time.Time) gameid.Holder {
 	return gameid.Holder{
 		Token:   fencePrefix + token,
@@ -38,31 +38,30 @@ func FenceTo(token, into string, now time.Time) gameid.Holder {
 // fence is that of a world that went to another database.
 const mergingHere = "a merge is being carried out in this database"
 
-// FenceHere is the holder of a server of the database that a merge is carried
-// out in, until the merge is completed or undone. name is what people call that
-// database.
+// FenceHere is the holder of a server of a merge's target, until the merge is completed
+// or undone. name is the database's name for people.
 func FenceHere(token, name string, now time.Time) gameid.Holder {
 	h := FenceTo(token, name, now)
 	h.Program = mergingHere
 	return h
 }
 
-// FenceFree tells whether the server may be fenced: nobody holds it, or only a
-// process that has ended, or the same fence is there already.
+// FenceFree reports whether the server may be fenced: no process holds it, or only one
+// that has ended, or it has the same fence already.
 func (s *Server) FenceFree(token string) bool {
 	return !s.Leased || s.Fenced(token) || s.Holder.Ended()
 }
 
-// Fenced tells whether the fence of that token is there.
+// Fenced reports whether the server has the fence of that token.
 func (s *Server) Fenced(token string) bool { return s.Holder.Token == fencePrefix+token }
 
-// Fence is why a server is kept from starting: its world went to another
-// database, or a merge is being carried out in its own.
+// Fence is the reason for which a server is kept from starting: its world went to
+// another database, or a merge is being carried out in its own.
 type Fence struct {
 	Merge string    // the ID of the merge; the token of [FenceTo]
-	Into  string    // what people call the target of the merge
+	Into  string    // the name of the merge's target, for people
 	Here  bool      // this database is the target: see [FenceHere]
-	Since time.Time // by the clock of who merged
+	Since time.Time // by the clock of the machine that merged
 }
 
 func (f Fence) String() string {
@@ -72,8 +71,8 @@ func (f Fence) String() string {
 	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, printable.Time(f.Since))
 }
 
-// FenceOf returns the fence that the holder of a lease stands for, if it is one
-// and no process.
+// FenceOf returns the fence that the holder of a lease stands for, if it is a fence and
+// not a process.
 func FenceOf(h gameid.Holder) (Fence, bool) {
 	merge, ok := strings.CutPrefix(h.Token, fencePrefix)
 	if !ok {
@@ -82,8 +81,8 @@ func FenceOf(h gameid.Holder) (Fence, bool) {
 	return Fence{Merge: merge, Into: h.Host, Here: h.Program == mergingHere, Since: h.Since}, true
 }
 
-// FencedError tells that a server was not started, nor anything of it changed,
-// because it is fenced. errors.As finds the [*gameid.HeldError] in it.
+// FencedError says that a server was neither started nor changed, because it is fenced.
+// errors.As finds the [*gameid.HeldError] in it.
 type FencedError struct {
 	Server gameid.ServerID
 	Fence  Fence
@@ -95,14 +94,14 @@ func (e *FencedError) Error() string {
 	if e.Fence.Here {
 		return fmt.Sprintf("server %s is fenced: %s; resume it with \"servermerge apply PLAN\", or take it back with \"servermerge undo PLAN\"", e.Server, e.Fence)
 	}
-	return fmt.Sprintf("server %s is fenced: %s, and goes on there; \"servermerge undo\" takes that merge back and lifts the fence", e.Server, e.Fence)
+	return fmt.Sprintf("server %s is fenced: %s, and runs there; to take that merge back and lift the fence: \"servermerge undo PLAN\"", e.Server, e.Fence)
 }
 
-// Unwrap returns the refusal that the fence is made of.
+// Unwrap returns the refusal by which the fence works.
 func (e *FencedError) Unwrap() error { return e.held }
 
-// Explain returns a [*FencedError] if what refuses to start a server is a fence,
-// otherwise held.
+// Explain returns a [*FencedError] if a fence refuses to start a server, otherwise
+// held.
 func Explain(held *gameid.HeldError) error {
 	if f, ok := FenceOf(held.Holder); ok {
 		return &FencedError{held.Server, f, held}
@@ -115,9 +114,9 @@ func Explain(held *gameid.HeldError) error {
 const fencedRow = `{"token":"` + fencePrefix
 
 // CheckFences returns a [*FencedError] if any server of this database is fenced.
-// A merge fences the servers that the registry lists. Others must not start
-// either while it is carried out, nor once the world went to another database:
-// what they wrote would be lost, or make the merge fail.
+// A merge fences the servers that the registry lists. Others must not start either
+// while it is carried out, nor after the world went to another database: their rows
+// would be lost, or make the merge fail.
 func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) error {
 	fenced, err := r.find(ctx, " WHERE SUBSTR(holder, 1, ?) = ? ORDER BY server_id LIMIT 1", len(fencedRow), fencedRow)
 	if err != nil || len(fenced) == 0 {
@@ -127,13 +126,11 @@ func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) erro
 	return Explain(&gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now})
 }
 
-// Fence keeps a server from being started on this database, and a process that
-// was frozen from going on: its world goes to another database, or others come
-// to it. It is the lease
-// of a holder that never ends, so that every start is refused with a
-// [*FencedError] that names it. A server that runs is not fenced, and is a
-// [*gameid.HeldError]. Fencing what is fenced with the same token changes
-// nothing.
+// Fence keeps a server from being started on this database, and stops a process that
+// was frozen: its world goes to another database, or others come to it. It is a lease
+// that never ends, so that every start is refused with a [*FencedError] that names it.
+// A server that runs is not fenced, and is a [*gameid.HeldError]. Fencing a server
+// again with the same token changes nothing.
 func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
 	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
 		if s.Holder.Token == holder.Token {
@@ -144,8 +141,8 @@ func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gam
 	})
 }
 
-// LiftFence takes back what [Registry.Fence] did with the same token. Where
-// there is no such fence it changes nothing.
+// LiftFence lifts the fence that [Registry.Fence] made with the same token. If there is
+// no such fence it changes nothing.
 func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token string) error {
 	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) { return s.Fenced(token), nil })
 }
@@ -224,8 +221,8 @@ func (r *Registry) AddMerged(ctx context.Context, tx Tx, servers ...Server) erro
 	return nil
 }
 
-// RemoveMerged takes servers that [Registry.AddMerged] listed off the registry
-// again, once their rows are gone. One that is not listed is no error.
+// RemoveMerged removes servers that [Registry.AddMerged] listed from the registry,
+// after their rows are gone. One that is not listed is not an error.
 func (r *Registry) RemoveMerged(ctx context.Context, tx Tx, servers ...Server) error {
 	for _, m := range servers {
 		if _, err := tx.ExecContext(ctx, deleteMerged, m.ID, m.World); err != nil {

@@ -21,14 +21,14 @@ import (
 // Patterns are those of [path.Match], for "table.column" in lower case.
 type Floor struct {
 	Only   []string // look into these columns and no others
-	Except []string // do not look into these: tokens of 10 bytes that are no IDs
+	Except []string // do not look into these: tokens of 10 bytes that are not IDs
 }
 
-// SetFloor says where to look. Call it before a node is opened.
+// SetFloor sets the columns. Call it before a node is opened.
 func (r *Registry) SetFloor(f Floor) error {
 	for _, pattern := range slices.Concat(f.Only, f.Except) {
 		if _, err := path.Match(pattern, ""); err != nil || strings.Count(pattern, ".") != 1 {
-			return fmt.Errorf("store: %q is no pattern of columns: want table.column, as in sessions.*", pattern)
+			return fmt.Errorf("store: %q is not a pattern of columns: want table.column, as in sessions.*", pattern)
 		}
 	}
 	r.floorOf = f

@@ -76,8 +76,8 @@ func (r *Registry) OpenFreeNode(ctx context.Context, numbers NumberRange, option
 // the search.
 //
 // Numbers are tried in random order, and the rows are read again after each
-// refusal, so that many processes that start at the same moment do not get in
-// each other's way.
+// refusal, so that many processes that start at the same moment seldom try the same
+// number.
 func FirstFree[N any](ctx context.Context, r *Registry, numbers NumberRange, open func(Server) (N, error), look func([]Server) (map[gameid.ServerID]error, error)) (none N, err error) {
 	if err := numbers.Validate(); err != nil {
 		return none, err

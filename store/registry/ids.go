@@ -12,7 +12,7 @@ import (
 type ColumnIDs struct {
 	Table, Column string
 	Largest       gameid.ID // of the server; zero if there is none
-	Late          int64     // how many of them lie beyond the limit
+	Late          int64     // how many of them are later than the limit
 }
 
 // columnsQuery lists the columns that may hold IDs.
@@ -33,9 +33,9 @@ func columnsQuery(d sqldb.Dialect) string {
 		ORDER BY t.name, c.cid`
 }
 
-// IDs looks for the IDs of a server in all columns that may hold IDs (BINARY or
-// BLOB), which takes its time. Those with a time later than limit, in
-// milliseconds since gameid.EpochMillis, are counted.
+// IDs looks for the IDs of a server in all columns that may hold IDs (BINARY or BLOB),
+// which can take long. Those with a time later than limit, in milliseconds since
+// gameid.EpochMillis, are counted.
 func (r *Registry) IDs(ctx context.Context, server gameid.ServerID, limit int64) ([]ColumnIDs, error) {
 	var columns []struct{ Tab, Col string }
 	if err := r.db.Select(ctx, &columns, columnsQuery(r.db.Dialect())); err != nil {

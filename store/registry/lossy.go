@@ -13,19 +13,19 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Lossy is one setting with which a database may lose what it confirmed.
+// Lossy is a setting with which a database may lose confirmed changes.
 type Lossy = sqldb.Lossy
 
-// ErrLossy: the database may lose what it confirmed.
-var ErrLossy = errors.New("the database may lose what it confirmed")
+// ErrLossy: the database may lose confirmed changes.
+var ErrLossy = errors.New("the database may lose confirmed changes")
 
-// LossyError says by which settings. errors.Is finds [ErrLossy] in it.
+// LossyError has the settings that cause it. errors.Is finds [ErrLossy] in it.
 type LossyError struct {
 	Place    string  // the database, without what is secret
 	Settings []Lossy // those that are refused
 
-	// Final tells that [Registry.AcceptLossyDatabase] does not change it: what
-	// was to be opened rests on the database alone.
+	// Final says that [Registry.AcceptLossyDatabase] does not change it: a sequence of
+	// numbers rests on the database alone.
 	Final bool
 }
 
@@ -34,11 +34,11 @@ func (e *LossyError) Error() string {
 	for _, s := range e.Settings {
 		settings = append(settings, s.String())
 	}
-	text := fmt.Sprintf("the database %q may lose what it confirmed: %s", e.Place, strings.Join(settings, "; "))
+	text := fmt.Sprintf("the database %q may lose confirmed changes: %s", e.Place, strings.Join(settings, "; "))
 	if e.Final {
-		return text + ". Numbers that were handed out would come again, and nothing else prevents it"
+		return text + ". It would hand out the same numbers again, and nothing else prevents that"
 	}
-	return text + ". To run in spite of that, and rely on the clocks alone for unique IDs: accept_lossy_database = true in [database] of config.toml, or AcceptLossyDatabase"
+	return text + ". To accept that, and rely on the clocks alone for unique IDs: accept_lossy_database = true in [database] of config.toml, or AcceptLossyDatabase"
 }
 
 // Is reports whether target is [ErrLossy].
@@ -58,11 +58,10 @@ type lossy struct {
 	next     time.Time // when to read again; zero until a node is opened
 }
 
-// AcceptLossyDatabase lets nodes be opened although the database may lose what
-// it confirmed (see [Registry.OpenNode]). Then, when it has lost something, only
-// the clocks keep IDs unique: those of the database and of the machine must not
-// have been set back. Rows of the game that it loses are gone. Call it before a
-// node is opened.
+// AcceptLossyDatabase allows nodes although the database may lose confirmed changes
+// (see [Registry.OpenNode]). If it loses some, only the clocks keep IDs unique: those
+// of the database and of the machine must not have been set back. Rows of the game that
+// it loses are gone. Call it before a node is opened.
 func (r *Registry) AcceptLossyDatabase() {
 	r.lossy.mu.Lock()
 	defer r.lossy.mu.Unlock()
@@ -70,17 +69,17 @@ func (r *Registry) AcceptLossyDatabase() {
 	r.db.AcceptLossy()
 }
 
-// Warnings returns the settings with which the database may lose what it
-// confirmed, as they were when they were read last: when a node was opened, and
-// about every minute since, with a renewal of its reservation.
+// Warnings returns the settings with which the database may lose confirmed changes, as
+// they were read last: when a node was opened, and about every minute since, with a
+// renewal of its reservation.
 func (r *Registry) Warnings() []Lossy {
 	r.lossy.mu.Lock()
 	defer r.lossy.mu.Unlock()
 	return slices.Clone(r.lossy.found)
 }
 
-// Durability reads from the database the settings with which it may lose what it
-// confirmed; none if it keeps it. Those that are not serious are worth a warning.
+// Durability reads from the database the settings with which it may lose confirmed
+// changes; none if it keeps them. Those that are not serious deserve a warning.
 func (r *Registry) Durability(ctx context.Context) ([]Lossy, error) { return r.db.Durability(ctx) }
 
 // CheckDurable returns a [*LossyError] that is final if a setting is serious.
@@ -138,9 +137,9 @@ func (r *Registry) reread(ctx context.Context) {
 	}
 }
 
-// Start starts a node of this registry, for [Registry.OpenNode] and package
-// fleet, which puts something between. It refuses a database that may lose what
-// it confirmed with a [*LossyError], and one in which any server is fenced with a
+// Start starts a node of this registry, for [Registry.OpenNode] and for package fleet,
+// which puts a Reserver of its own between. It refuses a database that may lose
+// confirmed changes with a [*LossyError], and one in which any server is fenced with a
 // [*FencedError].
 func (r *Registry) Start(ctx context.Context, server gameid.ServerID, through gameid.Reserver, options gameid.Options) (*gameid.Node, error) {
 	if err := r.admit(ctx); err != nil {

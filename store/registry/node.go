@@ -11,20 +11,19 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// ErrBound: the world is bound in a fleet registry, and was to start without
-// one.
+// ErrBound: the world is bound in a fleet registry, and does not start without it.
 var ErrBound = errors.New("bound in a fleet registry")
 
-// BoundError says which one. errors.Is finds [ErrBound] in it.
+// BoundError has its identity. errors.Is finds [ErrBound] in it.
 type BoundError struct {
 	Server gameid.ServerID
 	Fleet  string // the identity of the fleet registry
-	Place  string // the database, without what is secret
+	Place  string // the database, without secrets
 }
 
 func (e *BoundError) Error() string {
 	return fmt.Sprintf("server %s with the database %q is bound in a fleet registry (identity %s), and does not start without it: give its DSN, in config.toml in [registry]; "+
-		"if the world is to leave that fleet for good, see: gameid servers leave -h", e.Server, e.Place, e.Fleet)
+		"if the world is to leave that fleet permanently, see: gameid servers leave -h", e.Server, e.Place, e.Fleet)
 }
 
 // Is reports whether target is [ErrBound].
@@ -34,8 +33,8 @@ func (e *BoundError) Is(target error) bool { return target == ErrBound }
 // whose errors it returns, or an error that is store.ErrSchema, or a
 // [*FencedError]. Close the node before the pool.
 //
-// A database that may lose what it confirmed is refused with a [*LossyError],
-// unless that was accepted: see [Registry.AcceptLossyDatabase].
+// A database that may lose confirmed changes is refused with a [*LossyError], unless
+// that was accepted: see [Registry.AcceptLossyDatabase].
 //
 // A world that was bound in a fleet registry does not start without it: that is
 // a [*BoundError]. Package store/fleet starts it; see also [Registry.Leave].
@@ -56,9 +55,9 @@ func (r *Registry) OpenNode(ctx context.Context, server gameid.ServerID, options
 	return r.Start(ctx, server, r, options)
 }
 
-// ExplainRefusal adds to an error that refuses to start a server what the way
-// out is: of a fence, of a mark in the far future, and of a lease that is longer
-// than a server takes, as a database's clock that was wrong leaves it.
+// ExplainRefusal adds the way out to an error that refuses to start a server: for a
+// fence, for a mark in the far future, and for a lease that is longer than any server
+// takes, which comes from a wrong clock of the database.
 func (r *Registry) ExplainRefusal(server gameid.ServerID, options gameid.Options, err error) error {
 	ways := func(command string) error {
 		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, printable.ShellWord(r.String()), server)

@@ -12,7 +12,7 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Table is the table of the [Registry]. It is no data of the game.
+// Table is the table of the [Registry]. It has no data of the game.
 const Table = sqldb.RegistryTable
 
 // The roles of a server in a database.
@@ -38,9 +38,9 @@ type Server struct {
 	// time, in milliseconds since gameid.EpochMillis.
 	Reserved int64
 
-	// Holder has, or had last, the lease, which ends at LeaseUntil. Leased
-	// tells whether it was running when the row was read. All of this is by
-	// the clock of the database.
+	// Holder has, or had last, the lease, which ends at LeaseUntil. Leased says whether
+	// it was running when the row was read. All of this is by the clock of the
+	// database.
 	Holder     gameid.Holder
 	LeaseUntil time.Time
 	Leased     bool
@@ -75,18 +75,16 @@ func (s *Server) Held() error {
 //
 // Commits are durable. SQLite is opened so by package store; in a pool that the
 // game opened, each connection gets synchronous = FULL and a busy timeout while
-// the registry uses it, and journal_mode OFF or MEMORY is refused. A server of
-// MySQL is asked how it is set up when a node is opened, and about every minute
-// after that:
+// the registry uses it, and journal_mode OFF or MEMORY is refused. The settings of a
+// MySQL server are read when a node is opened, and about every minute after that:
 //
 //   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, and
 //     no doublewrite are refused, unless that was accepted: see
 //     [Registry.AcceptLossyDatabase]. Sequences of numbers (package numbers)
 //     refuse them always.
-//   - sync_binlog other than 1 with a binary log is a warning: the server itself
-//     keeps what it confirmed, and its replica may lack it, as any replica that
-//     lags. What a promoted replica forgot is what the clocks are for: see
-//     [gameid.Node].
+//   - sync_binlog other than 1 with a binary log is a warning: the server itself keeps
+//     confirmed changes, but its replica may lack some, as any replica that lags. If such
+//     a replica is promoted, the clocks keep IDs unique: see [gameid.Node].
 //   - On Galera and MySQL's Group Replication, with at least two members, all of
 //     these are warnings: a transaction is at the other members before it is
 //     confirmed, so it is lost only if all of them lose power at the same time.
@@ -112,9 +110,9 @@ func New(pool *sql.DB, dialect Dialect) *Registry {
 }
 
 // Open is [New] for a pool that was opened by the game or its ORM: it makes sure
-// that the database answers and is of that kind. Everything is done on
-// connections that are taken from the pool, get the settings that uniqueness
-// rests on, and have their own put back.
+// that the database answers and is of that kind. It takes connections from the pool,
+// sets on them the settings that uniqueness rests on, and restores their own
+// afterwards.
 func Open(ctx context.Context, pool *sql.DB, dialect Dialect) (*Registry, error) {
 	db, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
 	if err != nil {
@@ -129,11 +127,11 @@ func (r *Registry) Pool() *sql.DB { return r.db.Pool().DB }
 // Dialect returns the kind of the database.
 func (r *Registry) Dialect() Dialect { return Dialect(r.db.Dialect()) }
 
-// String names the database, without what is secret.
+// String names the database, without secrets.
 func (r *Registry) String() string { return r.db.String() }
 
-// Place names the database for people elsewhere: without what is secret, and
-// with the full path of a file.
+// Place names the database for people elsewhere: without secrets, and with the full
+// path of a file.
 func (r *Registry) Place() string { return r.db.Place() }
 
 const loadServer = `
@@ -148,13 +146,13 @@ const unrecordedWindow = 10 * time.Second
 // Load implements [gameid.Reserver].
 //
 // Floor is the time of the largest ID of the server among the keys of all
-// tables, those of the game included. Where IDs of other servers are later,
-// but not in the future, it may be the time of the latest of them: that costs
-// one look into an index, and a floor in the past does no harm.
+// tables, those of the game included. If IDs of other servers are later, but not in the
+// future, it may be the time of the latest of them: that needs one read of an index,
+// and a floor in the past does no harm.
 //
-// The floor is for whoever opens a node. While a node of this process has the
-// lease, which refuses all others, it is not looked for: such a node has read it,
-// and asks only what became of its claims.
+// The floor is for a process that opens a node. While a node of this process has the
+// lease, which refuses all others, Load does not look for it: such a node has read it,
+// and only asks for the outcome of its claims.
 func (r *Registry) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
 	rec, err := r.load(ctx, server)
 	if err != nil {

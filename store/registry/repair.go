@@ -12,11 +12,11 @@ import (
 )
 
 // ErrMoved: another process changed the row since it was read.
-var ErrMoved = errors.New("the row was changed by somebody else at the same time: try again")
+var ErrMoved = errors.New("another process changed the row at the same time: try again")
 
-// Own returns a server that runs, or ran, on this database: what an operator's
-// command that repairs something reads first. withFleet tells that the fleet
-// registry is at hand, without which a world that is bound in one is refused.
+// Own returns a server that runs, or ran, on this database. A command that repairs
+// something reads it first. withFleet says that the caller has the fleet registry;
+// without it a world that is bound in one is refused.
 func (r *Registry) Own(ctx context.Context, server gameid.ServerID, withFleet bool) (Server, error) {
 	if err := server.Validate(); err != nil {
 		return Server{}, err
@@ -53,12 +53,11 @@ func (r *Registry) moved(server gameid.ServerID, ok bool, err error) error {
 }
 
 // RaiseMark reserves all times up to at, so that the IDs of a server that does
-// not run begin after it. It is for a database that was restored from an older
-// copy: what its process had used since, ahead of the clock that the next one
-// goes by, is in no table any more. It changes nothing where the mark is
-// later already, and returns the mark, in milliseconds since
-// gameid.EpochMillis. The time must not be further in the future than the
-// server is allowed to start with, MaxSkew of the options.
+// not run begin after it. Use it for a database that was restored from an older copy:
+// the times that its process used since, ahead of the clock of the next one, are in no
+// table any more. It changes nothing if the mark is later already, and returns the
+// mark, in milliseconds since gameid.EpochMillis. The time may be at most MaxSkew of
+// the options in the future, because a server does not start with a later one.
 func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at time.Time, options gameid.Options) (int64, error) {
 	own, err := r.Own(ctx, server, true)
 	if err == nil {
@@ -78,8 +77,8 @@ func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at tim
 	return mark, r.Overwrite(ctx, server, own.Record(), gameid.Claim{Reserved: mark})
 }
 
-// Bind notes that the world of a server is bound in the fleet registry of that
-// identity, so that it can start while that is away.
+// Bind records that the world of a server is bound in the fleet registry of that
+// identity, so that it can start while that cannot be reached.
 func (r *Registry) Bind(ctx context.Context, server gameid.ServerID, fleet string) error {
 	_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of server %s: remember the fleet registry", server),
 		"UPDATE "+Table+" SET fleet = ? WHERE server_id = ?", fleet, server)
@@ -87,9 +86,9 @@ func (r *Registry) Bind(ctx context.Context, server gameid.ServerID, fleet strin
 }
 
 // Leave makes the world of a server that does not run forget the fleet registry
-// that it is bound in, so that it can start without ([Registry.OpenNode]) or be
-// bound in another one. The fleet registry is not told: there the number stays
-// bound to this world, and is given to no other.
+// that it is bound in, so that it can start without it ([Registry.OpenNode]) or be
+// bound in another one. The fleet registry is not changed: there the number stays bound
+// to this world, and no other gets it.
 func (r *Registry) Leave(ctx context.Context, server gameid.ServerID) error {
 	own, err := r.Own(ctx, server, true)
 	if err == nil {

@@ -22,25 +22,25 @@ var part = &sqldb.Part{
 	Mark:    sqldb.RegistryMark,
 	Absent:  "the database has no registry of servers yet: start a game server on it once, or check that it is the right one",
 	Unready: "start a game server on the database once more",
-	Older:   "start a game server of this version on the database once, which brings them there",
+	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{sqldb.RegistryTable},
 	SQL:     map[sqldb.Dialect][]string{sqldb.MySQL: {mysqlTables, mysqlWindow}, sqldb.SQLite: {sqliteTables, sqliteWindow}},
 	Common:  []int{0, 1, 1},
 }
 
-// Create makes the table of the registry, unless it is there. It may be called
-// at every start and by several processes at once, and finishes what another
-// one did not. A database in which a table of that name was made by another
-// program, or by a newer version, is refused with an error that is
-// store.ErrSchema. Other tables are neither looked at nor touched.
+// Create makes the table of the registry, unless it exists. It may be called at every
+// start and by several processes at once, and finishes the work of one that was
+// interrupted. A database in which a table of that name was made by another program, or
+// by a newer version, is refused with an error that is store.ErrSchema. Other tables
+// are neither read nor changed.
 func (r *Registry) Create(ctx context.Context) error { return part.Create(ctx, r.db) }
 
 // SchemaText returns the statements that make the table of the registry, in a
 // database of that kind, for tools that run migrations, such as goose,
-// golang-migrate and atlas. [Registry.Create] and [Registry.OpenNode] accept
-// what they make.
+// golang-migrate and atlas. [Registry.Create] and [Registry.OpenNode] accept the table
+// that they make.
 func SchemaText(d Dialect) string { return part.Text(sqldb.Dialect(d)) }
 
-// Check returns an error that is store.ErrSchema unless the table of the
-// registry is there and of this version. It changes nothing.
+// Check returns an error that is store.ErrSchema unless the table of the registry
+// exists and has this version. It changes nothing.
 func (r *Registry) Check(ctx context.Context) error { return part.Check(ctx, r.db) }

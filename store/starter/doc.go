@@ -1,3 +1,3 @@
-// Package starter is what a new game can start from: ready-made tables of
-// players, items, guilds and their members.
+// Package starter has ready-made tables that a new game can start from: players, items,
+// guilds and their members.
 package starter

@@ -30,7 +30,7 @@ func (t GuildTable) OfPlayer(ctx context.Context, s store.Session, player gameid
 }
 
 // GuildMembers is the table that says which guild a player is in. Its key is
-// the player, so that nobody is in two.
+// the player, so that no player is in two.
 var GuildMembers = GuildMemberTable{store.MustTable[entity.Player, entity.GuildMember]("guild_members")}
 
 // GuildMemberTable is a [store.Table] with the lookups of guild members.

@@ -34,8 +34,8 @@ func (t PlayerTable) ByNumber(ctx context.Context, s store.Session, n number.Num
 	return t.Lookup(ctx, s, fmt.Sprintf("with the number %s", n), "number=?", n)
 }
 
-// NumbersIn returns what tells a sequence which numbers the players have: see
-// numbers.Options.InUse.
+// NumbersIn returns the function by which a sequence learns which numbers the players
+// have: see numbers.Options.InUse.
 func (t PlayerTable) NumbersIn(s store.Session) func(ctx context.Context, first, last number.Number) (number.Number, error) {
 	return func(ctx context.Context, first, last number.Number) (greatest number.Number, err error) {
 		err = s.Get(ctx, &greatest, "SELECT MAX(number) FROM players WHERE number BETWEEN ? AND ?", first, last)

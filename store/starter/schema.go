@@ -23,7 +23,7 @@ var part = &sqldb.Part{
 	Mark:    sqldb.StarterMark,
 	Absent:  "the database has no starter tables yet: start a game server on it once, or check that it is the right one",
 	Unready: "start a game server on the database once more",
-	Older:   "start a game server of this version on the database once, which brings them there",
+	Older:   "start a game server of this version on the database once: it upgrades them",
 	Tables:  []string{"players", "items", "guilds", "guild_members"},
 	SQL: map[sqldb.Dialect][]string{
 		sqldb.MySQL:  {mysqlTables, mysqlTables2},
@@ -32,17 +32,17 @@ var part = &sqldb.Part{
 	Common: []int{0, 1, 2},
 }
 
-// Create makes the starter tables, unless they are there: then it only reads.
-// Tables of an older version it brings to the present one, and their rows stay.
-// It may be called at every start and by several processes at once, and finishes
-// what another one did not. A database that has tables of the same names made by
-// others, or of a newer version, is refused with a [*store.SchemaError].
+// Create makes the starter tables, unless they exist: then it only reads. It upgrades
+// tables of an older version, and their rows stay. It may be called at every start and
+// by several processes at once, and finishes the work of one that was interrupted. A
+// database that has tables of the same names made by others, or of a newer version, is
+// refused with a [*store.SchemaError].
 func Create(ctx context.Context, db *store.DB) error {
 	return part.Create(ctx, sqldb.Wrap(db.Pool().DB, sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
 }
 
-// Check returns a [*store.SchemaError] unless the starter tables are there,
-// complete and of this version. It changes nothing.
+// Check returns a [*store.SchemaError] unless the starter tables exist, complete and of
+// this version. It changes nothing.
 func Check(ctx context.Context, db *store.DB) error {
 	return part.Check(ctx, sqldb.Wrap(db.Pool().DB, sqldb.Dialect(db.Dialect())).Named(db.String()).Guarded())
 }

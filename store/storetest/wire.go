@@ -7,12 +7,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Wire is the way to a database, which can lose what goes over it.
+// Wire is the connection to a database, which can lose requests and answers.
 type Wire struct {
 	driver.Connector
 
-	// Fault is asked at every statement and commit whether it goes wrong: it
-	// then returns an error, and whether the statement is done nevertheless.
+	// Fault is called at every statement and commit. To make one fail it returns an
+	// error, and whether the statement is executed all the same.
 	Fault func(what string) (err error, done bool)
 }
 

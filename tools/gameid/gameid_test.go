@@ -364,7 +364,7 @@ func TestFleetOnMariaDB(t *testing.T) {
 	}
 }
 
-// Settings with which the database may lose what it confirmed are told beside
+// Settings with which the database may lose confirmed changes are told beside
 // the table.
 func TestServersTellsLossyDatabase(t *testing.T) {
 	server := servertest.Private(t)

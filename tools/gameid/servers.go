@@ -42,7 +42,7 @@ tools that run migrations.
   HOLDER   the process that has the lease, or had it last; for a fence, the merge
            and its target
 
-Settings with which the database may lose what it confirmed go to the standard
+Settings with which the database may lose confirmed changes go to the standard
 error, each with the statement that mends it.
 
 Commands:
@@ -87,7 +87,7 @@ Examples:
 				return err
 			}
 			for _, l := range lossy {
-				cli.LogOf(cmd).Sayf("the database may lose what it confirmed: %s", l)
+				cli.LogOf(cmd).Sayf("the database may lose confirmed changes: %s", l)
 			}
 			return printServers(cmd.Root().Writer, servers, cmd.Bool("json"))
 		},
