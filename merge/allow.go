@@ -91,7 +91,7 @@ func (o Options) allowances() (all []allowance, err error) {
 			return nil, err
 		}
 		if a.table == nil && slices.Contains(o.FailOn, a.code) {
-			return nil, unsuitable("%s is both to be allowed and to fail", a.code)
+			return nil, unsuitable("%s cannot be both allowed and a failure", a.code)
 		}
 		all = append(all, a)
 	}

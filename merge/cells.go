@@ -23,7 +23,7 @@ func (d *declared) inCells(at columnName, ref *reference, from statement, n name
 		case col == nil:
 			return fmt.Errorf("format: table %q has no column %q%s", at.table, name, nearest.Hint(name, slices.Sorted(maps.Keys(n[at.table]))))
 		case col.Kind == KindReal || col.Kind == KindTime || slices.Contains(noCells, nameOf(col.Type)):
-			return fmt.Errorf("format: %s.%s is %s, which is not written as it was read", at.table, name, col.Type)
+			return fmt.Errorf("format: %s.%s is %s, which cannot be written as it was read", at.table, name, col.Type)
 		case len(ref.cells.Columns()) > 1 && col.Kind != KindInteger:
 			return fmt.Errorf("format: %s.%s is %s: want integers, of which each has some bits of the key", at.table, name, col.Type)
 		}

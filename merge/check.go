@@ -5,29 +5,28 @@ import (
 	"errors"
 )
 
-// Progress tells how far a check has come.
+// Progress is how far a check has come.
 type Progress struct {
 	Code   string // of the rule that reads
 	Source string
 	Table  string
 	Rows   int64 // read so far by this rule from this table of this source
-	Total  int64 // that it reads at most: how many the table has
+	Total  int64 // that it reads at most: the rows of the table
 
-	// SourceRows of SourceTotal are done of what all rules have to go through
-	// in this source. The total is exact, from counted rows, and rises only if
-	// a finding makes further reading necessary.
+	// SourceRows of SourceTotal are done of the rows that all rules have to read in
+	// this source. The total is exact, from counted rows, and rises only if a finding
+	// makes further reading necessary.
 	SourceRows, SourceTotal int64
 }
 
 // Check reports whether two or more databases can be merged, and if not, why. It
 // only reads.
 //
-// With a report and no error, every rule could be carried out. An error that
-// wraps [ErrSources] or [ErrOptions] tells that there is nothing to check; then
-// there is no report. Any other error is a [*ReadError] naming source and table:
-// one could not be read, or ctx ended. With it comes what was established until
-// then, as a report that is incomplete and has no verdict, unless not even the
-// catalogues could be read.
+// With a report and no error, every rule could be carried out. An error that wraps
+// [ErrSources] or [ErrOptions] says that there is nothing to check; then there is no
+// report. Any other error is a [*ReadError] naming source and table: one could not be
+// read, or ctx ended. With it comes a report of the results until then, which is
+// incomplete and has no verdict, unless not even the catalogues could be read.
 func Check(ctx context.Context, sources []Source, opts Options) (*Report, error) {
 	return check(ctx, sources, opts, firstRows)
 }
@@ -64,7 +63,7 @@ func (r *run) establish(ctx context.Context) error {
 		return err
 	}
 	if quick := r.facts.opts.Quick; quick != nil {
-		quick(r.report("the keys are not yet read"))
+		quick(r.report("the keys are not read yet"))
 	}
 	if err := r.readAll(ctx); err != nil {
 		return err

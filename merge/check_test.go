@@ -274,7 +274,7 @@ func TestGaps(t *testing.T) {
 		},
 		"no clock": {
 			func(b *mergetest.Database) { b.Schema.Now = time.Time{} },
-			map[string]string{"id-future|items|id": "has no clock to hold IDs against"},
+			map[string]string{"id-future|items|id": "has no clock to compare IDs with"},
 		},
 		"NULL in a key": {
 			func(b *mergetest.Database) {
@@ -357,7 +357,7 @@ func TestGaps(t *testing.T) {
 	}{
 		"no tables": {
 			func(b *mergetest.Database) { b.Schema.Tables = nil },
-			map[string]string{"schema-table||": "there is no table to look at"},
+			map[string]string{"schema-table||": "there is no table to check"},
 		},
 		"no primary key": {
 			func(b *mergetest.Database) {
@@ -724,7 +724,7 @@ func TestContradictions(t *testing.T) {
 		"row that is gone": {func(b *mergetest.Database) {
 			b.Rows["players"][0]["name"] = "Player1.0"
 			b.OnRow = func() error { b.Rows["players"] = b.Rows["players"][1:]; return nil }
-		}, "a row that was just streamed is not there"},
+		}, "a row that was just read is missing"},
 		"table listed twice": {func(b *mergetest.Database) { b.Schema.Tables = append(b.Schema.Tables, b.Schema.Tables[0]) },
 			`source "s2": reading the catalogue: it lists table "guilds" twice`},
 		"server listed twice": {func(b *mergetest.Database) { b.Registry = append(b.Registry, b.Registry[0]) }, "reading the registry: it lists server 2 twice"},

@@ -2,7 +2,7 @@ package merge
 
 import "context"
 
-// repeats says how many values are there more than once.
+// repeats says how many values occur more than once.
 type repeats struct {
 	values int64   // that are there more than once
 	rows   []int64 // that have them, of each stream; nil if nothing was read

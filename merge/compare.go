@@ -16,12 +16,11 @@ type Change struct {
 	New    string `json:"new"`  // empty: there is none
 }
 
-// Compare tells what moved between two reports: sources, numbers of rows and the
-// ends of keys, sums over all rows if they were taken, IDs and marks of servers,
-// and what the rules found. Without sums, a row that was changed in place is not
-// noticed. What only one of
-// them has counts as moved, so that nothing has moved only if it returns
-// nothing.
+// Compare returns the changes between two reports: of sources, numbers of rows, first
+// and last keys, sums over all rows if they were taken, IDs and marks of servers, and
+// results of the rules. Without sums, a row that was changed in place is not noticed. A
+// thing that is only in one report counts as changed, so nothing has changed only if it
+// returns nothing.
 func Compare(old, new *Report) []Change {
 	before, after := statementsOf(old), statementsOf(new)
 	var changes []Change

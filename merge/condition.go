@@ -6,11 +6,11 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// Condition is what must hold of a row, or the database refuses it.
+// Condition is a condition on a row: if it does not hold, the database refuses the row.
 type Condition struct {
 	Kind ConditionKind
 
-	// Name is what the database calls it: the name of a CHECK, the column of a type.
+	// Name is its name in the database: the name of a CHECK, the column of a type.
 	// It may be empty.
 	Name string
 
@@ -19,22 +19,22 @@ type Condition struct {
 	// it if it is false; NULL passes.
 	Text string
 
-	// Columns are those that it reads.
+	// Columns are the columns that it reads.
 	Columns []string
 
 	// Unclear says why it cannot be evaluated on the rows of another database; "" if
 	// it can.
 	Unclear string
 
-	// Off tells that the database does not enforce it.
+	// Off says that the database does not enforce it.
 	Off bool
 
-	// Within tells that a value of the very same type may fail it too: an ENUM may
+	// Within says that a value of the same type may fail it too: an ENUM may
 	// hold an invalid value, which no INSERT can write.
 	Within bool
 }
 
-// ConditionKind is where a [Condition] comes from.
+// ConditionKind is the source of a [Condition].
 type ConditionKind string
 
 // The kinds of conditions.
@@ -45,18 +45,19 @@ const (
 	ConditionSize      ConditionKind = "size"      // the server takes a statement with the row
 )
 
-// Tester is what a [Source] may implement besides: it finds the rows for which the
+// Tester is an optional interface of a [Source]: it finds the rows for which the
 // conditions of another database of the same engine do not hold. Both methods are
 // called as those of Source are.
 type Tester interface {
-	// Takes returns what must hold of a value so that a column of this database takes
-	// it, whatever the column of another database is, as far as that can be said.
+	// Takes returns the conditions that a value must meet so that a column of this
+	// database accepts it, whatever the column of another database is, as far as they
+	// are known.
 	Takes(ctx context.Context, table, column string) ([]Condition, error)
 
 	// Failing answers for each of the conditions, in their order: how many rows of
 	// the table fail it, and the first of these in the order of the key, at most
 	// samples. If conditions can be evaluated together, it reads the table once. shifts
-	// say by column what becomes of integers before they are tried.
+	// change the integers of columns before they are tested.
 	Failing(ctx context.Context, table string, conditions []Condition, shifts map[string]*rekey.Shift, samples int) ([]Failing, error)
 }
 

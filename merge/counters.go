@@ -16,11 +16,11 @@ const CodeKeyCounter = "key-counter"
 // one, or a sequence.
 type CounterRow struct {
 	At    string `json:"at"`             // "table.column", or the name of a sequence
-	When  *When  `json:"when,omitempty"` // of the rows it is about; nil: of all
+	When  *When  `json:"when,omitempty"` // the rows that it covers; nil: all
 	Space string `json:"space"`          // the name of a space, or one of its keys
 
 	// Others says what the rows are that When does not cover: "plain", they count nothing;
-	// "", they are judged as if nothing were declared, unless another counter covers them.
+	// "", they are judged as undeclared, unless another counter covers them.
 	Others string `json:"others,omitempty"`
 
 	File string `json:"-"` // for messages
@@ -36,8 +36,8 @@ type keptCounter struct {
 
 func (c *keptCounter) sequence() bool { return c.column == "" }
 
-// RekeyedCounter is a counter in rows of the target, of a table that stays as it is but
-// for it, or a sequence.
+// RekeyedCounter is a counter in a row of the target, whose table otherwise stays
+// unchanged, or a sequence.
 type RekeyedCounter struct {
 	Table  string `json:"table"`
 	Column string `json:"column,omitempty"` // empty: Table is a sequence
@@ -182,7 +182,7 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 		results = append(results, Result{
 			Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
 			Message: "holds the largest key of " + enumerated(spaces) + ", or the next one, in every database",
-			Gaps:    []Gap{{Reason: "if it counts these keys, it would give away numbers that came by the merge"}},
+			Gaps:    []Gap{{Reason: "if it counts these keys, it would give out numbers that came with the merge"}},
 			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, toml(spaces[0]))},
 		})
 		if whens, _ := f.moving.counted(c.columnName); len(whens) > 0 {
@@ -197,7 +197,7 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 			results = append(results, Result{
 				Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
 				Message: "a counter whose table is emptied",
-				Gaps:    []Gap{{Reason: "the counter would be gone, and the game would count from the beginning"}},
+				Gaps:    []Gap{{Reason: "the counter would be lost, and the game would count from the start"}},
 				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", toml(c.table))},
 			})
 			continue
@@ -206,7 +206,7 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 			results = append(results, Result{
 				Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
 				Message: "a counter whose table is copied",
-				Gaps:    []Gap{{Reason: "the rows of the sources would come beside those of the target, which count on"}},
+				Gaps:    []Gap{{Reason: "the sources' rows would be added to the target's, which continue to count"}},
 				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", toml(c.table))},
 			})
 		}

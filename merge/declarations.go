@@ -2,9 +2,9 @@ package merge
 
 import "mergesafe/merge/rekey"
 
-// Declarations are what one file of rules says of columns. Where several say
-// something of one column, an exact name beats a pattern, and then a later file an
-// earlier one. Two that are equal in that are an error.
+// Declarations are the declarations of columns in one file of rules. If several cover
+// one column, an exact name has precedence over a pattern, and then a later file over
+// an earlier one. Two with the same precedence are an error.
 //
 // The entries of the lists are "table.column", of which both may be patterns, as in
 // [Options.Allow]. A pattern that matches a table without such a column skips it;
@@ -15,7 +15,7 @@ type Declarations struct {
 	// Plain columns name nothing. Natural ones hold keys of the game's own data,
 	// which mean the same in every world. In a Shared column the same value means the
 	// same thing in all worlds, for example one account database. Undecided ones are
-	// NOT VERIFIED as long as they stand here.
+	// NOT VERIFIED as long as they are listed here.
 	Plain     []string `json:"plain,omitempty"`
 	Natural   []string `json:"natural,omitempty"`
 	Shared    []string `json:"shared,omitempty"`
@@ -23,14 +23,14 @@ type Declarations struct {
 
 	References []DeclaredReference `json:"references,omitempty"`
 
-	// Schema is the one that the file was written for; nil: it does not say.
+	// Schema is the one that the file was written for; nil: it names none.
 	Schema *Reviewed `json:"schema,omitempty"`
 }
 
-// When is true of the rows with one of some values in a column, or with none of them.
+// When selects the rows with one of some values in a column, or with none of them.
 type When = rekey.When
 
-// DeclaredReference are columns whose values must stand in other columns though no
+// DeclaredReference are columns whose values must exist in other columns although no
 // foreign key says so. It names them by At and To or, if they are several columns
 // together, by Table, Columns, ToTable and ToColumns.
 type DeclaredReference struct {
@@ -44,32 +44,32 @@ type DeclaredReference struct {
 	ToTable   string   `json:"to_table,omitempty"`
 	ToColumns []string `json:"to_columns,omitempty"`
 
-	// ZeroIsNone tells that 0, or an empty text, refers to nothing, as NULL
-	// does. It needs a reference of one column.
+	// ZeroIsNone says that 0, or an empty text, names no row, as NULL does. It needs a
+	// reference of one column.
 	ZeroIsNone bool `json:"zero_is_none,omitempty"`
 
-	// None are values that name nothing, as the database prints them, or bounds of
-	// such: "0", "-1", "<32". NULL never names anything.
+	// None are values that name no row, as the database prints them, or bounds of such
+	// values: "0", "-1", "<32". NULL never names a row.
 	None []string `json:"none,omitempty"`
 
-	// Dangling are values that lead nowhere because the row that they named is gone,
-	// although they look as if they named nobody: a merge that gives keys new values gives
-	// them new ones too. They are written as in None.
+	// Dangling are values whose row is gone, although they look like values that name no
+	// row: a merge that gives keys new values gives them new ones too. They are written as
+	// in None.
 	Dangling []string `json:"dangling,omitempty"`
 
 	// Format says where in a cell the keys are and how they are written there, in the
-	// words of package cell, or names one of [Options.Codecs]; "": the value is the whole cell. With it, None and Dangling are
-	// about the keys, and Others also about numbers with another tag than the format wants.
+	// words of package cell, or names one of [Options.Codecs]; "": the value is the whole cell. With it, None and Dangling
+	// apply to the keys, and Others also to numbers with another tag than that of the format.
 	Format string `json:"format,omitempty"`
 
 	// When limits the reference to some rows; nil: to none. The rows that no reference of
-	// the column covers are judged as if nothing were declared, unless Others of one of
-	// them is "plain".
+	// the column covers are judged as undeclared, unless Others of one of the references
+	// is "plain".
 	When   *When  `json:"when,omitempty"`
 	Others string `json:"others,omitempty"`
 }
 
-// OthersPlain says of the rows that no condition covers that they name nothing.
+// OthersPlain says that the rows that no condition covers name nothing.
 const OthersPlain = "plain"
 
 // Empty reports whether nothing is declared.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrSources tells that the sources cannot be checked together: there are
+// ErrSources says that the sources cannot be checked together: there are
 // fewer than two, two have one name, the target is none of them, or they are
 // different kinds of database.
 var ErrSources = errors.New("unsuitable sources")
 
-// ReadError tells that a source could not be read, or that what it returned
-// contradicts itself. There is no verdict then.
+// ReadError says that a source could not be read, or returned contradictory data. There
+// is no verdict then.
 type ReadError struct {
 	Source string
 	Table  string // empty: the database as a whole
@@ -31,11 +31,10 @@ func (e *ReadError) reason() string {
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// UnsupportedError is what [Source.Scan] gives if it cannot sort and compare the
-// values of a column faithfully: their type has no sorting form yet, the
-// collation is unknown to the database, or a value is not of the column's type.
-// What depends on that scan is not verified, for this reason; the rest of the
-// check continues.
+// UnsupportedError is the error of [Source.Scan] if it cannot sort and compare the
+// values of a column faithfully: their type has no sorting form yet, the collation is
+// unknown to the database, or a value is not of the column's type. Checks that depend
+// on that scan are not verified, for this reason; the rest of the check continues.
 type UnsupportedError struct {
 	Table, Column string
 	Reason        string

@@ -12,14 +12,13 @@ import (
 	"mergesafe/internal/nearest"
 )
 
-// Explanation is what is known of one column: what the rules say of it, and what its
-// values look like.
+// Explanation describes one column: the rules that cover it, and its values.
 type Explanation struct {
 	Version int    `json:"version"` // that of [Report]
 	Table   string `json:"table"`
 	Column  string `json:"column"`
 
-	// Class is what a merge takes the column for, in words, and Rows what it does with the
+	// Class says how a merge treats the column, in words, and Rows what it does with the
 	// rows of the table.
 	Class string `json:"class"`
 	Rows  string `json:"rows"`
@@ -27,8 +26,8 @@ type Explanation struct {
 	// Said are the statements about the column, those that count first.
 	Said []Said `json:"said,omitempty"`
 
-	// Proposed is what the column seems to be: several, if that depends on another column.
-	// NotProposed says why there is nothing.
+	// Proposed is what the column seems to be: several entries, if that depends on another
+	// column. NotProposed says why there is none.
 	Proposed    []ProposedColumn `json:"proposed,omitempty"`
 	NotProposed string           `json:"not_proposed,omitempty"`
 
@@ -38,7 +37,7 @@ type Explanation struct {
 // Said is a statement of a file of rules about a column.
 type Said struct {
 	File string `json:"file,omitempty"` // "": an option of the program
-	Line int    `json:"line,omitempty"` // for who reads files to set
+	Line int    `json:"line,omitempty"` // set by programs that read files
 
 	// Kind is "plain", "natural", "shared", "undecided", "reference" or "space". Number is
 	// which of the references of its file it is, from 1.
@@ -58,12 +57,12 @@ func ParseColumn(text string) (table, column string, err error) {
 	case err != nil:
 		return "", "", err
 	case c == nil || t.exact == "" || c.exact == "":
-		return "", "", errors.New("want the name of one column: table.column, without *; a name with a dot stands in backquotes")
+		return "", "", errors.New("want the name of one column: table.column, without *; put a name with a dot in backquotes")
 	}
 	return t.exact, c.exact, nil
 }
 
-// Explain tells what is known of a column. It only reads: the values of the column, and
+// Explain describes a column. It only reads: the values of the column, and
 // the integer keys of all tables. Its errors are those of [Check].
 func Explain(ctx context.Context, sources []Source, opts Options, table, column string) (*Explanation, error) {
 	opts = opts.withDefaults()
@@ -88,7 +87,7 @@ func Explain(ctx context.Context, sources []Source, opts Options, table, column 
 		return nil, err
 	}
 	if e.Proposed = found; found == nil {
-		e.NotProposed = "the rows of the table stay behind, and are not looked into"
+		e.NotProposed = "the rows of the table stay behind, and are not read"
 	}
 	for _, db := range f.dbs {
 		if t := db.keyTable(table); t != nil && t.column(column) != nil {
@@ -110,16 +109,16 @@ func rowsText(f *facts, table string) string {
 	case f.reset[table]:
 		return "the table is empty after the merge (policy reset)"
 	case f.skip[table]:
-		return "those of the target stay, those of the sources are left behind (policy skip)"
+		return "the target's rows stay, the sources' rows are left behind (policy skip)"
 	case f.same[table]:
-		return "every world must have the same rows; those of the target stay (policy same)"
+		return "every world must have the same rows; the target's rows stay (policy same)"
 	case slices.ContainsFunc(f.dbs, excluded):
-		return "the table is excluded, so that nothing is verified of it"
+		return "the table is excluded, so nothing in it is verified"
 	}
 	if c := f.combined[table]; c != nil {
-		text := "those with one key are combined (policy combine); the others are copied"
+		text := "rows with the same key are combined (policy combine); the others are copied"
 		if c.Matched {
-			return "those of the same thing as a row of another world stay behind, and its row stays (match); the others are copied"
+			return "rows of the same thing as a row of another world stay behind, and that row stays (match); the others are copied"
 		}
 		for _, of := range c.Columns {
 			text += fmt.Sprintf("; %s = %q", of.Column, of.Formula)
@@ -162,13 +161,13 @@ func saidOf(f *facts, at columnName) (all []Said) {
 		case !from.schema.has(at):
 			s.Why = "it is a pattern, and the [schema] of its file does not have the column"
 		case wins == nil && key:
-			s.Why = "the column is a key of a space, which counts before a pattern"
+			s.Why = "the column is a key of a space, which has precedence over a pattern"
 		case wins == nil || wins.source.beats(from) == 0:
 			s.Counts = true
 		case wins.source.exact && !from.exact:
-			s.Why = "an exact name counts before a pattern"
+			s.Why = "an exact name has precedence over a pattern"
 		default:
-			s.Why = "a later file counts before an earlier one"
+			s.Why = "a later file has precedence over an earlier one"
 		}
 		all = append(all, s)
 	}
@@ -233,7 +232,7 @@ func classText(f *facts, at columnName) string {
 			return "open: nothing declares it, and keys may be inside its values (" + col.Opaque + ")"
 		}
 		if slices.Contains(model.key(), at.column) {
-			return "part of the key, and nothing declares whether it counts things of the world or of the game"
+			return "part of the key, and nothing declares whether it numbers things of the world or of the game"
 		}
 	}
 	return "open: nothing declares it; a check judges it by its values"
@@ -268,7 +267,7 @@ func referenceClass(r reference) string {
 		if r.declared.ZeroIsNone {
 			none = append([]string{"0"}, none...)
 		}
-		text += "; nobody: " + strings.Join(none, ", ")
+		text += "; no row: " + strings.Join(none, ", ")
 	}
 	return text
 }

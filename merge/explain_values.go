@@ -13,19 +13,19 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// ValuesOf is what a column of one database holds.
+// ValuesOf describes the values of a column in one database.
 type ValuesOf struct {
 	Source string `json:"source"`
 	Type   string `json:"type"` // as the database prints it
 	Rows   int64  `json:"rows"`
 	Nulls  int64  `json:"nulls"`
 
-	// Distinct is how many different values there are. With More, they were too many to
-	// be counted: there are more, and Frequent is about the first that many alone.
+	// Distinct is how many different values there are. With More there are more than
+	// that, and Frequent covers only the first ones.
 	Distinct int64 `json:"distinct"`
 	More     bool  `json:"more,omitempty"`
 
-	// Smallest and Largest are the ends, as numbers or as bytes; cut, as all values here.
+	// Smallest and Largest are the ends, as numbers or as bytes; shortened, as all values here.
 	Smallest string `json:"smallest,omitempty"`
 	Largest  string `json:"largest,omitempty"`
 

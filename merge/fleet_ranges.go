@@ -66,8 +66,8 @@ func (r *Rekeying) home(space *RekeyedSpace, n uint64) rekey.Range {
 }
 
 // Gives are the ranges that the merge gives to worlds: to the keys of each source that get
-// new values, and to what the target counts from then on, up to the next multiple of the
-// step.
+// new values, and to the keys that the target counts from then on, up to the next multiple
+// of the step.
 func (r *Rekeying) Gives() (all []FleetRange) {
 	if len(r.Spaces) == 0 {
 		return nil

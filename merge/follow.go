@@ -88,7 +88,7 @@ func (ref *reference) cannotFollow(opts Options, d *declared, target *Catalog) s
 	return target.Unchangeable(at.table, at.column)
 }
 
-// Carry are the columns of a row that [NameReference.Names] looks at, Column first.
+// Carry are the columns of a row that [NameReference.Names] reads, Column first.
 func (r *NameReference) Carry() []string {
 	columns := []string{r.Column}
 	if r.ref.when != nil {

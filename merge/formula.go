@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Formula says what one column of a row becomes that combines the rows of one key.
+// Formula computes one column of the row that combines the rows of one key.
 type Formula struct {
 	Op   FormulaOp
 	Most int // with FormulaAppend: the most characters of the result
@@ -59,8 +59,8 @@ func (f Formula) chooses() bool { return f.Op == FormulaTarget || f.Op == Formul
 // MarshalText implements [encoding.TextMarshaler].
 func (f Formula) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. A text that is no formula becomes one
-// that is not known: see [Formula.Known].
+// UnmarshalText implements [encoding.TextUnmarshaler]. A text that is not a formula becomes
+// an unknown one: see [Formula.Known].
 func (f *Formula) UnmarshalText(text []byte) error {
 	parsed, err := ParseFormula(string(text))
 	if err != nil {
@@ -70,7 +70,7 @@ func (f *Formula) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Known reports whether it is a formula.
+// Known reports whether it is a known formula.
 func (f Formula) Known() bool {
 	_, err := ParseFormula(f.String())
 	return err == nil

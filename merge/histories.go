@@ -86,8 +86,8 @@ func (t *Table) history() *history {
 	return nil
 }
 
-// History names the tool whose history of migrations the table is, by its name and
-// its columns; "" if it is none. Such a table is compared and not merged.
+// History names the migration tool whose history the table is, by its name and its
+// columns; "" if it is not one. Such a table is compared and not merged.
 func (t *Table) History() string {
 	if h := t.history(); h != nil {
 		return h.tool

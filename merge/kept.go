@@ -8,7 +8,7 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// Withheld are rows of a table that take no part in a merge.
+// Withheld are rows of a table that a merge leaves out.
 type Withheld interface {
 	Of() string // the table
 

@@ -295,7 +295,7 @@ func (m *matchedRows) pairs(sources int, offset func(source int) uint64) ([]*rek
 		if group[0].db > 0 {
 			var ok bool
 			if home, ok = home.Add(offset(group[0].db - 1)); !ok {
-				return nil, fmt.Errorf("the key %s and %d is more than any column takes", group[0].key, offset(group[0].db-1))
+				return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].key, offset(group[0].db-1))
 			}
 		}
 		for _, row := range group[1:] {

@@ -22,7 +22,7 @@ const (
 	DefaultSlack = 10 * time.Minute
 )
 
-// ErrOptions tells that [Options] are invalid: they name a table, a column or a
+// ErrOptions says that [Options] are invalid: they name a table, a column or a
 // code that does not exist, or a value out of range.
 var ErrOptions = errors.New("unsuitable options")
 
@@ -53,25 +53,24 @@ type Options struct {
 	// Tables are the policies of tables; without one, the rows are copied.
 	Tables []TablePolicy
 
-	// Rules are what files of rules say of columns, in the order of the files.
+	// Rules are the declarations of the files of rules, in the order of the files.
 	Rules []Declarations
 
 	// Codecs are the codecs of the game's own that formats of Rules name.
 	Codecs cell.Codecs
 
-	// Uniques and References are what the game relies on and the schema does
-	// not declare. References rank before those of Rules. IDs are columns that hold gameid IDs though their type does
-	// not tell. Accounts are columns that hold a player's account. A name that
-	// no source has is an error; one of a table that is left out means nothing, and
-	// one of a table that no source can read is reported with the table.
+	// Uniques and References are constraints that the game relies on and the schema does not declare. References
+	// have precedence over those of Rules. IDs are columns that hold gameid IDs although their type does not say so.
+	// Accounts are columns that hold a player's account. A name that no source has is an error; one of a table that
+	// is left out is ignored, and one of a table that no source can read is reported with the table.
 	Uniques    []DeclaredUnique
 	References []DeclaredReference
 	IDs        []IDColumn
 	Accounts   []AccountColumn
 
 	// Renames are columns of which [[merge.name]] changes values that several databases
-	// have: such values are no conflict, and rows that refer to them by a declared
-	// reference follow. Copies are columns that are changed along by a key.
+	// have: such values are not a conflict, and rows that reference them by a declared
+	// reference follow. Copies are columns that change with them, by a key.
 	Renames []RenamedColumn
 	Copies  []NameCopy
 
@@ -81,16 +80,16 @@ type Options struct {
 	// Rekey, if not nil, makes the check judge a merge that gives keys new values.
 	Rekey *Rekey
 
-	// Allow names results that do not spoil the verdict: they count as PASS, and
-	// say so. An entry is "CODE", "CODE:table" or "CODE:table.column", of which
-	// table and column may be patterns: * is any characters, {0..18} one of these
-	// numbers, and a name with a dot stands in backquotes. One that matches no
-	// table or column is an error. FailOn names codes of which NOT VERIFIED counts
-	// as FAIL, unless it is allowed in that place.
+	// Allow names results that do not change the verdict: they count as PASS, and say
+	// so. An entry is "CODE", "CODE:table" or "CODE:table.column", of which table and
+	// column may be patterns: * is any characters, {0..18} one of these numbers, and
+	// put a name with a dot in backquotes. One that matches no table or column is an
+	// error. FailOn names codes of which NOT VERIFIED counts as FAIL, unless it is
+	// allowed in that place.
 	Allow, FailOn []string
 
-	// Only, if not empty, limits the check to these results. The verdict is
-	// then about them alone.
+	// Only, if not empty, limits the check to these results. The verdict then covers
+	// only them.
 	Only []Selection
 
 	// Propose makes the check look for uniques that are worth declaring, and judge
@@ -98,14 +97,14 @@ type Options struct {
 	// [Report.Proposals] and [Report.Proposed].
 	Propose bool
 
-	// Contents makes the check read all rows in full and sum them up; see
+	// Contents makes the check read all columns of all rows and compute sums; see
 	// [TableSummary]. [Compare] compares the sums.
 	Contents bool
 
-	// Quick, if not nil, is called with what takes only seconds to find out:
-	// servers, schemas, numbers of rows, ranges of keys. That report is
-	// incomplete and has no verdict. It is called before the keys are read, by
-	// the goroutine that called [Check].
+	// Quick, if not nil, is called with the results that take only seconds: servers,
+	// schemas, numbers of rows, ranges of keys. That report is incomplete and has no
+	// verdict. It is called before the keys are read, by the goroutine that called
+	// [Check].
 	Quick func(*Report)
 
 	// Progress, if not nil, is called after every batch that was read, by one
@@ -117,16 +116,16 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// DeclaredUnique are columns whose values the game wants to be unique though
-// no index says so: the names of characters, say. Rows with a NULL in one of
-// them take no part.
+// DeclaredUnique are columns whose values the game wants to be unique although no index
+// says so, such as the names of characters. Rows with a NULL in one of them are left
+// out.
 type DeclaredUnique struct {
 	Table   string   `json:"table" toml:"table"`
 	Columns []string `json:"columns" toml:"columns"`
 	Name    string   `json:"name,omitempty" toml:"name,omitempty"` // what people call it: "character name"
 
 	// None are values that several rows may have, as in [DeclaredReference]: '' of
-	// characters that were deleted. A row with one of them takes no part.
+	// characters that were deleted. A row with one of them is left out.
 	None []string `json:"none,omitempty" toml:"none,omitempty"`
 }
 
@@ -137,8 +136,8 @@ type IDColumn struct {
 	Column string `json:"column" toml:"column"`
 }
 
-// AccountColumn is a column that tells whose a row of characters is. Accounts
-// that have characters in several sources are found.
+// AccountColumn is a column with the account of a character. The check finds accounts
+// that have characters in several sources.
 type AccountColumn struct {
 	Table  string `json:"table" toml:"table"`
 	Column string `json:"column" toml:"column"`

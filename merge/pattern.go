@@ -35,7 +35,7 @@ func parsePlace(s string) (table, column *namePattern, err error) {
 	}
 	column, rest, err = cutName(rest[1:])
 	if err == nil && rest != "" {
-		err = errors.New("it has more than a table and a column; a name with a dot stands in backquotes")
+		err = errors.New("it has more than a table and a column; put a name with a dot in backquotes")
 	}
 	return table, column, err
 }
@@ -78,7 +78,7 @@ func cutQuoted(s string) (p *namePattern, rest string, err error) {
 		case name.Len() == 0:
 			return nil, "", errors.New("a name is empty")
 		case i+1 < len(s) && s[i+1] != '.':
-			return nil, "", errors.New("a name goes on behind its backquotes")
+			return nil, "", errors.New("a name continues after its closing backquote")
 		default:
 			return &namePattern{text: s[:i+1], exact: name.String()}, s[i+1:], nil
 		}

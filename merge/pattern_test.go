@@ -40,7 +40,7 @@ func TestPlacePatterns(t *testing.T) {
 		".a":         "a name is empty",
 		"``":         "a name is empty",
 		"`a":         "a backquote is not closed",
-		"`a`b":       "a name goes on behind its backquotes",
+		"`a`b":       "a name continues after its closing backquote",
 		"a.b.c":      "more than a table and a column",
 		"a{1..}":     "{1..} is no range",
 		"a{3..1}":    "{3..1} is no range",

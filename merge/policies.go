@@ -14,10 +14,10 @@ type Policy string
 // The policies.
 const (
 	PolicyCopy Policy = "copy" // the rows of all sources come to the target
-	PolicySame Policy = "same" // every world has the same rows, which is proved; the target's stay
+	PolicySame Policy = "same" // every world has the same rows, which is checked; the target's stay
 	PolicySkip Policy = "skip" // the target's rows stay, those of the sources are left behind
 
-	// PolicyReset leaves the rows of the sources behind, and takes those of the target out
+	// PolicyReset leaves the rows of the sources behind, and removes those of the target
 	// too: the table is empty afterwards.
 	PolicyReset Policy = "reset"
 
@@ -29,16 +29,17 @@ const (
 var policies = []Policy{PolicyCopy, PolicySame, PolicySkip, PolicyReset, PolicyCombine}
 
 // TablePolicy is the policy of tables, by patterns of their names, as in
-// [Options.Allow]. An exact name beats a pattern, and a later policy an earlier one.
+// [Options.Allow]. An exact name has precedence over a pattern, and a later policy over
+// an earlier one.
 type TablePolicy struct {
 	Tables []string `json:"tables"`
 	Policy Policy   `json:"policy"`
 
-	// Rows says what becomes of rows of other tables that refer to those of a skipped
-	// one, or one that is reset; "" refuses such.
+	// Rows says what happens to rows of other tables that reference rows of a table
+	// with the policy skip or reset; with "" they block the merge.
 	Rows RowsPolicy `json:"rows,omitempty"`
 
-	// Schema is that of the file: a pattern counts for no other table. nil: it counts for all.
+	// Schema is that of the file: a pattern covers only its tables. nil: it covers all.
 	Schema *Reviewed `json:"-"`
 
 	// Columns are formulas by the name of the column, and When the rows that may be

@@ -8,19 +8,18 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// Proposal is something that the schema does not declare, but names, types and
-// data suggest: config for the operator to judge and to paste. One of Unique
-// and Reference is set.
+// Proposal is a declaration that names, types and data suggest and the schema lacks:
+// configuration for the operator to judge and to paste. One of Unique and Reference is
+// set.
 type Proposal struct {
 	Unique    *DeclaredUnique    `json:"unique,omitempty"`
 	Reference *DeclaredReference `json:"reference,omitempty"`
 
-	// Evidence says what speaks for it: "distinct in every database: 12,345 of
-	// 12,345".
+	// Evidence is the reason: "distinct in every database: 12,345 of 12,345".
 	Evidence string `json:"evidence"`
 
-	// Conflicts is how many values of a unique are there more than once, all
-	// sources together.
+	// Conflicts is how many values of a unique occur more than once, in all sources
+	// together.
 	Conflicts int64 `json:"conflicts,omitempty"`
 }
 
@@ -33,9 +32,9 @@ const (
 	ClassNatural   ColumnClass = "natural"   // part of a key, of the game's own data
 	ClassReference ColumnClass = "reference" // names rows
 	ClassPlain     ColumnClass = "plain"     // names nothing
-	ClassOpaque    ColumnClass = "opaque"    // what is inside was not looked into
+	ClassOpaque    ColumnClass = "opaque"    // its contents were not read
 	ClassUndecided ColumnClass = "undecided" // a person must say
-	ClassEmpty     ColumnClass = "empty"     // it has no values from which to tell
+	ClassEmpty     ColumnClass = "empty"     // it has no values to judge by
 )
 
 // Proposed is what the columns of all tables seem to be.
@@ -44,7 +43,7 @@ type Proposed struct {
 	Gaps string `json:"gaps"`
 
 	// Columns are all columns, the most doubtful first. One that names several tables
-	// is there several times.
+	// is listed several times.
 	Columns []ProposedColumn `json:"columns"`
 
 	// Spaces are the keys that other columns may name, with their gaps, and Counters
@@ -52,8 +51,8 @@ type Proposed struct {
 	Spaces   []string `json:"spaces,omitempty"`
 	Counters []string `json:"counters,omitempty"`
 
-	// Keys are the integers among these that the database does not count up itself: a
-	// merge that gives keys new values has to be told of them.
+	// Keys are the integers among these that the database does not generate: declare
+	// them for a merge that gives keys new values.
 	Keys []string `json:"keys,omitempty"`
 }
 
@@ -70,20 +69,20 @@ type ProposedColumn struct {
 	When *When    `json:"when,omitempty"`
 	None []string `json:"none,omitempty"`
 
-	// Own tells of an undecided column that it may be a key of its own, and not that of the
+	// Own says that an undecided column may be a key of its own, and not a reference to the
 	// rows that To names.
 	Own bool `json:"own_key,omitempty"`
 
-	// Evidence says what speaks for it. Doubt is from 0 to 1.
+	// Evidence is the reason. Doubt is from 0 to 1.
 	Evidence string  `json:"evidence"`
 	Doubt    float64 `json:"doubt"`
 
-	// Declared tells that a foreign key or the configuration says so already.
+	// Declared says that a foreign key or the configuration declares it already.
 	Declared bool `json:"declared,omitempty"`
 }
 
-// TOML writes the proposal as it is to stand in config.toml, below its evidence
-// as a comment. It ends in a newline.
+// TOML writes the proposal as text for config.toml, below its evidence as a comment. It
+// ends in a newline.
 func (p Proposal) TOML() string {
 	var b strings.Builder
 	b.WriteString("# " + printable.Text(p.Evidence) + "\n")

@@ -215,7 +215,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		return &judgement{class: ClassReference, to: to, declared: true, reason: "a foreign key, or declared"}
 	}
 	if e.column.Opaque != "" {
-		return &judgement{class: ClassOpaque, reason: e.column.Opaque + ": what is inside is not looked into"}
+		return &judgement{class: ClassOpaque, reason: e.column.Opaque + ": its contents are not read"}
 	}
 	if !numeric(e.column) || e.column.Generated != "" {
 		return &judgement{class: ClassPlain, reason: "no numbers"}
@@ -241,10 +241,10 @@ func (c *classifier) judge(e *examined) *judgement {
 			return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.9, reason: "numbers in its texts avoid the gaps in the keys"}
 		}
 		if t.pooled.share() < 0.9 && t.score < 1 && !c.whole(e, t.to) {
-			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.8, reason: "many rows avoid the gaps in the keys, and others lead nowhere: is it a reference in some rows only?"}
+			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.8, reason: "many rows avoid the gaps in the keys, and others match no row: is it a reference in some rows only?"}
 		}
 		if t.to.runs && t.score < 1 {
-			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.8, reason: "it avoids the gaps in the keys, but these were deleted in runs, which chance may avoid too"}
+			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.8, reason: "it avoids the gaps in the keys, but the gaps are long runs, which chance may avoid too"}
 		}
 		return &judgement{class: ClassReference, to: t.to, score: t.score, doubt: 1 / (1 + t.pooled.sigmas()), named: t.score >= 1, reason: "avoids the gaps in the keys"}
 	}
@@ -268,7 +268,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		return c.judgeKey(e, all)
 	}
 	if s := c.unknown(e); s != nil && !aboutMeasures(words) {
-		return &judgement{class: ClassUndecided, to: s, score: c.score(e, s), doubt: 0.9, reason: "the keys that it may name are many and lie far apart, so that its values were not looked up"}
+		return &judgement{class: ClassUndecided, to: s, score: c.score(e, s), doubt: 0.9, reason: "it may name too many keys, too far apart, so its values were not looked up"}
 	}
 	sort := slices.Clone(all)
 	slices.SortStableFunc(sort, func(a, b rankedTarget) int { return cmp.Compare(b.score, a.score) })
@@ -276,7 +276,7 @@ func (c *classifier) judge(e *examined) *judgement {
 	if len(sort) > 0 {
 		best = sort[0]
 	}
-	plain := &judgement{class: ClassPlain, reason: "its values are keys no more often than by chance"}
+	plain := &judgement{class: ClassPlain, reason: "its values match keys only as often as by chance"}
 	if e.place == inKey {
 		plain = &judgement{class: ClassNatural, reason: "part of a key, and no other table's"}
 	}
@@ -285,17 +285,17 @@ func (c *classifier) judge(e *examined) *judgement {
 	}
 	switch {
 	case best.score < 2 && c.thing(e, words):
-		return &judgement{class: ClassUndecided, doubt: 0.45, thing: true, reason: "the databases have many of its numbers in common, and it looks like a thing without a table"}
+		return &judgement{class: ClassUndecided, doubt: 0.45, thing: true, reason: "the databases share many of its numbers: it may name things without a table"}
 	case best.score < 2 && c.named(e, 2) != nil:
 		return c.named(e, 2)
 	case best.to == nil:
 		return plain
 	case best.pooled.share() >= 0.9 && (best.score >= 3 || best.score >= 2 && (hasIDWord(words) || best.to == c.persons && slices.Contains(partWords, words[len(words)-1]))):
-		return &judgement{class: ClassReference, to: best.to, score: best.score, doubt: 0.6, named: true, reason: "its name says so, and the gaps do not say otherwise"}
+		return &judgement{class: ClassReference, to: best.to, score: best.score, doubt: 0.6, named: true, reason: "its name suggests it, and the gaps do not contradict"}
 	case best.score >= 1 && !(aboutMeasures(words) && !hasIDWord(words)) && !(best.score < 2 && best.pooled.unlikely()):
-		return &judgement{class: ClassUndecided, to: best.to, score: best.score, doubt: 0.7, named: true, reason: "its name may say so, and the gaps do not say otherwise"}
+		return &judgement{class: ClassUndecided, to: best.to, score: best.score, doubt: 0.7, named: true, reason: "its name may suggest it, and the gaps do not contradict"}
 	case slices.ContainsFunc(all, func(t rankedTarget) bool { return !t.pooled.unlikely() }) && (hasIDWord(words) || aboutPeople(words)):
-		return &judgement{class: ClassUndecided, to: all[0].to, doubt: 0.6, reason: "it is called like a key"}
+		return &judgement{class: ClassUndecided, to: all[0].to, doubt: 0.6, reason: "it has the name of a key"}
 	}
 	for _, t := range all {
 		if !t.split && t.pooled.share() >= 0.97 && float64(t.pooled.highest) >= 0.9*float64(t.to.highest()) && t.to.size >= 200 && t.pooled.distinct >= 50 {
@@ -387,7 +387,7 @@ func (s *space) isSame() bool { return s != nil && s.same }
 func (c *classifier) named(e *examined, atLeast float64) *judgement {
 	for _, t := range c.targets(e, denied) {
 		if t.score >= atLeast && t.pooled.share() >= 0.5 {
-			return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.5, named: true, reason: "its name says so, but many rows lead nowhere"}
+			return &judgement{class: ClassUndecided, to: t.to, score: t.score, doubt: 0.5, named: true, reason: "its name suggests it, but many rows match nothing"}
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func leadsNowhere(f fit) string {
 	if !f.exact {
 		about = "about "
 	}
-	return fmt.Sprintf("%s%s of %s lead nowhere, %s of them to another world's row",
+	return fmt.Sprintf("%s%s of %s without a match, %s of them with a match in another world",
 		about, printable.Number(f.rows-f.own), printable.Count(f.rows, "row", "rows"), printable.Number(f.elsewhere))
 }
 
@@ -84,7 +84,7 @@ func (c *classifier) evidence(e *examined, j *judgement) string {
 	text := j.reason + "; " + leadsNowhere(e.pooled(j.to))
 	for _, p := range e.parts {
 		if f := p.fits[j.to]; f.rows > 0 && f.share() < 0.5 && c.whole(e, j.to) {
-			text += "; in " + p.db.name + " most lead nowhere: was the column left out when its keys were shifted?"
+			text += "; in " + p.db.name + " most match no row: was the column left out when its keys were shifted?"
 		}
 	}
 	return text
@@ -102,7 +102,7 @@ func (s *space) gapsText() string {
 	if gaps == 0 {
 		return "no gaps: names only"
 	}
-	return fmt.Sprintf("%.1f %% of the numbers between its ends are no keys", 100*float64(gaps)/float64(all))
+	return fmt.Sprintf("%.1f %% of the numbers between its ends are not keys", 100*float64(gaps)/float64(all))
 }
 
 // gapsOf says how much the gaps in the keys could prove.
@@ -123,7 +123,7 @@ func gapsOf(roots []*space) string {
 	case none == 0:
 		return fmt.Sprintf("all %d kinds of keys have gaps, which references avoid and other numbers hit", some)
 	default:
-		return fmt.Sprintf("%d of %d kinds of keys have gaps, which references avoid and other numbers hit; of the others, names only", some, some+none)
+		return fmt.Sprintf("%d of %d kinds of keys have gaps, which references avoid and other numbers hit; for the others there are only names", some, some+none)
 	}
 }
 

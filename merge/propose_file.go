@@ -12,10 +12,10 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// WriteRules writes a file of rules with what all columns seem to be, which the check
-// reads as it is: first what a person has to look at, and last what is plain. What is
-// undecided stays open, until its line is moved. It is an error if the
-// report has none.
+// WriteRules writes a file of rules that says what all columns seem to be. The check
+// can read it unchanged. Columns for a person to decide come first, plain ones last. An
+// undecided column stays open until its line is moved. It is an error if the report has
+// no proposals.
 func (r *Report) WriteRules(w io.Writer) error {
 	if r.Proposed == nil {
 		return errors.New("merge: the report has no proposals")
@@ -68,7 +68,7 @@ func (f rulesFile) header() {
 	f.comment("   same value means the same thing in all worlds), to a [[check.reference]] or, if it is a key")
 	f.comment("   of its own that the world counts, to a [[merge.space]] at the end.")
 	f.comment("2. Read the references at the end: %d columns, each with its evidence.", len(f.of(ClassReference)))
-	f.comment("3. Look over natural and plain: %d and %d columns.", len(f.of(ClassNatural)), len(f.of(ClassPlain)))
+	f.comment("3. Check natural and plain: %d and %d columns.", len(f.of(ClassNatural)), len(f.of(ClassPlain)))
 	f.comment("4. Run: mergecheck -rules FILE %s", strings.Join(names, " "))
 	f.line("")
 }
@@ -135,7 +135,7 @@ func (f rulesFile) natural() {
 }
 
 func (f rulesFile) plain() {
-	f.list("plain", "They name nothing: no names, no values that are keys more often than by chance.", f.of(ClassPlain))
+	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(ClassPlain))
 }
 
 // list writes columns, one line for each table.
@@ -176,7 +176,7 @@ func (f rulesFile) uniques() {
 		if p.Unique == nil {
 			continue
 		}
-		f.comment("Perhaps unique, to be checked as such without the #:")
+		f.comment("Perhaps unique. Remove the # to have it checked:")
 		for line := range strings.Lines(p.TOML()) {
 			f.line("# %s", strings.TrimSpace(strings.TrimPrefix(line, "# ")))
 		}
@@ -205,7 +205,7 @@ func (f rulesFile) spaces() {
 			continue
 		}
 		if first {
-			f.comment("For these, undecided above, take the # away if they are keys of their own:")
+			f.comment("For these, undecided above, remove the # if they are keys of their own:")
 			first = false
 		}
 		f.line("# [[merge.space]]")
@@ -226,8 +226,8 @@ func (f rulesFile) spaces() {
 		text  string
 	}{
 		{ClassKey, "Keys of their own, which need no declaration"},
-		{ClassOpaque, "Opaque: what is inside is not looked into, and stays NOT VERIFIED"},
-		{ClassEmpty, "Without values from which to tell; they are open again when they have some"},
+		{ClassOpaque, "Opaque: its contents are not read, and stays NOT VERIFIED"},
+		{ClassEmpty, "Without values to judge by; they are open again when they have some"},
 	} {
 		var names []string
 		for _, c := range f.of(class.class) {

@@ -172,7 +172,7 @@ func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 			case c.class != class || class == textClass:
 				p.gap = "a column that names keys of several tables is compared if it and they are integers, or bytes"
 			case !sure:
-				p.gap = "the keys of " + c.String() + " are too many, and too far apart, to be looked up"
+				p.gap = "the keys of " + c.String() + " are too many, and too far apart, to look them up"
 			case has && db == p.db:
 				own = true
 			case has:

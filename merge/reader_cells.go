@@ -85,7 +85,7 @@ func (p *cellPass) row(s *stream, all []*cellRead, rooms map[string]room, row in
 		found[k.Start] = true
 		v, ok := about[i].shift.Image(k.Value)
 		if !ok {
-			return v, fmt.Errorf("%s and %d is more than any column takes", k.Value, about[i].shift.By)
+			return v, fmt.Errorf("%s and %d is more than any column can hold", k.Value, about[i].shift.By)
 		}
 		return v, nil
 	})

@@ -48,11 +48,11 @@ func (r *reader) ends(ctx context.Context, db *database, table string) (*keyRang
 	case unsupported || err == nil && first == nil && last == nil:
 		return nil, nil
 	case err == nil && (first == nil || last == nil):
-		err = errors.New("the source told one end of the key and not the other")
+		err = errors.New("the source returned one end of the key and not the other")
 	case err == nil:
 		err = errors.Join(first.validate(scan), last.validate(scan))
 		if err == nil && (first.Len != 1 || last.Len != 1) {
-			err = fmt.Errorf("the source told the ends of the key in %d and %d rows, want 1 and 1", first.Len, last.Len)
+			err = fmt.Errorf("the source returned the ends of the key in %d and %d rows, want 1 and 1", first.Len, last.Len)
 		}
 	}
 	if err != nil {

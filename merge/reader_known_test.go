@@ -57,9 +57,9 @@ func TestKnownKeysAreReadOnce(t *testing.T) {
 		t.Errorf("read %v times, want %v", read, want)
 	}
 	for _, c := range [][3]string{
-		{merge.CodeKeyCollision, "heroes", "PASS: none is there twice: 50 keys read"},
-		{merge.CodeKeyCollision, "things", "PASS: none is there twice: 50 keys read"},
-		{merge.CodeReferenceDangle, "things", "PASS: every reference leads somewhere"},
+		{merge.CodeKeyCollision, "heroes", "PASS: none occurs twice: 50 keys read"},
+		{merge.CodeKeyCollision, "things", "PASS: none occurs twice: 50 keys read"},
+		{merge.CodeReferenceDangle, "things", "PASS: every reference matches a row"},
 		{merge.CodeReferenceRebind, "things", "PASS: no reference would find another database's row"},
 	} {
 		if got := messageOf(t, report, c[0], c[1]); got != c[2] {
@@ -82,7 +82,7 @@ func TestDanglingRowsAreRead(t *testing.T) {
 	if read["things"] != 3 {
 		t.Errorf("read %d times, want 3", read["things"])
 	}
-	if got, want := messageOf(t, report, merge.CodeReferenceDangle, "things"), "PASS: 1 row refers to nothing: b: 1; they get new values that lead nowhere as well"; got != want {
+	if got, want := messageOf(t, report, merge.CodeReferenceDangle, "things"), "PASS: 1 row references a row that does not exist: b: 1; they get new values that match no row either"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

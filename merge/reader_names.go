@@ -53,7 +53,7 @@ func (r openReader) readNames(ctx context.Context, c candidate) error {
 	})
 	gap := ""
 	if unsupported, ok := errors.AsType[*UnsupportedError](err); ok {
-		gap, err = "the names that are changed are not known: "+unsupported.Error(), nil
+		gap, err = "the names to be changed are not known: "+unsupported.Error(), nil
 	}
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (r openReader) readNames(ctx context.Context, c candidate) error {
 	for _, set := range sets {
 		for _, h := range []*hashes{set.hashes, set.words, set.twice, set.twiceWords} {
 			if h.finish(); h.sparse {
-				gap = "the names that are changed are too many to be looked up"
+				gap = "there are too many names to be changed to look them up"
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func (m member) fetch(ctx context.Context) ([]Field, error) {
 	if err == nil && fields == nil {
 		err = &ReadError{
 			Source: m.db.name, Table: m.table, Doing: "a row",
-			Err: errors.New("a row that was just streamed is not there: the reads do not belong to one moment"),
+			Err: errors.New("a row that was just read is missing: the reads are not of one moment"),
 		}
 	}
 	return fields, err

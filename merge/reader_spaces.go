@@ -553,9 +553,9 @@ func (c *caseRows) findOdd(declared *rekey.Values, largest func(rekey.Integer) b
 		case suspicious(v):
 			why = "it is not above 0"
 		case largest(v):
-			why = "it is the largest that the column takes"
+			why = "it is the largest value of the column"
 		case rows >= 10 && rows > all/100:
-			why = "it leads nowhere, in many rows"
+			why = "it matches no row, in many rows"
 		default:
 			continue
 		}

@@ -6,10 +6,10 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// Rekeying is what a merge does to the keys of its sources. It is part of the plan of a
+// Rekeying describes the new keys of a merge's sources. It is part of the plan of a
 // merge.
 type Rekeying struct {
-	// Step is what every offset is a multiple of, but for those that the operator chose.
+	// Every offset is a multiple of Step, except those that the operator chose.
 	Step uint64 `json:"step"`
 
 	Spaces  []RekeyedSpace  `json:"spaces"`  // in the order of their names
@@ -33,35 +33,35 @@ type RekeyedSpace struct {
 	// [Space.Keep].
 	Keep string `json:"keep,omitempty"`
 
-	// Own tells that its offsets are not those of the other spaces, because its columns
-	// are too narrow for these.
+	// Own says that it has offsets of its own, because its columns are too narrow for
+	// those of the other spaces.
 	Own bool `json:"own_offsets,omitempty"`
 
-	// By tells which rows are the same thing in several worlds, and From is the plan of
+	// By says which rows are the same thing in several worlds, and From is the plan of
 	// another merge by which the space moves; nil: none.
 	By   *MatchedBy `json:"matched_by,omitempty"`
 	From *MapFile   `json:"map,omitempty"`
 
-	// Target and Sources are what each database has, the sources in their order.
+	// Target and Sources are the space in each database, the sources in their order.
 	Target  SpaceOf   `json:"target"`
 	Sources []SpaceOf `json:"sources"`
 }
 
-// SpaceOf is what one database has of a space.
+// SpaceOf is a space in one database.
 type SpaceOf struct {
 	Source string `json:"source"`
 	Offset uint64 `json:"offset"` // that is added; 0: the keys stay as they are
 
 	Rows   int64       `json:"keys"`
 	Keys   rekey.Range `json:"range"`     // of the keys
-	Values rekey.Range `json:"values"`    // of all that moves along: what refers to them, counters
+	Values rekey.Range `json:"values"`    // of all values that move: the keys, references to them, counters
 	New    rekey.Range `json:"new_range"` // of Values, once they have moved
 
 	// Narrow is the column with the least room left after that.
 	Narrow rekey.Limit `json:"narrow,omitzero"`
 
-	// Matched are the keys that become those of the same things in other worlds: nothing is
-	// added to them.
+	// Matched are the keys that become those of the same things in other worlds: no offset
+	// is added to them.
 	Matched *rekey.Pairs `json:"matched,omitempty"`
 }
 
@@ -72,7 +72,7 @@ type MapFile struct {
 	Space  string `json:"space"`  // as it is called there
 }
 
-// RekeyedColumn is a column of which values move.
+// RekeyedColumn is a column whose values get new ones.
 type RekeyedColumn struct {
 	Table  string        `json:"table"`
 	Column string        `json:"column"`
@@ -99,8 +99,8 @@ type RekeyedCase struct {
 // CaseCounts are rows of one database, by what their value names.
 type CaseCounts struct {
 	Resolved int64 `json:"resolved"` // a row of the space
-	Dangling int64 `json:"dangling"` // nothing, though it could: it goes on to name nothing
-	None     int64 `json:"none"`     // nobody, as declared, or NULL
+	Dangling int64 `json:"dangling"` // no row, though it could: it names no row after the merge either
+	None     int64 `json:"none"`     // no row, as declared, or NULL
 }
 
 // All are the rows of all databases together.
@@ -143,10 +143,10 @@ func (r *Rekeying) Moves() bool {
 	})
 }
 
-// Counter returns what the counter of a column has to be after the merge, at least: above
-// all that its space has in any database, at the next multiple of the step that is free,
-// or without a gap if that is more than most, the largest number that the column takes; 0
-// if it counts no keys of a space.
+// Counter returns the least value of a column's counter after the merge: above all keys
+// of its space in any database, at the next free multiple of the step, or without a gap
+// if that is more than most, the largest number of the column; 0 if it counts no keys of
+// a space.
 func (r *Rekeying) Counter(table, column string, most uint64) uint64 {
 	for _, c := range r.Columns {
 		if !c.Key || c.Table != table || c.Column != column {
@@ -190,7 +190,7 @@ func (r *Rekeying) next(space *RekeyedSpace) uint64 {
 	return r.free(space, all.High.Bits)
 }
 
-// Shift returns what becomes of the values of a case in a source.
+// Shift returns the change to the values of a case in a source.
 func (r *Rekeying) Shift(c *RekeyedCase, source string) (*rekey.Shift, error) {
 	stay, err := rekey.ParseValues(c.Zero, c.None)
 	return &rekey.Shift{By: r.Offset(c.Space, source), Stay: stay, Match: r.Matched(c.Space, source)}, err

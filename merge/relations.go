@@ -145,7 +145,7 @@ func (db *database) cannotRefer(table string, ref Reference) string {
 	to := db.tables[ref.ToTable]
 	if to == nil {
 		if db.behind[ref.ToTable] {
-			return "refers to " + ref.ToTable + `, whose rows stay behind: its [[merge.table]] is to say what becomes of this, with rows = "drop" or "none"`
+			return "refers to " + ref.ToTable + `, whose rows stay behind: set rows = "drop" or "none" in its [[merge.table]]`
 		}
 		if slices.Contains(db.excluded, ref.ToTable) {
 			return "refers to " + ref.ToTable + ", which is " + excludedReason

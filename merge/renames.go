@@ -13,20 +13,20 @@ type RenamedColumn struct {
 	Table  string `json:"table"`
 	Column string `json:"column"`
 
-	// First tells that the first row keeps the value, in the order of the databases,
-	// the target before the others. Else any of them may.
+	// First says that the first row keeps the value, in the order of the databases, the
+	// target before the others. Otherwise any of them may.
 	First bool `json:"first,omitempty"`
 
-	// None are values that are no names, as in [DeclaredUnique]: they stay.
+	// None are values that are not names, as in [DeclaredUnique]: they stay.
 	None []string `json:"none,omitempty"`
 
-	// Set is what other columns of a row get when its name is changed.
+	// Set are the values of other columns of a row whose name is changed.
 	Set []Setting `json:"set,omitempty"`
 }
 
 // NameCopy is a column that repeats what the column OfColumn of OfTable holds in the
 // row whose key is in Key: the name of the sender beside the sender of a
-// mail. It is renamed along if it is the old name, byte by byte.
+// mail. It is renamed with it if it is the old name, byte by byte.
 type NameCopy struct {
 	Table    string `json:"table"`
 	Column   string `json:"column"`

@@ -16,7 +16,7 @@ type Verdict string
 const (
 	// Pass: it was fully checked, and nothing was found.
 	Pass Verdict = "PASS"
-	// NotVerified: it was not, or could not be, fully checked.
+	// NotVerified: it was not fully checked.
 	NotVerified Verdict = "NOT VERIFIED"
 	// Fail: something was found that blocks the merge.
 	Fail Verdict = "FAIL"
@@ -35,9 +35,9 @@ const (
 )
 
 // Report is everything that a check established. It has a verdict only if
-// every rule could be carried out. Otherwise Incomplete says why not, and the
-// results are those that were complete by then: each is as exact as ever, but
-// what is missing may be the worst.
+// every rule could be carried out. Otherwise Incomplete says why not, and the results
+// are those that were complete by then: each is exact, but the missing ones may be the
+// worst.
 type Report struct {
 	Version    int         `json:"version"`
 	Program    string      `json:"program,omitempty"`    // that made the report, with its version; set by the caller
@@ -51,7 +51,7 @@ type Report struct {
 	Results    []Result    `json:"results"`        // in the order of Codes, then by table and subject
 
 	// Plain is how many columns that are declared plain hold values which, if they
-	// were keys, would name other rows after the merge: so much rests on that word.
+	// were keys, would name other rows after the merge: the verdict relies on their declarations.
 	Plain int `json:"plain,omitempty"`
 	// PlainOpen are these columns, as table.column.
 	PlainOpen []string `json:"plain_columns,omitempty"`
@@ -59,23 +59,22 @@ type Report struct {
 	// Renames is how many values [[merge.name]] changes; no result counts them.
 	Renames int64 `json:"renames,omitempty"`
 
-	// Rekeyed is what becomes of the keys that collide, if Options.Rekey asked for it.
+	// Rekeyed are the new keys, if Options.Rekey asked for them.
 	Rekeyed *Rekeying `json:"rekeyed,omitempty"`
 
-	// Severed is what becomes of rows that refer to rows which stay behind.
+	// Severed are the references to rows that stay behind, and what happens to their rows.
 	Severed []Severed `json:"severed,omitempty"`
 
-	// LeftRows are rows of tables that stay behind, of tables of which others come.
+	// LeftRows are rows that stay behind in tables of which other rows are copied.
 	LeftRows []LeftRows `json:"left_rows,omitempty"`
 
 	// Renumbered are columns of which rows of the sources get other values.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
 
-	// Reset are the tables that are empty after the merge: the target's rows are taken out.
+	// Reset are the tables that are empty after the merge: the target's rows are removed.
 	Reset []string `json:"reset,omitempty"`
 
-	// RuleFiles tell how far the databases have the schemas that files of rules were written
-	// for.
+	// RuleFiles compare the databases with the schemas that files of rules were written for.
 	RuleFiles []RuleFile `json:"rule_files,omitempty"`
 
 	// Combined are the tables of which the rows with one key are combined.
@@ -119,7 +118,7 @@ type Summary struct {
 	OtherIDs int64 `json:"other_ids,omitempty"`
 }
 
-// ServerSummary tells what one source holds of one server's IDs.
+// ServerSummary describes one server's IDs in one source.
 type ServerSummary struct {
 	Server int       `json:"server"`
 	Name   string    `json:"name,omitempty"`
@@ -132,7 +131,7 @@ type ServerSummary struct {
 	Mark   time.Time `json:"mark,omitzero"`
 }
 
-// TableSummary is what one source has in one table.
+// TableSummary describes one table of one source.
 type TableSummary struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"` // exact
@@ -143,12 +142,12 @@ type TableSummary struct {
 	Last  string `json:"last,omitempty"`
 
 	// Contents is a sum over all rows, if it was asked for: two tables with the
-	// same sum have the same rows. NoContents says why it could not be taken.
+	// same sum have the same rows. NoContents says why there is none.
 	Contents   string `json:"contents,omitempty"`
 	NoContents string `json:"no_contents,omitempty"`
 }
 
-// Result is what one rule found in one table, or in the databases as a whole.
+// Result is the result of one rule in one table, or in the databases as a whole.
 // Its verdict follows from Count and Gaps: FAIL if something was found, NOT
 // VERIFIED if nothing was found but there are gaps, PASS otherwise. Of an open
 // column it is NOT VERIFIED whatever its Count.
@@ -158,17 +157,17 @@ type Result struct {
 	Subject string  `json:"subject,omitempty"` // the key or columns in question
 	Verdict Verdict `json:"verdict"`
 
-	// Columns are the columns of Table that it is about; none if it is about
-	// something else.
+	// Columns are the columns of Table that it concerns; none if it concerns something
+	// else.
 	Columns []string `json:"columns,omitempty"`
 
-	// CountsAs is what the operator wants the verdict to count as, by
-	// Options.Allow or FailOn; empty: as what it is.
+	// CountsAs replaces the verdict, as the operator chose by Options.Allow or FailOn;
+	// empty: it is not replaced.
 	CountsAs Verdict `json:"counts_as,omitempty"`
 
 	Read    int64  `json:"read"`  // values checked, over all sources
 	Count   int64  `json:"count"` // exact number of conflicts; what is counted depends on the code
-	Rows    int64  `json:"rows"`  // exact number of rows that take part in them
+	Rows    int64  `json:"rows"`  // exact number of rows in these conflicts
 	Message string `json:"message"`
 
 	// Renamed is how many values [[merge.name]] changes so that the rest can be
@@ -183,13 +182,13 @@ type Result struct {
 	// not in Count.
 	Renumbered int64 `json:"renumbered,omitempty"`
 
-	// Open, if not nil, tells of a column that is not declared, and for which it
-	// matters what it is. Count is then the number of its rows for which it does.
+	// Open, if not nil, describes a column that is not declared although its
+	// declaration matters. Count is then the number of its rows for which it matters.
 	Open *OpenColumn `json:"open,omitempty"`
 
-	// Alike tells that every database has the same keys in the table, and that
-	// the rows shown are the same in all of them: it may be the game's own
-	// data, which every world has. It is a guess from the samples.
+	// Alike says that every database has the same keys in the table, and that the rows
+	// shown are the same in all of them: it may be the game's own data, which every
+	// world has. It is a guess from the samples.
 	Alike bool `json:"alike,omitempty"`
 
 	Gaps    []Gap    `json:"gaps,omitempty"`    // what was not checked
@@ -200,14 +199,14 @@ type Result struct {
 // OpenColumn is an undeclared column with values that would name other rows after the
 // merge, if they are keys.
 type OpenColumn struct {
-	Keys   []string `json:"keys"`             // "characters.guid": those that most rows would name first
+	Keys   []string `json:"keys"`             // "characters.guid": the keys that most rows would name come first
 	Likely string   `json:"likely,omitempty"` // the one of them that it seems to name, by its own name; a guess
 }
 
 // counts is what the result is to the verdict of all.
 func (r *Result) counts() Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
 
-// Gap is something that a rule could not check, and why.
+// Gap is a part that a rule could not check, and the reason.
 type Gap struct {
 	Source string `json:"source,omitempty"` // empty: all of them
 	Reason string `json:"reason"`
@@ -228,7 +227,7 @@ type SampleRow struct {
 }
 
 // PlainWithKeys says in words how many columns that are declared plain hold values that are
-// keys, and which these are: the first eight of them.
+// keys, and names the first eight.
 func PlainWithKeys(n int, columns []string) string {
 	text := printable.Count(int64(n), "column declared plain holds", "columns declared plain hold") + " values that are keys"
 	var shown []string

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Reviewed is the schema that a file of rules was written for. What the file says by
-// patterns, of columns or of tables, counts only for what is in the list: another column
-// is new, and not declared by it. Another file, which the operator wrote for his own
-// database, may declare it. A name that is in the list and in no source is gone: what is
-// said of it means nothing and is no error.
+// Reviewed is the schema that a file of rules was written for. Patterns of the file, of
+// columns or of tables, cover only the columns in the list: another column is new, and
+// not declared by it. Another file, which the operator wrote for his own database, may
+// declare it. A name that is in the list and in no source is gone: statements about it
+// are ignored and are not an error.
 type Reviewed struct {
 	Name   string `json:"name"`             // for people: "AzerothCore: characters database"
-	Source string `json:"source,omitempty"` // where its facts were read
+	Source string `json:"source,omitempty"` // the source of its facts
 
-	// Tables are the columns of each table that were looked at.
+	// Tables are the columns of each table that were reviewed.
 	Tables map[string][]string `json:"tables"`
 }
 
@@ -199,13 +199,13 @@ func (g missing) when(at string, w *When) bool {
 	return err == nil && table.exact != "" && g.columns(table.exact, w.Column)
 }
 
-// Gone returns what tells whether columns of a table are gone: a file of rules lists them,
-// and none of the databases has one of them.
+// Gone returns a function that reports whether columns of a table are gone: a file of
+// rules lists them, and none of the databases has one of them.
 func (o Options) Gone(catalogs []*Catalog) func(table string, columns ...string) bool {
 	return missing{namesIn(catalogs), reviewedOf(o)}.columns
 }
 
-// RuleFile tells how far the databases have the schema that a file of rules was written for.
+// RuleFile compares the databases with the schema that a file of rules was written for.
 type RuleFile struct {
 	File   string `json:"file,omitempty"`
 	Name   string `json:"name"`
@@ -217,7 +217,7 @@ type RuleFile struct {
 	Found    string `json:"found"`
 
 	// New are columns that the list does not have, and that no other statement declares:
-	// they are open. Declared are those of which another one says what they are.
+	// they are open. Declared are those that another statement declares.
 	New      []string `json:"new,omitempty"`
 	Declared []string `json:"declared,omitempty"`
 

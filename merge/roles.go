@@ -191,7 +191,7 @@ func (d *declared) say(at columnName, r *role) error {
 					return nil
 				}
 				if !mine.when.Excludes(theirs.when) && !mine.apart(theirs) {
-					return fmt.Errorf("%s is also declared by %s, and a row may be meant by both: give each a when that excludes the other", at, old.source.text)
+					return fmt.Errorf("%s is also declared by %s, and both may cover a row: give each a when that excludes the other", at, old.source.text)
 				}
 			}
 		}
@@ -214,14 +214,14 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 	}
 	for _, v := range r.Dangling {
 		if slices.Contains(r.None, v) {
-			err = fmt.Errorf("none and dangling both have %q: it names nobody, or a row that is gone", v)
+			err = fmt.Errorf("none and dangling both have %q: write it in none if it names no row, in dangling if its row is gone", v)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	if r.Others != "" && (r.Others != OthersPlain || r.When == nil && r.Format == "") {
-		return fmt.Errorf("others is %q: want %q, beside a when or a format, or no such key", r.Others, OthersPlain)
+		return fmt.Errorf("others is %q: want %q, beside a when or a format, or remove it", r.Others, OthersPlain)
 	}
 	if len(r.At) == 0 && len(r.To) == 0 {
 		return d.older(r, none, from, n)
@@ -281,7 +281,7 @@ func (d *declared) named(texts []string, n names) (to []columnName, space string
 			s, known := d.spaces[name]
 			switch {
 			case !known:
-				return nil, "", fmt.Errorf("to is %q, and there is no such space%s", text, nearest.Hint(name, slices.Sorted(maps.Keys(d.spaces))))
+				return nil, "", fmt.Errorf("to is %q, and no space has that name%s", text, nearest.Hint(name, slices.Sorted(maps.Keys(d.spaces))))
 			case len(s.Keys) == 0 && len(texts) > 1:
 				return nil, "", fmt.Errorf("to names the space %q, which has no keys, beside others: want it alone", name)
 			case len(s.Keys) == 0:

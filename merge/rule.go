@@ -160,12 +160,12 @@ func keyTasks(f *facts) (tasks []task) {
 // Code documents one rule.
 type Code struct {
 	Code       string // stable, for scripts
-	Meaning    string // what a FAIL says; for a rule that never fails, what NOT VERIFIED says
-	Counts     string // what Result.Count counts; empty for a rule that never fails
+	Meaning    string // the meaning of a FAIL; for a rule that never fails, of NOT VERIFIED
+	Counts     string // the things in Result.Count; empty for a rule that never fails
 	Action     string // what to do about a FAIL
 	Unverified string // what to do about NOT VERIFIED
 
-	// OneColumn tells that it can be allowed for single columns only; see
+	// OneColumn says that it can be allowed for single columns only; see
 	// [Options.Allow].
 	OneColumn bool
 }

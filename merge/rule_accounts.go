@@ -22,7 +22,7 @@ func accountRule() rule {
 			Meaning:    "an account would have more characters in all databases together than one may have",
 			Counts:     "accounts that are in more than one database",
 			Action:     "decide which characters the players keep, or raise the limit",
-			Unverified: "compare the accounts by other means",
+			Unverified: "compare the accounts in another way",
 		}, {
 			Code:       CodeAccountConflict,
 			Meaning:    "an account is in more than one database, and nothing says that it is the same one",
@@ -62,7 +62,7 @@ func judgeAccountConflict(f *facts, a AccountColumn, read *reading) Result {
 	default:
 		result.Rows = shared
 		result.Message = printable.Count(shared, "account is", "accounts are") + " in more than one database"
-		result.Gaps = append(result.Gaps, Gap{Reason: "if each database counts its accounts by itself, two players would share the account that both have"})
+		result.Gaps = append(result.Gaps, Gap{Reason: "if each database numbers its accounts itself, two players would share one account"})
 		result.Next = []string{"if one account database serves all worlds, declare in [check] shared = " + tomlList(qualified(a.Table, []string{a.Column}))}
 	}
 	return result

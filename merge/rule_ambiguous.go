@@ -7,7 +7,7 @@ import (
 	"mergesafe/internal/printable"
 )
 
-const noneAmbiguous = "no reference leads to a key that another database has too"
+const noneAmbiguous = "no reference names a key that another database has too"
 
 // considerAmbiguous says how to find the rows that refer to a value which their
 // own database has and another has too: whatever becomes of the two rows in the
@@ -41,7 +41,7 @@ func considerAmbiguous(f *facts, table string, ref reference, strays *strayReadi
 		}
 		result := judgeAmbiguous(table, ref, read)
 		if result.Count > 0 && follows(f, ref) {
-			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that another database has too, and will follow it by [[merge.name]]"
+			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that another database has too, and will get its new name by [[merge.name]]"
 			result.Count, result.Rows, result.Samples = 0, 0, nil
 		}
 		return found(result), nil

@@ -15,10 +15,10 @@ func cellRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeCellFormat,
-			Meaning:    "cells do not have the format that is declared for the keys in them, or have no room for new keys",
+			Meaning:    "cells do not have the format declared for the keys in them, or have no room for new keys",
 			Counts:     "rows",
-			Action:     "correct the cells or the format; where there is no room, give the column a larger type in all databases, or choose smaller offsets",
-			Unverified: "declare the numbers that no format is about, or that they name nothing: others = \"plain\"",
+			Action:     "correct the cells or the format; if there is no room, give the column a larger type in all databases, or choose smaller offsets",
+			Unverified: "declare a format for the other numbers, or that they name nothing: others = \"plain\"",
 		}},
 		tasks: cellTasks,
 	}
@@ -65,10 +65,10 @@ func judgeCells(ctx context.Context, f *facts, r *reader, at columnName, refs []
 			wrong = append(wrong, db.name+": "+read.wrong)
 		}
 		if read.large > 0 {
-			result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%s to more than 256 KiB by new keys: whether the target takes such rows (max_allowed_packet) was not tried", printable.Count(read.large, "cell grows", "cells grow"))})
+			result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%s to more than 256 KiB by new keys: it was not tested whether the target accepts such rows (max_allowed_packet)", printable.Count(read.large, "cell grows", "cells grow"))})
 		}
 		if read.others > 0 {
-			result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%s another tag than any format is about, such as %s", printable.Count(read.others, "number has", "numbers have"), read.other)})
+			result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%s a tag that no format covers, such as %s", printable.Count(read.others, "number has", "numbers have"), read.other)})
 		}
 	}
 	result.Rows = result.Count

@@ -57,7 +57,7 @@ func TestCombinedTables(t *testing.T) {
 	}
 	report := check(t, opts, a, b, c)
 	r := find(report, merge.CodeKeyCollision, "wallets", "account")[0]
-	if r.Combined != 2 || r.Count != 0 || !strings.HasPrefix(r.Message, "the rows of 2 keys will be combined, by [[merge.table]]: 2 keys are there more than once, in 5 rows") {
+	if r.Combined != 2 || r.Count != 0 || !strings.HasPrefix(r.Message, "the rows of 2 keys will be combined, by [[merge.table]]: 2 keys occur more than once, in 5 rows") {
 		t.Errorf("%+v", r)
 	}
 	if len(report.Combined) != 1 || report.Combined[0].Table != "wallets" || report.Combined[0].Formula("best").Op != merge.FormulaTarget {

@@ -17,8 +17,8 @@ func counterRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeAutoIncrement,
-			Meaning:    "databases count the same keys up from the same start, so that new rows may collide any time",
-			Unverified: "check once more when the game servers are stopped; give the counters ranges of their own for the future",
+			Meaning:    "databases number new rows in the same range, so new rows may collide at any time",
+			Unverified: "check again when the game servers are stopped; for the future, give each counter a range of its own",
 		}},
 		key: judgeCounter,
 	}
@@ -62,7 +62,7 @@ func judgeCounter(f *facts, k *keyReading) outcome {
 		s := span{db, new(big.Int), new(big.Int)}
 		i := slices.Index(t.key(), counter.Column)
 		if i < 0 || !s.parse(p.ends.first[i], p.ends.last[i]) {
-			result.Gaps = append(result.Gaps, Gap{db.name, "its values of " + counter.Column + " are no integers"})
+			result.Gaps = append(result.Gaps, Gap{db.name, "its values of " + counter.Column + " are not integers"})
 			continue
 		}
 		by := new(big.Int).SetUint64(f.rekeyed.offset(db, k.table, counter.Column))
@@ -71,7 +71,7 @@ func judgeCounter(f *facts, k *keyReading) outcome {
 		parts = append(parts, db.name+" "+numeral(s.first)+" to "+numeral(s.last)+next)
 		spans = append(spans, s)
 	}
-	result.without("the ranges lie apart: " + few(parts))
+	result.without("the ranges are disjoint: " + few(parts))
 	if overlapping := overlaps(spans); len(overlapping) > 0 {
 		result.Message = "the ranges overlap: " + few(parts)
 		result.Gaps = append(result.Gaps, Gap{Reason: strings.Join(overlapping, ", ") + " count through the same numbers"})
@@ -139,8 +139,8 @@ func offsets(f *facts, table string, counter *AutoIncrement, spans []span) (step
 		}
 	}
 	if open := undeclared(f, table, counter.Column); len(steps) > 0 && len(open) > 0 {
-		steps = append(steps, fmt.Sprintf("before you add anything: %s no reference is declared for could hold these numbers too (%s): one that does and stays as it is names other rows afterwards; -propose looks for them",
-			printable.Count(int64(len(open)), "column that", "columns that"), enumerated(open)))
+		steps = append(steps, fmt.Sprintf("before you add anything: %s without a declared reference could hold these numbers too (%s): if one does and stays unchanged, it names other rows afterwards; -propose looks for them",
+			printable.Count(int64(len(open)), "column", "columns"), enumerated(open)))
 	}
 	return steps
 }
@@ -177,9 +177,9 @@ func referrers(f *facts, table, column string) string {
 		}
 	}
 	if len(all) == 0 {
-		return " and to whatever refers to it, of which nothing is declared"
+		return " and to every column that refers to it (none is declared)"
 	}
-	return " and to what refers to it: " + enumerated(all)
+	return " and to the columns that refer to it: " + enumerated(all)
 }
 
 // roundUp returns a round number that is larger than n, which is not negative:

@@ -23,11 +23,11 @@ func TestCounters(t *testing.T) {
 	}{
 		"apart": {
 			func(a, b, c *mergetest.Database) {}, merge.Pass,
-			"the ranges lie apart: a 1 to 10, next 11; b 101 to 110, next 111; c 201 to 210, next 211", "", nil,
+			"the ranges are disjoint: a 1 to 10, next 11; b 101 to 110, next 111; c 201 to 210, next 211", "", nil,
 		},
 		"touching": {
 			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(200) }, merge.Pass,
-			"the ranges lie apart: a 1 to 10, next 11; b 101 to 200, next 111; c 201 to 210, next 211", "", nil,
+			"the ranges are disjoint: a 1 to 10, next 11; b 101 to 200, next 111; c 201 to 210, next 211", "", nil,
 		},
 		"interleaved": {
 			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(999) }, merge.NotVerified,
@@ -39,12 +39,12 @@ func TestCounters(t *testing.T) {
 				b.Rows["characters"] = nil
 				b.Schema.Tables[0].AutoIncrement.Next = 1
 			}, merge.Pass,
-			"the ranges lie apart: a 1 to 10, next 11; b none, next 1; c 201 to 210, next 211", "", nil,
+			"the ranges are disjoint: a 1 to 10, next 11; b none, next 1; c 201 to 210, next 211", "", nil,
 		},
 		"one number in common": {
 			func(a, b, c *mergetest.Database) { b.Rows["characters"][0]["guid"] = int64(10) }, merge.NotVerified,
 			"the ranges overlap: a 1 to 10, next 11; b 10 to 110, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
-			[]string{"b: add 1 to characters.guid and to what refers to it: pets.owner; the largest is 111 then of 1,000"},
+			[]string{"b: add 1 to characters.guid and to the columns that refer to it: pets.owner; the largest is 111 then of 1,000"},
 		},
 		"the same": {
 			func(a, b, c *mergetest.Database) {
@@ -54,7 +54,7 @@ func TestCounters(t *testing.T) {
 			}, merge.NotVerified,
 			"the ranges overlap: a 1 to 10, next 11; b 1 to 10, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
 			[]string{
-				"b: add 10 to characters.guid and to what refers to it: pets.owner; the largest is 20 then of 1,000",
+				"b: add 10 to characters.guid and to the columns that refer to it: pets.owner; the largest is 20 then of 1,000",
 			},
 		},
 	} {
@@ -92,8 +92,8 @@ func TestOffsetCaveat(t *testing.T) {
 		report := check(t, merge.Options{References: refs}, game("a", 1, 10), game("b", 5, 10))
 		return strings.Join(find(report, merge.CodeAutoIncrement, "characters", "")[0].Next, "\n")
 	}
-	const caveat = "before you add anything: 3 columns that no reference is declared for could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
-		"one that does and stays as it is names other rows afterwards"
+	const caveat = "before you add anything: 3 columns without a declared reference could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
+		"if one does and stays unchanged, it names other rows afterwards"
 	if got := advice(to("pets", "owner")); !strings.Contains(got, caveat) {
 		t.Errorf("got %s\nwant %s", got, caveat)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The codes about what a schema does besides holding rows.
+// The codes about parts of a schema that hold no rows.
 const (
 	CodeSchemaCheck     = "schema-check"
 	CodeSchemaReference = "schema-reference"
@@ -19,13 +19,13 @@ const (
 // way. The rows survive that; what the game relied on does not. What only the target
 // has stays and is no finding: other rules try the rows against it.
 func driftRule() rule {
-	const add = "add to the target what the game relies on, or make sure that it needs it no more"
+	const add = "add it to the target if the game relies on it, or make sure that the game does not need it"
 	return rule{
 		codes: []Code{
-			{Code: CodeSchemaCheck, Meaning: "a CHECK constraint of a database is not one of the target: after the merge nothing enforces it", Unverified: add},
-			{Code: CodeSchemaReference, Meaning: "a foreign key of a database is not one of the target, or does something else there when rows are deleted or change their key", Unverified: add},
-			{Code: CodeSchemaRoutine, Meaning: "an event, procedure or function of a database is not in the target, or does something else there; only those are compared that the account is shown", Unverified: add},
-			{Code: CodeSchemaCharset, Meaning: "a database has another default collation than the target: tables that the game makes later would compare texts otherwise", Unverified: "make sure that the game names the collation of tables that it makes"},
+			{Code: CodeSchemaCheck, Meaning: "a database has a CHECK constraint that the target lacks: after the merge nothing enforces it", Unverified: add},
+			{Code: CodeSchemaReference, Meaning: "a database has a foreign key that the target lacks, or that acts differently there when rows are deleted or change their key", Unverified: add},
+			{Code: CodeSchemaRoutine, Meaning: "a database has an event, procedure or function that the target lacks, or that does something else there; the check compares only those that its account can see", Unverified: add},
+			{Code: CodeSchemaCharset, Meaning: "a database has another default collation than the target: tables that the game makes later would compare texts differently", Unverified: "make sure that the game names the collation of tables that it makes"},
 		},
 		catalog: judgeDrift,
 	}

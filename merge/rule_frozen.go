@@ -10,8 +10,8 @@ func frozenRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeTargetFrozen,
-			Meaning:    "the target's server takes no writes at the moment",
-			Unverified: "carry the merge out on the server that takes writes; if this one is a copy of it that was made for the check, allow this",
+			Meaning:    "the target's server accepts no writes at the moment",
+			Unverified: "merge on the server that accepts writes; if this one is a copy made for the check, allow this",
 		}},
 		catalog: func(f *facts) (findings []finding) {
 			if reason := f.target.catalog.Frozen; reason != "" {

@@ -19,7 +19,7 @@ const (
 
 // idRule judges the IDs in keys, and in the columns beside them.
 func idRule() rule {
-	const readable = "make the key readable and comparable as the reasons say, or check it by other means"
+	const readable = "make the key readable and comparable, as the reasons say, or check it in another way"
 	return rule{
 		codes: []Code{{
 			Code:       CodeServerUnlisted,
@@ -35,7 +35,7 @@ func idRule() rule {
 			Unverified: checkServerNumbers,
 		}, {
 			Code:       CodeIDInvalid,
-			Meaning:    "values in an ID column of a primary key are no IDs: not 10 bytes, or server 0",
+			Meaning:    "values in an ID column of a primary key are not IDs: not 10 bytes, or server 0",
 			Counts:     "values",
 			Action:     "remove the rows, or give them new IDs",
 			Unverified: readable,
@@ -43,7 +43,7 @@ func idRule() rule {
 			Code:       CodeIDFuture,
 			Meaning:    "IDs in a primary key are later than the clock of their database by more than the slack",
 			Counts:     "IDs",
-			Action:     "set the clocks of database and game server right, then find out how the IDs were made",
+			Action:     "correct the clocks of the database and the game server, then find out how the IDs were made",
 			Unverified: readable,
 		}},
 		key: judgeIDs,
@@ -61,7 +61,7 @@ func judgeIDs(f *facts, k *keyReading) (o outcome) {
 				noRegistry = append(noRegistry, Gap{s.db.name, "keeps no registry of servers"})
 			}
 			if f.now(s.db).IsZero() {
-				noClock = append(noClock, Gap{s.db.name, "has no clock to hold IDs against"})
+				noClock = append(noClock, Gap{s.db.name, "has no clock to compare IDs with"})
 			}
 		}
 		for _, form := range idForms(f, gaps, noRegistry, noClock) {
@@ -100,7 +100,7 @@ func (form idForm) judge(table string, c idColumn) Result {
 	result.Rows = result.Count
 	if result.Count == 0 {
 		if result.Message = "nothing could be compared"; result.Read > 0 || len(result.Gaps) == 0 {
-			result.Message = printable.Count(result.Read, form.noun, form.noun+"s") + " looked at"
+			result.Message = printable.Count(result.Read, form.noun, form.noun+"s") + " checked"
 		}
 	} else {
 		result.Message = printable.Count(result.Count, form.noun, form.noun+"s") + ": " + few(details)

@@ -14,10 +14,10 @@ func keyRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeKeyCollision,
-			Meaning:    "a primary key is there more than once, as the target compares",
+			Meaning:    "a primary key occurs more than once, as the target compares keys",
 			Counts:     "distinct keys",
-			Action:     "do not merge; find out how the same key came to be in both databases",
-			Unverified: "give the table a key of columns that tell the worlds apart (a new column that counts up from 1 in each would collide at once), or compare its rows by other means",
+			Action:     "do not merge; find out why both databases have the same key",
+			Unverified: "give the table a key of columns that differ between the worlds (a new column that counts from 1 in each would collide at once), or compare its rows in another way",
 		}},
 		key: judgeKey,
 	}
@@ -90,11 +90,11 @@ func looksAlike(f *facts, result *Result, k *keyReading) bool {
 func keyAction(f *facts, table string) string {
 	for _, code := range []string{CodeServerConflict, CodeWorldCloned, CodeWorldMerged} {
 		if f.failed[code] {
-			return "see to " + code + " first: it is why keys collide"
+			return "resolve " + code + " first: it is why keys collide"
 		}
 	}
 	if f.counter(table) != nil {
-		return "give the keys of all databases but one an offset, together with every column that refers to them; " + CodeAutoIncrement + " says which"
+		return "add an offset to the keys of all databases except one, and to every column that refers to them; " + CodeAutoIncrement + " says which"
 	}
 	return documented(CodeKeyCollision).Action
 }
@@ -106,11 +106,11 @@ func (r *Result) describe(found repeats, noun string, enforced bool) {
 	r.Count, r.Rows = found.values, found.allRows()
 	if r.Count == 0 {
 		if r.Message = "nothing could be compared"; r.Read > 0 || len(r.Gaps) == 0 {
-			r.Message = "none is there twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
+			r.Message = "none occurs twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
 		}
 		return
 	}
-	r.Message = printable.Count(r.Count, noun+" is", noun+"s are") + " there more than once, in " + printable.Count(r.Rows, "row", "rows")
+	r.Message = printable.Count(r.Count, noun+" occurs", noun+"s occur") + " more than once, in " + printable.Count(r.Rows, "row", "rows")
 	if found.inside > 0 {
 		r.Message += "; " + printable.Count(found.inside, "is", "are") + " within one database"
 		if enforced {

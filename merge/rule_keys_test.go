@@ -69,7 +69,7 @@ func TestTableWithoutPrimaryKey(t *testing.T) {
 	if r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "the table has no primary key, and its unique index (owner, name) leaves out rows with NULL" {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
 	}
-	if next := r.Next[len(r.Next)-1]; !strings.Contains(next, "a new column that counts up from 1 in each would collide at once") {
+	if next := r.Next[len(r.Next)-1]; !strings.Contains(next, "a new column that counts from 1 in each would collide at once") {
 		t.Errorf("the advice collides: %s", next)
 	}
 	if r := find(report, merge.CodeUniqueCollision, "pets", "(owner, name)")[0]; r.Count != 1 {

@@ -18,9 +18,9 @@ func migrationRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:    CodeSchemaMigration,
-			Meaning: "a database is not at the migration of the target, by the history that goose, golang-migrate, atlas, flyway, liquibase, sequelize, alembic or rails keeps",
+			Meaning: "a database is not at the migration of the target, by the history of goose, golang-migrate, atlas, flyway, liquibase, sequelize, alembic or rails",
 			Counts:  "databases that differ", Action: "migrate all databases to one schema, then check again",
-			Unverified: "make sure that all databases are at the same migration, and that none is half done",
+			Unverified: "make sure that all databases are at the same migration, and that no migration is half done",
 		}},
 		tasks: migrationTasks,
 	}

@@ -20,8 +20,8 @@ func opaqueRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeColumnOpaque,
-			Meaning:    "a column may hold keys where no rule can see them",
-			Unverified: "look into the column with what the game knows of its format, then declare it: plain if it names nothing",
+			Meaning:    "a column may hold keys inside its values, which no rule can read",
+			Unverified: "find out from the game what the column holds, then declare it: plain if it names nothing",
 		}},
 		tasks: opaqueTasks,
 	}
@@ -52,7 +52,7 @@ func opaqueTasks(f *facts) (tasks []task) {
 // whether there is something in it to be judged. The guess never changes the
 // verdict.
 func judgeOpaque(f *facts, r openReader, table, column string, values map[*database][]string) Result {
-	result := Result{Code: CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold keys that no rule can see"}
+	result := Result{Code: CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold keys that no rule can read"}
 	var looked, alike int64
 	for _, db := range f.dbs {
 		reason := db.opaque(table, column)
@@ -77,7 +77,7 @@ func judgeOpaque(f *facts, r openReader, table, column string, values map[*datab
 		result.Gaps = append(result.Gaps, Gap{db.name, reason})
 	}
 	if looked > 0 {
-		result.Message += fmt.Sprintf("; a guess: %s of %s looked into have what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
+		result.Message += fmt.Sprintf("; a guess: %s of %s read contain what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
 	}
 	return result
 }

@@ -11,7 +11,7 @@ import (
 // A look into opaque columns is a guess: it is told with the reason, and changes
 // nothing.
 func TestOpaque(t *testing.T) {
-	const opaque, none, one = "may hold keys that no rule can see", "; a guess: 0 of 1 value looked into have what looks like one", "; a guess: 1 of 1 value looked into have what looks like one"
+	const opaque, none, one = "may hold keys that no rule can read", "; a guess: 0 of 1 value read contain what looks like one", "; a guess: 1 of 1 value read contain what looks like one"
 	for value, guess := range map[any]string{
 		nil:         "",
 		"":          "",
@@ -43,7 +43,7 @@ func TestOpaque(t *testing.T) {
 		b.Rows["players"] = append(b.Rows["players"], mergetest.Row{"id": id(2, n), "name": fmt.Sprint(n), "mail": fmt.Sprint("{", n, "}")})
 	}
 	r := find(check(t, merge.Options{}, a, b), merge.CodeColumnOpaque, "players", "mail")[0]
-	if want := opaque + "; a guess: 0 of 14 values looked into have what looks like one"; r.Message != want {
+	if want := opaque + "; a guess: 0 of 14 values read contain what looks like one"; r.Message != want {
 		t.Errorf("%q, want %q", r.Message, want)
 	}
 }

@@ -14,8 +14,8 @@ const CodeTableChanged = "table-changed"
 func outsideRule() rule {
 	return rule{codes: []Code{{
 		Code:       CodeTableChanged,
-		Meaning:    "a table that is in no snapshot changed while the check read it, so what is said of it holds of no one moment",
-		Unverified: "stop what writes to the table, then check again",
+		Meaning:    "a table outside the snapshot changed while the check read it, so its results are not of one moment",
+		Unverified: "stop the processes that write to the table, then check again",
 	}}}
 }
 

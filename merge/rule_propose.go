@@ -231,7 +231,7 @@ func proposeByName(ctx context.Context, f *facts, r *reader, x *examination, ref
 	if rows == zeros || 2*lost > rows-zeros {
 		return nil
 	}
-	evidence := fmt.Sprintf("its name says so; %s of %s lead nowhere", printable.Number(lost), printable.Count(rows, "row", "rows"))
+	evidence := fmt.Sprintf("its name suggests it; %s of %s without a match", printable.Number(lost), printable.Count(rows, "row", "rows"))
 	declared := DeclaredReference{At: []string{place(ref.table, ref.Columns[0])}, To: []string{place(ref.ToTable, ref.ToColumns[0])}}
 	if zeros > 0 {
 		evidence += fmt.Sprintf(", besides %s with 0 or nothing", printable.Number(zeros))

@@ -35,11 +35,11 @@ func TestProposals(t *testing.T) {
 	const (
 		characterName = "# distinct in every database: 20 values\n[[check.unique]]\ntable = \"characters\"\ncolumns = [\"name\"]\n"
 		guildName     = "# distinct in every database: 3 values\n[[check.unique]]\ntable = \"guild\"\ncolumns = [\"name\"]\n"
-		guild         = "# its name says so, and the gaps do not say otherwise; 0 of 2 rows lead nowhere, 0 of them to another world's row\n" +
+		guild         = "# its name suggests it, and the gaps do not contradict; 0 of 2 rows without a match, 0 of them with a match in another world\n" +
 			"[[check.reference]]\nto = \"guild.id\"\nat = [\"characters.guild_id\"]\nnone = [0]\n"
-		owners = "# 2 columns; the most doubtful: its name says so, and the gaps do not say otherwise; 0 of 2 rows lead nowhere, 0 of them to another world's row\n" +
+		owners = "# 2 columns; the most doubtful: its name suggests it, and the gaps do not contradict; 0 of 2 rows without a match, 0 of them with a match in another world\n" +
 			"[[check.reference]]\nto = \"characters.guid\"\nat = [\"guild.leader\", \"pets.owner\"]\n"
-		leader = "# its name says so, and the gaps do not say otherwise; 0 of 2 rows lead nowhere, 0 of them to another world's row\n" +
+		leader = "# its name suggests it, and the gaps do not contradict; 0 of 2 rows without a match, 0 of them with a match in another world\n" +
 			"[[check.reference]]\nto = \"characters.guid\"\nat = [\"guild.leader\"]\n"
 	)
 	for name, test := range map[string]struct {
@@ -84,7 +84,7 @@ func TestProposalsOfDanglingReferences(t *testing.T) {
 		if c.Table == "pets" && c.Column == "owner" {
 			want := merge.ProposedColumn{
 				Table: "pets", Column: "owner", Class: merge.ClassReference, To: "characters.guid", Doubt: 0.6,
-				Evidence: "its name says so, and the gaps do not say otherwise; 2 of 60 rows lead nowhere, 1 of them to another world's row",
+				Evidence: "its name suggests it, and the gaps do not contradict; 2 of 60 rows without a match, 1 of them with a match in another world",
 			}
 			if diff := cmp.Diff(want, c); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -107,7 +107,7 @@ func TestProposalsOfTexts(t *testing.T) {
 	}
 	for _, c := range check(t, merge.Options{Propose: true}, a, b).Proposed.Columns {
 		if c.Table == "characters" && c.Column == "account" {
-			if c.Class != merge.ClassReference || c.To != "account.name" || c.Evidence != "its name says so; 4 of 60 rows lead nowhere" {
+			if c.Class != merge.ClassReference || c.To != "account.name" || c.Evidence != "its name suggests it; 4 of 60 rows without a match" {
 				t.Errorf("characters.account is %+v", c)
 			}
 			return

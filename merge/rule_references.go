@@ -21,7 +21,7 @@ const (
 // database and so come to mean something else. Then it looks for rows whose
 // reference leads to a key that another database has too.
 func referenceRule() rule {
-	const follow = "check the reference by other means"
+	const follow = "check the reference in another way"
 	return rule{
 		codes: []Code{{
 			Code:       CodeReferenceRebind,
@@ -37,7 +37,7 @@ func referenceRule() rule {
 			Unverified: follow,
 		}, {
 			Code:       CodeReferenceDangle,
-			Meaning:    "rows refer to something that their own database has not",
+			Meaning:    "rows reference a key that their own database does not have",
 			Counts:     "referring rows, those of " + CodeReferenceRebind + " included",
 			Action:     "remove or correct the referring rows",
 			Unverified: follow,
@@ -125,7 +125,7 @@ func judgeText(f *facts, table string, ref reference) (results []Result) {
 	}
 	for _, code := range []string{CodeReferenceRebind, CodeReferenceDangle} {
 		r := Result{Code: code, Table: table, Subject: ref.subject(), Columns: ref.Columns, Read: n.Resolved + n.Dangling + n.None}
-		r.Message = fmt.Sprintf("numbers in a text, which get new values: %s a row, %s to nothing", printable.Count(n.Resolved, "leads to", "lead to"), printable.Count(n.Dangling, "leads", "lead"))
+		r.Message = fmt.Sprintf("numbers in a text, which get new values: %s a row, %s no row", printable.Count(n.Resolved, "leads to", "lead to"), printable.Count(n.Dangling, "leads", "lead"))
 		results = append(results, r)
 	}
 	return results
@@ -152,13 +152,13 @@ func judgeDangling(f *facts, table string, ref reference, read *strayReading) Re
 		}
 	}
 	result.Rows = result.Count
-	result.without("every reference leads somewhere")
+	result.without("every reference matches a row")
 	if result.Count > 0 {
-		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to nothing: " + few(in)
+		result.Message = printable.Count(result.Count, "row references", "rows reference") + " a row that does not exist: " + few(in)
 		if goesAstray(f, table, ref) {
-			why := "the keys of all worlds lie apart, so they lead nowhere in the target as well"
+			why := "the keys of all worlds are disjoint, so they match no row in the target either"
 			if f.rekeyed.report.Moves() {
-				why = "they get new values that lead nowhere as well"
+				why = "they get new values that match no row either"
 			}
 			result.Message += "; " + why
 			result.Count, result.Next = 0, nil

@@ -21,22 +21,22 @@ const (
 // refusedRule looks for rows of the sources that the target would refuse.
 func refusedRule() rule {
 	const rows, correct = "rows of the sources", "correct the rows, or change the target's table, before the merge"
-	const other = "try the rows by other means: copy them into an empty table that is made as the target's is"
+	const other = "try the rows yourself: copy them into an empty copy of the target's table"
 	return rule{
 		codes: []Code{{
 			Code:    CodeTargetCheck,
 			Meaning: "rows break a CHECK constraint of the target", Counts: rows, Action: correct, Unverified: other,
 		}, {
 			Code:    CodeTargetPartition,
-			Meaning: "no partition of the target takes a row", Counts: rows,
-			Action: "add a partition to the target's table that takes the rows", Unverified: other,
+			Meaning: "the target has no partition for a row", Counts: rows,
+			Action: "add a partition for the rows to the target's table", Unverified: other,
 		}, {
 			Code:    CodeTargetValue,
-			Meaning: "rows hold values that a column of the target does not take: too long, out of range, not in the list of an ENUM", Counts: rows,
+			Meaning: "rows hold values that a column of the target does not accept: too long, out of range, not in the list of an ENUM", Counts: rows,
 			Action: correct, Unverified: other,
 		}, {
 			Code:    CodeTargetSize,
-			Meaning: "rows are larger than a statement that the target's server takes", Counts: rows,
+			Meaning: "rows are larger than the largest statement that the target's server accepts", Counts: rows,
 			Action: "raise max_allowed_packet of the target's server", Unverified: other,
 		}},
 		tasks: refusedTasks,
@@ -145,7 +145,7 @@ func (all *refusals) look(ctx context.Context, f *facts, r *reader, t *Table, db
 		for _, c := range conditions {
 			gap := ""
 			if kind, other := cmp.Or(string(want.Kind), nameOf(want.Type)), cmp.Or(string(have.Kind), nameOf(have.Type)); kind != other {
-				gap = fmt.Sprintf("%s is %s, and %s in %s: what becomes of the values cannot be told", want.Name, have.Type, want.Type, f.target.name)
+				gap = fmt.Sprintf("%s is %s, and %s in %s: the values after the merge are not known", want.Name, have.Type, want.Type, f.target.name)
 			}
 			consider(c, gap)
 		}
@@ -196,7 +196,7 @@ func (all *refusals) results(f *facts) (results []Result) {
 		for _, c := range r.conditions {
 			texts, names = append(texts, "NOT ("+c.Text+")"), append(names, c.describe())
 		}
-		result.without("the target takes every row")
+		result.without("the target accepts every row")
 		if result.Count > 0 {
 			result.Message = fmt.Sprintf("%s would be refused by %s for its %s: %s",
 				printable.Count(result.Count, "row", "rows"), f.target.name, strings.Join(names, " and "), few(r.in))
@@ -219,7 +219,7 @@ func (c *Condition) describe() string {
 // another database, or returns "".
 func (c *Condition) cannotHold(t, other *Table) string {
 	if c.Unclear != "" {
-		return "it cannot be tried on these rows: " + c.Unclear
+		return "it cannot be tested on these rows: " + c.Unclear
 	}
 	for _, name := range c.Columns {
 		have := other.column(name)
@@ -227,7 +227,7 @@ func (c *Condition) cannotHold(t, other *Table) string {
 		case have == nil:
 			return "has no column " + name
 		case c.Kind != ConditionSize && !sameColumns(t, other, []string{name}):
-			return fmt.Sprintf("column %s is %s here, and %s in the target, which may judge otherwise", name, have.describe(), t.column(name).describe())
+			return fmt.Sprintf("column %s is %s here, and %s in the target, which may decide differently", name, have.describe(), t.column(name).describe())
 		}
 	}
 	return ""

@@ -16,10 +16,10 @@ func sameRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeTableDiffers,
-			Meaning:    "a table that is declared the same in every database is not",
+			Meaning:    "a table that is declared the same in every database differs",
 			Counts:     "databases whose rows are not those of the target",
-			Action:     "make the rows equal, or take the table out of [[merge.table]] with the policy same, or its keys out of keep",
-			Unverified: "compare the rows by other means",
+			Action:     "make the rows equal, or remove the table from the [[merge.table]] with the policy same, or its keys from keep",
+			Unverified: "compare the rows in another way",
 		}},
 		tasks: sameTasks,
 	}

@@ -30,12 +30,12 @@ func schemaRule() rule {
 		codes: []Code{
 			differs(CodeSchemaVersion, "a database has another schema version than the target"),
 			{Code: CodeSchemaTable, Meaning: "a table is missing in a database", Counts: "databases without it", Action: migrate, Unverified: "make sure that these are the right databases"},
-			differs(CodeSchemaColumn, "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or counted up otherwise"),
-			differs(CodeSchemaKey, "a primary key or unique index of the target is missing in a database, or the other way round"),
-			differs(CodeSchemaDefault, "a column has another default than in the target: rows that leave it out come to differ"),
-			differs(CodeSchemaOrder, "columns come in another order than in the target: a copy that does not name them mixes them up"),
+			differs(CodeSchemaColumn, "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or numbered differently"),
+			differs(CodeSchemaKey, "a primary key or unique index is only in the target, or only in another database"),
+			differs(CodeSchemaDefault, "a column has another default than in the target: new rows that leave it out will differ"),
+			differs(CodeSchemaOrder, "columns are in another order than in the target: a copy that does not name them mixes them up"),
 			differs(CodeSchemaStorage, "a table has another storage engine or other partitions than in the target"),
-			differs(CodeSchemaView, "a view of the target is missing in a database, or the other way round"),
+			differs(CodeSchemaView, "a view is only in the target, or only in another database"),
 		},
 		catalog: judgeSchema,
 	}
@@ -47,7 +47,7 @@ func judgeSchema(f *facts) []finding {
 	if len(f.tables) == 0 {
 		all.add(Result{
 			Code: CodeSchemaTable, Message: "no database has a table to merge",
-			Gaps: []Gap{{Reason: "there is no table to look at"}},
+			Gaps: []Gap{{Reason: "there is no table to check"}},
 		})
 	}
 	for _, table := range f.tables {

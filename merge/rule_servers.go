@@ -19,7 +19,7 @@ const (
 )
 
 // checkServerNumbers is what to do where a registry does not answer.
-const checkServerNumbers = "make sure by other means that no two of these worlds ever had one server number"
+const checkServerNumbers = "make sure that no two of these worlds ever had the same server number"
 
 // serverRule is about the servers that the registries list.
 func serverRule() rule {
@@ -32,7 +32,7 @@ func serverRule() rule {
 			Unverified: checkServerNumbers,
 		}, {
 			Code:       CodeWorldCloned,
-			Meaning:    "two databases hold the same world: a cloned disk, a restored backup, or one database given twice",
+			Meaning:    "two databases hold the same world: a cloned disk, a restored backup, or the same database named twice",
 			Counts:     "worlds",
 			Action:     "find out which copy is the live one, and leave the other out",
 			Unverified: checkServerNumbers,

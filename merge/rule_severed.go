@@ -10,7 +10,7 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeReferenceSevered is the code about rows that refer to what stays behind.
+// CodeReferenceSevered is the code about references to rows that stay behind.
 const CodeReferenceSevered = "reference-severed"
 
 // severedRule counts the rows that refer to rows which stay behind, where it is said what
@@ -18,10 +18,10 @@ const CodeReferenceSevered = "reference-severed"
 func severedRule() rule {
 	return rule{codes: []Code{{
 		Code:       CodeReferenceSevered,
-		Meaning:    "rows refer to rows that stay behind only because these refer into a table whose rows stay behind",
+		Meaning:    "rows reference rows that stay behind only because those reference a table whose rows stay behind",
 		Counts:     "referring rows",
-		Action:     `let the rows between come, and refer to nobody (rows = "none"), or remove the referring rows`,
-		Unverified: "check the reference by other means",
+		Action:     `copy the rows between with the reference cleared (rows = "none"), or remove the referring rows`,
+		Unverified: "check the reference in another way",
 	}}, tasks: severedTasks}
 }
 
@@ -66,19 +66,19 @@ func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (o outco
 	if o = found(own...); s.stays {
 		return o, nil
 	}
-	becomes := "come and refer to nobody (NULL), as declared"
+	becomes := "are copied with the reference cleared (NULL), as declared"
 	switch {
 	case s.Rows == RowsDrop:
 		becomes = "stay behind too, as declared"
 	case s.Becomes != nil:
-		becomes = fmt.Sprintf("come and refer to nobody (%s), as declared", *s.Becomes)
+		becomes = fmt.Sprintf("are copied with the reference cleared (%s), as declared", *s.Becomes)
 	}
 	result.Message = fmt.Sprintf("no row refers to %s, whose rows stay behind", s.To)
 	if len(parts) > 0 {
 		result.Message = fmt.Sprintf("rows that refer to %s, whose rows stay behind, %s: %s", s.To, becomes, few(parts))
 	}
 	if result.Rows = result.Count; len(orphans) > 0 {
-		result.Message += "; they leave others without what these refer to: " + few(orphans)
+		result.Message += "; rows that reference them lose their target: " + few(orphans)
 	}
 	odd, err := judgeOdd(ctx, f, r, s)
 	o.add(found(append(odd, result)...))
@@ -92,7 +92,7 @@ func judgeOdd(ctx context.Context, f *facts, r *reader, s *severed) ([]Result, e
 	result := Result{Code: CodeKeyNobody, Table: s.Table, Subject: s.Column, Columns: []string{s.Column}}
 	suspects := []struct{ others, why string }{{">0", "0 or less"}}
 	if most, known := mostOf(f, columnName{s.Table, s.Column}); known && most.Bits <= math.MaxInt64 {
-		suspects = append(suspects, struct{ others, why string }{"<" + most.String(), "the largest that the column takes"})
+		suspects = append(suspects, struct{ others, why string }{"<" + most.String(), "the largest value of the column"})
 	}
 	for _, suspect := range suspects {
 		odd := *s
@@ -113,8 +113,8 @@ func judgeOdd(ctx context.Context, f *facts, r *reader, s *severed) ([]Result, e
 	if len(result.Gaps) == 0 {
 		return nil, nil
 	}
-	result.Message = fmt.Sprintf("may mean nobody, and not a row of %s, which stays behind", s.To)
-	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [...] for those that mean nobody; or dangling = [...] for those that name rows which are gone",
+	result.Message = fmt.Sprintf("may mean no row, instead of a row of %s, which stays behind", s.To)
+	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [...] for values that mean no row; or dangling = [...] for values whose rows are gone",
 		toml(place(s.Table, s.Column)), toml(referenceTarget(s.ref)))}
 	return []Result{result}, nil
 }
@@ -146,17 +146,17 @@ func judgeTakenOut(ctx context.Context, f *facts, r *reader, s *severed) ([]Resu
 		return nil, nil
 	}
 	if s.gap != "" {
-		result.Message, result.Gaps = "rows of the target refer to rows that are taken out", []Gap{{f.target.name, s.gap}}
+		result.Message, result.Gaps = "rows of the target reference rows that are removed", []Gap{{f.target.name, s.gap}}
 		return []Result{result}, nil
 	}
 	n, err := r.referring(ctx, f.target, s.Table, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	result.without("no row of " + f.target.name + " refers to rows of " + s.To + ", which are taken out")
+	result.without("no row of " + f.target.name + " refers to rows of " + s.To + ", which are removed")
 	if n > 0 {
 		result.Count, result.Rows = n, n
-		result.Message = fmt.Sprintf("%s of %s to rows of %s, which are taken out", printable.Count(n, "row refers", "rows refer"), f.target.name, s.To)
+		result.Message = fmt.Sprintf("%s of %s to rows of %s, which are removed", printable.Count(n, "row refers", "rows refer"), f.target.name, s.To)
 		where := " WHERE " + s.SQL(sqlName)
 		if s.Rows == RowsNone {
 			nobody := "NULL"
@@ -165,7 +165,7 @@ func judgeTakenOut(ctx context.Context, f *facts, r *reader, s *severed) ([]Resu
 			}
 			result.Next = []string{"in " + f.target.name + ", before the next plan: UPDATE " + sqlName(s.Table) + " SET " + sqlName(s.Column) + " = " + nobody + where}
 		} else {
-			result.Next = []string{"in " + f.target.name + ", before the next plan, delete them or let them refer to nobody: SELECT * FROM " + sqlName(s.Table) + where}
+			result.Next = []string{"in " + f.target.name + ", before the next plan, delete them or clear the reference: SELECT * FROM " + sqlName(s.Table) + where}
 		}
 	}
 	return []Result{result}, nil

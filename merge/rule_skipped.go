@@ -22,11 +22,11 @@ func skippedRule() rule {
 		codes: []Code{{
 			Code:       CodeTableSkipped,
 			Meaning:    "a table could not be read",
-			Unverified: "check the table by other means, or leave it out of the merge",
+			Unverified: "check the table in another way, or leave it out of the merge",
 		}, {
 			Code:       CodeTableExcluded,
 			Meaning:    "a table was not read, because the operator excludes it",
-			Unverified: "check the table by other means, or allow it to be left out",
+			Unverified: "check the table in another way, or allow it to be left out",
 		}},
 		catalog: judgeSkipped,
 		tasks:   skipTasks,
@@ -60,7 +60,7 @@ func skipTasks(f *facts) (tasks []task) {
 					return outcome{}, err
 				}
 				result.Read += n
-				result.Message += fmt.Sprintf("; the table is emptied: %s of %s %s taken out", printable.Count(n, "row", "rows"), f.target.name, map[bool]string{true: "is", false: "are"}[n == 1])
+				result.Message += fmt.Sprintf("; the table is emptied: %s of %s %s removed", printable.Count(n, "row", "rows"), f.target.name, map[bool]string{true: "is", false: "are"}[n == 1])
 			}
 			return found(result), nil
 		}})
@@ -84,7 +84,7 @@ func judgeSkipped(f *facts) (findings []finding) {
 	for _, table := range slices.Sorted(maps.Keys(skipped)) {
 		r := Result{Code: CodeTableSkipped, Table: table, Message: "was not read", Gaps: skipped[table]}
 		if declared := f.declaredOf(table); len(declared) > 0 && !slices.Contains(f.tables, table) {
-			r.Message += ", and so what is declared of it is not checked: " + few(declared)
+			r.Message += ", so its declarations are not checked: " + few(declared)
 		}
 		if f.moving.judgeSequence(f, &r) {
 			findings = append(findings, finding{Result: r})

@@ -98,7 +98,7 @@ func TestDeclaredOfUnread(t *testing.T) {
 		Uniques:    []merge.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
 		Accounts:   []merge.AccountColumn{{Table: "mail", Column: "account"}},
 	}, a, b)
-	const want = "was not read, and so what is declared of it is not checked: unique title; reference owner → characters.guid; account account"
+	const want = "was not read, so its declarations are not checked: unique title; reference owner → characters.guid; account account"
 	if r := find(report, merge.CodeTableSkipped, "mail", "")[0]; r.Verdict != merge.NotVerified || r.Message != want {
 		t.Errorf("%s: %s", r.Verdict, r.Message)
 	}

@@ -8,18 +8,18 @@ func snapshotRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeNoSnapshot,
-			Meaning:    "a database was not read as of one moment: rows may have moved from what was read to what was not",
-			Unverified: "check once more when the game servers are stopped",
+			Meaning:    "a database was not read at one moment: rows may have moved between the tables meanwhile",
+			Unverified: "check again when the game servers are stopped",
 		}},
 		catalog: judgeSnapshots,
 	}
 }
 
 func judgeSnapshots(f *facts) []finding {
-	r := Result{Code: CodeNoSnapshot, Message: "was not read as of one moment"}
+	r := Result{Code: CodeNoSnapshot, Message: "was not read at one moment"}
 	for _, db := range f.dbs {
 		if db.catalog.NoSnapshot {
-			r.Gaps = append(r.Gaps, Gap{db.name, "every table was read as of its own moment, because the operator wanted it so"})
+			r.Gaps = append(r.Gaps, Gap{db.name, "every table was read at its own moment, as the operator chose"})
 		}
 	}
 	if len(r.Gaps) == 0 {

@@ -21,23 +21,23 @@ const (
 func spaceRule() rule {
 	return rule{codes: []Code{{
 		Code:       CodeKeySpace,
-		Meaning:    "the keys of a source cannot get new values: a column is too narrow, an offset is in somebody's way, or a value is no number",
-		Counts:     "columns or values in the way",
+		Meaning:    "the keys of a source cannot get new values: a column is too narrow, an offset conflicts with other keys, or a value is not a number",
+		Counts:     "columns or values that prevent it",
 		Action:     "give the column a larger type in all databases, or choose other offsets",
 		Unverified: "see why the values could not be read",
 	}, {
 		Code:       CodeKeyNobody,
-		Meaning:    "values of a reference may mean nobody, and would be given a new value as if they were keys",
-		Unverified: "say of these values that they name nobody (none), or that they are keys of rows that are gone (dangling)",
+		Meaning:    "values of a reference may mean no row, and would get new values as if they were keys",
+		Unverified: "declare that these values name no row (none), or that they are keys of rows that are gone (dangling)",
 	}, {
 		Code:       CodeKeyUndeclared,
-		Meaning:    "it is not said whether a key that stays as it is, while others get new values, is one of the game's own data",
+		Meaning:    "a key stays unchanged while others get new values, and no rule says whether it is one of the game's own data",
 		Unverified: "declare the column: a key of a space, a reference, or natural",
 		OneColumn:  true,
 	}, {
 		Code:       CodeKeyCounter,
-		Meaning:    "a game seems to count its keys in a column that nobody declared, or in one that cannot be raised",
-		Unverified: "declare the counter, or that the column is none",
+		Meaning:    "a game seems to count its keys in a column that is not declared, or that cannot be raised",
+		Unverified: "declare the counter, or that the column is not one",
 		OneColumn:  true,
 	}}}
 }
@@ -96,7 +96,7 @@ func judgeSpaces(ctx context.Context, f *facts, r *reader, read *measured) (outc
 				parts = append(parts, fmt.Sprintf("%s of %s matched", printable.Count(int64(n), "key", "keys"), of.Source))
 			}
 		}
-		result.Message = "the keys of the sources lie apart as they are"
+		result.Message = "the keys of the sources are disjoint already"
 		if len(parts) > 0 {
 			result.Message = "new keys: " + few(parts)
 		}
@@ -159,20 +159,20 @@ func judgeMoved(ctx context.Context, f *facts, r *reader, c *movedColumn, read *
 	}
 	if foreign.Count > 0 {
 		foreign.Rows = foreign.Count
-		foreign.Message = printable.Count(foreign.Count, "value is", "values are") + " no plain number, and can be given no new value"
-		foreign.Next = []string{"correct the values, or declare what stands for nobody: none = [...]"}
+		foreign.Message = printable.Count(foreign.Count, "value is", "values are") + " not a plain number, and cannot get a new value"
+		foreign.Next = []string{"correct the values, or declare those that mean no row: none = [...]"}
 		if foreign.Samples, err = r.samples(ctx, kept, c.table, []string{c.column}); err != nil {
 			return nil, err
 		}
 		results = append(results, foreign)
 	}
 	if len(odd) > 0 {
-		nobody.Message = "may mean nobody: " + few(odd)
+		nobody.Message = "may mean no row: " + few(odd)
 		at, to := toml(place(c.table, c.column)), ""
 		if ref := c.cases[0].ref; ref != nil {
 			to = toml(referenceTarget(ref))
 		}
-		nobody.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for those that name rows which are gone", at, to, strings.Join(odd, ", "))}
+		nobody.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for values whose rows are gone", at, to, strings.Join(odd, ", "))}
 		results = append(results, nobody)
 	}
 	return results, nil
@@ -207,8 +207,8 @@ func undeclaredKeys(f *facts) (results []Result) {
 			}
 			results = append(results, Result{
 				Code: CodeKeyUndeclared, Table: table, Subject: name, Columns: []string{name},
-				Message: "a number in the key, which stays as it is while other keys get new values",
-				Gaps:    []Gap{{Reason: "nobody said whether it counts things of one world, or is a key of the game's own data"}},
+				Message: "a number in the key, which stays unchanged while other keys get new values",
+				Gaps:    []Gap{{Reason: "it is not declared whether it numbers things of one world, or is a key of the game's own data"}},
 				Next: []string{fmt.Sprintf("declare in [check] natural = [%s]; or [[merge.space]] keys = [%[1]s]; or [[check.reference]] at = [%[1]s], to = the key that it names",
 					toml(place(table, name)))},
 			})
@@ -231,17 +231,17 @@ func guessedKeys(f *facts, chosen *rekeyed, read *measured) (results []Result) {
 			for _, db := range sourcesOf(f) {
 				keys := read.keys[at][db]
 				if keys != nil && meetsMatched(keys, chosen.pairs[other][db]) {
-					result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("keys of %s are matched (match), and it has the same: nobody said that it does not name these", other.Name)})
+					result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it names them", other.Name)})
 					continue
 				}
 				if keys == nil || chosen.of[s][db] == chosen.of[other][db] || !slices.ContainsFunc(read.setsOf(other, db), keys.Meets) {
 					continue
 				}
-				result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%d is added to it, and %d to %s, which has the same keys: nobody said that it does not name these", chosen.of[s][db], chosen.of[other][db], other.Name)})
+				result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("%d is added to it, and %d to %s, which has the same keys: declare whether it names them", chosen.of[s][db], chosen.of[other][db], other.Name)})
 			}
 		}
 		if len(result.Gaps) > 0 {
-			result.Message = "a number that the database counts up, and that may be the key of another table"
+			result.Message = "a number that the database generates, and that may be the key of another table"
 			result.Next = []string{fmt.Sprintf("declare [[merge.space]] keys = [%s]; or [[check.reference]] at = [%[1]s], to = the key that it names", toml(place(at.table, at.column)))}
 			results = append(results, result)
 		}
@@ -365,7 +365,7 @@ func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error
 	m := k.moving.columns[columnName{table, column}]
 	if m == nil {
 		if from := k.generatedFromMoving(db, table, column); from != "" {
-			return nil, &UnsupportedError{Column: column, Reason: "it is generated from " + from + ", of which values get new ones, so that its own will be others"}
+			return nil, &UnsupportedError{Column: column, Reason: "it is generated from " + from + ", whose values change, so its own will change too"}
 		}
 		return nil, nil
 	}
@@ -375,7 +375,7 @@ func (k *rekeyed) shift(db *database, table, column string) (*rekey.Shift, error
 	case !moves:
 		return nil, nil
 	case !plain || k.bent[m] && k.pairs[space][db].Len() == 0: // where keys are matched, the rows are sorted again
-		return nil, &UnsupportedError{Column: column, Reason: "only some of its values move, so that its rows come in another order than they will have"}
+		return nil, &UnsupportedError{Column: column, Reason: "only some of its values move, so its rows are read in another order than they will have"}
 	default:
 		return k.shiftOf(space, db, stay), nil
 	}

@@ -271,7 +271,7 @@ func TestSpacesThatCannotBe(t *testing.T) {
 			o.Rekey.Spaces = []merge.Space{{Name: "x", Offsets: map[string]uint64{"c": 1}}}
 		},
 		`"heroes.*" is a pattern`:                               func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.*"}}} },
-		`there is no such space`:                                func(o *merge.Options) { o.Rules[0].References[0].To = []string{"space:x"} },
+		`no space has that name`:                                func(o *merge.Options) { o.Rules[0].References[0].To = []string{"space:x"} },
 		`heroes.level is also declared by plain "heroes.level"`: func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.level"}}} },
 		`the table heroes is declared the same in every world`: func(o *merge.Options) {
 			o.Tables = []merge.TablePolicy{{Tables: []string{"heroes"}, Policy: merge.PolicySame}}

@@ -17,7 +17,7 @@ func triggerRule() rule {
 		codes: []Code{{
 			Code:       CodeTriggerFires,
 			Meaning:    "the target has triggers that would run for every row that is copied into it",
-			Unverified: "read what the triggers do; drop them for the merge if it is not meant for copied rows",
+			Unverified: "read what the triggers do; if they are not meant for copied rows, drop them for the merge",
 		}},
 		catalog: judgeTriggers,
 	}
@@ -29,7 +29,7 @@ func judgeTriggers(f *facts) (findings []finding) {
 		r := Result{Code: CodeTriggerFires, Table: table, Read: 1, Message: "triggers would run for every row that is copied into it"}
 		for _, trigger := range f.target.tables[table].Triggers {
 			if trigger.On(OnInsert) {
-				r.Gaps = append(r.Gaps, Gap{f.target.name, trigger.Event + " trigger " + trigger.Name + ": nobody but you can tell what it does"})
+				r.Gaps = append(r.Gaps, Gap{f.target.name, trigger.Event + " trigger " + trigger.Name + ": read what it does"})
 			}
 		}
 		if len(r.Gaps) == 0 {

@@ -10,7 +10,7 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeReferenceUndeclared is the code about columns that are not declared although it
+// CodeReferenceUndeclared is the code about columns that are not declared, although it
 // matters whether they are references.
 const CodeReferenceUndeclared = "reference-undeclared"
 
@@ -88,8 +88,8 @@ func judgeCandidates(f *facts, r openReader, candidates []candidate, joint []str
 		}
 		results = append(results, Result{
 			Code: CodeReferenceUndeclared, Table: table, Subject: columnList(model.key()) + " as a key",
-			Message: "only the columns of the key together tell the rows of the databases apart",
-			Gaps:    []Gap{{Reason: "undeclared columns are compared with keys one by one, and so cannot be compared with the key " + columnList(model.key()) + " of " + table}},
+			Message: "only all columns of the key together identify a row",
+			Gaps:    []Gap{{Reason: "undeclared columns are compared with keys one by one, so they cannot be compared with the key " + columnList(model.key()) + " of " + table}},
 			Next:    []string{"declare the columns of the key that hold the game's own data: natural = " + tomlList(qualified(table, model.key()))},
 		})
 	}
@@ -235,7 +235,7 @@ func (r openReader) unsure(ctx context.Context, table, column string, read *open
 		_, model := r.facts.model(table)
 		_, to := r.facts.model(c.table)
 		if to == nil || model.column(column) == nil || !model.column(column).comparable(to.column(c.column)) {
-			result.Gaps = append(result.Gaps, Gap{Reason: "some values may be keys of " + c.String() + ", which are too many to be looked up"})
+			result.Gaps = append(result.Gaps, Gap{Reason: "some values may be keys of " + c.String() + ", of which there are too many to look them up"})
 			continue
 		}
 		ref := reference{Reference: Reference{Columns: []string{column}, ToTable: c.table, ToColumns: []string{c.column}}, table: table}

@@ -14,10 +14,10 @@ func uniqueRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:       CodeUniqueCollision,
-			Meaning:    "a value that the target wants unique is there more than once, as the target compares",
+			Meaning:    "a value that must be unique in the target occurs more than once, as the target compares",
 			Counts:     "distinct values",
 			Action:     "rename all but one of each before the merge",
-			Unverified: "compare the values by other means",
+			Unverified: "compare the values in another way",
 		}},
 		tasks: uniqueTasks,
 	}
@@ -76,7 +76,7 @@ func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
 	}
 	disjoint, action := result.Count == 0 && !read.combined && len(result.Gaps) == 0, ""
 	if read.combined {
-		result.Message = "only rows of one key, which will be combined: " + result.Message
+		result.Message = "only rows with the same key, which will be combined: " + result.Message
 		result.Count, result.Rows, result.Samples = 0, 0, nil
 	}
 	if why := result.resolveByRenaming(f); why != "" {

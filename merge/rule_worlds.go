@@ -15,8 +15,8 @@ import (
 // CodeKeyWorld is the code about keys that carry the number of their world.
 const CodeKeyWorld = "key-world"
 
-// WorldKey says how to tell the number of its world from an integer key, so that the
-// keys that are still to come cannot collide either.
+// WorldKey says how to compute the number of its world from an integer key, so that
+// future keys cannot collide either.
 type WorldKey struct {
 	At    string `json:"at"`    // columns, as in Declarations
 	Value string `json:"value"` // as [rekey.ParseExpression] reads it
@@ -56,7 +56,7 @@ func worldRule() rule {
 	return rule{
 		codes: []Code{{
 			Code:    CodeKeyWorld,
-			Meaning: "keys carry the number of another world than their own, or two databases have keys of one world",
+			Meaning: "keys carry the number of another world than their own, or two databases have keys of the same world",
 			Counts:  "rows with such keys", Action: "find out where these rows come from, and give them keys of their world, before the merge",
 			Unverified: "see why the keys could not be read",
 		}},

@@ -246,7 +246,7 @@ func (r *run) unanswered() (results []Result) {
 		results = append(results, Result{
 			Code: s.Code, Table: s.Table, Subject: s.Subject, Verdict: NotVerified,
 			Message: "there is no such check now",
-			Gaps:    []Gap{{Reason: "nothing in these databases answers to it: the schema or the sources are not those of the earlier report"}},
+			Gaps:    []Gap{{Reason: "these databases have no such check: the schema or the sources are not those of the earlier report"}},
 			Next:    []string{"run the whole check again"},
 		})
 	}

@@ -10,11 +10,11 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// Sequence is an object that counts, apart from any table: CREATE SEQUENCE of MariaDB.
+// Sequence is a counter outside of the tables: CREATE SEQUENCE of MariaDB.
 type Sequence struct {
 	Name      string
-	Next      rekey.Integer // that it has certainly not given
-	Max       rekey.Integer // the largest that it gives
+	Next      rekey.Integer // that it has certainly not given out
+	Max       rekey.Integer // the largest that it gives out
 	Increment int64
 	Cycle     bool // after the largest it begins again
 }
@@ -62,7 +62,7 @@ func (m *moving) declareSequence(f *facts, c CounterRow, space *keySpace) (done 
 		return true, fmt.Errorf("at is %q: want table.column, or the name of a sequence of the target%s", c.At, nearest.Hint(name, all))
 	}
 	if c.When != nil {
-		return true, fmt.Errorf("%q is a sequence: it has no rows that a when could tell apart", name)
+		return true, fmt.Errorf("%q is a sequence: it has no rows, so a when cannot select any", name)
 	}
 	m.counters = append(m.counters, keptCounter{columnName{table: name}, nil, space, ""})
 	return true, nil
@@ -90,14 +90,14 @@ func (m *moving) judgeSequence(f *facts, r *Result) (kept bool) {
 		return false
 	}
 	space := "..."
-	r.Message = "a sequence, and nothing says which keys it counts: if they get new values, it would give away numbers that came by the merge"
+	r.Message = "a sequence, and no rule says which keys it counts: if they get new values, it would give out numbers that came with the merge"
 	for _, at := range m.inOrder() {
 		_, model := f.model(at.table)
 		if model == nil {
 			continue
 		}
 		if c := model.column(at.column); c != nil && m.columns[at].key && c.sequenceOf() == r.Table {
-			r.Message = fmt.Sprintf("a sequence that counts %s (DEFAULT), and is not declared: it would give away numbers that came by the merge", at)
+			r.Message = fmt.Sprintf("a sequence that counts %s (DEFAULT), and is not declared: it would give out numbers that came with the merge", at)
 			space = m.columns[at].cases[0].space.Name
 			break
 		}
@@ -120,7 +120,7 @@ func countedElsewhere(f *facts) (results []Result) {
 		results = append(results, Result{
 			Code: CodeKeyCounter, Table: at.table, Subject: at.column, Columns: []string{at.column},
 			Message: fmt.Sprintf("counted by a sequence that is not in this database: DEFAULT %s", *c.Default),
-			Gaps:    []Gap{{Reason: "it is not raised, and would give away numbers that came by the merge"}},
+			Gaps:    []Gap{{Reason: "it is not raised, and would give out numbers that came with the merge"}},
 			Next:    []string{fmt.Sprintf("raise it by hand above the new keys, as the plan shows them, and -allow %s", AllowIn(CodeKeyCounter, at.table)+"."+sqlName(at.column))},
 		})
 	}

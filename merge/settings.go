@@ -9,8 +9,8 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// Setting is what a column gets in the rows of which a name is changed: the flag by which a
-// game asks the player for another name. It is a constant, or bits that are set.
+// Setting is the new value of a column in rows whose name is changed, such as the flag by
+// which a game asks the player for another name. It is a constant, or bits that are set.
 type Setting struct {
 	Column string `json:"column"`
 	Value  string `json:"value,omitempty"` // the constant, if Bits is 0
@@ -40,7 +40,7 @@ func (s Setting) String() string {
 	return s.Value
 }
 
-// Of returns what a value becomes, as the database prints both.
+// Of returns the new value for a value, as the database prints both.
 func (s Setting) Of(value string) (string, error) {
 	if s.Bits == 0 {
 		return s.Value, nil
@@ -69,7 +69,7 @@ func checkSettings(f *facts) error {
 			}
 			for _, other := range f.opts.Renames[:i] {
 				if other.Table == r.Table && slices.ContainsFunc(other.Set, func(o Setting) bool { return o.Column == s.Column }) {
-					return unsuitable("%s is set by the [[merge.name]] of %s.%s too: a row may get both names, so let one of them set it", what, other.Table, other.Column)
+					return unsuitable("%s is set by the [[merge.name]] of %s.%s too: a row may get both names, so let only one of them set it", what, other.Table, other.Column)
 				}
 			}
 		}
@@ -90,7 +90,7 @@ func (s Setting) contradiction(f *facts, r RenamedColumn) string {
 	}
 	for _, u := range f.uniques(r.Table) {
 		if slices.Contains(u.Columns, s.Column) {
-			return fmt.Sprintf("is part of what has to be unique, %s, and several rows would get one value", columnList(u.Columns))
+			return fmt.Sprintf("is part of the unique columns %s, and several rows would get the same value", columnList(u.Columns))
 		}
 	}
 	if n := f.renumbers[r.Table]; n != nil && slices.Contains(n.columns(), s.Column) {
@@ -159,7 +159,7 @@ func decides(f *facts, at columnName) string {
 	by := func(refs []*reference) string {
 		for _, r := range refs {
 			if r.table == at.table && r.when != nil && r.when.Column == at.column {
-				return fmt.Sprintf("is the condition of the reference %s (when): afterwards it would be about other rows", r.subject())
+				return fmt.Sprintf("is the condition of the reference %s (when): afterwards it would select other rows", r.subject())
 			}
 		}
 		return ""
@@ -192,7 +192,7 @@ func (s Setting) unsuited(db *database, t *Table) string {
 	if s.Bits == 0 {
 		var ok bool
 		if n, ok = rekey.ParseInteger([]byte(s.Value)); !ok || !n.Is([]byte(s.Value)) {
-			return fmt.Sprintf("is %s in %s, and %q is no integer", c.Type, db.name, s.Value)
+			return fmt.Sprintf("is %s in %s, and %q is not an integer", c.Type, db.name, s.Value)
 		}
 	}
 	if least, most, known := c.bounds(db.catalog.Engine); known && (n.Less(least) || most.Less(n)) {

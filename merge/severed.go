@@ -10,43 +10,42 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// RowsPolicy says what becomes of rows that refer into a table of which the rows stay
-// behind.
+// RowsPolicy says what happens to rows that reference a table whose rows stay behind.
 type RowsPolicy string
 
 // The policies of such rows.
 const (
 	RowsDrop RowsPolicy = "drop" // they stay behind as well
-	RowsNone RowsPolicy = "none" // they come, and refer to nobody
+	RowsNone RowsPolicy = "none" // they are copied, with the reference cleared
 )
 
-// Severed is a reference into a table of which the rows stay behind. It is of one column
-// of integers.
+// Severed is a reference to a table whose rows stay behind. It has one column of
+// integers.
 type Severed struct {
 	Table  string     `json:"table"`
 	Column string     `json:"column"`
 	To     string     `json:"to"` // the table
 	Rows   RowsPolicy `json:"rows"`
 
-	// Zero and None are values that refer to nobody, and When are the rows that it is
-	// about. All others refer there, also if their value leads nowhere.
+	// Zero and None are values that name no row, and When selects the rows that it
+	// covers. All other rows reference the table, also if their value matches no row.
 	Zero bool     `json:"zero_is_none,omitempty"`
 	None []string `json:"none,omitempty"`
 	When *When    `json:"when,omitempty"`
 
-	// ToColumn and Left are set if only some rows of the table stay behind: rows refer there
-	// if they name one of these by that column.
+	// ToColumn and Left are set if only some rows of the table stay behind: a row references
+	// them if it names one of them by that column.
 	ToColumn string `json:"to_column,omitempty"`
 	Left     *When  `json:"left,omitempty"`
 
-	// Becomes is, with RowsNone, what the others get instead; nil is NULL.
+	// Becomes is, with RowsNone, their new value; nil is NULL.
 	Becomes *string `json:"becomes,omitempty"`
 
-	// Counts are how many rows refer there, of each source in their order.
+	// Counts are the numbers of rows that reference the table, of each source in their order.
 	Counts []int64 `json:"counts"`
 }
 
-// SQL is the condition that a row refers there, as all engines understand it. It is never
+// SQL is the condition that a row references the table, as all engines understand it. It is never
 // NULL. quote writes the name of a column.
 func (s *Severed) SQL(quote func(string) string) string {
 	if s.Column == "" { // see LeftRows.all
@@ -66,18 +65,18 @@ func (s *Severed) SQL(quote func(string) string) string {
 	return "(" + strings.Join(all, " AND ") + ")"
 }
 
-// Withholder is what a [Source] may implement besides: it leaves out rows that do not
-// take part in a merge.
+// Withholder is an optional interface of a [Source]: it leaves out rows that are not
+// part of a merge.
 type Withholder interface {
-	// Withhold leaves rows out of all that Count, Scan and Ends return from now on, but
-	// for a Scan that asks for them.
+	// Withhold leaves rows out of the results of Count, Scan and Ends from now on,
+	// except for a Scan that asks for them.
 	Withhold(rows []Withheld)
 
-	// Referring counts the rows that refer there, withheld or not.
+	// Referring counts the rows that reference the table, withheld or not.
 	Referring(ctx context.Context, ref *Severed) (int64, error)
 
-	// Orphans counts the rows of a table, but for those withheld, of which a reference
-	// leads to one that is.
+	// Orphans counts the rows of a table that are not withheld and reference a row that
+	// is.
 	Orphans(ctx context.Context, table string, ref *Reference) (int64, error)
 }
 
@@ -101,7 +100,7 @@ func severs(f *facts) (all []*severed, err error) {
 		for _, ref := range allReferences(f, table) {
 			partly, err := severedPartly(f, table, &ref)
 			if err != nil {
-				return nil, unsuitable("%s.%s, of which rows = %q says what becomes: %v", table, ref.subject(), RowsDrop, err)
+				return nil, unsuitable("%s.%s, for which rows = %q is set: %v", table, ref.subject(), RowsDrop, err)
 			}
 			if partly != nil {
 				all = append(all, partly)
@@ -113,7 +112,7 @@ func severs(f *facts) (all []*severed, err error) {
 			s := &severed{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: rows,
 				Zero: ref.declared.ZeroIsNone, None: ref.declared.None, When: ref.when, Counts: []int64{}}, &ref, false, ""}
 			if err := s.validate(f); err != nil {
-				return nil, unsuitable("%s.%s, of which rows = %q says what becomes: %v", table, ref.subject(), rows, err)
+				return nil, unsuitable("%s.%s, for which rows = %q is set: %v", table, ref.subject(), rows, err)
 			}
 			all = append(all, s)
 		}
@@ -132,7 +131,7 @@ func stayingReferences(f *facts) (all []*severed) {
 			s := &severed{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: RowsDrop, Zero: ref.declared.ZeroIsNone, None: ref.declared.None, When: ref.when}, &ref, true, ""}
 			c := f.target.apart[table].column(s.Column)
 			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.target.apart[table].column(s.When.Column)) {
-				s.gap = "the rows that stay and refer by it to what is taken out cannot be counted"
+				s.gap = "the rows that stay and reference removed rows by it cannot be counted"
 			}
 			all = append(all, s)
 		}
@@ -152,18 +151,18 @@ func (s *severed) validate(f *facts) error {
 	for db, t := range f.having(s.Table) {
 		c := t.column(s.Column)
 		if !isInteger(c) {
-			return fmt.Errorf("in %s the column holds no integers", db.name)
+			return fmt.Errorf("in %s the column is not an integer column", db.name)
 		}
 		if s.When != nil {
 			if !isInteger(t.column(s.When.Column)) {
-				return fmt.Errorf("in %s the column %s of its condition holds no integers", db.name, s.When.Column)
+				return fmt.Errorf("in %s the column %s of its condition is not an integer column", db.name, s.When.Column)
 			}
 		}
 		nullable = nullable && c.Nullable
 		foreign = foreign || foreignKey(f, s.Table, s.Column)
 		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
 		if s.Rows == RowsNone && (inKey(t.key()) || slices.ContainsFunc(t.Uniques, func(u Unique) bool { return inKey(u.Columns) })) {
-			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same: want rows = %q", db.name, RowsDrop)
+			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want rows = %q", db.name, RowsDrop)
 		}
 		if s.Rows == RowsNone && c.Generated != "" {
 			return fmt.Errorf("in %s the column is generated: want rows = %q", db.name, RowsDrop)
@@ -182,7 +181,7 @@ func (s *severed) validate(f *facts) error {
 	case value == "" && s.Zero:
 		value = "0"
 	case value == "" && !nullable:
-		return fmt.Errorf("the column takes no NULL, and no value is declared that means nobody: want one in none of the reference, as none = [0]")
+		return fmt.Errorf("the column allows no NULL, and no value of it means no row: declare one in the reference, such as none = [0]")
 	}
 	if value != "" && !(nullable && foreign) {
 		s.Becomes = &value
@@ -207,7 +206,7 @@ func withhold(f *facts) error {
 	for _, db := range f.dbs {
 		w, able := db.source.(Withholder)
 		if !able && len(f.severed)+len(out) > 0 {
-			return unsuitable("rows of %s are to refer to nobody or to stay behind, and this kind of source cannot tell which", db.name)
+			return unsuitable("references of rows of %s are to be cleared or their rows left behind, and this kind of source cannot select them", db.name)
 		}
 		if db != f.target && len(out) > 0 {
 			w.Withhold(slices.DeleteFunc(slices.Clone(out), func(o Withheld) bool { return db.tables[o.Of()] == nil }))

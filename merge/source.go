@@ -18,10 +18,10 @@ import (
 // open at any moment; no other method is called while one is. An error from any method means that the question was
 // not answered; it is never a finding.
 type Source interface {
-	// Name is what the operator calls the database, and is safe to print.
+	// Name is the operator's name for the database, and is safe to print.
 	Name() string
 
-	// Catalog reads what the database says of itself.
+	// Catalog reads the catalogue of the database.
 	Catalog(ctx context.Context) (*Catalog, error)
 
 	// Servers lists the servers whose IDs may be in the database, from its
@@ -31,9 +31,8 @@ type Source interface {
 	// Count is the exact number of rows of a table.
 	Count(ctx context.Context, table string) (int64, error)
 
-	// Scan streams the rows of one table in the order that was asked for. The
-	// sequence ends after the first error. A batch is valid until the next
-	// one is asked for.
+	// Scan streams the rows of one table in the requested order. The sequence ends
+	// after the first error. A batch is valid until the next one.
 	Scan(ctx context.Context, scan Scan) iter.Seq2[*Batch, error]
 
 	// Row fetches one row to show it beside a finding: its columns as text
@@ -43,18 +42,18 @@ type Source interface {
 	Row(ctx context.Context, table string, columns []string, values [][]byte) ([]Field, error)
 }
 
-// Ender is what a [Source] may implement besides: it tells the ends of an order
-// without reading what lies between.
+// Ender is an optional interface of a [Source]: it returns the ends of an order without
+// reading the rows between.
 type Ender interface {
 	// Ends returns the first and the last row of a scan, as a batch of one row
 	// each, valid until the next call of any method. Both are nil if there is
-	// no row. An [*UnsupportedError] means that it cannot be told.
+	// no row. An [*UnsupportedError] means that they are not known.
 	Ends(ctx context.Context, scan Scan) (first, last *Batch, err error)
 }
 
-// Stamper is what a [Source] with tables outside of its snapshot implements besides.
+// Stamper is an interface of a [Source] with tables outside of its snapshot.
 type Stamper interface {
-	// Stamp tells the state of the rows of a table at this moment: two stamps are
+	// Stamp returns the state of the rows of a table at this moment: two stamps are
 	// equal only if the rows are.
 	Stamp(ctx context.Context, table string) (string, error)
 }
@@ -66,7 +65,7 @@ type Field struct {
 	Null   bool   `json:"null,omitempty"`
 }
 
-// String shows what is no value, and an empty one.
+// String shows NULL and empty values visibly.
 func (f Field) String() string {
 	switch {
 	case f.Null:
@@ -78,7 +77,7 @@ func (f Field) String() string {
 	}
 }
 
-// Catalog is what a database says of itself.
+// Catalog describes a database, as the database itself does.
 type Catalog struct {
 	// Engine is the kind of database: "sqlite", "mariadb" or "mysql".
 	// EngineVersion is for people.
@@ -88,7 +87,7 @@ type Catalog struct {
 	// database that store did not make.
 	SchemaVersion int
 
-	// HasRegistry tells that the database keeps a registry of servers.
+	// HasRegistry says that the database keeps a registry of servers.
 	HasRegistry bool
 
 	// Now is the database's clock.
@@ -108,8 +107,8 @@ type Catalog struct {
 	// Views are the names of the views. They hold no rows of their own.
 	Views []string
 
-	// Collation is what texts of new tables are compared by, if they say nothing
-	// else; "" where a database has no such default.
+	// Collation is the default by which texts of new tables are compared; "" if a
+	// database has no such default.
 	Collation string
 
 	// Routines are the statements that the database keeps and runs by themselves or
@@ -117,19 +116,19 @@ type Catalog struct {
 	Routines []Routine
 
 	// Given are numbers that merges gave to keys that came, also if they were undone.
-	// They are given to nobody else.
+	// No other key gets them.
 	Given []Given
 
-	// Frozen says why the server takes no writes at the moment, or not from every
-	// account; "" if it takes them.
+	// Frozen says why the server accepts no writes at the moment, or not from every
+	// account; "" if it accepts them.
 	Frozen string
 
-	// Hidden are the parts that the account is not shown, so that a catalogue
-	// without them does not mean that there are none.
+	// Hidden are the parts that the account cannot see: they may exist although the
+	// catalogue lacks them.
 	Hidden []Hidden
 
-	// NoSnapshot tells that every Scan, Count and Row saw the rows of its own
-	// moment, not of one for all, because the operator wanted it so.
+	// NoSnapshot says that every Scan, Count and Row saw the rows of its own moment,
+	// not of one common moment, as the operator chose.
 	NoSnapshot bool
 }
 
@@ -139,13 +138,13 @@ type Given struct {
 	Range         rekey.Range
 }
 
-// Hidden is a part of a catalogue that the account is not shown.
+// Hidden is a part of a catalogue that the account cannot see.
 type Hidden struct {
 	What HiddenPart
 	Why  string // for people: "they take the TRIGGER privilege to be seen"
 }
 
-// String says what is hidden and why.
+// String names the hidden part and the reason.
 func (h Hidden) String() string { return string(h.What) + ": " + h.Why }
 
 // HiddenPart names a part of a catalogue, for people too.
@@ -169,8 +168,8 @@ type Table struct {
 	Uniques    []Unique // other unique indexes
 	References []Reference
 
-	// Engine is the storage engine, for example "InnoDB"; "" where a database
-	// has but one.
+	// Engine is the storage engine, for example "InnoDB"; "" if a database has only
+	// one.
 	Engine string
 
 	// Outside says why the table is in no snapshot: "MyISAM: not part of the
@@ -181,14 +180,14 @@ type Table struct {
 	// AutoIncrement is the counter of the table; nil if it has none.
 	AutoIncrement *AutoIncrement
 
-	// Triggers are what fires when rows are written.
+	// Triggers are the triggers of the table.
 	Triggers []Trigger
 
 	// Partitions says by what the table is partitioned, as the database prints
 	// it: "RANGE(year)"; "" if it is not.
 	Partitions string
 
-	// Conditions are what rows must meet to be inserted.
+	// Conditions are the conditions that rows must meet to be inserted.
 	Conditions []Condition
 }
 
@@ -196,14 +195,14 @@ type Table struct {
 type Routine struct {
 	Kind string // "EVENT", "PROCEDURE", "FUNCTION"; others may come
 	Name string
-	Body string // what it does and when, as the database tells; "" if the account is not shown it
+	Body string // its definition, as the database prints it; "" if the account cannot see it
 }
 
 // AutoIncrement is a column whose values the database itself counts up.
 type AutoIncrement struct {
 	Column string
 	Next   uint64 // the value that the next row would get
-	Max    uint64 // the largest that the column's type has room for
+	Max    uint64 // the largest value of the column's type
 }
 
 // Trigger is a statement that a database runs when rows of a table are
@@ -213,15 +212,15 @@ type Trigger struct {
 	Event string // "BEFORE INSERT"
 }
 
-// What is done to the rows of a table that makes a trigger run.
+// The changes of rows that make a trigger run.
 const (
 	OnInsert = "INSERT"
 	OnUpdate = "UPDATE"
 	OnDelete = "DELETE"
 )
 
-// On reports whether the trigger runs when that is done to a row. A trigger of an
-// unknown event runs always.
+// On reports whether the trigger runs at that change of a row. A trigger of an unknown
+// event always runs.
 func (t Trigger) On(what string) bool {
 	return t.Event == "" || strings.Contains(strings.ToUpper(t.Event), what)
 }
@@ -232,16 +231,16 @@ type Column struct {
 	Type     string // as the database prints it
 	Nullable bool
 
-	// Collation decides which texts are equal; "" for what is not text.
+	// Collation decides which texts are equal; "" if the column is not text.
 	Collation string
 
-	// IsID tells that the column holds gameid IDs.
+	// IsID says that the column holds gameid IDs.
 	IsID bool
 
-	// Kind is what the values are, whatever the exact type.
+	// Kind is the kind of the values, whatever the exact type.
 	Kind Kind
 
-	// Default is what a row gets that does not name the column, as the database
+	// Default is the value for a row that does not name the column, as the database
 	// prints it; nil if it has no default.
 	Default *string
 
@@ -249,16 +248,15 @@ type Column struct {
 	// itself; "" for a column that can be written.
 	Generated string
 
-	// Opaque says why keys may be inside the values where no rule can see them,
-	// for example "BLOB"; "" for a plain value. An opaque column is reported
-	// as not verified, unless it is declared what it holds.
+	// Opaque says why keys may be inside the values, where no rule can read them, for
+	// example "BLOB"; "" for a plain value. An opaque column is reported as not
+	// verified, unless it is declared.
 	Opaque string
 }
 
-// Kind is what the values of a [Column] are. Values of different kinds cannot
-// be compared. Integers of all sizes can, as can texts, and
-// bytes: they have one sorting form. The other kinds only where the types are
-// the same.
+// Kind is the kind of the values of a [Column]. Values of different kinds cannot be
+// compared. Integers of all sizes can, as can texts, and bytes: they have one sorting
+// form. The other kinds can only if the types are the same.
 type Kind string
 
 // The kinds of values.
@@ -271,30 +269,30 @@ const (
 	KindBytes   Kind = "bytes"   // IDs among them
 	KindTime    Kind = "time"    // a date, a time of day, or both
 	KindJSON    Kind = "json"    // a document
-	KindAny     Kind = "any"     // whatever it was given, as SQLite has it
+	KindAny     Kind = "any"     // any value, as SQLite allows
 )
 
 // Unique is a unique index or a unique constraint.
 type Unique struct {
 	Name    string
-	Columns []string // an expression stands in parentheses, where the database tells it
+	Columns []string // an expression is in parentheses, if the database shows it
 
 	// Unclear says why a Scan cannot decide which rows the index takes for
-	// equal, for example "it covers only rows WHERE deleted = 0"; "" where it
-	// can. Such an index is reported as not verified.
+	// equal, for example "it covers only rows WHERE deleted = 0"; "" if it can. Such an
+	// index is reported as not verified.
 	Unclear string
 }
 
-// Reference is a foreign key: the values of Columns must stand in ToColumns
-// of ToTable, unless one of them is NULL.
+// Reference is a foreign key: the values of Columns must exist in ToColumns of ToTable,
+// unless one of them is NULL.
 type Reference struct {
 	Name      string
 	Columns   []string
 	ToTable   string
 	ToColumns []string
 
-	// OnDelete and OnUpdate are what becomes of the row when the other one is deleted
-	// or changes its key: "CASCADE", "SET NULL". "" is that the other one has to stay.
+	// OnDelete and OnUpdate are the actions when the referenced row is deleted or
+	// changes its key: "CASCADE", "SET NULL". "" means that it cannot be.
 	OnDelete, OnUpdate string
 }
 
@@ -303,14 +301,13 @@ type Reference struct {
 type Server struct {
 	Server gameid.ServerID `json:"server"`
 
-	// Name is what people call the server; it may be empty.
+	// Name is the server's name for people; it may be empty.
 	Name string `json:"name,omitempty"`
 
 	// World is the random identity of the world that the number belongs to.
 	World string `json:"world"`
 
-	// Own tells a server that runs on this database from one that was merged
-	// into it.
+	// Own says that the server runs on this database, and was not merged into it.
 	Own bool `json:"own"`
 
 	// Reserved is the mark: no ID of this server in the database may have a
@@ -318,7 +315,7 @@ type Server struct {
 	Reserved int64 `json:"mark"`
 }
 
-// Scan says what to stream from a table.
+// Scan describes the rows to stream from a table.
 type Scan struct {
 	Table string
 
@@ -335,25 +332,25 @@ type Scan struct {
 
 	// Carry names columns to bring along unsorted: usually the primary key,
 	// by which [Source.Row] finds the row again. It may name columns of Order
-	// too. Where the sorting form of such a column is the value itself, as it
-	// is for IDs, the Source reads it once and gives the same Vector twice.
-	// Other columns may follow. Equal rows need not be sorted by them, since the
-	// key alone tells rows apart.
+	// too. If the sorting form of such a column is the value itself, as it is for IDs,
+	// the Source reads it once and gives the same Vector twice. Other columns may
+	// follow. Equal rows need not be sorted by them, since the key alone tells rows
+	// apart.
 	Carry []string
 
-	// SkipNull leaves out rows with a NULL in one of the Order columns: such
-	// a row takes no part in a unique index and refers to nothing. Without it,
-	// NULL sorts before every value.
+	// SkipNull leaves out rows with a NULL in one of the Order columns: a unique index
+	// ignores such a row, and it names no row. Without it, NULL sorts before every
+	// value.
 	SkipNull bool
 
-	// Dangling, if not nil, is a reference of Table and leaves only those rows
-	// for which it leads nowhere: none of its Columns is NULL, and no row of
-	// its ToTable, in this database, has their values in ToColumns. The
-	// database decides that, in the same snapshot and by its own collation.
+	// Dangling, if not nil, is a reference of Table and leaves only those rows for
+	// which it matches no row: none of its Columns is NULL, and no row of its ToTable,
+	// in this database, has their values in ToColumns. The database decides that, in
+	// the same snapshot and by its own collation.
 	Dangling *Reference
 
 	// Only, if not nil, leaves only these rows, which may be withheld. Only a [Withholder]
-	// is asked for them.
+	// gets such a Scan.
 	Only Withheld
 }
 
@@ -362,12 +359,12 @@ type Order struct {
 	Column string
 
 	// Collation is the one to sort and compare text by, that of the target,
-	// which may not be the column's own. "" leaves it to the column.
+	// which may not be the column's own. "" means that of the column.
 	Collation string
 
-	// Shift is what becomes of integers on their way into the target: the rows are
-	// compared by that. It keeps the order that the values have. Another kind of value
-	// gives an [*UnsupportedError].
+	// Shift changes integers to their values in the target: the rows are compared by
+	// these. It keeps the order of the values. Another kind of value gives an
+	// [*UnsupportedError].
 	Shift *rekey.Shift
 }
 
@@ -385,7 +382,7 @@ type Batch struct {
 // exactly when their bytes are. IDs and other binary values are their own
 // sorting form; texts are given by their weights under the collation.
 type Vector struct {
-	// Width is the size of every value where all have the same, else 0.
+	// Width is the size of every value if all have the same, otherwise 0.
 	Width int
 
 	// Data holds the values one after the other. With Width 0, value i ends at

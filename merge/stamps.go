@@ -22,7 +22,7 @@ func takeStamps(ctx context.Context, f *facts) (stamps, error) {
 			}
 			stamper, ok := db.source.(Stamper)
 			if !ok {
-				all[sampledTable{db, name}] = stamp{unclear: "this source cannot tell whether its rows change"}
+				all[sampledTable{db, name}] = stamp{unclear: "this source cannot detect changes of its rows"}
 				continue
 			}
 			state, err := stamper.Stamp(ctx, name)

@@ -184,7 +184,7 @@ func (s *stream) ascends(first int64) error {
 		}
 		switch c, comparable := compareRows(s, i-1, s, i, len(s.scan.Order)); {
 		case c > 0:
-			return fmt.Errorf("row %s sorts before the row ahead of it: the database did not keep the order that it was asked for",
+			return fmt.Errorf("row %s sorts before the row ahead of it: the database did not keep the requested order",
 				printable.Number(first+int64(i)+1))
 		case c == 0 && comparable && s.strict:
 			return fmt.Errorf("row %s has the same %s as the row ahead of it, which the database itself rules out: its index is damaged, or the rows changed while they were read",

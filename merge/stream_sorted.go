@@ -31,7 +31,7 @@ func (s *stream) rows(ctx context.Context) iter.Seq2[*Batch, error] {
 				}
 			}
 			if err == nil && len(rows.data) > maxSorted {
-				err = &UnsupportedError{Table: scan.Table, Column: scan.Order[0].Column, Reason: "its keys are matched, and there are too many rows to be sorted by their new keys"}
+				err = &UnsupportedError{Table: scan.Table, Column: scan.Order[0].Column, Reason: "its keys are matched, and there are too many rows to sort by their new keys"}
 			}
 			if err != nil || b == nil {
 				yield(b, err)

@@ -34,9 +34,8 @@ func (c *Column) class() string {
 	}
 }
 
-// Key returns the columns by which every row of the table can be told from the
-// others: the primary key or, for want of one, a unique index in which no NULL can
-// be. It is nil if there is none.
+// Key returns the columns that identify every row of the table: the primary key or,
+// without one, a unique index in which no NULL can be. It is nil if there is none.
 func (t *Table) Key() []string { return t.key() }
 
 // key returns the columns by which every row of the table can be told from the

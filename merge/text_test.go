@@ -64,7 +64,7 @@ func TestNothingRead(t *testing.T) {
 	b.Schema.Tables = b.Schema.Tables[:3]
 	b.Schema.Skipped = []merge.Skipped{{Table: "players", Reason: "MyISAM"}}
 	r := find(check(t, merge.Options{}, a, b), merge.CodeReferenceDangle, "items", "")[0]
-	if r.Read != 10 || r.Message != "every reference leads somewhere, as far as it could be compared" {
+	if r.Read != 10 || r.Message != "every reference matches a row, as far as it could be compared" {
 		t.Errorf("%d read: %s", r.Read, r.Message)
 	}
 }

@@ -171,7 +171,7 @@ func (s *Section) Boolean(key string) bool {
 func (s *Section) Texts(key string, check func(string) string) (texts []string) {
 	if list, ok := s.values[key].([]any); ok && len(list) == 0 {
 		s.Know(key)
-		s.Problem(key, "is empty: want at least one text, or no such key")
+		s.Problem(key, "is empty: want at least one text, or remove it")
 		return nil
 	}
 	return s.List(key, check)
@@ -212,7 +212,7 @@ func (s *Section) Values(key string) (texts []string) {
 	want := fmt.Sprintf(`a list of texts and integers, such as %s = [0, "none"]`, key)
 	list, ok := value[[]any](s, key, want)
 	if ok && len(list) == 0 {
-		s.Problem(key, "is empty: want at least one value, or no such key")
+		s.Problem(key, "is empty: want at least one value, or remove it")
 	}
 	for _, v := range list {
 		switch v := v.(type) {
@@ -324,7 +324,7 @@ const maxLabel = 64 // characters
 func Label(s string) string {
 	switch n := utf8.RuneCountInString(s); {
 	case n == 0:
-		return "is empty: want a name, or no such key"
+		return "is empty: want a name, or remove it"
 	case n > maxLabel:
 		return fmt.Sprintf("has %d characters: want at most %d", n, maxLabel)
 	case strings.ContainsFunc(s, unicode.IsControl):

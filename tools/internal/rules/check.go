@@ -113,7 +113,7 @@ func values(s *strict.Section, key string) []string {
 
 func others(s string) string {
 	if s != merge.OthersPlain {
-		return fmt.Sprintf("is %.40q: want %q, or no such key", s, merge.OthersPlain)
+		return fmt.Sprintf("is %.40q: want %q, or remove it", s, merge.OthersPlain)
 	}
 	return ""
 }

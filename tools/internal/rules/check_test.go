@@ -71,7 +71,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[check]\nexlude = ['a']", `2: unknown key exlude (did you mean "exclude"?): [check] has include, exclude, plain, natural, shared, undecided, unique, reference, id, world, account`},
 		{"[check]\nexclude = 'a'", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = [7]", `2: check.exclude has an integer in it: want a list of texts, such as exclude = ["a", "b"]`},
-		{"[check]\nexclude = []", `2: check.exclude is empty: want at least one text, or no such key`},
+		{"[check]\nexclude = []", `2: check.exclude is empty: want at least one text, or remove it`},
 		{"[check]\nexclude = ['a', '[b']", `2: check.exclude is no pattern of names: want *, ? and [a-z] as in "log_*", and a \ before what is to stand for itself`},
 		{"[check]\n[check.unique]\ntable='a'", `2: check.unique can be there several times: want [[check.unique]], with two brackets`},
 		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},

@@ -124,7 +124,7 @@ func setting(s string) string {
 
 func keep(s string) string {
 	if k := transfer.Keep(s); k != transfer.KeepOlder && k != transfer.KeepActive {
-		return fmt.Sprintf("is %.40q: want %q or %q, or no such key", s, transfer.KeepOlder, transfer.KeepActive)
+		return fmt.Sprintf("is %.40q: want %q or %q, or remove it", s, transfer.KeepOlder, transfer.KeepActive)
 	}
 	return ""
 }

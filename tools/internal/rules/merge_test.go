@@ -59,7 +59,7 @@ func TestParseMergeProblems(t *testing.T) {
 		{"[[merge.space]]\nname='a'\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
 		{name + "templat='x'", `4: unknown key templat (did you mean "template"?): [merge.name] has table, column, template, keep, by, max_length, none, set`},
 		{name + "template='s{server}'", `4: merge.name.template is "s{server}": want {name} in it once, as in "{name}.s{server}"`},
-		{name + "keep='newest'\nby='c'", `4: merge.name.keep is "newest": want "older" or "active", or no such key`},
+		{name + "keep='newest'\nby='c'", `4: merge.name.keep is "newest": want "older" or "active", or remove it`},
 		{name + "keep='older'", `1: merge.name.by is missing: want the column that keep goes by, such as by = "created_at"`},
 		{name + "by='c'", `1: merge.name.keep is missing: want "older" or "active", by the column that by names`},
 		{name + "max_length=0", `4: merge.name.max_length 0 is out of range: want 1 to 10000`},
