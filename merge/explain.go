@@ -267,7 +267,7 @@ func referenceClass(r reference) string {
 		if r.declared.ZeroIsNone {
 			none = append([]string{"0"}, none...)
 		}
-		text += "; no row: " + strings.Join(none, ", ")
+		text += "; none: " + strings.Join(none, ", ")
 	}
 	return text
 }

@@ -359,8 +359,8 @@ func (f chooser) match(k *rekeyed) (o outcome) {
 			continue
 		case matched.many > 0:
 			result.Table, result.Subject, result.Columns, result.Count = s.by.Table, columnList(s.by.Columns), s.by.Columns, matched.many
-			result.Message = fmt.Sprintf("%s there more than once in one database, as the target compares, so that they do not tell which rows are the same: %s",
-				printable.Count(matched.many, "value is", "values are"), strings.Join(matched.twice, "; "))
+			result.Message = fmt.Sprintf("%s more than once in one database, as the target compares, so they do not identify the rows: %s",
+				printable.Count(matched.many, "value occurs", "values occur"), strings.Join(matched.twice, "; "))
 			result.Next = []string{"give all rows but one other values; or match by more columns; or remove match from the space"}
 			o.add(found(result))
 			continue

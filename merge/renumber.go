@@ -224,7 +224,7 @@ func (all *Renumbered) settle(f *facts, group []numberedRow, most int64) (why st
 			taken[row.number()] = true
 		}
 		if len(others) > 0 && rank[group[0].db] == 0 {
-			return fmt.Sprintf("%s has several rows with the same value itself, such as %s: give them different values first", group[0].db.name, others[0].shown)
+			return fmt.Sprintf("%s itself has several rows with the same value, such as %s: give them different values first", group[0].db.name, others[0].shown)
 		}
 		for _, row := range others {
 			for taken[next] && next < most {

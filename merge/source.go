@@ -112,7 +112,7 @@ type Catalog struct {
 	Collation string
 
 	// Routines are the statements that the database keeps and runs by themselves or
-	// when they are called, as far as the account is shown them.
+	// when they are called, as far as the account can see them.
 	Routines []Routine
 
 	// Given are numbers that merges gave to keys that came, also if they were undone.

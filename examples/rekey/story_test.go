@@ -18,7 +18,7 @@ func TestStory(t *testing.T) {
 		}
 		for _, want := range []string{
 			`FAIL +heroes id: `, `perhaps a counter: seq.next`, `columns are open`, `says PASS`,
-			`PASS  references lead to the same row as before, or nowhere as before: \d+ references`,
+			`PASS  references name the same row as before, or none as before: \d+ references`,
 			`heroes 7 of west became \d+  \(merge `, `hero \d+ is born, finds item \d+`,
 		} {
 			if !regexp.MustCompile(want).Match(out.Bytes()) {

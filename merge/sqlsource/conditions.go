@@ -92,7 +92,7 @@ func (r *conditionReader) word(t, before token, called, marks bool) string {
 		r.unclear = cmp.Or(r.unclear, "it names "+t.text+", which is no column of the table")
 	case t.isWord() && (before.text != "" && (before.is("collate") || before.is("using") || before.is("charset") || before.is("set"))):
 	case t.isWord() && !marks && !pure[lower]:
-		r.unclear = cmp.Or(r.unclear, "what "+t.text+" means may depend on the database, the session or the time")
+		r.unclear = cmp.Or(r.unclear, "the result of "+t.text+" may depend on the database, the session or the time")
 	case t.isWord() && !marks:
 		return lower
 	case lower == "'now'" || lower == "'localtime'":

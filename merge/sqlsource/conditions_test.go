@@ -194,11 +194,11 @@ func TestConditionsThatCannotBeTried(t *testing.T) {
 		source.exec(t, "CREATE TABLE own (a TEXT)", "CREATE TABLE coll (a TEXT)", "CREATE TABLE less (a INT)", "CREATE TABLE row (a INT)",
 			"INSERT INTO own VALUES ('x')", "INSERT INTO coll VALUES ('x')", "INSERT INTO less VALUES (1)", "INSERT INTO row VALUES (1)")
 		expectUnclear(t, checkAll(t, target, source), map[string]string{
-			"own": "what printf means may depend", "coll": "COLLATE BINARY here", "less": "has no column b", "row": "what rowid means may depend"})
+			"own": "the result of printf may depend", "coll": "COLLATE BINARY here", "less": "has no column b", "row": "the result of rowid may depend"})
 	})
 	t.Run("mysql", func(t *testing.T) {
 		target, source := newMariaDBWorld(t), newMariaDBWorld(t)
-		want := map[string]string{"own": "what soundex means may depend", "coll": "COLLATE utf8mb4_bin here", "less": "has no column b"}
+		want := map[string]string{"own": "the result of soundex may depend", "coll": "COLLATE utf8mb4_bin here", "less": "has no column b"}
 		target.exec(t, "CREATE TABLE own (a VARCHAR(9), CHECK (SOUNDEX(a) <> 'A'))", "CREATE TABLE coll (a VARCHAR(9) COLLATE utf8mb4_general_ci, CHECK (a <> 'X'))", "CREATE TABLE less (a INT, b INT, CHECK (a > b))")
 		source.exec(t, "CREATE TABLE own (a VARCHAR(9))", "CREATE TABLE coll (a VARCHAR(9) COLLATE utf8mb4_bin)", "CREATE TABLE less (a INT)",
 			"INSERT INTO own VALUES ('x')", "INSERT INTO coll VALUES ('x')", "INSERT INTO less VALUES (1)")

@@ -43,7 +43,7 @@ func hiddenTriggers(ctx context.Context, conn *sql.Conn) (why string, err error)
 	if !proxied && seesTriggers(lines, database, literal) {
 		return "", nil
 	}
-	return "it is not certain that the account is shown them: it needs " + Grant("TRIGGER", database, account, literal) +
+	return "it is not certain that the account can see them: it needs " + Grant("TRIGGER", database, account, literal) +
 		", and no other grant that matches the name and lacks TRIGGER", nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"mergesafe/merge"
 )
 
-// Alike are rows that are the same in every database, which the check proved: a table of
-// the policy same, or built-in rows. The target's stay, and those of the sources do not come.
+// Alike are rows that are the same in every database, as the check found: a table of the
+// policy same, or built-in rows. The target's stay, and those of the sources are not copied.
 type Alike struct {
 	Table  string `json:"table"`
 	Column string `json:"column,omitempty"` // of the keys of built-in rows; empty: all rows of the table
@@ -67,7 +67,7 @@ func (a *Alike) contents(ctx context.Context, target, s *source, on *connection)
 	}
 	c, err := contents(ctx, &only, newLayout(target.dialect, target.table(a.Table)), all, nil, nil, func(int) error { return ctx.Err() })
 	if err != nil {
-		err = fmt.Errorf("looking whether the rows of %q are the same: %w", a.Table, err)
+		err = fmt.Errorf("comparing the rows of %q: %w", a.Table, err)
 	}
 	return c, err
 }
@@ -89,7 +89,7 @@ func (f *flight) alike(ctx context.Context, database int, s *source) error {
 			if a.Column != "" {
 				which = fmt.Sprintf("its built-in rows (%s %s)", a.Column, a.Keys)
 			}
-			f.refuse(s.Name(), a.Table, "%s are not those that they were when the plan was made: plan again", which)
+			f.refuse(s.Name(), a.Table, "%s are not the same as when the plan was made: plan again", which)
 		}
 	}
 	return nil

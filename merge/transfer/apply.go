@@ -8,15 +8,15 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Result is what [Apply] did. Beside an error it says how far the merge came: a
-// batch whose COMMIT got no answer may be there and not be counted yet.
+// Result is the result of [Apply]. Beside an error it says how far the merge came: a
+// batch whose COMMIT got no answer may be written and not counted yet.
 type Result struct {
 	ID      string       // of the merge and its plan
 	Rows    int64        // copied, by this call and earlier ones
 	Parts   []PartResult // Rows, by table and source, in the order of the plan
 	Renames int          // in the plan
-	Resumed bool         // an earlier call had begun
-	Notes   []string     // what the operator should know, though it worked
+	Resumed bool         // an earlier call had begun the merge
+	Notes   []string     // notes for the operator although it worked
 }
 
 // Apply carries out a plan. The databases are given in the order of the plan, by
@@ -27,12 +27,12 @@ type Result struct {
 // that the accounts have the rights. If not, it returns a [*RefusedError].
 //
 // From its first write until the merge is completed or undone, the target's own
-// servers cannot start, if the target has a registry. If a game wrote to the
-// target nevertheless, Apply refuses to resume: undo the merge, then plan again.
+// servers cannot start, if the target has a registry. If a game still wrote to the
+// target, Apply refuses to resume: undo the merge, then plan again.
 //
-// If it is interrupted, in whatever way, the same call resumes; an error that is
-// [ErrStopped] needs nothing else. A [*ChangedError] tells that a source is not
-// as planned. If the merge was completed before, Apply returns no error.
+// If it is interrupted, in whatever way, the same call resumes; after [ErrStopped]
+// nothing else is needed. A [*ChangedError] says that a source is not as planned. If
+// the merge was completed before, Apply returns no error.
 //
 // It returns a result beside an error too, unless it could not read the target.
 func Apply(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) (*Result, error) {
@@ -64,7 +64,7 @@ func applyWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 // into the result.
 func (r *run) begin(ctx context.Context, step string) (state State, err error) {
 	r.tally.step, r.tally.parts = step, make(map[place]int64)
-	err = r.retry(ctx, "looking at the target", func(ctx context.Context) (err error) {
+	err = r.retry(ctx, "reading the target", func(ctx context.Context) (err error) {
 		if err := r.target.exists(ctx); err != nil {
 			return err
 		}

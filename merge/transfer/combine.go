@@ -21,23 +21,23 @@ import (
 // puts it back; see [sqldb.KeptPrefix]. The rows of a batch, what is kept of the target's, and
 // the checkpoint are one transaction. Sources are combined one after the other.
 
-// Combine is how rows with one key become one row of the target. Rows with a key of their own
-// are copied.
+// Combine says how rows with the same key become one row of the target. Rows with a key of
+// their own are copied.
 type Combine struct {
 	Columns []merge.CombinedColumn `json:"columns"` // that have a formula; the others are the same in all rows of a key
 	When    *merge.When            `json:"when,omitempty"`
 
-	// Matched tells that no policy says how: rows of the same thing stay as the first
-	// database has them; see [merge.Space.Match].
+	// Matched says that rows of the same thing are matched, without a policy: they stay
+	// as the first database has them; see [merge.Space.Match].
 	Matched bool `json:"matched,omitempty"`
 
 	Keys     int64 `json:"keys"`     // that have rows in several databases
 	Combined int64 `json:"combined"` // rows of the sources that become part of another row
-	Copied   int64 `json:"copied"`   // rows of the sources that come, or take up others of sources
+	Copied   int64 `json:"copied"`   // rows of the sources that are copied, or combined with others of sources
 	Changed  int64 `json:"changed"`  // rows of the target that are written over
 
-	// Was is over these rows of the target as they are before, Result over what they become, and
-	// After over all rows of the table after the merge.
+	// Was is the sum over these rows of the target before the merge, Result over their results,
+	// and After over all rows of the table after the merge.
 	Was    Sum `json:"was"`
 	Result Sum `json:"result"`
 	After  Sum `json:"after"`
@@ -45,11 +45,11 @@ type Combine struct {
 	// Sums are those of the columns that are added up, over all rows of the table.
 	Sums []CombinedSum `json:"sums,omitempty"`
 
-	Kept string `json:"kept"` // the table that keeps the target's rows of before
+	Kept string `json:"kept"` // the table that keeps the target's old rows
 }
 
-// CombinedSum is the sum of a column in all databases. What the target has after the merge is
-// what all had before.
+// CombinedSum is the sum of a column in all databases. The sum in the target after the merge
+// is that of all databases before.
 type CombinedSum struct {
 	Column  string   `json:"column"`
 	Target  string   `json:"target"`
@@ -96,7 +96,7 @@ func (p *Plan) validateCombines() error {
 			slices.ContainsFunc(t.Combine.Columns, func(c merge.CombinedColumn) bool {
 				return unknown(c.Column) || !c.Formula.Known() || slices.Contains(t.Key, c.Column)
 			}) {
-			return fmt.Errorf("transfer: the plan contradicts itself in how the rows of table %q are combined", t.Name)
+			return fmt.Errorf("transfer: the plan contradicts itself in combining the rows of table %q", t.Name)
 		}
 	}
 	return nil
@@ -250,7 +250,7 @@ func lookUp(ctx context.Context, on *connection, l *layout, query func(n int) st
 			l.tidy(row)
 			i, ok, err := places.of(row)
 			if err == nil && !ok {
-				err = &combineError{"", fmt.Sprintf("the key of row %s of %q is written in another way in another database, which compares them as equal: write it in one way", l.keyText(row), on.Name)}
+				err = &combineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although the two compare as equal: write both in the same way", l.keyText(row), on.Name)}
 			}
 			if err == nil {
 				found[begin+i] = row
@@ -268,7 +268,7 @@ func lookUp(ctx context.Context, on *connection, l *layout, query func(n int) st
 func (r *run) combineTables(ctx context.Context) error {
 	for _, table := range r.plan.combines() {
 		t := &r.plan.Tables[table]
-		err := r.retry(ctx, fmt.Sprintf("making room for what table %q has", t.Name), func(soft context.Context) error {
+		err := r.retry(ctx, fmt.Sprintf("making the table for the old rows of table %q", t.Name), func(soft context.Context) error {
 			_, err := r.target.exec(soft, "create", r.createKept(t.Name, t.Combine.Kept), false)
 			return err
 		})
@@ -354,7 +354,7 @@ func (r *run) keep(ctx context.Context, c *combiner, rows [][]any) error {
 		}
 		n, err := r.target.exec(ctx, "keep", kept.insertFrom("INSERT", c.l.table)+" WHERE "+c.l.equal(len(some)), false, args...)
 		if err == nil && n != int64(len(some)) {
-			err = fmt.Errorf("table %q: %d rows were to be kept, and there were %d: somebody is writing to it", c.l.table, len(some), n)
+			err = fmt.Errorf("table %q: %d rows were to be kept, and there were %d: another process writes to it", c.l.table, len(some), n)
 		}
 		if err != nil {
 			return err
@@ -407,7 +407,7 @@ func (r *run) checkKept(ctx context.Context) error {
 		}
 		if kept.Rows != t.Combine.Changed || kept.Sum != t.Combine.Was {
 			return &ChangedError{Database: r.target.Name, Table: t.Name, Rows: kept.Rows, Want: t.Combine.Changed,
-				Reason: fmt.Sprintf("%d rows of table %q were combined with others that came, and should have been %d that were as planned", kept.Rows, t.Name, t.Combine.Changed)}
+				Reason: fmt.Sprintf("%d rows of table %q were combined with others that came, want %d as planned", kept.Rows, t.Name, t.Combine.Changed)}
 		}
 	}
 	return nil
@@ -436,7 +436,7 @@ func (f *flight) keptBefore(ctx context.Context) error {
 	there, err := f.manifest.tables(ctx)
 	for _, table := range f.plan.combines() {
 		if t := &f.plan.Tables[table]; !f.begun && slices.Contains(there, t.Combine.Kept) {
-			f.refuse(f.target.Name, t.Name, "there is a table %q, which is to keep its rows: drop it if no merge needs it, or rename it", t.Combine.Kept)
+			f.refuse(f.target.Name, t.Name, "there is a table %q already, and the merge needs that name to keep rows: drop it if no merge needs it, or rename it", t.Combine.Kept)
 		}
 	}
 	return err

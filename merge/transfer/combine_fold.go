@@ -54,7 +54,7 @@ func (c *combiner) result(g *group) ([]any, error) {
 	if len(all) > 1 && c.when >= 0 {
 		for _, row := range all {
 			if !c.of.When.Holds(printed(row[c.when])) {
-				return nil, &combineError{"", fmt.Sprintf("a row is not among those that may be combined (when %s), and its key is there more than once", c.of.When)}
+				return nil, &combineError{"", fmt.Sprintf("a row is not among those that may be combined (when %s), and its key occurs more than once", c.of.When)}
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func foldColumn(f merge.Formula, declared string, values []any, first any) (v an
 		return first, ""
 	case merge.FormulaSame:
 		if slices.ContainsFunc(values, func(v any) bool { return !same(v, values[0]) }) {
-			return nil, "it has no formula, and its values are not the same"
+			return nil, "it has no formula, and its values differ"
 		}
 		return values[0], ""
 	}
@@ -104,7 +104,7 @@ func foldColumn(f merge.Formula, declared string, values []any, first any) (v an
 	for _, v := range values[1:] {
 		order, ok := compareValues(declared, v, best)
 		if !ok {
-			return nil, "its values are of several kinds, so which is the largest cannot be told"
+			return nil, "its values are of several kinds, so they have no largest"
 		}
 		if f.Op == merge.FormulaMax && order > 0 || f.Op == merge.FormulaMin && order < 0 {
 			best = v
@@ -119,7 +119,7 @@ func foldSum(declared string, values []any) (any, string) {
 	for _, v := range values {
 		n, ok := t.parse(v)
 		if !ok {
-			return nil, "a value is no number that can be added exactly"
+			return nil, "a value is not a number that can be added exactly"
 		}
 		sum.Add(sum, n)
 	}
@@ -138,11 +138,11 @@ func foldAppend(declared string, most int, values []any) (any, string) {
 		case string:
 			all = append(all, v...)
 		default:
-			return nil, "a value is no text"
+			return nil, "a value is not a text"
 		}
 	}
 	if !utf8.Valid(all) {
-		return nil, "a value is no text"
+		return nil, "a value is not a text"
 	}
 	if utf8.RuneCount(all) > most {
 		return nil, fmt.Sprintf("the texts together are longer than %d characters", most)

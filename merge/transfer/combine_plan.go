@@ -51,7 +51,7 @@ func (p *planner) combinable(t *Table) bool {
 		case slices.Contains(t.Key, c.Column) && slices.ContainsFunc(c.Cases, func(of merge.RekeyedCase) bool { return of.When != nil }):
 			refuse("its rows are to be combined, and the column %s of its key gets new values in some rows only: give it another policy than %q", c.Column, merge.PolicyCombine)
 		case t.Combine.When != nil && t.Combine.When.Column == c.Column:
-			refuse("which of its rows are to be combined goes by the column %s (when), which gets new values", c.Column)
+			refuse("the column %s selects the rows to be combined (when), and gets new values", c.Column)
 		case op == merge.FormulaSum || op == merge.FormulaMax || op == merge.FormulaMin || op == merge.FormulaAppend:
 			refuse("the column %s holds keys, which get new values, and is to be combined by %q: want \"target\" or \"source\"", c.Column, combined.Formula(c.Column))
 		}
@@ -132,13 +132,13 @@ func (m *combineMeasure) begin(ctx context.Context) error {
 func (m *combineMeasure) totalIn(ctx context.Context, s *source, column int) (*big.Int, error) {
 	n, odd, err := totalOf(ctx, s.on, m.l, column)
 	if odd > 0 {
-		m.p.refuse(Refusal{Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are no integers, so that they cannot be added exactly", m.l.columns[column], odd)})
+		m.p.refuse(Refusal{Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.l.columns[column], odd)})
 	}
 	return n, err
 }
 
 // totalOf adds up a column over all rows that take part in the merge, in the database itself.
-// odd are values of SQLite that are no integers.
+// odd are values of SQLite that are not integers.
 func totalOf(ctx context.Context, on *connection, l *layout, column int) (sum *big.Int, odd int64, err error) {
 	sum = new(big.Int)
 	name, from := l.dialect.Quote(l.columns[column]), " FROM "+l.dialect.Quote(l.table)+where(on.comes(l.table))
@@ -271,7 +271,7 @@ func (m *combineMeasure) end() {
 		sum := &m.t.Combine.Sums[k]
 		sum.After = typeOf(m.l.types[i]).text(m.after[k])
 		if !sum.conserved(sum.After) {
-			m.p.refuse(Refusal{Table: m.t.Name, Reason: fmt.Sprintf("the sum of %s would be %s after the merge, and is not what all databases have together: somebody is writing to one of them", sum.Column, sum.After)})
+			m.p.refuse(Refusal{Table: m.t.Name, Reason: fmt.Sprintf("the sum of %s would be %s after the merge, and differs from the sum over all databases: another process writes to one of them", sum.Column, sum.After)})
 		}
 	}
 }
@@ -300,7 +300,7 @@ func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
 		}
 		name := conditionName(c)
 		if c.Unclear != "" {
-			m.refuse(fmt.Sprintf("whether the result meets %s cannot be tried: %s", name, c.Unclear), rows[0])
+			m.refuse(fmt.Sprintf("the result cannot be tested against %s: %s", name, c.Unclear), rows[0])
 			continue
 		}
 		for _, row := range rows {
@@ -309,7 +309,7 @@ func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
 			for _, column := range c.Columns {
 				i := slices.Index(m.l.columns, column)
 				if i < 0 {
-					m.refuse(fmt.Sprintf("whether the result meets %s cannot be tried: the column %s is generated", name, column), row)
+					m.refuse(fmt.Sprintf("the result cannot be tested against %s: the column %s is generated", name, column), row)
 					break
 				}
 				selected, args = append(selected, m.given(column)+" AS "+m.l.dialect.Quote(column)), append(args, row[i])
@@ -320,7 +320,7 @@ func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
 			fails, err := on.number(ctx, "SELECT COUNT(*) FROM (SELECT "+strings.Join(append(selected, "1"), ", ")+") AS r WHERE NOT ("+c.Text+")", true, args...)
 			switch {
 			case sqldb.IsRefused(err):
-				m.refuse(fmt.Sprintf("whether the result meets %s cannot be tried: %v", name, err), row)
+				m.refuse(fmt.Sprintf("the result cannot be tested against %s: %v", name, err), row)
 			case err != nil:
 				return err
 			case fails > 0:

@@ -164,7 +164,7 @@ func TestCombineRefused(t *testing.T) {
 				`table "wallets": its rows cannot be combined: column gold: the sum does not fit into `},
 			{"just fits", []string{row("1", "9223372036854775806", "1", "a", "")}, []string{row("1", "1", "1", "b", "")}, "", combining(walletFormulas), ""},
 			{"no formula", []string{row("1", "1", "1", "a", ""), row("2", "1", "1", "z", "")}, []string{row("1", "1", "1", "b", ""), row("2", "1", "1", "z", "")}, "", combining(with("name", "")),
-				"column name: it has no formula, and its values are not the same, for 1 of its keys: row 1/1"},
+				"column name: it has no formula, and its values differ, for 1 of its keys: row 1/1"},
 			{"the same without a formula", []string{row("1", "1", "1", "a", "")}, []string{row("1", "1", "1", "a", "")}, "", combining(with("name", "")), ""},
 			{"too long", []string{row("1", "1", "1", "a", "1234567")}, []string{row("1", "1", "1", "b", "89")}, "", combining(walletFormulas),
 				"column log: the texts together are longer than 8 characters, for 1 of its keys: row 1/1"},
@@ -260,7 +260,7 @@ func TestCombineSpelling(t *testing.T) {
 			all = append(all, d)
 		}
 		p, err := NewPlan(t.Context(), all[0], all[1:], combining(map[string]string{"amount": "sum"}))
-		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), "is written in another way") {
+		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), "is written differently") {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
@@ -351,7 +351,7 @@ func TestCombineChanged(t *testing.T) {
 		done, merged := all[0], clones(t, e, all)
 		const key = " WHERE account = 1 AND currency = 1"
 		for _, c := range []struct{ change, want string }{
-			{"UPDATE wallets SET gold = gold + 1" + key, "row 1/1: gold is not what it should be"},
+			{"UPDATE wallets SET gold = gold + 1" + key, "row 1/1: gold is not as planned"},
 			{"UPDATE wallets SET gold = gold + 1 WHERE account = 2", "the target's own rows"},
 			{"UPDATE wallets SET vip = 3" + key, "row 1/1: vip is not"},
 			{"UPDATE wallets SET vip = 9" + key, "row 1/1: vip is not"},
@@ -363,7 +363,7 @@ func TestCombineChanged(t *testing.T) {
 			{"UPDATE wallets SET log = 'a;c;b;'" + key, "row 1/1: log is not"},
 			{"UPDATE wallets SET realm = 8" + key, "row 1/1: realm is not"},
 			{"UPDATE wallets SET gold = 1 WHERE account = 4", "row 4/1: gold is not"},
-			{"DELETE FROM wallets" + key, "row 1/1: is not there"},
+			{"DELETE FROM wallets" + key, "row 1/1: is missing"},
 			{"INSERT INTO wallets (account, currency, gold) VALUES (8, 8, 8)", "the target's own rows"},
 			{"UPDATE " + p.Tables[0].Combine.Kept + " SET gold = 99" + key, "row 1/1: gold is not"},
 			{"DROP TABLE " + p.Tables[0].Combine.Kept, "is gone"},

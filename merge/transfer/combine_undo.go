@@ -91,7 +91,7 @@ func (u *undo) separate(ctx context.Context) error {
 
 func (u *undo) separateSource(ctx context.Context, table, source int) error {
 	src, c, p := u.sources[source], u.combiner(table), part{table: table, source: source}
-	return u.retryCounted(ctx, fmt.Sprintf("taking the rows of %q out of table %q", src.Name, c.l.table), func(soft context.Context) error {
+	return u.retryCounted(ctx, fmt.Sprintf("removing the rows of %q from table %q", src.Name, c.l.table), func(soft context.Context) error {
 		was, err := u.checkpointOf(soft, StepCopy, p)
 		if err != nil || was.rows == 0 {
 			return err
@@ -123,7 +123,7 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 		}
 		if d := c.l.difference(want[i], there[i]); d != nil && !u.force && (!d.Missing || g.own != nil) {
 			d.Source = u.sources[source].Name
-			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop what writes there, then force the undo or set the row right", d)
+			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop the process that writes there, then force the undo or correct the row", d)
 		}
 		switch {
 		case g.own != nil && there[i] != nil:
@@ -152,7 +152,7 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 			}
 			_, err := u.target.exec(ctx, "restore", query, false, args...)
 			if errors.Is(err, sqldb.ErrDuplicate) {
-				return 0, fmt.Errorf("table %q: a row cannot get its old values back, because a new row has one that is unique: give the new row another value or remove it, then run undo again: %v", c.l.table, err)
+				return 0, fmt.Errorf("table %q: a row cannot get its old values back, because a new row has a unique one of them: give the new row another value or remove it, then run undo again: %v", c.l.table, err)
 			}
 			if err != nil {
 				return 0, err

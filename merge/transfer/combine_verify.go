@@ -16,14 +16,14 @@ import (
 // key together in memory, some keys at a time, and asks of each column whether the value is what
 // its formula promises.
 
-// CombineProof is what [Verify] found of a table that is combined.
+// CombineProof is the result of [Verify] for a table that is combined.
 type CombineProof struct {
 	Table   string        `json:"table"`
 	Verdict merge.Verdict `json:"verdict"` // PASS or FAIL
-	Keys    int64         `json:"keys"`    // that have rows of several databases, of which each column was compared with its formula
+	Keys    int64         `json:"keys"`    // with rows of several databases; each column was compared with its formula
 	Copied  int64         `json:"copied"`  // rows that came as they were
-	Own     int64         `json:"own"`     // rows of the target that nothing came for, which are as before
-	Wrong   int64         `json:"wrong"`   // keys of which the row is not what it should be
+	Own     int64         `json:"own"`     // rows of the target that were not combined, and are as before
+	Wrong   int64         `json:"wrong"`   // keys whose row is not as planned
 
 	Columns []ColumnProof `json:"columns"`
 	Sums    []SumProof    `json:"sums,omitempty"`
@@ -41,7 +41,7 @@ type ColumnProof struct {
 type SumProof struct {
 	Column  string        `json:"column"`
 	Verdict merge.Verdict `json:"verdict"`
-	Target  string        `json:"target"`  // before, by the rows that are kept and those that nothing came for
+	Target  string        `json:"target"`  // before, from the kept rows and those that were not combined
 	Sources []string      `json:"sources"` // in their order
 	After   string        `json:"after"`   // of the target now
 }
@@ -70,7 +70,7 @@ func (r *run) proveCombines(ctx context.Context) (all []CombineProof, err error)
 		if slices.Contains(there, t.Combine.Kept) {
 			err = r.proveCombine(ctx, t, &proof)
 		} else {
-			proof.wrong("%s, which kept the target's rows of before, is gone: what became of them cannot be proved, and the merge cannot be undone", t.Combine.Kept)
+			proof.wrong("%s, which kept the target's rows of before, is gone: the merge cannot be proved there, and cannot be undone", t.Combine.Kept)
 		}
 		if err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ func (r *run) proveCombine(ctx context.Context, t *Table, proof *CombineProof) e
 		}
 	}
 	if proof.Own = own.Rows; own.Rows+kept.Rows != t.Target.Rows || own.Sum.Add(kept.Sum) != t.Target.Sum {
-		proof.wrong("the target's own rows, those that are kept included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
+		proof.wrong("the target's own rows, the kept ones included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
 	}
 	return r.proveSums(ctx, t, before, proof)
 }
@@ -188,7 +188,7 @@ func (p *CombineProof) judge(t *Table, l *layout, k *rowsOfKey) {
 	}
 	if k.now == nil || len(k.came) == 0 {
 		p.Wrong++
-		p.wrong("row %s: %s", name(), map[bool]string{true: "is not there", false: "is kept as if it were combined, and no source has one"}[k.now == nil])
+		p.wrong("row %s: %s", name(), map[bool]string{true: "is missing", false: "is kept as a combined row, but no source has that key"}[k.now == nil])
 		return
 	}
 	rows := k.came
@@ -225,7 +225,7 @@ func (p *CombineProof) judge(t *Table, l *layout, k *rowsOfKey) {
 	}
 	if len(off) > 0 {
 		p.Wrong++
-		p.wrong("row %s: %s is not what it should be", name(), strings.Join(off, ", "))
+		p.wrong("row %s: %s is not as planned", name(), strings.Join(off, ", "))
 	}
 }
 

@@ -19,7 +19,7 @@ type Difference struct {
 
 func (d Difference) String() string {
 	if d.Missing {
-		return fmt.Sprintf("row %s of %s, from %q: is not there", KeyText(d.Key), d.Table, d.Source)
+		return fmt.Sprintf("row %s of %s, from %q: is missing", KeyText(d.Key), d.Table, d.Source)
 	}
 	return fmt.Sprintf("row %s of %s, from %q: %s has another value", KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
 }

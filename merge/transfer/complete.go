@@ -36,10 +36,10 @@ func (r *run) checkReferences(ctx context.Context, then string, known map[column
 				lost.rows = n
 			}
 			if err != nil {
-				return fmt.Errorf("looking where the rows of table %q refer to: %w", table, err)
+				return fmt.Errorf("checking the references of table %q: %w", table, err)
 			}
 			if n > 0 {
-				return fmt.Errorf("transfer: database %q: %d rows of table %q refer by %s to rows of %q that are not there: %s: something else wrote to it while the merge ran: %s",
+				return fmt.Errorf("transfer: database %q: %d rows of table %q reference by %s rows of %q that do not exist: %s: another process wrote to it while the merge ran: %s",
 					r.target.Name, n, table, strings.Join(ref.Columns, ", "), ref.ToTable, lost, then)
 			}
 		}
@@ -55,7 +55,7 @@ func (r *run) danglingRows(ctx context.Context) (map[columnAt]int64, error) {
 		for _, ref := range r.references[table] {
 			n, err := r.target.number(ctx, r.target.dialect().dangling("COUNT(*)", table, ref), false)
 			if err != nil {
-				return nil, fmt.Errorf("looking where the rows of table %q refer to: %w", table, err)
+				return nil, fmt.Errorf("checking the references of table %q: %w", table, err)
 			}
 			known[columnsAt(table, ref)] = n
 		}

@@ -55,7 +55,7 @@ func TestCircularReferences(t *testing.T) {
 	})
 }
 
-// A merge is not completed where a row refers to nothing.
+// A merge is not completed where a row references a row that does not exist.
 func TestReferencesChecked(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []Database{gameWorld(t, e, "s1", 1, 3, "a"), gameWorld(t, e, "s2", 2, 600, "b")}
@@ -68,7 +68,7 @@ func TestReferencesChecked(t *testing.T) {
 			}
 			return nil
 		}}, hooks{batch: time.Microsecond})
-		if !removed || err == nil || !strings.Contains(err.Error(), `3 rows of table "items" refer by owner_id to rows of "players"`) {
+		if !removed || err == nil || !strings.Contains(err.Error(), `3 rows of table "items" reference by owner_id rows of "players"`) {
 			t.Errorf("removed %t: %v", removed, err)
 		}
 	})

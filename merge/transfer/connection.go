@@ -16,7 +16,7 @@ import (
 // Database is one of the databases of a merge. It prints as its name, never as its
 // DSN.
 type Database struct {
-	Name string // as it is called in plans, messages and records; at most 200 characters
+	Name string // its name in plans, messages and records; at most 200 characters
 	DSN  string // in a form that [store.Open] takes; may hold a password
 }
 

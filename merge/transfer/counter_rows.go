@@ -10,8 +10,8 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// RowCounter is a value of the target's own in which the game counts keys, and which is
-// raised above those that come.
+// RowCounter is a value in the target in which the game counts keys. It is raised above
+// the keys that come.
 type RowCounter struct {
 	Table  string `json:"table"`
 	Column string `json:"column,omitempty"` // empty: Table is a sequence
@@ -36,7 +36,7 @@ func (p *planner) findCounters(ctx context.Context) error {
 			p.refuse(Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
 		}
 		if t == nil || t.Key() == nil {
-			refuse("its column %s counts keys, and the table has no key by which its rows could be found again", c.Column)
+			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
 			continue
 		}
 		for _, trigger := range t.Triggers {
@@ -59,7 +59,7 @@ func (p *planner) findCounters(ctx context.Context) error {
 			}
 			n, ok := rekey.ParseInteger(printed(row[at]))
 			if !ok || n.Negative {
-				refuse("row %s: its column %s counts keys, and holds no number above 0", l.keyText(row), c.Column)
+				refuse("row %s: its column %s counts keys, and is not a number above 0", l.keyText(row), c.Column)
 				return nil
 			}
 			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
@@ -109,7 +109,7 @@ func (r *run) raiseRowCounters(ctx context.Context, back bool) error {
 			return err
 		}
 		if !reached {
-			return fmt.Errorf("transfer: table %q of %q: row %s: its counter %s is not %d any more: something else wrote to it while the merge ran: undo the merge, then plan again",
+			return fmt.Errorf("transfer: table %q of %q: row %s: its counter %s is not %d any more: another process wrote to it while the merge ran: undo the merge, then plan again",
 				c.Table, r.target.Name, KeyText(c.Key), c.Column, c.Before)
 		}
 	}
@@ -162,7 +162,7 @@ func (r *run) proveCounters(ctx context.Context, p *KeyProof) error {
 			if next, err := r.sequenceAt(ctx, &c); err != nil {
 				return err
 			} else if next < c.After {
-				p.wrong(1, "the sequence %s lies below keys that came", c.Table)
+				p.wrong(1, "the sequence %s is below keys that came", c.Table)
 			}
 			continue
 		}
@@ -171,7 +171,7 @@ func (r *run) proveCounters(ctx context.Context, p *KeyProof) error {
 			return err
 		}
 		if !reached {
-			p.wrong(1, "table %s: row %s: the counter %s lies below keys that came", c.Table, KeyText(c.Key), c.Column)
+			p.wrong(1, "table %s: row %s: the counter %s is below keys that came", c.Table, KeyText(c.Key), c.Column)
 		}
 	}
 	return nil

@@ -17,10 +17,10 @@ func (p *planner) findSequence(c *merge.RekeyedCounter) {
 	}
 	switch {
 	case s == nil:
-		refuse("is not there any more")
+		refuse("does not exist any more")
 		return
 	case s.Increment < 0 || s.Cycle || s.Next.Negative:
-		refuse("counts down, begins again at its end, or stands below 0: so its numbers would be those of keys that come; make it one that only rises (ALTER SEQUENCE), then plan again")
+		refuse("counts down, begins again at its end, or is below 0, so its numbers would collide with keys that come; make it one that only rises (ALTER SEQUENCE), then plan again")
 		return
 	}
 	after := c.Next
@@ -47,7 +47,7 @@ func (r *run) sequenceAt(ctx context.Context, c *RowCounter) (uint64, error) {
 	}
 	next, ok := rekey.ParseInteger([]byte(values[0]))
 	if !ok || next.Negative {
-		return 0, fmt.Errorf("the sequence %q of %q stands at %s", c.Table, r.target.Name, values[0])
+		return 0, fmt.Errorf("the sequence %q of %q is at %s", c.Table, r.target.Name, values[0])
 	}
 	return next.Bits, nil
 }
@@ -65,7 +65,7 @@ func (r *run) setSequence(ctx context.Context, c *RowCounter, back bool) error {
 	case back, next >= c.After:
 		return nil
 	case next != c.Before:
-		return fmt.Errorf("transfer: the sequence %q of %q is not at %d any more: something else counted with it while the merge ran: undo the merge, then plan again", c.Table, r.target.Name, c.Before)
+		return fmt.Errorf("transfer: the sequence %q of %q is not at %d any more: another process used it while the merge ran: undo the merge, then plan again", c.Table, r.target.Name, c.Before)
 	}
 	_, err = r.target.exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, c.After), false)
 	return err

@@ -54,7 +54,7 @@ func TestSequenceUndeclared(t *testing.T) {
 			next[r.Table] = r.Message + ": " + strings.Join(r.Next, "")
 		}
 	}
-	if want := `a sequence that counts chars.guid (DEFAULT), and is not declared: it would give away numbers that came by the merge: [[merge.counter]] at = "char_seq", space = "chars.guid"; or`; len(next) != 2 || !strings.HasPrefix(next["char_seq"], want) {
+	if want := `a sequence that counts chars.guid (DEFAULT), and is not declared: it would give out numbers that came with the merge: [[merge.counter]] at = "char_seq", space = "chars.guid"; or`; len(next) != 2 || !strings.HasPrefix(next["char_seq"], want) {
 		t.Errorf("got %q", next)
 	}
 	o.Allow = []string{"table-skipped:item_seq", "table-skipped:char_seq"}
@@ -129,7 +129,7 @@ func TestSequenceInTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	exec(t, all[0], "ALTER SEQUENCE item_seq RESTART 13")
-	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq lies below keys that came") {
+	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that came") {
 		t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
 	}
 }

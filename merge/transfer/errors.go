@@ -10,22 +10,23 @@ import (
 // The error is a [*StoppedError].
 var ErrStopped = errors.New("stopped, resumable")
 
-// StoppedError tells that the work stopped cleanly: because the context ended, or
-// because a database stayed away for longer than [Options.RetryFor]. What was done
-// is kept, and the same call resumes there. errors.Is finds [ErrStopped] in it.
+// StoppedError says that the work stopped cleanly: because the context ended, or
+// because a database could not be reached for longer than [Options.RetryFor]. The work
+// done so far is kept, and the same call resumes there. errors.Is finds [ErrStopped] in
+// it.
 type StoppedError struct {
 	Doing string // "copying table \"items\" of \"s2\""
 	Cause error
 }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("transfer: stopped while %s: %v; run the same again to resume", e.Doing, e.Cause)
+	return fmt.Sprintf("transfer: stopped while %s: %v; run the same command again to resume", e.Doing, e.Cause)
 }
 
 // Unwrap returns [ErrStopped] and the cause.
 func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 
-// RefusedError tells what blocks the work. Nothing was changed.
+// RefusedError has the reasons that block the work. Nothing was changed.
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []Refusal
@@ -44,26 +45,25 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
 }
 
-// ChangedError tells that the rows of a table were changed since the plan was made,
-// or the target since the merge began. What was copied stays, and
-// this plan cannot complete the merge: undo it and plan again.
+// ChangedError says that the rows of a table were changed since the plan was made, or
+// the target since the merge began. The copied rows stay, but this plan cannot complete
+// the merge: undo it and plan again.
 type ChangedError struct {
 	Database, Table string
 	Rows, Want      int64  // now, and as planned
-	Reason          string // what changed in the target since the merge began; if that is its registry, Table is empty
+	Reason          string // the change in the target since the merge began; if it is in its registry, Table is empty
 
-	// Undo tells that it was found by [Undo], which needs the rows as they were
-	// copied.
+	// Undo says that [Undo] found it, which needs the rows as they were copied.
 	Undo bool
 }
 
 func (e *ChangedError) Error() string {
 	if e.Reason != "" {
-		return fmt.Sprintf("transfer: database %q: %s: something else wrote to it since the merge began; undo the merge, then plan again", e.Database, e.Reason)
+		return fmt.Sprintf("transfer: database %q: %s: another process wrote to it since the merge began; undo the merge, then plan again", e.Database, e.Reason)
 	}
 	what := fmt.Sprintf("it has %d rows, and had %d", e.Rows, e.Want)
 	if e.Rows == e.Want {
-		what = fmt.Sprintf("it has %d rows as before, but not all are the same", e.Rows)
+		what = fmt.Sprintf("it has %d rows as before, but some have changed", e.Rows)
 	}
 	if e.Undo {
 		return fmt.Sprintf("transfer: database %q, table %q was changed since it was copied: %s; undo needs the rows as they were copied: "+

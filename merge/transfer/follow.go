@@ -181,9 +181,9 @@ func (p *planner) followersIn(ctx context.Context, db int, f *merge.NameReferenc
 	}
 	switch {
 	case unclear != nil:
-		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s are called so, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
+		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the target compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
 	case !copied && len(found) > 0:
-		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table takes no part in the merge: include it", len(found), f.Column)})
+		p.refuse(Refusal{Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table is not part of the merge: include it", len(found), f.Column)})
 		return nil, nil
 	}
 	slices.SortFunc(found, func(a, b Rename) int { return strings.Compare(a.Key, b.Key) })

@@ -314,7 +314,7 @@ func TestGamePlayedMeanwhile(t *testing.T) {
 		for _, force := range []bool{false, true} {
 			refused := new(RefusedError)
 			_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: force})
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of items (owner_id) that did not come with the merge reference rows that did: row "+key+"; make them reference something else or remove them, then run undo again") {
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of items (owner_id) that did not come with the merge reference rows that did: row "+key+"; let them reference other rows or remove them, then run undo again") {
 				t.Fatalf("undo: %v", err)
 			}
 		}
@@ -392,7 +392,7 @@ func TestNoRegistry(t *testing.T) {
 		}
 		exec(t, all[0], "INSERT INTO things VALUES (77, NULL, 'new', 1)")
 		refused := new(RefusedError)
-		want := fmt.Sprintf(`table "things": it has %d rows, and should have %d with the %d that the merge copied: something else wrote to it since the merge began: undo the merge, then plan again`, 11+result.Rows, 10+result.Rows, result.Rows)
+		want := fmt.Sprintf(`table "things": it has %d rows, and should have %d with the %d that the merge copied: another process wrote to it since the merge began: undo the merge, then plan again`, 11+result.Rows, 10+result.Rows, result.Rows)
 		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
@@ -417,7 +417,7 @@ func TestNoRegistry(t *testing.T) {
 			return nil
 		}}, hooks{batch: time.Nanosecond})
 		if changed := new(ChangedError); !errors.As(err, &changed) || changed.Database != "a" || changed.Table != "things" || changed.Rows != 5012 || changed.Want != 5011 ||
-			!strings.Contains(err.Error(), `database "a": table "things" has 5012 rows, and should have 5011: something else wrote to it`) {
+			!strings.Contains(err.Error(), `database "a": table "things" has 5012 rows, and should have 5011: another process wrote to it`) {
 			t.Errorf("it was completed: %v", err)
 		}
 		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
@@ -445,7 +445,7 @@ func TestMarkMovedMeanwhile(t *testing.T) {
 			return nil
 		}}, hooks{})
 		changed := new(ChangedError)
-		if !errors.As(err, &changed) || changed.Database != "s1" || !strings.Contains(err.Error(), "the mark of server 1 moved from ") || !strings.Contains(err.Error(), ": something else wrote to it since the merge began; undo the merge, then plan again") {
+		if !errors.As(err, &changed) || changed.Database != "s1" || !strings.Contains(err.Error(), "the mark of server 1 moved from ") || !strings.Contains(err.Error(), ": another process wrote to it since the merge began; undo the merge, then plan again") {
 			t.Errorf("it was completed: %v", err)
 		}
 		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {

@@ -11,8 +11,8 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// KeysTable is where a target remembers which keys came from where, also of merges that
-// were undone and of those that its sources remember.
+// KeysTable is the target's record of where its keys came from, also by merges that
+// were undone and by those in the records of its sources.
 const KeysTable = sqldb.KeysTable
 
 // keySet is one entry: the keys of one column of one source of a merge.
@@ -152,7 +152,7 @@ func (r *run) keysOf(ctx context.Context, source int, c *merge.RekeyedColumn) (*
 	err := src.rows(ctx, "SELECT "+d.Quote(c.Column)+" FROM "+d.Quote(c.Table)+where(src.comes(c.Table)), false, nil, func(row []any) (bool, error) {
 		n, ok := rekey.ParseInteger(printed(row[0]))
 		if !ok {
-			return false, fmt.Errorf("%s.%s has a key that is no integer", c.Table, c.Column)
+			return false, fmt.Errorf("%s.%s has a key that is not an integer", c.Table, c.Column)
 		}
 		k.Keys.Add(n)
 		return true, nil

@@ -8,8 +8,8 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// KeysView is what [KeysTable] says in plain SQL: for each source and key column where the
-// old keys lay, and what is to be added to one to have the key that it is in this database.
+// KeysView shows [KeysTable] in plain SQL: for each source and key column the range of the
+// old keys, and the number to add to one for its key in this database.
 const KeysView = sqldb.KeysView
 
 // keysColumns are what the view shows, on an engine. Keys that came here by several merges
@@ -73,7 +73,7 @@ func (r *run) makeKeysView(ctx context.Context) error {
 		if meaning := sqldb.Translate(err); ctx.Err() != nil || errors.Is(meaning, sqldb.ErrUnavailable) || errors.Is(meaning, sqldb.ErrRetryable) {
 			return err
 		}
-		r.notes = append(r.notes, fmt.Sprintf("the view %s could not be made in %q (%v): \"servermerge whois\" does not need it; if you want it for SQL, make it by what \"servermerge whois -view\" prints", KeysView, r.target.Name, err))
+		r.notes = append(r.notes, fmt.Sprintf("the view %s could not be made in %q (%v): \"servermerge whois\" does not need it; to have it for SQL, run the statements that \"servermerge whois -view\" prints", KeysView, r.target.Name, err))
 		return nil
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// The tables of a merge in its target. They hold no data of the game.
+// The tables of a merge in its target. They have no data of the game.
 const (
 	MergesTable   = sqldb.MergesTable   // every merge, with its plan
 	ProgressTable = sqldb.ProgressTable // the checkpoint of every step, by source, table and range

@@ -12,9 +12,9 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// MatchesTable is where a target remembers which keys became those of the same things in other
-// worlds, beside [KeysTable]. For each key of a world that came here it has, if the numbers that
-// were added do not lead to it, what the key became, and which key it is in this database.
+// MatchesTable is the target's record of keys that became those of the same things in other
+// worlds, beside [KeysTable]. For each key of a world that came here, if adding the numbers does
+// not give the right key, it has the new key, and the key in this database.
 const MatchesTable = sqldb.MatchesTable
 
 func createMatches(d dialect) string {
@@ -228,7 +228,7 @@ func readMatches(ctx context.Context, on *connection, path, table, column string
 		old, ok := rekey.ParseInteger(printed(row[0]))
 		image, also := rekey.ParseInteger(printed(row[1]))
 		if !ok || !also {
-			return false, fmt.Errorf("%s has a key that is no integer", MatchesTable)
+			return false, fmt.Errorf("%s has a key that is not an integer", MatchesTable)
 		}
 		pairs = append(pairs, rekey.Pair{Old: old, New: image})
 		return true, nil
@@ -338,7 +338,7 @@ func (f *flight) matches(ctx context.Context) error {
 			continue
 		}
 		if twice := now[s.Name].Twice; len(twice) > 0 {
-			f.refuse(f.target.Name, s.By.Table, "values of %s are there more than once now, as the target compares: %s: plan again", s.By, strings.Join(twice, "; "))
+			f.refuse(f.target.Name, s.By.Table, "values of %s occur more than once now, as the target compares: %s: plan again", s.By, strings.Join(twice, "; "))
 		}
 		for _, of := range s.Sources {
 			if found := now[s.Name].Pairs[of.Source]; !found.Equal(of.Matched) {

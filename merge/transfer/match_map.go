@@ -14,7 +14,7 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// MapFromPlan reads from the plan of another merge what becomes of the keys of a space there, for
+// MapFromPlan reads from the plan of another merge the new keys of a space there, for
 // [merge.Space.Map]: worlds of several databases, of which one has the accounts, say. The space
 // is the one of that name, or that with a key of that name, as "accounts.id".
 func MapFromPlan(file, space string) (*merge.MapFrom, error) {
@@ -44,7 +44,7 @@ func MapFromPlan(file, space string) (*merge.MapFrom, error) {
 	}
 	s, digest := &p.Rekey.Spaces[at], sha256.Sum256(text)
 	if s.Keep != "" {
-		return nil, fmt.Errorf("the space %q of that plan keeps some keys (keep = %q), which a map cannot say", s.Name, s.Keep)
+		return nil, fmt.Errorf("the space %q of that plan keeps some keys (keep = %q), which a map does not support", s.Name, s.Keep)
 	}
 	m := &merge.MapFrom{File: file, Digest: hex.EncodeToString(digest[:]), Space: s.Name, Offsets: make(map[string]uint64), Matched: make(map[string]*rekey.Pairs)}
 	for _, of := range s.Sources {

@@ -225,11 +225,11 @@ func TestMatchRefused(t *testing.T) {
 			want    string // of a refusal, or of the error
 		}{
 			{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, PlanOptions{Check: loginRules(themes)},
-				`table "accounts": key-space: name: 1 value is there more than once in one database, as the target compares, so that they do not tell which rows are the same: "`},
+				`table "accounts": key-space: name: 1 value occurs more than once in one database, as the target compares, so they do not identify the rows: "`},
 			{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, PlanOptions{Check: loginRules()},
-				`table "settings": key-collision: account: 2 keys are there more than once, in 4 rows; account names rows of accounts.id that are matched (match), so that rows of several worlds have one key now: say what becomes of them, [[merge.table]] tables = ["settings"], policy = "combine"`},
+				`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account names rows of accounts.id that are matched (match), so that rows of several worlds have one key now: say what becomes of them, [[merge.table]] tables = ["settings"], policy = "combine"`},
 			{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, PlanOptions{Check: loginRules(themes)},
-				`table "bans": key-collision: (account, since): 1 key is there more than once`},
+				`table "bans": key-collision: (account, since): 1 key occurs more than once`},
 			{"pattern", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
 			{"other table", nil, space(func(s *merge.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, which are accounts.id"},
 			{"no keys", nil, space(func(s *merge.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want keys too, the key of accounts"},
@@ -335,9 +335,9 @@ func TestMatchNotProved(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ name, s2, s3, detail string }{
-			{"swapped", "5:17", fmt.Sprintf("1:%d 2:5 17:17", 9+d2), "key 2 of s3 is matched with 5, and their rows are not the same by accounts.name"},
-			{"forgotten", "5:17", fmt.Sprintf("1:%d 2:17", 9+d2), "are the same by accounts.name: one of them was not matched"},
-			{"too many", "5:17 17:5", fmt.Sprintf("1:%d 2:17 17:5", 9+d2), "key 17 of s2 is matched with 5, and their rows are not the same by accounts.name"},
+			{"swapped", "5:17", fmt.Sprintf("1:%d 2:5 17:17", 9+d2), "key 2 of s3 is matched with 5, but their rows differ in accounts.name"},
+			{"forgotten", "5:17", fmt.Sprintf("1:%d 2:17", 9+d2), "have the same accounts.name: one of them was not matched"},
+			{"too many", "5:17 17:5", fmt.Sprintf("1:%d 2:17 17:5", 9+d2), "key 17 of s2 is matched with 5, but their rows differ in accounts.name"},
 		} {
 			p := *good
 			p.Rekey = withoutMatches(good.Rekey)

@@ -28,12 +28,12 @@ func (r *run) proveMatches(ctx context.Context, injective, disjoint *KeyProof) e
 				var there *rekey.Pairs
 				if known {
 					if there, err = readMatches(ctx, r.target, r.path(k), at.table, at.column); err != nil {
-						injective.wrong(1, "%s: what the target remembers of the matched keys of %s: %v", s.Name, of.Source, err)
+						injective.wrong(1, "%s: the target's record of the matched keys of %s: %v", s.Name, of.Source, err)
 						continue
 					}
 				}
 				if !there.Equal(of.Matched) {
-					injective.wrong(1, "%s: the target remembers %d matched keys of %s, want %d: %s", s.Name, there.Len(), of.Source, n, firstDifference(of.Matched, there))
+					injective.wrong(1, "%s: the target has a record of %d matched keys of %s, want %d: %s", s.Name, there.Len(), of.Source, n, firstDifference(of.Matched, there))
 				}
 			}
 			if s.By != nil && n > 0 {
@@ -122,7 +122,7 @@ func (r *run) proveNatural(ctx context.Context, s *merge.RekeyedSpace, source in
 		}
 		for _, p := range some {
 			if _, off := images[p.Old]; off {
-				proof.wrong(1, "%s: key %s of %s is matched with %s, and their rows are not the same by %s", s.Name, p.Old, src.Name, p.New, s.By)
+				proof.wrong(1, "%s: key %s of %s is matched with %s, but their rows differ in %s", s.Name, p.Old, src.Name, p.New, s.By)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (r *run) proveOnce(ctx context.Context, s *merge.RekeyedSpace, proof *KeyPr
 	query := "SELECT COUNT(*), MIN(" + key + "), MAX(" + key + ") FROM " + table + where(some...) + " GROUP BY " + columns + " HAVING COUNT(*) > 1"
 	err := r.target.rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		n, _ := row[0].(int64)
-		proof.wrong(n-1, "%s: the rows %s and %s of %s are the same by %s: one of them was not matched", s.Name, printed(row[1]), printed(row[2]), s.By.Table, s.By)
+		proof.wrong(n-1, "%s: the rows %s and %s of %s have the same %s: one of them was not matched", s.Name, printed(row[1]), printed(row[2]), s.By.Table, s.By)
 		return true, nil
 	})
 	if err != nil {

@@ -71,7 +71,7 @@ func (p *planner) multiset(t *merge.Table) {
 	if most == 0 {
 		most = DefaultMaxKeyless
 	}
-	const otherwise = "give it a key of columns that tell the worlds apart (a new column that counts up from 1 in each would collide at once), exclude it"
+	const otherwise = "give it a key of columns that differ between the worlds (a new column that counts from 1 in each would collide at once), exclude it"
 	for _, s := range p.dbs[1:] {
 		if n := p.rows[s.Name()][t.Name]; n > max(most, 0) {
 			refuse(s, "it has no primary key and no UNIQUE key of NOT NULL columns, so its %d rows would have to be copied in one transaction, and at most %d are: %s, or raise -max-keyless", n, max(most, 0), otherwise)
@@ -80,19 +80,19 @@ func (p *planner) multiset(t *merge.Table) {
 	for i := range p.dbs[0].catalog.Tables {
 		other := &p.dbs[0].catalog.Tables[i]
 		if slices.ContainsFunc(other.References, func(r merge.Reference) bool { return r.ToTable == t.Name }) {
-			refuse(nil, "it has no key and %q refers to it, so which of its rows is meant cannot be told: %s", other.Name, otherwise)
+			refuse(nil, "it has no key and %q refers to it, so a reference does not identify a row: %s", other.Name, otherwise)
 		}
 	}
 	for _, s := range p.plan.Severed {
 		if s.Table == t.Name && s.Rows == merge.RowsNone {
-			refuse(nil, "it has no key, and values of %s are to become nobody's, so its rows could not be told apart for an undo: %s, or let them stay behind: rows = %q in the [[merge.table]] of %s", s.Column, otherwise, merge.RowsDrop, s.To)
+			refuse(nil, "it has no key, and references by %s are to be cleared, so an undo could not identify its rows: %s, or let them stay behind: rows = %q in the [[merge.table]] of %s", s.Column, otherwise, merge.RowsDrop, s.To)
 		}
 	}
 	if p.plan.Rekey != nil && p.plan.Rekey.Moves() {
 		for _, c := range p.plan.Rekey.Columns {
 			col := column(t, c.Column)
 			if c.Table == t.Name && (slices.ContainsFunc(c.Cases, func(of merge.RekeyedCase) bool { return of.When != nil || of.Format != "" }) || col != nil && col.Kind != merge.KindInteger) {
-				refuse(nil, "it has no key, and only some values of %s get new ones, or they are texts, so its rows could not be told apart for an undo: %s, or leave the rows of the sources behind: [[merge.table]] tables = [%q], policy = \"skip\"", c.Column, otherwise, t.Name)
+				refuse(nil, "it has no key, and only some values of %s get new ones, or they are texts, so an undo could not identify its rows: %s, or leave the rows of the sources behind: [[merge.table]] tables = [%q], policy = \"skip\"", c.Column, otherwise, t.Name)
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func identities(ctx context.Context, on *connection, l *layout, moves []move, wa
 	found := make(map[string]int64)
 	err := on.rows(ctx, "SELECT "+l.identity+" FROM "+l.moved(moves, on.comes(l.table)), true, nil, func(row []any) (bool, error) {
 		if row[0] == nil {
-			return false, errors.New("the database cannot tell a row from others: a value is larger than max_allowed_packet")
+			return false, errors.New("the database cannot identify a row: a value is larger than max_allowed_packet")
 		}
 		is := text(row[0])
 		if _, want := wanted[is]; want || wanted == nil {
@@ -335,7 +335,7 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection
 		}
 		for is, rows := range came {
 			if n := there[is]; n < rows && !u.force {
-				return fmt.Errorf("table %q: %d rows that came from %q are gone or were changed while the undo ran; stop what writes there, then force the undo or set the rows right", l.table, rows-n, src.Name)
+				return fmt.Errorf("table %q: %d rows that came from %q are gone or were changed while the undo ran; stop the process that writes there, then force the undo or correct the rows", l.table, rows-n, src.Name)
 			}
 		}
 		const atOnce = 10_000 // each statement reads the whole table
@@ -347,7 +347,7 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection
 			removed += n
 		}
 		if removed != want {
-			return fmt.Errorf("table %q: %d rows were removed, want %d: something else happened there", l.table, removed, want)
+			return fmt.Errorf("table %q: %d rows were removed, want %d: another process changed it", l.table, removed, want)
 		}
 		if err := w.putBack(soft, src, l, kept); err != nil {
 			return err
@@ -380,7 +380,7 @@ func (r *run) putBack(ctx context.Context, src *connection, l *layout, kept map[
 	case err != nil:
 		return fmt.Errorf("reading table %q of %q: %w", l.table, src.Name, err)
 	case len(left) > 0:
-		return fmt.Errorf("table %q of %q: rows that were just read are gone: somebody is writing to it", l.table, src.Name)
+		return fmt.Errorf("table %q of %q: rows that were just read are gone: another process writes to it", l.table, src.Name)
 	}
 	return r.insert(ctx, l, rows)
 }

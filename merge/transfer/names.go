@@ -24,14 +24,14 @@ type Keep string
 const (
 	KeepFirst  Keep = ""       // by that order
 	KeepOlder  Keep = "older"  // the smallest value of By: when it was created
-	KeepActive Keep = "active" // the largest value of By: when it was seen last
+	KeepActive Keep = "active" // the largest value of By: when it was last used
 )
 
 // DefaultTemplate is the default of [NamePolicy.Template].
 const DefaultTemplate = "{name}.s{server}"
 
-// NamePolicy says what becomes of the values of one column that has to be unique in
-// its table, if several databases have the same value.
+// NamePolicy says how to change the values of a column that has to be unique in its
+// table, if several databases have the same value.
 type NamePolicy struct {
 	Table, Column string
 
@@ -46,20 +46,20 @@ type NamePolicy struct {
 	// [DefaultTemplate]. If the value is taken, a number is added.
 	Template string
 
-	// None are values that are no names, as in [merge.DeclaredUnique]: several rows may have
+	// None are values that are not names, as in [merge.DeclaredUnique]: several rows may have
 	// them, and keep them.
 	None []string
 
-	// Set is what other columns of a row get when its name is changed, such as the flag
-	// by which the game asks for another name.
+	// Set are the values of other columns of a row whose name is changed, such as the
+	// flag by which the game asks for another name.
 	Set []merge.Setting
 
-	// MaxLength is how many characters the column takes. The default is what
-	// its type says; if the type says nothing, it must be given.
+	// MaxLength is how many characters the column holds. The default is that of its
+	// type; if the type has none, it must be given.
 	MaxLength int
 }
 
-// NameCopy is a column that is renamed along with a row that it names by its key.
+// NameCopy is a column that is renamed with a row that it names by its key.
 type NameCopy = merge.NameCopy
 
 // Renamed are the columns of policies, as a check takes them.
@@ -214,7 +214,7 @@ func (p *planner) limit(n *NamePolicy, t *merge.Table) (int, error) {
 	case n.MaxLength < 0:
 		return 0, fmt.Errorf("%w: the greatest length is %d, want 1 or more", merge.ErrOptions, n.MaxLength)
 	case n.MaxLength == 0 && own == 0:
-		return 0, fmt.Errorf("%w: its type %q does not say how many characters it takes: give the greatest length", merge.ErrOptions, column(t, n.Column).Type)
+		return 0, fmt.Errorf("%w: its type %q does not say how many characters it holds: give the greatest length", merge.ErrOptions, column(t, n.Column).Type)
 	}
 	limit := own
 	narrow := func(most int) {
@@ -349,7 +349,7 @@ func (p *planner) invent(ctx context.Context, n *NamePolicy, col *merge.Column, 
 	const most = 50
 	for round := 0; len(open) > 0; round++ {
 		if round == most {
-			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("no value for %s was found that is not taken, for %q: choose another template", n.Column, rows[open[0]].name)})
+			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)})
 			return fresh, nil
 		}
 		for _, i := range open {

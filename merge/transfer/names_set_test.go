@@ -101,11 +101,11 @@ func TestNamesSetRefused(t *testing.T) {
 		}{
 			{"guid", "1", nil, "is part of the key"},
 			{"name", "x", nil, "is a name that [[merge.name]] changes itself"},
-			{"owner", "1", nil, "is part of what has to be unique, (owner, seen, guid)"},
+			{"owner", "1", nil, "is part of the unique columns (owner, seen, guid)"},
 			{"at_logn", "1", nil, `table "chars" has no column "at_logn"`},
 			{"asked", "| 1", nil, "want a column of integers, or of texts for a constant"},
 			{"asked", "yess", nil, `"yess" is longer`},
-			{"at_login", "one", nil, `"one" is no integer`},
+			{"at_login", "one", nil, `"one" is not an integer`},
 			{"ratio", "1", nil, "want a column of integers"},
 			{"at_login", "| 65536", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not 65536"}[e.name == "sqlite"]},
 			{"at_login", "-1", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not -1"}[e.name == "sqlite"]},

@@ -26,7 +26,7 @@ func (p *planner) tryNames(ctx context.Context) error {
 			}
 			for _, copied := range p.plan.Copies {
 				if copied.Table == of.Name && slices.Contains(c.Columns, copied.Column) && p.renamesAny(copied.OfTable, copied.OfColumn) {
-					p.refuse(Refusal{Table: of.Name, Code: merge.CodeTargetCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed along with %s.%s, and whether the new names meet it cannot be tried: drop it for the time of the merge",
+					p.refuse(Refusal{Table: of.Name, Code: merge.CodeTargetCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it for the time of the merge",
 						conditionName(c), copied.Column, copied.OfTable, copied.OfColumn)})
 				}
 			}
@@ -68,7 +68,7 @@ func (p *planner) tryNamesOf(ctx context.Context, s *source, of *merge.Table, c 
 		p.refuse(Refusal{Source: s.Name(), Table: of.Name, Code: merge.CodeTargetCheck, Reason: fmt.Sprintf(format, args...)})
 	}
 	if c.Unclear != "" {
-		refuse("whether the new names meet %s cannot be tried: %s", conditionName(c), c.Unclear)
+		refuse("the new names cannot be tested against %s: %s", conditionName(c), c.Unclear)
 		return nil
 	}
 	const atOnce = 100
@@ -83,7 +83,7 @@ func (p *planner) tryNamesOf(ctx context.Context, s *source, of *merge.Table, c 
 			return true, nil
 		})
 		if sqldb.IsRefused(err) {
-			refuse("whether the new names meet %s cannot be tried: %v", conditionName(c), err)
+			refuse("the new names cannot be tested against %s: %v", conditionName(c), err)
 			return nil
 		}
 		if err != nil {

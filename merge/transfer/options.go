@@ -14,7 +14,7 @@ const DefaultRetryFor = 2 * time.Minute
 // Options configures [Apply], [Undo] and [Verify]. The zero value means the
 // defaults.
 type Options struct {
-	// RetryFor is how long the work retries while a database is away, or its
+	// RetryFor is how long the work retries while a database cannot be reached, or its
 	// disk is full, before it stops with a [*StoppedError]. The default is
 	// [DefaultRetryFor]; with a negative value nothing is retried.
 	RetryFor time.Duration
@@ -25,8 +25,8 @@ type Options struct {
 
 	// Parallel is the number of workers, each with its own connections. A worker
 	// copies or removes the rows of one source in one table at a time, or of one
-	// [Range] of them. The default is [DefaultParallel]. SQLite takes one writer at a time, so there
-	// only reading is parallel.
+	// [Range] of them. The default is [DefaultParallel]. SQLite allows one writer at a time, so
+	// there only reading is parallel.
 	Parallel int
 
 	// Pause, if not nil, is called between transactions, and between pages in
@@ -39,15 +39,15 @@ type Options struct {
 	Codecs cell.Codecs
 
 	// Reserve, if not nil, is called by [Apply] after everything was checked and before
-	// the first write, to record elsewhere what the merge gives to keys. An error ends the
-	// call, and nothing was written. It may be called again, if the merge was interrupted
-	// right after.
+	// the first write, to record elsewhere the ranges that the merge gives to keys. An
+	// error ends the call, and nothing was written. If the merge is interrupted right
+	// after, it is called again.
 	Reserve func(ctx context.Context) error
 
-	// Progress, if not nil, is told how far the work is.
+	// Progress, if not nil, is called with the state of the work.
 	Progress func(Progress)
 
-	// Retrying, if not nil, is told before each retry which error causes it.
+	// Retrying, if not nil, is called before each retry with the error that causes it.
 	Retrying func(error)
 }
 

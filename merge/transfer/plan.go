@@ -16,24 +16,24 @@ import (
 // PlanVersion is the version of the JSON form of [Plan].
 const PlanVersion = 1
 
-// Plan says what a merge will do: which rows of which tables go where, what is
-// renamed, and what blocks it. People read it before it is carried out. It holds
-// no DSN. The same databases give the same plan, except for Made.
+// Plan describes a merge: the rows to copy of each table, the renames, and the refusals
+// that block it. People read it before it is carried out. It has no DSN. The same
+// databases give the same plan, except for Made.
 type Plan struct {
 	Version int `json:"version"`
 
-	// ID is a fingerprint of all that follows. A plan that was changed by hand is
-	// not carried out: change the options and plan again.
+	// ID is a fingerprint of everything below. A plan that was changed by hand is not
+	// carried out: change the options and plan again.
 	ID   string    `json:"id"`
 	Made time.Time `json:"made"`
 
 	// Program made the plan, with its version. The caller sets it; it is not part of ID.
 	Program string `json:"program,omitempty"`
 
-	// Refusals are what blocks the merge; none if the plan can be carried out.
+	// Refusals are the reasons that block the merge; none if the plan can be carried out.
 	Refusals []Refusal `json:"refusals"`
 
-	// Check is what package merge found.
+	// Check is the result of package merge.
 	Check Checked `json:"check"`
 
 	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
@@ -44,24 +44,24 @@ type Plan struct {
 	Resets  []Reset  `json:"resets,omitempty"` // tables that are empty afterwards
 	Renames []Rename `json:"renames"`
 
-	// Rekey is what becomes of keys that may collide; nil if there are no spaces of such.
+	// Rekey are the new values of keys that may collide; nil if there are no spaces.
 	Rekey *merge.Rekeying `json:"rekey,omitempty"`
 
 	// Alike are the rows that are the same in every database, and stay.
 	Alike []Alike `json:"alike,omitempty"`
 
-	// Severed is what becomes of rows that refer to rows which stay behind.
+	// Severed says what happens to rows that reference rows that stay behind.
 	Severed []merge.Severed `json:"severed,omitempty"`
 
-	// LeftRows are rows of the sources that stay behind, of tables of which others come.
+	// LeftRows are rows of the sources that stay behind in tables of which others are copied.
 	LeftRows []merge.LeftRows `json:"left_rows,omitempty"`
 
 	// Renumbered are columns of which rows of the sources get other values, each of which is
 	// among Renames.
 	Renumbered []merge.Renumbered `json:"renumbered,omitempty"`
 
-	// Fleet is the identity of the fleet registry whose ranges were left out, and in which
-	// those that the merge gives are recorded before the first write; empty if there is
+	// Fleet is the identity of the fleet registry whose ranges were left out. The ranges
+	// that the merge gives are recorded there before the first write. Empty if there is
 	// none.
 	Fleet string `json:"fleet,omitempty"`
 
@@ -76,8 +76,8 @@ type Plan struct {
 	Prepare []string `json:"prepare,omitempty"`
 
 	// Lacks are the rights to write that the account of the plan does not have, by
-	// database, as far as the server tells: "s1: INSERT on players". Apply takes them.
-	// They are not part of ID.
+	// database, as far as the server shows them: "s1: INSERT on players". Apply needs
+	// them. They are not part of ID.
 	Lacks []string `json:"lacks,omitempty"`
 }
 
@@ -117,11 +117,11 @@ type Checked struct {
 	// PlainOpen are these columns, as table.column.
 	PlainOpen []string `json:"plain_columns,omitempty"`
 
-	// RuleFiles tell how far the databases have the schemas that files of rules were
-	// written for.
+	// RuleFiles compare the databases with the schemas that files of rules were written
+	// for.
 	RuleFiles []merge.RuleFile `json:"rule_files,omitempty"`
 
-	// Rules are what the operator declared of columns.
+	// Rules are the operator's declarations of columns.
 	Rules []merge.Declarations `json:"rules,omitempty"`
 }
 
@@ -135,7 +135,7 @@ type World struct {
 	// Servers are those of its registry; none if it keeps no registry.
 	Servers []merge.Server `json:"servers,omitempty"`
 
-	// Fence tells that its own servers will be kept from being started: see
+	// Fence says that its own servers will be kept from being started: see
 	// [store.Registry.Fence]. It is never set for the target, whose servers are
 	// kept from being started only until the merge is completed or undone.
 	Fence bool `json:"fence,omitempty"`
@@ -144,7 +144,7 @@ type World struct {
 // Table is one table of a plan.
 type Table struct {
 	Name      string   `json:"table"`
-	Key       []string `json:"key"`                 // none: a multiset, copied in one transaction for each source
+	Key       []string `json:"key"`                 // empty: the rows are a multiset, copied in one transaction for each source
 	Columns   []string `json:"columns"`             // those that are copied
 	Generated []string `json:"generated,omitempty"` // those that the target makes itself
 
@@ -156,7 +156,7 @@ type Table struct {
 	Target  Content   `json:"target"`
 	Sources []Content `json:"sources"`
 
-	// Combine is how rows with one key become one; nil if all rows are copied.
+	// Combine says how rows with the same key become one; nil if all rows are copied.
 	Combine *Combine `json:"combine,omitempty"`
 
 	// Counter is the counter of the table; nil if it has none.
@@ -166,7 +166,7 @@ type Table struct {
 // Rows is how many rows will be copied.
 func (t *Table) Rows() int64 { return total(t.Sources, func(c *Content) int64 { return c.Rows }) }
 
-// Content is what one database has in one table.
+// Content describes the rows of one database in one table.
 type Content struct {
 	Rows int64 `json:"rows"`
 
@@ -197,9 +197,9 @@ type Left struct {
 	Reason string `json:"reason"`
 }
 
-// Rename is one value that is changed: a name, or what refers to it by name.
+// Rename is one value that is changed: a name, or a reference to it by name.
 type Rename struct {
-	Source string `json:"source"` // whose row; may be the target
+	Source string `json:"source"` // the database of the row; may be the target
 	World  string `json:"world,omitempty"`
 	Table  string `json:"table"`
 	Column string `json:"column"`

@@ -113,7 +113,7 @@ func (p *planner) judge(r *merge.Result) {
 	if r.Verdict == merge.Pass {
 		if r.Code == merge.CodeReferenceDangle && r.Rows > 0 && p.plan.Rekey == nil {
 			// Spaces were declared, and lie apart. Of a plan without new keys, apply and
-			// verify have to be told which rows refer to nothing.
+			// verify have to be told which rows reference a row that does not exist.
 			p.plan.Check.Allowed = append(p.plan.Check.Allowed, reason)
 		}
 		return

@@ -32,10 +32,10 @@ func (p *planner) refuseTyped(ctx context.Context) error {
 					})
 				}
 				if err != nil {
-					return fmt.Errorf("database %q: looking into the JSON of table %q: %w", s.Name(), name, err)
+					return fmt.Errorf("database %q: reading the JSON of table %q: %w", s.Name(), name, err)
 				}
 				if lost.rows = n; n > 0 {
-					p.refuse(Refusal{Source: s.Name(), Table: name, Reason: fmt.Sprintf("the column %q has JSON with a date, a time, bytes or a DECIMAL inside, which become a text or another number when they are copied, in %d rows: %s: turn the column into a text and back first (ALTER TABLE %s MODIFY %s LONGTEXT, then MODIFY to JSON as it was declared), or exclude the table",
+					p.refuse(Refusal{Source: s.Name(), Table: name, Reason: fmt.Sprintf("the column %q has JSON with a date, a time, bytes or a DECIMAL inside, which a copy would change into a text or another number, in %d rows: %s: convert the column to a text and back first (ALTER TABLE %s MODIFY %s LONGTEXT, then MODIFY to JSON as it was declared), or exclude the table",
 						column.Name, n, lost, l.dialect.Quote(name), l.dialect.Quote(column.Name))})
 				}
 			}

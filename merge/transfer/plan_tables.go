@@ -19,7 +19,7 @@ func (p *planner) choose(context.Context) error {
 		if hidden.What == merge.HiddenTriggers {
 			continue // the check says so, and the operator may have looked
 		}
-		p.refuse(Refusal{Source: target.Name(), Reason: "the account is not shown " + hidden.String()})
+		p.refuse(Refusal{Source: target.Name(), Reason: "the account cannot see " + hidden.String()})
 	}
 	var chosen []*merge.Table
 	for i := range target.catalog.Tables {
@@ -37,7 +37,7 @@ func (p *planner) choose(context.Context) error {
 			continue
 		}
 		if p.same[t.Name] {
-			p.plan.Left = append(p.plan.Left, Left{t.Name, "it is the same in every database, which was proved: the target's stays"})
+			p.plan.Left = append(p.plan.Left, Left{t.Name, "it is the same in every database, as the check found: the target's stays"})
 			continue
 		}
 		rows := int64(0)
@@ -47,7 +47,7 @@ func (p *planner) choose(context.Context) error {
 		if rows == 0 && !p.renamedAlong(t.Name) {
 			why := "no source has a row in it"
 			if p.plan.withheld(p.dbs[0].dialect)[t.Name] != "" {
-				why = "no source has a row in it that comes: all stay behind, as declared"
+				why = "no source has a row to copy: all stay behind, as declared"
 			}
 			p.plan.Left = append(p.plan.Left, Left{t.Name, why})
 		} else if p.copyable(t) {
@@ -58,7 +58,7 @@ func (p *planner) choose(context.Context) error {
 	for _, t := range chosen {
 		for _, r := range t.References {
 			if _, skipped := p.skip[r.ToTable]; (skipped || p.excluded(r.ToTable)) && !p.plan.severs(t.Name, r.ToTable) {
-				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("it refers to rows of %q, which is not copied: leave out both, or none", r.ToTable)})
+				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("it refers to rows of %q, which is not copied: leave out both or neither", r.ToTable)})
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func (p *planner) table(t *merge.Table) Table {
 			if most == 0 || next <= most {
 				out.Counter.After = max(out.Counter.After, next)
 			} else if p.plan.Rekey.Moves() && out.Counter.After < most { // else a world had come to the end before
-				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would be counted on at %d, and ends at %d, so that the game could make no more rows: give it a larger type in all databases", out.Counter.Column, next, most)})
+				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: give it a larger type in all databases", out.Counter.Column, next, most)})
 			}
 		}
 	}

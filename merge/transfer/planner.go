@@ -14,49 +14,47 @@ import (
 type PlanOptions struct {
 	// Check configures the check that the plan rests on. [NewPlan] sets Target, Renames
 	// and Copies.
-	// Tables that Exclude names are not copied. What Allow names may be NOT
-	// VERIFIED, and some of it may FAIL: none of those by which rows get lost or mixed
-	// up.
+	// Tables that Exclude names are not copied. Results that Allow names may be NOT
+	// VERIFIED, and some may FAIL: none by which rows are lost or mixed up.
 	Check merge.Options
 
-	// Names say what becomes of values that have to be unique and are not.
-	// Without a policy, such a value is a refusal.
+	// Names say how to change values that have to be unique and are not. Without a
+	// policy, such a value is a refusal.
 	Names []NamePolicy
 
-	// Copies are columns that hold what a column of Names holds elsewhere.
+	// Copies are columns that repeat a column of Names elsewhere.
 	Copies []NameCopy
 
 	// MaxKeyless is how many rows of one source a table without a key may have to be
 	// copied, in one transaction: 0 is [DefaultMaxKeyless], a negative number none.
 	MaxKeyless int64
 
-	// NoFence leaves the sources without a fence. Then nothing at all is written
-	// there, but a server that is started there makes rows that the target will
-	// never see. The target, which is written to anyway, is always fenced while
-	// the merge is carried out.
+	// NoFence leaves the sources without a fence. Then nothing at all is written there,
+	// but a server that is started there makes rows that the target will never get. The
+	// target is always fenced while the merge is carried out.
 	NoFence bool
 
 	// Fleet is the identity of the fleet registry with the ranges of Check.Rekey, if one
 	// was read.
 	Fleet string
 
-	// Report, if not nil, is given the report of the check that the plan rests
-	// on, with samples as Check asks for them.
+	// Report, if not nil, is called with the report of the check that the plan rests
+	// on, with the samples that Check asks for.
 	Report func(*merge.Report)
 
-	// Progress, if not nil, is told how far the reading is. Several goroutines
+	// Progress, if not nil, is called with the state of the reading. Several goroutines
 	// may call it at a time.
 	Progress func(Progress)
 
 	rangeRows int64 // how many rows a range has at least; only tests choose it
 }
 
-// NewPlan reads all databases and says what a merge of the sources into the target
-// would do, and what blocks it: see [Plan]. It needs no right but SELECT.
+// NewPlan reads all databases and plans the merge of the sources into the target: see
+// [Plan]. It needs only the right to SELECT.
 //
 // An error means that there is no plan, because something could not be read or
-// the options do not fit the databases. What blocks the merge is not an error, but
-// one of the plan's Refusals.
+// the options do not fit the databases. A reason that blocks the merge is not an error,
+// but one of the plan's Refusals.
 func NewPlan(ctx context.Context, target Database, sources []Database, opts PlanOptions) (*Plan, error) {
 	p := &planner{opts: opts, plan: &Plan{Version: PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []Refusal{},
 		Sources: []World{}, Tables: []Table{}, Left: []Left{}, Renames: []Rename{}}}
@@ -152,7 +150,7 @@ func (p *planner) refuseFrozen(ctx context.Context, s *source) error {
 		return fmt.Errorf("database %q: %w", s.Name(), err)
 	}
 	if n != 0 {
-		p.refuse(Refusal{Source: s.Name(), Reason: "its server takes no writes (super_read_only is ON): name the one that does, turn it off so that the fence can be written into its registry, or plan without a fence"})
+		p.refuse(Refusal{Source: s.Name(), Reason: "its server accepts no writes (super_read_only is ON): name the one that does, turn it off so that the fence can be written into its registry, or plan without a fence"})
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (r *run) preflight(ctx context.Context, state State) error {
 		return &RefusedError{Doing: "apply", Refusals: r.plan.Refusals}
 	}
 	f := &flight{run: r, begun: state == StateCopying}
-	err := r.retry(ctx, "looking at the databases", func(ctx context.Context) error {
+	err := r.retry(ctx, "reading the databases", func(ctx context.Context) error {
 		f.reasons = nil
 		for i, c := range append([]*connection{r.target}, r.sources...) {
 			if err := f.look(ctx, i, c.Database); err != nil {
@@ -69,7 +69,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		return nil
 	}
 	if s.schema() != want.Schema {
-		f.refuse(d.Name, "", "its tables are not made as they were when the plan was made: plan again")
+		f.refuse(d.Name, "", "its tables have another schema than when the plan was made: plan again")
 		return nil
 	}
 	if i == 0 {
@@ -102,7 +102,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 				return err
 			}
 			if ok, want := t.planned(n, copied); !ok {
-				f.refuse(d.Name, t.Name, "it has %d rows, and should have %d with the %d that the merge copied: something else wrote to it since the merge began: plan again", n, want, copied)
+				f.refuse(d.Name, t.Name, "it has %d rows, and should have %d with the %d that the merge copied: another process wrote to it since the merge began: plan again", n, want, copied)
 			}
 			continue
 		}
@@ -187,7 +187,7 @@ func (f *flight) rights(ctx context.Context) error {
 		_, err := f.target.exec(ctx, "probe", p.statement, false)
 		switch {
 		case errors.Is(err, sqldb.ErrReadOnly):
-			f.refuse(f.target.Name, "", "its server takes no writes: %v", err)
+			f.refuse(f.target.Name, "", "its server accepts no writes: %v", err)
 			return nil
 		case sqldb.IsDenied(err):
 			f.refuse(f.target.Name, p.table, "the account lacks a right: %v", err)

@@ -32,7 +32,7 @@ func TestApplyRefuses(t *testing.T) {
 			{"a server ran", func(t *testing.T) { mint(t, worlds[1], 2) }, "the mark of server 2 moved"},
 			{"a row more in the source", func(t *testing.T) { exec(t, worlds[1], fmt.Sprintf(hero, "x'00000000010000020001'")) }, "it has 5 rows, and had 4"},
 			{"a row more in the target", func(t *testing.T) { exec(t, worlds[0], fmt.Sprintf(hero, "x'00000000010000010001'")) }, "it has 5 rows, and had 4"},
-			{"another schema", func(t *testing.T) { exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "not made as they were"},
+			{"another schema", func(t *testing.T) { exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "another schema than when the plan was made"},
 			{"another merge", func(t *testing.T) {
 				exec(t, worlds[0], createTables(dialect{sqldb.Dialect(strings.SplitN(worlds[0].DSN, ":", 2)[0])})...)
 				exec(t, worlds[0], "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES ('other', 'copying', '', '2026-01-01 00:00:00')")
@@ -123,7 +123,7 @@ func TestApplyRights(t *testing.T) {
 		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE"), all[1], "DELETE command denied"},
 		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), all[1], "DROP command denied"},
 		{with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, DROP"), all[1], "CREATE command denied"},
-		{with(all[0], "SELECT, INSERT, UPDATE, DELETE, CREATE"), all[1], "triggers: it is not certain that the account is shown them: it needs GRANT TRIGGER"},
+		{with(all[0], "SELECT, INSERT, UPDATE, DELETE, CREATE"), all[1], "triggers: it is not certain that the account can see them: it needs GRANT TRIGGER"},
 		{all[0], reader, "may not write the fence"},
 	} {
 		if _, err := Apply(t.Context(), p, c.target, []Database{c.source}, Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {

@@ -7,7 +7,7 @@ const (
 	StepCheck   = "check"   // the rules of package merge
 	StepMeasure = "measure" // counting and summing up
 	StepRename  = "rename"  // of the target's own rows
-	StepReset   = "reset"   // of tables: their rows are taken out, or put back
+	StepReset   = "reset"   // of tables: their rows are removed, or put back
 	StepCopy    = "copy"
 	StepVerify  = "verify"
 	StepCompare = "compare" // of the copied rows with the sources, before an undo
@@ -15,7 +15,7 @@ const (
 	StepRestore = "restore" // of the target's own rows that were renamed
 )
 
-// Progress tells how far the work is.
+// Progress is the state of the work.
 type Progress struct {
 	Step        string
 	Database    string // whose rows are read

@@ -89,7 +89,7 @@ func TestRekeyRefusals(t *testing.T) {
 		}, merge.CodeKeySpace, "the offset 2"},
 		{"a value is no number", []string{"CREATE TABLE notes (line VARCHAR(20) NOT NULL)", "INSERT INTO notes VALUES ('x3')"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("notes.line", "chars.guid"))
-		}, merge.CodeKeySpace, "no plain number"},
+		}, merge.CodeKeySpace, "not a plain number"},
 		{"values would come to mean nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid", ">=500"))
 		}, merge.CodeKeySpace, "mean nobody"},
@@ -103,13 +103,13 @@ func TestRekeyRefusals(t *testing.T) {
 		}, merge.CodeKeySpace, "one space"},
 		{"0 may be nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (0)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid"))
-		}, merge.CodeKeyNobody, "may mean nobody: 0"},
+		}, merge.CodeKeyNobody, "may mean no row: 0"},
 		{"-1 may be nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (-1), (0)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid", "0"))
-		}, merge.CodeKeyNobody, "may mean nobody: -1"},
+		}, merge.CodeKeyNobody, "may mean no row: -1"},
 		{"one dangling value in many rows", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (77), (77), (77), (77), (77), (77), (77), (77), (77), (77), (1)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid"))
-		}, merge.CodeKeyNobody, "may mean nobody: 77"},
+		}, merge.CodeKeyNobody, "may mean no row: 77"},
 		{"a number in a key", []string{"CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (owner, slot))", "INSERT INTO bag VALUES (1, 1), (1, 2)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("bag.owner", "chars.guid"))
 		}, merge.CodeKeyUndeclared, "slot"},
@@ -141,7 +141,7 @@ func TestRekeyRefusals(t *testing.T) {
 		{"a key of the game's own data that nothing tells apart", []string{"CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (owner, slot))", "INSERT INTO bag VALUES (0, 1)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.Natural = append(d.Natural, "bag.slot")
 			d.References = append(d.References, ref("bag.owner", "chars.guid", "0"))
-		}, merge.CodeKeyCollision, "there more than once"},
+		}, merge.CodeKeyCollision, "more than once"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
@@ -205,7 +205,7 @@ func TestRekeyContradictions(t *testing.T) {
 		{"an offset for the target", func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces[0].Offsets = map[string]uint64{"w0": 1} }, "no source is named"},
 		{"a reference to a space that is none", func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"space:parties"}})
-		}, "no such space"},
+		}, "no space has that name"},
 		{"a malformed value that means nobody", func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"<x"}})
 		}, "none has"},
@@ -214,7 +214,7 @@ func TestRekeyContradictions(t *testing.T) {
 		}, "dangling has"},
 		{"two kinds without a condition", func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"items.owner"}, To: []string{"items.id"}})
-		}, "a row may be meant by both"},
+		}, "both may cover a row"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(tt.more))

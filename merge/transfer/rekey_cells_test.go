@@ -118,7 +118,7 @@ func TestRekeyCellRefusals(t *testing.T) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "parties"})
 			o.Rekey.Offsets = map[string]uint64{"w1": 5_000_000_000}
 		}, merge.CodeKeySpace, "offset"},
-		{"0 may be nobody", "", func(o *merge.Options, d *merge.Declarations) { d.References[2].None = nil }, merge.CodeKeyNobody, "may mean nobody: 0"},
+		{"0 may be nobody", "", func(o *merge.Options, d *merge.Declarations) { d.References[2].None = nil }, merge.CodeKeyNobody, "may mean no row: 0"},
 		{"one key for two formats", "", func(o *merge.Options, d *merge.Declarations) { d.References[3].Format = "list sep=' ' every" }, merge.CodeCellFormat, "is one of"},
 		{"rows that no condition covers", "", func(o *merge.Options, d *merge.Declarations) { d.References[1].Others = "" }, merge.CodeReferenceUndeclared, "card2"},
 	} {

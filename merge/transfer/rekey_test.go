@@ -123,8 +123,8 @@ func TestRekey(t *testing.T) {
 			}
 		}
 		for _, c := range []struct{ source, table, want string }{
-			{"", "char", `remembers no keys of a table "char", only of chars, items, mail`},
-			{"s4", "chars", `remembers no keys of "s4" in the table "chars", only of s2, s3`},
+			{"", "char", `has no record of keys of a table "char", only of chars, items, mail`},
+			{"s4", "chars", `has no record of keys of "s4" in the table "chars", only of s2, s3`},
 		} {
 			_, err := Whois(t.Context(), target, c.table, rekey.Integer{Bits: 4})
 			if c.source != "" {

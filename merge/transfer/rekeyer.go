@@ -142,7 +142,7 @@ func (m *move) images(all []change, row []any) ([]change, error) {
 			return m.inCells(all, row, func(c int, n rekey.Integer) (rekey.Integer, error) {
 				image, ok := m.cases[c].shift.Image(n)
 				if !ok {
-					return image, fmt.Errorf("%s and %d is more than any column takes", n, m.cases[c].shift.By)
+					return image, fmt.Errorf("%s and %d is more than any column can hold", n, m.cases[c].shift.By)
 				}
 				return image, nil
 			})
@@ -197,7 +197,7 @@ func written(v any, b []byte) (any, error) {
 	}
 	n, ok := rekey.ParseInteger(b)
 	if !ok {
-		return nil, fmt.Errorf("%.40q is no integer, as the column has", b)
+		return nil, fmt.Errorf("%.40q is not an integer, as the column has", b)
 	}
 	return as(v, n)
 }
@@ -211,12 +211,12 @@ func imageOf(v any, shift *rekey.Shift) (any, error) {
 			return nil, nil
 		}
 		if n, ok = rekey.ParseInteger(text); !ok || !n.Is(text) {
-			return nil, fmt.Errorf("%.40q is no number that can be given a new value", text)
+			return nil, fmt.Errorf("%.40q is not a number that can get a new value", text)
 		}
 	}
 	image, ok := shift.Image(n)
 	if !ok {
-		return nil, fmt.Errorf("%s and %d is more than any column takes", n, shift.By)
+		return nil, fmt.Errorf("%s and %d is more than any column can hold", n, shift.By)
 	}
 	if image == n {
 		return nil, nil
@@ -281,7 +281,7 @@ func (p *Plan) validateRekeying() error {
 		c := &p.Rekey.Columns[i]
 		for j := range c.Cases {
 			if _, err := p.Rekey.Shift(&c.Cases[j], ""); err != nil {
-				return fmt.Errorf("transfer: the plan contradicts itself: the values of %s.%s that mean nobody: %w", c.Table, c.Column, err)
+				return fmt.Errorf("transfer: the plan contradicts itself: the values of %s.%s that mean no row: %w", c.Table, c.Column, err)
 			}
 			if c.Cases[j].Format == "" {
 				continue

@@ -111,7 +111,7 @@ func (r *renamer) of(source string, l *layout) changer {
 				}
 				to, ok := rekey.ParseInteger([]byte(n.New))
 				if !ok {
-					return false, fmt.Errorf("%.40q is no integer, as the column %s has", n.New, l.columns[c.column])
+					return false, fmt.Errorf("%.40q is not an integer, as the column %s has", n.New, l.columns[c.column])
 				}
 				if row[c.column], err = as(old, to); err != nil {
 					return false, err

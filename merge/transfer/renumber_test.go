@@ -73,7 +73,7 @@ func TestRenumber(t *testing.T) {
 			}
 			if !unique {
 				exec(t, merged[0], "UPDATE chars SET place = 0 WHERE name = 'f'")
-				if proof := verified(t, p, merged[0], merged[1:]); !strings.Contains(fmt.Sprint(proof.Findings), "unique-collision: (account, place): renumbered: 1 value is there more than once") {
+				if proof := verified(t, p, merged[0], merged[1:]); !strings.Contains(fmt.Sprint(proof.Findings), "unique-collision: (account, place): renumbered: 1 value occurs more than once") {
 					t.Errorf("%+v", proof.Findings)
 				}
 			}
@@ -97,10 +97,10 @@ func TestRenumberRefused(t *testing.T) {
 			want    []string
 		}{
 			{"without it", "", func(o *PlanOptions) { o.Check.Tables = nil }, []string{"unique-collision", "(account, place)"}},
-			{"too many", "", func(o *PlanOptions) { o.Check.Tables[0].Max = new(int64(4)) }, []string{`renumber = "place" cannot resolve it: in s3 the row with the key "1" would pass the largest value, 4`}},
+			{"too many", "", func(o *PlanOptions) { o.Check.Tables[0].Max = new(int64(4)) }, []string{`renumber = "place" cannot resolve it: in s3 the row with the key "1" would exceed the largest value, 4`}},
 			{"free below", "UPDATE chars SET place = place + 10 WHERE account = 10", func(o *PlanOptions) { o.Check.Tables[0].Max = new(int64(14)) },
-				[]string{`would pass the largest value, 14: there are too many rows with its account from 10 on; smaller values are given only if from says the smallest, such as from = 0`}},
-			{"its own", "DROP INDEX places ON chars; INSERT INTO chars VALUES (20, 13, 0, 'twice')", nil, []string{"s1 itself has several rows with one value, such as 0"}},
+				[]string{`would exceed the largest value, 14: there are too many rows with its account from 10 on; smaller values are given only if from says the smallest, such as from = 0`}},
+			{"its own", "DROP INDEX places ON chars; INSERT INTO chars VALUES (20, 13, 0, 'twice')", nil, []string{"s1 itself has several rows with the same value, such as 0"}},
 			{"a reference", "CREATE TABLE quick (id INTEGER NOT NULL PRIMARY KEY, place INTEGER)", func(o *PlanOptions) {
 				o.Check.Rules[0].References = []merge.DeclaredReference{{At: []string{"quick.place"}, To: []string{"chars.place"}}}
 			}, []string{`table chars: renumber = "place"`, "is what the reference quick.place → chars.place names"}},

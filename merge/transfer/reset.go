@@ -25,11 +25,11 @@ import (
 // Reset is a table that is empty after the merge.
 type Reset struct {
 	Table string `json:"table"`
-	Rows  int64  `json:"rows"` // the target's own, which are taken out
+	Rows  int64  `json:"rows"` // the target's own, which are removed
 	Sum   Sum    `json:"sum"`  // over these
 	Kept  string `json:"kept"` // the table that keeps them until the merge is undone
 
-	// Moved tells that the rows are moved there. Otherwise the table itself is renamed.
+	// Moved says that the rows are moved there. Otherwise the table itself is renamed.
 	Moved bool `json:"moved,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func (p *Plan) reset(table string) *Reset {
 	return first(p.Resets, func(s *Reset) bool { return s.Table == table })
 }
 
-// TakenOut is how many rows of the target are taken out of tables that are emptied.
+// TakenOut is how many rows of the target are removed from tables that are emptied.
 func (p *Plan) TakenOut() int64 { return total(p.Resets, func(s *Reset) int64 { return s.Rows }) }
 
 // resetLayout is how a table that is emptied is read: without regard to its key.
@@ -154,7 +154,7 @@ func (r *run) makeEmpty(ctx context.Context, s *Reset) error {
 // mendResets makes sure that each table is there which was renamed when the work was
 // interrupted. mend makes it.
 func (r *run) mendResets(ctx context.Context, mend func(ctx context.Context, s *Reset) error) error {
-	return r.retry(ctx, "looking at the tables that are emptied", func(ctx context.Context) error {
+	return r.retry(ctx, "reading the tables to be emptied", func(ctx context.Context) error {
 		for i := range r.plan.Resets {
 			s := &r.plan.Resets[i]
 			if s.Moved {
@@ -222,7 +222,7 @@ func (r *run) moveRows(ctx context.Context, to *layout, how, from string) (rows 
 	}
 	rows, err = r.target.exec(ctx, "empty", "DELETE FROM "+to.dialect.Quote(from), false)
 	if err == nil && how == "INSERT" && rows != came {
-		err = fmt.Errorf("table %q of %q: %d rows were read and %d are there: something else writes to it", from, r.target.Name, came, rows)
+		err = fmt.Errorf("table %q of %q: %d rows were read and it has %d: another process writes to it", from, r.target.Name, came, rows)
 	}
 	return rows, err
 }

@@ -39,7 +39,7 @@ func (p *planner) resets(ctx context.Context) error {
 			foreign := slices.ContainsFunc(other.References, func(r merge.Reference) bool { return r.ToTable == name })
 			n, counted := p.rows[target.Name()][other.Name]
 			if foreign && !slices.Contains(p.emptied, other.Name) && (n > 0 || !counted) && p.plan.table(other.Name) == nil && !p.plan.severs(other.Name, name) {
-				refuse("rows of %q refer to its rows, which are taken out: empty both, or none", other.Name)
+				refuse("rows of %q reference its rows, which are removed: empty both or neither", other.Name)
 			}
 		}
 		for _, other := range outside[name] {
@@ -52,7 +52,7 @@ func (p *planner) resets(ctx context.Context) error {
 		p.plan.Resets = append(p.plan.Resets, Reset{Table: name, Moved: target.movesRows(t)})
 	}
 	if len(chosen) > 0 && hidesTriggers(target) {
-		p.refuse(Refusal{Source: target.Name(), Reason: "a table is to be emptied, and the account is not shown whether that would run a trigger: plan with an account that is shown triggers"})
+		p.refuse(Refusal{Source: target.Name(), Reason: "a table is to be emptied, and the account cannot see whether that would run a trigger: plan with an account that can see triggers"})
 	}
 	if slices.ContainsFunc(chosen, func(t *merge.Table) bool { return t.Outside != "" }) {
 		p.refuseOutside(chosen)
@@ -95,7 +95,7 @@ func (s *source) movesRows(t *merge.Table) bool {
 func resetTriggers(t *merge.Table, renamed bool) (reasons []string) {
 	for _, r := range t.Triggers {
 		if renamed || r.On(merge.OnDelete) || r.On(merge.OnInsert) {
-			reasons = append(reasons, fmt.Sprintf("the trigger %q (%s) would run for rows that are taken out, or put back by an undo, or would be lost: drop it for the time of both, "+
+			reasons = append(reasons, fmt.Sprintf("the trigger %q (%s) would run for rows that are removed, or put back by an undo, or would be lost: drop it for the time of both, "+
 				"or give the table the policy %q and empty it by hand", r.Name, r.Event, merge.PolicySkip))
 		}
 	}

@@ -20,7 +20,7 @@ func (f *flight) resets(ctx context.Context, target *source) error {
 			f.refuse(target.Name(), s.Table, "%s", reason)
 		}
 		if !f.begun && slices.Contains(there, s.Kept) {
-			f.refuse(target.Name(), s.Table, "there is a table %q, which is to keep its rows: drop it if no merge needs it, or rename it", s.Kept)
+			f.refuse(target.Name(), s.Table, "there is a table %q already, and the merge needs that name to keep rows: drop it if no merge needs it, or rename it", s.Kept)
 		}
 		want := s.Rows
 		if f.begun {
@@ -37,11 +37,11 @@ func (f *flight) resets(ctx context.Context, target *source) error {
 			return err
 		}
 		if n != want {
-			f.refuse(target.Name(), s.Table, "it has %d rows, and should have %d: something else wrote to it since the plan was made: plan again", n, want)
+			f.refuse(target.Name(), s.Table, "it has %d rows, and should have %d: another process wrote to it since the plan was made: plan again", n, want)
 		}
 	}
 	if len(f.plan.Resets) > 0 && hidesTriggers(target) {
-		f.refuse(target.Name(), "", "a table is to be emptied, and the account is not shown whether that would run a trigger: use an account that is shown triggers")
+		f.refuse(target.Name(), "", "a table is to be emptied, and the account cannot see whether that would run a trigger: use an account that can see triggers")
 	}
 	return nil
 }

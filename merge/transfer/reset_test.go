@@ -109,7 +109,7 @@ func TestReset(t *testing.T) {
 		if diff := cmp.Diff([]string{fmt.Sprint("online 3 ", lite), fmt.Sprint("queue 6 ", checks), "visits 3 true"}, got); diff != "" {
 			t.Error(diff)
 		}
-		const left = "rows of the sources that stay behind, as declared: s2: 3; the table is emptied: 3 rows of s1 are taken out"
+		const left = "rows of the sources that stay behind, as declared: s2: 3; the table is emptied: 3 rows of s1 are removed"
 		if !slices.Contains(p.Left, Left{"online", left}) || len(p.Tables) != 1 {
 			t.Errorf("left: %+v", p.Left)
 		}
@@ -173,9 +173,9 @@ func TestResetProof(t *testing.T) {
 		online, queue, visits := p.Resets[0].Kept, p.Resets[1].Kept, p.Resets[2].Kept
 		for _, tt := range []struct{ do, want string }{
 			{"INSERT INTO visits VALUES (5, NULL)", "online PASS, queue PASS, visits FAIL it is not empty"},
-			{"UPDATE " + online + " SET seen = 77 WHERE id = 1", "online FAIL what " + online + " keeps is not what was taken out, queue PASS, visits FAIL it is not empty"},
-			{"DROP TABLE " + queue, "online FAIL what " + online + " keeps is not what was taken out, queue FAIL " + queue + ", which kept its rows, is gone: the merge cannot be undone, visits FAIL it is not empty"},
-			{"DELETE FROM " + visits + " WHERE n = 7", "online FAIL what " + online + " keeps is not what was taken out, queue FAIL " + queue + ", which kept its rows, is gone: the merge cannot be undone, visits FAIL it is not empty; what " + visits + " keeps is not what was taken out"},
+			{"UPDATE " + online + " SET seen = 77 WHERE id = 1", "online FAIL the rows in " + online + " are not those that were removed, queue PASS, visits FAIL it is not empty"},
+			{"DROP TABLE " + queue, "online FAIL the rows in " + online + " are not those that were removed, queue FAIL " + queue + ", which kept its rows, is gone: the merge cannot be undone, visits FAIL it is not empty"},
+			{"DELETE FROM " + visits + " WHERE n = 7", "online FAIL the rows in " + online + " are not those that were removed, queue FAIL " + queue + ", which kept its rows, is gone: the merge cannot be undone, visits FAIL it is not empty; the rows in " + visits + " are not those that were removed"},
 		} {
 			exec(t, all[0], tt.do)
 			proof := verified(t, p, all[0], all[1:])
@@ -213,11 +213,11 @@ func TestResetUndoRefused(t *testing.T) {
 			}
 		}
 		exec(t, all[0], "INSERT INTO online (id, name) VALUES (1, 'x'), (900, 'c2'), (901, 'y')")
-		refused(false, `table "online": 1 rows that were made since the merge have the same id`, `table "online": 1 rows that were made since the merge have the same name as rows that were taken out; give these rows other keys or remove them, or force the undo`)
+		refused(false, `table "online": 1 rows that were made since the merge have the same id`, `table "online": 1 rows that were made since the merge have the same name as rows that were removed; give these rows other keys or remove them, or force the undo`)
 		exec(t, all[0], "DELETE FROM online", "CREATE TRIGGER ins AFTER INSERT ON online "+body(e, "DELETE FROM queue"))
 		refused(true, `the trigger "ins" (AFTER INSERT)`)
 		exec(t, all[0], "DROP TRIGGER ins", "DELETE FROM chars WHERE id = 2")
-		refused(true, `1 of the rows that were taken out refer by who to rows of "chars" that are gone since`)
+		refused(true, `1 of the rows that were removed reference by who rows of "chars" that are gone since`)
 		exec(t, all[0], "INSERT INTO chars VALUES (2, 'c2')", "INSERT INTO online (id, name, seen) VALUES (1, 'x', 5), (901, 'c2', 1), (902, 'c99', 1)", "INSERT INTO visits VALUES (7, NULL)")
 		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{}, Force: true}); err != nil {
 			t.Fatal(err)
@@ -257,7 +257,7 @@ func TestResetRefused(t *testing.T) {
 			}, `table "visits": it refers to rows of "chars", which is not copied`},
 			{"a foreign key of rows that stay", nil, func(o *PlanOptions) {
 				o.Check.Tables = []merge.TablePolicy{{Tables: []string{"chars"}, Policy: merge.PolicyReset}, {Tables: []string{"visits", "online", "queue"}, Policy: merge.PolicySkip}}
-			}, `table "chars": rows of "visits" refer to its rows, which are taken out`},
+			}, `table "chars": rows of "visits" reference its rows, which are removed`},
 			{"a reference that is declared", nil, func(o *PlanOptions) {
 				o.Check.Rules = []merge.Declarations{{Plain: []string{"*.name", "*.seen", "*.place", "visits.*", "queue.*", "online.*"},
 					References: []merge.DeclaredReference{{At: []string{"chars.id"}, To: []string{"online.id"}}}}}
@@ -266,7 +266,7 @@ func TestResetRefused(t *testing.T) {
 				o.Check.Rules = []merge.Declarations{{Plain: []string{"chars.*", "online.*", "visits.*", "queue.*"}, Natural: []string{"notes.n"}}}
 			}, `reference-undeclared`},
 			{"a trigger", []string{"CREATE TRIGGER del AFTER DELETE ON online " + body(e, "DELETE FROM queue")}, nil,
-				`table "online": the trigger "del" (AFTER DELETE) would run for rows that are taken out`},
+				`table "online": the trigger "del" (AFTER DELETE) would run for rows that are removed`},
 			{"a history of migrations", []string{"CREATE TABLE goose_db_version (id INTEGER NOT NULL PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TIMESTAMP NULL)"}, func(o *PlanOptions) {
 				o.Check.Tables = append(slices.Clone(o.Check.Tables), merge.TablePolicy{Tables: []string{"goose*"}, Policy: merge.PolicyReset})
 			}, `table "goose_db_version": it is the history of migrations that`},
@@ -393,7 +393,7 @@ func TestResetRights(t *testing.T) {
 		most: "ALTER",
 		strings.Replace(most, ", DROP", ", ALTER", 1):         "DROP",
 		strings.Replace(most, ", CREATE", ", ALTER", 1):       "CREATE",
-		strings.Replace(most, ", TRIGGER, ", ", ALTER, ", 1):  "not shown",
+		strings.Replace(most, ", TRIGGER, ", ", ALTER, ", 1):  "cannot see",
 		strings.Replace(most, ", DELETE, ", ", ALTER, ", 1):   "DELETE",
 		strings.Replace(most, ", CREATE", ", CREATE VIEW", 1): "CREATE",
 	} {

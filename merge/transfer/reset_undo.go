@@ -22,7 +22,7 @@ func (u *undo) compareResets(ctx context.Context, state State) (reasons []Refusa
 			return err
 		}
 		if hidesTriggers(target) {
-			reasons = append(reasons, Refusal{Source: u.target.Name, Reason: "rows are to be put back, and the account is not shown whether that would run a trigger: use an account that is shown triggers"})
+			reasons = append(reasons, Refusal{Source: u.target.Name, Reason: "rows are to be put back, and the account cannot see whether that would run a trigger: use an account that can see triggers"})
 		}
 		for i := range u.plan.Resets {
 			s := &u.plan.Resets[i]
@@ -70,7 +70,7 @@ func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refus
 	if err != nil || made == 0 {
 		return err
 	}
-	lost := "%s; give these rows other keys or remove them, or force the undo: then the rows that were made since are lost, and the kept ones are put back"
+	lost := "%s; give these rows other keys or remove them, or force the undo: then the rows made since are lost, and the kept ones are put back"
 	if u.force {
 		named := slices.ContainsFunc(slices.Collect(maps.Values(u.references)), func(all []merge.Reference) bool {
 			return slices.ContainsFunc(all, func(r merge.Reference) bool { return r.ToTable == s.Table })
@@ -78,7 +78,7 @@ func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refus
 		if !named {
 			return nil
 		}
-		lost = "%s, and other tables refer to its rows, so that it cannot be forced: give these rows other keys or remove them"
+		lost = "%s, and other tables reference its rows, so it cannot be forced: give these rows other keys or remove them"
 	}
 	d := u.target.dialect()
 	uniques := t.Uniques
@@ -87,7 +87,7 @@ func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refus
 	}
 	for _, unique := range uniques {
 		if unique.Unclear != "" || !u.layouts[s.Table].has(unique.Columns) {
-			refuse(lost, fmt.Sprintf("it has %d rows that were made since the merge, and whether they collide with the kept ones by %s cannot be told", made, unique.Name))
+			refuse(lost, fmt.Sprintf("it has %d rows that were made since the merge, and it is not known whether they collide with the kept ones by %s", made, unique.Name))
 			continue
 		}
 		var same []string
@@ -99,7 +99,7 @@ func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refus
 			return err
 		}
 		if n > 0 {
-			refuse(lost, fmt.Sprintf("%d rows that were made since the merge have the same %s as rows that were taken out", n, strings.Join(unique.Columns, ", ")))
+			refuse(lost, fmt.Sprintf("%d rows that were made since the merge have the same %s as rows that were removed", n, strings.Join(unique.Columns, ", ")))
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (u *undo) lookForParents(ctx context.Context, s *Reset, t *merge.Table, the
 			return err
 		}
 		if n > 0 {
-			refuse("%d of the rows that were taken out refer by %s to rows of %q that are gone since: put those back, or remove these from %s, then run undo again", n, strings.Join(ref.Columns, ", "), ref.ToTable, s.Kept)
+			refuse("%d of the rows that were removed reference by %s rows of %q that are gone since: put those back, or remove these from %s, then run undo again", n, strings.Join(ref.Columns, ", "), ref.ToTable, s.Kept)
 		}
 	}
 	return nil
@@ -230,7 +230,7 @@ func (u *undo) filledAsBefore(ctx context.Context) (same bool, err error) {
 	for i := range u.plan.Resets {
 		s := &u.plan.Resets[i]
 		var now Content
-		err := u.retry(ctx, fmt.Sprintf("looking at table %q", s.Table), func(soft context.Context) (err error) {
+		err := u.retry(ctx, fmt.Sprintf("reading table %q", s.Table), func(soft context.Context) (err error) {
 			now, err = contentsOfMultiset(soft, u.target, u.layouts[s.Table], nil, func(int) error { return u.between(ctx) })
 			return err
 		})

@@ -9,14 +9,14 @@ import (
 	"mergesafe/merge"
 )
 
-// ResetProof is what [Verify] found of a table that is emptied.
+// ResetProof is the result of [Verify] for a table that is emptied.
 type ResetProof struct {
 	Table   string        `json:"table"`
 	Verdict merge.Verdict `json:"verdict"` // PASS or FAIL
 	Rows    int64         `json:"rows"`    // that it has; none are planned
 	Kept    string        `json:"kept"`    // the table that keeps the target's rows
 	Keeps   int64         `json:"keeps"`   // how many it has
-	Want    int64         `json:"want"`    // how many were taken out
+	Want    int64         `json:"want"`    // how many were removed
 	Reason  string        `json:"reason,omitempty"`
 }
 
@@ -43,7 +43,7 @@ func (r *run) proveResets(ctx context.Context) (all []ResetProof, err error) {
 				return nil, err
 			}
 			if p.Keeps = kept.Rows; kept.Rows != s.Rows || kept.Sum != s.Sum {
-				reasons = append(reasons, fmt.Sprintf("what %s keeps is not what was taken out", s.Kept))
+				reasons = append(reasons, fmt.Sprintf("the rows in %s are not those that were removed", s.Kept))
 			}
 		} else {
 			reasons = append(reasons, fmt.Sprintf("%s, which kept its rows, is gone: the merge cannot be undone", s.Kept))

@@ -10,15 +10,15 @@ import (
 	"mergesafe/merge"
 )
 
-// Made is what [MakeSchema] made, and what it left to be made by hand.
+// Made lists the things that [MakeSchema] made, and those to be made by hand.
 type Made struct {
 	Tables int      `json:"tables"`
 	Left   []string `json:"left,omitempty"` // views, triggers and routines, by kind and name
 }
 
 // MakeSchema makes the tables of one database, with their indexes and references and
-// without rows, in another one that has none. For SQLite the file need not be there. A
-// database that has tables is left as it is, and the result counts none.
+// without rows, in another one that has none. For SQLite the file need not exist. A
+// database that has tables is not changed, and the result counts none.
 func MakeSchema(ctx context.Context, from, to Database) (*Made, error) {
 	made, err := makeSchema(ctx, from, to)
 	if err != nil {

@@ -77,7 +77,7 @@ func (c *changes) inPlace(source string, l *layout) changer {
 		return rename
 	}
 	return func(row []any) (changed bool, err error) {
-		for i := range cuts { // by the row as it is: what names change are no integers
+		for i := range cuts { // by the row as it is: what names change are not integers
 			if cuts[i].refers(row) {
 				row[cuts[i].column], changed = cuts[i].nobody, true
 			}
@@ -130,7 +130,7 @@ func (c *cut) refers(row []any) bool {
 func (p *Plan) validateSevered() error {
 	for _, l := range p.LeftRows {
 		if t := p.table(l.Table); l.When.Validate() != nil || l.When == nil || t != nil && !slices.Contains(t.Columns, l.When.Column) {
-			return fmt.Errorf("transfer: the plan contradicts itself in what stays behind of %s", l.Table)
+			return fmt.Errorf("transfer: the plan contradicts itself in the rows of %s that stay behind", l.Table)
 		}
 	}
 	for _, s := range p.Severed {
@@ -141,11 +141,11 @@ func (p *Plan) validateSevered() error {
 		_, err := rekey.ParseValues(s.Zero, s.None)
 		if err == nil && s.Becomes != nil {
 			if _, ok := rekey.ParseInteger([]byte(*s.Becomes)); !ok {
-				err = fmt.Errorf("%.40q is no integer", *s.Becomes)
+				err = fmt.Errorf("%.40q is not an integer", *s.Becomes)
 			}
 		}
 		if err != nil || !slices.Contains(t.Columns, s.Column) || s.When != nil && !slices.Contains(t.Columns, s.When.Column) {
-			return fmt.Errorf("transfer: the plan contradicts itself in what becomes of %s.%s: %w", s.Table, s.Column, err)
+			return fmt.Errorf("transfer: the plan contradicts itself in the new values of %s.%s: %w", s.Table, s.Column, err)
 		}
 	}
 	return nil

@@ -174,10 +174,10 @@ func TestSeveredCannot(t *testing.T) {
 		want       string
 	}{
 		{"a key", "CREATE TABLE mail (auction INTEGER NOT NULL PRIMARY KEY)", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}}, "part of a key"},
-		{"no value for nobody", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER NOT NULL)", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"<0"}}, "takes no NULL"},
-		{"a text", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction VARCHAR(20))", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}}, "no integers"},
+		{"no value for nobody", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER NOT NULL)", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"<0"}}, "allows no NULL"},
+		{"a text", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction VARCHAR(20))", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}}, "not an integer column"},
 		{"a text in the condition", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, kind VARCHAR(20))", merge.RowsDrop,
-			merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, When: &merge.When{Column: "kind", Is: []string{"a"}}}, "of its condition holds no integers"},
+			merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, When: &merge.When{Column: "kind", Is: []string{"a"}}}, "of its condition is not an integer column"},
 		{"several columns", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, house INTEGER)", merge.RowsDrop,
 			merge.DeclaredReference{Table: "mail", Columns: []string{"auction", "house"}, ToTable: "auction", ToColumns: []string{"id", "house"}}, "of 2 columns"},
 	} {

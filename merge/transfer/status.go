@@ -8,11 +8,11 @@ import (
 	"mergesafe/store/registry"
 )
 
-// State is where a merge is.
+// State is the state of a merge.
 type State string
 
-// The states of a merge. [Apply] resumes StatePreparing and StateCopying, [Undo]
-// takes back all but StateNone.
+// The states of a merge. [Apply] resumes StatePreparing and StateCopying, [Undo] takes
+// back all except StateNone.
 const (
 	StateNone      State = "none"      // not begun, or undone
 	StatePreparing State = "preparing" // the plan is being written to the target; nothing was copied
@@ -21,7 +21,7 @@ const (
 	StateUndoing   State = "undoing" // [Undo] began, and resumes
 )
 
-// Status is where a merge is, as [LookUp] found it.
+// Status is the state of a merge, as [LookUp] found it.
 type Status struct {
 	ID    string `json:"id"`
 	State State  `json:"state"`
@@ -34,7 +34,7 @@ type Status struct {
 	Fences []FenceStatus `json:"fences,omitempty"`
 }
 
-// TableStatus is how far one table is.
+// TableStatus is the state of one table.
 type TableStatus struct {
 	Table   string `json:"table"`
 	Rows    int64  `json:"rows"`    // planned
@@ -42,7 +42,7 @@ type TableStatus struct {
 	Removed int64  `json:"removed"` // of these, by an undo
 }
 
-// FenceStatus tells whether one server is fenced.
+// FenceStatus says whether one server is fenced.
 type FenceStatus struct {
 	Source string `json:"source"` // or the target
 	Server string `json:"server"`
@@ -59,7 +59,7 @@ func (s *Status) Removed() int64 {
 	return total(s.Tables, func(t *TableStatus) int64 { return t.Removed })
 }
 
-// LookUp tells where the merge of a plan is. It only reads the checkpoints in the
+// LookUp returns the state of the merge of a plan. It only reads the checkpoints in the
 // target and the registries of the sources, so it is quick, and may be called
 // while [Apply] or [Undo] runs elsewhere.
 func LookUp(ctx context.Context, plan *Plan, target Database, sources []Database) (*Status, error) {

@@ -42,7 +42,7 @@ func (u *undo) declaredStrangers(ctx, soft context.Context, planned map[string]b
 			if len(found.keys) > 0 {
 				which = ": " + found.String()
 			}
-			reasons = append(reasons, Refusal{Source: u.target.Name, Table: c.Table, Reason: fmt.Sprintf("%s that did not come with the merge %s rows that did, by %s%s; let them name something else or remove them, then run undo again",
+			reasons = append(reasons, Refusal{Source: u.target.Name, Table: c.Table, Reason: fmt.Sprintf("%s that did not come with the merge %s rows that did, by %s%s; let them name other rows or remove them, then run undo again",
 				printable.Count(found.rows, "row", "rows"), map[bool]string{true: "names", false: "name"}[found.rows == 1], c.Column, which)})
 		}
 	}

@@ -87,8 +87,8 @@ func (r *run) triggersNow(target *source, undo bool, refuse func(table, reason s
 		}
 		for _, name := range t.UndoTriggers {
 			if hidden != nil && !slices.Contains(seen, name) {
-				refuse(t.Name, fmt.Sprintf("its trigger %q, which the plan names, would run for rows that are removed or get their names back, and this account is not shown whether it is there (%s): "+
-					"drop it for the time of the undo, and undo with an account that is shown triggers", name, hidden.Why))
+				refuse(t.Name, fmt.Sprintf("its trigger %q, which the plan names, would run for rows that are removed or get their names back, and this account cannot see whether it exists (%s): "+
+					"drop it for the time of the undo, and undo with an account that can see triggers", name, hidden.Why))
 			}
 		}
 	}

@@ -17,20 +17,19 @@ import (
 type UndoOptions struct {
 	Options
 
-	// Force also removes rows that were changed since they were copied. What
-	// the players did with them since then is lost.
+	// Force also removes rows that were changed since they were copied. The players'
+	// changes to them are lost.
 	Force bool
 }
 
-// Undone is what [Undo] did, or found. Beside an error it says how far the undo
-// came: a batch whose COMMIT got no answer may be removed and not be counted yet.
+// Undone is the result of [Undo]. Beside an error it says how far the undo came: a
+// batch whose COMMIT got no answer may be removed and not counted yet.
 type Undone struct {
 	ID   string `json:"id"`
 	Rows int64  `json:"rows"` // removed, by this call
 
-	// Parts are the rows of the sources that were dealt with, by this call and
-	// earlier ones, by table and source in the order of the plan. Rows that were
-	// gone before count too.
+	// Parts are the rows of the sources that this call and earlier ones handled, by
+	// table and source in the order of the plan. Rows that were gone before count too.
 	Parts []PartResult `json:"-"`
 
 	// Changed rows are not as they were copied, Missing rows are gone. They
@@ -39,14 +38,13 @@ type Undone struct {
 	Missing int64        `json:"missing"`
 	Samples []Difference `json:"samples,omitempty"` // the first of them
 
-	// SameAsBefore tells that every table that was copied holds exactly the
-	// rows that the plan found in it. If the game went on after the merge, it
-	// usually does not.
+	// SameAsBefore says that every table that was copied holds exactly the rows that
+	// the plan found in it. If the game ran after the merge, it usually does not.
 	SameAsBefore bool `json:"same_as_before"`
 
-	// NoRecord tells that the target knows nothing of the merge, because it was
-	// restored from a copy that is older, or because an earlier undo had only
-	// fences left to lift. No row was looked at. Lifted are the fences.
+	// NoRecord says that the target has no record of the merge, because it was restored
+	// from an older copy, or because an earlier undo had only fences left to lift. No
+	// row was read. Lifted are the fences.
 	NoRecord bool     `json:"no_record,omitempty"`
 	Lifted   []Lifted `json:"lifted,omitempty"` // by this call
 }
@@ -59,24 +57,24 @@ type Lifted struct {
 
 // Undo takes a merge out of the target again, completed or not: the rows that
 // were copied and are as they were copied, the renames of the target's own rows,
-// the rows that were taken out of emptied tables (they are put back), the entries in the registry, the fences in the sources, the record of the merge
+// the rows removed from emptied tables (they are put back), the entries in the registry, the fences in the sources, the record of the merge
 // itself and finally the fences in the target. Rows that a game added meanwhile
 // stay.
 //
-// It needs the sources as they were copied: they tell which rows are to be
-// removed. A source that was changed since is a [*ChangedError].
+// It needs the sources as they were copied: they show which rows to remove. A source
+// that was changed since is a [*ChangedError].
 //
 // Before it writes anything it compares all rows. It returns a [*RefusedError] if
-// a game server runs on the target, if another merge came later, if the rows of an
-// emptied table are not kept any more or the game has made rows with their keys, if rows were
-// changed since and there is no Force, or if rows that did not come with the
-// merge reference rows that did.
+// a game server runs on the target, if another merge came later, if the rows of an emptied
+// table are not kept any more or the game has made rows with their keys, if rows were changed
+// since and Force is not set, or if rows that did not come with the merge reference rows that
+// did.
 //
 // If it is interrupted, the same call resumes, as with [Apply]. It returns a
-// result beside an error too, unless it could not read the target. If the target
-// does not know of the merge because it was restored from a copy that is older,
-// Undo lifts the fences that are left; if there are none either, the error is
-// [ErrNoMerge]. Another database than the target is a [*RefusedError].
+// result beside an error too, unless it could not read the target. If the target has no
+// record of the merge because it was restored from an older copy, Undo lifts the fences
+// that are left; if there are none either, the error is [ErrNoMerge]. Another database
+// than the target is a [*RefusedError].
 func Undo(ctx context.Context, plan *Plan, target Database, sources []Database, opts UndoOptions) (*Undone, error) {
 	return undoWith(ctx, plan, target, sources, opts, hooks{})
 }
@@ -97,7 +95,7 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 	}
 	if state == "" {
 		// All was removed, perhaps except for the last; or it was restored.
-		if err := r.retry(ctx, "looking whether this is the target", r.isTarget); err != nil {
+		if err := r.retry(ctx, "checking whether this is the target", r.isTarget); err != nil {
 			return nil, err
 		}
 		if err := r.retry(ctx, "removing the record of the merge", r.manifest.remove); err != nil {
@@ -112,7 +110,7 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 		if len(r.lifted) > 0 {
 			return &Undone{ID: plan.ID, NoRecord: true, Lifted: r.lifted}, nil
 		}
-		return nil, fmt.Errorf("transfer: %w: %q does not know of the merge %s", ErrNoMerge, target.Name, plan.ID)
+		return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s", ErrNoMerge, target.Name, plan.ID)
 	}
 	u := &undo{run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
 	err = u.undo(ctx, state)
@@ -139,7 +137,7 @@ func (r *run) isTarget(ctx context.Context) error {
 	}
 	switch {
 	case s.schema() != r.plan.Target.Schema:
-		reason = "its tables are not made as those of the target"
+		reason = "its tables have another schema than those of the target"
 	case slices.ContainsFunc(r.plan.Target.Servers, func(planned merge.Server) bool {
 		return !slices.ContainsFunc(now, func(n registry.Server) bool { return n.ID == planned.Server && n.World == planned.World })
 	}):
@@ -161,11 +159,11 @@ func (r *run) isTarget(ctx context.Context) error {
 	if reason == "" {
 		return nil
 	}
-	return &RefusedError{Doing: "undo", Refusals: []Refusal{{Source: r.target.Name, Reason: "this database knows nothing of the merge and does not look like its target: " + reason +
+	return &RefusedError{Doing: "undo", Refusals: []Refusal{{Source: r.target.Name, Reason: "this database has no record of the merge and does not look like its target: " + reason +
 		"; name the target of the merge; if it is lost, restore it from its backup, or lift the fences of the sources one by one: gameid servers release -h"}}}
 }
 
-// ErrNoMerge tells that neither the target nor a fence knows of the merge.
+// ErrNoMerge says that neither the target nor a fence has a record of the merge.
 var ErrNoMerge = errors.New("no such merge")
 
 type undo struct {
@@ -203,7 +201,7 @@ func (u *undo) undo(ctx context.Context, state State) error {
 // complete sets back counters and registry, when the rows are removed.
 func (u *undo) complete(ctx context.Context) error {
 	return u.retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
-		if err := u.checkReferences(ctx, "make these rows reference something else or remove them, then run undo again", u.dangling); err != nil {
+		if err := u.checkReferences(ctx, "let these rows reference other rows or remove them, then run undo again", u.dangling); err != nil {
 			return err
 		}
 		if err := u.raiseRowCounters(ctx, true); err != nil {
@@ -229,7 +227,7 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 	refuse := func(format string, args ...any) {
 		reasons = append(reasons, Refusal{Source: u.target.Name, Reason: fmt.Sprintf(format, args...)})
 	}
-	err := u.retry(ctx, "looking at the databases", func(soft context.Context) error {
+	err := u.retry(ctx, "reading the databases", func(soft context.Context) error {
 		reasons = nil
 		s, err := openSource(soft, u.target.Database)
 		if err != nil {
@@ -237,7 +235,7 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 		}
 		defer s.Close()
 		if s.schema() != u.plan.Target.Schema {
-			refuse("its tables are not made as they were when the merge was planned: make them so again, or restore this database from its backup; then run undo again")
+			refuse("its tables have another schema than when the merge was planned: restore that schema, or restore this database from its backup; then run undo again")
 			return nil
 		}
 		u.know(s)
@@ -305,7 +303,7 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 	var others atomic.Bool
 	err := u.inParallel(ctx, reading, own, func(ctx context.Context, w *run, p part) error {
 		t := &w.plan.Tables[p.table]
-		return w.retryCounted(ctx, fmt.Sprintf("looking at what is left in table %q", t.Name), func(soft context.Context) error {
+		return w.retryCounted(ctx, fmt.Sprintf("reading the rest of table %q", t.Name), func(soft context.Context) error {
 			l := w.layouts[t.Name]
 			now, err := contents(soft, w.target, l, all, nil, nil, w.betweenPages(ctx, StepVerify, w.target, l))
 			if err == nil && (now.Rows != t.Target.Rows || now.Sum != t.Target.Sum) {

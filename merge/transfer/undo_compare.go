@@ -116,7 +116,7 @@ func (u *undo) compareTables(ctx context.Context, found [][]Content, planned map
 			return nil, err
 		}
 	}
-	err = u.retry(ctx, "looking for rows that name those that came", func(soft context.Context) error {
+	err = u.retry(ctx, "looking for rows that reference rows that came", func(soft context.Context) error {
 		more, err := u.declaredStrangers(ctx, soft, planned)
 		if err == nil {
 			reasons = append(reasons, more...)
@@ -176,7 +176,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 		}
 	}
 	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.force {
-		refuse("%d rows were changed and %d are gone since they were copied: what was done with them would be lost; to remove them nevertheless, force it", changed, missing)
+		refuse("%d rows were changed and %d are gone since they were copied: these changes would be lost; to remove the rows all the same, force it", changed, missing)
 	}
 	for _, from := range slices.Sorted(maps.Keys(u.references)) {
 		for _, ref := range slices.SortedFunc(slices.Values(u.references[from]), func(a, b merge.Reference) int { return slices.Compare(a.Columns, b.Columns) }) {
@@ -185,7 +185,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 			}
 			if u.plan.multiset(from) {
 				if planned != nil { // else it was looked at when the undo began
-					refuse("%s has no key and is not as the merge left it, so which of its rows came with the merge cannot be told, and they may reference rows that did: set it right, or restore the database from its backup", from)
+					refuse("%s has no key and is not as the merge left it, so the rows that came cannot be identified, and its other rows may reference rows that came: restore its rows, or the database from its backup", from)
 				}
 				continue
 			}
@@ -194,7 +194,7 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 				return nil, err
 			}
 			if found.rows > 0 {
-				refuse("%d rows of %s (%s) that did not come with the merge reference rows that did: %s; make them reference something else or remove them, then run undo again",
+				refuse("%d rows of %s (%s) that did not come with the merge reference rows that did: %s; let them reference other rows or remove them, then run undo again",
 					found.rows, from, strings.Join(ref.Columns, ", "), found)
 			}
 		}

@@ -172,7 +172,7 @@ func (u *undo) removeStretch(ctx context.Context, w *run, src *connection, l *la
 	for i, row := range came {
 		if d := l.difference(row, there[i]); d != nil && !d.Missing && !u.force {
 			d.Source = src.Name
-			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop what writes there, then force the undo or set the row right", d)
+			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop the process that writes there, then force the undo or correct the row", d)
 		}
 	}
 	return deleteRows(ctx, w.target, l, between, all)
@@ -300,7 +300,7 @@ func deleteExactly(ctx context.Context, on *connection, l *layout, where string,
 		}
 	}
 	if err == nil && n != int64(rows) {
-		err = fmt.Errorf("%w: table %q: %d rows were to be removed, and there were %d: something else writes there", sqldb.ErrRetryable, l.table, rows, n)
+		err = fmt.Errorf("%w: table %q: %d rows were to be removed, and there were %d: another process writes there", sqldb.ErrRetryable, l.table, rows, n)
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"mergesafe/merge"
 )
 
-// Proof is what [Verify] found.
+// Proof is the result of [Verify].
 type Proof struct {
 	// Verdict is [merge.Pass] if every table holds exactly the target's own
 	// rows and the rows of the sources, all as planned, and the rules of package
@@ -31,7 +31,7 @@ type Proof struct {
 	Keys  []KeyProof `json:"keys,omitempty"`
 	Limit string     `json:"limit,omitempty"`
 
-	// Findings are what the rules of package merge say of the result.
+	// Findings are the results of the rules of package merge for the merged database.
 	Findings []Refusal `json:"findings,omitempty"`
 
 	// Check is the whole report of these rules, on the target alone, without the
@@ -39,7 +39,7 @@ type Proof struct {
 	Check *merge.Report `json:"-"`
 }
 
-// TableProof is what [Verify] found in one table.
+// TableProof is the result of [Verify] for one table.
 type TableProof struct {
 	Table   string        `json:"table"`
 	Verdict merge.Verdict `json:"verdict"` // PASS or FAIL
@@ -51,12 +51,11 @@ type TableProof struct {
 	Missing int64 `json:"missing"`
 	Changed int64 `json:"changed"`
 
-	// Own tells that the target's own rows are not those that the plan found,
-	// or that it got rows from elsewhere.
+	// Own says that the target's own rows are not those that the plan found, or that it
+	// got rows from elsewhere.
 	Own bool `json:"own"`
 
-	// Sources are those whose rows are not those that were copied: they were
-	// changed since.
+	// Sources are those whose rows were changed since they were copied.
 	Sources []string `json:"sources,omitempty"`
 
 	Samples []Difference `json:"samples,omitempty"` // the first of Missing and Changed
@@ -64,15 +63,15 @@ type TableProof struct {
 
 // Verify proves that the target holds a completed merge as planned: it reads every
 // row of every copied table, in the target and in the sources, and compares the
-// sums of their contents with those of the plan. It only reads. If the game went
-// on, or another merge came after this one, what they changed is found too.
+// sums of their contents with those of the plan. It only reads. If the game ran since,
+// or another merge came after this one, their changes are found too.
 //
 // If sums differ it looks for the rows, and names the first of them. Finally it
 // runs the rules of package merge over the result.
 //
 // It returns a proof without a verdict beside an error, unless it could not read
 // the target or the merge is not completed. Tables are then those that were read
-// in full; Missing, Changed and Own of the last ones may not be known yet.
+// completely; Missing, Changed and Own of the last ones may not be known yet.
 func Verify(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) (*Proof, error) {
 	r, err := newRun(plan, target, sources, opts, hooks{})
 	if err != nil {
@@ -120,7 +119,7 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 func (r *run) verify(ctx context.Context, proof *Proof) error {
 	err := r.lookAtTarget(ctx, func(s *source) error {
 		if s.schema() != r.plan.Target.Schema {
-			return fmt.Errorf("transfer: the tables of %q are not made as they were when the merge was planned", r.target.Name)
+			return fmt.Errorf("transfer: the tables of %q have another schema than when the merge was planned", r.target.Name)
 		}
 		r.know(s)
 		return nil
@@ -137,14 +136,14 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	if err != nil {
 		return err
 	}
-	err = r.retry(ctx, "looking at the tables that were emptied", func(ctx context.Context) (err error) {
+	err = r.retry(ctx, "reading the tables that were emptied", func(ctx context.Context) (err error) {
 		proof.Resets, err = r.proveResets(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = r.retry(ctx, "looking at the tables that were combined", func(ctx context.Context) (err error) {
+	err = r.retry(ctx, "reading the tables that were combined", func(ctx context.Context) (err error) {
 		proof.Combines, err = r.proveCombines(ctx)
 		return err
 	})
@@ -152,7 +151,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 		return err
 	}
 	if r.plan.Rekey != nil {
-		err := r.retry(ctx, "reading what the target remembers of keys", func(ctx context.Context) (err error) {
+		err := r.retry(ctx, "reading the target's record of keys", func(ctx context.Context) (err error) {
 			proof.Keys, err = r.proveKeys(ctx, found, proof.Combines)
 			return err
 		})
@@ -181,7 +180,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 
 // lookAtTarget opens the target as package merge sees it, for the time of f.
 func (r *run) lookAtTarget(ctx context.Context, f func(s *source) error) error {
-	return r.retry(ctx, fmt.Sprintf("looking at %q", r.target.Name), func(soft context.Context) error {
+	return r.retry(ctx, fmt.Sprintf("reading %q", r.target.Name), func(soft context.Context) error {
 		s, err := openSource(soft, r.target.Database)
 		if err != nil {
 			return err

@@ -13,31 +13,31 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// KeyProof is one part of the proof that a merge which gave keys new values did nothing
-// else: together they say that the target, restricted to the rows of one world and with
-// their old keys, is that world.
+// KeyProof is one part of the proof that a merge with new keys changed nothing else:
+// together they say that the target, restricted to the rows of one world and with their
+// old keys, is that world.
 type KeyProof struct {
 	Part    string        `json:"part"`
 	Verdict merge.Verdict `json:"verdict"` // PASS or FAIL
-	Checked int64         `json:"checked"` // what Of says
+	Checked int64         `json:"checked"` // the number of things that Of names
 	Of      string        `json:"of"`      // "keys", "rows", "references"
 	Wrong   int64         `json:"wrong"`
 	Details []string      `json:"details,omitempty"` // the first of what is wrong
 
 	// Matched is how many keys became those of the same things in other worlds; see
-	// [merge.Space.Match]. Each was compared with what the target remembers, and by its
+	// [merge.Space.Match]. Each was compared with the target's record, and by its
 	// natural key.
 	Matched int64 `json:"matched,omitempty"`
 }
 
 // The parts, in their order.
 const (
-	PartInjective  = "no two keys of a world became one"
-	PartDisjoint   = "new keys are nobody else's"
+	PartInjective  = "no two keys of a world became the same"
+	PartDisjoint   = "new keys collide with no other key"
 	PartImages     = "each world's rows, with their old keys, are that world's"
 	PartOwn        = "rows that kept their keys are as they were"
-	PartReferences = "references lead to the same row as before, or nowhere as before"
-	PartSums       = "declared sums are conserved"
+	PartReferences = "references name the same row as before, or none as before"
+	PartSums       = "declared sums are the same"
 )
 
 // worldsOf tells the rows of a table apart by the world that they came from.
@@ -441,7 +441,7 @@ func (r *run) proveInjective(ctx context.Context) (*KeyProof, error) {
 			}
 			space := r.plan.Rekey.Space(k.Space)
 			if space == nil || space.Sources[i].Offset != k.Offset {
-				p.wrong(1, "the target remembers that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
+				p.wrong(1, "the target's record says that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
 				continue
 			}
 			remembered[k.Space] += k.Keys.Len()
@@ -449,7 +449,7 @@ func (r *run) proveInjective(ctx context.Context) (*KeyProof, error) {
 		}
 		for _, space := range r.plan.Rekey.Spaces {
 			if want := space.Sources[i].Rows; remembered[space.Name] != want {
-				p.wrong(max(1, want-remembered[space.Name]), "the target remembers %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
+				p.wrong(max(1, want-remembered[space.Name]), "the target has a record of %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
 			}
 		}
 	}
@@ -504,7 +504,7 @@ func (p *Plan) proveReferences(now *merge.Rekeying) *KeyProof {
 			if have != want {
 				off := func(a, b int64) int64 { return max(a-b, b-a) }
 				proof.wrong(cmp.Or(max(off(have.Resolved, want.Resolved), off(have.Dangling, want.Dangling), off(have.None, want.None)), 1),
-					"%s: %d lead somewhere, %d nowhere and %d name nobody, want %d, %d and %d", name, have.Resolved, have.Dangling, have.None, want.Resolved, want.Dangling, want.None)
+					"%s: %d match a row, %d match none and %d name no row, want %d, %d and %d", name, have.Resolved, have.Dangling, have.None, want.Resolved, want.Dangling, want.None)
 			}
 		}
 	}
@@ -532,7 +532,7 @@ func (p *Plan) rekeyOptions() *merge.Rekey {
 // limitLine says what the proof does not cover.
 func limitLine(plain int, columns []string) string {
 	var b strings.Builder
-	b.WriteString("So far as it is declared: what nobody called a reference was not followed")
+	b.WriteString("Only declared references are covered: columns that are not declared as references were not followed")
 	if plain > 0 {
 		b.WriteString(", and " + merge.PlainWithKeys(plain, columns))
 	}

@@ -19,16 +19,16 @@ type Origin struct {
 	Merge  string        `json:"merge"` // by which it came
 	Undone bool          `json:"undone,omitempty"`
 
-	// Matched tells that the key became that of the same thing in another world, which was
-	// there before; see [merge.Space.Match].
+	// Matched says that the key became that of the same thing in another world, which had
+	// it before; see [merge.Space.Match].
 	Matched bool `json:"matched,omitempty"`
 }
 
 // Whois traces a key of a table of a target back to the worlds that it came from: the last
-// merge first. Of a key that was matched these are the ways of all worlds that have the same
-// thing, one after the other. It is empty if the key came by no merge, as one that the game made later,
-// in a gap between keys that came. It is an error if no merge brought keys of such a table.
-// Only the target is read.
+// merge first. For a key that was matched these are the origins in all worlds that have the same thing,
+// one after the other. It is empty if the key came by no merge: the game made it later, in a gap
+// between keys that came. It is an error if no merge brought keys of such a table. Only the target is
+// read.
 func Whois(ctx context.Context, target Database, table string, key rekey.Integer) ([]Origin, error) {
 	return trace(ctx, target, "", table, func(on *connection, all []keySet) (way []Origin, err error) {
 		var back func(path string, key rekey.Integer) error
@@ -57,7 +57,7 @@ func Whois(ctx context.Context, target Database, table string, key rekey.Integer
 	})
 }
 
-// Whereis traces a key that a table of a world had to what it is in the target, the first
+// Whereis traces a key that a table of a world had to its key in the target, the first
 // merge first. It is empty if the world did not have the key when it was merged. It is an
 // error if no merge brought keys of such a table from a world of that name.
 func Whereis(ctx context.Context, target Database, source, table string, key rekey.Integer) ([]Origin, error) {
@@ -150,13 +150,13 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 		}
 		if !known {
-			return nil, fmt.Errorf("transfer: %w: %q remembers no keys", ErrNoMerge, target.Name)
+			return nil, fmt.Errorf("transfer: %w: %q has no record of keys", ErrNoMerge, target.Name)
 		}
 		tables, err := on.texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
 		if err != nil {
 			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 		}
-		return nil, fmt.Errorf("transfer: %w: %q remembers no keys of a table %q, only of %s", ErrNoMerge, target.Name, table, strings.Join(tables, ", "))
+		return nil, fmt.Errorf("transfer: %w: %q has no record of keys of a table %q, only of %s", ErrNoMerge, target.Name, table, strings.Join(tables, ", "))
 	}
 	known := source == "" || source == target.Name
 	var worlds []string
@@ -166,7 +166,7 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("transfer: %w: %q remembers no keys of %q in the table %q, only of %s", ErrNoMerge, target.Name, source, table, strings.Join(worlds, ", "))
+		return nil, fmt.Errorf("transfer: %w: %q has no record of keys of %q in the table %q, only of %s", ErrNoMerge, target.Name, source, table, strings.Join(worlds, ", "))
 	}
 	found, err := way(on, all)
 	if err != nil {
