@@ -145,7 +145,7 @@ func passages(t *testing.T) (all []passage) {
 			return nil
 		}
 		ext := filepath.Ext(name)
-		if !slices.Contains([]string{".go", ".md", ".toml", ".txt"}, ext) || strings.HasSuffix(name, "_test.go") {
+		if !slices.Contains([]string{".go", ".md", ".toml", ".txt", ".html"}, ext) || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
 		text, err := os.ReadFile(path)

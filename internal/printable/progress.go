@@ -16,7 +16,7 @@ func HowFar(done, total int64, rate float64) string {
 	switch rest := float64(total-done) / rate; {
 	case done >= total:
 	case rate <= 0 || rest > 1e6: // longer than anybody waits, and than a Duration holds
-		text += "  nobody knows how long"
+		text += "  time left unknown"
 	default:
 		text += "  " + time.Duration(rest*float64(time.Second)).Round(time.Second).String() + " left"
 	}

@@ -269,15 +269,15 @@ func (c *Check) sentence() sentence {
 	if allowed > 0 {
 		s.figures += "; allowed by the operator: " + merge.AllowedCodes(r.Results)
 		if r.Verdict == merge.Pass {
-			s.after = " is safe, except for what the operator allows"
+			s.after = " is safe, except for results that the operator allows"
 			s.figures = s.after + strings.TrimPrefix(s.figures, " is safe")
 		}
 	}
 	return s
 }
 
-// Renamed says how many names will be changed, and the rows of how many keys combined; "" if
-// none will.
+// Renamed says how many names will be changed, and for how many keys rows will be combined;
+// "" if none.
 func (c *Check) Renamed() string {
 	var all []string
 	if c.Report.Renames > 0 {

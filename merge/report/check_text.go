@@ -129,7 +129,7 @@ func (t *text) failures(all []finding) {
 	if len(all) == 0 {
 		return
 	}
-	t.heading(merge.Fail, "the gravest first")
+	t.heading(merge.Fail, "most serious first")
 	t.some(len(failed), textFailures, inJSON, func(i int) {
 		result := failed[i]
 		message := result.Message
@@ -195,7 +195,7 @@ func (t *text) open(all []finding) {
 		}
 	})
 	if len(all) > openFew {
-		t.wrapped(2, "", "A number such as a level is open because it is also a key of another database. Where the keys of every database "+
+		t.wrapped(2, "", "A number such as a level is open because it is also a key of another database. If the keys of every database "+
 			"have a range of their own, hardly any column is open.")
 	}
 }
@@ -213,7 +213,7 @@ func (t *text) allowed(all []finding) {
 	if len(all) == 0 {
 		return
 	}
-	t.WriteString("\nALLOWED  by the operator, and so not counted\n")
+	t.WriteString("\nALLOWED  by the operator, not counted\n")
 	t.some(len(all), textFailures, inJSON, func(i int) {
 		f, what := all[i], all[i].Message
 		if f.Verdict == merge.NotVerified {

@@ -50,7 +50,7 @@ func newCombined(o *Outcome) (all []combined) {
 func combineWords(p *transfer.Plan, t *transfer.Table) string {
 	c := t.Combine
 	if unknownCombine(p, t) {
-		return "what becomes of its rows is not known while something blocks the merge"
+		return "the results for its rows are not known while something blocks the merge"
 	}
 	words := fmt.Sprintf("%s rows in several databases: %s of the sources that %s part of others, %s of %s that %s written over; %s of its own",
 		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row", "rows"), map[bool]string{true: "becomes", false: "become"}[c.Combined == 1],
@@ -60,7 +60,7 @@ func combineWords(p *transfer.Plan, t *transfer.Table) string {
 			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row is", "rows are"), printable.Count(c.Copied, "row comes with a key", "rows come, each with a key"))
 	}
 	if c.When != nil {
-		words += "; only rows of which " + printable.Text(c.When.String())
+		words += "; only rows for which " + printable.Text(c.When.String())
 	}
 	return words
 }
@@ -82,7 +82,7 @@ func (t *text) plannedCombines(p *transfer.Plan) {
 		if !begun {
 			will := map[bool]string{true: "Will", false: "Would"}[len(p.Refusals) == 0]
 			t.WriteString("\n")
-			t.line(0, will+" make one row of those with one key. The rows of "+printable.Text(p.Target.Name)+" that are written over are kept there until the merge is undone:")
+			t.line(0, will+" combine rows with the same key into one. The rows of "+printable.Text(p.Target.Name)+" that are written over are kept there until the merge is undone:")
 			begun = true
 		}
 		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table)+"; kept in "+printable.Text(c.Kept))

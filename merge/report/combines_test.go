@@ -20,7 +20,7 @@ func TestCombinesAreShown(t *testing.T) {
 	}
 	proof.Proof.Combines = []transfer.CombineProof{{Table: "wallets", Verdict: merge.Fail, Keys: 4, Copied: 2, Own: 1, Wrong: 1,
 		Columns: []transfer.ColumnProof{{Column: "gold", Formula: c.Columns[0].Formula, Wrong: 1}, {Column: "log", Formula: c.Columns[1].Formula}},
-		Sums:    []transfer.SumProof{{Column: "gold", Verdict: merge.Fail, Target: "102", Sources: []string{"20", "3"}, After: "126"}}, Details: []string{"row 1/1: gold is not what it should be"}}}
+		Sums:    []transfer.SumProof{{Column: "gold", Verdict: merge.Fail, Target: "102", Sources: []string{"20", "3"}, After: "126"}}, Details: []string{"row 1/1: gold is not as planned"}}}
 	var text, doc, passed strings.Builder
 	pass := *proof
 	pass.Ending, pass.Proof = Done, &transfer.Proof{Verdict: merge.Pass}
@@ -39,16 +39,16 @@ func TestCombinesAreShown(t *testing.T) {
 		text  string
 		wants []string
 	}{
-		"plan": {planText(t, done.Plan, Commands{}), []string{"Will make one row of those with one key. The rows of s1 that are written over are kept there until the merge is undone:\n",
-			"  wallets: 4 keys have rows in several databases: 6 rows of the sources that become part of others, 2 rows of s1 that are written over; 3 rows come, each with a key of its own; ", "only rows of which season is 3; kept in mergesafe_was_5b1f0c3d_1",
+		"plan": {planText(t, done.Plan, Commands{}), []string{"Will combine rows with the same key into one. The rows of s1 that are written over are kept there until the merge is undone:\n",
+			"  wallets: 4 keys have rows in several databases: 6 rows of the sources that become part of others, 2 rows of s1 that are written over; 3 rows come, each with a key of its own; ", "only rows for which season is 3; kept in mergesafe_was_5b1f0c3d_1",
 			"    gold sum, log append 80\n", "    gold               102              20               3             125\n"}},
 		"verify": {text.String(), []string{"  wallets, combined  FAIL: each column of 4 keys is as its formula says, 2 rows that came are as they were, 1 row is as before in s1\n",
-			"    gold is not its sum in the rows of 1 key\n", "    row 1/1: gold is not what it should be\n", "             126  FAIL\n"}},
-		"pass": {passed.String(), []string{"and nothing else; 2 of its own rows are combined with others, each column by its formula, and kept as before"}},
+			"    gold is not its sum in the rows of 1 key\n", "    row 1/1: gold is not as planned\n", "             126  FAIL\n"}},
+		"pass": {passed.String(), []string{"and nothing else; 2 of its own rows are combined with others, each column by its formula, and their old rows are kept"}},
 		"json": {doc.String(), []string{`"formula": "append 80"`, `"after": "126"`}},
 		"page": {writeOutcome(t, proof), []string{`<h3><bdi>wallets</bdi> <span class="mark fail">FAIL</span></h3>`, `<td><bdi>log</bdi><td><bdi>append 80</bdi><td class="n">0`,
 			`<td><bdi>gold</bdi><td><span class="mark fail">FAIL</span><td class="n"><bdi>102</bdi><td class="n"><bdi>20</bdi><td class="n"><bdi>3</bdi><td class="n"><bdi>126</bdi>`}},
-		"refused":              {planText(t, &refused, Commands{}), []string{"  wallets: what becomes of its rows is not known while something blocks the merge; kept in mergesafe_was_5b1f0c3d_1\n    gold sum, log append 80\n\n"}},
+		"refused":              {planText(t, &refused, Commands{}), []string{"  wallets: the results for its rows are not known while something blocks the merge; kept in mergesafe_was_5b1f0c3d_1\n    gold sum, log append 80\n\n"}},
 		"page without a proof": {writeOutcome(t, done), []string{`<td><bdi>gold</bdi><td class="n"><bdi>102</bdi>`}},
 	} {
 		for _, want := range c.wants {

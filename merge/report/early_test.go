@@ -20,7 +20,7 @@ func early(t *testing.T, r *merge.Report) string {
 
 // known is what is found before the keys are read.
 var known = &merge.Report{
-	Incomplete: "the keys are not yet read",
+	Incomplete: "the keys are not read yet",
 	Sources: []merge.Summary{
 		{Name: "s1", Tables: []merge.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
 		{Name: "s2", Tables: []merge.TableSummary{{Table: "items", Rows: 1}}},

@@ -11,7 +11,7 @@ import (
 	"mergesafe/merge"
 )
 
-// WriteExplanation writes what is known of a column as text of 80 columns. It returns
+// WriteExplanation writes the description of a column as text of 80 columns. It returns
 // the error of w.
 func WriteExplanation(w io.Writer, e *merge.Explanation) error {
 	t := newText(TextOptions{Width: 80})
@@ -67,7 +67,7 @@ func proposedText(p merge.ProposedColumn) string {
 		text += " when " + p.When.String()
 	}
 	if len(p.None) > 0 {
-		text += ", nobody: " + strings.Join(p.None, ", ")
+		text += ", none: " + strings.Join(p.None, ", ")
 	}
 	text += ": " + p.Evidence
 	if !p.Declared && p.Doubt > 0 {

@@ -134,8 +134,8 @@ const (
 	after  = `</script>`
 )
 
-// Extract returns the JSON inside a page of this package. It reports false if
-// the text is no such page.
+// Extract returns the JSON inside a page of this package. It reports false if the text
+// is not such a page.
 func Extract(page []byte) ([]byte, bool) {
 	_, rest, found := bytes.Cut(page, []byte(before))
 	if !found {

@@ -154,7 +154,7 @@ func sampleMatrix() *merge.MatrixReport {
 	m.Pairs = []merge.Pair{
 		{Target: "s1", Source: "s2", Verdict: merge.Pass, Checks: 9},
 		{Target: "s1", Source: "s3", Verdict: merge.Fail, Checks: 9, Results: []merge.Result{
-			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Count: 4, Message: "4 keys are there more than once"}}},
+			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Count: 4, Message: "4 keys occur more than once"}}},
 		{Target: "s2", Source: "s3"},
 	}
 	return m
@@ -167,7 +167,7 @@ func TestMatrix(t *testing.T) {
 		"<b>1</b> can be merged", "<b>1</b> cannot", "<b>0</b> not verified", "<b>1</b> without a verdict",
 		`<td>1<td><bdi>s1</bdi><td class="unsure">·<td class="pass">✓<td class="fail"><a href="#pair2">✗</a>`,
 		`<td>3<td><bdi>s3</bdi><td class="fail"><a href="#pair2">✗</a><td class="unsure"><a href="#pair3">–</a><td class="unsure">·`,
-		`id="pair2"><summary><span class="mark fail">FAIL</span> <bdi>s3</bdi> into <bdi>s1</bdi>`, "4 keys are there more than once",
+		`id="pair2"><summary><span class="mark fail">FAIL</span> <bdi>s3</bdi> into <bdi>s1</bdi>`, "4 keys occur more than once",
 		`<span class="mark unsure">no verdict</span> <bdi>s3</bdi> into <bdi>s2</bdi>`,
 		`<td class="n">1,234`,
 	} {
@@ -246,9 +246,9 @@ func TestEverythingIsThere(t *testing.T) {
 		"<title>FAIL: s2, s3 into s1</title>",
 		`<p class="verdict">FAIL</p>`, "<h1>Merging <bdi>s2, s3 into s1</bdi> is not safe.</h1>",
 		`<b>1</b> failed`, `<b>1</b> not verified`, `<b>2</b> passed`,
-		"do not merge; find out how", "<small><bdi>key-collision</bdi></small>",
+		"do not merge; find out why", "<small><bdi>key-collision</bdi></small>",
 		"server 1 realm 1 in s1: 12,345 IDs", "server 9 in s2: 7 IDs, not in the registry", "server 4 in s2: 5 IDs, merged in",
-		"4 keys are there more than once", "1 of 4 shown", "and 3 more",
+		"4 keys occur more than once", "1 of 4 shown", "and 3 more",
 		"<i>NULL</i>", "<i>empty</i>", "<i>–</i>",
 		"chat_log", "excluded by the operator", "<i>not read</i>",
 		"schema-table", "1,234,567",
@@ -270,7 +270,7 @@ func TestAllowed(t *testing.T) {
 	html := write(t, r)
 	for _, want := range []string{
 		"<b>0</b> failed", "<b>0</b> not verified", "<b>2</b> allowed by the operator", "<b>2</b> passed",
-		"<h1>Merging <bdi>", "is safe, except for what the operator allows.", `<h2>Allowed by the operator</h2>`, `<span class="mark fail">FAIL</span> <span class="mark">counts as PASS</span>`,
+		"<h1>Merging <bdi>", "is safe, except for results that the operator allows.", `<h2>Allowed by the operator</h2>`, `<span class="mark fail">FAIL</span> <span class="mark">counts as PASS</span>`,
 		`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>`, "key-collision (allowed)", "table-skipped (allowed)",
 	} {
 		if !strings.Contains(html, want) {
@@ -302,11 +302,11 @@ func TestIncomplete(t *testing.T) {
 		}
 	}
 	r = sample1()
-	if html := write(t, r); strings.Contains(html, "about that alone") {
+	if html := write(t, r); strings.Contains(html, "covers only them") {
 		t.Error("a whole check is said to be part of one")
 	}
 	r.Only = []merge.Selection{{Code: merge.CodeKeyCollision}}
-	if html := write(t, r); !strings.Contains(html, "about that alone") {
+	if html := write(t, r); !strings.Contains(html, "covers only them") {
 		t.Error("the check of a part does not say so")
 	}
 }
@@ -431,19 +431,19 @@ func sample1() *merge.Report {
 		},
 		Results: []merge.Result{
 			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Read: 1333887, Count: 4, Rows: 8, Alike: true,
-				Message: "4 keys are there more than once, in 8 rows",
+				Message: "4 keys occur more than once, in 8 rows",
 				Samples: []merge.Sample{{Key: "007b38970a0000010064", Omitted: 3, Rows: []merge.SampleRow{
 					{Source: "s1", Fields: item(merge.Field{Column: "owner", Value: "007b387ea00000010000"})},
 					{Source: "s2", Fields: item(merge.Field{Column: "owner", Null: true})},
 					{Source: "s3", Table: "players", Fields: []merge.Field{{Column: "id", Value: "007b387ea00000010000"}, {Column: "name", Value: "Aria"}}},
 					{Source: "s2", Table: "players", Fields: []merge.Field{{Column: "id", Value: "007b387ea00000010001"}, {Column: "level", Value: "9"}}},
 				}}},
-				Next: []string{"no two servers make the same ID: look at server-conflict and world-cloned first", "do not merge; find out how the same key came to be in both databases"}},
+				Next: []string{"no two servers make the same ID: look at server-conflict and world-cloned first", "do not merge; find out why both databases have the same key"}},
 			{Code: merge.CodeSchemaTable, Table: "items", Verdict: merge.Pass, Read: 3, Message: "in every database"},
 			{Code: merge.CodeSchemaTable, Table: "players", Verdict: merge.Pass, Read: 3, Message: "in every database"},
 			{Code: merge.CodeTableSkipped, Table: "chat_log", Verdict: merge.NotVerified, Message: "was not read",
 				Gaps: []merge.Gap{{Source: "s2", Reason: "excluded by the operator"}},
-				Next: []string{"check the table by other means, or leave it out of the merge"}},
+				Next: []string{"check the table in another way, or leave it out of the merge"}},
 		},
 	}
 }

@@ -16,10 +16,10 @@ func (t *text) newKeys(r *merge.Rekeying) {
 	if r == nil || !r.Moves() {
 		return
 	}
-	t.WriteString("\nNew keys: the same number is added to all keys of a source, and to all that refers to them:\n")
+	t.WriteString("\nNew keys: the same number is added to all keys of a source, and to all references to them:\n")
 	t.lines(2, columns.Lines(keyOffsets(r), columns.Column{}, columns.Column{Right: true}))
 	t.WriteString("\n")
-	rows := [][]string{{"space", "database", "keys", "their values", "become", "narrowest column, and the largest it takes"}}
+	rows := [][]string{{"space", "database", "keys", "their values", "become", "narrowest column, and its largest value"}}
 	for _, s := range r.Spaces {
 		for i, of := range append([]merge.SpaceOf{s.Target}, s.Sources...) {
 			name := ""
@@ -52,7 +52,7 @@ func matchedWords(s *merge.RekeyedSpace) string {
 	words := ""
 	switch {
 	case s.By != nil:
-		words = fmt.Sprintf("%s: rows of one value of %s are the same thing, and get the key that it has already (match): ", printable.Text(s.Name), printable.Text(s.By.String()))
+		words = fmt.Sprintf("%s: rows with the same value of %s are the same thing, and get the key that it has already (match): ", printable.Text(s.Name), printable.Text(s.By.String()))
 	case s.From != nil:
 		words = fmt.Sprintf("%s: moves as %s does by the plan %s (map), SHA-256 %.16s: ", printable.Text(s.Name), printable.Text(s.From.Space), printable.Text(s.From.File), s.From.Digest)
 	default:
@@ -114,7 +114,7 @@ func keyOffsets(r *merge.Rekeying) (rows [][]string) {
 
 // followed writes where references lead.
 func (t *text) followed(r *merge.Rekeying) {
-	rows := [][]string{{"refers", "to", "lead to a row", "lead nowhere", "name nobody"}}
+	rows := [][]string{{"refers", "to", "match a row", "match no row", "name no row"}}
 	for _, c := range r.Columns {
 		if c.Key {
 			continue
@@ -136,7 +136,7 @@ func (t *text) followed(r *merge.Rekeying) {
 	}
 	right := columns.Column{Right: true}
 	lines := columns.Lines(rows, columns.Column{}, columns.Column{}, right, right, right)
-	t.WriteString("\nWhat refers to them, in all databases together (what leads nowhere stays so):\n")
+	t.WriteString("\nReferences to them, in all databases together (those without a match stay so):\n")
 	t.line(2, lines[0])
 	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
 }

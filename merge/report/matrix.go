@@ -107,7 +107,7 @@ func (c matrixCell) sign(self string, signs map[merge.Verdict]string, none strin
 	return none
 }
 
-// Needs says what a pair needs although it can be merged; "" if that is nothing.
+// Needs says what a pair needs although it can be merged; "" if it needs nothing.
 func (p matrixPair) Needs() string {
 	var needs []string
 	if p.Rekeyed {

@@ -15,8 +15,8 @@ import (
 // textPlaces limits the places that are shown for each code of a pair.
 const textPlaces = 4
 
-// WriteText writes a line and a column for each database, then the results that
-// block the merge of a pair, and at the end the first line again. It returns the error of w.
+// WriteText writes a line and a column for each database, then the results that block the
+// merge of a pair, and at the end the first line again. It returns the error of w.
 func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(o)
 	t.pairsCounted(m)
@@ -33,7 +33,7 @@ func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
 			}
 		}
 	}
-	t.WriteString("\nA pair that can be merged says nothing of three together: check those that you are going to merge as a whole.\n")
+	t.WriteString("\nA pair that can be merged says nothing about three together: check all databases that you will merge in one check.\n")
 	if t.isLong() {
 		t.WriteString("\n")
 		t.pairsCounted(m)
@@ -44,7 +44,7 @@ func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
 // pairsCounted says how many pairs have which verdict.
 func (t *text) pairsCounted(m *Matrix) {
 	if why := m.Report.Incomplete; why != "" {
-		t.verdict(m.Word, m.Color, why+"; pairs without a verdict were not looked at to the end")
+		t.verdict(m.Word, m.Color, why+"; pairs without a verdict were not fully checked")
 	}
 	number := func(v merge.Verdict) string { return printable.Number(int64(m.Numbers[v])) }
 	t.line(0, fmt.Sprintf("%s: %s can be merged, %s cannot, %s not verified%s", printable.Count(int64(len(m.Report.Pairs)), "pair", "pairs"),

@@ -15,18 +15,18 @@ var outcomePage string
 // It rises when a field changes its meaning or goes away, not when one is added.
 const documentVersion = 1
 
-// Outcome is the result of a command that works through a plan. Its JSON form is
-// what servermerge -json prints.
+// Outcome is the result of a command that works on a plan. Its JSON form is the output
+// of servermerge -json.
 type Outcome struct {
 	Version  int                `json:"version"`
-	Program  string             `json:"program,omitempty"` // that wrote this, with its version
+	Program  string             `json:"program,omitempty"` // the program that wrote this, with its version
 	Command  string             `json:"command"`           // apply, status, verify or undo
 	PlanID   string             `json:"plan"`
 	Ending   Ending             `json:"outcome"`
 	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed
-	Refusals []transfer.Refusal `json:"refusals,omitempty"` // why it did not begin
+	Refusals []transfer.Refusal `json:"refusals,omitempty"` // the reasons for which it did not begin
 	Applied  *Applied           `json:"applied,omitempty"`
-	Status   *transfer.Status   `json:"status,omitempty"` // of the command status
+	Status   *transfer.Status   `json:"status,omitempty"` // for the command status
 	Proof    *transfer.Proof    `json:"proof,omitempty"`
 	Undone   *transfer.Undone   `json:"undone,omitempty"`
 
@@ -55,9 +55,9 @@ type Applied struct {
 	Rows    int64 `json:"rows"`
 	Renames int   `json:"renames"`
 	Resumed bool  `json:"resumed"`
-	Before  bool  `json:"-"` // an earlier apply had done all of it
+	Before  bool  `json:"-"` // an earlier apply had completed the merge
 
-	Notes []string `json:"notes,omitempty"` // what the operator should know, though it worked
+	Notes []string `json:"notes,omitempty"` // notes for the operator although it worked
 }
 
 // Commands are the commands for the same plan, ready to paste. They are empty if

@@ -92,7 +92,7 @@ func (v *outcomeView) addCounts() {
 		v.Counts = append(v.Counts, count{n, what, anchor})
 	}
 	if n := len(v.Outcome.Refusals); n > 0 {
-		add(n, "reason against it", "reasons against it", "refusals")
+		add(n, "reason that blocks it", "reasons that block it", "refusals")
 	}
 	if proof := v.Outcome.Proof; proof != nil {
 		failed := 0

@@ -37,7 +37,7 @@ func sampleOutcome() *Outcome {
 	p := &transfer.Plan{
 		Version: transfer.PlanVersion, ID: "5b1f0c3d9a7e4f20a1b2c3d4e5f60718", Made: at(0), Engine: "mariadb",
 		Check: transfer.Checked{Verdict: merge.Fail,
-			Resolved: []transfer.Refusal{{Table: "players", Code: merge.CodeUniqueCollision, Reason: "3 values are there more than once"}},
+			Resolved: []transfer.Refusal{{Table: "players", Code: merge.CodeUniqueCollision, Reason: "3 values occur more than once"}},
 			Allowed:  []transfer.Refusal{{Table: "mail", Code: merge.CodeColumnOpaque, Reason: "data: may hold IDs"}}},
 		Target: transfer.World{Name: "s1", Servers: []merge.Server{{Server: 1, Name: "realm 1", Own: true, Reserved: mark}}},
 		Sources: []transfer.World{
@@ -75,7 +75,7 @@ func sampleProof() *Outcome {
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd00007003f"]`, Missing: true},
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd000070040"]`, Columns: []string{"owner_id", "count"}}}},
 		},
-		Findings: []transfer.Refusal{{Table: "items", Code: merge.CodeReferenceDangle, Reason: "1 row refers to nothing"}}}
+		Findings: []transfer.Refusal{{Table: "items", Code: merge.CodeReferenceDangle, Reason: "1 row references a row that does not exist"}}}
 	o.Proof.Check.Sources = o.Proof.Check.Sources[:1]
 	return o
 }
@@ -99,7 +99,7 @@ func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
 		"DONE":   {sampleOutcome(), "apply", "merging s2 and s3 into s1: 99,320 rows came to the target, with 3 renames, in 2m0s"},
 		"FAIL":   {sampleProof(), "verify", "s1 is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: it went on after the merge"},
+		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: the game ran after the merge"},
 	}
 	proof := func(verdict merge.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
@@ -107,9 +107,9 @@ func sampleOutcomes() map[string]ended {
 		o.Proof.Tables[1] = transfer.TableProof{Table: "items", Verdict: merge.Pass, Rows: 75, Want: 75}
 		return o
 	}
-	all["PASS"] = ended{proof(merge.Pass, Done), "verify", "every row of s2 and s3 is in s1 as it was planned, and in these tables s1 has its own rows as before, and nothing else"}
+	all["PASS"] = ended{proof(merge.Pass, Done), "verify", "every row of s2 and s3 is in s1 as planned, and in these tables s1 has its own rows as before, and nothing else"}
 	all["NOT VERIFIED"] = ended{proof(merge.NotVerified, NotVerified), "verify",
-		"every row of s2 and s3 is in s1 as it was planned, but the check of the result could not check everything"}
+		"every row of s2 and s3 is in s1 as planned, but the check of the result could not check everything"}
 	refused := sampleOutcome()
 	refused.Ending, refused.Applied, refused.Now = Refused, nil, &transfer.Status{State: transfer.StateNone}
 	refused.Refusals = []transfer.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}
@@ -218,31 +218,31 @@ func TestOutcomeIsThere(t *testing.T) {
 	for outcome, wants := range map[string][]string{
 		"DONE": {
 			"<bdi>Now prove it, before any game server is started:</bdi><pre>servermerge verify plan.json\n</pre>",
-			`<td><bdi>s1</bdi><td>target<td class="n">1<td><bdi>realm 1</bdi><td>goes on<td><td>2026-`,
+			`<td><bdi>s1</bdi><td>target<td class="n">1<td><bdi>realm 1</bdi><td>continues<td><td>2026-`,
 			`<td><bdi>s2</bdi><td>merged in<td class="n">2<td><bdi>realm 2</bdi><td>ends<td>fenced<td>2026-`,
-			`<td><bdi>s2</bdi><td>merged in<td class="n">9<td><bdi></bdi><td>comes along<td><td>2026-`,
+			`<td><bdi>s2</bdi><td>merged in<td class="n">9<td><bdi></bdi><td>comes with it<td><td>2026-`,
 			`<td><bdi>s3</bdi><td>merged in<td class="n"><i>no registry</i><td>`,
 			`<th class="n"><bdi>s3</bdi><th class="n">together<th class="n">copied</thead>`,
 			"<bdi>players</bdi>" + numbers("1,234,567", "98,765", "500", "1,333,832", "99,265"),
 			`<tr><th>all<th class="n">1,234,587<th class="n">98,805<th class="n">515<th class="n">1,333,907<th class="n">99,320</tfoot>`,
 			"3 values get another one", "<bdi>火球术士1</bdi><td><bdi>火球术士1.s2</bdi><td><bdi>00ddceac5bd00007003f</bdi>",
-			"<bdi>mail</bdi>.<bdi>to_name</bdi>, where <bdi>player</bdi> names the row of <bdi>players</bdi>",
+			"<bdi>mail</bdi>.<bdi>to_name</bdi> (<bdi>player</bdi> names the row of <bdi>players</bdi>)",
 			"<td><bdi>chat_log</bdi><td><bdi>excluded by the operator</bdi>",
 			"<b>2</b> tables</a>", "<b>3</b> renames", "<b>1</b> table not copied",
-			"renaming and combining resolve:", "3 values are there more than once", "was allowed:", "data: may hold IDs",
+			"renaming and combining resolve:", "3 values occur more than once", "Results that are allowed:", "data: may hold IDs",
 		},
 		"FAIL": {
 			"<b>1</b> table not as planned", "<b>1</b> table as planned", "<b>1</b> finding in the result",
-			`<section id="unequal">`, "<b><bdi>items</bdi></b>", "<bdi>1 row of the sources is not there</bdi>", "from &#34;s2&#34;: is not there</bdi>",
+			`<section id="unequal">`, "<b><bdi>items</bdi></b>", "<bdi>1 row of the sources is missing</bdi>", "from &#34;s2&#34;: is missing</bdi>",
 			`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>` + numbers("20", "40", "15", "75", "74"),
 			`<td><bdi>players</bdi><td><span class="mark pass">PASS</span>`, `<th class="n">found now</thead>`,
-			"<bdi>s1</bdi> as it is now, read from 2026-03-20T03:00:00.000Z", `<span class="mark fail">FAIL</span></p>`,
-			"4 keys are there more than once", "server 1 realm 1 in s1: 12,345 IDs", `<section id="passed">`,
+			"<bdi>s1</bdi> now, read from 2026-03-20T03:00:00.000Z", `<span class="mark fail">FAIL</span></p>`,
+			"4 keys occur more than once", "server 1 realm 1 in s1: 12,345 IDs", `<section id="passed">`,
 		},
-		"REFUSED": {"<b>2</b> reasons against it", "<bdi>database &#34;s2&#34;: server 2 runs: it is held by host-7: stop it first</bdi>", "<td>ends<td>not fenced"},
+		"REFUSED": {"<b>2</b> reasons that block it", "<bdi>database &#34;s2&#34;: server 2 runs: it is held by host-7: stop it first</bdi>", "<td>ends<td>not fenced"},
 		"STOPPED": {"<th class=\"n\">copied<th class=\"n\">removed again</thead>", numbers("1,333,832", "99,265", "4,321"), "<bdi>row 1 of items, from &#34;s2&#34;: count has another value</bdi>",
-			"<bdi>Nothing is lost. To go on:</bdi><pre>servermerge again plan.json\n</pre>"},
-		"UNDONE": {"<bdi>1 of them had been changed since the merge; these changes are gone</bdi>", "<bdi>row 1 of items, from &#34;s2&#34;: count has another value</bdi>",
+			"<bdi>Nothing is lost. To resume:</bdi><pre>servermerge again plan.json\n</pre>"},
+		"UNDONE": {"<bdi>1 of them had been changed since the merge; these changes are lost</bdi>", "<bdi>row 1 of items, from &#34;s2&#34;: count has another value</bdi>",
 			"<bdi>The game servers of s2 and s3 can be started again.</bdi>"},
 		"CHANGED": {"<bdi>To take it back:</bdi><pre>servermerge undo plan.json\n</pre>"},
 	} {
@@ -254,7 +254,7 @@ func TestOutcomeIsThere(t *testing.T) {
 		}
 	}
 	// What is for before a merge, or not known, is not said.
-	if html := writeOutcome(t, all["FAIL"].Outcome); strings.Contains(html, "find out how the same key came to be in both databases</bdi>") {
+	if html := writeOutcome(t, all["FAIL"].Outcome); strings.Contains(html, "find out why both databases have the same key</bdi>") {
 		t.Error("a rule advises against a merge that was carried out")
 	}
 	if html := writeOutcome(t, all["REFUSED"].Outcome); strings.Contains(html, ">copied") {

@@ -85,7 +85,7 @@ func newUnequal(o *Outcome) (all []unequal) {
 func unequalLines(t transfer.TableProof, target string) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if t.Missing > 0 {
-		add("%s not there", printable.Count(t.Missing, "row of the sources is", "rows of the sources are"))
+		add("%s missing", printable.Count(t.Missing, "row of the sources is", "rows of the sources are"))
 	}
 	if t.Changed > 0 {
 		add("%s other values than planned", printable.Count(t.Changed, "row has", "rows have"))
@@ -94,7 +94,7 @@ func unequalLines(t transfer.TableProof, target string) (lines []string) {
 		add("rows of %s itself are not those of the plan, or rows came from elsewhere", target)
 	}
 	if len(t.Sources) > 0 {
-		add("%s changed since the plan: somebody writes there", printable.Names(t.Sources))
+		add("%s changed since the plan: another process writes there", printable.Names(t.Sources))
 	}
 	return append(lines, differences(t.Samples, t.Missing+t.Changed)...)
 }
@@ -148,7 +148,7 @@ func (t *text) status(o *Outcome) {
 	then := func(text, command string) { next = append(next, step{Text: text, Commands: []string{command}}) }
 	switch at.State {
 	case transfer.StateNone:
-		word, sentence = "NOT BEGUN", into+": the target knows nothing of it; it was not begun, or it was undone"
+		word, sentence = "NOT BEGUN", into+": the target has no record of it; it was not begun, or it was undone"
 	case transfer.StateCopied:
 		word, sentence, color = "DONE", fmt.Sprintf("%s: %s came to the target", into, rows), merge.Pass
 		then("To prove it:", o.Then.Verify)
@@ -174,9 +174,9 @@ func (t *text) status(o *Outcome) {
 		t.WriteString("\n")
 	}
 	for _, f := range fences {
-		what := "is not kept from being started by this merge"
+		what := "is not fenced by this merge"
 		if f.Fenced {
-			what = "is kept from being started by this merge"
+			what = "is fenced by this merge: it cannot be started"
 		}
 		t.line(2, fmt.Sprintf("server %s of %s %s", f.Server, f.Source, what))
 	}

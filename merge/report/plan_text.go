@@ -63,11 +63,11 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	t.WriteString("\nThe check says " + string(p.Check.Verdict) + ".\n")
 	t.ruleFiles(p.Check.RuleFiles)
 	if len(p.Check.Resolved) > 0 {
-		t.line(0, "What it found and renaming and combining resolve:")
+		t.line(0, "Conflicts that renaming and combining resolve:")
 		t.refusals(p.Check.Resolved)
 	}
 	if len(p.Check.Allowed) > 0 {
-		t.line(0, "What it found and was allowed:")
+		t.line(0, "Results that are allowed:")
 		t.refusals(p.Check.Allowed)
 	}
 	if len(p.Prepare) > 0 {
@@ -78,7 +78,7 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	}
 	if len(p.Lacks) > 0 {
 		t.line(0, "")
-		t.line(0, "The account that made this plan lacks rights that apply takes. Grant them, or run apply with another account:")
+		t.line(0, "The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:")
 		for _, right := range p.Lacks {
 			t.line(2, right)
 		}
@@ -101,9 +101,9 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	}
 	switch {
 	case len(p.Refusals) > 0:
-		t.line(0, "Nothing was changed, and apply will refuse this plan. Settle what blocks the merge (mergecheck shows the rows, and what to do), then plan again.")
+		t.line(0, "Nothing was changed, and apply will refuse this plan. Resolve these reasons (mergecheck shows the rows, and what to do), then plan again.")
 	case then.Apply == "":
-		t.line(0, "Nothing was changed, and this plan was not kept: -o FILE writes it for servermerge apply.")
+		t.line(0, "Nothing was changed, and this plan was not saved: -o FILE writes it for servermerge apply.")
 	default:
 		t.line(0, "Nothing was changed. Stop the game servers of all these databases, back "+p.Target.Name+" up, then:")
 		t.verbatim(2, []string{then.Apply})
@@ -182,7 +182,7 @@ func (t *text) plannedRenames(p *transfer.Plan, then Commands) {
 	rest := func(n int64) string { return andMore(n) + ": " + cmp.Or(then.Renames, "the plan has them all") }
 	t.some(len(p.Renames), shownRenames, rest, func(i int) { t.rename(p.Renames[i]) })
 	for _, c := range p.Copies {
-		t.line(2, fmt.Sprintf("along with them: %s.%s, where %s names the row of %s", c.Table, c.Column, c.Key, c.OfTable))
+		t.line(2, fmt.Sprintf("renamed with them: %s.%s (%s names the row of %s)", c.Table, c.Column, c.Key, c.OfTable))
 	}
 }
 
@@ -198,13 +198,13 @@ func (t *text) plannedServers(p *transfer.Plan) {
 	t.WriteString("\nServers:\n")
 	for _, s := range servers(p) {
 		what := map[fate]string{
-			noFate:     "keeps no registry: nothing here sees whether its game server runs, or keeps it from being started",
-			goesOn:     "goes on after the merge",
-			comesAlong: "was merged in earlier, and comes along",
-			ends:       "ends, but NOTHING keeps it from being started again: what it then makes never comes to the target",
+			noFate:     "keeps no registry: servermerge cannot see whether its game server runs, nor keep it from being started",
+			goesOn:     "continues after the merge",
+			comesAlong: "was merged in earlier, and comes with it",
+			ends:       "ends, but NOTHING keeps it from being started again: rows that it makes then never come to the target",
 		}[s.Fate]
 		if s.Fate == ends && s.Fence {
-			what = "ends: it is kept from being started again on this database"
+			what = "ends: it cannot be started again on this database"
 		}
 		who := s.Database
 		if s.Fate != noFate {

@@ -49,7 +49,7 @@ func TestWritePlan(t *testing.T) {
 	}
 	for _, want := range []string{
 		"READY  merging s2 into s1", "20 renames, about 20m (", "AUTO_INCREMENT goes from 5 to 9", "and 14 more: servermerge renames plan.json",
-		"keeps no registry", "NOTHING keeps it from being started again", "server 9 was merged in earlier, and comes along", "up, then:\n  servermerge apply plan.json\n",
+		"keeps no registry", "NOTHING keeps it from being started again", "server 9 was merged in earlier, and comes with it", "up, then:\n  servermerge apply plan.json\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)

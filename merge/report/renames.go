@@ -9,8 +9,8 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// Renames are the renames of a plan. Their JSON form is what servermerge renames
-// -json prints.
+// Renames are the renames of a plan. Their JSON form is the output of servermerge
+// renames -json.
 type Renames struct {
 	Version int               `json:"version"`
 	Plan    string            `json:"plan"` // its ID
@@ -22,10 +22,10 @@ func NewRenames(p *transfer.Plan) *Renames {
 	return &Renames{documentVersion, p.ID, append([]transfer.Rename{}, p.Renames...)}
 }
 
-// WriteCSV writes the renames as CSV, with a line of headings: for the game to
-// tell these players, and to offer them another name. Values are written as
-// they are. They come from players, and some programs for tables take a value
-// that begins with = for a formula: import such a column as text.
+// WriteCSV writes the renames as CSV, with a line of headings: use it to tell these
+// players, and to offer them another name. Values are written unchanged. They come from
+// players, and some spreadsheet programs run a value that begins with = as a formula:
+// import such a column as text.
 func (r *Renames) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"source", "world", "table", "column", "key", "old", "new"})

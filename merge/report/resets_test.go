@@ -39,7 +39,7 @@ func TestResetsAreShown(t *testing.T) {
 			"  online          12,345  mergesafe_was_5b1f0c3d_1\n", "  visits               7  mergesafe_was_5b1f0c3d_2  the rows are moved, in one transaction\n"}},
 		"apply":  {text(done), []string{"with 3 renames; 2 tables were emptied, of 12,352 rows, in 2m0s"}},
 		"verify": {text(proof), []string{"  online                      0               0          12,345  PASS\n", "  visits                      3               0               7  FAIL\n    it is not empty\n"}},
-		"pass":   {text(&pass), []string{"and nothing else; 2 tables are empty, and the rows of before are kept"}},
+		"pass":   {text(&pass), []string{"and nothing else; 2 tables are empty, and their old rows are kept"}},
 		"undo":   {text(undone), []string{"12,352 rows are back in the tables that were emptied"}},
 		"json":   {doc.String(), []string{`"table": "visits"`, `"reason": "it is not empty"`, `"keeps": 12345`}},
 		"page": {writeOutcome(t, proof), []string{"<b>2</b> tables emptied", `<td><bdi>visits</bdi><td><span class="mark fail">FAIL</span><td class="n">7<td><bdi>mergesafe_was_5b1f0c3d_2</bdi><td><bdi>it is not empty</bdi>`,

@@ -28,7 +28,7 @@ const (
 	comesAlong             // it was merged into its source earlier
 )
 
-func (f fate) String() string { return [...]string{"", "goes on", "ends", "comes along"}[f] }
+func (f fate) String() string { return [...]string{"", "continues", "ends", "comes with it"}[f] }
 
 // servers returns the servers of a plan, those of the target first.
 func servers(p *transfer.Plan) (all []server) {
@@ -51,8 +51,8 @@ func servers(p *transfer.Plan) (all []server) {
 	return all
 }
 
-// FenceIn says whether a server that ends is kept from being started, according
-// to the state of the merge. Of one that goes on it says so only if it is.
+// FenceIn says whether a server that ends is fenced, according to the state of the
+// merge. For one that continues it says so only if it is fenced.
 func (s server) FenceIn(at *transfer.Status) string {
 	if s.Fate == goesOn {
 		if at != nil && s.fencedIn(at) {

@@ -14,7 +14,7 @@ func (t *text) severed(p *transfer.Plan) {
 		return
 	}
 	t.WriteString("\n")
-	t.line(0, "Rows that refer to rows which stay behind, also where these are gone already:")
+	t.line(0, "Rows that reference rows that stay behind, also if these are gone already:")
 	for _, s := range p.Severed {
 		var counts []string
 		for i, n := range s.Counts {
@@ -22,12 +22,12 @@ func (t *text) severed(p *transfer.Plan) {
 				counts = append(counts, p.Sources[i].Name+" "+printable.Number(n))
 			}
 		}
-		becomes := "refer to nobody (NULL)"
+		becomes := "get no reference (NULL)"
 		switch {
 		case s.Rows == merge.RowsDrop:
 			becomes = "stay behind too"
 		case s.Becomes != nil:
-			becomes = "refer to nobody (" + *s.Becomes + ")"
+			becomes = "get no reference (" + *s.Becomes + ")"
 		}
 		if len(counts) == 0 {
 			counts = []string{"none"}
@@ -42,7 +42,7 @@ func (t *text) leftRows(p *transfer.Plan) {
 		return
 	}
 	t.WriteString("\n")
-	t.line(0, "Rows that stay behind, of tables of which the others come:")
+	t.line(0, "Rows that stay behind in tables of which others are copied:")
 	for _, l := range p.LeftRows {
 		var counts []string
 		for i, n := range l.Counts {

@@ -14,7 +14,7 @@ func TestSeveredIsShown(t *testing.T) {
 	p.Severed = []merge.Severed{{Table: "mail", Column: "auction", To: "auctions", Rows: merge.RowsDrop, Counts: []int64{1234}},
 		{Table: "bids", Column: "lot", To: "auctions", Rows: merge.RowsNone, Counts: []int64{0}}, {Table: "items", Column: "lot", To: "auctions", Rows: merge.RowsNone, Becomes: &zero, Counts: []int64{7}}}
 	text := planText(t, p, Commands{})
-	for _, want := range []string{"mail.auction to auctions: stay behind too: " + p.Sources[0].Name + " 1,234\n", "bids.lot to auctions: refer to nobody (NULL): none\n", "items.lot to auctions: refer to nobody (0): " + p.Sources[0].Name + " 7\n"} {
+	for _, want := range []string{"mail.auction to auctions: stay behind too: " + p.Sources[0].Name + " 1,234\n", "bids.lot to auctions: get no reference (NULL): none\n", "items.lot to auctions: get no reference (0): " + p.Sources[0].Name + " 7\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)
 		}

@@ -13,7 +13,7 @@ import (
 
 // TextOptions configure the text of a report. The zero value is plain text.
 type TextOptions struct {
-	Width int  // columns of the terminal, less than 40 is 40; 0: 100 for a check, and no limit for what is about a plan
+	Width int  // columns of the terminal, less than 40 is 40; 0: 100 for a check, and no limit for a plan
 	Color bool // mark the verdicts with ANSI colours
 }
 

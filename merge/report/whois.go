@@ -9,8 +9,8 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// WhoisText says where a key came from, or what became of it if source names the world
-// that had it.
+// WhoisText says where a key came from, or its key in the target if source names the
+// world that had it.
 func WhoisText(target, source, table string, key rekey.Integer, way []transfer.Origin) string {
 	place := printable.Text(table) + " " + key.String()
 	switch {

@@ -16,7 +16,7 @@ type Words struct {
 	Color    merge.Verdict // that it is shown in
 	Sentence string        // the meaning of the word
 	Details  []string
-	Samples  []string // rows that are not as they were copied, the first of them
+	Samples  []string // the first rows that are not as they were copied
 	Next     []step
 }
 
@@ -36,7 +36,7 @@ func (o *Outcome) Words() Words {
 		}
 	case o.Ending == Stopped:
 		w.Sentence = printable.Text(o.Reason)
-		w.next("Nothing is lost. To go on:", o.Then.Again)
+		w.next("Nothing is lost. To resume:", o.Then.Again)
 	case o.Applied != nil:
 		w.applied(o)
 	case o.Proof != nil:
@@ -86,23 +86,23 @@ func (w *Words) proved(o *Outcome) {
 	w.Word, w.Color = string(o.Proof.Verdict), o.Proof.Verdict
 	switch o.Proof.Verdict {
 	case merge.Pass:
-		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, and in these tables %s has its own rows as before, and nothing else", sources, target, target)
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, and in these tables %s has its own rows as before, and nothing else", sources, target, target)
 		if n := int64(len(o.Plan.Resets)); n > 0 {
-			w.Sentence += fmt.Sprintf("; %s empty, and the rows of before are kept", printable.Count(n, "table is", "tables are"))
+			w.Sentence += fmt.Sprintf("; %s empty, and their old rows are kept", printable.Count(n, "table is", "tables are"))
 		}
 		if n := writtenOver(o.Plan); n > 0 {
-			w.Sentence += fmt.Sprintf("; %s combined with others, each column by its formula, and kept as before", printable.Count(n, "of its own rows is", "of its own rows are"))
+			w.Sentence += fmt.Sprintf("; %s combined with others, each column by its formula, and their old rows are kept", printable.Count(n, "of its own rows is", "of its own rows are"))
 		}
 		w.next(fmt.Sprintf("Start the game server of %s. Keep %s as they are for as long as an undo may be wanted.", target, sources))
 		if commands := retire(o.Plan); len(commands) > 0 {
-			w.next("After that, where there is a fleet registry:", commands...)
+			w.next("After that, if you have a fleet registry:", commands...)
 		}
 	case merge.Fail:
 		w.Sentence = fmt.Sprintf("%s is not what was planned", target)
-		w.next(fmt.Sprintf("Do not start a game server on %s. Look at what differs; to take the merge back:", target), o.Then.Undo)
+		w.next(fmt.Sprintf("Do not start a game server on %s. Read the differences; to take the merge back:", target), o.Then.Undo)
 	default:
-		w.Sentence = fmt.Sprintf("every row of %s is in %s as it was planned, but the check of the result could not check everything", sources, target)
-		w.next(fmt.Sprintf("Look yourself at what it names, before you start the game server of %s.", target))
+		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, but the check of the result could not check everything", sources, target)
+		w.next(fmt.Sprintf("Check its reasons yourself before you start the game server of %s.", target))
 	}
 }
 
@@ -136,23 +136,23 @@ func (w *Words) undone(o *Outcome) {
 		for _, f := range u.Lifted {
 			servers = append(servers, fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database)))
 		}
-		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s knows nothing of this merge", strings.Join(servers, ", "), target)
-		w.Details = []string{fmt.Sprintf("No row was looked at or removed. %s was restored from a copy that is older than the merge, or an undo was interrupted at its very end.", target)}
+		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s has no record of this merge", strings.Join(servers, ", "), target)
+		w.Details = []string{fmt.Sprintf("No row was read or removed. %s was restored from a copy that is older than the merge, or an undo was interrupted at its very end.", target)}
 		return
 	}
 	w.Sentence = fmt.Sprintf("%s out of %s again: %s removed; what %s holds in these tables is ", sources, target, printable.Count(u.Rows, "row was", "rows were"), target)
 	if u.SameAsBefore {
 		w.Sentence += "exactly what it held before"
 	} else {
-		w.Sentence += "not what it held before: it went on after the merge"
+		w.Sentence += "not what it held before: the game ran after the merge"
 	}
 	add := func(n int64, one, many, rest string) {
 		if n > 0 {
 			w.Details = append(w.Details, printable.Count(n, one, many)+" "+rest)
 		}
 	}
-	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
-	add(writtenOver(o.Plan), "of them was", "of them were", "combined with others: put back as before, and not removed")
+	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are lost")
+	add(writtenOver(o.Plan), "of them was", "of them were", "combined with others: restored, and not removed")
 	add(u.Missing, "row was", "rows were", "gone before")
 	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))

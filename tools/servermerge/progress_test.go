@@ -28,11 +28,11 @@ func TestMeter(t *testing.T) {
 		want  string
 	}{
 		// The check counts every database by itself.
-		{0, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 0, Total: 60e6}, "checking  0 %  0 of 60.0 M rows  0/s  nobody knows how long  items of s1"},
+		{0, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 0, Total: 60e6}, "checking  0 %  0 of 60.0 M rows  0/s  time left unknown  items of s1"},
 		{time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s2", Table: "items", Rows: 20e6, Total: 40e6}, "checking  20 %  20.0 M of 100.0 M rows  20.0 M/s  4s left  items of s2"},
 		{2 * time.Second, transfer.Progress{Step: transfer.StepCheck, Database: "s1", Table: "items", Rows: 30e6, Total: 60e6}, "checking  50 %  50.0 M of 100.0 M rows  25.0 M/s  2s left  items of s1"},
 		// What was copied before this call is no measure of how fast it is.
-		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  nobody knows how long  a\x1b[2J of s2`},
+		{10 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "a\x1b[2J", Rows: 50e6, Total: 60e6}, `copying  83 %  50.0 M of 60.0 M rows  0/s  time left unknown  a\x1b[2J of s2`},
 		{20 * time.Second, transfer.Progress{Step: transfer.StepCopy, Database: "s2", Table: "items", Rows: 51e6, Total: 60e6}, "copying  85 %  51.0 M of 60.0 M rows  100 k/s  1m30s left  items of s2"},
 		{30 * time.Second, transfer.Progress{Step: transfer.StepUndo, Database: "s2", Table: "items", Rows: 0, Total: 0}, "removing  100 %  0 of 0 rows  0/s  items of s2"},
 	} {
