@@ -152,7 +152,7 @@ func TestCommandThatFails(t *testing.T) {
 		"older":            {"", []string{"want the n of the request, 2"}},
 		"extra":            {"", []string{"want the n of the request, 2"}},
 		"endless":          {"", []string{"bytes, without the end of a line", `0123`, " more bytes"}},
-		"is not there":     {"exec ./no-such-codec items", []string{"cannot be started", "no-such-codec"}},
+		"is missing":       {"exec ./no-such-codec items", []string{"cannot be started", "no-such-codec"}},
 		"is not in PATH":   {"exec no-such-codec", []string{"cannot be started", "PATH"}},
 		"is no executable": {"exec '" + plain + "'", []string{"cannot be started", "permission denied"}},
 	} {

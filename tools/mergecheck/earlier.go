@@ -35,7 +35,7 @@ func readEarlier(file string) (*merge.Report, error) {
 	}
 	if head.ID != "" {
 		return nil, cli.WithHint(fmt.Errorf("%s is a plan of servermerge: want the report of a check", file),
-			"mergecheck -json SOURCE SOURCE... > report.json writes one. What became of the merge of that plan: servermerge status "+printable.Quoted(file))
+			"mergecheck -json SOURCE SOURCE... > report.json writes one. For the state of that plan's merge: servermerge status "+printable.Quoted(file))
 	}
 	if head.Version != merge.ReportVersion {
 		return nil, fmt.Errorf("%s is a report of version %d: this program reads version %d", file, head.Version, merge.ReportVersion)
@@ -57,7 +57,7 @@ func readEarlier(file string) (*merge.Report, error) {
 // did not pass, also those that were allowed.
 func notPassed(file string, old *merge.Report) ([]merge.Selection, error) {
 	if old.Incomplete != "" {
-		return nil, cli.Usage("%s is incomplete (%s): what it lacks was never checked; run the whole check", file, old.Incomplete)
+		return nil, cli.Usage("%s is incomplete (%s): parts of it were never checked; run the whole check", file, old.Incomplete)
 	}
 	var only []merge.Selection
 	for _, r := range old.Results {
@@ -99,9 +99,9 @@ func comparable(file string, old *merge.Report, places []databases.Place, target
 	slices.Sort(now)
 	switch {
 	case old.Incomplete != "":
-		return cli.Usage("-since: %s is incomplete (%s): there is not enough to compare with", file, old.Incomplete)
+		return cli.Usage("-since: %s is incomplete (%s): it has too little to compare with", file, old.Incomplete)
 	case len(old.Only) > 0:
-		return cli.Usage("-since: %s is a part of a check, made by -rerun: there is not enough to compare with", file)
+		return cli.Usage("-since: %s is a part of a check, made by -rerun: it has too little to compare with", file)
 	case !slices.Equal(then, now):
 		return cli.Usage("-since: %s is about %s, not about %s", file, strings.Join(then, ", "), strings.Join(now, ", "))
 	case old.Target != target:

@@ -29,7 +29,7 @@ func explain(ctx context.Context, s settings, out io.Writer, log *cli.Log) error
 	e, err := merge.Explain(ctx, sources, s.options, s.explain[0], s.explain[1])
 	switch {
 	case errors.Is(err, merge.ErrOptions):
-		return cli.WithHint(err, "What is declared comes from [check] and [merge] in the configuration, or from the flags.")
+		return cli.WithHint(err, "Declarations come from [check] and [merge] in the configuration, or from the flags.")
 	case err != nil:
 		return err
 	}

@@ -5,7 +5,7 @@ import _ "embed"
 // help is what -h prints.
 const help = `Usage: mergecheck [flags] SOURCE SOURCE...
 
-Tells whether game databases can be merged into one (server merge) without
+Checks whether game databases can be merged into one (server merge) without
 losing or mixing up rows. It reads their keys and never writes.
 
 A SOURCE is a DSN or the name of a [[source]] in config.toml. The first is the
@@ -24,21 +24,21 @@ What is checked:
                     table-excluded
   -matrix           every source with every other: which two can be merged; the
                     pairs of a source that cannot be read have no verdict
-  -rerun REPORT     only what an earlier report had not passed; without a
+  -rerun REPORT     only what did not pass in an earlier report; without a
                     SOURCE, the sources of that report
   -since REPORT     FAIL too if a number of rows, a first or last key, a mark or
                     a verdict moved since an earlier report: the databases are
                     still written to
   -contents         sum up all rows in full, so that -since sees changed rows
                     too; both reports need it
-  -rules FILE       what columns are, as -propose writes it; several files: a
-                    later one ranks before an earlier one. If the file lists
+  -rules FILE       what columns are, as -propose writes it; of several files a
+                    later one has precedence. If the file lists
                     the columns that were reviewed ([schema]), its patterns
                     count for no others. It may name commands that
                     are run, to find keys in cells: format = "exec ..."
   -rekey            judge a merge that gives new values to the keys that every
                     world counts from 1: see servermerge plan -h
-  -propose          look for what is worth declaring: columns that seem to be
+  -propose          look for declarations to make: columns that seem to be
                     unique or to refer to others
   -explain TABLE.COLUMN
                     what the rules say of one column and why, what it seems
@@ -48,8 +48,8 @@ What is checked:
 
 What the results count:
 
-  -allow CODE       what CODE finds does not spoil the verdict, and is shown as
-                    allowed, with its number; several: -allow CODE,CODE
+  -allow CODE       findings of CODE do not change the verdict, and are shown as
+                    allowed, with their number; several: -allow CODE,CODE
   -allow CODE:TABLE, -allow CODE:TABLE.COLUMN
                     only there: 'table-skipped:log_*', column-opaque:mail.body,
                     'schema-default:bags.slot{0..18}'
@@ -71,13 +71,13 @@ How the databases are read (more: mergecheck -h databases):
   -snapshot on|off  off: do not read each database as it was at one moment
   -grants           print the GRANT that each source needs, and do nothing else
 
-Each check ends as PASS, FAIL or NOT VERIFIED; what was not fully checked
+Each check ends as PASS, FAIL or NOT VERIFIED; a check that was not complete
 never passes. Exit codes:
 
   0   PASS: everything was checked, and the databases can be merged
   1   FAIL: a merge would lose or mix up rows
   2   no verdict: wrong usage or configuration, a database that could not be
-      read to the end, or an interrupt; what was found until then is printed
+      read to the end, or an interrupt; the results until then are printed
   3   NOT VERIFIED: nothing was found, but not everything could be checked
 
 Examples:

@@ -1,4 +1,4 @@
-// Mergecheck tells whether game databases can be merged into one. It reads
+// Mergecheck checks whether game databases can be merged into one. It reads
 // them and never writes. See mergecheck -h.
 package main
 
@@ -143,7 +143,7 @@ func noVerdict(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return errors.New("no verdict")
 	case errors.Is(err, merge.ErrOptions):
-		return cli.WithHint(err, "What is declared, included and excluded comes from [check] in the configuration, or from the flags.")
+		return cli.WithHint(err, "Declarations, -include and -exclude come from [check] in the configuration, or from the flags.")
 	default:
 		return cli.WithHint(err, "There is no verdict.")
 	}

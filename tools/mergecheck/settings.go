@@ -156,7 +156,7 @@ func checkFlags(cmd *cliv3.Command) error {
 		}
 	}
 	if cmd.IsSet("o") && !cmd.Bool("propose") {
-		return cli.Usage("-o %s: it is where -propose writes the rules: want -propose too", cmd.String("o"))
+		return cli.Usage("-o %s: -propose writes the rules there: want -propose too", cmd.String("o"))
 	}
 	// What makes no sense together.
 	for _, pair := range [][2]string{

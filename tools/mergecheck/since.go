@@ -16,10 +16,10 @@ const codeMoved = "moved"
 func moved() merge.Code {
 	return merge.Code{
 		Code:       codeMoved,
-		Meaning:    "only with -since: a number of rows, a first or last key, a mark, a verdict or, with -contents, a sum over all rows is not what it was in the earlier report",
-		Counts:     "what moved",
-		Unverified: "compare the rows of these tables by other means",
-		Action:     "stop whatever writes to these databases, make sure that it is stopped, then run the whole check again",
+		Meaning:    "only with -since: a number of rows, a first or last key, a mark, a verdict or, with -contents, a sum over all rows has changed since the earlier report",
+		Counts:     "changes",
+		Unverified: "compare the rows of these tables in another way",
+		Action:     "stop all processes that write to these databases, make sure that they are stopped, then run the whole check again",
 	}
 }
 
@@ -38,7 +38,7 @@ func holdAgainst(r, old *merge.Report, contents bool) {
 	changes := merge.Compare(&before, r)
 	var results []merge.Result
 	for _, c := range changes {
-		about, was, is := cmp.Or(c.Source, "the merge as a whole"), cmp.Or(c.Old, "not there"), cmp.Or(c.New, "not there")
+		about, was, is := cmp.Or(c.Source, "the merge as a whole"), cmp.Or(c.Old, "missing"), cmp.Or(c.New, "missing")
 		results = append(results, merge.Result{
 			Code: codeMoved, Table: c.Table, Subject: c.What, Verdict: merge.Fail, Read: 1, Count: 1,
 			Message: fmt.Sprintf("%s since %s: %s then, %s now", about, then, was, is),
@@ -81,7 +81,7 @@ func unsummed(reports ...*merge.Report) (gaps []merge.Gap) {
 	for _, r := range reports {
 		for _, s := range r.Sources {
 			for _, t := range s.Tables {
-				g := merge.Gap{Source: s.Name, Reason: cmp.Or(t.NoContents, "the rows of "+t.Table+" were not summed up")}
+				g := merge.Gap{Source: s.Name, Reason: cmp.Or(t.NoContents, "the rows of "+t.Table+" have no sum")}
 				if t.Contents == "" && !slices.Contains(gaps, g) {
 					gaps = append(gaps, g)
 				}

@@ -59,13 +59,13 @@ func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 	for _, w := range p.Sources {
 		for _, m := range w.Servers {
 			if w.Fence && m.Own {
-				log.Sayf("server %s will be kept from being started on %s", m.Server, printable.Text(w.Name))
+				log.Sayf("server %s cannot be started on %s any more", m.Server, printable.Text(w.Name))
 			}
 		}
 	}
 	for _, m := range p.Target.Servers {
 		if m.Own {
-			log.Sayf("server %s will be kept from being started on %s until the merge is completed or undone", m.Server, printable.Text(p.Target.Name))
+			log.Sayf("server %s cannot be started on %s until the merge is completed or undone", m.Server, printable.Text(p.Target.Name))
 		}
 	}
 	log.Say("Ctrl-C stops it between two batches; run the same command again to resume")
@@ -74,7 +74,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job) (before bool) {
 		return false // the work itself waits, or says why
 	}
 	if at.State != transfer.StateNone {
-		log.Sayf("it was begun before: %s of %s are there", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
+		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
 	}
 	fenced := slices.ContainsFunc(at.Fences, func(f transfer.FenceStatus) bool { return f.Source == p.Target.Name && f.Fenced })
 	return at.State == transfer.StateCopied && !fenced

@@ -22,12 +22,12 @@ func (j *job) codecs(ctx context.Context, cmd *cliv3.Command, o *transfer.Option
 	inPlan := commandsOf(j.plan)
 	for _, f := range j.named {
 		if !slices.Contains(inPlan, f) {
-			return nil, cli.Usage("-codec %s: the plan runs no such command%s", printable.Quoted(f), runs(inPlan))
+			return nil, cli.Usage("-codec %s: the plan has no such command%s", printable.Quoted(f), runs(inPlan))
 		}
 	}
 	for _, f := range inPlan {
 		if !slices.Contains(j.named, f) {
-			return nil, cli.Usage("the plan runs a command of the game, %s: if you know it, and want it to run here, add -codec %s", printable.Text(f), printable.Quoted(f))
+			return nil, cli.Usage("the plan runs a command of the game, %s: if you know it and want to run it here, add -codec %s", printable.Text(f), printable.Quoted(f))
 		}
 	}
 	o.Codecs, stop = codec.Commands(ctx, j.named)

@@ -29,8 +29,8 @@ func noDryRun(cmd *cliv3.Command) error {
 		return nil
 	}
 	if cmd.Name == "undo" {
-		err := errors.New("-dry-run: undo has none; before it writes anything it looks whether everything is as it was copied, and refuses if not")
-		return cli.WithHint(err, "How far the merge is, which only reads: servermerge status "+printable.Quoted(cmd.Args().First()))
+		err := errors.New("-dry-run: undo has none; before it writes anything it checks that all rows are as they were copied, and otherwise refuses")
+		return cli.WithHint(err, "For the state of the merge, read-only: servermerge status "+printable.Quoted(cmd.Args().First()))
 	}
 	j, err := readJob(cmd)
 	if err != nil {
@@ -47,6 +47,6 @@ func noDryRun(cmd *cliv3.Command) error {
 		}
 		words = append(words, printable.Quoted(args[i]))
 	}
-	return cli.WithHint(fmt.Errorf("-dry-run: the plan is the dry run: it says all that apply does, and was made by reading alone"),
+	return cli.WithHint(fmt.Errorf("-dry-run: the plan is the dry run: it lists everything that apply does, and making it only read"),
 		"To see it again, with the flags that it was made with: "+strings.Join(words, " "))
 }

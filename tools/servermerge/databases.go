@@ -85,7 +85,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(file, "sqlite:") || strings.HasPrefix(file, "mysql:") { // perhaps with its password
-		return nil, cli.Usage("a database is given where the plan belongs: want the file that \"servermerge plan -o FILE\" wrote")
+		return nil, cli.Usage("got a database instead of the plan: want the file that \"servermerge plan -o FILE\" wrote")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.WithHint(fmt.Errorf("there is no plan %s", file), "servermerge plan -o "+printable.Quoted(file)+" TARGET SOURCE... makes one.")

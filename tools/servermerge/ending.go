@@ -124,7 +124,7 @@ func (j *job) failed(ctx context.Context, err error, o *report.Outcome) error {
 		}
 		return cli.WithHint(cli.WithCode(errors.New(said), cli.Stopped), words.Hint())
 	}
-	return cli.WithHint(report.Plainly(err), "What was done until then is kept; how far it is: "+j.command("status"))
+	return cli.WithHint(report.Plainly(err), "The work until then is kept. For its state: "+j.command("status"))
 }
 
 // unread ends a command that only reads and could not.
@@ -137,7 +137,7 @@ func unread(ctx context.Context, err error, without string) error {
 	}
 	hint := "There is " + without + "."
 	if errors.Is(err, merge.ErrOptions) {
-		hint = "What is declared comes from [check] and [merge] in the configuration, or from the flags."
+		hint = "Declarations come from [check] and [merge] in the configuration, or from the flags."
 	}
 	return cli.WithHint(report.Plainly(err), hint)
 }

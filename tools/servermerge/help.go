@@ -17,10 +17,10 @@ Commands:
   status PLAN            where the merge is
   verify PLAN            prove that every row arrived as planned
   undo PLAN              take the merge back
-  renames PLAN           who gets another name, also as CSV
+  renames PLAN           the players that get another name, also as CSV
   rebase SOURCE TARGET   plan one world into an empty database, with new keys
   whois TARGET TABLE KEY
-                         which world a key came from, and what it was there
+                         which world a key came from, and its key there
 
 A merge, once the game servers are stopped and the target is backed up:
 
@@ -35,9 +35,9 @@ A TARGET or SOURCE is a DSN or the name of a [[source]] in config.toml:
   mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE    MariaDB, MySQL
   mysql:USER:PASSWORD@tcp(HOST1,HOST2)/DATABASE  the same, on several hosts
 
-A plan holds no DSN. The other commands look the names in it up again; what was
-given by a mysql: DSN has to be given again, behind PLAN and in its order. That
-is also how apply gets an account with more rights than the one of plan.
+A plan holds no DSN. The other commands look the names in it up again; a
+database given by a mysql: DSN has to be given again, after PLAN and in its
+order. In that way apply can get an account with more rights than that of plan.
 
 Exit codes:
 
@@ -49,7 +49,7 @@ Exit codes:
   4   interrupted; nothing is lost: run the same command again to resume
 
 "servermerge COMMAND -h" explains each. More: servermerge -h safety (what is
-written where, rights, how it can go wrong) and servermerge -h json (documents).
+written where, rights, what can go wrong) and servermerge -h json (documents).
 
 Examples:
 
@@ -72,9 +72,9 @@ const helpCodec = `  -codec COMMAND    run this command, which finds keys in cel
 
 const helpPlan = `Usage: servermerge plan [flags] TARGET SOURCE...
 
-Checks all databases as mergecheck does, decides what becomes of names that two
-worlds have, counts and sums up every row that will be copied, and prints what a
-merge would do and what blocks it, such as a game server that still runs on one
+Checks all databases as mergecheck does, decides about names that two worlds
+have, counts and sums up every row that will be copied, and prints what a merge
+would do and what blocks it, such as a game server that still runs on one
 of the databases. It only reads, and needs SELECT.
 
   -o FILE           write the plan, as JSON, for apply; never over another file
@@ -86,15 +86,15 @@ of the databases. It only reads, and needs SELECT.
                     row conflicts always do; CODE:TABLE and CODE:TABLE.COLUMN
                     allow it only there, also by patterns:
                     'column-opaque:log_*'
-  -rules FILE       what columns are, as mergecheck -propose writes it; several
-                    files: a later one ranks before an earlier one
+  -rules FILE       what columns are, as mergecheck -propose writes it; of
+                    several files a later one has precedence
   -rekey            give the keys that every world counts from 1 new values:
-                    those of one AUTO_INCREMENT column; others, and what counts
-                    them elsewhere, are named by [[merge.space]] and
-                    [[merge.counter]] of the rules, without -rekey too
+                    those of one AUTO_INCREMENT column; [[merge.space]] and
+                    [[merge.counter]] of the rules name other keys and their
+                    counters, without -rekey too
   -fleet DSN        the fleet registry (default: [registry] in config.toml): new
                     keys leave out the ranges that it gave to worlds ("gameid
-                    servers ranges"); apply records there what it gives
+                    servers ranges"); apply records the new ones there
   -no-fence         do not keep the servers of the SOURCEs from being started
   -max-keyless N    most rows of one source in a table without a key, which are
                     copied in one transaction (default 100000; -1: none)
@@ -105,14 +105,14 @@ same in every world, stay behind (skip; with when, only these rows), are empty
 afterwards (reset), or have one row for a key (combine). Its renumber gives rows
 whose place within an account is taken the next free one.
 
-What becomes of a name that is there twice comes from [[merge.name]] in
-config.toml; without one for its column it blocks the merge. Rows that name it
+[[merge.name]] in config.toml says how to change a name that two worlds have;
+without one for its column such a name blocks the merge. Rows that name it
 by a [[check.reference]] or a [[merge.copy]] get the new name, too. Its set
 changes other columns of a renamed row, such as the flag by which the game asks
 for a new name.
 
-With new keys, one number is added to all keys of a source and to what refers to
-them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
+With new keys, one number is added to all keys of a source and to all references
+to them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
 world's 4,711. A column that could be a reference and is not declared blocks the
 merge (mergecheck -propose -o rules.toml). So does a value that may name no row,
 until the rules say what it is (none, dangling). Keys inside cells have a format
@@ -140,23 +140,23 @@ do, where and to how many rows, and asks. The plan is the dry run: there is no
 -dry-run.
 
 If it is interrupted by Ctrl-C, kill -9 or a power failure, run the same command
-again to resume; the result is the same. When a database goes away or a disk is
-full, it waits, then stops with exit code 4. If something else wrote to the
-target meanwhile, it refuses: undo the merge, then plan again.
+again to resume; the result is the same. If a database cannot be reached or a
+disk is full, it waits, then stops with exit code 4. If another process wrote to
+the target meanwhile, it refuses: undo the merge, then plan again.
 
   -parallel N       how many tables, sources of one, or parts of a large one are
                     worked on at a time; an SQLite file is written by one
                     (default 4)
-  -patience TIME    how long to wait for a database that is away (default 2m)
-  -html FILE        write what came of it as one HTML file as well, also if
+  -patience TIME    how long to wait for an unreachable database (default 2m)
+  -html FILE        write the result as one HTML file as well, also if
                     it is refused or interrupted
   -json             print the result as JSON
   -fleet DSN        the fleet registry that the plan was made with, if there was
                     one (default: [registry] in config.toml)
   -yes              do not ask; without a terminal it never asks
 ` + helpPlaces + helpCodec + helpThrottle + `
-Exit codes: 0 done; 1 refused before the first write, or a source is not what
-was planned; 2 could not; 4 interrupted: run the same command again.
+Exit codes: 0 done; 1 refused before the first write, or a source is not
+as planned; 2 could not; 4 interrupted: run the same command again.
 
 Examples:
   servermerge apply plan.json
@@ -165,12 +165,12 @@ Examples:
 
 const helpStatus = `Usage: servermerge status [flags] PLAN [TARGET SOURCE...]
 
-Tells how far the merge is, from what apply recorded in the target. It only
+Prints the state of the merge, as apply recorded it in the target. It only
 reads, and may be called while apply or undo runs.
 
   -json             print it as JSON
 ` + helpPlaces + `
-Exit codes: 0 not begun, or complete; 2 could not look; 4 begun and not
+Exit codes: 0 not begun, or complete; 2 could not read it; 4 begun and not
 complete.
 
 Example:
@@ -179,15 +179,15 @@ Example:
 
 const helpVerify = `Usage: servermerge verify [flags] PLAN [TARGET SOURCE...]
 
-Proves that the merge is what was planned: reads every row of the tables that
+Proves that the merge is as planned: reads every row of the tables that
 were copied, in the target and in the sources, compares numbers of rows and sums
 over their contents, names the rows that differ, and runs the check of
-mergecheck on the result. It only reads. Do it before a game server is started
-on the target: what the game changes is found too.
+mergecheck on the result. It only reads. Run it before a game server is started
+on the target: changes of the game are found too.
 
   -parallel N       how many tables, or sources of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
-  -patience TIME    how long to wait for a database that is away (default 2m)
+  -patience TIME    how long to wait for an unreachable database (default 2m)
   -html FILE        write the proof as one HTML file as well, also if it is FAIL
   -json             print the proof as JSON
 ` + helpPlaces + helpCodec + helpThrottle + `
@@ -209,22 +209,22 @@ were when they were copied.
 Before it writes anything it refuses if rows were changed or removed since they
 were copied, if others refer to them, if a game server runs on the target, if
 another merge came later, or if the rows of a table that was emptied cannot be
-put back beside those that were made there since. Rows that refer to them are
-named: make them refer to something else or remove them, then run undo again.
+put back beside those that were made there since. It names rows that refer
+to them: let them refer to other rows or remove them, then run undo again.
 Other new rows stay. If it is interrupted, run it again to resume; until its end
 the servers of the target cannot be started.
 
 If the target was restored from a copy that is older than the merge, undo only
 lifts the fences. On a terminal it asks first.
 
-  -force            remove rows too that were changed since, and those that are
-                    in the way of rows that are put back; what players did
-                    with them is lost
+  -force            remove rows too that were changed since, and those that
+                    conflict with rows that are put back; the players'
+                    changes to them are lost
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables, or parts of a large one, are worked on at a
                     time; an SQLite file is written by one (default 4)
-  -patience TIME    how long to wait for a database that is away (default 2m)
-  -html FILE        write what came of it as one HTML file as well, also if
+  -patience TIME    how long to wait for an unreachable database (default 2m)
+  -html FILE        write the result as one HTML file as well, also if
                     it is refused or interrupted
   -json             print the result as JSON
 ` + helpPlaces + helpCodec + helpThrottle + `
@@ -241,13 +241,13 @@ const helpRebase = `Usage: servermerge rebase -offset N [flags] SOURCE TARGET
 Plans how one world comes into an empty database with N added to all its keys, and
 makes its tables there if there are none. It is the rehearsal of a merge: boot the
 game on the TARGET, and a reference that no rule declares breaks visibly, without
-any merge. And it is the way in: a world whose keys have a range of their own needs
+any merge. It also prepares a world: one whose keys have a range of their own needs
 no new ones at the next merge. Then apply, verify and undo as for a merge.
 
 No table stays behind, whatever [[merge.table]] says. Views, triggers and routines
 are listed, and not made: make them, or -allow schema-view and the like.
 
-  -offset N         what is added to every key, such as 20000000, the first number
+  -offset N         the number to add to every key, such as 20000000, the first
                     of a range from "gameid servers ranges lease"
   -fleet DSN        the fleet registry (default: [registry] in config.toml): refused
                     if a key would be in the range of another world than SOURCE
@@ -267,32 +267,33 @@ const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY
        servermerge whois -csv FILE TARGET SOURCE TABLE
        servermerge whois -view TARGET
 
-Tells which world a key of a TABLE came from, by a merge that gave keys new
-values, and what the key was there, merge by merge; or, if a SOURCE is named,
-what became of a key that it had. It asks the target alone, also years and further merges
-later. A key that the game made afterwards came by no merge. It needs SELECT.
+Prints which world a key of a TABLE came from, by a merge that gave keys new
+values, and the key that it had there, merge by merge; or, if a SOURCE is named,
+the new value of a key that it had. It reads only the target, also years and
+further merges later. A key that the game made afterwards came by no merge. It
+needs SELECT.
 
-What it reads is the table mergesafe_keys, in which the old keys are bitmaps. In SQL
-the view mergesafe_moved tells of each source and key column first_old and
-last_old, between which its keys lay, key_count, how many there were, and added,
-what to add to one to have the key that it is here, by all merges together; and
-space, undone (0 or 1), came (when, in UTC) and merge_id. So a log that
-names characters of s2 finds them in s1 by
+It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
+the view mergesafe_moved has, for each source and key column, first_old and
+last_old, the range of its keys, key_count, their number, and added, the number
+to add to one for its key here, by all merges together; and space, undone (0 or
+1), came (when, in UTC) and merge_id. So a log that names characters of s2 finds
+them in s1 by
 
   SELECT l.*, l.guid + m.added AS new_guid FROM old_log AS l
   JOIN mergesafe_moved AS m ON m.source = 's2' AND m.table_name = 'characters'
     AND m.undone = 0 AND l.guid BETWEEN m.first_old AND m.last_old;
 
-The view cannot tell whether a number between first_old and last_old was a key
-then, and a key here whether the game made it later in such a gap: whois can.
+The view does not know whether a number between first_old and last_old was a key
+then, nor whether the game made a key here later in such a gap: whois does.
 
   -json             print the steps as JSON
-  -csv FILE         write what became of all keys of a table of a SOURCE, for
-                    logs, caches and web sites; "-" prints it
+  -csv FILE         write old and new keys of a table of a SOURCE, for logs,
+                    caches and web sites; "-" prints it
   -view             print the statements that make the view mergesafe_moved, for a
                     TARGET whose account could not
 ` + helpPlaces + `
-Exit codes: 0 it came by a merge; 1 it did not; 2 could not look.
+Exit codes: 0 it came by a merge; 1 it did not; 2 could not read.
 
 Examples:
   servermerge whois s1 characters 20004711
@@ -301,15 +302,16 @@ Examples:
 
 const helpRenames = `Usage: servermerge renames [flags] PLAN
 
-Lists who gets another name by the plan. It asks no database.
+Lists the players and other rows that get another name by the plan. It reads no
+database.
 
   -csv FILE         write them as CSV as well, for the game to offer these
                     players another name; "-" prints it instead
   -json             print them as JSON
   -config FILE      taken as by the other commands; nothing in it is needed
 
-Names come from players. Some programs for tables take one that begins with "="
-for a formula: import that column as text.
+Names come from players. Some spreadsheet programs run one that begins with "="
+as a formula: import that column as text.
 
 Example:
   servermerge renames -csv renames.csv plan.json

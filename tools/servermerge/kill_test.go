@@ -155,7 +155,7 @@ func kills(o *operator) {
 	more := strings.Replace(someCopied, "SUM(done_rows)", fmt.Sprintf("SUM(done_rows) > %d", o.rows(someCopied)), 1)
 	said, code := o.halfway(o.command("apply", "-pause", "200ms"), more, syscall.SIGINT)
 	if code != int(cli.Stopped) || !strings.Contains(said, "it was begun before") || !strings.Contains(said, "servermerge: interrupted: stopped while copying table") ||
-		!strings.Contains(said, "To go on: servermerge apply "+o.plan) {
+		!strings.Contains(said, "To resume: servermerge apply "+o.plan) {
 		t.Errorf("interrupted: exit code %d\n%s", code, said)
 	}
 	o.ends(o.command("apply"), cli.OK)

@@ -1,6 +1,6 @@
 // Servermerge carries a server merge out: it copies the rows of one or more
-// game databases into another, so that it can be broken off at any moment, gone
-// on with, proved and taken back. See servermerge -h.
+// game databases into another, so that it can be interrupted at any moment,
+// resumed, proved and undone. See servermerge -h.
 package main
 
 import (

@@ -41,7 +41,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	name := cmd.String("o")
 	file, err := cli.NewFirstFile("o", name)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("-o: %s is there already, and a merge may have been begun with it: want another name", name)
+		return fmt.Errorf("-o: %s exists already, and a merge may have been begun with it: want another name", name)
 	}
 	if err != nil {
 		return err

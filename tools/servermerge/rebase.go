@@ -26,7 +26,7 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 	case len(args) != 2:
 		return cli.Usage("got %d databases, want SOURCE and an empty TARGET", len(args))
 	case offset <= 0:
-		return cli.Usage("-offset %d: want what is added to every key, such as 20000000", offset)
+		return cli.Usage("-offset %d: want the number to add to every key, such as 20000000", offset)
 	}
 	spare, err := throttle.Of(cmd)
 	if err != nil {

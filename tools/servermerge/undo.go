@@ -31,7 +31,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	target := printable.Text(j.target.Name)
 	log := cli.LogOf(cmd)
 	w := newWatch(log, spare, j.all())
-	log.Say(fmt.Sprintf("taking %s out of %s again: up to %s in %s; the names of its own rows come back", report.Sources(j.plan), target,
+	log.Say(fmt.Sprintf("removing %s from %s again: up to %s in %s; its own rows get their old names back", report.Sources(j.plan), target,
 		printable.Count(j.plan.Rows(), "row", "rows"), printable.Count(int64(len(j.plan.Tables)), "table", "tables")), "rows", j.plan.Rows(), "tables", len(j.plan.Tables))
 	if force {
 		log.Say("forced: rows that were changed since the merge are removed too")
@@ -43,7 +43,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(options), Force: force})
 	w.close()
 	if errors.Is(err, transfer.ErrNoMerge) {
-		return fmt.Errorf("there is nothing to undo: %s knows nothing of this merge; it was never begun, or it was undone", target)
+		return fmt.Errorf("there is nothing to undo: %s has no record of this merge; it was never begun, or it was undone", target)
 	}
 	o := j.outcome("undo")
 	o.Undone = undone

@@ -27,7 +27,7 @@ func Confirm(ctx context.Context, cmd *cli.Command, question string) error {
 }
 
 func ask(ctx context.Context, log *Log, in io.Reader, question string) error {
-	log.Print(question + " Type yes to go on: ")
+	log.Print(question + " Type yes to continue: ")
 	answer := make(chan string, 1)
 	go func() { // ends with the process, if nobody answers
 		line, _ := bufio.NewReader(in).ReadString('\n')

@@ -32,7 +32,7 @@ func check(root *strict.Section, file string) (o merge.Options) {
 		})
 		s.Sections("world", func(s *strict.Section) {
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
-			need(s, "value", `want how to take the number of its world out of it, such as %s = "id / 10_000_000 % 10_000"`)
+			need(s, "value", `want an expression that computes the number of its world, such as %s = "id / 10_000_000 % 10_000"`)
 			o.Worlds = append(o.Worlds, merge.WorldKey{At: s.Text("at", place), Value: s.Text("value", expression), File: file})
 		})
 		s.Sections("account", func(s *strict.Section) {
@@ -54,7 +54,7 @@ func reference(s *strict.Section) (r merge.DeclaredReference) {
 	r.Format = s.Text("format", format)
 	r.Others = s.Text("others", others)
 	if s.Has("others") && !s.Has("when") && !s.Has("format") {
-		s.Lacks("when", `want the rows that the reference is about, such as when = { column = "type", is = [0] }`)
+		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
 	older := s.Has("table") || s.Has("columns") || s.Has("to_table") || s.Has("to_columns")
 	switch {
@@ -62,7 +62,7 @@ func reference(s *strict.Section) (r merge.DeclaredReference) {
 		s.Problem("format", "is for a reference with at and to: want these")
 		return r
 	case older && (s.Has("at") || s.Has("to")):
-		s.Problem("at", "stands beside table, columns, to_table or to_columns: want one or the other")
+		s.Problem("at", "is set together with table, columns, to_table or to_columns: want one or the other")
 		s.Know("table", "columns", "to_table", "to_columns", "zero_is_none")
 		return r
 	case !older:
@@ -87,7 +87,7 @@ func reference(s *strict.Section) (r merge.DeclaredReference) {
 // for the check to find out.
 func format(s string) string {
 	if err := cell.Validate(s); err != nil {
-		return "is no format: " + err.Error()
+		return "is not a format: " + err.Error()
 	}
 	return ""
 }
@@ -97,7 +97,7 @@ func when(s *strict.Section) (c *merge.When) {
 	s.Section("when", func(s *strict.Section) {
 		c = &merge.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
 		if s.Has("is") == s.Has("not") {
-			s.Lacks("is", `want the values of the rows that it is about, such as is = [0], or of the others: not = [1, 2]`)
+			s.Lacks("is", `want the values of the rows that it covers, such as is = [0], or of the others: not = [1, 2]`)
 		}
 	})
 	return c
@@ -137,7 +137,7 @@ func place(s string) string {
 
 func expression(s string) string {
 	if _, err := rekey.ParseExpression(s); err != nil {
-		return "is no expression: " + err.Error()
+		return "is not an expression: " + err.Error()
 	}
 	return ""
 }
@@ -147,7 +147,7 @@ func pattern(s string) string {
 		return problem
 	}
 	if _, err := path.Match(s, ""); err != nil {
-		return `is no pattern of names: want *, ? and [a-z] as in "log_*", and a \ before what is to stand for itself`
+		return `is not a pattern of names: want *, ? and [a-z] as in "log_*", and a \ before a character that stands for itself`
 	}
 	return ""
 }

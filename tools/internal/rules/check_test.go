@@ -72,7 +72,7 @@ func TestParseCheckProblems(t *testing.T) {
 		{"[check]\nexclude = 'a'", `2: check.exclude is text: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = [7]", `2: check.exclude has an integer in it: want a list of texts, such as exclude = ["a", "b"]`},
 		{"[check]\nexclude = []", `2: check.exclude is empty: want at least one text, or remove it`},
-		{"[check]\nexclude = ['a', '[b']", `2: check.exclude is no pattern of names: want *, ? and [a-z] as in "log_*", and a \ before what is to stand for itself`},
+		{"[check]\nexclude = ['a', '[b']", `2: check.exclude is not a pattern of names: want *, ? and [a-z] as in "log_*", and a \ before a character that stands for itself`},
 		{"[check]\n[check.unique]\ntable='a'", `2: check.unique can be there several times: want [[check.unique]], with two brackets`},
 		{"[[check]]", `1: check can be there only once: want [check], not [[check]]`},
 		{"[[check.unique]]\ntable='a'\ncolumn='b'", `3: unknown key column (did you mean "columns"?): [check.unique] has table, columns, name, none`},

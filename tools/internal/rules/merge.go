@@ -30,7 +30,7 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
 			if !s.Has("renumber") && !s.Has("within") {
-				need(s, "policy", `want what becomes of their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
+				need(s, "policy", `want what happens to their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
 			}
 			policy := merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy)),
 				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s)}
@@ -87,7 +87,7 @@ func formula(s string) string {
 
 func rowsPolicy(s string) string {
 	if p := merge.RowsPolicy(s); p != merge.RowsDrop && p != merge.RowsNone {
-		return fmt.Sprintf("is %.40q: want %q, if rows that refer there are to stay behind too, or %q, if they are to refer to nobody", s, merge.RowsDrop, merge.RowsNone)
+		return fmt.Sprintf("is %.40q: want %q, if rows that reference them are to stay behind too, or %q, if their reference is to be cleared", s, merge.RowsDrop, merge.RowsNone)
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 func schema(root *strict.Section) (r *merge.Reviewed) {
 	root.Section("schema", func(s *strict.Section) {
 		r = &merge.Reviewed{Tables: make(map[string][]string)}
-		need(s, "name", `want what the schema is called, such as %s = "MyGame: characters database"`)
+		need(s, "name", `want the name of the schema, such as %s = "MyGame: characters database"`)
 		r.Name, r.Source = s.Text("name", strict.Label), s.Text("source", maxText)
 		if !s.Has("tables") {
 			s.Lacks("tables", `want [schema.tables], with a line for each table, such as characters = "guid account name"`)

@@ -16,7 +16,7 @@ func counter(s *strict.Section) merge.CounterRow {
 	need(s, "at", `want the column that counts, such as %s = "seq.next", or the name of a sequence`)
 	need(s, "space", `want the space whose keys it counts, such as %s = "items.id"`)
 	if s.Has("others") && !s.Has("when") {
-		s.Lacks("when", `want the rows that the counter is about, such as when = { column = "name", is = ["item"] }`)
+		s.Lacks("when", `want the rows that the counter covers, such as when = { column = "name", is = ["item"] }`)
 	}
 	return merge.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s), Others: s.Text("others", others)}
 }
@@ -30,7 +30,7 @@ func space(s *strict.Section, file string) merge.Space {
 	if s.Has("match") && !s.Has("keys") {
 		s.Lacks("keys", `want the key of the table that match names, such as keys = ["accounts.id"]`)
 	} else if len(space.Keys) != 1 && space.Name == "" {
-		s.Lacks("name", `want what the space is called, such as name = "objects"; only one with a single key needs none`)
+		s.Lacks("name", `want a name for the space, such as name = "objects"; only a space with a single key needs none`)
 	}
 	space.Keep = s.Text("keep", kept)
 	space.Match = s.Texts("match", place)

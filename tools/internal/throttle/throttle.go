@@ -37,7 +37,7 @@ func (t Throttle) Pauser(load func(context.Context) (int, error), rests func(thr
 		for {
 			n, err := load(ctx)
 			if err != nil {
-				return fmt.Errorf("look at the load of the server: %w", err)
+				return fmt.Errorf("read the load of the server: %w", err)
 			}
 			looked = time.Now()
 			if n <= t.MaxLoad {
