@@ -16,6 +16,7 @@ type space struct {
 	size   int64
 	root   *space // another whose rows these belong to, one to one; nil: none
 	same   bool   // in all databases: they are of the game's own data
+	alike  bool   // the table looks the same in all databases, and nobody has said that it is
 	runs   bool   // keys were deleted in runs, so that low numbers may all be keys, or none
 	sets   map[*database]*keySet
 }
@@ -155,7 +156,8 @@ func proposeKeys(ctx context.Context, f *facts, r *reader, x *examination) error
 					s.runs = s.runs || set.integers.InRuns()
 				}
 			}
-			s.same = f.alike[table] || sameInAll(s.sets)
+			s.same = f.same[table] || sameInAll(s.sets)
+			s.alike = f.alike[table] && !s.same
 			if s.size > 0 {
 				x.spaces = append(x.spaces, s)
 			}

@@ -38,6 +38,7 @@ func classify(f *facts, x *examination) *classifier {
 		c.judged[e] = c.judge(e)
 	}
 	c.followNames()
+	doubtAlike(c)
 	return c
 }
 
@@ -161,6 +162,12 @@ type rankedTarget struct {
 	split  bool
 }
 
+// spans reports whether nearly all values are keys, up to the largest ones, of at least
+// so many keys and values.
+func (t rankedTarget) spans(keys, values int64) bool {
+	return !t.split && t.pooled.share() >= 0.97 && float64(t.pooled.highest) >= 0.9*float64(t.to.highest()) && t.to.size >= keys && t.pooled.distinct >= values
+}
+
 // targets returns the spaces of which the gaps give one answer, the likeliest first.
 func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
 	for _, s := range c.roots {
@@ -248,10 +255,16 @@ func (c *classifier) judge(e *examined) *judgement {
 		}
 		return &judgement{class: ClassReference, to: t.to, score: t.score, doubt: 1 / (1 + t.pooled.sigmas()), named: t.score >= 1, reason: "avoids the gaps in the keys"}
 	}
-	if c.ofTheGame(e) {
+	inside := slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside })
+	if !(aboutAccounts(words) && !inside) && c.ofTheGame(e) {
 		return &judgement{class: ClassNatural, reason: "names rows of a table that is the same in all databases"}
 	}
-	if slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside }) {
+	if inside {
+		for _, t := range c.targets(e, silent) {
+			if t.spans(20, 10) {
+				return &judgement{class: ClassUndecided, to: t.to, doubt: 0.6, reason: "numbers in its texts have the range of the keys: are they lists of keys?"}
+			}
+		}
 		return &judgement{class: ClassPlain, reason: "texts"}
 	}
 	if s := c.ownSpace(e); s != nil && s.counts {
@@ -298,7 +311,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		return &judgement{class: ClassUndecided, to: all[0].to, doubt: 0.6, reason: "it has the name of a key"}
 	}
 	for _, t := range all {
-		if !t.split && t.pooled.share() >= 0.97 && float64(t.pooled.highest) >= 0.9*float64(t.to.highest()) && t.to.size >= 200 && t.pooled.distinct >= 50 {
+		if t.spans(200, 50) {
 			return &judgement{class: ClassUndecided, to: t.to, doubt: 0.5, reason: "it has the range of the keys"}
 		}
 	}
@@ -433,6 +446,25 @@ func (c *classifier) followNames() {
 			continue
 		}
 		c.judged[e] = &judgement{class: ClassUndecided, to: to, doubt: 0.4, reason: "a column with the same name is a reference"}
+	}
+}
+
+// doubtAlike asks a person about keys that only look the same in all databases, and about
+// what names them. Worlds that have played little look so too, and then each counts these
+// by itself.
+func doubtAlike(c *classifier) {
+	for _, e := range c.x.columns {
+		j := c.judged[e]
+		switch s := c.ownSpace(e); {
+		case j.declared:
+		case j.class == ClassKey && s != nil && s.alike:
+			c.judged[e] = &judgement{class: ClassUndecided, doubt: 0.8, own: true, reason: "a key of a table that looks the same in all databases: is it the game's own data?"}
+		case j.class == ClassReference && j.to.alike:
+			doubted := *j
+			doubted.class, doubted.doubt = ClassUndecided, 0.6
+			doubted.reason = "names rows of a table that looks the same in all databases: is that the game's own data (natural)?"
+			c.judged[e] = &doubted
+		}
 	}
 }
 

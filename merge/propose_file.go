@@ -69,7 +69,11 @@ func (f rulesFile) header() {
 	f.comment("   of its own that the world counts, to a [[merge.space]] at the end.")
 	f.comment("2. Read the references at the end: %d columns, each with its evidence.", len(f.of(ClassReference)))
 	f.comment("3. Check natural and plain: %d and %d columns.", len(f.of(ClassNatural)), len(f.of(ClassPlain)))
-	f.comment("4. Run: mergecheck -rules FILE %s", strings.Join(names, " "))
+	rekey := ""
+	if f.r.Rekeyed != nil {
+		rekey = "-rekey "
+	}
+	f.comment("4. Run: mergecheck %s-rules FILE %s", rekey, strings.Join(names, " "))
 	f.line("")
 }
 
@@ -113,6 +117,9 @@ func (f rulesFile) undecided() {
 		switch {
 		case at.when != "":
 			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(toml(at.to)), printable.Text(tomlList(names)), printable.Text(at.when))
+		case at.own && at.to == "":
+			f.line("  # the game's own data: natural, and [[merge.table]] tables = %s, policy = \"same\"; a key of its own: [[merge.space]] keys = %s,", printable.Text(tomlList([]string{groups[at][0].Table})), printable.Text(tomlList(names[:1])))
+			f.line("  # as at the end of this file")
 		case at.own:
 			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(toml(at.to)), printable.Text(tomlList(names)), printable.Text(tomlList(names[:1])))
 			f.line("  # as at the end of this file; or plain, or natural")
