@@ -93,10 +93,30 @@ func keyAction(f *facts, table string) string {
 			return "resolve " + code + " first: it is why keys collide"
 		}
 	}
-	if f.counter(table) != nil {
-		return "add an offset to the keys of all databases except one, and to every column that refers to them; " + CodeAutoIncrement + " says which"
+	switch rekeying := f.opts.Rekey != nil && f.opts.Rekey.Auto; {
+	case f.counter(table) != nil && !rekeying:
+		return "each world counts these keys by itself: let the merge give them new values (" + proposeRules(true) + ")" +
+			"; or give the keys of all databases but one an offset by hand, together with every column that refers to them: " + CodeAutoIncrement + " says which"
+	case countsByItself(f, table):
+		return "if each world counts these keys by itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + proposeRules(true) + ")"
 	}
 	return documented(CodeKeyCollision).Action
+}
+
+// countsByItself reports whether the key of a table may be a number that each world
+// counts, or has such numbers of other tables in it.
+func countsByItself(f *facts, table string) bool {
+	_, model := f.model(table)
+	return slices.ContainsFunc(model.key(), func(c string) bool { return keyClassOf(model.column(c)) == integerClass })
+}
+
+// proposeRules is the command that writes a file of rules, and the one that uses it.
+func proposeRules(rekey bool) string {
+	option := ""
+	if rekey {
+		option = "-rekey "
+	}
+	return "run mergecheck " + option + "-propose -o rules.toml with the same sources, read the file, and check again with " + option + "-rules rules.toml"
 }
 
 // describe writes what a result says of values that are there more than once.

@@ -26,7 +26,7 @@ func undeclaredRule() rule {
 			Meaning:    "a column that is not declared has values which, if they are keys, would name other rows after the merge",
 			Counts:     "rows with such values",
 			Action:     "declare what the column is",
-			Unverified: "write the declarations of all columns to a file with mergecheck -propose -o rules.toml and the same sources, read it, and check again with -rules rules.toml",
+			Unverified: "write the declarations of all columns to a file: " + proposeRules(false),
 			OneColumn:  true,
 		}},
 		tasks: undeclaredTasks,

@@ -153,9 +153,17 @@ func (r *run) conclude(f finding) {
 		f.Next = append(f.Next, cmp.Or(f.action, documented(f.Code).Action))
 	}
 	if len(f.Gaps) > 0 {
-		f.Next = append(f.Next, documented(f.Code).Unverified)
+		f.Next = append(f.Next, unverifiedAction(r.facts, f.Code))
 	}
 	r.results = append(r.results, f.Result)
+}
+
+// unverifiedAction says what to do about NOT VERIFIED, with the options of this check.
+func unverifiedAction(f *facts, code string) string {
+	if code == CodeReferenceUndeclared && f.opts.Rekey != nil && f.opts.Rekey.Auto {
+		return "write the declarations of all columns to a file: " + proposeRules(true)
+	}
+	return documented(code).Unverified
 }
 
 // judge gives a result its verdict, and what that counts as.

@@ -91,7 +91,11 @@ func check(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen 
 			return err
 		}
 		if !s.json {
-			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with -rules %[1]s\n", s.rules)
+			rekey := ""
+			if c.Report.Rekeyed != nil {
+				rekey = "-rekey "
+			}
+			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with %s-rules %[1]s\n", s.rules, rekey)
 		}
 	}
 	return code
