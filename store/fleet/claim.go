@@ -220,7 +220,7 @@ func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) e
 // of the number, and [ErrTaken] if the world has another number.
 func (f *Fleet) Rebind(ctx context.Context, server gameid.ServerID, world string, note Note) error {
 	if b, err := hex.DecodeString(world); err != nil || len(b) != 16 || world != strings.ToLower(world) {
-		return fmt.Errorf("%.40q is not the identity of a world: want 32 hexadecimal digits, as \"gameid servers -json DATABASE\" shows them", world)
+		return fmt.Errorf("%.40q is not the identity of a world: want 32 hexadecimal digits, as \"gameid servers inspect -json DATABASE\" shows them", world)
 	}
 	if strings.TrimSpace(note.Why) == "" {
 		return fmt.Errorf("server %s cannot be given to another world without a reason", server)

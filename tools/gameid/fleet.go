@@ -324,7 +324,7 @@ const helpRebind = `
 Usage: gameid servers rebind -world WORLD -reason TEXT [-fleet DSN] [-config FILE] NUMBER
 
 Gives a number to the world of that identity, whatever world it belonged to.
-It overrides what is otherwise for good: "gameid servers -json DATABASE" shows
+It overrides what is otherwise for good: "gameid servers inspect -json DATABASE" shows
 the identity of a world. It is meant for
 
   - a world whose registry row was lost, which gave it a new identity;

@@ -241,7 +241,7 @@ func TestServersHidesThePassword(t *testing.T) {
 		"postgres:root:hunter2@db/s1",
 		"mysql://root:hunter2@db/s1",
 	} {
-		code, stdout, stderr := call(t, "servers", dsn)
+		code, stdout, stderr := call(t, "servers", "inspect", dsn)
 		if code != cli.Incomplete || stdout != "" || !strings.HasPrefix(stderr, "gameid: ") {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q; want 2 and an error", dsn, code, stdout, stderr)
 		}
@@ -258,7 +258,7 @@ func TestServersJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stdout, stderr := call(t, "servers", "-json", dsn)
+	_, stdout, stderr := call(t, "servers", "inspect", "-json", dsn)
 	var got []map[string]any
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatalf("%v: %s%s", err, stdout, stderr)
@@ -385,7 +385,7 @@ func TestServersTellsLossyDatabase(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "SET GLOBAL innodb_flush_log_at_trx_commit = 0"); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"servers"}, {"servers", "-json"}} {
+	for _, args := range [][]string{{"servers", "inspect"}, {"servers", "inspect", "-json"}} {
 		code, stdout, stderr := call(t, append(args, "mysql:"+servertest.Grant(t, "SELECT", dsn))...)
 		if code != cli.OK || !strings.Contains(stdout, "Nordlicht") || strings.Contains(stdout, "innodb_") {
 			t.Errorf("exit code %d, %q", code, stdout)

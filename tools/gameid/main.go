@@ -32,13 +32,14 @@ the fleet registry, which all game servers share.
 Commands:
   inspect ID...      what an ID says: its time, server and sequence
   new                generate IDs for tests
-  servers DATABASE   the servers whose IDs may be in a database, and who runs
-  servers COMMAND    the fleet registry: init, claim, list, show, retire, rebind, ranges,
-                     places; repair-mark, release, raise-mark and leave, for a
-                     world that does not start, or was restored; and schema
+  servers COMMAND    inspect: the servers whose IDs may be in a database, and who runs;
+                     the fleet registry: init, claim, list, show, retire, rebind, ranges, places;
+                     repair-mark, release, raise-mark and leave, for a world
+                     that does not start, or was restored; and schema
 
 "gameid COMMAND -h" explains each. All of them are spoken to in the same way:
 
+  COMMAND         a verb, or servers and a verb, or servers ranges and a verb
   ARGUMENT        what the command is about: IDs, a DATABASE, or the NUMBER or
                   RANGE of the fleet registry. Everything else is a flag
   DATABASE        the database of one world: a DSN, such as sqlite:data/s1.db or
@@ -62,7 +63,7 @@ Exit codes:
 Examples:
   gameid inspect 00ddcdf82a000007002f
   gameid new -server 7 -n 10
-  gameid servers sqlite:data/s1.db
+  gameid servers inspect sqlite:data/s1.db
   gameid servers claim -name s1`,
 		Commands: []*ucli.Command{inspectCommand(), newCommand(), serversCommand(env)},
 	}

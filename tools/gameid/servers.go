@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	ucli "github.com/urfave/cli/v3"
@@ -20,32 +21,19 @@ import (
 )
 
 func serversCommand(env cli.Env) *ucli.Command {
+	inspect := inspectServersCommand(env)
 	return &ucli.Command{
 		Name: "servers",
 		Description: `
-Usage: gameid servers [-config FILE] [-json] DATABASE
-       gameid servers COMMAND [flags] [arguments]
+Usage: gameid servers COMMAND [flags] [ARGUMENT...]
 
-Shows the registry of a game database: every server whose IDs may be in it.
-It only reads: the account needs no right but SELECT. The first eight commands
-are about the fleet registry, the one database that gives each server number to
-one world for good; the next four repair something of one world; schema is for
-tools that run migrations.
-
-  ROLE     own: this world's server; merged: its rows came by a merge
-  WORLD    the identity of the world, shortened; copies of one database share it
-  MARK     no ID of the server in this database has a later time
-  LEASE    held: a process runs, and no other one can start until it ends;
-           fenced: the world went to another database by a merge, or a merge into
-           this one is under way: no process can start here until "servermerge
-           undo" has taken it back, or "servermerge apply" has completed the latter
-  HOLDER   the process that has the lease, or had it last; for a fence, the merge
-           and its target
-
-Settings with which the database may lose confirmed changes go to the standard
-error, each with the statement that mends it.
+Shows which servers may have IDs in a database, and keeps their numbers. The
+commands from init to places are about the fleet registry, the one database that
+gives each server number to one world for good; the next four repair something
+of one world; schema is for tools that run migrations.
 
 Commands:
+  inspect      the servers whose IDs may be in a database, and who runs
   init         make the fleet registry, once
   claim        take a number for a new world
   list         all numbers of the fleet
@@ -60,17 +48,63 @@ Commands:
   leave        make a world forget its fleet registry
   schema       print the statements that make the registry's tables
 
+Examples:
+  gameid servers inspect sqlite:data/s1.db
+  gameid servers claim -name s7`,
+		Flags:    []ucli.Flag{&ucli.StringFlag{Name: "config", Value: databases.DefaultConfig, Local: true, Hidden: true}, &ucli.BoolFlag{Name: "json", Local: true, Hidden: true}},
+		Commands: append([]*ucli.Command{inspect}, append(fleetCommands(env), repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env), schemaCommand())...),
+		Action: func(ctx context.Context, cmd *ucli.Command) error {
+			if !namesDatabase(cmd, env) {
+				return cli.NoCommand(ctx, cmd)
+			}
+			cli.LogOf(cmd).Say(`"gameid servers DATABASE" is called "gameid servers inspect DATABASE" now; the next release no longer knows the old name`)
+			return inspect.Action(ctx, cmd)
+		},
+	}
+}
+
+// namesDatabase reports whether the argument is a database, as it was before inspect had
+// a name.
+func namesDatabase(cmd *ucli.Command, env cli.Env) bool {
+	arg := cmd.Args().First()
+	if strings.Contains(arg, ":") {
+		return true
+	}
+	_, err := databases.NewConfig(cmd.String("config"), env).DSN(arg)
+	return arg != "" && err == nil
+}
+
+func inspectServersCommand(env cli.Env) *ucli.Command {
+	return &ucli.Command{
+		Name: "inspect",
+		Description: `
+Usage: gameid servers inspect [-config FILE] [-json] DATABASE
+
+Shows the registry of a game database: every server whose IDs may be in it.
+It only reads: the account needs no right but SELECT.
+
+  ROLE     own: this world's server; merged: its rows came by a merge
+  WORLD    the identity of the world, shortened; copies of one database share it
+  MARK     no ID of the server in this database has a later time
+  LEASE    held: a process runs, and no other one can start until it ends;
+           fenced: the world went to another database by a merge, or a merge into
+           this one is under way: no process can start here until "servermerge
+           undo" has taken it back, or "servermerge apply" has completed the latter
+  HOLDER   the process that has the lease, or had it last; for a fence, the merge
+           and its target
+
+Settings with which the database may lose what it confirmed go to the standard
+error, each with the statement that mends it.
+
 Flags:
   -config FILE   the configuration file (default config.toml)
   -json          print a JSON array instead, with all that is known
 
 Examples:
-  gameid servers sqlite:data/s1.db
-  gameid servers s1
-  gameid servers -json "$S1_DSN"
-  gameid servers claim -name s7`,
-		Flags:    []ucli.Flag{databases.ConfigFlag(), cli.JSONFlag()},
-		Commands: append(fleetCommands(env), repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env), schemaCommand()),
+  gameid servers inspect sqlite:data/s1.db
+  gameid servers inspect s1
+  gameid servers inspect -json "$S1_DSN"`,
+		Flags: []ucli.Flag{databases.ConfigFlag(), cli.JSONFlag()},
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
 			arg, err := oneDatabase(cmd)
 			if err != nil {

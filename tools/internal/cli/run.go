@@ -132,7 +132,7 @@ func prepare(cmd *cli.Command) {
 		return usage(cmd, err)
 	}
 	if len(cmd.Commands) > 0 && cmd.Action == nil {
-		cmd.Action = noCommand
+		cmd.Action = NoCommand
 	}
 	for _, sub := range cmd.Commands {
 		prepare(sub)
@@ -213,8 +213,8 @@ func selection(root *cli.Command, args []string) *cli.Command {
 	return cmd
 }
 
-// noCommand is the action of a command that needs one below it.
-func noCommand(_ context.Context, cmd *cli.Command) error {
+// NoCommand is the action of a command that needs one below it: an error that names them.
+func NoCommand(_ context.Context, cmd *cli.Command) error {
 	var names []string
 	for _, sub := range cmd.Commands {
 		names = append(names, sub.Name)
