@@ -57,8 +57,22 @@ func Lines(rows [][]string, described ...Column) []string {
 	return lines
 }
 
-// Write writes rows as [Lines] makes them.
-func Write(w io.Writer, rows [][]string) error {
-	_, err := io.WriteString(w, strings.Join(append(Lines(rows), ""), "\n"))
+// Write writes rows as [Lines] makes them. What is wider than width goes on below the
+// second column; 0 is no limit.
+func Write(w io.Writer, rows [][]string, width int) error {
+	first := 0
+	for _, row := range rows {
+		first = max(first, Width(row[0]))
+	}
+	var lines []string
+	for i, line := range Lines(rows) {
+		if width > 0 && Width(line) > width {
+			prefix := Pad(rows[i][0], first) + "  "
+			lines = append(lines, Wrap(prefix, strings.TrimPrefix(line, prefix), width)...)
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	_, err := io.WriteString(w, strings.Join(append(lines, ""), "\n"))
 	return err
 }

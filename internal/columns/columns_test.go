@@ -16,7 +16,7 @@ func TestWrite(t *testing.T) {
 		{"café…", "merged", "pid 7"},
 		{"cafe\u0301", "", ""},
 		{"ｱ", "한국", "end"},
-	}); err != nil {
+	}, 0); err != nil {
 		t.Fatal(err)
 	}
 	const want = "NAME   ROLE    HOLDER\n" +
@@ -29,6 +29,21 @@ func TestWrite(t *testing.T) {
 	}
 	if got := Pad("longer", 3); got != "longer" {
 		t.Errorf("Pad: %q", got)
+	}
+}
+
+// A table that is wider than the terminal is wrapped at its spaces, below its second column.
+func TestWriteWraps(t *testing.T) {
+	var b strings.Builder
+	if err := Write(&b, [][]string{{"NO", "NAME", "HOLDER"}, {"7", "一区", "game-server, pid 7 on host-1"}, {"8", "s2", "-"}}, 24); err != nil {
+		t.Fatal(err)
+	}
+	const want = "NO  NAME  HOLDER\n" +
+		"7   一区  game-server,\n" +
+		"    pid 7 on host-1\n" +
+		"8   s2    -\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 }
 

@@ -40,8 +40,8 @@ func (r *Renames) WriteCSV(w io.Writer) error {
 func (r *Renames) WriteJSON(w io.Writer) error { return writeJSON(w, r, false) }
 
 // WriteText writes the renames as text. It returns the error of w.
-func (r *Renames) WriteText(w io.Writer) error {
-	t := newText(TextOptions{})
+func (r *Renames) WriteText(w io.Writer, o TextOptions) error {
+	t := newText(o)
 	t.line(0, printable.Count(int64(len(r.Renames)), "rename", "renames"))
 	for _, r := range r.Renames {
 		t.rename(r)

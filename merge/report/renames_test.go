@@ -16,7 +16,7 @@ func TestRenames(t *testing.T) {
 	}}
 	for want, write := range map[string]func(*Renames, io.Writer) error{
 		"source,world,table,column,key,old,new\ns2,w2,players,name,00ddceac5bd00007003f,Eva,Eva.s2\ns3,w3,players,name,Eva/7,\"=a,\"\"b\"\"\",<c>\n":             (*Renames).WriteCSV,
-		"2 renames\n  name of players 00ddceac5bd00007003f in s2: \"Eva\" becomes \"Eva.s2\"\n  name of players Eva/7 in s3: \"=a,\\\"b\\\"\" becomes \"<c>\"\n": (*Renames).WriteText,
+		"2 renames\n  name of players 00ddceac5bd00007003f in s2: \"Eva\" becomes \"Eva.s2\"\n  name of players Eva/7 in s3: \"=a,\\\"b\\\"\" becomes \"<c>\"\n": func(r *Renames, w io.Writer) error { return r.WriteText(w, TextOptions{}) },
 	} {
 		var b strings.Builder
 		if err := write(NewRenames(p), &b); err != nil || b.String() != want {

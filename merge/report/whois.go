@@ -2,12 +2,20 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 )
+
+// WriteWhois writes [WhoisText] as a terminal shows it. It returns the error of w.
+func WriteWhois(w io.Writer, o TextOptions, target, source, table string, key rekey.Integer, way []transfer.Origin) error {
+	t := newText(o)
+	t.lines(0, strings.Split(WhoisText(target, source, table, key, way), "\n"))
+	return t.to(w)
+}
 
 // WhoisText says where a key came from, or its key in the target if source names the
 // world that had it.

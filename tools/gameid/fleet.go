@@ -129,7 +129,8 @@ func initFleet(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 }
 
 const helpClaim = `
-Usage: gameid servers claim -name NAME [-server NUMBER | -numbers RANGE] [-reason TEXT] [-fleet DSN] [-config FILE] [-json]
+Usage: gameid servers claim -name NAME [-server NUMBER | -numbers RANGE]
+                            [-reason TEXT] [-fleet DSN] [-config FILE] [-json]
 
 Takes a server number for a new world, and prints it. The first world that
 starts with the number has it for good: it is never given to another.
@@ -174,7 +175,7 @@ func claimRange(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 		return err
 	}
 	if cmd.Bool("json") {
-		return printFleet(cmd.Root().Writer, claimed, true)
+		return printFleet(cmd.Root().Writer, cli.Width(cmd), claimed, true)
 	}
 	_, err = fmt.Fprintf(cmd.Root().Writer, "The %d servers %s are claimed for %s. In its config.toml: [server] numbers = \"%[2]s\"\n",
 		len(claimed), store.NumberRange(numbers), shown(cmd.String("name")))
@@ -220,10 +221,10 @@ func listNumbers(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
-	return printFleet(cmd.Root().Writer, servers, cmd.Bool("json"))
+	return printFleet(cmd.Root().Writer, cli.Width(cmd), servers, cmd.Bool("json"))
 }
 
-func printFleet(w io.Writer, servers []fleet.Server, asJSON bool) error {
+func printFleet(w io.Writer, width int, servers []fleet.Server, asJSON bool) error {
 	if asJSON {
 		objects := make([]fleetServer, 0, len(servers))
 		for _, s := range servers {
@@ -240,7 +241,7 @@ func printFleet(w io.Writer, servers []fleet.Server, asJSON bool) error {
 		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.State), shown(short(s.World)),
 			fleetLease(s), moment(s.SeenAt), holder(s.Holder), shown(s.Place)})
 	}
-	return columns.Write(w, rows)
+	return columns.Write(w, rows, width)
 }
 
 func fleetLease(s fleet.Server) string {
@@ -272,10 +273,10 @@ func showNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
-	return printFleetServer(cmd.Root().Writer, s, history, cmd.Bool("json"))
+	return printFleetServer(cmd.Root().Writer, cli.Width(cmd), s, history, cmd.Bool("json"))
 }
 
-func printFleetServer(w io.Writer, s fleet.Server, history []fleet.Change, asJSON bool) error {
+func printFleetServer(w io.Writer, width int, s fleet.Server, history []fleet.Change, asJSON bool) error {
 	if asJSON {
 		o := fleetObject(s)
 		o.History = make([]fleetChange, 0, len(history))
@@ -289,7 +290,7 @@ func printFleetServer(w io.Writer, s fleet.Server, history []fleet.Change, asJSO
 		{"claimed", moment(s.ClaimedAt)}, {"bound", moment(s.BoundAt)}, {"seen", moment(s.SeenAt)},
 		{"lease", fleetLease(s)}, {"holder", holder(s.Holder)}, {"database", shown(s.Place)}, {"mark", mark(s.Mark)},
 	}
-	if err := columns.Write(w, facts); err != nil {
+	if err := columns.Write(w, facts, width); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -297,7 +298,7 @@ func printFleetServer(w io.Writer, s fleet.Server, history []fleet.Change, asJSO
 	for _, h := range history {
 		rows = append(rows, []string{printable.Time(h.At), shown(h.Action), shown(short(h.World)), shown(h.By), shown(h.Why)})
 	}
-	return columns.Write(w, rows)
+	return columns.Write(w, rows, width)
 }
 
 const helpRetire = `
@@ -321,11 +322,12 @@ func retireNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 }
 
 const helpRebind = `
-Usage: gameid servers rebind -world WORLD -reason TEXT [-fleet DSN] [-config FILE] NUMBER
+Usage: gameid servers rebind -world WORLD -reason TEXT [-fleet DSN]
+                             [-config FILE] NUMBER
 
-Gives a number to the world of that identity, whatever world it belonged to.
-It overrides what is otherwise for good: "gameid servers inspect -json DATABASE" shows
-the identity of a world. It is meant for
+Gives a number to the world of that identity, whatever world it belonged to. It
+overrides what is otherwise for good: "gameid servers inspect -json DATABASE"
+shows the identity of a world. It is meant for
 
   - a world whose registry row was lost, which gave it a new identity;
   - a number that the wrong database was started with first;
@@ -341,7 +343,7 @@ Flags:
   -world WORLD   the identity of the world, 32 hexadecimal digits
   -reason TEXT   why; it is kept in the history of the number` + fleetHelp + `
 Examples:
-  gameid servers rebind -world 0123456789abcdef0123456789abcdef -reason "registry row lost on 3 May" 7`
+  gameid servers rebind -world "$WORLD" -reason "registry row lost on 3 May" 7`
 
 func rebindNumber(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	before, _, err := w.fleet.Show(ctx, w.server)

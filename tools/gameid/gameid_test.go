@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/columns"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
@@ -319,6 +320,24 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(nil)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A table fits the terminal.
+func TestTablesFitTheTerminal(t *testing.T) {
+	var b strings.Builder
+	const width = 60
+	servers := []registry.Server{{ID: 7, Name: "一区", Role: "own", World: strings.Repeat("0a", 16), Reserved: 1, Holder: gameid.Holder{Host: "host-1", PID: 7, Program: "game-server", Token: "t"}}}
+	if err := printServers(&b, width, servers, false); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := columns.Width(strings.TrimRight(line, "\n")); n > width {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if words := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(words, "game-server, pid 7 on host-1") {
+		t.Errorf("got\n%s", &b)
 	}
 }
 

@@ -20,10 +20,11 @@ without one, or can be bound in another. A bound world does not start without:
 otherwise a missing line in config.toml would let a cloned disk, or a restored
 backup, run beside the world unseen.
 
-It is meant for a copy for testing that no player ever sees, and for a fleet that
-is given up. It is not needed while the fleet registry is only away: a bound
-world starts then. The server must not run. The fleet registry is not told: the
-number stays that of this world there ("gameid servers retire" ends its use).
+It is meant for a copy for testing that no player ever sees, and for a fleet
+that is given up. It is not needed while the fleet registry is only away: a
+bound world starts then. The server must not run. The fleet registry is not
+told: the number stays that of this world there ("gameid servers retire" ends
+its use).
 
 Flags:
   -server NUMBER   the server

@@ -26,16 +26,17 @@ Usage: gameid COMMAND [flags] [ARGUMENT...]
        gameid servers ranges COMMAND [flags] [ARGUMENT...]
        gameid servers places COMMAND [flags] [ARGUMENT...]
 
-Inspects IDs, generates test IDs, shows the registry of a game database, and keeps
-the fleet registry, which all game servers share.
+Inspects IDs, generates test IDs, shows the registry of a game database, and
+keeps the fleet registry, which all game servers share.
 
 Commands:
   inspect ID...      what an ID says: its time, server and sequence
   new                generate IDs for tests
-  servers COMMAND    inspect: the servers whose IDs may be in a database, and who runs;
-                     the fleet registry: init, claim, list, show, retire, rebind, ranges, places;
-                     repair-mark, release, raise-mark and leave, for a world
-                     that does not start, or was restored; and schema
+  servers COMMAND    inspect: the servers whose IDs may be in a database, and
+                     who runs; the fleet registry: init, claim, list, show,
+                     retire, rebind, ranges, places; for a world that does not
+                     start, or was restored: repair-mark, release, raise-mark,
+                     leave; and schema
 
 "gameid COMMAND -h" explains each. All of them are spoken to in the same way:
 
@@ -48,7 +49,8 @@ Commands:
                   in it
   -fleet DSN      the fleet registry (default: [registry] in the configuration)
   -config FILE    the configuration (default config.toml)
-  -apply          what repairs a world in its database changes nothing without it
+  -apply          what repairs a world in its database changes nothing without
+                  it
   -reason TEXT    why, for the history of the fleet registry
   -json           print JSON instead of text
 

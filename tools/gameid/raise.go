@@ -15,16 +15,18 @@ func raiseCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "raise-mark",
 		Description: `
-Usage: gameid servers raise-mark -server NUMBER [-to TIME] [-apply] [-max-clock-skew TIME] [-config FILE] DATABASE
+Usage: gameid servers raise-mark -server NUMBER [-to TIME] [-apply]
+                                 [-max-clock-skew TIME] [-config FILE] DATABASE
 
 Reserves all times up to the given one, so that the IDs of the server begin
 after it. It is for a database that was restored from an older copy, before its
-server starts again. IDs that the server had made since that copy are in no table
-any more. They carry times of the past, and the new ones begin at the present; but
-a server that had run ahead of its clock, or whose clock was ahead of that of the
-machine where it starts now, may have used times that are still to come. A
-minute is more than a window of 10 s and two clocks that are kept right. A world
-in a fleet registry does not need it: the mark that is known there counts too.
+server starts again. IDs that the server had made since that copy are in no
+table any more. They carry times of the past, and the new ones begin at the
+present; but a server that had run ahead of its clock, or whose clock was ahead
+of that of the machine where it starts now, may have used times that are still
+to come. A minute is more than a window of 10 s and two clocks that are kept
+right. A world in a fleet registry does not need it: the mark that is known
+there counts too.
 
 The server must not run.
 
@@ -32,8 +34,8 @@ Flags:
   -server NUMBER         the server
   -to TIME               such as 2026-11-21T04:00:00Z (default: in a minute)
   -apply                 do it; without, nothing is changed
-  -max-clock-skew TIME   the farthest that TIME may be ahead (default 5m), as the
-                         game server is configured
+  -max-clock-skew TIME   the farthest that TIME may be ahead (default 5m), as
+                         the game server is configured
   -config FILE           the configuration file (default config.toml)
 
 Examples:

@@ -37,10 +37,10 @@ const helpRanges = `
 Usage: gameid servers ranges [-fleet DSN] [-config FILE] [-json]
        gameid servers ranges COMMAND [flags] [arguments]
 
-Lists the ranges of integers that worlds of the fleet have for their keys, in the
-order in which they were given. It is for games that count their keys, such as
-with AUTO_INCREMENT: worlds in ranges of their own can be merged as they are. No
-number is given twice, also after its range was released.
+Lists the ranges of integers that worlds of the fleet have for their keys, in
+the order in which they were given. It is for games that count their keys, such
+as with AUTO_INCREMENT: worlds in ranges of their own can be merged as they are.
+No number is given twice, also after its range was released.
 
   RANGE   counts them; "release" takes it
   WORLD   whose keys these are
@@ -60,7 +60,9 @@ Examples:
   gameid servers ranges lease -world s2`
 
 const helpLease = `
-Usage: gameid servers ranges lease -world NAME [-size N] [-step N] [-at N] [-max N] [-space SPACE] [-reason TEXT] [-fleet DSN] [-config FILE] [-json]
+Usage: gameid servers ranges lease -world NAME [-size N] [-step N] [-at N]
+                                   [-max N] [-space SPACE] [-reason TEXT]
+                                   [-fleet DSN] [-config FILE] [-json]
 
 Gives a world a range of integers for its keys that no other world has, had or
 gets: the lowest that is free, and none that begins below -size, where worlds
@@ -82,7 +84,7 @@ Flags:
 Examples:
   gameid servers ranges lease -world s1 -at 0
   gameid servers ranges lease -world s2
-  gameid servers ranges lease -world s2 -size 60_000 -max 16777215 -space guild.guildid`
+  gameid servers ranges lease -world s2 -size 60_000 -space guild.guildid`
 
 func leaseArguments(cmd *ucli.Command) (gameid.ServerID, error) {
 	if cmd.String("world") == "" && !cmd.Args().Present() {
@@ -126,10 +128,10 @@ func listRanges(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
-	return printRanges(cmd.Root().Writer, all, cmd.Bool("json"))
+	return printRanges(cmd.Root().Writer, cli.Width(cmd), all, cmd.Bool("json"))
 }
 
-func printRanges(w io.Writer, all []fleet.KeyRange, asJSON bool) error {
+func printRanges(w io.Writer, width int, all []fleet.KeyRange, asJSON bool) error {
 	if asJSON {
 		objects := make([]keyRange, 0, len(all))
 		for _, r := range all {
@@ -150,14 +152,16 @@ func printRanges(w io.Writer, all []fleet.KeyRange, asJSON bool) error {
 		rows = append(rows, []string{strconv.FormatInt(r.Number, 10), shown(r.World), printable.Number(r.First), printable.Number(r.Last),
 			shown(r.Space), state, shown(short(r.Merge)), moment(since), shown(by), shown(why)})
 	}
-	return columns.Write(w, rows)
+	return columns.Write(w, rows, width)
 }
 
 const helpReleaseRange = `
-Usage: gameid servers ranges release [-reason TEXT] [-fleet DSN] [-config FILE] RANGE
+Usage: gameid servers ranges release [-reason TEXT] [-fleet DSN] [-config FILE]
+                                     RANGE
 
 Notes that a world does not use its range any more. The range stays on the list,
-and its numbers are given to no other world: rows that have them may be anywhere.
+and its numbers are given to no other world: rows that have them may be
+anywhere.
 
 Flags:
   -reason TEXT   kept with the range` + fleetHelp + `

@@ -18,7 +18,9 @@ func releaseCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "release",
 		Description: `
-Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME] [-fence MERGE] [-fleet DSN] [-config FILE] DATABASE
+Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME]
+                              [-fence MERGE] [-fleet DSN] [-config FILE]
+                              DATABASE
 
 Ends the lease of a process that is gone, so that its server can start again.
 A lease runs out by itself: by default after 15 seconds in the database of the
@@ -59,7 +61,7 @@ Flags:
                    plan are lost for good` + fleetHelp + `
 Examples:
   gameid servers release sqlite:data/s7.db -server 7
-  gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099, host-b is dead"`,
+  gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099"`,
 		Flags: worldFlags(fleetFlag(), &ucli.StringFlag{Name: "reason"}, &ucli.StringFlag{Name: "fence"}, &ucli.DurationFlag{Name: "watch", Value: time.Minute}),
 		Action: func(ctx context.Context, cmd *ucli.Command) error {
 			watch := cmd.Duration("watch")

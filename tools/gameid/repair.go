@@ -20,7 +20,9 @@ func repairCommand(env cli.Env) *ucli.Command {
 	return &ucli.Command{
 		Name: "repair-mark",
 		Description: `
-Usage: gameid servers repair-mark -server NUMBER [-apply -reason TEXT] [-max-clock-skew TIME] [-fleet DSN] [-config FILE] DATABASE
+Usage: gameid servers repair-mark -server NUMBER [-apply -reason TEXT]
+                                  [-max-clock-skew TIME] [-fleet DSN]
+                                  [-config FILE] DATABASE
 
 Lets a server start again that refuses to because its mark, the time up to which
 it may have used IDs, lies in the far future. A clock that was far ahead leaves

@@ -40,7 +40,7 @@ Commands:
   show         one number, and its history
   retire       end the use of a number
   rebind       give a number to another world, in spite of all
-  ranges       integers for the keys of games that count them: list, lease, release
+  ranges       integers for the keys of games: list, lease, release
   places       where the databases of worlds are: list, set, forget
   repair-mark  let a server start again whose clock was far ahead
   release      let a server start again whose lease lasts for years
@@ -87,11 +87,12 @@ It only reads: the account needs no right but SELECT.
   WORLD    the identity of the world, shortened; copies of one database share it
   MARK     no ID of the server in this database has a later time
   LEASE    held: a process runs, and no other one can start until it ends;
-           fenced: the world went to another database by a merge, or a merge into
-           this one is under way: no process can start here until "servermerge
-           undo" has taken it back, or "servermerge apply" has completed the latter
-  HOLDER   the process that has the lease, or had it last; for a fence, the merge
-           and its target
+           fenced: the world went to another database by a merge, or a merge
+           into this one is under way: no process can start here until
+           "servermerge undo" has taken it back, or "servermerge apply" has
+           completed the latter
+  HOLDER   the process that has the lease, or had it last; for a fence, the
+           merge and its target
 
 Settings with which the database may lose what it confirmed go to the standard
 error, each with the statement that mends it.
@@ -123,7 +124,7 @@ Examples:
 			for _, l := range lossy {
 				cli.LogOf(cmd).Sayf("the database may lose confirmed changes: %s", l)
 			}
-			return printServers(cmd.Root().Writer, servers, cmd.Bool("json"))
+			return printServers(cmd.Root().Writer, cli.Width(cmd), servers, cmd.Bool("json"))
 		},
 	}
 }
@@ -147,7 +148,7 @@ func readServers(ctx context.Context, dsn config.Secret) ([]registry.Server, []r
 	return servers, lossy, err
 }
 
-func printServers(w io.Writer, servers []registry.Server, asJSON bool) error {
+func printServers(w io.Writer, width int, servers []registry.Server, asJSON bool) error {
 	if asJSON {
 		return cli.WriteJSON(w, serverObjects(servers))
 	}
@@ -159,7 +160,7 @@ func printServers(w io.Writer, servers []registry.Server, asJSON bool) error {
 	for _, s := range servers {
 		rows = append(rows, []string{s.ID.String(), shown(s.Name), shown(s.Role), shown(short(s.World)), mark(s.Reserved), lease(s), holder(s.Holder)})
 	}
-	return columns.Write(w, rows)
+	return columns.Write(w, rows, width)
 }
 
 // mark returns the time up to which IDs may have been used.

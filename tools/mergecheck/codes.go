@@ -5,23 +5,28 @@ import (
 	"io"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/merge"
 )
 
 // writeCodes prints all rules: what they mean, what they count and what to do.
-func writeCodes(w io.Writer) error {
+// It goes on below itself where it is wider than width; 0 is no limit.
+func writeCodes(w io.Writer, width int) error {
 	var b strings.Builder
+	line := func(prefix, text string) {
+		b.WriteString(strings.Join(columns.Wrap(prefix, text, width), "\n") + "\n")
+	}
 	for _, c := range append(merge.Codes(), moved()) {
 		fmt.Fprintln(&b, c.Code)
-		fmt.Fprintf(&b, "    %s\n", c.Meaning)
+		line("    ", c.Meaning)
 		if c.Counts == "" {
-			fmt.Fprintln(&b, "    never fails")
+			line("    ", "never fails")
 		} else {
-			fmt.Fprintf(&b, "    counts:           %s\n", c.Counts)
-			fmt.Fprintf(&b, "    if it fails:      %s\n", c.Action)
+			line("    counts:           ", c.Counts)
+			line("    if it fails:      ", c.Action)
 		}
 		if c.Unverified != "" {
-			fmt.Fprintf(&b, "    if not verified:  %s\n", c.Unverified)
+			line("    if not verified:  ", c.Unverified)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/tools/internal/databases"
@@ -12,31 +13,46 @@ import (
 
 // writeGrants prints what gives the accounts of the sources all that a check
 // takes. It asks no database: the account may not be there yet. target is the
-// name of the target, "" for the first.
-func writeGrants(w io.Writer, places []databases.Place, target string) error {
+// name of the target, "" for the first. Comments are wrapped at width, and statements never
+// are, so that they can be pasted; 0 is no limit.
+func writeGrants(w io.Writer, width int, places []databases.Place, target string) error {
 	var b strings.Builder
+	comment := func(text string) {
+		for _, line := range columns.Wrap("", text, max(0, width-len("-- "))) {
+			b.WriteString("-- " + line + "\n")
+		}
+	}
 	for i, p := range places {
 		database, account, severalHosts, err := accountOf(p)
 		switch {
 		case err != nil:
 			return err
 		case account == "":
-			fmt.Fprintf(&b, "-- %s: an SQLite file, which must be readable, and its folder too\n", p.Name)
+			comment(p.Name + ": an SQLite file, which must be readable, and its folder too")
 			continue
 		}
 		write := func(format, privilege string) {
-			fmt.Fprintf(&b, format, sqlsource.Grant(privilege, database, account, false), p.Name)
+			statement := fmt.Sprintf(format, sqlsource.Grant(privilege, database, account, false))
+			switch line := statement + " -- " + p.Name; {
+			case privilege != "SELECT":
+				b.WriteString(statement + "\n")
+			case width == 0 || columns.Width(line) <= width:
+				b.WriteString(line + "\n")
+			default:
+				comment(p.Name + ":")
+				b.WriteString(statement + "\n")
+			}
 			if literal := sqlsource.Grant(privilege, database, account, true); literal != sqlsource.Grant(privilege, database, account, false) {
 				fmt.Fprintf(&b, "-- with partial_revokes = ON instead: %s;\n", literal)
 			}
 		}
-		write("%s; -- %s\n", "SELECT")
+		write("%s;", "SELECT")
 		if severalHosts {
 			fmt.Fprintf(&b, "-- and, if its hosts are a MySQL group: %s;\n", sqlsource.GrantMembers(account))
 		}
 		if p.Name == target || target == "" && i == 0 {
-			b.WriteString("-- and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):\n")
-			write("-- %[1]s;\n", "TRIGGER")
+			comment("and to see the triggers of the target, without which trigger-fires is NOT VERIFIED (the account could make some, too):")
+			write("-- %s;", "TRIGGER")
 		}
 	}
 	_, err := io.WriteString(w, b.String())

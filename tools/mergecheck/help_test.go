@@ -18,13 +18,6 @@ func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout)); err != nil {
 		t.Error(err)
 	}
-	for _, text := range []string{help, helpDatabases, helpJSON} {
-		for line := range strings.Lines(text) {
-			if n := len([]rune(line)); n > 81 {
-				t.Errorf("%d columns: %s", n, line)
-			}
-		}
-	}
 }
 
 // The help on JSON has every field of a report, and no other.

@@ -35,14 +35,14 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 		Action: func(ctx context.Context, cmd *cliv3.Command) error {
 			out := cmd.Root().Writer
 			if cmd.Bool("codes") {
-				return writeCodes(out)
+				return writeCodes(out, cli.Width(cmd))
 			}
 			s, err := newSettings(cmd, env)
 			switch {
 			case err != nil:
 				return err
 			case cmd.Bool("grants"):
-				return writeGrants(out, s.places, s.options.Target)
+				return writeGrants(out, cli.Width(cmd), s.places, s.options.Target)
 			case s.explain[0] != "":
 				return explain(ctx, s, out, cli.LogOf(cmd))
 			default:

@@ -238,28 +238,32 @@ Examples:
 
 const helpRebase = `Usage: servermerge rebase -offset N [flags] SOURCE TARGET
 
-Plans how one world comes into an empty database with N added to all its keys, and
-makes its tables there if there are none. It is the rehearsal of a merge: boot the
-game on the TARGET, and a reference that no rule declares breaks visibly, without
-any merge. It also prepares a world: one whose keys have a range of their own needs
-no new ones at the next merge. Then apply, verify and undo as for a merge.
+Plans how one world comes into an empty database with N added to all its keys,
+and makes its tables there if there are none. It is the rehearsal of a merge:
+boot the game on the TARGET, and a reference that no rule declares breaks
+visibly, without any merge. It also prepares a world: one whose keys have
+a range of their own needs no new ones at the next merge. Then apply, verify and
+undo as for a merge.
 
-No table stays behind, whatever [[merge.table]] says. Views, triggers and routines
-are listed, and not made: make them, or -allow schema-view and the like.
+No table stays behind, whatever [[merge.table]] says. Views, triggers and
+routines are listed, and not made: make them, or -allow schema-view and the
+like.
 
-  -offset N         the number to add to every key, such as 20000000, the first
-                    of a range from "gameid servers ranges lease"
-  -fleet DSN        the fleet registry (default: [registry] in config.toml): refused
-                    if a key would be in the range of another world than SOURCE
+  -offset N         the number to add to every key, such as 20000000, the
+                    first of a range from "gameid servers ranges lease"
+  -fleet DSN        the fleet registry (default: [registry] in config.toml):
+                    refused if a key would be in the range of another world than
+                    SOURCE
   -o FILE           write the plan, as JSON, for apply; never over another file
-  -rules FILE       what columns are: see servermerge plan -h; -include, -exclude,
-                    -allow and -config too; -rekey is understood
+  -rules FILE       what columns are: see servermerge plan -h; -include,
+                    -exclude, -allow and -config too; -rekey is understood
 ` + helpThrottle + `
 Exit codes: 0 it can be done; 1 something blocks it, and apply will refuse the
-plan; 2 there is no plan; 3 as 1, but only because something could not be verified.
+plan; 2 there is no plan; 3 as 1, but only because something could not be
+verified.
 
 Example:
-  servermerge rebase -offset 20000000 -rules rules.toml -o try.json s2 sqlite:try.db
+  servermerge rebase -offset 20000000 -rules rules.toml s2 sqlite:try.db
 `
 
 const helpWhois = `Usage: servermerge whois [flags] TARGET TABLE KEY

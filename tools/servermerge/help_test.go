@@ -19,13 +19,6 @@ func TestHelp(t *testing.T) {
 	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout)); err != nil {
 		t.Error(err)
 	}
-	for _, text := range []string{help, helpPlan, helpApply, helpStatus, helpVerify, helpUndo, helpRenames, helpSafety, helpJSON} {
-		for line := range strings.Lines(text) {
-			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
-				t.Errorf("%d columns: %s", n, line)
-			}
-		}
-	}
 }
 
 // The help on JSON has every field of the documents, and no other.

@@ -40,7 +40,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			{Name: "undo", DisableSliceFlagSeparator: true, Description: helpUndo, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "force"}, cli.YesFlag(), dryRunFlag()), Action: s.undo},
 			{Name: "rebase", Description: helpRebase, Flags: rebaseFlags(), Action: s.rebase},
 			{Name: "whois", Description: helpWhois, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "view"}}, Action: s.whois},
-			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: renames},
+			{Name: "renames", Description: helpRenames, Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "csv"}}, Action: s.renames},
 		},
 	}
 	cli.Topics(cmd, map[string]string{"json": helpJSON, "safety": helpSafety})

@@ -10,7 +10,7 @@ import (
 )
 
 // renames asks no database: the plan has them all.
-func renames(_ context.Context, cmd *cliv3.Command) error {
+func (s surroundings) renames(_ context.Context, cmd *cliv3.Command) error {
 	j, err := readJob(cmd)
 	if err != nil {
 		return err
@@ -35,5 +35,5 @@ func renames(_ context.Context, cmd *cliv3.Command) error {
 	if cmd.Bool("json") {
 		return all.WriteJSON(out)
 	}
-	return all.WriteText(out)
+	return all.WriteText(out, s.text(cmd))
 }

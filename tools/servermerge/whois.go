@@ -59,7 +59,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		if len(args) == 4 {
 			source = args[1]
 		}
-		_, err = fmt.Fprintln(out, report.WhoisText(target.Name, source, table, key, way))
+		err = report.WriteWhois(out, s.text(cmd), target.Name, source, table, key, way)
 	}
 	if err == nil && len(way) == 0 {
 		return cli.Conflicts

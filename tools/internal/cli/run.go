@@ -42,6 +42,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"mergesafe/internal/columns"
 	"mergesafe/internal/garbage"
 	"mergesafe/internal/nearest"
 )
@@ -78,6 +79,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
 	set(root, logKey, log)
+	set(root, outputKey, stdout)
 
 	selected := selection(root, args)
 	text, err := about(root, selected, args)
@@ -277,9 +279,13 @@ func report(ctx context.Context, log *Log, cmd *cli.Command, err error) {
 
 var inQuotes = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 
+// helpWidth is how wide a line of help may be.
+const helpWidth = 80
+
 // CheckHelp returns an error for each command at or below cmd whose
 // Description leaves out one of its flags, commands or topics, says nothing of what one
-// of them means, shows no example, or one that cannot be pasted.
+// of them means, shows no example, or one that cannot be pasted, or has a line of more
+// than 80 columns, as has one of its topics.
 // It is for the tests of the tools.
 func CheckHelp(root *cli.Command) error { return checkHelp(root, root) }
 
@@ -292,6 +298,13 @@ func checkHelp(root, cmd *cli.Command) error {
 	}
 	mentions := func(text string) { need(strings.Contains(cmd.Description, text), text) }
 	mentions("Example")
+	for _, text := range append(slices.Collect(maps.Values(topicsOf(cmd))), cmd.Description) {
+		for line := range strings.Lines(text) {
+			if n := columns.Width(strings.TrimRight(line, "\n")); n > helpWidth {
+				errs = append(errs, fmt.Errorf("a line of the help of %q has %d columns: %s", cmd.Name, n, strings.TrimSpace(line)))
+			}
+		}
+	}
 	for _, block := range blocks(cmd.Description) {
 		if heading, lines := headed(block); strings.HasPrefix(heading, "Example") {
 			for _, line := range lines {

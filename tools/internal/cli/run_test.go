@@ -171,7 +171,7 @@ func TestCheckHelp(t *testing.T) {
 	command := &cli.Command{Name: "prog", Description: "Prints.\n\nCommands:\n  echo ID  print it\n\nExample: prog", Commands: []*cli.Command{{
 		Name: "echo", Description: "Echoes.\n\n  -json  print JSON\n", Flags: []cli.Flag{&cli.BoolFlag{Name: "json"}, &cli.IntFlag{Name: "times"}},
 	}, {
-		Name: "other", Description: "Does it.\n\nExamples:\n  prog other mysql:u:p@tcp(db)/x\n  prog other '(a)' \"b c\"\n  prog other (a)",
+		Name: "other", Description: "Does it.\n\nIs so wide that it takes two lines of a terminal with the eighty columns that it has.\n\nExamples:\n  prog other mysql:u:p@tcp(db)/x\n  prog other '(a)' \"b c\"\n  prog other (a)",
 	}}}
 	Topics(command, map[string]string{"files": "..."})
 	want := `the help of "prog" does not mention "-h files"` + "\n" +
@@ -179,6 +179,7 @@ func TestCheckHelp(t *testing.T) {
 		`the help of "echo" does not mention "-times"` + "\n" +
 		`no help says what -times of "echo" means` + "\n" +
 		`the help of "prog" does not mention "  other "` + "\n" +
+		`a line of the help of "other" has 85 columns: Is so wide that it takes two lines of a terminal with the eighty columns that it has.` + "\n" +
 		`an example of "other" shows a password to the machine, or is not quoted for a shell:   prog other mysql:u:p@tcp(db)/x` + "\n" +
 		`an example of "other" shows a password to the machine, or is not quoted for a shell:   prog other (a)`
 	if diff := cmp.Diff(want, fmt.Sprint(CheckHelp(command))); diff != "" {

@@ -41,6 +41,16 @@ func ScreenOf(cmd *cli.Command, w io.Writer, env Env) Screen {
 	return s
 }
 
+// outputKey is where the standard output of a run is kept.
+const outputKey = "standard output"
+
+// Width is how many columns the terminal has that the results of a run go to; 0 if they go
+// to none.
+func Width(cmd *cli.Command) int {
+	out, _ := cmd.Root().Metadata[outputKey].(io.Writer)
+	return WidthOf(out)
+}
+
 // WidthOf is how many columns the terminal has that w is; 0 if w is none, or it does not say.
 func WidthOf(w io.Writer) int {
 	if !IsTerminal(w) {
