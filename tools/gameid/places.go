@@ -148,7 +148,7 @@ func listPlaces(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 		}
 		rows = append(rows, []string{shown(p.World), shown(p.DSN), shown(strings.Join(labels, " ")), moment(p.SetAt), shown(p.By), shown(p.Why)})
 	}
-	return columns.Write(out, rows)
+	return columns.Write(out, rows, cli.Width(cmd))
 }
 
 // placeObject is one place in JSON.

@@ -32,7 +32,10 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		if err != nil {
 			return err
 		}
-		options.Reserve = func(ctx context.Context) error { return registry.Reserve(ctx, j.plan) }
+		options.Reserve = func(ctx context.Context) error {
+			defer askingFleet(ctx, cmd, registry)()
+			return registry.Reserve(ctx, j.plan)
+		}
 	}
 	log := cli.LogOf(cmd)
 	w := newWatch(log, spare, j.all())

@@ -27,7 +27,13 @@ func leaveOthers(ctx context.Context, cmd *cliv3.Command, config *databases.Conf
 	if err != nil || registry.DSN.IsZero() {
 		return err
 	}
+	defer askingFleet(ctx, cmd, registry)()
 	return registry.LeaveOthers(ctx, options)
+}
+
+// askingFleet says again and again that the fleet registry does not answer, until stop.
+func askingFleet(ctx context.Context, cmd *cliv3.Command, registry ranges.Registry) (stop func()) {
+	return cli.LogOf(cmd).Waiting(ctx, "asking the fleet registry "+databases.Where(registry.DSN.Reveal()))
 }
 
 // registryOf is the fleet registry of a command.

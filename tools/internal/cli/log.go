@@ -25,12 +25,19 @@ type Log struct {
 	mu   sync.Mutex
 	w    io.Writer
 	name string
-	json *slog.Logger // nil for lines
+	each time.Duration // between lines about what does not answer
+	json *slog.Logger  // nil for lines
 }
+
+// waitingKey is where a test keeps how often there is such a line.
+const waitingKey = "between lines"
+
+// WaitingLinesEvery makes the lines about what does not answer come more often, for tests.
+func WaitingLinesEvery(root *cli.Command, t time.Duration) { set(root, waitingKey, t) }
 
 // NewLog returns the log of a tool.
 func NewLog(w io.Writer, name string, json bool) *Log {
-	l := &Log{w: w, name: name}
+	l := &Log{w: w, name: name, each: LineEvery}
 	if json {
 		l.json = slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: utc})).With("program", name)
 	}
@@ -110,9 +117,9 @@ func (l *Log) fail(text string, hints []string, code Code) {
 // Waiting says every [LineEvery] that there is no answer yet to what was asked, until stop.
 func (l *Log) Waiting(ctx context.Context, what string) (stop func()) {
 	began := time.Now()
-	return every(LineEvery, func() {
+	return every(l.each, func() {
 		if ctx.Err() == nil {
-			took := time.Since(began).Round(time.Second)
+			took := time.Since(began).Round(min(l.each, time.Second))
 			l.Say(fmt.Sprintf("%s: no answer for %s", what, took), "seconds", took.Seconds())
 		}
 	})

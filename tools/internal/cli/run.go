@@ -39,6 +39,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -78,6 +79,9 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 		root.Version = versionText(root.Name, info)
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
+	if t, ok := root.Metadata[waitingKey].(time.Duration); ok {
+		log.each = t
+	}
 	set(root, logKey, log)
 	set(root, outputKey, stdout)
 
