@@ -153,7 +153,7 @@ func (t *text) status(o *Outcome) {
 		word, sentence, color = "DONE", fmt.Sprintf("%s: %s came to the target", into, rows), merge.Pass
 		then("To prove it:", o.Then.Verify)
 	case transfer.StateUndoing:
-		word, sentence = "BEING UNDONE", fmt.Sprintf("%s: %s of %s rows were removed again", into, number(at.Removed()), number(at.Copied()))
+		word, sentence = "BEING UNDONE", fmt.Sprintf("%s: %s of %s were removed again", into, number(at.Removed()), printable.Count(at.Copied(), "row", "rows"))
 		then("To resume, unless it runs elsewhere:", o.Then.Undo)
 	default:
 		word, sentence = "NOT COMPLETE", fmt.Sprintf("%s: %s of %s were copied", into, number(at.Copied()), rows)

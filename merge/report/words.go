@@ -93,7 +93,7 @@ func (w *Words) proved(o *Outcome) {
 		if n := writtenOver(o.Plan); n > 0 {
 			w.Sentence += fmt.Sprintf("; %s combined with others, each column by its formula, and their old rows are kept", printable.Count(n, "of its own rows is", "of its own rows are"))
 		}
-		w.next(fmt.Sprintf("Start the game server of %s. Keep %s as they are for as long as an undo may be wanted.", target, sources))
+		w.next(fmt.Sprintf("Start the game server of %s. Keep %s as %s for as long as an undo may be wanted.", target, sources, itIs(o.Plan)))
 		if commands := retire(o.Plan); len(commands) > 0 {
 			w.next("After that, if you have a fleet registry:", commands...)
 		}
@@ -104,6 +104,14 @@ func (w *Words) proved(o *Outcome) {
 		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, but the check of the result could not check everything", sources, target)
 		w.next(fmt.Sprintf("Check its reasons yourself before you start the game server of %s.", target))
 	}
+}
+
+// itIs is what the sources of a plan are to be kept as.
+func itIs(p *transfer.Plan) string {
+	if len(p.Sources) == 1 {
+		return "it is"
+	}
+	return "they are"
 }
 
 // shownServers limits the servers that are shown to be retired.
@@ -151,8 +159,8 @@ func (w *Words) undone(o *Outcome) {
 			w.Details = append(w.Details, printable.Count(n, one, many)+" "+rest)
 		}
 	}
-	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are lost")
-	add(writtenOver(o.Plan), "of them was", "of them were", "combined with others: restored, and not removed")
+	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
+	add(writtenOver(o.Plan), "row of "+target+" was", "rows of "+target+" were", "combined with them: put back as before")
 	add(u.Missing, "row was", "rows were", "gone before")
 	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))

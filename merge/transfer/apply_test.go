@@ -119,10 +119,17 @@ func TestApplyResult(t *testing.T) {
 			t.Errorf("%+v, %v", result, err)
 		}
 
-		result, err = Apply(t.Context(), p, all[0], all[1:], Options{})
+		// What is told of the progress counts apart what earlier calls did.
+		_, before := thereOf(t, all[0])
+		var end Progress
+		result, err = Apply(t.Context(), p, all[0], all[1:], Options{Progress: func(now Progress) {
+			if now.Step == StepCopy {
+				end = now
+			}
+		}})
 		check(nil, true, result, err)
-		if result.Rows != p.Rows() {
-			t.Errorf("%d rows, want %d", result.Rows, p.Rows())
+		if result.Rows != p.Rows() || end.Rows != p.Rows() || end.Before != before || before == 0 {
+			t.Errorf("%d rows, and at the end %+v; want %d, of which %d were there before", result.Rows, end, p.Rows(), before)
 		}
 		result, err = Apply(t.Context(), p, all[0], all[1:], Options{})
 		check(nil, true, result, err)

@@ -293,7 +293,7 @@ func (r *run) combineSource(ctx context.Context, table, source int) error {
 		if err != nil {
 			return err
 		}
-		r.progress(StepCopy, src.Name, t.Name, int(before.rows))
+		r.resumed(StepCopy, src.Name, t.Name, before.rows)
 		if before.finished {
 			return nil
 		}

@@ -458,7 +458,7 @@ func TestCombineRekeyed(t *testing.T) {
 		exec(t, all[0], "INSERT INTO mails (account) VALUES (10)")
 		exec(t, all[0], "INSERT INTO mails (account) VALUES (12)")
 		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of mails (account) that did not come with the merge") {
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of mails (account) that did not come with the merge") {
 			t.Fatalf("undo: %v", err)
 		}
 		last := number(t, all[0], "SELECT MAX(id) FROM mails")

@@ -100,7 +100,7 @@ func (u *undo) separateSource(ctx context.Context, table, source int) error {
 		if err != nil || before.finished {
 			return err
 		}
-		u.progress(StepUndo, src.Name, c.l.table, int(before.rows))
+		u.resumed(StepUndo, src.Name, c.l.table, before.rows)
 		err = u.batches(ctx, soft, src, c.l, before, expected{rows: was.rows, sum: was.sum, part: true}, func(rows [][]any) (int64, error) {
 			return u.separateRows(soft, c, source, rows)
 		})

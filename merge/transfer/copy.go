@@ -19,7 +19,7 @@ func (r *run) copyPart(ctx context.Context, p part) error {
 		if err != nil {
 			return err
 		}
-		r.progress(StepCopy, src.Name, t.Name, int(c.rows))
+		r.resumed(StepCopy, src.Name, t.Name, c.rows)
 		if c.finished {
 			return nil
 		}

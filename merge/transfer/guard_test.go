@@ -314,7 +314,7 @@ func TestGamePlayedMeanwhile(t *testing.T) {
 		for _, force := range []bool{false, true} {
 			refused := new(RefusedError)
 			_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: force})
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of items (owner_id) that did not come with the merge reference rows that did: row "+key+"; let them reference other rows or remove them, then run undo again") {
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of items (owner_id) that did not come with the merge references rows that did: row "+key+"; let them reference other rows or remove them, then run undo again") {
 				t.Fatalf("undo: %v", err)
 			}
 		}
@@ -358,7 +358,7 @@ func TestGamePlayedInUndo(t *testing.T) {
 		}
 		play(t, target, 1, "newcomer", "carl7")
 		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, target, sources, UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of items (owner_id) that did not come") {
+		if _, err := Undo(t.Context(), p, target, sources, UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of items (owner_id) that did not come") {
 			t.Fatal(err)
 		}
 		if _, err := Apply(t.Context(), p, target, sources, Options{}); err == nil || !strings.Contains(err.Error(), "run undo again to its end first") {
@@ -515,7 +515,7 @@ func TestKeyOfALaterRow(t *testing.T) {
 		halfway(t, p, all)
 		exec(t, all[0], "INSERT INTO items VALUES (3999, 1, 1001)", "INSERT INTO items VALUES (3998, 1, 1)")
 		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of items (hero) that did not come with the merge reference rows that did: row 3999/1; ") {
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of items (hero) that did not come with the merge references rows that did: row 3999/1; ") {
 			t.Fatal(err)
 		}
 		exec(t, all[0], "UPDATE items SET hero = 2 WHERE id = 3999")
@@ -550,7 +550,7 @@ func TestStrangersElsewhere(t *testing.T) {
 		refused := new(RefusedError)
 		_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true})
 		if !errors.As(err, &refused) || len(refused.Refusals) != 2 || !strings.Contains(err.Error(), "12 rows of bans (player) that did not come with the merge reference rows that did: row 70, row 71, ") ||
-			!strings.Contains(err.Error(), "row 79, and more; ") || !strings.Contains(err.Error(), "1 rows of visits (player) that did") {
+			!strings.Contains(err.Error(), "row 79, and more; ") || !strings.Contains(err.Error(), "1 row of visits (player) that did") {
 			t.Fatal(err)
 		}
 		exec(t, all[0], "DELETE FROM bans", "DELETE FROM visits")

@@ -21,6 +21,7 @@ type Progress struct {
 	Database    string // whose rows are read
 	Table       string
 	Rows, Total int64 // of the step, over all tables and databases
+	Before      int64 // of Rows, those that an earlier call did
 }
 
 // tally counts the rows of a run, over all workers. It is locked also while a
@@ -28,6 +29,7 @@ type Progress struct {
 type tally struct {
 	mu          sync.Mutex
 	done, total int64 // of the current step
+	before      int64 // of done, by earlier calls
 
 	// For the result of the run.
 	step  string          // that makes the result: StepCopy or StepUndo
@@ -39,7 +41,19 @@ type tally struct {
 func (r *run) step(total int64) {
 	r.tally.mu.Lock()
 	defer r.tally.mu.Unlock()
-	r.tally.done, r.tally.total = 0, total
+	r.tally.done, r.tally.total, r.tally.before = 0, total, 0
+}
+
+// resumed reports the rows that an earlier call did, before this one goes on with them. After
+// a retry they would be those of this call too.
+func (r *run) resumed(step, database, table string, rows int64) {
+	r.tally.mu.Lock()
+	if !r.noted {
+		r.tally.before += rows
+		r.noted = true
+	}
+	r.tally.mu.Unlock()
+	r.progress(step, database, table, int(rows))
 }
 
 // progress reports that a step did more rows.
@@ -49,7 +63,7 @@ func (r *run) progress(step, database, table string, rows int) {
 	r.tally.done += int64(rows)
 	r.counted += int64(rows)
 	if r.opts.Progress != nil {
-		r.opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: r.tally.done, Total: r.tally.total})
+		r.opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: r.tally.done, Total: r.tally.total, Before: r.tally.before})
 	}
 }
 

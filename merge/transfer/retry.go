@@ -49,7 +49,7 @@ func (r *run) retry(ctx context.Context, doing string, f func(ctx context.Contex
 // retryCounted is retry for an f that calls [run.progress]: before a retry, the
 // rows that the failed call counted are taken back.
 func (r *run) retryCounted(ctx context.Context, doing string, f func(ctx context.Context) error) error {
-	r.counted = 0
+	r.counted, r.noted = 0, false
 	return r.retry(ctx, doing, func(soft context.Context) error {
 		r.tally.mu.Lock()
 		r.tally.done -= r.counted

@@ -33,6 +33,7 @@ type run struct {
 	seen    *seenKeys // shared by all workers
 	tally   *tally    // this, too
 	counted int64     // rows of this worker's part that are in the tally
+	noted   bool      // the rows that an earlier call did of this part are in the tally
 }
 
 // newRun makes a run. The databases are given in the order of the plan.

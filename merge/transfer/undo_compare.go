@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge"
 )
 
@@ -176,7 +177,8 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 		}
 	}
 	if changed, missing := done.Changed-u.done.Changed, done.Missing-u.done.Missing; changed+missing > 0 && !u.force {
-		refuse("%d rows were changed and %d are gone since they were copied: these changes would be lost; to remove the rows all the same, force it", changed, missing)
+		refuse("%s changed and %s gone since they were copied: what was done with them would be lost; to remove them nevertheless, force it",
+			printable.Count(changed, "row was", "rows were"), printable.Count(missing, "is", "are"))
 	}
 	for _, from := range slices.Sorted(maps.Keys(u.references)) {
 		for _, ref := range slices.SortedFunc(slices.Values(u.references[from]), func(a, b merge.Reference) int { return slices.Compare(a.Columns, b.Columns) }) {
@@ -194,8 +196,12 @@ func (u *undo) compareTable(ctx, soft context.Context, table int, copied []Conte
 				return nil, err
 			}
 			if found.rows > 0 {
-				refuse("%d rows of %s (%s) that did not come with the merge reference rows that did: %s; let them reference other rows or remove them, then run undo again",
-					found.rows, from, strings.Join(ref.Columns, ", "), found)
+				verb := "reference"
+				if found.rows == 1 {
+					verb = "references"
+				}
+				refuse("%s of %s (%s) that did not come with the merge %s rows that did: %s; let them reference other rows or remove them, then run undo again",
+					printable.Count(found.rows, "row", "rows"), from, strings.Join(ref.Columns, ", "), verb, found)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 		if err != nil || c.finished {
 			return err
 		}
-		w.progress(StepUndo, src.Name, l.table, int(c.rows))
+		w.resumed(StepUndo, src.Name, l.table, c.rows)
 		if l.multiset() {
 			return u.removeMultiset(ctx, soft, w, src, l, copied, c)
 		}

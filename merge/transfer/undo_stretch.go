@@ -44,7 +44,7 @@ func (u *undo) stretchesOf(ctx, soft context.Context, w *run, src *connection, l
 	}
 	all := &copied{from: *from}
 	c.Rows, c.Sum = from.rows, from.sum
-	w.progress(StepCompare, src.Name, l.table, int(from.rows))
+	w.resumed(StepCompare, src.Name, l.table, from.rows)
 	if most := was.rows - from.rows; most > 0 {
 		change, between := w.changes.of(src.Name, l), w.betweenPages(ctx, StepCompare, src, l)
 		next, stop := pages(soft, src, l, from.after, func() int { return stretchRows }, most, true)

@@ -151,7 +151,7 @@ func TestUndoChanged(t *testing.T) {
 		}
 
 		exec(t, target, "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 'bert9') WHERE template = 1 AND owner_id = (SELECT id FROM players WHERE name = 'anna9')")
-		if _, err := Undo(t.Context(), p, target, sources, UndoOptions{Force: true}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 rows of items (owner_id)") {
+		if _, err := Undo(t.Context(), p, target, sources, UndoOptions{Force: true}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of items (owner_id)") {
 			t.Fatalf("a row that would lose its owner: %v", err)
 		}
 		exec(t, target, "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 'anna9') WHERE template = 1 AND owner_id = (SELECT id FROM players WHERE name = 'bert9') AND SUBSTR(HEX(id), 12, 5) = '00001'")

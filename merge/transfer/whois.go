@@ -150,13 +150,13 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 		}
 		if !known {
-			return nil, fmt.Errorf("transfer: %w: %q has no record of keys", ErrNoMerge, target.Name)
+			return nil, forgotten("%q remembers no keys: no merge that gave keys new values came into it; name the target of such a merge", target.Name)
 		}
 		tables, err := on.texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
 		if err != nil {
 			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 		}
-		return nil, fmt.Errorf("transfer: %w: %q has no record of keys of a table %q, only of %s", ErrNoMerge, target.Name, table, strings.Join(tables, ", "))
+		return nil, forgotten("%q remembers no keys of a table %q, only of %s: name one of these", target.Name, table, strings.Join(tables, ", "))
 	}
 	known := source == "" || source == target.Name
 	var worlds []string
@@ -166,7 +166,7 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("transfer: %w: %q has no record of keys of %q in the table %q, only of %s", ErrNoMerge, target.Name, source, table, strings.Join(worlds, ", "))
+		return nil, forgotten("%q remembers no keys of %q in the table %q, only of %s: name one of these as the SOURCE", target.Name, source, table, strings.Join(worlds, ", "))
 	}
 	found, err := way(on, all)
 	if err != nil {
@@ -174,6 +174,16 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 	}
 	return found, nil
 }
+
+// forgotten is an [ErrNoMerge] that says what a target remembers instead.
+func forgotten(format string, args ...any) error {
+	return &forgottenError{fmt.Sprintf("transfer: "+format, args...)}
+}
+
+type forgottenError struct{ text string }
+
+func (e *forgottenError) Error() string        { return e.text }
+func (e *forgottenError) Is(target error) bool { return target == ErrNoMerge }
 
 // parentOf returns the path of the world into which the keys of a path came; "" is that
 // of the target.

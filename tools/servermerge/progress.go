@@ -105,7 +105,7 @@ func (p *progress) now() string {
 type meter struct {
 	step    string
 	started time.Time
-	first   int64 // rows that were done when it began: a step may go on
+	first   int64 // rows that were done by this call when it began
 	latest  transfer.Progress
 
 	rows, total int64
@@ -139,7 +139,7 @@ func (m *meter) report(p transfer.Progress, now time.Time) {
 		}
 	}
 	if m.started.IsZero() {
-		m.started, m.first = now, rows
+		m.started, m.first = now, rows-p.Before
 	}
 	m.latest, m.rows, m.total = p, rows, total
 }
@@ -150,6 +150,6 @@ func (m *meter) text(now time.Time) string {
 	if m.started.IsZero() {
 		return "no rows are read yet"
 	}
-	rate := float64(m.rows-m.first) / max(now.Sub(m.started).Seconds(), 0.001)
+	rate := float64(m.rows-m.latest.Before-m.first) / max(now.Sub(m.started).Seconds(), 0.001)
 	return doing[m.step] + "  " + printable.HowFar(m.rows, m.total, rate) + "  " + printable.Text(m.latest.Table+" of "+m.latest.Database)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -47,7 +46,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		way, err = transfer.Whois(ctx, target, table, key)
 	}
 	if err != nil {
-		return err
+		return plainly(err)
 	}
 	out := cmd.Root().Writer
 	if cmd.Bool("json") {
@@ -115,7 +114,10 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 			return c.Write([]string{o.Source, o.Table, o.Column, o.Old.String(), o.New.String()})
 		})
 		c.Flush()
-		return errors.Join(err, c.Error())
+		if err != nil {
+			return plainly(err)
+		}
+		return c.Error()
 	}
 	name := cmd.String("csv")
 	if name == "-" {
