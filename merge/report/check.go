@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/transfer"
 )
 
 //go:embed check.html
@@ -32,6 +33,21 @@ type Check struct {
 	Tables   []table
 	Keys     []keys
 	Timeline *timeline
+
+	Plan    *transfer.Plan // that was made with it; nil: none
+	Renames []transfer.Rename
+}
+
+// NewPlanned arranges the report of the check that a plan was made with, as the page of the
+// plan: its word is whether the merge can be done.
+func NewPlanned(r *merge.Report, p *transfer.Plan) *Check {
+	c := NewCheck(r)
+	c.Plan, c.Renames = p, p.Renames[:min(len(p.Renames), maxRenames)]
+	word, color, stands := readiness(p)
+	c.Word, c.Color = word, color
+	c.Says = sentence{"merging", ": " + stands, ": " + stands}
+	c.Title = c.Word + ": " + c.Headline
+	return c
 }
 
 // NewCheck arranges a report.

@@ -117,15 +117,20 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 
 // ready says whether a plan can be carried out.
 func (t *text) ready(p *transfer.Plan) {
+	word, color, stands := readiness(p)
+	t.verdict(word, color, Merging(p)+": "+stands)
+}
+
+// readiness is whether a planned merge can be done, in a word and in words.
+func readiness(p *transfer.Plan) (word string, color merge.Verdict, stands string) {
 	if n := int64(len(p.Refusals)); n > 0 {
-		t.verdict("REFUSED", merge.Fail, Merging(p)+": "+printable.Count(n, "reason blocks it", "reasons block it"))
-		return
+		return "REFUSED", merge.Fail, printable.Count(n, "reason blocks it", "reasons block it")
 	}
-	stands := "nothing blocks it"
+	stands = "nothing blocks it"
 	if n := int64(len(p.Check.Allowed)); n > 0 {
 		stands = "nothing blocks it, except for " + printable.Count(n, "result", "results") + " that the operator allows"
 	}
-	t.verdict("READY", merge.Pass, Merging(p)+": "+stands)
+	return "READY", merge.Pass, stands
 }
 
 func (t *text) plannedTables(p *transfer.Plan) {

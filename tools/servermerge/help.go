@@ -78,7 +78,8 @@ would do and what blocks it, such as a game server that still runs on one
 of the databases. It only reads, and needs SELECT.
 
   -o FILE           write the plan, as JSON, for apply; never over another file
-  -html FILE        write the report of the check as one HTML file as well
+  -html FILE        write the plan's ID, what blocks it, its renames and the
+                    report of the check as one HTML file as well
   -json             print the plan as it is written with -o
   -include PATTERN  only the tables that match, such as 'char_*'
   -exclude PATTERN  not these: they are not copied

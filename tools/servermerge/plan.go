@@ -68,7 +68,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	if err := page.Write(func(w io.Writer) error {
 		checked.Program = plan.Program
-		return report.NewCheck(checked).WriteHTML(w)
+		return report.NewPlanned(checked, plan).WriteHTML(w)
 	}); err != nil {
 		return err
 	}
