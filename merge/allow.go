@@ -20,6 +20,18 @@ func AllowIn(code, table string) string {
 	return code + ":" + sqlName(table)
 }
 
+// unallowable are conflicts with which rows would be lost or mixed up, or the target would
+// refuse them.
+var unallowable = []string{
+	CodeServerConflict, CodeWorldCloned, CodeWorldMerged, CodeKeyCollision,
+	CodeUniqueCollision, CodeReferenceRebind, CodeSchemaTable, CodeSchemaColumn,
+	CodeTableDiffers, CodeKeySpace, CodeCellFormat, CodeTargetCheck, CodeTargetPartition, CodeTargetValue, CodeTargetSize,
+}
+
+// Unallowable reports whether a merge is not planned with a conflict of this code, though
+// the operator allows it in a check.
+func Unallowable(code string) bool { return slices.Contains(unallowable, code) }
+
 // parseAllowance reads CODE, CODE:table or CODE:table.column.
 func parseAllowance(s string, all []Code) (a allowance, err error) {
 	code, place, placed := strings.Cut(s, ":")

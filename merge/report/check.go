@@ -94,6 +94,9 @@ func (c *Check) sort() (passed int) {
 			continue
 		case r.CountsAs == merge.Pass:
 			list = &c.Allowed
+			if r.Verdict == merge.Fail && merge.Unallowable(r.Code) {
+				r.Message += "; servermerge plan refuses this nevertheless"
+			}
 		case counted(r) == merge.Fail:
 			list = &c.Failed
 		case r.Open != nil:

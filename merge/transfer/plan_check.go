@@ -97,14 +97,6 @@ func (p *planner) leaveGone() {
 	})
 }
 
-// unallowable are conflicts that the operator cannot allow: rows would be lost or
-// mixed up, or the target would refuse them.
-var unallowable = []string{
-	merge.CodeServerConflict, merge.CodeWorldCloned, merge.CodeWorldMerged, merge.CodeKeyCollision,
-	merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeSchemaTable, merge.CodeSchemaColumn,
-	merge.CodeTableDiffers, merge.CodeKeySpace, merge.CodeCellFormat, merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize,
-}
-
 func (p *planner) judge(r *merge.Result) {
 	reason := found(r)
 	if r.Renamed+r.Combined+r.Renumbered > 0 {
@@ -136,7 +128,7 @@ func (p *planner) judge(r *merge.Result) {
 		// The table is not copied, so nothing is claimed of it.
 	case r.Code == merge.CodeKeyCollision && r.Verdict == merge.NotVerified && p.keyless(r.Table):
 		// There is no key to collide: see multiset.go.
-	case r.CountsAs == merge.Pass && !(r.Verdict == merge.Fail && slices.Contains(unallowable, r.Code)):
+	case r.CountsAs == merge.Pass && !(r.Verdict == merge.Fail && merge.Unallowable(r.Code)):
 		p.plan.Check.Allowed = append(p.plan.Check.Allowed, reason)
 	default:
 		p.refuse(reason)
