@@ -34,9 +34,9 @@ const helpPlaces = `
 Usage: gameid servers places [-fleet DSN] [-config FILE] [-json]
        gameid servers places COMMAND [flags] [arguments]
 
-Lists where the databases of worlds are, so that "fleet" finds worlds that are no
-[[source]] in its configuration. A place has no user and no password: "fleet" takes
-them from worlds_account or worlds_account_env of [registry].
+Lists where the databases of worlds are, so that "fleet" finds worlds that are
+no [[source]] in its configuration. A place has no user and no password: "fleet"
+takes them from worlds_account or worlds_account_env of [registry].
 
 Commands:
   set     record where the database of a world is
@@ -48,10 +48,11 @@ Examples:
   gameid servers places set w1 sqlite:worlds/w1.db`
 
 const helpSetPlace = `
-Usage: gameid servers places set [-label NAME=VALUE]... [-reason TEXT] [-fleet DSN] [-config FILE] WORLD DSN
+Usage: gameid servers places set [-label NAME=VALUE] ... [-reason TEXT]
+                                 [-fleet DSN] [-config FILE] WORLD DSN
 
-Records where the database of a world is, instead of what was known of it. WORLD is
-the name that people use. The DSN has no user and no password, as in
+Records where the database of a world is, instead of what was known of it. WORLD
+is the name that people use. The DSN has no user and no password, as in
 mysql:tcp(HOST:PORT)/DATABASE: one with an account is refused.
 
 Flags:
@@ -100,8 +101,8 @@ func setPlace(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 const helpForgetPlace = `
 Usage: gameid servers places forget [-fleet DSN] [-config FILE] WORLD
 
-Removes a world from the list of places, such as after it was merged into another.
-Nothing else that the fleet registry knows of it changes.
+Removes a world from the list of places, such as after it was merged into
+another. Nothing else that the fleet registry knows of it changes.
 
 Flags:` + fleetHelp + `
 Examples:

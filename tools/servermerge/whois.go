@@ -46,7 +46,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 		way, err = transfer.Whois(ctx, target, table, key)
 	}
 	if err != nil {
-		return plainly(err)
+		return report.Plainly(err)
 	}
 	out := cmd.Root().Writer
 	if cmd.Bool("json") {
@@ -115,7 +115,7 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 		})
 		c.Flush()
 		if err != nil {
-			return plainly(err)
+			return report.Plainly(err)
 		}
 		return c.Error()
 	}
