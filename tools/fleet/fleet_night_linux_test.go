@@ -212,8 +212,11 @@ func (n *fleetNight) edit() *campaign.Campaign {
 	must(n.t, err)
 	var lite, server []campaign.Merge
 	for _, m := range c.Merges {
+		odd := slices.ContainsFunc(n.fleet.Worlds, func(w fleetworlds.World) bool {
+			return (w.Running || w.Drift != fleetworlds.NoDrift) && slices.Contains(m.Worlds(), w.Name)
+		})
 		switch {
-		case slices.Contains(m.Worlds(), "w4"): // it runs
+		case odd: // the rules are for the tables of most
 		case strings.HasPrefix(m.Target, "w"):
 			lite = append(lite, m)
 		default:
