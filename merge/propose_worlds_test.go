@@ -128,7 +128,7 @@ func TestProposalsOfAMadeUpGame(t *testing.T) {
 						t.Errorf("%s is not found by value to name %s", where, to)
 					}
 				}
-				if c := is["voyages.convoy"]; c.Class != merge.ClassUndecided || !strings.Contains(c.Evidence, "thing without a table") {
+				if c := is["voyages.convoy"]; c.Class != merge.ClassUndecided || !strings.Contains(c.Evidence, "without a table") {
 					t.Errorf("a thing without a table is %v", c)
 				}
 			}

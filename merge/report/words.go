@@ -159,8 +159,8 @@ func (w *Words) undone(o *Outcome) {
 			w.Details = append(w.Details, printable.Count(n, one, many)+" "+rest)
 		}
 	}
-	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are gone")
-	add(writtenOver(o.Plan), "row of "+target+" was", "rows of "+target+" were", "combined with them: put back as before")
+	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are lost")
+	add(writtenOver(o.Plan), "row of "+target+" was", "rows of "+target+" were", "combined with them: restored")
 	add(u.Missing, "row was", "rows were", "gone before")
 	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
