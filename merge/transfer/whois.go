@@ -150,13 +150,13 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 		}
 		if !known {
-			return nil, forgotten("%q remembers no keys: no merge that gave keys new values came into it; name the target of such a merge", target.Name)
+			return nil, forgotten("%q has no record of keys: no merge that gave keys new values came into it; name the target of such a merge", target.Name)
 		}
 		tables, err := on.texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
 		if err != nil {
 			return nil, fmt.Errorf("transfer: database %q: %w", target.Name, err)
 		}
-		return nil, forgotten("%q remembers no keys of a table %q, only of %s: name one of these", target.Name, table, strings.Join(tables, ", "))
+		return nil, forgotten("%q has no record of keys of a table %q, only of %s: name one of these", target.Name, table, strings.Join(tables, ", "))
 	}
 	known := source == "" || source == target.Name
 	var worlds []string
@@ -166,7 +166,7 @@ func trace(ctx context.Context, target Database, source, table string, way func(
 		}
 	}
 	if !known {
-		return nil, forgotten("%q remembers no keys of %q in the table %q, only of %s: name one of these as the SOURCE", target.Name, source, table, strings.Join(worlds, ", "))
+		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: name one of these as the SOURCE", target.Name, source, table, strings.Join(worlds, ", "))
 	}
 	found, err := way(on, all)
 	if err != nil {

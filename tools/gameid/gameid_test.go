@@ -224,7 +224,7 @@ func TestServersNeedsSelectOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := call(t, "servers", "mysql:"+servertest.Grant(t, "SELECT", dsn))
+	code, stdout, stderr := call(t, "servers", "inspect", "mysql:"+servertest.Grant(t, "SELECT", dsn))
 	if code != cli.OK || stderr != "" {
 		t.Fatalf("exit code %d, stderr %q; want 0 and none", code, stderr)
 	}

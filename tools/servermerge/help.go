@@ -295,8 +295,8 @@ then, nor whether the game made a key here later in such a gap: whois does.
   -json             print the steps as JSON
   -csv FILE         write old and new keys of a table of a SOURCE, for logs,
                     caches and web sites; "-" prints it
-  -view             print the statements that make the view mergesafe_moved, for a
-                    TARGET whose account could not
+  -view             print the statements that make the view mergesafe_moved, for
+                    a TARGET whose account could not
 ` + helpPlaces + `
 Exit codes: 0 it came by a merge; 1 it did not; 2 could not read.
 
