@@ -78,7 +78,7 @@ func (s surroundings) works(name string, work func(*campaign.Book, context.Conte
 				return err
 			}
 		}
-		page, err := n.openPage(ctx, cmd.String("http"), nil)
+		page, err := n.openPage(ctx, cmd.String("http"))
 		if err != nil {
 			return err
 		}

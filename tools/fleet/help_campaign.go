@@ -73,8 +73,8 @@ the others. Merges that were skipped or undone are carried out only by name.
 
   -yes              do not ask
   -http ADDRESS     show what happens on a live page meanwhile, such as at
-                    127.0.0.1:9200; -control, -token-file and -host are those
-                    of serve
+                    127.0.0.1:9200; -control, -token-file, -host, -table and
+                    -names are those of serve
 ` + helpNight + `
 One process at a time works on a campaign. fleet status, pause, resume and skip
 work meanwhile, from any terminal.

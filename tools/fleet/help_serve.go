@@ -16,9 +16,13 @@ is there whether or not a process works on the campaign. End it with Ctrl-C.
                     it is made if it is not there
   -host NAME        a name by which the page may be asked for, such as that of
                     a proxy; may be given several times
+  -table NAME, -names COLUMN
+                    which names are those of players, for /api/players: see
+                    fleet players -h
+  -config FILE      with [fleet], which says so too (default "config.toml")
 
-Besides the page there are /api/status, /api/events?after=N&limit=N, and
-/metrics for Prometheus: see docs/fleet-api.md.
+Besides the page there are /api/status, /api/events, /api/players?name=NAME,
+and /metrics for Prometheus: see docs/fleet-api.md.
 
 Examples:
 

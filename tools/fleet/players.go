@@ -19,10 +19,13 @@ import (
 func playersCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "players", Description: helpPlayers,
 		Flags: []cliv3.Flag{databases.ConfigFlag(), cli.JSONFlag(), &cliv3.StringFlag{Name: "worlds"}, &cliv3.StringFlag{Name: "fleet"},
-			&cliv3.StringFlag{Name: "table"}, &cliv3.StringFlag{Name: "names"}, &cliv3.StringFlag{Name: "csv"},
-			&cliv3.BoolFlag{Name: "renamed"}},
+			tableFlag(), namesFlag(), &cliv3.StringFlag{Name: "csv"}, &cliv3.BoolFlag{Name: "renamed"}},
 		Action: s.players}
 }
+
+// tableFlag and namesFlag say which table has the players: see [night.who].
+func tableFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "table"} }
+func namesFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "names"} }
 
 func (s surroundings) players(ctx context.Context, cmd *cliv3.Command) error {
 	n, err := s.open(ctx, cmd)
@@ -43,6 +46,11 @@ func (s surroundings) players(ctx context.Context, cmd *cliv3.Command) error {
 	who, err := n.who()
 	if err != nil {
 		return err
+	}
+	if who == (campaign.Who{}) {
+		if who, err = n.book.Who(); err != nil {
+			return cli.WithHint(err, "For example: -table characters -names name")
+		}
 	}
 	o, err := n.readingOptions(ctx)
 	if err != nil {
@@ -90,27 +98,24 @@ func (n *night) readingOptions(ctx context.Context) (o campaign.Options, err err
 	return o, err
 }
 
-// who says which table has the players.
+// who says which table has the players, as the flags or the configuration name it; the zero
+// value if neither does.
 func (n *night) who() (campaign.Who, error) {
 	who := campaign.Who{Table: n.cmd.String("table"), Column: n.cmd.String("names")}
 	switch {
 	case who.Table != "" && who.Column != "":
 		return who, nil
-	case who.Table != "" || who.Column != "":
+	case who != (campaign.Who{}):
 		return who, cli.Usage("-table and -names belong together: want the table of the players, and its column with their names")
 	}
 	f, err := databases.NewConfig(n.cmd.String("config"), n.env).Fleet(n.cmd)
-	if err != nil {
+	if err != nil || f.Players == "" {
 		return who, err
 	}
 	for _, name := range f.Names {
-		if column, ok := strings.CutPrefix(name, f.Players+"."); ok && f.Players != "" {
+		if column, ok := strings.CutPrefix(name, f.Players+"."); ok {
 			return campaign.Who{Table: f.Players, Column: column}, nil
 		}
 	}
-	who, err = n.book.Who()
-	if err != nil {
-		err = cli.WithHint(err, "For example: -table characters -names name")
-	}
-	return who, err
+	return who, nil
 }

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"log"
 	"net"
-	"net/http"
 	"os"
 	"runtime"
 	"strings"
@@ -20,18 +19,20 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/merge/live"
 	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/databases"
 )
 
 const defaultAddress = "127.0.0.1:9200"
 
 func serveCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "serve", Description: helpServe, Flags: pageFlags(), Action: s.serve}
+	return &cliv3.Command{Name: "serve", Description: helpServe, Flags: append(pageFlags(), databases.ConfigFlag()), Action: s.serve}
 }
 
 // pageFlags are the flags of a command with a live page: see [night.openPage].
 func pageFlags() []cliv3.Flag {
 	return []cliv3.Flag{
 		&cliv3.StringFlag{Name: "http"}, &cliv3.BoolFlag{Name: "control"}, &cliv3.StringFlag{Name: "token-file"}, &cliv3.StringSliceFlag{Name: "host"},
+		tableFlag(), namesFlag(),
 	}
 }
 
@@ -45,7 +46,7 @@ func (s surroundings) serve(ctx context.Context, cmd *cliv3.Command) error {
 	if len(n.targets) > 0 {
 		return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
 	}
-	page, err := n.openPage(ctx, cmp.Or(cmd.String("http"), defaultAddress), nil)
+	page, err := n.openPage(ctx, cmp.Or(cmd.String("http"), defaultAddress))
 	if err != nil {
 		return err
 	}
@@ -76,17 +77,21 @@ func (p *livePage) close() error {
 
 // openPage serves the live page of a campaign at an address, as the flags of [pageFlags] say,
 // until it is closed. Without an address there is no page, and close does nothing.
-func (n *night) openPage(ctx context.Context, address string, players http.Handler) (*livePage, error) {
+func (n *night) openPage(ctx context.Context, address string) (*livePage, error) {
 	cmd, book := n.cmd, n.book
 	if address == "" {
-		for _, flag := range []string{"control", "token-file", "host"} {
+		for _, flag := range []string{"control", "token-file", "host", "table", "names"} {
 			if cmd.IsSet(flag) {
 				return nil, cli.Usage("-%s is for the live page: want -http ADDRESS too", flag)
 			}
 		}
 		return nil, nil
 	}
-	o := live.Options{File: book.File(), Hosts: cmd.StringSlice("host"), Reports: folder(book.Plans()), Players: players}
+	who, err := n.who()
+	if err != nil {
+		return nil, err
+	}
+	o := live.Options{File: book.File(), Hosts: cmd.StringSlice("host"), Reports: folder(book.Plans()), Players: book.PlayersHandler(who)}
 	if cmd.Bool("control") {
 		o.Control = book
 	}

@@ -75,6 +75,18 @@ func TestServe(t *testing.T) {
 	if code, text := get(t, site+"api/status", ""); code != 200 || !strings.Contains(text, `"parallel": 1`) {
 		t.Errorf("%d %s", code, text)
 	}
+	for query, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"?name=Anna&world=w2": {200, `"old_world":"w2","new_world":"w1","old_name":"Anna","new_name":"Anna"`},
+		"?name=Anna&world=w9": {200, `"players":[]`},
+		"":                    {400, "want ?name=NAME"},
+	} {
+		if code, text := get(t, site+"api/players"+query, ""); code != want.code || !strings.Contains(text, want.text) {
+			t.Errorf("%s: %d %s", query, code, text)
+		}
+	}
 	if code := stop(); code != cli.OK {
 		t.Errorf("exit code %d", code)
 	}
