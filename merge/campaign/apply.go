@@ -394,17 +394,17 @@ func (t *try) verify(ctx context.Context, options transfer.Options) ending {
 
 // proved records what the proof of a merge found.
 func (a *applier) proved(j *job, o *report.Outcome, reports []string) {
-	problem, advice := explain(o)
-	kind, phase := KindVerified, Verified
+	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
+	problem, advice := "", []string(nil)
 	switch o.Ending {
 	case report.NotVerified:
 		kind, phase = KindNotVerified, Copied
 	case report.Differs:
 		kind, phase = KindFailed, Failed
 	}
-	text := problem
-	if phase == Verified {
-		problem, advice = "", nil
+	if phase != Verified {
+		problem, advice = explain(o)
+		text = problem
 	}
 	a.tell(j.Merge, kind, text, func(r *record) {
 		r.idle()

@@ -54,7 +54,7 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 		}
 	case o.Proof != nil && o.Proof.Verdict == merge.Fail:
 		problem += ": " + unproved(o.Proof)
-	case o.Proof != nil:
+	case o.Proof != nil && len(o.Proof.Findings) > 0:
 		problem += ": " + refused(o.Proof.Findings)
 	}
 	for _, step := range words.Next {

@@ -74,6 +74,15 @@ func wholeCampaign(t *testing.T, p *place) {
 			t.Error(err)
 		}
 	}
+	events, err := b.Events(t.Context(), 0, 1000)
+	must(t, err)
+	said := make(map[string]string)
+	for _, e := range events {
+		said[e.Kind+" "+e.Target] = e.Text
+	}
+	if got, want := said["merged w1"]+"; "+said["verified w1"], "60 rows came to the target; every row is as it was planned"; got != want {
+		t.Errorf("the events say %q, want %q", got, want)
+	}
 	// Again: nothing is to do. The proof, once more.
 	must(t, second(b.Apply(t.Context(), p.options())))
 	must(t, second(b.Verify(t.Context(), p.options())))
