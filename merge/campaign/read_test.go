@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,22 @@ func TestParse(t *testing.T) {
 	}
 	if diff := cmp.Diff(&Campaign{Name: "x", Parallel: 1, PerServer: 1, Fence: true, Merges: []Merge{{"a", []string{"b"}, ""}}}, least); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What the operator has to choose stands in the file that is written, to be taken as it is.
+func TestWriteChoices(t *testing.T) {
+	c := &Campaign{Name: "x", Fence: true, Merges: []Merge{{Target: "a", Sources: []string{"b"}}}}
+	var b strings.Builder
+	if _, err := c.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("c.toml", regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(b.String(), "$1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Rekey || got.Backup != ByHand || got.Stopped != ByHand {
+		t.Errorf("got rekey %v, backup %q, stopped %q from:\n%s", got.Rekey, got.Backup, got.Stopped, &b)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // WriteTo writes the campaign as a campaign file, with comments for the person who edits it.
-// [Parse] reads the same campaign from it.
+// [Parse] reads the same campaign from it. What the operator has to choose and is not in the
+// campaign stands there commented out.
 func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	b.WriteString("# A campaign of merges. Read it, change it, then: fleet plan, fleet apply.\n\n[campaign]\n")
@@ -39,20 +40,23 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	if len(c.Allow) > 0 {
 		line("allow", list(c.Allow), "findings that do not block a merge")
 	}
-	line("rekey", fmt.Sprint(c.Rekey), "give new values to keys that collide")
 	if !c.Fence {
 		line("fence", "false", "the sources are not fenced: keep their game servers from starting yourself")
 	}
-	seen := func(key, value, question, comment string) {
-		if value == "" && len(c.hooksOn(question)) == 0 {
-			key, value = "# "+key, ByHand
+	choice := func(key, value string, chosen bool, comment string) {
+		if !chosen {
+			key = "# " + key
 		}
-		if value != "" {
-			line(key, quoted(value), comment)
-		}
+		line(key, value, comment)
 	}
-	seen("backup", c.Backup, AskBackedUp, `there is a backup of each world; or a [[hook]] on "backed-up" says so`)
-	seen("stopped", c.Stopped, AskStopped, `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
+	b.WriteString("\n# To choose; without the # it holds.\n")
+	choice("rekey", "true", c.Rekey, "give new values to keys that collide; not needed if the rules have [[merge.space]]")
+	if c.Backup != "" || len(c.hooksOn(AskBackedUp)) == 0 {
+		choice("backup", quoted(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
+	}
+	if c.Stopped != "" || len(c.hooksOn(AskStopped)) == 0 {
+		choice("stopped", quoted(ByHand), c.Stopped != "", `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
+	}
 	if c.Room != "" {
 		line("room", quoted(c.Room), "the disks have room")
 	}

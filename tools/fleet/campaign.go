@@ -220,13 +220,18 @@ func codecsOf(r rules.Rules) func(context.Context, *transfer.Plan) (cell.Codecs,
 
 // command is what to type for a command about the same campaign.
 func (n *night) command(name string, targets ...string) string {
+	return commandOf(n.cmd, name, n.book.File(), targets...)
+}
+
+// commandOf is what to type for another command about a campaign, with the same worlds as cmd.
+func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string {
 	words := []string{"fleet", name}
 	for _, flag := range []string{"config", "worlds"} {
-		if n.cmd.IsSet(flag) {
-			words = append(words, "-"+flag, printable.Quoted(n.cmd.String(flag)))
+		if cmd.IsSet(flag) {
+			words = append(words, "-"+flag, printable.Quoted(cmd.String(flag)))
 		}
 	}
-	words = append(words, printable.Quoted(n.book.File()))
+	words = append(words, printable.Quoted(file))
 	for _, t := range targets {
 		words = append(words, printable.Quoted(t))
 	}

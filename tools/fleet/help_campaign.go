@@ -43,7 +43,8 @@ The campaign file is TOML:
   retries    = 1               # of a merge that stopped
   undo       = true            # undo a merge that failed for good
   rules      = ["rules.toml"]  # for every merge
-  rekey      = true            # new values for keys that collide
+  rekey      = true            # new values for keys that collide; not needed
+                               # if the rules have [[merge.space]]
   stopped    = "by hand"       # you stop the worlds, without registry or hook
   backup     = "by hand"       # you make the backups, without a hook
 

@@ -12,6 +12,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/suggest"
@@ -134,6 +135,9 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		err = cli.WriteJSON(out, suggestion)
 	} else {
 		err = suggestion.WriteText(out, cli.ScreenOf(cmd, s.stdout, s.env).Width)
+		if file := cmd.String("o"); err == nil && file != "" && len(suggestion.Merges) > 0 {
+			_, err = fmt.Fprintf(out, "\nRead %s, and choose what stands there commented out. Then: %s\n", printable.Text(file), commandOf(cmd, "plan", file))
+		}
 	}
 	if err == nil && len(suggestion.Merges) == 0 {
 		return cli.Conflicts
