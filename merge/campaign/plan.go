@@ -173,7 +173,8 @@ func (p *planner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 // describe takes what a plan says into a record.
 func (r *record) describe(plan *transfer.Plan) {
 	r.Plan, r.Rows, r.Renames = plan.ID, plan.Rows(), len(plan.Renames)
-	r.Weight, r.After = weigh(plan)
+	w := workOf(plan)
+	r.Weight, r.After = w.Weight().Seconds(), w.After().Seconds()
 }
 
 // make makes the plan of a merge.

@@ -1,35 +1,108 @@
 package campaign
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"mergesafe/merge/transfer"
 )
 
-// What a small machine does in a second, with durable commits.
+// Work is what merges have to do, for a prediction.
+type Work struct {
+	Merges, Worlds int   // the worlds are targets and sources
+	Moved          int64 // rows that come to a target
+	Target         int64 // rows of the targets, which are read for the proof
+}
+
+// What a small machine does, with durable commits. Even without rows there are processes and
+// connections to begin, and catalogues to read.
 const (
+	perMerge        = 400 * time.Millisecond
+	perWorld        = 200 * time.Millisecond
 	copiedPerSecond = 40_000
-	readPerSecond   = 150_000
-	overhead        = 0.5 // seconds of a merge without rows
+	readPerSecond   = 120_000
 )
 
-// weigh says how much work a merge is: the seconds that it takes on a small machine, and how
-// many of them come after the copying, for the proof.
-func weigh(plan *transfer.Plan) (all, after float64) {
-	copied := float64(plan.Rows())
-	read := copied // of the sources
+// A row that comes is copied and read: so many come in a second there.
+const typical = copiedPerSecond * readPerSecond / (copiedPerSecond + readPerSecond)
+
+// Weight is how long the work takes on a small machine, and After the part of it that comes after
+// the copying.
+func (w Work) Weight() time.Duration {
+	return w.fixed() + rows(w.Moved, copiedPerSecond) + rows(w.Moved+w.Target, readPerSecond)
+}
+
+func (w Work) After() time.Duration { return w.fixed()/2 + rows(w.Moved+w.Target, readPerSecond) }
+
+func (w Work) fixed() time.Duration {
+	return time.Duration(w.Merges)*perMerge + time.Duration(w.Worlds)*perWorld
+}
+
+func rows(n, perSecond int64) time.Duration {
+	return time.Duration(n*int64(time.Second/time.Microsecond)/perSecond) * time.Microsecond
+}
+
+// workOf is what a plan has to do.
+func workOf(plan *transfer.Plan) Work {
+	w := Work{Merges: 1, Worlds: 1 + len(plan.Sources), Moved: plan.Rows()}
 	for _, t := range plan.Tables {
-		read += float64(t.Rows() + t.Target.Rows)
+		w.Target += t.Target.Rows
 	}
-	after = overhead/2 + read/readPerSecond
-	return overhead/2 + copied/copiedPerSecond + after, after
+	return w
+}
+
+// Rate is how fast merges are: how many rows come in a second, with all that has to be done for
+// them until they are proved. What does not depend on rows is faster or slower by as much.
+type Rate struct {
+	Slowest int64 `json:"slowest"`
+	Fastest int64 `json:"fastest"`
+}
+
+// DefaultRate holds as long as nothing was measured: machines differ by that, see docs/fleet.md.
+var DefaultRate = Rate{Slowest: typical / 4, Fastest: typical * 4}
+
+// Takes is how long work of a weight takes, at the least and at the most.
+func (r Rate) Takes(weight time.Duration) (least, most time.Duration) {
+	at := func(perSecond int64) time.Duration {
+		return time.Duration(weight.Microseconds()*typical/perSecond) * time.Microsecond
+	}
+	return at(r.Fastest), at(r.Slowest)
+}
+
+// Rate is that of the merges of the campaign that were carried out without an interruption. ok
+// is false if there is none.
+func (b *Book) Rate(ctx context.Context) (r Rate, ok bool, err error) {
+	err = b.look(ctx, func(s state) error {
+		known, err := s.records()
+		r, ok = measured(known)
+		return err
+	})
+	return r, ok, err
+}
+
+// measured is the rate of the merges that were measured, and somewhat more in both directions.
+func measured(known map[string]*record) (r Rate, ok bool) {
+	var rates []float64
+	for _, m := range known {
+		if m.Measured > 0 && m.Weight > 0 {
+			rates = append(rates, typical*m.Weight/m.Measured)
+		}
+	}
+	if len(rates) == 0 {
+		return DefaultRate, false
+	}
+	wide := 1.25
+	if len(rates) < 3 {
+		wide = 2
+	}
+	return Rate{max(1, int64(slices.Min(rates)/wide)), max(1, int64(slices.Max(rates)*wide))}, true
 }
 
 // predict says how long each merge takes: by its rows, by what was measured in this campaign so
 // far, and by its rehearsal.
 func predict(merges []MergeStatus, known map[string]*record) {
-	low, high := pace(known)
+	rate, _ := measured(known)
 	for i := range merges {
 		m := &merges[i]
 		switch r := known[m.Target]; {
@@ -42,28 +115,10 @@ func predict(merges []MergeStatus, known map[string]*record) {
 			m.Predicted = [2]float64{p, p}
 		case r.Plan == "" || r.Plan != m.Plan:
 		default:
-			m.Predicted = [2]float64{low * r.Weight, high * r.Weight}
+			least, most := rate.Takes(seconds(r.Weight))
+			m.Predicted = [2]float64{least.Seconds(), most.Seconds()}
 		}
 	}
-}
-
-// pace is how long a merge takes for each second of its weight, at the least and at the most.
-func pace(known map[string]*record) (low, high float64) {
-	var measured []float64
-	for _, r := range known {
-		if r.Measured > 0 && r.Weight > 0 {
-			measured = append(measured, r.Measured/r.Weight)
-		}
-	}
-	const unknown = 4 // machines differ by that
-	if len(measured) == 0 {
-		return 1.0 / unknown, unknown
-	}
-	wide := 1.25
-	if len(measured) < 3 {
-		wide = 2
-	}
-	return slices.Min(measured) / wide, slices.Max(measured) * wide
 }
 
 // seconds is a duration that was predicted.

@@ -223,7 +223,7 @@ func (r *runner) takeOver(ctx context.Context, book *Book, jobs []*job, result *
 		case tried.Problem != "":
 			text += ": " + printable.Text(tried.Problem)
 		case tried.Measured > 0:
-			text += fmt.Sprintf(", in %s", seconds(tried.Measured).Round(100*time.Millisecond))
+			text += fmt.Sprintf(", in %s", printable.Seconds(tried.Measured))
 		}
 		r.tell(j.Merge, KindRehearsed, text, func(rec *record) {
 			rec.Rehearsed, rec.RehearsedWeight = tried.Measured, tried.Weight

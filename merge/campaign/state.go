@@ -44,7 +44,7 @@ type record struct {
 	Basis string `json:"basis,omitempty"`
 
 	// Weight is how much work the merge is, in seconds on a small machine, and After the part
-	// of it that comes after the copying; see [weigh].
+	// of it that comes after the copying; see [Work].
 	Weight float64 `json:"weight,omitempty"`
 	After  float64 `json:"after,omitempty"`
 

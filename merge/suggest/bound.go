@@ -2,6 +2,8 @@ package suggest
 
 import (
 	"slices"
+
+	"mergesafe/merge/campaign"
 )
 
 // bounds are numbers of groups below which no packing comes: of each class, and of all items. The
@@ -177,7 +179,7 @@ func (p *problem) movedInTime() int {
 		if n+merges >= len(rows) {
 			return n - 1
 		}
-		took := p.rate.longest(n+merges, rows[n], rows[n+merges]-rows[n]) + int64(merges-1)*mostFixed
+		_, took := p.work(campaign.Work{Merges: merges, Worlds: n + merges, Moved: rows[n], Target: rows[n+merges] - rows[n]})
 		if took-int64(merges) > p.time*int64(p.parallel) { // less the milliseconds of rounding
 			return n - 1
 		}

@@ -171,7 +171,7 @@ func judge(worlds []inventory.World, w suggest.Wishes, groups [][]int) result {
 			r.broken = "apart"
 		}
 		came[worlds[target].Server] += bytes - worlds[target].Bytes
-		times = append(times, 3000+1000*int64(len(members))+(moved*4+worlds[target].Rows)/40) // 10,000 rows a second
+		times = append(times, 1600+800*int64(len(members))+(moved*4+worlds[target].Rows)/30) // 7,500 rows a second
 	}
 	for _, bytes := range came {
 		if w.Room > 0 && bytes > w.Room {

@@ -1,6 +1,10 @@
 package suggest
 
-import "slices"
+import (
+	"slices"
+
+	"mergesafe/merge/campaign"
+)
 
 // item is a world, as the packing sees it.
 type item struct {
@@ -18,7 +22,7 @@ type problem struct {
 	room      []int64 // for each server; -1: no bound
 	time      int64   // milliseconds of all merges
 	parallel  int
-	rate      Rate
+	rate      campaign.Rate
 
 	tries, last int // groups that were looked at, and how many may be
 }
@@ -49,9 +53,19 @@ func (p *problem) group(members ...int) *group {
 	target := p.items[g.target]
 	g.moved, g.came = g.rows-target.rows, g.bytes-target.bytes
 	if len(members) > 1 {
-		g.longest = p.rate.longest(len(members), g.moved, target.rows)
+		_, g.longest = p.takes(g)
 	}
 	return g
+}
+
+// takes is how many milliseconds a merge takes, at the least and at the most.
+func (p *problem) takes(g *group) (least, most int64) {
+	return p.work(campaign.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows})
+}
+
+func (p *problem) work(w campaign.Work) (least, most int64) {
+	l, m := p.rate.Takes(w.Weight())
+	return l.Milliseconds(), m.Milliseconds()
 }
 
 // tired reports whether enough was tried. It bounds the time, and unlike a clock it says the same

@@ -111,8 +111,8 @@ func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
 	var shortest, longest []int64
 	for _, g := range merges {
 		s.Merges = append(s.Merges, c.merge(p, g))
-		shortest = append(shortest, p.rate.shortest(len(g.members), g.moved, p.items[g.target].rows))
-		longest = append(longest, g.longest)
+		least, most := p.takes(g)
+		shortest, longest = append(shortest, least), append(longest, most)
 	}
 	s.Seconds = [2]float64{seconds(inOrder(shortest, p.parallel)), seconds(inOrder(longest, p.parallel))}
 	return s, nil
@@ -173,9 +173,10 @@ func (c *chosen) problem(w Wishes) (*problem, error) {
 // merge describes a group.
 func (c *chosen) merge(p *problem, g *group) Merge {
 	target := c.worlds[g.target]
+	least, most := p.takes(g)
 	m := Merge{
 		Target: target.Name, Before: []int64{active(target)}, After: g.players, Rows: g.moved, Bytes: g.came,
-		Seconds: [2]float64{seconds(p.rate.shortest(len(g.members), g.moved, target.Rows)), seconds(g.longest)},
+		Seconds: [2]float64{seconds(least), seconds(most)},
 		Why:     "it has the most rows, " + printable.Number(target.Rows) + ", so the fewest are copied",
 	}
 	var running, unknown, estimated []string

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
@@ -78,7 +77,7 @@ func (t *text) numbers(s *Suggestion) {
 	}
 	t.line("", "")
 	t.line("", fmt.Sprintf("%s are copied. All merges take %s, %d at a time, at %s to %s rows a second.",
-		printable.Count(s.Moved, "row", "rows"), span(s.Seconds), s.Wishes.Parallel,
+		printable.Count(s.Moved, "row", "rows"), printable.Span(s.Seconds), s.Wishes.Parallel,
 		printable.Number(s.Wishes.Rate.Slowest), printable.Number(s.Wishes.Rate.Fastest)))
 }
 
@@ -121,7 +120,7 @@ func (m Merge) reasons() []string {
 	}
 	all := []string{
 		fmt.Sprintf("active players: %s = %s", strings.Join(before, " + "), printable.Number(m.After)),
-		fmt.Sprintf("%s, %sB, %s", printable.Count(m.Rows, "row comes", "rows come"), printable.Short(float64(m.Bytes)), span(m.Seconds)),
+		fmt.Sprintf("%s, %sB, %s", printable.Count(m.Rows, "row comes", "rows come"), printable.Short(float64(m.Bytes)), printable.Span(m.Seconds)),
 		fmt.Sprintf("target %s: %s", m.Target, m.Why),
 	}
 	for _, o := range m.Names {
@@ -141,28 +140,4 @@ func overlap(o inventory.Overlap, extra string) string {
 		extra = ""
 	}
 	return fmt.Sprintf("%s: %s of %s are on several worlds%s", o.Column, printable.Number(o.Shared), printable.Number(o.Values), extra)
-}
-
-// span writes a range of seconds.
-func span(seconds [2]float64) string {
-	from, to := duration(seconds[0]), duration(seconds[1])
-	if from == to {
-		return from
-	}
-	return from + " to " + to
-}
-
-func duration(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
-	if d >= time.Hour {
-		d = d.Round(time.Minute)
-	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mergesafe/merge/campaign"
 )
 
 // Wishes are what a merged fleet shall be like. The zero value of a bound is no bound.
@@ -25,7 +27,7 @@ type Wishes struct {
 	Seconds  int64 `json:"seconds,omitempty"`  // that all merges may take together, by the slowest rate
 	Parallel int   `json:"parallel,omitempty"` // merges at a time; the default is 1
 
-	Rate Rate `json:"rate"` // the default is DefaultRate
+	Rate campaign.Rate `json:"rate"` // the default is [campaign.DefaultRate]
 }
 
 // complete returns the wishes with their defaults, or what is wrong with them.
@@ -49,8 +51,8 @@ func (w Wishes) complete() (Wishes, error) {
 		return w, errors.New("1 world at most becomes one: want 2 or more")
 	}
 	w.Parallel = max(w.Parallel, 1)
-	if w.Rate == (Rate{}) {
-		w.Rate = DefaultRate
+	if w.Rate == (campaign.Rate{}) {
+		w.Rate = campaign.DefaultRate
 	}
 	if w.Rate.Slowest <= 0 || w.Rate.Fastest < w.Rate.Slowest {
 		return w, fmt.Errorf("a rate from %d to %d rows a second: want the slowest first, above 0", w.Rate.Slowest, w.Rate.Fastest)

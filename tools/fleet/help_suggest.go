@@ -35,8 +35,8 @@ Where it looks:
 ` + databases.WorldHelp + `  -inventory FILE   take this inventory, which "fleet inventory -json" or -html
                     wrote, instead of reading all worlds again; without WORLD
   -rate ROWS        merges copy so many rows a second, or from the slowest to
-                    the fastest: 20000-60000 (default 10000-90000, as measured)
-  -rates CAMPAIGN   the rates of the merges that this campaign verified
+                    the fastest: 20000-60000 (default 7500-120000)
+  -rates CAMPAIGN   the rate of the merges that this campaign carried out
   -no-names         do not count names and accounts that worlds share
 
 What it prints:
@@ -49,11 +49,11 @@ distances); and then, if fewer rows are copied. The method is a greedy packing,
 then moves and swaps while they improve it. The text says how many worlds no
 suggestion can go below. The same inventory and wishes give the same suggestion.
 
-The target is the world with the most rows, so that the fewest are copied. A
-merge takes from the time of the slowest rate to that of the fastest. Worlds
-that could not be read, are fenced, have a merge that is not completed, no
-label, or a schema of their own are left out, with the reason. Worlds that run
-are suggested, and named: they have to stop before the merge.
+The target is the world with the most rows, so that the fewest are copied. How
+long a merge takes is predicted by its rows, as "fleet plan" does. Worlds that
+could not be read, are fenced, have a merge that is not completed, no label, or
+a schema of their own are left out, with the reason. Worlds that run are
+suggested, and named: they have to stop before the merge.
 
 With names and accounts in [fleet] of config.toml, it counts exactly which of
 them the worlds of each merge share, as the database compares them:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -75,13 +74,13 @@ func writeRehearsed(out io.Writer, name string, r *campaign.Rehearsed) error {
 		}
 	}
 	fmt.Fprintf(&b, "REHEARSED: %s: %d of %s verified on copies, in %s; the worlds were copied in %s\n\n", printable.Text(name),
-		verified, printable.Count(int64(len(r.Merges)), "merge", "merges"), span(r.Took), span(r.Copied))
+		verified, printable.Count(int64(len(r.Merges)), "merge", "merges"), printable.Seconds(r.Took), printable.Seconds(r.Copied))
 	for _, m := range r.Merges {
 		fmt.Fprintf(&b, "%s: %s", printable.Text(m.Target), m.Phase)
 		if m.Problem != "" {
 			fmt.Fprintf(&b, ": %s", printable.Text(m.Problem))
 		} else {
-			fmt.Fprintf(&b, ", %s in %s", printable.Count(m.Rows, "row", "rows"), span(m.Took))
+			fmt.Fprintf(&b, ", %s in %s", printable.Count(m.Rows, "row", "rows"), printable.Seconds(m.Took))
 		}
 		b.WriteString("\n")
 	}
@@ -96,9 +95,4 @@ func writeRehearsed(out io.Writer, name string, r *campaign.Rehearsed) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// span is a number of seconds for people.
-func span(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
@@ -180,20 +179,7 @@ func took(s *campaign.Status) string {
 	if s.Began == nil || s.Ended == nil || s.Ended.Before(*s.Began) {
 		return ""
 	}
-	return "in " + duration(s.Ended.Sub(*s.Began).Seconds())
-}
-
-// duration is a number of seconds for people.
-func duration(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d < 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	default:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
-	}
+	return "in " + printable.Seconds(s.Ended.Sub(*s.Began).Seconds())
 }
 
 // mostWidth is how wide a result is where it is not known.
@@ -283,16 +269,14 @@ func remark(m campaign.MergeStatus) string {
 	case m.Active && m.Total > 0:
 		text := fmt.Sprintf("%s %d %%", m.Step, 100*m.Done/m.Total)
 		if m.PerSecond > 0 {
-			text += fmt.Sprintf(", %s/s, %s left", printable.Short(m.PerSecond), duration(m.Left))
+			text += fmt.Sprintf(", %s/s, %s left", printable.Short(m.PerSecond), printable.Seconds(m.Left))
 		}
 		return text
 	case m.Took > 0 && (m.Phase == campaign.Verified || m.Phase == campaign.Failed || m.Phase == campaign.Undone):
-		return "took " + duration(m.Took)
+		return "took " + printable.Seconds(m.Took)
 	case m.Phase == campaign.Refused || m.Phase == campaign.Skipped:
-	case m.Predicted[0] == m.Predicted[1] && m.Predicted[1] > 0:
-		return "takes " + duration(m.Predicted[1])
 	case m.Predicted[1] > 0:
-		return "takes " + duration(m.Predicted[0]) + " to " + duration(m.Predicted[1])
+		return "takes " + printable.Span(m.Predicted)
 	}
 	return ""
 }

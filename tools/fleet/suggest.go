@@ -108,7 +108,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		}
 	}
 	if name := cmd.String("rates"); name != "" {
-		if wishes.Rate, err = ratesOf(ctx, name, inv); err != nil {
+		if wishes.Rate, err = rateOf(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -215,31 +215,20 @@ func parseSize(text string) (int64, error) {
 	return int64(n * unit), nil
 }
 
-// ratesOf are the rates of an earlier campaign.
-func ratesOf(ctx context.Context, file string, inv *inventory.Inventory) (suggest.Rate, error) {
+// rateOf is the rate of an earlier campaign.
+func rateOf(ctx context.Context, file string) (campaign.Rate, error) {
 	c, err := campaign.Load(file)
 	if err != nil {
-		return suggest.Rate{}, err
+		return campaign.Rate{}, err
 	}
 	book, err := campaign.Open(ctx, c, file)
 	if err != nil {
-		return suggest.Rate{}, err
+		return campaign.Rate{}, err
 	}
 	defer book.Close()
-	status, err := book.Status(ctx)
-	if err != nil {
-		return suggest.Rate{}, err
+	rate, ok, err := book.Rate(ctx)
+	if err == nil && !ok {
+		err = fmt.Errorf("-rates: no merge of %s was carried out without an interruption, so its rate is not known", file)
 	}
-	rate, ok := suggest.RateOf(status, func(name string) int64 {
-		for _, w := range inv.Worlds {
-			if w.Name == name {
-				return w.Rows
-			}
-		}
-		return 0
-	})
-	if !ok {
-		return rate, fmt.Errorf("-rates: no merge of %s was verified that took long enough to tell a rate", file)
-	}
-	return rate, nil
+	return rate, err
 }

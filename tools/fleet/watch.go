@@ -139,7 +139,7 @@ func (w *watch) text() string {
 		text += "; " + printable.Short(rate) + " rows/s"
 	}
 	if left := left(s, w.night.book.Campaign().Parallel); left > 0 && s.Doing == "apply" {
-		text += "; about " + duration(left) + " left"
+		text += "; about " + printable.Seconds(left) + " left"
 	}
 	if s.Waits != "" {
 		text += "; waits " + s.Waits
