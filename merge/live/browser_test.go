@@ -35,7 +35,7 @@ func TestBrowser(t *testing.T) {
 		name string
 		test func(t *testing.T, b *browsertest.Browser)
 	}{
-		{"looks", testLooks}, {"changes", testChanges}, {"away", testGone}, {"buffered", testBuffered}, {"keyboard", testKeyboard}, {"scriptless", testScriptless},
+		{"looks", testLooks}, {"columns", testColumns}, {"changes", testChanges}, {"away", testGone}, {"buffered", testBuffered}, {"keyboard", testKeyboard}, {"scriptless", testScriptless},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b.Requests, b.Complaints = nil, nil
@@ -124,6 +124,30 @@ func testLooks(t *testing.T, b *browsertest.Browser) {
 	}
 	if len(b.Complaints) > 0 {
 		t.Errorf("the browser complains: %q", b.Complaints)
+	}
+}
+
+// Next and Ended share the width of a desk; one without the other takes all of it.
+func testColumns(t *testing.T, b *browsertest.Browser) {
+	both, ended, next := night(t, 60), night(t, 60), night(t, 60)
+	for i := range ended.status.Merges {
+		ended.status.Merges[i].Phase, ended.status.Merges[i].Active = campaign.Verified, false
+		next.status.Merges[i].Phase, next.status.Merges[i].Active = campaign.Waiting, false
+	}
+	ended.status.Doing, next.status.Doing = "", ""
+	for name, c := range map[string]struct {
+		of   *book
+		want []bool // whether Next and Ended are as wide as the page; those that are there
+	}{"both": {both, []bool{false, false}}, "ended": {ended, []bool{true}}, "next": {next, []bool{true}}} {
+		t.Run(name, func(t *testing.T) {
+			b.Open(t, served(t, c.of, quick(c.of), nil))
+			keep(t, b)
+			var got []bool
+			b.Eval(t, `['next', 'ended'].map(id => document.getElementById(id)).filter(e => e.querySelector('h2')).map(e => e.clientWidth == document.getElementById('head').offsetWidth)`, &got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 
