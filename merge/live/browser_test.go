@@ -35,7 +35,7 @@ func TestBrowser(t *testing.T) {
 		name string
 		test func(t *testing.T, b *browsertest.Browser)
 	}{
-		{"looks", testLooks}, {"columns", testColumns}, {"changes", testChanges}, {"away", testGone}, {"buffered", testBuffered}, {"keyboard", testKeyboard}, {"scriptless", testScriptless},
+		{"looks", testLooks}, {"columns", testColumns}, {"paper", testPaper}, {"changes", testChanges}, {"away", testGone}, {"buffered", testBuffered}, {"keyboard", testKeyboard}, {"scriptless", testScriptless},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b.Requests, b.Complaints = nil, nil
@@ -148,6 +148,24 @@ func testColumns(t *testing.T, b *browsertest.Browser) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// On paper, the page for those who were not there has no number in two lines, and unfolds who was
+// renamed.
+func testPaper(t *testing.T, b *browsertest.Browser) {
+	file := filepath.Join(t.TempDir(), "night.html")
+	writeRecord(t, file, night(t, 60))
+	b.Screen(t, 680, "light") // A4 within its margins
+	b.Call(t, "Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil)
+	defer b.Call(t, "Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
+	b.Open(t, "file://"+file)
+	keep(t, b)
+	var got []int
+	b.Eval(t, `(high => [[...document.querySelectorAll('.record td.n, .record td[data-label=World]')].filter(e => { const r = document.createRange(); r.selectNodeContents(e); return r.getClientRects().length && r.getBoundingClientRect().height > high }).length,
+	  [...document.querySelectorAll('#renames table')].filter(e => !e.checkVisibility()).length, Math.max(0, document.documentElement.scrollWidth - innerWidth)])(1.5 * parseFloat(getComputedStyle(document.body).lineHeight))`, &got)
+	if !slices.Equal(got, []int{0, 0, 0}) {
+		t.Errorf("numbers and worlds in two lines, renames that are hidden, pixels too wide: %v", got)
 	}
 }
 
