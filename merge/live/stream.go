@@ -38,7 +38,6 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	to := &line{w: w, rc: http.NewResponseController(w)}
-	to.rc.SetReadDeadline(time.Time{}) // of the server, which would end the request
 	if !to.send(padding + "retry: 2000\n\n") {
 		return
 	}
