@@ -41,6 +41,8 @@ type verdict struct {
 // tally counts merges.
 type tally struct {
 	all, verified, failed, undone, refused, skipped, copied, begun, planned, waiting, active int
+
+	leftOut int // of those skipped: nothing of them was written
 }
 
 func count(s *campaign.Status) (c tally) {
@@ -63,6 +65,9 @@ func count(s *campaign.Status) (c tally) {
 			c.refused++
 		case campaign.Skipped:
 			c.skipped++
+			if m.Problem == "" {
+				c.leftOut++
+			}
 		case campaign.Copied:
 			c.copied++
 		case campaign.Planned:
@@ -113,8 +118,11 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 			v.sentence += fmt.Sprintf("; %d were not begun any more, or not completed", c.begun+c.planned)
 			then("To go on when it is mended:", n.command("apply"))
 		}
-	case c.verified == c.all:
-		v.word, v.sentence = "DONE", of(c.verified, c.all)+" verified"
+	case c.verified > 0 && c.verified+c.leftOut == c.all:
+		v.word, v.sentence = "DONE", of(c.verified, c.verified)+" verified"
+		if c.leftOut > 0 {
+			v.sentence += fmt.Sprintf("; %s skipped", printable.Number(int64(c.leftOut)))
+		}
 		if took := took(s); took != "" {
 			v.sentence += ", " + took
 		}
