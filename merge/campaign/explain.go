@@ -3,7 +3,6 @@ package campaign
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
@@ -92,6 +91,3 @@ func lasting(err error) bool {
 	_, isChanged := errors.AsType[*transfer.ChangedError](err)
 	return isRefused || isChanged
 }
-
-// firstLine is a text without what follows its first line.
-func firstLine(s string) string { line, _, _ := strings.Cut(s, "\n"); return line }

@@ -13,24 +13,20 @@ import (
 // write, and changes no row. It is empty if Apply would begin, or resume a merge that has
 // begun. An error means that a database could not be read.
 func Ready(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Refusal, error) {
-	r, state, err := prepare(ctx, plan, target, sources, opts, writing, hooks{})
-	if err != nil {
-		return nil, err
-	}
-	return r.ready(ctx, state)
+	return blocking(ctx, plan, target, sources, opts, writing)
 }
 
 // Fresh is [Ready] without the checks of rights, for which the target has to be opened for
 // writing: it only reads.
 func Fresh(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Refusal, error) {
-	r, state, err := prepare(ctx, plan, target, sources, opts, reading, hooks{})
+	return blocking(ctx, plan, target, sources, opts, reading)
+}
+
+func blocking(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options, writes bool) ([]Refusal, error) {
+	r, state, err := prepare(ctx, plan, target, sources, opts, writes, hooks{})
 	if err != nil {
 		return nil, err
 	}
-	return r.ready(ctx, state)
-}
-
-func (r *run) ready(ctx context.Context, state State) ([]Refusal, error) {
 	defer r.close()
 	switch state {
 	case StateCopying, StateCopied:
@@ -38,7 +34,7 @@ func (r *run) ready(ctx context.Context, state State) ([]Refusal, error) {
 	case StateUndoing:
 		return []Refusal{{Source: r.target.Name, Reason: fmt.Sprintf("the merge %s is being undone: run undo again to its end first, then plan again", r.plan.ID)}}, nil
 	}
-	err := r.preflight(ctx, state)
+	err = r.preflight(ctx, state)
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return refused.Refusals, nil
 	}

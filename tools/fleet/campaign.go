@@ -26,6 +26,7 @@ import (
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/ranges"
 	"mergesafe/tools/internal/rules"
+	"mergesafe/tools/internal/throttle"
 )
 
 // grace is how long a transaction that runs may go on after an interrupt.
@@ -68,6 +69,14 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, err
 	return n, err
 }
 
+// openWhole is open for a command that takes no target.
+func (s surroundings) openWhole(ctx context.Context, cmd *cliv3.Command) (*night, error) {
+	if cmd.NArg() > 1 {
+		return nil, cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
+	}
+	return s.open(ctx, cmd)
+}
+
 func (n *night) close() { n.book.Close() }
 
 // workFlags are those of the commands that work with the databases of a campaign.
@@ -83,14 +92,15 @@ func workFlags() []cliv3.Flag {
 // options are the options of a command with workFlags.
 func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 	cmd, config := n.cmd, databases.NewConfig(n.cmd.String("config"), n.env)
-	patience, workers, pause := cmd.Duration("patience"), cmd.Int("workers"), cmd.Duration("pause")
+	patience, workers := cmd.Duration("patience"), cmd.Int("workers")
+	spare, err := throttle.Of(cmd)
 	switch {
+	case err != nil:
+		return o, err
 	case patience < 0 || patience > 24*time.Hour:
 		return o, cli.Usage("-patience %s: want 0s to 24h", patience)
 	case workers < 1 || workers > maxWorkers:
 		return o, cli.Usage("-workers %d: want 1 to %d", workers, maxWorkers)
-	case pause < 0 || pause > time.Minute:
-		return o, cli.Usage("-pause %s: want 0s to 1m", pause)
 	case patience == 0:
 		patience = -1 // rather than the default
 	}
@@ -116,7 +126,7 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 		},
 		Plan:    transfer.PlanOptions{Check: r.Check, Names: r.Names, Copies: r.Copies},
 		Basis:   basis,
-		Work:    transfer.Options{RetryFor: patience, Grace: grace, Parallel: workers, Pause: pauser(pause)},
+		Work:    transfer.Options{RetryFor: patience, Grace: grace, Parallel: workers, Pause: spare.Pauser(nil, nil)},
 		Codecs:  codecsOf(r),
 		Command: n.command,
 		Program: cmd.Root().Version,
@@ -126,20 +136,6 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 		o.Ranges = ranges.Registry{DSN: dsn, By: "fleet apply"}
 	}
 	return o, nil
-}
-
-func pauser(d time.Duration) func(context.Context) error {
-	if d == 0 {
-		return nil
-	}
-	return func(ctx context.Context) error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(d):
-			return nil
-		}
-	}
 }
 
 // worlds finds the databases of all worlds of the campaign.

@@ -119,14 +119,11 @@ func statusCommand(s surroundings) *cliv3.Command {
 }
 
 func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.open(ctx, cmd)
+	n, err := s.openWhole(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	defer n.close()
-	if len(n.targets) > 0 {
-		return cli.Usage("status is about the whole campaign: want no target")
-	}
 	status, err := n.book.Status(ctx)
 	if err != nil {
 		return err
@@ -146,14 +143,11 @@ func resumeCommand(s surroundings) *cliv3.Command {
 // wishes is the action of a command that says a wish about the whole campaign.
 func (s surroundings) wishes(wish func(*campaign.Book, context.Context) error, said string) cliv3.ActionFunc {
 	return func(ctx context.Context, cmd *cliv3.Command) error {
-		n, err := s.open(ctx, cmd)
+		n, err := s.openWhole(ctx, cmd)
 		if err != nil {
 			return err
 		}
 		defer n.close()
-		if len(n.targets) > 0 {
-			return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
-		}
 		if err := wish(n.book, ctx); err != nil {
 			return err
 		}

@@ -23,14 +23,11 @@ func (s surroundings) export(ctx context.Context, cmd *cliv3.Command) error {
 	if name == "" {
 		return cli.Usage("no file for the page: want -o page.html")
 	}
-	n, err := s.open(ctx, cmd)
+	n, err := s.openWhole(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	defer n.close()
-	if len(n.targets) > 0 {
-		return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
-	}
 	file, err := cli.NewFile("o", name, cli.Input{What: "the campaign file", Name: n.book.File()})
 	if err != nil {
 		return err

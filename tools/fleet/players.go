@@ -28,14 +28,11 @@ func tableFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "table"} }
 func namesFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "names"} }
 
 func (s surroundings) players(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.open(ctx, cmd)
+	n, err := s.openWhole(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	defer n.close()
-	if len(n.targets) > 0 {
-		return cli.Usage("players is about the whole campaign: want no target")
-	}
 	name := cmd.String("csv")
 	if name == "" && !cmd.Bool("json") {
 		return cli.Usage("no file given: want -csv FILE, -csv - for the output, or -json")

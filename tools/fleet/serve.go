@@ -38,14 +38,11 @@ func pageFlags() []cliv3.Flag {
 
 // serve shows a campaign until it is interrupted. It works on nothing itself.
 func (s surroundings) serve(ctx context.Context, cmd *cliv3.Command) error {
-	n, err := s.open(ctx, cmd)
+	n, err := s.openWhole(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	defer n.close()
-	if len(n.targets) > 0 {
-		return cli.Usage("%s is about the whole campaign: want no target", cmd.Name)
-	}
 	page, err := n.openPage(ctx, cmp.Or(cmd.String("http"), defaultAddress))
 	if err != nil {
 		return err
