@@ -9,7 +9,8 @@ const helpWork = `  -config FILE      with [[source]], [check] and [merge] (defa
   -patience D       how long a merge waits for a database that is away, or whose
                     disk is full, before it stops (default 2m)
   -workers N        connections to the databases of one merge (default 4)
-  -pause D          rest before every batch of rows, such as 20ms
+  -pause D          rest before every batch of rows, such as 20ms; per_server
+                    and fleet pause spare servers too
 `
 
 const helpCodes = `

@@ -24,6 +24,7 @@ const lookEvery = time.Second
 // Pauser returns what is to be called before every batch: it waits as the
 // Throttle says, or until its context ends. load asks the server for the number
 // of running threads, and is called only from there, once a second at most.
+// With a MaxLoad, what is returned must not be called by several goroutines at once.
 // rests is told of every look that finds too many of them.
 func (t Throttle) Pauser(load func(context.Context) (int, error), rests func(threads int)) func(context.Context) error {
 	var looked time.Time
