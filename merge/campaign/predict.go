@@ -52,8 +52,8 @@ func workOf(plan *transfer.Plan) Work {
 	return w
 }
 
-// Rate is how fast merges are: how many rows come in a second, with all that has to be done for
-// them until they are proved. What does not depend on rows is faster or slower by as much.
+// Rate is how fast merges are: how many rows come in a second, from their copying to
+// their proof. What does not depend on rows is faster or slower by as much.
 type Rate struct {
 	Slowest int64 `json:"slowest"`
 	Fastest int64 `json:"fastest"`

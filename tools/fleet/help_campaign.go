@@ -16,8 +16,8 @@ const helpWork = `  -config FILE      with [[source]], [check] and [merge] (defa
 const helpCodes = `
 Exit codes:
 
-  0   done; of apply: every merge is verified, but for those that were skipped
-      before they began
+  0   done; of apply: every merge is verified, except for those that were
+      skipped before they began
   1   something failed or is refused, and the result says what to do
   2   could not: wrong usage or configuration, a database error, or an interrupt
   3   nothing failed, but not every merge is verified
