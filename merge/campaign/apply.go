@@ -116,15 +116,15 @@ func (a *applier) gone(ctx context.Context, j *job) bool {
 }
 
 // hasBegun reports whether something was written to the target of a merge. The target says so,
-// or the state if the target does not answer.
+// or the state if the target does not answer, or nobody can ask it without the plan.
 func (a *applier) hasBegun(ctx context.Context, j *job, rec record) bool {
 	plan, err := a.readPlan(j.Target)
 	if err != nil || plan == nil {
-		return false
+		return rec.begun()
 	}
 	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
 	if err != nil {
-		return rec.Phase.begun()
+		return rec.begun()
 	}
 	return at.State != transfer.StateNone
 }
@@ -334,7 +334,7 @@ type try struct {
 func (t *try) run(ctx context.Context) ending {
 	plan, err := t.readPlan(t.Target)
 	if err == nil && plan == nil {
-		err = errors.New("its plan is gone: " + t.PlanFile(t.Target))
+		err = t.planGone(t.Target)
 	}
 	if err != nil {
 		return t.fail(ctx, "apply", err)
@@ -460,6 +460,12 @@ func (t *try) interrupted(ctx context.Context) ending {
 	return done
 }
 
+// begun reports whether something may have been written, says the state.
+func (t *try) begun() bool {
+	rec := t.recordOf(t.job)
+	return rec.begun()
+}
+
 // untouched reports whether the target knows nothing of the merge.
 func (t *try) untouched() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -472,7 +478,7 @@ func (t *try) untouched() bool {
 // undone if the campaign says so.
 func (t *try) failed(ctx context.Context, problem string, advice, reports []string) ending {
 	phase, kind := Failed, KindFailed
-	if t.plan == nil || t.untouched() {
+	if t.plan == nil && !t.begun() || t.plan != nil && t.untouched() {
 		phase, kind = Refused, KindRefused
 	}
 	t.tell(t.Merge, kind, problem, func(r *record) {

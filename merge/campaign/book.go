@@ -19,7 +19,8 @@ import (
 // they wish; one at a time works on the campaign.
 type Book struct {
 	campaign *Campaign
-	file     string // the campaign file
+	file     string // the campaign file, as the operator names it
+	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
 	now      func() time.Time
 	held     atomic.Bool // this process works on the campaign
@@ -29,7 +30,10 @@ type Book struct {
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is
 // none. The book must be closed.
 func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
-	b := &Book{campaign: c, file: file, now: time.Now}
+	b := &Book{campaign: c, file: file, beside: file, now: time.Now}
+	if at, err := filepath.EvalSymlinks(file); err == nil {
+		b.beside = at // two names of a file are one campaign, with one lock
+	}
 	db, err := sqldb.Dial(ctx, "sqlite:"+b.statePath(), false)
 	if err != nil {
 		return nil, fmt.Errorf("campaign: %w", err)
@@ -51,17 +55,17 @@ func (b *Book) Campaign() *Campaign { return b.campaign }
 // File is the campaign file.
 func (b *Book) File() string { return b.file }
 
-func (b *Book) statePath() string { return b.file + ".state" }
-func (b *Book) lockPath() string  { return b.file + ".lock" }
+func (b *Book) statePath() string { return b.beside + ".state" }
+func (b *Book) lockPath() string  { return b.beside + ".lock" }
 
 // Plans is the folder of the plans and reports.
-func (b *Book) Plans() string { return b.file + ".plans" }
+func (b *Book) Plans() string { return b.beside + ".plans" }
 
 // PlanFile is the file with the plan of the merge into a target: a plan of servermerge.
-func (b *Book) PlanFile(target string) string { return b.beside(target, ".json") }
+func (b *Book) PlanFile(target string) string { return b.fileOf(target, ".json") }
 
-// beside is a file for a merge in the folder of the plans.
-func (b *Book) beside(target, ending string) string {
+// fileOf is a file for a merge in the folder of the plans.
+func (b *Book) fileOf(target, ending string) string {
 	// A name may hold what no file system takes. A dot would hide the file.
 	name := url.PathEscape(target)
 	for _, c := range `*<>|"?:` {
@@ -208,6 +212,10 @@ func (p Phase) begun() bool {
 	}
 	return false
 }
+
+// begun reports whether something may have been written to the target, also of a merge that was
+// skipped: only one that had begun has a problem then.
+func (r *record) begun() bool { return r.Phase.begun() || r.Phase == Skipped && r.Problem != "" }
 
 // merge returns the merge into a target.
 func (b *Book) merge(target string) (Merge, error) {

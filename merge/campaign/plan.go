@@ -127,8 +127,11 @@ func (p *planner) keep(ctx context.Context, j *job) ending {
 			return done
 		}
 	}
-	if rec.Phase.begun() && err != nil {
-		p.tell(j.Merge, "", "", func(r *record) { r.Problem, r.Advice = err.Error(), nil })
+	if err == nil && plan == nil && !p.opts.Again {
+		err = p.planGone(j.Target)
+	}
+	if rec.begun() && err != nil {
+		p.tell(j.Merge, "", "", func(r *record) { r.Problem, r.Advice = plainly(err), nil })
 		return done
 	}
 	p.mu.Lock()
@@ -222,7 +225,7 @@ func (p *planner) make(ctx context.Context, j *job) ending {
 		p.noPlan(ctx, j, err)
 		return done
 	}
-	page := p.beside(j.Target, ".check.html")
+	page := p.fileOf(j.Target, ".check.html")
 	checked.Program = p.opts.Program
 	if err := p.write(page, func(w io.Writer) error { return report.NewCheck(checked).WriteHTML(w) }); err != nil {
 		p.opts.Warn(err.Error())
@@ -260,7 +263,7 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 	problem := "no plan could be made: " + plainly(err)
 	p.tell(j.Merge, KindRefused, problem, func(r *record) {
 		r.idle()
-		if r.Phase.begun() {
+		if r.begun() {
 			r.Problem = plainly(err)
 			return
 		}

@@ -31,6 +31,11 @@ func (b *Book) readPlan(target string) (*transfer.Plan, error) {
 	return plan, nil
 }
 
+// planGone is the error of a merge that has begun, or may have, and has no plan any more.
+func (b *Book) planGone(target string) error {
+	return fmt.Errorf("its plan is gone: put back %s, without which the merge can be neither completed nor undone", b.PlanFile(target))
+}
+
 // write writes a file in the folder of the plans: all of it, or none.
 func (b *Book) write(file string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(b.Plans(), 0o755); err != nil {
@@ -74,7 +79,7 @@ func (r *runner) report(j *job, o *report.Outcome, command string) (names []stri
 		ending string
 		write  func(io.Writer) error
 	}{{".html", o.WriteHTML}, {".json", o.WriteJSON}} {
-		file := r.beside(j.Target, "."+command+as.ending)
+		file := r.fileOf(j.Target, "."+command+as.ending)
 		if err := r.write(file, as.write); err != nil {
 			r.opts.Warn(err.Error())
 			continue

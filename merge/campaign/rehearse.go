@@ -56,7 +56,7 @@ func (b *Book) Rehearse(ctx context.Context, o Options, how Rehearsal) (*Rehears
 
 func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, result *Rehearsed) (err error) {
 	if how.Folder == "" {
-		how.Folder = r.file + ".rehearsal"
+		how.Folder = r.beside + ".rehearsal"
 	}
 	if how.Folder, err = filepath.Abs(how.Folder); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -272,6 +273,28 @@ func TestTwoAtOnce(t *testing.T) {
 	must(t, second(other.Apply(t.Context(), p.options())))
 }
 
+// It is the same campaign by whatever name the file is opened.
+func TestTwoNamesOfAFile(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	link := filepath.Join(t.TempDir(), "link.toml")
+	if err := os.Symlink(b.file, link); err != nil {
+		t.Skip(err) // as Windows does
+	}
+	planned(t, b, p.options())
+	other := opened(t, link)
+	if got := phases(t, other); got != "w1 planned" {
+		t.Errorf("by the link: %s", got)
+	}
+	o := p.options()
+	var once sync.Once
+	o.Work.Pause = func(ctx context.Context) error {
+		once.Do(func() { held(t, other, p) })
+		return nil
+	}
+	must(t, second(b.Apply(t.Context(), o)))
+}
+
 // held makes sure that the campaign is worked on, and that another process is told by which.
 func held(t testing.TB, other *Book, p *place) {
 	_, err := other.Apply(t.Context(), p.options())
@@ -307,6 +330,54 @@ func TestFileChanged(t *testing.T) {
 	must(t, second(back.Apply(t.Context(), p.options())))
 	if got := phases(t, back); got != "w1 verified, w3 verified" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// What has begun stays begun in the state, whatever becomes of its plan: nobody is told that
+// nothing was written. With the plan it goes on.
+func TestPlanOfBegunIsLost(t *testing.T) {
+	for name, lose := range map[string]func(file string) error{
+		"cut":  func(file string) error { return os.Truncate(file, 1000) },
+		"gone": os.Remove,
+	} {
+		for _, skipped := range []bool{false, true} {
+			p := newPlace(t, 3, 2000)
+			b := p.book("continue = true", "w1 w2")
+			planned(t, b, p.options())
+			ctx, cancel := context.WithCancel(t.Context())
+			o := p.options()
+			o.Work.Pause = func(context.Context) error { cancel(); return nil }
+			if _, err := b.Apply(ctx, o); !errors.Is(err, transfer.ErrStopped) {
+				t.Errorf("%s: got %v", name, err)
+			}
+			if skipped {
+				must(t, b.Skip(t.Context(), "w1"))
+			}
+			plan, err := os.ReadFile(b.PlanFile("w1"))
+			must(t, err)
+			must(t, lose(b.PlanFile("w1")))
+			o = p.options()
+			o.Targets = []string{"w1"}
+			for what, work := range map[string]func(*Book, context.Context, Options) (*Status, error){
+				"plan": (*Book).Plan, "apply": (*Book).Apply, "undo": (*Book).Undo,
+			} {
+				s, err := work(b, t.Context(), o)
+				must(t, err)
+				m := s.Merges[0]
+				if what != "plan" && m.Phase != Failed || !strings.Contains(m.Problem, "plan") || strings.Contains(strings.Join(m.Advice, " "), "Nothing was written") {
+					t.Errorf("%s, skipped %v: after %s: %+v", name, skipped, what, m)
+				}
+			}
+			if _, err := p.book("", "w3 w4").Plan(t.Context(), p.options()); err == nil || !strings.Contains(err.Error(), "has begun") {
+				t.Errorf("%s: the file forgets it: %v", name, err)
+			}
+			b = p.book("", "w1 w2")
+			must(t, os.WriteFile(b.PlanFile("w1"), plan, 0o644))
+			must(t, second(b.Apply(t.Context(), o)))
+			if got := phases(t, b); got != "w1 verified" || p.players("w1") != 2003 {
+				t.Errorf("%s: got %s", name, got)
+			}
+		}
 	}
 }
 

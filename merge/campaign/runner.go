@@ -191,7 +191,7 @@ func (b *Book) fits(known map[string]*record) error {
 		k := known[target]
 		at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
 		switch {
-		case !k.Phase.begun(), at < 0 && k.Phase == Verified, at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources):
+		case !k.begun(), at < 0 && k.Phase == Verified, at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources):
 			continue
 		}
 		return fmt.Errorf("%s: the merge of %s into %q has begun, and the file has another one, or none, for that target: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Sources), target)

@@ -147,7 +147,7 @@ func (s state) merge(m Merge) (*record, error) {
 	if err == nil {
 		err = json.Unmarshal([]byte(text), old)
 	}
-	if err == nil && (slices.Equal(old.Sources, m.Sources) || old.Phase.begun()) {
+	if err == nil && (slices.Equal(old.Sources, m.Sources) || old.begun()) {
 		return old, nil
 	}
 	return r, err

@@ -31,10 +31,10 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	began, rec := time.Now(), r.recordOf(j)
 	plan, err := r.readPlan(j.Target)
 	if err == nil && plan == nil {
-		if !rec.Phase.begun() {
+		if !rec.begun() {
 			return done // it was never planned
 		}
-		err = errors.New("its plan is gone: " + r.PlanFile(j.Target))
+		err = r.planGone(j.Target)
 	}
 	var options transfer.Options
 	stop := func() {}
@@ -56,7 +56,7 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	undone, err := transfer.Undo(ctx, plan, j.target(), j.sources(), transfer.UndoOptions{Options: w.watched(options), Force: r.opts.Force})
 	switch {
 	case errors.Is(err, transfer.ErrNoMerge):
-		if rec.Phase.begun() || rec.Phase == Skipped && rec.Problem != "" {
+		if rec.begun() {
 			r.undone(j, failure, "there was nothing to undo: the target knows nothing of the merge", began, nil)
 		} else {
 			r.tell(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
