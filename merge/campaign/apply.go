@@ -184,6 +184,8 @@ func (a *applier) due(ctx context.Context, j *job) (d Due, problem string, err e
 		return d, fmt.Sprintf("its plan is not the one that was made last for the campaign: %s", again), nil
 	case len(plan.Refusals) > 0:
 		return d, "its plan is refused: " + refused(plan.Refusals), nil
+	case plan.Fleet != "" && a.opts.Ranges == nil:
+		return d, noRanges, nil
 	}
 	if problem := a.limits.tooLong(j); problem != "" {
 		return d, problem, nil

@@ -164,6 +164,12 @@ func TestRangesOfOneCampaign(t *testing.T) {
 	check()
 	p.exec("w1", "INSERT INTO heroes (name) VALUES ('c')")
 	check() // only the first is made anew
+	without := o
+	without.Ranges = nil
+	if _, err := b.Apply(t.Context(), without); err == nil || !strings.Contains(err.Error(), "made with a fleet registry") {
+		t.Errorf("without the registry: %v", err)
+	}
+	planned(t, b, o)
 	must(t, second(b.Apply(t.Context(), o)))
 	slices.Sort(f.reserved)
 	if got := phases(t, b); got != "w1 verified, w3 verified, w5 verified" || strings.Join(f.reserved, " ") != "w1 w3 w5" {

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"errors"
 
 	"mergesafe/merge/transfer"
 )
@@ -30,11 +31,19 @@ func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Opti
 		}
 	}
 	o.Pause = r.pause
-	if r.opts.Ranges != nil && plan.Fleet != "" {
-		o.Reserve = func(ctx context.Context) error { return r.opts.Ranges.Reserve(ctx, plan) }
+	if plan.Fleet != "" {
+		o.Reserve = func(ctx context.Context) error {
+			if r.opts.Ranges == nil {
+				return errors.New(noRanges)
+			}
+			return r.opts.Ranges.Reserve(ctx, plan)
+		}
 	}
 	return o, stop, nil
 }
+
+// noRanges says that what a plan gives cannot be recorded.
+const noRanges = "its plan was made with a fleet registry, which has to record the keys that it gives: name the registry again, with -fleet or [registry] in the configuration"
 
 // watched has the options tell a worker how far it is.
 func (w *worker) watched(o transfer.Options) transfer.Options {
