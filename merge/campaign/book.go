@@ -178,7 +178,7 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 		case r.Phase == Skipped || r.Skip:
 			return nil
 		case r.Phase == Verified || r.Phase == Undone:
-			return fmt.Errorf("the merge into %q is %s already", target, r.Phase)
+			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
 		case r.Active && (b.held.Load() || isLocked(b.lockPath())):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(r)

@@ -224,6 +224,9 @@ func TestPauseAndSkip(t *testing.T) {
 	if got := phases(t, b); got != "w1 verified, w3 verified" || p.players("w1") != 2003 {
 		t.Errorf("got %s", got)
 	}
+	if err := b.Skip(t.Context(), "w1"); err == nil || err.Error() != `the merge into "w1" is verified already` {
+		t.Errorf("got %v", err)
+	}
 }
 
 func await(t testing.TB, what string, is func() bool) {

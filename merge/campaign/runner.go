@@ -194,7 +194,7 @@ func (b *Book) fits(known map[string]*record) error {
 		case !k.begun(), at < 0 && k.Phase == Verified, at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources):
 			continue
 		}
-		return fmt.Errorf("%s: the merge of %s into %q has begun, and the file has another one, or none, for that target: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Sources), target)
+		return &unfitError{fmt.Sprintf("%s: the merge of %s into %q has begun, and the file has another one, or none, for that target: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Sources), target)}
 	}
 	return nil
 }

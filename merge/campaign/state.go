@@ -98,11 +98,19 @@ func (b *Book) change(ctx context.Context, do func(s state) error) error {
 	err := sqldb.Retry(ctx, func() error {
 		return b.db.InTx(ctx, func(tx *sqldb.Tx) error { return do(state{ctx, tx}) })
 	})
+	if no, ok := errors.AsType[*unfitError](err); ok {
+		return no
+	}
 	if err != nil {
 		return fmt.Errorf("campaign: the state %s cannot be written: %w", b.statePath(), err)
 	}
 	return nil
 }
+
+// unfitError tells that the state cannot be changed as somebody wishes, because of what it is.
+type unfitError struct{ reason string }
+
+func (e *unfitError) Error() string { return e.reason }
 
 // look reads the state at one moment.
 func (b *Book) look(ctx context.Context, do func(s state) error) error {
