@@ -22,6 +22,10 @@ type chosen struct {
 	schemas map[string]int    // how many worlds have a schema
 }
 
+// largest is more than any number of rows, bytes or players is. Sums of thousands of them do not
+// overflow.
+const largest = 1e15
+
 // choose finds out which worlds of an inventory take part.
 func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 	all := slices.SortedFunc(slices.Values(inv.Worlds), func(a, b inventory.World) int { return cmp.Compare(a.Name, b.Name) })
@@ -30,6 +34,13 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 		names[i] = world.Name
 		if i > 0 && names[i-1] == world.Name {
 			return nil, fmt.Errorf("the inventory has two worlds of the name %q", world.Name)
+		}
+		numbers := []int64{world.Rows, world.Bytes}
+		if world.Players != nil {
+			numbers = append(numbers, world.Players.Active7)
+		}
+		if slices.Min(numbers) < 0 || slices.Max(numbers) > largest {
+			return nil, fmt.Errorf("the inventory has rows, bytes or players of the world %q that no world has: want 0 to 10^15", world.Name)
 		}
 	}
 	for _, apart := range w.Apart {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -224,6 +225,7 @@ func TestWrongWishes(t *testing.T) {
 	for want, w := range map[string]suggest.Wishes{
 		"all worlds would become one": {},
 		"negative":                    {Players: -1},
+		"than there can be":           {Players: math.MaxInt64},
 		"1 world at most becomes one: want 2 or more":    {Most: 1},
 		"50 players at most are fewer than the 60":       {Players: 60, PlayersMost: 50},
 		`"w1" is to be kept apart from no world`:         {Players: 60, Apart: [][]string{{"w1"}}},
@@ -234,6 +236,16 @@ func TestWrongWishes(t *testing.T) {
 	} {
 		if _, err := suggest.Make(inv, w); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", w, err, want)
+		}
+	}
+	for _, n := range []int64{-1, math.MaxInt64} {
+		for _, number := range []*int64{&inv.Worlds[1].Rows, &inv.Worlds[1].Bytes, &inv.Worlds[1].Players.Active7} {
+			before := *number
+			*number = n
+			if _, err := suggest.Make(inv, suggest.Wishes{Most: 2}); err == nil || !strings.Contains(err.Error(), `that no world has`) {
+				t.Errorf("%d: got %v", n, err)
+			}
+			*number = before
 		}
 	}
 	inv.Worlds[1].Name = "w0"

@@ -35,6 +35,9 @@ func (w Wishes) complete() (Wishes, error) {
 	if w.Players < 0 || w.PlayersMost < 0 || w.Most < 0 || w.Disk < 0 || w.Room < 0 || w.Seconds < 0 || w.Parallel < 0 {
 		return w, errors.New("a wish is negative: want numbers of 0 or more")
 	}
+	if max(w.Players, w.PlayersMost) > largest {
+		return w, errors.New("more players are wanted than there can be: want at most 10^15")
+	}
 	if w.Players == 0 && w.PlayersMost != 0 {
 		return w, errors.New("a largest number of players without a wanted one")
 	}

@@ -155,7 +155,7 @@ func campaignName(file string) string {
 func wishesOf(cmd *cliv3.Command) (w suggest.Wishes, err error) {
 	w = suggest.Wishes{
 		Players: cmd.Int64("players"), PlayersMost: cmd.Int64("players-most"), Most: cmd.Int("most"), Same: cmd.StringSlice("same"),
-		Seconds: int64(cmd.Duration("time") / time.Second), Parallel: cmd.Int("parallel"),
+		Seconds: int64((cmd.Duration("time") + time.Second - 1) / time.Second), Parallel: cmd.Int("parallel"),
 	}
 	for _, names := range cmd.StringSlice("apart") {
 		w.Apart = append(w.Apart, strings.Split(names, ","))
