@@ -121,7 +121,7 @@ func parseWindow(text string) (from, to time.Duration, problem string) {
 	switch {
 	case !ok || !ok1 || !ok2:
 		return 0, 0, "is no window: " + want
-	case from == to:
+	case to%(24*time.Hour) == from%(24*time.Hour) && to-from != 24*time.Hour:
 		return 0, 0, "is empty: " + want + ", or no window if any time will do"
 	}
 	return from, to, ""

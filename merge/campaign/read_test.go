@@ -110,6 +110,7 @@ func TestParseProblems(t *testing.T) {
 		{head + "window = '02:00-03:00'\nzone = 'Mars'\n" + merge, "c.toml:4: campaign.zone is no time zone"},
 		{head + "window = '02:00-03:00'\nzone = 'Local'\n" + merge, "c.toml:4: campaign.zone is no time zone"},
 		{head + "backup = 'yes'\n" + merge, `c.toml:3: campaign.backup is not known: want "by hand"`},
+		{head + "window = '24:00-00:00'\nzone = 'UTC'\n" + merge, "c.toml:3: campaign.window is empty"},
 		{head + "rules = ['']\n" + merge, "c.toml:3: campaign.rules is empty"},
 		{head + "[[merge]]\nsources = ['b']\n", "c.toml:3: merge.target is missing"},
 		{head + "[[merge]]\ntarget = 'a'\n", "c.toml:3: merge.sources is missing"},

@@ -34,6 +34,8 @@ func TestWindowNext(t *testing.T) {
 		{2, 6, berlin, "2026-05-01T03:00:00Z", "2026-05-01T00:00:00Z 2026-05-01T04:00:00Z"},
 		{1, 6, berlin, "2026-03-28T23:30:00Z", "2026-03-29T00:00:00Z 2026-03-29T04:00:00Z"}, // the hour from 2 to 3 is not there
 		{1, 6, berlin, "2026-10-25T00:30:00Z", "2026-10-24T23:00:00Z 2026-10-25T05:00:00Z"}, // it is there twice
+		{2, 3, berlin, "2026-03-28T23:30:00Z", "2026-03-30T00:00:00Z 2026-03-30T01:00:00Z"}, // not on that day
+		{2.5, 3, berlin, "2026-03-29T01:15:00Z", "2026-03-30T00:30:00Z 2026-03-30T01:00:00Z"},
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)
 		must(t, err)

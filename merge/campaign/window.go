@@ -22,7 +22,7 @@ func (w *Window) Next(now time.Time) (opens, closes time.Time) {
 		if w.To < w.From {
 			closes = at(day+1, w.To)
 		}
-		if closes.After(now) {
+		if closes.After(now) && closes.After(opens) { // one within the hour that clocks leave out is none
 			return opens, closes
 		}
 	}
