@@ -62,8 +62,8 @@ func (e *NotReadyError) Error() string {
 	return strings.Join(lines, "\n  ")
 }
 
-// Ready looks before the first write at all merges that have not begun: that every world is
-// stopped and backed up, that there is room on the disks, and that every plan is fresh. Of what
+// Ready looks before the first write at all merges that have not begun: that no world is
+// there twice, that every world is stopped and backed up, that there is room on the disks, and that every plan is fresh. Of what
 // is wrong it makes one [*NotReadyError], with all problems of all merges. notes say what was
 // not checked, for the operator. A database that cannot be read is such a problem; another error
 // means that the context ended.
@@ -71,6 +71,9 @@ func (e *NotReadyError) Error() string {
 // now stamps the messages to hooks.
 func (c *Campaign) Ready(ctx context.Context, due []Due, now func() time.Time) (notes []string, err error) {
 	n := &night{campaign: c, due: due, now: now, stopped: make([]bool, len(due))}
+	if err := n.lookDistinct(ctx); err != nil {
+		return nil, err
+	}
 	// A backup of a world that runs is worth nothing, and a backup may take long enough for a
 	// plan to become stale.
 	for _, look := range []func(context.Context, int) error{n.lookStopped, n.lookBackup, n.lookRoom, n.lookFresh} {

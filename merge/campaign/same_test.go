@@ -1,0 +1,44 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/transfer"
+)
+
+// A world under two names is found, though its DSNs have two addresses.
+func TestOneDatabaseAtTwoAddresses(t *testing.T) {
+	world := func(name string) transfer.Database {
+		return transfer.Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
+	}
+	w1, w2, w3 := world("w1"), world("w2"), world("w3")
+	alias := transfer.Database{Name: "w4", DSN: strings.Replace(w2.DSN, "tcp(127.0.0.1:", "tcp(localhost:", 1)}
+	if alias.DSN == w2.DSN {
+		t.Skip("the server of the tests is not at 127.0.0.1")
+	}
+	dues := func(last transfer.Database) []Due {
+		return []Due{
+			{Merge: Merge{Target: "w1", Sources: []string{"w2"}}, Target: w1, Sources: []transfer.Database{w2}},
+			{Merge: Merge{Target: "w3", Sources: []string{"w4"}}, Target: w3, Sources: []transfer.Database{last}},
+		}
+	}
+	for last, want := range map[transfer.Database]string{
+		alias: `world w4 (into w3): it is the same database as the world "w2", at another address: a world can be in one merge of a campaign, once`,
+		{Name: "w4", DSN: strings.Replace(world("w4").DSN, "tcp(127.0.0.1:", "tcp(localhost:", 1)}: "",
+	} {
+		n := &night{campaign: &Campaign{}, due: dues(last), now: time.Now}
+		if err := n.lookDistinct(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range n.problems {
+			got = append(got, p.String())
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s: got %q, want %q", last.DSN, got, want)
+		}
+	}
+}
