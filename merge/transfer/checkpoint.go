@@ -98,6 +98,9 @@ func together(rows map[place]int64) map[place]int64 {
 // save writes a checkpoint, in the transaction that did the work. If the one
 // before is not the saved one, another process works on the same merge.
 func (m *manifest) save(ctx context.Context, before, now *checkpoint) error {
+	if err := m.still(ctx, now.step); err != nil {
+		return err
+	}
 	key := ""
 	if now.after != nil {
 		var err error
@@ -118,6 +121,28 @@ func (m *manifest) save(ctx context.Context, before, now *checkpoint) error {
 		key, now.rows, now.sum.String(), finished, m.id, now.step, now.source, now.table, now.part, before.rows, before.sum.String())
 	if err == nil && n != 1 {
 		err = movedError(now)
+	}
+	return err
+}
+
+// still makes sure, in the transaction that did the work, that the merge is in the state of a
+// step, and stays so until the transaction ends: another process may undo what this one copies.
+func (m *manifest) still(ctx context.Context, step string) error {
+	want := map[string]State{StepCopy: StateCopying, StepUndo: StateUndoing}[step]
+	if want == "" {
+		return nil
+	}
+	query := "SELECT state FROM " + MergesTable + " WHERE id = ?"
+	if m.on.dialect().mysql() {
+		query += " LOCK IN SHARE MODE"
+	}
+	var is State
+	err := m.on.rows(ctx, query, true, []any{m.id}, func(row []any) (bool, error) {
+		is = State(text(row[0]))
+		return true, nil
+	})
+	if err == nil && is != want {
+		err = fmt.Errorf("%w: its state in the target has changed", errBusy)
 	}
 	return err
 }

@@ -35,6 +35,46 @@ func TestTwoAtOnce(t *testing.T) {
 	})
 }
 
+// Who copies while another process undoes the same merge stops: nothing comes to the target
+// behind the back of the undo, which says that all is as it was.
+func TestUndoWhileCopying(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		before := dump(t, all[0])
+		undoes, copied, undone := make(chan bool), make(chan bool), make(chan error, 1)
+		batches := 0
+		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, Pause: func(context.Context) error {
+			if batches++; batches != 3 {
+				return nil
+			}
+			var once sync.Once
+			go func() {
+				_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Parallel: 1, Pause: func(context.Context) error {
+					if number(t, all[0], "SELECT COUNT(*) FROM "+MergesTable+" WHERE state = 'undoing'") == 1 {
+						once.Do(func() { close(undoes); <-copied })
+					}
+					return nil
+				}}})
+				once.Do(func() { close(undoes) })
+				undone <- err
+			}()
+			<-undoes
+			return nil
+		}}, hooks{batch: time.Microsecond})
+		close(copied)
+		if !errors.Is(err, errBusy) {
+			t.Errorf("apply: %v", err)
+		}
+		if err := <-undone; err != nil {
+			t.Fatalf("undo: %v", err)
+		}
+		if after := dump(t, all[0]); after != before {
+			t.Errorf("not as it was: %d bytes, and %d before", len(after), len(before))
+		}
+	})
+}
+
 // A row that came to the target between the plan and its copying, and has the
 // key of one that is to be copied, stays what it is.
 func TestCollisionIsNoOverwrite(t *testing.T) {
