@@ -131,6 +131,14 @@ type examination struct {
 	columns []*examined
 	byName  []DeclaredReference // to keys that are no numbers
 	reasons []string            // of these
+	repeats map[string]repeat   // by column: texts that may repeat a name
+}
+
+// repeat is the unique name that a column may repeat.
+type repeat struct {
+	to       string
+	lost     int64 // rows without a match
+	evidence string
 }
 
 // proposeKeys reads the keys that columns may name.

@@ -40,6 +40,11 @@ func proposalTasks(f *facts) (tasks []task) {
 				return outcome{}, proposeByName(ctx, f, r, x, followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind})
 			})
 		}
+		for _, ref := range likelyRepeats(f, table) {
+			add("names "+ref.subject(), []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+				return outcome{}, proposeRepeat(ctx, f, r, x, followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind})
+			})
+		}
 	}
 	add("classes", nil, func(context.Context, *reader) (outcome, error) {
 		c := classify(f, x)
@@ -207,29 +212,86 @@ func pointsTo(column, table, key string) bool {
 // numbers reports whether a column and a key are compared as numbers.
 func numbers(c, key *Column) bool { return keyClassOf(key) == integerClass && numeric(c) }
 
-// proposeByName notes a reference that names suggest if most rows lead somewhere.
-func proposeByName(ctx context.Context, f *facts, r *reader, x *examination, ref followed) error {
-	if f.alike[ref.table] || f.alike[ref.ToTable] {
+// likelyRepeats returns the texts of a table that may repeat a unique name of another
+// row, such as the receiver of a letter, as the names of the columns tell.
+func likelyRepeats(f *facts, table string) (all []reference) {
+	_, model := f.model(table)
+	declared := f.references(table)
+	for _, col := range model.Columns {
+		if col.Collation == "" || col.Opaque != "" || col.Generated != "" || !repeatsAName(col.Name) ||
+			slices.ContainsFunc(declared, func(r reference) bool { return slices.Contains(r.Columns, col.Name) }) {
+			continue
+		}
+		for _, to := range f.tables {
+			_, parent := f.model(to)
+			for _, u := range f.uniques(to) {
+				if u.Unclear != "" || len(u.Columns) != 1 || to == table && u.Columns[0] == col.Name {
+					continue
+				}
+				name := parent.column(u.Columns[0])
+				if name.Collation != "" && name.Opaque == "" && !name.IsID && name.class() == col.class() {
+					all = append(all, reference{Reference: Reference{Columns: []string{col.Name}, ToTable: to, ToColumns: u.Columns}})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// repeatsAName reports whether a column is called like one that holds a name, or one of
+// those who play.
+func repeatsAName(column string) bool {
+	name := squeeze(column)
+	return slices.ContainsFunc([]string{"name", "nick", "login"}, func(s string) bool { return strings.HasSuffix(name, s) }) || aboutPeople(nameWords(column))
+}
+
+// proposeRepeat notes a column of which most rows hold a unique name of another one.
+func proposeRepeat(ctx context.Context, f *facts, r *reader, x *examination, ref followed) error {
+	rows, zeros, lost, ok, err := leadingOf(ctx, f, r, ref)
+	if !ok || err != nil {
+		return err
+	}
+	at := place(ref.table, ref.Columns[0])
+	if old, found := x.repeats[at]; found && old.lost <= lost {
 		return nil
 	}
-	var rows, zeros, lost int64
+	if x.repeats == nil {
+		x.repeats = make(map[string]repeat)
+	}
+	x.repeats[at] = repeat{place(ref.ToTable, ref.ToColumns[0]), lost, fmt.Sprintf(
+		"it may repeat a name, which a merge may give to another row; %s of %s without a match", printable.Number(lost), printable.Count(rows-zeros, "row", "rows"))}
+	return nil
+}
+
+// leadingOf counts the rows of all databases whose reference leads nowhere. It reports
+// whether most others lead somewhere.
+func leadingOf(ctx context.Context, f *facts, r *reader, ref followed) (rows, zeros, lost int64, ok bool, err error) {
+	if f.alike[ref.table] || f.alike[ref.ToTable] {
+		return 0, 0, 0, false, nil
+	}
 	for db := range f.having(ref.table) {
 		if db.rows[ref.table] == 0 {
 			continue
 		}
 		if db.cannotRefer(ref.table, ref.Reference) != "" {
-			return nil
+			return 0, 0, 0, false, nil
 		}
 		zero, others, ok, err := r.follow(ref).danglingOf(ctx, db)
 		if err != nil || !ok {
-			return err
+			return 0, 0, 0, false, err
 		}
 		rows += db.rows[ref.table]
 		zeros += zero
 		lost += others
 	}
-	if rows == zeros || 2*lost > rows-zeros {
-		return nil
+	return rows, zeros, lost, rows > zeros && 2*lost <= rows-zeros, nil
+}
+
+// proposeByName notes a reference that names suggest if most rows lead somewhere.
+func proposeByName(ctx context.Context, f *facts, r *reader, x *examination, ref followed) error {
+	rows, zeros, lost, ok, err := leadingOf(ctx, f, r, ref)
+	if !ok || err != nil {
+		return err
 	}
 	evidence := fmt.Sprintf("its name suggests it; %s of %s without a match", printable.Number(lost), printable.Count(rows, "row", "rows"))
 	declared := DeclaredReference{At: []string{place(ref.table, ref.Columns[0])}, To: []string{place(ref.ToTable, ref.ToColumns[0])}}

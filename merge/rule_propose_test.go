@@ -116,6 +116,38 @@ func TestProposalsOfTexts(t *testing.T) {
 	t.Error("characters.account is not classified")
 }
 
+// A text that repeats unique names is left to the operator, whether a merge changes these
+// names or not yet: if it were called plain, a letter to Aria would reach another Aria.
+func TestProposalsOfRepeatedNames(t *testing.T) {
+	for how, opts := range map[string]merge.Options{
+		"unique":  {Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}}},
+		"renamed": {Renames: []merge.RenamedColumn{{Table: "characters", Column: "name"}}},
+	} {
+		a, b := game("a", 1, 30), game("b", 101, 30)
+		for _, db := range []*mergetest.Database{a, b} {
+			column := merge.Column{Name: "receiver_name", Type: "VARCHAR(16)", Kind: merge.KindText, Collation: mergetest.NoCase}
+			id := merge.Column{Name: "id", Type: "BIGINT", Kind: merge.KindInteger}
+			remark := column
+			remark.Name = "remark_name" // names nobody
+			db.Schema.Tables = append(db.Schema.Tables, merge.Table{Name: "letters", Primary: []string{"id"}, Columns: []merge.Column{id, column, remark}})
+			for n, row := range db.Rows["characters"][:10] {
+				db.Rows["letters"] = append(db.Rows["letters"], mergetest.Row{"id": row["guid"], "receiver_name": row["name"], "remark_name": "remark " + string(rune('a'+n))})
+			}
+		}
+		opts.Propose = true
+		got := make(map[string]string)
+		for _, c := range check(t, opts, a, b).Proposed.Columns {
+			got[c.Table+"."+c.Column] = fmt.Sprintf("%s %s: %s", c.Class, c.To, c.Evidence)
+		}
+		if want := "undecided characters.name: it may repeat a name, which a merge may give to another row; 0 of 20 rows without a match"; got["letters.receiver_name"] != want {
+			t.Errorf("%s: letters.receiver_name is %q, not %q", how, got["letters.receiver_name"], want)
+		}
+		if want := "plain : no numbers"; got["letters.remark_name"] != want {
+			t.Errorf("%s: letters.remark_name is %q, not %q", how, got["letters.remark_name"], want)
+		}
+	}
+}
+
 // Tables that are excluded stay candidates: their rows can be named.
 func TestProposalsToExcludedTables(t *testing.T) {
 	for _, c := range check(t, merge.Options{Propose: true, Exclude: []string{"characters"}}, game("a", 1, 30), game("b", 101, 30)).Proposed.Columns {
