@@ -268,7 +268,7 @@ func (c *Check) sentence() sentence {
 	case merge.NotVerified:
 		if len(c.Unsure) == 0 && len(c.Open) > 0 {
 			s = sentence{"no conflict was found in merging", ", but some columns are not declared",
-				fmt.Sprintf(", but %s not declared, and it matters what they are", columnsAre(c.Open))}
+				fmt.Sprintf(", but %s", printable.Count(int64(len(c.Open)), "column is not declared, and it matters what it is", "columns are not declared, and it matters what they are"))}
 			break
 		}
 		fallthrough

@@ -214,7 +214,7 @@ func (p *planner) limit(n *NamePolicy, t *merge.Table) (int, error) {
 	case n.MaxLength < 0:
 		return 0, fmt.Errorf("%w: the greatest length is %d, want 1 or more", merge.ErrOptions, n.MaxLength)
 	case n.MaxLength == 0 && own == 0:
-		return 0, fmt.Errorf("%w: its type %q does not say how many characters it holds: give the greatest length", merge.ErrOptions, column(t, n.Column).Type)
+		return 0, fmt.Errorf("%w: its type %q does not say how many characters it holds: set max_length in its [[merge.name]], such as max_length = 32", merge.ErrOptions, column(t, n.Column).Type)
 	}
 	limit := own
 	narrow := func(most int) {

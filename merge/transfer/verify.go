@@ -86,6 +86,9 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	if err != nil {
 		return nil, err
 	}
+	if state == "" {
+		return nil, fmt.Errorf("transfer: the merge %s was not begun in %q, or it was undone: there is nothing to verify yet", plan.ID, target.Name)
+	}
 	if state != StateCopied {
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, target.Name, state)
 	}
