@@ -16,7 +16,7 @@ func uniqueRule() rule {
 			Code:       CodeUniqueCollision,
 			Meaning:    "a value that must be unique in the target occurs more than once, as the target compares",
 			Counts:     "distinct values",
-			Action:     "rename all but one of each before the merge",
+			Action:     "let the merge give new names ([[merge.name]]), or rename all but one of each, with every column that repeats the name",
 			Unverified: "compare the values in another way",
 		}},
 		tasks: uniqueTasks,
