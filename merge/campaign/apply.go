@@ -16,7 +16,9 @@ import (
 // Apply carries out all merges, and proves each: see [transfer.Apply] and [transfer.Verify].
 // Before the first write it makes sure that all is ready: see [Campaign.Ready]. If not, that is
 // a [*NotReadyError], and nothing was changed; if the campaign goes on after a failure, only the
-// merges that are not ready are left out.
+// merges that are not ready are left out. It does so when the window of the campaign opens, and
+// again for what is left when the next one does: between windows, no world is fenced whose
+// merge has not begun.
 //
 // A merge that fails is no error: it is in the status. If the context ends, the error is a
 // [transfer.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
@@ -24,15 +26,42 @@ import (
 func (b *Book) Apply(ctx context.Context, o Options) (*Status, error) {
 	return b.run(ctx, doingApply, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		a := &applier{runner: r, limits: r.campaign.limits()}
-		due, begun := a.choose(ctx, jobs)
-		ready, err := a.ready(ctx, due)
-		if err != nil {
-			return err
+		for left := jobs; len(left) > 0; {
+			due, begun := a.choose(ctx, left)
+			due, begun, err := a.awaitWindow(ctx, due, begun)
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+			ready, err := a.ready(ctx, due)
+			if err != nil {
+				return err
+			}
+			left = r.schedule(ctx, inOrder(jobs, begun, ready), a.limits, a.apply)
+			a.unfence(context.WithoutCancel(ctx), ready)
 		}
-		defer a.unfence(context.WithoutCancel(ctx), ready)
-		r.schedule(ctx, inOrder(jobs, begun, ready), a.limits, a.apply)
 		return nil
 	})
+}
+
+// awaitWindow waits until one of the merges can be begun, if the window is closed, and returns
+// those that the operator did not skip meanwhile. What is wrong with a plan is found before.
+func (a *applier) awaitWindow(ctx context.Context, due, begun []*job) (stillDue, stillBegun []*job, err error) {
+	all := a.wanted(slices.Concat(begun, due))
+	if _, _, closed := a.limits.next(all, nil, false, a.opts.Now()); !closed {
+		return due, begun, nil
+	}
+	dues, planned, problems, err := a.planned(ctx, due)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(problems) > 0 {
+		err = &NotReadyError{problems}
+	}
+	if _, due, err = a.leave(err, dues, planned); err != nil {
+		return nil, nil, err
+	}
+	all = a.untilOpen(ctx, slices.Concat(begun, due), a.limits)
+	return inOrder(all, due), inOrder(all, begun), nil
 }
 
 // applier carries merges out.
@@ -132,18 +161,9 @@ func (a *applier) hasBegun(ctx context.Context, j *job, rec record) bool {
 // ready makes sure before the first write that merges can be carried out, and fences their
 // worlds. It returns those that can.
 func (a *applier) ready(ctx context.Context, jobs []*job) (ready []*job, err error) {
-	var due []Due
-	var problems []Problem
-	for _, j := range jobs {
-		d, problem, err := a.due(ctx, j)
-		if err != nil {
-			return nil, err
-		}
-		if problem != "" {
-			problems = append(problems, Problem{Target: j.Target, Reason: problem})
-			continue
-		}
-		due, ready = append(due, d), append(ready, j)
+	due, ready, problems, err := a.planned(ctx, jobs)
+	if err != nil {
+		return nil, err
 	}
 	notes, err := a.campaign.Ready(ctx, due, a.opts.Now)
 	for _, note := range notes {
@@ -167,6 +187,23 @@ func (a *applier) ready(ctx context.Context, jobs []*job) (ready []*job, err err
 			return ready, nil
 		}
 	}
+}
+
+// planned are the merges that have a plan which can be carried out, and what is wrong with the
+// others.
+func (a *applier) planned(ctx context.Context, jobs []*job) (due []Due, planned []*job, problems []Problem, err error) {
+	for _, j := range jobs {
+		d, problem, err := a.due(ctx, j)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if problem != "" {
+			problems = append(problems, Problem{Target: j.Target, Reason: problem})
+			continue
+		}
+		due, planned = append(due, d), append(planned, j)
+	}
+	return due, planned, problems, nil
 }
 
 // due is a merge with what has to be looked at before the first write. problem is why it cannot

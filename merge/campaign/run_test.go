@@ -240,22 +240,42 @@ func await(t testing.TB, what string, is func() bool) {
 
 // Merges begin in the window alone, and only if they are predicted to end in it.
 func TestWindow(t *testing.T) {
-	p := newPlace(t, 3, 3)
-	b := p.book("window = '02:00-06:00'\nzone = 'UTC'", "w1 w2")
+	p := newPlace(t, 3, 3, 3, 3)
+	b := p.book("window = '02:00-06:00'\nzone = 'UTC'", "w1 w2", "w3 w4")
 	planned(t, b, p.options())
 	o := p.options()
-	var now atomic.Int64
 	at := time.Date(2026, 5, 1, 7, 0, 0, 0, time.UTC)
+	var now atomic.Int64
 	now.Store(at.Unix())
 	o.Now = func() time.Time { return time.Unix(now.Load(), 0) }
+	o.Work.Pause = func(context.Context) error { // while the first is copied, the window closes
+		now.CompareAndSwap(at.Add(19*time.Hour).Unix(), at.Add(23*time.Hour).Unix())
+		return nil
+	}
 	ended := make(chan error)
 	go func() { _, err := b.Apply(t.Context(), o); ended <- err }()
-	await(t, "it waits", func() bool {
-		return statusOf(t, b).Waits == "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"
-	})
+	waits := func(until string, free ...string) {
+		t.Helper()
+		await(t, "it waits until "+until, func() bool {
+			return statusOf(t, b).Waits == "until "+until+" (02:00), when the window 02:00-06:00 UTC opens"
+		})
+		for _, world := range free { // meanwhile its players may play
+			d, err := o.Databases(world)
+			must(t, err)
+			if reasons, _, err := transfer.InUse(t.Context(), d, ""); err != nil || len(reasons) > 0 {
+				t.Errorf("until %s %s is kept from being started: %q, %v", until, world, reasons, err)
+			}
+		}
+	}
+	waits("2026-05-02T02:00:00Z", "w1", "w2", "w3", "w4")
 	now.Store(at.Add(19 * time.Hour).Unix())
+	waits("2026-05-03T02:00:00Z", "w3", "w4")
+	if got := phases(t, b); got != "w1 verified, w3 planned" {
+		t.Errorf("got %s", got)
+	}
+	now.Store(at.Add(43 * time.Hour).Unix())
 	must(t, <-ended)
-	if got := phases(t, b); got != "w1 verified" {
+	if got := phases(t, b); got != "w1 verified, w3 verified" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -33,8 +33,8 @@ const (
 
 // schedule has work done on the jobs: in their order, as many at a time as the limits allow. A
 // job whose servers are busy lets later ones pass. It ends when nothing more can be begun and
-// nothing runs.
-func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(ctx context.Context, j *job) ending) {
+// nothing runs, and returns the jobs that wait for the next window.
+func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(ctx context.Context, j *job) ending) (left []*job) {
 	type end struct {
 		j   *job
 		how ending
@@ -44,18 +44,21 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(
 	defer ticker.Stop()
 	stopped := false
 	for {
-		why := ""
+		why, closed := "", false
 		for !stopped && ctx.Err() == nil {
 			waiting = r.wanted(waiting)
 			var at int
-			if at, why = l.next(waiting, running, r.isPaused(), r.opts.Now()); at < 0 {
+			if at, why, closed = l.next(waiting, running, r.isPaused(), r.opts.Now()); at < 0 {
 				break
 			}
 			j := waiting[at]
 			waiting, running = slices.Delete(waiting, at, at+1), append(running, j)
 			go func() { ended <- end{j, work(ctx, j)} }()
 		}
-		if len(running) == 0 && (stopped || len(waiting) == 0 || ctx.Err() != nil) {
+		if len(running) == 0 && (stopped || closed || len(waiting) == 0 || ctx.Err() != nil) {
+			if closed {
+				left = waiting
+			}
 			break
 		}
 		r.waits(why)
@@ -78,6 +81,27 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(
 		}
 	}
 	r.waits("")
+	return left
+}
+
+// untilOpen waits until one of the jobs can be begun in a window, and returns those that the
+// operator did not skip meanwhile.
+func (r *runner) untilOpen(ctx context.Context, jobs []*job, l limits) []*job {
+	ticker := time.NewTicker(r.opts.tick)
+	defer ticker.Stop()
+	defer r.waits("")
+	for {
+		jobs = r.wanted(jobs)
+		_, why, closed := l.next(jobs, nil, false, r.opts.Now())
+		if !closed || ctx.Err() != nil {
+			return jobs
+		}
+		r.waits(why)
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // wanted leaves out the jobs that the operator skipped since apply began, and brings up to date
@@ -101,13 +125,13 @@ func (r *runner) wanted(jobs []*job) []*job {
 }
 
 // next returns which of the waiting jobs can be begun, or a negative number. why is for what
-// all of them wait, if it is not for those that run.
-func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at int, why string) {
+// all of them wait, if it is not for those that run; closed tells that it is the next window.
+func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at int, why string, closed bool) {
 	if paused {
-		return -1, "paused by the operator"
+		return -1, "paused by the operator", false
 	}
 	if len(waiting) == 0 || len(running) >= l.parallel {
-		return -1, ""
+		return -1, "", false
 	}
 	opens, closes := now, time.Time{}
 	if l.window != nil {
@@ -126,7 +150,7 @@ func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at in
 		case l.busy(j.servers, running):
 			fits = true
 		default:
-			return i, ""
+			return i, "", false
 		}
 	}
 	switch {
@@ -138,8 +162,9 @@ func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at in
 			opens, _ = l.window.Next(closes)
 		}
 		why = fmt.Sprintf("until %s (%s), when the window %s %s opens", clock(opens), opens.In(l.window.Zone).Format("15:04"), l.window, l.window.Zone)
+		closed = true
 	}
-	return -1, why
+	return -1, why, closed
 }
 
 // clock is a time for people, to the second.

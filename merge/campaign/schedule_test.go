@@ -70,7 +70,7 @@ func TestNext(t *testing.T) {
 		{"none fits", limits{parallel: 1, perServer: 1, window: window}, []*job{task("a", 61*time.Minute)}, nil, false, -1, "until 2026-05-02T02:00:00Z (02:00), when the window 02:00-06:00 UTC opens"},
 		{"tried again later", limits{parallel: 1, perServer: 1}, []*job{later}, nil, false, -1, "until 2026-05-01T05:01:00Z, to try again what stopped"},
 	} {
-		if at, why := c.l.next(c.waiting, c.running, c.paused, now); at != c.want || why != c.why {
+		if at, why, closed := c.l.next(c.waiting, c.running, c.paused, now); at != c.want || why != c.why || closed != strings.HasSuffix(why, " opens") {
 			t.Errorf("%s: got %d %q, want %d %q", c.name, at, why, c.want, c.why)
 		}
 	}

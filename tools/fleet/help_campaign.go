@@ -69,7 +69,8 @@ Carries out the merges of a campaign by their plans, several at a time, and
 proves each. Before the first write it looks at all of them: every world is
 stopped and backed up, every plan still fits, there is room on the disks. Then
 it fences all worlds, so that none can be started meanwhile. With a window it
-does so at once, and merges wait for the window with their worlds fenced.
+does all this when the window opens; between windows nothing is fenced whose
+merge has not begun.
 
 If it is interrupted or killed, run the same command again: it resumes. A merge
 that fails is explained in the result and in CAMPAIGN.plans, and does not harm
