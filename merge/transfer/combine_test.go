@@ -386,12 +386,26 @@ func TestCombineChanged(t *testing.T) {
 			}
 			if strings.HasSuffix(c.change, key) && !strings.Contains(c.change, "mergesafe") || strings.HasSuffix(c.change, "4") {
 				refused := new(RefusedError)
-				if err := undo(false); !errors.As(err, &refused) || !strings.Contains(err.Error(), "force it") {
+				undone, err := Undo(t.Context(), p, merged[0], all[1:], UndoOptions{})
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(), "force it") {
 					t.Errorf("%s: undo: %v", c.change, err)
+				}
+				of := map[bool]string{true: all[0].Name, false: all[1].Name}[strings.HasSuffix(c.change, key)] // that had the row first
+				if len(undone.Samples) != 1 || undone.Samples[0].Source != of {
+					t.Errorf("%s: undo found %+v, want a row of %s", c.change, undone.Samples, of)
 				}
 				if err := undo(true); err != nil || dump(t, merged[0]) != before {
 					t.Errorf("%s: forced: %v", c.change, err)
 				}
+			}
+			if strings.HasPrefix(c.change, "DROP") {
+				for _, force := range []bool{false, true} {
+					err, want := undo(force), "the table "+p.Tables[0].Combine.Kept+" is missing: it kept 3 rows of wallets from before the merge, so undo cannot put them back; restore this database from its backup"
+					if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s: undo: %v", c.change, err)
+					}
+				}
+				exec(t, merged[0], "CREATE TABLE "+p.Tables[0].Combine.Kept+" AS SELECT * FROM wallets")
 			}
 			refill(t, done, merged[0])
 		}

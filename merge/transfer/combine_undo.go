@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 )
 
@@ -29,6 +30,56 @@ func (u *undo) combined(ctx context.Context, c *combiner, source int, rows [][]a
 	}
 	there, err = lookUp(ctx, u.target, c.l, query, want)
 	return groups, want, there, err
+}
+
+// worldOf names the database that a combined row is from: the target, if it had a row with that
+// key, or the first source that had one.
+func (u *undo) worldOf(g *group, source *connection) string {
+	if g.own != nil {
+		return u.target.Name
+	}
+	return source.Name
+}
+
+// compareKept refuses tables that were combined, if the target does not keep their old rows any
+// more.
+func (u *undo) compareKept(ctx context.Context) (reasons []Refusal, err error) {
+	err = u.retry(ctx, "looking for the rows that the target keeps", func(soft context.Context) error {
+		reasons = nil
+		there, err := u.manifest.tables(soft)
+		if err != nil {
+			return err
+		}
+		for _, table := range u.plan.combines() {
+			t := &u.plan.Tables[table]
+			if slices.Contains(there, t.Combine.Kept) {
+				continue
+			}
+			needed := false
+			for source := range u.plan.Sources {
+				copied, err := u.checkpointOf(soft, StepCopy, part{table: table, source: source})
+				if err != nil {
+					return err
+				}
+				separated, err := u.checkpointOf(soft, StepUndo, part{table: table, source: source})
+				if err != nil {
+					return err
+				}
+				needed = needed || copied.rows > 0 && !separated.finished
+			}
+			if needed {
+				reasons = append(reasons, u.keptIsGone(t.Name, t.Combine.Kept, t.Combine.Changed))
+			}
+		}
+		return nil
+	})
+	return reasons, err
+}
+
+// keptIsGone says that a table of the merge with old rows was dropped, and what to do.
+func (u *undo) keptIsGone(table, kept string, rows int64) Refusal {
+	return Refusal{Source: u.target.Name, Table: table, Reason: fmt.Sprintf("the table %s is missing: it kept %s of %s from before the merge, so undo cannot put them back; "+
+		"restore this database from its backup of before the merge, then run undo again: it lifts the fences of the sources", kept, printable.Count(rows, "row", "rows"), table)}
 }
 
 // compareCombined compares the rows that were combined, of as many of each source as were, with
@@ -64,7 +115,7 @@ func (u *undo) compareCombined(ctx, soft context.Context, table int, differs fun
 					continue
 				}
 				if d := c.l.difference(want[i], there[i]); d != nil {
-					d.Source = src.Name
+					d.Source = u.worldOf(groups[i], src)
 					differs(d)
 				}
 			}
@@ -122,7 +173,7 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 			continue // nothing was written over it
 		}
 		if d := c.l.difference(want[i], there[i]); d != nil && !u.force && (!d.Missing || g.own != nil) {
-			d.Source = u.sources[source].Name
+			d.Source = u.worldOf(g, u.sources[source])
 			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop the process that writes there, then force the undo or correct the row", d)
 		}
 		switch {

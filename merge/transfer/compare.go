@@ -8,9 +8,9 @@ import (
 )
 
 // Difference is one row of a source that the target does not have as it was
-// copied.
+// copied, or one row of the target that is not as it was combined.
 type Difference struct {
-	Source  string   `json:"source"`
+	Source  string   `json:"source"` // the target, if it had the row before the merge
 	Table   string   `json:"table"`
 	Key     string   `json:"key"` // see [KeyText]
 	Missing bool     `json:"missing,omitempty"`

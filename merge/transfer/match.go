@@ -223,8 +223,13 @@ func loadMatches(ctx context.Context, on *connection, all []keySet) error {
 }
 
 func readMatches(ctx context.Context, on *connection, path, table, column string) (*rekey.Pairs, error) {
+	return readPairs(ctx, on, "new_key", path, table, column)
+}
+
+// readPairs reads the old keys of an entry, each with the key in another column.
+func readPairs(ctx context.Context, on *connection, other, path, table, column string) (*rekey.Pairs, error) {
 	var pairs []rekey.Pair
-	err := on.rows(ctx, "SELECT old_key, new_key FROM "+MatchesTable+" WHERE path = ? AND tab = ? AND col = ?", false, []any{path, table, column}, func(row []any) (bool, error) {
+	err := on.rows(ctx, "SELECT old_key, "+other+" FROM "+MatchesTable+" WHERE path = ? AND tab = ? AND col = ?", false, []any{path, table, column}, func(row []any) (bool, error) {
 		old, ok := rekey.ParseInteger(printed(row[0]))
 		image, also := rekey.ParseInteger(printed(row[1]))
 		if !ok || !also {

@@ -319,6 +319,7 @@ func TestMatchNotProved(t *testing.T) {
 		}
 		for _, c := range []struct{ do, back, part, detail string }{
 			{"UPDATE mergesafe_matches SET new_key = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET new_key = 17 WHERE source = 's2' AND old_key = 5", PartInjective, "key 5 with 18, want with 17"},
+			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's2' AND old_key = 5", PartInjective, "(key_here in mergesafe_matches), want 1: key 5 with 18, want with 17"},
 			{"DELETE FROM mergesafe_matches WHERE source = 's3' AND old_key = 17", "INSERT INTO mergesafe_matches VALUES ('" + good.ID + ".1', 's3', 'accounts', 'id', 'accounts.id', 17, 5, 5, 0)", PartInjective, "key 17 with none, want with 5"},
 			{"UPDATE characters SET account = 5 WHERE name = 'c-s2-5'", "UPDATE characters SET account = 17 WHERE name = 'c-s2-5'", PartImages, "table characters: the rows of s2"},
 			{"UPDATE bans SET account = 5 WHERE why = 'b-s2-5'", "UPDATE bans SET account = 17 WHERE why = 'b-s2-5'", PartOwn, "table bans"},
@@ -441,6 +442,16 @@ func TestMatchAgain(t *testing.T) {
 		const query = "SELECT old_key, key_here FROM mergesafe_matches WHERE source = 's3' ORDER BY old_key"
 		if got, want := fmt.Sprint(read(t, db, query)), fmt.Sprintf("[[1 %d] [2 17] [17 5]]", 9+d2); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+		for _, c := range []struct{ do, back, want string }{ // the keys that came along
+			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's3' AND old_key = 2", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's3' AND old_key = 2", "the key 2 of accounts.id of s3 became 5 and is 18 here"},
+			{"UPDATE mergesafe_matches SET old_key = 3 WHERE source = 's3' AND old_key = 2", "UPDATE mergesafe_matches SET old_key = 2 WHERE source = 's3' AND old_key = 3", "no record that the key 2 of accounts.id of s3 became 5 and is 17 here"},
+		} {
+			exec(t, all[0], c.do)
+			if proof := verified(t, second, all[0], all[1:2]); proof.Verdict != merge.Fail || !strings.Contains(strings.Join(proof.Keys[0].Details, "; "), c.want) {
+				t.Errorf("%s: %s %+v", c.do, proof.Verdict, proof.Keys[0])
+			}
+			exec(t, all[0], c.back)
 		}
 		for old, here := range map[int64]string{1: fmt.Sprint(9 + d2), 2: "17", 17: "5", 5: fmt.Sprint(5 + d3 + d2)} {
 			way, err := Whereis(t.Context(), all[0], "s3", "accounts", rekey.Signed(old))

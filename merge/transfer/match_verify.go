@@ -26,14 +26,17 @@ func (r *run) proveMatches(ctx context.Context, injective, disjoint *KeyProof) e
 			injective.Matched, disjoint.Matched = injective.Matched+n, disjoint.Matched+n
 			for _, at := range r.plan.matchColumns(s.Name) {
 				var there *rekey.Pairs
-				if known {
-					if there, err = readMatches(ctx, r.target, r.path(k), at.table, at.column); err != nil {
-						injective.wrong(1, "%s: the target's record of the matched keys of %s: %v", s.Name, of.Source, err)
-						continue
+				for _, column := range []string{"new_key", "key_here"} { // in a merge of its own, both are the same
+					if known {
+						if there, err = readPairs(ctx, r.target, column, r.path(k), at.table, at.column); err != nil {
+							injective.wrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, MatchesTable, err)
+							continue
+						}
 					}
-				}
-				if !there.Equal(of.Matched) {
-					injective.wrong(1, "%s: the target has a record of %d matched keys of %s, want %d: %s", s.Name, there.Len(), of.Source, n, firstDifference(of.Matched, there))
+					if !there.Equal(of.Matched) {
+						injective.wrong(1, "%s: the target has a record of %d matched keys of %s (%s in %s), want %d: %s", s.Name, there.Len(), of.Source, column, MatchesTable, n, firstDifference(of.Matched, there))
+						break
+					}
 				}
 			}
 			if s.By != nil && n > 0 {
@@ -46,6 +49,56 @@ func (r *run) proveMatches(ctx context.Context, injective, disjoint *KeyProof) e
 			if err := r.proveOnce(ctx, s, disjoint); err != nil {
 				return err
 			}
+		}
+	}
+	for k := range r.plan.Sources {
+		if err := r.proveBrought(ctx, k, known, injective); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// proveBrought compares the matched keys that a source brought along from earlier merges with
+// the target's record of them.
+func (r *run) proveBrought(ctx context.Context, source int, known bool, proof *KeyProof) error {
+	src := r.sources[source]
+	has, err := hasKeys(ctx, src)
+	if err != nil || !has {
+		return err
+	}
+	theirs, err := loadKeys(ctx, src, "", nil)
+	if err != nil {
+		return err
+	}
+	all, err := r.broughtMatches(ctx, source, theirs)
+	if err != nil {
+		return err
+	}
+	want := make(map[match]bool)
+	for _, m := range all {
+		want[m] = true
+	}
+	if known {
+		const columns = "path, source, tab, col, space, old_key, new_key, key_here, undone"
+		err = r.target.rows(ctx, "SELECT "+columns+" FROM "+MatchesTable+" WHERE path LIKE ?", false, []any{r.path(source) + " %"}, func(row []any) (bool, error) {
+			m := match{path: text(row[0]), source: text(row[1]), table: text(row[2]), column: text(row[3]), space: text(row[4]), undone: text(row[8]) != "0"}
+			for i, key := range []*rekey.Integer{&m.old, &m.image, &m.here} {
+				*key, _ = rekey.ParseInteger(printed(row[5+i]))
+			}
+			if !want[m] {
+				proof.wrong(1, "the target's record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.old, m.table, m.column, m.source, m.image, m.here, MatchesTable)
+			}
+			delete(want, m)
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if want[m] {
+			proof.wrong(1, "the target has no record that the key %s of %s.%s of %s became %s and is %s here (%s)", m.old, m.table, m.column, m.source, m.image, m.here, MatchesTable)
 		}
 	}
 	return nil

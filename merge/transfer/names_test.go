@@ -99,6 +99,24 @@ func TestNames(t *testing.T) {
 			t.Errorf("%+v", proof)
 		}
 
+		// A record that was changed is found.
+		for _, c := range []struct{ do, back, want string }{
+			{"UPDATE " + RenamesTable + " SET new_value = 'x' WHERE n = 0", "UPDATE " + RenamesTable + " SET new_value = '" + p.Renames[0].New + "' WHERE n = 0", `became "x" from`},
+			{"UPDATE " + RenamesTable + " SET world = 'x' WHERE n = 0", "UPDATE " + RenamesTable + " SET world = '" + p.Renames[0].World + "' WHERE n = 0", "row 0 says"},
+			{"UPDATE " + RenamesTable + " SET n = 900 WHERE n = 1", "UPDATE " + RenamesTable + " SET n = 1 WHERE n = 900", "row 900 is not of the plan"},
+			{"DELETE FROM " + RenamesTable + " WHERE n = 1", "", fmt.Sprintf("1 of %d are missing", len(p.Renames))},
+			{"DROP TABLE " + RenamesTable, "", fmt.Sprintf("%d of %[1]d are missing", len(p.Renames))},
+		} {
+			exec(t, target, c.do)
+			proof := verified(t, p, target, all[1:])
+			if proof.Verdict != merge.Fail || !slices.ContainsFunc(proof.Findings, func(f Refusal) bool { return f.Table == RenamesTable && strings.Contains(f.Reason, c.want) }) {
+				t.Errorf("%s: %s, want %q: %v", c.do, proof.Verdict, c.want, proof.Findings)
+			}
+			if c.back != "" {
+				exec(t, target, c.back)
+			}
+		}
+
 		if key := KeyText(p.Renames[0].Key); len(key) != 20 {
 			t.Errorf("the key of a player is %q", key)
 		}

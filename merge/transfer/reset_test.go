@@ -237,7 +237,7 @@ func TestResetUndoRefused(t *testing.T) {
 
 		p, all, _ = resetMerged(t, e)
 		exec(t, all[0], "DROP TABLE "+p.Resets[0].Kept)
-		refused(true, `table "online": the table `+p.Resets[0].Kept+`, which kept its 3 rows, is gone`)
+		refused(true, `table "online": the table `+p.Resets[0].Kept+` is missing: it kept 3 rows of online from before the merge, so undo cannot put them back; restore this database from its backup`)
 	})
 }
 

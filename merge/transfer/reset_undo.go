@@ -34,7 +34,10 @@ func (u *undo) compareResets(ctx context.Context, state State) (reasons []Refusa
 				refuse("%s", reason)
 			}
 			if !slices.Contains(there, s.Kept) {
-				err = u.lookForKept(ctx, s, state, refuse)
+				var gone bool
+				if gone, err = u.keptAreGone(ctx, s, state); gone {
+					reasons = append(reasons, u.keptIsGone(s.Table, s.Kept, s.Rows))
+				}
 			} else if err = u.lookForTaken(ctx, s, t, refuse); err == nil {
 				err = u.lookForParents(ctx, s, t, there, refuse)
 			}
@@ -47,20 +50,17 @@ func (u *undo) compareResets(ctx context.Context, state State) (reasons []Refusa
 	return reasons, err
 }
 
-// lookForKept refuses a table whose kept rows are gone. They may be in the table itself: not
-// taken out yet, or put back already.
-func (u *undo) lookForKept(ctx context.Context, s *Reset, state State, refuse func(format string, args ...any)) error {
+// keptAreGone reports whether the table that kept the rows is missing, and the rows with it. They
+// may be in the table itself: not taken out yet, or put back already.
+func (u *undo) keptAreGone(ctx context.Context, s *Reset, state State) (bool, error) {
 	n := int64(0)
 	if state != StateCopied {
 		var err error
 		if n, err = u.count(ctx, s.Table); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if n < s.Rows {
-		refuse("the table %s, which kept its %d rows, is gone, so they cannot be put back: restore the database from its backup", s.Kept, s.Rows)
-	}
-	return nil
+	return n < s.Rows, nil
 }
 
 // lookForTaken refuses a table in which the game has made rows with keys of those that are

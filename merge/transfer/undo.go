@@ -269,6 +269,12 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 		return err
 	}
 	if len(reasons) == 0 && state != StatePreparing {
+		reasons, err = u.compareKept(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	if len(reasons) == 0 && state != StatePreparing {
 		if reasons, err = u.compareAll(ctx, state == StateUndoing); err != nil {
 			return err
 		}

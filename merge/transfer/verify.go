@@ -31,7 +31,8 @@ type Proof struct {
 	Keys  []KeyProof `json:"keys,omitempty"`
 	Limit string     `json:"limit,omitempty"`
 
-	// Findings are the results of the rules of package merge for the merged database.
+	// Findings are the results of the rules of package merge for the merged database, and
+	// what is wrong with its record of new names.
 	Findings []Refusal `json:"findings,omitempty"`
 
 	// Check is the whole report of these rules, on the target alone, without the
@@ -97,6 +98,11 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 		return proof, err
 	}
 	proof.Verdict = proof.Check.Verdict
+	err = r.retry(ctx, "reading the target's record of new names", func(ctx context.Context) error { return r.proveRenames(ctx, proof) })
+	if err != nil {
+		proof.Verdict = ""
+		return proof, err
+	}
 	for _, t := range proof.Tables {
 		proof.Verdict = worse(proof.Verdict, t.Verdict)
 	}
