@@ -24,6 +24,7 @@ type CounterRow struct {
 	Others string `json:"others,omitempty"`
 
 	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
 
 // keptCounter is a CounterRow as it is in the databases. A sequence has no column.
@@ -75,6 +76,9 @@ func (m *moving) declareCounter(f *facts, n names, c CounterRow) error {
 			return fmt.Errorf("%s is %s: want an integer", at, col.Type)
 		case c.When != nil && n[at.table][c.When.Column] == nil:
 			return fmt.Errorf("when: table %q has no column %q", at.table, c.When.Column)
+		}
+		if err := neverHolds(c.When, at.table, n); err != nil {
+			return err
 		}
 		m.counters = append(m.counters, keptCounter{at, c.When, m.spaces[k], c.Others})
 		return nil

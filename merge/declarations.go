@@ -67,6 +67,8 @@ type DeclaredReference struct {
 	// is "plain".
 	When   *When  `json:"when,omitempty"`
 	Others string `json:"others,omitempty"`
+
+	Line int `json:"-"` // in the file, for messages; 0: not known
 }
 
 // OthersPlain says that the rows that no condition covers name nothing.

@@ -59,7 +59,7 @@ func keeps(opts Options, n names) (all keptKeys, err error) {
 		if s.Keep == "" {
 			continue
 		}
-		fail := func(err error) error { return unsuitable("space %d%s: keep: %v", i+1, in(s.File), err) }
+		fail := func(err error) error { return unsuitable("space %d%s: keep: %v", i+1, in(s.File, s.Line), err) }
 		if _, err := parseKeep(s.Keep); err != nil {
 			return nil, fail(err)
 		}

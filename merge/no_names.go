@@ -95,7 +95,7 @@ func checkNoNames(f *facts) error {
 		}
 	}
 	for i, r := range f.opts.Renames {
-		if err := check(fmt.Sprintf("name %d", i+1), r.Table, []string{r.Column}, r.None); err != nil {
+		if err := check(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, []string{r.Column}, r.None); err != nil {
 			return err
 		}
 	}

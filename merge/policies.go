@@ -54,6 +54,9 @@ type TablePolicy struct {
 	Within   []string `json:"within,omitempty"`
 	From     *int64   `json:"from,omitempty"`
 	Max      *int64   `json:"max,omitempty"`
+
+	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
 
 // tablePolicies returns the policies of tables, where one is declared.
@@ -61,7 +64,7 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 	found := make(map[string]TablePolicy)
 	exact := make(map[string]bool)
 	for i, p := range opts.Tables {
-		what := fmt.Sprintf("table %d", i+1)
+		what := fmt.Sprintf("table %d%s", i+1, in(p.File, p.Line))
 		if !slices.Contains(policies, p.Policy) {
 			return nil, unsuitable("%s: the policy is %q: want one of %q", what, p.Policy, policies)
 		}
@@ -97,6 +100,9 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 			for _, table := range slices.Sorted(maps.Keys(n)) {
 				if !pattern.match(table) {
 					continue
+				}
+				if err := neverHolds(p.When, table, n); err != nil {
+					return nil, unsuitable("%s: %v", what, err)
 				}
 				any = true
 				if named := pattern.exact != ""; !named && !p.Schema.hasTable(table) {

@@ -22,6 +22,9 @@ type RenamedColumn struct {
 
 	// Set are the values of other columns of a row whose name is changed.
 	Set []Setting `json:"set,omitempty"`
+
+	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
 
 // NameCopy is a column that repeats what the column OfColumn of OfTable holds in the

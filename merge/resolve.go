@@ -66,7 +66,7 @@ func resolve(opts Options, dbs []*database) error {
 		}
 	}
 	for i, r := range opts.Renames {
-		if err := n.has(fmt.Sprintf("name %d", i+1), r.Table, r.Column); err != nil {
+		if err := n.has(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, r.Column); err != nil {
 			return err
 		}
 	}

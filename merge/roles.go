@@ -89,7 +89,7 @@ func declare(opts Options, n names) (*declared, error) {
 			patterns []string
 		}{{rolePlain, file.Plain}, {roleNatural, file.Natural}, {roleShared, file.Shared}, {roleUndecided, file.Undecided}} {
 			for _, text := range list.patterns {
-				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File)), text, 0, file.Schema}
+				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File, 0)), text, 0, file.Schema}
 				err := d.gone.eachLeft(text, func(at columnName, exact bool) error {
 					from.exact = exact
 					return d.say(at, &role{kind: list.kind, source: from})
@@ -100,7 +100,7 @@ func declare(opts Options, n names) (*declared, error) {
 			}
 		}
 		for k, r := range file.References {
-			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File)), "", k + 1, file.Schema}
+			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File, r.Line)), "", k + 1, file.Schema}
 			if err := d.reference(r, from, n); err != nil {
 				return nil, unsuitable("%s: %v", from.text, err)
 			}
@@ -109,11 +109,15 @@ func declare(opts Options, n names) (*declared, error) {
 	return d, d.leaveNoNames(opts)
 }
 
-func in(file string) string {
-	if file == "" {
+// in says where a statement is; "" if it is in no file. Line 0 is not known.
+func in(file string, line int) string {
+	switch {
+	case file == "":
 		return ""
+	case line == 0:
+		return " in " + file
 	}
-	return " in " + file
+	return fmt.Sprintf(" in %s:%d", file, line)
 }
 
 // each calls use for every column that a pattern of "table.column" matches. It is an
@@ -254,6 +258,9 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 				}
 				return nil
 			}
+			if err := neverHolds(r.When, at.table, n); err != nil {
+				return err
+			}
 			if !exact && slices.Contains(to, at) {
 				return nil // a key does not refer to itself
 			}
@@ -268,6 +275,19 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 		})
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// neverHolds returns an error if a condition has a word for a column of integers: no row has it.
+func neverHolds(w *When, table string, n names) error {
+	if w == nil || n[table] == nil || n[table][w.Column] == nil || n[table][w.Column].Kind != KindInteger {
+		return nil
+	}
+	for _, v := range slices.Concat(w.Is, w.Not) {
+		if _, ok := rekey.ParseInteger([]byte(v)); !ok {
+			return fmt.Errorf("when: %q is not an integer, and column %q of table %q is %s: no row can have that value; want numbers", v, w.Column, table, n[table][w.Column].Type)
 		}
 	}
 	return nil
@@ -324,6 +344,9 @@ func (d *declared) older(r DeclaredReference, none rekey.Values, from statement,
 		return fmt.Errorf("zero_is_none needs a reference of one column, this one has %d", len(r.Columns))
 	case r.When != nil && n[r.Table] != nil && n[r.Table][r.When.Column] == nil:
 		return fmt.Errorf("when: table %q has no column %q", r.Table, r.When.Column)
+	}
+	if err := neverHolds(r.When, r.Table, n); err != nil {
+		return err
 	}
 	ref := &reference{
 		Reference: Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns},

@@ -263,7 +263,22 @@ func TestNoRoomNeverPasses(t *testing.T) {
 func TestSpacesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(o *merge.Options){
 		`space 1: it has no name and 2 keys`: func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Keys: []string{"heroes.id", "things.id"}}} },
-		`two spaces named "x"`:               func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Name: "x"}, {Name: "x"}} },
+		`space 1 in rules.toml:7: "nothing.id": no source has a table that matches nothing`: func(o *merge.Options) {
+			o.Rekey.Spaces = []merge.Space{{Keys: []string{"nothing.id"}, File: "rules.toml", Line: 7}}
+		},
+		`name 1 in rules.toml:9: no source has a table "nothing"`: func(o *merge.Options) {
+			o.Renames = []merge.RenamedColumn{{Table: "nothing", Column: "name", File: "rules.toml", Line: 9}}
+		},
+		`reference 1 in rules.toml:5: when: "npc" is not an integer, and column "kind" of table "things" is `: func(o *merge.Options) {
+			o.Rules = []merge.Declarations{{File: "rules.toml", References: []merge.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, When: &merge.When{Column: "kind", Is: []string{"1", "npc"}}, Line: 5}}}}
+		},
+		`counter 1 in rules.toml:6: when: "npc" is not an integer`: func(o *merge.Options) {
+			o.Rekey.Counters = []merge.CounterRow{{At: "things.kind", Space: "heroes.id", When: &merge.When{Column: "id", Not: []string{"npc"}}, File: "rules.toml", Line: 6}}
+		},
+		`table 1 in rules.toml:8: when: "npc" is not an integer`: func(o *merge.Options) {
+			o.Tables = []merge.TablePolicy{{Tables: []string{"thing*"}, Policy: merge.PolicySkip, When: &merge.When{Column: "kind", Is: []string{"npc"}}, File: "rules.toml", Line: 8}}
+		},
+		`two spaces named "x"`: func(o *merge.Options) { o.Rekey.Spaces = []merge.Space{{Name: "x"}, {Name: "x"}} },
 		`heroes.id is a key of the space "x" too`: func(o *merge.Options) {
 			o.Rekey.Spaces = []merge.Space{{Name: "x", Keys: []string{"heroes.id"}}, {Keys: []string{"heroes.id"}}}
 		},

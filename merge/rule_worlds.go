@@ -44,7 +44,7 @@ func worldColumns(opts Options, n names) (all []worldColumn, err error) {
 			})
 		}
 		if err != nil {
-			return nil, unsuitable("world %d%s: %v", i+1, in(w.File), err)
+			return nil, unsuitable("world %d%s: %v", i+1, in(w.File, 0), err)
 		}
 	}
 	return all, nil

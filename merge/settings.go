@@ -60,8 +60,8 @@ func checkSettings(f *facts) error {
 			continue // it takes no part
 		}
 		for _, s := range r.Set {
-			what := fmt.Sprintf("name %d (%s.%s): set: %s.%s", i+1, r.Table, r.Column, r.Table, s.Column)
-			if err := f.names.has(fmt.Sprintf("name %d (%s.%s): set", i+1, r.Table, r.Column), r.Table, s.Column); err != nil {
+			what := fmt.Sprintf("name %d%s (%s.%s): set: %s.%s", i+1, in(r.File, r.Line), r.Table, r.Column, r.Table, s.Column)
+			if err := f.names.has(fmt.Sprintf("name %d%s (%s.%s): set", i+1, in(r.File, r.Line), r.Table, r.Column), r.Table, s.Column); err != nil {
 				return err
 			}
 			if why := s.contradiction(f, r); why != "" {

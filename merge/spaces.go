@@ -61,6 +61,7 @@ type Space struct {
 	Map *MapFrom `json:"map,omitempty"`
 
 	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
 }
 
 // spacePrefix is before the name of a space in a reference to it.
@@ -125,7 +126,7 @@ func moves(f *facts) (*moving, error) {
 	}
 	for i, s := range f.opts.Rekey.Spaces {
 		if err := m.declare(f, n, s); err != nil {
-			return nil, unsuitable("space %d%s: %v", i+1, in(s.File), err)
+			return nil, unsuitable("space %d%s: %v", i+1, in(s.File, s.Line), err)
 		}
 	}
 	if f.opts.Rekey.Auto {
@@ -135,7 +136,7 @@ func moves(f *facts) (*moving, error) {
 	}
 	for i, c := range f.opts.Rekey.Counters {
 		if err := m.declareCounter(f, n, c); err != nil {
-			return nil, unsuitable("counter %d%s: %v", i+1, in(c.File), err)
+			return nil, unsuitable("counter %d%s: %v", i+1, in(c.File, c.Line), err)
 		}
 	}
 	return m, m.contradiction(f)

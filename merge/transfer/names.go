@@ -57,6 +57,18 @@ type NamePolicy struct {
 	// MaxLength is how many characters the column holds. The default is that of its
 	// type; if the type has none, it must be given.
 	MaxLength int
+
+	// File and Line are where the policy is, for messages; none if it is in no file.
+	File string
+	Line int
+}
+
+// String names the policy in messages.
+func (n *NamePolicy) String() string {
+	if n.File == "" {
+		return "names"
+	}
+	return fmt.Sprintf("%s:%d: [[merge.name]]", n.File, n.Line)
 }
 
 // NameCopy is a column that is renamed with a row that it names by its key.
@@ -65,7 +77,7 @@ type NameCopy = merge.NameCopy
 // Renamed are the columns of policies, as a check takes them.
 func Renamed(policies []NamePolicy) (all []merge.RenamedColumn) {
 	for _, n := range policies {
-		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst, None: n.None, Set: n.Set})
+		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst, None: n.None, Set: n.Set, File: n.File, Line: n.Line})
 	}
 	return all
 }
@@ -85,10 +97,10 @@ func (p *planner) rename(ctx context.Context) error {
 		n := &p.opts.Names[i]
 		t := p.dbs[0].table(n.Table)
 		if t == nil || column(t, n.Column) == nil || n.By != "" && column(t, n.By) == nil {
-			return fmt.Errorf("%w: names: the target has no table %q with the columns %q", merge.ErrOptions, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
+			return fmt.Errorf("%w: %s: the target has no table %q with the columns %q", merge.ErrOptions, n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
 		}
 		if (n.Keep != KeepFirst) != (n.By != "") || !slices.Contains([]Keep{KeepFirst, KeepOlder, KeepActive}, n.Keep) {
-			return fmt.Errorf("%w: names: %s.%s: keep %q by %q: want %q or %q with a column, or neither", merge.ErrOptions, n.Table, n.Column, n.Keep, n.By, KeepOlder, KeepActive)
+			return fmt.Errorf("%w: %s: %s.%s: keep %q by %q: want %q or %q with a column, or neither", merge.ErrOptions, n, n.Table, n.Column, n.Keep, n.By, KeepOlder, KeepActive)
 		}
 		if !slices.ContainsFunc(p.plan.Tables, func(t Table) bool { return t.Name == n.Table }) {
 			continue // nothing is copied there
@@ -101,7 +113,7 @@ func (p *planner) rename(ctx context.Context) error {
 			continue
 		}
 		if err := p.renameIn(ctx, n, t); err != nil {
-			return fmt.Errorf("names: %s.%s: %w", n.Table, n.Column, err)
+			return fmt.Errorf("%s: %s.%s: %w", n, n.Table, n.Column, err)
 		}
 	}
 	for _, c := range p.opts.Copies {

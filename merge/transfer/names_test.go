@@ -63,6 +63,11 @@ func TestNames(t *testing.T) {
 			Copies: []NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 			Check:  merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}, Rules: namesNothing},
 		}
+		wrong := options
+		wrong.Names = []NamePolicy{{Table: "players", Column: "name", Keep: KeepOlder, By: "nothing", File: "rules.toml", Line: 7}}
+		if _, err := NewPlan(t.Context(), target, all[1:], wrong); !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), `rules.toml:7: [[merge.name]]: the target has no table "players" with the columns "name, nothing"`) {
+			t.Errorf("a policy by a column that is missing: %v", err)
+		}
 		p := mustPlan(t, target, all[1:], options)
 		of2, of3 := renamedTo(p, "s2"), renamedTo(p, "s3")
 		// eve.S2 is taken, and bob.s2 by a player of the third world.

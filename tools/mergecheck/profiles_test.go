@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
 
@@ -39,6 +40,24 @@ func names(r *rules.Rules) map[string]bool {
 	}
 	for _, c := range r.Copies {
 		all[c.Table+"."+c.Column] = true
+	}
+	words := func(w *merge.When, at ...string) { // a condition with a word
+		for _, at := range at {
+			if w != nil && strings.ContainsFunc(strings.Join(w.Is, ""), unicode.IsLetter) {
+				table, _, _ := strings.Cut(at, ".")
+				all[table+"."+w.Column] = true
+			}
+		}
+	}
+	for _, d := range r.Check.Rules {
+		for _, ref := range d.References {
+			words(ref.When, ref.At...)
+		}
+	}
+	if r.Check.Rekey != nil {
+		for _, c := range r.Check.Rekey.Counters {
+			words(c.When, c.At)
+		}
 	}
 	return all
 }

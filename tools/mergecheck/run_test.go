@@ -156,7 +156,7 @@ func TestProposals(t *testing.T) {
 	want := merge.Options{
 		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
 		Rules: []merge.Declarations{{File: "config.toml", References: []merge.DeclaredReference{
-			{At: []string{"mail.character_guid"}, To: []string{"characters.guid"}},
+			{At: []string{"mail.character_guid"}, To: []string{"characters.guid"}, Line: 8},
 		}}},
 	}
 	if diff := cmp.Diff(want, declared.Check); diff != "" {

@@ -48,6 +48,7 @@ func check(root *strict.Section, file string) (o merge.Options) {
 // reference reads one [[check.reference]], of columns that it names by at and to or,
 // in the older words, by table, columns, to_table and to_columns.
 func reference(s *strict.Section) (r merge.DeclaredReference) {
+	r.Line = s.Line("")
 	r.At, r.To = s.Texts("at", place), s.OneOrMore("to", place)
 	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
 	r.When = when(s)

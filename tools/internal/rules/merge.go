@@ -19,12 +19,12 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 	root.Section("merge", func(s *strict.Section) {
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)
-			space.File = file
+			space.File, space.Line = file, s.Line("")
 			rekeyed.Spaces = append(rekeyed.Spaces, space)
 		})
 		s.Sections("counter", func(s *strict.Section) {
 			counter := counter(s)
-			counter.File = file
+			counter.File, counter.Line = file, s.Line("")
 			rekeyed.Counters = append(rekeyed.Counters, counter)
 		})
 		s.Sections("table", func(s *strict.Section) {
@@ -33,11 +33,11 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 				need(s, "policy", `want what happens to their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
 			}
 			policy := merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy)),
-				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s)}
+				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s), File: file, Line: s.Line("")}
 			renumber(s, &policy)
 			tables = append(tables, policy)
 		})
-		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s)) })
+		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s, file)) })
 		s.Sections("copy", func(s *strict.Section) {
 			copies = append(copies, transfer.NameCopy{
 				Table: table(s, "table"), Column: column(s, "column"), Key: column(s, "key"),
@@ -92,12 +92,13 @@ func rowsPolicy(s string) string {
 	return ""
 }
 
-func policy(s *strict.Section) transfer.NamePolicy {
+func policy(s *strict.Section, file string) transfer.NamePolicy {
 	p := transfer.NamePolicy{
 		Table: table(s, "table"), Column: column(s, "column"),
 		Template: s.Text("template", template),
 		Keep:     transfer.Keep(s.Text("keep", keep)), By: s.Text("by", strict.Label),
 		MaxLength: int(s.Integer("max_length", 1, maxNameLength)),
+		File:      file, Line: s.Line(""),
 	}
 	p.None = values(s, "none")
 	set := s.TextsByName("set", `{ at_login = "| 1" }`, setting)

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +14,27 @@ import (
 	"mergesafe/merge"
 	"mergesafe/merge/transfer"
 )
+
+// noPlaces leaves out where statements are; see TestPlaces.
+var noPlaces = cmp.FilterPath(func(p cmp.Path) bool {
+	name := p.Last().String()
+	return name == ".Line" || name == ".File" && p.Index(-2).Type() != reflect.TypeFor[merge.Declarations]()
+}, cmp.Ignore())
+
+// Statements that a check can refuse have their file and line.
+func TestPlaces(t *testing.T) {
+	got, err := parse("[[merge.name]]\ntable='a'\ncolumn='b'\n\n[[merge.name]]\ntable='c'\ncolumn='b'\n[[merge.space]]\nkeys=['a.b']\n[[merge.counter]]\nat='a.c'\nspace='a.b'\n" +
+		"[[merge.table]]\ntables=['a']\npolicy='skip'\n[[check.reference]]\nat=['a.d']\nto='a.b'\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got.Check
+	places := fmt.Sprint(got.Names[0].File, got.Names[0].Line, got.Names[1].Line, " ", c.Rekey.Spaces[0].File, c.Rekey.Spaces[0].Line, " ", c.Rekey.Counters[0].File, c.Rekey.Counters[0].Line,
+		" ", c.Tables[0].File, c.Tables[0].Line, " ", c.Rules[0].File, c.Rules[0].References[0].Line)
+	if want := "config.toml1 5 config.toml8 config.toml10 config.toml13 config.toml16"; places != want {
+		t.Errorf("%s, want %s", places, want)
+	}
+}
 
 func TestParseMerge(t *testing.T) {
 	got, err := parse(`
@@ -42,7 +65,7 @@ of_column = "name"
 		},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {
 		t.Errorf("[merge] (-want +got):\n%s", diff)
 	}
 }
@@ -105,7 +128,7 @@ func TestSampleMerge(t *testing.T) {
 		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []merge.Setting{{Column: "at_login", Bits: 1}}}},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
