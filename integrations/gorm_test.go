@@ -289,3 +289,32 @@ func TestGORMInAProgram(t *testing.T) {
 		t.Errorf("%v, %q, want %q", err, out, want)
 	}
 }
+
+// A nil pointer alone is no condition: GORM calls its Value, and Go panics, naming the type,
+// before any row is found. As the value of a column it is NULL.
+func TestGORMNilPointer(t *testing.T) {
+	onEach(t, func(t *testing.T, d database) {
+		db := openGORM(t, d)
+		var none *gameid.Of[Hero]
+		for name, use := range map[string]func() *gorm.DB{
+			"First":  func() *gorm.DB { return db.First(&gormPlayer{}, none) },
+			"Delete": func() *gorm.DB { return db.Delete(&gormPlayer{}, none) },
+		} {
+			func() {
+				defer func() {
+					if why := fmt.Sprint(recover()); !strings.Contains(why, "gameid.Of[") || !strings.Contains(why, "Value called using nil *Of") {
+						t.Errorf("%s: %s", name, why)
+					}
+				}()
+				t.Errorf("%s: %d rows, %v", name, use().RowsAffected, db.Error)
+			}()
+		}
+		var n int64
+		if must(t, db.Model(&gormPlayer{}).Where("id = ?", none).Count(&n).Error); n != 0 {
+			t.Errorf("%d rows have no ID", n)
+		}
+		if must(t, db.Model(&gormPlayer{}).Count(&n).Error); n != 3 {
+			t.Errorf("%d rows are left", n)
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -45,10 +46,11 @@ number, and runs until SIGINT or SIGTERM.
                     group of the process
   -kinds LIST       the kinds that may be asked for (default "player,item,guild").
                     They are counted apart; no two IDs are the same, of whatever kind
+  -version          print the version of this program
 
   POST /ids/{kind}?count=N   N new IDs, 1 to 10000 (default 1), rising:
                              {"ids":["00ddceac5bd00007003f"]}
-                             with "Accept: text/plain" one on each line.
+                             if Accept prefers text/plain, one on each line.
                              The body is not read; one that says count is refused
   GET  /healthz              200 if IDs can be made, else 503
   GET  /metrics              for Prometheus
@@ -72,6 +74,7 @@ Examples:
 type options struct {
 	config, listen, socket string
 	kinds                  []string
+	version                bool
 }
 
 // run is the program. It returns its exit code.
@@ -84,6 +87,11 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	if err != nil {
 		fmt.Fprintf(stderr, "idserver: %v\nFor help: idserver -h\n", err)
 		return exitNotStarted
+	}
+	if opts.version {
+		info, _ := debug.ReadBuildInfo()
+		fmt.Fprintln(stdout, version(info))
+		return exitOK
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	p, err := start(ctx, opts, env, log)
@@ -99,6 +107,20 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	return exitOK
 }
 
+// version is what -version prints: the version of the module, the commit and Go's version.
+func version(info *debug.BuildInfo) string {
+	if info == nil { // built by something else than the go command
+		return "idserver of an unknown version"
+	}
+	text := "idserver " + cmp.Or(info.Main.Version, "(devel)") + " (" + cmp.Or(info.Main.Path, info.Path)
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += ", commit " + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return text + ", " + info.GoVersion + ")"
+}
+
 func parse(args []string) (options, error) {
 	var o options
 	var kinds string
@@ -108,6 +130,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.listen, "listen", "", "")
 	flags.StringVar(&o.socket, "socket", "", "")
 	flags.StringVar(&kinds, "kinds", "player,item,guild", "")
+	flags.BoolVar(&o.version, "version", false, "")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -58,7 +59,32 @@ func newServer(node *gameid.Node, kinds []string, log *slog.Logger) *server {
 	return s
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+// ServeHTTP answers a request. A path or a method that is not known gets an error in the form of
+// all others, JSON unless the client prefers text.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	handler, pattern := s.mux.Handler(r)
+	if pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	plain := &discarded{header: w.Header()}
+	handler.ServeHTTP(plain, r) // which sets Allow
+	if plain.status == http.StatusMethodNotAllowed {
+		s.refuse(w, r, plain.status, "%s is not allowed here: want %s", r.Method, w.Header().Get("Allow"))
+		return
+	}
+	s.refuse(w, r, http.StatusNotFound, "there is no %.80q here: want /ids/{kind}, /healthz or /metrics", r.URL.Path)
+}
+
+// discarded takes an answer of which only the status and the header are wanted.
+type discarded struct {
+	header http.Header
+	status int
+}
+
+func (d *discarded) Header() http.Header         { return d.header }
+func (d *discarded) WriteHeader(status int)      { d.status = status }
+func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 
 // mint answers POST /ids/{kind}.
 func (s *server) mint(w http.ResponseWriter, r *http.Request) {
@@ -152,7 +178,35 @@ func appendJSON(b []byte, ids []gameid.Of[any]) []byte {
 	return append(b, "]}\n"...)
 }
 
-func wantsText(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Accept"), "text/plain") }
+// wantsText reports whether a client prefers text/plain to JSON. Between equals JSON is the
+// answer.
+func wantsText(r *http.Request) bool {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	return quality(accept, "text", "plain") > quality(accept, "application", "json")
+}
+
+// quality is how much a client wants a type, from 0 to 1. The most specific range that matches
+// counts: the type itself, then text/*, then */*.
+func quality(accept, major, minor string) float64 {
+	best, q := 0, 0.0
+	for part := range strings.SplitSeq(accept, ",") {
+		name, parameters, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		rank := map[string]int{"*/*": 1, major + "/*": 2, major + "/" + minor: 3}[name]
+		if rank <= best {
+			continue
+		}
+		best, q = rank, 1
+		if given, has := parameters["q"]; has {
+			if q, err = strconv.ParseFloat(given, 64); err != nil {
+				q = 0
+			}
+		}
+	}
+	return q
+}
 
 // unavailable is the answer if the node gives no IDs. The reason may name hosts,
 // which game servers of the same world may know; it never has a password.

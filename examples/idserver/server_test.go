@@ -117,9 +117,9 @@ func TestRefused(t *testing.T) {
 		{"POST", "/ids/player", "a=1&count=5", 400, "/ids/player?count=N"},
 		{"POST", "/ids/player", `{"count": 5}`, 400, "/ids/player?count=N"},
 		{"POST", "/ids/player", strings.Repeat("x", maxBody+1), 413, "the body has more than 1024 bytes"},
-		{"GET", "/ids/player", "", 405, ""},
-		{"POST", "/ids/", "", 404, ""},
-		{"POST", "/", "", 404, ""},
+		{"GET", "/ids/player", "", 405, `"GET is not allowed here: want POST"`},
+		{"POST", "/ids/", "", 404, `{"error":"there is no \"/ids/\" here: want /ids/{kind}, /healthz or /metrics"}`},
+		{"POST", "/", "", 404, `{"error":"there is no \"/\" here`},
 	} {
 		w := do(s, c.method, c.path, "", c.body)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
@@ -129,8 +129,39 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s %s gave IDs out", c.method, c.path)
 		}
 	}
+	if w := do(s, "GET", "/nothing", "text/plain", ""); w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") || !strings.HasPrefix(w.Body.String(), "there is no") {
+		t.Errorf("as text: %d %q", w.Code, w.Body)
+	}
+	if w := do(s, "GET", "/ids/player", "application/json", ""); w.Header().Get("Allow") != "POST" || w.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("as JSON: %v", w.Header())
+	}
 	if w := do(s, "POST", "/ids/x", "text/plain", ""); w.Body.String() != "the kind \"x\" is not given out here: want one of player, item\n" {
 		t.Errorf("as text: %q", w.Body)
+	}
+}
+
+// The answer has the form that the client prefers.
+func TestAccept(t *testing.T) {
+	s, _ := handler(t)
+	for accept, text := range map[string]bool{
+		"":                                      false,
+		"*/*":                                   false,
+		"text/plain":                            true,
+		"Text/Plain; charset=utf-8":             true,
+		"text/plain;q=0":                        false,
+		"text/plain; q=0.0, application/json":   false,
+		"text/plain;q=0, */*":                   false,
+		"text/*":                                true,
+		"application/json, text/plain;q=0.5":    false,
+		"application/json;q=0.1, text/plain":    true,
+		"application/json;q=0, */*":             true,
+		"text/html, application/json, */*;q=.1": false,
+		"nonsense":                              false,
+	} {
+		w := do(s, "POST", "/ids/player", accept, "")
+		if got := strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain"); w.Code != 200 || got != text {
+			t.Errorf("Accept: %q: %d %s", accept, w.Code, w.Header().Get("Content-Type"))
+		}
 	}
 }
 
@@ -365,9 +396,13 @@ func TestHelp(t *testing.T) {
 	if code := run(t.Context(), []string{"-h"}, os.LookupEnv, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d, %s", code, &errs)
 	}
-	for _, want := range []string{"\n  -config ", "\n  -listen ", "\n  -socket ", "\n  -kinds ", "POST /ids/{kind}", "GET  /healthz", "GET  /metrics", "Exit codes"} {
+	for _, want := range []string{"\n  -config ", "\n  -listen ", "\n  -socket ", "\n  -kinds ", "\n  -version ", "POST /ids/{kind}", "GET  /healthz", "GET  /metrics", "Exit codes"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the help does not mention %q", want)
 		}
+	}
+	out.Reset()
+	if code := run(t.Context(), []string{"-version"}, os.LookupEnv, &out, &errs); code != exitOK || errs.Len() > 0 || !strings.HasPrefix(out.String(), "idserver ") || !strings.Contains(out.String(), runtime.Version()) {
+		t.Errorf("-version: exit code %d, %q, %s", code, out.String(), &errs)
 	}
 }
