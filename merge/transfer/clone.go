@@ -14,10 +14,10 @@ import (
 )
 
 // Clone copies a database as it is at one moment, also while its game runs: for a rehearsal,
-// never for a game. The other database must be an SQLite file that is not there, or a database
+// never for a game. The other database must be an SQLite file that does not exist, or a database
 // of MySQL or MariaDB without tables. In the copy no server is leased, so that the merge can
-// be tried there. From MySQL and MariaDB views, triggers and routines are not copied; what was
-// not is in the result.
+// be tried there. From MySQL and MariaDB views, triggers and routines are not copied; the result
+// lists them.
 //
 // The first database is only read. If Clone returns an error, what it made of the copy is
 // still there.

@@ -407,7 +407,7 @@ func (r *run) checkKept(ctx context.Context) error {
 		}
 		if kept.Rows != t.Combine.Changed || kept.Sum != t.Combine.Was {
 			return &ChangedError{Database: r.target.Name, Table: t.Name, Rows: kept.Rows, Want: t.Combine.Changed,
-				Reason: fmt.Sprintf("%d rows of table %q were combined with others that came, want %d as planned", kept.Rows, t.Name, t.Combine.Changed)}
+				Reason: fmt.Sprintf("%s of table %q %s combined with others that came, want %d as planned", countRows(kept.Rows), t.Name, map[bool]string{true: "was", false: "were"}[kept.Rows == 1], t.Combine.Changed)}
 		}
 	}
 	return nil

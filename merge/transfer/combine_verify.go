@@ -27,7 +27,7 @@ type CombineProof struct {
 
 	Columns []ColumnProof `json:"columns"`
 	Sums    []SumProof    `json:"sums,omitempty"`
-	Details []string      `json:"details,omitempty"` // the first of what is wrong
+	Details []string      `json:"details,omitempty"` // the first problems
 }
 
 // ColumnProof is one column of it.

@@ -79,7 +79,7 @@
 // one number is added to all keys of a source, and to all references to them. A row is
 // changed before its INSERT; in the source it stays unchanged. [Verify] gives the rows
 // of each world their old keys back and compares them with that world: see [KeyProof].
-// [Whois] and [Whereis] read from the target where a key came from, and the new value
+// [Whois] and [Whereis] read the origin of a key from the target, and the new value
 // of an old one.
 //
 // Keys of rows that are the same thing in several worlds, as accounts of one name, become that of

@@ -61,15 +61,23 @@ func (e *ChangedError) Error() string {
 	if e.Reason != "" {
 		return fmt.Sprintf("transfer: database %q: %s: another process wrote to it since the merge began; undo the merge, then plan again", e.Database, e.Reason)
 	}
-	what := fmt.Sprintf("it has %d rows, and had %d", e.Rows, e.Want)
+	what := fmt.Sprintf("it has %s, and had %d", countRows(e.Rows), e.Want)
 	if e.Rows == e.Want {
-		what = fmt.Sprintf("it has %d rows as before, but some have changed", e.Rows)
+		what = fmt.Sprintf("it has %s as before, but %s changed", countRows(e.Rows), map[bool]string{true: "it has", false: "some have"}[e.Rows == 1])
 	}
 	if e.Undo {
 		return fmt.Sprintf("transfer: database %q, table %q was changed since it was copied: %s; undo needs the rows as they were copied: "+
 			"restore this database, or the target, from its backup, then run undo again", e.Database, e.Table, what)
 	}
 	return fmt.Sprintf("transfer: database %q, table %q was changed since the plan was made: %s; undo the merge and plan again", e.Database, e.Table, what)
+}
+
+// countRows is a number of rows in a message.
+func countRows(n int64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
 }
 
 // afterUndo says in a refusal that an undo has to come before a new plan, because

@@ -131,7 +131,7 @@ func (r *run) checkUndisturbed(ctx context.Context) error {
 			return err
 		}
 		if ok, want := t.planned(rows, copied); !ok {
-			reason := fmt.Sprintf("table %q has %d rows, and should have %d", t.Name, rows, want)
+			reason := fmt.Sprintf("table %q has %s, and should have %d", t.Name, countRows(rows), want)
 			return &ChangedError{Database: r.target.Name, Table: t.Name, Rows: rows, Want: want, Reason: reason}
 		}
 	}

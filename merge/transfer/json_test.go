@@ -45,7 +45,7 @@ func TestJSONTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if mysql {
-		want := fmt.Sprintf("in %d rows: %s: turn the column into a text and back first (ALTER TABLE `mails` MODIFY `j` LONGTEXT", len(loses), strings.Join(refused, ", "))
+		want := fmt.Sprintf("in %d rows: %s: convert the column to a text and back first (ALTER TABLE `mails` MODIFY `j` LONGTEXT", len(loses), strings.Join(refused, ", "))
 		if len(p.Refusals) != 1 || p.Refusals[0].Source != "s2" || p.Refusals[0].Table != "mails" || !strings.Contains(p.Refusals[0].Reason, want) {
 			t.Errorf("got %v, want one of s2 with %q", p.Refusals, want)
 		}

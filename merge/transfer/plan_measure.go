@@ -49,7 +49,7 @@ func (p *planner) measure(ctx context.Context) error {
 		t := &p.plan.Tables[i]
 		for j, s := range p.dbs {
 			if c, want := t.in(j), p.rows[s.Name()][t.Name]; s.table(t.Name) != nil && c.Rows != want {
-				p.refuse(Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %d rows when it was checked and %d a moment later: another process writes to it", want, c.Rows)})
+				p.refuse(Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", countRows(want), c.Rows)})
 			}
 		}
 	}

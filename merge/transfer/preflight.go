@@ -102,7 +102,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 				return err
 			}
 			if ok, want := t.planned(n, copied); !ok {
-				f.refuse(d.Name, t.Name, "it has %d rows, and should have %d with the %d that the merge copied: another process wrote to it since the merge began: plan again", n, want, copied)
+				f.refuse(d.Name, t.Name, "it has %s, and should have %d with the %d that the merge copied: another process wrote to it since the merge began: plan again", countRows(n), want, copied)
 			}
 			continue
 		}
@@ -111,7 +111,7 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 			return err
 		}
 		if had := t.in(i).Rows; n != had {
-			f.refuse(d.Name, t.Name, "it has %d rows, and had %d when the plan was made: plan again", n, had)
+			f.refuse(d.Name, t.Name, "it has %s, and had %d when the plan was made: plan again", countRows(n), had)
 		}
 	}
 	return nil

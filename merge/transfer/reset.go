@@ -228,7 +228,7 @@ func (r *run) moveRows(ctx context.Context, to *layout, how, from string) (rows 
 }
 
 func (r *run) resetChanged(s *Reset, rows, want int64) error {
-	return &ChangedError{Database: r.target.Name, Table: s.Table, Rows: rows, Want: want, Reason: fmt.Sprintf("table %q has %d rows, and should have %d", s.Table, rows, want)}
+	return &ChangedError{Database: r.target.Name, Table: s.Table, Rows: rows, Want: want, Reason: fmt.Sprintf("table %q has %s, and should have %d", s.Table, countRows(rows), want)}
 }
 
 // checkEmptied makes sure that the tables are empty, and all their rows kept.

@@ -37,7 +37,7 @@ func (f *flight) resets(ctx context.Context, target *source) error {
 			return err
 		}
 		if n != want {
-			f.refuse(target.Name(), s.Table, "it has %d rows, and should have %d: another process wrote to it since the plan was made: plan again", n, want)
+			f.refuse(target.Name(), s.Table, "it has %s, and should have %d: another process wrote to it since the plan was made: plan again", countRows(n), want)
 		}
 	}
 	if len(f.plan.Resets) > 0 && hidesTriggers(target) {

@@ -213,11 +213,11 @@ func TestResetUndoRefused(t *testing.T) {
 			}
 		}
 		exec(t, all[0], "INSERT INTO online (id, name) VALUES (1, 'x'), (900, 'c2'), (901, 'y')")
-		refused(false, `table "online": 1 rows that were made since the merge have the same id`, `table "online": 1 rows that were made since the merge have the same name as rows that were removed; give these rows other keys or remove them, or force the undo`)
+		refused(false, `table "online": 1 row made since the merge has the same id`, `table "online": 1 row made since the merge has the same name as rows that were removed; give these rows other keys or remove them, or force the undo`)
 		exec(t, all[0], "DELETE FROM online", "CREATE TRIGGER ins AFTER INSERT ON online "+body(e, "DELETE FROM queue"))
 		refused(true, `the trigger "ins" (AFTER INSERT)`)
 		exec(t, all[0], "DROP TRIGGER ins", "DELETE FROM chars WHERE id = 2")
-		refused(true, `1 of the rows that were removed reference by who rows of "chars" that are gone since`)
+		refused(true, `of the rows that were removed, 1 references by who rows of "chars" that are gone since`)
 		exec(t, all[0], "INSERT INTO chars VALUES (2, 'c2')", "INSERT INTO online (id, name, seen) VALUES (1, 'x', 5), (901, 'c2', 1), (902, 'c99', 1)", "INSERT INTO visits VALUES (7, NULL)")
 		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{}, Force: true}); err != nil {
 			t.Fatal(err)
@@ -339,7 +339,7 @@ func TestResetIsDisturbed(t *testing.T) {
 			t.Fatalf("%v, want a changed table (written: %v)", err, written)
 		}
 		_, err = Apply(t.Context(), p, all[0], all[1:], Options{})
-		if _, refused := errors.AsType[*RefusedError](err); !refused || !strings.Contains(err.Error(), `table "online": it has 1 rows, and should have 0`) {
+		if _, refused := errors.AsType[*RefusedError](err); !refused || !strings.Contains(err.Error(), `table "online": it has 1 row, and should have 0`) {
 			t.Error(err)
 		}
 		if done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || done.SameAsBefore {

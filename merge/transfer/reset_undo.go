@@ -87,7 +87,7 @@ func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refus
 	}
 	for _, unique := range uniques {
 		if unique.Unclear != "" || !u.layouts[s.Table].has(unique.Columns) {
-			refuse(lost, fmt.Sprintf("it has %d rows that were made since the merge, and it is not known whether they collide with the kept ones by %s", made, unique.Name))
+			refuse(lost, fmt.Sprintf("it has %s that the game made since the merge, and it is not known whether they collide with the kept ones by %s", countRows(made), unique.Name))
 			continue
 		}
 		var same []string
@@ -99,7 +99,7 @@ func (u *undo) lookForTaken(ctx context.Context, s *Reset, t *merge.Table, refus
 			return err
 		}
 		if n > 0 {
-			refuse(lost, fmt.Sprintf("%d rows that were made since the merge have the same %s as rows that were removed", n, strings.Join(unique.Columns, ", ")))
+			refuse(lost, fmt.Sprintf("%s made since the merge %s the same %s as rows that were removed", countRows(n), map[bool]string{true: "has", false: "have"}[n == 1], strings.Join(unique.Columns, ", ")))
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (u *undo) lookForParents(ctx context.Context, s *Reset, t *merge.Table, the
 			return err
 		}
 		if n > 0 {
-			refuse("%d of the rows that were removed reference by %s rows of %q that are gone since: put those back, or remove these from %s, then run undo again", n, strings.Join(ref.Columns, ", "), ref.ToTable, s.Kept)
+			refuse("of the rows that were removed, %d %s by %s rows of %q that are gone since: put those back, or remove these from %s, then run undo again", n, map[bool]string{true: "references", false: "reference"}[n == 1], strings.Join(ref.Columns, ", "), ref.ToTable, s.Kept)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ type KeyProof struct {
 	Checked int64         `json:"checked"` // the number of things that Of names
 	Of      string        `json:"of"`      // "keys", "rows", "references"
 	Wrong   int64         `json:"wrong"`
-	Details []string      `json:"details,omitempty"` // the first of what is wrong
+	Details []string      `json:"details,omitempty"` // the first problems
 
 	// Matched is how many keys became those of the same things in other worlds; see
 	// [merge.Space.Match]. Each was compared with the target's record, and by its
@@ -362,7 +362,7 @@ func (r *run) proveKeys(ctx context.Context, found [][]*apart, combines []Combin
 			if hasSpaceKey(r.plan.Rekey, t.Name) {
 				disjoint.Checked += here.Rows
 				if n := here.Rows - of.Rows; n != 0 {
-					disjoint.wrong(max(n, -n), "table %s: %d rows have keys of %s, want %d", t.Name, here.Rows, name.Name, of.Rows)
+					disjoint.wrong(max(n, -n), "table %s: %s with keys of %s, want %d", t.Name, countRows(here.Rows), name.Name, of.Rows)
 				}
 			}
 			if here.Rows != of.Rows || here.Sum != of.Sum {
