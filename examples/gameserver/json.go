@@ -27,7 +27,7 @@ func decode(r *http.Request, v any) error {
 	case err == io.EOF:
 		return nil
 	case err == nil:
-		return newProblem(http.StatusBadRequest, "", "the body goes on after its JSON value")
+		return newProblem(http.StatusBadRequest, "", "the body continues after its JSON value")
 	default:
 		return decodeError(err)
 	}

@@ -1,7 +1,7 @@
 // Gameserver is a small game server that keeps a world of players, items and
 // guilds, spoken to over HTTP with JSON. It shows how gameid, entity and store
 // go together in a real program: see run.go for how it starts and ends,
-// server.go for what it answers.
+// server.go for its answers.
 package main
 
 import (

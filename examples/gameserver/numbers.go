@@ -49,13 +49,13 @@ func newNumbersCollector(stats func() numbers.Stats) prometheus.Collector {
 	c := &collector[numbers.Stats]{state: stats}
 	c.add(counter, "player_numbers_issued_total", "Numbers given to players since the start.",
 		func(s numbers.Stats) float64 { return float64(s.Issued) })
-	c.add(counter, "player_numbers_kept_back_total", "Numbers that nobody gets because they are too pretty.",
+	c.add(counter, "player_numbers_kept_back_total", "Numbers that no player gets because they are too pretty.",
 		func(s numbers.Stats) float64 { return float64(s.Reserved) })
 	c.add(counter, "player_numbers_blocks_total", "Blocks of numbers that were taken from the database.",
 		func(s numbers.Stats) float64 { return float64(s.Blocks) })
 	c.add(counter, "player_numbers_failures_total", "Attempts to take a block of numbers that failed; each is repeated.",
 		func(s numbers.Stats) float64 { return float64(s.Failures) })
-	c.add(gauge, "player_numbers_left", "Numbers in memory: so many players can still join if the database of the numbers is away.",
+	c.add(gauge, "player_numbers_left", "Numbers in memory: so many players can still join if the database of the numbers cannot be reached.",
 		func(s numbers.Stats) float64 { return float64(s.Left) })
 	c.add(gauge, "player_numbers_block_size", "Size of the block of numbers that was taken last.",
 		func(s numbers.Stats) float64 { return float64(s.Block) })

@@ -55,9 +55,9 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 		held = 1
 	}
 	one("gameid_lease_held", "gauge", "1 while the lease of the server number is held. 0 needs attention.", held)
-	one("gameid_reserved_left_seconds", "gauge", "How long IDs could still be made if the database were away.", stats.Left.Seconds())
+	one("gameid_reserved_left_seconds", "gauge", "How long IDs could still be made if the database could not be reached.", stats.Left.Seconds())
 	one("gameid_lease_left_seconds", "gauge", "How long the lease lasts if it is not renewed.", stats.LeaseLeft.Seconds())
-	one("gameid_ahead_seconds", "gauge", "How far the time in the newest ID lies ahead of the clock.", stats.Ahead.Seconds())
+	one("gameid_ahead_seconds", "gauge", "How far the time in the newest ID is ahead of the clock.", stats.Ahead.Seconds())
 	one("gameid_renewals_total", "counter", "Reservations that succeeded.", stats.Renewals)
 	one("gameid_renewal_failures_total", "counter", "Attempts to reserve that failed; each is repeated.", stats.Failures)
 	one("gameid_waits_total", "counter", "Times that making IDs had to wait, for the clock or for the database.", stats.Waits)

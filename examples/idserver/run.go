@@ -40,8 +40,8 @@ number, and runs until SIGINT or SIGTERM.
 
   -config FILE      the configuration (default "config.toml")
   -listen ADDRESS   listen here instead of where the file says; "off": only at
-                    the socket. Whoever reaches the address can take IDs and
-                    needs no password, so keep it to the machine
+                    the socket. Every program that reaches the address can
+                    take IDs without a password, so keep it to the machine
   -socket PATH      listen at this Unix socket too, open to the owner and the
                     group of the process
   -kinds LIST       the kinds that may be asked for (default "player,item,guild").
@@ -56,10 +56,11 @@ number, and runs until SIGINT or SIGTERM.
   GET  /metrics              for Prometheus
 
 503 means that no IDs can be made now, and the body says why; the log says once that
-it began, and once that it is over. If the database is away, that is after up to 10 s
-(right after a start about 2 s) until it is back, and Retry-After is set. If the
-node has ended, because another process took its number over, it is for good:
-restart the process. An ID that got lost on the way is given to nobody: ask again.
+it began, and once that it is over. If the database cannot be reached, that is
+after up to 10 s (right after a start about 2 s) until it is back, and Retry-After
+is set. If the
+node has ended, because another process took its number over, it stays so:
+restart the process. An ID that got lost on the way is not given again: ask again.
 
 Exit codes: 0 stopped as asked; 1 stopped after its node had ended, or not
 cleanly; 2 did not start.
@@ -259,7 +260,7 @@ func (p *process) listen(opts options, configured string) error {
 		}
 		p.listeners = append(p.listeners, l)
 		if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			p.log.Warn("this address is not of this machine alone: whoever reaches it can take IDs, without a password", "address", tcp.String())
+			p.log.Warn("this address is not of this machine alone: every program that reaches it can take IDs, without a password", "address", tcp.String())
 		}
 	}
 	if opts.socket != "" {

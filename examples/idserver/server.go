@@ -103,7 +103,7 @@ func (s *server) mint(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
-			s.refuse(w, r, http.StatusRequestEntityTooLarge, "the body has more than %d bytes or breaks off: want none", maxBody)
+			s.refuse(w, r, http.StatusRequestEntityTooLarge, "the body has more than %d bytes or is incomplete: want none", maxBody)
 			return
 		}
 		if r.URL.RawQuery == "" && countWord.Match(body) {

@@ -1,11 +1,11 @@
 // Rekey tells in one command how two worlds of a game that counts its keys 1..N
 // become one: the check that says that they collide, the rules that are proposed and
-// reviewed, a rehearsal on copies, the merge, where a key came from, and play that goes
-// on.
+// reviewed, a rehearsal on copies, the merge, where a key came from, and play that
+// continues.
 //
 //	go run ./examples/rekey
 //
-// It needs nothing but Go, and leaves its databases below data/rekey. All that it shows
+// It needs nothing but Go, and leaves its databases below data/rekey. Everything that it shows
 // is real.
 package main
 

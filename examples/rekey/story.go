@@ -166,7 +166,7 @@ func (s *story) rehearse(ctx context.Context) error {
 	}
 	_, err := s.carryOut(ctx, "rehearsal", false)
 	if err == nil {
-		s.say("   Boot the game on %s: what nobody declared breaks visibly there, and not on the night of the merge.", s.file("rehearsal"))
+		s.say("   Boot the game on %s: an undeclared reference breaks visibly there, and not on the night of the merge.", s.file("rehearsal"))
 	}
 	return err
 }
@@ -180,7 +180,7 @@ func (s *story) merge(ctx context.Context) error {
 
 // goOn asks where a key came from, and lets the game make new ones.
 func (s *story) goOn(ctx context.Context) error {
-	s.chapter("Who was that? And play goes on")
+	s.chapter("Who was that? And play continues")
 	there, err := transfer.Whereis(ctx, s.database("merged"), "west", "heroes", rekey.Signed(7))
 	if err != nil {
 		return err

@@ -1,11 +1,11 @@
 // Twoservers tells in one command what this project is for: two game servers
 // live through a few seconds of play, their databases turn out to be fit for a
 // merge, and those of a server that was given a wrong number do not; then the
-// merge is carried out, and play goes on in the merged world.
+// merge is carried out, and play continues in the merged world.
 //
 //	go run ./examples/twoservers
 //
-// It needs nothing but Go, and leaves its databases below data/. All that it
+// It needs nothing but Go, and leaves its databases below data/. Everything that it
 // shows is real: the IDs, the rows, the check.
 package main
 

@@ -96,7 +96,7 @@ func (s *story) tell(ctx context.Context) error {
 	}
 
 	s.say("\n4. A THIRD SERVER HAS THE WRONG NUMBER\n")
-	s.say("   For a new world s3 somebody copies the configuration of s1, names another database, and")
+	s.say("   For a new world s3 an operator copies the configuration of s1, names another database, and")
 	s.say("   forgets the number. Nothing complains: the database of s3 knows nothing of s1. Both play for")
 	s.say("   some seconds, as server 1.\n")
 	if err := s.play(ctx, s1, s3); err != nil {
@@ -126,8 +126,8 @@ func (s *story) tell(ctx context.Context) error {
 		return err
 	}
 
-	s.say("\n7. PLAY GOES ON\n")
-	s.say("   The server starts on the merged database, with the players of both worlds. Nobody notices:\n")
+	s.say("\n7. PLAY CONTINUES\n")
+	s.say("   The server starts on the merged database, with the players of both worlds. No player notices:\n")
 	if err := s.nothingChanged(ctx, s2, merged); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *story) tell(ctx context.Context) error {
 		return err
 	}
 
-	s.say("\n8. GO ON FROM HERE\n")
+	s.say("\n8. CONTINUE FROM HERE\n")
 	for _, try := range [][2]string{
 		{"./tools/mergecheck s1 s2", "safe: exit code 0"},
 		{"./tools/mergecheck s1 s3", "not safe: exit code 1"},
@@ -148,13 +148,13 @@ func (s *story) tell(ctx context.Context) error {
 		{"./tools/servermerge apply " + planFile, "does it: s2 is in s1, and ends"},
 		{"./tools/servermerge verify " + planFile, "proves it"},
 		{"./tools/servermerge undo " + planFile, "takes it back"},
-		{"./tools/gameid inspect " + s1.lastItem.String(), "takes any ID apart"},
+		{"./tools/gameid inspect " + s1.lastItem.String(), "shows the parts of any ID"},
 		{"./tools/gameid servers inspect s3", "which server s3 believes to be"},
-		{"./examples/gameserver", "lets s1 go on, over HTTP; see -h"},
+		{"./examples/gameserver", "lets s1 continue, over HTTP; see -h"},
 	} {
 		s.say("   go run %-50s  # %s", try[0], try[1])
 	}
-	s.say("\n   What is in %s stays for that. Running this again replaces it.", dataDir)
+	s.say("\n   The files in %s stay for that. Running this again replaces it.", dataDir)
 	return nil
 }
 
@@ -229,7 +229,7 @@ func (s *story) takeApart(id gameid.ID) {
 	s.say("      %s %s %s", text[:server], text[server:sequence], text[sequence:])
 	s.say("      |           |     |")
 	s.say("      |           |     sequence: %d, one of up to 65,536 in this millisecond", id.Sequence())
-	s.say("      |           server: %d, so s1 made it, in whatever database it lies later", id.Server())
+	s.say("      |           server: %d, so s1 made it, in whatever database it is later", id.Server())
 	s.say("      time: %s ms since 2025-01-01, which is %s", printable.Number(id.Millis()), printable.Time(id.Time()))
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Apply carries out all merges, and proves each: see [transfer.Apply] and [transfer.Verify].
 // Before the first write it makes sure that all is ready: see [Campaign.Ready]. If not, that is
-// a [*NotReadyError], and nothing was changed; if the campaign goes on after a failure, only the
+// a [*NotReadyError], and nothing was changed; if the campaign continues after a failure, only the
 // merges that are not ready are left out. It does so when the window of the campaign opens, and
 // again for what is left when the next one does: between windows, no world is fenced whose
 // merge has not begun.
@@ -293,7 +293,7 @@ func (a *applier) without(not *NotReadyError) error {
 				if r.Plan != "" {
 					r.Phase = Refused
 				}
-				r.Advice = []string{"Nothing was written. When it is mended:", a.opts.Command("plan", m.Target), a.opts.Command("apply")}
+				r.Advice = []string{"Nothing was written. When it is fixed:", a.opts.Command("plan", m.Target), a.opts.Command("apply")}
 			})
 		}
 	}
@@ -465,7 +465,7 @@ func (t *try) fail(ctx context.Context, command string, err error) ending {
 			reports = t.report(t.job, o, command)
 			problem, advice = explain(o)
 		} else {
-			advice = []string{"When it is mended, run the same command again; what was done until then is kept:", t.opts.Command("apply")}
+			advice = []string{"When it is fixed, run the same command again; what was done until then is kept:", t.opts.Command("apply")}
 		}
 	}
 	if !lasting(err) && t.plan != nil && t.tries <= t.limits.retries {

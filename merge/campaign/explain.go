@@ -47,7 +47,7 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 	switch {
 	case o.Ending == report.Refused:
 		problem = refused(o.Refusals)
-		advice = []string{"Nothing was written by this attempt. When it is mended, run the same command again:", o.Then.Again}
+		advice = []string{"Nothing was written by this attempt. When it is fixed, run the same command again:", o.Then.Again}
 		if o.Command == "apply" {
 			advice = append(advice, "If the databases were changed since the plan was made, make a new one first; if the merge has begun, undo it before that:", o.Then.Undo)
 		}

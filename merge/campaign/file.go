@@ -12,11 +12,11 @@ type Campaign struct {
 
 	Window *Window // nil: any time
 
-	// Continue goes on with the other merges when one failed. Otherwise no merge is begun
+	// Continue means to begin the other merges when one failed. Otherwise no merge is begun
 	// any more, and those that run come to their end.
 	Continue bool
 	Retries  int  // how often a merge that failed is tried again
-	Undo     bool // undo a merge that failed for good
+	Undo     bool // undo a merge that failed permanently
 
 	Rules []string // files of rules, for every merge; relative to the campaign file
 	Allow []string // findings that do not block a merge, as for servermerge plan -allow

@@ -21,7 +21,7 @@ import (
 )
 
 // The questions that a hook may answer. Exit code 0 or a status of 2xx is yes, anything else
-// is no, and then nothing is written. The other kinds of events are told to hooks.
+// is no, and then nothing is written. The other kinds of events are reported to hooks.
 const (
 	AskStopped  = "stopped"   // is the game of this world stopped?
 	AskBackedUp = "backed-up" // is there a backup of this world? The hook may make it
@@ -35,7 +35,7 @@ func Questions() []string { return []string{AskStopped, AskBackedUp, AskRoom, As
 // HookTimeout is the default of [Hook.Timeout].
 const HookTimeout = time.Minute
 
-// Message is what a hook is told: a command reads it as JSON from its standard input, and an
+// Message is the message to a hook: a command reads it as JSON from its standard input, and an
 // HTTP request has it as its body. It holds no DSN and no secret.
 type Message struct {
 	Campaign string    `json:"campaign"`
@@ -51,7 +51,7 @@ type Message struct {
 
 // HookError tells that a hook failed, or said no.
 type HookError struct {
-	Hook   string // the command or the address, without what may be secret
+	Hook   string // the command or the address, without secrets
 	Reason string
 	Output string // the last lines that it wrote, in printable characters
 }

@@ -14,7 +14,7 @@ const (
 	KindVerified    = "verified"     // proved
 	KindNotVerified = "not-verified" // nothing is wrong, but not all could be proved
 	KindRetry       = "retry"        // a merge that stopped is tried again later
-	KindFailed      = "failed"       // a merge failed for good
+	KindFailed      = "failed"       // a merge failed permanently
 	KindUndoing     = "undoing"
 	KindUndone      = "undone"
 	KindSkipped     = "skipped"   // by the operator

@@ -55,7 +55,7 @@ type Options struct {
 	// Now is the clock by which windows open. The default is time.Now.
 	Now func() time.Time
 
-	// Warn, if not nil, is told of what goes wrong and does not end the work, such as a state
+	// Warn, if not nil, gets the errors that do not end the work, such as a state
 	// that cannot be written for a while.
 	Warn func(text string)
 

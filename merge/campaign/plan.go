@@ -268,7 +268,7 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 			return
 		}
 		r.Phase, r.Plan, r.Problem = Refused, "", problem
-		r.Advice = []string{"When that is mended, plan again:", p.opts.Command("plan", j.Target)}
+		r.Advice = []string{"When that is fixed, plan again:", p.opts.Command("plan", j.Target)}
 	})
 }
 

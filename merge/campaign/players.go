@@ -16,7 +16,7 @@ import (
 )
 
 // Player is what a player is to be told: where the world went, and how the character is called
-// there. A key is empty where it is not known.
+// there. A key is empty if it is not known.
 type Player struct {
 	OldWorld string `json:"old_world"`
 	NewWorld string `json:"new_world"`
@@ -56,7 +56,7 @@ func (b *Book) Who() (Who, error) {
 
 // EachPlayer calls each with every player of every world that goes to another one, and then
 // with the players of targets whose names change, in the order of the campaign. With renamed,
-// only those whose names change are told, from the plans alone, and no database is read.
+// only those whose names change are reported, from the plans alone, and no database is read.
 //
 // Merges that were skipped, refused, or undone, and those without a plan, are left out, and
 // returned.
@@ -89,7 +89,7 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 	return left, nil
 }
 
-// told are the merges that players are told of, and the targets of the others.
+// told are the merges that players hear of, and the targets of the others.
 func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err error) {
 	err = b.look(ctx, func(s state) error {
 		merges, left = nil, nil
@@ -166,7 +166,7 @@ type renamed struct {
 }
 
 // Players answers where a player of a world is now. If the name changed, it says so; if not,
-// it is the name that was asked for: whether there is such a player is not looked at, and no
+// it is the name that was asked for: whether there is such a player is not checked, and no
 // database is read. An empty world finds all players who had that name and have another one
 // now. The answer is empty if the campaign does not concern them.
 func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]Player, error) {

@@ -140,7 +140,7 @@ func parseDaytime(text string) (time.Duration, bool) {
 func readMerge(s *strict.Section, in map[string]int) (m Merge) {
 	m.Target = s.Text("target", worldName)
 	if !s.Has("target") {
-		s.Lacks("target", `want the name of the world that goes on, such as target = "w1"`)
+		s.Lacks("target", `want the name of the world that stays, such as target = "w1"`)
 	}
 	m.Sources = s.Texts("sources", worldName)
 	if !s.Has("sources") {
@@ -201,7 +201,7 @@ func notEmpty(want string) func(string) string {
 func readHook(s *strict.Section) (h Hook) {
 	h.On = s.OneOrMore("on", func(text string) string {
 		if !slices.Contains(Kinds, text) {
-			return fmt.Sprintf("has %q in it, which is no kind of event%s: want some of %s", text, nearest.Hint(text, Kinds), strings.Join(Kinds, ", "))
+			return fmt.Sprintf("has %q in it, which is not a kind of event%s: want some of %s", text, nearest.Hint(text, Kinds), strings.Join(Kinds, ", "))
 		}
 		return ""
 	})

@@ -121,7 +121,7 @@ func TestParseProblems(t *testing.T) {
 		{head + merge + "[[merge]]\ntarget = 'c'\nsources = [\n  'd',\n  'b']\n", `c.toml:10: merge.sources "b" is in the merge in line 5 already`},
 		{head + merge + "[[merge]]\ntarget = 'b'\nsources = ['d']\n", `c.toml:7: merge.target "b" is in the merge in line 5 already`},
 		{head + merge + "[[merge]]\ntarget = 'A'\nsources = ['d']\n", `c.toml:7: merge.target "A" is in the merge in line 4 already`},
-		{head + merge + "[[hook]]\non = ['merge']\nrun = ['x']\n", `c.toml:7: hook.on has "merge" in it, which is no kind of event (did you mean "merged"?)`},
+		{head + merge + "[[hook]]\non = ['merge']\nrun = ['x']\n", `c.toml:7: hook.on has "merge" in it, which is not a kind of event (did you mean "merged"?)`},
 		{head + merge + "[[hook]]\nrun = ['x']\n", "c.toml:6: hook.on is missing"},
 		{head + merge + "[[hook]]\non = 'failed'\n", "c.toml:6: hook.run is missing"},
 		{head + merge + "[[hook]]\non = 'failed'\nrun = ['x']\nurl = 'http://h/'\n", "c.toml:9: hook.url and run are both there"},

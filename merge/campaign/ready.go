@@ -63,8 +63,8 @@ func (e *NotReadyError) Error() string {
 }
 
 // Ready looks before the first write at all merges that have not begun: that no world is
-// there twice, that every world is stopped and backed up, that there is room on the disks, and that every plan is fresh. Of what
-// is wrong it makes one [*NotReadyError], with all problems of all merges. notes say what was
+// there twice, that every world is stopped and backed up, that there is room on the disks, and that every plan is fresh. It puts
+// the problems of all merges into one [*NotReadyError]. notes say what was
 // not checked, for the operator. A database that cannot be read is such a problem; another error
 // means that the context ended.
 //
@@ -91,7 +91,7 @@ func (c *Campaign) Ready(ctx context.Context, due []Due, now func() time.Time) (
 
 // FenceAll fences all worlds of merges that are ready: see [transfer.Fence]. If one cannot be
 // fenced, the fences of these merges are lifted, and the error is a [*NotReadyError]. After a
-// kill, the same call goes on, and the undo of a merge lifts its fences.
+// kill, the same call resumes, and the undo of a merge lifts its fences.
 func (c *Campaign) FenceAll(ctx context.Context, due []Due, now func() time.Time) error {
 	n := &night{campaign: c, due: due, now: now}
 	err := n.each(ctx, func(ctx context.Context, i int) error {
@@ -164,7 +164,7 @@ func (n *night) each(ctx context.Context, f func(ctx context.Context, i int) err
 				case ctx.Err() != nil:
 					cancel(err)
 				default: // a database that does not answer is a matter of its own merge
-					n.problem(n.due[i].Merge.Target, "", "it cannot be looked at: %s", plainly(err))
+					n.problem(n.due[i].Merge.Target, "", "it cannot be checked: %s", plainly(err))
 				}
 			}
 		})
@@ -333,7 +333,7 @@ func (n *night) lookBackup(ctx context.Context, i int) error {
 func (n *night) lookRoom(ctx context.Context, i int) error {
 	d := &n.due[i]
 	if n.campaign.Room == ByHand {
-		n.leave("room on the disk looked at"+saidByHand, d.Merge.Target)
+		n.leave("room on the disk checked"+saidByHand, d.Merge.Target)
 		return nil
 	}
 	bytes, err := roomFor(ctx, d.Sources)

@@ -30,7 +30,7 @@ type general struct {
 	Waits  string     `json:"waits,omitempty"`
 	Began  *time.Time `json:"began,omitempty"`
 	Ended  *time.Time `json:"ended,omitempty"`
-	Told   int64      `json:"told,omitempty"` // the last event that hooks were told of
+	Told   int64      `json:"told,omitempty"` // the last event that hooks were called with
 }
 
 // record is what the state knows of one merge.

@@ -57,10 +57,10 @@ type MergeStatus struct {
 	Total     int64   `json:"total"`
 	PerSecond float64 `json:"per_second,omitempty"` // rows, lately
 	Left      float64 `json:"left,omitempty"`       // seconds that the merge still takes, predicted
-	Waits     string  `json:"waits,omitempty"`      // why it makes no headway now, such as a database that is away
+	Waits     string  `json:"waits,omitempty"`      // why it makes no headway now, such as a database that cannot be reached
 
 	// Predicted is how long the merge takes, in seconds: at the least and at the most.
-	// They are equal to what was measured once it was rehearsed.
+	// They are equal to the measured time once it was rehearsed.
 	Predicted [2]float64 `json:"predicted"`
 	Took      float64    `json:"took,omitempty"` // seconds of all attempts so far
 

@@ -95,7 +95,7 @@ func (r *runner) undone(j *job, failure, text string, began time.Time, reports [
 			rec.Problem = ""
 		}
 		rec.Took += time.Since(began).Seconds()
-		rec.Advice = []string{"To merge it after all, when what was wrong is mended:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
+		rec.Advice = []string{"To merge it after all, when the cause is fixed:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
 		rec.reported(reports)
 	})
 }
@@ -107,7 +107,7 @@ func (r *runner) notUndone(j *job, failure, problem string, advice, reports []st
 		text = fmt.Sprintf("%s; and %s", failure, text)
 	}
 	if advice == nil {
-		advice = []string{"When it is mended:", r.opts.Command("undo", j.Target)}
+		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Target)}
 	}
 	r.tell(j.Merge, KindFailed, printable.Text(text), func(rec *record) {
 		rec.idle()

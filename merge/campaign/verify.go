@@ -36,7 +36,7 @@ func (a *applier) verifyOne(ctx context.Context, j *job) ending {
 		a.tell(j.Merge, KindNotVerified, problem, func(r *record) {
 			r.idle()
 			r.Phase, r.Problem = before.Phase, problem
-			r.Advice = []string{"When it is mended:", a.opts.Command("verify", j.Target)}
+			r.Advice = []string{"When it is fixed:", a.opts.Command("verify", j.Target)}
 		})
 		return failed
 	}

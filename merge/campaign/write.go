@@ -31,9 +31,9 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		line("window", quoted(c.Window.String()), "no merge begins that is predicted to end later")
 		line("zone", quoted(c.Window.Zone.String()), "of the window")
 	}
-	line("continue", fmt.Sprint(c.Continue), "after a failure go on with the other merges; false: begin no other")
+	line("continue", fmt.Sprint(c.Continue), "after a failure continue with the other merges; false: begin no other")
 	line("retries", number(c.Retries), "how often a merge that stopped is tried again")
-	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed for good")
+	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed permanently")
 	if len(c.Rules) > 0 {
 		line("rules", list(c.Rules), "files of rules, for every merge")
 	}

@@ -31,8 +31,8 @@ type Codec interface {
 // that has one, or "exec ./codec items" of a command.
 type Codecs map[string]Codec
 
-// CodecError tells that a codec cannot work, whatever the cell is: a command that is not
-// there, or that died.
+// CodecError tells that a codec cannot work, whatever the cell is: a command that is
+// missing, or that died.
 type CodecError struct {
 	Codec string // its format
 	Err   error

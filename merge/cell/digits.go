@@ -166,7 +166,7 @@ func parseDigits(s *step) digits {
 	d.width = int(width)
 	if pad, given := s.textOf("pad"); given {
 		if len(pad) != 1 || pad[0] < ' ' || pad[0] > '~' || pad != "0" && (digits{base: 16}).isDigit(pad[0]) || pad == "-" || pad == `"` || pad == `\` {
-			s.fail(s.at, "want pad= and one character that is no other digit than 0: pad='0' or pad=' '")
+			s.fail(s.at, "want pad= and one character, 0 or none of the digits: pad='0' or pad=' '")
 		} else if d.pad = pad[0]; d.width == 0 {
 			s.fail(s.at, "pad= needs width=")
 		}

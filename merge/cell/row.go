@@ -21,7 +21,7 @@ type Row struct {
 }
 
 // ParseRow reads a format, of [Parse] or of [ParseWords], for a column, or takes it from the
-// codecs. Words must have the column among theirs. A codec that is not there is a
+// codecs. Words must have the column among theirs. A codec that is missing is a
 // [*NoCodecError].
 func ParseRow(text, column string, codecs Codecs) (*Row, error) {
 	if IsCodec(text) {

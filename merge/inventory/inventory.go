@@ -39,7 +39,7 @@ type World struct {
 	Labels map[string]string `json:"labels,omitempty"` // such as "language" and "zone"
 	Server string            `json:"server"`           // the database server, host:port or a socket; "sqlite" for files of this machine
 
-	// Problem is why the world could not be read: all that follows is zero or
+	// Problem is why the world could not be read: every field below is zero or
 	// incomplete then. It holds no secret.
 	Problem string `json:"problem,omitempty"`
 

@@ -32,7 +32,7 @@ type Overlap struct {
 	Column string `json:"column"`
 	Values int64  `json:"values"` // different ones, of all worlds
 	Shared int64  `json:"shared"` // of these, those that two or more worlds have
-	Extra  int64  `json:"extra"`  // worlds that have one of these, but for one world each: so many names are changed
+	Extra  int64  `json:"extra"`  // worlds that have one of these, except for one world each: so many names are changed
 
 	Problem string `json:"problem,omitempty"` // why it could not be counted; the numbers are 0 then
 }

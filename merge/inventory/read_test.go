@@ -360,7 +360,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Ranges come from the fleet registry; those that were released are left out. One that is away
+// Ranges come from the fleet registry; those that were released are left out. One that cannot be reached
 // is a problem, and the worlds are read.
 func TestRanges(t *testing.T) {
 	file := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
@@ -473,7 +473,7 @@ func TestNoPlayers(t *testing.T) {
 	for _, tt := range []struct{ players, active, want string }{
 		{"heroes", "logout_time", `players: sqlsource: activity: there is no table "heroes"`},
 		{"characters", "seen", `players: sqlsource: activity: table "characters" has no column "seen"`},
-		{"characters", "guid", "players: characters.guid holds no times: none of its 2 values lies between 1990 and now"},
+		{"characters", "guid", "players: characters.guid holds no times: none of its 2 values is between 1990 and now"},
 	} {
 		inv := Read(t.Context(), []Database{sqlite(t, "w1", characters, logins(1, 1, 2))}, Options{Players: tt.players, Active: tt.active, Now: now})
 		if w := inv.Worlds[0]; w.Problem != tt.want || w.Players != nil || w.Rows != 2 || w.Bytes == 0 {

@@ -18,7 +18,7 @@ type board struct {
 	Word     string // in big letters
 	Class    string
 	Sentence string
-	Command  string // that goes on, "" if there is nothing to do
+	Command  string // that continues it, "" if there is nothing to do
 	Title    string // of the window
 
 	Figures   []figure

@@ -1,3 +1,3 @@
-// Package live shows a campaign to people: a page of what happens now, its JSON, its metrics,
+// Package live shows a campaign to people: a page of the current state, its JSON, its metrics,
 // and one self-contained page of a campaign that ended.
 package live

@@ -35,7 +35,7 @@ type view struct {
 	Now     time.Time // when all this was so
 	Status  *campaign.Status
 	Events  []campaign.Event // the last ones, the newest first
-	Err     error            // why the state cannot be read now; what is shown is older
+	Err     error            // why the state cannot be read now; the page shows an older one
 	Parts   []part
 	Shape   string // differs if other parts are there: such a page has to be loaded anew
 }

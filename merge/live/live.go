@@ -25,8 +25,8 @@ type Control interface {
 	Skip(ctx context.Context, target string) error
 }
 
-// Options configures a [Handler]. The zero Options serve a page that is read-only, to whoever
-// comes from this machine.
+// Options configures a [Handler]. The zero Options serve a page that is read-only, to every
+// program on this machine.
 type Options struct {
 	// File is the campaign file as it is named in commands that are shown.
 	File string
@@ -53,7 +53,7 @@ type Options struct {
 }
 
 // Handler serves a campaign. It is safe for concurrent use, and has no goroutine of its own:
-// the state is read when somebody asks.
+// the state is read when a client asks.
 type Handler struct {
 	options Options
 	feed    *feed

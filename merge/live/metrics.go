@@ -54,7 +54,7 @@ func (h *Handler) metrics(w http.ResponseWriter, r *http.Request) {
 
 func (e *exposition) status(s *campaign.Status) {
 	e.gauge("fleet_state_time_seconds", "When all this was so, since 1970.", float64(s.Now.UnixMilli())/1000)
-	e.metric("fleet_doing", "gauge", "1 for what the running process does, 0 for the rest. All are 0 if none runs.")
+	e.metric("fleet_doing", "gauge", "1 for the step of the running process, 0 for the others. All are 0 if none runs.")
 	for _, doing := range []string{"apply", "plan", "rehearse", "undo", "verify"} {
 		e.sample("fleet_doing", "command", doing, boolean(s.Doing == doing))
 	}

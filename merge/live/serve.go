@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Serve serves h at l until ctx ends. Then every page is sent the last state, and all that
+// Serve serves h at l until ctx ends. Then every page is sent the last state, and everything that
 // runs comes to its end, for at most five seconds.
 func Serve(ctx context.Context, l net.Listener, h *Handler, complaints *log.Logger) error {
 	server := &http.Server{

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Limit is a column of a space that ends somewhere: by its type, or by what clients
-// take.
+// Limit is a column of a space that ends somewhere: by its type, or by the limit
+// of clients.
 type Limit struct {
 	Column string  `json:"column"` // "characters.guid"
 	Most   Integer `json:"most"`   // the largest number that it takes
@@ -47,8 +47,8 @@ func DefaultStep(values ...Range) uint64 {
 }
 
 // Choose returns for each source, in their order, the number to add to all its values,
-// so that they lie above those of the target and of the sources before, or it says which
-// column has no room. A source whose values are nobody else's keeps them. An offset is a
+// so that they are above those of the target and of the sources before, or it says which
+// column has no room. A source whose values no other source has keeps them. An offset is a
 // multiple of the step; if none is given, of the largest power of ten up to
 // [DefaultStep] for which there is room. given are offsets that the operator chose, by
 // source.

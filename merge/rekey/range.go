@@ -1,6 +1,6 @@
 package rekey
 
-// Range is where some numbers lie. The zero Range has none.
+// Range is from the smallest to the largest of some numbers. The zero Range has none.
 type Range struct {
 	Low  Integer `json:"low"`
 	High Integer `json:"high"`

@@ -11,10 +11,10 @@ import (
 )
 
 // Set is a set of keys. Where at least one number in a few hundred is a key
-// it takes at most two bytes and a half for each; a set whose keys lie further apart
+// it takes at most two bytes and a half for each; a set whose keys are further apart
 // than that, and are many, only knows its ends: it is sparse.
 type Set struct {
-	// Exact keeps every key, however far they lie apart. It is set before the first.
+	// Exact keeps every key, however far they are apart. It is set before the first.
 	Exact bool
 
 	// Sparse tells that only the ends are known.
@@ -299,7 +299,7 @@ func (s *Set) All() iter.Seq[Integer] {
 	}
 }
 
-// Range is where the keys lie.
+// Range is from the smallest key to the largest.
 func (s *Set) Range() (r Range) {
 	for i, negative := range []bool{false, true} {
 		if set := &s.signs[i]; set.n > 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Shift is what becomes of the numbers of a column on their way into the target. The
+// Shift says what happens to the numbers of a column on their way into the target. The
 // nil Shift leaves them as they are.
 type Shift struct {
 	By   uint64
@@ -19,7 +19,7 @@ type Shift struct {
 // Moves reports whether any number becomes another one.
 func (s *Shift) Moves() bool { return s != nil && (s.By > 0 || s.Match.Len() > 0) }
 
-// Image returns what becomes of a number. ok is false if there is no such number.
+// Image returns the new value of a number. ok is false if there is no such number.
 func (s *Shift) Image(n Integer) (image Integer, ok bool) {
 	image, _, ok = s.image(n)
 	return image, ok
@@ -45,7 +45,7 @@ const mostInSQL = 500
 // InSQL reports whether SQL can say it.
 func (s *Shift) InSQL() bool { return s.Match.Len() <= mostInSQL }
 
-// SQL is the expression for what becomes of the integers of a column, as all engines
+// SQL is the expression for the new values of the integers of a column, as all engines
 // understand it.
 func (s *Shift) SQL(column string) string {
 	moved := fmt.Sprintf("%s + %d", column, s.By)

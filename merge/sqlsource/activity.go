@@ -21,12 +21,12 @@ type Activity struct {
 	Days [ActiveDays]int64
 
 	Before int64 // the rows with an earlier time, from 1990 on
-	Never  int64 // those without a time: NULL, 0, a negative number, or a text that is no time
+	Never  int64 // those without a time: NULL, 0, a negative number, or a text that is not a time
 	Odd    int64 // those with a time before 1990 or in the future
 }
 
 // Activity reads from a column of times when the rows of a table were last in use. The
-// values are seconds, milliseconds or microseconds since 1970, which are told apart by how
+// values are seconds, milliseconds or microseconds since 1970, which are distinguished by how
 // large each is; or, by the type of the column or of the value, dates with or without a time
 // of day, in UTC unless a text says otherwise; in SQLite also Julian days with a fraction. A
 // column of any other type is a [*merge.UnsupportedError].

@@ -6,18 +6,18 @@
 // and needs no more than the right to SELECT. What that right does not show,
 // triggers on MariaDB and MySQL, the catalogue names as hidden.
 //
-// # What can be compared
+// # Comparable types
 //
 // Two values have the same bytes exactly when the target takes them for equal:
 //
 //   - Integers of all sizes, YEAR and BIT: by number.
-//   - DECIMAL, FLOAT and DOUBLE: by number, in full; -0 is 0.
+//   - DECIMAL, FLOAT and DOUBLE: by number, exactly; -0 is 0.
 //   - Texts up to 1024 characters: as the collation says that the scan asks
 //     for. An ENUM is compared by its text, because two declarations may number
 //     the same members in two ways.
 //   - A SET by its members, beside the same declaration only.
 //   - BINARY, VARBINARY and BLOB up to 3072 bytes: byte by byte. UUID, INET4 and
-//     INET6 likewise, beside the same type only.
+//     INET6: in the same way, beside the same type only.
 //   - DATE, DATETIME, TIMESTAMP: by the moment, dates of zeros included. TIME: by
 //     its length.
 //   - In SQLite, columns that may hold anything: numbers before texts before

@@ -239,9 +239,9 @@ func mysqlKind(c *column, dataType string, length int64) {
 	switch {
 	case c.why != "":
 	case c.kind == text && length > textLimit:
-		c.why = fmt.Sprintf("texts of up to %d characters are too long to be sorted in full", length)
+		c.why = fmt.Sprintf("texts of up to %d characters are too long to be sorted completely", length)
 	case c.kind == raw && length > rawLimit:
-		c.why = fmt.Sprintf("values of up to %d bytes are too long to be sorted in full", length)
+		c.why = fmt.Sprintf("values of up to %d bytes are too long to be sorted completely", length)
 	}
 }
 

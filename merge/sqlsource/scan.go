@@ -24,7 +24,7 @@ const (
 )
 
 // Scan implements [merge.Source]. Besides errors of the database it gives a
-// [*merge.UnsupportedError] where it has no sorting form for a column.
+// [*merge.UnsupportedError] if it has no sorting form for a column.
 //
 // A scan that is not read to its end still has to take the rest of the rows
 // off the connection, unless ctx ends.

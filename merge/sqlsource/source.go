@@ -40,7 +40,7 @@ var (
 	_ merge.Ender  = (*Source)(nil)
 )
 
-// Options are what may be chosen about a [Source]. The zero value means the
+// Options configures a [Source]. The zero value means the
 // defaults.
 type Options struct {
 	// NoSnapshot lets every Scan, Count and Row see the rows of its own moment.
@@ -67,8 +67,8 @@ var errBusy = errors.New("sqlsource: called while a Scan is open: a source answe
 // of the database, or Open returns an error with the GRANT that is missing;
 // tables are in the snapshot only if their engine has transactions.
 //
-// An SQLite database in WAL mode that nobody has open is read as it lies
-// there; if a writer comes and changes it, every method returns
+// An SQLite database in WAL mode that no process has open is read as it
+// is; if a writer comes and changes it, every method returns
 // [sqldb.ErrChanged] from then on.
 func Open(ctx context.Context, name, dsn string) (*Source, error) {
 	return OpenWith(ctx, name, dsn, Options{})

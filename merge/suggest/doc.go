@@ -10,12 +10,12 @@
 //
 // # How it is found
 //
-// The fewest worlds is bin packing with several bounds, which nobody can solve exactly for
+// The fewest worlds is bin packing with several bounds, which no known method solves exactly for
 // hundreds of worlds in reasonable time. So this is a heuristic: a greedy packing by best fit,
 // from several orders of the worlds, and then local improvement. Groups are joined if they may be;
 // a group is emptied into the others, where one of another group may have to make room; and then
 // worlds change their group, or two worlds change places, as long as that makes the suggestion
-// better. Of all that came of it, the best is taken. It draws no random numbers and looks at no
+// better. Of all results, the best is taken. It draws no random numbers and looks at no
 // clock: the same inventory and wishes give the same suggestion.
 //
 // # How far it is from the best

@@ -9,9 +9,9 @@ import (
 	"mergesafe/merge/campaign"
 )
 
-// Wishes are what a merged fleet shall be like. The zero value of a bound is no bound.
+// Wishes describe the merged fleet. The zero value of a bound is no bound.
 type Wishes struct {
-	// Players are how many active players a world shall have. Active are those of the last
+	// Players are the active players that a world is to have. Active are those of the last
 	// 7 days. PlayersMost is how many it may have at most; the default is a tenth more.
 	Players     int64 `json:"players,omitempty"`
 	PlayersMost int64 `json:"players_most,omitempty"`

@@ -103,7 +103,7 @@ func (n *night) failed(err error) error {
 		return nil
 	}
 	if not, ok := errors.AsType[*campaign.NotReadyError](err); ok {
-		return cli.WithHint(cli.WithCode(not, cli.Conflicts), "When that is mended, run the same command again: "+n.command(n.cmd.Name, n.targets...))
+		return cli.WithHint(cli.WithCode(not, cli.Conflicts), "When that is fixed, run the same command again: "+n.command(n.cmd.Name, n.targets...))
 	}
 	if errors.Is(err, transfer.ErrStopped) {
 		return cli.WithHint(cli.WithCode(errors.New("stopped; nothing is lost"), cli.Stopped), "To resume: "+n.command(n.cmd.Name, n.targets...))

@@ -6,8 +6,8 @@ const helpNight = helpWork + `  -json             print the status of the campai
 const helpWork = `  -config FILE      with [[source]], [check] and [merge] (default "config.toml")
   -worlds FILE      the worlds are those of this file: see fleet inventory -h
   -fleet DSN        the fleet registry (default: [registry] in config.toml)
-  -patience D       how long a merge waits for a database that is away, or whose
-                    disk is full, before it stops (default 2m)
+  -patience D       how long a merge waits for a database that does not
+                    answer, or whose disk is full (default 2m)
   -workers N        connections to the databases of one merge (default 4)
   -pause D          rest before every batch of rows, such as 20ms; per_server
                     and fleet pause spare servers too
@@ -41,9 +41,9 @@ The campaign file is TOML:
   per_server = 2               # of them with a database on one server
   window     = "02:00-06:00"   # no merge begins that is predicted to end later
   zone       = "Europe/Berlin" # of the window
-  continue   = true            # after a failure go on with the other merges
+  continue   = true            # after a failure continue with the other merges
   retries    = 1               # of a merge that stopped
-  undo       = true            # undo a merge that failed for good
+  undo       = true            # undo a merge that failed permanently
   rules      = ["rules.toml"]  # for every merge
   rekey      = true            # new values for keys that collide; not needed
                                # if the rules have [[merge.space]]

@@ -13,7 +13,7 @@ const helpInventory = `Usage: fleet inventory [flags] WORLD...
 
 Reads what there is, many worlds at a time, and writes nothing to them: for each
 world whether it runs, how its schema differs from that of most, its rows and
-bytes, its servers and ranges, its last merge, and who plays there. It needs
+bytes, its servers and ranges, its last merge, and how many play there. It needs
 SELECT.
 
 ` + databases.WorldHelp + `
@@ -21,7 +21,7 @@ SELECT.
                     wrote
   -quick            take the estimates of MariaDB and MySQL for numbers of rows,
                     which may be far off and are marked with ~; without it rows
-                    are counted, and estimated only where that takes too long
+                    are counted, and estimated only if that takes too long
   -csv FILE         write a line of CSV for each world as well
   -html FILE        write the inventory as one HTML file as well
   -json             print the inventory as JSON
@@ -38,7 +38,7 @@ A world is running if a live process holds the lease of one of its servers, and
 fenced if it went to another world or a merge is under way in it. The state of a
 world without a registry is unknown: only the operator can tell.
 
-Who plays is known if [fleet] in config.toml says where that stands:
+Who plays is known if [fleet] in config.toml says where it stands:
 
   [fleet]
   players = "characters"      # a row for each player
@@ -50,7 +50,7 @@ players who were there last within a day before the inventory, the same for "7
 days" and "30 days"; peak is the most of them within one of the last 30 days.
 
 Exit codes: 0 all worlds were read; 2 there is no inventory; 3 some world, or
-the fleet registry, could not be read, or not in full.
+the fleet registry, could not be read, or not completely.
 
 "fleet inventory -h json" describes the document of -json.
 

@@ -13,7 +13,7 @@ is there whether or not a process works on the campaign. End it with Ctrl-C.
                     token before it shows anything
   -control          who has the token may pause, resume and skip
   -token-file FILE  has the token on its first line, and only you may read it;
-                    it is made if it is not there
+                    it is made if it is missing
   -host NAME        a name by which the page may be asked for, such as that of
                     a proxy; may be given several times
   -table NAME, -names COLUMN

@@ -11,11 +11,11 @@ var helpSuggestJSON string
 
 const helpSuggest = `Usage: fleet suggest [flags] WORLD...
 
-Suggests which worlds to merge, and into which of them, from what there is and
-what is wanted. It only reads. Each merge comes with reasons and numbers. With
+Suggests which worlds to merge, and into which of them, from the inventory and
+your wishes. It only reads. Each merge comes with reasons and numbers. With
 -o it writes the campaign file: edit it, then carry it out.
 
-What is wanted; -players or -most must be there:
+Wishes; -players or -most must be there:
   -players N        so many active players in a world; active are those of the
                     last 7 days
   -players-most N   never more in a merged world (default: a tenth more)
@@ -31,7 +31,7 @@ What is wanted; -players or -most must be there:
                     slowest rate
   -parallel N       so many merges run at a time (default 1)
 
-Where it looks:
+Places to search:
 ` + databases.WorldHelp + `  -inventory FILE   take this inventory, which "fleet inventory -json" or -html
                     wrote, instead of reading all worlds again; without WORLD
   -rate ROWS        merges copy so many rows a second, or from the slowest to

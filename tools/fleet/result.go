@@ -116,7 +116,7 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 		v.word, v.sentence, v.code = "FAILED", of(c.failed+c.refused, c.all)+" failed or refused: see below; "+of(c.verified, c.all)+" verified", cli.Conflicts
 		if c.begun+c.planned > 0 && name == "apply" {
 			v.sentence += fmt.Sprintf("; %d were not begun any more, or not completed", c.begun+c.planned)
-			then("To go on when it is mended:", n.command("apply"))
+			then("To continue when it is fixed:", n.command("apply"))
 		}
 	case c.verified > 0 && c.verified+c.leftOut == c.all:
 		v.word, v.sentence = "DONE", of(c.verified, c.verified)+" verified"
@@ -145,7 +145,7 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 	default:
 		v.word, v.sentence, v.code = "NOT VERIFIED", of(c.verified, c.all)+" verified; nothing failed", cli.NotVerified
 		if c.planned+c.waiting > 0 {
-			then("To go on:", n.command("apply"))
+			then("To continue:", n.command("apply"))
 		}
 	}
 	if s.Paused {

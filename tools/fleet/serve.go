@@ -150,9 +150,9 @@ func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
 	switch {
 	case file != "":
 	case control:
-		return "", cli.Usage("-control needs -token-file FILE: whoever has the token may pause, resume and skip. A file that is not there is made")
+		return "", cli.Usage("-control needs -token-file FILE: every holder of the token may pause, resume and skip. A missing file is made")
 	case private:
-		return "", cli.Usage("-http: this address is not of this machine alone, so the page needs -token-file FILE. A file that is not there is made")
+		return "", cli.Usage("-http: this address is not of this machine alone, so the page needs -token-file FILE. A missing file is made")
 	default:
 		return "", nil
 	}
@@ -181,7 +181,7 @@ func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
 	lines.Scan()
 	token := strings.TrimSpace(lines.Text())
 	if len(token) < shortest || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("-token-file: the first line of %s is no token: want at least %d letters and digits, or a file that is not there, to make one", printable.Text(file), shortest)
+		return "", fmt.Errorf("-token-file: the first line of %s is not a token: want at least %d letters and digits, or a file that does not exist, to make one", printable.Text(file), shortest)
 	}
 	return token, lines.Err()
 }

@@ -92,7 +92,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// An address that others reach shows nothing without the token, which is made if it is not there.
+// An address that others reach shows nothing without the token, which is made if it is missing.
 func TestServePrivate(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "token.txt")
@@ -123,9 +123,9 @@ func TestToken(t *testing.T) {
 		want string // of the error
 	}{
 		"good":   {"0123456789abcdef\nnote\n", 0o600, ""},
-		"short":  {"0123456789abcde\n", 0o600, "is no token"},
-		"empty":  {"", 0o600, "is no token"},
-		"spaced": {"0123456789 abcdefgh\n", 0o600, "is no token"},
+		"short":  {"0123456789abcde\n", 0o600, "is not a token"},
+		"empty":  {"", 0o600, "is not a token"},
+		"spaced": {"0123456789 abcdefgh\n", 0o600, "is not a token"},
 		"open":   {"0123456789abcdef\n", 0o644, "others may read"},
 	} {
 		file := filepath.Join(dir, name)
