@@ -224,7 +224,7 @@ func TestAnswersToWhatIsWrong(t *testing.T) {
 			{"POST /players", `{"account":`, 400, "", "the body ends in the middle of its JSON"},
 			{"POST /players", `{account}`, 400, "", "the body is not JSON"},
 			{"POST /players", ``, 400, "", "the body is empty, want a JSON object"},
-			{"POST /players", `{"account":"a","name":"X"} {}`, 400, "", "goes on after its JSON value"},
+			{"POST /players", `{"account":"a","name":"X"} {}`, 400, "", "continues after its JSON value"},
 			{"POST /players", `{"account":"a","name":"X"} x`, 400, "", "the body is not JSON"},
 			{"POST /players", `{"account":"a","name":"aRIA"}`, 409, "name", `name "aRIA" is taken`},
 			{"POST /players", `{"account":"` + strings.Repeat("a", maxBody) + `"}`, 413, "", "more than 1048576 bytes"},
