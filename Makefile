@@ -70,7 +70,7 @@ platforms: ## go build and go vet for Windows, macOS, FreeBSD and Linux on ARM (
 .PHONY: platforms
 
 tools: ## build the operators' commands into bin/
-	$(GO) build -o bin/ ./tools/mergecheck ./tools/servermerge ./tools/gameid
+	$(GO) build -o bin/ ./tools/mergecheck ./tools/servermerge ./tools/fleet ./tools/gameid
 
 # The race detector needs a C compiler.
 toolchain:

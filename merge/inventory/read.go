@@ -335,6 +335,9 @@ func serverOf(dsn string) string {
 	return server.Address
 }
 
+// packages begin messages, and say nothing to people.
+var packages = strings.NewReplacer("sqlsource: ", "", "store: ", "", "\n", "; ")
+
 // problem is an error in words.
 func problem(err error) string {
 	switch {
@@ -343,5 +346,5 @@ func problem(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted before it was read"
 	}
-	return strings.ReplaceAll(err.Error(), "\n", "; ")
+	return packages.Replace(err.Error())
 }

@@ -471,8 +471,8 @@ func TestCountTakesTooLong(t *testing.T) {
 // What is missing for the players is a problem, and the rest is read.
 func TestNoPlayers(t *testing.T) {
 	for _, tt := range []struct{ players, active, want string }{
-		{"heroes", "logout_time", `players: sqlsource: activity: there is no table "heroes"`},
-		{"characters", "seen", `players: sqlsource: activity: table "characters" has no column "seen"`},
+		{"heroes", "logout_time", `players: activity: there is no table "heroes"`},
+		{"characters", "seen", `players: activity: table "characters" has no column "seen"`},
 		{"characters", "guid", "players: characters.guid holds no times: none of its 2 values is between 1990 and now"},
 	} {
 		inv := Read(t.Context(), []Database{sqlite(t, "w1", characters, logins(1, 1, 2))}, Options{Players: tt.players, Active: tt.active, Now: now})

@@ -204,12 +204,13 @@ func TestWord(t *testing.T) {
 		{campaign.Status{Doing: "apply", Merges: copying}, "Merging", "1 merge runs"},
 		{campaign.Status{Doing: "apply", Paused: true, Merges: copying}, "Paused", "By the operator"},
 		{campaign.Status{Paused: true, Merges: copying, Began: &began}, "Paused", "No process"},
-		{campaign.Status{Doing: "apply", Waits: "the window from 02:00", Merges: copying}, "Waiting", "It waits for the window from 02:00."},
+		{campaign.Status{Doing: "apply", Waits: "until 02:00, when the window opens", Merges: copying}, "Waiting", "It waits until 02:00, when the window opens."},
 		{campaign.Status{Doing: "undo", Merges: copying}, "Undoing", "A process"},
 		{campaign.Status{Merges: copying}, "Not begun", "To begin:"},
 		{campaign.Status{Merges: copying, Began: &began}, "Stopped", "1 merge is open"}, // Active is of the past
 		{campaign.Status{Merges: verified, Began: &began}, "Done", "Every merge is verified."},
-		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Undone}, {Phase: campaign.Skipped}}, verified...), Began: &began}, "Done", "or was skipped"},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Skipped}}, verified...), Began: &began}, "Done", "or was skipped"},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Undone}, {Phase: campaign.Skipped}}, verified...), Began: &began}, "Ended", "some were undone"},
 		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Failed}}, verified...), Began: &began}, "Stopped", "1 merge is open"},
 		{campaign.Status{Merges: []campaign.MergeStatus{{Phase: campaign.Skipped, Problem: "rows of it are in the target"}}, Began: &began}, "Stopped", "1 merge is open"},
 	} {

@@ -209,7 +209,7 @@ func (b *board) say(s *campaign.Status, file string) {
 			b.Sentence = printable.Text(s.Waits)
 		}
 	case b.Running && s.Waits != "":
-		b.Word, b.Class, b.Sentence = "Waiting", "unsure", "It waits for "+printable.Text(s.Waits)+"."
+		b.Word, b.Class, b.Sentence = "Waiting", "unsure", "It waits "+printable.Text(s.Waits)+"."
 	case b.Running:
 		b.Word, b.Class = doings[s.Doing], "working"
 		if b.Word == "" {
@@ -228,8 +228,10 @@ func (b *board) say(s *campaign.Status, file string) {
 		b.Sentence += "."
 	case s.Paused:
 		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator. No process works on it, and the next one waits until it is resumed."
+	case open == 0 && slices.ContainsFunc(b.Ended, func(m merge) bool { return m.Phase == campaign.Undone }):
+		b.Word, b.Class, b.Sentence = "Ended", "unsure", "Not every merge is verified: some were undone. No process works on it."
 	case open == 0:
-		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped or undone. No process works on it."
+		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped. No process works on it."
 		if b.Done == b.All {
 			b.Sentence = "Every merge is verified. No process works on it."
 		}

@@ -106,7 +106,11 @@ func (n *night) failed(err error) error {
 		return cli.WithHint(cli.WithCode(not, cli.Conflicts), "When that is fixed, run the same command again: "+n.command(n.cmd.Name, n.targets...))
 	}
 	if errors.Is(err, transfer.ErrStopped) {
-		return cli.WithHint(cli.WithCode(errors.New("stopped; nothing is lost"), cli.Stopped), "To resume: "+n.command(n.cmd.Name, n.targets...))
+		err := cli.WithCode(errors.New("stopped; nothing is lost"), cli.Stopped)
+		if n.cmd.Bool("json") { // as text, the result says it
+			err = cli.WithHint(err, "To resume: "+n.command(n.cmd.Name, n.targets...))
+		}
+		return err
 	}
 	if held, ok := errors.AsType[*campaign.HeldError](err); ok {
 		return cli.WithHint(held, "How far it is: "+n.command("status"))
