@@ -1,9 +1,9 @@
 package merge
 
-// The code about a target that takes no writes.
+// The code about a target that accepts no writes.
 const CodeTargetFrozen = "target-frozen"
 
-// frozenRule reports a target whose server takes no writes, or not from every
+// frozenRule reports a target whose server accepts no writes, or not from every
 // account. It says nothing of one that does: whether an account may write is not
 // known to a check that only reads.
 func frozenRule() rule {

@@ -79,15 +79,15 @@ func TestRefusedRows(t *testing.T) {
 	}
 }
 
-// A target that takes no writes is said; one that does is no finding.
+// A target that accepts no writes is said; one that does is no finding.
 func TestFrozen(t *testing.T) {
 	a, b := settled(1), settled(2)
 	b.Schema.Frozen = "it is a replica"
 	if got := find(check(t, merge.Options{}, a, b), merge.CodeTargetFrozen, "", ""); len(got) != 0 {
-		t.Errorf("a source that takes no writes: %v", got)
+		t.Errorf("a source that accepts no writes: %v", got)
 	}
 	a.Schema.Frozen = "it is a replica"
 	if got := find(check(t, merge.Options{}, a, b), merge.CodeTargetFrozen, "", ""); len(got) != 1 || got[0].Verdict != merge.NotVerified {
-		t.Errorf("a target that takes no writes: %v", got)
+		t.Errorf("a target that accepts no writes: %v", got)
 	}
 }

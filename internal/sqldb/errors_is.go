@@ -23,7 +23,7 @@ func said(err error, text string) bool {
 }
 
 // IsDenied reports whether the account has no right to do something, or the
-// server takes no writes.
+// server accepts no writes.
 func IsDenied(err error) bool {
 	return errors.Is(err, ErrReadOnly) || LacksRight(err)
 }
@@ -42,7 +42,7 @@ func LacksRight(err error) bool {
 // IsNoTable reports whether a table does not exist in MySQL.
 func IsNoTable(err error) bool { return answered(err, 1146) }
 
-// isElsewhere reports whether this server takes no writes, or does not serve,
+// isElsewhere reports whether this server accepts no writes, or does not serve,
 // while another one may: after a switch a connection leads to the wrong one.
 func isElsewhere(err error) bool {
 	return answered(err,

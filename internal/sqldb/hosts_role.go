@@ -12,7 +12,7 @@ type role struct {
 	server  string // tells it from the others
 	cluster string // of which it is a member; "" if it stands alone
 	why     string // that it does not serve; "" if it does
-	noWrite string // why it takes no writes; "" if it does
+	noWrite string // why it accepts no writes; "" if it does
 }
 
 func (r *role) serves(writes bool) error {

@@ -96,7 +96,7 @@ func (c mysqlConnector) connect(ctx context.Context) (*watchedConn, error) {
 type watchedConn struct {
 	mysqlConn
 	broken bool // a transaction may still be open
-	leave  bool // the server does not serve, or takes no writes
+	leave  bool // the server does not serve, or accepts no writes
 
 	hosts *hosts // nil if the DSN names one host
 	made  uint64 // the doubts before it was made

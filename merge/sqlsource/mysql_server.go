@@ -37,7 +37,7 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}
 	switch {
 	case frozen:
-		b.Frozen = "its server takes no writes (super_read_only is ON)"
+		b.Frozen = "its server accepts no writes (super_read_only is ON)"
 	case readOnly && !slices.ContainsFunc(lines, writesAnyway):
 		b.Frozen = "its server takes writes of administrators only (read_only is ON)"
 	}

@@ -84,7 +84,7 @@ func Example_merge() {
 }
 
 // checkWorlds closes the worlds again: they are read in a snapshot, and a SQLite
-// database takes no writes meanwhile.
+// database accepts no writes meanwhile.
 func checkWorlds(ctx context.Context, all ...transfer.Database) merge.Verdict {
 	var worlds []merge.Source
 	for _, d := range all {

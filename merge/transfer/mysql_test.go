@@ -210,7 +210,7 @@ func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 	}
 }
 
-// A server that takes no writes is refused by the plan, and before the first write
+// A server that accepts no writes is refused by the plan, and before the first write
 // where it became so later; with read_only an administrator may merge.
 func testReadOnly(t *testing.T, e engine) {
 	all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
@@ -218,7 +218,7 @@ func testReadOnly(t *testing.T, e engine) {
 	before := dump(t, all[0])
 	exec(t, all[0], "SET GLOBAL super_read_only = ON")
 	refused := new(RefusedError)
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"s1": its server takes no writes`) {
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"s1": its server accepts no writes`) {
 		t.Errorf("apply: %v", err)
 	}
 	frozen, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
@@ -227,7 +227,7 @@ func testReadOnly(t *testing.T, e engine) {
 	}
 	var from []string
 	for _, r := range frozen.Refusals {
-		if strings.Contains(r.Reason, "its server takes no writes (super_read_only is ON)") {
+		if strings.Contains(r.Reason, "its server accepts no writes (super_read_only is ON)") {
 			from = append(from, r.Code+r.Source)
 		}
 	}

@@ -138,7 +138,7 @@ func (p *planner) refused(code string) bool {
 
 func (p *planner) refuse(r Refusal) { p.plan.Refusals = append(p.plan.Refusals, r) }
 
-// refuseFrozen refuses a source that needs a fence and whose server takes no writes
+// refuseFrozen refuses a source that needs a fence and whose server accepts no writes
 // from any account: it is a replica, or the member of a group that is not the
 // primary.
 func (p *planner) refuseFrozen(ctx context.Context, s *source) error {
