@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
 )
 
 // Combined is a table of the policy combine: rows of several databases with one key become
@@ -66,7 +67,7 @@ func combines(f *facts, policies map[string]TablePolicy) (map[string]*Combined, 
 		for name := range p.Columns {
 			used := func(c *Combined) bool { return c.Formula(name) != Formula{} }
 			if !slices.ContainsFunc(slices.Collect(maps.Values(found)), used) {
-				return nil, unsuitable("table %s: columns: no table that it names has a column %s", tomlList(p.Tables), name)
+				return nil, unsuitable("table %s: columns: no table that it names has a column %s", printable.TOMLList(p.Tables), name)
 			}
 		}
 	}

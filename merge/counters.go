@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/rekey"
 )
 
@@ -178,7 +179,7 @@ func (r *spaceReader) countersIn(ctx context.Context, table string, columns []st
 // that cannot be raised.
 func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 	for len(seen) > 0 {
-		c, at := seen[0], toml(place(seen[0].table, seen[0].column))
+		c, at := seen[0], printable.TOML(place(seen[0].table, seen[0].column))
 		var spaces []string
 		for len(seen) > 0 && seen[0].columnName == c.columnName {
 			spaces, seen = append(spaces, seen[0].space.Name), seen[1:]
@@ -187,12 +188,12 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 			Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
 			Message: "holds the largest key of " + enumerated(spaces) + ", or the next one, in every database",
 			Gaps:    []Gap{{Reason: "if it counts these keys, it would give out numbers that came with the merge"}},
-			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, toml(spaces[0]))},
+			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or declare it plain", at, printable.TOML(spaces[0]))},
 		})
 		if whens, _ := f.moving.counted(c.columnName); len(whens) > 0 {
 			last := &results[len(results)-1]
 			last.Message += ", in rows that no when of its [[merge.counter]] covers"
-			last.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s, when = {...} for these rows; or others = %q in one that is there", at, toml(spaces[0]), OthersPlain)}
+			last.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s, when = {...} for these rows; or others = %q in one that is there", at, printable.TOML(spaces[0]), OthersPlain)}
 		}
 	}
 	results = append(results, countedElsewhere(f)...)
@@ -202,7 +203,7 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 				Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
 				Message: "a counter whose table is emptied",
 				Gaps:    []Gap{{Reason: "the counter would be lost, and the game would count from the start"}},
-				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", toml(c.table))},
+				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", printable.TOML(c.table))},
 			})
 			continue
 		}
@@ -211,7 +212,7 @@ func judgeCounters(f *facts, seen []seenCounter) (results []Result) {
 				Code: CodeKeyCounter, Table: c.table, Subject: c.column, Columns: []string{c.column},
 				Message: "a counter whose table is copied",
 				Gaps:    []Gap{{Reason: "the sources' rows would be added to the target's, which continue to count"}},
-				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", toml(c.table))},
+				Next:    []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": the target's counters stay, and are raised", printable.TOML(c.table))},
 			})
 		}
 	}

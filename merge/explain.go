@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
 )
 
 // Explanation describes one column: the rules that cover it, and its values.
@@ -143,14 +144,14 @@ func saidOf(f *facts, at columnName) (all []Said) {
 			for _, text := range s.Match {
 				if table, column, err := parsePlace(text); err == nil && column != nil && table.match(at.table) && column.match(at.column) {
 					all = append(all, Said{File: s.File, Kind: "match", Pattern: text, Counts: f.moving != nil,
-						Text: fmt.Sprintf("[[merge.space]] %s, match = [%s]: rows with the same value are the same thing", cmp.Or(s.Name, strings.Join(s.Keys, ", ")), toml(text))})
+						Text: fmt.Sprintf("[[merge.space]] %s, match = [%s]: rows with the same value are the same thing", cmp.Or(s.Name, strings.Join(s.Keys, ", ")), printable.TOML(text))})
 				}
 			}
 		}
 	}
 	for _, r := range f.declared.said[at] {
 		from := r.source
-		s := Said{Kind: r.kind.String(), Pattern: from.pattern, Number: from.number, Text: r.kind.String() + " = [" + toml(from.pattern) + "]"}
+		s := Said{Kind: r.kind.String(), Pattern: from.pattern, Number: from.number, Text: r.kind.String() + " = [" + printable.TOML(from.pattern) + "]"}
 		if from.file > 0 {
 			s.File = f.opts.Rules[from.file-1].File
 		}
@@ -319,20 +320,20 @@ func referenceText(r DeclaredReference) string {
 		list []string
 	}{{"to", r.To}, {"columns", r.Columns}, {"to_columns", r.ToColumns}} {
 		if len(key.list) > 0 {
-			parts = append(parts, key.name+" = "+tomlList(key.list))
+			parts = append(parts, key.name+" = "+printable.TOMLList(key.list))
 		}
 	}
 	if r.ToTable != "" {
-		parts = append(parts, "to_table = "+toml(r.ToTable))
+		parts = append(parts, "to_table = "+printable.TOML(r.ToTable))
 	}
 	if r.Format != "" {
-		parts = append(parts, "format = "+toml(r.Format))
+		parts = append(parts, "format = "+printable.TOML(r.Format))
 	}
 	if r.When != nil {
 		parts = append(parts, "when "+r.When.String())
 	}
 	if r.Others != "" {
-		parts = append(parts, "others = "+toml(r.Others))
+		parts = append(parts, "others = "+printable.TOML(r.Others))
 	}
 	if len(r.None) > 0 {
 		parts = append(parts, "none = "+tomlValues(r.None))

@@ -127,7 +127,7 @@ func judgeLeft(ctx context.Context, f *facts, r *reader, l *LeftRows) (o outcome
 	if o.left = []LeftRows{now}; orphans.Count > 0 {
 		orphans.Rows, orphans.Read = orphans.Count, result.Read
 		orphans.Message = fmt.Sprintf("rows refer to rows of %s that stay behind when %s: %s", l.Table, l.When, few(leave))
-		orphans.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], rows = %q: they stay behind too", toml(l.Table), RowsDrop)}
+		orphans.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], rows = %q: they stay behind too", printable.TOML(l.Table), RowsDrop)}
 		o.add(found(orphans))
 	}
 	return o, nil

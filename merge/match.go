@@ -509,7 +509,7 @@ func matchedAction(f *facts, table string, key []string) string {
 		}
 		if s := f.moving.columns[columnName{table, name}].cases[0].space; f.rekeyed.matchesAny(s) {
 			return fmt.Sprintf("%s names rows of %s that are matched (match), so that rows of several worlds have one key now: say what becomes of them, [[merge.table]] tables = [%s], policy = %q",
-				name, s.Name, toml(table), PolicyCombine)
+				name, s.Name, printable.TOML(table), PolicyCombine)
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/rekey"
 )
 
@@ -84,7 +85,7 @@ func checkNoNames(f *facts) error {
 				index = "the key"
 			}
 			if index != "" {
-				return unsuitable("%s: none = %s says that several rows may have such a value in %s.%s, and %s of %s lets only one have it", what, tomlList(none), table, strings.Join(columns, ", "), index, db.name)
+				return unsuitable("%s: none = %s says that several rows may have such a value in %s.%s, and %s of %s lets only one have it", what, printable.TOMLList(none), table, strings.Join(columns, ", "), index, db.name)
 			}
 		}
 		return nil

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -91,7 +90,7 @@ func (p Proposal) TOML() string {
 	}
 	switch {
 	case p.Unique != nil:
-		b.WriteString("[[check.unique]]\ntable = " + toml(p.Unique.Table) + "\ncolumns = " + tomlList(p.Unique.Columns) + "\n")
+		b.WriteString("[[check.unique]]\ntable = " + printable.TOML(p.Unique.Table) + "\ncolumns = " + printable.TOMLList(p.Unique.Columns) + "\n")
 	case p.Reference != nil:
 		b.WriteString(referenceTOML(*p.Reference))
 	}
@@ -103,16 +102,16 @@ func referenceTOML(r DeclaredReference) string {
 	var b strings.Builder
 	b.WriteString("[[check.reference]]\n")
 	if len(r.To) == 1 {
-		b.WriteString("to = " + toml(r.To[0]) + "\n")
+		b.WriteString("to = " + printable.TOML(r.To[0]) + "\n")
 	} else {
-		b.WriteString("to = " + tomlList(r.To) + "\n")
+		b.WriteString("to = " + printable.TOMLList(r.To) + "\n")
 	}
-	b.WriteString("at = " + tomlList(r.At) + "\n")
+	b.WriteString("at = " + printable.TOMLList(r.At) + "\n")
 	if len(r.None) > 0 {
 		b.WriteString("none = " + tomlValues(r.None) + "\n")
 	}
 	if r.When != nil {
-		b.WriteString("when = { column = " + toml(r.When.Column) + ", is = " + tomlValues(r.When.Is) + " }\n")
+		b.WriteString("when = { column = " + printable.TOML(r.When.Column) + ", is = " + tomlValues(r.When.Is) + " }\n")
 	}
 	return b.String()
 }
@@ -124,36 +123,8 @@ func tomlValues(values []string) string {
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && strconv.FormatInt(n, 10) == v {
 			all[i] = v
 		} else {
-			all[i] = toml(v)
+			all[i] = printable.TOML(v)
 		}
 	}
 	return "[" + strings.Join(all, ", ") + "]"
-}
-
-// toml writes a string as TOML has it.
-func toml(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-// tomlList writes a list of strings as TOML has it.
-func tomlList(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, s := range texts {
-		quoted[i] = toml(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -116,21 +116,21 @@ func (f rulesFile) undecided() {
 		f.line("  # %s", printable.Text(evidence))
 		switch {
 		case at.when != "":
-			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(toml(at.to)), printable.Text(tomlList(names)), printable.Text(at.when))
+			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(at.when))
 		case at.own && at.to == "":
-			f.line("  # the game's own data: natural, and [[merge.table]] tables = %s, policy = \"same\"; a key of its own: [[merge.space]] keys = %s,", printable.Text(tomlList([]string{groups[at][0].Table})), printable.Text(tomlList(names[:1])))
+			f.line("  # the game's own data: natural, and [[merge.table]] tables = %s, policy = \"same\"; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOMLList([]string{groups[at][0].Table})), printable.Text(printable.TOMLList(names[:1])))
 			f.line("  # as at the end of this file")
 		case at.own:
-			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(toml(at.to)), printable.Text(tomlList(names)), printable.Text(tomlList(names[:1])))
+			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(printable.TOMLList(names[:1])))
 			f.line("  # as at the end of this file; or plain, or natural")
 		case at.to != "":
-			f.line("  # [[check.reference]] to = %s, at = %s; or plain, or natural", printable.Text(toml(at.to)), printable.Text(tomlList(names)))
+			f.line("  # [[check.reference]] to = %s, at = %s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)))
 		default:
-			f.line("  # shared = %s; or plain, or [[check.reference]]", printable.Text(tomlList(names)))
+			f.line("  # shared = %s; or plain, or [[check.reference]]", printable.Text(printable.TOMLList(names)))
 		}
 		names = slices.DeleteFunc(names, func(n string) bool { again := listed[n]; listed[n] = true; return again })
 		if len(names) > 0 {
-			f.line("  %s,", strings.Trim(tomlList(names), "[]"))
+			f.line("  %s,", strings.Trim(printable.TOMLList(names), "[]"))
 		}
 	}
 	f.line("]")
@@ -158,7 +158,7 @@ func (f rulesFile) list(key, comment string, columns []ProposedColumn) {
 	f.line("%s = [", key)
 	for _, table := range slices.Sorted(maps.Keys(byTable)) {
 		slices.Sort(byTable[table])
-		f.line("  %s,", strings.Trim(tomlList(byTable[table]), "[]"))
+		f.line("  %s,", strings.Trim(printable.TOMLList(byTable[table]), "[]"))
 	}
 	f.line("]")
 	f.line("")
@@ -203,7 +203,7 @@ func (f rulesFile) spaces() {
 	}
 	for _, key := range p.Keys {
 		f.line("%s[[merge.space]]", mark)
-		f.line("%skeys = %s", mark, tomlList([]string{key}))
+		f.line("%skeys = %s", mark, printable.TOMLList([]string{key}))
 		f.line("")
 	}
 	first := true
@@ -216,7 +216,7 @@ func (f rulesFile) spaces() {
 			first = false
 		}
 		f.line("# [[merge.space]]")
-		f.line("# keys = %s", printable.Text(tomlList([]string{place(c.Table, c.Column)})))
+		f.line("# keys = %s", printable.Text(printable.TOMLList([]string{place(c.Table, c.Column)})))
 		f.line("")
 	}
 	if len(p.Spaces) > 0 {

@@ -273,7 +273,7 @@ func (r *Result) resolveByRenumbering(ctx context.Context, f *facts, from *reade
 	}
 	if why != "" {
 		if r.Count > 0 {
-			r.Message += "; [[merge.table]] renumber = " + toml(n.Column) + " cannot resolve it: " + why
+			r.Message += "; [[merge.table]] renumber = " + printable.TOML(n.Column) + " cannot resolve it: " + why
 		}
 		return nil, nil
 	}

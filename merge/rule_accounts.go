@@ -63,7 +63,7 @@ func judgeAccountConflict(f *facts, a AccountColumn, read *reading) Result {
 		result.Rows = shared
 		result.Message = printable.Count(shared, "account is", "accounts are") + " in more than one database"
 		result.Gaps = append(result.Gaps, Gap{Reason: "if each database numbers its accounts itself, two players would share one account"})
-		result.Next = []string{"if one account database serves all worlds, declare in [check] shared = " + tomlList(qualified(a.Table, []string{a.Column}))}
+		result.Next = []string{"if one account database serves all worlds, declare in [check] shared = " + printable.TOMLList(qualified(a.Table, []string{a.Column}))}
 	}
 	return result
 }

@@ -56,7 +56,7 @@ func judgeKey(f *facts, k *keyReading) outcome {
 	if looksAlike(f, &result, k) {
 		o.alike, result.Alike = []string{k.table}, true
 		result.Message += ": the same in every database, and the rows shown are alike"
-		action = "if this is the game's own data, which every world has, declare it the same ([[merge.table]] tables = " + tomlList([]string{k.table}) +
+		action = "if this is the game's own data, which every world has, declare it the same ([[merge.table]] tables = " + printable.TOMLList([]string{k.table}) +
 			", policy = \"same\"); otherwise " + action
 	}
 	o.findings = []finding{{Result: result, action: action}}

@@ -115,7 +115,7 @@ func judgeOdd(ctx context.Context, f *facts, r *reader, s *severed) ([]Result, e
 	}
 	result.Message = fmt.Sprintf("may mean no row, instead of a row of %s, which stays behind", s.To)
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [...] for values that mean no row; or dangling = [...] for values whose rows are gone",
-		toml(place(s.Table, s.Column)), toml(referenceTarget(s.ref)))}
+		printable.TOML(place(s.Table, s.Column)), printable.TOML(referenceTarget(s.ref)))}
 	return []Result{result}, nil
 }
 

@@ -168,9 +168,9 @@ func judgeMoved(ctx context.Context, f *facts, r *reader, c *movedColumn, read *
 	}
 	if len(odd) > 0 {
 		nobody.Message = "may mean no row: " + few(odd)
-		at, to := toml(place(c.table, c.column)), ""
+		at, to := printable.TOML(place(c.table, c.column)), ""
 		if ref := c.cases[0].ref; ref != nil {
-			to = toml(referenceTarget(ref))
+			to = printable.TOML(referenceTarget(ref))
 		}
 		nobody.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for values whose rows are gone", at, to, strings.Join(odd, ", "))}
 		results = append(results, nobody)
@@ -210,7 +210,7 @@ func undeclaredKeys(f *facts) (results []Result) {
 				Message: "a number in the key, which stays unchanged while other keys get new values",
 				Gaps:    []Gap{{Reason: "it is not declared whether it numbers things of one world, or is a key of the game's own data"}},
 				Next: []string{fmt.Sprintf("declare in [check] natural = [%s]; or [[merge.space]] keys = [%[1]s]; or [[check.reference]] at = [%[1]s], to = the key that it names",
-					toml(place(table, name)))},
+					printable.TOML(place(table, name)))},
 			})
 		}
 	}
@@ -242,7 +242,7 @@ func guessedKeys(f *facts, chosen *rekeyed, read *measured) (results []Result) {
 		}
 		if len(result.Gaps) > 0 {
 			result.Message = "a number that the database generates, and that may be the key of another table"
-			result.Next = []string{fmt.Sprintf("declare [[merge.space]] keys = [%s]; or [[check.reference]] at = [%[1]s], to = the key that it names", toml(place(at.table, at.column)))}
+			result.Next = []string{fmt.Sprintf("declare [[merge.space]] keys = [%s]; or [[check.reference]] at = [%[1]s], to = the key that it names", printable.TOML(place(at.table, at.column)))}
 			results = append(results, result)
 		}
 	}

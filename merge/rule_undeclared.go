@@ -90,7 +90,7 @@ func judgeCandidates(f *facts, r openReader, candidates []candidate, joint []str
 			Code: CodeReferenceUndeclared, Table: table, Subject: columnList(model.key()) + " as a key",
 			Message: "only all columns of the key together identify a row",
 			Gaps:    []Gap{{Reason: "undeclared columns are compared with keys one by one, so they cannot be compared with the key " + columnList(model.key()) + " of " + table}},
-			Next:    []string{"declare the columns of the key that hold the game's own data: natural = " + tomlList(qualified(table, model.key()))},
+			Next:    []string{"declare the columns of the key that hold the game's own data: natural = " + printable.TOMLList(qualified(table, model.key()))},
 		})
 	}
 	return results
@@ -300,10 +300,10 @@ func likelyKey(candidates []candidate, named map[int]int64, table, column string
 
 // chooseText writes the declarations to choose from.
 func chooseText(open *OpenColumn, table, column string) string {
-	at := toml(place(table, column))
+	at := printable.TOML(place(table, column))
 	text := "declare in [check] plain = [" + at + "], or natural, or shared"
 	if key := cmp.Or(open.Likely, strings.Join(open.Keys[:min(1, len(open.Keys))], "")); key != "" {
-		text += "; or [[check.reference]] at = [" + at + "], to = " + toml(key)
+		text += "; or [[check.reference]] at = [" + at + "], to = " + printable.TOML(key)
 	}
 	return text
 }

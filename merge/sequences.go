@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/nearest"
+	"mergesafe/internal/printable"
 	"mergesafe/merge/rekey"
 )
 
@@ -102,7 +103,7 @@ func (m *moving) judgeSequence(f *facts, r *Result) (kept bool) {
 			break
 		}
 	}
-	r.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or, if it counts no keys, -allow %s", toml(r.Table), toml(space), AllowIn(r.Code, r.Table))}
+	r.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, space = %s; or, if it counts no keys, -allow %s", printable.TOML(r.Table), printable.TOML(space), AllowIn(r.Code, r.Table))}
 	return true
 }
 

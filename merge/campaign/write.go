@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strings"
 	"time"
+
+	"mergesafe/internal/printable"
 )
 
 // WriteTo writes the campaign as a campaign file, with comments for the person who edits it.
@@ -22,23 +23,23 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		b.WriteString(text + "\n")
 	}
 	number := func(n int) string { return fmt.Sprint(n) }
-	line("name", quoted(c.Name), "")
+	line("name", printable.TOML(c.Name), "")
 	line("parallel", number(max(c.Parallel, 1)), "merges at a time, in all")
 	if c.PerServer != 0 && c.PerServer != c.Parallel {
 		line("per_server", number(c.PerServer), "merges at a time that have a database on one server")
 	}
 	if c.Window != nil {
-		line("window", quoted(c.Window.String()), "no merge begins that is predicted to end later")
-		line("zone", quoted(c.Window.Zone.String()), "of the window")
+		line("window", printable.TOML(c.Window.String()), "no merge begins that is predicted to end later")
+		line("zone", printable.TOML(c.Window.Zone.String()), "of the window")
 	}
 	line("continue", fmt.Sprint(c.Continue), "after a failure continue with the other merges; false: begin no other")
 	line("retries", number(c.Retries), "how often a merge that stopped is tried again")
 	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed permanently")
 	if len(c.Rules) > 0 {
-		line("rules", list(c.Rules), "files of rules, for every merge")
+		line("rules", printable.TOMLList(c.Rules), "files of rules, for every merge")
 	}
 	if len(c.Allow) > 0 {
-		line("allow", list(c.Allow), "findings that do not block a merge")
+		line("allow", printable.TOMLList(c.Allow), "findings that do not block a merge")
 	}
 	if !c.Fence {
 		line("fence", "false", "the sources are not fenced: keep their game servers from starting yourself")
@@ -52,32 +53,32 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	b.WriteString("\n# To choose; without the # it holds.\n")
 	choice("rekey", "true", c.Rekey, "give new values to keys that collide; not needed if the rules have [[merge.space]]")
 	if c.Backup != "" || len(c.hooksOn(AskBackedUp)) == 0 {
-		choice("backup", quoted(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
+		choice("backup", printable.TOML(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
 	}
 	if c.Stopped != "" || len(c.hooksOn(AskStopped)) == 0 {
-		choice("stopped", quoted(ByHand), c.Stopped != "", `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
+		choice("stopped", printable.TOML(ByHand), c.Stopped != "", `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
 	}
 	if c.Room != "" {
-		line("room", quoted(c.Room), "the disks have room")
+		line("room", printable.TOML(c.Room), "the disks have room")
 	}
 	for _, m := range c.Merges {
 		b.WriteString("\n[[merge]]\n")
-		line("target", quoted(m.Target), "")
-		line("sources", list(m.Sources), "")
+		line("target", printable.TOML(m.Target), "")
+		line("sources", printable.TOMLList(m.Sources), "")
 		if m.Note != "" {
-			line("note", quoted(m.Note), "")
+			line("note", printable.TOML(m.Note), "")
 		}
 	}
 	for _, h := range c.Hooks {
 		b.WriteString("\n[[hook]]\n")
-		line("on", list(h.On), "")
+		line("on", printable.TOMLList(h.On), "")
 		if h.URL != "" {
-			line("url", quoted(h.URL), "")
+			line("url", printable.TOML(h.URL), "")
 		} else {
-			line("run", list(h.Run), "")
+			line("run", printable.TOMLList(h.Run), "")
 		}
 		if h.Timeout != 0 && h.Timeout != HookTimeout {
-			line("timeout", quoted(h.Timeout.String()), "")
+			line("timeout", printable.TOML(h.Timeout.String()), "")
 		}
 	}
 	return b.WriteTo(w)
@@ -88,31 +89,4 @@ func (w *Window) String() string { return daytime(w.From) + "-" + daytime(w.To) 
 
 func daytime(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", int(d.Hours()), int(d.Minutes())%60)
-}
-
-func list(texts []string) string {
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = quoted(text)
-	}
-	return "[" + strings.Join(all, ", ") + "]"
-}
-
-// quoted writes a text as TOML.
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
