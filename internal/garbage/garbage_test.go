@@ -30,7 +30,11 @@ func TestMain(m *testing.M) {
 // After each collection the new pace is set by a goroutine, which comes when it comes.
 func paced(limit uint64) string {
 	goal := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
-	for range 1000 {
+	rounds := 1000
+	if os.Getenv("GARBAGE_TEST") != "allow" || os.Getenv("GOGC") != "" { // nothing is to come
+		rounds = 20
+	}
+	for range rounds {
 		runtime.GC()
 		runtime.Gosched()
 		if metrics.Read(goal); goal[0].Value.Uint64() < limit {
