@@ -83,7 +83,7 @@ func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
 	if *long {
 		n = 400
 	}
-	t.Run(e.name, func(t *testing.T) {
+	onSQLite(t, func(t *testing.T) {
 		matched := 0
 		for seed := range n {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -30,7 +30,7 @@ var (
 // an undo leaves the rows of before. What is changed afterwards, the proof finds. More
 // cases: -rekey.cases=5000.
 func TestRekeyedWorldsStayAsTheyWere(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) {
+	onSQLite(t, func(t *testing.T) {
 		seen, n := newKeyTally(), rekeyCasesByDefault
 		if *rekeyCases > 0 {
 			n = *rekeyCases
