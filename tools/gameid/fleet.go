@@ -88,7 +88,7 @@ func onFleet(env cli.Env, arguments func(*ucli.Command) (gameid.ServerID, error)
 
 // by names the person who runs the program.
 func by(env cli.Env) string {
-	user := "somebody"
+	user := "unknown-user"
 	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME", "USERNAME"} {
 		if value, ok := env(name); ok && value != "" {
 			user = value
@@ -132,8 +132,8 @@ const helpClaim = `
 Usage: gameid servers claim -name NAME [-server NUMBER | -numbers RANGE]
                             [-reason TEXT] [-fleet DSN] [-config FILE] [-json]
 
-Takes a server number for a new world, and prints it. The first world that
-starts with the number has it for good: it is never given to another.
+Takes a server number for a new world, and prints it. The number is bound to the
+first world that starts with it, permanently: it is never given to another.
 
 With -numbers it takes all numbers of a range, or none, for one world whose
 processes come and go: each process takes a free number of the range. The first
@@ -261,8 +261,8 @@ func moment(t time.Time) string {
 const helpShow = `
 Usage: gameid servers show [-fleet DSN] [-config FILE] [-json] NUMBER
 
-Shows all that the fleet registry knows of one number, and its history: who
-claimed it, when it was bound, and who overrode that and why.
+Shows the record of one number in the fleet registry, and its history: every
+change, with the time, the account that made it, and the reason.
 
 Flags:` + fleetJSONHelp + `
 Examples:
@@ -326,8 +326,8 @@ Usage: gameid servers rebind -world WORLD -reason TEXT [-fleet DSN]
                              [-config FILE] NUMBER
 
 Gives a number to the world of that identity, whatever world it belonged to. It
-overrides what is otherwise for good: "gameid servers inspect -json DATABASE"
-shows the identity of a world. It is meant for
+overrides a binding that is otherwise permanent. "gameid servers inspect -json
+DATABASE" shows the identity of a world. It is meant for
 
   - a world whose registry row was lost, which gave it a new identity;
   - a number that the wrong database was started with first;

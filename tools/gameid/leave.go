@@ -16,15 +16,15 @@ func leaveCommand(env cli.Env) *ucli.Command {
 Usage: gameid servers leave -server NUMBER [-apply] [-config FILE] DATABASE
 
 Makes a world forget the fleet registry that it is bound in, so that it starts
-without one, or can be bound in another. A bound world does not start without:
-otherwise a missing line in config.toml would let a cloned disk, or a restored
-backup, run beside the world unseen.
+without one, or can be bound in another. A bound world does not start without
+its fleet registry: otherwise a missing line in config.toml would let a cloned
+disk, or a restored backup, run beside the world unnoticed.
 
-It is meant for a copy for testing that no player ever sees, and for a fleet
-that is given up. It is not needed while the fleet registry is only away: a
-bound world starts then. The server must not run. The fleet registry is not
-told: the number stays that of this world there ("gameid servers retire" ends
-its use).
+It is meant for a test copy that no player ever sees, and for a fleet that is
+given up. It is not needed if the fleet registry just cannot be reached: a bound
+world starts then too. The server must not run. The fleet registry is not
+changed: there the number stays bound to this world ("gameid servers retire"
+ends its use).
 
 Flags:
   -server NUMBER   the server

@@ -1,5 +1,5 @@
-// Command gameid takes IDs apart, mints some for trying, shows which servers a
-// game database knows, and keeps the fleet registry. See "gameid -h".
+// Command gameid inspects IDs, generates test IDs, shows the registry of a game
+// database, and keeps the fleet registry. See "gameid -h".
 package main
 
 import (
@@ -33,12 +33,12 @@ Commands:
   inspect ID...      what an ID says: its time, server and sequence
   new                generate IDs for tests
   servers COMMAND    inspect: the servers whose IDs may be in a database, and
-                     who runs; the fleet registry: init, claim, list, show,
-                     retire, rebind, ranges, places; for a world that does not
-                     start, or was restored: repair-mark, release, raise-mark,
-                     leave; and schema
+                     which of them run; the fleet registry: init, claim, list,
+                     show, retire, rebind, ranges, places; for a world that does
+                     not start, or was restored: repair-mark, release,
+                     raise-mark, leave; and schema
 
-"gameid COMMAND -h" explains each. All of them are spoken to in the same way:
+"gameid COMMAND -h" explains each. All command lines have the same form:
 
   COMMAND         a verb, or servers and a verb, or servers ranges and a verb
   ARGUMENT        what the command is about: IDs, a DATABASE, or the NUMBER or
@@ -49,8 +49,8 @@ Commands:
                   in it
   -fleet DSN      the fleet registry (default: [registry] in the configuration)
   -config FILE    the configuration (default config.toml)
-  -apply          what repairs a world in its database changes nothing without
-                  it
+  -apply          carry out a repair; without it, the commands that repair a
+                  world change nothing
   -reason TEXT    why, for the history of the fleet registry
   -json           print JSON instead of text
 
@@ -60,7 +60,7 @@ Exit codes:
 
   0   it worked
   1   it worked, and the answer is no: the server cannot start (repair-mark)
-  2   it did not: wrong usage or configuration, a database, or an interrupt
+  2   it did not work: wrong usage or configuration, a database, or an interrupt
 
 Examples:
   gameid inspect 00ddcdf82a000007002f

@@ -18,8 +18,9 @@ func newCommand() *ucli.Command {
 		Description: `
 Usage: gameid new -server NUMBER [-n COUNT] [-json]
 
-Mints IDs for trying, one on each line. They are reserved nowhere: a game
-server with the same number may mint the same ones. Do not store them.
+Generates IDs for tests, one on each line. They are not reserved in any
+registry: a game server with the same number may mint the same IDs. Do not store
+them.
 
 Flags:
   -server NUMBER   the server number in the IDs, 1 to 1048575

@@ -51,7 +51,7 @@ const helpSetPlace = `
 Usage: gameid servers places set [-label NAME=VALUE] ... [-reason TEXT]
                                  [-fleet DSN] [-config FILE] WORLD DSN
 
-Records where the database of a world is, instead of what was known of it. WORLD
+Records where the database of a world is, and replaces the former record. WORLD
 is the name that people use. The DSN has no user and no password, as in
 mysql:tcp(HOST:PORT)/DATABASE: one with an account is refused.
 

@@ -20,13 +20,14 @@ Usage: gameid servers raise-mark -server NUMBER [-to TIME] [-apply]
 
 Reserves all times up to the given one, so that the IDs of the server begin
 after it. It is for a database that was restored from an older copy, before its
-server starts again. IDs that the server had made since that copy are in no
-table any more. They carry times of the past, and the new ones begin at the
-present; but a server that had run ahead of its clock, or whose clock was ahead
-of that of the machine where it starts now, may have used times that are still
-to come. A minute is more than a window of 10 s and two clocks that are kept
-right. A world in a fleet registry does not need it: the mark that is known
-there counts too.
+server starts again. The IDs that the server minted since that copy are not in
+the tables any more. They carry times of the past, and the new ones begin at the
+present. But the server may have run ahead of its clock, or its clock may have
+been ahead of that of the machine on which it starts now. Then it may have used
+times that are still to come. The default of a minute is more than a window of
+10 s together with the error of two clocks that are kept right. A world in a
+fleet registry does not need this command: the mark in the fleet registry counts
+too.
 
 The server must not run.
 

@@ -25,40 +25,42 @@ Usage: gameid servers release -server NUMBER [-apply -reason TEXT] [-watch TIME]
 Ends the lease of a process that is gone, so that its server can start again.
 A lease runs out by itself: by default after 15 seconds in the database of the
 world, and after 90 in the fleet registry. It lasts for years only if the clock
-of that database was far ahead when it was taken. Set that clock right first.
+of that database was far ahead when the lease was taken. Set that clock right
+first.
 
-Without -apply it changes nothing, and shows who has the lease. With -apply it
-first watches for a minute, and gives up if the process renews its lease, or if
-it can be seen to run on this machine. If the process is alive nevertheless,
-such as one that is frozen, no ID is repeated: it finds its lease gone, and
-mints no more. What it had reserved stays reserved.
+Without -apply the command changes nothing, and shows which process has the
+lease. With -apply it first watches for a minute. It gives up if the process
+renews its lease, or is seen to run on this machine. If the process is still
+alive, for example frozen, no ID is repeated: it stops minting when it learns
+that its lease is gone. The times that it had reserved stay reserved.
 
-A fence is no such lease. A merge put it there, because the world went on in
-another database, and a second copy of it is not to be played. It never ends by
-itself, and this command refuses to end it: "servermerge undo" takes the merge
-back and lifts the fence, also where the target was restored from a copy that is
-older than the merge. Only if target and plan are lost for good, so that this
-database is all that is left of the world, lift it with -fence MERGE, the ID of
-the merge as it is shown. If the target is there after all, every player exists
-twice then, and once rows have changed here the merge can neither be gone on
-with nor undone. No ID is repeated even so.
+A fence is not a lease of a process. A merge put it there because the world
+continues in another database, and players must not play in a second copy of
+it. A fence never ends by itself, and this command refuses to end it.
+"servermerge undo" takes the merge back and lifts the fence, also if the target
+was restored from a copy that is older than the merge. If both the target and
+the plan are lost permanently, this database is the only copy of the world. Only
+then lift the fence with -fence MERGE, the ID of the merge as it is shown. If
+the target still exists after all, every player then exists twice, and after any
+row has changed here the merge can neither be resumed nor undone. Even then no
+ID is repeated.
 
 The target of a merge is fenced too, until the merge is completed or undone. The
-ways out are "servermerge apply PLAN" and "servermerge undo PLAN". A server that
-is started before that leaves rows because of which the merge cannot be
-completed: it has to be undone and planned again.
+ways out are "servermerge apply PLAN" and "servermerge undo PLAN". If a server
+is started before that, it leaves rows that block the completion of the merge:
+the merge must be undone and planned again.
 
-A world that is bound in a fleet registry has a lease there as well, which is
-ended with it.
+A world that is bound in a fleet registry has a lease there as well. This
+command ends both.
 
 Flags:
   -server NUMBER   the server
   -apply           do it
-  -reason TEXT     with -apply: what had happened; kept in the fleet registry
+  -reason TEXT     with -apply: what happened; kept in the fleet registry
   -watch TIME      how long to watch first (default 1m): longer than a third of
                    the server's window, and than its heartbeat
   -fence MERGE     with -apply: lift the fence of this merge, whose target and
-                   plan are lost for good` + fleetHelp + `
+                   plan are lost permanently` + fleetHelp + `
 Examples:
   gameid servers release sqlite:data/s7.db -server 7
   gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099"`,
@@ -82,7 +84,7 @@ Examples:
 				case cmd.IsSet("fence"):
 					return fmt.Errorf("server %s is not fenced: leave -fence out", w.server)
 				case !leases.Held():
-					_, err = fmt.Fprintln(out, "Nobody has the lease: it keeps no server from starting.")
+					_, err = fmt.Fprintln(out, "No process has the lease: it does not keep the server from starting.")
 					return err
 				case !w.apply:
 					_, err = fmt.Fprintln(out, "Nothing was changed. If that process is certainly gone, -apply -reason TEXT ends the lease; or wait until it has run out.")
@@ -105,20 +107,20 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fe
 	case merge != "" && merge != fence.Merge:
 		return fmt.Errorf("-fence is %q: server %s is fenced by the merge %q", merge, w.server, fence.Merge)
 	case !w.apply && fence.Here:
-		_, err := fmt.Fprint(out, "Nothing was changed. The merge goes on with \"servermerge apply PLAN\", and \"servermerge undo PLAN\" takes it back: both lift the fence.\n"+
-			"If the plan of that merge is lost for good, see -fence in -h.\n")
+		_, err := fmt.Fprint(out, "Nothing was changed. \"servermerge apply PLAN\" resumes the merge, and \"servermerge undo PLAN\" takes it back: both lift the fence.\n"+
+			"If the plan of that merge is lost permanently, see -fence in -h.\n")
 		return err
 	case !w.apply:
-		_, err := fmt.Fprintf(out, "Nothing was changed. The world goes on in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
-			"If the target and the plan of that merge are lost for good, see -fence in -h.\n", shown(fence.Into))
+		_, err := fmt.Fprintf(out, "Nothing was changed. The world continues in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
+			"If the target and the plan of that merge are lost permanently, see -fence in -h.\n", shown(fence.Into))
 		return err
 	case merge == "":
-		return fmt.Errorf("%w; if its target and its plan are lost for good, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
+		return fmt.Errorf("%w; if its target and its plan are lost permanently, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
 	}
 	if err := w.db.Registry().LiftFence(ctx, w.server, merge); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "The fence was lifted: the server can start. Do not go on with that merge.")
+	_, err := fmt.Fprintln(out, "The fence was lifted: the server can start. Do not resume that merge.")
 	return err
 }
 
@@ -132,7 +134,7 @@ func printLeases(w io.Writer, l *fleet.Leases) {
 		case fenced:
 			fact(w, where, "fenced: the world went to %s by the merge %s, on %s", shown(fence.Into), shown(fence.Merge), printable.Time(fence.Since))
 		case l.Holder.IsZero():
-			fact(w, where, "nobody has the lease")
+			fact(w, where, "no process has the lease")
 		case !l.Held():
 			fact(w, where, "the lease ended on %s, of %s", printable.Time(l.Until), holder(l.Holder))
 		default:

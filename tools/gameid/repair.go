@@ -24,33 +24,33 @@ Usage: gameid servers repair-mark -server NUMBER [-apply -reason TEXT]
                                   [-max-clock-skew TIME] [-fleet DSN]
                                   [-config FILE] DATABASE
 
-Lets a server start again that refuses to because its mark, the time up to which
-it may have used IDs, lies in the far future. A clock that was far ahead leaves
-such a mark. Set the clock right first.
+Lowers the mark of a server, the time up to which it may have used IDs. A server
+whose mark is in the far future refuses to start. A clock that was far ahead
+leaves such a mark. Set the clock right first.
 
-Without -apply it changes nothing: it reads every column of the database that
-may hold IDs, and says what can be done. With -apply the mark is lowered: to
-the present, and never below the largest ID of the server that was found. The
-server must not run. A world that is bound in a fleet registry has a mark there
-as well, which is lowered with it, unless this database is an older copy of its
-world: then IDs may exist that are not in its tables.
+Without -apply the command changes nothing: it reads every column of the
+database that may hold IDs, and shows the choices. With -apply it lowers the
+mark to the present, but never below the largest ID of the server that it found.
+The server must not run. A world that is bound in a fleet registry has a mark
+there as well, which is lowered too, unless this database is an older copy of
+its world: then IDs may exist that are not in its tables.
 
-What it cannot see: IDs of rows that were deleted since, or that are kept only
-elsewhere, such as in logs, in other databases, or as text. Those issued by the
-broken clock carry a time in the future, and could be issued again when that
-comes. If that matters, claim a new number for the server instead.
+It cannot see IDs of rows that were deleted since, or that are kept only
+elsewhere, such as in logs, in other databases, or as text. IDs that were issued
+by the broken clock carry a time in the future, and could be issued again when
+that time comes. If that matters, claim a new number for the server instead.
 
 If rows with times of the far future exist, lowering the mark does not help. The
 choices are shown: wait, allow the server a larger clock skew, delete the rows,
 or claim a new number.
 
-The exit code is 1 if the server can not start, even with -apply.
+The exit code is 1 if the server cannot start, even with -apply.
 
 Flags:
   -server NUMBER         the server
   -apply                 do it
-  -reason TEXT           with -apply: what had happened
-  -max-clock-skew TIME   how far in the future a mark may lie (default 5m), as
+  -reason TEXT           with -apply: what happened
+  -max-clock-skew TIME   how far in the future a mark may be (default 5m), as
                          the game server is configured` + fleetHelp + `
 Examples:
   gameid servers repair-mark sqlite:data/s7.db -server 7
@@ -103,7 +103,7 @@ func printPlan(w io.Writer, p *fleet.MarkPlan, applied bool) error {
 	} else {
 		line("largest ID", "none found")
 	}
-	line("looked at", "%d columns that may hold IDs", len(p.Columns))
+	line("searched", "%d columns that may hold IDs", len(p.Columns))
 	for _, c := range p.Columns {
 		if c.Late > 0 {
 			line("future IDs", "%s in %s.%s", printable.Number(c.Late), shown(c.Table), shown(c.Column))
@@ -127,7 +127,7 @@ func printPlan(w io.Writer, p *fleet.MarkPlan, applied bool) error {
 	limit := gameid.TimeOf(p.Lowered).Add(-p.Limit)
 	if p.OlderCopy && gameid.TimeOf(p.FleetMark).Sub(p.Now) > p.Limit {
 		fmt.Fprintln(w, `The fleet registry has seen more changes of the world than this database, so IDs may exist that are not in
-it, and the mark in the fleet registry stands. If there is a newer copy of the database, repair the mark with that.
+it, and the mark in the fleet registry is not lowered. If there is a newer copy of the database, repair the mark with that.
 Otherwise, the choices are:`)
 	} else {
 		fmt.Fprintln(w, `That is not enough for the server to start: rows with times in the far future exist. The choices are:`)
@@ -137,7 +137,7 @@ Otherwise, the choices are:`)
 		fmt.Fprintf(w, "  - start the game server with a -max-clock-skew of %s or more: all its IDs then carry times from %s on;\n", span(p.Now, at), lowered)
 	}
 	if largest.Late > 0 {
-		fmt.Fprintln(w, "  - delete those rows, or give them other IDs, and what refers to them; then do this again;")
+		fmt.Fprintln(w, "  - delete those rows, or give them other IDs together with everything that refers to them; then run this command again;")
 	}
 	fmt.Fprintln(w, `  - claim a new number for the server ("gameid servers claim"): the rows keep their IDs, and new ones get good times.`)
 	return cli.Conflicts

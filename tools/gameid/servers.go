@@ -29,17 +29,17 @@ Usage: gameid servers COMMAND [flags] [ARGUMENT...]
 
 Shows which servers may have IDs in a database, and keeps their numbers. The
 commands from init to places are about the fleet registry, the one database that
-gives each server number to one world for good; the next four repair something
-of one world; schema is for tools that run migrations.
+gives each server number to one world permanently. The next four repair one
+world. schema is for tools that run migrations.
 
 Commands:
-  inspect      the servers whose IDs may be in a database, and who runs
+  inspect      the servers whose IDs may be in a database, and which of them run
   init         make the fleet registry, once
   claim        take a number for a new world
   list         all numbers of the fleet
   show         one number, and its history
   retire       end the use of a number
-  rebind       give a number to another world, in spite of all
+  rebind       give a number to another world, although it is bound to one
   ranges       integers for the keys of games: list, lease, release
   places       where the databases of worlds are: list, set, forget
   repair-mark  let a server start again whose clock was far ahead
@@ -94,12 +94,12 @@ It only reads: the account needs no right but SELECT.
   HOLDER   the process that has the lease, or had it last; for a fence, the
            merge and its target
 
-Settings with which the database may lose what it confirmed go to the standard
-error, each with the statement that mends it.
+If the database has settings with which it may lose confirmed changes, they are
+printed on the standard error, each with the statement that corrects it.
 
 Flags:
   -config FILE   the configuration file (default config.toml)
-  -json          print a JSON array instead, with all that is known
+  -json          print a JSON array instead, with every field of the registry
 
 Examples:
   gameid servers inspect sqlite:data/s1.db
@@ -219,8 +219,8 @@ type server struct {
 	World    string          `json:"world"`
 	Mark     *time.Time      `json:"mark"` // null if no time is reserved
 	Lease    bool            `json:"lease_held"`
-	Until    *time.Time      `json:"lease_until"` // null if nobody has had it, or it was given back
-	Holder   *process        `json:"holder"`      // null likewise, and of a fence
+	Until    *time.Time      `json:"lease_until"` // null if no process has had it, or it was given back
+	Holder   *process        `json:"holder"`      // null in the same cases, and for a fence
 	Fence    *fence          `json:"fence"`       // null if there is none
 	Created  time.Time       `json:"created_at"`
 	Updated  time.Time       `json:"updated_at"`
