@@ -16,7 +16,7 @@ const (
 	Conflicts   Code = 1 // conflicts were found
 	Incomplete  Code = 2 // no result: wrong usage or configuration, the database, or an interrupt
 	NotVerified Code = 3 // nothing failed, but something could not be verified
-	Stopped     Code = 4 // broken off; nothing is lost, and the same command goes on
+	Stopped     Code = 4 // interrupted; nothing is lost, and the same command resumes
 )
 
 // Error makes a Code an error.

@@ -15,12 +15,13 @@ import (
 	"mergesafe/internal/columns"
 )
 
-// LineEvery is how often something that takes long gets a line, where there is no terminal to
-// show it on.
+// LineEvery is how often a long operation gets a line if there is no terminal to show its
+// progress on.
 const LineEvery = 30 * time.Second
 
-// Log is where a tool says what is no result: on stderr, in lines for people, which begin
-// with its name, or with -log json in objects for programs.
+// Log takes the messages of a tool that are not results, such as progress and errors. It
+// writes them to stderr: as lines for people, which begin with the tool's name, or with -log
+// json as objects for programs.
 type Log struct {
 	mu   sync.Mutex
 	w    io.Writer
@@ -114,7 +115,8 @@ func (l *Log) fail(text string, hints []string, code Code) {
 	}
 }
 
-// Waiting says every [LineEvery] that there is no answer yet to what was asked, until stop.
+// Waiting reports every [LineEvery] that the request named what is still without an answer,
+// until stop is called.
 func (l *Log) Waiting(ctx context.Context, what string) (stop func()) {
 	began := time.Now()
 	return every(l.each, func() {

@@ -21,7 +21,7 @@ const general = `Every command takes these too:
                     unless NO_COLOR is set)
   -log text|json    how progress and errors are written to the standard error
                     (default text; json: one object a line)
-  -h [NAME]         print the help, of a command or of what else has a name here
+  -h [NAME]         print the help: of the tool, of a command or of a topic
   -version          print the version, the commit and the version of Go
   -completion bash|zsh|fish
                     print what completes command lines in that shell, such as

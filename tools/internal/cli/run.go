@@ -286,11 +286,10 @@ var inQuotes = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 // helpWidth is how wide a line of help may be.
 const helpWidth = 80
 
-// CheckHelp returns an error for each command at or below cmd whose
-// Description leaves out one of its flags, commands or topics, says nothing of what one
-// of them means, shows no example, or one that cannot be pasted, or has a line of more
-// than 80 columns, as has one of its topics.
-// It is for the tests of the tools.
+// CheckHelp returns an error for each command at or below root whose Description leaves
+// out one of its flags, commands or topics, or names one without an explanation; shows no
+// example, or one that cannot be pasted; or has a line of more than 80 columns, here or in
+// a topic. It is for the tests of the tools.
 func CheckHelp(root *cli.Command) error { return checkHelp(root, root) }
 
 func checkHelp(root, cmd *cli.Command) error {

@@ -11,7 +11,7 @@ import (
 	"mergesafe/tools/internal/cli"
 )
 
-// Place is where a database is, and what it is called.
+// Place is the location of a database, and its name.
 type Place struct {
 	Arg  string // as it was given; may be secret
 	Name string // never secret
@@ -83,7 +83,7 @@ func names(dsn string) (short, long string) {
 	return sqldb.Redact(dsn), sqldb.Redact(dsn)
 }
 
-// Where is where a DSN leads to, without secrets.
+// Where names the server and database of a DSN, without secrets.
 func Where(dsn string) string {
 	_, long := names(dsn)
 	return long

@@ -2,10 +2,10 @@ package rules
 
 import "mergesafe/internal/strict"
 
-// Fleet is the section [fleet]: where it stands who plays in a world.
+// Fleet is the section [fleet]: the tables and columns that show who plays in a world.
 type Fleet struct {
 	Players string // the table that has a row for each player
-	Active  string // its column that tells when the player was there last
+	Active  string // its column that tells when the player was last online
 
 	// Names and Accounts are columns, as table.column: worlds that have the same values there
 	// are counted before they are merged. Accounts may be empty.

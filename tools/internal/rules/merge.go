@@ -61,7 +61,7 @@ func renumber(s *strict.Section, p *merge.TablePolicy) {
 	p.From, p.Max = number("from"), number("max")
 	switch {
 	case p.Renumber == "" && s.Has("within"):
-		s.Lacks("renumber", `want the column that gets other values where it is not unique within these, such as renumber = "slot"`)
+		s.Lacks("renumber", `want the column that gets new values if its values are not unique within these columns, such as renumber = "slot"`)
 	case p.Renumber == "":
 	case len(p.Within) == 0:
 		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)

@@ -76,7 +76,7 @@ func TestParseMergeProblems(t *testing.T) {
 		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has space, counter, table, name, copy`},
 		{"[merge.name]\ntable='a'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.name]]\ncolumn='b'", `1: merge.name.table is missing: want the name of a table, such as table = "characters"`},
-		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets other values where it is not unique within these, such as renumber = "slot"`},
+		{"[[merge.table]]\ntables=['a']\nwithin='b'", `1: merge.table.renumber is missing: want the column that gets new values if its values are not unique within these columns, such as renumber = "slot"`},
 		{"[[merge.table]]\ntables=['a']\nrenumber='b'", `1: merge.table.within is missing: want the columns in which it is unique, such as within = "account"`},
 		{"[[merge.space]]\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},
 		{"[[merge.space]]\nname='a'\nmatch=['a.b']", `1: merge.space.keys is missing: want the key of the table that match names, such as keys = ["accounts.id"]`},

@@ -21,11 +21,10 @@ type Throttle struct {
 // lookEvery is how often the load of a server is asked for.
 const lookEvery = time.Second
 
-// Pauser returns what is to be called before every batch: it waits as the
-// Throttle says, or until its context ends. load asks the server for the number
-// of running threads, and is called only from there, once a second at most.
-// With a MaxLoad, what is returned must not be called by several goroutines at once.
-// rests is told of every look that finds too many of them.
+// Pauser returns a function to call before every batch. It waits as the Throttle says, or
+// until its context ends. It calls load, which asks the server for the number of running
+// threads, at most once a second, and calls rests each time that number is above MaxLoad.
+// With a MaxLoad, only one goroutine at a time may call the function.
 func (t Throttle) Pauser(load func(context.Context) (int, error), rests func(threads int)) func(context.Context) error {
 	var looked time.Time
 	return func(ctx context.Context) error {

@@ -55,14 +55,14 @@ func exits(ts *testscript.TestScript, negated bool, args []string) {
 	}
 }
 
-// Screen takes down what is written to it, and tells when something was. Read
-// Text when nobody writes.
+// Screen keeps everything that is written to it, and sends on Wrote after each write. Read
+// Text only while no goroutine writes.
 type Screen struct {
 	Text  bytes.Buffer
 	Wrote chan bool
 }
 
-// NewScreen returns a Screen for up to 100 writes that nobody waits for.
+// NewScreen returns a Screen that takes up to 100 writes before a test receives from Wrote.
 func NewScreen() *Screen { return &Screen{Wrote: make(chan bool, 100)} }
 
 // Write implements [io.Writer].

@@ -36,8 +36,8 @@ func fields(path string, t reflect.Type) []string {
 	return []string{path}
 }
 
-// Documented lists the fields that a text of help documents, as paths: one on
-// each line, two spaces deeper than what it is part of.
+// Documented lists the fields that a help text documents, as paths. Each field has a line,
+// indented by two spaces more than the field that contains it.
 func Documented(text string) []string {
 	var all, above []string
 	for _, m := range regexp.MustCompile(`(?m)^((?:  ){1,5})\.?([a-z_0-9]+(?:\[\])*)( |$)`).FindAllStringSubmatch(text, -1) {
