@@ -1,5 +1,5 @@
-// Package entity has the things of every game: players, their items, and guilds. It
-// validates them, and uses neither a database nor a network.
+// Package entity has the types that most games need: players, their items, and guilds.
+// It validates them, and uses neither a database nor a network.
 //
 // All times are in UTC and whole milliseconds, as a database column keeps them, so the
 // values read back equal the values written. [Time] makes them.
@@ -22,7 +22,7 @@ const (
 // Player is one character in one world. An account may have several.
 type Player struct {
 	ID        gameid.Of[Player] `db:"id" json:"id"`
-	Account   string            `db:"account" json:"account"` // who logs in, as the login service names it
+	Account   string            `db:"account" json:"account"` // the account that logs in, as the login service names it
 	Name      string            `db:"name" json:"name"`       // unique in its world, whatever the case of letters
 	Level     int32             `db:"level" json:"level"`     // from 1
 	Gold      int64             `db:"gold" json:"gold"`       // from 0
@@ -51,7 +51,7 @@ type Guild struct {
 	FoundedAt time.Time         `db:"founded_at" json:"founded_at"`
 }
 
-// GuildMember says which guild a player is in. A player is in one at most.
+// GuildMember says which guild a player is in. A player is in at most one guild.
 type GuildMember struct {
 	Player   gameid.Of[Player] `db:"player_id" json:"player_id"`
 	Guild    gameid.Of[Guild]  `db:"guild_id" json:"guild_id"`
@@ -69,8 +69,8 @@ const (
 	Leader  Rank = "leader"
 )
 
-// Time returns t in UTC, rounded down to the millisecond. It is how every time
-// in this package is made: CreatedAt: entity.Time(time.Now()).
+// Time returns t in UTC, rounded down to the millisecond. Use it for every time in
+// this package: CreatedAt: entity.Time(time.Now()).
 func Time(t time.Time) time.Time {
 	// Truncate also drops the monotonic reading, so that == works.
 	return t.UTC().Truncate(time.Millisecond)

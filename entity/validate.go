@@ -14,7 +14,7 @@ import (
 type FieldError struct {
 	Entity string // "player", "item", "guild" or "guild member"
 	Field  string // by its name in JSON and in the database
-	Reason string // what is wrong and what would be right, to be read after the name of the field
+	Reason string // the error and the expected value, to be read after the name of the field
 }
 
 func (e *FieldError) Error() string {

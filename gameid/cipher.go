@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Cipher turns IDs of kind E into numbers that tell nothing, and back, without
-// a table. Use them for all IDs that the public sees: in URLs, share links and client
-// protocols. An [ID] itself rises with time: it says when a player joined and
-// on which server. A few IDs say how many items that server makes a minute,
+// Cipher encrypts IDs of kind E into numbers that reveal nothing about them, and
+// decrypts these, without a table. Show the public only such numbers: in URLs, share
+// links and client protocols. An [ID] itself rises with time: it says when a player
+// joined and on which server. A few IDs say how many items that server makes a minute,
 // and the neighbours of an ID are easy to guess.
 //
 // A sealed ID is an [Opaque]: 80 bits again, which look random. It has the
@@ -30,11 +30,11 @@ import (
 // It is not access control. A sealed ID can be passed on, and opening one says
 // nothing about who sent it: check that the caller may see what it names.
 //
-// It is not authentication either. Every number opens to something, and 1 in
-// 2^20 to no valid ID, which is all that [Cipher.Open] can refuse. A number
-// made up opens to an ID of one given server and within one given year with a
-// probability of 1 in 585 million; to one of N rows that exist with N in 2^80:
-// with 10^9 rows and 10^6 guesses a second, the first hit takes 38 years on
+// It is not authentication either. Every number opens to something. [Cipher.Open]
+// can refuse only 1 number in 2^20, those that open to no valid ID. A made-up number
+// opens to an ID of one given server and of one given year with a probability of 1 in
+// 585 million, and to the ID of one of N existing rows with a probability of N in
+// 2^80: with 10^9 rows and 10^6 guesses a second, the first hit takes 38 years on
 // average. So the lookup is the check, as for any other ID that a client sends. If a
 // lookup is too expensive for every guess, check Server and Time of the opened ID
 // first.
@@ -42,7 +42,7 @@ import (
 // # The secret
 //
 // Draw it at random ("openssl rand -hex 16", and decode that), and keep it
-// where other secrets are, not beside the data. Without it all links are dead,
+// with your other secrets, not beside the data. If it is lost, no link works any more,
 // but no data is lost: rows hold real IDs only. Give all worlds of a fleet the
 // same secret, so that links outlast a server merge as the IDs do.
 //
@@ -81,7 +81,7 @@ func NewCipher[E any](secret []byte, kind string) (Cipher[E], error) {
 		return Cipher[E]{}, fmt.Errorf("gameid: the secret of a cipher has %d bytes, want 16, 24 or 32", len(secret))
 	}
 	if kind == "" {
-		return Cipher[E]{}, errors.New(`gameid: the kind of a cipher is empty, want the name of what its IDs name, such as "player"`)
+		return Cipher[E]{}, errors.New(`gameid: the kind of a cipher is empty, want the name of the things that its IDs name, such as "player"`)
 	}
 	f, err := newFF1(secret, kind)
 	if err != nil {

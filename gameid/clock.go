@@ -2,8 +2,8 @@ package gameid
 
 import "time"
 
-// Clock is where a [Node] reads the time. Nothing that a Clock returns can
-// make a node issue an ID twice; it decides only which times the IDs carry.
+// Clock gives a [Node] the time. Whatever a Clock returns, the node does not issue
+// an ID twice: the clock decides only which times the IDs carry.
 type Clock interface {
 	// Wall is the time of day. It may be wrong, and may step forward or back.
 	Wall() time.Time

@@ -8,6 +8,6 @@
 // starts. This package imports only the standard library and uses no database; package
 // store has a registry in the game's own database.
 //
-// IDs rise with time and name their server. Where players must not learn
-// that, in URLs for instance, show the [Opaque] form that a [Cipher] makes.
+// IDs rise with time and name their server. If players must not learn that, for
+// instance from URLs, show them the [Opaque] form that a [Cipher] makes.
 package gameid

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// ErrZeroID is returned where the zero ID would be stored or sent.
+	// ErrZeroID is returned instead of storing or sending the zero ID.
 	ErrZeroID = errors.New("gameid: the zero ID names nothing and cannot be stored or sent")
 
 	// ErrClosed is returned by a generator whose node was closed.
@@ -18,9 +18,9 @@ var (
 
 // ParseError says why text or bytes are not an ID.
 type ParseError struct {
-	Input  string // what was given
-	Offset int    // where in Input it went wrong; len(Input) if something is missing
-	Reason string // what was wrong, and what would be right
+	Input  string // the text or bytes that were read
+	Offset int    // of the error in Input; len(Input) if something is missing
+	Reason string // the error, and what is expected instead
 }
 
 func (e *ParseError) Error() string {
@@ -90,8 +90,8 @@ func (e *TimeError) Error() string {
 // stamp is how times are written in messages.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// HeldError refuses to open a node: another live process has the lease of the
-// server.
+// HeldError says why a node was not opened: another live process has the lease of
+// the server.
 type HeldError struct {
 	Server ServerID
 	Holder Holder
@@ -106,9 +106,9 @@ func (e *HeldError) Error() string {
 		e.Server, e.Holder, stamp(e.LeaseUntil), round(e.LeaseUntil.Sub(e.Now)))
 }
 
-// LostError ends a node: another process, or an operator, changed the row of
-// the server in the registry. The node mints no more. What it minted before
-// stays unique.
+// LostError says why a node ended: another process, or an operator, changed the row
+// of the server in the registry. The node mints no more IDs. The IDs that it minted
+// before stay unique.
 type LostError struct {
 	Server ServerID
 	Holder Holder // the process that has the lease now; zero if none has
@@ -136,7 +136,7 @@ func (e *ExhaustedError) Error() string {
 
 func (e *ExhaustedError) Unwrap() error { return e.Cause }
 
-// ClockError refuses a wall clock that disagrees with the registry's by more
+// ClockError says that the wall clock disagrees with the registry's clock by more
 // than a limit.
 type ClockError struct {
 	Local, Registry time.Time
@@ -148,9 +148,9 @@ func (e *ClockError) Error() string {
 		stamp(e.Local), stamp(e.Registry), round(e.Local.Sub(e.Registry).Abs()), e.Limit)
 }
 
-// MarkError refuses to open a node whose server has times reserved far in the
-// future, as a broken clock may have left them: every ID would carry a date
-// beyond that mark.
+// MarkError says why a node was not opened: its server has reserved times far in
+// the future, perhaps because a clock was wrong, and every new ID would carry a
+// date beyond that mark.
 type MarkError struct {
 	Server ServerID
 	Mark   time.Time // up to here times may have been used

@@ -54,7 +54,7 @@ func (n *Node) countOf(kind reflect.Type) *kindCount {
 	return c
 }
 
-// Next returns a new ID, greater than all that the node returned before.
+// Next returns a new ID, greater than every ID that the node returned before.
 //
 // It takes no lock and does not block, except in two cases. A node that mints faster
 // than the layout allows waits for the clock. At the end of the reservation it waits
@@ -87,9 +87,9 @@ func (g *Generator[E]) NextContext(ctx context.Context) (Of[E], error) {
 }
 
 // Fill fills dst with new IDs, strictly rising, for little more than the cost
-// of one. They are consecutive unless dst is longer than what the node may
-// issue at once, or the end of the reservation comes between. It waits and
-// fails as [Generator.Next] does; upon an error dst is all zero IDs.
+// of one. They are consecutive unless dst is longer than the number of IDs that the
+// node may issue at once, or the reservation ends among them. Fill waits and fails as
+// [Generator.Next] does. If it returns an error, all of dst is zero.
 func (g *Generator[E]) Fill(dst []Of[E]) error { return g.FillContext(context.Background(), dst) }
 
 // FillContext is [Generator.Fill] with a context that can end the wait. It

@@ -29,7 +29,7 @@ func newHolder(now time.Time) Holder {
 // "gameserver (pid 4711) on host-a since 2026-11-21T03:00:00.000Z".
 func (h Holder) String() string {
 	if h.IsZero() {
-		return "nobody"
+		return "no process"
 	}
 	return fmt.Sprintf("%s (pid %d) on %s since %s", h.Program, h.PID, h.Host, stamp(h.Since))
 }

@@ -32,8 +32,8 @@ type ID struct {
 // a [*ServerError] if server is out of range. The part of t below a millisecond is
 // dropped.
 //
-// Make is for tests, bounds of queries, and tools. It knows nothing of what
-// was issued before: take new IDs from a [Generator].
+// Make is for tests, bounds of queries, and tools. It does not know which IDs were
+// issued before: take new IDs from a [Generator].
 func Make(t time.Time, server ServerID, sequence uint16) (ID, error) {
 	ms, err := MillisOf(t)
 	if err != nil {
@@ -45,8 +45,8 @@ func Make(t time.Time, server ServerID, sequence uint16) (ID, error) {
 	return ID{hi: uint64(ms)<<ServerBits | uint64(server), lo: sequence}, nil
 }
 
-// FromBytes reads the 10 bytes of an ID. Any other length, and server 0, is a
-// [*ParseError].
+// FromBytes reads the 10 bytes of an ID. It returns a [*ParseError] for any other
+// length, and for server 0.
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, sizeError(b)

@@ -36,11 +36,11 @@ const (
 // 2025-01-01T00:00:00Z.
 func Epoch() time.Time { return time.UnixMilli(EpochMillis).UTC() }
 
-// Last returns the last instant that the layout can tell, to the millisecond.
+// Last returns the last instant that the layout can hold, to the millisecond.
 func Last() time.Time { return TimeOf(MaxMillis) }
 
-// TimeOf returns the instant that lies ms milliseconds after the epoch, in
-// UTC. It is the inverse of [MillisOf].
+// TimeOf returns the instant ms milliseconds after the epoch, in UTC. It is the
+// inverse of [MillisOf].
 func TimeOf(ms int64) time.Time { return time.UnixMilli(EpochMillis + ms).UTC() }
 
 // MillisOf returns the milliseconds from the epoch to t, rounded down. A time

@@ -25,9 +25,9 @@ import (
 //     registry's clock, and every node begins beyond that. A duplicate is then possible
 //     only if a clock is wrong too, or if two processes both renew their reservations:
 //     one on the original registry, one on the registry that forgot.
-//   - Every ID is greater than all that the node returned before. Its whole
-//     state is one word, milliseconds and sequence, that only rises. So a clock
-//     that steps back is harmless: the next ID follows the last one.
+//   - Every ID is greater than every ID that the node returned before. The whole
+//     state of the node is one word, milliseconds and sequence, that only rises. So a
+//     clock that steps back is harmless: the next ID follows the last one.
 //   - The time of an ID is that of the clock (the later of the two), or later by
 //     at most Options.Window: in the first Window after the start, and by at most
 //     Options.Ahead when the node mints faster than 65,536 IDs per millisecond.
@@ -146,8 +146,8 @@ func (n *Node) id(word uint64) ID {
 // Server returns the server number of the node.
 func (n *Node) Server() ServerID { return n.server }
 
-// Holder returns this process as the registry row names it while the node has
-// the lease. It does not tell whether it still has.
+// Holder describes this process as the registry row does while the node has the
+// lease. It does not tell whether the node still has it.
 func (n *Node) Holder() Holder { return n.holder }
 
 // Done is closed when the node will mint no more, because it was closed or

@@ -7,15 +7,15 @@ import (
 
 // Options tune a node. The zero value is right for almost every game.
 type Options struct {
-	// Window is how far ahead of the clock times are reserved: how long the node can
-	// mint while the registry cannot be reached. Default 10 s, at least 100 ms. Every
-	// node begins that far ahead of the clock, beyond all that any predecessor can have
-	// reserved; its clock catches up. So the first IDs may have times that are Window
-	// ahead.
+	// Window is how far ahead of the clock times are reserved, and so how long the
+	// node can mint while the registry cannot be reached. Default 10 s, at least
+	// 100 ms. Every node begins that far ahead of the clock, beyond every time that a
+	// predecessor can have reserved; its clock catches up. So the first IDs may have
+	// times that are Window ahead.
 	//
-	// The row in the registry keeps the largest Window that was used, and that
-	// one counts from then on. If the registry loses the row, the value is lost: do not
-	// lower Window when you restore a database.
+	// The row in the registry keeps the largest Window that was used, and later nodes
+	// use that one if theirs is smaller. If the registry loses the row, the value is
+	// lost: do not lower Window when you restore a database.
 	Window time.Duration
 
 	// Ahead bounds how far a node that mints more than 65,536 IDs per

@@ -25,17 +25,17 @@ type Reserver interface {
 	// returns a Record with Epoch 0, not an error.
 	Load(ctx context.Context, server ServerID) (Record, error)
 
-	// CompareAndSet writes c over the row of server if that is still row: if it
-	// has its Epoch and its Holder.Token, which is all of row that counts. It
-	// raises the epoch by one and returns true. Epoch 0 stands for "no row": the
-	// row is made. If the row is another one, it returns false and nothing has
-	// changed.
+	// CompareAndSet writes c over the row of server if that row still has the Epoch
+	// and the Holder.Token of row; the other fields of row are not compared. It then
+	// raises the epoch by one and returns true. Epoch 0 means that there is no row:
+	// CompareAndSet then inserts it. If the row has another epoch or token, it returns
+	// false, and nothing has changed.
 	//
 	// The epoch alone is not enough: if a registry is restored from an older copy, the
 	// same epoch is reached again, under another holder.
 	//
 	// An error means that the outcome is unknown: the change may have been
-	// made, or may yet be made until someone else raises the epoch.
+	// made, or may still be made until another call raises the epoch.
 	CompareAndSet(ctx context.Context, server ServerID, row Record, c Claim) (bool, error)
 }
 
@@ -70,7 +70,7 @@ type Record struct {
 // Claim is what a node writes into the row of its server.
 type Claim struct {
 	// Reserved is the new mark, in milliseconds since [EpochMillis]. A node
-	// that closes lowers it to what it used.
+	// that closes lowers it to the last time that it used.
 	Reserved int64
 
 	// Window is how far ahead of the clock the node reserves: the larger of its
@@ -86,7 +86,7 @@ type Claim struct {
 }
 
 // Holder describes the process that has, or had, the lease of a server, for the message
-// that another process prints. The zero Holder is no process.
+// that another process prints. The zero Holder means that there is no process.
 type Holder struct {
 	// Token is random and tells one opened node from every other.
 	Token string `json:"token"`
@@ -105,5 +105,5 @@ type Holder struct {
 	Process string `json:"process,omitempty"`
 }
 
-// IsZero reports whether h is no process.
+// IsZero reports whether h describes no process.
 func (h Holder) IsZero() bool { return h.Token == "" }

@@ -42,6 +42,6 @@ func through(n Number) byte {
 // before it.
 func (n Number) Checked() bool { return n > 9 && through(n) == 0 }
 
-// WithCheck returns n with its check digit at the end: 10 n and one digit. For
-// that n must be at most [Max] / 10.
+// WithCheck returns n with its check digit at the end: 10 times n, plus that digit.
+// n must be at most [Max] / 10.
 func (n Number) WithCheck() Number { return 10*n + Number(through(n)) }

@@ -1,9 +1,9 @@
 package number
 
-// Pretty reports whether people would fight over n, so that a game may want to
-// keep it: below 1000; all digits the same (777 777); each digit one more, or
-// one less, than the one before (12 345 678); one group of digits again and
-// again (12 121 212, 123 123); or nothing but zeros after the first digit
+// Pretty reports whether many players would want n, so that a game may keep it
+// back: it is below 1000; all its digits are the same (777 777); each digit is one
+// more, or one less, than the one before (12 345 678); it repeats one group of
+// digits (12 121 212, 123 123); or it has only zeros after the first digit
 // (5 000 000).
 func Pretty(n Number) bool {
 	if n < 1000 {

@@ -20,7 +20,7 @@ type Session interface {
 	// single value. No row is [ErrNotFound].
 	Get(ctx context.Context, dest any, query string, args ...any) error
 
-	// Select reads all rows into dest, a pointer to a slice of such.
+	// Select reads all rows into dest, a pointer to a slice of structs or values.
 	Select(ctx context.Context, dest any, query string, args ...any) error
 
 	// Dialect returns the kind of the database.

@@ -76,6 +76,6 @@ func waitsForItself(pool, second *sql.DB) error {
 
 // Over returns the transaction that the game began on the database of db, as a
 // [Session]: for [Table] and the queries of this package. The game commits it or
-// rolls it back. Of a *sqlx.Tx give the Tx in it; GORM has it in
+// rolls it back. For a *sqlx.Tx pass its field Tx; GORM has the *sql.Tx in
 // tx.Statement.ConnPool.
 func (db *DB) Over(tx *sql.Tx) *Tx { return &Tx{session{db.db.Over(tx)}} }

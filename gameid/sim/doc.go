@@ -3,7 +3,7 @@
 //
 //	go test ./gameid/sim                  a few hundred worlds
 //	make sim                              ten thousand, with the counts
-//	go test ./gameid/sim -sim.seed 4711   one of them again, with all that happens in it
+//	go test ./gameid/sim -sim.seed 4711   one of them again, with every event in it
 //
 // A world is made from one number, its seed, and runs in virtual time: the same
 // seed gives the same world, event by event. It has a database with the row of
@@ -16,32 +16,32 @@
 //     they are closed, are stopped by their owner, crash at any moment, also between the write of a
 //     reservation and its answer, and restart at once (the crashed one being
 //     known to be dead, as on the same machine) or later; they freeze beyond
-//     their lease and thaw, with their clocks standing still (a suspended
-//     machine) or going on (SIGSTOP). A goroutine may be held up for long
-//     between reading the clock and taking an ID.
+//     their lease and thaw, while their clocks stop (a suspended machine) or
+//     run (SIGSTOP). A goroutine may be held up for long between reading the
+//     clock and taking an ID.
 //   - Requests to the database are lost, refused, slow, or carried out later
 //     than the caller waited, also after it closed or crashed; answers are
-//     lost, late or overtaken, or come from a replica that lags. The database is
-//     away for a while.
+//     lost, late or overtaken, or come from a replica that lags. The database
+//     cannot be reached for a while.
 //   - Wall clocks step by milliseconds to centuries, stop, run fast or slow;
 //     so do the time that a process measures and the clock of the database.
 //   - The database is restored from an older copy, loses the row or the last
 //     claims that it confirmed, or is cloned, also from an older copy, and lives
 //     on twice; processes are led from one copy to the other. In half of the
-//     worlds where that happens, no clock is ever wrong.
+//     worlds with such a fault, no clock is ever wrong.
 //
 // # What is checked
 //
-// Every ID of a world is kept. None occurs twice; those of a node rise in the
-// order of the calls; each lies within what the database had granted to its
-// node by then; none has a time before its node's clock, or further ahead than
-// documented. No range is granted twice, no lease is taken while it lasts, no
-// mark lowered below what was used, none raised further than documented. Every
-// refusal has its type and its reason. No call lasts longer than documented.
-// When the faults end, at most one node is alive on each database; it mints
-// with the right time, it can be closed, and the next one can be opened. Where
-// a wrong clock left a lease or a mark far in the future, an operator helps;
-// nowhere else.
+// Every ID of a world is kept. No ID occurs twice. The IDs of a node rise in the
+// order of the calls. The time of each is within the ranges that the database had
+// granted to its node by then, and is neither before the node's clock nor further
+// ahead of it than documented. No range is granted twice, no lease is taken while
+// it lasts, no mark is lowered below a time that was used, and none is raised
+// further than documented. Every refusal has its type and its reason. No call
+// lasts longer than documented. When the faults end, at most one node is alive on
+// each database; it mints with the right time, it can be closed, and the next one
+// can be opened. An operator may be needed for that only if a wrong clock left a
+// lease or a mark far in the future.
 //
 // A test breaks the node, and the simulated database, in one way after the
 // other, and demands that the simulation finds each.
@@ -71,8 +71,8 @@
 //
 // # What is not simulated
 //
-// The SQL of package store; the fleet registry; and what two goroutines do to
-// each other between two instructions: a world holds them up only where they
-// read the clock. For the latter there are the race detector and the stress
-// tests.
+// The SQL of package store; the fleet registry; and the effects that two
+// goroutines have on each other between two instructions: a world holds them up
+// only when they read the clock. The race detector and the stress tests are for
+// these.
 package sim

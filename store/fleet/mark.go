@@ -16,8 +16,8 @@ import (
 type MarkPlan struct {
 	Server gameid.ServerID
 
-	// Now is the present, by the clock of the database, and Limit how far
-	// after it a mark or an ID may lie for the server to start.
+	// Now is the present, by the clock of the database. The server starts only if
+	// no mark and no ID is later than Now by more than Limit.
 	Now   time.Time
 	Limit time.Duration
 

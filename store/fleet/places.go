@@ -27,8 +27,8 @@ var (
 // its own: older programs need not know of it.
 const PlacesTable = "fleet_places"
 
-// Place is where the database of a world is, for tools that work on many worlds. It holds no
-// account: who works with the database has one.
+// Place is the location of a world's database, for tools that work on many worlds. It has
+// no user and no password: those come from the configuration of the tool.
 type Place struct {
 	World string // the name that people and config.toml use
 
@@ -43,7 +43,8 @@ type Place struct {
 	SetAt   time.Time
 }
 
-// WithAccount returns the DSN with an account, user:password. It is secret then. SQLite needs none.
+// WithAccount returns the DSN with an account, user:password. The result is secret. A DSN of
+// SQLite is returned as it is, because it needs no account.
 func (p Place) WithAccount(account string) string {
 	if rest, ok := strings.CutPrefix(p.DSN, string(sqldb.MySQL)+":"); ok && account != "" {
 		return string(sqldb.MySQL) + ":" + account + "@" + rest
@@ -106,7 +107,7 @@ func (p Place) openable() error {
 	return db.Close()
 }
 
-// SetPlace records where the database of a world is, instead of what was known of it.
+// SetPlace records where the database of a world is, and replaces the former record.
 func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	if err := cmp.Or(place.validate(), place.openable()); err != nil {
 		return err
@@ -142,7 +143,7 @@ func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	return f.fault(err)
 }
 
-// ForgetPlace removes what is known of where the database of a world is.
+// ForgetPlace removes the record of where the database of a world is.
 func (f *Fleet) ForgetPlace(ctx context.Context, world string) error {
 	all, err := f.Places(ctx)
 	if err != nil {
@@ -157,8 +158,8 @@ func (f *Fleet) ForgetPlace(ctx context.Context, world string) error {
 	}))
 }
 
-// Places returns where the databases of worlds are, by name. A fleet registry of an older
-// version knows none.
+// Places returns where the databases of worlds are, sorted by the worlds' names. For a fleet
+// registry of an older version, which has no places, it returns none.
 func (f *Fleet) Places(ctx context.Context) ([]Place, error) {
 	if has, err := f.hasPlaces(ctx); err != nil || !has {
 		return nil, err

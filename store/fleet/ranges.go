@@ -31,9 +31,9 @@ const RangesTable = "fleet_ranges"
 // DefaultRangeMax is the largest number of a signed column of 32 bits.
 const DefaultRangeMax = math.MaxInt32
 
-// KeyRange is a range of integers in which one world of the fleet has the keys of its
-// rows. No other world is given a number of it, also after it was released. Worlds whose
-// keys are in ranges of their own need no new keys when they are merged.
+// KeyRange is a range of integers that one world of the fleet uses for the keys of its
+// rows. No other world is given a number of the range, not even after its release.
+// Worlds whose keys are in ranges of their own need no new keys when they are merged.
 type KeyRange struct {
 	Number int64  // of the range: 1, 2, ...
 	World  string // whose keys they are; the name that people and config.toml use
@@ -60,7 +60,7 @@ func (r KeyRange) String() string {
 	return s
 }
 
-// Meets reports whether a key may be in both.
+// Meets reports whether a key may be in both ranges.
 func (r KeyRange) Meets(other KeyRange) bool {
 	return (r.Space == other.Space || r.Space == "" || other.Space == "") && r.First <= other.Last && other.First <= r.Last
 }

@@ -15,19 +15,19 @@ import (
 // Options tune a sequence of numbers. The zero value is right for most
 // games.
 type Options struct {
-	// CheckDigit adds a last digit to each number, by which a mistyped one is refused:
-	// see [number.ParseChecked]. A sequence keeps the choice that it was begun with;
-	// otherwise numbers would come twice.
+	// CheckDigit adds a check digit to the end of each number, so that a mistyped number
+	// is refused: see [number.ParseChecked]. A sequence keeps the choice with which it
+	// was begun; otherwise a number could be handed out twice.
 	CheckDigit bool
 
-	// Start is the lowest number. If a sequence is past it, it changes nothing. Default
+	// Start is the lowest number. It has no effect if the sequence is past it. Default
 	// 1; with a fleet registry, 10000000 gives all players numbers of 8 digits for a
 	// long time.
 	Start number.Number
 
 	// Reserved reports which numbers must not be handed out, such as [number.Pretty].
-	// It is called for each number, by many goroutines. If it keeps back 100,000 in a
-	// row, Next returns an error.
+	// It is called for each number, by many goroutines at once. If it keeps back
+	// 100,000 numbers in a row, Next returns an error.
 	Reserved func(number.Number) bool
 
 	// InUse returns the greatest number from first to last that the game's
@@ -40,9 +40,9 @@ type Options struct {
 	// 20 and 100000, at most 10000000.
 	MinBlock, MaxBlock int
 
-	// BlockTime is how long a block is to last, at the rate at which numbers are used.
-	// For that long the database may be out of reach, and that many numbers are lost in
-	// a crash. Default 10 minutes.
+	// BlockTime is how long a block should last, at the rate at which numbers are used.
+	// The sequence can do without the database for about that long, and a crash loses
+	// about that many numbers. Default 10 minutes.
 	BlockTime time.Duration
 
 	// Timeout bounds each attempt to take a block. Default 10 s, which is

@@ -13,10 +13,10 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Floor says in which columns a registry looks for the largest ID of a server
-// when its node is opened, so that a lost or restored row does no harm. The zero
-// Floor is right for almost every game: all primary keys that begin with a column
-// of 10 bytes.
+// Floor configures in which columns a registry looks for the largest ID of a server
+// when its node is opened. The node begins above that ID, so that a lost or restored
+// row does no harm. The zero Floor is right for almost every game: it means all
+// primary keys that begin with a column of 10 bytes.
 //
 // Patterns are those of [path.Match], for "table.column" in lower case.
 type Floor struct {

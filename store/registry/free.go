@@ -70,10 +70,10 @@ func (r *Registry) OpenFreeNode(ctx context.Context, numbers NumberRange, option
 }
 
 // FirstFree opens a number of a range that no live process holds, and returns
-// what open returned. open gets the row as it was read, which is zero but for its
-// ID if the number was never used. look judges all rows of the range before one
-// is chosen, and returns which numbers cannot be taken and why; its error ends
-// the search.
+// the result of open. open gets the row as it was read; if the number was never
+// used, only its ID is set. look gets all rows of the range before one is chosen,
+// and returns which numbers cannot be taken, and why. An error of look ends the
+// search.
 //
 // Numbers are tried in random order, and the rows are read again after each
 // refusal, so that many processes that start at the same moment seldom try the same

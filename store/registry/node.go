@@ -14,7 +14,8 @@ import (
 // ErrBound: the world is bound in a fleet registry, and does not start without it.
 var ErrBound = errors.New("bound in a fleet registry")
 
-// BoundError has its identity. errors.Is finds [ErrBound] in it.
+// BoundError names the fleet registry in which the world is bound. errors.Is finds
+// [ErrBound] in it.
 type BoundError struct {
 	Server gameid.ServerID
 	Fleet  string // the identity of the fleet registry
@@ -29,15 +30,17 @@ func (e *BoundError) Error() string {
 // Is reports whether target is [ErrBound].
 func (e *BoundError) Is(target error) bool { return target == ErrBound }
 
-// OpenNode starts the node of a server on this registry: see [gameid.OpenNode],
-// whose errors it returns, or an error that is store.ErrSchema, or a
-// [*FencedError]. Close the node before the pool.
+// OpenNode starts the node of a server on this registry. It returns the errors of
+// [gameid.OpenNode], and also these:
 //
-// A database that may lose confirmed changes is refused with a [*LossyError], unless
-// that was accepted: see [Registry.AcceptLossyDatabase].
+//   - an error that is store.ErrSchema, if the table of the registry cannot be used;
+//   - a [*FencedError], if a merge keeps the servers of this database from starting;
+//   - a [*LossyError], if the database may lose confirmed changes, unless that was
+//     accepted: see [Registry.AcceptLossyDatabase];
+//   - a [*BoundError], if the world is bound in a fleet registry: package store/fleet
+//     starts it. See also [Registry.Leave].
 //
-// A world that was bound in a fleet registry does not start without it: that is
-// a [*BoundError]. Package store/fleet starts it; see also [Registry.Leave].
+// Close the node before the pool.
 func (r *Registry) OpenNode(ctx context.Context, server gameid.ServerID, options gameid.Options) (*gameid.Node, error) {
 	if err := r.Check(ctx); err != nil {
 		return nil, err
@@ -55,9 +58,9 @@ func (r *Registry) OpenNode(ctx context.Context, server gameid.ServerID, options
 	return r.Start(ctx, server, r, options)
 }
 
-// ExplainRefusal adds the way out to an error that refuses to start a server: for a
-// fence, for a mark in the far future, and for a lease that is longer than any server
-// takes, which comes from a wrong clock of the database.
+// ExplainRefusal adds what to do to an error of a server that could not start: because
+// of a fence, of a mark in the far future, or of a lease that is longer than any that a
+// server takes. Such a lease is left by a wrong clock of the database.
 func (r *Registry) ExplainRefusal(server gameid.ServerID, options gameid.Options, err error) error {
 	ways := func(command string) error {
 		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, printable.ShellWord(r.String()), server)

@@ -28,8 +28,8 @@ type Server struct {
 	Name string // for people, may be empty
 
 	// World is a random identity, 32 hexadecimal digits, that was made with
-	// the row. Two databases that both have a server 7 have the same game
-	// world, or copies of it, only if this is the same too.
+	// the row. If two databases both have a server 7, they hold the same game world,
+	// or copies of it, only if World is the same too.
 	World string
 
 	Role string // RoleOwn or RoleMerged
@@ -38,9 +38,9 @@ type Server struct {
 	// time, in milliseconds since gameid.EpochMillis.
 	Reserved int64
 
-	// Holder has, or had last, the lease, which ends at LeaseUntil. Leased says whether
-	// it was running when the row was read. All of this is by the clock of the
-	// database.
+	// Holder is the process that has the lease, or had it last. The lease ends at
+	// LeaseUntil. Leased says whether it was still running when the row was read. All
+	// times are by the clock of the database.
 	Holder     gameid.Holder
 	LeaseUntil time.Time
 	Leased     bool
@@ -55,7 +55,7 @@ type Server struct {
 	CreatedAt, UpdatedAt, Now time.Time
 }
 
-// Record is what identifies the row.
+// Record returns the epoch and the holder, which together identify the row.
 func (s *Server) Record() gameid.Record { return gameid.Record{Epoch: s.Epoch, Holder: s.Holder} }
 
 // Held returns the error that refuses a start of the server while another live
@@ -67,31 +67,31 @@ func (s *Server) Held() error {
 	return Explain(&gameid.HeldError{Server: s.ID, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now})
 }
 
-// Registry is the table in which a database keeps, for every server whose IDs
-// may be in it, up to which time they are reserved and who holds the lease. It
-// implements [gameid.Reserver]. Any number of goroutines may use it.
+// Registry is a table with one row for every server whose IDs may be in the database.
+// The row has the time up to which IDs are reserved, and the process that holds the
+// lease. Registry implements [gameid.Reserver]. Any number of goroutines may use it.
 //
 // # What it relies on
 //
-// Commits are durable. SQLite is opened so by package store; in a pool that the
-// game opened, each connection gets synchronous = FULL and a busy timeout while
-// the registry uses it, and journal_mode OFF or MEMORY is refused. The settings of a
-// MySQL server are read when a node is opened, and about every minute after that:
+// Commits must be durable. Package store opens SQLite with the settings for that. In a
+// pool that the game opened, each connection gets synchronous = FULL and a busy timeout
+// while the registry uses it, and journal_mode OFF or MEMORY is refused. The settings of
+// a MySQL server are read when a node is opened, and about every minute after that:
 //
 //   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, and
 //     no doublewrite are refused, unless that was accepted: see
 //     [Registry.AcceptLossyDatabase]. Sequences of numbers (package numbers)
-//     refuse them always.
+//     always refuse them.
 //   - sync_binlog other than 1 with a binary log is a warning: the server itself keeps
-//     confirmed changes, but its replica may lack some, as any replica that lags. If such
-//     a replica is promoted, the clocks keep IDs unique: see [gameid.Node].
+//     confirmed changes, but its replica may lack some, like any replica that lags. If
+//     such a replica is promoted, the clocks keep IDs unique: see [gameid.Node].
 //   - On Galera and MySQL's Group Replication, with at least two members, all of
-//     these are warnings: a transaction is at the other members before it is
+//     these are warnings: the other members have a transaction before it is
 //     confirmed, so it is lost only if all of them lose power at the same time.
 //
-// Every connection has its settings set and read back, autocommit and the
-// character set among them, whatever the server, the account or the DSN says, and
-// every change is in a transaction of its own.
+// On every connection the registry sets the settings that it needs, autocommit and the
+// character set among them, whatever the server, the account or the DSN says, and reads
+// them back. Every change is in a transaction of its own.
 type Registry struct {
 	db      *sqldb.DB
 	floorOf Floor
@@ -145,14 +145,14 @@ const unrecordedWindow = 10 * time.Second
 
 // Load implements [gameid.Reserver].
 //
-// Floor is the time of the largest ID of the server among the keys of all
-// tables, those of the game included. If IDs of other servers are later, but not in the
-// future, it may be the time of the latest of them: that needs one read of an index,
-// and a floor in the past does no harm.
+// The Floor of the Record is the time of the largest ID of the server among the keys of
+// all tables, those of the game included. If IDs of other servers are later, but not in
+// the future, it may be the time of the latest of them: reading that takes one read of
+// an index, and a floor in the past does no harm.
 //
-// The floor is for a process that opens a node. While a node of this process has the
-// lease, which refuses all others, Load does not look for it: such a node has read it,
-// and only asks for the outcome of its claims.
+// The Floor is for a process that opens a node. While a node of this process has the
+// lease, no other node can be opened, and Load does not look for the Floor: that node
+// has read it, and only asks for the outcome of its claims.
 func (r *Registry) Load(ctx context.Context, server gameid.ServerID) (gameid.Record, error) {
 	rec, err := r.load(ctx, server)
 	if err != nil {
@@ -253,8 +253,8 @@ func (r *Registry) Servers(ctx context.Context) ([]Server, error) {
 	return r.find(ctx, " ORDER BY server_id")
 }
 
-// Server returns one of them. It is zero if there is no such row: its World is
-// then empty.
+// Server returns the row of one server. If there is no such row, it returns the zero
+// Server, whose World is empty.
 func (r *Registry) Server(ctx context.Context, server gameid.ServerID) (Server, error) {
 	found, err := r.find(ctx, " WHERE server_id = ?", server)
 	if err != nil || len(found) == 0 {

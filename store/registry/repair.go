@@ -78,7 +78,7 @@ func (r *Registry) RaiseMark(ctx context.Context, server gameid.ServerID, at tim
 }
 
 // Bind records that the world of a server is bound in the fleet registry of that
-// identity, so that it can start while that cannot be reached.
+// identity. The world can then start while the fleet registry cannot be reached.
 func (r *Registry) Bind(ctx context.Context, server gameid.ServerID, fleet string) error {
 	_, err := r.db.ExecKind(ctx, sqldb.Seldom, fmt.Sprintf("registry of server %s: remember the fleet registry", server),
 		"UPDATE "+Table+" SET fleet = ? WHERE server_id = ?", fleet, server)

@@ -5,6 +5,6 @@
 //	go test ./store/torture    a few faults of each kind
 //	make torture               hundreds, with a table of the counts
 //
-// It runs on Linux. What MariaDB is needed for is skipped where there is none,
-// and the full disk where this user may not mount a file system.
+// It runs on Linux. If there is no MariaDB, the tests that need it are skipped. If this
+// user may not mount a file system, the test of a full disk is skipped.
 package torture

@@ -14,7 +14,7 @@ import (
 )
 
 // Config says what a process does. It goes to the process through its standard
-// input, so that a password in DSN is seen by nobody.
+// input, so that a password in DSN does not appear in a list of processes.
 type Config struct {
 	DSN    string
 	Server gameid.ServerID

@@ -129,7 +129,7 @@ func (p *Process) Await(what ...string) Event {
 	}
 }
 
-// Events returns all that the process told so far.
+// Events returns every event that the process has reported so far.
 func (p *Process) Events() []Event {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +146,7 @@ func (p *Process) Told(what string) (n int) {
 	return n
 }
 
-// Go lets a process go on that was started with Config.Hold.
+// Go lets a process continue that was started with Config.Hold.
 func (p *Process) Go() {
 	p.t.Helper()
 	if _, err := io.WriteString(p.stdin, "\n"); err != nil {
@@ -230,7 +230,7 @@ func (p *Process) Freeze() {
 	}
 }
 
-// Thaw lets it go on.
+// Thaw lets the process continue.
 func (p *Process) Thaw() {
 	p.t.Helper()
 	if err := servertest.Thaw(p.cmd.Process); err != nil {

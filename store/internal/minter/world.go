@@ -25,8 +25,8 @@ type World struct {
 // NewWorld makes a world for one test. Its processes end with the test.
 func NewWorld(t testing.TB) *World { return &World{t: t, dir: t.TempDir()} }
 
-// Start starts a process. It is later than all that were started before: its
-// IDs must be greater than those of earlier ones with the same server number.
+// Start starts a process. It counts as later than every process started before: its
+// IDs must be greater than those of earlier processes with the same server number.
 func (w *World) Start(cfg Config) *Process {
 	w.t.Helper()
 	w.mu.Lock()
