@@ -161,7 +161,8 @@ func (b *Browser) read(t *testing.T) message {
 	return m
 }
 
-// Screen is the screen of what is opened next: a telephone if it is narrow.
+// Screen sets the screen for the pages that are opened next: that of a telephone if it is
+// narrow.
 func (b *Browser) Screen(t *testing.T, width int, scheme string) {
 	t.Helper()
 	b.Call(t, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}, nil)

@@ -17,8 +17,8 @@ var terminal = &runewidth.Condition{StrictEmojiNeutral: true}
 // Width is how many columns of a terminal a text takes.
 func Width(text string) int { return terminal.StringWidth(text) }
 
-// Pad puts spaces after a text until it takes so many columns. What is wider
-// stays as it is.
+// Pad adds spaces to a text until it takes that many columns. A wider text stays
+// as it is.
 func Pad(text string, width int) string { return terminal.FillRight(text, width) }
 
 // Cut cuts a text to a number of columns, and shows by its end that it did.
@@ -57,8 +57,8 @@ func Lines(rows [][]string, described ...Column) []string {
 	return lines
 }
 
-// Write writes rows as [Lines] makes them. What is wider than width goes on below the
-// second column; 0 is no limit.
+// Write writes rows as [Lines] makes them. A line that is wider than width continues below
+// the second column; a width of 0 means no limit.
 func Write(w io.Writer, rows [][]string, width int) error {
 	first := 0
 	for _, row := range rows {

@@ -1,6 +1,6 @@
 // Package config reads config.toml, the file that game servers and tools share:
 // servers, sources and secrets. The sample at the top of the repository shows
-// all that it may hold.
+// every section and key.
 //
 // The file is read strictly, since a typing error would otherwise silently change
 // what is checked. Every DSN and every key is kept in a [Secret], and is never
@@ -21,7 +21,7 @@ import (
 	"mergesafe/internal/strict"
 )
 
-// Config is what a file says. Sections that are not there are zero.
+// Config is the content of a file. Missing sections are zero.
 type Config struct {
 	Server   Server
 	Database Database
@@ -57,12 +57,11 @@ type Server struct {
 	Listen string
 }
 
-// DefaultListen is where a game server listens unless the file says otherwise.
+// DefaultListen is the address on which a game server listens by default.
 const DefaultListen = "127.0.0.1:8080"
 
-// Database says where a database is: by a DSN in the file, or by the name of
-// an environment variable that holds it. The zero Database is one that the
-// file does not mention.
+// Database is the DSN of a database: in the file, or in an environment variable that
+// the file names. The zero Database is one that the file does not mention.
 type Database struct {
 	dsn held
 	tls string // as parameters of the DSN
@@ -78,8 +77,8 @@ func Load(path string, tools ...func(root *strict.Section)) (*Config, error) {
 }
 
 // Parse reads the text of a file. The name is for messages. The sections [check],
-// [merge] and [fleet] are for the tools: the functions given read them, and without
-// one they are not looked at. Problems with the text are of type
+// [merge] and [fleet] are for the tools, which pass functions that read them; without
+// such a function they are ignored. Problems with the text are of type
 // [*strict.Error], joined if there are several.
 func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, error) {
 	c := &Config{file: file}

@@ -17,7 +17,7 @@ type Source struct {
 	Database Database
 
 	// Labels say what people want to know of a world, such as its language and time zone.
-	// They are no secrets.
+	// They are not secret.
 	Labels map[string]string
 }
 

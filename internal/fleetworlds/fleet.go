@@ -46,7 +46,7 @@ type World struct {
 	Language  string
 	Zone      string
 
-	// What is odd about it.
+	// Its peculiarities.
 	Drift       Drift
 	Running     bool // a process holds its lease
 	Corrupt     bool // the file is damaged

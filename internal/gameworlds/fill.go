@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Fill makes the schema's tables in an empty database of MariaDB or MySQL and writes a world into them. What is true of the
-// columns is in s.Refs. It fails if the list and the tables differ.
+// Fill makes the schema's tables in an empty database of MariaDB or MySQL and writes a world into them. s.Refs has the
+// true meaning of the columns. It fails if the list and the tables differ.
 func (s *Schema) Fill(ctx context.Context, db *sql.DB, opts Options) (world *World, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {

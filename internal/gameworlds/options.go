@@ -8,7 +8,7 @@ type Options struct {
 	Deleted    Deleted // what share of the keys that were ever handed out is gone
 	Block      int     // keys were deleted in runs of this length; 0: one by one
 	Dangling   float64 // share of the values of references that name a row which is gone; a foreign key never does
-	Offset     int64   // added to all keys and to what names them, as if the world had been shifted by hand
+	Offset     int64   // added to all keys and all references to them, as if the world had been shifted by hand
 	Forget     float64 // share of the columns that name keys without a foreign key to which Offset was not added
 }
 

@@ -39,7 +39,7 @@ type Meaning struct {
 	As      *Form    // how a cell is written; nil: any way
 }
 
-// When holds in the rows where a column of the same table has one of some values.
+// When holds in the rows in which a column of the same table has one of some values.
 type When struct {
 	Column string
 	Is     []string
@@ -51,7 +51,7 @@ type Range struct{ Min, Max int64 }
 // Has reports whether v is in the range.
 func (r Range) Has(v int64) bool { return r.Min <= v && v <= r.Max }
 
-// Refs is a list of what the columns of a schema are.
+// Refs lists the meaning of each column of a schema.
 type Refs struct {
 	Sizes   map[string]string    // the tables that a world is measured by: of "characters", "items", "guilds"
 	Tables  []string             // in the order of the list

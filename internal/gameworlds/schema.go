@@ -19,7 +19,7 @@ type Schema struct {
 	statements []string
 }
 
-// Load reads the statements that make a game's tables, as mysqldump or a person writes them, and the list of what their columns are.
+// Load reads the statements that make a game's tables, as mysqldump or a person writes them, and the list of the meanings of their columns.
 func Load(sqlPath, refsPath string) (*Schema, error) {
 	text, err := os.ReadFile(sqlPath)
 	if err != nil {

@@ -30,7 +30,7 @@ func Bag(note string, items ...uint64) (b []byte) {
 	return append(append(b, 2<<3|2, byte(len(note))), note...)
 }
 
-// Codec finds the items of bags. Lie is what it does wrong: "identity" (it loses a note that is empty),
+// Codec finds the items of bags. Lie names its error: "identity" (it loses a note that is empty),
 // "swap" (new keys go into each other's place), "drop" (the last key stays old), and for the
 // command: "hang", "die", "garbage", "older" (it answers the request before), "extra" (two
 // lines for one); "" if nothing.

@@ -15,8 +15,8 @@ const MaxRange = 1000
 // Is reports whether a text is a pattern rather than a name.
 func Is(text string) bool { return strings.ContainsAny(text, "*{}") }
 
-// Compile turns a pattern into an expression that matches whole names. A brace that is no
-// part of a range is an error, and so is a backquote: they are for names as they are.
+// Compile turns a pattern into an expression that matches whole names. A brace outside a
+// range is an error, and so is a backquote: backquotes are for names that are not patterns.
 func Compile(text string) (*regexp.Regexp, error) {
 	var b strings.Builder
 	b.WriteString(`\A`)
@@ -71,9 +71,9 @@ func numbers(s string) (all []string, err error) {
 var ranges = regexp.MustCompile(`\{[0-9]+\.\.[0-9]+\}`)
 
 // Expand lists the texts that a text with ranges stands for: the first with the first number
-// of each range, and so on. A text without a range stands for itself, and braces that are
-// no range for themselves. ok is false if a range has too many numbers or none, or not as
-// many as another.
+// of each range, and so on. A text without a range stands for itself, and so do braces
+// outside a range. ok is false if a range has too many numbers or none, or not as many as
+// another.
 func Expand(text string) (all []string, ok bool) {
 	places := ranges.FindAllStringIndex(text, -1)
 	if places == nil {

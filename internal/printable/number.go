@@ -2,7 +2,7 @@ package printable
 
 import "strconv"
 
-// Number writes n in full, with commas: 1,234,567.
+// Number writes all digits of n, with commas: 1,234,567.
 func Number(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

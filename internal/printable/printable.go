@@ -16,8 +16,9 @@ type Piece struct {
 	Escaped bool
 }
 
-// Pieces takes a text apart. Escapes are those of Go: "\n", "\u202e". What is
-// special in HTML or elsewhere but can be seen is left as it is.
+// Pieces splits a text into pieces that are escaped and pieces that are not. Escapes are
+// those of Go: "\n", "\u202e". Printable characters are never escaped, also if they are
+// special in HTML or elsewhere.
 func Pieces(s string) []Piece {
 	var all []Piece
 	for len(s) > 0 {

@@ -27,7 +27,7 @@ func Freeze(p *os.Process) error {
 	}
 }
 
-// Thaw lets the process go on.
+// Thaw lets the process continue.
 func Thaw(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
 
 // standsStill reports whether every thread of a process is stopped.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// OnMariaDB reports whether the server that TEST_MYSQL_DSN names is MariaDB, and not MySQL. Where it is not set, the test
-// is skipped.
+// OnMariaDB reports whether the server that TEST_MYSQL_DSN names is MariaDB, and not MySQL. If the variable is not set,
+// the test is skipped.
 func OnMariaDB(t testing.TB) bool {
 	t.Helper()
 	var version string
@@ -18,7 +18,7 @@ func OnMariaDB(t testing.TB) bool {
 	return strings.Contains(version, "MariaDB")
 }
 
-// OnlyMariaDB skips a test of what MySQL does not have, and says what that is.
+// OnlyMariaDB skips a test of a feature that MySQL does not have, and gives the reason.
 func OnlyMariaDB(t testing.TB, reason string) {
 	t.Helper()
 	if name := os.Getenv(EnvServer); name == MySQL || name == "" && os.Getenv(EnvDSN) != "" && !OnMariaDB(t) {

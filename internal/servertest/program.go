@@ -111,8 +111,8 @@ func installed(name string) (string, bool) {
 	return "", false
 }
 
-// Command is a run of the server with these arguments, and before them those that it needs wherever it lies. It reads no
-// configuration of the machine.
+// Command is a run of the server with these arguments, and before them those that it needs because of its folder. It reads
+// no configuration of the machine.
 func (p *Program) Command(ctx context.Context, args ...string) *exec.Cmd {
 	own := []string{"--no-defaults"}
 	if p.root != "" {

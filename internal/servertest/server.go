@@ -2,8 +2,8 @@
 // start again, or a fresh database on the server that the environment variable TEST_MYSQL_DSN names.
 //
 // In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights), [Private] (a server to kill) and
-// [NewProxy] (connections that are cut). [OnlyMariaDB] is for tests of what MySQL does not have. Where there is no
-// *testing.T, use [Start]; to run the program of a server in a way of one's own, [Find]. The command with-server below this
+// [NewProxy] (connections that are cut). [OnlyMariaDB] is for tests of features that MySQL does not have. Without
+// a *testing.T, use [Start]; to run the program of a server in a way of one's own, [Find]. The command with-server below this
 // package runs any command with TEST_MYSQL_DSN set:
 //
 //	go run ./internal/servertest/with-server mysql -- go test ./store/...
@@ -54,7 +54,8 @@ type Options struct {
 // Server is a private database server: it listens on a loopback port of its own, keeps its data in a temporary folder,
 // and dies with the process that started it. Its methods are safe for concurrent use.
 //
-// By default its buffers are small. Commits are forced to disk, as games must have it, or to what Options.Dir is on.
+// By default its buffers are small. Every commit is flushed, as games must have it, to the disk or the memory that
+// Options.Dir is on.
 type Server struct {
 	program *Program
 	args    []string
@@ -210,7 +211,7 @@ func (s *Server) Alive() bool {
 // Freeze has the server take connections and say nothing, as SIGSTOP does, and returns when all its threads stand still.
 func (s *Server) Freeze() error { return s.with("Freeze", Freeze) }
 
-// Thaw lets it go on.
+// Thaw lets the server continue.
 func (s *Server) Thaw() error { return s.with("Thaw", Thaw) }
 
 // with does something to the process of the server.

@@ -1,6 +1,6 @@
 // Setmodule changes the path of the module in the folder where it runs: in the
-// go.mod of all modules there, in imports, strings, documents and examples. Who
-// publishes the module gives it a path that go get can find:
+// go.mod of all modules there, in imports, strings, documents and examples. The
+// owner who publishes the module gives it a path that go get can find:
 //
 //	make module PATH=github.com/owner/mergesafe
 package main

@@ -147,9 +147,9 @@ func places(text string) []place {
 // Error is a problem with the text of a file.
 type Error struct {
 	File    string
-	Line    int    // 0 if it is about something that is not there
+	Line    int    // 0 if something is missing
 	Key     string // such as "server.number"; empty if the text is not TOML
-	Problem string // what is wrong, and what would be right
+	Problem string // the problem, and what is expected instead
 }
 
 func (e *Error) Error() string {

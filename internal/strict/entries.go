@@ -28,7 +28,7 @@ func (s *Section) Strings(key string) (texts []string) {
 	return texts
 }
 
-// ProblemAt is Problem with the line of what is wrong.
+// ProblemAt is Problem with the line of the problem.
 func (s *Section) ProblemAt(line int, key, format string, args ...any) {
 	p := s.about(key, format, args)
 	p.Line = line
@@ -36,7 +36,8 @@ func (s *Section) ProblemAt(line int, key, format string, args ...any) {
 }
 
 // LineOf returns the line in which a text stands in the value of a key, which may be
-// a list over several lines. If it is not there, it returns the line of the key.
+// a list over several lines. If the value does not contain the text, it returns the line of
+// the key.
 func (s *Section) LineOf(key, text string) int {
 	first := s.Line(key)
 	if first == 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 // Section is one table of the file while it is read: reading a key makes it
-// known. A key that is not there, or has a problem, is read as the zero value.
+// known. A key that is missing, or has a problem, is read as the zero value.
 type Section struct {
 	doc    *document
 	name   string // empty for the whole file

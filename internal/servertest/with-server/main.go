@@ -1,12 +1,12 @@
 // Command with-server runs a command with TEST_MYSQL_DSN set to a private database server, which it starts before and
-// stops after, whatever happens; and so with all that the command has started. TEST_SERVER is the name of the server:
-// mariadb, mariadb-11.8 or mysql.
+// stops after, whatever happens. It also stops every process that the command has started. TEST_SERVER is the name of the
+// server: mariadb, mariadb-11.8 or mysql.
 //
 //	go run ./internal/servertest/with-server mysql -- go test ./store/...
 //
-// Where TEST_MYSQL_DSN is set already, it starts no server and the command uses that one.
+// If TEST_MYSQL_DSN is set already, it starts no server and the command uses that one.
 //
-// Where this machine does not have the server, it says how to bring it. With -optional it then says in one line what is not
+// If this machine does not have the server, it says how to bring it. With -optional it then says in one line what is not
 // tested and runs the command without TEST_MYSQL_DSN, so that tests are skipped; unless TEST_SERVERS_REQUIRED is set.
 //
 // Its exit code is that of the command (128 + the signal's number if a signal ended it), or 2 if it could not run it. Note
@@ -51,7 +51,7 @@ func main() {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("with-server", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	optional := flags.Bool("optional", false, "run the command without a server where there is none")
+	optional := flags.Bool("optional", false, "run the command without a server if this machine has none")
 	err := flags.Parse(args)
 	args = flags.Args()
 	if err != nil || len(args) < 3 || args[1] != "--" {
