@@ -14,9 +14,9 @@ import (
 // Adopt is [Wrap] for a pool that was opened elsewhere: it makes sure that the
 // database answers and is of that kind, and asks for its name.
 //
-// Such a pool of MySQL may be one of autocommit=0. So that each call on the DB is a
-// transaction of its own nevertheless, a change runs in one that is begun and
-// committed, and so does a query if the first connection has autocommit=0: it
+// Such a pool of MySQL may be one of autocommit=0. Each call on the DB must still be a
+// transaction of its own. So a change runs in a transaction that is begun and
+// committed. A query does so too if the first connection has autocommit=0: otherwise it
 // would leave a transaction open, with its snapshot and its locks.
 func Adopt(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 	db := Wrap(pool, dialect)

@@ -14,9 +14,9 @@ type Backend struct {
 	server string // which one, since another connection may lead to another
 }
 
-// BackendOf looks up the far end of a connection. It does not ask for the list
+// BackendOf looks up the server's end of a connection. It does not ask for the list
 // of connections: MySQL makes that an error as long as any of them runs a
-// statement with bytes in it that are no text.
+// statement that contains bytes that are not text.
 func (d Dialect) BackendOf(ctx context.Context, conn *sql.Conn) (b Backend, err error) {
 	if d == MySQL {
 		err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID(), "+thisServer).Scan(&b.id, &b.server)

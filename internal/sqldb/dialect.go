@@ -65,14 +65,14 @@ func (d Dialect) TableNames() string {
 	return "SELECT name FROM sqlite_schema WHERE type = 'table'"
 }
 
-// Unmatched is what finds the rows of a table whose reference leads nowhere: a
-// join of the table, under the alias from, with the one that is referred to,
-// under the alias to, and the condition that there was no match. columns and
-// toColumns belong together one by one.
+// Unmatched returns SQL that finds the rows of a table without a match in the table that
+// they reference: a join of the table, under the alias from, with the referenced table,
+// under the alias to, and the condition that there was no match. columns and toColumns
+// belong together one by one.
 //
 // MariaDB copies all keys aside for NOT EXISTS, which takes more than ten times
-// as long. What is referred to comes first in each comparison: in SQLite it
-// brings the collation.
+// as long. The column of toTable comes first in each comparison: in SQLite the
+// first operand decides the collation.
 func (d Dialect) Unmatched(from string, columns []string, toTable, to string, toColumns []string) (join, where string) {
 	pairs := make([]string, len(columns))
 	for i, column := range columns {

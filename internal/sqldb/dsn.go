@@ -13,7 +13,7 @@ import (
 
 const wantDSN = `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
 
-// SplitDSN separates the dialect from what belongs to it.
+// SplitDSN separates the dialect from the rest of a DSN.
 func SplitDSN(dsn string) (Dialect, string, error) {
 	scheme, rest, _ := strings.Cut(dsn, ":")
 	switch d := Dialect(scheme); {
@@ -48,10 +48,10 @@ func isPlainPath(path string) bool {
 	return path == ":memory:" || !strings.Contains(path, ":") && !secret && !(user && strings.Contains(after, "("))
 }
 
-// Redact returns dsn as it may be shown: without the password and whatever
-// else may be secret. It is meant for messages and takes any text, also what
-// is no DSN. A path of SQLite that has a colon in it is not shown either: it may
-// be a DSN of MySQL with the wrong name in front.
+// Redact returns dsn as it may be shown: without the password and everything
+// else that may be secret. It is meant for messages and takes any text, also one
+// that is not a DSN. A path of SQLite that has a colon in it is not shown either:
+// it may be a DSN of MySQL with the wrong name in front.
 func Redact(dsn string) string {
 	dialect, rest, err := SplitDSN(dsn)
 	switch {
@@ -182,7 +182,7 @@ func sqliteURI(path string, options url.Values) string {
 	return "file:" + escaped + "?" + options.Encode()
 }
 
-// Server is where a DSN of MySQL leads, and as whom. Several hosts are one
+// Server is the server, database and user of a DSN of MySQL. Several hosts are one
 // Address, with commas.
 type Server struct{ User, Network, Address, Database string }
 

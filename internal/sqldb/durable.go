@@ -10,16 +10,16 @@ import (
 type Lossy struct {
 	Variable string // as the database calls it
 	Value    string
-	Risk     string // what is lost, and when
-	Mend     string // the statement that mends it
+	Risk     string // which changes may be lost, and when
+	Mend     string // the statement that corrects the setting
 
-	// Serious tells a setting that is refused from one that is only worth a
+	// Serious says that the setting is refused; otherwise it is only worth a
 	// warning.
 	Serious bool
 }
 
 func (l Lossy) String() string {
-	return fmt.Sprintf("%s is %s: %s. To mend it: %s", l.Variable, l.Value, l.Risk, l.Mend)
+	return fmt.Sprintf("%s is %s: %s. To correct it: %s", l.Variable, l.Value, l.Risk, l.Mend)
 }
 
 // durability is what decides whether a MySQL server keeps what it confirms.

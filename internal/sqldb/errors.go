@@ -77,9 +77,9 @@ func (e *DuplicateError) Error() string {
 // Unwrap returns [ErrDuplicate] and the error of the driver.
 func (e *DuplicateError) Unwrap() []error { return []error{ErrDuplicate, e.err} }
 
-// OpError is an error with what was being done.
+// OpError is an error of an operation on the database.
 type OpError struct {
-	What string
+	What string // the operation
 	Err  error
 }
 

@@ -75,8 +75,8 @@ func IsIncomparable(err error) bool {
 func IsUnsafe(err error) bool { return answered(err, 1175) }
 
 // IsRefused reports whether the database answered that it cannot carry out a
-// statement, because of what the statement says or of a value that it came across.
-// The connection, and a snapshot that it has, are as good as before.
+// statement, because of the text of the statement or of a value that it read. The
+// connection, and its snapshot if it has one, can still be used.
 func IsRefused(err error) bool {
 	if e, ok := asSQLite(err); ok {
 		return e.code&0xff == sqlite3.SQLITE_ERROR

@@ -20,9 +20,10 @@ type queryer interface {
 	sqlx.ExecerContext
 }
 
-// Guarded returns db as it is used for what uniqueness rests on. On a pool that
-// is not ours each call then takes a connection, gives it the settings that the
-// code relies on, and puts back what was there before the game has it again.
+// Guarded returns db for statements that rely on the settings of their session, such as
+// those on which uniqueness rests. On a pool that is not ours each call then takes a
+// connection, gives it the settings that the code relies on, and restores the former
+// settings before the game has the connection again.
 func (db *DB) Guarded() *DB {
 	if !db.ours {
 		db.guard = true

@@ -8,14 +8,14 @@ import (
 // The tables of this project in a game's database. They hold no data of the
 // game.
 const (
-	SchemaTable   = "mergesafe_schema"   // what is there, and in which version; see [Part]
+	SchemaTable   = "mergesafe_schema"   // the parts that the database has, and their versions; see [Part]
 	RegistryTable = "gameid_servers"     // package store/registry
 	NumbersTable  = "gameid_numbers"     // package store/numbers
 	MergesTable   = "mergesafe_merges"   // package merge/transfer: every merge, with its plan
 	ProgressTable = "mergesafe_progress" // how far each step of a merge came, by source and table
 	RenamesTable  = "mergesafe_renames"  // every value that a merge changed
-	KeysTable     = "mergesafe_keys"     // which keys came from where, and what they were
-	MatchesTable  = "mergesafe_matches"  // of these, the ones that became keys which were there already
+	KeysTable     = "mergesafe_keys"     // the source and the old value of every key that came
+	MatchesTable  = "mergesafe_matches"  // of these, the keys that became a key that the target had already
 )
 
 // KeysView is the one view of this project, on KeysTable.

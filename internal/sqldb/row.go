@@ -17,10 +17,10 @@ func NewIdentity() string {
 	return hex.EncodeToString(b[:])
 }
 
-// HeldBy is the condition that the column holder has a holder of a certain
-// token, as gameid.Holder writes it, or nobody if the token is empty; HeldByArgs
-// are its arguments. The token is the first field of the JSON: programs of other
-// versions may write other fields after it.
+// HeldBy is the condition that the column holder has a holder with a certain
+// token, as gameid.Holder writes it, or has no holder if the token is empty.
+// HeldByArgs returns its arguments. The token is the first field of the JSON:
+// programs of other versions may write other fields after it.
 const HeldBy = "SUBSTR(holder, 1, ?) = ?"
 
 // HeldByArgs returns the arguments of [HeldBy].

@@ -12,14 +12,14 @@ import (
 // part of a database has a mark of its own in [SchemaTable].
 type Part struct {
 	Mark    string // its name in SchemaTable
-	Absent  string // what is said of a database without them
+	Absent  string // the message about a database without them
 	Unready string // how to complete tables that were left unfinished
 	Older   string // how to bring tables of an older version to the present one
 	Tables  []string
 
 	// SQL has for each version the statements that make it of the one before;
-	// the first begins with nothing. They do no harm when they run again. What
-	// was published is not changed: it is what databases were made with.
+	// the first begins with nothing. They do no harm when they run again. Do not
+	// change statements that were published: databases were made with them.
 	SQL map[Dialect][]string
 
 	// Common is, by the version of [CommonMark], which version of this part such
@@ -64,7 +64,7 @@ const (
 // SchemaError says why the tables of a database cannot be used. errors.Is
 // finds [ErrSchema] in it.
 type SchemaError struct {
-	Reason string // what was found and what to do
+	Reason string // the state of the tables, and what to do
 }
 
 func (e *SchemaError) Error() string { return "store: " + e.Reason }

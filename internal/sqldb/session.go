@@ -40,7 +40,7 @@ func (s *Session) Get(ctx context.Context, dest any, query string, args ...any) 
 	return s.GetAs(ctx, "query", dest, query, args...)
 }
 
-// GetAs is Get with what was being done, for the error message.
+// GetAs is Get with the name of the operation (what), for the error message.
 func (s *Session) GetAs(ctx context.Context, what string, dest any, query string, args ...any) error {
 	return s.Fault(what, s.with(ctx, func(on queryer) error { return sqlx.GetContext(ctx, on, dest, query, args...) }))
 }
@@ -111,7 +111,7 @@ func (tx *Tx) Begun() *sqlx.Tx { return tx.begun }
 
 // InTx runs f in a transaction, which is committed if f returns nil and
 // rolled back if it returns an error or panics. The error of f is returned as
-// it is, and a panic goes on.
+// it is, and a panic continues.
 //
 // An error of the commit that leaves open whether the transaction took effect
 // is [ErrOutcomeUnknown]; that includes a ctx that ends while the server is
@@ -229,7 +229,7 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 
 // Retry calls f up to ten times, until it returns nil or an error that is not
 // [ErrRetryable], and returns what the last call did. Between the calls it
-// waits for a random time, up to 1 ms at first and 256 ms at last, or until
+// waits for a random time, up to 1 ms at first and 256 ms finally, or until
 // ctx ends.
 //
 //	err := sqldb.Retry(ctx, func() error {
@@ -309,8 +309,8 @@ func (s *Session) query(ctx context.Context, k Kind, query string, args ...any) 
 	return s.on.QueryContext(ctx, query, args...)
 }
 
-// ExecKind runs a statement that changes something. what is for the error
-// message.
+// ExecKind runs a statement that changes something. The parameter what names the
+// operation in the error message.
 func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args ...any) (sql.Result, error) {
 	if err := s.mayChange(ctx, what); err != nil {
 		return nil, err
@@ -341,10 +341,11 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 
 // Statement returns query prepared, or nil if it is to be run as it is.
 //
-// The pool keeps what it has prepared, and each connection with it. A
-// transaction uses that. It does not have the pool prepare more, for which
-// there may be no connection left, but does it for itself: except for a short
-// query in MySQL, where it would take a round trip that nothing makes up for.
+// The pool keeps the statements that it has prepared, on each connection, and a
+// transaction uses them. A transaction does not let the pool prepare further
+// statements, because there may be no connection left for that: it prepares them
+// itself. It does not prepare a short query in MySQL, because that costs a round
+// trip and saves less.
 func (s *Session) Statement(ctx context.Context, k Kind, query string) (*sqlx.Stmt, error) {
 	if k == Seldom {
 		return nil, nil

@@ -31,8 +31,8 @@ const TakesNoWrites = "SELECT @@GLOBAL.super_read_only"
 // read must not be cut off.
 //
 // Values are read and written as they are: zero dates and dates that do not
-// exist are values like others, and 0 in a counted column is 0. What does not
-// fit is an error. Texts are sorted by all of their weights.
+// exist are values like others, and 0 in a counted column is 0. A value that does
+// not fit its column is an error. Texts are sorted by all of their weights.
 func (d Dialect) Prepare(ctx context.Context, conn *sql.Conn, p Purpose) error {
 	for _, statement := range d.settings(p) {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
