@@ -126,7 +126,7 @@ type outcome struct {
 // clean returns an error unless n keys were read and none is there twice.
 func (o outcome) clean(n int) error {
 	if o.twice > 0 {
-		return &wrong{fmt.Sprintf("a check found %d keys twice where there is none", o.twice)}
+		return &wrong{fmt.Sprintf("a check found %d keys twice, but no key is there twice", o.twice)}
 	}
 	return wholeScan(int(o.read), n)
 }

@@ -162,7 +162,7 @@ func memoryOfMany(ctx context.Context, m *measuring, name string, w *worlds) {
 	stop()
 	m.must(err)
 	if got.twice != int64(2*w.rows) {
-		m.must(&wrong{fmt.Sprintf("a check found %d keys more than once where there are %d", got.twice, 2*w.rows)})
+		m.must(&wrong{fmt.Sprintf("a check found %d keys more than once, want %d", got.twice, 2*w.rows)})
 	}
 	m.add(row{what: name, note: fmt.Sprintf("20 × %d rows, every key ten times", w.rows)}.memory(most, 100<<20))
 }

@@ -18,7 +18,7 @@ import (
 const (
 	rekeyRead   = "reading all rows of both databases, side by side"
 	rekeyPlan   = "servermerge plan -rekey"
-	rekeyPlain  = "servermerge apply, keys that lie apart"
+	rekeyPlain  = "servermerge apply, keys that do not collide"
 	rekeyApply  = "servermerge apply, keys that collide"
 	rekeyVerify = "servermerge verify, keys that collide"
 	rekeyUndo   = "servermerge undo, keys that collide"
@@ -28,7 +28,7 @@ const (
 const apartWorld = "apart"
 
 // mariadbRekey measures a merge of worlds that count their keys from 1 beside one of the
-// same rows with keys that lie apart.
+// same rows with keys that do not collide.
 func mariadbRekey(ctx context.Context, o options) ([]section, error) {
 	names := []string{rekeyRead, rekeyPlan, rekeyPlain, rekeyApply, rekeyVerify, rekeyUndo}
 	return o.measureSection("Merge of keys that collide, on MariaDB", "", names, func(m *measuring) {

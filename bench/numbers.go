@@ -71,7 +71,7 @@ func numbersOnMariaDB(ctx context.Context, o options) ([]section, error) {
 			m.must(err)
 			defer sequence.Close()
 			byHand := func(int) (int64, error) {
-				result, err := insert.ExecContext(ctx, "somebody")
+				result, err := insert.ExecContext(ctx, "a player")
 				if err != nil {
 					return 0, err
 				}

@@ -137,7 +137,7 @@ func peers() ([]peer, error) {
 			next: func() (key, error) { id, err := typeid.Generate("player"); return keyOf(id.Bytes()), err },
 		},
 		{
-			name: "segmentio/ksuid", note: "160 bits: s, 128 random that nobody can guess; needs no node number",
+			name: "segmentio/ksuid", note: "160 bits: s, 128 random, which cannot be guessed; needs no node number",
 			run:  func(n int) error { return tries(n, func(int) (ksuid.KSUID, error) { return ksuid.NewRandom() }) },
 			next: func() (key, error) { id, err := ksuid.NewRandom(); return keyOf(id[:]), err },
 		},

@@ -73,7 +73,7 @@ func storage(ctx context.Context, m *measuring, dsn string) {
 			got, err := t.get(ctx, item.ID)
 			m.must(err)
 			if got != item {
-				m.must(errors.New("what was read is not what was written"))
+				m.must(errors.New("the rows read differ from the rows written"))
 			}
 		}
 	}
