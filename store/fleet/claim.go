@@ -42,12 +42,12 @@ const (
 
 // Claim takes a number for a new world: the given one, or if that is 0 the lowest that
 // is not claimed. Any number of callers may do so at the same time: no two get the same
-// number, and none is left out.
+// number, and no number is skipped.
 //
-// The name, of 1 to 64 characters, is for people. A name or number that is taken, even
-// by a server retired since, is [ErrTaken]. So a claim that ended with
-// [store.ErrOutcomeUnknown] can be repeated: if it was made, the message has the
-// number.
+// The name, of 1 to 64 characters, is for people. If the name or the number is taken,
+// even by a server that is retired, Claim returns [ErrTaken]. So a claim that ended with
+// [store.ErrOutcomeUnknown] can be repeated: if it was made, the message of ErrTaken has
+// the number.
 func (f *Fleet) Claim(ctx context.Context, name string, server gameid.ServerID, note Note) (Server, error) {
 	if err := checkName(name); err != nil {
 		return Server{}, err
@@ -194,7 +194,7 @@ const (
 
 // Retire ends the use of a number: no world can start with it any more. The
 // number and its name are not given to another. It returns [ErrRunning] while
-// a live process has its lease, and [ErrRetired] if it was done before.
+// a live process has its lease, and [ErrRetired] if the number is retired already.
 func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) error {
 	row, err := f.idle(ctx, server, "be retired")
 	switch {
@@ -213,10 +213,10 @@ func (f *Fleet) Retire(ctx context.Context, server gameid.ServerID, note Note) e
 // Use it for a world that has lost its identity with its registry row, or for a number
 // that was claimed for the wrong database.
 //
-// The mark of the old world stays, so that the IDs of the new one begin after
-// it. Rows of the old world in other databases keep the number in their IDs: the
-// binding protects them, and the reason should explain why that does not matter. The
-// note must have a reason. It returns [ErrRunning] while a live process has the lease
+// The mark of the old world stays, so that the IDs of the new one begin after it. If
+// other databases have rows of the old world, their IDs still have the number, and the
+// old binding protects them no longer: the reason should explain why that does not
+// matter. The note must have a reason. It returns [ErrRunning] while a live process has the lease
 // of the number, and [ErrTaken] if the world has another number.
 func (f *Fleet) Rebind(ctx context.Context, server gameid.ServerID, world string, note Note) error {
 	if b, err := hex.DecodeString(world); err != nil || len(b) != 16 || world != strings.ToLower(world) {

@@ -61,12 +61,12 @@ type Fleet struct {
 	id string // see Identity
 }
 
-// Open opens the fleet registry that dsn names, in the form of store.Open. It
-// connects when it is first used, so that a world can start while the fleet registry
-// cannot be reached: an error is about the DSN. The caller closes it.
+// Open returns the fleet registry that dsn names, in the form of store.Open. It does not
+// connect: the first use does, so that a world can start while the fleet registry cannot
+// be reached. An error of Open is about the DSN. The caller closes the Fleet.
 //
-// Its connections to MySQL are closed after each use: thousands of game
-// servers that call twice a minute share one database.
+// Connections to MySQL are closed after each use, because thousands of game servers, each
+// with two calls a minute, may share one database.
 func Open(dsn string) (*Fleet, error) {
 	db, err := sqldb.Open(dsn, false)
 	if err != nil {
@@ -100,8 +100,8 @@ func (f *Fleet) GoString() string { return fmt.Sprintf("fleet.Fleet(%q)", f) }
 // refuses the database of a game or of another program with an error that is
 // store.ErrSchema.
 //
-// Call it once, by hand: two fleet registries would give out the same numbers, so a
-// typing error must not make one.
+// Call it once, by hand. A game server must not call it: with a typing error in its DSN
+// it would make a second fleet registry, which gives out the same numbers.
 func (f *Fleet) Create(ctx context.Context) error {
 	err := f.db.Connect(ctx)
 	if err == nil {
@@ -172,7 +172,7 @@ const (
 	Retired = "retired" // belonged to a world, and belongs to none any more
 )
 
-// Server is what the fleet registry knows of one server number.
+// Server is the row of one server number in the fleet registry.
 type Server struct {
 	ID    gameid.ServerID
 	Name  string // for people; no two numbers have the same
@@ -185,10 +185,10 @@ type Server struct {
 	// Epoch counts the changes of this row.
 	Epoch int64
 
-	// WorldEpoch and Mark are what the world reported last of its own
-	// registry: how often that had changed, and up to which time it had
+	// WorldEpoch and Mark are from the last report of the world about its own
+	// registry: the number of changes of its row, and the time up to which it had
 	// reserved IDs, in milliseconds since gameid.EpochMillis. A database of
-	// the world that has seen fewer changes is an older copy.
+	// the world with fewer changes is an older copy.
 	WorldEpoch, Mark int64
 
 	// Holder is the process that has the lease, or had it last, and Place the database
@@ -200,9 +200,9 @@ type Server struct {
 	LeaseUntil time.Time
 	Leased     bool
 
-	// When the number was claimed and bound, when its world was last heard of,
-	// and when this was read. All times are by the clock of the fleet
-	// registry, and zero if it never happened.
+	// When the number was claimed, when it was bound, when its world reported last,
+	// and when the row was read. All times are by the clock of the fleet registry.
+	// The time of an event that never happened is zero.
 	ClaimedAt, BoundAt, SeenAt, Now time.Time
 }
 

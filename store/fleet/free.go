@@ -21,11 +21,13 @@ import (
 // refused ([ErrOtherWorld]), also if most of the numbers are free. A world that
 // was bound starts while the fleet registry cannot be reached.
 //
-// If no number is free, it returns a [*registry.NoneFreeError]. A live copy of
-// the world that runs elsewhere, on another number of the range, is [ErrRunning]
-// once its processes have reported changes that this database lacks, which they
-// do every Heartbeat. Until then, the copy can take a number that no other
-// process holds: IDs stay unique, and the next start on either side is refused.
+// If no number is free, it returns a [*registry.NoneFreeError].
+//
+// A live copy of the world may run elsewhere, on another number of the range. JoinFree
+// returns [ErrRunning] once the processes of that copy have reported changes that this
+// database lacks, which they do every Heartbeat. Until then, a process of either copy can
+// take a number that no other process holds: IDs stay unique, and the next start on
+// either side is refused.
 func (f *Fleet) JoinFree(ctx context.Context, reg *registry.Registry, numbers registry.NumberRange, node gameid.Options, options Options) (*Member, error) {
 	options, err := options.withDefaults(reg)
 	if err != nil {

@@ -20,16 +20,17 @@ import (
 // It returns a [*Error] if the number is not claimed (ErrNotClaimed),
 // retired (ErrRetired) or of another world (ErrOtherWorld), or if a live copy
 // of the same world runs elsewhere (ErrRunning): a process has the lease, and
-// is not known to have ended. On Linux a process that ended on this machine is known to
-// have ended; otherwise its lease has to run out first. A wall clock that disagrees
-// with the fleet registry's by more than MaxSkew is a [*gameid.ClockError]. A database
-// of the game that may lose confirmed changes is a [*registry.LossyError].
+// is not known to have ended. On Linux, Join notices if that process ran on this machine
+// and has ended; otherwise its lease has to run out first. If the wall clock disagrees
+// with the fleet registry's by more than MaxSkew, Join returns a [*gameid.ClockError]. If
+// the database of the game may lose confirmed changes, it returns a
+// [*registry.LossyError].
 //
-// A world that was bound before starts also while the fleet registry cannot be
-// reached, and keeps running when the connection is lost; the status is then Away. A
-// world that was never bound does not start (ErrNotBound). When the fleet registry is
-// back and another copy of the world, or another world, has the number, the node is
-// stopped: of two copies that started meanwhile, one keeps running.
+// If the fleet registry cannot be reached, a world that was bound before still starts,
+// and a world that runs keeps running; the status is then Away. A world that was never
+// bound does not start (ErrNotBound). When the fleet registry can be reached again, and
+// another copy of the world, or another world, has the number, the node is stopped: of
+// two copies that started meanwhile, one keeps running.
 //
 // The IDs begin after the mark that the world reported last, whatever this database
 // says. So a restored backup does not repeat IDs.

@@ -17,8 +17,8 @@ import (
 // Options tune how a world takes part in a fleet. The zero value is right
 // for almost every game.
 type Options struct {
-	// Name is the name to claim the number under, for the message that says
-	// that it is not claimed.
+	// Name is used only if the number is not claimed: the error then shows the
+	// command that claims the number under this name.
 	Name string
 
 	// Place names this database for people. The default is its DSN without secrets.
@@ -29,12 +29,12 @@ type Options struct {
 	Heartbeat time.Duration
 
 	// Lease is how long a world that stopped reporting keeps other copies from
-	// starting. Default three times Heartbeat, at least twice.
+	// starting. Default three times Heartbeat, at least twice Heartbeat.
 	Lease time.Duration
 
 	// Timeout bounds each exchange with the fleet registry, and so how long a start
-	// waits for one that does not answer. Default a third of Heartbeat, at most
-	// Heartbeat.
+	// waits for a fleet registry that does not answer. Default a third of Heartbeat,
+	// at most Heartbeat.
 	Timeout time.Duration
 
 	// OnChange is called with every change of Status.State, one at a

@@ -77,7 +77,7 @@ type RangeWish struct {
 	// Size is how many integers the range has.
 	Size int64
 
-	// Step is what the first one is a multiple of; 0 means Size, and 1 if At is given.
+	// The first number is a multiple of Step; 0 means Size, or 1 if At is given.
 	Step int64
 
 	// At is the first number that is wanted; -1 leaves the choice to the fleet registry.
@@ -106,10 +106,11 @@ func (e *RangeError) Error() string {
 // Is reports whether target is [ErrTaken].
 func (e *RangeError) Is(target error) bool { return target == ErrTaken }
 
-// LeaseRange gives a world the lowest range that meets no other, or the one that it wants.
-// Any number of callers may do so at the same time: no two get the same number. A range
-// that is taken, released ones included, is a [*RangeError]. If it ends with
-// [store.ErrOutcomeUnknown], [Fleet.Ranges] tells whether the range was given.
+// LeaseRange gives a world the lowest range that does not overlap another one, or the range
+// that the world wants. Any number of callers may do so at the same time: no two get the
+// same number. If the wanted range overlaps one that was given before, even if that one is
+// released, LeaseRange returns a [*RangeError]. After [store.ErrOutcomeUnknown],
+// [Fleet.Ranges] tells whether the range was given.
 func (f *Fleet) LeaseRange(ctx context.Context, wish RangeWish, note Note) (KeyRange, error) {
 	switch {
 	case wish.Step == 0 && wish.At >= 0:
@@ -219,7 +220,8 @@ func meets(wanted KeyRange, have []KeyRange, own func(KeyRange) bool) error {
 
 // RecordRanges records the ranges that a merge gives to keys. A range inside one of the
 // same world is not recorded again: it was leased, or an interrupted merge recorded it. If
-// another world has a number of it, that is a [*RangeError], and nothing is recorded.
+// another world has a number of one of the ranges, RecordRanges returns a [*RangeError] and
+// records nothing.
 func (f *Fleet) RecordRanges(ctx context.Context, merge string, ranges []KeyRange, note Note) error {
 	for _, r := range ranges {
 		if err := checkRangeWorld(r.World); err != nil {
@@ -242,7 +244,7 @@ func (f *Fleet) RecordRanges(ctx context.Context, merge string, ranges []KeyRang
 	})
 }
 
-// Ranges returns all ranges that were ever given, in the order in which they were.
+// Ranges returns all ranges that were ever given, oldest first.
 func (f *Fleet) Ranges(ctx context.Context) ([]KeyRange, error) {
 	if err := f.hasRanges(ctx); err != nil {
 		return nil, err

@@ -62,20 +62,20 @@ func FindLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, serve
 	return l, nil
 }
 
-// EndLeases ends the leases of a server whose process has ended, if they keep it from
-// starting for long because a database's clock was wrong when they were taken. Reserved
-// times stay reserved.
+// EndLeases ends the leases of a server whose process has ended. Use it if a lease lasts
+// very long because a database's clock was wrong when the lease was taken. Reserved times
+// stay reserved.
 //
-// It refuses with [ErrRunning] while the process is provably alive: if it runs
-// on this machine (Linux), or changes a row within the given time, in which
-// both are watched. A game server renews the lease in its database every third
-// of gameid.Options.Window (3.3 s), and the one in the fleet registry every
-// Options.Heartbeat (30 s): a minute sees both. A process that lives but renews nothing
-// for longer loses its lease and stops minting when it learns of it. It repeats no ID:
-// that does not rest on the lease.
+// It first watches the rows of both leases for the given time. It returns [ErrRunning] if
+// the process is provably alive: if it runs on this machine (Linux), or changes one of the
+// rows. A game server renews the lease in its database every third of
+// gameid.Options.Window (3.3 s), and the one in the fleet registry every
+// Options.Heartbeat (30 s), so a minute is enough for both. A process that is alive but
+// renews nothing for longer loses its lease, and stops minting when it learns that. It
+// repeats no ID: uniqueness does not rest on the lease.
 //
-// A fence is not a forgotten lease: it is refused with a [*registry.FencedError]. To
-// lift one use [registry.Registry.LiftFence], which needs its token.
+// EndLeases does not end a fence: it returns a [*registry.FencedError]. To lift a fence
+// use [registry.Registry.LiftFence], which needs its token.
 func EndLeases(ctx context.Context, reg *registry.Registry, fleet *Fleet, l *Leases, watch time.Duration, note Note) error {
 	if _, fenced := l.Fence(); fenced {
 		return registry.Explain(&gameid.HeldError{Server: l.Server, Holder: l.Own.Holder, LeaseUntil: l.Own.Until, Now: l.Own.Now})

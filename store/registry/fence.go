@@ -22,9 +22,9 @@ const fenceLease = 100 * 365 * 24 * time.Hour
 // fencePrefix begins the token of every fence.
 const fencePrefix = "fence:"
 
-// FenceTo is the holder of a server whose world went to another database. A start of
-// the server is refused with it. token identifies the fence; into is the database's
-// name for people.
+// FenceTo returns the fence of a server whose world went to another database, as a holder
+// for [Registry.Fence]. token identifies the fence, and is the ID of the merge; into is the
+// name of the other database, for people.
 func FenceTo(token, into string, now time.Time) gameid.Holder {
 	return gameid.Holder{
 		Token:   fencePrefix + token,
@@ -38,8 +38,9 @@ func FenceTo(token, into string, now time.Time) gameid.Holder {
 // fence is that of a world that went to another database.
 const mergingHere = "a merge is being carried out in this database"
 
-// FenceHere is the holder of a server of a merge's target, until the merge is completed
-// or undone. name is the database's name for people.
+// FenceHere returns the fence of a server of a merge's target, as a holder for
+// [Registry.Fence]. It lasts until the merge is completed or undone. name is the name of
+// the database, for people.
 func FenceHere(token, name string, now time.Time) gameid.Holder {
 	h := FenceTo(token, name, now)
 	h.Program = mergingHere
@@ -55,8 +56,8 @@ func (s *Server) FenceFree(token string) bool {
 // Fenced reports whether the server has the fence of that token.
 func (s *Server) Fenced(token string) bool { return s.Holder.Token == fencePrefix+token }
 
-// Fence is the reason for which a server is kept from starting: its world went to
-// another database, or a merge is being carried out in its own.
+// Fence says why a server must not start: its world went to another database, or a merge
+// is being carried out in its own database.
 type Fence struct {
 	Merge string    // the ID of the merge; the token of [FenceTo]
 	Into  string    // the name of the merge's target, for people
@@ -71,8 +72,7 @@ func (f Fence) String() string {
 	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, printable.Time(f.Since))
 }
 
-// FenceOf returns the fence that the holder of a lease stands for, if it is a fence and
-// not a process.
+// FenceOf returns the fence that the holder of a lease is, if it is not a process.
 func FenceOf(h gameid.Holder) (Fence, bool) {
 	merge, ok := strings.CutPrefix(h.Token, fencePrefix)
 	if !ok {
@@ -97,7 +97,7 @@ func (e *FencedError) Error() string {
 	return fmt.Sprintf("server %s is fenced: %s, and runs there; to take that merge back and lift the fence: \"servermerge undo PLAN\"", e.Server, e.Fence)
 }
 
-// Unwrap returns the refusal by which the fence works.
+// Unwrap returns the [*gameid.HeldError] with which the lease of the fence refused the start.
 func (e *FencedError) Unwrap() error { return e.held }
 
 // Explain returns a [*FencedError] if a fence refuses to start a server, otherwise
@@ -114,9 +114,9 @@ func Explain(held *gameid.HeldError) error {
 const fencedRow = `{"token":"` + fencePrefix
 
 // CheckFences returns a [*FencedError] if any server of this database is fenced.
-// A merge fences the servers that the registry lists. Others must not start either
-// while it is carried out, nor after the world went to another database: their rows
-// would be lost, or make the merge fail.
+// A merge fences the servers that the registry lists. Other servers must not start
+// either, neither during the merge nor after the world went to another database: their
+// rows would be lost, or make the merge fail.
 func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) error {
 	fenced, err := r.find(ctx, " WHERE SUBSTR(holder, 1, ?) = ? ORDER BY server_id LIMIT 1", len(fencedRow), fencedRow)
 	if err != nil || len(fenced) == 0 {
@@ -126,11 +126,12 @@ func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) erro
 	return Explain(&gameid.HeldError{Server: server, Holder: s.Holder, LeaseUntil: s.LeaseUntil, Now: s.Now})
 }
 
-// Fence keeps a server from being started on this database, and stops a process that
-// was frozen: its world goes to another database, or others come to it. It is a lease
-// that never ends, so that every start is refused with a [*FencedError] that names it.
-// A server that runs is not fenced, and is a [*gameid.HeldError]. Fencing a server
-// again with the same token changes nothing.
+// Fence keeps a server from being started on this database, because its world goes to
+// another database, or other worlds come to this one. It also stops a process that was
+// frozen. A fence is a lease that never ends: every start is refused with a
+// [*FencedError] that names the fence. If the server runs, it is not fenced, and Fence
+// returns a [*gameid.HeldError]. Fencing a server again with the same token changes
+// nothing.
 func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
 	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
 		if s.Holder.Token == holder.Token {

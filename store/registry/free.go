@@ -36,7 +36,7 @@ func (n NumberRange) Validate() error {
 
 func (n NumberRange) String() string { return fmt.Sprintf("%s-%s", n.First, n.Last) }
 
-// Len is how many numbers there are.
+// Len returns how many numbers the range has.
 func (n NumberRange) Len() int { return int(n.Last) - int(n.First) + 1 }
 
 // InRange returns the servers of a range that the registry knows, by number.

@@ -8,7 +8,7 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// ColumnIDs is what [Registry.IDs] found in one column.
+// ColumnIDs describes the IDs that [Registry.IDs] found in one column.
 type ColumnIDs struct {
 	Table, Column string
 	Largest       gameid.ID // of the server; zero if there is none

@@ -19,13 +19,14 @@ type Lossy = sqldb.Lossy
 // ErrLossy: the database may lose confirmed changes.
 var ErrLossy = errors.New("the database may lose confirmed changes")
 
-// LossyError has the settings that cause it. errors.Is finds [ErrLossy] in it.
+// LossyError says that a database may lose confirmed changes, and by which settings.
+// errors.Is finds [ErrLossy] in it.
 type LossyError struct {
 	Place    string  // the database, without what is secret
 	Settings []Lossy // those that are refused
 
-	// Final says that [Registry.AcceptLossyDatabase] does not change it: a sequence of
-	// numbers rests on the database alone.
+	// Final says that [Registry.AcceptLossyDatabase] does not help: a sequence of
+	// numbers relies on the database alone.
 	Final bool
 }
 
@@ -79,7 +80,7 @@ func (r *Registry) Warnings() []Lossy {
 }
 
 // Durability reads from the database the settings with which it may lose confirmed
-// changes; none if it keeps them. Those that are not serious deserve a warning.
+// changes; none if it keeps them. Settings that are not serious deserve a warning.
 func (r *Registry) Durability(ctx context.Context) ([]Lossy, error) { return r.db.Durability(ctx) }
 
 // CheckDurable returns a [*LossyError] that is final if a setting is serious.
