@@ -68,6 +68,7 @@ func kindsOf(t testing.TB, b *Book) (all []string) {
 const small = "[campaign]\nname='x'\n[[merge]]\ntarget='a'\nsources=['b']\n[[merge]]\ntarget='c'\nsources=['d']\n"
 
 func TestBook(t *testing.T) {
+	t.Parallel()
 	b := written(t, small)
 	if got := phases(t, b); got != "a waiting, c waiting" {
 		t.Errorf("got %s", got)
@@ -100,6 +101,7 @@ func TestBook(t *testing.T) {
 
 // A state of a newer program is not touched, and one of this program's is read.
 func TestStateVersion(t *testing.T) {
+	t.Parallel()
 	b := written(t, small)
 	_, err := b.db.Exec(t.Context(), "UPDATE campaign SET version = ?", stateVersion+1)
 	must(t, err)
@@ -112,6 +114,7 @@ func TestStateVersion(t *testing.T) {
 // If the file has other sources for a target, what is known of the merge does not hold, unless
 // something was written already.
 func TestOtherSources(t *testing.T) {
+	t.Parallel()
 	b := written(t, small)
 	m := b.campaign.Merges[0]
 	other := Merge{Target: "a", Sources: []string{"z"}}

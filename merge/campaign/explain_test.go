@@ -11,6 +11,7 @@ import (
 
 // A proof that passed has nothing to list, so no colon ends its sentence.
 func TestExplainAProof(t *testing.T) {
+	t.Parallel()
 	for verdict, want := range map[merge.Verdict]string{merge.Pass: "and nothing else", merge.NotVerified: ": look"} {
 		proof := &transfer.Proof{Verdict: verdict}
 		if verdict == merge.NotVerified {

@@ -21,6 +21,7 @@ import (
 
 // The example in the documents is what a hook gets.
 func TestHookDocs(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/fleet.md")
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +57,7 @@ func shell(script string) Hook { return Hook{Run: []string{"/bin/sh", "-c", scri
 
 // A command gets the message on its standard input, and its exit code is the answer.
 func TestHookCommand(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "got")
 	if err := shell(`cat > '`+file+`'; echo "$FLEET_EVENT $FLEET_WORLD $FLEET_TARGET" >> '`+file+`'`).Call(t.Context(), asked); err != nil {
 		t.Fatal(err)
@@ -91,6 +93,7 @@ func TestHookCommand(t *testing.T) {
 // A command that takes too long ends, and with it all that it started, as does what a command
 // that ended left running.
 func TestHookEndsItsGroup(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{
 		"(trap '' TERM; exec sleep 600) & echo $! > FILE; wait",
 		"sleep 600 & echo $! > FILE; exit 0",
@@ -127,6 +130,7 @@ func zombie(pid int) bool {
 
 // A request is a POST, 2xx is yes, and no redirect is followed.
 func TestHookRequest(t *testing.T) {
+	t.Parallel()
 	var got Message
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	defer elsewhere.Close()
@@ -178,6 +182,7 @@ func TestHookRequest(t *testing.T) {
 
 // A notice that fails is no error of the campaign; of a question every hook has to say yes.
 func TestHooksOn(t *testing.T) {
+	t.Parallel()
 	c := &Campaign{Name: "autumn", Hooks: []Hook{{On: []string{"merged", AskStopped}, Run: []string{"true"}}, {On: []string{"merged"}, Run: []string{"false"}}}}
 	if failed := c.Notify(t.Context(), Message{Event: "merged"}); len(failed) != 1 {
 		t.Errorf("got %v", failed)

@@ -17,6 +17,7 @@ var heroes = Who{"players", "name"}
 
 // Every player of a world that goes is told once, and of the target those whose names change.
 func TestPlayers(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 2, 2, 1, 1)
 	p.exec("w2", "UPDATE players SET name = 'n1-0', gold = 9 WHERE name = 'n2-0'") // the richer one keeps it
 	p.exec("w2", "UPDATE players SET name = '=1+1' WHERE name = 'n2-1'")
@@ -99,6 +100,7 @@ func TestPlayers(t *testing.T) {
 
 // No name is a formula to a program for tables, and JSON has it as it is.
 func TestPlayersFormats(t *testing.T) {
+	t.Parallel()
 	all := []Player{
 		{OldWorld: "w2", NewWorld: "w1", OldName: "=cmd|' /C calc'!A0", NewName: "@x", OldKey: "-5", NewKey: "1"},
 		{OldWorld: "w2", NewWorld: "w1", OldName: "a\"b,\nc", NewName: "-2+3", OldKey: "\tx"},

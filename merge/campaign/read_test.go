@@ -48,6 +48,7 @@ url = "http://127.0.0.1:8080/stopped"
 `
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +79,7 @@ func TestParse(t *testing.T) {
 
 // What the operator has to choose stands in the file that is written, to be taken as it is.
 func TestWriteChoices(t *testing.T) {
+	t.Parallel()
 	c := &Campaign{Name: "x", Fence: true, Merges: []Merge{{Target: "a", Sources: []string{"b"}}}}
 	var b strings.Builder
 	if _, err := c.WriteTo(&b); err != nil {
@@ -94,6 +96,7 @@ func TestWriteChoices(t *testing.T) {
 
 // Every problem names its line, and what would be right.
 func TestParseProblems(t *testing.T) {
+	t.Parallel()
 	const head = "[campaign]\nname = 'x'\n"
 	const merge = "[[merge]]\ntarget = 'a'\nsources = ['b']\n"
 	for _, c := range []struct{ text, want string }{
@@ -138,6 +141,7 @@ func TestParseProblems(t *testing.T) {
 
 // What is written is read as the same campaign.
 func TestWriteTo(t *testing.T) {
+	t.Parallel()
 	text := rapid.StringN(0, 20, -1)
 	name := rapid.StringMatching(`[a-zA-Z0-9_.é-]{1,8}`)
 	rapid.Check(t, func(t *rapid.T) {

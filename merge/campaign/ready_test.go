@@ -24,6 +24,7 @@ import (
 
 // All problems of all merges are told at once, and nothing is written.
 func TestReady(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, fresh maker) {
 		w1, w2 := gameWorld(t, fresh("w1"), 1, 3, "a"), gameWorld(t, fresh("w2"), 2, 3, "b")
 		w3, w4 := gameWorld(t, fresh("w3"), 3, 3, "c"), gameWorld(t, fresh("w4"), 4, 3, "d")
@@ -82,6 +83,7 @@ func TestReady(t *testing.T) {
 
 // A world without a registry is not taken for stopped, and a backup is not taken for granted.
 func TestReadyUnknown(t *testing.T) {
+	t.Parallel()
 	fresh := sqliteIn(t.TempDir())
 	var worlds []transfer.Database
 	for _, name := range []string{"w1", "w2"} {
@@ -122,6 +124,7 @@ func TestReadyUnknown(t *testing.T) {
 
 // What merges need on one disk is added up.
 func TestWeighRoom(t *testing.T) {
+	t.Parallel()
 	n := &night{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
 	n.weighRoom()
 	want := []Problem{{Reason: "the disk of /data has 100 MiB free, and the merges into w3, w5 may need 120 MiB: make room, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
@@ -132,6 +135,7 @@ func TestWeighRoom(t *testing.T) {
 
 // All worlds are fenced before the first merge, or none.
 func TestFenceAll(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, fresh maker) {
 		var worlds []transfer.Database
 		for i, name := range []string{"w1", "w2", "w3", "w4"} {
@@ -166,6 +170,7 @@ func TestFenceAll(t *testing.T) {
 // A process that was killed after it set the fences left a plan that alone can lift them: it
 // is kept, also if plans are to be made anew.
 func TestPlanOfFenced(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
 	_, err := b.Plan(t.Context(), p.options())
@@ -210,6 +215,7 @@ func TestPlanOfFenced(t *testing.T) {
 
 // An interrupt while a hook is asked ends the hook, and can be resumed.
 func TestReadyInterrupted(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
 	_, err := b.Plan(t.Context(), p.options())

@@ -19,6 +19,7 @@ import (
 // A rehearsal writes nothing to the worlds, which may run, measures the merges that can be
 // carried out, tells why others cannot, and leaves no copy behind.
 func TestRehearse(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 30, 20, 10, 5)
 	b := rehearsedWell(t, p, Rehearsal{})
 	must(t, os.WriteFile(p.dir+"/w4.db", []byte("no database at all, but a text of some length"), 0o644))
@@ -36,7 +37,8 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// The copies of worlds on a server are databases of their own there.
+// The copies of worlds on a server are databases of their own there. They are counted, so that no
+// other test runs beside this one.
 func TestRehearseOnServer(t *testing.T) {
 	p := &place{TB: t, dir: t.TempDir()}
 	dsns := make(map[string]string)
@@ -149,6 +151,7 @@ func (p *place) content(world string) string {
 
 // An interrupted rehearsal removes its copies, and a folder that is not of a rehearsal stays.
 func TestRehearseInterrupted(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 30, 20)
 	b := p.book("", "w1 w2")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,6 +177,7 @@ func TestRehearseInterrupted(t *testing.T) {
 
 // A database that is only listed as about to be made is somebody's, if it has tables.
 func TestRehearseSparesOthers(t *testing.T) {
+	t.Parallel()
 	dsn := "mysql:" + servertest.DSN(t)
 	at, _ := sqldb.ParseServer(dsn)
 	server := dsn[:strings.LastIndex(dsn, "/")+1]

@@ -41,6 +41,7 @@ func (p *place) all(worlds ...string) (dumps []string) {
 
 // A whole campaign: what reads changes nothing, all is merged and proved, and undone again.
 func TestCampaign(t *testing.T) {
+	t.Parallel()
 	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
 		t.Run(name, func(t *testing.T) { wholeCampaign(t, in(t, 30, 20, 10, 5, 5)) })
 	}
@@ -114,6 +115,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A merge that fails is explained, and undone if the campaign says so. The others go on, or not.
 func TestOneFails(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ head, want string }{
 		{"", "w1 verified, w3 failed, w5 planned"},
 		{"continue = true", "w1 verified, w3 failed, w5 verified"},
@@ -150,6 +152,7 @@ func TestOneFails(t *testing.T) {
 // Before the first write all merges are looked at: one that is not ready keeps all from being
 // begun, unless the campaign goes on without it.
 func TestNotReady(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ head, want string }{
 		{"", "w1 planned, w3 refused, w5 waiting"},
 		{"continue = true", "w1 verified, w3 refused, w5 waiting"},
@@ -180,6 +183,7 @@ func TestNotReady(t *testing.T) {
 // While the campaign is paused nothing is written; a merge that is skipped while it runs stops
 // between two batches, and is completed later by its name.
 func TestPauseAndSkip(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 2000, 3, 3)
 	b := p.book("", "w1 w2", "w3 w4")
 	planned(t, b, p.options())
@@ -240,6 +244,7 @@ func await(t testing.TB, what string, is func() bool) {
 
 // Merges begin in the window alone, and only if they are predicted to end in it.
 func TestWindow(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 3, 3, 3)
 	b := p.book("window = '02:00-06:00'\nzone = 'UTC'", "w1 w2", "w3 w4")
 	planned(t, b, p.options())
@@ -282,6 +287,7 @@ func TestWindow(t *testing.T) {
 
 // One process at a time works on a campaign. The other is told which.
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
 	planned(t, b, p.options())
@@ -298,6 +304,7 @@ func TestTwoAtOnce(t *testing.T) {
 
 // It is the same campaign by whatever name the file is opened.
 func TestTwoNamesOfAFile(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
 	link := filepath.Join(t.TempDir(), "link.toml")
@@ -329,6 +336,7 @@ func held(t testing.TB, other *Book, p *place) {
 
 // If a merge of the file has begun, the file keeps it.
 func TestFileChanged(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 3, 3, 3)
 	b := p.book("", "w1 w2", "w3 w4")
 	planned(t, b, p.options())
@@ -359,6 +367,7 @@ func TestFileChanged(t *testing.T) {
 // What has begun stays begun in the state, whatever becomes of its plan: nobody is told that
 // nothing was written. With the plan it goes on.
 func TestPlanOfBegunIsLost(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(file string) error{
 		"cut":  func(file string) error { return os.Truncate(file, 1000) },
 		"gone": os.Remove,
@@ -406,6 +415,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 
 // An interrupt leaves what was done, and the same call goes on.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 2000)
 	b := p.book("", "w1 w2")
 	planned(t, b, p.options())
@@ -427,6 +437,7 @@ func TestInterrupted(t *testing.T) {
 // Hooks are told of every event that they want, in order; what was not told when the process
 // was killed is told by the next one, also what other processes did.
 func TestHooksAreTold(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, 3, 3)
 	var mu sync.Mutex
 	var told []string

@@ -11,6 +11,7 @@ import (
 
 // A world under two names is found, though its DSNs have two addresses.
 func TestOneDatabaseAtTwoAddresses(t *testing.T) {
+	t.Parallel()
 	world := func(name string) transfer.Database {
 		return transfer.Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
 	}

@@ -16,6 +16,7 @@ import (
 
 // A window may go over midnight; a day of 23 or 25 hours changes nothing on the wall.
 func TestWindowNext(t *testing.T) {
+	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	must(t, err)
 	hour := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
@@ -47,6 +48,7 @@ func TestWindowNext(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 5, 1, 5, 0, 0, 0, time.UTC)
 	window := &Window{2 * time.Hour, 6 * time.Hour, time.UTC}
 	task := func(server string, atMost time.Duration) *job { return &job{servers: []string{server}, atMost: atMost} }
@@ -81,6 +83,7 @@ func TestNext(t *testing.T) {
 
 // Predictions are wide at first, narrow with what was measured, and what was rehearsed.
 func TestPredict(t *testing.T) {
+	t.Parallel()
 	merges := []MergeStatus{{Target: "a", Plan: "1"}, {Target: "b", Plan: "2"}, {Target: "c", Plan: "3"}}
 	known := map[string]*record{}
 	for i := range merges {
@@ -127,6 +130,7 @@ func (f *fakeRanges) Reserve(_ context.Context, plan *transfer.Plan) error {
 
 // No two plans of a campaign give the same keys, also if only some of them are made anew.
 func TestRangesOfOneCampaign(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	for i := range 6 {
 		db, err := sqldb.Dial(t.Context(), p.server(fmt.Sprint("w", i+1)), false)

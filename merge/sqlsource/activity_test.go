@@ -42,6 +42,7 @@ func activityOf(ctx context.Context, t *testing.T, dsn, columnType string, now t
 
 // Every form of a time is read as the same moment, beside values that are none.
 func TestActivity(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 21, 3, 9, 8, 0, time.UTC)
 	moments := []time.Time{
 		now, now.Add(-time.Hour), now.Add(-23 * time.Hour), now.Add(23 * time.Hour), // a clock that is ahead
@@ -102,6 +103,7 @@ func TestActivity(t *testing.T) {
 }
 
 func TestActivityOfNoTimes(t *testing.T) {
+	t.Parallel()
 	got, err := activityOf(t.Context(), t, "mysql:"+servertest.DSN(t), "VARCHAR(20)", time.Now(), "'x'")
 	if u, ok := err.(*merge.UnsupportedError); !ok && !strings.Contains(fmt.Sprint(err), "varchar(20) holds no times") {
 		t.Errorf("got %+v, %v, %v", got, err, u)

@@ -20,6 +20,7 @@ import (
 // A check of real databases finds, to the last sample, what it finds in
 // databases in memory that hold the same rows.
 func TestCheckAgreesWithMemory(t *testing.T) {
+	t.Parallel()
 	for _, e := range engines() {
 		t.Run(e.name, func(t *testing.T) {
 			worlds := []*world{e.world(t), e.world(t), e.world(t)}

@@ -45,6 +45,7 @@ func diffCatalog(t *testing.T, want, got *merge.Catalog) {
 }
 
 func TestCatalogSQLite(t *testing.T) {
+	t.Parallel()
 	w := newSQLiteWorld(t)
 	w.exec(t,
 		"CREATE TABLE parents (id BLOB PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE, note VARCHAR(20), photo BLOB, extra JSON) WITHOUT ROWID",
@@ -113,6 +114,7 @@ func TestCatalogSQLite(t *testing.T) {
 }
 
 func TestCatalogSQLiteUTF16(t *testing.T) {
+	t.Parallel()
 	w := newSQLiteWorld(t)
 	w.db.SetMaxOpenConns(1)
 	w.exec(t, "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE texts (v TEXT, n INT)", "INSERT INTO texts VALUES ('a', 1)")
@@ -124,6 +126,7 @@ func TestCatalogSQLiteUTF16(t *testing.T) {
 }
 
 func TestCatalogMariaDB(t *testing.T) {
+	t.Parallel()
 	servertest.OnlyMariaDB(t, "it has sequences, periods and system versions")
 	w := newMariaDBWorld(t)
 	w.exec(t,
@@ -184,6 +187,7 @@ func TestCatalogMariaDB(t *testing.T) {
 
 // What MySQL tells in its own way: no widths of integers, expressions in brackets, JSON as a type.
 func TestCatalogMySQL(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	if servertest.OnMariaDB(t) {
 		t.Skip("only on MySQL: see TestCatalogMariaDB")
@@ -221,6 +225,7 @@ func TestCatalogMySQL(t *testing.T) {
 // The catalogue of an account that may only SELECT is complete, but for the
 // triggers, and it says so.
 func TestCatalogPrivileges(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t,
 		"CREATE TABLE a (id BINARY(10) PRIMARY KEY, name VARCHAR(9) DEFAULT 'x' UNIQUE, j JSON, n INT AS (1), p INT AUTO_INCREMENT, KEY (p))",

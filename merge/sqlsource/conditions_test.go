@@ -24,6 +24,7 @@ type refusedCase struct {
 // What the check says the target would refuse is what the target refuses when the
 // rows are inserted.
 func TestRefusedRowsAreThose(t *testing.T) {
+	t.Parallel()
 	const check, partition, value = merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue
 	same := func(target, source string) refusedCase { return refusedCase{target: target, source: source} }
 	with := func(c refusedCase, code string, rows ...string) refusedCase { c.code, c.rows = code, rows; return c }
@@ -187,6 +188,7 @@ func refusedByInsert(t *testing.T, kind string, target, source *world, table str
 // What cannot be evaluated on the rows of another database is not verified, and
 // the reason says why.
 func TestConditionsThatCannotBeTried(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		target, source := newSQLiteWorld(t), newSQLiteWorld(t)
 		target.exec(t, "CREATE TABLE own (a TEXT CHECK (printf('%s', a) <> 'y'))", "CREATE TABLE coll (a TEXT COLLATE NOCASE CHECK (a <> 'X'))",
@@ -224,6 +226,7 @@ func expectUnclear(t *testing.T, found []merge.Result, want map[string]string) {
 
 // A constraint that is not enforced refuses nothing, and only MySQL has such.
 func TestNotEnforced(t *testing.T) {
+	t.Parallel()
 	target, source := newMariaDBWorld(t), newMariaDBWorld(t)
 	if servertest.OnMariaDB(t) {
 		t.Skip("MariaDB enforces every CHECK")
@@ -238,6 +241,7 @@ func TestNotEnforced(t *testing.T) {
 
 // A row that the target's server does not take as one statement is found.
 func TestRowLargerThanAStatement(t *testing.T) {
+	t.Parallel()
 	target, source := newMariaDBWorld(t), newMariaDBWorld(t)
 	for _, w := range []*world{target, source} {
 		w.exec(t, "CREATE TABLE maps (id INT PRIMARY KEY, cells LONGBLOB, note LONGTEXT)")
@@ -257,6 +261,7 @@ func TestRowLargerThanAStatement(t *testing.T) {
 
 // What a schema does besides holding rows is compared.
 func TestDriftOfRealDatabases(t *testing.T) {
+	t.Parallel()
 	target, source := newMariaDBWorld(t), newMariaDBWorld(t)
 	const up = "CREATE TABLE up (id INT PRIMARY KEY)"
 	target.exec(t, up, "CREATE TABLE a (id INT PRIMARY KEY, u INT, CONSTRAINT f FOREIGN KEY (u) REFERENCES up (id))", "CREATE TABLE b (id INT PRIMARY KEY, u INT, CHECK (u > 0))")

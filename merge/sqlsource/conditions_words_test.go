@@ -12,6 +12,7 @@ import (
 // A condition is written in a form that means the same in every database that has
 // the columns, or it is said why not.
 func TestConditionWords(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		d        sqldb.Dialect
 		is, want string
@@ -53,6 +54,7 @@ func TestConditionWords(t *testing.T) {
 // Who may write to a server that is read_only is known by the rights on all
 // databases.
 func TestWritesAnyway(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]bool{
 		"GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost` WITH GRANT OPTION": true,
 		"GRANT SELECT, READ_ONLY ADMIN ON *.* TO `a`@`%`":                     true,

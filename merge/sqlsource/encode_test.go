@@ -32,6 +32,7 @@ func compareForms(t rapid.TB, encode encode, x, y any, want int) {
 }
 
 func TestDecimalsCompareAsNumbers(t *testing.T) {
+	t.Parallel()
 	digits := rapid.StringMatching(`-?(0|00|[0-9]|[0-9]{1,40})(\.(0|[0-9]0?|[0-9]{1,30}))?`)
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := digits.Draw(t, "x"), digits.Draw(t, "y")
@@ -57,6 +58,7 @@ func TestDecimalsCompareAsNumbers(t *testing.T) {
 // Integers and floating point numbers compare by their exact values, as SQLite
 // does it, also where a float64 cannot tell integers apart.
 func TestAnyNumbersCompareExactly(t *testing.T) {
+	t.Parallel()
 	number := rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) any {
 			return int64(rapid.SampledFrom([]int{math.MinInt64, math.MaxInt64, 0, 1 << 53, -1 << 53, 1 << 62, -1 << 62}).Draw(t, "base") + rapid.IntRange(-3, 3).Draw(t, "off"))
@@ -93,6 +95,7 @@ func TestAnyNumbersCompareExactly(t *testing.T) {
 }
 
 func TestDurationsCompareAsTimes(t *testing.T) {
+	t.Parallel()
 	text := rapid.StringMatching(`-?[0-8][0-9]?[0-9]?:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?`)
 	parse := func(s string) time.Duration {
 		sign := time.Duration(1)
@@ -121,6 +124,7 @@ func TestDurationsCompareAsTimes(t *testing.T) {
 // A padded form compares as weights do that are followed by spaces without
 // end.
 func TestPaddedCompareAsIfSpacesFollowed(t *testing.T) {
+	t.Parallel()
 	for _, space := range [][]byte{{2}, {0, 2}, {0, 0, 2}} {
 		weights := rapid.Custom(func(t *rapid.T) (w []byte) {
 			for range rapid.IntRange(0, 6).Draw(t, "n") {

@@ -9,6 +9,7 @@ import (
 
 // The ends of an order are the first and the last row of the scan.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t, "CREATE TABLE e (id "+e.blob+" NOT NULL PRIMARY KEY, a INT NOT NULL, s "+nameType(e)+" NOT NULL, UNIQUE (a, s), UNIQUE (s))",
 			"CREATE TABLE none (id INT PRIMARY KEY)")

@@ -8,6 +8,7 @@ import (
 
 // The tables of the tools, as they make them, are known in real databases.
 func TestMigrationsOfRealDatabases(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, target *world) {
 		source := e.world(t)
 		create := []string{

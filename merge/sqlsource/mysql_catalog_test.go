@@ -13,6 +13,7 @@ import (
 // A unique index on an expression of MySQL is shown with it, each apart from the
 // others of its table. MariaDB has no such indexes.
 func TestIndexOnExpression(t *testing.T) {
+	t.Parallel()
 	if servertest.OnMariaDB(t) {
 		t.Skip("MariaDB has no index on an expression")
 	}

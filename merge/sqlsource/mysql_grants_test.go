@@ -16,12 +16,14 @@ import (
 // Whatever grants an account has: triggers that it is not shown are said to be
 // hidden.
 func TestTriggersAreSeen(t *testing.T) {
+	t.Parallel()
 	servertest.Admin(t)
 	testTriggersAreSeen(t, os.Getenv(servertest.EnvDSN), false)
 }
 
 // With partial_revokes=ON the name of a database in a grant is no pattern.
 func TestTriggersAreSeenUnderPartialRevokes(t *testing.T) {
+	t.Parallel()
 	testTriggersAreSeen(t, servertest.PrivateMySQL(t, "--partial-revokes=ON").DSN(), true)
 }
 
@@ -143,6 +145,7 @@ func testTriggersAreSeen(t *testing.T, server string, literal bool) {
 // An account with this grant sees the members of a MySQL group, and without it
 // does not.
 func TestGrantMembers(t *testing.T) {
+	t.Parallel()
 	server := servertest.PrivateMySQL(t, "--performance-schema=ON")
 	admin, err := sql.Open("mysql", server.DSN())
 	if err != nil {

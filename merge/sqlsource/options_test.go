@@ -23,6 +23,7 @@ func (w *world) openWith(t *testing.T, options Options) *Source {
 // Without a snapshot every scan sees what is there when it begins, nothing
 // keeps the server from cleaning up, and the catalogue says so.
 func TestNoSnapshot(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 10)
 		s := w.openWith(t, Options{NoSnapshot: true})
@@ -60,6 +61,7 @@ func TestNoSnapshot(t *testing.T) {
 
 // A pause is made before every batch, and its error ends the scan.
 func TestPause(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 3*batchRows)
 		calls, stop := 0, errors.New("enough")
@@ -84,6 +86,7 @@ func TestPause(t *testing.T) {
 
 // How busy the server is can be asked while a scan is open.
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 2*batchRows)
 		s := w.open(t)
@@ -101,6 +104,7 @@ func TestLoad(t *testing.T) {
 
 // Twenty SQLite databases together stay small in memory: each keeps few pages.
 func TestSQLiteKeepsFewPages(t *testing.T) {
+	t.Parallel()
 	var kib int
 	w := newSQLiteWorld(t)
 	w.exec(t, "CREATE TABLE t (id INT)")

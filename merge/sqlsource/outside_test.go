@@ -12,6 +12,7 @@ import (
 // SELECT, and what was read holds if nothing changed between the first and the last
 // look.
 func TestTablesOutsideOfTheSnapshot(t *testing.T) {
+	t.Parallel()
 	engines := []string{"MyISAM", "MEMORY"}
 	if servertest.OnMariaDB(t) {
 		engines = append(engines, "Aria")
@@ -67,6 +68,7 @@ func TestTablesOutsideOfTheSnapshot(t *testing.T) {
 
 // A look at such a table leaves the snapshot of the others as it is.
 func TestStampKeepsTheSnapshot(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE old (id INT PRIMARY KEY) ENGINE=MyISAM", "CREATE TABLE k (id INT PRIMARY KEY)", "INSERT INTO k VALUES (1)")
 	s := w.open(t)

@@ -49,6 +49,7 @@ func readAll(t *testing.T, w *world) {
 
 // Not a byte of an SQLite database changes, and no file appears beside it.
 func TestSQLiteIsNotChanged(t *testing.T) {
+	t.Parallel()
 	const create, insert = "CREATE TABLE k (id BLOB PRIMARY KEY, name TEXT UNIQUE)", "INSERT INTO k VALUES (randomblob(10), hex(randomblob(5)))"
 	for _, tt := range []struct {
 		name, journal string
@@ -83,6 +84,7 @@ func TestSQLiteIsNotChanged(t *testing.T) {
 // A database in WAL mode that was opened, written and closed again while we
 // read is noticed: nothing that was read since can be trusted.
 func TestSQLiteChangedWhileRead(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "w.db")
 	w := sqliteWorld(t, path, "WAL")
 	w.exec(t, "CREATE TABLE k (id BLOB PRIMARY KEY)", "INSERT INTO k VALUES (randomblob(10))")
@@ -102,6 +104,7 @@ func TestSQLiteChangedWhileRead(t *testing.T) {
 
 // SQLite itself refuses to write through the connection.
 func TestSQLiteRefusesWrites(t *testing.T) {
+	t.Parallel()
 	w := newSQLiteWorld(t)
 	w.exec(t, "CREATE TABLE k (id BLOB PRIMARY KEY)")
 	s := w.open(t)
@@ -115,6 +118,7 @@ func TestSQLiteRefusesWrites(t *testing.T) {
 // Nothing but SELECT is needed on MariaDB, and the transaction refuses to
 // write even where the account might.
 func TestMariaDBIsNotChanged(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE k (id BINARY(10) PRIMARY KEY, name VARCHAR(20) UNIQUE)", "INSERT INTO k VALUES (RANDOM_BYTES(10), 'a'), (RANDOM_BYTES(10), 'b')")
 	checksum := fmt.Sprint(w.query(t, "CHECKSUM TABLE k EXTENDED"))
@@ -135,6 +139,7 @@ func TestMariaDBIsNotChanged(t *testing.T) {
 // An account that may read some tables only would not see the others: a check
 // would pass without them.
 func TestOpenNeedsAllTables(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)")
 	dsn := grant(t, "SELECT", w)
@@ -151,6 +156,7 @@ func TestOpenNeedsAllTables(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "text.db"), bytes.Repeat([]byte("no database "), 100), 0o644); err != nil {
 		t.Fatal(err)
@@ -179,6 +185,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestGrant(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		database, account string
 		literal           bool

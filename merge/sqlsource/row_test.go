@@ -10,6 +10,7 @@ import (
 )
 
 func TestRow(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		long := strings.Repeat("é", 100)
 		w.exec(t, "CREATE TABLE things (id "+e.blob+" NOT NULL, name VARCHAR(200) NOT NULL, n BIGINT, data VARBINARY(100), d DECIMAL(6,2), "+

@@ -32,6 +32,7 @@ func decode(t *testing.T, b []byte) string {
 }
 
 func TestScanIntegers(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		want := []int64{math.MinInt64, math.MinInt64 + 1, -256, -1, 0, 1, 255, 256, math.MaxInt64 - 1, math.MaxInt64}
 		w.exec(t, "CREATE TABLE n (id BIGINT PRIMARY KEY)")
@@ -58,6 +59,7 @@ func TestScanIntegers(t *testing.T) {
 
 // A signed and an unsigned column can be held against each other.
 func TestScanUnsigned(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE n (id BIGINT UNSIGNED PRIMARY KEY, small TINYINT, y YEAR, filled INT(7) ZEROFILL)",
 		"INSERT INTO n VALUES (18446744073709551615, -1, 2155, 1), (9223372036854775808, 1, 1901, 2), (0, 0, 1970, 10), (127, 127, 0, 9)")
@@ -79,6 +81,7 @@ func TestScanUnsigned(t *testing.T) {
 }
 
 func TestScanBytes(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t, "CREATE TABLE k (id "+e.blob+" NOT NULL PRIMARY KEY, v VARBINARY(20))",
 			"INSERT INTO k VALUES (x'ffffffffffffffffffff', x''), (x'00000000000000000000', x'6100'), (x'80000000000000000000', x'61'), (x'7f0000000000000a0d27', NULL)")
@@ -117,6 +120,7 @@ func TestScanBytes(t *testing.T) {
 }
 
 func TestScanComposite(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t, "CREATE TABLE k (a INT, b VARCHAR(10), c "+e.blob+")",
 			"INSERT INTO k VALUES (2, 'x', x'00000000000000000001'), (1, 'y', NULL), (1, 'x', NULL), (NULL, 'z', NULL), (1, NULL, NULL)")
@@ -148,6 +152,7 @@ func TestScanComposite(t *testing.T) {
 // More rows than fit one batch come all, once, in order, and in bounded
 // batches.
 func TestScanBatches(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		const n = 3*batchRows + 17
 		fill(t, e, w, n)
@@ -188,6 +193,7 @@ func fill(t *testing.T, e engine, w *world, n int) {
 
 // Long values make batches smaller, so that memory stays what it was.
 func TestScanLongValues(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t, "CREATE TABLE texts (id INT PRIMARY KEY, v VARCHAR(1000))")
 		for i := range 500 {
@@ -210,6 +216,7 @@ func TestScanLongValues(t *testing.T) {
 }
 
 func TestScanDangling(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t,
 			"CREATE TABLE parents (a INT NOT NULL, b VARCHAR(10) NOT NULL, PRIMARY KEY (a, b))",
@@ -235,6 +242,7 @@ func TestScanDangling(t *testing.T) {
 }
 
 func TestOddNames(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		const name = "odd \"`'%_\\;-- 表 r"
 		q := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
@@ -266,6 +274,7 @@ func TestOddNames(t *testing.T) {
 
 // Whatever is written after Open, by whomever, is not seen.
 func TestSnapshot(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 10)
 		s := w.open(t)
@@ -289,6 +298,7 @@ func TestSnapshot(t *testing.T) {
 }
 
 func TestScanCancelled(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 3*batchRows)
 		s := w.open(t)
@@ -315,6 +325,7 @@ func TestScanCancelled(t *testing.T) {
 // context does, on the server as well: there it would hold the tables, and
 // cost a core.
 func TestScanCancelledWhileSorting(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 5000)
 		s := w.open(t)
@@ -363,6 +374,7 @@ func (u unquoted) Quote(name string) string {
 // A lost connection is an error in the middle of a scan and ever after: the
 // snapshot is gone, and another one would not fit what was read before.
 func TestConnectionLost(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	// More than all buffers between the server and us can hold.
 	const total = 30000
@@ -399,6 +411,7 @@ func TestConnectionLost(t *testing.T) {
 
 // A scan that is given up leaves the source usable.
 func TestScanStopped(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 3*batchRows)
 		s := w.open(t)
@@ -421,6 +434,7 @@ func TestScanStopped(t *testing.T) {
 }
 
 func TestScanMost(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		fill(t, e, w, 10)
 		scan := by("many", "id")
@@ -435,6 +449,7 @@ func TestScanMost(t *testing.T) {
 // The index that keeps names unique has their order. Where several rows may be equal, they
 // come in the order of their key.
 func TestScanOfUniqueNamesSortsNothing(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		var named []string
 		for i := range 1000 {
@@ -477,6 +492,7 @@ func TestScanOfUniqueNamesSortsNothing(t *testing.T) {
 }
 
 func TestScanUnsupported(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		columns := map[string]string{"odd": "NUMERIC COLLATE NOCASE"}
 		if e.name == "mariadb" {
@@ -510,6 +526,7 @@ func TestScanUnsupported(t *testing.T) {
 // SQLite stores any value in any column. What is not of the declared type is
 // never compared.
 func TestScanOtherStorageClass(t *testing.T) {
+	t.Parallel()
 	for column, value := range map[string]string{
 		"id BLOB": "'0123456789'", "n INTEGER": "'x'", "n INT": "1.5", "n BIGINT": "x'01'", "s TEXT": "x'61'", "v VARBINARY(10)": "7",
 	} {
@@ -524,6 +541,7 @@ func TestScanOtherStorageClass(t *testing.T) {
 }
 
 func TestScanDates(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.db.SetMaxOpenConns(1) // for its settings
 	w.exec(t, "CREATE TABLE a (d DATE PRIMARY KEY)", "CREATE TABLE b (d DATETIME(6) PRIMARY KEY)", "CREATE TABLE c (d TIMESTAMP PRIMARY KEY)",
@@ -558,6 +576,7 @@ func TestScanDates(t *testing.T) {
 // What the server, the account or the DSN is set to does not change what is
 // read. (A DSN that sets what every session needs otherwise is refused.)
 func TestSessionSettings(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	fill(t, engines()[1], w, 100)
 	separator := "?"

@@ -20,6 +20,7 @@ import (
 // The numbers of players are what they are declared: a unique column, in which
 // NULL is no value. Where their sequences stand is no table of the game.
 func TestStoreNumbers(t *testing.T) {
+	t.Parallel()
 	for name, newDSN := range map[string]func(*testing.T) string{
 		"sqlite":  func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "s.db") },
 		"mariadb": func(t *testing.T) string { return "mysql:" + servertest.DSN(t) },

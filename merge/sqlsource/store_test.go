@@ -20,6 +20,7 @@ import (
 // A database of package store: its registry and version are read, and are no
 // tables of the game.
 func TestStoreDatabase(t *testing.T) {
+	t.Parallel()
 	for name, dsn := range map[string]func(*testing.T) string{
 		"sqlite":  func(t *testing.T) string { return "sqlite:" + t.TempDir() + "/s.db" },
 		"mariadb": func(t *testing.T) string { return "mysql:" + servertest.DSN(t) },
@@ -102,6 +103,7 @@ func TestStoreDatabase(t *testing.T) {
 
 // Tables that were begun and never completed are no database to judge.
 func TestStoreUnfinished(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t, "CREATE TABLE "+sqldb.SchemaTable+" (application VARCHAR(32) PRIMARY KEY, version INT NOT NULL)",
 			"INSERT INTO "+sqldb.SchemaTable+" VALUES ('mergesafe', 0)")
@@ -113,6 +115,7 @@ func TestStoreUnfinished(t *testing.T) {
 
 // A server number that cannot be one is an error, not another number.
 func TestStoreServerOutOfRange(t *testing.T) {
+	t.Parallel()
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.exec(t, "CREATE TABLE "+registry.Table+" (server_id BIGINT, name VARCHAR(64), world CHAR(32), role VARCHAR(16), reserved_ms BIGINT)",
 			"INSERT INTO "+registry.Table+" VALUES (4294967303, '', '', 'own', 0)")

@@ -15,6 +15,7 @@ import (
 // one. What SQL says of each text and the
 // next is what their forms say.
 func TestTextComesInOrderOfItsForm(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE texts (id INT PRIMARY KEY, v VARCHAR(20) COLLATE utf8mb4_bin)",
 		"CREATE TABLE placed (place INT PRIMARY KEY, id INT NOT NULL)")

@@ -57,6 +57,7 @@ func (w *world) knows(t *testing.T, collation string) bool {
 // Two texts have one sorting form exactly when the server takes them for
 // equal, and the rows come in the order of that form.
 func TestTextEqualsAsTheServerSays(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE texts (id INT PRIMARY KEY, v VARCHAR(20) COLLATE utf8mb4_bin) CHARACTER SET utf8mb4")
 	for i, text := range difficultTexts() {
@@ -117,6 +118,7 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 // MySQL 8 has no weights by level. Its collations do without, and MariaDB's of
 // the same names are made the same way.
 func TestTextNeedsNoLevels(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE texts (v VARCHAR(20))")
 	s := w.open(t)
@@ -134,6 +136,7 @@ func TestTextNeedsNoLevels(t *testing.T) {
 
 // The forms do not depend on how wide a column is, nor on its character set.
 func TestTextFormIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t,
 		"CREATE TABLE narrow (v VARCHAR(10) COLLATE utf8mb4_general_ci PRIMARY KEY)",
@@ -166,6 +169,7 @@ func TestTextFormIsTheSameEverywhere(t *testing.T) {
 }
 
 func TestTextUnsupported(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE texts (v VARCHAR(20), l VARCHAR(20) CHARACTER SET latin1)", "INSERT INTO texts VALUES ('a', 'a')")
 	s := w.open(t)
@@ -193,6 +197,7 @@ func TestTextUnsupported(t *testing.T) {
 // SQLite's own comparison of two texts is that of their forms, for all short
 // texts of characters that its collations treat differently.
 func TestTextComparesAsSQLiteDoes(t *testing.T) {
+	t.Parallel()
 	w := newSQLiteWorld(t)
 	w.db.SetMaxOpenConns(1)
 	texts, last := []string{""}, []string{""}
@@ -243,6 +248,7 @@ func TestTextComparesAsSQLiteDoes(t *testing.T) {
 
 // A whole scan under each of SQLite's collations, the column's own and others.
 func TestScanTextSQLite(t *testing.T) {
+	t.Parallel()
 	w := newSQLiteWorld(t)
 	w.exec(t, "CREATE TABLE texts (v TEXT COLLATE NOCASE, own TEXT)", "CREATE INDEX by_v ON texts (v)",
 		"INSERT INTO texts VALUES ('b', 'x'), ('A', 'x'), ('a  ', 'x'), ('B ', 'x'), (NULL, 'x'), ('É', 'x')")

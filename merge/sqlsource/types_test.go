@@ -150,6 +150,7 @@ func sqliteTypes() []typeCase {
 // Of every type that can be a key, the bytes of two values compare as the
 // database compares the values, and a row is found again by what was carried.
 func TestTypesCompareAsTheDatabaseDoes(t *testing.T) {
+	t.Parallel()
 	types := map[string][]typeCase{"sqlite": sqliteTypes(), "mariadb": mariadbTypes()}
 	forEach(t, func(t *testing.T, e engine, w *world) {
 		w.db.SetMaxOpenConns(1)
@@ -221,6 +222,7 @@ func compareType(t *testing.T, w *world, table string, tt typeCase) {
 
 // A row of every type is shown in full, and NULL as such.
 func TestTypesAreShown(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	declared, values := "", ""
 	want := `f=0.5 d=-1e300 de=1.5000000000 e=y s=x,y b=513 ti=-01:02:03.004 y=2024 j={"a": 1}`
@@ -246,6 +248,7 @@ func TestTypesAreShown(t *testing.T) {
 // Values that mean something by their very type alone are of no kind that
 // would let them be held against those of another type.
 func TestTypesAlone(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	declared := ""
 	if servertest.OnMariaDB(t) {
@@ -267,6 +270,7 @@ func TestTypesAlone(t *testing.T) {
 // Rows of a partitioned table come in one order, and generated columns can be
 // keys like others.
 func TestPartitionsAndGeneratedColumns(t *testing.T) {
+	t.Parallel()
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE p (id INT PRIMARY KEY, v VARCHAR(9)) PARTITION BY HASH (id) PARTITIONS 4",
 		"INSERT INTO p SELECT seq * 7 % 101, seq FROM "+servertest.Seq(0, 100),

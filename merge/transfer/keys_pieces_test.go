@@ -12,24 +12,23 @@ import (
 // A set that is kept in pieces is the same set when they are put together, each piece is of
 // a moderate size, and one key is found by reading one piece.
 func TestKeyPieces(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
 	for name, draw := range map[string]struct {
 		keys   int
-		key    func(i int) rekey.Integer
+		key    func(i int, random *rand.Rand) rekey.Integer
 		pieces int // at least
 	}{
 		"none":             {0, nil, 1},
-		"few":              {3, func(i int) rekey.Integer { return rekey.Signed(int64(i) - 1) }, 1},
-		"many":             {2*pieceKeys + 5, func(i int) rekey.Integer { return rekey.Signed(int64(2*i) - pieceKeys) }, 3},
-		"far apart":        {40_000, func(int) rekey.Integer { return rekey.Integer{Bits: random.Uint64()} }, 2},
-		"with the largest": {2, func(i int) rekey.Integer { return rekey.Integer{Bits: math.MaxUint64 - uint64(i)} }, 1},
+		"few":              {3, func(i int, _ *rand.Rand) rekey.Integer { return rekey.Signed(int64(i) - 1) }, 1},
+		"many":             {2*pieceKeys + 5, func(i int, _ *rand.Rand) rekey.Integer { return rekey.Signed(int64(2*i) - pieceKeys) }, 3},
+		"far apart":        {40_000, func(_ int, random *rand.Rand) rekey.Integer { return rekey.Integer{Bits: random.Uint64()} }, 2},
+		"with the largest": {2, func(i int, _ *rand.Rand) rekey.Integer { return rekey.Integer{Bits: math.MaxUint64 - uint64(i)} }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
-				want := make(map[rekey.Integer]bool)
+				random, want := rand.New(rand.NewPCG(3, 4)), make(map[rekey.Integer]bool)
 				k := &keySet{Path: "m.0", Source: "s2", Table: "items", Column: "id", Space: "items.id", Offset: 5, Keys: &rekey.Set{Exact: true}}
 				for i := range draw.keys {
-					n := draw.key(i)
+					n := draw.key(i, random)
 					want[n] = true
 					k.Keys.Add(n)
 				}

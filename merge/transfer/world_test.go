@@ -50,6 +50,7 @@ func engines() []engine {
 
 // onEach runs a test on every engine.
 func onEach(t *testing.T, test func(t *testing.T, e engine)) {
+	t.Parallel()
 	for _, e := range engines() {
 		if e.name == "sqlite" {
 			onSQLite(t, func(t *testing.T) { test(t, e) })

@@ -26,6 +26,7 @@ func openFleetOver(t testing.TB, dsn string, fault func(what string) (error, boo
 
 // An answer that is lost is neither taken for a success nor for a failure.
 func TestFleetLostAnswers(t *testing.T) {
+	t.Parallel()
 	const take, bindOrTake = "state = 'bound'", "COMMIT"
 	const renew = "SET epoch = epoch + 1, world_epoch"
 	for _, test := range []struct {
@@ -107,6 +108,7 @@ func closed(t testing.TB, m *fleet.Member) {
 
 // A world that is closed in the middle of a heartbeat gives its lease back as well: it may start elsewhere at once.
 func TestClosedDuringAHeartbeat(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		m := join(t, withTables(t, newDSN()), f, 7)
@@ -125,6 +127,7 @@ func TestClosedDuringAHeartbeat(t *testing.T) {
 // A world goes on through the crash of the fleet registry's server, and can
 // even start in it.
 func TestFleetServerKilled(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
@@ -161,6 +164,7 @@ func TestFleetServerKilled(t *testing.T) {
 
 // Nobody has to ask for heartbeats, and after Close there are none.
 func TestHeartbeatsByThemselves(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())

@@ -105,6 +105,7 @@ func mint(t testing.TB, m *fleet.Member) gameid.Of[entity.Player] {
 }
 
 func TestFleetSchema(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
@@ -151,6 +152,7 @@ func TestFleetSchema(t *testing.T) {
 
 // The password of a fleet registry is in no message.
 func TestFleetHidesThePassword(t *testing.T) {
+	t.Parallel()
 	f, err := fleet.Open("mysql:root:hunter2@tcp(127.0.0.1:1)/fleet")
 	must(t, err)
 	defer f.Close()

@@ -43,6 +43,7 @@ func refusedFree(t testing.TB, db *store.DB, f *fleet.Fleet, kind error, parts .
 
 // A range is claimed as one: all numbers, or none.
 func TestClaimRange(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		servers, err := f.ClaimRange(ctx, "s4", range40, note)
@@ -77,6 +78,7 @@ func TestClaimRange(t *testing.T) {
 // The first start binds the range as one; many processes that start at once each
 // get a number of their own, and the others hear who holds them.
 func TestJoinFree(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		db := withTables(t, newDSN())
@@ -145,6 +147,7 @@ func TestJoinFree(t *testing.T) {
 // while most of them are free, and this one starts while the fleet registry is
 // away.
 func TestJoinFreeBindsAll(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		var away atomic.Bool
@@ -179,6 +182,7 @@ func TestJoinFreeBindsAll(t *testing.T) {
 
 // A start that ended between the two registries is completed by the next one.
 func TestJoinFreeResumes(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimedRange(t, f)
 		db := withTables(t, newDSN())
@@ -199,6 +203,7 @@ func TestJoinFreeResumes(t *testing.T) {
 // number, once that has reported; retired numbers and those with a lease are
 // passed over.
 func TestJoinFreeCopy(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimedRange(t, f)

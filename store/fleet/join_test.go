@@ -18,6 +18,7 @@ import (
 )
 
 func TestJoinFleet(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
@@ -99,6 +100,7 @@ func TestJoinFleet(t *testing.T) {
 
 // A live copy of a world is refused, with both places named.
 func TestLiveCopy(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)
@@ -134,6 +136,7 @@ func TestLiveCopy(t *testing.T) {
 // A backup that was restored goes on after all that the fleet registry has
 // seen, even when the clock is behind.
 func TestRestoredBackup(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)
@@ -162,6 +165,7 @@ func TestRestoredBackup(t *testing.T) {
 
 // Two copies start at the same instant: one wins, and only it mints.
 func TestTwoCopiesAtOnce(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		newFleet(t, dsn)
@@ -200,6 +204,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 
 // The first start of two worlds with one number binds one of them.
 func TestTwoWorldsAtOnce(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		dbs := []*store.DB{withTables(t, newDSN()), withTables(t, newDSN())}
 		for server := range gameid.ServerID(10) {
@@ -227,6 +232,7 @@ func TestTwoWorldsAtOnce(t *testing.T) {
 }
 
 func TestFleetClock(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
@@ -239,6 +245,7 @@ func TestFleetClock(t *testing.T) {
 }
 
 func TestFleetOptions(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, "sqlite:"+t.TempDir()+"/fleet.db")
 	db := withTables(t, "sqlite:"+t.TempDir()+"/game.db")
 	for _, options := range []fleet.Options{

@@ -13,6 +13,7 @@ import (
 
 // A frozen process keeps its lease, and one that was killed does not.
 func TestFleetProcessKilled(t *testing.T) {
+	t.Parallel()
 	const env = "MERGESAFE_TEST_FLEET"
 	if dsns := os.Getenv(env); dsns != "" { // the child
 		shared, game, _ := strings.Cut(dsns, " ")

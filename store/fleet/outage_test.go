@@ -96,6 +96,7 @@ func stopped(t testing.TB, m *fleet.Member, kind error, parts ...string) {
 }
 
 func TestFleetAwayAtStart(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, newDSN func() string) {
 		o := newOutage(t, newDSN)
 		o.away.Store(true)
@@ -133,6 +134,7 @@ func TestFleetAwayAtStart(t *testing.T) {
 }
 
 func TestFleetAwayLater(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		m := o.join(t, o.db)
 		o.away.Store(true)
@@ -163,6 +165,7 @@ func TestFleetAwayLater(t *testing.T) {
 // A copy took the place of a world that could not report, and may even have
 // ended since.
 func TestTakenInOutage(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		for _, ends := range []bool{false, true} {
 			m := o.join(t, o.db)
@@ -189,6 +192,7 @@ func TestTakenInOutage(t *testing.T) {
 // Two copies start while the fleet registry is away. When it is back, one of
 // them goes on.
 func TestTwoCopiesInOutage(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
 		a, b := o.join(t, o.db), o.join(t, o.copy)
@@ -212,6 +216,7 @@ func TestTwoCopiesInOutage(t *testing.T) {
 
 // The same with heartbeats of their own, at the same instants.
 func TestTwoCopiesInOutageRace(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		for range 3 {
 			o.away.Store(true)
@@ -249,6 +254,7 @@ func TestTwoCopiesInOutageRace(t *testing.T) {
 // The predecessor crashed, and the world was started again while the fleet
 // registry was away: it waits for the end of that lease and goes on.
 func TestPredecessorsLease(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		m := o.join(t, o.db)
 		o.away.Store(true)
@@ -275,6 +281,7 @@ func TestPredecessorsLease(t *testing.T) {
 
 // What an operator changed while the world could not report.
 func TestChangedInOutage(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		change func(ctx context.Context, f *fleet.Fleet) error
@@ -300,6 +307,7 @@ func TestChangedInOutage(t *testing.T) {
 // A fleet registry that was restored from an older copy stops nobody: the
 // worlds write themselves into it again.
 func TestFleetRestored(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		before, _ := shown(t, o.fleet, 7)
 		m := o.join(t, o.db)
@@ -338,6 +346,7 @@ func TestFleetRestored(t *testing.T) {
 // An older copy that was started while the fleet registry was away, on a
 // machine and a database whose clocks are behind, may have repeated IDs.
 func TestOlderCopyInOutage(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		m := join(t, o.db, o.fleet, 7)
 		mint(t, m)
@@ -361,6 +370,7 @@ func TestOlderCopyInOutage(t *testing.T) {
 // present, by the clock of its database: what the fleet registry knows is not
 // later, unless a clock was wrong.
 func TestStartWithoutFleetIsInThePresent(t *testing.T) {
+	t.Parallel()
 	onBothInOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
 		exec(t, o.db, "UPDATE gameid_servers SET reserved_ms = 5")
@@ -377,6 +387,7 @@ func TestStartWithoutFleetIsInThePresent(t *testing.T) {
 // In a fleet registry that was restored from an older copy the epoch of a row
 // comes round again. A world does not write over another copy of itself then.
 func TestFleetEpochComesRound(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		m := join(t, withTables(t, newDSN()), f, 7)

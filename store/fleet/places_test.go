@@ -14,6 +14,7 @@ import (
 )
 
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		set := func(p fleet.Place) { t.Helper(); must(t, f.SetPlace(t.Context(), p, note)) }
 		labels := map[string]string{"language": "de", "zone": "Europe/Berlin"}
@@ -47,6 +48,7 @@ func TestPlaces(t *testing.T) {
 
 // No password comes into the fleet registry, nor into the message that says so.
 func TestPlacesHoldNoSecrets(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		for dsn, want := range map[string]string{
 			"mysql:game:hunter2@tcp(db)/w1":            "it has an account in it: want no user and no password",
@@ -89,6 +91,7 @@ func TestPlacesHoldNoSecrets(t *testing.T) {
 
 // A fleet registry that was made before there were places knows none, and says how it gets them.
 func TestPlacesOfAnOlderFleet(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		exec(t, f.DB(), "DROP TABLE "+fleet.PlacesTable)
 		if all, err := f.Places(t.Context()); err != nil || all != nil {
@@ -102,6 +105,7 @@ func TestPlacesOfAnOlderFleet(t *testing.T) {
 }
 
 func TestSetPlaceAtOnce(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		const many = 8
 		var all sync.WaitGroup

@@ -18,6 +18,7 @@ func leaseRange(t testing.TB, f *fleet.Fleet, world, space string, size, step, a
 }
 
 func TestLeaseRange(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		for i, test := range []struct {
 			world, space         string
@@ -59,6 +60,7 @@ func TestLeaseRange(t *testing.T) {
 
 // What was released stays on record and is given to nobody else.
 func TestReleaseRange(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		first, err := leaseRange(t, f, "s1", "", 100, 0, -1, 0)
 		must(t, err)
@@ -83,6 +85,7 @@ func TestReleaseRange(t *testing.T) {
 
 // However many operators lease ranges at a time, no two have a number in common.
 func TestConcurrentLeases(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		newFleet(t, dsn)
@@ -137,6 +140,7 @@ func TestConcurrentLeases(t *testing.T) {
 
 // A merge records what it gave, once; what others have is refused.
 func TestRecordRanges(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		_, err := leaseRange(t, f, "s2", "", 1000, 0, 1000, 0)
 		must(t, err)
@@ -171,6 +175,7 @@ func TestRecordRanges(t *testing.T) {
 // A fleet registry that was made before there were ranges says what to do, and a lost row
 // is not given again.
 func TestRangesOfAnOlderFleet(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		exec(t, f.DB(), "DROP TABLE "+fleet.RangesTable)
 		_, err := f.Ranges(t.Context())

@@ -40,6 +40,7 @@ func leases(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.Leases {
 // A lease that a wrong clock left can be ended, and nothing that was reserved
 // is given up.
 func TestEndLeases(t *testing.T) {
+	t.Parallel()
 	onBothWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		before := starts(t, db, nil)
@@ -111,6 +112,7 @@ func TestEndLeases(t *testing.T) {
 // The node of a process that is alive after all, and was only silent, learns
 // of the end of its lease and repeats nothing.
 func TestEndedLeaseIsLost(t *testing.T) {
+	t.Parallel()
 	onBothWithTables(t, func(t *testing.T, db *store.DB) {
 		node, err := db.OpenNode(t.Context(), 7, gameid.Options{Window: time.Second, MaxSkew: time.Minute})
 		must(t, err)
@@ -132,6 +134,7 @@ func TestEndedLeaseIsLost(t *testing.T) {
 }
 
 func TestEndFleetLease(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimed(t, f, 7)
@@ -163,6 +166,7 @@ func TestEndFleetLease(t *testing.T) {
 // A world that is bound does not start without its fleet registry, until it
 // has left that for good.
 func TestBoundWorldNeedsItsFleet(t *testing.T) {
+	t.Parallel()
 	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimed(t, f, 7)
