@@ -139,5 +139,9 @@ func overlap(o inventory.Overlap, extra string) string {
 	if o.Shared == 0 {
 		extra = ""
 	}
-	return fmt.Sprintf("%s: %s of %s are on several worlds%s", o.Column, printable.Number(o.Shared), printable.Number(o.Values), extra)
+	are := "are"
+	if o.Shared == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%s: %s of %s %s on several worlds%s", o.Column, printable.Number(o.Shared), printable.Number(o.Values), are, extra)
 }
