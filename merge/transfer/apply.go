@@ -53,7 +53,7 @@ func applyWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 	if err != nil {
 		return nil, err
 	}
-	err = r.apply(ctx, state)
+	err = r.outrun(ctx, r.apply(ctx, state))
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
 	result.Parts, result.Rows = r.partResults()
 	result.Notes = r.notes
@@ -76,6 +76,7 @@ func (r *run) begin(ctx context.Context, step string) (state State, err error) {
 		}
 		return err
 	})
+	r.manifest.left = state
 	return state, err
 }
 
@@ -84,7 +85,7 @@ func (r *run) apply(ctx context.Context, state State) error {
 	case StateUndoing:
 		return fmt.Errorf("transfer: the merge %s is being undone: run undo again to its end first", r.plan.ID)
 	case StateCopied:
-		return r.retry(ctx, "lifting the fences of the target", r.unguard) // it may have been interrupted there
+		return r.release(ctx) // it may have been interrupted there
 	}
 	if state == StateCopying {
 		if err := r.mendResets(ctx, r.makeEmpty); err != nil {
@@ -102,7 +103,10 @@ func (r *run) apply(ctx context.Context, state State) error {
 	if err := r.open(ctx, state); err != nil {
 		return err
 	}
-	if err := r.retry(ctx, "fencing the sources", r.fence); err != nil {
+	err := r.retry(ctx, "fencing the sources", func(ctx context.Context) error {
+		return r.during(ctx, StateCopying, func() error { return r.fence(ctx) })
+	})
+	if err != nil {
 		return err
 	}
 	if err := r.emptyTables(ctx); err != nil {
@@ -118,7 +122,11 @@ func (r *run) apply(ctx context.Context, state State) error {
 	if err := r.inParallel(ctx, writing, r.plan.notCombined(r.parts(0, divided)), func(ctx context.Context, w *run, p part) error { return w.copyPart(ctx, p) }); err != nil {
 		return err
 	}
-	err := r.retry(ctx, "completing the merge", func(ctx context.Context) error {
+	err = r.retry(ctx, "completing the merge", func(ctx context.Context) error {
+		if now, err := r.manifest.load(ctx); err != nil || now == StateCopied { // the answer was lost
+			r.manifest.left = StateCopied
+			return err
+		}
 		if err := r.checkReferences(ctx, "undo the merge, then plan again", nil); err != nil {
 			return err
 		}
@@ -131,13 +139,16 @@ func (r *run) apply(ctx context.Context, state State) error {
 		if err := r.checkKept(ctx); err != nil {
 			return err
 		}
-		if err := r.setCounters(ctx, false); err != nil {
-			return err
-		}
-		if err := r.raiseRowCounters(ctx, false); err != nil {
-			return err
-		}
-		if err := r.rememberKeys(ctx); err != nil {
+		err := r.during(ctx, StateCopying, func() error {
+			if err := r.setCounters(ctx, false); err != nil {
+				return err
+			}
+			if err := r.raiseRowCounters(ctx, false); err != nil {
+				return err
+			}
+			return r.rememberKeys(ctx)
+		})
+		if err != nil {
 			return err
 		}
 		return r.manifest.advance(ctx, StateCopying, StateCopied)
@@ -145,26 +156,53 @@ func (r *run) apply(ctx context.Context, state State) error {
 	if err != nil {
 		return err
 	}
-	return r.retry(ctx, "lifting the fences of the target", r.unguard)
+	return r.release(ctx)
+}
+
+// release lifts the fences of the target, when the merge is as this process left it.
+func (r *run) release(ctx context.Context) error {
+	return r.retry(ctx, "lifting the fences of the target", func(ctx context.Context) error {
+		if err := r.manifest.yet(ctx, r.manifest.left); err != nil {
+			return err
+		}
+		return r.unguard(ctx)
+	})
 }
 
 // open guards the target, and records the merge there if it has not begun. If
 // that is refused before anything is recorded, the target is as it was.
 func (r *run) open(ctx context.Context, state State) error {
 	if state == StateCopying {
-		return afterUndo(r.retry(ctx, "fencing the target", func(ctx context.Context) error { return r.guard(ctx, "apply", true) }))
+		return afterUndo(r.retry(ctx, "fencing the target", func(ctx context.Context) error {
+			if err := r.manifest.yet(ctx, StateCopying); err != nil {
+				return err
+			}
+			return r.guard(ctx, "apply", true)
+		}))
 	}
-	err := r.retry(ctx, "writing the manifest", r.record)
+	err := r.outrun(ctx, r.retry(ctx, "writing the manifest", r.record))
 	if sqldb.IsDenied(err) {
 		err = &RefusedError{Doing: "apply", Refusals: []Refusal{{Source: r.target.Name, Reason: fmt.Sprintf("the account lacks a right: %v", err)}}}
 	}
-	if _, refused := errors.AsType[*RefusedError](err); !refused {
+	_, refused := errors.AsType[*RefusedError](err)
+	switch {
+	case errors.Is(err, errBusy): // which may have lifted the fences before this process set them
+		if now, unread := r.manifest.load(ctx); unread == nil && (now == "" || now == StateCopied) {
+			r.manifest.left = now
+		} else {
+			return err
+		}
+	case !refused:
 		return err
-	}
-	if state != "" {
+	case state != "":
 		return afterUndo(err)
+	default:
+		r.manifest.left = StatePreparing // nothing was copied
+		if removing := r.retry(ctx, "removing the record of the merge", r.manifest.remove); removing != nil {
+			return removing
+		}
 	}
-	if lifting := r.retry(ctx, "lifting the fences of the target", r.unguard); lifting != nil {
+	if lifting := r.release(ctx); lifting != nil {
 		return lifting
 	}
 	return err
@@ -174,8 +212,14 @@ func (r *run) open(ctx context.Context, state State) error {
 // merged worlds in the target's registry and lets the copying begin.
 func (r *run) record(ctx context.Context) error {
 	state, err := r.manifest.load(ctx)
-	if err != nil || state == StateCopying {
+	switch {
+	case err != nil:
 		return err
+	case state == StateCopying:
+		r.manifest.left = state
+		return nil
+	case state != "" && state != StatePreparing:
+		return r.manifest.moved(state, r.manifest.left)
 	}
 	if err := r.manifest.create(ctx); err != nil {
 		return err
@@ -186,21 +230,38 @@ func (r *run) record(ctx context.Context) error {
 	if err := r.manifest.write(ctx, r.plan, r.hooks.clock().UTC().Format(beganLayout)); err != nil {
 		return err
 	}
+	// An undo that found no record of the merge may have lifted the fences.
+	if err := r.manifest.yet(ctx, StatePreparing); err != nil {
+		return err
+	}
+	if err := r.guard(ctx, "apply", true); err != nil {
+		return err
+	}
 	if err := r.hooks.fail.at("before lineage"); err != nil {
 		return err
 	}
 	r.target.drop() // SQLite has one writer at a time
 	err = r.target.db.InTx(ctx, func(tx *sqldb.Tx) error {
-		if r.registry {
-			if err := registryOf(r.target.db).AddMerged(ctx, tx.Begun(), mergedServers(r.plan)...); err != nil {
-				return err
-			}
+		done, err := tx.Exec(ctx, "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", StateCopying, r.plan.ID, StatePreparing)
+		if err != nil {
+			return err
 		}
-		_, err := tx.Exec(ctx, "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", StateCopying, r.plan.ID, StatePreparing)
-		return err
+		n, err := done.RowsAffected()
+		renames := 0
+		if err == nil {
+			err = tx.Get(ctx, &renames, "SELECT COUNT(*) FROM "+RenamesTable+" WHERE merge_id = ?", r.plan.ID)
+		}
+		if err == nil && (n != 1 || renames != len(r.plan.Renames)) {
+			err = fmt.Errorf("%w: it began, or took back, the merge %s meanwhile", errBusy, r.plan.ID)
+		}
+		if err != nil || !r.registry {
+			return err
+		}
+		return registryOf(r.target.db).AddMerged(ctx, tx.Begun(), mergedServers(r.plan)...)
 	})
 	if err != nil {
 		return err
 	}
+	r.manifest.left = StateCopying
 	return r.hooks.fail.at("after lineage")
 }

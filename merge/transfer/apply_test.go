@@ -107,7 +107,7 @@ func TestApplyResult(t *testing.T) {
 		}
 
 		// The target is lost at the second batch.
-		result, err = applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, RetryFor: -1}, hooks{batch: time.Nanosecond, fail: second("before commit")})
+		result, err = applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, RetryFor: -1}, hooks{batch: time.Nanosecond, fail: second("before checkpoint")})
 		check(ErrStopped, true, result, err)
 		if result.Rows <= copied {
 			t.Errorf("%d rows after %d", result.Rows, copied)

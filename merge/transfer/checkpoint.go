@@ -98,7 +98,7 @@ func together(rows map[place]int64) map[place]int64 {
 // save writes a checkpoint, in the transaction that did the work. If the one
 // before is not the saved one, another process works on the same merge.
 func (m *manifest) save(ctx context.Context, before, now *checkpoint) error {
-	if err := m.still(ctx, now.step); err != nil {
+	if err := m.still(ctx, stateOf[now.step], sharing); err != nil {
 		return err
 	}
 	key := ""
@@ -125,27 +125,8 @@ func (m *manifest) save(ctx context.Context, before, now *checkpoint) error {
 	return err
 }
 
-// still makes sure, in the transaction that did the work, that the merge is in the state of a
-// step, and stays so until the transaction ends: another process may undo what this one copies.
-func (m *manifest) still(ctx context.Context, step string) error {
-	want := map[string]State{StepCopy: StateCopying, StepUndo: StateUndoing}[step]
-	if want == "" {
-		return nil
-	}
-	query := "SELECT state FROM " + MergesTable + " WHERE id = ?"
-	if m.on.dialect().mysql() {
-		query += " LOCK IN SHARE MODE"
-	}
-	var is State
-	err := m.on.rows(ctx, query, true, []any{m.id}, func(row []any) (bool, error) {
-		is = State(text(row[0]))
-		return true, nil
-	})
-	if err == nil && is != want {
-		err = fmt.Errorf("%w: its state in the target has changed", errBusy)
-	}
-	return err
-}
+// stateOf is the state in which a merge is while a step writes.
+var stateOf = map[string]State{StepCopy: StateCopying, StepRename: StateCopying, StepUndo: StateUndoing, StepRestore: StateUndoing}
 
 // movedError tells that another process saved a checkpoint.
 func movedError(c *checkpoint) error {

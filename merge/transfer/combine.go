@@ -269,8 +269,10 @@ func (r *run) combineTables(ctx context.Context) error {
 	for _, table := range r.plan.combines() {
 		t := &r.plan.Tables[table]
 		err := r.retry(ctx, fmt.Sprintf("making the table for the old rows of table %q", t.Name), func(soft context.Context) error {
-			_, err := r.target.exec(soft, "create", r.createKept(t.Name, t.Combine.Kept), false)
-			return err
+			return r.during(soft, StateCopying, func() error {
+				_, err := r.target.exec(soft, "create", r.createKept(t.Name, t.Combine.Kept), false)
+				return err
+			})
 		})
 		if err != nil {
 			return err

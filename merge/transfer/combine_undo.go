@@ -282,12 +282,18 @@ func (u *undo) fresh(ctx context.Context, table, source int, rows [][]any) ([][]
 
 // dropKept removes the tables that kept rows, when all were put back.
 func (u *undo) dropKept(ctx context.Context) error {
-	return u.retry(ctx, "removing the tables that kept rows", func(ctx context.Context) error {
-		for _, table := range u.plan.combines() {
-			if _, err := u.target.exec(ctx, "drop", "DROP TABLE IF EXISTS "+u.target.dialect().Quote(u.plan.Tables[table].Combine.Kept), false); err != nil {
-				return err
-			}
-		}
+	tables := u.plan.combines()
+	if len(tables) == 0 {
 		return nil
+	}
+	return u.retry(ctx, "removing the tables that kept rows", func(ctx context.Context) error {
+		return u.during(ctx, StateUndoing, func() error {
+			for _, table := range tables {
+				if _, err := u.target.exec(ctx, "drop", "DROP TABLE IF EXISTS "+u.target.dialect().Quote(u.plan.Tables[table].Combine.Kept), false); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
 }

@@ -45,7 +45,8 @@ type connection struct {
 	conn     *sql.Conn
 	backend  sqldb.Backend // of conn
 	prepared map[string]driver.Stmt
-	packet   int // how many bytes of values may go into one statement
+	within   bool // a transaction of [connection.tx]
+	packet   int  // how many bytes of values may go into one statement
 }
 
 func (c *connection) dialect() dialect {
@@ -325,8 +326,13 @@ func keepBytes(chunk, b []byte) (kept, rest []byte) {
 }
 
 // tx runs f in a transaction. After an error it may have been committed or not:
-// the checkpoint tells. The connection is dropped.
+// the checkpoint tells. The connection is dropped. Within a transaction, f becomes part of that.
 func (c *connection) tx(ctx context.Context, f func() error) error {
+	if c.within {
+		return f()
+	}
+	c.within = true
+	defer func() { c.within = false }()
 	_, err := c.exec(ctx, "begin", c.dialect().Begin(), false)
 	if err == nil {
 		if err = f(); err == nil {

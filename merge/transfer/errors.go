@@ -93,6 +93,3 @@ func afterUndo(err error) error {
 	}
 	return err
 }
-
-// errBusy: two processes carry out one plan.
-var errBusy = errors.New("transfer: another process works on the same merge")

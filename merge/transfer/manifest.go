@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,8 @@ func createTables(d dialect) []string {
 type manifest struct {
 	on *connection
 	id string
+
+	left State // in which this process found the merge, or left it
 }
 
 // tables returns the tables of merges that the target has.
@@ -120,11 +123,18 @@ func (m *manifest) write(ctx context.Context, p *Plan, began string) error {
 			return err
 		}
 		_, err := m.on.exec(ctx, "manifest", "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.id, string(StatePreparing), string(plan), began)
+		if errors.Is(err, sqldb.ErrDuplicate) {
+			err = fmt.Errorf("%w: it has begun the merge %s meanwhile", errBusy, m.id)
+		}
 		return err
 	})
 	if err != nil {
+		if found, unread := m.tables(ctx); unread == nil && !slices.Contains(found, MergesTable) {
+			err = fmt.Errorf("%w: it removed the tables that the merge needs: %w", errBusy, err)
+		}
 		return err
 	}
+	m.left = StatePreparing
 	const columns, most = 9, 200
 	for at := 0; at < len(p.Renames); at += most {
 		part := p.Renames[at:min(at+most, len(p.Renames))]
@@ -135,7 +145,13 @@ func (m *manifest) write(ctx context.Context, p *Plan, began string) error {
 		row := "(" + sqldb.Marks(columns) + ")"
 		query := "INSERT INTO " + RenamesTable + " (merge_id, n, source, world, tab, col, row_key, old_value, new_value) VALUES " + strings.Repeat(row+", ", len(part)-1) + row
 		if err := m.on.tx(ctx, func() error {
+			if err := m.still(ctx, StatePreparing, sharing); err != nil {
+				return err
+			}
 			_, err := m.on.exec(ctx, "renames", query, len(part) == most, args...)
+			if errors.Is(err, sqldb.ErrDuplicate) {
+				err = fmt.Errorf("%w: it begins the merge %s too", errBusy, m.id)
+			}
 			return err
 		}); err != nil {
 			return err
@@ -158,43 +174,73 @@ func (m *manifest) clear(ctx context.Context, tables ...string) error {
 // changes.
 func (m *manifest) advance(ctx context.Context, from, to State) error {
 	state, err := m.load(ctx)
-	if err != nil || state == to {
+	if err != nil {
 		return err
 	}
+	if state == to {
+		m.left = to
+		return nil
+	}
 	if state != from {
-		return fmt.Errorf("the merge %s is %q in the target, want %q: does another process work on it?", m.id, state, from)
+		return m.moved(state, from)
 	}
 	n, err := m.on.exec(ctx, "state", "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", false, string(to), m.id, string(from))
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%w: its state in the target has changed", errBusy)
 	}
+	if err == nil {
+		m.left = to
+	}
 	return err
 }
 
-// remove removes the record of the merge, and with the last merge the tables.
+// remove removes the record of the merge, and with the last merge the tables. The merge is in
+// the state in which this process left it, or the record is gone already.
 func (m *manifest) remove(ctx context.Context) error {
 	found, err := m.tables(ctx)
 	if err != nil {
 		return err
 	}
+	ends := m.on.dialect().mysql() // with DROP TABLE, a transaction ends
 	if slices.Contains(found, MergesTable) {
 		err = m.on.tx(ctx, func() error {
+			is, err := m.lock(ctx, alone)
+			if err == nil && is != "" && is != m.left {
+				err = m.moved(is, m.left)
+			}
+			if err != nil {
+				return err
+			}
 			missing := func(table string) bool { return !slices.Contains(found, table) }
 			if err := m.clear(ctx, slices.DeleteFunc([]string{RenamesTable, ProgressTable}, missing)...); err != nil {
 				return err
 			}
-			_, err := m.on.exec(ctx, "clear", "DELETE FROM "+MergesTable+" WHERE id = ?", false, m.id)
-			return err
+			if _, err := m.on.exec(ctx, "clear", "DELETE FROM "+MergesTable+" WHERE id = ?", false, m.id); err != nil || ends {
+				return err
+			}
+			return m.dropEmpty(ctx, found)
 		})
-		if err != nil {
-			return err
-		}
-		left, err := m.on.number(ctx, "SELECT COUNT(*) FROM "+MergesTable, false)
-		if err != nil || left > 0 {
+	}
+	if err == nil && (ends || !slices.Contains(found, MergesTable)) {
+		err = m.alone(ctx, found, func() error { return m.dropEmpty(ctx, found) })
+	}
+	if err == nil {
+		m.left = ""
+	}
+	return err
+}
+
+// ours are the tables of merges. load looks for the last one.
+var ours = []string{RenamesTable, ProgressTable, MergesTable}
+
+// dropEmpty drops the tables of merges, if there is no merge.
+func (m *manifest) dropEmpty(ctx context.Context, found []string) error {
+	if slices.Contains(found, MergesTable) {
+		if left, err := m.on.number(ctx, "SELECT COUNT(*) FROM "+MergesTable, false); err != nil || left > 0 {
 			return err
 		}
 	}
-	for _, table := range []string{RenamesTable, ProgressTable, MergesTable} { // load looks for the last one
+	for _, table := range ours {
 		if slices.Contains(found, table) {
 			if _, err := m.on.exec(ctx, "drop", "DROP TABLE IF EXISTS "+table, false); err != nil {
 				return err
@@ -202,4 +248,31 @@ func (m *manifest) remove(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// alone calls f while nobody else writes to the tables of merges, so that no merge begins that
+// f does not see. An account that may not lock tables does without.
+func (m *manifest) alone(ctx context.Context, found []string, f func() error) error {
+	var locks []string
+	for _, table := range ours {
+		if slices.Contains(found, table) {
+			locks = append(locks, table+" WRITE")
+		}
+	}
+	if !m.on.dialect().mysql() || len(locks) == 0 {
+		return f()
+	}
+	_, err := m.on.exec(ctx, "lock", "LOCK TABLES "+strings.Join(locks, ", "), false)
+	if sqldb.IsDenied(err) {
+		return f()
+	}
+	if err == nil {
+		err = f()
+	}
+	if err != nil {
+		m.on.drop() // and the locks with it
+		return err
+	}
+	_, err = m.on.exec(ctx, "unlock", "UNLOCK TABLES", false)
+	return err
 }

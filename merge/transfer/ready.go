@@ -72,6 +72,9 @@ func fenceWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 		if err := r.target.open(ctx); err != nil { // guard needs the pool
 			return err
 		}
+		if err := r.manifest.yet(ctx, state); err != nil {
+			return err
+		}
 		if err := r.guard(ctx, "fence", true); err != nil {
 			return err
 		}
@@ -94,10 +97,16 @@ func Unfence(ctx context.Context, plan *Plan, target Database, sources []Databas
 		if err := r.isTarget(ctx); err != nil {
 			return err
 		}
+		if err := r.manifest.yet(ctx, ""); err != nil {
+			return err
+		}
 		if err := r.liftFences(ctx); err != nil {
 			return err
 		}
 		if err := r.target.open(ctx); err != nil {
+			return err
+		}
+		if err := r.manifest.yet(ctx, ""); err != nil {
 			return err
 		}
 		return r.unguard(ctx)

@@ -78,18 +78,20 @@ func (r *run) emptyTables(ctx context.Context) error {
 			if err := r.between(ctx); err != nil {
 				return err
 			}
-			done, err := r.emptied(soft, s)
-			switch {
-			case err != nil:
-				return err
-			case done && s.Moved:
-				return nil
-			case done:
-				return r.makeEmpty(soft, s) // which may not have come to its end
-			case s.Moved:
-				return r.moveOut(soft, s)
-			}
-			return r.renameAway(soft, s)
+			return r.during(soft, StateCopying, func() error {
+				done, err := r.emptied(soft, s)
+				switch {
+				case err != nil:
+					return err
+				case done && s.Moved:
+					return nil
+				case done:
+					return r.makeEmpty(soft, s) // which may not have come to its end
+				case s.Moved:
+					return r.moveOut(soft, s)
+				}
+				return r.renameAway(soft, s)
+			})
 		})
 		if err != nil {
 			return err
@@ -154,21 +156,26 @@ func (r *run) makeEmpty(ctx context.Context, s *Reset) error {
 // mendResets makes sure that each table is there which was renamed when the work was
 // interrupted. mend makes it.
 func (r *run) mendResets(ctx context.Context, mend func(ctx context.Context, s *Reset) error) error {
-	return r.retry(ctx, "reading the tables to be emptied", func(ctx context.Context) error {
-		for i := range r.plan.Resets {
-			s := &r.plan.Resets[i]
-			if s.Moved {
-				continue
-			}
-			there, err := r.target.texts(ctx, r.target.dialect().TableNames())
-			if err == nil && slices.Contains(there, s.Kept) {
-				err = mend(ctx, s)
-			}
-			if err != nil {
-				return err
-			}
-		}
+	if !slices.ContainsFunc(r.plan.Resets, func(s Reset) bool { return !s.Moved }) {
 		return nil
+	}
+	return r.retry(ctx, "reading the tables to be emptied", func(ctx context.Context) error {
+		return r.during(ctx, r.manifest.left, func() error {
+			for i := range r.plan.Resets {
+				s := &r.plan.Resets[i]
+				if s.Moved {
+					continue
+				}
+				there, err := r.target.texts(ctx, r.target.dialect().TableNames())
+				if err == nil && slices.Contains(there, s.Kept) {
+					err = mend(ctx, s)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
 }
 

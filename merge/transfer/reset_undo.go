@@ -137,19 +137,16 @@ func (u *undo) fillTables(ctx context.Context) error {
 			if err := u.between(ctx); err != nil {
 				return err
 			}
-			there, err := u.manifest.tables(soft)
-			switch {
-			case err != nil:
-				return err
-			case s.Moved && slices.Contains(there, s.Kept):
-				return u.moveBack(soft, s)
-			case s.Moved:
-				return nil
-			}
-			if !slices.Contains(there, s.Kept) {
-				return nil
-			}
-			return u.renameBack(soft, s)
+			return u.during(soft, StateUndoing, func() error {
+				there, err := u.manifest.tables(soft)
+				switch {
+				case err != nil || !slices.Contains(there, s.Kept):
+					return err
+				case s.Moved:
+					return u.moveBack(soft, s)
+				}
+				return u.renameBack(soft, s)
+			})
 		})
 		if err != nil {
 			return err

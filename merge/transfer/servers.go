@@ -99,7 +99,9 @@ func (r *run) fence(ctx context.Context) error {
 
 // liftFences lets the servers of the sources start again.
 func (r *run) liftFences(ctx context.Context) error {
-	r.drop()
+	for _, c := range r.sources {
+		c.drop()
+	}
 	err := r.eachFence(ctx, "lifting the fence of", func(db *sqldb.DB, w World) error {
 		return r.lift(ctx, registryOf(db), w.Name)
 	})

@@ -101,10 +101,16 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 		if err := r.retry(ctx, "removing the record of the merge", r.manifest.remove); err != nil {
 			return nil, err
 		}
-		if err := r.retry(ctx, "lifting the fences", r.liftFences); err != nil {
+		err := r.retry(ctx, "lifting the fences", func(ctx context.Context) error {
+			if err := r.manifest.yet(ctx, ""); err != nil {
+				return err
+			}
+			return r.liftFences(ctx)
+		})
+		if err != nil {
 			return nil, err
 		}
-		if err := r.retry(ctx, "lifting the fences of the target", r.unguard); err != nil {
+		if err := r.release(ctx); err != nil {
 			return nil, err
 		}
 		if len(r.lifted) > 0 {
@@ -113,7 +119,7 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 		return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s", ErrNoMerge, target.Name, plan.ID)
 	}
 	u := &undo{run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
-	err = u.undo(ctx, state)
+	err = u.outrun(ctx, u.undo(ctx, state))
 	u.done.Parts, _ = r.partResults()
 	u.done.Rows, u.done.Lifted = r.tally.rows, r.lifted
 	return u.done, err
@@ -189,13 +195,16 @@ func (u *undo) undo(ctx context.Context, state State) error {
 			return err
 		}
 	}
-	if err := u.retry(ctx, "lifting the fences", u.liftFences); err != nil {
+	err := u.retry(ctx, "lifting the fences", func(ctx context.Context) error {
+		return u.during(ctx, StateUndoing, func() error { return u.liftFences(ctx) })
+	})
+	if err != nil {
 		return err
 	}
 	if err := u.retry(ctx, "removing the record of the merge", u.manifest.remove); err != nil {
 		return err
 	}
-	return u.retry(ctx, "lifting the fences of the target", u.unguard)
+	return u.release(ctx)
 }
 
 // complete sets back counters and registry, when the rows are removed.
@@ -204,17 +213,26 @@ func (u *undo) complete(ctx context.Context) error {
 		if err := u.checkReferences(ctx, "let these rows reference other rows or remove them, then run undo again", u.dangling); err != nil {
 			return err
 		}
-		if err := u.raiseRowCounters(ctx, true); err != nil {
+		err := u.during(ctx, StateUndoing, func() error {
+			if err := u.raiseRowCounters(ctx, true); err != nil {
+				return err
+			}
+			if err := u.forgetKeys(ctx); err != nil {
+				return err
+			}
+			return u.setCounters(ctx, true)
+		})
+		if err != nil || !u.registry {
 			return err
 		}
-		if err := u.forgetKeys(ctx); err != nil {
-			return err
-		}
-		if err := u.setCounters(ctx, true); err != nil || !u.registry {
+		if err := u.hooks.fail.at("before lineage"); err != nil {
 			return err
 		}
 		u.target.drop() // SQLite has one writer at a time
 		return u.target.db.InTx(ctx, func(tx *sqldb.Tx) error {
+			if err := u.manifest.stillIn(ctx, tx, StateUndoing); err != nil {
+				return err
+			}
 			return registryOf(u.target.db).RemoveMerged(ctx, tx.Begun(), mergedServers(u.plan)...)
 		})
 	})
@@ -287,9 +305,14 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 	if len(reasons) > 0 {
 		return &RefusedError{Doing: "undo", Refusals: reasons}
 	}
-	err = u.retry(ctx, "fencing the target", func(ctx context.Context) error { return u.guard(ctx, "undo", false) })
+	err = u.retry(ctx, "fencing the target", func(ctx context.Context) error {
+		if err := u.manifest.yet(ctx, state); err != nil {
+			return err
+		}
+		return u.guard(ctx, "undo", false)
+	})
 	if _, refused := errors.AsType[*RefusedError](err); refused && state == StateCopied {
-		if lifting := u.retry(ctx, "lifting the fences of the target", u.unguard); lifting != nil {
+		if lifting := u.release(ctx); lifting != nil {
 			return lifting
 		}
 	}

@@ -1,0 +1,189 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
+	"mergesafe/store/registry"
+)
+
+// racedWorlds are worlds of which a merge takes all kinds of steps: keys get new values, a
+// counter in a row and those of the tables are raised, names of the target and of the source
+// change, tables are emptied by renaming and by moving, others are combined, and both have a
+// registry.
+func racedWorlds(t *testing.T, e engine) ([]Database, PlanOptions) {
+	t.Helper()
+	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
+	if e.name != "sqlite" {
+		auto = "INTEGER NOT NULL PRIMARY KEY AUTO_INCREMENT"
+	}
+	all := keyWorlds(t, e, 2,
+		"CREATE TABLE people (id "+auto+", nick VARCHAR(20) NOT NULL, since INTEGER NOT NULL)", "INSERT INTO people VALUES (1, 'anna', 9%d), (2, 'w%d', 3)",
+		"UPDATE people SET since = 100 - since WHERE id = 1",
+		"CREATE TABLE online (id "+auto+", tag VARCHAR(9))", "INSERT INTO online VALUES (7, 'on')",
+		"CREATE TABLE visits (n INTEGER NOT NULL PRIMARY KEY, who INTEGER, FOREIGN KEY (who) REFERENCES chars (guid))", "INSERT INTO visits VALUES (1, 1)",
+		"CREATE TABLE wallets (account INTEGER NOT NULL PRIMARY KEY, gold BIGINT NOT NULL)", "INSERT INTO wallets VALUES (1, 5), (2%d, 7)",
+		"CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('char', 4)",
+		"CREATE TABLE log (what VARCHAR(9) NOT NULL)", "INSERT INTO log VALUES ('w%d'), ('again')")
+	for i, d := range all {
+		db, err := sqldb.Dial(t.Context(), d.DSN, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := registryOf(db).Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := registryOf(db).Make(t.Context(), []registry.Server{{ID: 1}, {ID: 2}}[i].ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"people.id"}})
+		o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "chars.guid"}}
+		o.Tables = []merge.TablePolicy{
+			{Tables: []string{"online", "visits"}, Policy: merge.PolicyReset},
+			{Tables: []string{"wallets"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum"}},
+			{Tables: []string{"seq"}, Policy: merge.PolicySkip},
+		}
+		d.Plain = append(d.Plain, "*.since", "wallets.*", "seq.*", "visits.*", "online.*", "log.*")
+	})
+	o.Names = []NamePolicy{{Table: "people", Column: "nick", Keep: KeepOlder, By: "since"}}
+	o.NoFence = e.name == "sqlite" // a file that is read must not change, be it by a fence
+	return all, o
+}
+
+// aside calls f once, when a process is at the n-th of the points at which it is about to write,
+// or has just written, and holds no lock. It reports how many of them there were.
+type aside struct {
+	n    int
+	do   func()
+	came int
+	open int // transactions
+}
+
+func (a *aside) at(point string) error {
+	switch point {
+	case "after begin", "after lock":
+		a.open++
+	case "after commit", "after unlock":
+		a.open--
+	}
+	switch point {
+	case "before begin", "before lineage", "before state", "after state", "after unlock":
+		if a.open > 0 {
+			break
+		}
+		if a.came++; a.came-1 == a.n {
+			a.do()
+		}
+	}
+	return nil
+}
+
+// Whoever works on a merge of which another process changed the state stops with errBusy, before
+// any step that writes: what the other one left is what there is.
+func TestTwoProcesses(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all, options := racedWorlds(t, e)
+		p := mustPlan(t, all[0], all[1:], options)
+		if len(p.Resets) != 2 || len(p.combines()) != 1 || len(p.Renames) != 1 || p.Renames[0].Source != all[0].Name || len(p.Counters) != 1 || p.Rekey == nil {
+			t.Fatalf("not a merge of all steps: %v %v %v %v", p.Resets, p.combines(), p.Renames, p.Counters)
+		}
+		worlds := clones(t, e, all)
+		h := hooks{clock: fixedClock}
+		apply := func(a *aside) error {
+			h := h
+			if a != nil {
+				h.fail = a.at
+			}
+			_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{Parallel: 1}, h)
+			return err
+		}
+		undo := func(a *aside) error {
+			h := h
+			if a != nil {
+				h.fail = a.at
+			}
+			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{Options: Options{Parallel: 1}}, h)
+			return err
+		}
+		// now is what the databases hold, and who may start there.
+		now := func() string {
+			t.Helper()
+			var b strings.Builder
+			for _, d := range worlds {
+				b.WriteString(withoutCounters(dump(t, d, KeysTable, registry.Table)))
+				db := pool(t, d)
+				for _, row := range read(t, db, "SELECT server_id, world, role, holder FROM "+registry.Table+" ORDER BY server_id") {
+					fmt.Fprintf(&b, "\n%v", row)
+				}
+				db.Close()
+			}
+			return b.String()
+		}
+		must := func(err error) {
+			t.Helper()
+			if err != nil && !errors.Is(err, ErrNoMerge) {
+				t.Error(err)
+			}
+		}
+		step := 1
+		if e.name != "sqlite" && !*long {
+			step = 3 // a server takes half a second for each
+		}
+		before := now()
+		must(apply(nil))
+		merged := clones(t, e, worlds)
+		after := now()
+		must(undo(nil))
+		if diff := cmp.Diff(before, now()); diff != "" {
+			t.Fatalf("undone (-before +after):\n%s", diff)
+		}
+		for i, c := range []struct {
+			name   string
+			from   []Database
+			works  func(*aside) error
+			other  func()
+			alone  string // what is there if it ended without an error
+			second string // and if it stopped
+		}{
+			{"undo beside an apply", all, apply, func() { must(undo(nil)) }, after, before},
+			{"apply beside an apply", all, apply, func() { must(apply(nil)) }, after, after},
+			{"undo beside an undo", merged, undo, func() { must(undo(nil)) }, before, before},
+			{"undo and apply beside an undo", merged, undo, func() { must(undo(nil)); must(apply(nil)) }, before, after},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				stopped := 0
+				for n := i % step; ; n += step {
+					refillAll(t, c.from, worlds)
+					a := &aside{n: n, do: c.other}
+					err := c.works(a)
+					if a.came <= n {
+						break
+					}
+					want := c.alone
+					if err != nil {
+						want = c.second
+						stopped++
+					}
+					if err != nil && !errors.Is(err, errBusy) && !errors.Is(err, ErrNoMerge) {
+						t.Errorf("point %d: %v", n, err)
+					}
+					if diff := cmp.Diff(want, now()); diff != "" {
+						t.Fatalf("point %d (%v): (-want +have):\n%s", n, err, diff)
+					}
+				}
+				if stopped < 4 {
+					t.Errorf("it stopped at %d points", stopped)
+				}
+			})
+		}
+	})
+}
