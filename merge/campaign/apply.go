@@ -147,7 +147,7 @@ func (a *applier) gone(ctx context.Context, j *job) bool {
 // hasBegun reports whether something was written to the target of a merge. The target says so,
 // or the state if the target does not answer, or nobody can ask it without the plan.
 func (a *applier) hasBegun(ctx context.Context, j *job, rec record) bool {
-	plan, err := a.readPlan(j.Target)
+	plan, err := a.planOf(ctx, j)
 	if err != nil || plan == nil {
 		return rec.begun()
 	}
@@ -371,7 +371,7 @@ type try struct {
 }
 
 func (t *try) run(ctx context.Context) ending {
-	plan, err := t.readPlan(t.Target)
+	plan, err := t.planOf(ctx, t.job)
 	if err == nil && plan == nil {
 		err = t.planGone(t.Target)
 	}

@@ -88,7 +88,7 @@ func (p *planner) keep(ctx context.Context, j *job) ending {
 	if (rec.Phase == Skipped || rec.Phase == Undone) && !j.named && !p.opts.Again {
 		return done
 	}
-	plan, err := p.readPlan(j.Target)
+	plan, err := p.planOf(ctx, j)
 	if err == nil && plan != nil {
 		of, err := p.jobOf(plan)
 		var at *transfer.Status

@@ -31,6 +31,32 @@ func (b *Book) readPlan(target string) (*transfer.Plan, error) {
 	return plan, nil
 }
 
+// planOf reads the plan of a merge. If the file is lost or damaged and the merge has begun, the
+// target has the plan on record, and the file is written again.
+func (r *runner) planOf(ctx context.Context, j *job) (*transfer.Plan, error) {
+	plan, err := r.readPlan(j.Target)
+	if err == nil && plan != nil {
+		return plan, nil
+	}
+	rec := r.recordOf(j)
+	recorded, unread := transfer.RecordedPlan(ctx, j.target(), rec.Plan)
+	switch {
+	case unread != nil && rec.begun():
+		return nil, fmt.Errorf("%w; the target could not give it back: %w", r.planGone(j.Target), report.Plainly(unread))
+	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds()):
+		return nil, err
+	}
+	if err := r.write(r.PlanFile(j.Target), recorded.Write); err != nil {
+		return nil, err
+	}
+	was := "was missing"
+	if err != nil {
+		was = "could not be read (" + plainly(err) + ")"
+	}
+	r.opts.Warn(fmt.Sprintf("the plan of the merge into %s %s: %s is written again, as the target has it on record", j.Target, was, r.PlanFile(j.Target)))
+	return recorded, nil
+}
+
 // planGone is the error of a merge that has begun, or may have, and has no plan any more.
 func (b *Book) planGone(target string) error {
 	return fmt.Errorf("its plan is gone: put back %s, without which the merge can be neither completed nor undone", b.PlanFile(target))

@@ -29,7 +29,7 @@ func (b *Book) Undo(ctx context.Context, o Options) (*Status, error) {
 // undoOne undoes one merge. failure is why, if it failed.
 func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string) ending {
 	began, rec := time.Now(), r.recordOf(j)
-	plan, err := r.readPlan(j.Target)
+	plan, err := r.planOf(ctx, j)
 	if err == nil && plan == nil {
 		if !rec.begun() {
 			return done // it was never planned

@@ -40,7 +40,7 @@ func (a *applier) verifyOne(ctx context.Context, j *job) ending {
 		})
 		return failed
 	}
-	plan, err := a.readPlan(j.Target)
+	plan, err := a.planOf(ctx, j)
 	if err == nil && plan == nil {
 		err = errors.New("it has no plan")
 		if !j.named {

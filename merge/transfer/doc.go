@@ -89,7 +89,7 @@
 //
 // # What it leaves in the target
 //
-// [MergesTable] with the plan of every merge, [ProgressTable] with
+// [MergesTable] with the plan of every merge (see [RecordedPlan]), [ProgressTable] with
 // its checkpoints, and [RenamesTable] with every value that was changed: Undo
 // removes them with the last merge. A table with the rows of each one that is emptied: Undo
 // puts them back. [KeysTable] has the keys that got new values, and stays.

@@ -109,9 +109,15 @@ func (m *manifest) create(ctx context.Context) error {
 // interrupted before.
 func (m *manifest) write(ctx context.Context, p *Plan, began string) error {
 	small := *p
-	small.Renames = nil                   // in their own table
-	small.Rekey = withoutMatches(p.Rekey) // in a table of their own, when all is there
+	small.Renames = nil // in their own table
 	plan, err := json.Marshal(&small)
+	if err == nil {
+		err = m.on.connect(ctx) // which tells how much a statement may take
+	}
+	if err == nil && len(plan) > m.on.packet { // when all is there, they are in a table of their own
+		small.Rekey = withoutMatches(p.Rekey)
+		plan, err = json.Marshal(&small)
+	}
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 		return nil, cli.Usage("got a database instead of the plan: want the file that \"servermerge plan -o FILE\" wrote")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.WithHint(fmt.Errorf("there is no plan %s", file), "servermerge plan -o "+printable.Quoted(file)+" TARGET SOURCE... makes one.")
+		return nil, cli.WithHint(fmt.Errorf("there is no plan %s", file), "servermerge plan -o "+printable.Quoted(file)+" TARGET SOURCE... makes one. "+recorded(file))
 	}
 	if err != nil {
 		return nil, err
@@ -96,9 +96,14 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	defer f.Close()
 	plan, err := transfer.ReadPlan(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, report.Plainly(err))
+		return nil, cli.WithHint(fmt.Errorf("%s: %w", file, report.Plainly(err)), recorded(file+".recorded"))
 	}
 	return &job{call: call{file: file, config: givenConfig(cmd)}, program: cmd.Root().Version, plan: plan}, nil
+}
+
+// recorded says how to get the plan of a merge back into a file.
+func recorded(file string) string {
+	return "If a merge has begun with it, its target has it: servermerge plan -recorded -o " + printable.Quoted(file) + " TARGET"
 }
 
 // call is what has to be said again when another command takes up the same plan.

@@ -99,6 +99,8 @@ of the databases. It only reads, and needs SELECT.
   -no-fence         do not keep the servers of the SOURCEs from being started
   -max-keyless N    most rows of one source in a table without a key, which are
                     copied in one transaction (default 100000; -1: none)
+  -recorded         make no plan: get back that of the last merge into TARGET,
+                    which alone is given, if its file is lost; with -o
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
 [[merge.table]] in the rules or config.toml says of tables that they are the
@@ -127,6 +129,7 @@ not be verified.
 Examples:
   servermerge plan s1 s2
   servermerge plan -html check.html -o plan.json sqlite:s1.db sqlite:s2.db
+  servermerge plan -recorded -o plan.json s1
 `
 
 const helpApply = `Usage: servermerge apply [flags] PLAN [TARGET SOURCE...]

@@ -21,10 +21,13 @@ import (
 
 func planFlags() []cliv3.Flag {
 	return append(append(databases.RuleFlags(), throttle.Flags()...), cli.JSONFlag(),
-		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.Int64Flag{Name: "max-keyless"}, fleetFlag())
+		&cliv3.StringFlag{Name: "o"}, &cliv3.StringFlag{Name: "html"}, &cliv3.BoolFlag{Name: "no-fence"}, &cliv3.BoolFlag{Name: "recorded"}, &cliv3.Int64Flag{Name: "max-keyless"}, fleetFlag())
 }
 
 func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
+	if cmd.Bool("recorded") {
+		return s.recordedPlan(ctx, cmd)
+	}
 	spare, err := throttle.Of(cmd)
 	if err != nil {
 		return err

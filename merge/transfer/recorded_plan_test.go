@@ -1,0 +1,118 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// planText is a plan as its file has it.
+func planText(t *testing.T, p *Plan) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The target has the whole plan from the first write until the merge is undone: what it gives
+// back is what the file had, byte by byte, and carries the merge on. Asking changes nothing.
+func TestRecordedPlan(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		raced, options := racedWorlds(t, e)
+		for name, c := range map[string]struct {
+			all     []Database
+			options PlanOptions
+		}{
+			"names":   {raced, options},
+			"matches": {threeLogins(t, e), PlanOptions{Check: loginRules(themes)}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				target, sources := c.all[0], c.all[1:]
+				p := mustPlan(t, target, sources, c.options)
+				p.Program, p.Lacks = "servermerge 1", []string{"a right"}
+				want := planText(t, p)
+				recorded := func(ids ...string) (last *Plan) {
+					t.Helper()
+					before := dump(t, target)
+					for _, id := range ids {
+						got, err := RecordedPlan(t.Context(), target, id)
+						if err != nil || got == nil {
+							t.Fatalf("%q: %v, %v", id, got, err)
+						}
+						if diff := cmp.Diff(want, planText(t, got)); diff != "" {
+							t.Errorf("%q (-file +record):\n%s", id, diff)
+						}
+						last = got
+					}
+					if diff := cmp.Diff(before, dump(t, target)); diff != "" {
+						t.Error(diff)
+					}
+					return last
+				}
+				none := func() {
+					t.Helper()
+					for _, id := range []string{p.ID, ""} {
+						if got, err := RecordedPlan(t.Context(), target, id); got != nil || err != nil {
+							t.Errorf("%q: %v, %v", id, got, err)
+						}
+					}
+				}
+				none()
+				ctx, cancel := context.WithCancelCause(t.Context())
+				_, err := applyWith(ctx, p, target, sources, Options{Parallel: 1}, hooks{batch: time.Nanosecond, fail: func(point string) error {
+					if point == "after checkpoint" {
+						cancel(errors.New("enough"))
+					}
+					return nil
+				}})
+				if !errors.Is(err, ErrStopped) {
+					t.Fatalf("%v, want it to stop in the middle", err)
+				}
+				if _, err := Apply(t.Context(), recorded(p.ID, ""), target, sources, Options{}); err != nil {
+					t.Fatal(err)
+				}
+				if name == "matches" { // as an older program recorded it
+					small := *p
+					small.Rekey = withoutMatches(p.Rekey)
+					record(t, target, &small)
+				}
+				if _, err := Undo(t.Context(), recorded(p.ID, ""), target, sources, UndoOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				none()
+			})
+		}
+	})
+}
+
+// record writes a plan into the record of the only merge of a target.
+func record(t *testing.T, target Database, p *Plan) {
+	t.Helper()
+	db := pool(t, target)
+	defer db.Close()
+	if _, err := db.Exec("UPDATE "+MergesTable+" SET plan = ?", planText(t, p)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A record that does not have the whole plan is an error, and no plan.
+func TestRecordedPlanInPart(t *testing.T) {
+	all := threeLogins(t, engines()[0])
+	p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes)})
+	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	small := *p
+	small.Rekey = withoutMatches(p.Rekey)
+	record(t, all[0], &small)
+	exec(t, all[0], "DELETE FROM "+MatchesTable)
+	if got, err := RecordedPlan(t.Context(), all[0], ""); got != nil || !errors.Is(err, ErrPartOfPlan) {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+	"mergesafe/tools/internal/cli"
+)
+
+// recordedPlan gets a plan back of which the file is lost: a merge that has begun needs it to be
+// completed, verified and undone, and its target has it on record.
+func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) error {
+	name := cmd.String("o")
+	if cmd.NArg() != 1 || name == "" {
+		return cli.Usage("-recorded: want -o FILE and the target alone")
+	}
+	target, err := s.remembering(cmd)
+	if err != nil {
+		return err
+	}
+	file, err := cli.NewFirstFile("o", name)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("-o: %s exists already: want another name", name)
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	plan, err := transfer.RecordedPlan(ctx, target, "")
+	if err == nil && plan == nil {
+		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(target.Name))
+	}
+	if errors.Is(err, transfer.ErrPartOfPlan) {
+		return cli.WithHint(report.Plainly(err), "Restore the file, or else the target from its backup of before the merge: then \"servermerge plan\" makes the same plan again, as long as the sources are as they were, and undo lifts their fences.")
+	}
+	if err != nil {
+		return unread(ctx, err, "no plan")
+	}
+	if err := file.Write(plan.Write); err != nil {
+		return err
+	}
+	out := cmd.Root().Writer
+	if cmd.Bool("json") {
+		return plan.Write(out)
+	}
+	_, err = fmt.Fprintf(out, "The plan %s, %s, is in %s. Where the merge is: %s\n", plan.ID, report.Merging(plan), printable.Text(name), call{file: name, config: givenConfig(cmd)}.command("status"))
+	return err
+}
