@@ -107,6 +107,7 @@ func (b *Book) Status(ctx context.Context) (*Status, error) {
 			}
 			s.Merges = append(s.Merges, r.MergeStatus)
 		}
+		s.Missing = b.missing(known)
 		predict(s.Merges, known)
 		return nil
 	})

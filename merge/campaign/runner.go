@@ -187,16 +187,22 @@ func (r *runner) begin(ctx context.Context) error {
 
 // fits returns an error if the file no longer has a merge that has begun.
 func (b *Book) fits(known map[string]*record) error {
+	for _, k := range b.missing(known) {
+		return &unfitError{fmt.Sprintf("%s: the merge of %s into %q has begun, and the file has another one, or none, for that target: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Sources), k.Target)}
+	}
+	return nil
+}
+
+// missing are the merges that have begun and that the file no longer has.
+func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 	for _, target := range slices.Sorted(maps.Keys(known)) {
 		k := known[target]
 		at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
-		switch {
-		case !k.begun(), at < 0 && k.Phase == Verified, at >= 0 && slices.Equal(b.campaign.Merges[at].Sources, k.Sources):
-			continue
+		if k.begun() && (at >= 0 || k.Phase != Verified) && (at < 0 || !slices.Equal(b.campaign.Merges[at].Sources, k.Sources)) {
+			all = append(all, k.MergeStatus)
 		}
-		return &unfitError{fmt.Sprintf("%s: the merge of %s into %q has begun, and the file has another one, or none, for that target: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Sources), target)}
 	}
-	return nil
+	return all
 }
 
 // end records that the command ended.

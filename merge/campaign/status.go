@@ -18,8 +18,13 @@ type Status struct {
 	Began *time.Time `json:"began,omitempty"` // the first apply
 	Ended *time.Time `json:"ended,omitempty"` // of the last command that ended
 
-	Merges    []MergeStatus `json:"merges"`     // in the order of the file
-	LastEvent int64         `json:"last_event"` // the number of the last event; 0 if there is none
+	Merges []MergeStatus `json:"merges"` // in the order of the file
+
+	// Missing are merges that have begun and that the file has no more, or with other sources:
+	// until it has them again, nothing works on the campaign.
+	Missing []MergeStatus `json:"missing,omitempty"`
+
+	LastEvent int64 `json:"last_event"` // the number of the last event; 0 if there is none
 }
 
 // Phase is how far a merge is.

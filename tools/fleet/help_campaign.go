@@ -126,7 +126,8 @@ process works on the campaign.
 
   -json             print it as JSON
 ` + helpCodes + `
-With 4 a merge has begun and is not completed, or a process works on it now.
+With 4 a merge has begun and is not completed, or a process works on it now. It
+is 1, too, if a merge that has begun is not in the campaign file any more.
 
 Examples:
 

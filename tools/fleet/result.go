@@ -98,6 +98,10 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 			v.sentence += "; waits " + s.Waits
 		}
 		v.code = cli.Stopped
+	case len(s.Missing) > 0:
+		v.word, v.code = "NOT IN THE FILE", cli.Conflicts
+		v.sentence = fmt.Sprintf("%s begun and %s in %s as it was: see below; %s verified", printable.Count(int64(len(s.Missing)), "merge has", "merges have"),
+			map[bool]string{true: "is not", false: "are not"}[len(s.Missing) == 1], n.book.File(), of(c.verified, c.all))
 	case err != nil && errors.Is(err, transfer.ErrStopped):
 		v.word, v.sentence, v.code = "STOPPED", of(c.verified, c.all)+" verified; nothing is lost", cli.Stopped
 		then("To resume:", n.command(name, n.targets...))
@@ -213,12 +217,18 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 	for _, row := range table(s, width) {
 		b.WriteString(row + "\n")
 	}
-	troubled := 0
+	for _, m := range s.Missing {
+		b.WriteString("\n")
+		say(m.Target+": ", fmt.Sprintf("the merge of %s into it has begun (%s), and the file has another one, or none, for that target", printable.Names(m.Sources), m.Phase))
+		say("  ", "Write it into the file again as it was. Then complete it, or undo it before you change it:")
+		for _, name := range []string{"apply", "undo"} {
+			b.WriteString("    " + n.command(name, m.Target) + "\n")
+		}
+	}
 	for _, m := range s.Merges {
 		if m.Problem == "" {
 			continue
 		}
-		troubled++
 		b.WriteString("\n")
 		say(m.Target+": ", m.Problem)
 		for _, advice := range m.Advice {
