@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -212,24 +211,4 @@ func codecsOf(r rules.Rules) func(context.Context, *transfer.Plan) (cell.Codecs,
 		codecs, stop := codec.Commands(ctx, wanted)
 		return codecs, stop, nil
 	}
-}
-
-// command is what to type for a command about the same campaign.
-func (n *night) command(name string, targets ...string) string {
-	return commandOf(n.cmd, name, n.book.File(), targets...)
-}
-
-// commandOf is what to type for another command about a campaign, with the same worlds as cmd.
-func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string {
-	words := []string{"fleet", name}
-	for _, flag := range []string{"config", "worlds"} {
-		if cmd.IsSet(flag) {
-			words = append(words, "-"+flag, printable.Quoted(cmd.String(flag)))
-		}
-	}
-	words = append(words, printable.Quoted(file))
-	for _, t := range targets {
-		words = append(words, printable.Quoted(t))
-	}
-	return strings.Join(words, " ")
 }

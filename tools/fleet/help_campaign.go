@@ -5,7 +5,8 @@ const helpNight = helpWork + `  -json             print the status of the campai
 
 const helpWork = `  -config FILE      with [[source]], [check] and [merge] (default "config.toml")
   -worlds FILE      the worlds are those of this file: see fleet inventory -h
-  -fleet DSN        the fleet registry (default: [registry] in config.toml)
+  -fleet DSN        the fleet registry (default: [registry] in config.toml);
+                    commands to paste have "$FLEET_DSN" for one with a password
   -patience D       how long a merge waits for a database that does not
                     answer, or whose disk is full (default 2m)
   -workers N        connections to the databases of one merge (default 4)

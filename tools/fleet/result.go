@@ -245,6 +245,9 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 	for _, text := range v.next {
 		b.WriteString(printable.Text(text) + "\n") // has a command to paste
 	}
+	for _, note := range n.secrets(b.String()) {
+		say("", note)
+	}
 	const long = 20
 	if strings.Count(b.String(), "\n") > long {
 		b.WriteString("\n")

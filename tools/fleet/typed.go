@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+)
+
+// What to type next is in this file. It has the flags that the operator gave, as far as the
+// other command knows them, so that it does the same when it is pasted.
+
+// lasting are the flags that another command about the same campaign takes over: they say which
+// worlds it is about, and how to work with their databases.
+var lasting = []string{"config", "worlds", "fleet", "patience", "workers", "pause"}
+
+// secretly are the variables of the environment that stand for DSNs of flags.
+var secretly = map[string]string{"fleet": "FLEET_DSN", "on": "REHEARSAL_DSN"}
+
+// command is what to type for a command about the same campaign.
+func (n *night) command(name string, targets ...string) string {
+	return commandOf(n.cmd, name, n.book.File(), targets...)
+}
+
+// commandOf is what to type for another command about a campaign, with the flags of cmd; for the
+// same command again with all of them.
+func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string {
+	words := []string{"fleet", name}
+	if of := cmd.Root().Command(name); of != nil {
+		for _, f := range of.Flags {
+			flag := f.Names()[0]
+			if cmd.IsSet(flag) && (name == cmd.Name || slices.Contains(lasting, flag)) {
+				words = append(words, typed(cmd, f)...)
+			}
+		}
+	}
+	words = append(words, printable.Quoted(file))
+	for _, t := range targets {
+		words = append(words, printable.Quoted(t))
+	}
+	return strings.Join(words, " ")
+}
+
+// typed is a flag as it was typed. A DSN that has a password is not shown: a variable of the
+// environment stands for it.
+func typed(cmd *cliv3.Command, f cliv3.Flag) (words []string) {
+	flag := f.Names()[0]
+	word := "-" + flag
+	switch f.(type) {
+	case *cliv3.BoolFlag:
+		if !cmd.Bool(flag) {
+			word += "=false"
+		}
+		return []string{word}
+	case *cliv3.StringSliceFlag:
+		for _, value := range cmd.StringSlice(flag) {
+			words = append(words, word, printable.Quoted(value))
+		}
+		return words
+	case *cliv3.StringFlag:
+		value := cmd.String(flag)
+		if variable := secretly[flag]; variable != "" && sqldb.Redact(value) != value {
+			return []string{word, `"$` + variable + `"`}
+		}
+	}
+	return []string{word, printable.Quoted(fmt.Sprint(cmd.Value(flag)))}
+}
+
+// secrets says of the variables in some lines what they stand for, unless they are set so.
+func (n *night) secrets(lines string) (notes []string) {
+	for _, flag := range []string{"fleet", "on"} {
+		variable := secretly[flag]
+		if now, _ := n.env(variable); strings.Contains(lines, `"$`+variable+`"`) && now != n.cmd.String(flag) {
+			note := "$" + variable + " stands for the DSN of -" + flag + ", which has a password: set that variable before you paste a command"
+			if flag == "fleet" {
+				note += ", or name the registry in config.toml ([registry] with dsn_env)"
+			}
+			notes = append(notes, note+".")
+		}
+	}
+	return notes
+}
