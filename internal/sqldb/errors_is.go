@@ -88,6 +88,12 @@ func IsRefused(err error) bool {
 	return !errors.Is(translated, ErrUnavailable) && !errors.Is(translated, ErrRetryable) && !IsDenied(err)
 }
 
+// IsDamaged reports whether SQLite says that a file is no database, or one that is damaged.
+func IsDamaged(err error) bool {
+	e, ok := asSQLite(err)
+	return ok && (e.code&0xff == sqlite3.SQLITE_NOTADB || e.code&0xff == sqlite3.SQLITE_CORRUPT)
+}
+
 // isColumnThere reports whether a column that was to be added is there.
 func isColumnThere(err error) bool {
 	return answered(err, 1060) || said(err, "duplicate column name")

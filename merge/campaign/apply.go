@@ -76,7 +76,7 @@ func (a *applier) choose(ctx context.Context, jobs []*job) (due, begun []*job) {
 	var mu sync.Mutex
 	each(ctx, atOnce, jobs, func(j *job) {
 		rec := a.recordOf(j)
-		j.failed = rec.Phase == Failed
+		j.used = rec.Phase == Failed
 		switch {
 		case (rec.Phase == Skipped || rec.Phase == Undone) && !j.named:
 			return
@@ -86,7 +86,11 @@ func (a *applier) choose(ctx context.Context, jobs []*job) (due, begun []*job) {
 			}
 			rec = a.recordOf(j)
 		}
-		has := a.hasBegun(ctx, j, rec)
+		has, completed := a.hasBegun(ctx, j, rec)
+		j.used = j.used || completed
+		if rec.Plan == "" && a.recordOf(j).Phase == Verified {
+			return // says the report beside the plan that was lost to the state
+		}
 		if rec.Phase == Skipped || rec.Phase == Undone {
 			a.tell(j.Merge, "", "", func(r *record) {
 				r.Problem, r.Advice = "", nil
@@ -144,18 +148,22 @@ func (a *applier) gone(ctx context.Context, j *job) bool {
 	return true
 }
 
-// hasBegun reports whether something was written to the target of a merge. The target says so,
-// or the state if the target does not answer, or nobody can ask it without the plan.
-func (a *applier) hasBegun(ctx context.Context, j *job, rec record) bool {
+// hasBegun reports whether something was written to the target of a merge, and whether it was
+// completed. The target says so, or the state if the target does not answer, or nobody can ask it
+// without the plan.
+func (a *applier) hasBegun(ctx context.Context, j *job, rec record) (begun, completed bool) {
 	plan, err := a.planOf(ctx, j)
 	if err != nil || plan == nil {
-		return rec.begun()
+		return rec.begun(), false
 	}
 	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
 	if err != nil {
-		return rec.begun()
+		return rec.begun(), false
 	}
-	return at.State != transfer.StateNone
+	if rec.Plan == "" && at.State != transfer.StateNone {
+		a.adopt(j, plan, at)
+	}
+	return at.State != transfer.StateNone, at.State == transfer.StateCopied
 }
 
 // ready makes sure before the first write that merges can be carried out, and fences their
@@ -525,8 +533,7 @@ func (t *try) failed(ctx context.Context, problem string, advice, reports []stri
 		r.Phase, r.Problem, r.Advice = phase, problem, advice
 		r.reported(reports)
 	})
-	// What had failed before may have been in use since.
-	if phase == Failed && t.campaign.Undo && !t.job.failed {
+	if phase == Failed && t.campaign.Undo && !t.job.used {
 		t.undoOne(ctx, t.job, t.worker, problem)
 	}
 	return failed

@@ -34,12 +34,16 @@ func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		b.beside = at // two names of a file are one campaign, with one lock
 	}
+	lost, err := b.lookAtFile()
+	if err != nil {
+		return nil, err
+	}
 	db, err := sqldb.Dial(ctx, "sqlite:"+b.statePath(), false)
 	if err != nil {
-		return nil, fmt.Errorf("campaign: %w", err)
+		return nil, b.fault("read", err)
 	}
 	b.db = db
-	if err := b.create(ctx); err != nil {
+	if err := b.create(ctx, lost); err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -93,7 +97,7 @@ func (b *Book) Status(ctx context.Context) (*Status, error) {
 		if s.LastEvent, err = at.lastEvent(); err != nil {
 			return err
 		}
-		s.Now, s.Paused, s.Began, s.Ended = b.now().UTC(), g.Paused, g.Began, g.Ended
+		s.Now, s.Paused, s.Began, s.Ended, s.Lost = b.now().UTC(), g.Paused, g.Began, g.Ended, g.Lost
 		if running {
 			s.Doing, s.Waits = g.Holder.Doing, g.Waits
 		}
@@ -129,7 +133,7 @@ func (b *Book) Events(ctx context.Context, after int64, limit int) ([]Event, err
 		Text   string `db:"text"`
 	}
 	if err := b.db.Select(ctx, &rows, "SELECT number, at, kind, target, text FROM events WHERE number > ? ORDER BY number LIMIT ?", after, limit); err != nil {
-		return nil, fmt.Errorf("campaign: the state %s cannot be read: %w", b.statePath(), err)
+		return nil, b.fault("read", err)
 	}
 	all := make([]Event, len(rows))
 	for i, r := range rows {

@@ -159,16 +159,22 @@ func (r *runner) place(j *job) int {
 	return slices.IndexFunc(r.campaign.Merges, func(m Merge) bool { return m.Target == j.Target })
 }
 
-// adopt takes a merge into the state that has begun, as when the state was lost.
-func (p *planner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
+// adopt takes a merge into the state that has begun, as when the state was lost. One that is
+// completed was verified if the report beside its plan says so.
+func (r *runner) adopt(j *job, plan *transfer.Plan, at *transfer.Status) {
 	phase := map[transfer.State]Phase{transfer.StateNone: Planned, transfer.StateCopied: Copied, transfer.StateUndoing: Undoing}[at.State]
 	if phase == "" {
 		phase = Copying
 	}
-	p.tell(j.Merge, "", "", func(r *record) {
-		if !r.Phase.begun() {
-			r.describe(plan)
-			r.Phase = phase
+	reports, verified := r.reportsOf(j, plan)
+	if phase == Copied && verified {
+		phase = Verified
+	}
+	r.tell(j.Merge, "", "", func(rec *record) {
+		if !rec.Phase.begun() {
+			rec.describe(plan)
+			rec.Phase = phase
+			rec.reported(reports)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -97,6 +99,29 @@ func begunAlready(ctx context.Context, plan *transfer.Plan, j *job) (*transfer.S
 		return nil, nil
 	}
 	return at, nil
+}
+
+// reportsOf are the names of the reports of a merge that are beside its plan. verified tells that
+// the last of them proved that the merge is as it was planned.
+func (r *runner) reportsOf(j *job, plan *transfer.Plan) (names []string, verified bool) {
+	var last time.Time
+	for _, command := range []string{"apply", "verify", "undo"} {
+		file := r.fileOf(j.Target, "."+command+".json")
+		info, err := os.Stat(file)
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		var o report.Outcome
+		if err != nil || json.Unmarshal(text, &o) != nil || o.PlanID != plan.ID {
+			continue
+		}
+		names = append(names, filepath.Base(r.fileOf(j.Target, "."+command+".html")), filepath.Base(file))
+		if !info.ModTime().Before(last) {
+			last, verified = info.ModTime(), command == "verify" && o.Ending == report.Done
+		}
+	}
+	return names, verified
 }
 
 // report writes a report about a merge beside its plan, and returns its names for the record.

@@ -85,7 +85,7 @@ func lostPlan(t *testing.T, p *place) {
 	must(t, os.Remove(plans[1]))
 	must(t, second(b.Plan(t.Context(), o)))
 	restored("plan", "w1 was missing", "w3 was missing")
-	if got := phases(t, b); got != "w1 copied, w3 copied" {
+	if got := phases(t, b); got != "w1 verified, w3 verified" {
 		t.Errorf("got %s", got)
 	}
 

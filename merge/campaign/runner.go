@@ -28,6 +28,7 @@ type runner struct {
 	*Book
 	opts  Options
 	doing string
+	lost  bool                    // see [Status]
 	stop  context.CancelCauseFunc // ends all work, resumable
 
 	ended chan struct{}  // closed when the work has ended
@@ -60,7 +61,7 @@ type job struct {
 	tries  int
 	notYet time.Time     // it is not begun before; zero: at once
 	atMost time.Duration // that it takes, predicted
-	failed bool          // it had failed before this command
+	used   bool          // it had failed or was completed before this command: a game may have used the target since
 }
 
 func (j *job) target() transfer.Database    { return j.databases[0] }
@@ -89,6 +90,9 @@ func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx con
 	r := &runner{Book: b, opts: o, doing: doing, stop: stop, ended: make(chan struct{}), working: make(map[string]*worker), happened: make(chan struct{}, 1)}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
+	}
+	if r.lost {
+		r.opts.Warn("the state of the campaign was lost, and with it what was skipped and undone: such merges are planned as all others are, and carried out by the next apply, unless they are left out again: " + r.opts.Command("skip", "TARGET"))
 	}
 	r.rest.Go(func() { r.watch(context.WithoutCancel(ctx)) })
 	r.rest.Go(func() { r.notify(ctx) })
@@ -169,6 +173,7 @@ func (r *runner) begin(ctx context.Context) error {
 		if err := s.setGeneral(func(g *general) {
 			g.Holder, g.Waits, g.Ended = self(r.doing, now), "", nil
 			r.setPaused(g.Paused)
+			r.lost = g.Lost
 			if g.Began == nil && r.doing == doingApply {
 				g.Began = &now
 			}
@@ -207,6 +212,7 @@ func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 
 // end records that the command ended.
 func (r *runner) end(err error) {
+	failed := err != nil
 	r.log(func(s state) error {
 		now := r.now().UTC()
 		count := make(map[Phase]int)
@@ -215,7 +221,10 @@ func (r *runner) end(err error) {
 				return err
 			}
 		}
-		if err := s.setGeneral(func(g *general) { g.Waits, g.Ended = "", &now }); err != nil {
+		if err := s.setGeneral(func(g *general) {
+			g.Waits, g.Ended = "", &now
+			g.Lost = g.Lost && (r.doing != doingPlan || failed)
+		}); err != nil {
 			return err
 		}
 		text := r.doing + " ended: " + counted(count)

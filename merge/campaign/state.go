@@ -31,6 +31,7 @@ type general struct {
 	Began  *time.Time `json:"began,omitempty"`
 	Ended  *time.Time `json:"ended,omitempty"`
 	Told   int64      `json:"told,omitempty"` // the last event that hooks were called with
+	Lost   bool       `json:"lost,omitempty"` // see [Status]
 }
 
 // record is what the state knows of one merge.
@@ -59,8 +60,9 @@ type record struct {
 	Measured float64 `json:"measured,omitempty"`
 }
 
-// create makes the tables, if they are not there, and checks the version.
-func (b *Book) create(ctx context.Context) error {
+// create makes the tables, if they are not there, and checks the version. lost tells that there
+// was a state before.
+func (b *Book) create(ctx context.Context, lost bool) error {
 	var version int
 	err := b.db.Get(ctx, &version, "SELECT version FROM campaign")
 	if err != nil {
@@ -71,7 +73,11 @@ func (b *Book) create(ctx context.Context) error {
 						return err
 					}
 				}
-				if _, err := tx.Exec(ctx, "INSERT OR IGNORE INTO campaign (only, version, record) VALUES (1, ?, '{}')", stateVersion); err != nil {
+				first, err := json.Marshal(general{Lost: lost})
+				if err != nil {
+					return err
+				}
+				if _, err := tx.Exec(ctx, "INSERT OR IGNORE INTO campaign (only, version, record) VALUES (1, ?, ?)", stateVersion, string(first)); err != nil {
 					return err
 				}
 				return tx.Get(ctx, &version, "SELECT version FROM campaign")
@@ -79,7 +85,7 @@ func (b *Book) create(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("campaign: the state %s cannot be read: %w", b.statePath(), err)
+		return b.fault("read", err)
 	}
 	if version > stateVersion {
 		return fmt.Errorf("campaign: the state %s has version %d, and this program knows version %d: use the newer program that wrote it", b.statePath(), version, stateVersion)
@@ -102,7 +108,7 @@ func (b *Book) change(ctx context.Context, do func(s state) error) error {
 		return no
 	}
 	if err != nil {
-		return fmt.Errorf("campaign: the state %s cannot be written: %w", b.statePath(), err)
+		return b.fault("written", err)
 	}
 	return nil
 }
@@ -115,7 +121,7 @@ func (e *unfitError) Error() string { return e.reason }
 // look reads the state at one moment.
 func (b *Book) look(ctx context.Context, do func(s state) error) error {
 	if err := b.db.Snapshot(ctx, func(tx *sqldb.Tx) error { return do(state{ctx, tx}) }); err != nil {
-		return fmt.Errorf("campaign: the state %s cannot be read: %w", b.statePath(), err)
+		return b.fault("read", err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ type Status struct {
 	// "verify" or "undo".
 	Doing  string `json:"doing,omitempty"`
 	Paused bool   `json:"paused,omitempty"`
+	Lost   bool   `json:"lost,omitempty"`  // the state was lost, and no plan command has looked for merges since
 	Waits  string `json:"waits,omitempty"` // what the process waits for, such as the window of time
 
 	Parallel int `json:"parallel,omitempty"` // merges at a time; 0 if that is not known

@@ -45,6 +45,9 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			exportCommand(s),
 		},
 	}
+	for _, c := range cmd.Commands {
+		c.Action = explained(c.Action)
+	}
 	cli.Arguments(cmd, func() []string { return databases.NewConfig(databases.DefaultConfig, env).SourceNames() })
 	return cmd
 }

@@ -98,6 +98,9 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 			v.sentence += "; waits " + s.Waits
 		}
 		v.code = cli.Stopped
+	case s.Lost && name == "status":
+		v.word, v.sentence, v.code = "NOT KNOWN", "the state of the campaign was lost; the databases and the plans know the merges that have begun", cli.NotVerified
+		then("To find them:", n.command("plan"))
 	case len(s.Missing) > 0:
 		v.word, v.code = "NOT IN THE FILE", cli.Conflicts
 		v.sentence = fmt.Sprintf("%s begun and %s in %s as it was: see below; %s verified", printable.Count(int64(len(s.Missing)), "merge has", "merges have"),

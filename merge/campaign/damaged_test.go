@@ -1,0 +1,153 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer"
+)
+
+// A state that is damaged is named, whatever the damage is; one that is empty is lost.
+func TestDamagedState(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, file string){
+		"garbage": func(t *testing.T, file string) {
+			must(t, os.WriteFile(file, []byte(strings.Repeat("garbage ", 2000)), 0o644))
+		},
+		"truncated": func(t *testing.T, file string) { must(t, os.Truncate(file, 4096)) },
+		"cut": func(t *testing.T, file string) {
+			text, err := os.ReadFile(file)
+			must(t, err)
+			must(t, os.WriteFile(file, text[:50], 0o644))
+		},
+		"folder": func(t *testing.T, file string) { must(t, os.Remove(file)); must(t, os.Mkdir(file, 0o755)) },
+		"record": func(t *testing.T, file string) { changeState(t, file, "UPDATE campaign SET record = '{'") },
+		"merge":  func(t *testing.T, file string) { changeState(t, file, "UPDATE merges SET record = '{\"rows\": true}'") },
+		"table":  func(t *testing.T, file string) { changeState(t, file, "DROP TABLE merges") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, 1, 1)
+			b := p.book("", "w1 w2")
+			planned(t, b, p.options())
+			must(t, b.Close())
+			damage(t, b.statePath())
+			again, err := Open(t.Context(), b.campaign, b.file)
+			if err == nil {
+				defer again.Close()
+				_, err = again.Status(t.Context())
+				if _, planning := again.Plan(t.Context(), p.options()); planning == nil {
+					t.Error("plan works with it")
+				}
+			}
+			if e, ok := errors.AsType[*DamagedError](err); !ok || e.State != b.statePath() || e.Campaign != b.file || !strings.Contains(err.Error(), b.statePath()+" is damaged") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func changeState(t *testing.T, file, statement string) {
+	t.Helper()
+	db, err := sqldb.Dial(t.Context(), "sqlite:"+file, false)
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec(t.Context(), statement)
+	must(t, err)
+}
+
+// Without its state a campaign goes on: what was verified stays so, also if its game runs since,
+// what had begun is completed, and all else needs a plan first. What was undone or skipped is
+// planned again, which the note says.
+func TestLostState(t *testing.T) {
+	p := newPlace(t, 3, 3, 3, 300, 3, 3, 3, 3, 3, 3)
+	b := p.book("undo = true", "w1 w2", "w3 w4", "w5 w6", "w7 w8", "w9 w10")
+	planned(t, b, p.options())
+	only := func(target string) Options {
+		o := p.options()
+		o.Targets = []string{target}
+		return o
+	}
+	must(t, second(b.Apply(t.Context(), only("w1"))))
+	must(t, second(b.Apply(t.Context(), only("w5"))))
+	must(t, second(b.Undo(t.Context(), only("w5"))))
+	must(t, b.Skip(t.Context(), "w7"))
+	o := only("w3")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	o.Work.Pause = func(context.Context) error { cancel(errors.New("enough")); return nil }
+	if _, err := b.Apply(ctx, o); !errors.Is(err, transfer.ErrStopped) {
+		t.Fatalf("got %v", err)
+	}
+	if got := phases(t, b); got != "w1 verified, w3 copying, w5 undone, w7 skipped, w9 planned" {
+		t.Fatalf("got %s", got)
+	}
+	p.exec("w1", "DELETE FROM items") // its game runs
+
+	must(t, b.Close())
+	must(t, os.Remove(b.statePath()))
+	b = opened(t, b.file)
+	var notes []string
+	o = p.options()
+	o.Warn = func(text string) {
+		if strings.Contains(text, "was lost") {
+			notes = append(notes, text)
+		}
+	}
+	worlds := []string{"w1", "w5", "w7", "w9"}
+	before := p.all(worlds...)
+	if s := statusOf(t, b); !s.Lost {
+		t.Errorf("%+v", s)
+	}
+	if _, err := b.Apply(t.Context(), o); err == nil || !strings.Contains(err.Error(), "plan first: fleet plan") {
+		t.Errorf("apply without a plan: %v", err)
+	}
+	if got := phases(t, b); !strings.HasPrefix(got, "w1 verified, w3 copying, w5 waiting") {
+		t.Errorf("not ready: %s", got)
+	}
+	must(t, second(b.Plan(t.Context(), o)))
+	if got := phases(t, b); got != "w1 verified, w3 copying, w5 planned, w7 planned, w9 planned" {
+		t.Errorf("planned: %s", got)
+	}
+	if s := statusOf(t, b); s.Lost {
+		t.Error("still lost")
+	}
+	if len(notes) != 2 || !strings.Contains(notes[1], "fleet skip "+b.file+" TARGET") {
+		t.Errorf("the notes are %q", notes)
+	}
+	must(t, b.Skip(t.Context(), "w7"))
+	must(t, second(b.Apply(t.Context(), o)))
+	if got := phases(t, b); got != "w1 verified, w3 verified, w5 verified, w7 skipped, w9 verified" || len(notes) != 2 {
+		t.Errorf("applied: %s, %q", got, notes)
+	}
+	after := p.all(worlds...)
+	if before[0] != after[0] || before[2] != after[2] || p.players("w3") != 303 {
+		t.Errorf("w1 or w7 was changed, or w3 has %d players: %s", p.players("w3"), cmp.Diff(before, after))
+	}
+}
+
+// A merge that is in the target and of which nothing proves that it was verified is verified, and
+// not undone if that fails: its game may have run.
+func TestCompletedIsNotUndone(t *testing.T) {
+	p := newPlace(t, 3, 3)
+	b := p.book("undo = true", "w1 w2")
+	planned(t, b, p.options())
+	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, b.Close())
+	must(t, os.Remove(b.statePath()))
+	must(t, os.Remove(filepath.Join(b.Plans(), "w1.verify.json")))
+	p.exec("w1", "UPDATE players SET gold = gold + 1")
+	b = opened(t, b.file)
+	must(t, second(b.Plan(t.Context(), p.options())))
+	if got := phases(t, b); got != "w1 copied" {
+		t.Errorf("got %s", got)
+	}
+	must(t, second(b.Apply(t.Context(), p.options())))
+	if got := phases(t, b); got != "w1 failed" || p.players("w1") != 6 {
+		t.Errorf("got %s, with %d players", got, p.players("w1"))
+	}
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
+	"mergesafe/tools/internal/cli"
+)
+
+// explained adds to the error of a command what to do if the state of the campaign is damaged.
+func explained(do cliv3.ActionFunc) cliv3.ActionFunc {
+	return func(ctx context.Context, cmd *cliv3.Command) error {
+		err := do(ctx, cmd)
+		damaged, ok := errors.AsType[*campaign.DamagedError](err)
+		if !ok {
+			return err
+		}
+		var moves string
+		for _, ending := range []string{"", "-wal", "-shm"} { // SQLite would read these with another file
+			file := damaged.State + ending
+			if _, err := os.Lstat(file); err == nil {
+				moves += "mv " + printable.Quoted(file) + " " + printable.Quoted(file+".damaged") + " && "
+			}
+		}
+		return cli.WithHint(err, fmt.Sprintf("It is a log: the plans and the databases know the merges. Move it away, and find those that have begun: %s%s\n"+
+			"Then %s completes them. Lost are a pause, what was skipped or undone (it is planned again: skip it again), measured times, and the events.",
+			moves, commandOf(cmd, "plan", damaged.Campaign), commandOf(cmd, "apply", damaged.Campaign)))
+	}
+}
