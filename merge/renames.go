@@ -2,7 +2,9 @@ package merge
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"mergesafe/internal/printable"
 )
@@ -16,6 +18,10 @@ type RenamedColumn struct {
 	// First says that the first row keeps the value, in the order of the databases, the
 	// target before the others. Otherwise any of them may.
 	First bool `json:"first,omitempty"`
+
+	// MaxLength is how many characters a value may have; 0: as many as the type of the column
+	// says.
+	MaxLength int `json:"max_length,omitempty"`
 
 	// None are values that are not names, as in [DeclaredUnique]: they stay.
 	None []string `json:"none,omitempty"`
@@ -61,6 +67,26 @@ func (c *Catalog) Unchangeable(table, column string) string {
 	return ""
 }
 
+var typeWithLength = regexp.MustCompile(`(?i)^\s*(?:n?varchar|n?char|character varying|character)\s*\(\s*(\d+)\s*\)`)
+
+// Characters is how many characters the type of a column says that it takes; 0 if it does not
+// say.
+func (c *Column) Characters() (most int) {
+	if m := typeWithLength.FindStringSubmatch(c.Type); m != nil {
+		most, _ = strconv.Atoi(m[1])
+	}
+	return most
+}
+
+// Unbounded says why no new values can be made for a column of which nothing says how long they
+// may be; "" if something does.
+func (c *Column) Unbounded(maxLength int) string {
+	if maxLength > 0 || c.Characters() > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the type of %s, %q, does not say how many characters it holds: set max_length in its [[merge.name]], such as max_length = 32", c.Name, c.Type)
+}
+
 // renamed returns what is declared of a column that is renamed; nil if it is not.
 func renamed(f *facts, table string, columns []string) *RenamedColumn {
 	i := slices.IndexFunc(f.opts.Renames, func(c RenamedColumn) bool { return c.Table == table && slices.Equal(columns, []string{c.Column}) })
@@ -73,10 +99,14 @@ func renamed(f *facts, table string, columns []string) *RenamedColumn {
 // resolveByRenaming takes what a result counts as settled if the column is renamed. It
 // returns why that cannot be; "" if it can, or the column is not renamed.
 func (r *Result) resolveByRenaming(f *facts) (why string) {
-	if r.Count == 0 || renamed(f, r.Table, r.Columns) == nil {
+	column := renamed(f, r.Table, r.Columns)
+	if r.Count == 0 || column == nil {
 		return ""
 	}
 	if why = f.target.catalog.Unchangeable(r.Table, r.Columns[0]); why != "" {
+		return why
+	}
+	if why = f.target.tables[r.Table].column(r.Columns[0]).Unbounded(column.MaxLength); why != "" {
 		return why
 	}
 	r.Renamed = r.Rows - r.Count // one row keeps each value

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +76,7 @@ type NameCopy = merge.NameCopy
 // Renamed are the columns of policies, as a check takes them.
 func Renamed(policies []NamePolicy) (all []merge.RenamedColumn) {
 	for _, n := range policies {
-		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst, None: n.None, Set: n.Set, File: n.File, Line: n.Line})
+		all = append(all, merge.RenamedColumn{Table: n.Table, Column: n.Column, First: n.Keep == KeepFirst, MaxLength: n.MaxLength, None: n.None, Set: n.Set, File: n.File, Line: n.Line})
 	}
 	return all
 }
@@ -164,13 +163,12 @@ type named struct {
 }
 
 func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) error {
-	limit, err := p.limit(n, t)
-	if err != nil {
-		return err
+	if n.MaxLength < 0 {
+		return fmt.Errorf("%w: the greatest length is %d, want 1 or more", merge.ErrOptions, n.MaxLength)
 	}
 	var losers []named
 	homes := make(namesakes)
-	err = p.sameNames(ctx, n, t, func(group []named) {
+	err := p.sameNames(ctx, n, t, func(group []named) {
 		slices.SortStableFunc(group, func(a, b named) int {
 			switch n.Keep {
 			case KeepOlder:
@@ -194,7 +192,11 @@ func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) e
 		p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, maxRenames)})
 		return nil
 	}
-	fresh, err := p.invent(ctx, n, column(t, n.Column), limit, losers)
+	if why := column(t, n.Column).Unbounded(n.MaxLength); why != "" && len(losers) > 0 {
+		p.refuse(Refusal{Table: n.Table, Reason: why})
+		return nil
+	}
+	fresh, err := p.invent(ctx, n, column(t, n.Column), p.limit(n, t), losers)
 	if err != nil {
 		return err
 	}
@@ -216,19 +218,10 @@ func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) e
 	return p.follow(ctx, n, column(t, n.Column), homes)
 }
 
-var declaredLength = regexp.MustCompile(`(?i)^\s*(?:n?varchar|n?char|character varying|character)\s*\(\s*(\d+)\s*\)`)
-
 // limit is how many characters a new value may have, in the column and in those that
 // follow it.
-func (p *planner) limit(n *NamePolicy, t *merge.Table) (int, error) {
-	own := declared(t, n.Column)
-	switch {
-	case n.MaxLength < 0:
-		return 0, fmt.Errorf("%w: the greatest length is %d, want 1 or more", merge.ErrOptions, n.MaxLength)
-	case n.MaxLength == 0 && own == 0:
-		return 0, fmt.Errorf("%w: its type %q does not say how many characters it holds: set max_length in its [[merge.name]], such as max_length = 32", merge.ErrOptions, column(t, n.Column).Type)
-	}
-	limit := own
+func (p *planner) limit(n *NamePolicy, t *merge.Table) int {
+	limit := column(t, n.Column).Characters()
 	narrow := func(most int) {
 		if most > 0 && (limit == 0 || most < limit) {
 			limit = most
@@ -237,19 +230,10 @@ func (p *planner) limit(n *NamePolicy, t *merge.Table) (int, error) {
 	narrow(n.MaxLength)
 	for _, at := range p.along(n) {
 		if of := p.dbs[0].table(at.table); of != nil && column(of, at.column) != nil {
-			narrow(declared(of, at.column))
+			narrow(column(of, at.column).Characters())
 		}
 	}
-	return limit, nil
-}
-
-// declared is how many characters the type of a column says that it takes; 0 if it does
-// not say.
-func declared(t *merge.Table, name string) (most int) {
-	if m := declaredLength.FindStringSubmatch(column(t, name).Type); m != nil {
-		most, _ = strconv.Atoi(m[1])
-	}
-	return most
+	return limit
 }
 
 // serverOf returns the server that made a row, as far as can be told.

@@ -1,8 +1,11 @@
 package transfer
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"mergesafe/merge"
 )
 
 // What is missing is said by its name: a merge that was not begun, and the key of
@@ -15,12 +18,22 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		exec(t, d, "INSERT INTO bag VALUES ("+[]string{"1", "1000"}[i]+", 'Aria')")
 	}
 	names := []NamePolicy{{Table: "bag", Column: "name"}}
-	if _, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Names: names}); err == nil || !strings.Contains(err.Error(), "max_length = 32") {
-		t.Errorf("a name without a length: %v", err)
+	p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Names: names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []string{merge.CodeUniqueCollision, ""} { // the check finds it, as it does without a plan
+		if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Code == code && strings.Contains(r.Reason, "max_length = 32") }) {
+			t.Errorf("a name without a length: no refusal with the code %q: %v", code, p.Refusals)
+		}
 	}
 	names[0].MaxLength = 20
-	p := mustPlan(t, all[0], all[1:], PlanOptions{Names: names})
+	p = mustPlan(t, all[0], all[1:], PlanOptions{Names: names})
 	if _, err := Verify(t.Context(), p, all[0], all[1:], Options{}); err == nil || !strings.Contains(err.Error(), "was not begun in") {
 		t.Errorf("a merge that was not begun: %v", err)
 	}
+	// Where no name occurs twice, none is missed.
+	exec(t, all[1], "UPDATE bag SET name = 'Bert'")
+	names[0].MaxLength = 0
+	mustPlan(t, all[0], all[1:], PlanOptions{Names: names})
 }
