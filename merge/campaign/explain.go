@@ -56,6 +56,9 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 	case o.Proof != nil && len(o.Proof.Findings) > 0:
 		problem += ": " + refused(o.Proof.Findings)
 	}
+	if o.Ending == report.Refused {
+		words.Next = nil // said above
+	}
 	for _, step := range words.Next {
 		advice = append(append(advice, step.Text), step.Commands...)
 	}

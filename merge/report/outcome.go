@@ -65,6 +65,7 @@ type Applied struct {
 type Commands struct {
 	Apply, Verify, Undo, Renames string
 	Again                        string // resumes the command that ran
+	Plan                         string // makes a new plan of the same merge
 }
 
 // NewOutcome returns the outcome of a command that is done.

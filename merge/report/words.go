@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ func (o *Outcome) Words() Words {
 	switch {
 	case o.Ending == Refused:
 		w.Color, w.Sentence = merge.Fail, "nothing was changed now"
+		w.refused(o)
 	case o.Ending == Changed:
 		w.Color, w.Sentence = merge.Fail, printable.Text(o.Reason)
 		if o.Command == "apply" {
@@ -45,6 +47,26 @@ func (o *Outcome) Words() Words {
 		w.undone(o)
 	}
 	return w
+}
+
+// refused says what to do when the reasons are seen to: it depends on what they ask for.
+func (w *Words) refused(o *Outcome) {
+	const again, undo = "plan again", "undo the merge, then plan again"
+	asks := func(what string) func(r transfer.Refusal) bool {
+		return func(r transfer.Refusal) bool { return strings.HasSuffix(r.Reason, what) }
+	}
+	blocked := len(o.Plan.Refusals) > 0 && o.Command == "apply" // which has not begun
+	begun := slices.ContainsFunc(o.Refusals, asks(undo))
+	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
+	switch {
+	case o.Then.Again == "":
+	case fresh:
+		w.next("When that is fixed, run the same command again:", o.Then.Again)
+	case begun:
+		w.next("The merge has begun. Undo it, then make a new plan:", o.Then.Undo, o.Then.Plan)
+	default:
+		w.next("When that is fixed, make a new plan:", o.Then.Plan)
+	}
 }
 
 // Hint is the first step on one line.

@@ -30,6 +30,10 @@ type Plan struct {
 	// Program made the plan, with its version. The caller sets it; it is not part of ID.
 	Program string `json:"program,omitempty"`
 
+	// Typed are the words of the command that made the plan, without its databases and files,
+	// for people who make it again. The caller sets it; it is not part of ID.
+	Typed []string `json:"typed,omitempty"`
+
 	// Refusals are the reasons that block the merge; none if the plan can be carried out.
 	Refusals []Refusal `json:"refusals"`
 
@@ -294,7 +298,7 @@ func (p *Plan) validate() error {
 // fingerprint makes the ID.
 func (p *Plan) fingerprint() string {
 	q := *p
-	q.ID, q.Made, q.Program, q.Lacks = "", time.Time{}, "", nil
+	q.ID, q.Made, q.Program, q.Typed, q.Lacks = "", time.Time{}, "", nil, nil
 	// One list without an entry is as good as another.
 	q.Sources, q.Tables, q.Left, q.Renames = orNil(q.Sources), orNil(withoutKept(q.Tables)), orNil(q.Left), orNil(q.Renames)
 	q.Resets = slices.Clone(q.Resets)

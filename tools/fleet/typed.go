@@ -1,14 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/internal/sqldb"
+	"mergesafe/tools/internal/cli"
 )
 
 // What to type next is in this file. It has the flags that the operator gave, as far as the
@@ -34,7 +33,7 @@ func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string 
 		for _, f := range of.Flags {
 			flag := f.Names()[0]
 			if cmd.IsSet(flag) && (name == cmd.Name || slices.Contains(lasting, flag)) {
-				words = append(words, typed(cmd, f)...)
+				words = append(words, cli.Typed(cmd, f, secretly[flag])...)
 			}
 		}
 	}
@@ -43,31 +42,6 @@ func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string 
 		words = append(words, printable.Quoted(t))
 	}
 	return strings.Join(words, " ")
-}
-
-// typed is a flag as it was typed. A DSN that has a password is not shown: a variable of the
-// environment stands for it.
-func typed(cmd *cliv3.Command, f cliv3.Flag) (words []string) {
-	flag := f.Names()[0]
-	word := "-" + flag
-	switch f.(type) {
-	case *cliv3.BoolFlag:
-		if !cmd.Bool(flag) {
-			word += "=false"
-		}
-		return []string{word}
-	case *cliv3.StringSliceFlag:
-		for _, value := range cmd.StringSlice(flag) {
-			words = append(words, word, printable.Quoted(value))
-		}
-		return words
-	case *cliv3.StringFlag:
-		value := cmd.String(flag)
-		if variable := secretly[flag]; variable != "" && sqldb.Redact(value) != value {
-			return []string{word, `"$` + variable + `"`}
-		}
-	}
-	return []string{word, printable.Quoted(fmt.Sprint(cmd.Value(flag)))}
 }
 
 // secrets says of the variables in some lines what they stand for, unless they are set so.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -98,7 +100,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	if err != nil {
 		return nil, cli.WithHint(fmt.Errorf("%s: %w", file, report.Plainly(err)), recorded(file+".recorded"))
 	}
-	return &job{call: call{file: file, config: givenConfig(cmd)}, program: cmd.Root().Version, plan: plan}, nil
+	return &job{call: call{file: file, config: givenConfig(cmd), plan: planAgain(file, plan)}, program: cmd.Root().Version, plan: plan}, nil
 }
 
 // recorded says how to get the plan of a merge back into a file.
@@ -112,6 +114,7 @@ type call struct {
 	config    string   // empty: the default
 	databases bool     // whether they have to be given again
 	named     []string // the codecs of -codec
+	plan      string   // the command that makes a new plan
 }
 
 // command is what to type for a command about the same plan.
@@ -140,8 +143,48 @@ func (c call) commands(running string) report.Commands {
 	}
 	return report.Commands{
 		Apply: c.command("apply"), Verify: c.command("verify"), Undo: c.command("undo"), Again: c.command(running),
-		Renames: "servermerge renames " + printable.Quoted(c.file),
+		Renames: "servermerge renames " + printable.Quoted(c.file), Plan: c.plan,
 	}
+}
+
+// typedOf are the words of a command that makes a plan, for [transfer.Plan.Typed].
+func typedOf(cmd *cliv3.Command) []string {
+	words := []string{cmd.Name}
+	for _, f := range cmd.Flags {
+		if flag := f.Names()[0]; cmd.IsSet(flag) && !slices.Contains([]string{"o", "html", "json"}, flag) {
+			words = append(words, cli.Typed(cmd, f, "FLEET_DSN")...)
+		}
+	}
+	return words
+}
+
+// planAgain is what to type for a new plan of the same merge, in a file beside that of the old one.
+func planAgain(file string, plan *transfer.Plan) string {
+	typed := plan.Typed
+	if len(typed) == 0 { // by an older program
+		typed = []string{"plan"}
+	}
+	words := append([]string{"servermerge"}, typed...)
+	ending := filepath.Ext(file)
+	fresh := ""
+	for n := 2; ; n++ {
+		fresh = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ending), n, ending)
+		if _, err := os.Lstat(fresh); err != nil {
+			break
+		}
+	}
+	words = append(words, "-o", printable.Quoted(fresh))
+	names := (&job{plan: plan}).names()
+	if slices.ContainsFunc(names, func(name string) bool { return !findable(name) }) {
+		names = []string{"TARGET", "SOURCE..."}
+	}
+	if typed[0] == "rebase" {
+		slices.Reverse(names)
+	}
+	for _, name := range names {
+		words = append(words, printable.Quoted(name))
+	}
+	return strings.Join(words, " ")
 }
 
 // givenConfig is the configuration that the command line names; empty if none.

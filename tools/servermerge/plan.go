@@ -110,7 +110,7 @@ func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, o
 	options.Progress = w.planning(ctx)
 	plan, err := transfer.NewPlan(ctx, all[0], all[1:], options)
 	if plan != nil {
-		plan.Program = cmd.Root().Version
+		plan.Program, plan.Typed = cmd.Root().Version, typedOf(cmd)
 	}
 	return plan, err
 }
