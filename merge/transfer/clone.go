@@ -16,8 +16,9 @@ import (
 // Clone copies a database as it is at one moment, also while its game runs: for a rehearsal,
 // never for a game. The other database must be an SQLite file that does not exist, or a database
 // of MySQL or MariaDB without tables. In the copy no server is leased, so that the merge can
-// be tried there. From MySQL and MariaDB views, triggers and routines are not copied; the result
-// lists them.
+// be tried there. From MySQL and MariaDB views and routines are not copied. Triggers are made
+// without their statements, which might write to another database: so a plan finds them there as
+// it finds them here. The result lists all of these.
 //
 // The first database is only read. If Clone returns an error, what it made of the copy is
 // still there.
@@ -103,8 +104,34 @@ func cloneRows(ctx context.Context, from *connection, to Database) (left []strin
 			return nil, fmt.Errorf("table %q: %w", name, err)
 		}
 	}
-	_, err = from.exec(ctx, "commit", "COMMIT", false)
-	return leftBehind(source.catalog), err
+	if _, err = from.exec(ctx, "commit", "COMMIT", false); err != nil {
+		return nil, err
+	}
+	return leftOfClone(ctx, source.catalog, target), nil
+}
+
+// leftOfClone makes the triggers of a copy, and lists what is not in it.
+func leftOfClone(ctx context.Context, c *merge.Catalog, target *connection) (left []string) {
+	for _, what := range leftBehind(c) {
+		if !strings.HasPrefix(what, "trigger ") {
+			left = append(left, what)
+		}
+	}
+	for _, t := range c.Tables {
+		for _, trigger := range t.Triggers {
+			q := target.dialect().Quote
+			_, err := target.exec(ctx, "create", "CREATE TRIGGER "+q(trigger.Name)+" "+trigger.Event+" ON "+q(t.Name)+" FOR EACH ROW SET @mergesafe_rehearsal = 1", false)
+			what := fmt.Sprintf("trigger %s (%s on %s), which is there, but runs nothing", trigger.Name, trigger.Event, t.Name)
+			if err != nil { // such as for the right to make one: the plan of the world itself finds it
+				what = fmt.Sprintf("trigger %s (%s on %s), which could not be made there: %v", trigger.Name, trigger.Event, t.Name, err)
+			}
+			left = append(left, what)
+		}
+	}
+	for _, hidden := range c.Hidden {
+		left = append(left, hidden.String())
+	}
+	return left
 }
 
 // columnsOf describes a table, which may be one of ours, as far as copying needs.

@@ -1,13 +1,49 @@
 package transfer
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge"
 )
+
+// A copy from a server lists what is not in it. Its triggers are there, for a plan to find, and
+// run nothing: they might write to the database of a game.
+func TestCloneLeaves(t *testing.T) {
+	e := engines()[1]
+	from := e.fresh(t, "s1")
+	exec(t, from, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE log (id INTEGER)", "INSERT INTO t VALUES (1)", "CREATE VIEW v AS SELECT * FROM t",
+		"CREATE TRIGGER tell BEFORE INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.id)", "CREATE TRIGGER gone AFTER DELETE ON t FOR EACH ROW INSERT INTO log VALUES (OLD.id)",
+		"CREATE PROCEDURE p() SELECT 1")
+	to := e.fresh(t, "copy")
+	left, err := Clone(t.Context(), from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(left)
+	want := []string{"procedure p", "trigger gone (AFTER DELETE on t), which is there, but runs nothing", "trigger tell (BEFORE INSERT on t), which is there, but runs nothing", "view v"}
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Error(diff)
+	}
+	exec(t, to, "INSERT INTO t VALUES (2)", "DELETE FROM t")
+	if n := number(t, to, "SELECT COUNT(*) FROM log"); n != 0 {
+		t.Errorf("a trigger wrote %d rows", n)
+	}
+	other := e.fresh(t, "s2")
+	exec(t, other, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE log (id INTEGER)", "INSERT INTO t VALUES (9)")
+	for _, target := range []Database{from, to} {
+		p, err := NewPlan(t.Context(), target, []Database{other}, PlanOptions{Check: merge.Options{Rules: namesNothing}})
+		if err != nil || !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
+			return strings.Contains(r.Reason, `"tell"`) || strings.Contains(r.Reason, "tell")
+		}) {
+			t.Errorf("the plan into %q does not find the trigger: %v, %v", target.Name, p.Refusals, err)
+		}
+	}
+}
 
 // A copy has every row of every table, ours too, also while a game runs; then nobody holds
 // its servers.

@@ -9,9 +9,11 @@ Hooks are not asked about worlds, and windows of time do not count.
 
 Worlds in SQLite files are copied into a folder, those of MySQL and MariaDB into
 databases rehearsal_1_w1, rehearsal_2_w2, ... on the server of -on, without
-views, triggers and routines. That account needs the right to CREATE and DROP
-databases of that name. The copies are removed at the end. After a kill, the
-next rehearsal with the same -dir and -on removes them.
+views and routines. Their triggers are there, so that the plan judges them, and
+run nothing. The result counts all of these. That account needs the right to
+CREATE and DROP databases of that name, and TRIGGER. The copies are removed at
+the end. After a kill, the next rehearsal with the same -dir and -on removes
+them.
 
   -dir FOLDER       for the copies, new or empty (default CAMPAIGN.rehearsal)
   -on DSN           the server for copies, without a database:

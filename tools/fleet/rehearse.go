@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -65,6 +67,28 @@ func rehearsedCode(r *campaign.Rehearsed) cli.Code {
 	return code
 }
 
+// mostLeft is how many parts of worlds are named that are not in the copies.
+const mostLeft = 20
+
+// kindsOf says how many parts of worlds of each kind are not in the copies: each is "w1: view v".
+func kindsOf(left []string) string {
+	many := map[string]int64{}
+	for _, what := range left {
+		_, what, _ = strings.Cut(what, ": ")
+		kind, _, _ := strings.Cut(what, " ")
+		many[strings.TrimSuffix(kind, ":")]++
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(many)) {
+		if kind == "triggers" { // that the account is not shown
+			parts = append(parts, "triggers that the account does not see")
+			continue
+		}
+		parts = append(parts, printable.Count(many[kind], kind, kind+"s"))
+	}
+	return printable.List(parts, ", ", len(parts))
+}
+
 func writeRehearsed(out io.Writer, name string, r *campaign.Rehearsed) error {
 	var b strings.Builder
 	verified := 0
@@ -85,8 +109,12 @@ func writeRehearsed(out io.Writer, name string, r *campaign.Rehearsed) error {
 		b.WriteString("\n")
 	}
 	if len(r.Left) > 0 {
-		b.WriteString("\nNot in the copies, and so not tried:\n")
-		for _, what := range r.Left {
+		fmt.Fprintf(&b, "\nNot in the copies, and so not tried: %s.\n", kindsOf(r.Left))
+		for i, what := range r.Left {
+			if i == mostLeft {
+				fmt.Fprintf(&b, "  and %s more: -json has them all\n", printable.Number(int64(len(r.Left)-i)))
+				break
+			}
 			fmt.Fprintf(&b, "  %s\n", printable.Text(what))
 		}
 	}
