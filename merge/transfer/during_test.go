@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/sqldb"
@@ -186,4 +187,31 @@ func TestTwoProcesses(t *testing.T) {
 			})
 		}
 	})
+}
+
+// An undo comes to its end on a server that locks no tables.
+func TestUndoWithoutLocks(t *testing.T) {
+	e := engines()[1]
+	all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 10)}
+	before := dump(t, all[0])
+	for _, number := range []uint16{1044, 1105} { // the account may not; the server does not
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked := false
+		_, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{RetryFor: -1}}, hooks{fail: func(point string) error {
+			if point != "before lock" {
+				return nil
+			}
+			asked = true
+			return &mysql.MySQLError{Number: number, Message: "no LOCK TABLES here"}
+		}})
+		if err != nil || !asked {
+			t.Errorf("error %d: %v, asked %v", number, err, asked)
+		}
+		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
+			t.Errorf("error %d: %s", number, diff)
+		}
+	}
 }
