@@ -327,7 +327,7 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 						set.integers.Add(n)
 					}
 				} else {
-					set.gap = "column " + c.column + " of " + c.table + " is " + col.describe() + ", and a value is no whole number"
+					set.gap = "column " + c.column + " of " + c.table + " is " + col.describe() + ", and a value is not a whole number"
 				}
 			case c.class == textClass:
 				set.hashes.add(b.Order[0].At(row))

@@ -8,8 +8,8 @@
 // for these two alone, and reads each only once. [Compare] returns the changes between
 // two reports.
 //
-// Most game schemas declare little of what the game relies on. [Options] declare the
-// rest. [Report.Proposals] suggest declarations, and [Report.WriteRules] writes a file
+// Most game schemas declare few of the rules that the game relies on. [Options] declare
+// the rest. [Report.Proposals] suggest declarations, and [Report.WriteRules] writes a file
 // of rules that says what every column seems to be.
 //
 // This package uses no SQL. Each database is a [Source]; package sqlsource makes one

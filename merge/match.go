@@ -41,7 +41,7 @@ type MapFrom struct {
 	File   string `json:"file"`
 	Digest string `json:"digest"` // SHA-256 of the file, in hexadecimal digits
 
-	// Space is what the other plan calls it, Offsets and Matched what becomes of its keys,
+	// Space is its name in the other plan. Offsets and Matched say which keys its rows get,
 	// by source.
 	Space   string                  `json:"space"`
 	Offsets map[string]uint64       `json:"offsets"`
@@ -162,7 +162,7 @@ func mapFrom(f *facts, k *keySpace) error {
 		return nil
 	}
 	if len(k.Match) > 0 || len(k.Offsets) > 0 || k.Keep != "" {
-		return fmt.Errorf("map: %s says what becomes of the keys: remove match, offset and keep", k.Map.File)
+		return fmt.Errorf("map: %s says which keys the rows get: remove match, offset and keep", k.Map.File)
 	}
 	k.Offsets = make(map[string]uint64)
 	for _, db := range sourcesOf(f) {
@@ -261,7 +261,7 @@ func readMatched(ctx context.Context, sources []Source, tables []*Table, by *Mat
 			group[i].db = dbs[r.From]
 			var ok bool
 			if group[i].key, ok = rekey.ParseInteger(r.Carry[len(by.Columns)]); !ok {
-				return nil, fmt.Errorf("%s of %q has a value that is no integer", place(by.Table, by.Key), sources[group[i].db].Name())
+				return nil, fmt.Errorf("%s of %q has a value that is not an integer", place(by.Table, by.Key), sources[group[i].db].Name())
 			}
 			if i > 0 && group[i].db == group[i-1].db {
 				twice = fmt.Sprintf("%s of %s, keys %s and %s", naturalKey(r.Carry[:len(by.Columns)]), sources[group[i].db].Name(), group[i-1].key, group[i].key)
@@ -407,7 +407,7 @@ func (f chooser) matchedFits(k *rekeyed, c *movedColumn, db *database) outcome {
 			case of.ref.none.HasInteger(old):
 				continue
 			case of.ref.none.HasInteger(image):
-				result.Message = fmt.Sprintf("%s of %s is matched with %s, which means nobody there, as it is declared", old, db.name, image)
+				result.Message = fmt.Sprintf("%s of %s is matched with %s, which is declared to refer to no row there", old, db.name, image)
 			case bounded && most.Less(image):
 				result.Message = fmt.Sprintf("%s of %s is matched with %s, and the column ends at %s", old, db.name, image, most)
 				result.Next = []string{"give " + place(c.table, c.column) + " a larger type in all databases"}
@@ -459,7 +459,7 @@ type Rematched struct {
 }
 
 // Matches works out again which keys are matched, by space and source. The target comes first;
-// what was planned says how. Of a space that does not move by [Space.Match] it says nothing.
+// the plan says how. Of a space that does not move by [Space.Match] it says nothing.
 func Matches(ctx context.Context, sources []Source, planned *Rekeying) (map[string]Rematched, error) {
 	all := make(map[string]Rematched)
 	catalogs := make([]*Catalog, len(sources))
@@ -508,7 +508,7 @@ func matchedAction(f *facts, table string, key []string) string {
 			continue
 		}
 		if s := f.moving.columns[columnName{table, name}].cases[0].space; f.rekeyed.matchesAny(s) {
-			return fmt.Sprintf("%s names rows of %s that are matched (match), so that rows of several worlds have one key now: say what becomes of them, [[merge.table]] tables = [%s], policy = %q",
+			return fmt.Sprintf("%s names rows of %s that are matched (match), so that rows of several worlds have one key now: say how they are merged, [[merge.table]] tables = [%s], policy = %q",
 				name, s.Name, printable.TOML(table), PolicyCombine)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// NoNames returns the values of columns that are no names, though the columns are to be
-// unique: several rows may have them. All statements about the same columns count together.
+// NoNames returns the values that are not names in columns that are to be unique:
+// several rows may have them. All statements about the same columns count together.
 func NoNames(o Options, table string, columns ...string) (none rekey.Values, err error) {
 	add := func(of string, at []string, list []string) error {
 		if of != table || !slices.Equal(at, columns) || len(list) == 0 {

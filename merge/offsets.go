@@ -74,7 +74,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 				k.bent[c] = k.bent[c] || !rows.monotone(offset)
 				if moved, _ := rows.moved.Shift(offset); offset > 0 && c.cases[i].ref.none.Meets(moved) {
 					o.add(found(Result{Code: CodeKeySpace, Table: at.table, Subject: at.column, Columns: []string{at.column}, Count: 1,
-						Message: fmt.Sprintf("values of %s would become %s to %s, and among these are some that mean nobody, as it is declared", db.name, moved.Low, moved.High)}))
+						Message: fmt.Sprintf("values of %s would become %s to %s, and some of these are declared to refer to no row", db.name, moved.Low, moved.High)}))
 					return nil, o
 				}
 			}
@@ -157,10 +157,10 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 	default:
 		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, and %s has %s already and ends at %s",
 			source, narrow.Need, narrow.Limit.Column, narrow.Limit.High, narrow.Limit.Most)
-		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or declare the values of it that mean nobody, if that is what the largest are (none)", narrow.Limit.Column)}
+		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or declare its values that refer to no row, if its largest values do (none)", narrow.Limit.Column)}
 		if at, db, high := f.highest(s, narrow.Source); db != nil && at.String() != narrow.Limit.Column {
 			r.Message += fmt.Sprintf("; the largest of the numbers is %s, in %s of %s", high, at, db.name)
-			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("look at the largest values of %s: if they mean nobody, or something else, declare them: none = [...]", at))
+			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("look at the largest values of %s: if they refer to no row, or are something else, declare them: none = [...]", at))
 		}
 	}
 	return r

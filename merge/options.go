@@ -16,7 +16,7 @@ import (
 const (
 	DefaultSamples = 3
 
-	// DefaultSlack is more than what a healthy game server needs: the clock
+	// DefaultSlack is more than a healthy game server needs: the clock
 	// disagreement at which it refuses to start, and the reservation by which
 	// its IDs may run ahead.
 	DefaultSlack = 10 * time.Minute

@@ -84,7 +84,7 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 		case p.Renumber != "" && (p.Policy != PolicyCopy || len(p.Within) == 0):
 			return nil, unsuitable("%s: renumber = %q: want within, the columns in which it is unique, and the policy %q", what, p.Renumber, PolicyCopy)
 		case p.Renumber == "" && (len(p.Within) > 0 || p.From != nil || p.Max != nil):
-			return nil, unsuitable("%s: within, from and max are for renumber, which is not there", what)
+			return nil, unsuitable("%s: within, from and max are for renumber, which is missing", what)
 		case p.From != nil && p.Max != nil && *p.From > *p.Max:
 			return nil, unsuitable("%s: renumber = %q: from is %d, and max is %d", what, p.Renumber, *p.From, *p.Max)
 		}

@@ -11,7 +11,7 @@ func (r *reader) referring(ctx context.Context, db *database, table string, s *s
 		n, err = db.source.(Withholder).Orphans(ctx, table, ref)
 	}
 	if err != nil {
-		return 0, &ReadError{Source: db.name, Table: table, Doing: "the rows that refer to what stays behind", Err: err}
+		return 0, &ReadError{Source: db.name, Table: table, Doing: "the rows that refer to rows that stay behind", Err: err}
 	}
 	return n, nil
 }

@@ -96,7 +96,7 @@ type RekeyedCase struct {
 	Counts []CaseCounts `json:"rows"`
 }
 
-// CaseCounts are rows of one database, by what their value names.
+// CaseCounts count the rows of one database by the row that their value names.
 type CaseCounts struct {
 	Resolved int64 `json:"resolved"` // a row of the space
 	Dangling int64 `json:"dangling"` // no row, though it could: it names no row after the merge either

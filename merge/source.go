@@ -183,7 +183,7 @@ type Table struct {
 	// Triggers are the triggers of the table.
 	Triggers []Trigger
 
-	// Partitions says by what the table is partitioned, as the database prints
+	// Partitions is the partitioning of the table, as the database prints
 	// it: "RANGE(year)"; "" if it is not.
 	Partitions string
 

@@ -1,4 +1,4 @@
-// Package mergetest has databases in memory, for tests of what uses package
+// Package mergetest has databases in memory, for tests of programs that use package
 // merge.
 package mergetest
 
@@ -22,7 +22,7 @@ import (
 )
 
 // Row is one row of a table by column: nil (NULL), a [gameid.ID], []byte,
-// string or int64. A column that is not there is NULL.
+// string or int64. A missing column is NULL.
 type Row map[string]any
 
 // Database is a [merge.Source] in memory. It answers as a database would, and

@@ -227,7 +227,7 @@ func TestMatchRefused(t *testing.T) {
 			{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, PlanOptions{Check: loginRules(themes)},
 				`table "accounts": key-space: name: 1 value occurs more than once in one database, as the target compares, so they do not identify the rows: "`},
 			{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, PlanOptions{Check: loginRules()},
-				`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account names rows of accounts.id that are matched (match), so that rows of several worlds have one key now: say what becomes of them, [[merge.table]] tables = ["settings"], policy = "combine"`},
+				`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account names rows of accounts.id that are matched (match), so that rows of several worlds have one key now: say how they are merged, [[merge.table]] tables = ["settings"], policy = "combine"`},
 			{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, PlanOptions{Check: loginRules(themes)},
 				`table "bans": key-collision: (account, since): 1 key occurs more than once`},
 			{"pattern", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
@@ -240,7 +240,7 @@ func TestMatchRefused(t *testing.T) {
 				options := loginRules(themes)
 				options.Rules[0].References[1].None = []string{"0", "17"}
 				return options
-			}()}, `table "log": key-space: account: 5 of s2 is matched with 17, which means nobody there, as it is declared`},
+			}()}, `table "log": key-space: account: 5 of s2 is matched with 17, which is declared to refer to no row there`},
 			{"skipped", nil, PlanOptions{Check: loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicySkip})}, "stay behind"},
 			{"formula", nil, PlanOptions{Check: loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicyCombine, Columns: map[string]string{"name": "append 9"}})},
 				`accounts.name tells what a row is, and is to be combined by "append 9"`},

@@ -151,6 +151,9 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 		}
 	default:
 		v.word, v.sentence, v.code = "NOT VERIFIED", of(c.verified, c.all)+" verified; nothing failed", cli.NotVerified
+		if c.refused > 0 {
+			v.sentence += fmt.Sprintf("; %d refused: see below", c.refused)
+		}
 		if c.undone > 0 {
 			v.sentence += fmt.Sprintf("; %d undone", c.undone)
 		}

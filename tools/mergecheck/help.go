@@ -29,8 +29,8 @@ What is checked:
   -since REPORT     FAIL too if a number of rows, a first or last key, a mark or
                     a verdict moved since an earlier report: the databases are
                     still written to
-  -contents         sum up all rows in full, so that -since sees changed rows
-                    too; both reports need it
+  -contents         sum up every column of all rows, so that -since sees
+                    changed rows too; both reports need it
   -rules FILE       what columns are, as -propose writes it; of several files a
                     later one has precedence. If the file lists
                     the columns that were reviewed ([schema]), its patterns
@@ -59,7 +59,7 @@ What the results count:
 What is printed:
 
   -html FILE        write the report as one HTML file as well
-  -json             print it as JSON; what is in it: mergecheck -h json
+  -json             print it as JSON, as mergecheck -h json describes it
   -samples N        conflicts of each kind that are shown with their rows
                     (default 3); all of them are counted whatever N is
 
