@@ -73,7 +73,7 @@ func (f *Fleet) notClaimed(server gameid.ServerID, name string) error {
 		name = "NAME"
 	}
 	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
-		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -server %s", f, printable.ShellWord(name), server)}
+		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -server %s", f, printable.Quoted(name), server)}
 }
 
 // lastSeen describes who had the lease, for a message.

@@ -178,7 +178,7 @@ func (j *freeJoin) notClaimed(server gameid.ServerID) error {
 		name = "NAME"
 	}
 	return &Error{Server: server, kind: ErrNotClaimed, reason: fmt.Sprintf(
-		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -numbers %s", j.fleet, printable.ShellWord(name), registry.NumberRange{First: server, Last: last})}
+		"is not claimed in the fleet registry %q; claim it with: gameid servers claim -name %s -numbers %s", j.fleet, printable.Quoted(name), registry.NumberRange{First: server, Last: last})}
 }
 
 const bindFleet = `

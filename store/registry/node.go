@@ -63,7 +63,7 @@ func (r *Registry) OpenNode(ctx context.Context, server gameid.ServerID, options
 // server takes. Such a lease is left by a wrong clock of the database.
 func (r *Registry) ExplainRefusal(server gameid.ServerID, options gameid.Options, err error) error {
 	ways := func(command string) error {
-		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, printable.ShellWord(r.String()), server)
+		return fmt.Errorf("%w; for the ways out: gameid servers %s %s -server %s", err, command, printable.Quoted(r.String()), server)
 	}
 	if _, ok := errors.AsType[*gameid.MarkError](err); ok {
 		return ways("repair-mark")

@@ -6,7 +6,6 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/internal/printable"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -18,7 +17,7 @@ import (
 var lasting = []string{"config", "worlds", "fleet", "patience", "workers", "pause"}
 
 // secretly are the variables of the environment that stand for DSNs of flags.
-var secretly = map[string]string{"fleet": "FLEET_DSN", "on": "REHEARSAL_DSN"}
+var secretly = map[string]string{"fleet": cli.FleetDSN, "on": cli.RehearsalDSN}
 
 // command is what to type for a command about the same campaign.
 func (n *night) command(name string, targets ...string) string {
@@ -37,19 +36,15 @@ func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string 
 			}
 		}
 	}
-	words = append(words, printable.Quoted(file))
-	for _, t := range targets {
-		words = append(words, printable.Quoted(t))
-	}
-	return strings.Join(words, " ")
+	return cli.Line(append(append(words, file), targets...))
 }
 
 // secrets says of the variables in some lines what they stand for, unless they are set so.
 func (n *night) secrets(lines string) (notes []string) {
 	for _, flag := range []string{"fleet", "on"} {
 		variable := secretly[flag]
-		if now, _ := n.env(variable); strings.Contains(lines, `"$`+variable+`"`) && now != n.cmd.String(flag) {
-			note := "$" + variable + " stands for the DSN of -" + flag + ", which has a password: set that variable before you paste a command"
+		if now, _ := n.env(variable[1:]); strings.Contains(lines, `"`+variable+`"`) && now != n.cmd.String(flag) {
+			note := variable + " stands for the DSN of -" + flag + ", which has a password: set that variable before you paste a command"
 			if flag == "fleet" {
 				note += ", or name the registry in config.toml ([registry] with dsn_env)"
 			}

@@ -152,7 +152,7 @@ func typedOf(cmd *cliv3.Command) []string {
 	words := []string{cmd.Name}
 	for _, f := range cmd.Flags {
 		if flag := f.Names()[0]; cmd.IsSet(flag) && !slices.Contains([]string{"o", "html", "json"}, flag) {
-			words = append(words, cli.Typed(cmd, f, "FLEET_DSN")...)
+			words = append(words, cli.Typed(cmd, f, cli.FleetDSN)...)
 		}
 	}
 	return words
@@ -173,7 +173,7 @@ func planAgain(file string, plan *transfer.Plan) string {
 			break
 		}
 	}
-	words = append(words, "-o", printable.Quoted(fresh))
+	words = append(words, "-o", fresh)
 	names := (&job{plan: plan}).names()
 	if slices.ContainsFunc(names, func(name string) bool { return !findable(name) }) {
 		names = []string{"TARGET", "SOURCE..."}
@@ -181,10 +181,7 @@ func planAgain(file string, plan *transfer.Plan) string {
 	if typed[0] == "rebase" {
 		slices.Reverse(names)
 	}
-	for _, name := range names {
-		words = append(words, printable.Quoted(name))
-	}
-	return strings.Join(words, " ")
+	return cli.Line(append(words, names...))
 }
 
 // givenConfig is the configuration that the command line names; empty if none.

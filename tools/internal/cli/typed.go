@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -9,8 +10,14 @@ import (
 	"mergesafe/internal/sqldb"
 )
 
-// Typed is a flag as it was typed, in words for a shell. If it has a DSN with a secret, that is
-// not shown: variable, a variable of the environment, stands for it.
+// Variables of the environment that stand for DSNs of flags; see [Typed].
+const (
+	FleetDSN     = "$FLEET_DSN"
+	RehearsalDSN = "$REHEARSAL_DSN"
+)
+
+// Typed is a flag as it was typed, in words for [Line]. If it has a DSN with a secret, that is
+// not shown: variable stands for it.
 func Typed(cmd *cliv3.Command, f cliv3.Flag, variable string) (words []string) {
 	flag := f.Names()[0]
 	word := "-" + flag
@@ -22,14 +29,29 @@ func Typed(cmd *cliv3.Command, f cliv3.Flag, variable string) (words []string) {
 		return []string{word}
 	case *cliv3.StringSliceFlag:
 		for _, value := range cmd.StringSlice(flag) {
-			words = append(words, word, printable.Quoted(value))
+			words = append(words, word, value)
 		}
 		return words
 	case *cliv3.StringFlag:
 		value := cmd.String(flag)
 		if variable != "" && sqldb.Redact(value) != value {
-			return []string{word, `"$` + variable + `"`}
+			return []string{word, variable}
 		}
 	}
-	return []string{word, printable.Quoted(fmt.Sprint(cmd.Value(flag)))}
+	return []string{word, fmt.Sprint(cmd.Value(flag))}
+}
+
+// Line is a command line for a shell. Nothing in the words is more than a word, wherever they
+// come from, but the variables of [Typed].
+func Line(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		switch word {
+		case FleetDSN, RehearsalDSN:
+			quoted[i] = `"` + word + `"`
+		default:
+			quoted[i] = printable.Quoted(word)
+		}
+	}
+	return strings.Join(quoted, " ")
 }
