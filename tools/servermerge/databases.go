@@ -103,6 +103,16 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	return &job{call: call{file: file, config: givenConfig(cmd), plan: planAgain(file, plan)}, program: cmd.Root().Version, plan: plan}, nil
 }
 
+// newPlanFile makes the file of -o for a plan: never in the place of another, with which a merge may
+// have begun.
+func newPlanFile(name string) (*cli.File, error) {
+	file, err := cli.NewFirstFile("o", name)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("-o: %s exists already, and a merge may have been begun with it: want another name", name)
+	}
+	return file, err
+}
+
 // recorded says how to get the plan of a merge back into a file.
 func recorded(file string) string {
 	return "If a merge has begun with it, its target has it: servermerge plan -recorded -o " + printable.Quoted(file) + " TARGET"

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -42,10 +39,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	name := cmd.String("o")
-	file, err := cli.NewFirstFile("o", name)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("-o: %s exists already, and a merge may have been begun with it: want another name", name)
-	}
+	file, err := newPlanFile(name)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	name := cmd.String("o")
-	file, err := cli.NewFirstFile("o", name)
+	file, err := newPlanFile(name)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -25,10 +24,7 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 	if err != nil {
 		return err
 	}
-	file, err := cli.NewFirstFile("o", name)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("-o: %s exists already: want another name", name)
-	}
+	file, err := newPlanFile(name)
 	if err != nil {
 		return err
 	}
