@@ -35,6 +35,7 @@ const (
 	integerClass                 // whole numbers, of any type
 	bytesClass                   // bytes, IDs among them
 	textClass                    // texts
+	nameClass                    // texts that are no keys, as a whole; see nameCandidates
 )
 
 // keyClassOf returns as what the values of a column of a key are compared.
@@ -67,19 +68,21 @@ type keySet struct {
 	twice, twiceWords *hashes
 
 	// unread tells that only the servers of the IDs are known, which is enough as long
-	// as no value in question is of one of them.
+	// as no value in question is of one of them; of names, only the filter.
 	unread bool
+	filter *nameFilter // of names
 }
 
 // candidateKeys are the keys of all candidates in all databases, read when they are
 // first asked for.
 type candidateKeys struct {
-	sets map[candidate]map[*database]*keySet
-	room int64
+	sets    map[candidate]map[*database]*keySet
+	room    int64
+	filters int64 // room for those of names, in words
 }
 
 func newCandidateKeys() *candidateKeys {
-	return &candidateKeys{sets: make(map[candidate]map[*database]*keySet), room: maxHashes}
+	return &candidateKeys{sets: make(map[candidate]map[*database]*keySet), room: maxHashes, filters: maxFilters}
 }
 
 // candidates returns what undeclared columns may name in these databases, and the
@@ -105,7 +108,8 @@ func (r openReader) candidates(ctx context.Context) (all []candidate, joint []st
 		}
 		all = append(all, c)
 	}
-	return all, joint, nil
+	names, err := r.nameCandidates(ctx, all)
+	return append(all, names...), joint, err
 }
 
 // candidatesOf returns the candidates of one table. tells is false if the databases
@@ -267,7 +271,11 @@ func (r openReader) readKeys(ctx context.Context, c candidate) error {
 				hashes: &hashes{n: db.rows[c.table], sparse: true, servers: servers}}
 			continue
 		}
-		set, err := r.readKeysOf(ctx, db, t, c)
+		read := r.readKeysOf
+		if c.class == nameClass {
+			read = r.readNameFilter
+		}
+		set, err := read(ctx, db, t, c)
 		if err != nil {
 			return err
 		}
@@ -276,15 +284,20 @@ func (r openReader) readKeys(ctx context.Context, c candidate) error {
 	return nil
 }
 
-// readFully reads the keys of a candidate of which only the servers were known, and
-// reports whether there were such.
+// readFully reads the keys of a candidate of which only the servers or a filter were
+// known, and reports whether there were such.
 func (r openReader) readFully(ctx context.Context, c candidate) (read bool, err error) {
 	sets := r.undeclaredKeys().sets[c]
 	for _, db := range r.facts.dbs {
 		if sets[db] == nil || !sets[db].unread {
 			continue
 		}
-		if sets[db], err = r.readKeysOf(ctx, db, db.keyTable(c.table), c); err != nil {
+		if c.class == nameClass {
+			err = r.readNamesOf(ctx, db, c, sets[db])
+		} else {
+			sets[db], err = r.readKeysOf(ctx, db, db.keyTable(c.table), c)
+		}
+		if err != nil {
 			return false, err
 		}
 		read = true

@@ -19,6 +19,9 @@ type openReader struct {
 	*reader
 	code    string          // of the rule for which it reads
 	settled map[string]bool // columns of the table that need not be read; see openAtOnce
+
+	// repeats are the candidates of names with which columns of the table are compared.
+	repeats map[string][]int
 }
 
 // openReading is what was read of the undeclared columns of a table.
@@ -38,6 +41,7 @@ type openColumn struct {
 	hex    bool         // it has hexadecimal numbers
 	maybe  map[int]bool // candidates of which a sparse set could not tell
 	kept   []keptChange
+	names  map[int]*nameCount // by candidate
 	fates  *fates
 }
 
@@ -150,7 +154,7 @@ func openAtOnce(ctx context.Context, r openReader, table string, candidates []ca
 			return nil, err
 		}
 		for _, c := range p.results() {
-			if rows, _ := c.changed(r.facts, r, candidates, false); rows > 0 {
+			if rows, _ := c.changed(r.facts, r, candidates, func(int) bool { return true }, false); rows > 0 {
 				open[c.column] = true
 			}
 		}
@@ -179,6 +183,9 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 			again = again || read
 		}
 		if !again {
+			if err := r.namesRead(ctx, table, candidates, found); err != nil {
+				return nil, err
+			}
 			slices.SortStableFunc(found.columns, func(a, b *openColumn) int { return strings.Compare(a.column, b.column) })
 			return found, nil
 		}
@@ -236,6 +243,9 @@ func (r openReader) undeclaredOf(ctx context.Context, db *database, table string
 		switch c := unsupported.Column; {
 		case p.weighs(c) && !unweighed[c]:
 			unweighed[c] = true
+			if r.repeats[c] != nil {
+				found.unread[c] = append(found.unread[c], Gap{db.name, unsupported.Error()})
+			}
 		case c != "" && !without[c]:
 			without[c] = true
 			if db.opaque(table, c) == "" { // which is reported in any case
@@ -267,6 +277,7 @@ type openPass struct {
 	found      []change // room for those of a number
 	values     [][]byte // beside them, the keys that these are about
 	value      func() []byte
+	folded     []byte // room for a text
 }
 
 // openScan is one column of a pass.
@@ -276,7 +287,7 @@ type openScan struct {
 	own      []int // candidates that are the column itself, or are declared to name it
 	carried  int   // its place in Carry
 	reads    func(*openScan, []byte)
-	forms    map[int]int // by candidate: the place in Order of the sorting form
+	forms    []openForm // of texts that are compared as a whole; nil if they have none
 	id       bool
 	binaries bool                 // its values are bytes
 	covers   []func(row int) bool // rows of declared references
@@ -285,7 +296,13 @@ type openScan struct {
 	row      int      // the current one
 	length   int      // of the current value
 	hexed    []change // of the current value, if the column has hexadecimal numbers
+	lookups  []nameLookup
+	longest  int // bytes of a name in lookups
 }
+
+// openForm is the place in Order of the sorting form with which the keys of a candidate
+// are compared.
+type openForm struct{ candidate, order int }
 
 // smallIntegers are kept by value rather than looked up again.
 const smallIntegers = 1 << 16
@@ -351,13 +368,14 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 			s.covers = append(s.covers, func(row int) bool { return leaves.Holds(p.stream.batch.Carry[at].At(row)) })
 		}
 		if col.Kind == KindText && !col.IsID && !unweighed[col.Name] {
-			s.forms = make(map[int]int)
+			s.forms = []openForm{}
 			for k, c := range candidates {
-				if c.class == textClass {
-					s.forms[k] = p.stream.weigh(col.Name, c.collation)
+				if c.class == textClass || slices.Contains(r.repeats[col.Name], k) {
+					s.forms = append(s.forms, openForm{k, p.stream.weigh(col.Name, c.collation)})
 				}
 			}
 		}
+		p.nameLookups(s, t)
 		p.columns = append(p.columns, s)
 	}
 	p.stream.visit = append(p.stream.visit, p.visit)
@@ -729,9 +747,10 @@ func (s *openScan) tokens(v []byte) {
 	p := s.pass
 	p.begin(func() []byte { return v })
 	s.hexed, s.length = s.hexed[:0], len(v)
-	for k, at := range s.forms {
-		form := p.stream.batch.Order[at].At(s.row)
-		s.lookInto(k, func(set *keySet, _ uint64) (bool, bool) { return set.hashes.has(form) })
+	s.countNames(v)
+	for _, f := range s.forms {
+		form := p.stream.batch.Order[f.order].At(s.row)
+		s.lookInto(f.candidate, func(set *keySet, _ uint64) (bool, bool) { return set.hashes.has(form) })
 	}
 	if s.binaries {
 		s.addBytes(v)

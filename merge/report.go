@@ -200,7 +200,11 @@ type Result struct {
 // merge, if they are keys.
 type OpenColumn struct {
 	Keys   []string `json:"keys"`             // "characters.guid": the keys that most rows would name come first
-	Likely string   `json:"likely,omitempty"` // the one of them that it seems to name, by its own name; a guess
+	Likely string   `json:"likely,omitempty"` // the one of them that it seems to name, by its own name or since it repeats names; a guess
+
+	// Repeats says that Likely is a column of unique names, and that most values of the
+	// column are such names.
+	Repeats bool `json:"repeats,omitempty"`
 }
 
 // counts is what the result is to the verdict of all.

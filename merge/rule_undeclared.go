@@ -43,6 +43,12 @@ func undeclaredTasks(f *facts) (tasks []task) {
 			tables = append(tables, to.Table) // for its names
 		}
 	}
+	for _, table := range keyTables(f) {
+		_, model := keyModel(f, table)
+		for range uniqueTexts(f, table, model) {
+			tables = append(tables, table)
+		}
+	}
 	keys := task{taskID{code: CodeReferenceUndeclared}, tables, func(ctx context.Context, r *reader) (outcome, error) {
 		open := openReader{reader: r, code: CodeReferenceUndeclared}
 		candidates, joint, err := open.candidates(ctx)
@@ -72,6 +78,9 @@ func undeclaredTasks(f *facts) (tasks []task) {
 func judgeCandidates(f *facts, r openReader, candidates []candidate, joint []string) (results []Result) {
 	for _, c := range candidates {
 		result := Result{Code: CodeReferenceUndeclared, Table: c.table, Subject: c.column + " as a key"}
+		if c.class == nameClass {
+			result.Subject = c.column + " as a name"
+		}
 		for _, db := range f.dbs {
 			if set := r.undeclaredKeys().sets[c][db]; set != nil && set.gap != "" {
 				result.Gaps = append(result.Gaps, Gap{db.name, set.gap})
@@ -157,11 +166,16 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 	result = Result{Code: CodeReferenceUndeclared, Table: table, Subject: column, Columns: []string{column}}
 	hex := slices.ContainsFunc(parts, func(p *openColumn) bool { return p.hex })
 	named := make(map[int]int64) // rows by candidate
+	repeated := r.repeated(f, table, column, read.candidates, parts)
+	judged := func(k int) bool {
+		_, repeats := repeated[k]
+		return repeats || read.candidates[k].class != nameClass
+	}
 	var in []string
 	var kept []keptChange
 	for _, p := range parts {
 		result.Read += p.read
-		rows, byCandidate := p.changed(f, r, read.candidates, hex)
+		rows, byCandidate := p.changed(f, r, read.candidates, judged, hex)
 		if rows == 0 {
 			continue
 		}
@@ -171,10 +185,18 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 		result.Count += rows
 		in = append(in, p.db.name+": "+printable.Number(rows))
 		result.Gaps = append(result.Gaps, Gap{p.db.name, "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
-		kept = append(kept, p.kept...)
+		kept = append(kept, slices.DeleteFunc(p.kept, func(k keptChange) bool { return !judged(k.as.candidate) })...)
 	}
-	if err := r.unsure(ctx, table, column, read, parts, &result, named); err != nil {
+	if err := r.unsure(ctx, table, column, read, parts, judged, &result, named); err != nil {
 		return result, false, err
+	}
+	for k := range read.candidates {
+		for _, db := range f.dbs {
+			set := r.undeclaredKeys().sets[read.candidates[k]][db]
+			if _, repeats := repeated[k]; repeats && set != nil && set.gap != "" {
+				result.Gaps = append(result.Gaps, Gap{db.name, "the column repeats names of " + read.candidates[k].String() + ", which could not be read: " + set.gap})
+			}
+		}
 	}
 	if f.declared.role(table, column).kind == roleUndecided {
 		result.Gaps = append(result.Gaps, Gap{Reason: "the column is declared undecided"})
@@ -184,9 +206,25 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 		return result, false, nil
 	}
 	result.Open = &OpenColumn{Keys: namedText(read.candidates, named), Likely: likelyKey(read.candidates, named, table, column)}
+	names := -1
+	if i := slices.IndexFunc(byCount(named), func(k int) bool { return read.candidates[k].class == nameClass }); i >= 0 {
+		names = byCount(named)[i]
+	}
+	if names >= 0 {
+		result.Open.Likely, result.Open.Repeats = read.candidates[names].String(), true
+	}
 	switch {
+	case result.Count == 0 && f.declared.role(table, column).kind != roleUndecided:
+		result.Message = "some values could not be compared"
 	case result.Count == 0:
 		result.Message = "declared undecided"
+	case names >= 0:
+		n, would := repeated[names], printable.Count(result.Count, "value", "values")+" would name other rows"
+		if f.copied(read.candidates[names].table) && result.Count == named[names] {
+			would = printable.Count(result.Count, "value is a name", "values are names") + " only in another database"
+		}
+		result.Message = fmt.Sprintf("seems to repeat the names of %s (%s of %s); %s: %s",
+			result.Open.Likely, printable.Number(n.named), printable.Count(n.rows, "value", "values"), would, few(in))
 	case result.Open.Likely != "":
 		result.Message = fmt.Sprintf("seems to name %s, and %s would name other rows: %s", result.Open.Likely, printable.Count(result.Count, "value", "values"), few(in))
 	default:
@@ -199,8 +237,8 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 }
 
 // changed counts the rows of the column whose value would change its meaning when the
-// databases of f are merged, all and by candidate.
-func (c *openColumn) changed(f *facts, r openReader, candidates []candidate, hex bool) (rows int64, by map[int]int64) {
+// databases of f are merged, all and by candidate, of those by which it is judged.
+func (c *openColumn) changed(f *facts, r openReader, candidates []candidate, judged func(candidate int) bool, hex bool) (rows int64, by map[int]int64) {
 	by = make(map[int]int64)
 	dbs := r.group()
 	for became, n := range c.rows {
@@ -210,7 +248,7 @@ func (c *openColumn) changed(f *facts, r openReader, candidates []candidate, hex
 		}
 		concerned := make(map[int]bool)
 		for _, change := range changes {
-			if concerns(f, candidates[change.candidate], c.db, change, dbs) {
+			if judged(change.candidate) && concerns(f, candidates[change.candidate], c.db, change, dbs) {
 				concerned[change.candidate] = true
 			}
 		}
@@ -226,10 +264,10 @@ func (c *openColumn) changed(f *facts, r openReader, candidates []candidate, hex
 
 // unsure settles what sparse sets of keys could not tell: it reads the column as if
 // it were a reference.
-func (r openReader) unsure(ctx context.Context, table, column string, read *openReading, parts []*openColumn, result *Result, named map[int]int64) error {
+func (r openReader) unsure(ctx context.Context, table, column string, read *openReading, parts []*openColumn, judged func(candidate int) bool, result *Result, named map[int]int64) error {
 	maybe := maybeOf(parts)
 	for k, c := range read.candidates {
-		if !maybe[k] {
+		if !maybe[k] || !judged(k) {
 			continue
 		}
 		_, model := r.facts.model(table)
@@ -267,7 +305,9 @@ func (r openReader) unsure(ctx context.Context, table, column string, read *open
 // namedText lists candidates, those that most rows name first.
 func namedText(candidates []candidate, named map[int]int64) (all []string) {
 	for _, k := range byCount(named) {
-		all = append(all, candidates[k].String())
+		if name := candidates[k].String(); !slices.Contains(all, name) { // of names there may be two
+			all = append(all, name)
+		}
 	}
 	return all
 }
@@ -304,6 +344,9 @@ func chooseText(open *OpenColumn, table, column string) string {
 	text := "declare in [check] plain = [" + at + "], or natural, or shared"
 	if key := cmp.Or(open.Likely, strings.Join(open.Keys[:min(1, len(open.Keys))], "")); key != "" {
 		text += "; or [[check.reference]] at = [" + at + "], to = " + printable.TOML(key)
+	}
+	if open.Repeats {
+		text += "; if the names were changed by hand, change them in this column too, or change them back and let the merge do it ([[merge.name]])"
 	}
 	return text
 }

@@ -1,0 +1,379 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mergesafe/merge/rekey"
+)
+
+// A unique text may be repeated by columns that nothing declares: the receiver of a letter,
+// by name. In every text of the game some values are names by accident, so a column is
+// judged by names only if it repeats them: in one of the databases, more than half of its
+// values are names of that database. They are counted while the table is read for other
+// reasons, by a filter. What repeats names is then read again, to be compared with the names
+// of all databases as the target compares.
+
+// nameCount counts the values of a column in one database.
+type nameCount struct {
+	rows  int64 // with a value, but for 0 and what is declared to be no name
+	named int64 // of these, those whose value is a name
+}
+
+// nameCandidates returns the columns of one unique text that other columns may repeat, but
+// for those that are candidates as keys.
+func (r openReader) nameCandidates(ctx context.Context, keys []candidate) (all []candidate, err error) {
+	for _, table := range keyTables(r.facts) {
+		_, model := keyModel(r.facts, table)
+		for _, column := range uniqueTexts(r.facts, table, model) {
+			c := candidate{table: table, column: column, class: nameClass, collation: model.column(column).Collation}
+			isKey := func(key candidate) bool { return key.table == table && key.column == column && !key.renamed }
+			if slices.ContainsFunc(keys, isKey) || !mayBeRepeated(r.facts, c) {
+				continue
+			}
+			if err := r.readKeys(ctx, c); err != nil {
+				return nil, err
+			}
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// uniqueTexts returns the columns of a table that are unique by themselves and hold texts of
+// the world.
+func uniqueTexts(f *facts, table string, model *Table) (columns []string) {
+	add := func(names []string) {
+		if len(names) == 1 {
+			columns = append(columns, names[0])
+		}
+	}
+	for _, u := range model.Uniques { // one that is unclear tells of names, too
+		add(u.Columns)
+	}
+	for _, u := range f.opts.Uniques {
+		if u.Table == table {
+			add(u.Columns)
+		}
+	}
+	for _, to := range f.opts.Renames {
+		if to.Table == table {
+			add([]string{to.Column})
+		}
+	}
+	slices.Sort(columns)
+	return slices.DeleteFunc(slices.Compact(columns), func(name string) bool {
+		switch f.declared.role(table, name).kind {
+		case roleNatural, roleShared:
+			return true // the same in every world
+		}
+		// What repeats all of its values repeats those that it leads to.
+		return !holdsNames(model.column(name)) || f.complete[idOf(table, name)] && f.copied(table)
+	})
+}
+
+// holdsNames reports whether the values of a column can be names: texts that the schema does
+// not list.
+func holdsNames(c *Column) bool {
+	if c == nil || c.Kind != KindText || c.Collation == "" || c.IsID || c.isUUID() {
+		return false
+	}
+	kind := strings.ToLower(c.Type)
+	return !strings.HasPrefix(kind, "enum(") && !strings.HasPrefix(kind, "set(")
+}
+
+// mayBeRepeated reports whether any other column could repeat the names. If not, they need
+// not be read.
+func mayBeRepeated(f *facts, c candidate) bool {
+	for _, table := range f.tables {
+		for _, t := range f.having(table) {
+			for i := range t.Columns {
+				col := &t.Columns[i]
+				if (table != c.table || col.Name != c.column) && holdsNames(col) && judgesOpen(f, table, col.Name) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// readNameFilter reads the names of one database into a filter.
+func (r openReader) readNameFilter(ctx context.Context, db *database, t *Table, c candidate) (*keySet, error) {
+	room := &r.undeclaredKeys().room
+	set := &keySet{integers: new(rekey.Set), hashes: newHashes(room), words: newHashes(room)}
+	if !holdsNames(t.column(c.column)) {
+		return set, nil // it has no such names
+	}
+	rows, known := db.rows[c.table]
+	if !known {
+		rows = 1 << 20 // the table is excluded, and was not counted
+	}
+	set.unread, set.filter = true, newNameFilter(rows, &r.undeclaredKeys().filters)
+	var err error
+	if set.filter.none, err = NoNames(r.facts.opts, c.table, c.column); err != nil {
+		return nil, err
+	}
+	s := r.stream(db, r.code, 1, Scan{Table: c.table, Carry: []string{c.column}, Unsorted: true})
+	var name []byte
+	s.visit = append(s.visit, func(b *Batch) {
+		for row := range b.Len {
+			if v := b.Carry[0].At(row); v != nil && !set.filter.none.Has(v) {
+				name = appendFolded(name[:0], v)
+				set.filter.add(name)
+			}
+		}
+	})
+	err = s.drain(ctx)
+	if unsupported, ok := errors.AsType[*UnsupportedError](err); ok {
+		return &keySet{integers: set.integers, hashes: set.hashes, words: set.words, gap: unsupported.Error()}, nil
+	}
+	return set, err
+}
+
+// readNamesOf adds the names themselves to a set that has only the filter.
+func (r openReader) readNamesOf(ctx context.Context, db *database, c candidate, set *keySet) error {
+	s := r.stream(db, r.code, 1, Scan{
+		Table: c.table, Order: []Order{{Column: c.column, Collation: c.collation}}, Carry: []string{c.column}, Unsorted: true, SkipNull: true,
+	})
+	s.visit = append(s.visit, func(b *Batch) {
+		for row := range b.Len {
+			if v := b.Carry[0].At(row); !isNoName(v) && !set.filter.none.Has(v) {
+				set.hashes.add(b.Order[0].At(row))
+			}
+		}
+	})
+	err := s.drain(ctx)
+	if unsupported, ok := errors.AsType[*UnsupportedError](err); ok {
+		set.gap, err = unsupported.Error(), nil
+	}
+	set.hashes.finish()
+	set.unread = false
+	return err
+}
+
+// isNoName reports whether a text stands for no name in any game.
+func isNoName(v []byte) bool { return rekey.IsZero(v) || len(bytes.TrimRight(v, " ")) == 0 }
+
+// nameLookup counts the values of a column that are names of a candidate.
+type nameLookup struct {
+	filter *nameFilter
+	count  *nameCount
+}
+
+// nameLookups prepares to count the names in a column of the pass.
+func (p *openPass) nameLookups(s *openScan, t *Table) {
+	if !holdsNames(t.column(s.column)) {
+		return
+	}
+	for k, c := range p.candidates {
+		set := p.sets[k][p.self]
+		if c.class != nameClass || set == nil || set.filter == nil || slices.Contains(s.own, k) {
+			continue
+		}
+		l := nameLookup{filter: set.filter, count: new(nameCount)}
+		if s.names == nil {
+			s.names = make(map[int]*nameCount)
+		}
+		s.names[k] = l.count
+		s.lookups = append(s.lookups, l)
+		s.longest = max(s.longest, set.filter.longest)
+	}
+}
+
+// countNames counts a value.
+func (s *openScan) countNames(v []byte) {
+	if len(s.lookups) == 0 || isNoName(v) {
+		return
+	}
+	var hash uint64
+	short := len(v) <= 4*s.longest+64 // letters of another case may need other room, and spaces do not count
+	if short {
+		s.pass.folded = appendFolded(s.pass.folded[:0], v)
+		hash = hashOf(s.pass.folded)
+	}
+	for i := range s.lookups {
+		l := &s.lookups[i]
+		if !l.filter.none.Empty() && l.filter.none.Has(v) {
+			continue
+		}
+		l.count.rows++
+		if short && l.filter.has(hash) {
+			l.count.named++
+		}
+	}
+}
+
+// repeating returns, by column, the candidates whose names it repeats in one of the databases.
+func (o *openReading) repeating() map[string][]int {
+	all := make(map[string][]int)
+	for _, c := range o.columns {
+		for k, n := range c.names {
+			if n.most() && !slices.Contains(all[c.column], k) {
+				all[c.column] = append(all[c.column], k)
+			}
+		}
+	}
+	for _, repeats := range all {
+		slices.Sort(repeats)
+	}
+	return all
+}
+
+func (n *nameCount) most() bool { return 2*n.named > n.rows }
+
+// repeated returns the candidates whose names a column repeats in the databases of f: those
+// that most of its rows repeat. Of two columns of names the one that has more is repeated by
+// the other.
+func (r openReader) repeated(f *facts, table, column string, candidates []candidate, parts []*openColumn) map[int]nameCount {
+	all, best := make(map[int]nameCount), int64(0)
+	for k, c := range candidates {
+		if c.class != nameClass {
+			continue
+		}
+		var sum nameCount
+		most := false
+		for _, p := range parts {
+			if n := p.names[k]; n != nil {
+				sum.rows += n.rows
+				sum.named += n.named
+				most = most || n.most()
+			}
+		}
+		if most && !r.hasFewerNames(f, c, candidates, columnName{table, column}) {
+			all[k], best = sum, max(best, sum.named)
+		}
+	}
+	for k, n := range all {
+		if n.named < best {
+			delete(all, k)
+		}
+	}
+	return all
+}
+
+// hasFewerNames reports whether a candidate has fewer names than a column, if that has names
+// itself.
+func (r openReader) hasFewerNames(f *facts, c candidate, candidates []candidate, column columnName) bool {
+	i := slices.IndexFunc(candidates, func(c candidate) bool { return c.class == nameClass && columnName{c.table, c.column} == column })
+	if i < 0 {
+		return false
+	}
+	of := func(c candidate) (n int64) {
+		for _, db := range f.dbs {
+			if set := r.undeclaredKeys().sets[c][db]; set != nil && set.filter != nil {
+				n += set.filter.names
+			}
+		}
+		return n
+	}
+	switch mine, its := of(candidates[i]), of(c); {
+	case mine != its:
+		return its < mine
+	default:
+		return slices.Index(candidates, c) > i
+	}
+}
+
+// namesRead reads the columns of a table again that repeat names, with the names of all
+// databases.
+func (r openReader) namesRead(ctx context.Context, table string, candidates []candidate, found *openReading) error {
+	r.repeats = found.repeating()
+	if len(r.repeats) == 0 {
+		return nil
+	}
+	for _, repeats := range r.repeats {
+		for _, k := range repeats {
+			if _, err := r.readFully(ctx, candidates[k]); err != nil {
+				return err
+			}
+		}
+	}
+	r.settled = make(map[string]bool)
+	for _, t := range r.facts.having(table) {
+		for _, c := range t.Columns {
+			r.settled[c.Name] = r.repeats[c.Name] == nil
+		}
+	}
+	again, err := undeclaredSideBySide(ctx, r, table, candidates)
+	if err != nil {
+		return err
+	}
+	found.columns = slices.DeleteFunc(found.columns, func(c *openColumn) bool { return r.repeats[c.column] != nil })
+	found.columns = append(found.columns, again.columns...)
+	for column, gaps := range again.unread {
+		found.unread[column] = append(found.unread[column], gaps...)
+	}
+	return nil
+}
+
+// nameFilter tells of a text whether it may be one of many names: it knows all of them, and
+// takes few other texts for one.
+type nameFilter struct {
+	bits    []uint64 // as many as a power of two
+	names   int64
+	longest int // bytes of a name
+	none    rekey.Values
+}
+
+// Of a name, a filter takes nameBits bits as long as there is room, and at least leastWords
+// in all. All filters together have maxFilters words.
+const (
+	nameBits   = 16
+	leastWords = 1 << 7
+	maxFilters = 32 << 20 / 8
+)
+
+// newNameFilter makes a filter for about so many names. It takes at most half of the room.
+func newNameFilter(names int64, room *int64) *nameFilter {
+	words := int64(leastWords)
+	for words*64 < names*nameBits && 2*words <= *room/2 {
+		words *= 2
+	}
+	*room = max(0, *room-words)
+	return &nameFilter{bits: make([]uint64, words)}
+}
+
+func (f *nameFilter) add(folded []byte) {
+	if isNoName(folded) {
+		return
+	}
+	f.names++
+	f.longest = max(f.longest, len(folded))
+	for _, at := range f.places(hashOf(folded)) {
+		f.bits[at/64] |= 1 << (at % 64)
+	}
+}
+
+func (f *nameFilter) has(hash uint64) bool {
+	for _, at := range f.places(hash) {
+		if f.bits[at/64]&(1<<(at%64)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *nameFilter) places(hash uint64) [2]uint64 {
+	last := uint64(len(f.bits))*64 - 1
+	return [2]uint64{hash & last, hash >> 32 & last}
+}
+
+// appendFolded appends a text without regard to case and to spaces at its end; see folded.
+func appendFolded(dst, text []byte) []byte {
+	text = bytes.TrimRight(text, " ")
+	for i, c := range text {
+		if c >= utf8.RuneSelf {
+			return append(dst[:len(dst)-i], bytes.ToLower(text)...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
