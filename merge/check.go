@@ -28,11 +28,11 @@ type Progress struct {
 // read, or ctx ended. With it comes a report of the results until then, which is
 // incomplete and has no verdict, unless not even the catalogues could be read.
 func Check(ctx context.Context, sources []Source, opts Options) (*Report, error) {
-	return check(ctx, sources, opts, firstRows)
+	return check(ctx, sources, opts, func(*reader) {})
 }
 
-// check looks at so many rows of a large table first.
-func check(ctx context.Context, sources []Source, opts Options, first int) (*Report, error) {
+// check is Check with a reader that is set up.
+func check(ctx context.Context, sources []Source, opts Options, set func(*reader)) (*Report, error) {
 	opts = opts.withDefaults()
 	started := opts.stamp()
 	f, err := describeAll(ctx, sources, opts)
@@ -44,7 +44,7 @@ func check(ctx context.Context, sources []Source, opts Options, first int) (*Rep
 	}
 	p := newProgress(f)
 	r := newRun(f, newReader(f, p), newSummaries(f), started)
-	r.reader.first = first
+	set(r.reader)
 	r.judgeCatalogs()
 	if err = r.establish(ctx); err != nil {
 		return r.report(reasonOf(ctx, err)), err

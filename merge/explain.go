@@ -63,8 +63,8 @@ func ParseColumn(text string) (table, column string, err error) {
 	return t.exact, c.exact, nil
 }
 
-// Explain describes a column. It only reads: the values of the column, and
-// the integer keys of all tables. Its errors are those of [Check].
+// Explain describes a column. It only reads: the values of its table, the integer keys of
+// all tables, and the unique names that columns may repeat. Its errors are those of [Check].
 func Explain(ctx context.Context, sources []Source, opts Options, table, column string) (*Explanation, error) {
 	opts = opts.withDefaults()
 	f, err := describeAll(ctx, sources, opts)
@@ -299,6 +299,11 @@ func explainProposed(ctx context.Context, f *facts, r *reader, x *examination, a
 	said.roles = maps.Clone(said.roles)
 	delete(said.roles, at)
 	without.declared = &said
+	bare := newReader(&without, r.progress)
+	bare.keys = r.keys
+	if err := proposeRepeats(ctx, &without, bare, x, at.table); err != nil {
+		return nil, err
+	}
 	c := classify(&without, x)
 	i := slices.IndexFunc(own, func(e *examined) bool { return e.column.Name == at.column })
 	if i < 0 {

@@ -135,11 +135,7 @@ type examination struct {
 }
 
 // repeat is the unique name that a column may repeat.
-type repeat struct {
-	to       string
-	lost     int64 // rows without a match
-	evidence string
-}
+type repeat struct{ to, evidence string }
 
 // proposeKeys reads the keys that columns may name.
 func proposeKeys(ctx context.Context, f *facts, r *reader, x *examination) error {

@@ -40,7 +40,7 @@ func (c *classifier) proposedColumns(e *examined) []ProposedColumn {
 		p.Class, p.To, p.None, p.Evidence, p.Doubt = ClassReference, r.To[0], r.None, c.x.reasons[i], 0.5
 		return []ProposedColumn{p}
 	}
-	if to, ok := c.x.repeats[e.String()]; ok && j.class == ClassPlain {
+	if to, ok := c.x.repeats[e.String()]; ok && (j.class == ClassPlain || j.class == ClassNatural) {
 		p.Class, p.To, p.Evidence, p.Doubt = ClassUndecided, to.to, to.evidence, 0.7
 		return []ProposedColumn{p}
 	}

@@ -42,6 +42,7 @@ type openColumn struct {
 	maybe  map[int]bool // candidates of which a sparse set could not tell
 	kept   []keptChange
 	names  map[int]*nameCount // by candidate
+	gap    string             // why its texts cannot be compared with those that it repeats
 	fates  *fates
 }
 
@@ -230,6 +231,7 @@ func maybeOf(columns []*openColumn) map[int]bool {
 func (r openReader) undeclaredOf(ctx context.Context, db *database, table string, found *openReading) ([]*openColumn, error) {
 	without := make(map[string]bool)   // columns
 	unweighed := make(map[string]bool) // texts that have no sorting form
+	unlike := make(map[string]string)  // of these, the ones that repeat names, and why
 	for {
 		p := r.newOpenPass(db, table, found.candidates, without, unweighed)
 		if len(p.columns) == 0 {
@@ -238,13 +240,16 @@ func (r openReader) undeclaredOf(ctx context.Context, db *database, table string
 		err := p.stream.drain(ctx)
 		unsupported, ok := errors.AsType[*UnsupportedError](err)
 		if !ok {
+			for _, s := range p.columns {
+				s.gap = unlike[s.column]
+			}
 			return p.results(), err
 		}
 		switch c := unsupported.Column; {
 		case p.weighs(c) && !unweighed[c]:
 			unweighed[c] = true
 			if r.repeats[c] != nil {
-				found.unread[c] = append(found.unread[c], Gap{db.name, unsupported.Error()})
+				unlike[c] = unsupported.Error()
 			}
 		case c != "" && !without[c]:
 			without[c] = true
@@ -278,6 +283,7 @@ type openPass struct {
 	values     [][]byte // beside them, the keys that these are about
 	value      func() []byte
 	folded     []byte // room for a text
+	names      bool   // all candidates are names, so that parts of texts do not matter
 }
 
 // openScan is one column of a pass.
@@ -341,6 +347,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 		p.matched = append(p.matched, r.facts.rekeyed.matched(db, c.table, c.column).Len() > 0)
 		classes[c.class] = true
 	}
+	p.names = classes[nameClass] && len(classes) == 1
 	for i := range t.Columns {
 		col := &t.Columns[i]
 		others := func(c candidate) bool { return c.table != table || c.column != col.Name }
@@ -348,7 +355,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 			continue
 		}
 		reads := readsAs(col, classes)
-		if reads == nil {
+		if reads == nil || p.names && !holdsNames(col) {
 			continue
 		}
 		s := &openScan{openColumn: &openColumn{db: db, column: col.Name, rows: make(map[fate]int64),
@@ -757,8 +764,10 @@ func (s *openScan) tokens(v []byte) {
 	} else {
 		s.addWords(v)
 	}
-	for t := range tokens(v) {
-		s.token(t)
+	if !p.names {
+		for t := range tokens(v) {
+			s.token(t)
+		}
 	}
 	p.value = nil
 	if became := (fate{p.fates.of(p.now), p.fates.of(s.hexed)}); became != (fate{}) {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/rekey"
 )
 
@@ -71,7 +74,10 @@ func uniqueTexts(f *facts, table string, model *Table) (columns []string) {
 		case roleNatural, roleShared:
 			return true // the same in every world
 		}
-		// What repeats all of its values repeats those that it leads to.
+		if key := model.key(); len(key) > 0 && key[0] == name {
+			return true // a candidate as a key
+		}
+		// What repeats the names of a reference repeats those that it leads to.
 		return !holdsNames(model.column(name)) || f.complete[idOf(table, name)] && f.copied(table)
 	})
 }
@@ -208,6 +214,15 @@ func (s *openScan) countNames(v []byte) {
 	}
 }
 
+// byColumn groups what was read by column.
+func (o *openReading) byColumn() map[string][]*openColumn {
+	all := make(map[string][]*openColumn)
+	for _, c := range o.columns {
+		all[c.column] = append(all[c.column], c)
+	}
+	return all
+}
+
 // repeating returns, by column, the candidates whose names it repeats in one of the databases.
 func (o *openReading) repeating() map[string][]int {
 	all := make(map[string][]int)
@@ -256,11 +271,53 @@ func (r openReader) repeated(f *facts, table, column string, candidates []candid
 	return all
 }
 
+// mostRepeated returns the candidate that the most rows of a column name, of those whose names it
+// repeats; -1 if it repeats none.
+func mostRepeated(named map[int]int64, repeated map[int]nameCount) (most int) {
+	most = -1
+	for _, k := range slices.Sorted(maps.Keys(repeated)) {
+		if most < 0 || named[k] > named[most] {
+			most = k
+		}
+	}
+	return most
+}
+
+// namesUnlike says why a column could not be compared with the names that it repeats.
+func (r openReader) namesUnlike(f *facts, c candidate, parts []*openColumn) (gaps []Gap) {
+	of := "the column repeats the names of " + c.String() + ", and cannot be compared with them: "
+	for _, p := range parts {
+		if p.gap != "" {
+			gaps = append(gaps, Gap{p.db.name, of + p.gap})
+		}
+	}
+	for _, db := range f.dbs {
+		if set := r.undeclaredKeys().sets[c][db]; set != nil && set.gap != "" {
+			gaps = append(gaps, Gap{db.name, of + set.gap})
+		}
+	}
+	return gaps
+}
+
+// repeatsText says whose names a column repeats, and how many of its values, where, would name
+// other rows: strangers, if they are names of another database only.
+func repeatsText(c candidate, n nameCount, values int64, strangers bool, in []string) string {
+	text := fmt.Sprintf("seems to repeat the names of %s (%s of %s)", c, printable.Number(n.named), printable.Count(n.rows, "value", "values"))
+	switch {
+	case values == 0:
+		return text
+	case strangers:
+		return text + "; " + printable.Count(values, "value is a name", "values are names") + " only in another database: " + few(in)
+	default:
+		return text + "; " + printable.Count(values, "value", "values") + " would name other rows: " + few(in)
+	}
+}
+
 // hasFewerNames reports whether a candidate has fewer names than a column, if that has names
 // itself.
 func (r openReader) hasFewerNames(f *facts, c candidate, candidates []candidate, column columnName) bool {
 	i := slices.IndexFunc(candidates, func(c candidate) bool { return c.class == nameClass && columnName{c.table, c.column} == column })
-	if i < 0 {
+	if i < 0 || candidates[i].collation != c.collation { // compared otherwise, it may find what the other way does not
 		return false
 	}
 	of := func(c candidate) (n int64) {

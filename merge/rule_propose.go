@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,11 +41,9 @@ func proposalTasks(f *facts) (tasks []task) {
 				return outcome{}, proposeByName(ctx, f, r, x, followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind})
 			})
 		}
-		for _, ref := range likelyRepeats(f, table) {
-			add("names "+ref.subject(), []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
-				return outcome{}, proposeRepeat(ctx, f, r, x, followed{ref, table, false, CodeReferenceDangle, CodeReferenceRebind})
-			})
-		}
+		add("names", []string{table}, func(ctx context.Context, r *reader) (outcome, error) {
+			return outcome{}, proposeRepeats(ctx, f, r, x, table)
+		})
 	}
 	add("classes", nil, func(context.Context, *reader) (outcome, error) {
 		c := classify(f, x)
@@ -212,54 +211,38 @@ func pointsTo(column, table, key string) bool {
 // numbers reports whether a column and a key are compared as numbers.
 func numbers(c, key *Column) bool { return keyClassOf(key) == integerClass && numeric(c) }
 
-// likelyRepeats returns the texts of a table that may repeat a unique name of another
-// row, such as the receiver of a letter, as the names of the columns tell.
-func likelyRepeats(f *facts, table string) (all []reference) {
-	_, model := f.model(table)
-	declared := f.references(table)
-	for _, col := range model.Columns {
-		if col.Collation == "" || col.Opaque != "" || col.Generated != "" || !repeatsAName(col.Name) ||
-			slices.ContainsFunc(declared, func(r reference) bool { return slices.Contains(r.Columns, col.Name) }) {
-			continue
-		}
-		for _, to := range f.tables {
-			_, parent := f.model(to)
-			for _, u := range f.uniques(to) {
-				if u.Unclear != "" || len(u.Columns) != 1 || to == table && u.Columns[0] == col.Name {
-					continue
-				}
-				name := parent.column(u.Columns[0])
-				if name.Collation != "" && name.Opaque == "" && !name.IsID && name.class() == col.class() {
-					all = append(all, reference{Reference: Reference{Columns: []string{col.Name}, ToTable: to, ToColumns: u.Columns}})
-				}
-			}
-		}
-	}
-	return all
-}
-
-// repeatsAName reports whether a column is called like one that holds a name, or one of
-// those who play.
-func repeatsAName(column string) bool {
-	name := squeeze(column)
-	return slices.ContainsFunc([]string{"name", "nick", "login"}, func(s string) bool { return strings.HasSuffix(name, s) }) || aboutPeople(nameWords(column))
-}
-
-// proposeRepeat notes a column of which most rows hold a unique name of another one.
-func proposeRepeat(ctx context.Context, f *facts, r *reader, x *examination, ref followed) error {
-	rows, zeros, lost, ok, err := leadingOf(ctx, f, r, ref)
-	if !ok || err != nil {
+// proposeRepeats notes the columns of a table that repeat unique names of other rows, such as
+// the receiver of a letter: those that a check compares with the names of all databases.
+func proposeRepeats(ctx context.Context, f *facts, r *reader, x *examination, table string) error {
+	open := openReader{reader: r}
+	candidates, err := open.nameCandidates(ctx, nil)
+	if err != nil || len(candidates) == 0 {
 		return err
 	}
-	at := place(ref.table, ref.Columns[0])
-	if old, found := x.repeats[at]; found && old.lost <= lost {
-		return nil
+	read, err := open.undeclaredAmong(ctx, table, candidates)
+	if err != nil {
+		return err
 	}
-	if x.repeats == nil {
-		x.repeats = make(map[string]repeat)
+	for column, parts := range read.byColumn() {
+		repeated := open.repeated(f, table, column, candidates, parts)
+		for _, k := range slices.Sorted(maps.Keys(repeated)) {
+			c, n := candidates[k], repeated[k]
+			judged := func(other int) bool { return other == k }
+			changes := slices.ContainsFunc(parts, func(p *openColumn) bool {
+				rows, _ := p.changed(f, open, candidates, judged, false)
+				return rows > 0
+			})
+			if !changes && (f.alike[table] || f.alike[c.table]) {
+				continue // the game's own data
+			}
+			if x.repeats == nil {
+				x.repeats = make(map[string]repeat)
+			}
+			x.repeats[place(table, column)] = repeat{c.String(), fmt.Sprintf("it may repeat a name, which a merge may give to another row; %s of %s without a match",
+				printable.Number(n.rows-n.named), printable.Count(n.rows, "row", "rows"))}
+			break
+		}
 	}
-	x.repeats[at] = repeat{place(ref.ToTable, ref.ToColumns[0]), lost, fmt.Sprintf(
-		"it may repeat a name, which a merge may give to another row; %s of %s without a match", printable.Number(lost), printable.Count(rows-zeros, "row", "rows"))}
 	return nil
 }
 

@@ -190,13 +190,9 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 	if err := r.unsure(ctx, table, column, read, parts, judged, &result, named); err != nil {
 		return result, false, err
 	}
-	for k := range read.candidates {
-		for _, db := range f.dbs {
-			set := r.undeclaredKeys().sets[read.candidates[k]][db]
-			if _, repeats := repeated[k]; repeats && set != nil && set.gap != "" {
-				result.Gaps = append(result.Gaps, Gap{db.name, "the column repeats names of " + read.candidates[k].String() + ", which could not be read: " + set.gap})
-			}
-		}
+	names := mostRepeated(named, repeated)
+	if names >= 0 {
+		result.Gaps = append(result.Gaps, r.namesUnlike(f, read.candidates[names], parts)...)
 	}
 	if f.declared.role(table, column).kind == roleUndecided {
 		result.Gaps = append(result.Gaps, Gap{Reason: "the column is declared undecided"})
@@ -206,25 +202,15 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 		return result, false, nil
 	}
 	result.Open = &OpenColumn{Keys: namedText(read.candidates, named), Likely: likelyKey(read.candidates, named, table, column)}
-	names := -1
-	if i := slices.IndexFunc(byCount(named), func(k int) bool { return read.candidates[k].class == nameClass }); i >= 0 {
-		names = byCount(named)[i]
-	}
 	if names >= 0 {
 		result.Open.Likely, result.Open.Repeats = read.candidates[names].String(), true
 	}
 	switch {
-	case result.Count == 0 && f.declared.role(table, column).kind != roleUndecided:
-		result.Message = "some values could not be compared"
+	case names >= 0:
+		c := read.candidates[names]
+		result.Message = repeatsText(c, repeated[names], result.Count, result.Count == named[names] && f.copied(c.table), in)
 	case result.Count == 0:
 		result.Message = "declared undecided"
-	case names >= 0:
-		n, would := repeated[names], printable.Count(result.Count, "value", "values")+" would name other rows"
-		if f.copied(read.candidates[names].table) && result.Count == named[names] {
-			would = printable.Count(result.Count, "value is a name", "values are names") + " only in another database"
-		}
-		result.Message = fmt.Sprintf("seems to repeat the names of %s (%s of %s); %s: %s",
-			result.Open.Likely, printable.Number(n.named), printable.Count(n.rows, "value", "values"), would, few(in))
 	case result.Open.Likely != "":
 		result.Message = fmt.Sprintf("seems to name %s, and %s would name other rows: %s", result.Open.Likely, printable.Count(result.Count, "value", "values"), few(in))
 	default:
