@@ -108,7 +108,7 @@ func (r openReader) candidates(ctx context.Context) (all []candidate, joint []st
 		}
 		all = append(all, c)
 	}
-	names, err := r.nameCandidates(ctx, all)
+	names, err := nameCandidates(ctx, r, all)
 	return append(all, names...), joint, err
 }
 
@@ -271,11 +271,7 @@ func (r openReader) readKeys(ctx context.Context, c candidate) error {
 				hashes: &hashes{n: db.rows[c.table], sparse: true, servers: servers}}
 			continue
 		}
-		read := r.readKeysOf
-		if c.class == nameClass {
-			read = r.readNameFilter
-		}
-		set, err := read(ctx, db, t, c)
+		set, err := r.readKeysOf(ctx, db, t, c)
 		if err != nil {
 			return err
 		}
@@ -293,7 +289,7 @@ func (r openReader) readFully(ctx context.Context, c candidate) (read bool, err 
 			continue
 		}
 		if c.class == nameClass {
-			err = r.readNamesOf(ctx, db, c, sets[db])
+			err = readNamesOf(ctx, r, db, c, sets[db])
 		} else {
 			sets[db], err = r.readKeysOf(ctx, db, db.keyTable(c.table), c)
 		}
@@ -306,6 +302,9 @@ func (r openReader) readFully(ctx context.Context, c candidate) (read bool, err 
 }
 
 func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c candidate) (*keySet, error) {
+	if c.class == nameClass {
+		return readNameFilter(ctx, r, db, t, c)
+	}
 	col := t.column(c.column)
 	if keyClassOf(col) != c.class || c.class == noKey {
 		return &keySet{gap: "column " + c.column + " of " + c.table + " is " + col.describe()}, nil

@@ -184,7 +184,7 @@ func (r openReader) undeclaredAmong(ctx context.Context, table string, candidate
 			again = again || read
 		}
 		if !again {
-			if err := r.namesRead(ctx, table, candidates, found); err != nil {
+			if err := readRepeating(ctx, r, table, candidates, found); err != nil {
 				return nil, err
 			}
 			slices.SortStableFunc(found.columns, func(a, b *openColumn) int { return strings.Compare(a.column, b.column) })

@@ -29,7 +29,7 @@ type nameCount struct {
 
 // nameCandidates returns the columns of one unique text that other columns may repeat, but
 // for those that are candidates as keys.
-func (r openReader) nameCandidates(ctx context.Context, keys []candidate) (all []candidate, err error) {
+func nameCandidates(ctx context.Context, r openReader, keys []candidate) (all []candidate, err error) {
 	for _, table := range keyTables(r.facts) {
 		_, model := keyModel(r.facts, table)
 		for _, column := range uniqueTexts(r.facts, table, model) {
@@ -109,7 +109,7 @@ func mayBeRepeated(f *facts, c candidate) bool {
 }
 
 // readNameFilter reads the names of one database into a filter.
-func (r openReader) readNameFilter(ctx context.Context, db *database, t *Table, c candidate) (*keySet, error) {
+func readNameFilter(ctx context.Context, r openReader, db *database, t *Table, c candidate) (*keySet, error) {
 	room := &r.undeclaredKeys().room
 	set := &keySet{integers: new(rekey.Set), hashes: newHashes(room), words: newHashes(room)}
 	if !holdsNames(t.column(c.column)) {
@@ -142,7 +142,7 @@ func (r openReader) readNameFilter(ctx context.Context, db *database, t *Table, 
 }
 
 // readNamesOf adds the names themselves to a set that has only the filter.
-func (r openReader) readNamesOf(ctx context.Context, db *database, c candidate, set *keySet) error {
+func readNamesOf(ctx context.Context, r openReader, db *database, c candidate, set *keySet) error {
 	s := r.stream(db, r.code, 1, Scan{
 		Table: c.table, Order: []Order{{Column: c.column, Collation: c.collation}}, Carry: []string{c.column}, Unsorted: true, SkipNull: true,
 	})
@@ -241,10 +241,10 @@ func (o *openReading) repeating() map[string][]int {
 
 func (n *nameCount) most() bool { return 2*n.named > n.rows }
 
-// repeated returns the candidates whose names a column repeats in the databases of f: those
+// repeatedNames returns the candidates whose names a column repeats in the databases of f: those
 // that most of its rows repeat. Of two columns of names the one that has more is repeated by
 // the other.
-func (r openReader) repeated(f *facts, table, column string, candidates []candidate, parts []*openColumn) map[int]nameCount {
+func repeatedNames(f *facts, keys *candidateKeys, candidates []candidate, at columnName, parts []*openColumn) map[int]nameCount {
 	all, best := make(map[int]nameCount), int64(0)
 	for k, c := range candidates {
 		if c.class != nameClass {
@@ -259,7 +259,7 @@ func (r openReader) repeated(f *facts, table, column string, candidates []candid
 				most = most || n.most()
 			}
 		}
-		if most && !r.hasFewerNames(f, c, candidates, columnName{table, column}) {
+		if most && !hasFewerNames(f, keys, c, candidates, at) {
 			all[k], best = sum, max(best, sum.named)
 		}
 	}
@@ -284,7 +284,7 @@ func mostRepeated(named map[int]int64, repeated map[int]nameCount) (most int) {
 }
 
 // namesUnlike says why a column could not be compared with the names that it repeats.
-func (r openReader) namesUnlike(f *facts, c candidate, parts []*openColumn) (gaps []Gap) {
+func namesUnlike(f *facts, keys *candidateKeys, c candidate, parts []*openColumn) (gaps []Gap) {
 	of := "the column repeats the names of " + c.String() + ", and cannot be compared with them: "
 	for _, p := range parts {
 		if p.gap != "" {
@@ -292,7 +292,7 @@ func (r openReader) namesUnlike(f *facts, c candidate, parts []*openColumn) (gap
 		}
 	}
 	for _, db := range f.dbs {
-		if set := r.undeclaredKeys().sets[c][db]; set != nil && set.gap != "" {
+		if set := keys.sets[c][db]; set != nil && set.gap != "" {
 			gaps = append(gaps, Gap{db.name, of + set.gap})
 		}
 	}
@@ -315,14 +315,14 @@ func repeatsText(c candidate, n nameCount, values int64, strangers bool, in []st
 
 // hasFewerNames reports whether a candidate has fewer names than a column, if that has names
 // itself.
-func (r openReader) hasFewerNames(f *facts, c candidate, candidates []candidate, column columnName) bool {
+func hasFewerNames(f *facts, keys *candidateKeys, c candidate, candidates []candidate, column columnName) bool {
 	i := slices.IndexFunc(candidates, func(c candidate) bool { return c.class == nameClass && columnName{c.table, c.column} == column })
 	if i < 0 || candidates[i].collation != c.collation { // compared otherwise, it may find what the other way does not
 		return false
 	}
 	of := func(c candidate) (n int64) {
 		for _, db := range f.dbs {
-			if set := r.undeclaredKeys().sets[c][db]; set != nil && set.filter != nil {
+			if set := keys.sets[c][db]; set != nil && set.filter != nil {
 				n += set.filter.names
 			}
 		}
@@ -336,9 +336,9 @@ func (r openReader) hasFewerNames(f *facts, c candidate, candidates []candidate,
 	}
 }
 
-// namesRead reads the columns of a table again that repeat names, with the names of all
+// readRepeating reads the columns of a table again that repeat names, with the names of all
 // databases.
-func (r openReader) namesRead(ctx context.Context, table string, candidates []candidate, found *openReading) error {
+func readRepeating(ctx context.Context, r openReader, table string, candidates []candidate, found *openReading) error {
 	r.repeats = found.repeating()
 	if len(r.repeats) == 0 {
 		return nil

@@ -215,7 +215,7 @@ func numbers(c, key *Column) bool { return keyClassOf(key) == integerClass && nu
 // the receiver of a letter: those that a check compares with the names of all databases.
 func proposeRepeats(ctx context.Context, f *facts, r *reader, x *examination, table string) error {
 	open := openReader{reader: r}
-	candidates, err := open.nameCandidates(ctx, nil)
+	candidates, err := nameCandidates(ctx, open, nil)
 	if err != nil || len(candidates) == 0 {
 		return err
 	}
@@ -224,7 +224,7 @@ func proposeRepeats(ctx context.Context, f *facts, r *reader, x *examination, ta
 		return err
 	}
 	for column, parts := range read.byColumn() {
-		repeated := open.repeated(f, table, column, candidates, parts)
+		repeated := repeatedNames(f, open.undeclaredKeys(), candidates, columnName{table, column}, parts)
 		for _, k := range slices.Sorted(maps.Keys(repeated)) {
 			c, n := candidates[k], repeated[k]
 			judged := func(other int) bool { return other == k }

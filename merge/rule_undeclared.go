@@ -166,7 +166,7 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 	result = Result{Code: CodeReferenceUndeclared, Table: table, Subject: column, Columns: []string{column}}
 	hex := slices.ContainsFunc(parts, func(p *openColumn) bool { return p.hex })
 	named := make(map[int]int64) // rows by candidate
-	repeated := r.repeated(f, table, column, read.candidates, parts)
+	repeated := repeatedNames(f, r.undeclaredKeys(), read.candidates, columnName{table, column}, parts)
 	judged := func(k int) bool {
 		_, repeats := repeated[k]
 		return repeats || read.candidates[k].class != nameClass
@@ -192,7 +192,7 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 	}
 	names := mostRepeated(named, repeated)
 	if names >= 0 {
-		result.Gaps = append(result.Gaps, r.namesUnlike(f, read.candidates[names], parts)...)
+		result.Gaps = append(result.Gaps, namesUnlike(f, r.undeclaredKeys(), read.candidates[names], parts)...)
 	}
 	if f.declared.role(table, column).kind == roleUndecided {
 		result.Gaps = append(result.Gaps, Gap{Reason: "the column is declared undecided"})
