@@ -192,7 +192,10 @@ func judgeOpenColumn(ctx context.Context, f *facts, r openReader, table string, 
 	}
 	names := mostRepeated(named, repeated)
 	if names >= 0 {
-		result.Gaps = append(result.Gaps, namesUnlike(f, r.undeclaredKeys(), read.candidates[names], parts)...)
+		unlike := namesUnlike(f, r.undeclaredKeys(), read.candidates[names], parts)
+		if result.Gaps = append(result.Gaps, unlike...); named[names] == 0 && len(unlike) == 0 {
+			names = -1 // it repeats them, and that does not matter
+		}
 	}
 	if f.declared.role(table, column).kind == roleUndecided {
 		result.Gaps = append(result.Gaps, Gap{Reason: "the column is declared undecided"})
