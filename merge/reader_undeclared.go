@@ -283,7 +283,9 @@ type openPass struct {
 	values     [][]byte // beside them, the keys that these are about
 	value      func() []byte
 	folded     []byte // room for a text
-	names      bool   // all candidates are names, so that parts of texts do not matter
+	texts      bool   // keys that are texts are among them
+	integers   bool   // and some that are integers
+	names      bool   // there are only names, so that parts of texts do not matter
 }
 
 // openScan is one column of a pass.
@@ -347,7 +349,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 		p.matched = append(p.matched, r.facts.rekeyed.matched(db, c.table, c.column).Len() > 0)
 		classes[c.class] = true
 	}
-	p.names = classes[nameClass] && len(classes) == 1
+	p.texts, p.integers, p.names = classes[textClass], classes[integerClass], classes[nameClass] && len(classes) == 1
 	for i := range t.Columns {
 		col := &t.Columns[i]
 		others := func(c candidate) bool { return c.table != table || c.column != col.Name }
@@ -820,7 +822,7 @@ func (s *openScan) addInteger(n rekey.Integer) {
 // out to have such: 10, or face.
 func (s *openScan) addHex(t token) {
 	n, ok := t.hex()
-	if !ok || !slices.ContainsFunc(s.pass.candidates, func(c candidate) bool { return c.class == integerClass }) {
+	if !ok || !s.pass.integers {
 		return
 	}
 	for _, c := range s.pass.fates.sets[s.fateOf(n)] {
@@ -832,8 +834,7 @@ func (s *openScan) addHex(t token) {
 
 // word looks a token up among the keys that are texts.
 func (s *openScan) word(text []byte) {
-	p := s.pass
-	if !slices.ContainsFunc(p.candidates, func(c candidate) bool { return c.class == textClass }) {
+	if !s.pass.texts {
 		return
 	}
 	fold := folded(text)

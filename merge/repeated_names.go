@@ -191,13 +191,16 @@ func (p *openPass) nameLookups(s *openScan, t *Table) {
 	}
 }
 
+// maxShrink is how many times shorter a text may be in lower case: a Kelvin sign has 3 bytes.
+const maxShrink = utf8.UTFMax - 1
+
 // countNames counts a value.
 func (s *openScan) countNames(v []byte) {
 	if len(s.lookups) == 0 || isNoName(v) {
 		return
 	}
 	var hash uint64
-	short := len(v) <= 4*s.longest+64 // letters of another case may need other room, and spaces do not count
+	short := len(bytes.TrimRight(v, " ")) <= maxShrink*s.longest
 	if short {
 		s.pass.folded = appendFolded(s.pass.folded[:0], v)
 		hash = hashOf(s.pass.folded)

@@ -142,3 +142,120 @@ func TestMemoryOfOpenColumns(t *testing.T) {
 		})
 	}
 }
+
+// written is a source with players and what was written: letters with a body, an address and
+// a text that names players, or not.
+type written struct {
+	name    string
+	world   int
+	players int
+	rows    int
+	unique  bool // the names
+	named   bool // the letters name players
+}
+
+func (w *written) Name() string { return w.name }
+
+func (w *written) Catalog(context.Context) (*merge.Catalog, error) {
+	id := merge.Column{Name: "id", Type: "BIGINT", Kind: merge.KindInteger}
+	text := func(name string) merge.Column {
+		return merge.Column{Name: name, Type: "VARCHAR(200)", Kind: merge.KindText, Collation: "bytes"}
+	}
+	players := merge.Table{Name: "players", Primary: []string{"id"}, Columns: []merge.Column{id, text("name")}}
+	if w.unique {
+		players.Uniques = []merge.Unique{{Name: "name", Columns: []string{"name"}}}
+	}
+	return &merge.Catalog{Engine: "memory", Tables: []merge.Table{
+		{Name: "letters", Primary: []string{"id"}, Columns: []merge.Column{id, text("address"), text("body"), text("whom")}}, players,
+	}}, nil
+}
+
+func (w *written) Servers(context.Context) ([]merge.Server, error) { return nil, nil }
+
+func (w *written) Count(_ context.Context, table string) (int64, error) {
+	return int64(w.rowsOf(table)), nil
+}
+
+func (w *written) rowsOf(table string) int {
+	if table == "players" {
+		return w.players
+	}
+	return w.rows
+}
+
+func (w *written) append(dst []byte, table, column string, row int) []byte {
+	mix := int(uint64(row) * 0x9e3779b97f4a7c15 >> 40)
+	switch {
+	case column == "id":
+		return strconv.AppendInt(dst, int64(1_000_000_000*w.world+row+1), 10)
+	case column == "address":
+		return fmt.Appendf(dst, "10.%d.%d.%d", w.world, mix>>8&255, mix&255)
+	case column == "body":
+		return append(dst, "The traders from the north will come in some days, bring your wool"...)
+	case table == "players":
+		return fmt.Appendf(dst, "Player%c%07d", 'a'+w.world, row)
+	case w.named:
+		return fmt.Appendf(dst, "Player%c%07d", 'a'+w.world, mix%w.players)
+	default:
+		return fmt.Appendf(dst, "rank%c%07d", 'a'+w.world, mix%w.players)
+	}
+}
+
+func (w *written) Scan(_ context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
+	return func(yield func(*merge.Batch, error) bool) {
+		b := &merge.Batch{Order: make([]merge.Vector, len(scan.Order)), Carry: make([]merge.Vector, len(scan.Carry))}
+		rows := w.rowsOf(scan.Table)
+		for start := 0; start < rows; start += 4096 {
+			b.Len = min(4096, rows-start)
+			fill := func(v *merge.Vector, column string, sorts bool) {
+				v.Data, v.Ends = v.Data[:0], v.Ends[:0]
+				for row := range b.Len {
+					if sorts && column == "id" {
+						v.Data = binary.BigEndian.AppendUint64(append(v.Data, 1), uint64(1_000_000_000*w.world+start+row+1))
+					} else {
+						v.Data = w.append(v.Data, scan.Table, column, start+row)
+					}
+					v.Ends = append(v.Ends, len(v.Data))
+				}
+			}
+			for i, o := range scan.Order {
+				fill(&b.Order[i], o.Column, true)
+			}
+			for i, column := range scan.Carry {
+				fill(&b.Carry[i], column, false)
+			}
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (w *written) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
+	return []merge.Field{{Column: "id"}}, nil
+}
+
+// BenchmarkNames checks letters without unique names beside them, with such names, and with a
+// column that repeats them.
+func BenchmarkNames(b *testing.B) {
+	for _, c := range []struct {
+		name          string
+		unique, named bool
+	}{{"no names", false, false}, {"names", true, false}, {"repeated", true, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			var sources []merge.Source
+			for i := range 4 {
+				sources = append(sources, &written{name: fmt.Sprint("s", i), world: i, players: 50_000, rows: 500_000, unique: c.unique, named: c.named})
+			}
+			for b.Loop() {
+				report, err := merge.Check(b.Context(), sources, merge.Options{Samples: -1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if report.Verdict != merge.Pass {
+					b.Fatal(report.Verdict)
+				}
+			}
+		})
+	}
+}
