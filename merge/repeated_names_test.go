@@ -51,6 +51,10 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 			tables: []string{players, "CREATE TABLE @.ranks (id INTEGER NOT NULL PRIMARY KEY, who VARCHAR(20) NOT NULL UNIQUE)"}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob'),(3,'Eve')", "INSERT INTO @.ranks VALUES (501,'Bob'),(502,'Ann')"},
 				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2'),(103,'Flo')", "INSERT INTO @.ranks VALUES (601,'Cid'),(602,'Eve')"}}},
+		{name: "names of one table, of which another has a part", want: merge.Pass, open: none, opts: declared(merge.Declarations{Plain: []string{"members.who"}}),
+			tables: []string{players, letters, "CREATE TABLE @.members (id INTEGER NOT NULL PRIMARY KEY, who VARCHAR(20) NOT NULL UNIQUE)"}, rows: [][]string{
+				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob'),(3,'Eve')", "INSERT INTO @.members VALUES (51,'Ann'),(52,'Bob')", "INSERT INTO @.letters VALUES (501,'Ann',''),(502,'Bob',''),(503,'Eve','')"},
+				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Dan')", "INSERT INTO @.members VALUES (61,'Cid'),(62,'Eve')", "INSERT INTO @.letters VALUES (601,'Cid','')"}}}, // Eve is a player at home
 		{name: "the players stay behind", tables: both, want: merge.NotVerified, open: map[string]int64{"letters.receiver_name": 2},
 			opts: merge.Options{Exclude: []string{"players"}, Allow: []string{merge.CodeTableExcluded}}, rows: story}, // one who stays, and one who was there
 		{name: "plain", tables: both, rows: story, want: merge.Pass, open: none, opts: declared(merge.Declarations{Plain: []string{"letters.receiver_name"}})},
@@ -91,9 +95,10 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 // What is said of the column: whose names it repeats, how many are names elsewhere only, and
 // both rows.
 func TestReportOfARepeatedName(t *testing.T) {
-	w := attackWorlds(t, []string{"CREATE TABLE @.players (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", "CREATE TABLE @.letters (id INTEGER PRIMARY KEY, receiver_name TEXT)"},
-		[]string{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Ann'),(502,'Bob')"},
-		[]string{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid'),(602,'Bob')"})
+	w := attackWorlds(t, []string{"CREATE TABLE @.players (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", "CREATE TABLE @.letters (id INTEGER PRIMARY KEY, receiver_name TEXT)",
+		"CREATE TABLE @.members (id INTEGER PRIMARY KEY, who TEXT UNIQUE REFERENCES players (name))"}, // who names players himself
+		[]string{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.members VALUES (51,'Ann'),(52,'Bob')", "INSERT INTO @.letters VALUES (501,'Ann'),(502,'Bob')"},
+		[]string{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.members VALUES (61,'Cid')", "INSERT INTO @.letters VALUES (601,'Cid'),(602,'Bob')"})
 	all := resultOf(w.check(t, merge.Options{}), "letters.receiver_name")
 	if len(all) != 1 {
 		t.Fatalf("%d results", len(all))
