@@ -2,7 +2,11 @@ package transfer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // place is one range of the rows of one source in one table; see [Range].
@@ -84,6 +88,18 @@ func (m *manifest) checkpoints(ctx context.Context, step string) (map[place]int6
 		return true, nil
 	})
 	return rows, err
+}
+
+// progress sums up how far all steps of the merge are: every batch changes it.
+func (m *manifest) progress(ctx context.Context) (string, error) {
+	var places []string
+	err := m.on.rows(ctx, "SELECT * FROM "+ProgressTable+" WHERE merge_id = ?", false, []any{m.id}, func(row []any) (bool, error) {
+		places = append(places, fmt.Sprintf("%q", row))
+		return true, nil
+	})
+	slices.Sort(places)
+	sum := sha256.Sum256([]byte(strings.Join(places, "\n")))
+	return hex.EncodeToString(sum[:]), err
 }
 
 // together adds up what is done of the parts of each table and source.

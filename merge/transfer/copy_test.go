@@ -75,6 +75,52 @@ func TestUndoWhileCopying(t *testing.T) {
 	})
 }
 
+// An undo removes what it compared. If another process copied more meanwhile, it removes nothing.
+func TestCopiedWhileComparing(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
+		p := mustPlan(t, all[0], all[1:], manyOptions)
+		before := dump(t, all[0])
+		compared, copied, undone := make(chan bool), make(chan bool), make(chan error, 1)
+		batches := 0
+		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, Pause: func(context.Context) error {
+			switch batches++; batches {
+			case 3:
+				var once sync.Once
+				go func() {
+					_, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{}, hooks{fail: func(point string) error {
+						if point == "before begin" { // of what records that it removes rows
+							once.Do(func() { close(compared); <-copied })
+						}
+						return nil
+					}})
+					once.Do(func() { close(compared) })
+					undone <- err
+				}()
+				<-compared
+			case 5:
+				close(copied)
+				if err := <-undone; !errors.Is(err, errBusy) {
+					t.Errorf("undo: %v", err)
+				}
+			}
+			return nil
+		}}, hooks{batch: time.Microsecond})
+		if err != nil {
+			t.Fatalf("apply: %v", err)
+		}
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			t.Errorf("%+v", proof)
+		}
+		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if after := dump(t, all[0]); after != before {
+			t.Errorf("not as it was: %d bytes, and %d before", len(after), len(before))
+		}
+	})
+}
+
 // A row that came to the target between the plan and its copying, and has the
 // key of one that is to be copied, stays what it is.
 func TestCollisionIsNoOverwrite(t *testing.T) {

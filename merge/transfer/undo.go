@@ -245,8 +245,14 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 	refuse := func(format string, args ...any) {
 		reasons = append(reasons, Refusal{Source: u.target.Name, Reason: fmt.Sprintf(format, args...)})
 	}
-	err := u.retry(ctx, "reading the databases", func(soft context.Context) error {
+	var progress string // of an apply that may still run
+	err := u.retry(ctx, "reading the databases", func(soft context.Context) (err error) {
 		reasons = nil
+		if state == StateCopying {
+			if progress, err = u.manifest.progress(soft); err != nil {
+				return err
+			}
+		}
 		s, err := openSource(soft, u.target.Database)
 		if err != nil {
 			return err
@@ -319,7 +325,25 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 	if err != nil {
 		return err
 	}
-	return u.retry(ctx, "beginning the undo", func(ctx context.Context) error { return u.manifest.advance(ctx, state, StateUndoing) })
+	return u.retry(ctx, "beginning the undo", func(ctx context.Context) error { return u.beginRemoving(ctx, state, progress) })
+}
+
+// beginRemoving records in the target that the undo began: from then on an apply copies nothing
+// more. What it copied until then is what was compared, if the progress is what it was before.
+func (u *undo) beginRemoving(ctx context.Context, state State, progress string) error {
+	return u.target.tx(ctx, func() error {
+		is, err := u.manifest.lock(ctx, alone)
+		if err == nil && is == StateCopying {
+			var now string
+			if now, err = u.manifest.progress(ctx); err == nil && now != progress {
+				err = fmt.Errorf("%w: it went on copying while this one compared what is to be removed: end that process, then run undo again", errBusy)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return u.manifest.advance(ctx, state, StateUndoing)
+	})
 }
 
 // compareWithBefore finds out whether the target has the rows that it had before.
