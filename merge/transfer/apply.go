@@ -227,7 +227,7 @@ func (r *run) record(ctx context.Context) error {
 	if err := r.guard(ctx, "apply", true); err != nil {
 		return err
 	}
-	if err := r.manifest.write(ctx, r.plan, r.hooks.clock().UTC().Format(beganLayout)); err != nil {
+	if err := r.manifest.write(ctx, r.plan, r.hooks.clock()); err != nil {
 		return err
 	}
 	// An undo that found no record of the merge may have lifted the fences.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"mergesafe/internal/sqldb"
 )
@@ -105,9 +106,26 @@ func (m *manifest) create(ctx context.Context) error {
 	return m.divideProgress(ctx)
 }
 
+// after returns the time at which the merge begins: now, or directly after the merge that was
+// begun last, if the clock says that this one is older. The times tell which merge came later.
+func (m *manifest) after(ctx context.Context, now time.Time) (string, error) {
+	began := now.UTC().Truncate(time.Millisecond)
+	last, err := m.on.texts(ctx, "SELECT CAST(MAX(began) AS CHAR) FROM "+MergesTable+" WHERE id <> ? HAVING MAX(began) IS NOT NULL", m.id)
+	for _, text := range last {
+		at, err := time.Parse(beganLayout, text)
+		if err != nil {
+			return "", fmt.Errorf("the time of the last merge: %w", err)
+		}
+		if !at.Before(began) {
+			began = at.Add(time.Millisecond)
+		}
+	}
+	return began.Format(beganLayout), err
+}
+
 // write records the plan and its renames, in [StatePreparing]. It may have been
 // interrupted before.
-func (m *manifest) write(ctx context.Context, p *Plan, began string) error {
+func (m *manifest) write(ctx context.Context, p *Plan, now time.Time) error {
 	small := *p
 	small.Renames = nil // in their own table
 	plan, err := json.Marshal(&small)
@@ -128,7 +146,11 @@ func (m *manifest) write(ctx context.Context, p *Plan, began string) error {
 		if _, err := m.on.exec(ctx, "clear", "DELETE FROM "+MergesTable+" WHERE id = ? AND state = ?", false, m.id, string(StatePreparing)); err != nil {
 			return err
 		}
-		_, err := m.on.exec(ctx, "manifest", "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.id, string(StatePreparing), string(plan), began)
+		began, err := m.after(ctx, now)
+		if err != nil {
+			return err
+		}
+		_, err = m.on.exec(ctx, "manifest", "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.id, string(StatePreparing), string(plan), began)
 		if errors.Is(err, sqldb.ErrDuplicate) {
 			err = fmt.Errorf("%w: it has begun the merge %s meanwhile", errBusy, m.id)
 		}

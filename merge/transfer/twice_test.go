@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"mergesafe/merge"
 )
@@ -26,11 +27,15 @@ func TestTwoMerges(t *testing.T) {
 			t.Fatalf("%+v, %v", again, err)
 		}
 		second := mustPlan(t, target, []Database{three}, keepActive)
-		if _, err := Apply(t.Context(), second, target, []Database{three}, Options{}); err != nil {
+		yesterday := hooks{clock: func() time.Time { return time.Now().AddDate(0, 0, -1) }} // of a machine whose clock is wrong
+		if _, err := applyWith(t.Context(), second, target, []Database{three}, Options{}, yesterday); err != nil {
 			t.Fatal(err)
 		}
 		if proof := verified(t, second, target, []Database{three}); proof.Verdict != merge.Pass {
 			t.Errorf("%+v", proof)
+		}
+		if last, err := LastMerge(t.Context(), target); err != nil || last.ID != second.ID {
+			t.Errorf("the last merge is %+v, %v", last, err)
 		}
 		// What the second one brought is no fault of the first, and the proof says so.
 		proof := verified(t, first, target, []Database{two})
