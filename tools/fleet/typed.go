@@ -31,6 +31,9 @@ func commandOf(cmd *cliv3.Command, name, file string, targets ...string) string 
 	if of := cmd.Root().Command(name); of != nil {
 		for _, f := range of.Flags {
 			flag := f.Names()[0]
+			if flag == "all" && len(targets) > 0 { // undo takes one of them
+				continue
+			}
 			if cmd.IsSet(flag) && (name == cmd.Name || slices.Contains(lasting, flag)) {
 				words = append(words, cli.Typed(cmd, f, secretly[flag])...)
 			}
