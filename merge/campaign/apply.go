@@ -484,7 +484,20 @@ func (t *try) fail(ctx context.Context, command string, err error) ending {
 		})
 		return again
 	}
+	if errors.Is(err, transfer.ErrBusy) {
+		t.tell(t.Merge, KindFailed, problem, func(r *record) {
+			r.idle()
+			r.Phase, r.Problem, r.Advice = Failed, problem, busy(t.opts.Command("apply"))
+			r.reported(reports)
+		})
+		return failed // never undone: the merge is the other one's
+	}
 	return t.failed(ctx, problem, advice, reports)
+}
+
+// busy is what to do if another process works on a merge.
+func busy(again string) []string {
+	return []string{"That may be a process with a copy of the campaign. Wait until it has ended, then run the same command again; it resumes, or finds it done:", again}
 }
 
 // interrupted ends an attempt that the operator ended.

@@ -233,6 +233,39 @@ func TestPauseAndSkip(t *testing.T) {
 	}
 }
 
+// A merge that another process completes meanwhile, such as one with a copy of the campaign, is
+// that one's: it is not undone, whatever the campaign says of merges that fail.
+func TestMergeOfAnother(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 2000)
+	b := p.book("undo = true", "w1 w2")
+	planned(t, b, p.options())
+	plan, err := b.readPlan("w1")
+	must(t, err)
+	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
+	o := p.options()
+	var batches atomic.Int64
+	o.Work.Pause = func(ctx context.Context) error {
+		if batches.Add(1) == 2 {
+			must(t, second(transfer.Apply(ctx, plan, world("w1"), []transfer.Database{world("w2")}, transfer.Options{})))
+		}
+		return nil
+	}
+	s, err := b.Apply(t.Context(), o)
+	must(t, err)
+	m := s.Merges[0]
+	if advice := strings.Join(m.Advice, "\n"); m.Phase != Failed || !strings.Contains(m.Problem, "another process works on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
+		t.Errorf("got %+v", m)
+	}
+	if p.players("w1") != 2003 {
+		t.Errorf("w1 has %d players", p.players("w1"))
+	}
+	must(t, second(b.Apply(t.Context(), p.options()))) // as advised
+	if got := phases(t, b); got != "w1 verified" {
+		t.Errorf("got %s", got)
+	}
+}
+
 func await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for start := time.Now(); !is(); time.Sleep(time.Millisecond) {

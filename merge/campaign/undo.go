@@ -77,6 +77,9 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 		return done
 	}
 	o := r.outcome("undo", plan, err)
+	if o == nil && errors.Is(err, transfer.ErrBusy) {
+		return r.notUndone(j, failure, plainly(err), busy(r.opts.Command("undo", j.Target)), nil)
+	}
 	if o == nil {
 		return r.notUndone(j, failure, plainly(err), nil, nil)
 	}

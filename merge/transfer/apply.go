@@ -186,7 +186,7 @@ func (r *run) open(ctx context.Context, state State) error {
 	}
 	_, refused := errors.AsType[*RefusedError](err)
 	switch {
-	case errors.Is(err, errBusy): // which may have lifted the fences before this process set them
+	case errors.Is(err, ErrBusy): // which may have lifted the fences before this process set them
 		if now, unread := r.manifest.load(ctx); unread == nil && (now == "" || now == StateCopied) {
 			r.manifest.left = now
 		} else {
@@ -252,7 +252,7 @@ func (r *run) record(ctx context.Context) error {
 			err = tx.Get(ctx, &renames, "SELECT COUNT(*) FROM "+RenamesTable+" WHERE merge_id = ?", r.plan.ID)
 		}
 		if err == nil && (n != 1 || renames != len(r.plan.Renames)) {
-			err = fmt.Errorf("%w: it began, or took back, the merge %s meanwhile", errBusy, r.plan.ID)
+			err = fmt.Errorf("%w: it began, or took back, the merge %s meanwhile", ErrBusy, r.plan.ID)
 		}
 		if err != nil || !r.registry {
 			return err

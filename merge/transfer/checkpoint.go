@@ -146,5 +146,5 @@ var stateOf = map[string]State{StepCopy: StateCopying, StepRename: StateCopying,
 
 // movedError tells that another process saved a checkpoint.
 func movedError(c *checkpoint) error {
-	return fmt.Errorf("%w: its checkpoint in table %q of %q has moved", errBusy, c.table, c.source)
+	return fmt.Errorf("%w: its checkpoint in table %q of %q has moved", ErrBusy, c.table, c.source)
 }

@@ -63,7 +63,7 @@ func TestUndoWhileCopying(t *testing.T) {
 			return nil
 		}}, hooks{batch: time.Microsecond})
 		close(copied)
-		if !errors.Is(err, errBusy) {
+		if !errors.Is(err, ErrBusy) {
 			t.Errorf("apply: %v", err)
 		}
 		if err := <-undone; err != nil {

@@ -11,16 +11,17 @@ import (
 // What keeps two processes from working on one merge is in this file: an undo beside an apply,
 // or the same command twice, with two copies of the plan. Whoever writes reads the state of the
 // merge first, and keeps others from changing it until the write has ended; the one that came
-// second stops with errBusy. Batches do so in their transaction ([manifest.still]), all else
+// second stops with ErrBusy. Batches do so in their transaction ([manifest.still]), all else
 // by [run.during]. Fences are in registries, with transactions of their own: there the state is
 // read directly before ([manifest.yet]).
 
-// errBusy: two processes carry out one plan.
-var errBusy = errors.New("transfer: another process works on the same merge")
+// ErrBusy says that another process works on the same merge. What it does stays; so does what
+// this one did until then.
+var ErrBusy = errors.New("transfer: another process works on the same merge")
 
-// moved is errBusy of a merge that is in another state than it should be.
+// moved is ErrBusy of a merge that is in another state than it should be.
 func (m *manifest) moved(is, want State) error {
-	return fmt.Errorf("%w: the state of the merge %s in the target is %q, and was %q", errBusy, m.id, orNone(is), orNone(want))
+	return fmt.Errorf("%w: the state of the merge %s in the target is %q, and was %q", ErrBusy, m.id, orNone(is), orNone(want))
 }
 
 func orNone(s State) State {
@@ -113,15 +114,16 @@ func (r *run) during(ctx context.Context, state State, f func() error) error {
 	})
 }
 
-// outrun returns errBusy in the place of an error that comes of what another process did: the
+// outrun returns ErrBusy in the place of an error that comes of what another process did: the
 // merge is not in the state in which this one left it. A table that is gone may be the first sign.
 func (r *run) outrun(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil || errors.Is(err, ErrStopped) || errors.Is(err, errBusy) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, ErrStopped) || errors.Is(err, ErrBusy) {
 		return err
 	}
 	is, unread := r.manifest.load(ctx)
 	begins := r.manifest.left == "" || r.manifest.left == StatePreparing
-	if unread != nil || is == r.manifest.left || begins && (is == StatePreparing || is == StateCopying) {
+	_, changed := errors.AsType[*ChangedError](err) // by the other one, if this one has not begun
+	if unread != nil || is == r.manifest.left || begins && (is == StatePreparing || is == StateCopying && !changed) {
 		return err
 	}
 	return r.manifest.moved(is, r.manifest.left)

@@ -88,7 +88,7 @@ func (a *aside) at(point string) error {
 	return nil
 }
 
-// Whoever works on a merge of which another process changed the state stops with errBusy, before
+// Whoever works on a merge of which another process changed the state stops with ErrBusy, before
 // any step that writes: what the other one left is what there is.
 func TestTwoProcesses(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
@@ -174,7 +174,7 @@ func TestTwoProcesses(t *testing.T) {
 						want = c.second
 						stopped++
 					}
-					if err != nil && !errors.Is(err, errBusy) && !errors.Is(err, ErrNoMerge) {
+					if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrNoMerge) {
 						t.Errorf("point %d: %v", n, err)
 					}
 					if diff := cmp.Diff(want, now()); diff != "" {

@@ -152,13 +152,13 @@ func (m *manifest) write(ctx context.Context, p *Plan, now time.Time) error {
 		}
 		_, err = m.on.exec(ctx, "manifest", "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES (?, ?, ?, ?)", false, m.id, string(StatePreparing), string(plan), began)
 		if errors.Is(err, sqldb.ErrDuplicate) {
-			err = fmt.Errorf("%w: it has begun the merge %s meanwhile", errBusy, m.id)
+			err = fmt.Errorf("%w: it has begun the merge %s meanwhile", ErrBusy, m.id)
 		}
 		return err
 	})
 	if err != nil {
 		if found, unread := m.tables(ctx); unread == nil && !slices.Contains(found, MergesTable) {
-			err = fmt.Errorf("%w: it removed the tables that the merge needs: %w", errBusy, err)
+			err = fmt.Errorf("%w: it removed the tables that the merge needs: %w", ErrBusy, err)
 		}
 		return err
 	}
@@ -178,7 +178,7 @@ func (m *manifest) write(ctx context.Context, p *Plan, now time.Time) error {
 			}
 			_, err := m.on.exec(ctx, "renames", query, len(part) == most, args...)
 			if errors.Is(err, sqldb.ErrDuplicate) {
-				err = fmt.Errorf("%w: it begins the merge %s too", errBusy, m.id)
+				err = fmt.Errorf("%w: it begins the merge %s too", ErrBusy, m.id)
 			}
 			return err
 		}); err != nil {
@@ -214,7 +214,7 @@ func (m *manifest) advance(ctx context.Context, from, to State) error {
 	}
 	n, err := m.on.exec(ctx, "state", "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", false, string(to), m.id, string(from))
 	if err == nil && n != 1 {
-		err = fmt.Errorf("%w: its state in the target has changed", errBusy)
+		err = fmt.Errorf("%w: its state in the target has changed", ErrBusy)
 	}
 	if err == nil {
 		m.left = to
