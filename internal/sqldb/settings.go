@@ -84,6 +84,9 @@ func (d Dialect) settings(p Purpose) []string {
 			// A batch needs no more, and takes fewer locks.
 			"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 			"SET SESSION unique_checks = 1, foreign_key_checks = " + checks,
+			// By default, a statement that changes a table waits a day or a year, without a word, for
+			// whoever reads it, such as a backup. It is tried again, which the operator is told.
+			"SET SESSION lock_wait_timeout = 10",
 		}
 	}
 	return []string{asTheyAre}

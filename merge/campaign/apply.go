@@ -240,6 +240,10 @@ func (a *applier) due(ctx context.Context, j *job) (d Due, problem string, err e
 		return d, "", err
 	}
 	stop() // nothing is read by them now
+	var told sync.Once
+	options.Retrying = func(why error) {
+		told.Do(func() { a.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Target), plainly(why))) })
+	}
 	return Due{Merge: j.Merge, Plan: plan, Target: j.target(), Sources: j.sources(), Options: options}, "", nil
 }
 
