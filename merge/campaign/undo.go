@@ -41,6 +41,16 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	if err == nil {
 		options, stop, err = r.work(ctx, plan)
 	}
+	if err != nil && plan == nil && !rec.begun() {
+		// Only its plan is lost; as one that has begun and failed it would never get a new one.
+		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
+		r.tell(j.Merge, KindRefused, problem, func(now *record) {
+			now.idle()
+			now.Phase, now.Plan, now.Problem = Refused, "", problem
+			now.Advice = []string{"To plan it again:", r.opts.Command("plan", j.Target)}
+		})
+		return failed
+	}
 	if err != nil {
 		return r.notUndone(j, failure, plainly(err), nil, nil)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -47,6 +48,9 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) (*night, err
 	file := cmd.Args().First()
 	if file == "" {
 		return nil, cli.Usage("no campaign given: want the campaign file, such as night.toml")
+	}
+	if strings.HasPrefix(file, "-") { // or a command to paste would have it as a flag
+		file = "./" + file
 	}
 	c, err := campaign.Load(file)
 	if errors.Is(err, fs.ErrNotExist) {
