@@ -29,7 +29,14 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	for _, n := range r.plan.Renumbered {
 		uniques = append(uniques, merge.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered"})
 	}
-	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Codecs: r.opts.Codecs, Tables: r.plan.stayingBehind(), Uniques: uniques, Rekey: r.plan.rekeyOptions()})
+	tables := r.plan.stayingBehind()
+	for _, reset := range r.plan.Resets { // as in the plan, nothing is read there: it is empty
+		known := func(p merge.TablePolicy) bool { return slices.Contains(p.Tables, merge.Name(reset.Table)) }
+		if !slices.ContainsFunc(tables, known) {
+			tables = append(tables, merge.TablePolicy{Tables: []string{merge.Name(reset.Table)}, Policy: merge.PolicySkip})
+		}
+	}
+	report, err := merge.Check(ctx, []merge.Source{s, empty}, merge.Options{Target: s.Name(), Allow: allow, Rules: r.plan.Check.Rules, Codecs: r.opts.Codecs, Tables: tables, Uniques: uniques, Rekey: r.plan.rekeyOptions()})
 	if err != nil {
 		return err
 	}
