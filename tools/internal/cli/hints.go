@@ -24,7 +24,7 @@ func hintOf(err error) string {
 	case errors.Is(err, fs.ErrNotExist):
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
 			if folder, err := os.Getwd(); err == nil {
-				return "Check the name of " + e.Path + " and at the folder: this one is " + folder + "."
+				return "Check the name of " + e.Path + ", and the folder: you are in " + folder + "."
 			}
 		}
 	}
