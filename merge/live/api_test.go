@@ -57,7 +57,7 @@ func documented(t *testing.T) *book {
 	s.Name, s.Parallel = "autumn", 2
 	took, ended := *s.Began, noon
 	s.Merges = []campaign.MergeStatus{
-		{Target: "w1", Sources: []string{"w2", "w3"}, Phase: campaign.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.proof.html"}},
+		{Target: "w1", Sources: []string{"w2", "w3"}, Phase: campaign.Verified, Plan: "3f2a91c0", Rows: 1_250_000, Renames: 12, Predicted: [2]float64{120, 240}, Took: 151.5, Attempts: 1, Began: &took, Ended: &ended, Reports: []string{"w1.verify.html"}},
 		{Target: "w4", Sources: []string{"w5"}, Phase: campaign.Copying, Active: true, Plan: "77aa01bd", Rows: 900_000, Step: "copy", Done: 450_000, Total: 900_000, PerSecond: 9000, Left: 60, Predicted: [2]float64{80, 160}, Took: 50, Attempts: 1, Began: &took},
 		{Target: "w6", Sources: []string{"w7"}, Phase: campaign.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
 	}
