@@ -149,7 +149,7 @@ func (s *story) tell(ctx context.Context) error {
 		{"./tools/servermerge verify " + planFile, "proves it"},
 		{"./tools/servermerge undo " + planFile, "takes it back"},
 		{"./tools/gameid inspect " + s1.lastItem.String(), "shows the parts of any ID"},
-		{"./tools/gameid servers inspect s3", "which server s3 believes to be"},
+		{"./tools/gameid servers inspect s3", "which server s3 says it is"},
 		{"./examples/gameserver", "lets s1 continue, over HTTP; see -h"},
 	} {
 		s.say("   go run %-50s  # %s", try[0], try[1])
