@@ -100,7 +100,7 @@ func TestCopiedWhileComparing(t *testing.T) {
 				<-compared
 			case 5:
 				close(copied)
-				if err := <-undone; !errors.Is(err, errBusy) {
+				if err := <-undone; !errors.Is(err, ErrBusy) {
 					t.Errorf("undo: %v", err)
 				}
 			}
