@@ -66,7 +66,7 @@ func NewPlan(ctx context.Context, target Database, sources []Database, opts Plan
 	if err := p.open(ctx, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.resets, p.findCounters, p.refuseTyped, p.rename, p.renumber, p.tryNames, p.measure, p.measureAlikes, p.measureResets, p.measureCombines, p.lookAtRights} {
+	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.resets, p.findCounters, p.refuseTyped, p.rename, p.renumber, p.tryNames, p.measure, p.refuseAgain, p.measureAlikes, p.measureResets, p.measureCombines, p.lookAtRights} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
