@@ -11,6 +11,7 @@ import (
 func rules() []rule {
 	return []rule{
 		serverRule(),
+		unfinishedRule(),
 		spaceRule(),
 		keyRule(),
 		idRule(),

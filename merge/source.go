@@ -119,6 +119,10 @@ type Catalog struct {
 	// No other key gets them.
 	Given []Given
 
+	// Unfinished are the merges into the database that were begun, and neither completed nor
+	// undone: their IDs.
+	Unfinished []string
+
 	// Frozen says why the server accepts no writes at the moment, or not from every
 	// account; "" if it accepts them.
 	Frozen string

@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	order "cmp"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -166,12 +167,17 @@ func drawRows(rt *rapid.T) map[string][]mergetest.Row {
 	return rows
 }
 
-// inOrderOfKeys sorts the rows by their IDs, for those of equal values come in
-// the order of their primary keys.
+// inOrderOfKeys sorts the rows by their primary keys: those of equal values come in that order.
 func inOrderOfKeys(rows map[string][]mergetest.Row) {
 	for _, table := range []string{"players", "items"} {
 		slices.SortFunc(rows[table], func(a, b mergetest.Row) int { return a["id"].(gameid.ID).Compare(b["id"].(gameid.ID)) })
 	}
+	slices.SortFunc(rows["scores"], func(a, b mergetest.Row) int {
+		if c := strings.Compare(strings.ToLower(a["name"].(string)), strings.ToLower(b["name"].(string))); c != 0 {
+			return c
+		}
+		return order.Compare(a["n"].(int64), b["n"].(int64))
+	})
 }
 
 // replace makes rows the rows of the world.

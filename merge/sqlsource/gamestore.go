@@ -18,6 +18,8 @@ import (
 const (
 	storeMarks = "SELECT application, version FROM " + sqldb.SchemaTable
 
+	storeUnfinished = "SELECT id FROM " + sqldb.MergesTable + " WHERE state <> 'copied' ORDER BY began, id"
+
 	storeServers = "SELECT server_id, name, world, role = '" + registry.RoleOwn + "', reserved_ms FROM " +
 		registry.Table + " ORDER BY server_id"
 )
@@ -30,6 +32,12 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 	if b.tables[sqldb.KeysTable] != nil {
 		if err := readGiven(ctx, conn, b); err != nil {
 			return fmt.Errorf("table %q: %w", sqldb.KeysTable, err)
+		}
+	}
+	if b.tables[sqldb.MergesTable] != nil {
+		var id string
+		if err := each(ctx, conn, storeUnfinished, func() { b.Unfinished = append(b.Unfinished, id) }, &id); err != nil {
+			return fmt.Errorf("table %q: %w", sqldb.MergesTable, err)
 		}
 	}
 	maps.DeleteFunc(b.tables, func(name string, _ *building) bool { return sqldb.Ours(name) })

@@ -124,6 +124,8 @@ func (p *planner) judge(r *merge.Result) {
 		reason.Reason = "not verified: " + reason.Reason + ": " + strings.Join(gaps, "; ")
 	}
 	switch {
+	case r.Code == merge.CodeMergeUnfinished:
+		// refuseInUse says so already, and says to plan again afterwards.
 	case p.excluded(r.Table) && r.Verdict == merge.NotVerified:
 		// The table is not copied, so nothing is claimed of it.
 	case r.Code == merge.CodeKeyCollision && r.Verdict == merge.NotVerified && p.keyless(r.Table):

@@ -336,7 +336,7 @@ func (u *undo) beginRemoving(ctx context.Context, state State, progress string) 
 		if err == nil && is == StateCopying {
 			var now string
 			if now, err = u.manifest.progress(ctx); err == nil && now != progress {
-				err = fmt.Errorf("%w: it went on copying while this one compared what is to be removed: end that process, then run undo again", ErrBusy)
+				err = fmt.Errorf("%w: it copied more rows while this one compared those to be removed: end that process, then run undo again", ErrBusy)
 			}
 		}
 		if err != nil {
