@@ -160,6 +160,9 @@ func (r *run) conclude(f finding) {
 
 // unverifiedAction says what to do about NOT VERIFIED, with the options of this check.
 func unverifiedAction(f *facts, code string) string {
+	if code == CodeReferenceUndeclared && len(f.opts.Rules) > 0 {
+		return "declare these columns in your rules; mergecheck -explain TABLE.COLUMN, with the same rules and sources, shows what a column holds"
+	}
 	if code == CodeReferenceUndeclared && f.opts.Rekey != nil && f.opts.Rekey.Auto {
 		return "write the declarations of all columns to a file: " + proposeRules(true)
 	}

@@ -45,7 +45,7 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	t.passed(c.Passed)
 	t.proposals(c.Report.Proposals)
 	t.next(c.Steps)
-	t.failed(c.Failed)
+	t.last(c)
 	t.WriteString("\n")
 	t.says(c)
 	return t.to(w)
@@ -60,20 +60,40 @@ func (t *text) says(c *Check) {
 	t.verdict(c.Word, c.Color, c.Says.before+" "+names+c.Says.figures)
 }
 
-// failed names what failed once more.
-func (t *text) failed(all []finding) {
-	if len(all) == 0 {
-		return
+// last names once more what keeps the check from passing: it may have scrolled away.
+func (t *text) last(c *Check) {
+	codes := func(all []finding) []string {
+		var results []merge.Result
+		for _, f := range all {
+			results = append(results, f.Result)
+		}
+		return byCode(results, func(r merge.Result) string { return r.Table }, func(tables []string) string {
+			tables = slices.DeleteFunc(slices.Compact(tables), func(table string) bool { return table == "" })
+			if len(tables) == 0 {
+				return ""
+			}
+			return " (" + printable.List(tables, ", ", 2) + ")"
+		})
 	}
-	var results []merge.Result
-	for _, f := range all {
-		results = append(results, f.Result)
+	var open []string
+	for _, f := range c.Open {
+		open = append(open, f.Table+"."+f.Subject)
 	}
-	codes := byCode(results, func(r merge.Result) string { return r.Table }, func(tables []string) string {
-		return " (" + printable.List(slices.Compact(tables), ", ", 2) + ")"
-	})
-	t.WriteString("\n")
-	t.wrapped(0, "Failed: ", printable.List(codes, ", ", textCodes))
+	begun := false
+	for _, line := range []struct {
+		head string
+		all  []string
+		most int
+	}{{"Failed: ", codes(c.Failed), textCodes}, {"Not declared: ", open, textOpen}, {"Could not check everything: ", codes(c.Unsure), textCodes}} {
+		if len(line.all) == 0 {
+			continue
+		}
+		if !begun {
+			t.WriteString("\n")
+			begun = true
+		}
+		t.wrapped(0, line.head, printable.List(line.all, ", ", line.most))
+	}
 }
 
 func (t *text) sources(r *merge.Report) {
