@@ -83,6 +83,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 		log.each = t
 	}
 	set(root, logKey, log)
+	set(root, argsKey, args)
 	set(root, outputKey, stdout)
 
 	selected := selection(root, args)
@@ -220,12 +221,10 @@ func selection(root *cli.Command, args []string) *cli.Command {
 }
 
 // NoCommand is the action of a command that needs one below it: an error that names them.
-func NoCommand(_ context.Context, cmd *cli.Command) error {
-	var names []string
-	for _, sub := range cmd.Commands {
-		names = append(names, sub.Name)
-	}
-	given := cmd.Args().First()
+func NoCommand(_ context.Context, cmd *cli.Command) error { return noCommand(cmd, cmd.Args().First()) }
+
+func noCommand(cmd *cli.Command, given string) error {
+	names := namesOf(cmd.Commands)
 	want := "want " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 	switch {
 	case given == "":
@@ -237,10 +236,43 @@ func NoCommand(_ context.Context, cmd *cli.Command) error {
 	}
 }
 
+func namesOf(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// argsKey is where the arguments of a run are kept.
+const argsKey = "command line"
+
+// misplaced is the error of a flag that a command does not know and one below it does: the name of
+// that one is misspelt, or comes behind the flag; nil if it is another mistake.
+func misplaced(cmd *cli.Command, flag string) error {
+	args, _ := cmd.Root().Metadata[argsKey].([]string)
+	at := cmd.Root()
+	for _, arg := range args[min(1, len(args)):] {
+		if sub := at.Command(arg); sub != nil {
+			at = sub
+		} else if at == cmd && !strings.HasPrefix(arg, "-") && nearest.Hint(arg, namesOf(cmd.Commands)) != "" {
+			return noCommand(cmd, arg)
+		}
+	}
+	for _, sub := range cmd.Commands {
+		if slices.ContainsFunc(sub.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+			return Usage("the flag %q is one of a command, and comes behind it: %s %s -%s", "-"+flag, cmd.FullName(), sub.Name, flag)
+		}
+	}
+	return nil
+}
+
 // usage puts an error of the library into the words of this package.
 func usage(cmd *cli.Command, err error) error {
 	message := err.Error()
 	if name, ok := strings.CutPrefix(message, "flag provided but not defined: -"); ok {
+		if err := misplaced(cmd, name); err != nil {
+			return err
+		}
 		var known []string
 		for _, flag := range cmd.Flags {
 			known = append(known, flag.Names()...)

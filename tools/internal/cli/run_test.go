@@ -74,6 +74,8 @@ func TestRun(t *testing.T) {
 		{"", nil, result{Incomplete, "", "prog: no command given: want echo or other\nFor help: prog -h\n"}},
 		{"ehco a", nil, result{Incomplete, "", "prog: unknown command \"ehco\" (did you mean \"echo\"?): want echo or other\nFor help: prog -h\n"}},
 		{"mysql:root:secret@tcp(db)/s1", nil, result{Incomplete, "", "prog: no command given before the arguments: want echo or other\nFor help: prog -h\n"}},
+		{"ehco -json a", nil, result{Incomplete, "", "prog: unknown command \"ehco\" (did you mean \"echo\"?): want echo or other\nFor help: prog -h\n"}},
+		{"-json echo a", nil, result{Incomplete, "", "prog: the flag \"-json\" is one of a command, and comes behind it: prog echo -json\nFor help: prog echo -h\n"}},
 		{"echo -jsn", nil, result{Incomplete, "", "prog: unknown flag \"-jsn\" (did you mean \"json\"?)\nFor help: prog echo -h\n"}},
 		{"echo -times many", nil, result{Incomplete, "", "prog: invalid value \"many\" for flag -times: want a number in range\nFor help: prog echo -h\n"}},
 		{"echo -times", nil, result{Incomplete, "", "prog: flag needs an argument: -times\nFor help: prog echo -h\n"}},
