@@ -31,15 +31,18 @@ help: ## print this list
 # with others, of which the linker may take the ones without the detector: they stay in.
 RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org/memory=-race=false'
 
-# What is raced, the longest first: all but the commands and the example servers, whose goroutines are those of the rooms, and the documents.
-RACED = ./merge/transfer $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(gameserver|twoservers|rekey)|internal/docs)$$')
+# What has no goroutines to race: documents, pages, and what looks at the repository.
+SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/platforms ./internal/rooms ./internal/setmodule
+
+# What is raced, the longest first: all but that, and the commands and example servers, whose goroutines are those of the rooms.
+RACED = ./merge/transfer $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(gameserver|twoservers|rekey|quickstart)|internal/(docs|platforms|rooms|setmodule)|merge/report|spec)$$')
 
 # Four packages at a time with the race detector: much of what they do is to wait for a disk. The stories of examples,
 # which have no goroutines of their own, are told without it, and so are the long comparisons of checks with SQL. The
 # measured proposals run on MySQL alone, and so does what is not RACED.
 test: check toolchain browser languages dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 4 $(RACE) -skip '^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$' -vet=off -timeout 12m $(RACED)
-	$(WITH) mysql -- $(ON_SERVER) ./internal/docs
+	$(WITH) mysql -- $(ON_SERVER) $(SERIAL)
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/transfer ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge -run '^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens'

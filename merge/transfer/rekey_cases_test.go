@@ -92,7 +92,7 @@ func TestRekeyRefusals(t *testing.T) {
 		}, merge.CodeKeySpace, "not a plain number"},
 		{"values would come to mean nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, func(o *merge.Options, d *merge.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid", ">=500"))
-		}, merge.CodeKeySpace, "mean nobody"},
+		}, merge.CodeKeySpace, "refer to no row"},
 		{"one column, two offsets", []string{"CREATE TABLE notes (about INTEGER)", "INSERT INTO notes VALUES (1), (3)"}, func(o *merge.Options, d *merge.Declarations) {
 			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w1": 7000}
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid", "items.id"}})

@@ -331,6 +331,9 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 // beginRemoving records in the target that the undo began: from then on an apply copies nothing
 // more. What it copied until then is what was compared, if the progress is what it was before.
 func (u *undo) beginRemoving(ctx context.Context, state State, progress string) error {
+	if state != StateCopying {
+		return u.manifest.advance(ctx, state, StateUndoing)
+	}
 	return u.target.tx(ctx, func() error {
 		is, err := u.manifest.lock(ctx, alone)
 		if err == nil && is == StateCopying {
