@@ -160,7 +160,7 @@ func sampleMatrix() *merge.MatrixReport {
 	return m
 }
 
-func TestMatrix(t *testing.T) {
+func TestPageOfMatrix(t *testing.T) {
 	html := writeMatrix(t, sampleMatrix())
 	for _, want := range []string{
 		"<title>INCOMPLETE: 3 databases, 3 pairs</title>", "interrupted</bdi>. Pairs without a verdict",
