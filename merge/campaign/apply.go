@@ -149,7 +149,7 @@ func (a *applier) gone(ctx context.Context, j *job) bool {
 }
 
 // hasBegun reports whether something was written to the target of a merge, and whether it was
-// completed. The target says so, or the state if the target does not answer, or nobody can ask it
+// completed. The target says so, or the state if the target does not answer, or it cannot be asked
 // without the plan.
 func (a *applier) hasBegun(ctx context.Context, j *job, rec record) (begun, completed bool) {
 	plan, err := a.planOf(ctx, j)

@@ -17,7 +17,7 @@ import (
 // measured times, and the events.
 type DamagedError struct {
 	Campaign string // the file
-	State    string // the file of the state; beside it may be others, with -wal and -shm at the end
+	State    string // the file of the state; SQLite may keep two more, whose names end in -wal and -shm
 	Cause    error
 }
 

@@ -86,6 +86,12 @@ func (m *manifest) later(ctx context.Context) (ids []string, err error) {
 	return m.ask(ctx, "SELECT a.id FROM "+MergesTable+" AS a JOIN "+MergesTable+" AS b ON b.id = ? WHERE a.id <> b.id AND a.began >= b.began", m.id)
 }
 
+// last returns the merge that was begun last; "" if there is none.
+func (m *manifest) last(ctx context.Context) (id string, err error) {
+	ids, err := m.ask(ctx, "SELECT id FROM "+MergesTable+" ORDER BY began DESC, id DESC LIMIT 1")
+	return strings.Join(ids, ""), err
+}
+
 // ask returns the answer to a query for merges; none if there is no table of
 // merges.
 func (m *manifest) ask(ctx context.Context, query string, args ...any) ([]string, error) {

@@ -20,12 +20,10 @@ type Recorded struct {
 func LastMerge(ctx context.Context, target Database) (*Recorded, error) {
 	m := manifest{on: &connection{Database: target}}
 	defer m.on.close()
-	const last = " FROM " + MergesTable + " ORDER BY began DESC, id DESC LIMIT 1"
-	ids, err := m.ask(ctx, "SELECT id"+last)
-	if err != nil || len(ids) == 0 {
+	var err error
+	if m.id, err = m.last(ctx); err != nil || m.id == "" {
 		return nil, err
 	}
-	m.id = ids[0]
 	var fields [3]string
 	for i, column := range []string{"state", "plan", "CAST(began AS CHAR)"} {
 		found, err := m.ask(ctx, "SELECT "+column+" FROM "+MergesTable+" WHERE id = ?", m.id)

@@ -24,11 +24,10 @@ func RecordedPlan(ctx context.Context, target Database, id string) (*Plan, error
 	m := &manifest{on: &connection{Database: target}, id: id}
 	defer m.on.close()
 	if id == "" {
-		ids, err := m.ask(ctx, "SELECT id FROM "+MergesTable+" ORDER BY began DESC, id DESC LIMIT 1")
-		if err != nil || len(ids) == 0 {
+		var err error
+		if m.id, err = m.last(ctx); err != nil || m.id == "" {
 			return nil, err
 		}
-		m.id = ids[0]
 	}
 	found, err := m.ask(ctx, "SELECT plan FROM "+MergesTable+" WHERE id = ?", m.id)
 	if err != nil || len(found) == 0 {
