@@ -422,18 +422,3 @@ func (f *nameFilter) places(hash uint64) [2]uint64 {
 	last := uint64(len(f.bits))*64 - 1
 	return [2]uint64{hash & last, hash >> 32 & last}
 }
-
-// appendFolded appends a text without regard to case and to spaces at its end; see folded.
-func appendFolded(dst, text []byte) []byte {
-	text = bytes.TrimRight(text, " ")
-	for i, c := range text {
-		if c >= utf8.RuneSelf {
-			return append(dst[:len(dst)-i], bytes.ToLower(text)...)
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
