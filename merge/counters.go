@@ -10,9 +10,6 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// CodeKeyCounter is the code about counters that a game keeps in rows.
-const CodeKeyCounter = "key-counter"
-
 // CounterRow is a column in which a game keeps the last key that it gave, or the next
 // one, or a sequence.
 type CounterRow struct {

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// rules lists all rules, most serious first. It is the order of [Codes], and
-// the order in which they read.
+// rules lists all rules, most serious first: the order in which they read.
 func rules() []rule {
 	return []rule{
 		serverRule(),
@@ -42,7 +41,7 @@ func rules() []rule {
 // rule is one rule, or several that judge the same things. It takes facts and
 // returns results. Of its functions it has those that it needs.
 type rule struct {
-	codes []Code // that it gives out, most serious first
+	codes []string // that it gives out, most serious first
 
 	// catalog judges what the databases say of themselves.
 	catalog func(*facts) []finding
@@ -135,9 +134,7 @@ func keyTasks(f *facts) (tasks []task) {
 	judges := slices.DeleteFunc(rules(), func(r rule) bool { return r.key == nil })
 	var codes []string
 	for _, r := range judges {
-		for _, c := range r.codes {
-			codes = append(codes, c.Code)
-		}
+		codes = append(codes, r.codes...)
 	}
 	for _, table := range f.tables {
 		if !f.wantsAny(table, "", codes...) {
@@ -156,31 +153,4 @@ func keyTasks(f *facts) (tasks []task) {
 		}})
 	}
 	return tasks
-}
-
-// Code documents one rule.
-type Code struct {
-	Code       string // stable, for scripts
-	Meaning    string // the meaning of a FAIL; for a rule that never fails, of NOT VERIFIED
-	Counts     string // the things in Result.Count; empty for a rule that never fails
-	Action     string // what to do about a FAIL
-	Unverified string // what to do about NOT VERIFIED
-
-	// OneColumn says that it can be allowed for single columns only; see
-	// [Options.Allow].
-	OneColumn bool
-}
-
-// Codes lists the codes of all rules, most serious first. It is the order of the
-// results of a report. A code never changes its meaning.
-func Codes() (all []Code) {
-	for _, r := range rules() {
-		all = append(all, r.codes...)
-	}
-	return all
-}
-
-func documented(code string) Code {
-	all := Codes()
-	return all[slices.IndexFunc(all, func(c Code) bool { return c.Code == code })]
 }

@@ -7,27 +7,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The codes about accounts.
-const (
-	CodeAccountOverflow = "account-overflow"
-	CodeAccountConflict = "account-conflict"
-)
-
 // accountRule looks for accounts that would have more characters together than
 // one may have. An account that is 0 or empty belongs to no player.
 func accountRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeAccountOverflow,
-			Meaning:    "an account would have more characters in all databases together than one may have",
-			Counts:     "accounts that are in more than one database",
-			Action:     "decide which characters the players keep, or raise the limit",
-			Unverified: "compare the accounts in another way",
-		}, {
-			Code:       CodeAccountConflict,
-			Meaning:    "an account is in more than one database, and nothing says that it is the same one",
-			Unverified: "find out whether all worlds use one account database",
-		}},
+		codes: []string{CodeAccountOverflow, CodeAccountConflict},
 		tasks: accountTasks,
 	}
 }

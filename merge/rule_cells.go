@@ -7,19 +7,10 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeCellFormat is the code about keys inside cells.
-const CodeCellFormat = "cell-format"
-
 // cellRule judges whether the keys inside cells can be found, and given new values.
 func cellRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeCellFormat,
-			Meaning:    "cells do not have the format declared for the keys in them, or have no room for new keys",
-			Counts:     "rows",
-			Action:     "correct the cells or the format; if there is no room, give the column a larger type in all databases, or choose smaller offsets",
-			Unverified: "declare a format for the other numbers, or that they name nothing: others = \"plain\"",
-		}},
+		codes: []string{CodeCellFormat},
 		tasks: cellTasks,
 	}
 }

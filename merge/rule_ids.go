@@ -9,44 +9,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The codes about IDs.
-const (
-	CodeServerUnlisted = "server-unlisted"
-	CodeIDAboveMark    = "id-above-mark"
-	CodeIDInvalid      = "id-invalid"
-	CodeIDFuture       = "id-future"
-)
-
 // idRule judges the IDs in keys, and in the columns beside them.
 func idRule() rule {
-	const readable = "make the key readable and comparable, as the reasons say, or check it in another way"
 	return rule{
-		codes: []Code{{
-			Code:       CodeServerUnlisted,
-			Meaning:    "IDs in a primary key carry a server that the registry of their database does not list",
-			Counts:     "IDs",
-			Action:     "find out where the rows came from; record the merge that brought them, or remove them",
-			Unverified: checkServerNumbers,
-		}, {
-			Code:       CodeIDAboveMark,
-			Meaning:    "IDs in a primary key are later than the registry's mark for their server: the registry was lost or restored",
-			Counts:     "IDs",
-			Action:     "start the server once, so that it raises its mark above its rows, then check again",
-			Unverified: checkServerNumbers,
-		}, {
-			Code:       CodeIDInvalid,
-			Meaning:    "values in an ID column of a primary key are not IDs: not 10 bytes, or server 0",
-			Counts:     "values",
-			Action:     "remove the rows, or give them new IDs",
-			Unverified: readable,
-		}, {
-			Code:       CodeIDFuture,
-			Meaning:    "IDs in a primary key are later than the clock of their database by more than the slack",
-			Counts:     "IDs",
-			Action:     "correct the clocks of the database and the game server, then find out how the IDs were made",
-			Unverified: readable,
-		}},
-		key: judgeIDs,
+		codes: []string{CodeServerUnlisted, CodeIDAboveMark, CodeIDInvalid, CodeIDFuture},
+		key:   judgeIDs,
 	}
 }
 

@@ -6,20 +6,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The code about keys.
-const CodeKeyCollision = "key-collision"
-
 // keyRule compares the keys of all sources.
 func keyRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeKeyCollision,
-			Meaning:    "a primary key occurs more than once, as the target compares keys",
-			Counts:     "distinct keys",
-			Action:     "do not merge; find out why both databases have the same key",
-			Unverified: "give the table a key of columns that differ between the worlds (a new column that counts from 1 in each would collide at once), or compare its rows in another way",
-		}},
-		key: judgeKey,
+		codes: []string{CodeKeyCollision},
+		key:   judgeKey,
 	}
 }
 

@@ -9,19 +9,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeSchemaMigration is the code about histories of migrations.
-const CodeSchemaMigration = "schema-migration"
-
 // migrationRule compares the histories that tools for migrations keep. Two schemas
 // that look alike may stand at different migrations: one that changes rows, say.
 func migrationRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:    CodeSchemaMigration,
-			Meaning: "a database is not at the migration of the target, by the history of goose, golang-migrate, atlas, flyway, liquibase, sequelize, alembic or rails",
-			Counts:  "databases that differ", Action: "migrate all databases to one schema, then check again",
-			Unverified: "make sure that all databases are at the same migration, and that no migration is half done",
-		}},
+		codes: []string{CodeSchemaMigration},
 		tasks: migrationTasks,
 	}
 }

@@ -12,17 +12,10 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The code about columns that cannot be judged.
-const CodeColumnOpaque = "column-opaque"
-
 // opaqueRule reports the columns that may hold IDs in a form of their own.
 func opaqueRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeColumnOpaque,
-			Meaning:    "a column may hold keys inside its values, which no rule can read",
-			Unverified: "find out from the game what the column holds, then declare it: plain if it names nothing",
-		}},
+		codes: []string{CodeColumnOpaque},
 		tasks: opaqueTasks,
 	}
 }

@@ -9,39 +9,13 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The codes about references.
-const (
-	CodeReferenceRebind    = "reference-rebind"
-	CodeReferenceAmbiguous = "reference-ambiguous"
-	CodeReferenceDangle    = "reference-dangling"
-)
-
 // referenceRule looks for rows that refer to something that their own database
 // does not have, and among these for those that would find it in another
 // database and so come to mean something else. Then it looks for rows whose
 // reference leads to a key that another database has too.
 func referenceRule() rule {
-	const follow = "check the reference in another way"
 	return rule{
-		codes: []Code{{
-			Code:       CodeReferenceRebind,
-			Meaning:    "rows reference a key that exists only in another database; after a merge they would point to the wrong row",
-			Counts:     "referring rows",
-			Action:     "remove or correct the referring rows before the merge",
-			Unverified: follow,
-		}, {
-			Code:       CodeReferenceAmbiguous,
-			Meaning:    "rows reference a key that exists in their own database and in another one; after a merge they could point to the wrong row",
-			Counts:     "referring rows, those of " + CodeReferenceRebind + " not included",
-			Action:     "give the colliding keys new values together with all rows that refer to them",
-			Unverified: follow,
-		}, {
-			Code:       CodeReferenceDangle,
-			Meaning:    "rows reference a key that their own database does not have",
-			Counts:     "referring rows, those of " + CodeReferenceRebind + " included",
-			Action:     "remove or correct the referring rows",
-			Unverified: follow,
-		}},
+		codes: []string{CodeReferenceRebind, CodeReferenceAmbiguous, CodeReferenceDangle},
 		tasks: referenceTasks,
 	}
 }

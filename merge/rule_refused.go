@@ -10,35 +10,10 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The codes about rows that the target would refuse.
-const (
-	CodeTargetCheck     = "target-check"
-	CodeTargetPartition = "target-partition"
-	CodeTargetValue     = "target-value"
-	CodeTargetSize      = "target-size"
-)
-
 // refusedRule looks for rows of the sources that the target would refuse.
 func refusedRule() rule {
-	const rows, correct = "rows of the sources", "correct the rows, or change the target's table, before the merge"
-	const other = "try the rows yourself: copy them into an empty copy of the target's table"
 	return rule{
-		codes: []Code{{
-			Code:    CodeTargetCheck,
-			Meaning: "rows break a CHECK constraint of the target", Counts: rows, Action: correct, Unverified: other,
-		}, {
-			Code:    CodeTargetPartition,
-			Meaning: "the target has no partition for a row", Counts: rows,
-			Action: "add a partition for the rows to the target's table", Unverified: other,
-		}, {
-			Code:    CodeTargetValue,
-			Meaning: "rows hold values that a column of the target does not accept: too long, out of range, not in the list of an ENUM", Counts: rows,
-			Action: correct, Unverified: other,
-		}, {
-			Code:    CodeTargetSize,
-			Meaning: "rows are larger than the largest statement that the target's server accepts", Counts: rows,
-			Action: "raise max_allowed_packet of the target's server", Unverified: other,
-		}},
+		codes: []string{CodeTargetCheck, CodeTargetPartition, CodeTargetValue, CodeTargetSize},
 		tasks: refusedTasks,
 	}
 }

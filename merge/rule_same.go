@@ -7,20 +7,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeTableDiffers is the code about tables that are declared the same in every world.
-const CodeTableDiffers = "table-differs"
-
 // sameRule proves that tables which are declared the same in every world are so, row
 // by row. Their keys are no conflicts, and to refer to them is the same everywhere.
 func sameRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeTableDiffers,
-			Meaning:    "a table that is declared the same in every database differs",
-			Counts:     "databases whose rows are not those of the target",
-			Action:     "make the rows equal, or remove the table from the [[merge.table]] with the policy same, or its keys from keep",
-			Unverified: "compare the rows in another way",
-		}},
+		codes: []string{CodeTableDiffers},
 		tasks: sameTasks,
 	}
 }

@@ -8,35 +8,10 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The codes about schemas.
-const (
-	CodeSchemaVersion = "schema-version"
-	CodeSchemaTable   = "schema-table"
-	CodeSchemaColumn  = "schema-column"
-	CodeSchemaKey     = "schema-key"
-	CodeSchemaDefault = "schema-default"
-	CodeSchemaOrder   = "schema-order"
-	CodeSchemaStorage = "schema-storage"
-	CodeSchemaView    = "schema-view"
-)
-
 // schemaRule compares every database's schema with the target's.
 func schemaRule() rule {
-	const migrate = "migrate all databases to one schema, then check again"
-	differs := func(code, meaning string) Code {
-		return Code{Code: code, Meaning: meaning, Counts: "databases that differ", Action: migrate, Unverified: migrate}
-	}
 	return rule{
-		codes: []Code{
-			differs(CodeSchemaVersion, "a database has another schema version than the target"),
-			{Code: CodeSchemaTable, Meaning: "a table is missing in a database", Counts: "databases without it", Action: migrate, Unverified: "make sure that these are the right databases"},
-			differs(CodeSchemaColumn, "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or numbered differently"),
-			differs(CodeSchemaKey, "a primary key or unique index is only in the target, or only in another database"),
-			differs(CodeSchemaDefault, "a column has another default than in the target: new rows that leave it out will differ"),
-			differs(CodeSchemaOrder, "columns are in another order than in the target: a copy that does not name them mixes them up"),
-			differs(CodeSchemaStorage, "a table has another storage engine or other partitions than in the target"),
-			differs(CodeSchemaView, "a view is only in the target, or only in another database"),
-		},
+		codes:   []string{CodeSchemaVersion, CodeSchemaTable, CodeSchemaColumn, CodeSchemaKey, CodeSchemaDefault, CodeSchemaOrder, CodeSchemaStorage, CodeSchemaView},
 		catalog: judgeSchema,
 	}
 }

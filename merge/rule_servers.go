@@ -11,38 +11,10 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The codes about servers and worlds.
-const (
-	CodeServerConflict = "server-conflict"
-	CodeWorldCloned    = "world-cloned"
-	CodeWorldMerged    = "world-merged"
-)
-
-// checkServerNumbers is what to do where a registry does not answer.
-const checkServerNumbers = "make sure that no two of these worlds ever had the same server number"
-
 // serverRule is about the servers that the registries list.
 func serverRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeServerConflict,
-			Meaning:    "two databases list the same server number for different worlds",
-			Counts:     "server numbers",
-			Action:     "do not merge these worlds; give one of them another server number before it mints again",
-			Unverified: checkServerNumbers,
-		}, {
-			Code:       CodeWorldCloned,
-			Meaning:    "two databases hold the same world: a cloned disk, a restored backup, or the same database named twice",
-			Counts:     "worlds",
-			Action:     "find out which copy is the live one, and leave the other out",
-			Unverified: checkServerNumbers,
-		}, {
-			Code:       CodeWorldMerged,
-			Meaning:    "a database already holds the world that another one runs",
-			Counts:     "worlds",
-			Action:     "leave out the database whose world was merged before, or undo that merge first",
-			Unverified: checkServerNumbers,
-		}},
+		codes:   []string{CodeServerConflict, CodeWorldCloned, CodeWorldMerged},
 		catalog: judgeServers,
 	}
 }

@@ -10,19 +10,10 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeReferenceSevered is the code about references to rows that stay behind.
-const CodeReferenceSevered = "reference-severed"
-
 // severedRule counts the rows that refer to rows which stay behind, where it is said what
 // becomes of them.
 func severedRule() rule {
-	return rule{codes: []Code{{
-		Code:       CodeReferenceSevered,
-		Meaning:    "rows reference rows that stay behind only because those reference a table whose rows stay behind",
-		Counts:     "referring rows",
-		Action:     `copy the rows between with the reference cleared (rows = "none"), or remove the referring rows`,
-		Unverified: "check the reference in another way",
-	}}, tasks: severedTasks}
+	return rule{codes: []string{CodeReferenceSevered}, tasks: severedTasks}
 }
 
 func severedTasks(f *facts) (tasks []task) {

@@ -9,25 +9,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The codes about tables that are not read.
-const (
-	CodeTableSkipped  = "table-skipped"
-	CodeTableExcluded = "table-excluded"
-)
-
 // skippedRule reports the tables that are not read: because it is not possible,
 // or because the operator wants it so.
 func skippedRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeTableSkipped,
-			Meaning:    "a table could not be read",
-			Unverified: "check the table in another way, or leave it out of the merge",
-		}, {
-			Code:       CodeTableExcluded,
-			Meaning:    "a table was not read, because the operator excludes it",
-			Unverified: "check the table in another way, or allow it to be left out",
-		}},
+		codes:   []string{CodeTableSkipped, CodeTableExcluded},
 		catalog: judgeSkipped,
 		tasks:   skipTasks,
 	}

@@ -1,16 +1,9 @@
 package merge
 
-// The code about databases that change while they are read.
-const CodeNoSnapshot = "no-snapshot"
-
 // snapshotRule reports the databases that are not read as of one moment.
 func snapshotRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeNoSnapshot,
-			Meaning:    "a database was not read at one moment: rows may have moved between the tables meanwhile",
-			Unverified: "check again when the game servers are stopped",
-		}},
+		codes:   []string{CodeNoSnapshot},
 		catalog: judgeSnapshots,
 	}
 }

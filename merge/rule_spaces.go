@@ -10,36 +10,9 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// The codes about keys that get new values.
-const (
-	CodeKeySpace      = "key-space"
-	CodeKeyNobody     = "key-nobody"
-	CodeKeyUndeclared = "key-undeclared"
-)
-
 // spaceRule judges whether the keys of the sources can get values of their own.
 func spaceRule() rule {
-	return rule{codes: []Code{{
-		Code:       CodeKeySpace,
-		Meaning:    "the keys of a source cannot get new values: a column is too narrow, an offset conflicts with other keys, or a value is not a number",
-		Counts:     "columns or values that prevent it",
-		Action:     "give the column a larger type in all databases, or choose other offsets",
-		Unverified: "see why the values could not be read",
-	}, {
-		Code:       CodeKeyNobody,
-		Meaning:    "values of a reference may mean no row, and would get new values as if they were keys",
-		Unverified: "declare that these values name no row (none), or that they are keys of rows that are gone (dangling)",
-	}, {
-		Code:       CodeKeyUndeclared,
-		Meaning:    "a key stays unchanged while others get new values, and no rule says whether it is one of the game's own data",
-		Unverified: "declare the column: a key of a space, a reference, or natural",
-		OneColumn:  true,
-	}, {
-		Code:       CodeKeyCounter,
-		Meaning:    "a game seems to count its keys in a column that is not declared, or that cannot be raised",
-		Unverified: "declare the counter, or that the column is not one",
-		OneColumn:  true,
-	}}}
+	return rule{codes: []string{CodeKeySpace, CodeKeyNobody, CodeKeyUndeclared, CodeKeyCounter}}
 }
 
 // spaceTasks chooses the offsets, before anything is compared.

@@ -7,18 +7,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// The code about triggers.
-const CodeTriggerFires = "trigger-fires"
-
 // triggerRule reports the triggers of the target that would run for every row
 // that is copied into it.
 func triggerRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeTriggerFires,
-			Meaning:    "the target has triggers that would run for every row that is copied into it",
-			Unverified: "read what the triggers do; if they are not meant for copied rows, drop them for the merge",
-		}},
+		codes:   []string{CodeTriggerFires},
 		catalog: judgeTriggers,
 	}
 }

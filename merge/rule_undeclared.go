@@ -10,10 +10,6 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// CodeReferenceUndeclared is the code about columns that are not declared, although it
-// matters whether they are references.
-const CodeReferenceUndeclared = "reference-undeclared"
-
 // undeclaredRule takes every column that is not declared, supposes that it names rows
 // of each other table, and looks whether after the merge one of its values would
 // name another row than before, or one where it named none, or none where it named
@@ -21,14 +17,7 @@ const CodeReferenceUndeclared = "reference-undeclared"
 // meaning, it does not matter.
 func undeclaredRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeReferenceUndeclared,
-			Meaning:    "a column that is not declared has values which, if they are keys, would name other rows after the merge",
-			Counts:     "rows with such values",
-			Action:     "declare what the column is",
-			Unverified: "write the declarations of all columns to a file: " + proposeRules(false),
-			OneColumn:  true,
-		}},
+		codes: []string{CodeReferenceUndeclared},
 		tasks: undeclaredTasks,
 	}
 }

@@ -1,19 +1,10 @@
 package merge
 
-// CodeMergeUnfinished is the code about merges that were begun and are not completed.
-const CodeMergeUnfinished = "merge-unfinished"
-
 // unfinishedRule is about merges that a database has on record. While one is under way, or was
 // interrupted, only a part of the rows is there.
 func unfinishedRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeMergeUnfinished,
-			Meaning:    "a merge into a database was begun, and is neither completed nor undone",
-			Counts:     "merges",
-			Unverified: "look whether a merge into it was begun: servermerge status PLAN",
-			Action:     "resume that merge or undo it (servermerge status PLAN), then check again",
-		}},
+		codes:   []string{CodeMergeUnfinished},
 		catalog: judgeUnfinished,
 	}
 }

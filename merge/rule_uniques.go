@@ -4,21 +4,12 @@ import (
 	"context"
 )
 
-// The code about unique values.
-const CodeUniqueCollision = "unique-collision"
-
 // uniqueRule compares the values of every unique index of the target, and of
 // every unique that the operator declares or has renamed, over all sources and as the target's
 // collation compares. Rows with a NULL take no part.
 func uniqueRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:       CodeUniqueCollision,
-			Meaning:    "a value that must be unique in the target occurs more than once, as the target compares",
-			Counts:     "distinct values",
-			Action:     "let the merge give new names ([[merge.name]]), or rename all but one of each, with every column that repeats the name",
-			Unverified: "compare the values in another way",
-		}},
+		codes: []string{CodeUniqueCollision},
 		tasks: uniqueTasks,
 	}
 }

@@ -12,9 +12,6 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// CodeKeyWorld is the code about keys that carry the number of their world.
-const CodeKeyWorld = "key-world"
-
 // WorldKey says how to compute the number of its world from an integer key, so that
 // future keys cannot collide either.
 type WorldKey struct {
@@ -54,12 +51,7 @@ func worldColumns(opts Options, n names) (all []worldColumn, err error) {
 // another's.
 func worldRule() rule {
 	return rule{
-		codes: []Code{{
-			Code:    CodeKeyWorld,
-			Meaning: "keys carry the number of another world than their own, or two databases have keys of the same world",
-			Counts:  "rows with such keys", Action: "find out where these rows come from, and give them keys of their world, before the merge",
-			Unverified: "see why the keys could not be read",
-		}},
+		codes: []string{CodeKeyWorld},
 		tasks: worldTasks,
 	}
 }
