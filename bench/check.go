@@ -151,7 +151,7 @@ func check(ctx context.Context, dsns []string, codes ...string) (o outcome, err 
 	}
 	began := time.Now()
 	keys := began
-	report, err := merge.Check(ctx, sources, merge.Options{Only: only, Quick: func(*merge.Report) { keys = time.Now() }})
+	report, err := merge.Check(ctx, sources, merge.Options{Only: only}, func(*merge.Report) { keys = time.Now() })
 	if err != nil {
 		return o, err
 	}

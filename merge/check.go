@@ -27,12 +27,22 @@ type Progress struct {
 // report. Any other error is a [*ReadError] naming source and table: one could not be
 // read, or ctx ended. With it comes a report of the results until then, which is
 // incomplete and has no verdict, unless not even the catalogues could be read.
-func Check(ctx context.Context, sources []Source, opts Options) (*Report, error) {
-	return check(ctx, sources, opts, func(*reader) {})
+//
+// quick, if any, is called before the keys are read, by the goroutine that called Check,
+// with the results that take only seconds: servers, schemas, numbers of rows, ranges of
+// keys. That report is incomplete and has no verdict.
+func Check(ctx context.Context, sources []Source, opts Options, quick ...func(*Report)) (*Report, error) {
+	return check(ctx, sources, opts, with{quick: quick, rules: []rule{proposalRule()}})
 }
 
-// check is Check with a reader that is set up.
-func check(ctx context.Context, sources []Source, opts Options, set func(*reader)) (*Report, error) {
+// with is what the caller adds to a check.
+type with struct {
+	quick  []func(*Report)
+	rules  []rule        // that read the same rows, and never change the verdict
+	reader func(*reader) // sets the reader up; nil: it stays as it is
+}
+
+func check(ctx context.Context, sources []Source, opts Options, with with) (*Report, error) {
 	opts = opts.withDefaults()
 	started := opts.stamp()
 	f, err := describeAll(ctx, sources, opts)
@@ -43,10 +53,12 @@ func check(ctx context.Context, sources []Source, opts Options, set func(*reader
 		return nil, err
 	}
 	p := newProgress(f)
-	r := newRun(f, newReader(f, p), newSummaries(f), started)
-	set(r.reader)
+	r := newRun(f, newReader(f, p), newSummaries(f), started, rules(with.rules...))
+	if with.reader != nil {
+		with.reader(r.reader)
+	}
 	r.judgeCatalogs()
-	if err = r.establish(ctx); err != nil {
+	if err = r.establish(ctx, with.quick); err != nil {
 		return r.report(reasonOf(ctx, err)), err
 	}
 	return r.report(""), nil
@@ -54,7 +66,7 @@ func check(ctx context.Context, sources []Source, opts Options, set func(*reader
 
 // establish reads all that the rules need, in between two looks at the tables that
 // are in no snapshot.
-func (r *run) establish(ctx context.Context) error {
+func (r *run) establish(ctx context.Context, quick []func(*Report)) error {
 	before, err := takeStamps(ctx, r.facts)
 	if err != nil {
 		return err
@@ -62,8 +74,8 @@ func (r *run) establish(ctx context.Context) error {
 	if err := r.countRows(ctx); err != nil {
 		return err
 	}
-	if quick := r.facts.opts.Quick; quick != nil {
-		quick(r.report("the keys are not read yet"))
+	for _, report := range quick {
+		report(r.report("the keys are not read yet"))
 	}
 	if err := r.readAll(ctx); err != nil {
 		return err

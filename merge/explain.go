@@ -300,7 +300,7 @@ func explainProposed(ctx context.Context, f *facts, r *reader, x *examination, a
 	delete(said.roles, at)
 	without.declared = &said
 	bare := newReader(&without, r.progress)
-	bare.keys = r.keys
+	bare.kept = r.kept
 	if err := proposeRepeats(ctx, &without, bare, x, at.table); err != nil {
 		return nil, err
 	}

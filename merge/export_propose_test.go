@@ -10,11 +10,11 @@ func Propose(ctx context.Context, sources []Source, opts Options) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	r := newRun(f, newReader(f, newProgress(f)), newSummaries(f), opts.stamp())
+	r := newRun(f, newReader(f, newProgress(f)), newSummaries(f), opts.stamp(), rules())
 	if err := r.countRows(ctx); err != nil {
 		return nil, err
 	}
-	r.tasks = append(keyTasks(f), proposalTasks(f)...)
+	r.tasks = append(keyTasks(f, r.rules), proposalTasks(f)...)
 	for len(r.tasks) > 0 {
 		t := r.tasks[0]
 		r.tasks = r.tasks[1:]

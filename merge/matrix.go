@@ -84,7 +84,7 @@ func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport,
 	if opts.Rekey != nil {
 		return rekeyedMatrix(ctx, sources, opts)
 	}
-	opts.Samples, opts.Propose, opts.Contents, opts.Target, opts.Quick = -1, false, false, "", nil
+	opts.Samples, opts.Propose, opts.Contents, opts.Target = -1, false, false, ""
 	started := opts.stamp()
 	left, lost := slices.Clone(sources), make(map[string]string) // why, by name
 	for len(lost) == 0 || len(left) >= 2 {
@@ -108,7 +108,7 @@ func Matrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport,
 // databases, so that each two are checked by themselves.
 func rekeyedMatrix(ctx context.Context, sources []Source, opts Options) (*MatrixReport, error) {
 	m := &MatrixReport{Version: ReportVersion, Started: opts.stamp(), Sources: []Summary{}, Pairs: []Pair{}}
-	opts.Samples, opts.Propose, opts.Contents, opts.Target, opts.Quick = -1, false, false, "", nil
+	opts.Samples, opts.Propose, opts.Contents, opts.Target = -1, false, false, ""
 	known := make(map[string]bool)
 	for i, target := range sources {
 		for _, s := range sources[i+1:] {
@@ -190,7 +190,7 @@ func matrixOf(ctx context.Context, sources []Source, opts Options, started time.
 		return nil, err
 	}
 	m := newMatrix(f, started)
-	all := newRun(f, newReader(f, m.shared.progress), m.summaries, started)
+	all := newRun(f, newReader(f, m.shared.progress), m.summaries, started, rules())
 	before, err := takeStamps(ctx, f)
 	if err == nil {
 		err = all.countRows(ctx)
@@ -224,7 +224,7 @@ type matrix struct {
 
 func newMatrix(f *facts, started time.Time) *matrix {
 	m := &matrix{
-		shared:    &sharedReader{opts: f.opts, dbs: f.dbs, progress: newProgress(f)},
+		shared:    &sharedReader{opts: f.opts, dbs: f.dbs, progress: newProgress(f), kept: make(memory)},
 		summaries: newSummaries(f),
 	}
 	for i, target := range f.dbs {
@@ -233,7 +233,7 @@ func newMatrix(f *facts, started time.Time) *matrix {
 			r := newReader(pair, m.shared.progress)
 			r.shared = m.shared
 			m.shared.pairs = append(m.shared.pairs, pair)
-			m.pairs = append(m.pairs, newRun(pair, r, m.summaries, started))
+			m.pairs = append(m.pairs, newRun(pair, r, m.summaries, started, rules()))
 		}
 	}
 	return m
@@ -264,7 +264,7 @@ func (m *matrix) run(ctx context.Context) error {
 				return err
 			}
 		}
-		m.shared.progress.finish(t)
+		m.shared.progress.finish(t.tables)
 	}
 }
 
@@ -287,7 +287,7 @@ func (m *matrix) planProgress() {
 		for _, t := range p.tasks {
 			if !seen[t.id] {
 				seen[t.id] = true
-				m.shared.progress.plan(t)
+				m.shared.progress.plan(t.tables)
 			}
 		}
 	}

@@ -101,12 +101,6 @@ type Options struct {
 	// [TableSummary]. [Compare] compares the sums.
 	Contents bool
 
-	// Quick, if not nil, is called with the results that take only seconds: servers,
-	// schemas, numbers of rows, ranges of keys. That report is incomplete and has no
-	// verdict. It is called before the keys are read, by the goroutine that called
-	// [Check].
-	Quick func(*Report)
-
 	// Progress, if not nil, is called after every batch that was read, by one
 	// goroutine at a time. It never changes the result.
 	Progress func(Progress)

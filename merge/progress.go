@@ -24,25 +24,25 @@ func newProgress(f *facts) *progress {
 	return p
 }
 
-// plan adds what a task will read.
-func (p *progress) plan(t task) {
+// plan adds what a task will read that goes through some tables.
+func (p *progress) plan(tables []string) {
 	for db, w := range p.work {
-		w.total += t.rowsIn(db)
+		w.total += db.rowsIn(tables)
 	}
 }
 
-// finish counts a task as done. It may have read less than planned: rows with
+// finish counts such a task as done. It may have read less than planned: rows with
 // NULL are left out, and for a reference the database gives only the rows that
 // lead nowhere.
-func (p *progress) finish(t task) {
+func (p *progress) finish(tables []string) {
 	for db, w := range p.work {
-		w.done += t.rowsIn(db)
+		w.done += db.rowsIn(tables)
 		w.now = 0
 	}
 }
 
-func (t task) rowsIn(db *database) (n int64) {
-	for _, table := range t.tables {
+func (db *database) rowsIn(tables []string) (n int64) {
+	for _, table := range tables {
 		n += db.rows[table]
 	}
 	return n

@@ -20,13 +20,19 @@ type reader struct {
 	// sampled are a few rows of a table, to look into.
 	sampled map[sampledTable][]member
 
-	keys *candidateKeys // of a check; see undeclaredKeys
+	kept memory // for the whole check, and shared by all pairs of a matrix
 
 	first int // how many rows of a large table are looked at first
 }
 
+// memory is what tasks read once and others use again, by keys of types of their own.
+type memory map[any]any
+
+// firstRows are enough to see of most columns that are open that they are.
+const firstRows = 4096
+
 func newReader(f *facts, p *progress) *reader {
-	return &reader{facts: f, progress: p, sampled: make(map[sampledTable][]member), first: firstRows}
+	return &reader{facts: f, progress: p, sampled: make(map[sampledTable][]member), kept: make(memory), first: firstRows}
 }
 
 // question is what a pass over some columns of a table is to find out.

@@ -17,10 +17,10 @@ type sharedReader struct {
 	pairs    []*facts
 	progress *progress
 
-	keys *candidateKeys // see reader.undeclaredKeys
+	kept memory // see reader
 
 	// Of the task that is being done.
-	open     map[string]*openReading // by table
+	now      memory
 	passes   map[passAsked]*sharedPass
 	ids      map[sampledTable]*sharedIDs
 	followed map[followedAsked]*sharedFollowed
@@ -64,7 +64,7 @@ type sharedFollowed struct {
 
 // forget makes room for the next task.
 func (s *sharedReader) forget() {
-	s.open = make(map[string]*openReading)
+	s.now = make(memory)
 	s.passes, s.ids, s.followed = make(map[passAsked]*sharedPass), make(map[sampledTable]*sharedIDs), make(map[followedAsked]*sharedFollowed)
 	s.failing = make(map[failingAsked]Failing)
 }

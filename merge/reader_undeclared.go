@@ -97,14 +97,15 @@ func (o *fates) of(set []change) int {
 
 // undeclaredKeys are the keys of the candidates, read once for all tables and pairs.
 func (r openReader) undeclaredKeys() *candidateKeys {
-	at := &r.keys
+	type asked struct{}
+	kept := r.kept
 	if r.shared != nil {
-		at = &r.shared.keys
+		kept = r.shared.kept
 	}
-	if *at == nil {
-		*at = newCandidateKeys()
+	if kept[asked{}] == nil {
+		kept[asked{}] = newCandidateKeys()
 	}
-	return *at
+	return kept[asked{}].(*candidateKeys)
 }
 
 // undeclared reads the columns of a table that are not references, in every database
@@ -123,9 +124,6 @@ func (r openReader) undeclared(ctx context.Context, table string) (*openReading,
 	}
 	return found, err
 }
-
-// firstRows are enough to see of most columns that are open that they are.
-const firstRows = 4096
 
 // openAtOnce returns the columns declared plain that the first rows of a large table show
 // to be open. Nothing but that is reported of such columns, so the other rows need not
@@ -856,17 +854,20 @@ func (r openReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	if err != nil {
 		return nil, err
 	}
-	asked := fmt.Sprintf("%q %#v", table, candidates)
-	if r.shared.open[asked] == nil {
+	type asking string
+	asked := asking(fmt.Sprintf("%q %#v", table, candidates))
+	if r.shared.now[asked] == nil {
 		all := openReader{reader: newReader(&facts{
 			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, skip: r.facts.skip, reset: r.facts.reset, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
 		}, r.progress), code: r.code}
-		all.keys = r.shared.keys
-		if r.shared.open[asked], err = all.undeclaredAmong(ctx, table, candidates); err != nil {
+		all.kept = r.shared.kept
+		read, err := all.undeclaredAmong(ctx, table, candidates)
+		if err != nil {
 			return nil, err
 		}
+		r.shared.now[asked] = read
 	}
-	return r.shared.open[asked].of(r.facts), nil
+	return r.shared.now[asked].(*openReading).of(r.facts), nil
 }
 
 // of is what was read as it is to some of the databases.

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// rules lists all rules, most serious first: the order in which they read.
-func rules() []rule {
-	return []rule{
+// rules lists all rules, most serious first: the order in which they read. Those of
+// the caller, which never change the verdict, come when all others were judged.
+func rules(extra ...rule) []rule {
+	return append(append([]rule{
 		serverRule(),
 		unfinishedRule(),
 		spaceRule(),
@@ -33,9 +34,7 @@ func rules() []rule {
 		outsideRule(),
 		opaqueRule(),
 		skippedRule(),
-		proposalRule(),
-		contentsRule(),
-	}
+	}, extra...), contentsRule())
 }
 
 // rule is one rule, or several that judge the same things. It takes facts and
@@ -130,8 +129,8 @@ type taskID struct {
 
 // keyTasks reads the key of every table of every source, once, for all rules
 // that need no more than that.
-func keyTasks(f *facts) (tasks []task) {
-	judges := slices.DeleteFunc(rules(), func(r rule) bool { return r.key == nil })
+func keyTasks(f *facts, rules []rule) (tasks []task) {
+	judges := slices.DeleteFunc(slices.Clone(rules), func(r rule) bool { return r.key == nil })
 	var codes []string
 	for _, r := range judges {
 		codes = append(codes, r.codes...)

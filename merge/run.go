@@ -13,6 +13,7 @@ import (
 // other, and concludes what the rules found.
 type run struct {
 	facts      *facts
+	rules      []rule
 	reader     *reader
 	summaries  *summaries
 	started    time.Time
@@ -27,13 +28,13 @@ type run struct {
 	ended      bool
 }
 
-func newRun(f *facts, r *reader, s *summaries, started time.Time) *run {
-	return &run{facts: f, reader: r, summaries: s, started: started}
+func newRun(f *facts, r *reader, s *summaries, started time.Time, rules []rule) *run {
+	return &run{facts: f, rules: rules, reader: r, summaries: s, started: started}
 }
 
 // judgeCatalogs applies the rules that need no reading of rows.
 func (r *run) judgeCatalogs() {
-	for _, rule := range rules() {
+	for _, rule := range r.rules {
 		if rule.catalog != nil {
 			r.take(outcome{findings: rule.catalog(r.facts)})
 		}
@@ -67,8 +68,8 @@ func (r *run) countRows(ctx context.Context) error {
 
 // plan notes the tasks of all rules.
 func (r *run) plan() {
-	r.tasks = append(spaceTasks(r.facts), keyTasks(r.facts)...)
-	for _, rule := range rules() {
+	r.tasks = append(spaceTasks(r.facts), keyTasks(r.facts, r.rules)...)
+	for _, rule := range r.rules {
 		if rule.tasks != nil {
 			r.tasks = append(r.tasks, rule.tasks(r.facts)...)
 		}
@@ -80,7 +81,7 @@ func (r *run) readAll(ctx context.Context) error {
 	r.plan()
 	progress := r.reader.progress
 	for _, t := range r.tasks {
-		progress.plan(t)
+		progress.plan(t.tables)
 	}
 	for len(r.tasks) > 0 {
 		t := r.tasks[0]
@@ -92,10 +93,10 @@ func (r *run) readAll(ctx context.Context) error {
 			return nil
 		}
 		for _, t := range r.tasks[planned:] {
-			progress.plan(t)
+			progress.plan(t.tables)
 		}
 		r.tasks = r.tasks[1:]
-		progress.finish(t)
+		progress.finish(t.tables)
 	}
 	return nil
 }

@@ -102,15 +102,15 @@ func TestAllowAndFailOn(t *testing.T) {
 func TestQuick(t *testing.T) {
 	var quick *merge.Report
 	read := false
-	full := check(t, merge.Options{
-		Quick: func(r *merge.Report) {
-			if read {
-				t.Error("rows were read before")
-			}
-			quick = r
-		},
-		Progress: func(merge.Progress) { read = true },
-	}, faulty()...)
+	full, err := merge.Check(t.Context(), sources(faulty()...), merge.Options{Progress: func(merge.Progress) { read = true }}, func(r *merge.Report) {
+		if read {
+			t.Error("rows were read before")
+		}
+		quick = r
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if quick == nil || quick.Verdict != "" || quick.Incomplete == "" || quick.ExitCode() != merge.ExitIncomplete {
 		t.Fatalf("the quick report: %+v", quick)
 	}

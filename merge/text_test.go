@@ -27,8 +27,12 @@ func TestEmptyListsInJSON(t *testing.T) {
 	}
 	opts := merge.Options{Only: []merge.Selection{{Code: merge.CodeKeyCollision}}}
 	var reports []any
-	opts.Quick = func(r *merge.Report) { reports = append(reports, r) }
-	reports = append(reports, check(t, opts, empty("a"), empty("b")), check(t, merge.Options{}, empty("a"), empty("b")))
+	quick := func(r *merge.Report) { reports = append(reports, r) }
+	full, err := merge.Check(t.Context(), sources(empty("a"), empty("b")), opts, quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports = append(reports, full, check(t, merge.Options{}, empty("a"), empty("b")))
 	m, err := merge.Matrix(t.Context(), sources(empty("a"), empty("b")), merge.Options{})
 	if err != nil {
 		t.Fatal(err)

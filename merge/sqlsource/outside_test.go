@@ -41,11 +41,11 @@ func TestTablesOutsideOfTheSnapshot(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer b.Close()
-					report, err := merge.Check(t.Context(), []merge.Source{a, b}, merge.Options{Quick: func(*merge.Report) {
+					report, err := merge.Check(t.Context(), []merge.Source{a, b}, merge.Options{}, func(*merge.Report) {
 						if tt.write != "" {
 							source.exec(t, tt.write)
 						}
-					}})
+					})
 					if err != nil {
 						t.Fatal(err)
 					}

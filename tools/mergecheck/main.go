@@ -121,7 +121,7 @@ func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error)
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs
-	s.options.Quick, s.options.Progress = p.quick, p.report
+	s.options.Progress = p.report
 	if s.matrix {
 		m, err := merge.Matrix(ctx, sources, s.options)
 		if m == nil {
@@ -130,7 +130,7 @@ func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error)
 		m.Program = s.program
 		return report.NewMatrix(m), cli.Code(m.ExitCode()), err
 	}
-	r, err := merge.Check(ctx, sources, s.options)
+	r, err := merge.Check(ctx, sources, s.options, p.quick)
 	if r == nil {
 		return nil, 0, err
 	}

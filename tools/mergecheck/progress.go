@@ -70,7 +70,7 @@ func (p *progress) begin(now phase) {
 // doing is the phase in words.
 func (p *progress) doing() string { return string(p.phase) + " " + printable.Names(p.names) }
 
-// quick is [merge.Options.Quick].
+// quick shows what takes only seconds, before the keys are read.
 func (p *progress) quick(r *merge.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
