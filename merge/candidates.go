@@ -88,7 +88,7 @@ func newCandidateKeys() *candidateKeys {
 // candidates returns what undeclared columns may name in these databases, and the
 // tables whose rows only the columns of their key together tell apart.
 func (r openReader) candidates(ctx context.Context) (all []candidate, joint []string, err error) {
-	for _, table := range keyTables(r.facts) {
+	for _, table := range keyTables(r.facts.resolved) {
 		found, tells, err := r.candidatesOf(ctx, table)
 		if err != nil {
 			return nil, nil, err
@@ -115,7 +115,7 @@ func (r openReader) candidates(ctx context.Context) (all []candidate, joint []st
 // candidatesOf returns the candidates of one table. tells is false if the databases
 // have values in common in every column of its key.
 func (r openReader) candidatesOf(ctx context.Context, table string) (all []candidate, tells bool, err error) {
-	_, model := keyModel(r.facts, table)
+	_, model := keyModel(r.facts.resolved, table)
 	key := model.key()
 	named := false // some columns can be named
 	var others []candidate
@@ -180,7 +180,7 @@ func mayBeNamed(f *facts, c candidate) bool {
 
 // keyTables are the tables of all databases, those that the operator excludes
 // included: what is not copied can be named nevertheless.
-func keyTables(f *facts) []string {
+func keyTables(f *resolved) []string {
 	tables := slices.Clone(f.tables)
 	for _, db := range f.dbs {
 		for name := range db.apart {
@@ -193,12 +193,12 @@ func keyTables(f *facts) []string {
 }
 
 // copied reports whether the rows of a table of every database are copied.
-func (f *facts) copied(table string) bool {
+func (f *resolved) copied(table string) bool {
 	return !slices.ContainsFunc(f.dbs, func(db *database) bool { return db.tables[table] == nil && db.keyTable(table) != nil })
 }
 
 // keyModel is model for any table of keyTables.
-func keyModel(f *facts, table string) (*database, *Table) {
+func keyModel(f *resolved, table string) (*database, *Table) {
 	if db, t := f.model(table); t != nil {
 		return db, t
 	}
@@ -220,7 +220,7 @@ func (db *database) keyTable(table string) *Table {
 
 // foreignKey reports whether a column is one that a foreign key of any database starts
 // from, or a reference of several columns that is declared.
-func foreignKey(f *facts, table, column string) bool {
+func foreignKey(f *resolved, table, column string) bool {
 	for _, db := range f.dbs {
 		t := db.keyTable(table)
 		if t != nil && slices.ContainsFunc(t.References, func(r Reference) bool { return slices.Contains(r.Columns, column) }) {
@@ -232,7 +232,7 @@ func foreignKey(f *facts, table, column string) bool {
 
 // refersTo reports whether a candidate is declared to name the rows of a column: then
 // the column is what is named, and names nothing by it.
-func refersTo(f *facts, c candidate, column columnName) bool {
+func refersTo(f *resolved, c candidate, column columnName) bool {
 	names := func(table string, columns []string) bool {
 		return table == column.table && slices.Equal(columns, []string{column.column})
 	}

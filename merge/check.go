@@ -49,7 +49,7 @@ func check(ctx context.Context, sources []Source, opts Options, with with) (*Rep
 	if err != nil {
 		return nil, err
 	}
-	if err := withhold(f); err != nil {
+	if err := withhold(f.resolved); err != nil {
 		return nil, err
 	}
 	p := newProgress(f)

@@ -39,7 +39,7 @@ func (c *Combined) Formula(column string) Formula {
 }
 
 // combines finds out what is declared of the tables of the policy combine.
-func combines(f *facts, policies map[string]TablePolicy) (map[string]*Combined, error) {
+func combines(f *resolved, policies map[string]TablePolicy) (map[string]*Combined, error) {
 	found := make(map[string]*Combined)
 	for table, p := range policies {
 		if p.Policy != PolicyCombine || f.names[table] == nil {
@@ -75,7 +75,7 @@ func combines(f *facts, policies map[string]TablePolicy) (map[string]*Combined, 
 }
 
 // validate returns an error if the rows of a table cannot be combined so.
-func (c *Combined) validate(f *facts, t *Table) error {
+func (c *Combined) validate(f *resolved, t *Table) error {
 	key := t.key()
 	if key == nil {
 		return fmt.Errorf("%s", t.keyless())
@@ -106,7 +106,7 @@ func (c *Combined) validate(f *facts, t *Table) error {
 	return nil
 }
 
-func (c *Combined) validateColumn(f *facts, t *Table, key []string, of CombinedColumn) error {
+func (c *Combined) validateColumn(f *resolved, t *Table, key []string, of CombinedColumn) error {
 	col := t.column(of.Column)
 	switch {
 	case col == nil:
@@ -161,7 +161,7 @@ func characters(declared string) (n int, counted bool) {
 }
 
 // refersBy reports whether a column is declared to refer to something, alone or with others.
-func refersBy(f *facts, table, column string) bool {
+func refersBy(f *resolved, table, column string) bool {
 	return f.declared.role(table, column).kind == roleReference ||
 		slices.ContainsFunc(f.declared.composite, func(r *reference) bool { return r.table == table && slices.Contains(r.Columns, column) })
 }

@@ -47,7 +47,7 @@ type RekeyedCounter struct {
 }
 
 // declareCounter adds a counter that the operator names.
-func (m *moving) declareCounter(f *facts, n names, c CounterRow) error {
+func (m *moving) declareCounter(f *resolved, n names, c CounterRow) error {
 	k := slices.IndexFunc(m.spaces, func(s *keySpace) bool {
 		return s.Name == c.Space || slices.ContainsFunc(s.keys, func(at columnName) bool { return at.String() == c.Space })
 	})
@@ -93,8 +93,8 @@ type seenCounter struct {
 // keys of a space, the largest of these or the one after it.
 func (r *spaceReader) findCounters(ctx context.Context) ([]seenCounter, error) {
 	var seen []seenCounter
-	for _, table := range keyTables(r.facts) {
-		_, model := keyModel(r.facts, table)
+	for _, table := range keyTables(r.facts.resolved) {
+		_, model := keyModel(r.facts.resolved, table)
 		var columns []string
 		for i := range model.Columns {
 			at := columnName{table, model.Columns[i].Name}
@@ -102,7 +102,7 @@ func (r *spaceReader) findCounters(ctx context.Context) ([]seenCounter, error) {
 				continue // the database counts it up: it is a key itself
 			}
 			_, counted := r.moving.counted(at)
-			if model.Columns[i].Kind == KindInteger && r.moving.columns[at] == nil && r.facts.declared.role(table, at.column).kind == roleOpen && !foreignKey(r.facts, table, at.column) && !counted {
+			if model.Columns[i].Kind == KindInteger && r.moving.columns[at] == nil && r.facts.declared.role(table, at.column).kind == roleOpen && !foreignKey(r.facts.resolved, table, at.column) && !counted {
 				columns = append(columns, at.column)
 			}
 		}

@@ -228,7 +228,7 @@ func classText(f *facts, at columnName) string {
 	if slices.Contains(f.idColumns(at.table), at.column) {
 		return "an ID: it names the row that has it"
 	}
-	if _, model := keyModel(f, at.table); model != nil {
+	if _, model := keyModel(f.resolved, at.table); model != nil {
 		if col := model.column(at.column); col != nil && col.Opaque != "" {
 			return "open: nothing declares it, and keys may be inside its values (" + col.Opaque + ")"
 		}
@@ -295,10 +295,11 @@ func explainProposed(ctx context.Context, f *facts, r *reader, x *examination, a
 		}
 	}
 	// What is declared of the column itself would be the answer.
-	without, said := *f, *f.declared
+	without, others, said := *f, *f.resolved, *f.declared
 	said.roles = maps.Clone(said.roles)
 	delete(said.roles, at)
-	without.declared = &said
+	others.declared = &said
+	without.resolved = &others
 	bare := newReader(&without, r.progress)
 	bare.kept = r.kept
 	if err := proposeRepeats(ctx, &without, bare, x, at.table); err != nil {

@@ -13,58 +13,26 @@ import (
 	"mergesafe/gameid"
 )
 
-// facts are what the rules judge by, besides the rows that were read for them:
-// what the operator wants, what the databases say of themselves, and what
-// earlier passes established. Rules only read them.
-type facts struct {
-	opts       Options
-	allowances []allowance            // of opts
-	declared   *declared              // of opts
-	same       map[string]bool        // tables that are declared the same in every world
-	combined   map[string]*Combined   // tables of which the rows with one key are combined
-	skip       map[string]bool        // tables that stay behind
-	reset      map[string]bool        // of these, the ones of which the target's rows are taken out too
-	rows       map[string]RowsPolicy  // of these tables: what becomes of rows that refer there
-	partly     map[string]TablePolicy // tables of which some rows stay behind
-	renumbers  map[string]*Renumber   // columns that get other values, by table
-	severed    []*severed
-	keeps      keptKeys      // keys of spaces that are the same in every world
-	names      names         // of all tables and columns, before any was excluded
-	worlds     []worldColumn // keys that carry the number of their world
-	moving     *moving       // nil if no keys get new values
-	dbs        []*database   // as given
-	target     *database
-	tables     []string // of all databases, sorted
-
-	established
-}
-
-// established is what passes found out that other rules build on.
-type established struct {
-	// failed are the codes with a conflict, of those that are wanted.
-	failed map[string]bool
-
-	// alike are the tables that seem to be the same in every source.
-	alike map[string]bool
-
-	// servers are those of the IDs in a column of a database, of the columns of which
-	// all IDs were read.
-	servers map[columnsID]map[*database]map[gameid.ServerID]bool
-
-	// disjoint tells of keys whether none of their values is there twice.
-	disjoint map[columnsID]bool
-
-	// complete tells of columns whether they are a reference of which every row leads
-	// somewhere, in every database.
-	complete map[columnsID]bool
-
-	// rekeyed is what becomes of the keys of sources; nil if they stay, or if they would
-	// move and cannot.
-	rekeyed *rekeyed
-}
-
-func newEstablished() established {
-	return established{make(map[string]bool), make(map[string]bool), make(map[columnsID]map[*database]map[gameid.ServerID]bool), make(map[columnsID]bool), make(map[columnsID]bool), nil}
+// resolved is what the operator wants of some databases, and what these say of themselves:
+// the declarations, resolved against the tables that there are.
+type resolved struct {
+	opts      Options
+	declared  *declared              // of opts
+	same      map[string]bool        // tables that are declared the same in every world
+	combined  map[string]*Combined   // tables of which the rows with one key are combined
+	skip      map[string]bool        // tables that stay behind
+	reset     map[string]bool        // of these, the ones of which the target's rows are taken out too
+	rows      map[string]RowsPolicy  // of these tables: what becomes of rows that refer there
+	partly    map[string]TablePolicy // tables of which some rows stay behind
+	renumbers map[string]*Renumber   // columns that get other values, by table
+	severed   []*severed
+	keeps     keptKeys      // keys of spaces that are the same in every world
+	names     names         // of all tables and columns, before any was excluded
+	worlds    []worldColumn // keys that carry the number of their world
+	moving    *moving       // nil if no keys get new values
+	dbs       []*database   // as given
+	target    *database
+	tables    []string // of all databases, sorted
 }
 
 // database is a source together with what it says of itself. Only a reader
@@ -105,20 +73,13 @@ func idOf(table string, columns ...string) columnsID {
 	return columnsID{table, fmt.Sprintf("%q", columns)}
 }
 
-// describeAll asks the sources for their catalogues and registries. What it
-// returns knows no numbers of rows yet.
-func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, error) {
-	if err := opts.validate(); err != nil {
-		return nil, err
-	}
+// resolveAll asks the sources for their catalogues and registries, and resolves the
+// declarations against them. What it returns knows no numbers of rows yet.
+func resolveAll(ctx context.Context, sources []Source, opts Options) (*resolved, error) {
 	if len(sources) < 2 {
 		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", ErrSources, len(sources))
 	}
-	allowances, err := opts.allowances()
-	if err != nil {
-		return nil, err
-	}
-	f := &facts{opts: opts, allowances: allowances, established: newEstablished()}
+	f := &resolved{opts: opts}
 	byName := make(map[string]*database)
 	for _, s := range sources {
 		db := &database{source: s, name: s.Name(), tables: make(map[string]*Table), behind: make(map[string]bool), apart: make(map[string]*Table), rows: make(map[string]int64)}
@@ -153,17 +114,13 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 	if err := resolve(opts, f.dbs); err != nil {
 		return nil, err
 	}
+	var err error
 	if f.declared, err = declare(declared, namesOf(f.dbs)); err != nil {
 		return nil, err
 	}
 	f.names = namesOf(f.dbs)
 	if err := keepAll(f); err != nil {
 		return nil, err
-	}
-	for _, a := range allowances {
-		if err := a.resolve(namesOf(f.dbs)); err != nil {
-			return nil, err
-		}
 	}
 	if err := exclude(opts, f.dbs); err != nil {
 		return nil, err
@@ -195,9 +152,12 @@ func describeAll(ctx context.Context, sources []Source, opts Options) (*facts, e
 }
 
 // pair returns the facts about two of the databases.
-func (f *facts) pair(target, db *database) *facts {
-	dbs := []*database{target, db}
-	return &facts{opts: f.opts, allowances: f.allowances, declared: f.declared, same: f.same, combined: f.combined, skip: f.skip, reset: f.reset, rows: f.rows, partly: f.partly, renumbers: f.renumbers, keeps: f.keeps, worlds: f.worlds, dbs: dbs, target: target, tables: tablesOf(dbs), established: newEstablished()}
+func (f *resolved) pair(target, db *database) *resolved {
+	pair := *f
+	pair.dbs = []*database{target, db}
+	pair.target, pair.tables = target, tablesOf(pair.dbs)
+	pair.severed, pair.names, pair.moving = nil, nil, nil // of one target only
+	return &pair
 }
 
 // tablesOf returns the tables of all databases, sorted.
@@ -256,7 +216,7 @@ func (db *database) describe(ctx context.Context) error {
 }
 
 // having gives the databases that have a table, with what each says of it.
-func (f *facts) having(table string) iter.Seq2[*database, *Table] {
+func (f *resolved) having(table string) iter.Seq2[*database, *Table] {
 	return func(yield func(*database, *Table) bool) {
 		for _, db := range f.dbs {
 			if t := db.tables[table]; t != nil && !yield(db, t) {
@@ -268,7 +228,7 @@ func (f *facts) having(table string) iter.Seq2[*database, *Table] {
 
 // model returns the definition of a table that the others are compared with:
 // the target's, or the first there is.
-func (f *facts) model(table string) (*database, *Table) {
+func (f *resolved) model(table string) (*database, *Table) {
 	if t := f.target.tables[table]; t != nil {
 		return f.target, t
 	}
@@ -280,7 +240,7 @@ func (f *facts) model(table string) (*database, *Table) {
 
 // wants reports whether a result is to be part of the report. An empty subject
 // stands for all of a table's.
-func (f *facts) wants(code, table, subject string) bool {
+func (f *resolved) wants(code, table, subject string) bool {
 	if len(f.opts.Only) == 0 {
 		return true
 	}
@@ -288,18 +248,18 @@ func (f *facts) wants(code, table, subject string) bool {
 }
 
 // wantsAny is wants for several codes.
-func (f *facts) wantsAny(table, subject string, codes ...string) bool {
+func (f *resolved) wantsAny(table, subject string, codes ...string) bool {
 	return slices.ContainsFunc(codes, func(code string) bool { return f.wants(code, table, subject) })
 }
 
 // wantsTable reports whether any result about a table is wanted.
-func (f *facts) wantsTable(table string) bool {
+func (f *resolved) wantsTable(table string) bool {
 	return len(f.opts.Only) == 0 || slices.ContainsFunc(f.opts.Only, func(s Selection) bool { return s.Table == "" || s.Table == table })
 }
 
 // now is what the IDs of a database are compared with; zero if there is no
 // clock.
-func (f *facts) now(db *database) time.Time {
+func (f *resolved) now(db *database) time.Time {
 	if !f.opts.Now.IsZero() {
 		return f.opts.Now
 	}
@@ -307,7 +267,7 @@ func (f *facts) now(db *database) time.Time {
 }
 
 // future returns the last millisecond that is not from the future.
-func (f *facts) future(db *database) int64 {
+func (f *resolved) future(db *database) int64 {
 	now := f.now(db)
 	if now.IsZero() {
 		return math.MaxInt64
@@ -330,7 +290,7 @@ func (db *database) holdsIDs() bool {
 // idColumns returns the columns of a table that hold IDs in any source. In a
 // game that shows no other sign of gameid, 10 bytes are only 10 bytes; then
 // they are the columns that the operator declares.
-func (f *facts) idColumns(table string) (columns []string) {
+func (f *resolved) idColumns(table string) (columns []string) {
 	uses := slices.ContainsFunc(f.dbs, func(db *database) bool { return db.catalog.HasRegistry || db.holdsIDs() })
 	for _, t := range f.having(table) {
 		for i := range t.Columns {
@@ -345,7 +305,7 @@ func (f *facts) idColumns(table string) (columns []string) {
 }
 
 // opaque returns the opaque columns of a table, by name.
-func (f *facts) opaque(table string) []string {
+func (f *resolved) opaque(table string) []string {
 	found := make(map[string]bool)
 	for _, t := range f.having(table) {
 		for _, col := range t.Columns {
@@ -359,7 +319,7 @@ func (f *facts) opaque(table string) []string {
 
 // counter returns the counter of a table, that of the model or the first there
 // is; nil if no source has one.
-func (f *facts) counter(table string) *AutoIncrement {
+func (f *resolved) counter(table string) *AutoIncrement {
 	_, model := f.model(table)
 	if model.AutoIncrement != nil {
 		return model.AutoIncrement

@@ -9,7 +9,7 @@ import (
 // factsOf makes facts of databases in which nothing was read, the first being
 // the target.
 func factsOf(dbs ...*database) *facts {
-	f := &facts{opts: Options{}.withDefaults(), dbs: dbs, target: dbs[0], established: newEstablished()}
+	f := &facts{resolved: &resolved{opts: Options{}.withDefaults(), dbs: dbs, target: dbs[0]}, established: newEstablished()}
 	f.tables = tablesOf(dbs)
 	return f
 }

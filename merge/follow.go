@@ -105,7 +105,7 @@ func (r *NameReference) Names(carry [][]byte) bool {
 
 // follows reports whether rows that refer to a value of several databases follow the
 // row of their own when it is renamed.
-func follows(f *facts, ref reference) bool {
+func follows(f *resolved, ref reference) bool {
 	return renamed(f, ref.ToTable, ref.ToColumns) != nil && ref.cannotFollow(f.opts, f.declared, f.target.catalog) == "" &&
 		f.target.catalog.Unchangeable(ref.ToTable, ref.ToColumns[0]) == ""
 }

@@ -76,7 +76,7 @@ func keeps(opts Options, n names) (all keptKeys, err error) {
 }
 
 // keepAll notes the keys that keep their values, in what refers to them too.
-func keepAll(f *facts) (err error) {
+func keepAll(f *resolved) (err error) {
 	if f.keeps, err = keeps(f.opts, f.names); err != nil || len(f.keeps) == 0 {
 		return err
 	}

@@ -30,7 +30,7 @@ func (l *LeftRows) SQL(quote func(string) string) string {
 func (l *LeftRows) all() *severed { return &severed{Severed: Severed{Table: l.Table, When: l.When}} }
 
 // leftRows finds the tables of which some rows stay behind.
-func leftRows(f *facts) error {
+func leftRows(f *resolved) error {
 	for _, table := range slices.Sorted(maps.Keys(f.partly)) {
 		p := f.partly[table]
 		if p.Rows == RowsNone {
@@ -54,7 +54,7 @@ func leftRows(f *facts) error {
 }
 
 // leftOf are the rows that stay behind, by their tables.
-func leftOf(f *facts) (all []*LeftRows) {
+func leftOf(f *resolved) (all []*LeftRows) {
 	for _, table := range slices.Sorted(maps.Keys(f.partly)) {
 		all = append(all, &LeftRows{Table: table, When: f.partly[table].When, Counts: []int64{}})
 	}
@@ -63,7 +63,7 @@ func leftOf(f *facts) (all []*LeftRows) {
 
 // severedPartly is a reference to a table of which some rows stay behind, if the rows that
 // refer to these are to stay behind too; nil if that is not said.
-func severedPartly(f *facts, table string, ref *reference) (*severed, error) {
+func severedPartly(f *resolved, table string, ref *reference) (*severed, error) {
 	p, partly := f.partly[ref.ToTable]
 	if !partly || p.Rows != RowsDrop {
 		return nil, nil
@@ -87,7 +87,7 @@ func (s *Severed) leftSQL(column string) string {
 
 // leftTasks count the rows of some tables that stay behind, and those that refer to them.
 func leftTasks(f *facts) (tasks []task) {
-	for _, l := range leftOf(f) {
+	for _, l := range leftOf(f.resolved) {
 		if !f.wants(CodeTableExcluded, l.Table, l.When.String()) {
 			continue
 		}
@@ -101,7 +101,7 @@ func judgeLeft(ctx context.Context, f *facts, r *reader, l *LeftRows) (o outcome
 	result := Result{Code: CodeTableExcluded, Table: l.Table, Subject: "when " + l.When.String()}
 	orphans := Result{Code: CodeReferenceSevered, Table: l.Table, Subject: "when " + l.When.String()}
 	var parts, leave []string
-	for _, db := range sourcesOf(f) {
+	for _, db := range sourcesOf(f.resolved) {
 		n := int64(0)
 		if db.tables[l.Table] != nil {
 			if n, err = r.referring(ctx, db, l.Table, l.all(), nil); err != nil {

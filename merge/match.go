@@ -57,7 +57,7 @@ func (k *keySpace) matches() bool {
 }
 
 // matchBy resolves the natural key of a space.
-func matchBy(f *facts, n names, k *keySpace) error {
+func matchBy(f *resolved, n names, k *keySpace) error {
 	if len(k.Match) == 0 {
 		return nil
 	}
@@ -115,7 +115,7 @@ func columnNames(all []columnName) string {
 
 // combineMatched makes the rows that are matched one: if the operator did not say how, the
 // target's stays as it is.
-func combineMatched(f *facts, by *MatchedBy) error {
+func combineMatched(f *resolved, by *MatchedBy) error {
 	_, model := f.model(by.Table)
 	if model == nil {
 		return nil
@@ -157,7 +157,7 @@ func combineMatched(f *facts, by *MatchedBy) error {
 }
 
 // mapFrom takes what another plan says of a space.
-func mapFrom(f *facts, k *keySpace) error {
+func mapFrom(f *resolved, k *keySpace) error {
 	if k.Map == nil {
 		return nil
 	}
@@ -316,7 +316,9 @@ func (m *matchedRows) pairs(sources int, offset func(source int) uint64) ([]*rek
 }
 
 // targetFirst are the databases, the target first.
-func targetFirst(f *facts) []*database { return append([]*database{f.target}, sourcesOf(f)...) }
+func targetFirst(f *facts) []*database {
+	return append([]*database{f.target}, sourcesOf(f.resolved)...)
+}
 
 // readMatches reads the rows of all spaces that are matched.
 func (r *spaceReader) readMatches(ctx context.Context) error {
@@ -342,7 +344,7 @@ func (r *spaceReader) readMatches(ctx context.Context) error {
 // what stands against it.
 func (f chooser) match(k *rekeyed) (o outcome) {
 	k.pairs = make(map[*keySpace]map[*database]*rekey.Pairs)
-	sources := sourcesOf(f.facts)
+	sources := sourcesOf(f.facts.resolved)
 	for _, s := range f.moving.spaces {
 		k.pairs[s] = make(map[*database]*rekey.Pairs)
 		result := Result{Code: CodeKeySpace, Table: spaceTable(f.facts, s.Name), Subject: s.Name}

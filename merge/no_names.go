@@ -66,7 +66,7 @@ func (d *declared) leaveNoNames(o Options) error {
 
 // checkNoNames returns an error if a database itself keeps unique what is declared to be
 // no name.
-func checkNoNames(f *facts) error {
+func checkNoNames(f *resolved) error {
 	check := func(what, table string, columns, none []string) error {
 		if len(none) == 0 {
 			return nil

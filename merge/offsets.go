@@ -42,7 +42,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 		// The spaces with the column at fault go by themselves.
 		n := len(together)
 		together = slices.DeleteFunc(together, func(s *keySpace) bool {
-			out := n == 1 || slices.ContainsFunc(read.of[s][sourcesOf(f.facts)[narrow.Source]].limits, func(l rekey.Limit) bool { return l.Column == narrow.Limit.Column })
+			out := n == 1 || slices.ContainsFunc(read.of[s][sourcesOf(f.facts.resolved)[narrow.Source]].limits, func(l rekey.Limit) bool { return l.Column == narrow.Limit.Column })
 			if out {
 				alone = append(alone, s)
 			}
@@ -68,7 +68,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 	}
 	for _, at := range f.moving.inOrder() {
 		c := f.moving.columns[at]
-		for _, db := range sourcesOf(f.facts) {
+		for _, db := range sourcesOf(f.facts.resolved) {
 			for i := range read.rows[c][db] {
 				rows, offset := &read.rows[c][db][i], k.of[c.cases[i].space][db]
 				k.bent[c] = k.bent[c] || !rows.monotone(offset)
@@ -95,7 +95,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 }
 
 // sourcesOf are all databases but the target, in their order.
-func sourcesOf(f *facts) []*database {
+func sourcesOf(f *resolved) []*database {
 	return slices.DeleteFunc(slices.Clone(f.dbs), func(db *database) bool { return db == f.target })
 }
 
@@ -104,10 +104,10 @@ func sourcesOf(f *facts) []*database {
 func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) ([]uint64, *rekey.Narrow) {
 	var target rekey.Range
 	given := make(map[int]uint64)
-	wants := make([]rekey.Want, len(sourcesOf(f.facts)))
+	wants := make([]rekey.Want, len(sourcesOf(f.facts.resolved)))
 	for _, s := range spaces {
 		target.Join(f.read.of[s][f.target].values)
-		for i, db := range sourcesOf(f.facts) {
+		for i, db := range sourcesOf(f.facts.resolved) {
 			of := f.read.of[s][db]
 			wants[i].Values.Join(of.values)
 			wants[i].Limits = append(wants[i].Limits, of.limits...)
@@ -119,7 +119,7 @@ func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) ([]uint64, *
 			}
 		}
 	}
-	for i, db := range sourcesOf(f.facts) {
+	for i, db := range sourcesOf(f.facts.resolved) {
 		_, chosen := given[i]
 		for _, r := range f.opts.Rekey.Fleet {
 			if !(chosen && r.World == db.name) && (!own || r.concerns(spaces[0].Name, spaces[0].Keys)) {
@@ -133,7 +133,7 @@ func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) ([]uint64, *
 func (k *rekeyed) take(f chooser, offsets []uint64, spaces ...*keySpace) {
 	for _, s := range spaces {
 		k.of[s] = make(map[*database]uint64)
-		for i, db := range sourcesOf(f.facts) {
+		for i, db := range sourcesOf(f.facts.resolved) {
 			k.of[s][db] = offsets[i]
 		}
 	}
@@ -141,7 +141,7 @@ func (k *rekeyed) take(f chooser, offsets []uint64, spaces ...*keySpace) {
 
 // noRoom says why the keys of a space cannot get new values.
 func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
-	source := sourcesOf(f.facts)[narrow.Source].name
+	source := sourcesOf(f.facts.resolved)[narrow.Source].name
 	r := Result{Code: CodeKeySpace, Table: spaceTable(f.facts, s.Name), Subject: s.Name, Count: 1}
 	switch {
 	case narrow.Taken.Any:
@@ -169,7 +169,7 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 // highest returns the column with the largest number of a space, of the target and of the
 // sources up to one.
 func (f chooser) highest(s *keySpace, last int) (at columnName, db *database, high rekey.Integer) {
-	for _, there := range append([]*database{f.target}, sourcesOf(f.facts)[:last+1]...) {
+	for _, there := range append([]*database{f.target}, sourcesOf(f.facts.resolved)[:last+1]...) {
 		for _, c := range f.moving.inOrder() {
 			var values rekey.Range
 			if set := f.read.keys[c][there]; set != nil && f.moving.columns[c].cases[0].space == s {
@@ -220,7 +220,7 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		for _, at := range s.keys {
 			space.Keys = append(space.Keys, at.String())
 		}
-		for _, db := range sourcesOf(f.facts) {
+		for _, db := range sourcesOf(f.facts.resolved) {
 			space.Sources = append(space.Sources, of(s, db))
 		}
 		all.Spaces = append(all.Spaces, space)
@@ -238,7 +238,7 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 			if a.space.Keep != "" {
 				one.None = append(slices.Clone(one.None), a.space.Keep)
 			}
-			for _, db := range append([]*database{f.target}, sourcesOf(f.facts)...) {
+			for _, db := range append([]*database{f.target}, sourcesOf(f.facts.resolved)...) {
 				counts := CaseCounts{}
 				if rows := read.rows[c][db]; len(rows) > i {
 					counts = rows[i].CaseCounts
@@ -274,7 +274,7 @@ func (f chooser) counterMost(c keptCounter) uint64 {
 
 // mostOf is the largest number that a column of the target takes; known is false if that
 // cannot be told.
-func mostOf(f *facts, at columnName) (most rekey.Integer, known bool) {
+func mostOf(f *resolved, at columnName) (most rekey.Integer, known bool) {
 	_, model := f.model(at.table)
 	if c := model.column(at.column); c != nil {
 		return c.most(f.target.catalog.Engine)

@@ -120,7 +120,7 @@ func tablePolicies(opts Options, n names) (map[string]TablePolicy, error) {
 }
 
 // setPolicies notes the policies of tables, and sets those apart that stay behind.
-func setPolicies(f *facts) error {
+func setPolicies(f *resolved) error {
 	policies, err := tablePolicies(f.opts, f.names)
 	if err != nil {
 		return err

@@ -140,8 +140,8 @@ type repeat struct{ to, evidence string }
 // proposeKeys reads the keys that columns may name.
 func proposeKeys(ctx context.Context, f *facts, r *reader, x *examination) error {
 	open := openReader{reader: r, code: ""}
-	for _, table := range keyTables(f) {
-		_, model := keyModel(f, table)
+	for _, table := range keyTables(f.resolved) {
+		_, model := keyModel(f.resolved, table)
 		for i := range model.Columns {
 			col := &model.Columns[i]
 			at := placeInKey(model, col.Name)

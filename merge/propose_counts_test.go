@@ -152,7 +152,7 @@ func TestSparseKeysLeaveDoubt(t *testing.T) {
 	}
 	e := &examined{table: "mail", column: &Column{Name: "what", Type: "bigint", Kind: KindInteger}, parts: []examinedPart{{db: db, fits: make(map[*space]fit),
 		values: columnSummary{rows: 9, distinct: 9, lowest: rekey.Integer{Bits: 70_000}, highest: rekey.Integer{Bits: 90_000}}}}}
-	c := &classifier{f: &facts{declared: &declared{}}, x: &examination{spaces: []*space{s}, columns: []*examined{e}}, roots: []*space{s}}
+	c := &classifier{f: &facts{resolved: &resolved{declared: &declared{}}}, x: &examination{spaces: []*space{s}, columns: []*examined{e}}, roots: []*space{s}}
 	if j := c.judge(e); j.class != ClassUndecided || j.to != s {
 		t.Errorf("it is %v: %s", j.class, j.reason)
 	}

@@ -11,7 +11,7 @@ import (
 
 // mostKey is the largest number that the column of a space takes.
 func (s *space) mostKey(f *facts) rekey.Integer {
-	_, model := keyModel(f, s.table)
+	_, model := keyModel(f.resolved, s.table)
 	if c := model.column(s.column); c != nil {
 		if most, known := c.most(f.target.catalog.Engine); known {
 			return most
@@ -73,7 +73,7 @@ func (e *examined) none(f *facts, to *space) (all []string) {
 }
 
 func (s *space) unsigned(f *facts) bool {
-	_, model := keyModel(f, s.table)
+	_, model := keyModel(f.resolved, s.table)
 	c := model.column(s.column)
 	return c != nil && strings.Contains(strings.ToLower(c.Type), "unsigned")
 }

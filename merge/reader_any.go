@@ -19,7 +19,7 @@ type anyReading struct {
 func (r openReader) anyOf(ctx context.Context, ref *reference) (*anyReading, error) {
 	var keys []candidate
 	for _, to := range append([]columnName{{ref.ToTable, ref.ToColumns[0]}}, ref.or...) {
-		_, model := keyModel(r.facts, to.table)
+		_, model := keyModel(r.facts.resolved, to.table)
 		if model == nil {
 			continue
 		}

@@ -19,7 +19,7 @@ type apartColumn struct {
 // one of a source if it became a key.
 func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apartColumn, err error) {
 	referred := referredTo(r.facts)
-	for _, table := range keyTables(r.facts) {
+	for _, table := range keyTables(r.facts.resolved) {
 		t := r.facts.target.apart[table]
 		if t == nil || !r.facts.skip[table] || r.facts.reset[table] {
 			continue
@@ -30,7 +30,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *rekeyed) (all []apart
 				continue // a key of these rows: it refers to nothing
 			}
 			_, counted := r.moving.counted(columnName{table, c.Name})
-			if (c.Kind == KindInteger || c.Kind == KindText) && r.facts.declared.role(table, c.Name).kind == roleOpen && !foreignKey(r.facts, table, c.Name) && !counted {
+			if (c.Kind == KindInteger || c.Kind == KindText) && r.facts.declared.role(table, c.Name).kind == roleOpen && !foreignKey(r.facts.resolved, table, c.Name) && !counted {
 				columns = append(columns, c.Name)
 			}
 		}
@@ -88,7 +88,7 @@ func referredTo(f *facts) map[columnName]bool {
 		}
 	}
 	for table := range f.names {
-		for _, r := range allReferences(f, table) {
+		for _, r := range allReferences(f.resolved, table) {
 			note(r.Reference)
 		}
 		for _, r := range f.declared.severally(table) {

@@ -92,7 +92,7 @@ func (f *facts) signature(table string, columns []string) signature {
 // group makes a reader of all sources that occur in the pairs, which compares
 // as one pair does.
 func (s *sharedReader) group(as *facts, pairs []*facts, table string) *reader {
-	g := &facts{opts: s.opts, declared: as.declared}
+	g := &facts{resolved: &resolved{opts: s.opts, declared: as.declared}}
 	g.target, _ = as.model(table)
 	for _, db := range s.dbs {
 		if slices.ContainsFunc(pairs, func(p *facts) bool { return slices.Contains(p.dbs, db) }) {
@@ -168,7 +168,7 @@ func (s *sharedReader) idsOf(ctx context.Context, db *database, table, code stri
 	shared := s.ids[asked]
 	if shared == nil {
 		shared = new(sharedIDs)
-		alone := &facts{opts: s.opts, dbs: []*database{db}, target: db}
+		alone := &facts{resolved: &resolved{opts: s.opts, dbs: []*database{db}, target: db}}
 		shared.scans, shared.err = newReader(alone, s.progress).idsOf(ctx, db, table, code)
 		if _, unsupported := errors.AsType[*UnsupportedError](shared.err); shared.err != nil && !unsupported {
 			return nil, shared.err

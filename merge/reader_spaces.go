@@ -280,7 +280,7 @@ func (r *spaceReader) noteKeys(s *keySpace, at columnName, db *database, t *Tabl
 			values.values.Join(g.Range)
 		}
 	}
-	most, known := mostOf(r.facts, at)
+	most, known := mostOf(r.facts.resolved, at)
 	r.limit(s, at, db, own, most, known) // what other columns of the space have is no matter to this one
 }
 
@@ -290,7 +290,7 @@ func (r *spaceReader) most(c *movedColumn, i int) (most rekey.Integer, known boo
 	if cells := c.cases[i].ref.cells; cells != nil {
 		return cells.Most()
 	}
-	return mostOf(r.facts, c.columnName)
+	return mostOf(r.facts.resolved, c.columnName)
 }
 
 // limit notes what room a column of the target has for the values of a source; most is the

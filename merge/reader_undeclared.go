@@ -361,7 +361,7 @@ func (r openReader) newOpenPass(db *database, table string, candidates []candida
 		s := &openScan{openColumn: &openColumn{db: db, column: col.Name, rows: make(map[fate]int64),
 			maybe: make(map[int]bool), fates: p.fates}, pass: p, reads: reads, id: col.IsID, binaries: col.Kind == KindBytes}
 		for k, c := range candidates {
-			if c.table == table && c.column == col.Name || refersTo(r.facts, c, columnName{table, col.Name}) {
+			if c.table == table && c.column == col.Name || refersTo(r.facts.resolved, c, columnName{table, col.Name}) {
 				s.own = append(s.own, k)
 			}
 		}
@@ -454,7 +454,7 @@ func judgesOpen(f *facts, table, column string) bool {
 			return false // a key of a space, which moves
 		}
 		copied := func(c NameCopy) bool { return c.Table == table && c.Column == column }
-		return !foreignKey(f, table, column) && !slices.ContainsFunc(f.opts.Copies, copied)
+		return !foreignKey(f.resolved, table, column) && !slices.ContainsFunc(f.opts.Copies, copied)
 	}
 }
 
@@ -857,9 +857,9 @@ func (r openReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	type asking string
 	asked := asking(fmt.Sprintf("%q %#v", table, candidates))
 	if r.shared.now[asked] == nil {
-		all := openReader{reader: newReader(&facts{
-			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, skip: r.facts.skip, reset: r.facts.reset, dbs: r.shared.dbs, target: r.facts.target, established: r.facts.established,
-		}, r.progress), code: r.code}
+		all := openReader{reader: newReader(&facts{established: r.facts.established, resolved: &resolved{
+			opts: r.shared.opts, declared: r.facts.declared, same: r.facts.same, skip: r.facts.skip, reset: r.facts.reset, dbs: r.shared.dbs, target: r.facts.target,
+		}}, r.progress), code: r.code}
 		all.kept = r.shared.kept
 		read, err := all.undeclaredAmong(ctx, table, candidates)
 		if err != nil {

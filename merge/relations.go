@@ -17,7 +17,7 @@ type unique struct {
 }
 
 // uniques returns what is to be unique in a table besides its key, by columns.
-func (f *facts) uniques(table string) (all []unique) {
+func (f *resolved) uniques(table string) (all []unique) {
 	_, model := f.model(table)
 	key := model.key()
 	for _, u := range model.Uniques {
@@ -92,12 +92,12 @@ func (r *reference) identity() string {
 // the operator declares, each once: what one of them relies on must hold in
 // all. Those to one of several keys and those in cells are not among them, nor those of which it is said what
 // becomes of the rows, since what they refer to stays behind.
-func (f *facts) references(table string) []reference {
+func (f *resolved) references(table string) []reference {
 	return slices.DeleteFunc(allReferences(f, table), func(r reference) bool { return f.rows[r.ToTable] != "" })
 }
 
 // allReferences are those too of which it is said what becomes of the rows.
-func allReferences(f *facts, table string) (all []reference) {
+func allReferences(f *resolved, table string) (all []reference) {
 	for at, r := range f.declared.roles {
 		if at.table != table {
 			continue

@@ -88,7 +88,7 @@ func (c *Column) Unbounded(maxLength int) string {
 }
 
 // renamed returns what is declared of a column that is renamed; nil if it is not.
-func renamed(f *facts, table string, columns []string) *RenamedColumn {
+func renamed(f *resolved, table string, columns []string) *RenamedColumn {
 	i := slices.IndexFunc(f.opts.Renames, func(c RenamedColumn) bool { return c.Table == table && slices.Equal(columns, []string{c.Column}) })
 	if i < 0 {
 		return nil
@@ -98,7 +98,7 @@ func renamed(f *facts, table string, columns []string) *RenamedColumn {
 
 // resolveByRenaming takes what a result counts as settled if the column is renamed. It
 // returns why that cannot be; "" if it can, or the column is not renamed.
-func (r *Result) resolveByRenaming(f *facts) (why string) {
+func (r *Result) resolveByRenaming(f *resolved) (why string) {
 	column := renamed(f, r.Table, r.Columns)
 	if r.Count == 0 || column == nil {
 		return ""

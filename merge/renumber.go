@@ -59,7 +59,7 @@ func (n *Renumber) are(columns []string) bool {
 }
 
 // renumbers finds the columns that get other values, by table.
-func renumbers(f *facts, policies map[string]TablePolicy) map[string]*Renumber {
+func renumbers(f *resolved, policies map[string]TablePolicy) map[string]*Renumber {
 	all := make(map[string]*Renumber)
 	for table, p := range policies {
 		if p.Renumber != "" && slices.ContainsFunc(f.dbs, func(db *database) bool { return db.tables[table] != nil }) {
@@ -70,7 +70,7 @@ func renumbers(f *facts, policies map[string]TablePolicy) map[string]*Renumber {
 }
 
 // checkRenumbers returns an error unless these columns can get other values.
-func checkRenumbers(f *facts) error {
+func checkRenumbers(f *resolved) error {
 	for _, table := range slices.Sorted(maps.Keys(f.renumbers)) {
 		n := f.renumbers[table]
 		what := fmt.Sprintf("table %s: renumber = %q", table, n.Column)
@@ -107,7 +107,7 @@ func checkRenumbers(f *facts) error {
 }
 
 // renumbered works out what becomes of the rows of a table; why says what stands against it.
-func renumbered(ctx context.Context, f *facts, r *reader, n *Renumber) (found *Renumbered, why string, err error) {
+func renumbered(ctx context.Context, f *resolved, r *reader, n *Renumber) (found *Renumbered, why string, err error) {
 	_, model := f.model(n.Table)
 	if model.key() == nil {
 		return nil, model.keyless(), nil
@@ -186,7 +186,7 @@ type numberedRow struct {
 func (row *numberedRow) number() int64 { return int64(row.value.Bits) }
 
 // settle gives the rows that belong together their values. It returns why that cannot be.
-func (all *Renumbered) settle(f *facts, group []numberedRow, most int64) (why string) {
+func (all *Renumbered) settle(f *resolved, group []numberedRow, most int64) (why string) {
 	if len(group) == 0 {
 		return ""
 	}
@@ -259,7 +259,7 @@ func compareIntegers(a, b rekey.Integer) int {
 }
 
 // resolveByRenumbering takes what a result counts as settled if its rows get other values.
-func (r *Result) resolveByRenumbering(ctx context.Context, f *facts, from *reader) (*Renumbered, error) {
+func (r *Result) resolveByRenumbering(ctx context.Context, f *resolved, from *reader) (*Renumbered, error) {
 	n := f.renumbers[r.Table]
 	if n == nil || !n.are(r.Columns) {
 		return nil, nil

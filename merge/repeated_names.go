@@ -30,8 +30,8 @@ type nameCount struct {
 // nameCandidates returns the columns of one unique text that other columns may repeat, but
 // for those that are candidates as keys.
 func nameCandidates(ctx context.Context, r openReader, keys []candidate) (all []candidate, err error) {
-	for _, table := range keyTables(r.facts) {
-		_, model := keyModel(r.facts, table)
+	for _, table := range keyTables(r.facts.resolved) {
+		_, model := keyModel(r.facts.resolved, table)
 		for _, column := range uniqueTexts(r.facts, table, model) {
 			c := candidate{table: table, column: column, class: nameClass, collation: model.column(column).Collation}
 			isKey := func(key candidate) bool { return key.table == table && key.column == column && !key.renamed }

@@ -226,7 +226,7 @@ type RuleFile struct {
 }
 
 // ruleFiles compares the databases with the list of each file that has one.
-func ruleFiles(f *facts) (all []RuleFile) {
+func ruleFiles(f *resolved) (all []RuleFile) {
 	if f.names == nil {
 		return nil // of a pair, of which no report is shown
 	}
@@ -268,7 +268,7 @@ func ruleFiles(f *facts) (all []RuleFile) {
 }
 
 // isDeclared reports whether any statement, or a foreign key, says what a column is.
-func isDeclared(f *facts, at columnName) bool {
+func isDeclared(f *resolved, at columnName) bool {
 	switch f.declared.role(at.table, at.column).kind {
 	case roleOpen, roleUndecided:
 	default:

@@ -40,7 +40,7 @@ func considerAmbiguous(f *facts, table string, ref reference, strays *strayReadi
 			return outcome{}, err
 		}
 		result := judgeAmbiguous(table, ref, read)
-		if result.Count > 0 && follows(f, ref) {
+		if result.Count > 0 && follows(f.resolved, ref) {
 			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that another database has too, and will get its new name by [[merge.name]]"
 			result.Count, result.Rows, result.Samples = 0, 0, nil
 		}

@@ -29,7 +29,7 @@ func proposalTasks(f *facts) (tasks []task) {
 		}
 	}
 	x := new(examination)
-	add("keys", keyTables(f), func(ctx context.Context, r *reader) (outcome, error) {
+	add("keys", keyTables(f.resolved), func(ctx context.Context, r *reader) (outcome, error) {
 		return outcome{}, proposeKeys(ctx, f, r, x)
 	})
 	for _, table := range f.tables {

@@ -47,7 +47,7 @@ func refusedTasks(f *facts) (tasks []task) {
 
 // mayRefuse reports whether the target says of a table that it does not take every
 // row of the other databases.
-func (f *facts) mayRefuse(table string, t *Table) bool {
+func (f *resolved) mayRefuse(table string, t *Table) bool {
 	if slices.ContainsFunc(t.Conditions, func(c Condition) bool { return !c.Off }) {
 		return true
 	}

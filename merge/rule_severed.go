@@ -33,7 +33,7 @@ func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (o outco
 	now := s.Severed
 	var parts, orphans []string
 	if now.Counts = []int64{}; !s.stays {
-		for _, db := range sourcesOf(f) {
+		for _, db := range sourcesOf(f.resolved) {
 			n, left := int64(0), []string(nil)
 			if db.tables[s.Table] != nil {
 				result.Read += db.rows[s.Table]
@@ -82,13 +82,13 @@ func judgeSevered(ctx context.Context, f *facts, r *reader, s *severed) (o outco
 func judgeOdd(ctx context.Context, f *facts, r *reader, s *severed) ([]Result, error) {
 	result := Result{Code: CodeKeyNobody, Table: s.Table, Subject: s.Column, Columns: []string{s.Column}}
 	suspects := []struct{ others, why string }{{">0", "0 or less"}}
-	if most, known := mostOf(f, columnName{s.Table, s.Column}); known && most.Bits <= math.MaxInt64 {
+	if most, known := mostOf(f.resolved, columnName{s.Table, s.Column}); known && most.Bits <= math.MaxInt64 {
 		suspects = append(suspects, struct{ others, why string }{"<" + most.String(), "the largest value of the column"})
 	}
 	for _, suspect := range suspects {
 		odd := *s
 		odd.None = slices.Concat(s.None, s.ref.declared.Dangling, []string{suspect.others})
-		for _, db := range sourcesOf(f) {
+		for _, db := range sourcesOf(f.resolved) {
 			if db.tables[s.Table] == nil {
 				continue
 			}

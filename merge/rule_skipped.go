@@ -28,7 +28,7 @@ func skipTasks(f *facts) (tasks []task) {
 		tasks = append(tasks, task{taskID{code: CodeTableExcluded, columns: idOf(table)}, nil, func(ctx context.Context, r *reader) (outcome, error) {
 			result := Result{Code: CodeTableExcluded, Table: table}
 			var parts []string
-			for _, db := range sourcesOf(f) {
+			for _, db := range sourcesOf(f.resolved) {
 				if db.apart[table] == nil {
 					continue
 				}
@@ -83,7 +83,7 @@ func judgeSkipped(f *facts) (findings []finding) {
 }
 
 // declared names what the operator declares of a table.
-func (f *facts) declaredOf(table string) (all []string) {
+func (f *resolved) declaredOf(table string) (all []string) {
 	for _, u := range f.opts.Uniques {
 		if u.Table == table {
 			all = append(all, "unique "+columnList(u.Columns))

@@ -175,7 +175,7 @@ func undeclaredKeys(f *facts) (results []Result) {
 		for _, name := range model.key() {
 			at := columnName{table, name}
 			if col := model.column(name); col == nil || col.Kind != KindInteger || f.moving.columns[at] != nil ||
-				f.declared.role(table, name).kind != roleOpen || foreignKey(f, table, name) {
+				f.declared.role(table, name).kind != roleOpen || foreignKey(f.resolved, table, name) {
 				continue
 			}
 			results = append(results, Result{
@@ -201,7 +201,7 @@ func guessedKeys(f *facts, chosen *rekeyed, read *measured) (results []Result) {
 		at := s.keys[0]
 		result := Result{Code: CodeKeyUndeclared, Table: at.table, Subject: at.column, Columns: []string{at.column}}
 		for _, other := range f.moving.spaces {
-			for _, db := range sourcesOf(f) {
+			for _, db := range sourcesOf(f.resolved) {
 				keys := read.keys[at][db]
 				if keys != nil && meetsMatched(keys, chosen.pairs[other][db]) {
 					result.Gaps = append(result.Gaps, Gap{db.name, fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it names them", other.Name)})

@@ -26,14 +26,14 @@ func undeclaredTasks(f *facts) (tasks []task) {
 	if !f.wantsAny("", "", CodeReferenceUndeclared) && !slices.ContainsFunc(f.opts.Only, func(s Selection) bool { return s.Code == CodeReferenceUndeclared }) {
 		return nil
 	}
-	tables := keyTables(f)
+	tables := keyTables(f.resolved)
 	for _, to := range f.opts.Renames {
 		if _, model := f.model(to.Table); model != nil {
 			tables = append(tables, to.Table) // for its names
 		}
 	}
-	for _, table := range keyTables(f) {
-		_, model := keyModel(f, table)
+	for _, table := range keyTables(f.resolved) {
+		_, model := keyModel(f.resolved, table)
 		for range uniqueTexts(f, table, model) {
 			tables = append(tables, table)
 		}
@@ -80,7 +80,7 @@ func judgeCandidates(f *facts, r openReader, candidates []candidate, joint []str
 		}
 	}
 	for _, table := range joint {
-		_, model := keyModel(f, table)
+		_, model := keyModel(f.resolved, table)
 		if !f.disjoint[idOf(table, model.key()...)] || f.combined[table] != nil {
 			continue // the rows are in each other's way themselves, or a key is the same thing everywhere
 		}

@@ -48,7 +48,7 @@ func uniqueTask(f *facts, table string, u unique) task {
 			return outcome{}, err
 		}
 		o := judgeUnique(f, table, u, read)
-		renumbered, err := o.findings[0].resolveByRenumbering(ctx, f, r)
+		renumbered, err := o.findings[0].resolveByRenumbering(ctx, f.resolved, r)
 		if renumbered != nil {
 			o.renumbered = []Renumbered{*renumbered}
 		}
@@ -70,7 +70,7 @@ func judgeUnique(f *facts, table string, u unique, read *reading) outcome {
 		result.Message = "only rows with the same key, which will be combined: " + result.Message
 		result.Count, result.Rows, result.Samples = 0, 0, nil
 	}
-	if why := result.resolveByRenaming(f); why != "" {
+	if why := result.resolveByRenaming(f.resolved); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
 	}
 	if result.Alike = f.alike[table] && result.Count > 0; result.Alike {

@@ -214,7 +214,7 @@ func (r *run) report(incomplete string) *Report {
 		Plain:      len(r.plain),
 		PlainOpen:  slices.Sorted(slices.Values(r.plain)),
 		Renames:    renames(results),
-		RuleFiles:  ruleFiles(r.facts),
+		RuleFiles:  ruleFiles(r.facts.resolved),
 		Overridden: r.facts.declared.beaten,
 		Sources:    []Summary{},
 		Results:    append([]Result{}, results...),

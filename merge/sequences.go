@@ -47,7 +47,7 @@ func (c *Column) sequenceOf() string {
 
 // declareSequence adds a sequence of the target that the operator names as the counter of a
 // space; done is false if it has none of that name.
-func (m *moving) declareSequence(f *facts, c CounterRow, space *keySpace) (done bool, err error) {
+func (m *moving) declareSequence(f *resolved, c CounterRow, space *keySpace) (done bool, err error) {
 	name := c.At
 	if quoted, ok := strings.CutPrefix(name, "`"); ok && strings.HasSuffix(quoted, "`") && len(quoted) > 1 {
 		name = strings.ReplaceAll(quoted[:len(quoted)-1], "``", "`")

@@ -54,7 +54,7 @@ func (s Setting) Of(value string) (string, error) {
 }
 
 // checkSettings returns an error unless the columns beside changed names can be set.
-func checkSettings(f *facts) error {
+func checkSettings(f *resolved) error {
 	for i, r := range f.opts.Renames {
 		if _, model := f.model(r.Table); model == nil {
 			continue // it takes no part
@@ -79,7 +79,7 @@ func checkSettings(f *facts) error {
 
 // contradiction says what else a column is that a setting would change; "" if it is
 // nothing else.
-func (s Setting) contradiction(f *facts, r RenamedColumn) string {
+func (s Setting) contradiction(f *resolved, r RenamedColumn) string {
 	for db, t := range f.having(r.Table) {
 		if why := s.unsuited(db, t); why != "" {
 			return why
@@ -101,7 +101,7 @@ func (s Setting) contradiction(f *facts, r RenamedColumn) string {
 
 // occupied says what else a column is, of which a merge is to change values that name
 // nothing; "" if it is nothing else.
-func occupied(f *facts, at columnName) string {
+func occupied(f *resolved, at columnName) string {
 	for _, other := range f.opts.Renames {
 		if other.Table == at.table && other.Column == at.column {
 			return "is a name that [[merge.name]] changes itself"
@@ -145,7 +145,7 @@ func occupied(f *facts, at columnName) string {
 }
 
 // decides says which statement goes by the values of the column; "" if none does.
-func decides(f *facts, at columnName) string {
+func decides(f *resolved, at columnName) string {
 	if f.moving != nil {
 		if m := f.moving.columns[at]; m != nil {
 			return fmt.Sprintf("gets new values by the space %q", m.cases[0].space.Name)

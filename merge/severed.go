@@ -90,7 +90,7 @@ type severed struct {
 }
 
 // severs finds these references.
-func severs(f *facts) (all []*severed, err error) {
+func severs(f *resolved) (all []*severed, err error) {
 	for _, table := range f.tables {
 		for _, ref := range f.declared.severally(table) {
 			if rows := f.rows[ref.ToTable]; rows != "" && ref.cells != nil {
@@ -122,7 +122,7 @@ func severs(f *facts) (all []*severed, err error) {
 
 // stayingReferences are those of rows of the target that stay, in tables that are not
 // merged, to rows that are taken out.
-func stayingReferences(f *facts) (all []*severed) {
+func stayingReferences(f *resolved) (all []*severed) {
 	for _, table := range slices.Sorted(maps.Keys(f.target.apart)) {
 		for _, ref := range allReferences(f, table) {
 			if f.reset[table] || !f.reset[ref.ToTable] {
@@ -143,7 +143,7 @@ func isInteger(c *Column) bool { return c != nil && c.Kind == KindInteger }
 
 // validate returns an error if what is to become of the rows cannot be done, and chooses
 // what they get instead.
-func (s *severed) validate(f *facts) error {
+func (s *severed) validate(f *resolved) error {
 	if len(s.ref.Columns) != 1 {
 		return fmt.Errorf("the reference is of %d columns, want one", len(s.ref.Columns))
 	}
@@ -190,7 +190,7 @@ func (s *severed) validate(f *facts) error {
 }
 
 // withhold lets the sources leave out the rows that do not come.
-func withhold(f *facts) error {
+func withhold(f *resolved) error {
 	var out []Withheld
 	for _, s := range f.severed {
 		if s.Rows == RowsDrop && !s.stays {

@@ -115,7 +115,7 @@ type moving struct {
 
 // moves resolves the spaces against the tables of the databases; nil if no keys get new
 // values.
-func moves(f *facts) (*moving, error) {
+func moves(f *resolved) (*moving, error) {
 	if f.opts.Rekey == nil {
 		return nil, nil
 	}
@@ -143,7 +143,7 @@ func moves(f *facts) (*moving, error) {
 }
 
 // declare adds a space that the operator names.
-func (m *moving) declare(f *facts, n names, s Space) error {
+func (m *moving) declare(f *resolved, n names, s Space) error {
 	kept, err := parseKeep(s.Keep)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (m *moving) declare(f *facts, n names, s Space) error {
 }
 
 // knownSources returns an error if an offset is for none of the sources.
-func knownSources(f *facts, offsets map[string]uint64) error {
+func knownSources(f *resolved, offsets map[string]uint64) error {
 	for _, source := range slices.Sorted(maps.Keys(offsets)) {
 		if !slices.ContainsFunc(f.dbs, func(db *database) bool { return db.name == source && db != f.target }) {
 			return fmt.Errorf("offset: no source is named %q", source)
@@ -202,7 +202,7 @@ func knownSources(f *facts, offsets map[string]uint64) error {
 }
 
 // addKey notes that a column holds keys of a space.
-func (m *moving) addKey(f *facts, at columnName, k *keySpace) error {
+func (m *moving) addKey(f *resolved, at columnName, k *keySpace) error {
 	if other := m.columns[at]; other != nil {
 		return fmt.Errorf("%s is a key of the space %q too", at, other.cases[0].space.Name)
 	}
@@ -230,7 +230,7 @@ func (m *moving) addKey(f *facts, at columnName, k *keySpace) error {
 }
 
 // count makes a space of each key that the target counts up itself.
-func (m *moving) count(f *facts) {
+func (m *moving) count(f *resolved) {
 	for _, table := range f.tables {
 		_, t := f.model(table)
 		counter := t.AutoIncrement
@@ -250,7 +250,7 @@ func (m *moving) count(f *facts) {
 
 // follow adds what refers to a column of a space, and reports whether there was any
 // that had not been added.
-func (m *moving) follow(f *facts) (more bool) {
+func (m *moving) follow(f *resolved) (more bool) {
 	for _, table := range f.tables {
 		for _, ref := range f.declared.ofSpaces(table) {
 			k := slices.IndexFunc(m.spaces, func(k *keySpace) bool { return k.Name == ref.space })
@@ -296,7 +296,7 @@ func (m *moving) add(at columnName, c movedCase) bool {
 }
 
 // contradiction says what cannot be.
-func (m *moving) contradiction(f *facts) error {
+func (m *moving) contradiction(f *resolved) error {
 	if err := m.matchContradiction(); err != nil {
 		return err
 	}

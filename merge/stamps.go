@@ -83,7 +83,7 @@ func (r *run) spoil(table string, gap Gap) {
 }
 
 // refersTo reports whether a result is about a reference to a table.
-func (f *facts) refersTo(r *Result, table string) bool {
+func (f *resolved) refersTo(r *Result, table string) bool {
 	return r.Table != "" && slices.ContainsFunc(f.references(r.Table), func(ref reference) bool {
 		return ref.ToTable == table && ref.subject() == r.Subject
 	})
