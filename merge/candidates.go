@@ -116,7 +116,7 @@ func (r openReader) candidates(ctx context.Context) (all []candidate, joint []st
 // have values in common in every column of its key.
 func (r openReader) candidatesOf(ctx context.Context, table string) (all []candidate, tells bool, err error) {
 	_, model := keyModel(r.facts.resolved, table)
-	key := model.key()
+	key := model.Key()
 	named := false // some columns can be named
 	var others []candidate
 	for _, name := range key {
@@ -314,7 +314,7 @@ func (r openReader) readKeysOf(ctx context.Context, db *database, t *Table, c ca
 		return &keySet{integers: known, hashes: newHashes(room), words: newHashes(room)}, nil
 	}
 	set := &keySet{integers: new(rekey.Set), hashes: newHashes(room), words: newHashes(room)}
-	first := len(t.key()) > 0 && t.key()[0] == c.column // so that an index has the order
+	first := len(t.Key()) > 0 && t.Key()[0] == c.column // so that an index has the order
 	// Without the sorting form nothing is sorted, and texts are compared by it.
 	scan := Scan{Table: c.table, Carry: []string{c.column}, Unsorted: !first, SkipNull: true}
 	if first || c.class == textClass {

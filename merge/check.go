@@ -52,7 +52,7 @@ func check(ctx context.Context, sources []Source, opts Options, with with) (*Rep
 	if err := withhold(f.resolved); err != nil {
 		return nil, err
 	}
-	p := newProgress(f)
+	p := newProgress(f.resolved)
 	r := newRun(f, newReader(f, p), newSummaries(f), started, rules(with.rules...))
 	if with.reader != nil {
 		with.reader(r.reader)

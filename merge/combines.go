@@ -76,7 +76,7 @@ func combines(f *resolved, policies map[string]TablePolicy) (map[string]*Combine
 
 // validate returns an error if the rows of a table cannot be combined so.
 func (c *Combined) validate(f *resolved, t *Table) error {
-	key := t.key()
+	key := t.Key()
 	if key == nil {
 		return fmt.Errorf("%s", t.keyless())
 	}

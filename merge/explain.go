@@ -81,7 +81,7 @@ func Explain(ctx context.Context, sources []Source, opts Options, table, column 
 	at := columnName{table, column}
 	e := &Explanation{Version: ReportVersion, Table: table, Column: column, Rows: rowsText(f, table), Said: saidOf(f, at)}
 	e.Class = classText(f, at)
-	r := newReader(f, newProgress(f))
+	r := newReader(f, newProgress(f.resolved))
 	x := new(examination)
 	found, err := explainProposed(ctx, f, r, x, at)
 	if err != nil {
@@ -232,7 +232,7 @@ func classText(f *facts, at columnName) string {
 		if col := model.column(at.column); col != nil && col.Opaque != "" {
 			return "open: nothing declares it, and keys may be inside its values (" + col.Opaque + ")"
 		}
-		if slices.Contains(model.key(), at.column) {
+		if slices.Contains(model.Key(), at.column) {
 			return "part of the key, and nothing declares whether it numbers things of the world or of the game"
 		}
 	}

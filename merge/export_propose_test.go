@@ -10,7 +10,7 @@ func Propose(ctx context.Context, sources []Source, opts Options) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	r := newRun(f, newReader(f, newProgress(f)), newSummaries(f), opts.stamp(), rules())
+	r := newRun(f, newReader(f, newProgress(f.resolved)), newSummaries(f), opts.stamp(), rules())
 	if err := r.countRows(ctx); err != nil {
 		return nil, err
 	}

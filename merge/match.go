@@ -120,7 +120,7 @@ func combineMatched(f *resolved, by *MatchedBy) error {
 	if model == nil {
 		return nil
 	}
-	key := model.key()
+	key := model.Key()
 	if key == nil || slices.ContainsFunc(key, func(name string) bool { return name != by.Key && !slices.Contains(by.Columns, name) }) {
 		return fmt.Errorf("match: the key of table %s is %s: want %s alone, so that a matched row is there once", by.Table, columnList(key), by.Key)
 	}

@@ -113,7 +113,7 @@ func rekeyedMatrix(ctx context.Context, sources []Source, opts Options) (*Matrix
 	for i, target := range sources {
 		for _, s := range sources[i+1:] {
 			p := Pair{Target: target.Name(), Source: s.Name()}
-			report, err := Check(ctx, []Source{target, s}, opts)
+			report, err := check(ctx, []Source{target, s}, opts, with{})
 			read, unreadable := errors.AsType[*ReadError](err)
 			switch {
 			case err == nil:
@@ -224,7 +224,7 @@ type matrix struct {
 
 func newMatrix(f *facts, started time.Time) *matrix {
 	m := &matrix{
-		shared:    &sharedReader{opts: f.opts, dbs: f.dbs, progress: newProgress(f), kept: make(memory)},
+		shared:    &sharedReader{opts: f.opts, dbs: f.dbs, progress: newProgress(f.resolved), kept: make(memory)},
 		summaries: newSummaries(f),
 	}
 	for i, target := range f.dbs {

@@ -81,7 +81,7 @@ func checkNoNames(f *resolved) error {
 					index = "the UNIQUE index " + u.Name
 				}
 			}
-			if alike(t.key()) {
+			if alike(t.Key()) {
 				index = "the key"
 			}
 			if index != "" {

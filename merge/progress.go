@@ -16,7 +16,7 @@ type work struct {
 	total int64
 }
 
-func newProgress(f *facts) *progress {
+func newProgress(f *resolved) *progress {
 	p := &progress{report: f.opts.Progress, work: make(map[*database]*work)}
 	for _, db := range f.dbs {
 		p.work[db] = new(work)

@@ -124,7 +124,7 @@ type keyReading struct {
 // with idCode.
 func (r *reader) key(ctx context.Context, table, code, idCode string) (*keyReading, error) {
 	_, model := r.facts.model(table)
-	key := model.key()
+	key := model.Key()
 	q := question{code: code, table: table, columns: key, ids: true, when: r.facts.combined[table].when()}
 	var found *reading
 	var err error

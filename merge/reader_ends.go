@@ -35,7 +35,7 @@ func (r *reader) count(ctx context.Context, db *database, table string) (n int64
 func (r *reader) ends(ctx context.Context, db *database, table string) (*keyRange, error) {
 	ender, ok := db.source.(Ender)
 	owner, model := r.facts.model(table)
-	t, key := db.tables[table], model.key()
+	t, key := db.tables[table], model.Key()
 	if !ok || key == nil || incomparable(t, key, owner, model, key) != "" {
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func (s *stream) keyRange() keyRange {
 
 // keyOf writes the values of a key for people.
 func (t *Table) keyOf(values [][]byte) string {
-	key := t.key()
+	key := t.Key()
 	if len(values) != len(key) {
 		return ""
 	}

@@ -24,7 +24,7 @@ func (r historian) read(ctx context.Context, db *database, t *Table, columns []s
 			}
 		}
 	}
-	for _, name := range t.key() {
+	for _, name := range t.Key() {
 		scan.Order = append(scan.Order, Order{Column: name})
 	}
 	fail := func(err error) ([]map[string]string, string, error) {

@@ -214,7 +214,7 @@ func (r *reader) judge(s *stream, column string) *idScan {
 		return nil
 	}
 	scan := &idScan{
-		idsRead:  idsRead{db: db, column: column, key: slices.Contains(t.key(), column), tallies: newTallies(db)},
+		idsRead:  idsRead{db: db, column: column, key: slices.Contains(t.Key(), column), tallies: newTallies(db)},
 		stream:   s,
 		digits:   col.Kind == KindText,
 		future:   r.facts.future(db),

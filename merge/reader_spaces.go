@@ -198,7 +198,7 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *database, t
 	}
 	if len(p.references) > 0 {
 		scan.Carry = slices.Clip(t.rowKey(nil)) // to show rows
-	} else if key := t.key(); len(p.keys) > 0 && len(t.Primary) == 0 && len(key) > 0 && key[0] == p.keys[0].column {
+	} else if key := t.Key(); len(p.keys) > 0 && len(t.Primary) == 0 && len(key) > 0 && key[0] == p.keys[0].column {
 		scan.Unsorted, scan.Order = false, []Order{{Column: key[0]}}
 	}
 	s := r.stream(db, r.code, len(scan.Carry), scan)

@@ -19,7 +19,7 @@ type unique struct {
 // uniques returns what is to be unique in a table besides its key, by columns.
 func (f *resolved) uniques(table string) (all []unique) {
 	_, model := f.model(table)
-	key := model.key()
+	key := model.Key()
 	for _, u := range model.Uniques {
 		if u.Unclear != "" || len(model.Primary) > 0 || !slices.Equal(u.Columns, key) {
 			all = append(all, unique{Unique: u})
@@ -66,7 +66,7 @@ type reference struct {
 func (r reference) subject() string {
 	s := columnList(r.Columns) + " → " + spacePrefix + r.space
 	if r.space == "" {
-		s = columnList(r.Columns) + " → " + r.ToTable + "." + columnList(r.ToColumns)
+		s = r.Reference.subject()
 	}
 	for _, to := range r.or {
 		s += " or " + to.String()

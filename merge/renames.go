@@ -51,7 +51,7 @@ func (c *Catalog) Unchangeable(table, column string) string {
 	if i < 0 || c.Tables[i].column(column) == nil {
 		return fmt.Sprintf("the target has no column %s.%s", table, column)
 	}
-	switch key := c.Tables[i].key(); {
+	switch key := c.Tables[i].Key(); {
 	case key == nil:
 		return "the table has no key, so its rows cannot be renamed"
 	case slices.Contains(key, column):

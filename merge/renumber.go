@@ -109,7 +109,7 @@ func checkRenumbers(f *resolved) error {
 // renumbered works out what becomes of the rows of a table; why says what stands against it.
 func renumbered(ctx context.Context, f *resolved, r *reader, n *Renumber) (found *Renumbered, why string, err error) {
 	_, model := f.model(n.Table)
-	if model.key() == nil {
+	if model.Key() == nil {
 		return nil, model.keyless(), nil
 	}
 	most := int64(1<<63 - 1)
@@ -129,7 +129,7 @@ func renumbered(ctx context.Context, f *resolved, r *reader, n *Renumber) (found
 		for _, s := range streams {
 			s.scan.SkipNull = true
 			s.carry(n.Column)
-			for _, k := range model.key() {
+			for _, k := range model.Key() {
 				s.carry(k)
 			}
 		}
@@ -143,7 +143,7 @@ func renumbered(ctx context.Context, f *resolved, r *reader, n *Renumber) (found
 		add := func(at position) {
 			row := numberedRow{db: at.stream.db, shown: at.stream.carriedAt(at.stream.carry(n.Column), at.row)}
 			row.value, row.integer = rekey.ParseInteger(row.shown)
-			for _, k := range model.key() {
+			for _, k := range model.Key() {
 				row.key = append(row.key, bytes.Clone(at.stream.carriedAt(at.stream.carry(k), at.row)))
 			}
 			row.shown = bytes.Clone(row.shown)

@@ -74,7 +74,7 @@ func uniqueTexts(f *facts, table string, model *Table) (columns []string) {
 		case roleNatural, roleShared:
 			return true // the same in every world
 		}
-		if key := model.key(); len(key) > 0 && key[0] == name {
+		if key := model.Key(); len(key) > 0 && key[0] == name {
 			return true // a candidate as a key
 		}
 		// What repeats the names of a reference repeats those that it leads to.

@@ -39,7 +39,7 @@ func combinesAll(ctx context.Context, f *facts, r *reader, table string, columns
 	}
 	_, model := f.model(table)
 	both := slices.Clone(columns)
-	for _, name := range model.key() {
+	for _, name := range model.Key() {
 		if !slices.Contains(both, name) {
 			both = append(both, name)
 		}

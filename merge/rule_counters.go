@@ -53,7 +53,7 @@ func judgeCounter(f *facts, k *keyReading) outcome {
 			continue
 		}
 		s := span{db, new(big.Int), new(big.Int)}
-		i := slices.Index(t.key(), counter.Column)
+		i := slices.Index(t.Key(), counter.Column)
 		if i < 0 || !s.parse(p.ends.first[i], p.ends.last[i]) {
 			result.Gaps = append(result.Gaps, Gap{db.name, "its values of " + counter.Column + " are not integers"})
 			continue

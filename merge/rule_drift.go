@@ -119,7 +119,7 @@ func (t *Table) foreignKeys() map[string]string {
 		if r.OnUpdate != "" {
 			does = append(does, "ON UPDATE "+r.OnUpdate)
 		}
-		all["foreign key "+reference{Reference: r}.subject()] = cmp.Or(strings.Join(does, " "), "no action")
+		all["foreign key "+r.subject()] = cmp.Or(strings.Join(does, " "), "no action")
 	}
 	return all
 }

@@ -98,7 +98,7 @@ func keyAction(f *facts, table string) string {
 // counts, or has such numbers of other tables in it.
 func countsByItself(f *facts, table string) bool {
 	_, model := f.model(table)
-	return slices.ContainsFunc(model.key(), func(c string) bool { return keyClassOf(model.column(c)) == integerClass })
+	return slices.ContainsFunc(model.Key(), func(c string) bool { return keyClassOf(model.column(c)) == integerClass })
 }
 
 // proposeRules is the command that writes a file of rules, and the one that uses it.

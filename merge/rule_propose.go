@@ -85,7 +85,7 @@ func concludeProposals(c *classifier) outcome {
 // rows stand for, if nothing declares them unique.
 func likelyUniques(f *facts, table string) (columns []string) {
 	_, model := f.model(table)
-	key := model.key()
+	key := model.Key()
 	if key == nil {
 		return nil
 	}
@@ -157,14 +157,14 @@ func proposeUnique(ctx context.Context, f *facts, r *reader, table, column strin
 func likelyReferences(f *facts, table string) (all []reference) {
 	_, model := f.model(table)
 	declared := f.references(table)
-	key := model.key()
+	key := model.Key()
 	for _, col := range model.Columns {
 		if slices.ContainsFunc(declared, func(r reference) bool { return slices.Contains(r.Columns, col.Name) }) {
 			continue
 		}
 		for _, to := range f.tables {
 			_, parent := f.model(to)
-			toKey := parent.key()
+			toKey := parent.Key()
 			if len(toKey) != 1 || col.Opaque != "" || col.Generated != "" {
 				continue
 			}

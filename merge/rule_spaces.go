@@ -172,7 +172,7 @@ func undeclaredKeys(f *facts) (results []Result) {
 		if f.same[table] || rows == 0 {
 			continue
 		}
-		for _, name := range model.key() {
+		for _, name := range model.Key() {
 			at := columnName{table, name}
 			if col := model.column(name); col == nil || col.Kind != KindInteger || f.moving.columns[at] != nil ||
 				f.declared.role(table, name).kind != roleOpen || foreignKey(f.resolved, table, name) {

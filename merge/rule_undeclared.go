@@ -81,14 +81,14 @@ func judgeCandidates(f *facts, r openReader, candidates []candidate, joint []str
 	}
 	for _, table := range joint {
 		_, model := keyModel(f.resolved, table)
-		if !f.disjoint[idOf(table, model.key()...)] || f.combined[table] != nil {
+		if !f.disjoint[idOf(table, model.Key()...)] || f.combined[table] != nil {
 			continue // the rows are in each other's way themselves, or a key is the same thing everywhere
 		}
 		results = append(results, Result{
-			Code: CodeReferenceUndeclared, Table: table, Subject: columnList(model.key()) + " as a key",
+			Code: CodeReferenceUndeclared, Table: table, Subject: columnList(model.Key()) + " as a key",
 			Message: "only all columns of the key together identify a row",
-			Gaps:    []Gap{{Reason: "undeclared columns are compared with keys one by one, so they cannot be compared with the key " + columnList(model.key()) + " of " + table}},
-			Next:    []string{"declare the columns of the key that hold the game's own data: natural = " + printable.TOMLList(qualified(table, model.key()))},
+			Gaps:    []Gap{{Reason: "undeclared columns are compared with keys one by one, so they cannot be compared with the key " + columnList(model.Key()) + " of " + table}},
+			Next:    []string{"declare the columns of the key that hold the game's own data: natural = " + printable.TOMLList(qualified(table, model.Key()))},
 		})
 	}
 	return results

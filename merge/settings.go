@@ -116,7 +116,7 @@ func occupied(f *resolved, at columnName) string {
 		}
 	}
 	for _, t := range f.having(at.table) {
-		if slices.Contains(t.key(), at.column) {
+		if slices.Contains(t.Key(), at.column) {
 			return "is part of the key, and its values cannot be changed"
 		}
 	}

@@ -161,7 +161,7 @@ func (s *severed) validate(f *resolved) error {
 		nullable = nullable && c.Nullable
 		foreign = foreign || foreignKey(f, s.Table, s.Column)
 		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
-		if s.Rows == RowsNone && (inKey(t.key()) || slices.ContainsFunc(t.Uniques, func(u Unique) bool { return inKey(u.Columns) })) {
+		if s.Rows == RowsNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u Unique) bool { return inKey(u.Columns) })) {
 			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want rows = %q", db.name, RowsDrop)
 		}
 		if s.Rows == RowsNone && c.Generated != "" {

@@ -300,6 +300,10 @@ type Reference struct {
 	OnDelete, OnUpdate string
 }
 
+func (r Reference) subject() string {
+	return columnList(r.Columns) + " → " + r.ToTable + "." + columnList(r.ToColumns)
+}
+
 // Server is a row of a database's registry. Its JSON form is part of the plan of
 // a merge.
 type Server struct {

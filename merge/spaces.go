@@ -234,7 +234,7 @@ func (m *moving) count(f *resolved) {
 	for _, table := range f.tables {
 		_, t := f.model(table)
 		counter := t.AutoIncrement
-		if counter == nil || f.same[table] || f.combined[table] != nil || !slices.Equal(t.key(), []string{counter.Column}) {
+		if counter == nil || f.same[table] || f.combined[table] != nil || !slices.Equal(t.Key(), []string{counter.Column}) {
 			continue
 		}
 		at := columnName{table, counter.Column}

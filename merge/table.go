@@ -34,14 +34,10 @@ func (c *Column) class() string {
 	}
 }
 
-// Key returns the columns that identify every row of the table: the primary key or,
-// without one, a unique index in which no NULL can be. It is nil if there is none.
-func (t *Table) Key() []string { return t.key() }
-
-// key returns the columns by which every row of the table can be told from the
+// Key returns the columns by which every row of the table can be told from the
 // others: the primary key, or a unique index in which no NULL can be. It is
 // nil if there is none.
-func (t *Table) key() []string {
+func (t *Table) Key() []string {
 	if len(t.Primary) > 0 {
 		return t.Primary
 	}
@@ -54,7 +50,7 @@ func (t *Table) key() []string {
 	return nil
 }
 
-// keyless says why key returns nothing.
+// keyless says why Key returns nothing.
 func (t *Table) keyless() string {
 	const none = "the table has no primary key"
 	for _, u := range t.Uniques {
@@ -117,7 +113,7 @@ func (t *Table) storage() string {
 // rowKey returns the columns by which a row is found again: the key, or for
 // want of one the columns that were read.
 func (t *Table) rowKey(read []string) []string {
-	if key := t.key(); key != nil {
+	if key := t.Key(); key != nil {
 		return key
 	}
 	return read
