@@ -103,8 +103,9 @@ func (all *refusals) look(ctx context.Context, f *facts, r *reader, t *Table, db
 		}
 	}
 	for _, c := range t.Conditions {
+		outlives := func(column string, in []*reference) bool { return c.outlives(column, in) }
 		if !c.Off && !(c.Within && !sameColumns(t, of, c.Columns)) {
-			consider(c, cmp.Or(c.cannotHold(t, of), f.rekeyed.movesUnclear(db, all.table, c.Columns, c.outlives)))
+			consider(c, cmp.Or(c.cannotHold(t, of), f.rekeyed.movesUnclear(db, all.table, c.Columns, outlives)))
 		}
 	}
 	for i := range t.Columns {

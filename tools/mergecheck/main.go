@@ -87,7 +87,7 @@ func check(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen 
 		return noVerdict(ctx, checkErr)
 	}
 	if c, ok := v.(*report.Check); ok && s.rules != "" {
-		if err := written.Write(c.Report.WriteRules); err != nil {
+		if err := written.Write(func(w io.Writer) error { return c.Report.WriteRules(w) }); err != nil {
 			return err
 		}
 		if !s.json {
