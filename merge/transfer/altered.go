@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
@@ -45,16 +47,16 @@ func (s *source) schema() string {
 }
 
 // pack is a form as a plan keeps it.
-func pack(c *merge.Catalog) ([]byte, error) {
+func pack(c *merge.Catalog) (string, error) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	err := errors.Join(json.NewEncoder(w).Encode(c), w.Close())
-	return b.Bytes(), err
+	return base64.StdEncoding.EncodeToString(b.Bytes()), err
 }
 
 // unpack reads what pack wrote.
-func unpack(b []byte) (*merge.Catalog, error) {
-	r, err := gzip.NewReader(bytes.NewReader(b))
+func unpack(text string) (*merge.Catalog, error) {
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func unpack(b []byte) (*merge.Catalog, error) {
 func (p *Plan) altered(i int, s *source, copied bool) string {
 	const another = "its tables have another schema than when the plan was made"
 	want := p.worlds()[i]
-	if len(want.Tables) == 0 {
+	if want.Tables == "" {
 		if copied && i > 0 || s.schema() == want.Schema {
 			return ""
 		}

@@ -136,7 +136,7 @@ type World struct {
 	// Schema is the fingerprint of its tables, and Tables, packed, how they were made. Tables is
 	// empty in a plan of an older program.
 	Schema string `json:"schema"`
-	Tables []byte `json:"tables,omitempty"`
+	Tables string `json:"tables,omitempty"`
 
 	// Servers are those of its registry; none if it keeps no registry.
 	Servers []merge.Server `json:"servers,omitempty"`
