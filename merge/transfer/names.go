@@ -404,11 +404,15 @@ func (p *planner) taken(ctx context.Context, n *NamePolicy, col *merge.Column, f
 	taken := make(map[int]bool)
 	d := p.dbs[0].dialect
 	take := func(row []any) (bool, error) {
-		at, first := row[0].(int64), row[1].(int64)
+		at, err := intIn(row[0], "the place in the list of new names")
+		if err != nil {
+			return false, err
+		}
+		first, err := intIn(row[1], "the first place in the list of new names")
 		if at != first {
 			taken[order[at]] = true
 		}
-		return true, nil
+		return true, err
 	}
 	if err := p.dbs[0].on.rows(ctx, d.sameAmong(col), false, []any{string(encoded)}, take); err != nil {
 		return nil, err
