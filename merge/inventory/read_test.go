@@ -96,7 +96,8 @@ func TestRead(t *testing.T) {
 		}
 		worlds[0].Labels = map[string]string{"language": "de"}
 		lost := Database{Database: transfer.Database{Name: "w4"}, Lost: errors.New("its place is unknown")}
-		if p := problems(Read(t.Context(), append(worlds, lost), Options{Now: now})); !slices.Equal(p, []string{"w4: its place is unknown"}) {
+		if p := problems(Read(t.Context(), append(worlds, lost), Options{Now: now})); !slices.Equal(p,
+			[]string{"w4: its place is unknown"}) {
 			t.Error(p)
 		}
 		inv := Read(t.Context(), worlds, Options{Players: "characters", Active: "logout_time", Now: now})

@@ -155,7 +155,9 @@ func totalOf(ctx context.Context, on *connection, l *layout, column int) (sum *b
 		})
 	}
 	// A sum beyond 64 bits is an error there: in halves.
-	query := "SELECT COALESCE(SUM(" + name + " >> 32), 0), COALESCE(SUM(" + name + " & 4294967295), 0), COALESCE(SUM(typeof(" + name + ") NOT IN ('integer', 'null')), 0)" + from
+	total := func(of string) string { return "COALESCE(SUM(" + of + "), 0)" }
+	query := "SELECT " + total(name+" >> 32") + ", " + total(name+" & 4294967295") + ", " +
+		total("typeof("+name+") NOT IN ('integer', 'null')") + from
 	err = on.rows(ctx, query, false, nil, func(row []any) (_ bool, err error) {
 		var parts [3]int64
 		for i := range parts {

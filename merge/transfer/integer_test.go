@@ -38,13 +38,16 @@ func TestIntIn(t *testing.T) {
 // for 0. SQLite keeps any value in any column.
 func TestRecordThatIsNoNumber(t *testing.T) {
 	e := engines()[0]
-	all := []Database{loginWorld(t, e, "s1", login{1, "ann"}, login{2, "bob"}), loginWorld(t, e, "s2", login{1, "bob"}, login{2, "cat"})}
+	all := []Database{loginWorld(t, e, "s1", login{1, "ann"}, login{2, "bob"}), loginWorld(t, e, "s2", login{1, "bob"},
+		login{2, "cat"})}
 	for _, d := range all {
 		exec(t, d, "UPDATE characters SET name = 'dan' WHERE guid = 1")
 	}
-	p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes), Names: []NamePolicy{{Table: "characters", Column: "name"}}})
+	p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes), Names: []NamePolicy{{Table: "characters",
+		Column: "name"}}})
 	half := clones(t, e, all)
-	if _, err := applyWith(t.Context(), p, half[0], half[1:], Options{Parallel: 1}, killedAt("before commit", 9)); !errors.Is(err, errKilled) {
+	if _, err := applyWith(t.Context(), p, half[0], half[1:], Options{Parallel: 1}, killedAt("before commit",
+		9)); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
 	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
@@ -92,7 +95,8 @@ func TestRecordThatIsNoNumber(t *testing.T) {
 			exec(t, at[0], "UPDATE OR IGNORE "+table+" SET "+name+" = 'x'")
 			before := dump(t, at[0])
 			err := steps[step](at)
-			if err == nil || !strings.Contains(err.Error(), table) || !strings.Contains(err.Error(), "nteger") && !strings.Contains(err.Error(), `"x" is no whole number`) {
+			if err == nil || !strings.Contains(err.Error(), table) || !strings.Contains(err.Error(), "nteger") &&
+				!strings.Contains(err.Error(), `"x" is no whole number`) {
 				t.Errorf("%s: %s: %v", column, step, err)
 			}
 			if dump(t, at[0]) != before {

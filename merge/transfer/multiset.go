@@ -42,7 +42,8 @@ func (d dialect) identityOf(c *merge.Column) string {
 	name, declared := d.Quote(c.Name), strings.ToLower(c.Type)
 	if !d.mysql() {
 		// quote writes both zeros alike.
-		return "quote(" + name + ") || CASE WHEN typeof(" + name + ") = 'real' AND " + name + " = 0 AND atan2(" + name + ", -1) < 0 THEN '-' ELSE '' END"
+		negative := "typeof(" + name + ") = 'real' AND " + name + " = 0 AND atan2(" + name + ", -1) < 0"
+		return "quote(" + name + ") || CASE WHEN " + negative + " THEN '-' ELSE '' END"
 	}
 	switch {
 	case strings.HasPrefix(declared, "float"), strings.HasPrefix(declared, "double"):

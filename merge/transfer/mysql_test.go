@@ -182,11 +182,13 @@ func TestPreparedTables(t *testing.T) {
 		two + ") ENGINE=MyISAM KEY_BLOCK_SIZE=1024",
 		two + ") ENGINE=MyISAM KEY_BLOCK_SIZE=3 ROW_FORMAT=FIXED",
 		two + ", KEY sized (v) KEY_BLOCK_SIZE=2048) ENGINE=MyISAM",
-		two + ", w VARCHAR(250) CHARACTER SET utf8mb4, KEY long_one (w)) ENGINE=MyISAM ROW_FORMAT=COMPACT", // more than 767 bytes
+		two + ", w VARCHAR(250) CHARACTER SET utf8mb4, KEY long_one (w)) ENGINE=MyISAM ROW_FORMAT=COMPACT",
+		// more than 767 bytes
 		two + ", w VARCHAR(250) CHARACTER SET utf8mb4, KEY long_one (w)) ENGINE=MyISAM ROW_FORMAT=REDUNDANT",
 		two + ", FULLTEXT (v)) ENGINE=MyISAM",
 		two + ", g GEOMETRY NULL, p POINT NOT NULL DEFAULT (POINT(1, 2)), SPATIAL KEY (p)) ENGINE=MyISAM",
-		two + ") ENGINE=MyISAM CHECKSUM=1 DELAY_KEY_WRITE=1 PACK_KEYS=1 MIN_ROWS=1 MAX_ROWS=1000 AVG_ROW_LENGTH=9 COMMENT='x'",
+		two + ") ENGINE=MyISAM CHECKSUM=1 DELAY_KEY_WRITE=1 PACK_KEYS=1 MIN_ROWS=1 MAX_ROWS=1000 " +
+			"AVG_ROW_LENGTH=9 COMMENT='x'",
 		two + ") ENGINE=MyISAM DATA DIRECTORY='{dir}' INDEX DIRECTORY='{dir}'",
 		two + ") ENGINE=MyISAM INDEX DIRECTORY='{dir}'",
 		two + ") ENGINE=MEMORY MAX_ROWS=1000",
@@ -197,7 +199,8 @@ func TestPreparedTables(t *testing.T) {
 	}
 	if servertest.OnMariaDB(t) {
 		tables = append(tables, two+") ENGINE=Aria ROW_FORMAT=PAGE", two+") ENGINE=Aria ROW_FORMAT=PAGE TRANSACTIONAL=1",
-			two+") ENGINE=Aria ROW_FORMAT=FIXED TRANSACTIONAL=0 PAGE_CHECKSUM=1", two+") ENGINE=MyISAM PARTITION BY HASH (id) PARTITIONS 2")
+			two+") ENGINE=Aria ROW_FORMAT=FIXED TRANSACTIONAL=0 PAGE_CHECKSUM=1",
+			two+") ENGINE=MyISAM PARTITION BY HASH (id) PARTITIONS 2")
 	}
 	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	for i, d := range all {
@@ -207,7 +210,8 @@ func TestPreparedTables(t *testing.T) {
 		}
 		for n, table := range tables {
 			name := fmt.Sprintf("t%d", n)
-			exec(t, d, "CREATE TABLE "+name+strings.ReplaceAll(table, "{dir}", dir), fmt.Sprintf("INSERT INTO %s (v, id) VALUES (%d, %d), (%d, %d)", name, 2*i+1, 10*i+1, 2*i+2, 10*i+2))
+			exec(t, d, "CREATE TABLE "+name+strings.ReplaceAll(table, "{dir}", dir),
+				fmt.Sprintf("INSERT INTO %s (v, id) VALUES (%d, %d), (%d, %d)", name, 2*i+1, 10*i+1, 2*i+2, 10*i+2))
 		}
 	}
 	options := oddAllowed
@@ -216,7 +220,10 @@ func TestPreparedTables(t *testing.T) {
 		t.Fatalf("%d statements for %d tables: %q, %v, %v", len(p.Prepare), len(tables), p.Prepare, p.Refusals, err)
 	}
 	counting := func(r Refusal) bool { return strings.Contains(r.Reason, "its column id counts anew for each value") }
-	if rest := slices.DeleteFunc(p.Refusals, func(r Refusal) bool { return r.Table == "t15" && counting(r) }); len(rest) != 1 {
+	if rest := slices.DeleteFunc(p.Refusals, func(r Refusal) bool {
+		return r.Table == "t15" &&
+			counting(r)
+	}); len(rest) != 1 {
 		t.Errorf("refused for %v", rest)
 	}
 	for _, statement := range p.Prepare {

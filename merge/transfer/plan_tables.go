@@ -123,13 +123,16 @@ func (p *planner) toInnoDB(ctx context.Context, t *merge.Table) (string, error) 
 		return "", fmt.Errorf("table %q of %q: %w", t.Name, p.plan.Target.Name, err)
 	}
 	statement := "ALTER TABLE " + d.Quote(t.Name) + " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0"
-	leads := func(column, line string) bool {
-		return strings.Contains(line, "KEY ") && strings.Contains(line, " ("+d.Quote(column))
+	leads := func(column string) bool { // a key
+		return slices.ContainsFunc(strings.Split(made, "\n"), func(line string) bool {
+			return strings.Contains(line, "KEY ") && strings.Contains(line, " ("+d.Quote(column))
+		})
 	}
-	if c := t.AutoIncrement; c != nil && !slices.ContainsFunc(strings.Split(made, "\n"), func(line string) bool { return leads(c.Column, line) }) {
+	if c := t.AutoIncrement; c != nil && !leads(c.Column) {
 		statement += ", ADD KEY (" + d.Quote(c.Column) + ")"
 		p.refuse(Refusal{Source: p.plan.Target.Name, Table: t.Name, Reason: fmt.Sprintf(
-			"its column %s counts anew for each value of the columns before it in the key, as only %s does: after the ALTER TABLE of this plan it counts through the whole table; "+
+			"its column %s counts anew for each value of the columns before it in the key, as only %s does: "+
+				"after the ALTER TABLE of this plan it counts through the whole table; "+
 				"if the game needs the numbers as they are now, leave the table out of the merge", c.Column, t.Engine)})
 	}
 	if p.plan.Engine == "mariadb" && strings.Contains(made, " DIRECTORY='") {

@@ -91,12 +91,16 @@ func oddWorld(t testing.TB, e engine, rnd *rand.Rand, name string, n int) Databa
 		}
 		keys = append(keys, k)
 		if e.name == "sqlite" {
-			run(`INSERT INTO "odd ""table""" (k, "order", b, r, any_type, n, d, flag) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, int64(k), null(text(60)), null(blob(40)), null(some(i, rnd.NormFloat64())),
-				pick("7", int64(7), 7.0, []byte("7"), "", []byte{}, negativeZero), pick(int64(-1), "1.50", "x", 1e300), pick(int64(1700000000000000), "2024-02-31", "2024-01-02 03:04:05", 1.5), pick(int64(0), int64(1), int64(5), "true"))
+			run(`INSERT INTO "odd ""table""" (k, "order", b, r, any_type, n, d, flag) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, int64(k),
+				null(text(60)), null(blob(40)), null(some(i, rnd.NormFloat64())),
+				pick("7", int64(7), 7.0, []byte("7"), "", []byte{}, negativeZero), pick(int64(-1), "1.50", "x", 1e300),
+				pick(int64(1700000000000000), "2024-02-31", "2024-01-02 03:04:05", 1.5), pick(int64(0), int64(1), int64(5),
+					"true"))
 			continue
 		}
 		run("INSERT INTO `odd ``table``` (k, `order`, b, f, r, n, d, day, ts, hour, y, bits, e, s, j, l1, fixed, c, small) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", k,
-			null(text(60)), null(blob(40)), null(some(i, rnd.Float32()*1e9)), pick(rnd.NormFloat64(), 1e300, negativeZero, 5e-324), pick("12345678901234567890.0123456789", "-0.0000000001", "0"),
+			null(text(60)), null(blob(40)), null(some(i, rnd.Float32()*1e9)), pick(rnd.NormFloat64(), 1e300, negativeZero,
+				5e-324), pick("12345678901234567890.0123456789", "-0.0000000001", "0"),
 			pick("0000-00-00 00:00:00", "2024-02-31 01:02:03.000004", "9999-12-31 23:59:59.999999"), pick("0000-00-00", "2024-00-15", "1000-01-01"), pick("1970-01-01 00:00:01.001", "2038-01-19 03:14:07.999", "2024-07-01 00:00:00"),
 			pick("-838:59:59.00", "838:59:58.99", "00:00:00.01"), pick("0000", "1901", "2155"), pick([]byte{1, 255}, []byte{0, 0}), pick("x", "y'z"), pick("", "p,q", "q"),
 			pick(`{"a": [1, 2]}`, "null"), pick("äöÿ", "a  ", ""), null([]byte{1, 0, 0, 0}), pick("a", "ab ", ""), pick(-128, 127, 0))
@@ -203,8 +207,11 @@ func TestNegativeZero(t *testing.T) {
 		worlds := func(own string) (all []Database) {
 			for i, name := range []string{"s1", "s2"} {
 				d := e.fresh(t, name)
-				exec(t, d, "CREATE TABLE keyed (k "+double+" NOT NULL PRIMARY KEY, v INTEGER)", "CREATE TABLE pairs (a INTEGER NOT NULL, f "+single+" NOT NULL, PRIMARY KEY (a, f))",
-					"CREATE TABLE sums (k "+double+" NOT NULL PRIMARY KEY, gold INTEGER)", "CREATE TABLE bag (d "+double+", f "+single+")", "CREATE TABLE vals (id INTEGER NOT NULL PRIMARY KEY, d "+double+", f "+single+")")
+				exec(t, d, "CREATE TABLE keyed (k "+double+" NOT NULL PRIMARY KEY, v INTEGER)",
+					"CREATE TABLE pairs (a INTEGER NOT NULL, f "+single+" NOT NULL, PRIMARY KEY (a, f))",
+					"CREATE TABLE sums (k "+double+" NOT NULL PRIMARY KEY, gold INTEGER)",
+					"CREATE TABLE bag (d "+double+", f "+single+")",
+					"CREATE TABLE vals (id INTEGER NOT NULL PRIMARY KEY, d "+double+", f "+single+")")
 				db := pool(t, d)
 				run := func(query string, args ...any) {
 					t.Helper()
@@ -221,7 +228,8 @@ func TestNegativeZero(t *testing.T) {
 				for n := range 3 {
 					run("INSERT INTO pairs VALUES (?, ?), (?, 1.0)", 10*i+n, []float64{negativeZero, 0, -1}[n], 10*i+n)
 					run("INSERT INTO bag VALUES (?, ?), (?, ?)", negativeZero, 0.0, 0.0, negativeZero)
-					run("INSERT INTO vals VALUES (?, ?, ?)", 10*i+n, []float64{negativeZero, 0, 1}[n], []float64{0, negativeZero, 1}[n])
+					run("INSERT INTO vals VALUES (?, ?, ?)", 10*i+n, []float64{negativeZero, 0, 1}[n], []float64{0, negativeZero,
+						1}[n])
 				}
 				db.Close()
 				all = append(all, d)
@@ -234,7 +242,9 @@ func TestNegativeZero(t *testing.T) {
 				for _, table := range tables {
 					query := "SELECT * FROM " + table
 					if e.name != "sqlite" { // whose driver reads the text of a number, which says -0 too
-						query = strings.Replace(query, "*", map[string]string{"keyed": "CAST(k AS CHAR), v", "pairs": "a, CAST(f AS CHAR)", "bag": "CAST(d AS CHAR), CAST(f AS CHAR)", "vals": "id, CAST(d AS CHAR), CAST(f AS CHAR)"}[table], 1)
+						query = strings.Replace(query, "*", map[string]string{"keyed": "CAST(k AS CHAR), v",
+							"pairs": "a, CAST(f AS CHAR)", "bag": "CAST(d AS CHAR), CAST(f AS CHAR)",
+							"vals": "id, CAST(d AS CHAR), CAST(f AS CHAR)"}[table], 1)
 					}
 					for _, row := range read(t, pool(t, d), query) {
 						rows = append(rows, table+" "+strings.Join(row, "|"))
@@ -254,7 +264,8 @@ func TestNegativeZero(t *testing.T) {
 			t.Fatalf("%d negative zeros are stored: %q", n, want)
 		}
 		options := oddAllowed
-		options.Check.Tables = []merge.TablePolicy{{Tables: []string{"sums"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum"}}}
+		options.Check.Tables = []merge.TablePolicy{{Tables: []string{"sums"}, Policy: merge.PolicyCombine,
+			Columns: map[string]string{"gold": "sum"}}}
 		p := mustPlan(t, all[0], all[1:], options)
 		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
 			t.Fatal(err)
@@ -277,10 +288,12 @@ func TestNegativeZero(t *testing.T) {
 			}
 			proof := verified(t, p, all[0], all[1:])
 			of := proof.Tables[slices.IndexFunc(proof.Tables, func(p TableProof) bool { return p.Table == c.table })]
-			if proof.Verdict != merge.Fail || of.Changed != 1 || of.Missing != 0 || of.Own || len(of.Samples) != 1 || !slices.Equal(of.Samples[0].Columns, []string{c.column}) {
+			if proof.Verdict != merge.Fail || of.Changed != 1 || of.Missing != 0 || of.Own || len(of.Samples) != 1 ||
+				!slices.Equal(of.Samples[0].Columns, []string{c.column}) {
 				t.Errorf("%s: %+v", c.do, of)
 			}
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err == nil || !strings.Contains(err.Error(), "1 row was changed and 0 are gone") {
+			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err == nil || !strings.Contains(err.Error(),
+				"1 row was changed and 0 are gone") {
 				t.Errorf("%s: undo: %v", c.do, err)
 			}
 			db := pool(t, all[0])
@@ -299,7 +312,10 @@ func TestNegativeZero(t *testing.T) {
 		}
 		all = worlds("0.0")
 		p, err = NewPlan(t.Context(), all[0], all[1:], options)
-		if err != nil || !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Code == merge.CodeKeyCollision && r.Table == "keyed" }) {
+		if err != nil || !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
+			return r.Code == merge.CodeKeyCollision &&
+				r.Table == "keyed"
+		}) {
 			t.Errorf("0 and -0 as keys: %v, %v", p.Refusals, err)
 		}
 	})

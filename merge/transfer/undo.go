@@ -241,7 +241,8 @@ func (u *undo) complete(ctx context.Context) error {
 // prepare looks for everything that blocks the undo, and then records in the
 // target that it began.
 func (u *undo) prepare(ctx context.Context, state State) error {
-	if err := u.unaltered(ctx, "undo", "alter them back, or restore this database from its backup; then run undo again"); err != nil {
+	const then = "alter them back, or restore this database from its backup; then run undo again"
+	if err := u.unaltered(ctx, "undo", then); err != nil {
 		return err
 	}
 	var reasons []Refusal

@@ -77,7 +77,8 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 	return verifyWith(ctx, plan, target, sources, opts, hooks{})
 }
 
-func verifyWith(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options, h hooks) (*Proof, error) {
+func verifyWith(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options,
+	h hooks) (*Proof, error) {
 	r, err := newRun(plan, target, sources, opts, h)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,8 @@ func (p Place) validate() error {
 		return err
 	}
 	if strings.ContainsAny(p.World, `:/\*{}`) || p.World[0] == '-' || !utf8.ValidString(p.World) {
-		return fmt.Errorf(`the name %.40q is not fit for a world: want UTF-8 without colon, slash, star or brace, and no "-" in front`, p.World)
+		const want = `want UTF-8 without colon, slash, star or brace, and no "-" in front`
+		return fmt.Errorf("the name %.40q is not fit for a world: %s", p.World, want)
 	}
 	dialect, rest, err := sqldb.SplitDSN(p.DSN)
 	switch {

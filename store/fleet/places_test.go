@@ -87,7 +87,8 @@ func TestPlacesHoldNoSecrets(t *testing.T) {
 		exec(t, f.DB(), "INSERT INTO fleet_places VALUES ('w1', 'mysql:game:hunter2@tcp(db)/w1', '{}', 0, '', '')")
 		all, err := f.Places(t.Context())
 		must(t, err)
-		if text := fmt.Sprintf("%+v", all); len(all) != 1 || !strings.Contains(text, "it has an account in it") || strings.Contains(text, "hunter2") {
+		if text := fmt.Sprintf("%+v", all); len(all) != 1 || !strings.Contains(text, "it has an account in it") ||
+			strings.Contains(text, "hunter2") {
 			t.Errorf("a place with a password: %s", text)
 		}
 	})
@@ -116,10 +117,12 @@ func TestUnusablePlaces(t *testing.T) {
 		}
 		if f.DB().Dialect() == "sqlite" { // which takes any value in any column
 			rows = append(rows, []any{[]byte("w1"), "", "{}", 0}, []any{[]byte("w\xff"), "sqlite:a.db", "{}", 0},
-				[]any{"w1", []byte("\xff"), "{}", 0}, []any{"w1", "sqlite:a.db", "{}", "soon"}, []any{"w1", "sqlite:a.db", "{}", 1.5})
+				[]any{"w1", []byte("\xff"), "{}", 0}, []any{"w1", "sqlite:a.db", "{}", "soon"}, []any{"w1", "sqlite:a.db", "{}",
+					1.5})
 		}
 		for _, row := range rows {
-			_, err := f.DB().Exec(t.Context(), "INSERT INTO fleet_places (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, ?, '', '')", row...)
+			_, err := f.DB().Exec(t.Context(),
+				"INSERT INTO fleet_places (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, ?, '', '')", row...)
 			must(t, err)
 			all, err := f.Places(t.Context())
 			must(t, err)

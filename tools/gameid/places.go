@@ -164,7 +164,8 @@ func listPlaces(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 		if p.Err != nil {
 			place = "(unusable)"
 		}
-		rows = append(rows, []string{shown(p.World), place, shown(strings.Join(labels, " ")), moment(p.SetAt), shown(p.By), shown(p.Why)})
+		rows = append(rows, []string{shown(p.World), place, shown(strings.Join(labels, " ")),
+			moment(p.SetAt), shown(p.By), shown(p.Why)})
 	}
 	return cmp.Or(columns.Write(out, rows, cli.Width(cmd)), lost)
 }

@@ -219,7 +219,8 @@ func (c *Config) listWorlds(cmd *cliv3.Command) (worlds []known, from string, er
 		}
 	}
 	for _, s := range sources {
-		worlds = append(worlds, known{name: s.Name, labels: s.Labels, dsn: func() (config.Secret, error) { return s.Database.DSN(c.env) }})
+		dsn := func() (config.Secret, error) { return s.Database.DSN(c.env) }
+		worlds = append(worlds, known{name: s.Name, labels: s.Labels, dsn: dsn})
 	}
 	return worlds, from, nil
 }

@@ -214,8 +214,10 @@ func TestWorldsOfAnUnusablePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, bad := range []string{"'w1', 'mysql:game:hunter2@tcp(db)/w1', '{}', 0", "'w' || char(10) || '3', 'sqlite:w3.db', '{}', 'soon'"} {
-		if _, err := db.Exec("INSERT INTO fleet_places (world, place, labels, set_ms, who, why) VALUES (" + bad + ", '', '')"); err != nil {
+	for _, bad := range []string{"'w1', 'mysql:game:hunter2@tcp(db)/w1', '{}', 0",
+		"'w' || char(10) || '3', 'sqlite:w3.db', '{}', 'soon'"} {
+		if _, err := db.Exec("INSERT INTO fleet_places (world, place, labels, set_ms, who, why) VALUES (" + bad +
+			", '', '')"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -231,7 +233,8 @@ func TestWorldsOfAnUnusablePlace(t *testing.T) {
 			continue
 		}
 		for i := range got {
-			if !strings.HasPrefix(got[i], want[i]) || strings.Contains(want[i], "lost") != strings.Contains(got[i], "gameid servers places forget -- ") {
+			if !strings.HasPrefix(got[i], want[i]) || strings.Contains(want[i], "lost") != strings.Contains(got[i],
+				"gameid servers places forget -- ") {
 				t.Errorf("%s: %q, want %q", args, got, want)
 			}
 		}
