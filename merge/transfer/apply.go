@@ -139,7 +139,13 @@ func (r *run) apply(ctx context.Context, state State) error {
 		if err := r.checkKept(ctx); err != nil {
 			return err
 		}
-		err := r.during(ctx, StateCopying, func() error {
+		err := r.unaltered(ctx, "apply", "alter them back, then run the same command again")
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
+		} else if err != nil {
+			return err
+		}
+		err = r.during(ctx, StateCopying, func() error {
 			if err := r.setCounters(ctx, false); err != nil {
 				return err
 			}

@@ -118,7 +118,7 @@ func (l *layout) places(rows [][]any) (*places, error) {
 func (p *places) encode(row []any) (err error) {
 	p.buf = p.buf[:0]
 	for _, k := range p.l.key {
-		if p.buf, err = appendValues(p.buf, row[k:k+1]); err != nil {
+		if p.buf, err = appendKey(p.buf, row[k:k+1]); err != nil {
 			return fmt.Errorf("table %q: the key column %q: %w", p.l.table, p.l.columns[k], err)
 		}
 	}

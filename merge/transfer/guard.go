@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"mergesafe/gameid"
 	"mergesafe/store/registry"
@@ -109,11 +108,11 @@ func (r *run) withoutMerged(now []registry.Server) []registry.Server {
 func (r *run) rowsNow(ctx context.Context, t *Table) (rows, copied int64, err error) {
 	query := "SELECT (SELECT COUNT(*) FROM " + r.target.dialect().Quote(t.Name) + "), (SELECT COALESCE(SUM(done_rows), 0) FROM " + ProgressTable +
 		" WHERE merge_id = ? AND step = ? AND tab = ?)"
-	err = r.target.rows(ctx, query, false, []any{r.plan.ID, StepCopy, t.Name}, func(row []any) (bool, error) {
-		var errRows, errCopied error
-		rows, errRows = strconv.ParseInt(text(row[0]), 10, 64)
-		copied, errCopied = strconv.ParseInt(text(row[1]), 10, 64) // MySQL adds up decimals
-		return true, errors.Join(errRows, errCopied)
+	err = r.target.rows(ctx, query, false, []any{r.plan.ID, StepCopy, t.Name}, func(row []any) (_ bool, err error) {
+		if rows, err = intIn(row[0], "the number of rows"); err == nil {
+			copied, err = intIn(row[1], "the sum of "+ProgressTable+".done_rows")
+		}
+		return true, err
 	})
 	if err != nil {
 		err = fmt.Errorf("counting the rows of table %q of %q: %w", t.Name, r.target.Name, err)

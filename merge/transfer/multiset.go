@@ -41,11 +41,13 @@ func (d dialect) identity(t *merge.Table) string {
 func (d dialect) identityOf(c *merge.Column) string {
 	name, declared := d.Quote(c.Name), strings.ToLower(c.Type)
 	if !d.mysql() {
-		return "quote(" + name + ")"
+		// quote writes both zeros alike.
+		negative := "typeof(" + name + ") = 'real' AND " + name + " = 0 AND atan2(" + name + ", -1) < 0"
+		return "quote(" + name + ") || CASE WHEN " + negative + " THEN '-' ELSE '' END"
 	}
 	switch {
 	case strings.HasPrefix(declared, "float"), strings.HasPrefix(declared, "double"):
-		name = "CAST(" + name + " + 0e0 AS CHAR)" // alone, a FLOAT is printed in 6 digits
+		name = "CAST(" + name + " * 1e0 AS CHAR)" // alone, a FLOAT is printed in 6 digits; + 0e0 makes -0 0
 	case strings.HasPrefix(declared, "bit"):
 		name = "CAST(" + name + " + 0 AS CHAR)"
 	case c.Collation != "" || c.Kind == merge.KindBytes:

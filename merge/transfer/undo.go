@@ -134,7 +134,7 @@ func (r *run) isTarget(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	reason := ""
+	reason, altered := "", r.plan.altered(0, s, false)
 	var now []registry.Server
 	if s.catalog.HasRegistry {
 		if now, err = servers(ctx, r.target.Database); err != nil {
@@ -142,8 +142,8 @@ func (r *run) isTarget(ctx context.Context) error {
 		}
 	}
 	switch {
-	case s.schema() != r.plan.Target.Schema:
-		reason = "its tables have another schema than those of the target"
+	case altered != "":
+		reason = altered
 	case slices.ContainsFunc(r.plan.Target.Servers, func(planned merge.Server) bool {
 		return !slices.ContainsFunc(now, func(n registry.Server) bool { return n.ID == planned.Server && n.World == planned.World })
 	}):
@@ -241,6 +241,10 @@ func (u *undo) complete(ctx context.Context) error {
 // prepare looks for everything that blocks the undo, and then records in the
 // target that it began.
 func (u *undo) prepare(ctx context.Context, state State) error {
+	const then = "alter them back, or restore this database from its backup; then run undo again"
+	if err := u.unaltered(ctx, "undo", then); err != nil {
+		return err
+	}
 	var reasons []Refusal
 	refuse := func(format string, args ...any) {
 		reasons = append(reasons, Refusal{Source: u.target.Name, Reason: fmt.Sprintf(format, args...)})
@@ -258,10 +262,6 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 			return err
 		}
 		defer s.Close()
-		if s.schema() != u.plan.Target.Schema {
-			refuse("its tables have another schema than when the merge was planned: restore that schema, or restore this database from its backup; then run undo again")
-			return nil
-		}
 		u.know(s)
 		u.triggersNow(s, true, func(table, reason string) {
 			reasons = append(reasons, Refusal{Source: u.target.Name, Table: table, Reason: reason})

@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gameid": main})
+	testscript.Main(m, map[string]func(){"gameid": main, "sql": clitest.SQLMain})
 }
 
 // The scripts find these databases: empty.db, on which no server has run;
