@@ -61,7 +61,8 @@ func (w *Words) refused(o *Outcome) {
 	begun := slices.ContainsFunc(o.Refusals, asks(undo))
 	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
 	if o.Lifting != nil {
-		w.next("Only if the target was restored from its backup of before the merge, and no other copy of it is used, lift the fences:", o.Lifting...)
+		w.next("Only if the target was restored from its backup of before the merge, and no other copy of it is used, "+
+			"lift the fences:", o.Lifting...)
 	}
 	switch {
 	case o.Then.Again == "":
@@ -167,7 +168,8 @@ func (w *Words) undone(o *Outcome) {
 	u, sources, target := o.Undone, Sources(o.Plan), printable.Text(o.Plan.Target.Name)
 	w.Color = merge.Pass
 	if u.NoRecord && len(u.Lifted) == 0 {
-		w.Sentence = fmt.Sprintf("nothing of this merge is here: %s has no record of it, and holds exactly what it held when the merge was planned", target)
+		w.Sentence = fmt.Sprintf("nothing of this merge is here: %s has no record of it, "+
+			"and holds exactly what it held when the merge was planned", target)
 		w.Details = []string{"The merge was not begun, or it was undone."}
 		return
 	}
@@ -177,14 +179,16 @@ func (w *Words) undone(o *Outcome) {
 			servers = append(servers, fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database)))
 		}
 		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s has no record of this merge", strings.Join(servers, ", "), target)
-		w.Details = []string{"No row was read or removed: the fences say that the merge was not begun, or that an undo had removed all its rows."}
+		w.Details = []string{"No row was read or removed: the fences say that the merge was not begun, " +
+			"or that an undo had removed all its rows."}
 		return
 	}
 	w.Sentence = fmt.Sprintf("%s out of %s again: %s removed; what %s holds in these tables is ", sources, target, printable.Count(u.Rows, "row was", "rows were"), target)
 	if u.SameAsBefore {
 		w.Sentence += "exactly what it held before"
 	} else {
-		w.Sentence += fmt.Sprintf("not what it held before: no row of the merge is left, but its own rows differ in %s", printable.Count(int64(len(u.Tables)), "table", "tables"))
+		w.Sentence += "not what it held before: no row of the merge is left, but its own rows differ in " +
+			printable.Count(int64(len(u.Tables)), "table", "tables")
 	}
 	for _, t := range u.Tables {
 		w.Details = append(w.Details, printable.Text(t.String()))
@@ -203,12 +207,14 @@ func (w *Words) undone(o *Outcome) {
 
 func (w *Words) notUndone(o *Outcome) {
 	w.Color = merge.Fail
-	w.Sentence = fmt.Sprintf("something of the merge is left in %s; its record, the kept rows and the fences stay", printable.Text(o.Plan.Target.Name))
+	w.Sentence = fmt.Sprintf("something of the merge is left in %s; its record, the kept rows and the fences stay",
+		printable.Text(o.Plan.Target.Name))
 	for _, t := range o.Undone.Tables {
 		w.Details = append(w.Details, printable.Text(t.String()))
 		for _, line := range differences(t.Samples, t.Merged+t.Unrestored) {
 			w.Details = append(w.Details, "  "+line)
 		}
 	}
-	w.next("Correct what only you can, and stop any process that writes there. Then run undo again: it removes and restores the rest:", o.Then.Again)
+	w.next("Correct what only you can, and stop any process that writes there. Then run undo again: "+
+		"it removes and restores the rest:", o.Then.Again)
 }

@@ -48,7 +48,8 @@ func (e *RefusedError) Error() string {
 	}
 	text := fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
 	if e.Lifting != nil {
-		text += "; only if the target was restored from its backup of before the merge, and no other copy of it is used, lift the fences: " + strings.Join(e.Lifting, "; ")
+		text += "; only if the target was restored from its backup of before the merge, and no other copy of it is used, " +
+			"lift the fences: " + strings.Join(e.Lifting, "; ")
 	}
 	return text
 }

@@ -107,7 +107,9 @@ func TestTableWithoutKeyChanged(t *testing.T) {
 		// The changed row cannot be told from one that the game made: it is for a person to remove.
 		left := new(NotUndoneError)
 		for range 2 {
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true}); !errors.As(err, &left) || !strings.Contains(err.Error(), "3 rows that came were changed or removed since, and it has 1 row more") {
+			const want = "3 rows that came were changed or removed since, and it has 1 row more"
+			_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true})
+			if !errors.As(err, &left) || !strings.Contains(err.Error(), want) {
 				t.Fatalf("undo: %v", err)
 			}
 		}

@@ -195,7 +195,8 @@ func (u *undo) proveKept(ctx context.Context, s *Reset) error {
 	}
 	if kept.Rows != s.Rows || kept.Sum != s.Sum {
 		return &NotUndoneError{u.target.Name, []UndoneTable{{Table: s.Table, Rows: made, Before: s.Rows,
-			Reason: fmt.Sprintf("the rows in %s are not those that were taken out: restore them there, or this database, from the backup of before the merge", s.Kept)}}}
+			Reason: fmt.Sprintf("the rows in %s are not those that were taken out: "+
+				"restore them there, or this database, from the backup of before the merge", s.Kept)}}}
 	}
 	now.finished, now.rows, now.sum = true, kept.Rows, kept.Sum
 	return u.manifest.note(ctx, before, &now)

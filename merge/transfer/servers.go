@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
@@ -85,7 +84,8 @@ func (r *run) fence(ctx context.Context, state registry.FenceState) error {
 		}
 		for _, s := range w.Servers {
 			if s.Own {
-				if err := registryOf(db).Fence(ctx, s.Server, state.In(registry.FenceTo(r.plan.ID, r.plan.Target.Name, r.hooks.clock()))); err != nil {
+				fence := state.In(registry.FenceTo(r.plan.ID, r.plan.Target.Name, r.hooks.clock()))
+				if err := registryOf(db).Fence(ctx, s.Server, fence); err != nil {
 					return err
 				}
 			}
@@ -163,10 +163,12 @@ func (r *run) liftWithoutRecord(ctx context.Context, doing string) error {
 // stillFenced says of a fence that it stays, and how to lift it.
 func (r *run) stillFenced(e *RefusedError, database string, server gameid.ServerID) {
 	target := r.target.Name
-	e.Refusals = append(e.Refusals, Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, of which %q has no record: rows of the merge may be in it, or in another copy of it: "+
+	e.Refusals = append(e.Refusals, Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, "+
+		"of which %q has no record: rows of the merge may be in it, or in another copy of it: "+
 		"name the target that has the record", server, target)})
-	e.Lifting = append(e.Lifting, strings.Join([]string{"gameid servers release -server", server.String(), "-apply -reason",
-		printable.Quoted(target + " was restored from its backup of before the merge"), "-fence", r.plan.ID, printable.Quoted(database)}, " "))
+	why := printable.Quoted(target + " was restored from its backup of before the merge")
+	e.Lifting = append(e.Lifting, fmt.Sprintf("gameid servers release -server %s -apply -reason %s -fence %s %s",
+		server, why, r.plan.ID, printable.Quoted(database)))
 }
 
 // eachFence calls f with every source that the plan fences.

@@ -107,6 +107,9 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 	err = u.outrun(ctx, u.undo(ctx, state))
 	u.done.Parts, _ = r.partResults()
 	u.done.Rows, u.done.Lifted = r.tally.rows, r.lifted
+	if left, ok := errors.AsType[*NotUndoneError](err); ok && u.done.Tables == nil {
+		u.done.Tables = left.Tables // the rest was not looked at
+	}
 	return u.done, err
 }
 
@@ -133,7 +136,8 @@ func (r *run) undoWithoutRecord(ctx context.Context) (*Undone, error) {
 	if len(differing) == 0 {
 		return &Undone{ID: r.plan.ID, NoRecord: true, SameAsBefore: true}, nil
 	}
-	return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s, and does not hold what it held when that was planned: %v", ErrNoMerge, r.target.Name, r.plan.ID, differing[0])
+	return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s, and does not hold what it held when that was planned: %v",
+		ErrNoMerge, r.target.Name, r.plan.ID, differing[0])
 }
 
 // isTarget returns a [*RefusedError] if the database cannot be the target of the
@@ -202,7 +206,9 @@ func (u *undo) undo(ctx context.Context, state State) error {
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{u.remove, u.separate, u.restoreOwn, u.fillTables, u.lowerCounters, u.compareWithBefore, u.complete, u.dropKept} {
+	steps := []func(context.Context) error{u.remove, u.separate, u.restoreOwn, u.fillTables, u.lowerCounters,
+		u.compareWithBefore, u.complete, u.dropKept}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}

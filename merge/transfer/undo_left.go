@@ -31,21 +31,22 @@ func (t *UndoneTable) left() bool { return t.Merged+t.Unrestored > 0 || t.Reason
 
 func (t UndoneTable) String() string {
 	var parts []string
-	if t.Merged > 0 {
-		parts = append(parts, printable.Count(t.Merged, "row that came with the merge is", "rows that came with the merge are")+" still there")
+	add := func(n int64, one, many, rest string) {
+		if n > 0 {
+			parts = append(parts, printable.Count(n, one, many)+rest)
+		}
 	}
-	if t.Unrestored > 0 {
-		parts = append(parts, printable.Count(t.Unrestored, "own row that the merge changed is", "own rows that the merge changed are")+" not restored")
-	}
+	add(t.Merged, "row that came with the merge is", "rows that came with the merge are", " still there")
+	add(t.Unrestored, "own row that the merge changed is", "own rows that the merge changed are", " not restored")
 	if t.Reason != "" {
 		parts = append(parts, t.Reason)
 	}
-	switch {
-	case parts != nil:
-	case t.Rows == t.Before:
-		parts = []string{printable.Count(t.Rows, "own row as when the merge was planned, with other values", "own rows as when the merge was planned, some with other values")}
-	default:
-		parts = []string{fmt.Sprintf("%s, and %s when the merge was planned", printable.Count(t.Rows, "own row", "own rows"), printable.Number(t.Before))}
+	if parts == nil {
+		is := fmt.Sprintf(", and %s when the merge was planned", printable.Number(t.Before))
+		if t.Rows == t.Before {
+			is = " as when the merge was planned, but with other values"
+		}
+		parts = []string{printable.Count(t.Rows, "own row", "own rows") + is}
 	}
 	return fmt.Sprintf("table %q: %s", t.Table, strings.Join(parts, "; "))
 }
@@ -75,7 +76,8 @@ func (e *NotUndoneError) Error() string {
 		tables = append(tables, text)
 	}
 	const most = 3
-	return fmt.Sprintf("transfer: the merge is not undone in %q: %s; run undo again", e.Database, printable.List(tables, "; ", most))
+	return fmt.Sprintf("transfer: the merge is not undone in %q: %s; run undo again",
+		e.Database, printable.List(tables, "; ", most))
 }
 
 // compareWithBefore finds out whether the target has the rows that it had before, and returns a
@@ -88,7 +90,8 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 	for i := range differing {
 		d := &differing[i]
 		table := slices.IndexFunc(u.plan.Tables, func(t Table) bool { return t.Name == d.Table })
-		err := u.retryCounted(ctx, fmt.Sprintf("looking for rows of the merge in table %q", d.Table), func(soft context.Context) error {
+		doing := fmt.Sprintf("looking for rows of the merge in table %q", d.Table)
+		err := u.retryCounted(ctx, doing, func(soft context.Context) error {
 			found := UndoneTable{Table: d.Table, Rows: d.Rows, Before: d.Before}
 			defer func() { *d = found }()
 			if table < 0 {
@@ -105,7 +108,8 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 	if len(left) == 0 {
 		return nil
 	}
-	if err := u.retry(ctx, "noting what is left", func(ctx context.Context) error { return u.doAgain(ctx, left) }); err != nil {
+	err = u.retry(ctx, "noting what is left", func(ctx context.Context) error { return u.doAgain(ctx, left) })
+	if err != nil {
 		return err
 	}
 	return &NotUndoneError{u.target.Name, left}
@@ -340,8 +344,10 @@ func (u *undo) lookIntoMultiset(ctx context.Context, table int, found *UndoneTab
 	}
 	found.Merged = max(0, total64(there)-own)
 	if found.Merged == 0 && gone > 0 && found.Rows > found.Before {
-		found.Reason = fmt.Sprintf("it has no key, %s changed or removed since, and it has %s more than when the merge was planned, which may be these: remove them or take them elsewhere",
-			printable.Count(gone, "row that came was", "rows that came were"), printable.Count(found.Rows-found.Before, "row", "rows"))
+		found.Reason = fmt.Sprintf("it has no key, %s changed or removed since, and it has %s more than when the merge "+
+			"was planned, which may be these: remove them or take them elsewhere",
+			printable.Count(gone, "row that came was", "rows that came were"),
+			printable.Count(found.Rows-found.Before, "row", "rows"))
 	} else if found.Merged > 0 {
 		found.Reason = "it has no key: remove them"
 	}
@@ -362,7 +368,8 @@ func (c *checkpoint) multiset() (gone, equal int64) {
 func (u *undo) lookIntoReset(ctx context.Context, found *UndoneTable) error {
 	c, err := u.filled(ctx, u.plan.reset(found.Table))
 	if err == nil && !c.finished {
-		found.Reason = "the rows that were put back are not those that were taken out: restore the rows of this table, or the database, from the backup of before the merge"
+		found.Reason = "the rows that were put back are not those that were taken out: " +
+			"restore the rows of this table, or the database, from the backup of before the merge"
 	}
 	return err
 }
@@ -377,8 +384,10 @@ func (u *undo) doAgain(ctx context.Context, tables []UndoneTable) error {
 			if u.plan.multiset(t.Table) || u.plan.reset(t.Table) != nil {
 				continue
 			}
-			if _, err := u.target.exec(ctx, "again", "DELETE FROM "+ProgressTable+" WHERE merge_id = ? AND tab = ? AND step IN (?, ?)", false,
-				u.plan.ID, t.Table, StepUndo, StepRestore); err != nil {
+			_, err := u.target.exec(ctx, "again",
+				"DELETE FROM "+ProgressTable+" WHERE merge_id = ? AND tab = ? AND step IN (?, ?)", false,
+				u.plan.ID, t.Table, StepUndo, StepRestore)
+			if err != nil {
 				return err
 			}
 		}

@@ -46,7 +46,8 @@ func TestUndo(t *testing.T) {
 			t.Error(diff)
 		}
 		startable(t, sources[0], 2, true)
-		if done, err := Undo(t.Context(), p, target, sources, UndoOptions{}); err != nil || !done.NoRecord || !done.SameAsBefore {
+		done, err = Undo(t.Context(), p, target, sources, UndoOptions{})
+		if err != nil || !done.NoRecord || !done.SameAsBefore {
 			t.Errorf("a second undo: %+v, %v", done, err)
 		}
 		// And once more, as if it had never been.
@@ -344,7 +345,8 @@ func keepsFences(t *testing.T, p *Plan, all []Database, commands ...string) {
 	if !errors.As(err, &refused) {
 		t.Fatalf("an undo without a record: %v", err)
 	}
-	if diff := cmp.Diff(commands, refused.Lifting); diff != "" || !strings.HasSuffix(err.Error(), "lift the fences: "+strings.Join(commands, "; ")) {
+	if diff := cmp.Diff(commands, refused.Lifting); diff != "" ||
+		!strings.HasSuffix(err.Error(), "lift the fences: "+strings.Join(commands, "; ")) {
 		t.Error(diff, err)
 	}
 	if diff := cmp.Diff(before, []string{dump(t, all[0]), dump(t, all[1])}); diff != "" {
@@ -366,14 +368,16 @@ func TestUndoInRestoredTarget(t *testing.T) {
 		elsewhere := clone(t, e, all[0])
 		recordless(t, elsewhere)
 		release := func(server, database string) string {
-			return "gameid servers release -server " + server + ` -apply -reason 's1 was restored from its backup of before the merge' -fence ` + p.ID + " " + database
+			return "gameid servers release -server " + server + " -apply -reason " +
+				"'s1 was restored from its backup of before the merge' -fence " + p.ID + " " + database
 		}
 		keepsFences(t, p, []Database{elsewhere, all[1]}, release("2", "s2"))
 		keepsFences(t, p, []Database{older, all[1]}, release("2", "s2"))
 		startable(t, all[1], 2, false)
 
 		// So does a fence that an older version made, in the target too.
-		exec(t, older, `UPDATE gameid_servers SET lease_until_ms = 9999999999999, holder = '{"token":"fence:`+p.ID+`","host":"s1","pid":0,"program":"a merge is being carried out in this database","since":"2026-11-21T03:00:00Z"}'`)
+		exec(t, older, `UPDATE gameid_servers SET lease_until_ms = 9999999999999, holder = '{"token":"fence:`+p.ID+`",`+
+			`"host":"s1","pid":0,"program":"a merge is being carried out in this database","since":"2026-11-21T03:00:00Z"}'`)
 		keepsFences(t, p, []Database{older, all[1]}, release("1", "s1"), release("2", "s2"))
 		exec(t, older, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
 

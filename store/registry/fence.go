@@ -87,9 +87,11 @@ type Fence struct {
 func (f Fence) String() string {
 	switch {
 	case f.State == FenceUndone:
-		return fmt.Sprintf("an undo removed what the merge %.64q had brought to %q, on %s, and did not lift the fence", f.Merge, f.Into, printable.Time(f.Since))
+		return fmt.Sprintf("an undo removed what the merge %.64q had brought to %q, on %s, and did not lift the fence",
+			f.Merge, f.Into, printable.Time(f.Since))
 	case f.State == FencePrepared:
-		return fmt.Sprintf("the merge %.64q into %q was prepared on %s, and no row has come yet", f.Merge, f.Into, printable.Time(f.Since))
+		return fmt.Sprintf("the merge %.64q into %q was prepared on %s, and no row has come yet",
+			f.Merge, f.Into, printable.Time(f.Since))
 	case f.Here:
 		return fmt.Sprintf("the merge %.64q is being carried out in this database, %q, since %s", f.Merge, f.Into, printable.Time(f.Since))
 	}
@@ -102,7 +104,7 @@ func FenceOf(h gameid.Holder) (Fence, bool) {
 	if !ok {
 		return Fence{}, false
 	}
-	return Fence{Merge: merge, Into: h.Host, Here: h.Program == mergingHere, Since: h.Since, State: FenceState(h.Process)}, true
+	return Fence{merge, h.Host, h.Program == mergingHere, h.Since, FenceState(h.Process)}, true
 }
 
 // FencedError says that a server was neither started nor changed, because it is fenced.
@@ -119,7 +121,8 @@ func (e *FencedError) Error() string {
 	case e.Fence.State == FenceUndone:
 		return fmt.Sprintf("server %s is fenced: %s; to lift it: \"servermerge undo PLAN\"", e.Server, e.Fence)
 	case e.Fence.State == FencePrepared:
-		return fmt.Sprintf("server %s is fenced: %s; merge with \"servermerge apply PLAN\", or lift the fence with \"servermerge undo PLAN\"", e.Server, e.Fence)
+		return fmt.Sprintf("server %s is fenced: %s; merge with \"servermerge apply PLAN\", "+
+			"or lift the fence with \"servermerge undo PLAN\"", e.Server, e.Fence)
 	case e.Fence.Here:
 		return fmt.Sprintf("server %s is fenced: %s; resume it with \"servermerge apply PLAN\", or take it back with \"servermerge undo PLAN\"", e.Server, e.Fence)
 	}
