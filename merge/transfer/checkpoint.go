@@ -126,6 +126,11 @@ func (m *manifest) save(ctx context.Context, before, now *checkpoint) error {
 	if err := m.still(ctx, stateOf[now.step], sharing); err != nil {
 		return err
 	}
+	return m.note(ctx, before, now)
+}
+
+// note is save if the state of the merge is held already.
+func (m *manifest) note(ctx context.Context, before, now *checkpoint) error {
 	key := ""
 	if now.after != nil {
 		var err error

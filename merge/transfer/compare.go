@@ -14,12 +14,16 @@ type Difference struct {
 	Table   string   `json:"table"`
 	Key     string   `json:"key"` // see [KeyText]
 	Missing bool     `json:"missing,omitempty"`
+	Left    bool     `json:"left,omitempty"`    // the row is still there, after an undo
 	Columns []string `json:"columns,omitempty"` // that have other values
 }
 
 func (d Difference) String() string {
 	if d.Missing {
 		return fmt.Sprintf("row %s of %s, from %q: is missing", KeyText(d.Key), d.Table, d.Source)
+	}
+	if d.Left {
+		return fmt.Sprintf("row %s of %s, from %q: is still there", KeyText(d.Key), d.Table, d.Source)
 	}
 	return fmt.Sprintf("row %s of %s, from %q: %s has another value", KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
 }

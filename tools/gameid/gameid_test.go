@@ -56,6 +56,9 @@ func TestScripts(t *testing.T) {
 		if err := makeFenced(at("fenced.db"), registry.FenceTo("m1", "s1", since)); err != nil {
 			return err
 		}
+		if err := makeFenced(at("undone.db"), registry.FenceUndone.In(registry.FenceHere("m1", "s1", since))); err != nil {
+			return err
+		}
 		if err := makeFenced(at("target.db"), registry.FenceHere("m1", "s1", since)); err != nil {
 			return err
 		}
