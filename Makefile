@@ -110,7 +110,7 @@ torture: $(SERVER) ## kill, freeze and starve real processes and databases, hund
 	$(WITH) $(SERVER) -- $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
 
 torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, and compare what comes of it (minutes)
-	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut' $(TORTUREFLAGS)
+	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut|Altered' $(TORTUREFLAGS)
 
 .PHONY: torture torture-merge
 

@@ -42,8 +42,9 @@ func openSQLite(path string, readOnly bool) (driver.Connector, func() error, err
 	options := url.Values{
 		"_busy_timeout": {strconv.FormatInt(BusyTimeout.Milliseconds(), 10)},
 		"_dqs":          {"0"}, // "text" in double quotes is a column, and nothing else
-		// Times are integers in columns declared DATETIME. Microseconds,
-		// because the driver takes small numbers of milliseconds for seconds.
+		// Times are integers in columns declared DATETIME, and by timeConnector in those
+		// declared DATETIME(3). Microseconds, because the driver takes small numbers of
+		// milliseconds for seconds.
 		"_inttotime":           {"1"},
 		"_time_integer_format": {"unix_micro"},
 	}
@@ -60,7 +61,7 @@ func openSQLite(path string, readOnly bool) (driver.Connector, func() error, err
 	// another writer: it takes the lock when it begins.
 	options.Set("_txlock", "immediate")
 	connector, err := sqlite.NewConnector(sqliteURI(path, options))
-	return connector, nil, err
+	return timeConnector{connector}, nil, err
 }
 
 func openSQLiteReadOnly(path string, options url.Values) (driver.Connector, func() error, error) {
@@ -96,7 +97,7 @@ func openSQLiteReadOnly(path string, options url.Values) (driver.Connector, func
 		}
 	}
 	connector, err := sqlite.NewConnector(sqliteURI(path, options))
-	return connector, check, err
+	return timeConnector{connector}, check, err
 }
 
 // isWAL reads from the header whether a database is in WAL mode.

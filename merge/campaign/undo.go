@@ -65,19 +65,19 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	}
 	undone, err := transfer.Undo(ctx, plan, j.target(), j.sources(), transfer.UndoOptions{Options: w.watched(options), Force: r.opts.Force})
 	switch {
-	case errors.Is(err, transfer.ErrNoMerge):
-		if rec.begun() {
-			r.undone(j, failure, "there was nothing to undo: the target knows nothing of the merge", began, nil)
-		} else {
-			r.tell(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
-		}
+	case errors.Is(err, transfer.ErrNoMerge) && !rec.begun():
+		r.tell(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
 		return done
 	case err == nil:
 		o := r.outcome("undo", plan, nil)
 		o.Undone, o.Forced = undone, r.opts.Force
 		o.Began, o.Ended = began, time.Now()
 		if !rec.Phase.begun() && undone.NoRecord {
-			r.tell(j.Merge, KindUndone, "its fences were lifted", func(now *record) { now.idle(); now.Phase = rec.Phase })
+			kind, text := "", ""
+			if len(undone.Lifted) > 0 {
+				kind, text = KindUndone, "its fences were lifted"
+			}
+			r.tell(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase = rec.Phase })
 			return done
 		}
 		r.undone(j, failure, o.Words().Sentence, began, r.report(j, o, "undo"))
@@ -93,6 +93,7 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	if o == nil {
 		return r.notUndone(j, failure, plainly(err), nil, nil)
 	}
+	o.Undone, o.Forced = undone, r.opts.Force
 	o.Began, o.Ended = began, time.Now()
 	problem, advice := explain(o)
 	return r.notUndone(j, failure, problem, advice, r.report(j, o, "undo"))

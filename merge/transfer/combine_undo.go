@@ -79,7 +79,7 @@ func (u *undo) compareKept(ctx context.Context) (reasons []Refusal, err error) {
 // keptIsGone says that a table of the merge with old rows was dropped, and what to do.
 func (u *undo) keptIsGone(table, kept string, rows int64) Refusal {
 	return Refusal{Source: u.target.Name, Table: table, Reason: fmt.Sprintf("the table %s is missing: it kept %s of %s from before the merge, so undo cannot put them back; "+
-		"restore this database from its backup of before the merge, then run undo again: it lifts the fences of the sources", kept, printable.Count(rows, "row", "rows"), table)}
+		"restore this database from its backup of before the merge, then run undo again: it says how to lift the fences of the sources", kept, printable.Count(rows, "row", "rows"), table)}
 }
 
 // compareCombined compares the rows that were combined, of as many of each source as were, with
@@ -171,6 +171,9 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 	for i, g := range groups {
 		if g.own != nil && !c.writes() {
 			continue // nothing was written over it
+		}
+		if g.own != nil && there[i] != nil && c.l.difference(g.own, there[i]) == nil {
+			continue // an earlier call put it back
 		}
 		if d := c.l.difference(want[i], there[i]); d != nil && !u.force && (!d.Missing || g.own != nil) {
 			d.Source = u.worldOf(g, u.sources[source])

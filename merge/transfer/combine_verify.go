@@ -118,7 +118,7 @@ func (r *run) proveCombine(ctx context.Context, t *Table, proof *CombineProof) e
 					if _, err := change.row(row); err != nil {
 						return err
 					}
-					key, err := appendValues(nil, l.keyOf(row))
+					key, err := appendKey(nil, l.keyOf(row))
 					if err != nil {
 						return err
 					}
@@ -208,6 +208,9 @@ func (p *CombineProof) judge(t *Table, l *layout, k *rowsOfKey) {
 		}
 		at := slices.IndexFunc(p.Columns, func(c ColumnProof) bool { return c.Column == column })
 		op, most := merge.FormulaSame, 0
+		if slices.Contains(l.key, i) {
+			op = merge.FormulaTarget // others may have the other zero
+		}
 		if at >= 0 && len(rows) > 1 {
 			op, most = p.Columns[at].Formula.Op, p.Columns[at].Formula.Most
 		}

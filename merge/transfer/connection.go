@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/rekey"
 )
 
 // Database is one of the databases of a merge. It prints as its name, never as its
@@ -280,11 +282,40 @@ func (c *connection) failed(ctx context.Context, err error) error {
 
 // number returns the number that a query returns.
 func (c *connection) number(ctx context.Context, query string, keep bool, args ...any) (n int64, err error) {
-	err = c.rows(ctx, query, keep, args, func(row []any) (bool, error) {
-		n, _ = row[0].(int64)
-		return true, nil
+	err = c.rows(ctx, query, keep, args, func(row []any) (_ bool, err error) {
+		n, err = intIn(row[0], "the answer to "+query)
+		return true, err
 	})
 	return n, err
+}
+
+// intIn reads an integer, in whichever form the driver delivers it: servers add integers up as
+// decimals. of is the value, as "table.column", for the error if it is none.
+func intIn(v any, of string) (int64, error) {
+	if n, ok := v.(int64); ok {
+		return n, nil
+	}
+	n, err := strconv.ParseInt(string(printed(v)), 10, 64)
+	if err != nil {
+		err = notInteger(v, of)
+	}
+	return n, err
+}
+
+// keyIn is intIn for a key, which may lie beyond int64.
+func keyIn(v any, of string) (rekey.Integer, error) {
+	n, ok := rekey.ParseInteger(printed(v))
+	if !ok {
+		return n, notInteger(v, of)
+	}
+	return n, nil
+}
+
+func notInteger(v any, of string) error {
+	if v == nil {
+		return fmt.Errorf("%.200s is NULL: want an integer", of)
+	}
+	return fmt.Errorf("%.200s is %.40q: want an integer", of, text(v))
 }
 
 // texts returns the first column of a query.

@@ -305,10 +305,13 @@ func (k *keySet) loadSome(ctx context.Context, on *connection, by string, key re
 	}
 	var pairs []rekey.Pair
 	err := on.rows(ctx, "SELECT old_key, new_key FROM "+MatchesTable+" WHERE path = ? AND tab = ? AND col = ? AND "+by+" = ?", true, []any{k.Path, k.Table, k.Column, key.String()}, func(row []any) (bool, error) {
-		old, _ := rekey.ParseInteger(printed(row[0]))
-		image, _ := rekey.ParseInteger(printed(row[1]))
+		old, err := keyIn(row[0], MatchesTable+".old_key")
+		if err != nil {
+			return false, err
+		}
+		image, err := keyIn(row[1], MatchesTable+".new_key")
 		pairs = append(pairs, rekey.Pair{Old: old, New: image})
-		return true, nil
+		return true, err
 	})
 	if err == nil && len(pairs) > 0 {
 		k.matches, err = rekey.NewPairs(pairs)

@@ -41,7 +41,7 @@ func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 		}
 		w.resumed(StepUndo, src.Name, l.table, c.rows)
 		if l.multiset() {
-			return u.removeMultiset(ctx, soft, w, src, l, copied, c)
+			return u.removeMultiset(ctx, soft, w, p, copied, c)
 		}
 		if err := w.target.byKey(soft, true); err != nil {
 			return err

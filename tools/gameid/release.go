@@ -37,13 +37,13 @@ that its lease is gone. The times that it had reserved stay reserved.
 A fence is not a lease of a process. A merge put it there because the world
 continues in another database, and players must not play in a second copy of
 it. A fence never ends by itself, and this command refuses to end it.
-"servermerge undo" takes the merge back and lifts the fence, also if the target
-was restored from a copy that is older than the merge. If both the target and
-the plan are lost permanently, this database is the only copy of the world. Only
-then lift the fence with -fence MERGE, the ID of the merge as it is shown. If
-the target still exists after all, every player then exists twice, and after any
-row has changed here the merge can neither be resumed nor undone. Even then no
-ID is repeated.
+"servermerge undo" takes the merge back and lifts the fence. If the target was
+restored from its backup of before the merge, it has no record of it: undo then
+prints this command with -fence MERGE, the ID of the merge, for each fenced
+world. Use it only then, or if the target is lost permanently, so that this
+database is the only copy of the world. If the target with its rows still exists
+after all, every player then exists twice, and after any row has changed here
+the merge can neither be resumed nor undone. Even then no ID is repeated.
 
 The target of a merge is fenced too, until the merge is completed or undone. The
 ways out are "servermerge apply PLAN" and "servermerge undo PLAN". If a server
@@ -59,8 +59,8 @@ Flags:
   -reason TEXT     with -apply: what happened; kept in the fleet registry
   -watch TIME      how long to watch first (default 1m): longer than a third of
                    the server's window, and than its heartbeat
-  -fence MERGE     with -apply: lift the fence of this merge, whose target and
-                   plan are lost permanently` + fleetHelp + `
+  -fence MERGE     with -apply: lift the fence of this merge, whose target is
+                   lost permanently or was restored` + fleetHelp + `
 Examples:
   gameid servers release sqlite:data/s7.db -server 7
   gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099"`,
@@ -108,14 +108,14 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fe
 		return fmt.Errorf("-fence is %q: server %s is fenced by the merge %q", merge, w.server, fence.Merge)
 	case !w.apply && fence.Here:
 		_, err := fmt.Fprint(out, "Nothing was changed. \"servermerge apply PLAN\" resumes the merge, and \"servermerge undo PLAN\" takes it back: both lift the fence.\n"+
-			"If the plan of that merge is lost permanently, see -fence in -h.\n")
+			"If the plan of that merge is lost permanently, or this database was restored, see -fence in -h.\n")
 		return err
 	case !w.apply:
 		_, err := fmt.Fprintf(out, "Nothing was changed. The world continues in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
-			"If the target and the plan of that merge are lost permanently, see -fence in -h.\n", shown(fence.Into))
+			"If the target of that merge is lost permanently or was restored, see -fence in -h.\n", shown(fence.Into))
 		return err
 	case merge == "":
-		return fmt.Errorf("%w; if its target and its plan are lost permanently, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
+		return fmt.Errorf("%w; if its target is lost permanently or was restored, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
 	}
 	if err := w.db.Registry().LiftFence(ctx, w.server, merge); err != nil {
 		return err
@@ -129,6 +129,8 @@ func printLeases(w io.Writer, l *fleet.Leases) {
 	one := func(where string, l *fleet.Lease) {
 		fence, fenced := registry.FenceOf(l.Holder)
 		switch {
+		case fenced && fence.State != registry.FenceMerging:
+			fact(w, where, "fenced: %s", printable.Text(fence.String()))
 		case fenced && fence.Here:
 			fact(w, where, "fenced: the merge %s is being carried out in this database, since %s", shown(fence.Merge), printable.Time(fence.Since))
 		case fenced:
