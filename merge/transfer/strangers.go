@@ -46,10 +46,10 @@ func (l *layout) keyText(row []any) string {
 // naming is how rows are read to be named: by their primary key, or by some other
 // columns if the table has none.
 func (r *run) naming(table string, otherwise []string) *layout {
-	if l := r.keys[table]; l != nil && !l.multiset() {
-		return l.keysOnly()
-	}
 	l := &layout{dialect: r.target.dialect(), table: table, columns: otherwise}
+	if keyed := r.keys[table]; keyed != nil && !keyed.multiset() {
+		l.columns = keyed.keyColumns()
+	}
 	for i, name := range l.columns {
 		l.reads, l.key, l.text = append(l.reads, l.dialect.Quote(name)), append(l.key, i), append(l.text, false)
 	}
