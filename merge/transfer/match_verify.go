@@ -143,18 +143,14 @@ func (r *run) proveNatural(ctx context.Context, s *merge.RekeyedSpace, source in
 		for _, p := range some {
 			images[p.Old] = p.New
 			v, _ := as(int64(0), p.Old)
-			olds = append(olds, v)
+			olds = append(olds, byKey.bound([]any{v})...)
 		}
 		found := 0
 		err := src.rows(ctx, byKey.selectFrom()+" WHERE "+byKey.equal(len(some)), false, olds, func(row []any) (bool, error) {
 			n, err := number(row)
-			for i, at := range byBoth.key {
-				v := row[at]
-				if i == 0 {
-					v, _ = as(int64(0), images[n])
-				}
-				wanted = append(wanted, v)
-			}
+			key := byBoth.keyOf(row)
+			key[0], _ = as(int64(0), images[n])
+			wanted = append(wanted, byBoth.bound(key)...)
 			found++
 			return true, err
 		})
