@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,8 +180,11 @@ func TestUndoLeaves(t *testing.T) {
 				}
 				refillAll(t, fresh, worlds)
 				run(tt.before)
+				var mu sync.Mutex
 				written := tt.when == ""
 				h := hooks{fail: func(point string) error {
+					mu.Lock()
+					defer mu.Unlock()
 					if point == "after commit" && !written && number(t, worlds[0], tt.when) == 0 {
 						written = true
 						run(tt.then)
