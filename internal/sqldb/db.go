@@ -29,6 +29,8 @@ type DB struct {
 	lossy   atomic.Bool
 	opened
 
+	database atomic.Pointer[string] // that of the first connection, where guard is set
+
 	mu       sync.Mutex
 	prepared map[string]*sqlx.Stmt
 

@@ -78,8 +78,8 @@ func (s *Server) Held() error {
 // while the registry uses it, and journal_mode OFF or MEMORY is refused. The settings of
 // a MySQL server are read when a node is opened, and about every minute after that:
 //
-//   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, and
-//     no doublewrite are refused, unless that was accepted: see
+//   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, no
+//     doublewrite, and no redo log are refused, unless that was accepted: see
 //     [Registry.AcceptLossyDatabase]. Sequences of numbers (package numbers)
 //     always refuse them.
 //   - sync_binlog other than 1 with a binary log is a warning: the server itself keeps
