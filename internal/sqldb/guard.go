@@ -115,6 +115,9 @@ const restoreTimeout = 2 * time.Second
 // After an error the connection may have others than before.
 func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
 	if db.dialect == SQLite {
+		if err := db.sameFile(ctx, conn); err != nil {
+			return nil, nil, err
+		}
 		return pragmasOtherwise(ctx, conn)
 	}
 	// With a limit of 0 every SELECT is empty but one with a limit of its own.
