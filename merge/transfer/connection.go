@@ -377,7 +377,9 @@ func (c *connection) tx(ctx context.Context, f func() error) error {
 	_, err := c.exec(ctx, "begin", c.dialect().Begin(), false)
 	if err == nil {
 		if err = f(); err == nil {
-			_, err = c.exec(ctx, "commit", "COMMIT", false)
+			if _, err = c.exec(ctx, "commit", "COMMIT", false); err == nil {
+				err = c.db.Kept()
+			}
 		}
 	}
 	if err != nil {
