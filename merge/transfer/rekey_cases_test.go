@@ -434,7 +434,7 @@ func TestRekeyTargetRefersFromTableThatStays(t *testing.T) {
 					merge.DeclaredReference{At: []string{"log.guid", "members.guid"}, To: []string{"chars.guid"}},
 					merge.DeclaredReference{At: []string{"*.party"}, To: []string{"space:parties"}})
 			}))
-			if by := p.Rekey.Offset("chars.guid", "w1"); by != 10_000 {
+			if by := p.Rekey.Offset("chars.guid", "w1"); by != 2000 {
 				t.Errorf("the offset is %d", by)
 			}
 		}
