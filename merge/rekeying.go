@@ -34,7 +34,7 @@ type RekeyedSpace struct {
 	Most uint64 `json:"most,omitempty"`
 
 	// Step is what its counters continue at a multiple of, if that takes few of the numbers
-	// that are left: the operator's, or the [rekey.DefaultStep] of what came.
+	// that are left: the operator's, or the [rekey.DefaultStep] of the numbers that came.
 	Step uint64 `json:"step,omitempty"`
 
 	// Keep are the keys of rows that are the same in every world, and stay; see

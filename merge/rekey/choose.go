@@ -50,7 +50,7 @@ func DefaultStep(values ...Range) uint64 {
 // so that they are above those of the target and of the sources before, or it says which
 // column has no room. A source whose values no other source has keeps them. An offset is a
 // multiple of the step; if none is given, of the largest power of ten for which there is
-// room, up to the [DefaultStep] of what the sources have: what the target has makes no step
+// room, up to the [DefaultStep] of the sources' numbers: those of the target make no step
 // larger, or each merge into it would take ten times the numbers of the one before. used is that
 // step. given are offsets that the operator chose, by source.
 func Choose(target Range, sources []Want, step uint64, given map[int]uint64,

@@ -120,7 +120,7 @@ func TestChoose(t *testing.T) {
 	})
 }
 
-// A world that comes again and again takes the same numbers each time: what came before makes
+// A world that comes again and again takes the same numbers each time: those that came before make
 // no step larger.
 func TestChooseInARow(t *testing.T) {
 	world := Range{Signed(1), Signed(2_000_021), true}

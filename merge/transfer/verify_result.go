@@ -28,7 +28,7 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	empty := newEmptyWorld(s.catalog)
 	var uniques []merge.DeclaredUnique
 	for _, n := range r.plan.Renumbered {
-		uniques = append(uniques, merge.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered"})
+		uniques = append(uniques, merge.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered", Of: n.Within})
 	}
 	tables := r.plan.stayingBehind()
 	for _, reset := range r.plan.Resets { // as in the plan, nothing is read there: it is empty
