@@ -13,6 +13,7 @@ import (
 // noneReader reads the keys that none of a reference covers, and the rows that refer to them.
 type noneReader struct {
 	*reader
+	code string // of the rule for which it reads
 	ref  *reference
 	none rekey.Values // as it is declared, without the keys that are kept
 
@@ -39,7 +40,7 @@ func (r *noneReader) readKeys(ctx context.Context, db *database, to columnName, 
 	if _, able := db.source.(Withholder); able {
 		scan.Only = &coveredRows{to.table, to.column, t.column(to.column).Kind, r.none}
 	}
-	s := r.stream(db, CodeReferenceNone, 0, scan)
+	s := r.stream(db, r.code, 0, scan)
 	at := s.carry(to.column)
 	s.visit = append(s.visit, func(b *Batch) {
 		for row := range b.Len {
@@ -106,7 +107,7 @@ func (r *noneReader) readRows(ctx context.Context, db *database, t *Table) error
 	about := *r.ref
 	about.none = rekey.Values{}
 	carry := t.rowKey(about.Columns)
-	s := r.stream(db, CodeReferenceNone, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+	s := r.stream(db, r.code, len(carry), Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
 	leaves, at := about.leaves(s), s.carry(about.Columns[0])
 	values := func(b *Batch, row int) [][]byte { return [][]byte{b.Carry[at].At(row)} }
 	if about.cells != nil {

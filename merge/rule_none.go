@@ -31,7 +31,7 @@ func noneTasks(f *facts) (tasks []task) {
 			id := referenceID(CodeReferenceNone, table, *ref)
 			id.columns.columns += ref.identity()
 			tasks = append(tasks, task{id, nil, func(ctx context.Context, r *reader) (outcome, error) {
-				return (&noneReader{reader: r, ref: ref, numbers: rekey.Set{Exact: true}, words: make(map[string]bool)}).judge(ctx)
+				return (&noneReader{reader: r, code: CodeReferenceNone, ref: ref, numbers: rekey.Set{Exact: true}, words: make(map[string]bool)}).judge(ctx)
 			}})
 		}
 	}
