@@ -62,7 +62,7 @@ func (p *planner) findCounters(ctx context.Context) error {
 				return nil
 			}
 			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
-				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases", l.keyText(row), c.Column, c.Next, c.Most)
+				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases, or raise max of its space", l.keyText(row), c.Column, c.Next, c.Most)
 				return nil
 			}
 			key, err := encodeKey(l.keyOf(row))
