@@ -89,7 +89,7 @@ func Wrap(pool *sql.DB, dialect Dialect) *DB {
 	name := map[Dialect]string{MySQL: "mysql", SQLite: "sqlite3"}[dialect]
 	db := &DB{pool: sqlx.NewDb(pool, name), dialect: dialect, prepared: make(map[string]*sqlx.Stmt)}
 	if d, ours := pool.Driver().(openedDriver); ours {
-		db.opened, db.ours = d.opened, true
+		db.opened, db.ours = *d.opened, true
 	}
 	db.Session = Session{db: db, on: db.pool}
 	return db
@@ -103,7 +103,7 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 	if err != nil {
 		return nil, openError(dsn, err)
 	}
-	c := connector{opened: opened{name: Redact(dsn), readOnly: readOnly}}
+	c := connector{opened: &opened{name: Redact(dsn), readOnly: readOnly}}
 	if dialect == SQLite {
 		c.path = rest
 		c.Connector, c.check, err = openSQLite(rest, readOnly)
@@ -122,14 +122,14 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 // connector carries how a pool was opened to whoever wraps the pool.
 type connector struct {
 	driver.Connector
-	opened
+	*opened // so that %#v of a pool does not show it
 }
 
 func (c connector) Driver() driver.Driver { return openedDriver{c.Connector.Driver(), c.opened} }
 
 type openedDriver struct {
 	driver.Driver
-	opened
+	*opened
 }
 
 // Close closes the pool.

@@ -45,6 +45,9 @@ func create(flag, name, temporary string, mode int) (*File, error) {
 	if name == "" {
 		return new(File), nil
 	}
+	if shown := Shown(name); shown != name {
+		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
+	}
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|mode, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)

@@ -79,6 +79,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 		root.Version = versionText(root.Name, info)
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
+	log.mask = maskOf(root, args)
 	if t, ok := root.Metadata[waitingKey].(time.Duration); ok {
 		log.each = t
 	}
@@ -277,11 +278,18 @@ func usage(cmd *cli.Command, err error) error {
 		for _, flag := range cmd.Flags {
 			known = append(known, flag.Names()...)
 		}
-		return Usage("unknown flag %q%s", "-"+name, nearest.Hint(name, known))
+		hint := nearest.Hint(name, known)
+		if hint == "" {
+			name = shownFlag(name)
+		}
+		return Usage("unknown flag %q%s", "-"+name, hint)
 	}
 	// What remains of "invalid value ...: strconv.ParseInt: parsing ...: invalid syntax" is clear by itself.
 	if before, _, found := strings.Cut(message, ": strconv."); found {
 		message = before + ": want a number in range"
+	}
+	if before, _, found := strings.Cut(message, ": time: "); found {
+		message = before + ": want a time, such as 250ms or 2m"
 	}
 	return Usage("%s", strings.ToLower(message[:1])+message[1:])
 }

@@ -74,13 +74,14 @@ func (p Place) isDSN() bool { return strings.Contains(p.Arg, ":") }
 // names returns a short and a long name of what a DSN leads to, neither of
 // which is secret.
 func names(dsn string) (short, long string) {
-	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+	shown := sqldb.Redact(dsn)
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok && shown == dsn {
 		return path, dsn
 	}
 	if m, ok := sqldb.ParseServer(dsn); ok && m.Database != "" {
 		return m.Database, m.Address + "/" + m.Database
 	}
-	return sqldb.Redact(dsn), sqldb.Redact(dsn)
+	return shown, shown
 }
 
 // Where names the server and database of a DSN, without secrets.
