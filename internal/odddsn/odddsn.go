@@ -47,13 +47,13 @@ var forms = []string{
 	"host=h,password=§", "user=u\npassword=§", "postgres://u:§@h:5432/a", "postgresql://h/a?user=u&password=§", "mysql://u:§@h:3306/a", "mysqlx://u:§@h/a", "mysql+pymysql://u:§@h/a", "jdbc:mysql://h:3306/a?user=u&password=§",
 	"jdbc:mysql://u:§@h/a", "jdbc:mariadb:loadbalance://h/a?password=§", "mongodb+srv://u:§@h/a", "redis://:§@h:6379", "sqlserver://u:§@h?database=a", "odbc:Server=h;PWD=§", "u/§@//h:1521/a", "u:§@h", "u:§@h:3306/a", "https://u:§@h/",
 	"-p§", "--password=§", "-uroot -p§", "-u root --password §", "--pwd=§", "-hdb1 -ug -p§ a", "PW=§", "MYSQL_PWD=§", "PGPASSWORD=§", "export DSN=mysql:g:§@tcp(h)/a", "$DSN=§", "{\"password\":\"§\"}", "password: §", "[client]\npassword=§", "mysql -ug -p§ a",
-	"Authorization: Basic §", "Bearer=§", "token=§", "key=§", "dsn = 'mysql:g:§@tcp(h)/a'", "name,dsn\na,mysql:g:§@tcp(h)/a", "../g:§@tcp(h)/a", "C:\\g:§\\a.db", "g:§@tcp(h)/a.json", "plan-g:§@h.json", "x.toml?password=§",
+	"Authorization: Basic §", "Bearer=§", "token=§", "key=§", "dsn = 'mysql:g:§@tcp(h)/a'", "name,dsn\na,mysql:g:§@tcp(h)/a", "../g:§@tcp(h)/a", "g:§@tcp(h)/a.json", "plan-g:§@h.json", "x.toml?password=§",
 }
 
 // Each returns the DSNs, each once: more than 1,000.
 func Each() (all []string) {
 	add := func(form, password string) { all = append(all, strings.ReplaceAll(form, "§", password)) }
-	passwords := []string{encodings(first)[1], second + strings.Repeat("x", 5000) + first}
+	passwords := []string{encodings(first)[1], second + strings.Repeat("x", 500) + first}
 	for _, c := range []string{"@", ":", "/", "?", "#", "%", "%%", "%40", "&", "=", ";", ",", "(", ")", "[", "{", "<", "'", `"`, "`", `\`, " ", "\t", "\n", "+", "$", "*", "~", "|", "!", "ü", "密", "😀", "\x00", "\xff", "@tcp(", "://"} {
 		passwords = append(passwords, first+c+second, c+first+c+second+c)
 	}

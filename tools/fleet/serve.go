@@ -93,6 +93,9 @@ func (n *night) openPage(ctx context.Context, address string) (*livePage, error)
 		o.Control = book
 	}
 	say := cli.LogOf(cmd)
+	if cli.Shown(address) != address { // the name server would be asked for parts of it
+		return nil, cli.Usage("-http %s: want an address and a port, such as 127.0.0.1:8080", cli.Shown(address))
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("-http: %w", err)

@@ -26,9 +26,9 @@ type Log struct {
 	mu   sync.Mutex
 	w    io.Writer
 	name string
-	each time.Duration     // between lines about what does not answer
-	json *slog.Logger      // nil for lines
-	mask *strings.Replacer // what no message shows; nil for nothing
+	each time.Duration // between lines about what does not answer
+	json *slog.Logger  // nil for lines
+	mask *mask         // what no message shows; nil for nothing
 }
 
 // waitingKey is where a test keeps how often there is such a line.
@@ -69,7 +69,7 @@ func (l *Log) IsTerminal() bool { return l.json == nil && IsTerminal(l.w) }
 
 // Say writes a sentence, in JSON with fields: pairs of a key and a value.
 func (l *Log) Say(text string, fields ...any) {
-	text = l.masked(text)
+	text = l.mask.of(text)
 	if l.json != nil {
 		l.json.Info(text, fields...)
 		return
@@ -77,20 +77,12 @@ func (l *Log) Say(text string, fields ...any) {
 	l.line(l.name+": ", text)
 }
 
-// masked is a text without what no message shows.
-func (l *Log) masked(text string) string {
-	if l.mask == nil {
-		return text
-	}
-	return l.mask.Replace(text)
-}
-
 // Sayf is [Log.Say] without fields.
 func (l *Log) Sayf(format string, args ...any) { l.Say(fmt.Sprintf(format, args...)) }
 
 // Print writes lines for people as they are.
 func (l *Log) Print(text string) {
-	text = l.masked(text)
+	text = l.mask.of(text)
 	if l.json != nil {
 		if text != "" {
 			l.json.Info(strings.TrimSpace(text))
@@ -116,9 +108,9 @@ func (l *Log) line(prefix, text string) {
 
 // fail writes the error that the tool ends with, with what to do about it.
 func (l *Log) fail(text string, hints []string, code Code) {
-	text = l.masked(text)
+	text = l.mask.of(text)
 	if l.json != nil {
-		l.json.Error(strings.TrimPrefix(text, l.name+": "), "hint", l.masked(strings.Join(hints, " ")), "exit_code", int(code))
+		l.json.Error(strings.TrimPrefix(text, l.name+": "), "hint", l.mask.of(strings.Join(hints, " ")), "exit_code", int(code))
 		return
 	}
 	l.line("", text)

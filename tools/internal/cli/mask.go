@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,11 +20,11 @@ import (
 
 // Forms in which words of a command line may be shown that [sqldb.Redact] does not show.
 var (
-	listed = regexp.MustCompile("^[\\pL\\pN\\p{So}_.,*?{}\\[\\]()$#+~!/\\\\'` -]*$") // files, columns, patterns and lists of them
-	paired = regexp.MustCompile(`^[\pL\pN_.*{}-]+:[\pL\pN_.*{}-]+$`)                 // a code and a column, a host and a port
+	listed = regexp.MustCompile("^[\\pL\\pN\\p{So}_.,*?{}\\[\\]()$#+~!/\\\\'` -]*$")        // files, columns, patterns and lists of them
+	paired = regexp.MustCompile(`^(?:[\pL\pN_.*{}-]+|\[[0-9A-Fa-f:.]+\]):[\pL\pN_.*{}-]+$`) // a code and a column, a host and a port
 	timed  = regexp.MustCompile(`^[0-9TZ.:+ -]+$`)
 	named  = regexp.MustCompile(`^[\pL\pN_.-]{1,40}=`)
-	worded = regexp.MustCompile(`(?i)^(?:mysql|sqlite)?:|(?:pass|pwd|secret|token|key)\pL*[ :]|(?:^|[ /\\])--?\pL`)
+	worded = regexp.MustCompile(`(?i)^(?:mysql|sqlite):|(?:pass|pwd|secret|token|key)\pL*[ :]|(?:^|[ /\\])--?\pL`)
 )
 
 // Shown is a word of a command line as it may be shown. What may be a DSN in the wrong place is ***,
@@ -54,16 +53,18 @@ func shownFlag(name string) string {
 
 var plainFlag = regexp.MustCompile(`^[a-z-]{1,24}$`)
 
-// maskOf replaces in messages what is not shown of a command line.
-func maskOf(root *cli.Command, args []string) *strings.Replacer {
-	shown := make(map[string]string) // by what it is in a message
+// mask replaces in messages what is not shown of a command line.
+type mask struct {
+	whole  *strings.Replacer
+	hidden []string // the words, the longest first
+	parts  []string // of lists, which may be plain by themselves
+}
+
+func maskOf(root *cli.Command, args []string) *mask {
+	m := new(mask)
 	add := func(word string) {
-		as := Shown(word)
-		if as == word || len(word) < 2 {
-			return
-		}
-		for _, form := range []string{word, filepath.Clean(word), printable.Text(word), strings.ReplaceAll(printable.Text(word), "'", `'\''`), strings.Trim(strconv.Quote(word), `"`)} {
-			shown[form] = as
+		if len(word) > 1 && Shown(word) != word {
+			m.hidden = append(m.hidden, word)
 		}
 	}
 	for _, arg := range args[min(1, len(args)):] {
@@ -76,16 +77,52 @@ func maskOf(root *cli.Command, args []string) *strings.Replacer {
 		}
 		add(arg)
 		add(filepath.Dir(arg))
+		add(filepath.Clean(arg))
 		for part := range strings.SplitSeq(arg, ",") { // of a list
 			add(strings.TrimSpace(part))
+			if Shown(arg) != arg {
+				m.parts = append(m.parts, strings.TrimSpace(part))
+			}
 		}
 	}
-	forms := slices.SortedFunc(maps.Keys(shown), func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(m.hidden, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
-	for _, form := range forms {
-		pairs = append(pairs, form, shown[form])
+	for _, word := range m.hidden {
+		text := printable.Text(word)
+		for _, form := range []string{word, text, strings.ReplaceAll(text, "'", `'\''`)} {
+			pairs = append(pairs, form, Shown(word))
+		}
 	}
-	return strings.NewReplacer(pairs...) // the longest that matches
+	m.whole = strings.NewReplacer(pairs...)
+	return m
+}
+
+var goQuoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// of is a message without the hidden words, and without what is quoted of their beginnings.
+func (m *mask) of(text string) string {
+	if m == nil || len(m.hidden) == 0 {
+		return text
+	}
+	text = goQuoted.ReplaceAllStringFunc(text, func(quoted string) string {
+		inner, err := strconv.Unquote(quoted)
+		if err != nil {
+			return quoted
+		}
+		for _, word := range m.hidden {
+			if len(inner) > 3 && strings.HasPrefix(word, inner) {
+				return `"` + Shown(word) + `"`
+			}
+		}
+		if slices.Contains(m.parts, inner) {
+			return `"***"`
+		}
+		if shown := m.whole.Replace(inner); shown != inner {
+			return strconv.Quote(shown)
+		}
+		return quoted
+	})
+	return m.whole.Replace(text)
 }
 
 // knows reports whether a command, or one below it, has a flag.

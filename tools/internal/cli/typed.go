@@ -37,6 +37,7 @@ func Typed(cmd *cliv3.Command, f cliv3.Flag, variable string) (words []string) {
 		if variable != "" && sqldb.Redact(value) != value {
 			return []string{word, variable}
 		}
+		return []string{word, Shown(value)}
 	}
 	return []string{word, fmt.Sprint(cmd.Value(flag))}
 }
