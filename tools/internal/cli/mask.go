@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"mergesafe/internal/nearest"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 )
@@ -67,12 +68,13 @@ func maskOf(root *cli.Command, args []string) *mask {
 			m.hidden = append(m.hidden, word)
 		}
 	}
+	flags := flagsOf(root)
 	for _, arg := range args[min(1, len(args)):] {
 		name, value, assigned := strings.Cut(flagOf(arg), "=")
-		switch known := knows(root, name); {
-		case known && assigned:
+		switch {
+		case slices.Contains(flags, name) && assigned:
 			arg = value
-		case known:
+		case name != "" && !assigned && (shownFlag(name) == name || nearest.Hint(name, flags) != ""):
 			continue
 		}
 		add(arg)
@@ -125,8 +127,14 @@ func (m *mask) of(text string) string {
 	return m.whole.Replace(text)
 }
 
-// knows reports whether a command, or one below it, has a flag.
-func knows(cmd *cli.Command, flag string) bool {
-	return slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) ||
-		slices.ContainsFunc(cmd.Commands, func(c *cli.Command) bool { return knows(c, flag) })
+// flagsOf are the names of all flags of a command and of those below it.
+func flagsOf(cmd *cli.Command) []string {
+	names := []string{"version", "man", "completion", "complete", "help", "h"} // see about
+	for _, f := range cmd.Flags {
+		names = append(names, f.Names()...)
+	}
+	for _, sub := range cmd.Commands {
+		names = append(names, flagsOf(sub)...)
+	}
+	return names
 }

@@ -52,6 +52,9 @@ func (c *Config) DSN(arg string) (config.Secret, error) {
 	if strings.Contains(arg, ":") {
 		return config.NewSecret(arg), nil
 	}
+	if shown := cli.Shown(arg); shown != arg {
+		return config.Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: want \"sqlite:\" and the path of a file, or \"mysql:\" and user:password@tcp(host:port)/database", shown)
+	}
 	if isPath(arg) {
 		return config.Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: for an SQLite file write \"sqlite:%s\"", arg, arg)
 	}

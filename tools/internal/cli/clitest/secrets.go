@@ -165,7 +165,7 @@ func SecretTexts(t *testing.T, run Tool, file string, sections []string, lines .
 func SecretFile(t *testing.T, run Tool, file, before string, texts []string, lines ...[]string) {
 	t.Helper()
 	dsns := odddsn.Each()
-	step := 1 + len(dsns)*len(texts)*len(lines)/max(600, 3*len(texts)*len(lines))
+	step := 1 + len(dsns)*len(texts)*len(lines)/max(300, 2*len(texts)*len(lines))
 	tried := 0
 	for at, text := range texts {
 		for i, dsn := range dsns {
