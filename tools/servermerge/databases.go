@@ -11,6 +11,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/masked"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -199,7 +200,7 @@ func givenConfig(cmd *cliv3.Command) string {
 	if !cmd.IsSet("config") {
 		return ""
 	}
-	return cli.Shown(cmd.String("config"))
+	return masked.Word(cmd.String("config"))
 }
 
 // findable reports whether a database is found by the name that it has in a

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"mergesafe/internal/masked"
 )
 
 // File is a file for a result. It is made before the work, which may take hours,
@@ -45,7 +47,7 @@ func create(flag, name, temporary string, mode int) (*File, error) {
 	if name == "" {
 		return new(File), nil
 	}
-	if shown := Shown(name); shown != name {
+	if shown := masked.Word(name); shown != name {
 		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
 	}
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|mode, 0o644)

@@ -45,6 +45,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/garbage"
+	"mergesafe/internal/masked"
 	"mergesafe/internal/nearest"
 )
 
@@ -79,7 +80,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 		root.Version = versionText(root.Name, info)
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
-	log.mask = maskOf(root, args)
+	log.mask = masked.Of(args[min(1, len(args)):], flagsOf(root))
 	if t, ok := root.Metadata[waitingKey].(time.Duration); ok {
 		log.each = t
 	}
@@ -184,6 +185,18 @@ func flagOf(arg string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
 }
 
+// flagsOf are the names of all flags of a command and of those below it.
+func flagsOf(cmd *cli.Command) []string {
+	names := []string{"version", "man", "completion", "complete", "help", "h"} // see about
+	for _, f := range cmd.Flags {
+		names = append(names, f.Names()...)
+	}
+	for _, sub := range cmd.Commands {
+		names = append(names, flagsOf(sub)...)
+	}
+	return names
+}
+
 // logKey is where the log of a run is kept.
 const logKey = "log"
 
@@ -280,7 +293,7 @@ func usage(cmd *cli.Command, err error) error {
 		}
 		hint := nearest.Hint(name, known)
 		if hint == "" {
-			name = shownFlag(name)
+			name = masked.Flag(name)
 		}
 		return Usage("unknown flag %q%s", "-"+name, hint)
 	}
