@@ -104,7 +104,7 @@ func Wrap(pool *sql.DB, dialect Dialect) *DB {
 	db := &DB{pool: sqlx.NewDb(pool, name), dialect: dialect, prepared: make(map[string]*sqlx.Stmt)}
 	db.kept = db.file.check
 	if d, ours := pool.Driver().(openedDriver); ours {
-		db.opened, db.ours = d.by.opened, true
+		db.opened, db.ours = *d.by.opened, true
 	}
 	db.Session = Session{db: db, on: db.pool}
 	return db
@@ -118,7 +118,7 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 	if err != nil {
 		return nil, openError(dsn, err)
 	}
-	c := connector{dialect: dialect, opened: opened{name: Redact(dsn), readOnly: readOnly}}
+	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: readOnly}}
 	if dialect == SQLite {
 		var file *sqliteFile
 		if file, c.check, err = openSQLite(rest, readOnly); err == nil {
@@ -140,7 +140,7 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 type connector struct {
 	driver.Connector
 	dialect Dialect
-	opened
+	*opened // so that %#v of a pool does not show it
 }
 
 func (c connector) Driver() driver.Driver { return openedDriver{c.Connector.Driver(), c} }

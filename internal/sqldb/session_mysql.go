@@ -199,7 +199,7 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 		for _, key := range []string{"charset", "collation"} {
 			for _, charset := range strings.Split(strings.Join(values[key], ","), ",") {
 				if charset != "" && !strings.HasPrefix(strings.ToLower(charset), "utf8") {
-					return fmt.Errorf("the DSN sets %s to %.40q, and this program needs utf8mb4: take it out of the DSN", key, charset)
+					return fmt.Errorf("the DSN sets %s, and this program needs utf8mb4: take it out of the DSN", key)
 				}
 			}
 		}
@@ -214,7 +214,7 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 				continue
 			}
 			if slices.Contains(s.names(), name) && !s.is(strings.Trim(value, "'\"")) {
-				return fmt.Errorf("the DSN sets %s to %.40q, and this program needs %s: take it out of the DSN", key, value, s.value)
+				return fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", name, s.value)
 			}
 		}
 	}

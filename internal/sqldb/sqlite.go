@@ -91,7 +91,7 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 		check = func() error {
 			now, err := os.Stat(path)
 			if err != nil || now.Size() != before.Size() || now.ModTime() != before.ModTime() || !os.SameFile(now, before) {
-				return fmt.Errorf("store: %q: %w", path, ErrChanged)
+				return fmt.Errorf("store: %q: %w", Redact(path), ErrChanged)
 			}
 			return nil
 		}
