@@ -47,10 +47,15 @@ type opened struct {
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
-func Open(dsn string, readOnly bool) (*DB, error) {
+func Open(dsn string, readOnly bool) (*DB, error) { return open(dsn, readOnly, nil) }
+
+func open(dsn string, readOnly bool, through Through) (*DB, error) {
 	connector, err := NewConnector(dsn, readOnly)
 	if err != nil {
 		return nil, err
+	}
+	if through != nil {
+		connector = through(dsn, connector)
 	}
 	dialect, _, _ := SplitDSN(dsn)
 	db := Wrap(sql.OpenDB(connector), dialect)
@@ -64,9 +69,21 @@ func Open(dsn string, readOnly bool) (*DB, error) {
 	return db, nil
 }
 
+// Through puts something between the pool and the connections of the database that a DSN names.
+type Through func(dsn string, c driver.Connector) driver.Connector
+
+type throughKey struct{}
+
+// With returns a context in which [Dial] puts t before every connection. It is for tests in which
+// connections fail, of programs that open their databases themselves.
+func (t Through) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, throughKey{}, t)
+}
+
 // Dial is [Open] for a database that must answer.
 func Dial(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
-	db, err := Open(dsn, readOnly)
+	through, _ := ctx.Value(throughKey{}).(Through)
+	db, err := open(dsn, readOnly, through)
 	if err != nil {
 		return nil, err
 	}
