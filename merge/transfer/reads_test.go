@@ -41,6 +41,9 @@ func TestEveryReadFailsOnce(t *testing.T) {
 		if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{clock: fixedClock}); err != nil {
 			t.Fatal(err)
 		}
+		changed := clones(t, e, all)
+		exec(t, changed[0], "UPDATE players SET gold = gold + 1", "DELETE FROM log WHERE tag = 'w1'", "UPDATE chars SET place = 9 WHERE guid > 1000", "UPDATE bank SET gold = gold + 1",
+			"UPDATE kinds SET tag = 'club'", "DELETE FROM mergesafe_renames WHERE n = 0", "UPDATE loot SET tag = 'w9' WHERE id = 1", "INSERT INTO online VALUES (1, 1)", "UPDATE seq SET next = 4")
 		options := Options{Parallel: 1}
 		for _, r := range []command{
 			{name: "plan", run: func(ctx context.Context) (any, error) {
@@ -56,6 +59,14 @@ func TestEveryReadFailsOnce(t *testing.T) {
 			{name: "matrix", run: matrix(apart)},
 			{name: "ready", run: func(ctx context.Context) (any, error) { return Ready(ctx, p, apart[0], apart[1:], options) }},
 			{name: "verify", most: 30, run: func(ctx context.Context) (any, error) { return Verify(ctx, p, all[0], all[1:], options) }},
+			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return Verify(ctx, p, changed[0], changed[1:], options) }},
+			{name: "undo, changed", run: func(ctx context.Context) (any, error) {
+				done, err := undoWith(ctx, p, changed[0], changed[1:], UndoOptions{Options: options}, hooks{clock: fixedClock})
+				if refused, is := errors.AsType[*RefusedError](err); is {
+					return []any{done, refused.Refusals}, nil
+				}
+				return nil, err
+			}},
 			{name: "status", run: func(ctx context.Context) (any, error) { return LookUp(ctx, p, all[0], all[1:]) }},
 			{name: "last merge", run: func(ctx context.Context) (any, error) { return LastMerge(ctx, all[0]) }},
 			{name: "recorded plan", run: func(ctx context.Context) (any, error) { return RecordedPlan(ctx, all[0], p.ID) }},
