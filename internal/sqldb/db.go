@@ -54,10 +54,16 @@ type opened struct {
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
-func Open(dsn string, readOnly bool) (*DB, error) {
+func Open(dsn string, readOnly bool) (*DB, error) { return open(dsn, readOnly, nil) }
+
+func open(dsn string, readOnly bool, through Through) (*DB, error) {
 	made, err := NewConnector(dsn, readOnly)
 	if err != nil {
 		return nil, err
+	}
+	if through != nil {
+		dialect, _, _ := SplitDSN(dsn)
+		return pool(through(dsn, made), dialect), nil
 	}
 	return ofConnector(made.(connector)), nil
 }
@@ -66,21 +72,36 @@ func Open(dsn string, readOnly bool) (*DB, error) {
 // there is another one at its path now. It must be a pool that [Open] made.
 func (db *DB) Second() *DB { return ofConnector(db.pool.Driver().(openedDriver).by) }
 
-func ofConnector(c connector) *DB {
-	db := Wrap(sql.OpenDB(c), c.dialect)
-	conns := map[Dialect]int{MySQL: 32, SQLite: 8}[c.dialect]
+func ofConnector(c connector) *DB { return pool(c, c.dialect) }
+
+// pool makes a pool of connections to a database.
+func pool(c driver.Connector, dialect Dialect) *DB {
+	db := Wrap(sql.OpenDB(c), dialect)
+	conns := map[Dialect]int{MySQL: 32, SQLite: 8}[dialect]
 	db.pool.SetMaxOpenConns(conns)
 	db.pool.SetMaxIdleConns(conns)
-	if c.dialect == MySQL {
+	if dialect == MySQL {
 		// Shorter than any server's or proxy's idle timeout.
 		db.pool.SetConnMaxIdleTime(3 * time.Minute)
 	}
 	return db
 }
 
+// Through puts something between the pool and the connections of the database that a DSN names.
+type Through func(dsn string, c driver.Connector) driver.Connector
+
+type throughKey struct{}
+
+// With returns a context in which [Dial] puts t before every connection. It is for tests in which
+// connections fail, of programs that open their databases themselves.
+func (t Through) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, throughKey{}, t)
+}
+
 // Dial is [Open] for a database that must answer.
 func Dial(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
-	db, err := Open(dsn, readOnly)
+	through, _ := ctx.Value(throughKey{}).(Through)
+	db, err := open(dsn, readOnly, through)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,13 @@ func (r *run) proveMatches(ctx context.Context, injective, disjoint *KeyProof) e
 				var there *rekey.Pairs
 				for _, column := range []string{"new_key", "key_here"} { // in a merge of its own, both are the same
 					if known {
-						if there, err = readPairs(ctx, r.target, column, r.path(k), at.table, at.column); err != nil {
-							injective.wrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, MatchesTable, err)
+						written, err := writtenPairs(ctx, r.target, column, r.path(k), at.table, at.column)
+						if err != nil {
+							return fmt.Errorf("reading %s of %q: %w", MatchesTable, r.target.Name, err)
+						}
+						var damaged error
+						if there, damaged = written.parse(); damaged != nil {
+							injective.wrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, MatchesTable, damaged)
 							continue
 						}
 					}

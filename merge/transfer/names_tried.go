@@ -82,7 +82,7 @@ func (p *planner) tryNamesOf(ctx context.Context, s *source, of *merge.Table, c 
 			failed = append(failed, text(row[0]))
 			return true, nil
 		})
-		if sqldb.IsRefused(err) {
+		if sqldb.CannotEvaluate(err) {
 			refuse("the new names cannot be tested against %s: %v", conditionName(c), err)
 			return nil
 		}
