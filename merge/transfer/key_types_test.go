@@ -419,6 +419,6 @@ func TestKeyTypes(t *testing.T) {
 			t.Logf("%d types, %d keys of them", len(types), cases)
 			return
 		}
-		merged(t, some, 40, 20, 150)
+		merged(t, some, 20, 200, 60)
 	})
 }
