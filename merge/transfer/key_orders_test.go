@@ -19,7 +19,7 @@ func TestLongKeyBesideClusteredOne(t *testing.T) {
 	typedMerge(t, e, tables, typedOptions(e), all, oracle)
 }
 
-// What is not in the list of an ENUM is kept with the number 0, and reads like its member ”.
+// What is not in the list of an ENUM is kept with the number 0, and reads like its empty member.
 func TestEnumWithoutMemberInKey(t *testing.T) {
 	e := engines()[1]
 	for wrong := range 2 {
@@ -140,7 +140,11 @@ func combineTyped(t *testing.T, e engine, tables []typedTable, rows int) {
 	options := typedOptions(e)
 	options.Report = func(r *merge.Report) {
 		for _, r := range r.Results {
-			if r.Code == merge.CodeKeyCollision && r.Verdict == merge.Fail {
+			switch {
+			case r.Code != merge.CodeKeyCollision:
+			case r.Verdict == merge.NotVerified:
+				common[r.Table] = 0 // it says that it did not compare them
+			default:
 				common[r.Table] -= r.Count
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -322,12 +323,11 @@ func (k typedTable) hash(t *testing.T, e engine, d Database) string {
 func stopped(t *testing.T, step func(hooks) error) {
 	t.Helper()
 	for n, point := range []string{"after commit", "before commit", "after commit", "before delete", "after insert", ""} {
-		left := 2 * n
+		var left atomic.Int64 // workers share it
+		left.Store(int64(2 * n))
 		h := hooks{batch: time.Microsecond, fail: func(at string) error {
-			if at == point {
-				if left--; left < 0 {
-					return errKilled
-				}
+			if at == point && left.Add(-1) < 0 {
+				return errKilled
 			}
 			return nil
 		}}
@@ -417,6 +417,6 @@ func TestKeyTypes(t *testing.T) {
 			t.Logf("%d types, %d keys of them", len(types), cases)
 			return
 		}
-		merged(t, some, 40, 20, 150)
+		merged(t, some, 20, 200, 60)
 	})
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// numbering tells the numbers of the values of a BIT, an ENUM or a SET; nil is that of all other types. MariaDB and
-// MySQL sort these three by their numbers, but read them as bytes or texts. Compared with a text, they compare as
-// texts, in another order, and bytes are no number. So in a key their numbers are compared.
+// numbering tells the numbers of the values of a BIT, an ENUM, a SET or a DECIMAL; nil is that of all other types.
+// MariaDB and MySQL sort these by their numbers, but read them as bytes or texts. Compared with texts, an ENUM compares
+// as a text, in another order, a list of DECIMALs as floating-point numbers, and bytes are no number. So in a key their
+// numbers are compared.
 type numbering struct {
-	kind    string   // "bit", "enum" or "set"
-	members []string // as they were declared
+	kind    string   // "bit", "enum", "set" or "decimal"
+	members []string // of an ENUM or a SET, as they were declared
+	scale   string   // of a DECIMAL: how many digits are behind its point
 }
 
 // newNumbering returns nil for a type whose values are compared as they are read.
@@ -22,7 +24,11 @@ func newNumbering(columnType string) *numbering {
 	case "bit":
 		return &numbering{kind: kind}
 	case "enum", "set":
-		return &numbering{kind, membersOf(list)}
+		return &numbering{kind: kind, members: membersOf(list)}
+	case "decimal":
+		_, scale, _ := strings.Cut(list, ",")
+		scale, _, _ = strings.Cut(scale, ")")
+		return &numbering{kind: kind, scale: scale}
 	}
 	return nil
 }
@@ -31,7 +37,7 @@ func newNumbering(columnType string) *numbering {
 // the catalogue has.
 var unquoteMembers = strings.NewReplacer(`\\`, `\`, `\0`, "\x00", `\n`, "\n", `\r`, "\r", `''`, `'`, `','`, "\xff")
 
-// membersOf returns the members of a list like 'a','it”s')
+// membersOf returns the members of a list in quotes, with commas between them.
 func membersOf(list string) []string {
 	begin, end := strings.IndexByte(list, '\''), strings.LastIndexByte(list, '\'')
 	if begin == end {
@@ -40,8 +46,8 @@ func membersOf(list string) []string {
 	return strings.Split(unquoteMembers.Replace(list[begin+1:end]), "\xff")
 }
 
-// ambiguous reports whether two numbers of an ENUM read as ”: that of its member ”, and 0 of a value that was in no
-// list when it was written.
+// ambiguous reports whether two numbers of an ENUM read as an empty text: that of an empty member, and 0 of a value
+// that was in no list when it was written.
 func (n *numbering) ambiguous() bool {
 	return n != nil && n.kind == "enum" && slices.Contains(n.members, "")
 }
@@ -82,15 +88,19 @@ func (n *numbering) byText() bool { return n == nil || n.kind == "set" }
 
 // mark stands for the value in the condition that a column has it. The server must not take the number for a text.
 func (n *numbering) mark() string {
-	if n.byText() {
+	switch {
+	case n.byText():
 		return "?"
+	case n.kind == "decimal":
+		return "CAST(? AS DECIMAL(65, " + n.scale + "))"
+	default:
+		return "CAST(? AS UNSIGNED)"
 	}
-	return "CAST(? AS UNSIGNED)"
 }
 
 // bound is the argument for the mark of a value; an error if the value has no number.
 func (n *numbering) bound(value any) any {
-	if n.byText() || value == nil {
+	if n.byText() || n.kind == "decimal" || value == nil {
 		return value
 	}
 	number, err := n.number(value)
@@ -103,8 +113,8 @@ func (n *numbering) bound(value any) any {
 // compared is the condition that a column compares with a value in that way: ">", ">=" or "<". Its arguments are
 // those of [numbering.bound].
 func (n *numbering) compared(column, how string, value any) (condition string, args []any) {
-	if n == nil {
-		return column + " " + how + " ?", []any{value}
+	if n == nil || n.kind == "decimal" {
+		return column + " " + how + " " + n.mark(), []any{value}
 	}
 	number, err := n.number(value)
 	switch {

@@ -79,7 +79,7 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by m
 			return found, nil
 		}
 		number := to.numbers[at]
-		if number != nil && number.kind != "bit" { // the other table may list its members in another order
+		if number != nil && number.members != nil { // the other table may list its members in another order
 			number = nil
 		}
 		ref.key, columns, ref.numbers = append(ref.key, i), append(columns, at), append(ref.numbers, number)
