@@ -90,7 +90,8 @@ func TestFileReplaced(t *testing.T) {
 				must(t, os.Symlink(where, path))
 				var db *store.DB
 				if game {
-					pool, err := sql.Open("sqlite", "file:"+path+"?_journal_mode=WAL&_inttotime=1&_time_integer_format=unix_micro")
+					const options = "?_journal_mode=WAL&_busy_timeout=5000&_inttotime=1&_time_integer_format=unix_micro"
+					pool, err := sql.Open("sqlite", "file:"+path+options)
 					must(t, err)
 					t.Cleanup(func() { pool.Close() })
 					pool.SetMaxOpenConns(4)

@@ -53,6 +53,9 @@ func isElsewhere(err error) bool {
 		3100) // a group that could not take the transaction
 }
 
+// IsLockWait reports whether this MySQL server gave up waiting for the lock of a row.
+func IsLockWait(err error) bool { return answered(err, 1205) }
+
 // IsUnknownVariable reports whether this MySQL server has no such setting.
 func IsUnknownVariable(err error) bool { return answered(err, 1193) }
 
