@@ -26,6 +26,7 @@ const (
 	CodeReferenceRebind     = "reference-rebind"
 	CodeReferenceAmbiguous  = "reference-ambiguous"
 	CodeReferenceDangle     = "reference-dangling"
+	CodeReferenceNone       = "reference-none"
 	CodeCellFormat          = "cell-format"
 	CodeReferenceSevered    = "reference-severed"
 	CodeReferenceUndeclared = "reference-undeclared"
@@ -224,6 +225,12 @@ var codes = []Code{
 		Counts:     "referring rows, those of reference-rebind included",
 		Action:     "remove or correct the referring rows",
 		Unverified: "check the reference in another way",
+	},
+	{
+		Code:       CodeReferenceNone,
+		Meaning:    "rows reference keys that exist, and a rule says that these values name no row (none); after a merge they could point to the wrong row",
+		Unverified: "remove the values from none, or choose offsets that leave them out; if they name no row although one has that key, allow the code for the column",
+		OneColumn:  true,
 	},
 	{
 		Code:       CodeCellFormat,

@@ -21,6 +21,7 @@ func rules(extra ...rule) []rule {
 		worldRule(),
 		sameRule(),
 		referenceRule(),
+		noneRule(),
 		cellRule(),
 		severedRule(),
 		undeclaredRule(),

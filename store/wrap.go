@@ -23,6 +23,8 @@ import (
 // methods of a Table with times return an error. In a pool of autocommit=0, each read outside a transaction runs in
 // one of its own, which costs two round trips. The driver also decides how the end of a context ends a transaction.
 //
+// A pool of MySQL whose sessions have a completion_type other than NO_CHAIN is refused.
+//
 // A pool that may open only one connection is refused: when a transaction has that
 // connection, minting in it would wait for itself. Give a second pool to [WrapTwo]. Do
 // so too if the game's transactions may take all connections of the pool for longer
@@ -45,6 +47,9 @@ func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, e
 	}
 	game, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
 	if err != nil {
+		return nil, err
+	}
+	if err := game.CheckEnds(ctx); err != nil {
 		return nil, err
 	}
 	reg, err := registry.Open(ctx, second, dialect)

@@ -18,6 +18,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
+	"mergesafe/internal/masked"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
@@ -87,13 +88,14 @@ type options struct {
 // run is the program. It returns its exit code. The clock replaces that of the
 // machine in tests; nil stands for the machine's.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdout, stderr io.Writer, clock gameid.Clock) int {
+	mask := masked.Of(args, flagNames)
 	opts, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		io.WriteString(stdout, usage)
 		return exitOK
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "gameserver: %v\nFor help: gameserver -h\n", err)
+		fmt.Fprintf(stderr, "gameserver: %s\nFor help: gameserver -h\n", mask.Text(err.Error()))
 		return exitNotStarted
 	}
 	level := slog.LevelInfo
@@ -103,7 +105,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	p, err := start(ctx, opts, env, log, clock)
 	if err != nil {
-		fmt.Fprintf(stderr, "gameserver: %v\n", err)
+		fmt.Fprintf(stderr, "gameserver: %s\n", mask.Text(err.Error()))
 		return exitNotStarted
 	}
 	if err := p.serve(ctx); err != nil {
@@ -113,6 +115,9 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	log.Info("stopped")
 	return exitOK
 }
+
+// flagNames are the flags that parse knows.
+var flagNames = []string{"config", "listen", "max-clock-skew", "v", "h", "help"}
 
 func parse(args []string) (options, error) {
 	var o options
@@ -236,7 +241,7 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 // rather be mistyped, and become a new and empty world.
 func makeDirectory(dsn string) error {
 	path, ok := strings.CutPrefix(dsn, "sqlite:")
-	if !ok {
+	if !ok || store.Redact(dsn) != dsn { // what looks like another DSN is no new folder
 		return nil
 	}
 	err := os.Mkdir(filepath.Dir(path), 0o755)

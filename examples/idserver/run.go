@@ -16,6 +16,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
+	"mergesafe/internal/masked"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 )
@@ -80,13 +81,14 @@ type options struct {
 
 // run is the program. It returns its exit code.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdout, stderr io.Writer) int {
+	mask := masked.Of(args, flagNames)
 	opts, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		io.WriteString(stdout, usage)
 		return exitOK
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "idserver: %v\nFor help: idserver -h\n", err)
+		fmt.Fprintf(stderr, "idserver: %s\nFor help: idserver -h\n", mask.Text(err.Error()))
 		return exitNotStarted
 	}
 	if opts.version {
@@ -97,7 +99,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	p, err := start(ctx, opts, env, log)
 	if err != nil {
-		fmt.Fprintf(stderr, "idserver: %v\n", err)
+		fmt.Fprintf(stderr, "idserver: %s\n", mask.Text(err.Error()))
 		return exitNotStarted
 	}
 	if err := p.serve(ctx); err != nil {
@@ -121,6 +123,9 @@ func version(info *debug.BuildInfo) string {
 	}
 	return text + ", " + info.GoVersion + ")"
 }
+
+// flagNames are the flags that parse knows.
+var flagNames = []string{"config", "listen", "socket", "kinds", "version", "h", "help"}
 
 func parse(args []string) (options, error) {
 	var o options

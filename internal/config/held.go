@@ -35,6 +35,7 @@ func readHeld(s *strict.Section, name string, f form) held {
 
 // readOptional is readHeld of a secret that need not be there.
 func readOptional(s *strict.Section, name string, f form) held {
+	s.Secret(name, name+"_env") // whose problems quote nothing
 	check := func(text string) string {
 		if f.valid(text) {
 			return ""

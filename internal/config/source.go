@@ -79,6 +79,7 @@ func (s Source) expand() (all []Source, problem string) {
 
 // labels reads the key labels.
 func labels(s *strict.Section) map[string]string {
+	s.Secret("labels") // see labelValue
 	all := s.TextsByName("labels", exampleLabels, labelValue)
 	for name := range all {
 		if problem := labelName(name); problem != "" {
@@ -100,7 +101,7 @@ func labelName(s string) string {
 
 // labelValue refuses what may be a DSN in the wrong place, since labels are shown.
 func labelValue(s string) string {
-	if isDSN(s) || strings.Contains(s, "@tcp(") || strings.Contains(s, "@unix(") {
+	if isDSN(s) || strict.LooksLikeDSN(s) {
 		return "looks like a DSN, and labels are shown: want it under dsn"
 	}
 	return strict.Label(s)
@@ -121,7 +122,7 @@ func sourceName(s string) string {
 	if problem := strict.Label(s); problem != "" {
 		return problem
 	}
-	if strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsAny(s, `:/\*{}`) || s[0] == '-' {
+	if strict.LooksLikeDSN(s) || strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsAny(s, `:/\*{}`) || s[0] == '-' {
 		return `is no name that a tool takes as an argument: want no space, colon, slash, star or brace, and no "-" in front`
 	}
 	return ""

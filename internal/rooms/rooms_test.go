@@ -19,6 +19,7 @@ var arrows = map[string]string{
 	"number":            "",
 	"entity":            "gameid number",
 	"internal/sqldb":    "",
+	"internal/masked":   "internal/sqldb",
 	"internal/config":   "gameid internal/strict",
 	"store/registry":    "gameid internal/sqldb",
 	"store":             "gameid internal/sqldb store/registry",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -28,56 +27,6 @@ func SplitDSN(dsn string) (Dialect, string, error) {
 	}
 }
 
-// plainMySQL matches a DSN in which nothing but what stands before the last @
-// can be a password: where the address or the slash is missing, it could end
-// up anywhere.
-var plainMySQL = regexp.MustCompile(`^(?s:.*@)?(?:tcp\(\s*` + plainHost + `(?:\s*,\s*` + plainHost + `)*\s*\)|unix\([^()@:]*\))/[^/@()?:;=]*(?:\?[^@]*)?$`)
-
-// plainHost matches a host with a port: what else stands behind a colon may be a
-// password.
-const plainHost = `(?:\[[^][()@,]*\]|[^][()@,:;=]*)(?::[0-9]{1,5})?`
-
-// namedSecret matches the name of a secret. In a DSN of another driver, or a
-// connection string, it stands before the secret.
-var namedSecret = regexp.MustCompile(`(?i)pass|pwd|secret|token|key`)
-
-// isPlainPath reports whether the path of a DSN of SQLite may be shown.
-func isPlainPath(path string) bool {
-	_, after, user := strings.Cut(path, "@")
-	secret := strings.Contains(path, "=") && namedSecret.MatchString(path)
-	return path == ":memory:" || !strings.Contains(path, ":") && !secret && !(user && strings.Contains(after, "("))
-}
-
-// Redact returns dsn as it may be shown: without the password and everything
-// else that may be secret. It is meant for messages and takes any text, also one
-// that is not a DSN. A path of SQLite that has a colon in it is not shown either:
-// it may be a DSN of MySQL with the wrong name in front.
-func Redact(dsn string) string {
-	dialect, rest, err := SplitDSN(dsn)
-	switch {
-	case err == nil && dialect == SQLite:
-		if isPlainPath(rest) {
-			return dsn
-		}
-	case err == nil && plainMySQL.MatchString(rest):
-		cfg, err := parseMySQL(rest)
-		if err != nil {
-			break
-		}
-		user := cfg.User
-		if user != "" || cfg.Passwd != "" {
-			user += ":***@"
-		}
-		return fmt.Sprintf("mysql:%s%s(%s)/%s", user, cfg.Net, cfg.Addr, cfg.DBName)
-	case !strings.ContainsAny(dsn, ":@="):
-		return dsn // a name or a path
-	}
-	if scheme, _, _ := strings.Cut(dsn, ":"); Dialect(scheme) == MySQL || Dialect(scheme) == SQLite {
-		return scheme + ":***"
-	}
-	return "***"
-}
-
 // WithDatabase returns the DSN of a database on the server of MySQL or MariaDB that a DSN
 // without a database leads to, such as "mysql:user:password@tcp(host:3306)/".
 func WithDatabase(dsn, name string) (string, error) {
@@ -99,7 +48,7 @@ func WithDatabase(dsn, name string) (string, error) {
 
 // mysqlConfig reads a DSN of one host as go-sql-driver does, and sets what
 // this package relies on, whatever the DSN says of it.
-func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
+func mysqlConfig(dsn string, readOnly bool, files tlsFiles) (*mysql.Config, error) {
 	if err := checkTLS(dsn); err != nil {
 		return nil, err
 	}
@@ -117,17 +66,21 @@ func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
 	if cfg.DBName == "" {
 		return nil, errors.New("no database named: want it after the slash, as in tcp(host:port)/database")
 	}
-	// Nothing of this goes to the server, whose messages would quote it.
+	// Nothing of this goes to the system or the server, whose messages would quote it.
+	if cfg.Net == "unix" && !isPlainPath(cfg.Addr) {
+		return nil, errors.New("the address is not the plain path of a socket: want user:password@unix(/path/of/socket)/database")
+	}
 	if cfg.Net == "tcp" && !plainAddress.MatchString(cfg.Addr) {
 		return nil, errors.New("the address is not a host and the number of a port: want user:password@tcp(host:port)/database")
 	}
-	if strings.Contains(cfg.DBName, ":") {
-		return nil, errors.New("the name of the database has a colon in it: the password belongs before the address, as in user:password@tcp(host:port)/database")
+	if name, _, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?"); !isPlain(cfg.DBName) || strings.ContainsAny(name, " \t\n") {
+		return nil, errors.New("the name of the database has a character in it that separates something elsewhere: want letters, digits and _-.$#+~, " +
+			"%20 for a space, and the password before the address, as in user:password@tcp(host:port)/database")
 	}
 	if err := secretParameter(cfg.Params); err != nil {
 		return nil, err
 	}
-	if err := fights(dsn, cfg.Params); err != nil {
+	if err := fights(dsn, cfg.Params, readOnly); err != nil {
 		return nil, err
 	}
 	if err := files.apply(cfg); err != nil {
@@ -152,8 +105,6 @@ func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
 	}
 	return cfg, nil
 }
-
-var plainAddress = regexp.MustCompile(`^` + plainHost + `$`)
 
 // secretParameter returns an error if a parameter is named like a part of the
 // account: the driver would send it as a setting, and the server would quote it.
@@ -180,17 +131,4 @@ func sqliteURI(path string, options url.Values) string {
 	u := url.URL{Path: path}
 	escaped := strings.ReplaceAll(u.EscapedPath(), "%2F", "/")
 	return "file:" + escaped + "?" + options.Encode()
-}
-
-// Server is the server, database and user of a DSN of MySQL. Several hosts are one
-// Address, with commas.
-type Server struct{ User, Network, Address, Database string }
-
-// ParseServer reads that from a DSN, with its prefix "mysql:" or without.
-func ParseServer(dsn string) (_ Server, ok bool) {
-	c, err := parseMySQL(strings.TrimPrefix(dsn, string(MySQL)+":"))
-	if err != nil {
-		return Server{}, false
-	}
-	return Server{c.User, c.Net, c.Addr, c.DBName}, true
 }

@@ -3,6 +3,7 @@ package sqldb_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,9 +12,19 @@ import (
 
 func TestRedact(t *testing.T) {
 	const secret = "s3cr3t"
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("data/day=1/anna@corp", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for dsn, want := range map[string]string{
 		"sqlite:data/s1.db":                                  "sqlite:data/s1.db",
-		"sqlite:/home/anna@corp/s1.db":                       "sqlite:/home/anna@corp/s1.db",
+		"sqlite:data/My World #2 - old.db":                   "sqlite:data/My World #2 - old.db",
+		"sqlite:data/世界.db":                                  "sqlite:data/世界.db",
+		"sqlite:data/day=1/anna@corp/none/s1.db":             "sqlite:data/day=1/anna@corp/none/s1.db", // the folder exists
+		"sqlite:data/2026-01-01T03:10.db":                    "sqlite:***",
+		"sqlite:/home/anna@corp/s1.db":                       "sqlite:***", // does not exist
+		"sqlite:x.db?password=s3cr3t":                        "sqlite:***",
+		"sqlite:x.db token s3cr3t":                           "sqlite:***",
 		"sqlite:game:s3cr3t@tcp(db1:3306)/s1":                "sqlite:***",
 		"sqlite:game:s3cr3t":                                 "sqlite:***",
 		"sqlite:s3cr3t@tcp(db1)/s1":                          "sqlite:***",
@@ -23,7 +34,15 @@ func TestRedact(t *testing.T) {
 		"mysql:game:s3cr3t@tcp(db1:3306)/s1":                 "mysql:game:***@tcp(db1:3306)/s1",
 		"mysql:game:s3cr3t@tcp(db1)/s1?tls=true&x=s3cr3t":    "mysql:game:***@tcp(db1:3306)/s1",
 		"mysql:game:p@ss/s3cr3t:@unix(/run/mysqld.sock)/s1":  "mysql:game:***@unix(/run/mysqld.sock)/s1",
-		"mysql:game@tcp(db1:3306)/s1":                        "mysql:game:***@tcp(db1:3306)/s1",
+		"mysql:game:@tcp(db1:3306)/s1":                       "mysql:game:***@tcp(db1:3306)/s1",
+		"mysql:games3cr3t@tcp(db1:3306)/s1":                  "mysql:***@tcp(db1:3306)/s1",
+		"mysql:g;password=s3cr3t:x@tcp(db1:3306)/s1":         "mysql:***@tcp(db1:3306)/s1",
+		"mysql:g@tcp(h:1)/a:s3cr3t":                          "mysql:***",
+		"mysql:g:pw@tcp(h:1)/a;password=s3cr3t":              "mysql:***",
+		"mysql:g tcp(h:1)/a password=s3cr3t":                 "mysql:***",
+		"mysql:g:pw@tcp(h:1)/a g s3cr3t":                     "mysql:***",
+		"mysql:g:pw@tcp(h:34200:s3cr3t)/a":                   "mysql:***",
+		"mysql:g:pw@tcp(h:1)/my%20game":                      "mysql:g:***@tcp(h:1)/my game",
 		"mysql:tcp(db1:3306)/s1":                             "mysql:tcp(db1:3306)/s1",
 		"mysql:game:s3cr3t@tcp(db1:3306)":                    "mysql:***",
 		"mysql:game:s3cr3t@tcp(db1:3306)/s1?parseTime=maybe": "mysql:***",
@@ -40,6 +59,12 @@ func TestRedact(t *testing.T) {
 		"mysql:game:s3cr3t@tcp(db1,[::1]:3307)/s1":           "mysql:game:***@tcp(db1:3306,[::1]:3307)/s1",
 		"sqlite:Server=h;Uid=u;Pwd=s3cr3t":                   "sqlite:***",
 		"sqlite:data/day=1/s1.db":                            "sqlite:data/day=1/s1.db",
+		"sqlite:data/day=2/s1.db":                            "sqlite:***",
+		"-ps3cr3t":                                           "***",
+		"--password s3cr3t":                                  "***",
+		"PW=s3cr3t":                                          "***",
+		"plans/-x/s1.json":                                   "***",
+		"plans/s1.json":                                      "plans/s1.json",
 		"Server=h;Uid=u;Pwd=s3cr3t":                          "***",
 		"host=h password=s3cr3t":                             "***",
 		"game:s3cr3t@tcp(db1:3306)/s1":                       "***",

@@ -26,7 +26,7 @@ func eachHost(dsn string) ([]string, error) {
 		case host == "":
 			return nil, fmt.Errorf("the list of hosts has an empty one: want tcp(host1:port,host2:port)")
 		case slices.Contains(hosts, host):
-			return nil, fmt.Errorf("the list of hosts has %q twice: want each once", host)
+			return nil, fmt.Errorf("the list of hosts has %q twice: want each once", Redact(host))
 		}
 		hosts, each = append(hosts, host), append(each, m[1]+host+m[3])
 	}

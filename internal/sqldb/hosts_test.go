@@ -194,7 +194,7 @@ func TestHostsOfDSN(t *testing.T) {
 		"mysql:g:x,s3cr3t@tcp(y,z)@tcp(a,b)/d":          "a:3306,b:3306",
 		"mysql:g:s3cr3t@tcp(a)/d":                       "a:3306",
 		"mysql:g:s3cr3t@tcp(a,b)/d?tls-server-name=n/x": "a:3306,b:3306",
-		"mysql:g:s3cr3t@unix(/a,b)/d":                   "/a,b",
+		"mysql:g:s3cr3t@unix(/a.b)/d":                   "/a.b",
 		"mysql:g:s3cr3t@tcp(a,,b)/d":                    "",
 		"mysql:g:s3cr3t@tcp(a,a)/d":                     "",
 	} {

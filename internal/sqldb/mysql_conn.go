@@ -21,7 +21,7 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 	}
 	all := &hosts{readOnly: readOnly}
 	for _, dsn := range each {
-		cfg, err := mysqlConfig(dsn, files)
+		cfg, err := mysqlConfig(dsn, readOnly, files)
 		if err != nil {
 			return nil, false, err
 		}
@@ -30,7 +30,8 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 			return nil, false, err
 		}
 		all.plain = cfg.TLS == nil
-		all.names, all.servers = append(all.names, cfg.Addr), append(all.servers, mysqlConnector{connector, readOnly})
+		all.names = append(all.names, cfg.Addr)
+		all.servers = append(all.servers, mysqlConnector{connector, cfg.DBName, readOnly})
 	}
 	if len(each) == 1 {
 		return all.servers[0], all.plain, nil
@@ -61,6 +62,7 @@ type mysqlConn interface {
 // asked for.
 type mysqlConnector struct {
 	driver.Connector
+	database string
 	readOnly bool
 }
 
@@ -78,7 +80,7 @@ func (c mysqlConnector) connect(ctx context.Context) (*watchedConn, error) {
 		return nil, err
 	}
 	watched := &watchedConn{mysqlConn: conn.(mysqlConn)}
-	err = settle(ctx, watched)
+	err = settle(ctx, watched, c.database)
 	if err == nil && c.readOnly {
 		// The name of the variable differs between servers, this does not.
 		_, err = watched.ExecContext(ctx, "SET SESSION TRANSACTION READ ONLY", nil)

@@ -23,18 +23,6 @@ func (c timeConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return timeConn{conn.(sqliteConn)}, nil
 }
 
-// sqliteConn is what database/sql uses of a connection of the driver.
-type sqliteConn interface {
-	driver.Conn
-	driver.Pinger
-	driver.ConnPrepareContext
-	driver.ConnBeginTx
-	driver.ExecerContext
-	driver.QueryerContext
-	driver.SessionResetter
-	driver.Validator
-}
-
 type timeConn struct{ sqliteConn }
 
 // QueryContext implements [driver.QueryerContext].

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -96,13 +97,16 @@ func (files tlsFiles) apply(cfg *mysql.Config) error {
 	default:
 		return fmt.Errorf("the DSN has tls=%s and a certificate, which needs TLS: want tls=true", cfg.TLSConfig)
 	}
+	if !isPlain(to.ServerName) {
+		return fmt.Errorf("%s is not the name of a host: want the name in the server's certificate", tlsServerName)
+	}
 	if (files[tlsCert] == "") != (files[tlsKey] == "") {
 		return fmt.Errorf("the DSN has only one of %s and %s: want both, the certificate and its key", tlsCert, tlsKey)
 	}
 	if file := files[tlsCA]; file != "" {
 		pem, err := os.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("%s: %w", tlsCA, err)
+			return unreadable(err, tlsCA, file)
 		}
 		to.RootCAs = x509.NewCertPool()
 		if !to.RootCAs.AppendCertsFromPEM(pem) {
@@ -112,12 +116,22 @@ func (files tlsFiles) apply(cfg *mysql.Config) error {
 	if files[tlsCert] != "" {
 		pair, err := tls.LoadX509KeyPair(files[tlsCert], files[tlsKey])
 		if err != nil {
-			return fmt.Errorf("%s %q and %s %q: %w", tlsCert, files[tlsCert], tlsKey, files[tlsKey], err)
+			return unreadable(err, tlsCert+" and "+tlsKey, files[tlsCert], files[tlsKey])
 		}
 		to.Certificates = []tls.Certificate{pair}
 	}
 	cfg.TLS = to
 	return nil
+}
+
+// unreadable is an error of reading the files of a parameter, whose paths are shown if they are plain.
+func unreadable(err error, parameter string, paths ...string) error {
+	for i, path := range paths {
+		if paths[i] = strconv.Quote(path); !isPlainPath(path) {
+			return fmt.Errorf("%s: the file cannot be read, and is not shown because it may be a password: want the path of a PEM file", parameter)
+		}
+	}
+	return fmt.Errorf("%s: %s: %w", parameter, strings.Join(paths, " and "), err)
 }
 
 // explainTLS says what to do about a certificate of the server that is not

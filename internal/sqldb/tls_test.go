@@ -129,7 +129,7 @@ func TestTLS(t *testing.T) {
 		{"plain", trusted + "&tls-cert=" + clientCert, "the DSN has only one of tls-cert and tls-key: want both"},
 		{"plain", "tls-ca=", "tls-ca in the DSN has no value"},
 		{"plain", "tls-ca=a&tls-ca=b", "tls-ca is in the DSN twice"},
-		{"plain", "tls-ca=/no/such.pem", "tls-ca: open /no/such.pem: no such file"},
+		{"plain", "tls-ca=/no/such.pem", "tls-ca: \"/no/such.pem\": open /no/such.pem: no such file"},
 		{"plain", "tls-ca=" + clientKey, "has no certificate in it: want PEM"},
 		{"plain", "tls-cert=" + clientCert + "&tls-key=" + strangeKey, "private key does not match public key"},
 	} {

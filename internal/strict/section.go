@@ -22,12 +22,15 @@ type Section struct {
 	index  int    // which of several of the same name, from 0
 	values map[string]any
 	known  []string
+	secret []string // keys that may have a DSN
+	apart  []string // keys that are sections
 
 	missing []*Error // see Lacks
 }
 
 // Section lets read read the section [name], if there is one.
 func (s *Section) Section(name string, read func(*Section)) {
+	s.apart = append(s.apart, name)
 	if _, several := s.values[name].([]map[string]any); several {
 		s.Know(name)
 		s.Problem(name, "can be there only once: want [%s], not [[%[1]s]]", name)
@@ -38,6 +41,7 @@ func (s *Section) Section(name string, read func(*Section)) {
 
 // Sections lets read read each of the sections [[name]].
 func (s *Section) Sections(name string, read func(*Section)) {
+	s.apart = append(s.apart, name)
 	brackets := "[[" + s.path(name) + "]]"
 	if _, one := s.values[name].(map[string]any); one {
 		s.Know(name)
@@ -49,6 +53,10 @@ func (s *Section) Sections(name string, read func(*Section)) {
 		s.below(name, i, values, read)
 	}
 }
+
+// Secret says that some keys may have a DSN or another secret, or any text for people. In the texts of all
+// others a DSN is a problem, since they are shown.
+func (s *Section) Secret(keys ...string) { s.secret = append(s.secret, keys...) }
 
 func (s *Section) below(name string, index int, values map[string]any, read func(*Section)) {
 	b := &Section{doc: s.doc, name: s.path(name), index: index, values: values}
@@ -230,6 +238,7 @@ func (s *Section) Values(key string) (texts []string) {
 
 // end reports the keys that were not read, or else those that Lacks named.
 func (s *Section) end() {
+	s.misplaced()
 	var unknown []*Error
 	for key := range s.values {
 		if slices.Contains(s.known, key) {
@@ -250,6 +259,42 @@ func (s *Section) end() {
 		unknown = s.missing
 	}
 	s.doc.problems = append(s.doc.problems, unknown...)
+}
+
+// looksLikeDSN matches a DSN, a URL or a connection string that may have a password in it.
+var looksLikeDSN = regexp.MustCompile(`(?is)^\W*(?:mysql|sqlite|mariadb|odbc)[:;]|^\W*[a-z][a-z0-9+.:-]*://|@(?:(?:tcp|unix)\(|//)|\A\W*[\w.+%-]*:.*@.|(?:pass|passwd|password|pwd|pw)\W{0,2}[=:]|^\W*(?:key|token|bearer|secret|dsn)=|--pass\w*\s|(?:^|\s)-p\S`)
+
+// LooksLikeDSN reports whether a text may be a DSN with a password in it, in a place where texts are shown.
+func LooksLikeDSN(text string) bool { return looksLikeDSN.MatchString(text) }
+
+// misplaced reports the keys whose texts have a DSN, in the place of what else is wrong with them, which
+// may quote it.
+func (s *Section) misplaced() {
+	for key, value := range s.values {
+		if !slices.Contains(s.known, key) || slices.Contains(s.secret, key) || slices.Contains(s.apart, key) || !slices.ContainsFunc(texts(value), LooksLikeDSN) {
+			continue
+		}
+		at := s.path(key)
+		s.doc.problems = slices.DeleteFunc(s.doc.problems, func(p *Error) bool { return p.Key == at })
+		s.Problem(key, "looks like a DSN, which may have a password in it, and this is shown: want a DSN under dsn alone")
+	}
+}
+
+// texts are all texts of a value of TOML.
+func texts(value any) (all []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, one := range v {
+			all = append(all, texts(one)...)
+		}
+	case map[string]any:
+		for name, one := range v {
+			all = append(append(all, name), texts(one)...)
+		}
+	}
+	return all
 }
 
 // bareKey is what may be shown of a key: one in quotes may be a secret.

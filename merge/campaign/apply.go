@@ -437,7 +437,7 @@ func (t *try) verify(ctx context.Context, options transfer.Options) ending {
 	reports := t.report(t.job, o, "verify")
 	if o.Ending == report.Differs {
 		problem, advice := explain(o)
-		return t.failed(ctx, problem, advice, reports)
+		return t.failed(ctx, disproved, problem, advice, reports)
 	}
 	t.proved(t.job, o, reports)
 	return done
@@ -496,7 +496,7 @@ func (t *try) fail(ctx context.Context, command string, err error) ending {
 		})
 		return failed // never undone: the merge is the other one's
 	}
-	return t.failed(ctx, problem, advice, reports)
+	return t.failed(ctx, gaveUp, problem, advice, reports)
 }
 
 // busy is what to do if another process works on a merge.
@@ -515,7 +515,7 @@ func (t *try) interrupted(ctx context.Context) ending {
 		if err != nil {
 			return err
 		}
-		if t.plan != nil && t.untouched() {
+		if t.state(ctx) == transfer.StateNone {
 			r.Phase = Planned
 		}
 		return t.Book.skip(s, r)
@@ -530,27 +530,45 @@ func (t *try) begun() bool {
 	return rec.begun()
 }
 
-// untouched reports whether the target knows nothing of the merge.
-func (t *try) untouched() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+// state is that of the merge in the target; "" if it cannot be read.
+func (t *try) state(ctx context.Context) transfer.State {
+	if t.plan == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	at, err := transfer.LookUp(ctx, t.plan, t.target(), t.sources())
-	return err == nil && at.State == transfer.StateNone
+	if err != nil {
+		return ""
+	}
+	return at.State
 }
 
+// Why a merge failed for good.
+const (
+	gaveUp    = false // an attempt ended with an error, and there is no other one
+	disproved = true  // a proof was completed, and says FAIL
+)
+
 // failed ends a merge that failed for good: if nothing was written it is refused, and otherwise
-// undone if the campaign says so.
-func (t *try) failed(ctx context.Context, problem string, advice, reports []string) ending {
-	phase, kind := Failed, KindFailed
-	if t.plan == nil && !t.begun() || t.plan != nil && t.untouched() {
+// undone if the campaign says so. A merge that is completed may be a good one until a proof says
+// otherwise, and an error is no proof: then it stays, and so does one of which the target does not
+// say how far it is.
+func (t *try) failed(ctx context.Context, why bool, problem string, advice, reports []string) ending {
+	phase, kind, state := Failed, KindFailed, t.state(ctx)
+	switch {
+	case t.plan == nil && !t.begun(), state == transfer.StateNone:
 		phase, kind = Refused, KindRefused
+	case state == transfer.StateCopied && why != disproved:
+		phase, kind, problem = Copied, KindNotVerified, "it could not be verified: "+problem
+		advice = []string{"The rows are in the target. When that is fixed, run the same command again, which proves the merge:", t.opts.Command("apply", t.Target)}
 	}
 	t.tell(t.Merge, kind, problem, func(r *record) {
 		r.idle()
 		r.Phase, r.Problem, r.Advice = phase, problem, advice
 		r.reported(reports)
 	})
-	if phase == Failed && t.campaign.Undo && !t.job.used {
+	if phase == Failed && (state != "" || why == disproved) && t.campaign.Undo && !t.job.used {
 		t.undoOne(ctx, t.job, t.worker, problem)
 	}
 	return failed

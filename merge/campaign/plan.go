@@ -201,7 +201,9 @@ func (p *planner) make(ctx context.Context, j *job) ending {
 			rekey = *options.Check.Rekey
 		}
 		rekey.Auto = rekey.Auto || p.campaign.Rekey
-		rekey.Fleet = append(slices.Clone(rekey.Fleet), p.taken...)
+		if p.alone {
+			rekey.Fleet = append(append([]merge.FleetRange{}, rekey.Fleet...), p.taken...) // not nil: there is a registry
+		}
 		options.Check.Rekey, options.Fleet = &rekey, p.identity
 	}
 	if p.opts.Codecs != nil {

@@ -138,6 +138,7 @@ func parseDaytime(text string) (time.Duration, bool) {
 
 // readMerge reads a [[merge]]. in are the worlds of those before, with their lines.
 func readMerge(s *strict.Section, in map[string]int) (m Merge) {
+	s.Secret("note")
 	m.Target = s.Text("target", worldName)
 	if !s.Has("target") {
 		s.Lacks("target", `want the name of the world that stays, such as target = "w1"`)
@@ -199,6 +200,7 @@ func notEmpty(want string) func(string) string {
 }
 
 func readHook(s *strict.Section) (h Hook) {
+	s.Secret("run", "url")
 	h.On = s.OneOrMore("on", func(text string) string {
 		if !slices.Contains(Kinds, text) {
 			return fmt.Sprintf("has %q in it, which is not a kind of event%s: want some of %s", text, nearest.Hint(text, Kinds), strings.Join(Kinds, ", "))

@@ -215,6 +215,6 @@ func (w *Words) notUndone(o *Outcome) {
 			w.Details = append(w.Details, "  "+line)
 		}
 	}
-	w.next("Correct what only you can, and stop any process that writes there. Then run undo again: it removes and "+
-		"restores the rest. With -force, own rows that were renamed keep values that they got since.", o.Then.Again)
+	w.next("Correct what only you can, and stop any process that writes there. Then run undo again: "+
+		"it removes and restores the rest:", o.Then.Again)
 }

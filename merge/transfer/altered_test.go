@@ -352,6 +352,7 @@ func TestAlteredSincePlan(t *testing.T) {
 // If tables are altered while a step runs, it does not end as if they had not been.
 func TestAlteredMeanwhile(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
+		const changed = "the file was changed while it was read"
 		for place := range 2 {
 			all := alterable(t, e)
 			p := mustPlan(t, all[0], all[1:], alterableOptions())
@@ -369,7 +370,8 @@ func TestAlteredMeanwhile(t *testing.T) {
 			want := fmt.Sprintf("database %q: %s", all[place].Name, schema)
 			const do, back = "ALTER TABLE stats ADD COLUMN extra INTEGER", "ALTER TABLE stats DROP COLUMN extra"
 			_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1}, meanwhile("before begin", 9, do))
-			if _, refused := errors.AsType[*RefusedError](err); err == nil || refused || !strings.Contains(err.Error(), want) {
+			if _, refused := errors.AsType[*RefusedError](err); err == nil || refused ||
+				!strings.Contains(err.Error(), want) && !(e.name == "sqlite" && strings.Contains(err.Error(), changed)) {
 				t.Errorf("apply: %v, want %s", err, want)
 			}
 			exec(t, all[place], back)
@@ -377,7 +379,7 @@ func TestAlteredMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.name == "sqlite" { // whose file is not to change at all
-				want = "the file was changed while it was read"
+				want = changed
 			}
 			proof, err := verifyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1}, meanwhile("read", 9, do))
 			if err == nil || proof.Verdict != "" || !strings.Contains(err.Error(), want) {

@@ -326,7 +326,7 @@ func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
 			}
 			fails, err := on.number(ctx, "SELECT COUNT(*) FROM (SELECT "+strings.Join(append(selected, "1"), ", ")+") AS r WHERE NOT ("+c.Text+")", true, args...)
 			switch {
-			case sqldb.IsRefused(err):
+			case sqldb.CannotEvaluate(err):
 				m.refuse(fmt.Sprintf("the result cannot be tested against %s: %v", name, err), row)
 			case err != nil:
 				return err

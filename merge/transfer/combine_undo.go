@@ -196,15 +196,11 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 		how  func(n int) string
 	}{{back, c.putBack}, {gone, c.putAgain}} {
 		for some := range slices.Chunk(put.rows, c.l.dialect.most(len(c.l.key))) {
-			var args []any
-			for _, row := range some {
-				args = append(args, c.l.keyOf(row)...)
-			}
 			query := put.how(len(some))
 			if query == "" {
 				continue
 			}
-			_, err := u.target.exec(ctx, "restore", query, false, args...)
+			_, err := u.target.exec(ctx, "restore", query, false, c.l.boundOf(some)...)
 			if errors.Is(err, sqldb.ErrDuplicate) {
 				return 0, fmt.Errorf("table %q: a row cannot get its old values back, because a new row has a unique one of them: give the new row another value or remove it, then run undo again: %v", c.l.table, err)
 			}
@@ -232,8 +228,8 @@ func (c *combiner) putBack(n int) string {
 			set = append(set, quoted+" = k."+quoted)
 		}
 	}
-	for _, name := range c.l.keyColumns() {
-		match, one = append(match, "t."+d.Quote(name)+" = k."+d.Quote(name)), append(one, "k."+d.Quote(name)+" = ?")
+	for i, name := range c.l.keyColumns() {
+		match, one = append(match, "t."+d.Quote(name)+" = k."+d.Quote(name)), append(one, "k."+c.l.is(i))
 	}
 	if len(set) == 0 {
 		return ""

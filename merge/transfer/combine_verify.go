@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -149,7 +150,8 @@ func (r *run) proveCombine(ctx context.Context, t *Table, proof *CombineProof) e
 			}
 		}
 		var h hasher
-		for _, k := range keys {
+		for _, key := range slices.Sorted(maps.Keys(keys)) { // so that the first problems are the same every time
+			k := keys[key]
 			of := &own
 			row := k.now
 			switch {

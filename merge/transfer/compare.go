@@ -82,11 +82,8 @@ func find(ctx context.Context, on *connection, l *layout, query string, rows [][
 		return nil, err
 	}
 	found := make([][]any, len(rows))
-	var args []any
-	for _, row := range rows {
-		args = append(args, l.keyOf(row)...)
-	}
-	err = on.rows(ctx, query, len(rows) == l.dialect.most(len(l.key)), append(args, more...), func(row []any) (bool, error) {
+	args := append(l.boundOf(rows), more...)
+	err = on.rows(ctx, query, len(rows) == l.dialect.most(len(l.key)), args, func(row []any) (bool, error) {
 		row = slices.Clone(row)
 		l.tidy(row)
 		i, ok, err := places.of(row)

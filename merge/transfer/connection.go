@@ -177,8 +177,9 @@ func (c *connection) statement(ctx context.Context, raw driver.Conn, query strin
 	return s, func() { s.Close() }, nil
 }
 
-// arguments converts values to the types that drivers take.
-func arguments(args []any) []driver.NamedValue {
+// arguments converts values to the types that drivers take. An error among them says
+// why there is no value; see [layout.bound].
+func arguments(args []any) ([]driver.NamedValue, error) {
 	out := make([]driver.NamedValue, len(args))
 	for i, v := range args {
 		switch n := v.(type) {
@@ -186,10 +187,12 @@ func arguments(args []any) []driver.NamedValue {
 			v = int64(n)
 		case float32:
 			v = float64(n)
+		case error:
+			return nil, n
 		}
 		out[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
-	return out
+	return out, nil
 }
 
 // exec runs a statement that changes something, and returns how many rows it
@@ -211,7 +214,10 @@ func (c *connection) exec(ctx context.Context, what, query string, keep bool, ar
 				return err2
 			}
 			defer done()
-			result, err = s.(driver.StmtExecContext).ExecContext(ctx, arguments(args))
+			var bound []driver.NamedValue
+			if bound, err = arguments(args); err == nil {
+				result, err = s.(driver.StmtExecContext).ExecContext(ctx, bound)
+			}
 		}
 		if err == nil {
 			changed, err = result.RowsAffected()
@@ -239,7 +245,11 @@ func (c *connection) rows(ctx context.Context, query string, keep bool, args []a
 			return err
 		}
 		defer done()
-		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, arguments(args))
+		bound, err := arguments(args)
+		if err != nil {
+			return err
+		}
+		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, bound)
 		if err != nil {
 			return err
 		}
@@ -367,7 +377,9 @@ func (c *connection) tx(ctx context.Context, f func() error) error {
 	_, err := c.exec(ctx, "begin", c.dialect().Begin(), false)
 	if err == nil {
 		if err = f(); err == nil {
-			_, err = c.exec(ctx, "commit", "COMMIT", false)
+			if _, err = c.exec(ctx, "commit", "COMMIT", false); err == nil {
+				err = c.db.Kept()
+			}
 		}
 	}
 	if err != nil {

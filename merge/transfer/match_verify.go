@@ -28,8 +28,13 @@ func (r *run) proveMatches(ctx context.Context, injective, disjoint *KeyProof) e
 				var there *rekey.Pairs
 				for _, column := range []string{"new_key", "key_here"} { // in a merge of its own, both are the same
 					if known {
-						if there, err = readPairs(ctx, r.target, column, r.path(k), at.table, at.column); err != nil {
-							injective.wrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, MatchesTable, err)
+						written, err := writtenPairs(ctx, r.target, column, r.path(k), at.table, at.column)
+						if err != nil {
+							return fmt.Errorf("reading %s of %q: %w", MatchesTable, r.target.Name, err)
+						}
+						var damaged error
+						if there, damaged = written.parse(); damaged != nil {
+							injective.wrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, MatchesTable, damaged)
 							continue
 						}
 					}
@@ -143,18 +148,14 @@ func (r *run) proveNatural(ctx context.Context, s *merge.RekeyedSpace, source in
 		for _, p := range some {
 			images[p.Old] = p.New
 			v, _ := as(int64(0), p.Old)
-			olds = append(olds, v)
+			olds = append(olds, byKey.bound([]any{v})...)
 		}
 		found := 0
 		err := src.rows(ctx, byKey.selectFrom()+" WHERE "+byKey.equal(len(some)), false, olds, func(row []any) (bool, error) {
 			n, err := number(row)
-			for i, at := range byBoth.key {
-				v := row[at]
-				if i == 0 {
-					v, _ = as(int64(0), images[n])
-				}
-				wanted = append(wanted, v)
-			}
+			key := byBoth.keyOf(row)
+			key[0], _ = as(int64(0), images[n])
+			wanted = append(wanted, byBoth.bound(key)...)
 			found++
 			return true, err
 		})

@@ -35,7 +35,12 @@ func (d dialect) identity(t *merge.Table) string {
 		// Of the hashes of values, since CONCAT returns NULL for what is too long.
 		return "SHA2(CONCAT(" + strings.Join(parts, ", ',', ") + "), 256)"
 	}
-	return strings.Join(parts, " || ',' || ")
+	// In groups: SQLite has tables of 2000 columns, and expressions of 1000 levels.
+	var groups []string
+	for some := range slices.Chunk(parts, 40) {
+		groups = append(groups, "("+strings.Join(some, " || ',' || ")+")")
+	}
+	return strings.Join(groups, " || ',' || ")
 }
 
 func (d dialect) identityOf(c *merge.Column) string {
@@ -78,6 +83,9 @@ func (p *planner) multiset(t *merge.Table) {
 		if n := p.rows[s.Name()][t.Name]; n > max(most, 0) {
 			refuse(s, "it has no primary key and no UNIQUE key of NOT NULL columns, so its %d rows would have to be copied in one transaction, and at most %d are: %s, or raise -max-keyless", n, max(most, 0), otherwise)
 		}
+	}
+	if n := len(t.Columns); n >= 2000 {
+		refuse(nil, "it has no key and %d columns: SQLite returns at most 2000, and to identify a row takes one more: %s", n, otherwise)
 	}
 	for i := range p.dbs[0].catalog.Tables {
 		other := &p.dbs[0].catalog.Tables[i]

@@ -103,7 +103,7 @@ func (r *run) update(ctx context.Context, l *layout, old, row []any) error {
 		}
 	}
 	query := "UPDATE " + l.dialect.Quote(l.table) + " SET " + strings.Join(set, ", ") + " WHERE " + l.equal(1)
-	n, err := r.target.exec(ctx, "update", query, true, append(args, l.keyOf(old)...)...)
+	n, err := r.target.exec(ctx, "update", query, true, append(args, l.bound(l.keyOf(old))...)...)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("table %q: a row that was read is gone: another process writes to it", l.table)
 	}

@@ -272,14 +272,14 @@ func (u *undo) lookForCombined(ctx, soft context.Context, table int, found *Undo
 	})
 }
 
-// lookForRenamed looks for own rows that have a value which the merge gave them, or, unless the undo
-// is forced, a third one in its place.
+// lookForRenamed looks for own rows that have a value which the merge gave them. A third one in its
+// place, such as the name that a player chose since, is not of the merge, and stays.
 func (u *undo) lookForRenamed(ctx, soft context.Context, t *Table, found *UndoneTable) error {
 	if !t.renamesOwn() {
 		return nil
 	}
-	l, back := u.layouts[t.Name], u.restorer()
-	change := back.of(u.target.Name, l)
+	l := u.layouts[t.Name]
+	change := u.restorer().of(u.target.Name, l)
 	n := int64(0)
 	return every(soft, u.target, l, func(row []any) error {
 		if n++; n%2000 == 0 {
@@ -290,17 +290,6 @@ func (u *undo) lookForRenamed(ctx, soft context.Context, t *Table, found *Undone
 		want := slices.Clone(row)
 		if _, err := change(want); err != nil {
 			return err
-		}
-		if !u.force {
-			key, err := encodeKey(l.keyOf(row))
-			if err != nil {
-				return err
-			}
-			for i, name := range l.columns {
-				if to := back.byKey[renamed{u.target.Name, t.Name, name}][key]; to != nil && text(want[i]) != to.New {
-					want[i] = to.New
-				}
-			}
 		}
 		if d := l.difference(want, row); d != nil {
 			d.Source = u.target.Name

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -421,10 +422,11 @@ func TestFencesWithoutRecord(t *testing.T) {
 		cases, lifted, kept := 0, 0, 0
 		for what, do := range work {
 			refillAll(t, from[what], worlds)
-			n := int64(0)
-			if err := do(hooks{fail: func(string) error { n++; return nil }}); err != nil {
+			var points atomic.Int64
+			if err := do(hooks{fail: func(string) error { points.Add(1); return nil }}); err != nil {
 				t.Fatal(err)
 			}
+			n := points.Load()
 			step := max(1, n/6)
 			if *long {
 				step = 1

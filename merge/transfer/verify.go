@@ -177,7 +177,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	for i := range proof.Tables {
 		if t := &proof.Tables[i]; t.Verdict != merge.Pass && r.plan.Tables[i].Combine == nil {
 			err := r.retryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
-				t.Missing, t.Changed, t.Samples = 0, 0, nil
+				t.Missing, t.Changed, t.Samples, t.Own = 0, 0, nil, false
 				return r.explain(ctx, soft, &r.plan.Tables[i], t, found[i][0])
 			})
 			if err != nil {

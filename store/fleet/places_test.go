@@ -58,7 +58,7 @@ func TestPlacesHoldNoSecrets(t *testing.T) {
 			"mysql:tcp(db)/w1?password=hunter2":        "a parameter with \"pass\" in its name",
 			"mysql:hunter2":                            "missing the slash",
 			"mysql:tcp(hunter2:x)/w1":                  "the address is not a host",
-			"mysql:tcp(db)/game:hunter2":               "the name of the database has a colon in it",
+			"mysql:tcp(db)/game:hunter2":               "the password before the address",
 			"sqlite:game:hunter2@tcp(db)/w1":           "it may have a password in it",
 			"postgres://game:hunter2@db/w1":            "unknown kind of database",
 			"sqlite:hunter2\n":                         "none of them a control character",

@@ -222,7 +222,7 @@ func (r *Registry) hold(ctx context.Context, server gameid.ServerID, holder game
 			return err
 		}
 		if ok, err := r.db.Swap(ctx, updateHolder, holder, lease.Milliseconds(), server, row.Epoch); err != nil {
-			return fmt.Errorf("store: registry of server %s: %w", server, err)
+			return fmt.Errorf("store: registry of server %s: %w", server, r.explainLock(ctx, server, err))
 		} else if ok {
 			return nil
 		}

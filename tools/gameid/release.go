@@ -53,6 +53,13 @@ the merge must be undone and planned again.
 A world that is bound in a fleet registry has a lease there as well. This
 command ends both.
 
+A process that was frozen within a transaction keeps the row of the server
+locked, also after its lease has ended. This command then names the connection
+to the database, or with SQLite on Linux the process, and how to end it. To find
+that out it waits for the lock, up to half a second. MySQL wants the right to
+UPDATE for that. The connection is named if the account has the right PROCESS
+(on MySQL also SELECT on performance_schema).
+
 Flags:
   -server NUMBER   the server
   -apply           do it
@@ -77,10 +84,21 @@ Examples:
 				}
 				out := cmd.Root().Writer
 				printLeases(out, leases)
-				if fence, fenced := leases.Fence(); fenced {
+				locked, err := w.db.Registry().RowLock(ctx, w.server)
+				if err != nil && w.apply {
+					return err
+				} else if err != nil {
+					fact(out, "row", "whether a transaction keeps it locked is not known: %v", err)
+				}
+				if fence, fenced := leases.Fence(); fenced && locked == "" {
 					return releaseFence(ctx, out, w, fence, cmd.String("fence"))
 				}
 				switch {
+				case locked != "" && w.apply:
+					return fmt.Errorf("the row of server %s is %s", w.server, locked)
+				case locked != "":
+					_, err = fmt.Fprintf(out, "The server cannot start, and its lease cannot be ended: its row is %s.\n", locked)
+					return err
 				case cmd.IsSet("fence"):
 					return fmt.Errorf("server %s is not fenced: leave -fence out", w.server)
 				case !leases.Held():

@@ -11,6 +11,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/masked"
 	"mergesafe/internal/printable"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -199,13 +200,13 @@ func givenConfig(cmd *cliv3.Command) string {
 	if !cmd.IsSet("config") {
 		return ""
 	}
-	return cmd.String("config")
+	return masked.Word(cmd.String("config"))
 }
 
 // findable reports whether a database is found by the name that it has in a
 // plan.
 func findable(name string) bool {
-	return strings.HasPrefix(name, "sqlite:") || !strings.ContainsAny(name, `:/\`)
+	return strings.HasPrefix(name, "sqlite:") && !strings.Contains(name, "***") || !strings.ContainsAny(name, `:/\`)
 }
 
 // names are the names of the databases, the target's first.

@@ -230,8 +230,7 @@ asks first.
 
   -force            remove rows too that were changed since, and those that
                     conflict with rows that are put back; the players'
-                    changes to them are lost. Own rows that were renamed keep
-                    values that they got since
+                    changes to them are lost.
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables, or parts of a large one, are worked on at a
                     time; an SQLite file is written by one (default 4)

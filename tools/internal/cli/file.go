@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"mergesafe/internal/masked"
 )
 
 // File is a file for a result. It is made before the work, which may take hours,
@@ -44,6 +46,9 @@ func NewFirstFile(flag, name string) (*File, error) { return create(flag, name, 
 func create(flag, name, temporary string, mode int) (*File, error) {
 	if name == "" {
 		return new(File), nil
+	}
+	if shown := masked.Word(name); shown != name {
+		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
 	}
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|mode, 0o644)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"mergesafe/internal/columns"
+	"mergesafe/internal/masked"
 )
 
 // LineEvery is how often a long operation gets a line if there is no terminal to show its
@@ -28,6 +29,7 @@ type Log struct {
 	name string
 	each time.Duration // between lines about what does not answer
 	json *slog.Logger  // nil for lines
+	mask *masked.Mask  // what no message shows; nil for nothing
 }
 
 // waitingKey is where a test keeps how often there is such a line.
@@ -68,6 +70,7 @@ func (l *Log) IsTerminal() bool { return l.json == nil && IsTerminal(l.w) }
 
 // Say writes a sentence, in JSON with fields: pairs of a key and a value.
 func (l *Log) Say(text string, fields ...any) {
+	text = l.mask.Text(text)
 	if l.json != nil {
 		l.json.Info(text, fields...)
 		return
@@ -80,6 +83,7 @@ func (l *Log) Sayf(format string, args ...any) { l.Say(fmt.Sprintf(format, args.
 
 // Print writes lines for people as they are.
 func (l *Log) Print(text string) {
+	text = l.mask.Text(text)
 	if l.json != nil {
 		if text != "" {
 			l.json.Info(strings.TrimSpace(text))
@@ -105,8 +109,9 @@ func (l *Log) line(prefix, text string) {
 
 // fail writes the error that the tool ends with, with what to do about it.
 func (l *Log) fail(text string, hints []string, code Code) {
+	text = l.mask.Text(text)
 	if l.json != nil {
-		l.json.Error(strings.TrimPrefix(text, l.name+": "), "hint", strings.Join(hints, " "), "exit_code", int(code))
+		l.json.Error(strings.TrimPrefix(text, l.name+": "), "hint", l.mask.Text(strings.Join(hints, " ")), "exit_code", int(code))
 		return
 	}
 	l.line("", text)

@@ -45,6 +45,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/garbage"
+	"mergesafe/internal/masked"
 	"mergesafe/internal/nearest"
 )
 
@@ -79,6 +80,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 		root.Version = versionText(root.Name, info)
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
+	log.mask = masked.Of(args[min(1, len(args)):], flagsOf(root))
 	if t, ok := root.Metadata[waitingKey].(time.Duration); ok {
 		log.each = t
 	}
@@ -183,6 +185,18 @@ func flagOf(arg string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
 }
 
+// flagsOf are the names of all flags of a command and of those below it.
+func flagsOf(cmd *cli.Command) []string {
+	names := []string{"version", "man", "completion", "complete", "help", "h"} // see about
+	for _, f := range cmd.Flags {
+		names = append(names, f.Names()...)
+	}
+	for _, sub := range cmd.Commands {
+		names = append(names, flagsOf(sub)...)
+	}
+	return names
+}
+
 // logKey is where the log of a run is kept.
 const logKey = "log"
 
@@ -277,11 +291,18 @@ func usage(cmd *cli.Command, err error) error {
 		for _, flag := range cmd.Flags {
 			known = append(known, flag.Names()...)
 		}
-		return Usage("unknown flag %q%s", "-"+name, nearest.Hint(name, known))
+		hint := nearest.Hint(name, known)
+		if hint == "" {
+			name = masked.Flag(name)
+		}
+		return Usage("unknown flag %q%s", "-"+name, hint)
 	}
 	// What remains of "invalid value ...: strconv.ParseInt: parsing ...: invalid syntax" is clear by itself.
 	if before, _, found := strings.Cut(message, ": strconv."); found {
 		message = before + ": want a number in range"
+	}
+	if before, _, found := strings.Cut(message, ": time: "); found {
+		message = before + ": want a time, such as 250ms or 2m"
 	}
 	return Usage("%s", strings.ToLower(message[:1])+message[1:])
 }

@@ -10,6 +10,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/config"
+	"mergesafe/internal/masked"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/rules"
@@ -51,6 +52,9 @@ func NewConfig(file string, env cli.Env) *Config {
 func (c *Config) DSN(arg string) (config.Secret, error) {
 	if strings.Contains(arg, ":") {
 		return config.NewSecret(arg), nil
+	}
+	if shown := masked.Word(arg); shown != arg {
+		return config.Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: want \"sqlite:\" and the path of a file, or \"mysql:\" and user:password@tcp(host:port)/database", shown)
 	}
 	if isPath(arg) {
 		return config.Secret{}, fmt.Errorf("%q is neither a DSN nor the name of a source: for an SQLite file write \"sqlite:%s\"", arg, arg)

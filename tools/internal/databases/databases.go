@@ -3,6 +3,7 @@
 package databases
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -16,6 +17,8 @@ type Place struct {
 	Arg  string // as it was given; may be secret
 	Name string // never secret
 	DSN  config.Secret
+
+	full string // see FullName
 }
 
 // Locate finds the databases that the arguments mean, two or more: each is a
@@ -45,42 +48,43 @@ func (c *Config) Places(args []string) ([]Place, error) {
 // nameDSNs names those databases that were given by DSN, as shortly as tells
 // them apart.
 func nameDSNs(places []Place) {
-	count := make(map[string]int)
+	short, full := make(map[string]int), make(map[string]int)
 	for i := range places {
-		if p := &places[i]; p.isDSN() {
-			p.Name, _ = names(p.Arg)
+		p := &places[i]
+		if p.full = p.Arg; p.isDSN() {
+			p.Name, p.full = names(p.Arg)
 		}
-		count[places[i].Name]++
+		short[p.Name]++
+		full[p.full]++
 	}
 	for i := range places {
-		if p := &places[i]; p.isDSN() && count[p.Name] > 1 {
-			_, p.Name = names(p.Arg)
+		p := &places[i]
+		if p.isDSN() && full[p.full] > 1 { // what may be secret is not shown
+			p.full += fmt.Sprintf(" (database %d)", i+1)
+		}
+		if p.isDSN() && short[p.Name] > 1 {
+			p.Name = p.full
 		}
 	}
 }
 
 // FullName is the name of the source, or what tells the DSN from all others and
 // is not secret: for an SQLite file the DSN itself, else host and database.
-func (p Place) FullName() string {
-	if !p.isDSN() {
-		return p.Arg
-	}
-	_, long := names(p.Arg)
-	return long
-}
+func (p Place) FullName() string { return p.full }
 
 func (p Place) isDSN() bool { return strings.Contains(p.Arg, ":") }
 
 // names returns a short and a long name of what a DSN leads to, neither of
 // which is secret.
 func names(dsn string) (short, long string) {
-	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+	shown := sqldb.Redact(dsn)
+	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok && shown == dsn {
 		return path, dsn
 	}
 	if m, ok := sqldb.ParseServer(dsn); ok && m.Database != "" {
 		return m.Database, m.Address + "/" + m.Database
 	}
-	return sqldb.Redact(dsn), sqldb.Redact(dsn)
+	return shown, shown
 }
 
 // Where names the server and database of a DSN, without secrets.

@@ -32,7 +32,7 @@ func check(root *strict.Section, file string) (o merge.Options) {
 		})
 		s.Sections("world", func(s *strict.Section) {
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
-			need(s, "value", `want an expression that computes the number of its world, such as %s = "id / 10_000_000 % 10_000"`)
+			need(s, "value", `want an expression that computes the number of its world, such as %s = "id / 10_000_000 %% 10_000"`)
 			o.Worlds = append(o.Worlds, merge.WorldKey{At: s.Text("at", place), Value: s.Text("value", expression), File: file})
 		})
 		s.Sections("account", func(s *strict.Section) {

@@ -1,0 +1,108 @@
+package sqldb
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A DSN that is written wrongly may have its password anywhere. So what is shown of a DSN is
+// shown because it cannot be one, and not because it does not look like one: every part of a DSN
+// must be in a form of ours and of plain characters, or nothing of it is shown.
+
+// plainText matches a text that separates nothing in any kind of connection string, and so has no
+// part that could be a secret. A space does, if words of such a string are beside it.
+var plainText = regexp.MustCompile(`^[\pL\pN\pM\p{So}_.$#+~ /\\-]*$`)
+
+// namedSecret matches the name of a secret. In a DSN of another driver, or a
+// connection string, it stands before the secret.
+var namedSecret = regexp.MustCompile(`(?i)pass|pwd|secret|token|key`)
+
+// worded matches what has a secret behind a space or a dash: password PASSWORD, -pPASSWORD.
+var worded = regexp.MustCompile(`(?i)(?:pass|pwd|secret|token|key)\pL* |(?:^|[ /\\])--?\pL`)
+
+// isPlain reports whether a text may be shown wherever it comes from.
+func isPlain(text string) bool { return plainText.MatchString(text) && !worded.MatchString(text) }
+
+// isPlainPath reports whether a path may be shown: a folder that exists is a path indeed, and what
+// follows must be plain. That there is a file says nothing: opening it may have made it.
+func isPlainPath(path string) bool {
+	if filepath.IsAbs(path) { // a drive has a colon
+		path = path[len(filepath.VolumeName(path)):]
+	}
+	for path != ":memory:" && !isPlain(path) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return true
+		}
+		folder, name := filepath.Split(strings.TrimRight(path, string(filepath.Separator)+"/"))
+		if !isPlain(name) {
+			return false
+		}
+		path = folder
+	}
+	return true
+}
+
+// plainHost matches a host with a port: what else stands behind a colon may be a
+// password.
+const plainHost = `(?:\[[0-9A-Fa-f:.]*(?:%[A-Za-z0-9_.-]+)?\]|[\pL\pN._-]*)(?::[0-9]{1,5})?`
+
+var plainAddress = regexp.MustCompile(`^` + plainHost + `$`)
+
+// plainMySQL matches a DSN in which nothing but what stands before the last @
+// can be a password: where the address or the slash is missing, it could end
+// up anywhere.
+var plainMySQL = regexp.MustCompile(`^(?s:.*@)?(?:tcp\(\s*` + plainHost + `(?:\s*,\s*` + plainHost + `)*\s*\)|unix\([^()@:]*\))/[^/@()?:;=\s]*(?:\?[^@]*)?$`)
+
+// twoAddresses matches a DSN with an address inside of the account, which may be that of another DSN.
+var twoAddresses = regexp.MustCompile(`(?s)@(?:tcp|unix)\([^()]*\)/.*@`)
+
+// Server is the server, database and user of a DSN of MySQL, as they may be shown. Several hosts are
+// one Address, with commas. User is empty if no colon is behind it: then it may be the password.
+type Server struct{ User, Network, Address, Database string }
+
+// ParseServer reads that from a DSN, with its prefix "mysql:" or without. It is not ok if a part of
+// the DSN may be a password in the wrong place.
+func ParseServer(dsn string) (_ Server, ok bool) {
+	dsn = strings.TrimPrefix(dsn, string(MySQL)+":")
+	if !plainMySQL.MatchString(dsn) || twoAddresses.MatchString(dsn) {
+		return Server{}, false
+	}
+	c, err := parseMySQL(dsn)
+	if err != nil || !isPlain(c.DBName) || c.Net == "unix" && !isPlainPath(c.Addr) {
+		return Server{}, false
+	}
+	if !strings.HasPrefix(dsn, c.User+":") || !isPlain(c.User) {
+		c.User = ""
+	}
+	return Server{c.User, c.Net, c.Addr, c.DBName}, true
+}
+
+// Redact returns dsn as it may be shown: without the password and everything
+// else that may be secret. It is meant for messages and takes any text, also one
+// that is not a DSN, such as the name of a file. What is no DSN of ours, and no plain
+// name or path, is shown as *** behind the prefix that it has, or the name of its parameter.
+func Redact(dsn string) string {
+	dialect, rest, err := SplitDSN(dsn)
+	switch {
+	case err != nil && isPlainPath(dsn), err == nil && dialect == SQLite && isPlainPath(rest):
+		return dsn
+	case err == nil && dialect == MySQL:
+		if s, ok := ParseServer(rest); ok {
+			account := ""
+			switch {
+			case s.User != "":
+				account = s.User + ":***@"
+			case strings.Contains(rest, "@"):
+				account = "***@"
+			}
+			return fmt.Sprintf("mysql:%s%s(%s)/%s", account, s.Network, s.Address, s.Database)
+		}
+	}
+	if scheme, _, _ := strings.Cut(dsn, ":"); Dialect(scheme) == MySQL || Dialect(scheme) == SQLite {
+		return scheme + ":***"
+	}
+	return "***"
+}

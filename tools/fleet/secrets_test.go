@@ -1,0 +1,59 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+	"testing"
+
+	"mergesafe/tools/internal/cli/clitest"
+)
+
+var everySecret = flag.Bool("every-secret", false, "try each odd DSN at each place of each command line")
+
+// No command line shows the password of a DSN that is written wrongly, wherever it is given.
+func TestSecrets(t *testing.T) {
+	t.Chdir(t.TempDir())
+	clitest.SecretWorlds(t)
+	if err := os.WriteFile("night.toml", []byte("[campaign]\nname = \"night\"\n[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	arguments := map[string][]string{
+		"fleet plan":      {"none.toml", "w1"},
+		"fleet rehearse":  {"none.toml", "w1"},
+		"fleet apply":     {"none.toml", "w1"},
+		"fleet status":    {"night.toml", "w1"},
+		"fleet verify":    {"night.toml", "w1"},
+		"fleet undo":      {"night.toml", "w1"},
+		"fleet pause":     {"night.toml", "w1"},
+		"fleet resume":    {"night.toml", "w1"},
+		"fleet skip":      {"night.toml", "w1"},
+		"fleet players":   {"night.toml", "w1"},
+		"fleet serve":     {"night.toml", "w1"},
+		"fleet export":    {"night.toml", "w1"},
+		"fleet inventory": {"w1", "w2"},
+		"fleet suggest":   {"w1", "w2"},
+	}
+	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *everySecret)
+}
+
+// Nor does an error about the file of a campaign, of worlds, or about what the configuration says.
+func TestSecretsInFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	clitest.SecretWorlds(t)
+	const night, merge = "[campaign]\nname = \"night\"\n", "[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"
+	status := []string{"fleet", "status", "night.toml"}
+	for _, c := range []struct{ before, section string }{{merge, "[campaign]"}, {night, "[[merge]]"}, {night + merge, "[[hook]]"}} {
+		if err := os.WriteFile("night.toml", []byte(c.before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		clitest.SecretTexts(t, run, "night.toml", []string{c.section}, status)
+	}
+	clitest.SecretFile(t, run, "worlds.csv", "", []string{
+		"name,dsn\nw1,§\n", "name,dsn\n§,sqlite:w1.db\n", "§,name,dsn\n§,w1,sqlite:w1.db\n", "name,dsn,zone\nw1,sqlite:w1.db,§\n", "name,dsn_env\nw1,ODD\n", "name,dsn_env\nw1,§\n", "§\n", "name,dsn\n\"w1\",\"§\n",
+	}, []string{"fleet", "inventory", "-json", "-html", "page.html", "-worlds", "worlds.csv"})
+	clitest.SecretFile(t, run, "config.toml", "", []string{
+		"[registry]\ndsn = \"§\"\n", "[registry]\ndsn_env = \"ODD\"\n", "[registry]\ndsn = \"sqlite:none.db\"\nworlds_account = \"§\"\n", "[registry]\ndsn = \"sqlite:none.db\"\nworlds_account_env = \"ODD\"\n",
+		"[[source]]\nname = \"w1\"\ndsn = \"sqlite:w1.db\"\n[[source]]\nname = \"w2\"\ndsn = \"§\"\n",
+	}, []string{"fleet", "inventory", "-timeout", "100ms", "w1", "w2"}, []string{"fleet", "plan", "-patience=1ms", "night.toml"}, []string{"fleet", "status", "-json", "night.toml"})
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"testing"
+
+	"mergesafe/tools/internal/cli"
+	"mergesafe/tools/internal/cli/clitest"
+)
+
+var everySecret = flag.Bool("every-secret", false, "try each odd DSN at each place of each command line")
+
+// No command line shows the password of a DSN that is written wrongly, wherever it is given.
+func TestSecrets(t *testing.T) {
+	t.Chdir(t.TempDir())
+	clitest.SecretWorlds(t)
+	line := []string{"servermerge", "plan", "-o", "plan.json", "sqlite:w1.db", "sqlite:w2.db"}
+	if code := run(t.Context(), line, func(string) (string, bool) { return "", false }, io.Discard, io.Discard); code != cli.OK {
+		t.Fatal(code)
+	}
+	arguments := map[string][]string{
+		"servermerge plan":    {"sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge rebase":  {"sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge apply":   {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge status":  {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge verify":  {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge undo":    {"plan.json", "sqlite:w1.db", "sqlite:w2.db"},
+		"servermerge whois":   {"sqlite:w1.db", "characters.guid=1"},
+		"servermerge renames": {"plan.json"},
+	}
+	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *everySecret)
+}
