@@ -90,7 +90,8 @@ func TestFileReplaced(t *testing.T) {
 				must(t, os.Symlink(where, path))
 				var db *store.DB
 				if game {
-					pool, err := sql.Open("sqlite", "file:"+path+"?_journal_mode=WAL&_inttotime=1&_time_integer_format=unix_micro")
+					const options = "?_journal_mode=WAL&_busy_timeout=5000&_inttotime=1&_time_integer_format=unix_micro"
+					pool, err := sql.Open("sqlite", "file:"+path+options)
 					must(t, err)
 					t.Cleanup(func() { pool.Close() })
 					pool.SetMaxOpenConns(4)
@@ -152,7 +153,8 @@ func TestFileReplaced(t *testing.T) {
 				storetest.Await(t, "the node ends", func() bool { return node.Err() != nil })
 				err = node.Err()
 				health := metrics.Health(node.Stats())
-				if !errors.Is(err, gameid.ErrRegistryGone) || !errors.Is(err, store.ErrReplaced) || health == nil || !strings.Contains(health.Error(), err.Error()) {
+				if !errors.Is(err, gameid.ErrRegistryGone) || !errors.Is(err, store.ErrReplaced) ||
+					health == nil || !strings.Contains(health.Error(), err.Error()) {
 					t.Errorf("the node ends with %v, and its health is %v", err, health)
 				}
 				if _, err := gameid.NewGenerator[struct{}](node).Next(); !errors.Is(err, store.ErrReplaced) {
