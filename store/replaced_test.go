@@ -153,7 +153,8 @@ func TestFileReplaced(t *testing.T) {
 				storetest.Await(t, "the node ends", func() bool { return node.Err() != nil })
 				err = node.Err()
 				health := metrics.Health(node.Stats())
-				if !errors.Is(err, gameid.ErrRegistryGone) || !errors.Is(err, store.ErrReplaced) || health == nil || !strings.Contains(health.Error(), err.Error()) {
+				if !errors.Is(err, gameid.ErrRegistryGone) || !errors.Is(err, store.ErrReplaced) ||
+					health == nil || !strings.Contains(health.Error(), err.Error()) {
 					t.Errorf("the node ends with %v, and its health is %v", err, health)
 				}
 				if _, err := gameid.NewGenerator[struct{}](node).Next(); !errors.Is(err, store.ErrReplaced) {
