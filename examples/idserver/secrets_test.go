@@ -21,14 +21,17 @@ func TestSecrets(t *testing.T) {
 	for i, dsn := range odddsn.Each() {
 		quoted := printable.TOML(dsn)
 		for j, text := range []string{
-			"[database]\ndsn = " + quoted, "[database]\ndsn_env = \"ODD\"\n", "[database]\ndsn = \"sqlite:a.db\"\n[registry]\ndsn = " + quoted, "[database]\ndsn_env = " + quoted, "[database]\ndsn = " + dsn,
+			"[database]\ndsn = " + quoted, "[database]\ndsn_env = \"ODD\"\n",
+			"[database]\ndsn = \"sqlite:a.db\"\n[registry]\ndsn = " + quoted, "[database]\ndsn_env = " + quoted,
+			"[database]\ndsn = " + dsn,
 			"listen = " + quoted, "name = " + quoted,
 		} {
 			if (i+j)%7 == 0 { // each in one of them
 				tellsNothing(t, ended, server+text, dsn)
 			}
 		}
-		for j, line := range []string{"-config=§", "-config §", "-listen §", "-x§", "-x=§", "-x §", "-config -p§", "§", "config.toml §", "-socket §", "-kinds §"} {
+		for j, line := range []string{"-config=§", "-config §", "-listen §", "-x§", "-x=§", "-x §", "-config -p§",
+			"§", "config.toml §", "-socket §", "-kinds §"} {
 			if (i+j)%4 == 0 {
 				tellsNothing(t, ended, "", dsn, strings.Split(strings.ReplaceAll(line, " §", "\x01§"), "\x01")...)
 			}

@@ -27,8 +27,8 @@ var (
 	worded = regexp.MustCompile(`(?i)^(?:mysql|sqlite):|(?:pass|pwd|secret|token|key)\pL*[ :]|(?:^|[ /\\])--?\pL`)
 )
 
-// Word is a word of a command line as it may be shown. What may be a DSN in the wrong place is ***,
-// behind the prefix or the name of a parameter that it has.
+// Word returns a word of a command line as it may be shown. A word that may be a DSN in the wrong place
+// is shown as ***, behind its prefix or the name of its parameter.
 func Word(word string) string {
 	info, err := os.Stat(word)
 	exists := err == nil && info.Mode().IsRegular() // no command makes a file of a name that is not shown
@@ -43,13 +43,15 @@ func Word(word string) string {
 	return shown
 }
 
-// Flag is the name of an unknown flag as it may be shown. It may be one of another program, with its value.
+// Flag returns the name of an unknown flag as it may be shown: -pPASSWORD is a flag of other programs.
 func Flag(name string) string {
 	if len(name) > 1 && (!plainFlag.MatchString(name) || name[0] == 'p') {
 		return name[:1] + "***"
 	}
 	return name
 }
+
+var flagLike = regexp.MustCompile(`^--?\pL`)
 
 var plainFlag = regexp.MustCompile(`^[a-z-]{1,24}$`)
 
@@ -72,8 +74,8 @@ func Of(args, flags []string) *Mask {
 		}
 	}
 	for _, arg := range args {
-		name, is := strings.CutPrefix(arg, "-")
-		name, value, assigned := strings.Cut(strings.TrimPrefix(name, "-"), "=")
+		name, value, assigned := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		is := flagLike.MatchString(arg)
 		switch {
 		case is && slices.Contains(flags, name) && assigned:
 			arg = value

@@ -4,6 +4,10 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -30,8 +34,8 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 			return nil, false, err
 		}
 		all.plain = cfg.TLS == nil
-		all.names = append(all.names, cfg.Addr)
-		all.servers = append(all.servers, mysqlConnector{connector, cfg.DBName, readOnly})
+		all.names, all.servers = append(all.names, cfg.Addr), append(all.servers, mysqlConnector{connector, cfg.DBName,
+			readOnly, &quoting{shownUser(dsn, cfg) == "", cfg.User, slices.Sorted(maps.Keys(cfg.Params))}})
 	}
 	if len(each) == 1 {
 		return all.servers[0], all.plain, nil
@@ -64,6 +68,40 @@ type mysqlConnector struct {
 	driver.Connector
 	database string
 	readOnly bool
+	*quoting // %#v of a pool does not show it
+}
+
+// quoting is what a server may quote of a DSN when it is connected to, and must not be shown.
+type quoting struct {
+	account    bool // the user may be a password
+	user       string
+	parameters []string // their names; the server quotes a value that it refuses
+}
+
+// accountErrors are those about the account, the database or the server, whatever the parameters.
+var accountErrors = []uint16{
+	1040, 1042, 1043, 1044, 1045, 1047, 1049, 1053, 1129, 1130, 1152, 1158, 1159, 1160, 1161, 1203, 1226, 1251,
+	1524, 1698, 1820, 1862, 1927, 3032, 3118, 3159, 3169, 3955, 4151,
+}
+
+// denied matches the account in a message, which may be cut short there.
+var denied = regexp.MustCompile(`(?s)user '.*'@`)
+
+// hide returns an error of connecting without what must not be shown of it.
+func (q *quoting) hide(err error) error {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return err
+	}
+	hidden := *e
+	if len(q.parameters) > 0 && !slices.Contains(accountErrors, e.Number) {
+		hidden.Message = "refused because of a parameter of the DSN, perhaps: " + Redact(strings.Join(q.parameters,
+			" "))
+	}
+	if q.account && q.user != "" {
+		hidden.Message = denied.ReplaceAllString(strings.ReplaceAll(hidden.Message, q.user, "***"), "user '***'@")
+	}
+	return &hidden
 }
 
 func (c mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -77,7 +115,7 @@ func (c mysqlConnector) Connect(ctx context.Context) (driver.Conn, error) {
 func (c mysqlConnector) connect(ctx context.Context) (*watchedConn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, c.hide(err)
 	}
 	watched := &watchedConn{mysqlConn: conn.(mysqlConn)}
 	err = settle(ctx, watched, c.database)
@@ -154,7 +192,8 @@ func (c *watchedConn) BeginTx(ctx context.Context, options driver.TxOptions) (dr
 }
 
 // ExecContext implements [driver.ExecerContext].
-func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result,
+	error) {
 	result, err := c.mysqlConn.ExecContext(ctx, query, args)
 	return result, c.told(ctx, err)
 }

@@ -6,15 +6,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
 )
 
-// A DSN that is written wrongly may have its password anywhere. So what is shown of a DSN is
-// shown because it cannot be one, and not because it does not look like one: every part of a DSN
-// must be in a form of ours and of plain characters, or nothing of it is shown.
+// A DSN that is written wrongly may have its password anywhere. So nothing of a DSN is shown unless it
+// has our form, and each part that is shown has plain characters only.
 
 // plainText matches a text that separates nothing in any kind of connection string, and so has no
 // part that could be a secret. A space does, if words of such a string are beside it.
-var plainText = regexp.MustCompile(`^[\pL\pN\pM\p{So}_.$#+~ /\\-]*$`)
+var plainText = regexp.MustCompile("^[\\pL\\pN\\pM\\p{So}_.$#+~'` /\\\\-]*$")
 
 // namedSecret matches the name of a secret. In a DSN of another driver, or a
 // connection string, it stands before the secret.
@@ -70,20 +71,30 @@ func ParseServer(dsn string) (_ Server, ok bool) {
 	if !plainMySQL.MatchString(dsn) || twoAddresses.MatchString(dsn) {
 		return Server{}, false
 	}
-	c, err := parseMySQL(dsn)
+	c, err := parseMySQL(dsn) // which may find the address elsewhere
 	if err != nil || !isPlain(c.DBName) || c.Net == "unix" && !isPlainPath(c.Addr) {
 		return Server{}, false
 	}
-	if !strings.HasPrefix(dsn, c.User+":") || !isPlain(c.User) {
-		c.User = ""
+	for address := range strings.SplitSeq(c.Addr, ",") {
+		if c.Net != "unix" && !plainAddress.MatchString(address) {
+			return Server{}, false
+		}
 	}
-	return Server{c.User, c.Net, c.Addr, c.DBName}, true
+	return Server{shownUser(dsn, c), c.Net, c.Addr, c.DBName}, true
+}
+
+// shownUser is the user of a DSN; "" if no colon is behind it, so that it may be the password.
+func shownUser(dsn string, c *mysql.Config) string {
+	if !strings.HasPrefix(dsn, c.User+":") || !isPlain(c.User) || strings.ContainsAny(c.User, ` /\`) {
+		return ""
+	}
+	return c.User
 }
 
 // Redact returns dsn as it may be shown: without the password and everything
 // else that may be secret. It is meant for messages and takes any text, also one
-// that is not a DSN, such as the name of a file. What is no DSN of ours, and no plain
-// name or path, is shown as *** behind the prefix that it has, or the name of its parameter.
+// that is not a DSN, such as the name of a file. A text that is neither a DSN of ours nor a plain
+// name or path is shown as ***, behind the prefix that it has.
 func Redact(dsn string) string {
 	dialect, rest, err := SplitDSN(dsn)
 	switch {

@@ -262,7 +262,7 @@ func (s *Section) end() {
 }
 
 // looksLikeDSN matches a DSN, a URL or a connection string that may have a password in it.
-var looksLikeDSN = regexp.MustCompile(`(?is)^\W*(?:mysql|sqlite|mariadb|odbc)[:;]|^\W*[a-z][a-z0-9+.:-]*://|@(?:(?:tcp|unix)\(|//)|\A\W*[\w.+%-]*:.*@.|(?:pass|passwd|password|pwd|pw)\W{0,2}[=:]|^\W*(?:key|token|bearer|secret|dsn)=|--pass\w*\s|(?:^|\s)-p\S`)
+var looksLikeDSN = regexp.MustCompile(`(?is)^\W*(?:mysql|sqlite|mariadb|odbc)[:;]|^\W*[a-z][a-z0-9+.:-]*://|@(?:(?:tcp|unix)\(|//)|\A\W*[\w.+%-]*:.*@.|(?:pass|passwd|password|pwd|pw|authorization)\W{0,2}[=:]|^\W*(?:key|token|bearer|secret|dsn)=|--pass\w*\s|(?:^|\s)-p\S`)
 
 // LooksLikeDSN reports whether a text may be a DSN with a password in it, in a place where texts are shown.
 func LooksLikeDSN(text string) bool { return looksLikeDSN.MatchString(text) }

@@ -93,7 +93,10 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command func(context
 	smooth := &storetest.Nth{N: -1}
 	run(smooth)
 	most, cases := 12/max(1, len(back)), 0
-	if *long {
+	switch writes := len(back) > 1; {
+	case *long && writes:
+		most = 250
+	case *long:
 		most = 0
 	}
 	for n := range storetest.Faults(smooth.Count(), most) {

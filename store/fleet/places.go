@@ -82,7 +82,7 @@ func (p Place) validate() error {
 		err = errors.New(`it has an account in it: want no user and no password, as in "mysql:tcp(db3:3306)/game"`)
 	case len([]rune(p.DSN)) > maxDSN || strings.ContainsFunc(p.DSN, unicode.IsControl):
 		err = fmt.Errorf("want at most %d characters, none of them a control character", maxDSN)
-	case dialect == sqldb.SQLite && sqldb.Redact(p.DSN) != p.DSN:
+	case dialect == sqldb.SQLite && strings.Contains(rest, ":"):
 		err = errors.New("it may have a password in it: want the path of a file, without a colon")
 	}
 	if err != nil {
@@ -106,6 +106,9 @@ func (p Place) validate() error {
 // connection. The file of SQLite may be on another machine.
 func (p Place) openable() error {
 	if strings.HasPrefix(p.DSN, string(sqldb.SQLite)+":") {
+		if sqldb.Redact(p.DSN) != p.DSN {
+			return fmt.Errorf("the place of %q: it may have a password in it: want a path of letters, digits, spaces and _-.$#+~/", p.World)
+		}
 		return nil
 	}
 	db, err := sqldb.Open(p.DSN, false)

@@ -9,13 +9,14 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
-var everySecret = flag.Bool("every-secret", false, "try each odd DSN at each place of each command line")
+var secretRuns = flag.Int("secret.runs", 3000, "how many command lines with an odd DSN are tried")
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
-	if err := os.WriteFile("night.toml", []byte("[campaign]\nname = \"night\"\n[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"), 0o600); err != nil {
+	if err := os.WriteFile("night.toml",
+		[]byte("[campaign]\nname = \"night\"\n[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	arguments := map[string][]string{
@@ -34,7 +35,7 @@ func TestSecrets(t *testing.T) {
 		"fleet inventory": {"w1", "w2"},
 		"fleet suggest":   {"w1", "w2"},
 	}
-	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *everySecret)
+	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }
 
 // Nor does an error about the file of a campaign, of worlds, or about what the configuration says.
@@ -43,17 +44,23 @@ func TestSecretsInFiles(t *testing.T) {
 	clitest.SecretWorlds(t)
 	const night, merge = "[campaign]\nname = \"night\"\n", "[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"
 	status := []string{"fleet", "status", "night.toml"}
-	for _, c := range []struct{ before, section string }{{merge, "[campaign]"}, {night, "[[merge]]"}, {night + merge, "[[hook]]"}} {
+	for _, c := range []struct{ before, section string }{{merge, "[campaign]"}, {night, "[[merge]]"}, {night +
+		merge, "[[hook]]"}} {
 		if err := os.WriteFile("night.toml", []byte(c.before), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		clitest.SecretTexts(t, run, "night.toml", []string{c.section}, status)
 	}
 	clitest.SecretFile(t, run, "worlds.csv", "", []string{
-		"name,dsn\nw1,§\n", "name,dsn\n§,sqlite:w1.db\n", "§,name,dsn\n§,w1,sqlite:w1.db\n", "name,dsn,zone\nw1,sqlite:w1.db,§\n", "name,dsn_env\nw1,ODD\n", "name,dsn_env\nw1,§\n", "§\n", "name,dsn\n\"w1\",\"§\n",
+		"name,dsn\nw1,§\n", "name,dsn\n§,sqlite:w1.db\n", "§,name,dsn\n§,w1,sqlite:w1.db\n",
+		"name,dsn,zone\nw1,sqlite:w1.db,§\n", "name,dsn_env\nw1,ODD\n", "name,dsn_env\nw1,§\n", "§\n",
+		"name,dsn\n\"w1\",\"§\n",
 	}, []string{"fleet", "inventory", "-json", "-html", "page.html", "-worlds", "worlds.csv"})
 	clitest.SecretFile(t, run, "config.toml", "", []string{
-		"[registry]\ndsn = \"§\"\n", "[registry]\ndsn_env = \"ODD\"\n", "[registry]\ndsn = \"sqlite:none.db\"\nworlds_account = \"§\"\n", "[registry]\ndsn = \"sqlite:none.db\"\nworlds_account_env = \"ODD\"\n",
+		"[registry]\ndsn = \"§\"\n", "[registry]\ndsn_env = \"ODD\"\n",
+		"[registry]\ndsn = \"sqlite:none.db\"\nworlds_account = \"§\"\n",
+		"[registry]\ndsn = \"sqlite:none.db\"\nworlds_account_env = \"ODD\"\n",
 		"[[source]]\nname = \"w1\"\ndsn = \"sqlite:w1.db\"\n[[source]]\nname = \"w2\"\ndsn = \"§\"\n",
-	}, []string{"fleet", "inventory", "-timeout", "100ms", "w1", "w2"}, []string{"fleet", "plan", "-patience=1ms", "night.toml"}, []string{"fleet", "status", "-json", "night.toml"})
+	}, []string{"fleet", "inventory", "-timeout", "100ms", "w1", "w2"}, []string{"fleet", "plan", "-patience=1ms",
+		"night.toml"}, []string{"fleet", "status", "-json", "night.toml"})
 }

@@ -10,14 +10,16 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
-var everySecret = flag.Bool("every-secret", false, "try each odd DSN at each place of each command line")
+var secretRuns = flag.Int("secret.runs", 3000, "how many command lines with an odd DSN are tried")
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
-	for _, line := range []string{"gameid servers init -fleet sqlite:fleet.db", "gameid servers places set -fleet sqlite:fleet.db w1 mysql:tcp(127.0.0.1:1)/w1"} {
-		if code := run(t.Context(), strings.Fields(line), func(string) (string, bool) { return "", false }, io.Discard, io.Discard); code != cli.OK {
+	for _, line := range []string{"gameid servers init -fleet sqlite:fleet.db",
+		"gameid servers places set -fleet sqlite:fleet.db w1 mysql:tcp(127.0.0.1:1)/w1"} {
+		if code := run(t.Context(), strings.Fields(line), func(string) (string, bool) { return "", false },
+			io.Discard, io.Discard); code != cli.OK {
 			t.Fatalf("%s: %d", line, code)
 		}
 	}
@@ -46,5 +48,5 @@ func TestSecrets(t *testing.T) {
 		"gameid servers leave":          {"sqlite:w1.db"},
 		"gameid servers schema":         {},
 	}
-	clitest.Secrets(t, run, command(nil), arguments, *everySecret)
+	clitest.Secrets(t, run, command(nil), arguments, *secretRuns)
 }

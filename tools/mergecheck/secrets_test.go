@@ -8,13 +8,14 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
-var everySecret = flag.Bool("every-secret", false, "try each odd DSN at each place of each command line")
+var secretRuns = flag.Int("secret.runs", 3000, "how many command lines with an odd DSN are tried")
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
-	clitest.Secrets(t, run, command(nil, io.Discard), map[string][]string{"mergecheck": {"sqlite:w1.db", "sqlite:w2.db", "sqlite:w3.db"}}, *everySecret)
+	clitest.Secrets(t, run, command(nil, io.Discard), map[string][]string{"mergecheck": {"sqlite:w1.db",
+		"sqlite:w2.db", "sqlite:w3.db"}}, *secretRuns)
 }
 
 // Nor does an error about the configuration, or about a file of rules.
@@ -22,11 +23,15 @@ func TestSecretsInFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
 	clitest.SecretTexts(t, run, "config.toml", []string{
-		"[server]", "[database]", "[registry]", "[[source]]", "[[public_id]]", "[check]", "[[check.unique]]", "[[check.reference]]", "[[check.id]]", "[[check.world]]", "[[check.account]]",
-		"[merge]", "[[merge.space]]", "[[merge.counter]]", "[[merge.table]]", "[[merge.name]]", "[[merge.copy]]", "[fleet]", "[schema]",
+		"[server]", "[database]", "[registry]", "[[source]]", "[[public_id]]", "[check]", "[[check.unique]]",
+		"[[check.reference]]", "[[check.id]]", "[[check.world]]", "[[check.account]]",
+		"[merge]", "[[merge.space]]", "[[merge.counter]]", "[[merge.table]]", "[[merge.name]]", "[[merge.copy]]",
+		"[fleet]", "[schema]",
 	}, []string{"mergecheck", "w1", "w2"})
 	clitest.SecretFile(t, run, "config.toml", "", []string{
-		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n", "[[source]]\nname = \"w1\"\ndsn_env = \"ODD\"\n", "[[source]]\nname = \"w1\"\ndsn = \"§\"\n[[source]]\nname = \"w2\"\ndsn = \"§\"\n",
+		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n", "[[source]]\nname = \"w1\"\ndsn_env = \"ODD\"\n",
+		"[[source]]\nname = \"w1\"\ndsn = \"§\"\n[[source]]\nname = \"w2\"\ndsn = \"§\"\n",
 		"[[source]]\nname = \"w{1..2}\"\ndsn = \"§\"\n",
-	}, []string{"mergecheck", "w1", "sqlite:w2.db"}, []string{"mergecheck", "-json", "-html", "page.html", "-matrix", "w1", "w2", "sqlite:w2.db"}, []string{"mergecheck", "-grants", "w1", "w2"})
+	}, []string{"mergecheck", "w1", "sqlite:w2.db"}, []string{"mergecheck", "-json", "-html", "page.html",
+		"-matrix", "w1", "w2", "sqlite:w2.db"}, []string{"mergecheck", "-grants", "w1", "w2"})
 }

@@ -9,14 +9,15 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
-var everySecret = flag.Bool("every-secret", false, "try each odd DSN at each place of each command line")
+var secretRuns = flag.Int("secret.runs", 3000, "how many command lines with an odd DSN are tried")
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
 	line := []string{"servermerge", "plan", "-o", "plan.json", "sqlite:w1.db", "sqlite:w2.db"}
-	if code := run(t.Context(), line, func(string) (string, bool) { return "", false }, io.Discard, io.Discard); code != cli.OK {
+	if code := run(t.Context(), line, func(string) (string, bool) { return "", false }, io.Discard,
+		io.Discard); code != cli.OK {
 		t.Fatal(code)
 	}
 	arguments := map[string][]string{
@@ -29,5 +30,5 @@ func TestSecrets(t *testing.T) {
 		"servermerge whois":   {"sqlite:w1.db", "characters.guid=1"},
 		"servermerge renames": {"plan.json"},
 	}
-	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *everySecret)
+	clitest.Secrets(t, run, command(nil, io.Discard), arguments, *secretRuns)
 }

@@ -59,7 +59,7 @@ func nameDSNs(places []Place) {
 	}
 	for i := range places {
 		p := &places[i]
-		if p.isDSN() && full[p.full] > 1 { // what may be secret is not shown
+		if p.isDSN() && full[p.full] > 1 { // neither is shown
 			p.full += fmt.Sprintf(" (database %d)", i+1)
 		}
 		if p.isDSN() && short[p.Name] > 1 {
@@ -81,7 +81,7 @@ func names(dsn string) (short, long string) {
 	if path, ok := strings.CutPrefix(dsn, "sqlite:"); ok && shown == dsn {
 		return path, dsn
 	}
-	if m, ok := sqldb.ParseServer(dsn); ok && m.Database != "" {
+	if m, ok := sqldb.ParseServer(dsn); ok && m.Database != "" && shown != "sqlite:***" {
 		return m.Database, m.Address + "/" + m.Database
 	}
 	return shown, shown

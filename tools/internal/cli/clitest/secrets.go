@@ -24,12 +24,10 @@ import (
 type Tool = func(context.Context, []string, cli.Env, io.Writer, io.Writer) cli.Code
 
 // Secrets gives a tool odd DSNs at each place of each command line: as each argument, as the value of
-// each flag, as an unknown flag. Neither the
-// output nor a file that is left may show a password. args are the arguments that a command takes, by its
-// full name.
-//
-// With every, each DSN is tried at each place, else about so many in all that each is tried several times.
-func Secrets(t *testing.T, run Tool, root *cliv3.Command, args map[string][]string, every bool) {
+// each flag, as an unknown flag. Neither the output nor a file that is left may show a password. args are
+// the arguments that a command takes, by its full name. There are about so many runs: each place has some
+// of the DSNs, and each DSN has some of the places.
+func Secrets(t *testing.T, run Tool, root *cliv3.Command, args map[string][]string, runs int) {
 	t.Helper()
 	var lines [][]string // with § where the DSN is
 	commands := make(map[string]*cliv3.Command)
@@ -51,21 +49,22 @@ func Secrets(t *testing.T, run Tool, root *cliv3.Command, args map[string][]stri
 				lines = append(lines, slices.Concat(line, one[:i+1]))
 			}
 		}
-		lines = append(lines, slices.Concat(line, []string{"§"}), slices.Concat(line, good, []string{"§"}), slices.Concat(line, []string{"-json", "-log", "json", "§", "§"}))
-		lines = append(lines, slices.Concat(line, good, []string{"-x§"}), slices.Concat(line, good, []string{"-x", "§"}), slices.Concat(line, good, []string{"-x=§"}))
-		for _, f := range slices.Concat(cmd.Flags, []cliv3.Flag{&cliv3.StringFlag{Name: "log"}, &cliv3.StringFlag{Name: "color"}}) {
+		lines = append(lines, slices.Concat(line, []string{"§"}), slices.Concat(line, good, []string{"§"}),
+			slices.Concat(line, []string{"-json", "-log", "json", "§", "§"}))
+		lines = append(lines, slices.Concat(line, good, []string{"-x§"}), slices.Concat(line, good, []string{"-x",
+			"§"}), slices.Concat(line, good, []string{"-x=§"}))
+		for _, f := range slices.Concat(cmd.Flags, []cliv3.Flag{&cliv3.StringFlag{Name: "log"},
+			&cliv3.StringFlag{Name: "color"}}) {
 			lines = append(lines, slices.Concat(line, []string{"-" + f.Names()[0] + "=§"}, good))
 			if _, is := f.(*cliv3.BoolFlag); !is {
 				lines = append(lines, slices.Concat(line, []string{"-" + f.Names()[0], "§"}, good))
 			}
 		}
 	}
-	lines = append(lines, []string{root.Name, "§"}, []string{root.Name, "-help", "§"}, []string{root.Name, "-completion", "§"}, []string{root.Name, "-complete", "§"})
+	lines = append(lines, []string{root.Name, "§"}, []string{root.Name, "-help", "§"}, []string{root.Name,
+		"-completion", "§"}, []string{root.Name, "-complete", "§"})
 	dsns := odddsn.Each()
-	step := 1 + len(dsns)*len(lines)/3000
-	if every {
-		step = 1
-	}
+	step := max(1, len(dsns)*len(lines)/runs)
 	tried := 0
 	for at, line := range lines {
 		for i, dsn := range dsns {
@@ -155,7 +154,8 @@ func SecretTexts(t *testing.T, run Tool, file string, sections []string, lines .
 				texts = append(texts, section+"\n"+key+" = "+value+"\n")
 			}
 		}
-		texts = append(texts, section+"\n§ = 1\n", section+"\n\"§\" = 1\n", section+"\n§\n", section+"\n# §\nx = = §\n", strings.Replace(section, "]", ".\"§\"]", 1)+"\n", "§"+section+"\n")
+		texts = append(texts, section+"\n§ = 1\n", section+"\n\"§\" = 1\n", section+"\n§\n",
+			section+"\n# §\nx = = §\n", strings.Replace(section, "]", ".\"§\"]", 1)+"\n", "§"+section+"\n")
 	}
 	SecretFile(t, run, file, string(before), texts, lines...)
 }
