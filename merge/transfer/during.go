@@ -123,7 +123,7 @@ func (r *run) outrun(ctx context.Context, err error) error {
 	is, unread := r.manifest.load(ctx)
 	begins := r.manifest.left == "" || r.manifest.left == StatePreparing
 	_, changed := errors.AsType[*ChangedError](err) // by the other one, if this one has not begun
-	if unread != nil || is == r.manifest.left || begins && (is == StatePreparing || is == StateCopying && !changed) {
+	if unread != nil || is == r.manifest.left || is == "" && r.manifest.removing || begins && (is == StatePreparing || is == StateCopying && !changed) {
 		return err
 	}
 	return r.manifest.moved(is, r.manifest.left)

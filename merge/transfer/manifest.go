@@ -58,6 +58,8 @@ type manifest struct {
 	id string
 
 	left State // in which this process found the merge, or left it
+
+	removing bool // by this process, so that no record is no sign of another one
 }
 
 // tables returns the tables of merges that the target has.
@@ -231,6 +233,7 @@ func (m *manifest) advance(ctx context.Context, from, to State) error {
 // remove removes the record of the merge, and with the last merge the tables. The merge is in
 // the state in which this process left it, or the record is gone already.
 func (m *manifest) remove(ctx context.Context) error {
+	m.removing = true
 	found, err := m.tables(ctx)
 	if err != nil {
 		return err
