@@ -109,8 +109,9 @@ bench-quick: mariadb mysql dump ## the same for a look (under three minutes)
 torture: $(SERVER) ## kill, freeze and starve real processes and databases, hundreds of times, and print the counts (minutes)
 	$(WITH) $(SERVER) -- $(GO) test ./store/torture -count=1 -v -timeout 60m -torture.long
 
-torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, and compare what comes of it (minutes)
-	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut' $(TORTUREFLAGS)
+torture-merge: $(SERVER) ## kill merges and their database at hundreds of random points, let each of their requests fail once, and compare what comes of it (minutes)
+	$(WITH) $(SERVER) -- $(GO) test ./merge/transfer -count=1 -v -timeout 60m -torture.long -run 'Torture|Resume|Types|Flipped|Disk|Cut|Altered|FailsOnce' $(TORTUREFLAGS)
+	$(WITH) $(SERVER) -- $(GO) test ./merge/campaign ./merge/inventory -count=1 -v -timeout 60m -torture.long -run FailsOnce
 	$(GO) test ./tools/mergecheck ./tools/gameid ./tools/servermerge ./tools/fleet -count=1 -timeout 60m -run '^TestSecrets' -secret.runs 75000
 
 .PHONY: torture torture-merge

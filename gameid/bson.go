@@ -38,5 +38,17 @@ func (id *ID) UnmarshalBSONValue(typ byte, data []byte) (err error) {
 	return fmt.Errorf("gameid: a BSON value of type 0x%02x and %d bytes is not an ID: want a string of %d hexadecimal digits or %d bytes of binary data", typ, len(data), TextSize, Size)
 }
 
+// MarshalBSON and UnmarshalBSON return an error. Version 1 of the driver looks for them; without them it
+// would take an ID for a struct without fields, store {}, and read that as the zero ID. Version 2 uses
+// MarshalBSONValue and UnmarshalBSONValue instead.
+func (id ID) MarshalBSON() ([]byte, error) { return nil, errBSONVersion1 }
+func (id *ID) UnmarshalBSON([]byte) error {
+	*id = ID{}
+	return errBSONVersion1
+}
+
+var errBSONVersion1 = errors.New("gameid: version 1 of the MongoDB driver cannot store an ID: " +
+	"use go.mongodb.org/mongo-driver/v2, or declare the field as string and store id.String()")
+
 // errOpaqueStored is why no Opaque goes into a database.
 var errOpaqueStored = errors.New("gameid: a sealed ID is not for a database: open it with its Cipher and store the ID")

@@ -12,6 +12,11 @@ var (
 	// ErrZeroID is returned instead of storing or sending the zero ID.
 	ErrZeroID = errors.New("gameid: the zero ID names nothing and cannot be stored or sent")
 
+	// ErrRegistryGone is the error of a [Reserver] that has found out that it is not the
+	// registry any more from which other processes reserve, so that two could reserve
+	// the same times. The node ends with it.
+	ErrRegistryGone = errors.New("gameid: the registry is gone, so that this process must mint no more")
+
 	// ErrClosed is returned by a generator whose node was closed.
 	ErrClosed = errors.New("gameid: the node is closed")
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -91,6 +92,39 @@ func TestParams(t *testing.T) {
 	}
 	if err := got.UnmarshalParam("1"); err == nil || got.IsValid() {
 		t.Errorf("UnmarshalParam of bad text left %s, %v", got, err)
+	}
+}
+
+// Version 1 of MongoDB's driver looks for MarshalBSON and UnmarshalBSON, and go-querystring for EncodeValues.
+func TestBSONVersion1(t *testing.T) {
+	id := gameid.As[player](gameid.MustParse(someText))
+	opaque := mustCipher(t, standardKey, "player").Seal(id)
+	for name, marshal := range map[string]func() ([]byte, error){
+		"ID": id.ID().MarshalBSON, "Of": id.MarshalBSON, "Opaque": opaque.MarshalBSON,
+	} {
+		if b, err := marshal(); err == nil {
+			t.Errorf("%s became %q", name, b)
+		}
+	}
+	if err := errors.Join(id.UnmarshalBSON(nil), opaque.UnmarshalBSON(nil)); err == nil || id.IsValid() || opaque.IsValid() {
+		t.Errorf("read as %s and %s, %v", id, opaque, err)
+	}
+}
+
+func TestEncodeValues(t *testing.T) {
+	id := gameid.As[player](gameid.MustParse(someText))
+	opaque := mustCipher(t, standardKey, "player").Seal(id)
+	got := make(url.Values)
+	err := errors.Join(id.ID().EncodeValues("a", &got), id.EncodeValues("a", &got), opaque.EncodeValues("b", &got))
+	if want := "a=" + someText + "&a=" + someText + "&b=" + opaque.String(); err != nil || got.Encode() != want {
+		t.Errorf("became %s, %v, want %s", got.Encode(), err, want)
+	}
+	for name, encode := range map[string]func(string, *url.Values) error{
+		"ID": gameid.ID{}.EncodeValues, "Of": gameid.Of[player]{}.EncodeValues, "Opaque": gameid.Opaque[player]{}.EncodeValues,
+	} {
+		if err := encode("c", &got); !errors.Is(err, gameid.ErrZeroID) || got.Has("c") {
+			t.Errorf("zero %s: %v, %v", name, err, got)
+		}
 	}
 }
 

@@ -155,7 +155,7 @@ func (n *Node) Holder() Holder { return n.holder }
 func (n *Node) Done() <-chan struct{} { return n.done }
 
 // Err returns nil while the node can mint, [ErrClosed] after Close, a
-// [*LostError] after the lease was lost, and the reason after Stop. If several
+// [*LostError] after the lease was lost, an [ErrRegistryGone], and the reason after Stop. If several
 // apply, it returns the first.
 func (n *Node) Err() error {
 	n.mu.Lock()

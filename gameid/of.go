@@ -3,6 +3,7 @@ package gameid
 import (
 	"database/sql/driver"
 	"log/slog"
+	"net/url"
 	"time"
 )
 
@@ -71,5 +72,8 @@ func (o Of[E]) MarshalBSONValue() (typ byte, data []byte, err error) { return o.
 func (o *Of[E]) UnmarshalBSONValue(typ byte, data []byte) error {
 	return o.id.UnmarshalBSONValue(typ, data)
 }
-func (o *Of[E]) UnmarshalParam(param string) error { return o.id.UnmarshalParam(param) }
-func (o *Of[E]) ScanRedis(value string) error      { return o.id.ScanRedis(value) }
+func (o Of[E]) MarshalBSON() ([]byte, error)                 { return o.id.MarshalBSON() }
+func (o *Of[E]) UnmarshalBSON(data []byte) error             { return o.id.UnmarshalBSON(data) }
+func (o Of[E]) EncodeValues(key string, v *url.Values) error { return o.id.EncodeValues(key, v) }
+func (o *Of[E]) UnmarshalParam(param string) error           { return o.id.UnmarshalParam(param) }
+func (o *Of[E]) ScanRedis(value string) error                { return o.id.ScanRedis(value) }

@@ -2,6 +2,7 @@ package gameid
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -81,6 +82,10 @@ func (n *Node) renew() error {
 	defer n.mu.Unlock()
 	n.counts.failures++
 	n.lease.failure = err
+	if errors.Is(err, ErrRegistryGone) {
+		n.lease.lost = true
+		n.halt(err)
+	}
 	n.lease.wake()
 	return err
 }

@@ -35,7 +35,8 @@ type Reserver interface {
 	// same epoch is reached again, under another holder.
 	//
 	// An error means that the outcome is unknown: the change may have been
-	// made, or may still be made until another call raises the epoch.
+	// made, or may still be made until another call raises the epoch. If it is
+	// [ErrRegistryGone], the node ends.
 	CompareAndSet(ctx context.Context, server ServerID, row Record, c Claim) (bool, error)
 }
 

@@ -2,6 +2,7 @@ package integrations
 
 import (
 	"bytes"
+	"encoding"
 	"errors"
 	"reflect"
 	"testing"
@@ -74,14 +75,18 @@ func TestBSONRefuses(t *testing.T) {
 
 // bytesOf writes IDs of kind E as 10 bytes: INTEGRATIONS.md shows it.
 func bytesOf[E any](registry *bson.Registry) {
-	registry.RegisterTypeEncoder(reflect.TypeFor[gameid.Of[E]](), bson.ValueEncoderFunc(
-		func(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
-			raw, err := v.Interface().(gameid.Of[E]).MarshalBinary()
-			if err != nil {
-				return err
-			}
-			return w.WriteBinary(raw)
-		}))
+	encode := bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			return w.WriteNull()
+		}
+		raw, err := v.Interface().(encoding.BinaryMarshaler).MarshalBinary()
+		if err != nil {
+			return err
+		}
+		return w.WriteBinary(raw)
+	})
+	registry.RegisterTypeEncoder(reflect.TypeFor[gameid.Of[E]](), encode)
+	registry.RegisterTypeEncoder(reflect.TypeFor[*gameid.Of[E]](), encode)
 }
 
 // With an encoder for its kind, an ID is 10 bytes in BSON, and is read as well.
@@ -91,14 +96,23 @@ func TestBSONBytes(t *testing.T) {
 	var out bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&out))
 	encoder.SetRegistry(registry)
-	must(t, encoder.Encode(bsonPlayer{ID: hero(1)}))
-	want := hero(1).Bytes()
-	if subtype, got, ok := bson.Raw(out.Bytes()).Lookup("_id").BinaryOK(); !ok || subtype != 0 || !bytes.Equal(got, want[:]) {
-		t.Errorf("_id is %s", bson.Raw(out.Bytes()).Lookup("_id"))
+	boss := hero(2)
+	must(t, encoder.Encode(bsonPlayer{ID: hero(1), Boss: &boss}))
+	for field, id := range map[string]gameid.Of[Hero]{"_id": hero(1), "boss": boss} {
+		want := id.Bytes()
+		v := bson.Raw(out.Bytes()).Lookup(field)
+		if subtype, got, ok := v.BinaryOK(); !ok || subtype != 0 || !bytes.Equal(got, want[:]) {
+			t.Errorf("%s is %s", field, v)
+		}
 	}
 	var p bsonPlayer
-	if err := bson.Unmarshal(out.Bytes(), &p); err != nil || p.ID != hero(1) {
-		t.Errorf("read as %s, %v", p.ID, err)
+	if err := bson.Unmarshal(out.Bytes(), &p); err != nil || p.ID != hero(1) || p.Boss == nil || *p.Boss != boss {
+		t.Errorf("read as %+v, %v", p, err)
+	}
+	out.Reset()
+	must(t, encoder.Encode(bsonPlayer{ID: hero(1)}))
+	if v := bson.Raw(out.Bytes()).Lookup("boss"); v.Type != bson.TypeNull {
+		t.Errorf("without a boss: %s", v)
 	}
 	if err := encoder.Encode(bsonPlayer{}); !errors.Is(err, gameid.ErrZeroID) {
 		t.Errorf("the zero ID: %v", err)

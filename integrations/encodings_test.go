@@ -2,6 +2,7 @@ package integrations
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -76,6 +77,14 @@ func TestYAML(t *testing.T) {
 	if !strings.Contains(text, hero(1).String()) {
 		t.Errorf("YAML is %s", text)
 	}
+	var public gameid.Opaque[Hero]
+	must(t, public.UnmarshalText([]byte(hero(1).String())))
+	sealed, err := yaml.Marshal(struct {
+		ID, Other gameid.Opaque[Hero] `yaml:",omitempty"`
+	}{ID: public})
+	if want := "id: " + public.String() + "\n"; err != nil || string(sealed) != want {
+		t.Errorf("a public ID and none became %q, %v, want %q", sealed, err, want)
+	}
 	digits := gameid.MustParse("00000000000000070001")
 	data, err := yaml.Marshal(digits)
 	must(t, err)
@@ -107,6 +116,19 @@ func TestSlog(t *testing.T) {
 	}
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.ID != hero(1).String() || line.Guild != "zero" || line.Player.ID != hero(1) {
 		t.Errorf("logged %s: %v", out.Bytes(), err)
+	}
+	// Go panics for a nil pointer before a method of the ID is called, and slog prints that.
+	var none *gameid.Of[Clan]
+	some := clan(2)
+	for want, guild := range map[string]*gameid.Of[Clan]{
+		`"guild":"LogValue panicked`:       none,
+		`"guild":"zero"}`:                  cmp.Or(none, new(gameid.Of[Clan])),
+		`"guild":"` + some.String() + `"}`: cmp.Or(&some, new(gameid.Of[Clan])),
+	} {
+		out.Reset()
+		if log.Info("hello", "guild", guild); !strings.Contains(out.String(), want) {
+			t.Errorf("logged %s, want %s", out.Bytes(), want)
+		}
 	}
 }
 
@@ -175,5 +197,12 @@ func TestOpenTelemetry(t *testing.T) {
 		if got.Value.AsString() != want {
 			t.Errorf("%s is %q, want %q", got.Key, got.Value.AsString(), want)
 		}
+	}
+	var none *gameid.Of[Hero]
+	if err := recovered(func() error { attribute.Stringer("player", none); return nil }); err == nil {
+		t.Error("a nil pointer is taken now: INTEGRATIONS.md says that it panics")
+	}
+	if got := attribute.Stringer("player", cmp.Or(none, new(gameid.Of[Hero]))); got.Value.AsString() != "invalid gameid" {
+		t.Errorf("none is %q", got.Value.AsString())
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 )
 
 // No field has a type in its tag.
@@ -278,6 +279,49 @@ func TestGORMModels(t *testing.T) {
 		}
 		if got := d.hex(t, "SELECT HEX(id) FROM gorm_items ORDER BY id"); len(got) != 2 || got[1] != want[2] {
 			t.Errorf("items are %q", got)
+		}
+	})
+}
+
+// GORM takes bytes apart: INTEGRATIONS.md says what comes of it on each database, in strict mode, which is
+// the default, and without. The ID itself names its row.
+func TestGORMBytes(t *testing.T) {
+	onEach(t, func(t *testing.T, d database) {
+		db := openGORM(t, d)
+		d.pool.SetMaxOpenConns(1) // which has the mode
+		modes := []string{""}
+		if d.driver == "mysql" {
+			modes = append(modes, d.hex(t, "SELECT @@sql_mode")...)
+		}
+		raw := made(1).Bytes()
+		for i, mode := range modes {
+			var want int64 // of three
+			var fails bool
+			if d.driver == "mysql" {
+				d.exec(t, "SET sql_mode = ?", mode)
+				if strict := strings.Contains(mode, "STRICT_TRANS_TABLES"); strict != (i == 1) {
+					t.Fatalf("the server's sql_mode is %q", mode)
+				}
+				if want, fails = 3, i == 1 && !servertest.OnMariaDB(t); fails {
+					want = 0
+				}
+			}
+			for name, id := range map[string]any{"array": raw, "slice": raw[:]} {
+				tx := db.Begin()
+				deleted := tx.Delete(&gormItem{}, id)
+				if deleted.RowsAffected != want || (deleted.Error != nil) != fails {
+					t.Errorf("%s, %q: %d rows deleted, %v, want %d", name, mode, deleted.RowsAffected, deleted.Error, want)
+				}
+				must(t, tx.Rollback().Error)
+				var item gormItem
+				err := db.First(&item, id).Error
+				if d.driver == "mysql" && item.ID != made(0) || d.driver == "sqlite" && err == nil {
+					t.Errorf("%s, %q: First read %s, %v", name, mode, item.ID, err)
+				}
+			}
+		}
+		if deleted := db.Delete(&gormItem{}, made(1)); deleted.RowsAffected != 1 {
+			t.Errorf("the ID: %d rows deleted, %v", deleted.RowsAffected, deleted.Error)
 		}
 	})
 }

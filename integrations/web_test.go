@@ -1,6 +1,7 @@
 package integrations
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"io"
@@ -95,6 +96,45 @@ func TestGin(t *testing.T) {
 	}
 }
 
+// answer returns what a handler answers to GET /.
+func answer(handler http.Handler) (code int, body string) {
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	return w.Code, w.Body.String()
+}
+
+// forgotten has an ID that must not be zero and is.
+type forgotten struct {
+	ID gameid.Of[Hero] `json:"id"`
+}
+
+// For a zero ID gin answers 200 without a body, unless the middleware of INTEGRATIONS.md is in use.
+func TestGinZeroID(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	for code, use := range map[int]gin.HandlerFunc{200: func(*gin.Context) {}, 500: failed} {
+		engine := gin.New()
+		engine.Use(use)
+		engine.GET("/", func(c *gin.Context) { c.JSON(200, forgotten{}) })
+		if got, body := answer(engine); got != code || body != "" {
+			t.Errorf("answered %d %q, want %d and nothing", got, body, code)
+		}
+	}
+	engine := gin.New()
+	engine.Use(failed)
+	engine.GET("/", func(c *gin.Context) { c.JSON(200, forgotten{hero(1)}) })
+	if code, body := answer(engine); code != 200 || body != `{"id":"`+hero(1).String()+`"}` {
+		t.Errorf("answered %d %q", code, body)
+	}
+}
+
+// failed answers 500 if gin could not write the answer: INTEGRATIONS.md shows it.
+func failed(c *gin.Context) {
+	c.Next()
+	if len(c.Errors) > 0 && !c.Writer.Written() {
+		c.AbortWithStatus(http.StatusInternalServerError)
+	}
+}
+
 func TestEcho(t *testing.T) {
 	var bound webRequest
 	e := echo.New()
@@ -107,6 +147,10 @@ func TestEcho(t *testing.T) {
 	e.GET("/players/:player", handle)
 	e.POST("/players/:player", handle)
 	ask(t, e, &bound)
+	e.GET("/", func(c echo.Context) error { return c.JSON(200, forgotten{}) })
+	if code, body := answer(e); code != 500 || strings.Contains(body, "id") {
+		t.Errorf("the zero ID: answered %d %q", code, body)
+	}
 }
 
 // net/http alone: PathValue, and the query.
@@ -125,6 +169,15 @@ func TestNetHTTP(t *testing.T) {
 		if w.Code != code || got.IsValid() != (code == 200) {
 			t.Errorf("%s: %d, %s", path, w.Code, got)
 		}
+	}
+	// Nothing is written for a zero ID, so the error can still be answered.
+	code, body := answer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewEncoder(w).Encode(forgotten{}); err != nil {
+			http.Error(w, "sorry", 500)
+		}
+	}))
+	if code != 500 || body != "sorry\n" {
+		t.Errorf("the zero ID: answered %d %q", code, body)
 	}
 }
 

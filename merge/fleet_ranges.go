@@ -31,27 +31,56 @@ func (r *Rekeying) counting() string {
 	return r.Spaces[0].Sources[0].Source
 }
 
-// free is where a counter of a space goes on above the largest number.
-func (r *Rekeying) free(space *RekeyedSpace, high uint64) uint64 {
-	step, world := max(1, r.Step), r.counting()
-	next, ok := multipleAbove(high, step)
+// next is where a counter of a space continues: above all numbers that this space has,
+// whatever others have. It is a multiple of the space's step, so that people see which keys
+// are new, unless that would take more than a hundredth of the numbers that are left: merges
+// in a row must not use up a narrow space by rounding. Of a fleet, it leaves out the numbers of
+// other worlds if there is room, and stays in a range of its own. most is where the counter
+// ends, 0 if it does not; next may be one more. It is 0 if the space has no number above 0.
+func (r *Rekeying) next(space *RekeyedSpace, most uint64) uint64 {
+	all := space.high()
+	high := all.High.Bits
+	if !all.Any || all.High.Negative || high == 0 {
+		return 0
+	}
+	if high == math.MaxUint64 {
+		return high
+	}
+	most = cmp.Or(least(most, space.Most), math.MaxUint64)
+	round := cmp.Or(space.Step, r.Step, 1)
 	if home := r.home(space, high); home.Any && high < home.High.Bits {
-		if ok && next <= home.High.Bits {
+		if next, ok := multipleAbove(high, round); ok && next <= min(most, home.High.Bits) {
 			return next
 		}
 		return high + 1
 	}
-	for i := 0; ok && i < len(r.Fleet); i++ {
-		f := &r.Fleet[i]
-		if f.World != world && (!space.Own || f.concerns(space.Name, space.Keys)) && f.Range.Meets(block(next, step)) {
+	first, ok := r.free(space, high, 1)
+	if !ok || first > most {
+		return high + 1
+	}
+	if next, ok := r.free(space, first-1, round); ok && next <= most && next-first <= (most-first)/100 {
+		return next
+	}
+	return first
+}
+
+// free is the first multiple of a step above a number from which on no other world of the
+// fleet has numbers, up to where the range ends that the merge gives; see [Rekeying.Gives].
+func (r *Rekeying) free(space *RekeyedSpace, high, step uint64) (next uint64, ok bool) {
+	world, given := r.counting(), r.Fleet
+	if given != nil {
+		given = append(slices.Clone(given), r.givesSources()...)
+	}
+	next, ok = multipleAbove(high, step)
+	for i := 0; ok && i < len(given); i++ {
+		f := &given[i]
+		others := f.World != world && (!space.Own || f.concerns(space.Name, space.Keys))
+		if others && f.Range.Meets(r.block(space, next)) {
 			next, ok = multipleAbove(f.Range.High.Bits, step)
 			i = -1 // it may meet one that was passed
 		}
 	}
-	if !ok {
-		return high
-	}
-	return next
+	return next, ok
 }
 
 // home is the range with a number that the world has which goes on.
@@ -68,16 +97,30 @@ func (r *Rekeying) home(space *RekeyedSpace, n uint64) rekey.Range {
 // Gives are the ranges that the merge gives to worlds: to the keys of each source that get
 // new values, and to the keys that the target counts from then on, up to the next multiple
 // of the step.
-func (r *Rekeying) Gives() (all []FleetRange) {
+func (r *Rekeying) Gives() []FleetRange {
+	all := r.givesSources()
+	for i := range r.Spaces {
+		space := &r.Spaces[i]
+		next := r.next(space, 0)
+		if next == 0 || len(space.Keys) == 0 {
+			continue
+		}
+		numbers := r.block(space, next)
+		if home := r.home(space, next); home.Any && home.High.Less(numbers.High) {
+			numbers.High = home.High
+		}
+		if of := space.gives(r.counting(), numbers); space.Own || !slices.Contains(all, of) {
+			all = append(all, of)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b FleetRange) int { return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Space, b.Space)) })
+	return all
+}
+
+// givesSources are the ranges of the sources' new keys.
+func (r *Rekeying) givesSources() (all []FleetRange) {
 	if len(r.Spaces) == 0 {
 		return nil
-	}
-	give := func(world string, space *RekeyedSpace, numbers rekey.Range) {
-		of := FleetRange{World: world, Range: numbers}
-		if space.Own {
-			of.Space = space.Name
-		}
-		all = append(all, of)
 	}
 	for i := range r.Spaces[0].Sources {
 		var together rekey.Range
@@ -85,7 +128,7 @@ func (r *Rekeying) Gives() (all []FleetRange) {
 			switch of := r.Spaces[j].Sources[i]; {
 			case of.Offset == 0 || !of.New.Any:
 			case r.Spaces[j].Own:
-				give(of.Source, &r.Spaces[j], of.New)
+				all = append(all, r.Spaces[j].gives(of.Source, of.New))
 			default:
 				together.Join(of.New)
 			}
@@ -94,26 +137,24 @@ func (r *Rekeying) Gives() (all []FleetRange) {
 			all = append(all, FleetRange{World: r.Spaces[0].Sources[i].Source, Range: together})
 		}
 	}
-	for i := range r.Spaces {
-		space := &r.Spaces[i]
-		next := r.next(space)
-		if next == 0 || len(space.Keys) == 0 {
-			continue
-		}
-		numbers := block(next, max(1, r.Step))
-		if home := r.home(space, next); home.Any && home.High.Less(numbers.High) {
-			numbers.High = home.High
-		}
-		if of := (FleetRange{World: r.counting(), Range: numbers}); space.Own || !slices.Contains(all, of) {
-			give(of.World, space, numbers)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b FleetRange) int { return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Space, b.Space)) })
 	return all
 }
 
-// block are the numbers from one to the next multiple of a step.
-func block(first, step uint64) rekey.Range {
+// gives is a range of a world: for this space alone, if its offsets are its own.
+func (s *RekeyedSpace) gives(world string, numbers rekey.Range) FleetRange {
+	of := FleetRange{World: world, Range: numbers}
+	if s.Own {
+		of.Space = s.Name
+	}
+	return of
+}
+
+// block are the numbers of a space from one to the next multiple of the step.
+func (r *Rekeying) block(space *RekeyedSpace, first uint64) rekey.Range {
+	step := cmp.Or(r.Step, 1)
+	if space.Own {
+		step = cmp.Or(space.Step, step)
+	}
 	last := first - first%step
 	if last += step - 1; last < first {
 		last = math.MaxUint64

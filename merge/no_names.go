@@ -36,6 +36,23 @@ func NoNames(o Options, table string, columns ...string) (none rekey.Values, err
 	return none, nil
 }
 
+// nobody are the values of columns that name no row in every row, as the one reference of each
+// says.
+func (f *facts) nobody(table string, columns []string) map[string]rekey.Values {
+	all := make(map[string]rekey.Values)
+	for _, name := range columns {
+		refs := f.declared.role(table, name).references
+		if len(refs) != 1 || refs[0].when != nil || refs[0].cells != nil {
+			continue
+		}
+		none, err := rekey.ParseValues(refs[0].declared.ZeroIsNone, refs[0].declared.None) // without those that are kept
+		if err == nil && !none.Empty() {
+			all[name] = none
+		}
+	}
+	return all
+}
+
 // leaveNoNames makes values that are no names name nobody in what refers to names.
 func (d *declared) leaveNoNames(o Options) error {
 	named := make(map[columnName]bool)

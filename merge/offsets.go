@@ -22,7 +22,7 @@ type chooser struct {
 func (f chooser) offsets() (*rekeyed, outcome) {
 	read := f.read
 	k := &rekeyed{target: f.target, moving: f.moving, of: make(map[*keySpace]map[*database]uint64), bent: make(map[*movedColumn]bool), read: read}
-	step := uint64(0)
+	step := uint64(0) // that the operator wants
 	var together, alone []*keySpace
 	for _, s := range f.moving.spaces {
 		step = max(step, s.Step)
@@ -34,9 +34,9 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 	}
 	var o outcome
 	for len(together) > 0 {
-		offsets, narrow := f.choose(step, false, together...)
+		offsets, used, narrow := f.choose(step, false, together...)
 		if narrow == nil {
-			k.take(f, offsets, together...)
+			k.take(f, offsets, used, together...)
 			break
 		}
 		// The spaces with the column at fault go by themselves.
@@ -53,12 +53,12 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 		}
 	}
 	for _, s := range alone {
-		offsets, narrow := f.choose(step, true, s)
+		offsets, used, narrow := f.choose(step, true, s)
 		if narrow != nil {
 			o.add(found(f.noRoom(s, narrow)))
 			continue
 		}
-		k.take(f, offsets, s)
+		k.take(f, offsets, used, s)
 	}
 	if len(o.findings) > 0 {
 		return nil, o
@@ -90,7 +90,7 @@ func (f chooser) offsets() (*rekeyed, outcome) {
 			}
 		}
 	}
-	k.report = f.report(k, step, alone)
+	k.report = f.report(k, alone)
 	return k, o
 }
 
@@ -101,7 +101,7 @@ func sourcesOf(f *facts) []*database {
 
 // choose chooses one offset of each source for some spaces. own tells that these offsets
 // are those of one space alone.
-func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) ([]uint64, *rekey.Narrow) {
+func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) (offsets []uint64, used uint64, narrow *rekey.Narrow) {
 	var target rekey.Range
 	given := make(map[int]uint64)
 	wants := make([]rekey.Want, len(sourcesOf(f.facts)))
@@ -130,7 +130,10 @@ func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) ([]uint64, *
 	return rekey.Choose(target, wants, step, given)
 }
 
-func (k *rekeyed) take(f chooser, offsets []uint64, spaces ...*keySpace) {
+// take notes the offsets of some spaces, and the step that they are multiples of. The first
+// that are taken are those in common, if there are any.
+func (k *rekeyed) take(f chooser, offsets []uint64, step uint64, spaces ...*keySpace) {
+	k.step = cmp.Or(k.step, step)
 	for _, s := range spaces {
 		k.of[s] = make(map[*database]uint64)
 		for i, db := range sourcesOf(f.facts) {
@@ -162,6 +165,10 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 			r.Message += fmt.Sprintf("; the largest of the numbers is %s, in %s of %s", high, at, db.name)
 			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("look at the largest values of %s: if they refer to no row, or are something else, declare them: none = [...]", at))
 		}
+		if at, db, next := f.farCounter(s, narrow.Source); db != nil {
+			r.Message += fmt.Sprintf("; the counter of %s is at %d in %s, far above the keys", at, next, db.name)
+			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("if %s never had the numbers in between, set the counter of %s back to just above the keys, then check again", db.name, at.table))
+		}
 	}
 	return r
 }
@@ -188,19 +195,28 @@ func (f chooser) highest(s *keySpace, last int) (at columnName, db *database, hi
 	return at, db, high
 }
 
-// rekeying is what was chosen, for the report.
-func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
-	read := f.read
-	if step == 0 {
-		var values []rekey.Range
-		for _, s := range f.moving.spaces {
-			for _, of := range read.of[s] {
-				values = append(values, of.values)
+// farCounter returns the largest counter of a space that lies above every number of the space,
+// of the target and of the sources up to one; db is nil if none does.
+func (f chooser) farCounter(s *keySpace, last int) (at columnName, db *database, next uint64) {
+	_, _, high := f.highest(s, last)
+	for _, there := range append([]*database{f.target}, sourcesOf(f.facts)[:last+1]...) {
+		for _, key := range s.keys {
+			t := there.tables[key.table]
+			if t == nil || t.AutoIncrement == nil || t.AutoIncrement.Column != key.column {
+				continue
+			}
+			if n := t.AutoIncrement.Next; n > max(next, 1) && high.Less(rekey.Integer{Bits: n - 1}) {
+				at, db, next = key, there, n
 			}
 		}
-		step = rekey.DefaultStep(values...)
 	}
-	all := &Rekeying{Step: step, Spaces: []RekeyedSpace{}, Columns: []RekeyedColumn{}, Fleet: f.opts.Rekey.Fleet}
+	return at, db, next
+}
+
+// rekeying is what was chosen, for the report.
+func (f chooser) report(k *rekeyed, alone []*keySpace) *Rekeying {
+	read := f.read
+	all := &Rekeying{Step: k.step, Spaces: []RekeyedSpace{}, Columns: []RekeyedColumn{}, Fleet: f.opts.Rekey.Fleet}
 	of := func(s *keySpace, db *database) SpaceOf {
 		v, offset := read.of[s][db], k.of[s][db]
 		space := SpaceOf{Source: db.name, Offset: offset, Rows: v.rows, Keys: v.keys, Values: v.values, Matched: k.pairs[s][db]}
@@ -213,16 +229,18 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		return space
 	}
 	for _, s := range f.moving.spaces {
-		space := RekeyedSpace{Name: s.Name, Max: s.Max, Keep: s.Keep, Own: slices.Contains(alone, s), By: s.by, Target: of(s, f.target), Sources: []SpaceOf{}}
+		space := RekeyedSpace{Name: s.Name, Step: s.Step, Max: s.Max, Most: f.mostKey(s), Keep: s.Keep, Own: slices.Contains(alone, s), By: s.by, Target: of(s, f.target), Sources: []SpaceOf{}}
 		if s.Map != nil {
 			space.From = &MapFile{s.Map.File, s.Map.Digest, s.Map.Space}
 		}
 		for _, at := range s.keys {
 			space.Keys = append(space.Keys, at.String())
 		}
+		var moved []rekey.Range
 		for _, db := range sourcesOf(f.facts) {
-			space.Sources = append(space.Sources, of(s, db))
+			space.Sources, moved = append(space.Sources, of(s, db)), append(moved, read.of[s][db].values)
 		}
+		space.Step = cmp.Or(space.Step, rekey.DefaultStep(moved...))
 		all.Spaces = append(all.Spaces, space)
 	}
 	slices.SortFunc(all.Spaces, func(a, b RekeyedSpace) int { return strings.Compare(a.Name, b.Name) })
@@ -250,8 +268,8 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 		all.Columns = append(all.Columns, column)
 	}
 	for _, c := range f.moving.counters {
-		most := f.counterMost(c)
-		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.nextUpTo(all.Space(c.space.Name), most), Most: most})
+		most := least(f.counterMost(c), c.space.Max)
+		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.next(all.Space(c.space.Name), most), Most: most})
 	}
 	slices.SortFunc(all.Columns, func(a, b RekeyedColumn) int {
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column))
@@ -259,10 +277,38 @@ func (f chooser) report(k *rekeyed, step uint64, alone []*keySpace) *Rekeying {
 	return all
 }
 
+// mostKey is the largest key that the columns of a space take, those that refer to it
+// included; 0 if that is not known.
+func (f chooser) mostKey(s *keySpace) (most uint64) {
+	most = s.Max
+	for _, at := range s.keys {
+		if end, known := mostOf(f.facts, at); known {
+			most = least(most, end.Bits)
+		}
+	}
+	for _, db := range sourcesOf(f.facts) {
+		for _, l := range f.read.of[s][db].limits {
+			most = least(most, l.Most.Bits)
+		}
+	}
+	return most
+}
+
+// least is the smaller of two ends, of which 0 is none.
+func least(a, b uint64) uint64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
 // counterMost is the largest number that a counter takes; 0 if that is not known.
 func (f chooser) counterMost(c keptCounter) uint64 {
+	if s := f.target.catalog.Sequence(c.table); c.sequence() && s != nil && !s.Max.Negative {
+		return s.Max.Bits
+	}
 	t := f.target.apart[c.table]
-	if t == nil || t.column(c.column) == nil { // a sequence, say, of which the plan knows
+	if t == nil || t.column(c.column) == nil {
 		return 0
 	}
 	most, known := t.column(c.column).most(f.target.catalog.Engine)

@@ -127,6 +127,10 @@ type DeclaredUnique struct {
 	// None are values that several rows may have, as in [DeclaredReference]: '' of
 	// characters that were deleted. A row with one of them is left out.
 	None []string `json:"none,omitempty" toml:"none,omitempty"`
+
+	// Of are those of the columns that say which row a row belongs to: it is left out if that
+	// is none, as none of a reference of such a column says.
+	Of []string `json:"-" toml:"-"`
 }
 
 // IDColumn is a column that holds gameid IDs: 10 bytes, or 20 hexadecimal

@@ -46,6 +46,9 @@ type question struct {
 	// none are values that do not count, as any of the columns has them.
 	none rekey.Values
 
+	// nobody are values of single columns that do not count either.
+	nobody map[string]rekey.Values
+
 	// when, if not nil, counts the rows of collisions for which it does not hold.
 	when *When
 }
@@ -198,7 +201,7 @@ func (r *reader) pass(ctx context.Context, q question, views func(*pass) []view)
 			}
 			p.found.ignore = func(at position) bool { return rekey.IsZero(at.stream.carriedAt(column[at.stream.index], at.row)) }
 		}
-		if !q.none.Empty() {
+		if !q.none.Empty() || len(q.nobody) > 0 {
 			p.found.ignore = ofNone(q, p.streams)
 		}
 		if q.when != nil {
@@ -221,7 +224,13 @@ func ofNone(q question, streams []*stream) func(at position) bool {
 		}
 	}
 	return func(at position) bool {
-		return slices.ContainsFunc(columns[at.stream.index], func(c int) bool { return q.none.Has(at.stream.carriedAt(c, at.row)) })
+		for i, c := range columns[at.stream.index] {
+			v, nobody := at.stream.carriedAt(c, at.row), q.nobody[q.columns[i]]
+			if q.none.Has(v) || nobody.Has(v) {
+				return true
+			}
+		}
+		return false
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 // Rekeying describes the new keys of a merge's sources. It is part of the plan of a
 // merge.
 type Rekeying struct {
-	// Every offset is a multiple of Step, except those that the operator chose.
+	// The offsets that spaces have in common are multiples of Step, except those that the
+	// operator chose.
 	Step uint64 `json:"step"`
 
 	Spaces  []RekeyedSpace  `json:"spaces"`  // in the order of their names
@@ -17,8 +18,9 @@ type Rekeying struct {
 
 	Counters []RekeyedCounter `json:"counters,omitempty"`
 
-	// Fleet are the ranges that the fleet registry gave to worlds, as they were read.
-	Fleet []FleetRange `json:"fleet,omitempty"`
+	// Fleet are the ranges that the fleet registry gave to worlds, as they were read; nil if
+	// there is no registry.
+	Fleet []FleetRange `json:"fleet,omitzero"`
 }
 
 // RekeyedSpace is one space.
@@ -26,8 +28,14 @@ type RekeyedSpace struct {
 	Name string   `json:"space"`
 	Keys []string `json:"keys,omitempty"` // columns; none for things without a table
 
-	// Max is the largest key that clients take; 0: any.
-	Max uint64 `json:"max,omitempty"`
+	// Max is the largest key that clients take; 0: any. Most is the largest that they and the
+	// columns take; 0: not known.
+	Max  uint64 `json:"max,omitempty"`
+	Most uint64 `json:"most,omitempty"`
+
+	// Step is what its counters continue at a multiple of, if that takes few of the numbers
+	// that are left: the operator's, or the [rekey.DefaultStep] of the numbers that came.
+	Step uint64 `json:"step,omitempty"`
 
 	// Keep are the keys of rows that are the same in every world, and stay; see
 	// [Space.Keep].
@@ -143,31 +151,19 @@ func (r *Rekeying) Moves() bool {
 	})
 }
 
-// Counter returns the least value of a column's counter after the merge: above all keys
-// of its space in any database, at the next free multiple of the step, or without a gap
-// if that is more than most, the largest number of the column; 0 if it counts no keys of
-// a space.
-func (r *Rekeying) Counter(table, column string, most uint64) uint64 {
+// Counter returns the least value of a column's counter after the merge, above all keys
+// of its space in any database, and the largest that it may have; 0 if it counts no keys of
+// a space, or has no end. most is the largest number of the column. The value may be one more
+// than the largest: then there is no number left.
+func (r *Rekeying) Counter(table, column string, most uint64) (next, last uint64) {
 	for _, c := range r.Columns {
-		if !c.Key || c.Table != table || c.Column != column {
-			continue
+		if c.Key && c.Table == table && c.Column == column {
+			space := r.Space(c.Cases[0].Space)
+			last = least(most, space.Max)
+			return r.next(space, last), last
 		}
-		return r.nextUpTo(r.Space(c.Cases[0].Space), most)
 	}
-	return 0
-}
-
-// nextUpTo is next in a column that ends somewhere; 0: nowhere. It may be one more than
-// the last number.
-func (r *Rekeying) nextUpTo(space *RekeyedSpace, most uint64) uint64 {
-	next := r.next(space)
-	if most == 0 || space.Max > 0 && space.Max < most {
-		most = space.Max
-	}
-	if most > 0 && next > most {
-		return space.high().High.Bits + 1
-	}
-	return next
+	return 0, most
 }
 
 // high are all numbers that a space has after the merge.
@@ -177,17 +173,6 @@ func (s *RekeyedSpace) high() rekey.Range {
 		all.Join(of.New)
 	}
 	return all
-}
-
-// next is the next multiple of the step above all that a space has. Where the world that
-// goes on has a range of the fleet registry it stays there, and it leaves out what other
-// worlds have.
-func (r *Rekeying) next(space *RekeyedSpace) uint64 {
-	all := space.high()
-	if !all.Any || all.High.Negative {
-		return 0
-	}
-	return r.free(space, all.High.Bits)
 }
 
 // Shift returns the change to the values of a case in a source.

@@ -14,6 +14,7 @@ import (
 type unique struct {
 	Unique
 	declared bool
+	of       []string // as DeclaredUnique.Of
 }
 
 // uniques returns what is to be unique in a table besides its key, by columns.
@@ -28,18 +29,18 @@ func (f *facts) uniques(table string) (all []unique) {
 	for _, d := range f.opts.Uniques {
 		same := func(u unique) bool { return u.Unclear == "" && slices.Equal(u.Columns, d.Columns) }
 		if d.Table == table && !slices.Equal(d.Columns, key) && !slices.ContainsFunc(all, same) {
-			all = append(all, unique{Unique{Name: d.Name, Columns: d.Columns}, true})
+			all = append(all, unique{Unique{Name: d.Name, Columns: d.Columns}, true, d.Of})
 		}
 	}
 	for _, r := range f.opts.Renames {
 		columns := []string{r.Column}
 		same := func(u unique) bool { return u.Unclear == "" && slices.Equal(u.Columns, columns) }
 		if r.Table == table && !slices.Equal(columns, key) && model.column(r.Column) != nil && !slices.ContainsFunc(all, same) {
-			all = append(all, unique{Unique{Columns: columns}, true})
+			all = append(all, unique{Unique{Columns: columns}, true, nil})
 		}
 	}
 	if n := f.renumbers[table]; n != nil && !slices.ContainsFunc(all, func(u unique) bool { return u.Unclear == "" && n.are(u.Columns) }) {
-		all = append(all, unique{Unique{Columns: n.columns()}, true})
+		all = append(all, unique{Unique{Columns: n.columns()}, true, n.Within})
 	}
 	slices.SortStableFunc(all, func(a, b unique) int { return slices.Compare(a.Columns, b.Columns) })
 	return all

@@ -18,7 +18,8 @@ import (
 //
 // A row of the target keeps its value. Those of a source keep theirs if it is free; the others
 // get, in the order of their values and keys, the next free value: the smallest one from From
-// on. The sources come in their order. Rows with a NULL take no part.
+// on. The sources come in their order. Rows with a NULL take no part, and neither do those
+// whose value in Within names no row (none of a reference), unless an index keeps them unique.
 type Renumber struct {
 	Table  string   `json:"table"`
 	Column string   `json:"column"`
@@ -133,6 +134,12 @@ func renumbered(ctx context.Context, f *facts, r *reader, n *Renumber) (found *R
 				s.carry(k)
 			}
 		}
+		exempt := func(position) bool { return false }
+		if i := slices.IndexFunc(f.uniques(n.Table), func(u unique) bool { return n.are(u.Columns) }); i >= 0 {
+			if nobody := f.nobody(n.Table, f.uniques(n.Table)[i].of); len(nobody) > 0 {
+				exempt = ofNone(question{columns: n.Within, nobody: nobody}, streams)
+			}
+		}
 		var group []numberedRow
 		settle := func() {
 			if why == "" {
@@ -141,6 +148,9 @@ func renumbered(ctx context.Context, f *facts, r *reader, n *Renumber) (found *R
 			group = group[:0]
 		}
 		add := func(at position) {
+			if exempt(at) {
+				return
+			}
 			row := numberedRow{db: at.stream.db, shown: at.stream.carriedAt(at.stream.carry(n.Column), at.row)}
 			row.value, row.integer = rekey.ParseInteger(row.shown)
 			for _, k := range model.key() {

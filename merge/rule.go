@@ -21,6 +21,7 @@ func rules() []rule {
 		worldRule(),
 		sameRule(),
 		referenceRule(),
+		noneRule(),
 		cellRule(),
 		severedRule(),
 		undeclaredRule(),

@@ -267,6 +267,7 @@ type rekeyed struct {
 	of     map[*keySpace]map[*database]uint64
 	pairs  map[*keySpace]map[*database]*rekey.Pairs // that are matched
 	bent   map[*movedColumn]bool                    // values do not keep their order
+	step   uint64                                   // that offsets in common are multiples of
 	read   *measured                                // by which it was chosen
 }
 

@@ -49,7 +49,7 @@ func uniqueTask(f *facts, table string, u unique) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		read, err := r.read(ctx, question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true, none: none})
+		read, err := r.read(ctx, question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true, none: none, nobody: f.nobody(table, u.of)})
 		if err != nil {
 			return outcome{}, err
 		}

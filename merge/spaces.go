@@ -26,10 +26,10 @@ type Rekey struct {
 	// Counters are columns in which the game counts keys of a space.
 	Counters []CounterRow `json:"counters,omitempty"`
 
-	// Fleet are the ranges that the fleet registry gave to worlds. No key gets a value
-	// that is another world's, and one of its own world's only by an offset that the
-	// operator chose.
-	Fleet []FleetRange `json:"fleet,omitempty"`
+	// Fleet are the ranges that the fleet registry gave to worlds; nil if there is no
+	// registry. No key gets a value that is another world's, and one of its own world's only
+	// by an offset that the operator chose.
+	Fleet []FleetRange `json:"fleet,omitzero"`
 }
 
 // Space is a set of keys that name one kind of thing: every key of a source gets the

@@ -43,7 +43,7 @@ func TestNoRoomNamesTheLargestNumber(t *testing.T) {
 	}
 }
 
-// Where only counters are that far, there is no number to be named.
+// If only counters are that far, the counter is named, and how to go on.
 func TestNoRoomAboveCounters(t *testing.T) {
 	a, b, opts := counted()
 	for _, db := range []*mergetest.Database{a, b} {
@@ -52,7 +52,9 @@ func TestNoRoomAboveCounters(t *testing.T) {
 		clear(db.Rows)
 	}
 	r := find(check(t, opts, a, b), merge.CodeKeySpace, "characters", "characters.guid")
-	if len(r) != 1 || r[0].Verdict != merge.Fail || !strings.Contains(r[0].Message, "there is no room") {
+	if len(r) != 1 || r[0].Verdict != merge.Fail || !strings.Contains(r[0].Message, "there is no room") ||
+		!strings.HasSuffix(r[0].Message, "; the counter of characters.guid is at 2147483648 in a, far above the keys") ||
+		!strings.HasPrefix(r[0].Next[0], "if a never had the numbers in between, set the counter of characters back") {
 		t.Errorf("%+v", r)
 	}
 }

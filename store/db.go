@@ -40,7 +40,8 @@ type DB struct {
 //
 //   - "sqlite:" and a path: the file is made if there is none. It is kept in
 //     WAL mode, with foreign keys enforced; a writer waits for another one for
-//     up to 5 seconds.
+//     up to 5 seconds. If the file is removed or replaced later, changes return
+//     [ErrReplaced].
 //   - "mysql:" and a DSN of github.com/go-sql-driver/mysql:
 //     user:password@tcp(host:port)/database. Character set, time zone (UTC),
 //     SQL mode (strict) and every other setting that this package relies on is set by
@@ -73,11 +74,7 @@ func open(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	reg, err := sqldb.Open(dsn, readOnly)
-	if err != nil {
-		pool.Close()
-		return nil, err
-	}
+	reg := pool.Second()
 	reg.Pool().SetMaxOpenConns(2)
 	return newDB(pool, registry.New(reg.Pool().DB, registry.Dialect(reg.Dialect()))), nil
 }

@@ -41,6 +41,10 @@ var (
 	// the rows read may not belong together.
 	ErrChanged = sqldb.ErrChanged
 
+	// ErrReplaced: the file of an SQLite database was removed or replaced while this process
+	// has it open. What it wrote since is in no file that another process can open.
+	ErrReplaced = sqldb.ErrReplaced
+
 	// ErrSchema: tables are missing, unfinished, of another version or of
 	// another program. The error is a [*SchemaError].
 	ErrSchema = sqldb.ErrSchema

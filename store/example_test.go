@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
@@ -20,6 +21,7 @@ type Mail struct {
 	ID   gameid.Of[Mail]          `db:"id"`
 	To   gameid.Of[entity.Player] `db:"to_id"`
 	Text string                   `db:"text"`
+	Sent time.Time                `db:"sent"` // entity.Time(time.Now()): UTC, in milliseconds
 }
 
 // Validate is called before a mail is written.
@@ -37,6 +39,7 @@ const createMails = `CREATE TABLE IF NOT EXISTS mails (
 	id    BINARY(10)   NOT NULL PRIMARY KEY,
 	to_id BINARY(10)   NOT NULL,
 	text  VARCHAR(500) NOT NULL,
+	sent  DATETIME(3)  NOT NULL,
 	FOREIGN KEY (to_id) REFERENCES players (id)
 )`
 
@@ -80,8 +83,8 @@ func Example_ownTable() {
 			return err
 		}
 		return mails.Insert(ctx, tx,
-			Mail{ID: ids[0], To: hero.ID, Text: "Welcome!"},
-			Mail{ID: ids[1], To: hero.ID, Text: "Your first quest"},
+			Mail{ID: ids[0], To: hero.ID, Text: "Welcome!", Sent: born},
+			Mail{ID: ids[1], To: hero.ID, Text: "Your first quest", Sent: born},
 		)
 	})
 	if err != nil {
@@ -92,11 +95,11 @@ func Example_ownTable() {
 		log.Fatal(err)
 	}
 	for _, m := range inbox {
-		fmt.Println(m.Text)
+		fmt.Println(m.Text, m.Sent)
 	}
 	// Output:
-	// Welcome!
-	// Your first quest
+	// Welcome! 2026-11-21 03:04:05.678 +0000 UTC
+	// Your first quest 2026-11-21 03:04:05.678 +0000 UTC
 }
 
 // A game that exists keeps its database, its pool and its tables. IDs are minted

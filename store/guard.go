@@ -24,7 +24,9 @@ var ErrNotHeld = errors.New("the lease is held by another process")
 // that no process takes over meanwhile. In SQLite a transaction that has written keeps
 // all others from writing, and one that has read only cannot write any more once
 // another process took over. A renewal of the node's own lease waits for the
-// transaction too: keep it much shorter than gameid.Options.Window.
+// transaction too: keep it much shorter than gameid.Options.Window. A process that is frozen
+// within the transaction keeps its successor from starting: the error of that names the
+// connection to end.
 func (tx *Tx) Guard(ctx context.Context, node *gameid.Node) error {
 	query := "SELECT 1 FROM " + registry.Table + " WHERE server_id = ? AND " + sqldb.HeldBy + " LIMIT 1" // in a session with sql_select_limit = 0, too
 	if tx.Dialect() == MySQL {

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/store"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // A game that has a database and a pool of its own mints IDs over it. This is the program in the README.
@@ -57,4 +60,27 @@ func TestREADME(t *testing.T) {
 	if ours := strings.ReplaceAll(strings.ReplaceAll(string(source), "\n\t", "\n"), "store.SQLite)    ", "store.MySQL)     "); shown == "" || !strings.Contains(ours, shown) {
 		t.Errorf("the program in README.md is not that of ExampleWrap_program:\n%s", shown)
 	}
+}
+
+// The page for new games shows the table of the examples.
+func TestNewGames(t *testing.T) {
+	page, err := os.ReadFile("../docs/new-games.md")
+	must(t, err)
+	source, err := os.ReadFile("example_test.go")
+	must(t, err)
+	_, shown, _ := strings.Cut(string(page), "## A table of your own\n\n```go\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	if shown == "" || !strings.Contains(string(source), shown) {
+		t.Errorf("the table in docs/new-games.md is not that of Example_ownTable:\n%s", shown)
+	}
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		exec(t, db, createMails)
+		hero := player(1)
+		must(t, starter.Players.Insert(t.Context(), db, hero))
+		want := Mail{ID: storetest.ID[Mail](1), To: hero.ID, Text: "Welcome!", Sent: entity.Time(born.Add(999_999))}
+		must(t, mails.Insert(t.Context(), db, want))
+		if got, err := mails.Get(t.Context(), db, want.ID); err != nil || got != want {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	})
 }

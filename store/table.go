@@ -27,6 +27,7 @@ import (
 type Table[K, R any] struct {
 	name     string
 	columns  []column // the first is the key
+	times    []column // those that hold times
 	checked  any      // stands for the table in [sqldb.DB.Once]
 	validate bool
 
@@ -55,10 +56,14 @@ type column struct {
 // alone, every method returns an error. The catalogue of the database is read when the
 // table is used there for the first time.
 //
+// A [time.Time] belongs in a column of type DATETIME(3), in MySQL and in SQLite, and comes back in
+// UTC and to the millisecond. Every method returns an error if a column could not be read as a time.
+//
 //	type Mail struct {
 //		ID   gameid.Of[Mail]          `db:"id"`
 //		To   gameid.Of[entity.Player] `db:"to_id"`
 //		Text string                   `db:"text"`
+//		Sent time.Time                `db:"sent"`
 //	}
 //
 //	var mails = store.MustTable[Mail, Mail]("mails")
@@ -91,7 +96,11 @@ func MustTable[K, R any](name string) *Table[K, R] {
 			fail("two fields have the column %q", tag)
 		}
 		names = append(names, tag)
-		t.columns = append(t.columns, column{name: "`" + tag + "`", field: f.Name, index: f.Index})
+		c := column{name: "`" + tag + "`", field: f.Name, index: f.Index}
+		t.columns = append(t.columns, c)
+		if slices.Contains(timeTypes, f.Type) {
+			t.times = append(t.times, c)
+		}
 	}
 	if len(names) == 0 || row.FieldByIndex(t.columns[0].index).Type != reflect.TypeFor[gameid.Of[K]]() {
 		fail("its first column must be the key, of type %s", reflect.TypeFor[gameid.Of[K]]())
@@ -109,13 +118,17 @@ func MustTable[K, R any](name string) *Table[K, R] {
 // tableKey is a table and its first column.
 type tableKey struct{ table, column string }
 
-// ready makes sure, once for each database, that the first column is a key.
+// ready makes sure, once for each database, that the first column is a key and that times can be
+// read from the columns that are to hold them.
 func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
 	err := s.DB().Once(t.checked, func() error {
 		key := t.checked.(tableKey)
 		primary, unique, err := s.KeyColumns(ctx, key.table, key.column)
-		if err != nil || unique {
+		if err != nil {
 			return err
+		}
+		if unique {
+			return t.timesComeBack(ctx, s)
 		}
 		has := "it has no primary key"
 		if len(primary) > 0 {

@@ -285,12 +285,9 @@ var parcels = store.MustTable[parcel, parcel]("parcels")
 
 func createParcels(t testing.TB, db *store.DB) {
 	t.Helper()
-	at := "DATETIME"
-	if db.Dialect() == store.MySQL {
-		at = "DATETIME(3)"
-	}
 	exec(t, db, `CREATE TABLE parcels (id BINARY(10) NOT NULL PRIMARY KEY, from_id BINARY(10), to_id BINARY(10), note TEXT,
-		raw LONGBLOB, tags TEXT NOT NULL, open BOOLEAN NOT NULL, weight DOUBLE NOT NULL, size INT NOT NULL, at `+at+` NOT NULL)`)
+		raw LONGBLOB, tags TEXT NOT NULL, open BOOLEAN NOT NULL, weight DOUBLE NOT NULL, size INT NOT NULL,
+		at DATETIME(3) NOT NULL)`)
 }
 
 // compareIDs lets cmp look at IDs.

@@ -18,9 +18,12 @@ import (
 // The sessions of such a pool are the game's. For the registry, on which uniqueness rests, this package takes
 // connections from the pool, sets what it relies on, and restores their own settings before the game has them
 // again; a connection whose settings cannot be restored is closed. Rows of a [Table] are read and written with the
-// settings of the pool: for columns of times it needs parseTime=true in MySQL, and in SQLite the driver decides
-// how a time is stored. In a pool of autocommit=0, each read outside a transaction runs in one of its own, which
-// costs two round trips. The driver also decides how the end of a context ends a transaction.
+// settings of the pool. The driver decides how SQLite stores a time. For columns of times the pool needs
+// parseTime=true in MySQL, and a type that the driver takes for a time, such as DATETIME, in SQLite: otherwise the
+// methods of a Table with times return an error. In a pool of autocommit=0, each read outside a transaction runs in
+// one of its own, which costs two round trips. The driver also decides how the end of a context ends a transaction.
+//
+// A pool of MySQL whose sessions have a completion_type other than NO_CHAIN is refused.
 //
 // A pool that may open only one connection is refused: when a transaction has that
 // connection, minting in it would wait for itself. Give a second pool to [WrapTwo]. Do
@@ -44,6 +47,9 @@ func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, e
 	}
 	game, err := sqldb.Adopt(ctx, pool, sqldb.Dialect(dialect))
 	if err != nil {
+		return nil, err
+	}
+	if err := game.CheckEnds(ctx); err != nil {
 		return nil, err
 	}
 	reg, err := registry.Open(ctx, second, dialect)

@@ -19,6 +19,7 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 	"mergesafe/store/numbers"
+	"mergesafe/store/registry"
 	"mergesafe/store/storetest"
 )
 
@@ -288,7 +289,6 @@ func TestWrapKeepsSettings(t *testing.T) {
 				"collation":        "&charset=latin1&collation=latin1_german2_ci",
 				"results":          "&character_set_results=NULL",
 				"isolation":        "&" + servertest.Settings(onMariaDB, "tx_isolation") + "=%27READ-UNCOMMITTED%27",
-				"chain":            "&completion_type=1",
 				"safe updates":     "&sql_safe_updates=1",
 				"unchecked":        "&foreign_key_checks=0&unique_checks=0",
 				"no time":          "&" + servertest.Settings(onMariaDB, "max_statement_time") + "=7",
@@ -367,6 +367,27 @@ func sessions(t *testing.T, pool *sql.DB, d store.Dialect, onMariaDB bool) (all 
 	}
 	slices.SortFunc(all, func(a, b map[string]string) int { return strings.Compare(a["pseudo_thread_id"], b["pseudo_thread_id"]) })
 	return all
+}
+
+// In a pool that chains transactions, what the game writes after one would be lost.
+func TestWrapRefusesChains(t *testing.T) {
+	ctx := t.Context()
+	for value, name := range map[string]string{"1": "CHAIN", "2": "RELEASE"} {
+		pool, err := sql.Open("mysql", servertest.DSN(t)+"?completion_type="+value)
+		must(t, err)
+		defer pool.Close()
+		_, err = store.Wrap(ctx, pool, store.MySQL)
+		if err == nil || !strings.Contains(err.Error(), "completion_type = "+name+",") ||
+			!strings.Contains(err.Error(), "SET GLOBAL completion_type = 'NO_CHAIN'") {
+			t.Errorf("%s: %v", name, err)
+		}
+		reg, err := registry.Open(ctx, pool, store.MySQL) // sets what it needs
+		must(t, err)
+		must(t, reg.Create(ctx))
+		node, err := reg.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		must(t, node.Close())
+	}
 }
 
 // An update that changes nothing finds its row, although MySQL does not count it.

@@ -2,17 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
 	"mergesafe/gameid"
+	"mergesafe/store"
 )
 
 // health answers GET /healthz: 200 if the node may mint and the database
 // answers, else 503. The body says which of them does not, and whether there is
 // a key for public IDs: without one the server is well, and of use to operators
-// only. Settings with which the database may lose confirmed changes are shown,
-// and are no reason to stop.
+// only. It says if the file of the database is gone. Settings with which the database
+// may lose confirmed changes are shown, and are no reason to stop.
 func (s *server) health(r *http.Request) (reply, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
@@ -30,6 +32,9 @@ func (s *server) health(r *http.Request) (reply, error) {
 		status, database, out.status = "unavailable", "unavailable", http.StatusServiceUnavailable
 	}
 	body := map[string]any{"status": status, "node": lease, "database": database, "public_ids": public}
+	if errors.Is(s.node.Err(), store.ErrReplaced) {
+		body["reason"] = "the file of the database: " + store.ErrReplaced.Error() // which one, the log says
+	}
 	if lossy := s.db.Registry().Warnings(); len(lossy) > 0 {
 		var warnings []string
 		for _, l := range lossy {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -445,6 +446,25 @@ func TestNoMoreIDs(t *testing.T) {
 	}
 	if status := health(); status != http.StatusServiceUnavailable {
 		t.Errorf("/healthz with a closed node: %d", status)
+	}
+}
+
+// If the file of the database goes, /healthz says so, and not where it was.
+func TestFileGone(t *testing.T) {
+	dsn := sqliteDSN(t)
+	s := newTestServer(t, dsn, nil, gameid.Options{Window: time.Second})
+	path := strings.TrimPrefix(dsn, "sqlite:")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	var answer []byte
+	await(t, "/healthz says why", func() bool {
+		status, body, err := s.send("GET", "/healthz", nil)
+		answer = body
+		return err == nil && status == http.StatusServiceUnavailable && strings.Contains(string(body), "removed or replaced")
+	})
+	if strings.Contains(string(answer), path) || !strings.Contains(string(answer), `"database":"unavailable"`) {
+		t.Errorf("/healthz: %s", answer)
 	}
 }
 

@@ -32,7 +32,7 @@ func Settings(onMariaDB bool, text string) string {
 	if onMariaDB {
 		return text
 	}
-	return strings.NewReplacer("tx_isolation", "transaction_isolation",
+	return strings.NewReplacer("tx_isolation", "transaction_isolation", "tx_read_only", "transaction_read_only",
 		"max_statement_time = 1", "max_execution_time = 1000", "max_statement_time", "max_execution_time").Replace(text)
 }
 

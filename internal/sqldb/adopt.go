@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -46,6 +47,25 @@ func Adopt(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 	}
 	db.name, db.adopted = name, true
 	return db, nil
+}
+
+// CheckEnds returns an error unless a transaction on the pool ends with its commit.
+// With completion_type CHAIN another one is open then: what the game writes next, as a
+// statement of its own, is part of that and is lost. With RELEASE the connection is gone.
+func (db *DB) CheckEnds(ctx context.Context) error {
+	if db.dialect != MySQL || db.ours {
+		return nil
+	}
+	var has string
+	if err := db.Get(ctx, &has, "SELECT @@session.completion_type LIMIT 1"); err != nil {
+		return err
+	}
+	if strings.EqualFold(has, "NO_CHAIN") {
+		return nil
+	}
+	return fmt.Errorf("store: the sessions of the pool have completion_type = %s, "+
+		"so that a commit begins another transaction or closes the connection: "+
+		"add completion_type=%%27NO_CHAIN%%27 to its DSN, or on the server: SET GLOBAL completion_type = 'NO_CHAIN'", has)
 }
 
 // Adopted reports whether the pool was opened elsewhere, with settings of its

@@ -29,6 +29,10 @@ type DB struct {
 	lossy   atomic.Bool
 	opened
 
+	// In a pool that is not ours, what its first connection had:
+	database atomic.Pointer[string] // the selected one, or the path of the file
+	file     sqliteFile             // what is at that path
+
 	mu       sync.Mutex
 	prepared map[string]*sqlx.Stmt
 
@@ -42,18 +46,37 @@ type opened struct {
 	readOnly bool         // nothing may be changed
 	plain    bool         // without TLS, in MySQL
 	check    func() error // says that what was read cannot be trusted; may be nil
+
+	// kept says that what was written is not in the file at path; nil for a server.
+	kept func(all bool) error
 }
 
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
-func Open(dsn string, readOnly bool) (*DB, error) {
-	connector, err := NewConnector(dsn, readOnly)
+func Open(dsn string, readOnly bool) (*DB, error) { return open(dsn, readOnly, nil) }
+
+func open(dsn string, readOnly bool, through Through) (*DB, error) {
+	made, err := NewConnector(dsn, readOnly)
 	if err != nil {
 		return nil, err
 	}
-	dialect, _, _ := SplitDSN(dsn)
-	db := Wrap(sql.OpenDB(connector), dialect)
+	if through != nil {
+		dialect, _, _ := SplitDSN(dsn)
+		return pool(through(dsn, made), dialect), nil
+	}
+	return ofConnector(made.(connector)), nil
+}
+
+// Second returns another pool for the same database: for SQLite, for the same file, also if
+// there is another one at its path now. It must be a pool that [Open] made.
+func (db *DB) Second() *DB { return ofConnector(db.pool.Driver().(openedDriver).by) }
+
+func ofConnector(c connector) *DB { return pool(c, c.dialect) }
+
+// pool makes a pool of connections to a database.
+func pool(c driver.Connector, dialect Dialect) *DB {
+	db := Wrap(sql.OpenDB(c), dialect)
 	conns := map[Dialect]int{MySQL: 32, SQLite: 8}[dialect]
 	db.pool.SetMaxOpenConns(conns)
 	db.pool.SetMaxIdleConns(conns)
@@ -61,12 +84,24 @@ func Open(dsn string, readOnly bool) (*DB, error) {
 		// Shorter than any server's or proxy's idle timeout.
 		db.pool.SetConnMaxIdleTime(3 * time.Minute)
 	}
-	return db, nil
+	return db
+}
+
+// Through puts something between the pool and the connections of the database that a DSN names.
+type Through func(dsn string, c driver.Connector) driver.Connector
+
+type throughKey struct{}
+
+// With returns a context in which [Dial] puts t before every connection. It is for tests in which
+// connections fail, of programs that open their databases themselves.
+func (t Through) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, throughKey{}, t)
 }
 
 // Dial is [Open] for a database that must answer.
 func Dial(ctx context.Context, dsn string, readOnly bool) (*DB, error) {
-	db, err := Open(dsn, readOnly)
+	through, _ := ctx.Value(throughKey{}).(Through)
+	db, err := open(dsn, readOnly, through)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +123,9 @@ func Wrap(pool *sql.DB, dialect Dialect) *DB {
 	// sqlx knows SQLite by the name of another driver.
 	name := map[Dialect]string{MySQL: "mysql", SQLite: "sqlite3"}[dialect]
 	db := &DB{pool: sqlx.NewDb(pool, name), dialect: dialect, prepared: make(map[string]*sqlx.Stmt)}
+	db.kept = db.file.check
 	if d, ours := pool.Driver().(openedDriver); ours {
-		db.opened, db.ours = *d.opened, true
+		db.opened, db.ours = *d.by.opened, true
 	}
 	db.Session = Session{db: db, on: db.pool}
 	return db
@@ -103,10 +139,12 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 	if err != nil {
 		return nil, openError(dsn, err)
 	}
-	c := connector{opened: &opened{name: Redact(dsn), readOnly: readOnly}}
+	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: readOnly}}
 	if dialect == SQLite {
-		c.path = rest
-		c.Connector, c.check, err = openSQLite(rest, readOnly)
+		var file *sqliteFile
+		if file, c.check, err = openSQLite(rest, readOnly); err == nil {
+			c.Connector, c.path, c.kept = file, file.path, file.check
+		}
 		if err != nil && !isPlainPath(rest) {
 			err = errors.New(`the path cannot be opened, and is not shown because it may have a password in it: if it is a DSN of MySQL, write "mysql:" in front`)
 		}
@@ -122,14 +160,15 @@ func NewConnector(dsn string, readOnly bool) (driver.Connector, error) {
 // connector carries how a pool was opened to whoever wraps the pool.
 type connector struct {
 	driver.Connector
+	dialect Dialect
 	*opened // so that %#v of a pool does not show it
 }
 
-func (c connector) Driver() driver.Driver { return openedDriver{c.Connector.Driver(), c.opened} }
+func (c connector) Driver() driver.Driver { return openedDriver{c.Connector.Driver(), c} }
 
 type openedDriver struct {
 	driver.Driver
-	*opened
+	by connector
 }
 
 // Close closes the pool.
@@ -140,7 +179,24 @@ func (db *DB) Pool() *sqlx.DB { return db.pool }
 
 // Ping makes sure that the database answers.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.Fault("ping", db.pool.PingContext(ctx))
+	if err := db.pool.PingContext(ctx); err != nil {
+		return db.Fault("ping", err)
+	}
+	return db.Kept()
+}
+
+// Kept returns [ErrReplaced] if the file of an SQLite database was removed or replaced: what
+// was written is not in the database that others open. Ask after a commit, before it counts.
+// For a database in memory, and for a server, it returns nil.
+func (db *DB) Kept() error { return db.keeps(true) }
+
+// keeps is [DB.Kept]. Without all it costs a commit less than a hundredth of its time, and
+// looks only at the file, not at those that SQLite keeps beside it.
+func (db *DB) keeps(all bool) error {
+	if db.kept == nil {
+		return nil
+	}
+	return db.kept(all)
 }
 
 // Connect is the first ping; its error says what to do. To turn a new file to

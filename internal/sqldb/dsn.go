@@ -48,7 +48,7 @@ func WithDatabase(dsn, name string) (string, error) {
 
 // mysqlConfig reads a DSN of one host as go-sql-driver does, and sets what
 // this package relies on, whatever the DSN says of it.
-func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
+func mysqlConfig(dsn string, readOnly bool, files tlsFiles) (*mysql.Config, error) {
 	if err := checkTLS(dsn); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func mysqlConfig(dsn string, files tlsFiles) (*mysql.Config, error) {
 	if err := secretParameter(cfg.Params); err != nil {
 		return nil, err
 	}
-	if err := fights(dsn, cfg.Params); err != nil {
+	if err := fights(dsn, cfg.Params, readOnly); err != nil {
 		return nil, err
 	}
 	if err := files.apply(cfg); err != nil {

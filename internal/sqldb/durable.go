@@ -26,6 +26,10 @@ func (l Lossy) String() string {
 const durability = `SHOW GLOBAL VARIABLES WHERE Variable_name IN (
 	'innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', 'innodb_flush_method', 'innodb_doublewrite', 'wsrep_on')`
 
+// redoLog tells of a server that writes no redo log (ALTER INSTANCE DISABLE INNODB
+// REDO_LOG). Only MySQL, from 8.0.21 on, can be told so, and has this.
+const redoLog = `SHOW GLOBAL STATUS LIKE 'Innodb_redo_log_enabled'`
+
 // copies is how many members of a cluster have a transaction before it is
 // confirmed.
 const copies = `SHOW GLOBAL STATUS WHERE Variable_name = 'wsrep_cluster_size'`
@@ -42,21 +46,23 @@ func (db *DB) Durability(ctx context.Context) ([]Lossy, error) {
 	if db.dialect == SQLite {
 		return db.sqliteDurability(ctx)
 	}
-	var rows []struct {
-		Name  string `db:"Variable_name"`
-		Value string `db:"Value"`
-	}
-	if err := db.Select(ctx, &rows, durability); err != nil {
-		return nil, err
-	}
 	has := make(map[string]string)
-	for _, row := range rows {
-		has[strings.ToLower(row.Name)] = strings.ToLower(row.Value)
+	for _, query := range []string{durability, redoLog} {
+		var rows []struct {
+			Name  string `db:"Variable_name"`
+			Value string `db:"Value"`
+		}
+		if err := db.Select(ctx, &rows, query); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			has[strings.ToLower(row.Name)] = strings.ToLower(row.Value)
+		}
 	}
 	alone := !db.replicates(ctx, has["wsrep_on"] == "on")
 	var found []Lossy
 	add := func(variable, risk, mend string, serious bool) {
-		found = append(found, Lossy{variable, has[variable], risk, mend, serious && alone})
+		found = append(found, Lossy{variable, has[strings.ToLower(variable)], risk, mend, serious && alone})
 	}
 	switch has["innodb_flush_log_at_trx_commit"] {
 	case "0":
@@ -65,6 +71,11 @@ func (db *DB) Durability(ctx context.Context) ([]Lossy, error) {
 	case "2":
 		add("innodb_flush_log_at_trx_commit", "when the machine of the database loses power, it forgets what it confirmed in the last second",
 			"SET GLOBAL innodb_flush_log_at_trx_commit = 1", true)
+	}
+	if has["innodb_redo_log_enabled"] == "off" {
+		add("Innodb_redo_log_enabled",
+			"when the database server ends without a shutdown, it does not start again, and everything that it confirmed is lost",
+			"ALTER INSTANCE ENABLE INNODB REDO_LOG", true)
 	}
 	if method := has["innodb_flush_method"]; strings.Contains(method, "nosync") {
 		add("innodb_flush_method", "when the machine of the database loses power, it forgets what it confirmed, or its files are damaged",

@@ -53,6 +53,9 @@ func isElsewhere(err error) bool {
 		3100) // a group that could not take the transaction
 }
 
+// IsLockWait reports whether this MySQL server gave up waiting for the lock of a row.
+func IsLockWait(err error) bool { return answered(err, 1205) }
+
 // IsUnknownVariable reports whether this MySQL server has no such setting.
 func IsUnknownVariable(err error) bool { return answered(err, 1193) }
 
@@ -74,9 +77,31 @@ func IsIncomparable(err error) bool {
 // read the whole table (sql_safe_updates).
 func IsUnsafe(err error) bool { return answered(err, 1175) }
 
-// IsRefused reports whether the database answered that it cannot carry out a
-// statement, because of the text of the statement or of a value that it read. The
-// connection, and its snapshot if it has one, can still be used.
+// CannotEvaluate reports whether the database answered that it cannot carry out a
+// query, because of the text of the query or of a value that it read: then the same
+// query will always fail. The connection, and its snapshot if it has one, can still be used.
+// Of an error that it does not know it is false: that is an error, and no finding.
+func CannotEvaluate(err error) bool {
+	if e, ok := asSQLite(err); ok {
+		return e.code == sqlite3.SQLITE_ERROR // and none of the extended ones, which say to try again
+	}
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok || !IsRefused(err) || isTooManyStatements(err) {
+		return false
+	}
+	switch string(e.SQLState[:2]) {
+	case "0A", "21", "22", "42": // not supported; number of rows, values, and words of a statement
+		return true
+	}
+	return answered(err,
+		1267, 1270, 1271, 1273, // collations
+		1366, 1411, 3064, 4078, 4079, // values and types of arguments
+		1436) || // an expression that is nested too deep
+		3685 <= e.Number && e.Number <= 3699 // regular expressions of MySQL
+}
+
+// IsRefused reports whether the database answered that it does not carry out a statement,
+// for whatever reason that is not its state. Rights and conflicts have functions of their own.
 func IsRefused(err error) bool {
 	if e, ok := asSQLite(err); ok {
 		return e.code&0xff == sqlite3.SQLITE_ERROR

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/store/storetest"
 )
 
 func TestMeaningOfMySQLErrors(t *testing.T) {
@@ -41,6 +43,40 @@ func TestMeaningOfMySQLErrors(t *testing.T) {
 	for _, cause := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, sql.ErrConnDone} {
 		if got := sqldb.Translate(cause); !errors.Is(got, sqldb.ErrUnavailable) || !errors.Is(got, cause) {
 			t.Errorf("%v: %v", cause, got)
+		}
+	}
+}
+
+// What a database answers of the words and the values of a query is told from everything that may
+// be another answer the next time.
+func TestCannotEvaluate(t *testing.T) {
+	for state, numbers := range map[string]map[bool][]uint16{
+		"42000": {true: {1064, 1139, 1305}, false: {1142, 1203, 1226, 1461}},
+		"22003": {true: {1690}},
+		"22007": {true: {1292}},
+		"22032": {true: {3141}},
+		"HY000": {true: {1267, 1366, 1411, 1436, 3685, 3699, 4078}, false: {1, 1030, 1105, 1205, 1290, 3024, 3684, 3700}},
+		"70100": {false: {1317, 1969}},
+		"40001": {false: {1213}},
+		"08S01": {false: {1053, 1927}},
+	} {
+		for want, numbers := range numbers {
+			for _, number := range numbers {
+				err := fmt.Errorf("wrapped: %w", &mysql.MySQLError{Number: number, SQLState: [5]byte([]byte(state)), Message: "m"})
+				if got := sqldb.CannotEvaluate(err); got != want {
+					t.Errorf("%d: %t", number, got)
+				}
+			}
+		}
+	}
+	for code, want := range map[int]bool{sqlite3.SQLITE_ERROR: true, sqlite3.SQLITE_ERROR_SNAPSHOT: false, sqlite3.SQLITE_ERROR_RETRY: false, sqlite3.SQLITE_BUSY: false, sqlite3.SQLITE_IOERR_READ: false, sqlite3.SQLITE_INTERRUPT: false, sqlite3.SQLITE_INTERNAL: false} {
+		if got := sqldb.CannotEvaluate(storetest.SQLiteError(code)); got != want {
+			t.Errorf("SQLite %d: %t", code, got)
+		}
+	}
+	for _, err := range []error{nil, mysql.ErrInvalidConn, errors.New("odd")} {
+		if sqldb.CannotEvaluate(err) {
+			t.Error(err)
 		}
 	}
 }

@@ -73,23 +73,32 @@ func (db *DB) guarded(ctx context.Context, f func(*sqlx.Conn) error) error {
 		discard(conn)
 		return err
 	}
-	if set == "" {
+	if len(set) == 0 {
 		return f(conn)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
 		defer cancel()
-		if _, err := conn.ExecContext(ctx, was); err != nil {
+		if execAll(ctx, conn, was) != nil {
 			discard(conn)
 		}
 	}()
-	if _, err := conn.ExecContext(ctx, set); err != nil {
-		return err
+	if err := execAll(ctx, conn, set); err != nil {
+		return cannotSet(was, set, err)
 	}
-	if still, _, err := db.otherwise(ctx, conn); err != nil || still != "" {
+	if still, _, err := db.otherwise(ctx, conn); err != nil || len(still) > 0 {
 		return cmp.Or(err, fmt.Errorf("the session does not keep its settings: after %q it needs %q; is there a proxy that changes them?", set, still))
 	}
 	return f(conn)
+}
+
+func execAll(ctx context.Context, conn *sqlx.Conn, statements []string) error {
+	for _, statement := range statements {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // discard closes a connection: whatever happens, the game does not get one with
@@ -101,30 +110,41 @@ func discard(conn *sqlx.Conn) { conn.Raw(func(any) error { return driver.ErrBadC
 const restoreTimeout = 2 * time.Second
 
 // otherwise returns what gives a connection of another pool the settings, and
-// what puts back those that it had; both empty if it has the right ones. After an
-// error the connection may have others than before.
-func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, err error) {
+// what puts back those that it had; both empty if it has the right ones. The
+// database that it is in is one of them: that of the first connection is right.
+// After an error the connection may have others than before.
+func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
 	if db.dialect == SQLite {
+		if err := db.sameFile(ctx, conn); err != nil {
+			return nil, nil, err
+		}
 		return pragmasOtherwise(ctx, conn)
 	}
 	// With a limit of 0 every SELECT is empty but one with a limit of its own.
-	var limit, big, collation string
+	var limit, big, collation, selected string
 	const unlimited = "18446744073709551615"
-	if err := conn.QueryRowxContext(ctx, "SELECT @@session.sql_select_limit, @@session.sql_big_selects, @@session.collation_connection LIMIT 1").Scan(&limit, &big, &collation); err != nil {
-		return "", "", err
+	const query = `SELECT @@session.sql_select_limit, @@session.sql_big_selects, @@session.collation_connection,
+		COALESCE(DATABASE(), '') LIMIT 1`
+	if err := conn.QueryRowxContext(ctx, query).Scan(&limit, &big, &collation, &selected); err != nil {
+		return nil, nil, err
+	}
+	db.database.CompareAndSwap(nil, &selected)
+	if database := *db.database.Load(); selected != database {
+		// No statement leads a session back to no database: it fails, and the connection is closed.
+		set, was = append(set, "USE "+MySQL.Quote(database)), append(was, "USE "+MySQL.Quote(selected))
 	}
 	hides := limit != unlimited || big != "1" // rows, from SHOW too
 	if hides {
 		if _, err := conn.ExecContext(ctx, allRows); err != nil {
-			return "", "", err
+			return nil, nil, err
 		}
 	}
 	has, err := selectPairs(ctx, conn, showSettings)
 	if err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
 	if err := tellsSettings(has); err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
 	toSet, toPutBack := differing(has)
 	if slices.ContainsFunc(toSet, func(s string) bool { return strings.HasPrefix(s, "character_set_connection ") }) {
@@ -134,10 +154,11 @@ func (db *DB) otherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, 
 		toSet = append(toSet, "sql_select_limit = "+unlimited, "sql_big_selects = 1")
 		toPutBack = append(toPutBack, "sql_select_limit = "+limit, "sql_big_selects = "+big)
 	}
-	if len(toSet) == 0 {
-		return "", "", nil
+	if len(toSet) > 0 {
+		set = append(set, "SET SESSION "+strings.Join(toSet, ", "))
+		was = append(was, "SET SESSION "+strings.Join(toPutBack, ", "))
 	}
-	return "SET SESSION " + strings.Join(toSet, ", "), "SET SESSION " + strings.Join(toPutBack, ", "), nil
+	return set, was, nil
 }
 
 // selectPairs is [readPairs] on a connection of any pool.
@@ -160,7 +181,7 @@ func selectPairs(ctx context.Context, conn *sqlx.Conn, query string) (map[string
 }
 
 // pragmasOtherwise is otherwise for SQLite.
-func pragmasOtherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, err error) {
+func pragmasOtherwise(ctx context.Context, conn *sqlx.Conn) (set, was []string, err error) {
 	for _, pragma := range []struct {
 		name        string
 		least, good int
@@ -170,11 +191,11 @@ func pragmasOtherwise(ctx context.Context, conn *sqlx.Conn) (set, was string, er
 	} {
 		var has int
 		if err := conn.GetContext(ctx, &has, "PRAGMA "+pragma.name); err != nil {
-			return "", "", err
+			return nil, nil, err
 		}
 		if has < pragma.least {
-			set += fmt.Sprintf("PRAGMA %s = %d;", pragma.name, pragma.good)
-			was += fmt.Sprintf("PRAGMA %s = %d;", pragma.name, has)
+			set = append(set, fmt.Sprintf("PRAGMA %s = %d", pragma.name, pragma.good))
+			was = append(was, fmt.Sprintf("PRAGMA %s = %d", pragma.name, has))
 		}
 	}
 	return set, was, nil

@@ -20,7 +20,7 @@ func TestParametersThatFight(t *testing.T) {
 	for parameter, name := range map[string]string{
 		"autocommit=0": "autocommit", "autocommit=OFF": "autocommit", "@@autocommit=0": "autocommit", "@@session.autocommit=0": "autocommit",
 		"SESSION autocommit=0": "autocommit", "AutoCommit=0": "autocommit",
-		"completion_type=1": "completion_type", "completion_type=%27CHAIN%27": "completion_type",
+		"transaction_read_only=1": "transaction_read_only", "tx_read_only=ON": "tx_read_only", "completion_type=1": "completion_type", "completion_type=%27CHAIN%27": "completion_type",
 		"foreign_key_checks=0": "foreign_key_checks", "unique_checks=0": "unique_checks",
 		"sql_mode=%27%27": "sql_mode", "sql_mode=%27STRICT_ALL_TABLES%27": "sql_mode",
 		"time_zone=%27%2B05%3A00%27": "time_zone", "time_zone=SYSTEM": "time_zone",
@@ -34,6 +34,12 @@ func TestParametersThatFight(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "the DSN sets "+name+", and this program needs ") || !strings.Contains(err.Error(), "take it out of the DSN") || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v", parameter, err)
 		}
+	}
+	readOnly, err := sqldb.Open("mysql:game:s3cr3t@tcp(db1:3306)/s1?transaction_read_only=1", true)
+	if err != nil {
+		t.Errorf("a pool that is read-only may be told so: %v", err)
+	} else {
+		readOnly.Close()
 	}
 	for _, parameter := range []string{
 		"autocommit=1", "autocommit=ON", "time_zone=%27%2B00:00%27", "charset=utf8mb4", "charset=utf8mb4,utf8", "collation=utf8mb4_bin", "max_statement_time=0",
@@ -78,11 +84,12 @@ func TestGuardedPool(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
 		onMariaDB := servertest.OnMariaDB(t)
 		pool, err := sql.Open("mysql", servertest.DSN(t)+servertest.Settings(onMariaDB, "?autocommit=0&completion_type=2&sql_mode=%27ANSI_QUOTES%27&time_zone=%27%2B05:00%27&tx_isolation=%27READ-UNCOMMITTED%27&"+
-			"sql_safe_updates=1&sql_select_limit=3&sql_big_selects=0&max_statement_time=100&foreign_key_checks=0&unique_checks=0"))
+			"sql_safe_updates=1&sql_select_limit=3&sql_big_selects=0&max_statement_time=100&tx_read_only=1&foreign_key_checks=0&unique_checks=0"))
 		must(t, err)
 		testGuarded(t, pool, sqldb.MySQL, map[string]string{
 			"autocommit": "ON", "completion_type": "NO_CHAIN", "time_zone": "+00:00", servertest.Settings(onMariaDB, "tx_isolation"): "REPEATABLE-READ", "sql_safe_updates": "OFF",
 			"sql_select_limit": "18446744073709551615", servertest.Settings(onMariaDB, "max_statement_time"): map[bool]string{true: "0.000000", false: "0"}[onMariaDB], "foreign_key_checks": "ON", "unique_checks": "ON", "sql_big_selects": "ON",
+			servertest.Settings(onMariaDB, "tx_read_only"): "OFF",
 		})
 	})
 	t.Run("sqlite", func(t *testing.T) {
@@ -90,6 +97,38 @@ func TestGuardedPool(t *testing.T) {
 		must(t, err)
 		testGuarded(t, pool, sqldb.SQLite, map[string]string{"synchronous": "2", "busy_timeout": "5000"})
 	})
+}
+
+// A session of the game's pool may be in another database: the game, a proxy or
+// init_connect led it there. What uniqueness rests on stays in that of the pool.
+func TestGuardedPoolStaysInItsDatabase(t *testing.T) {
+	ctx := t.Context()
+	pool, err := sql.Open("mysql", servertest.DSN(t))
+	must(t, err)
+	defer pool.Close()
+	pool.SetMaxOpenConns(1) // so it is the same connection
+	adopted, err := sqldb.Adopt(ctx, pool, sqldb.MySQL)
+	must(t, err)
+	db := adopted.Guarded()
+	place, other := db.String(), dial(t, "mysql:"+servertest.DSN(t)).String()
+	other = other[strings.LastIndex(other, "/")+1:]
+	for _, in := range []string{place[strings.LastIndex(place, "/")+1:], other} {
+		_, err = pool.ExecContext(ctx, "USE "+in)
+		must(t, err)
+		_, err := db.Exec(ctx, "CREATE TABLE IF NOT EXISTS guarded (id INT PRIMARY KEY)")
+		must(t, err)
+		must(t, db.Change(ctx, "test", func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(ctx, "INSERT INTO guarded SELECT COUNT(*) FROM guarded")
+			return err
+		}))
+		var rows int
+		must(t, db.Get(ctx, &rows, "SELECT COUNT(*) FROM guarded"))
+		var now string
+		must(t, pool.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&now))
+		if want := map[bool]int{false: 1, true: 2}[in == other]; rows != want || now != in {
+			t.Errorf("from %s: %d rows, want %d; the game is in %s", in, rows, want, now)
+		}
+	}
 }
 
 func testGuarded(t *testing.T, pool *sql.DB, d sqldb.Dialect, want map[string]string) {

@@ -55,11 +55,15 @@ const (
 	createMark = "CREATE TABLE IF NOT EXISTS " + SchemaTable + ` (
 		application VARCHAR(32) NOT NULL PRIMARY KEY,
 		version     INT         NOT NULL
-	)`
+	)` // and markEngine
 	insertMark  = "INSERT INTO " + SchemaTable + " (application, version) VALUES (?, 0)"
 	raiseMark   = "UPDATE " + SchemaTable + " SET version = ? WHERE application = ? AND version < ?"
 	selectMarks = "SELECT application, version FROM " + SchemaTable
 )
+
+// markEngine completes createMark: no default of a server decides whether our tables
+// have transactions.
+var markEngine = map[Dialect]string{MySQL: " ENGINE=InnoDB"}
 
 // SchemaError says why the tables of a database cannot be used. errors.Is
 // finds [ErrSchema] in it.
@@ -108,7 +112,7 @@ func (p *Part) Check(ctx context.Context, db *DB) error {
 
 func (p *Part) create(ctx context.Context, s *Session, found state) error {
 	if !found.marks { // where there are some, the right to make tables may not be needed
-		if _, err := s.Exec(ctx, createMark); err != nil {
+		if _, err := s.Exec(ctx, createMark+markEngine[s.Dialect()]); err != nil {
 			return err
 		}
 	}

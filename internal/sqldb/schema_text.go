@@ -16,7 +16,7 @@ func (p *Part) Text(d Dialect) string {
 		b.WriteString(strings.TrimSpace(statements))
 		b.WriteString("\n\n")
 	}
-	mark := strings.ReplaceAll(createMark, "\n\t", "\n")
+	mark := strings.ReplaceAll(createMark, "\n\t", "\n") + markEngine[d]
 	fmt.Fprintf(&b, "-- Which version the tables have.\n%s;\n\nINSERT %s INTO %s (application, version) VALUES ('%s', %d);\n",
 		strings.ReplaceAll(mark, "\t", "  "), ignore, SchemaTable, p.Mark, p.latest())
 	return b.String()

@@ -84,10 +84,16 @@ func (s *Session) Fault(what string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return &OpError{what, Translate(err)}
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = Translate(err)
+	if err != ErrNotFound {
+		if replaced := s.db.Kept(); replaced != nil && !errors.Is(err, ErrReplaced) { // which is why
+			err = fmt.Errorf("%w: %w", replaced, err)
+		}
+	}
+	return &OpError{what, err}
 }
 
 // Tx is one transaction. It belongs to the function that [DB.InTx] or
@@ -171,7 +177,15 @@ func (db *DB) begin(ctx context.Context, what string, options *sql.TxOptions, f 
 		defer conn.Close()
 		return db.run(ctx, conn, what, options, f)
 	}
-	return db.guarded(ctx, func(conn *sqlx.Conn) error { return db.run(ctx, conn, what, options, f) })
+	connected := false
+	err := db.guarded(ctx, func(conn *sqlx.Conn) error {
+		connected = true
+		return db.run(ctx, conn, what, options, f)
+	})
+	if !connected {
+		err = db.Fault(cmp.Or(what, "begin"), err)
+	}
+	return err
 }
 
 // beginner is what a transaction begins on: a pool, or a connection.
@@ -218,8 +232,10 @@ func (db *DB) run(ctx context.Context, on beginner, what string, options *sql.Tx
 	}
 	_, unanswered := errors.AsType[*unansweredError](err)
 	switch {
-	case err == nil || tx.readOnly:
+	case tx.readOnly:
 		return db.Unchanged()
+	case err == nil:
+		return db.keeps(what != "") // a change that uniqueness rests on has a name
 	case refused(err) || isContext(err) && !unanswered: // a context that ends before the commit rolls back
 		return db.Fault(cmp.Or(what, "commit"), err)
 	default:
@@ -336,7 +352,10 @@ func (s *Session) ExecKind(ctx context.Context, k Kind, what, query string, args
 			return err
 		})
 	}
-	return result, s.ChangeFault(what, err)
+	if err = s.ChangeFault(what, err); err == nil && s.tx == nil {
+		err = s.db.keeps(false)
+	}
+	return result, err
 }
 
 // Statement returns query prepared, or nil if it is to be run as it is.

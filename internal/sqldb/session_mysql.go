@@ -32,7 +32,10 @@ func (s setting) is(value string) bool {
 	return slices.ContainsFunc(s.shown, func(want string) bool { return strings.EqualFold(want, value) })
 }
 
-const isolation = "transaction_isolation"
+const (
+	isolation  = "transaction_isolation"
+	readOnlyTx = "transaction_read_only"
+)
 
 // sessionSettings are what every session of a pool of ours has, whatever the
 // server, the account or the DSN says.
@@ -51,6 +54,7 @@ var sessionSettings = []setting{
 	{name: "character_set_connection", value: "utf8mb4", shown: []string{"utf8mb4"}},
 	{name: "character_set_results", value: "utf8mb4", shown: []string{"utf8mb4"}},
 	{name: isolation, also: []string{"tx_isolation"}, value: "'REPEATABLE-READ'", shown: []string{"REPEATABLE-READ"}},
+	{name: readOnlyTx, also: []string{"tx_read_only"}, value: "0", shown: []string{"OFF", "0"}},
 	{name: "max_statement_time", value: "0", shown: []string{"0", "0.000000"}, some: true}, // MariaDB
 	{name: "max_execution_time", value: "0", shown: []string{"0"}, some: true},             // MySQL
 }
@@ -112,8 +116,9 @@ func quoteText(value string) string {
 	return "'" + strings.ReplaceAll(value, "'", "''") + "'"
 }
 
-// settle gives a new connection the settings, and makes sure that it has them.
-func settle(ctx context.Context, c *watchedConn) error {
+// settle gives a new connection the settings, and makes sure that it has them and
+// is in its database: init_connect may set and select others.
+func settle(ctx context.Context, c *watchedConn, database string) error {
 	if _, err := c.ExecContext(ctx, allRows, nil); err != nil {
 		return err
 	}
@@ -125,17 +130,38 @@ func settle(ctx context.Context, c *watchedConn) error {
 		if err := tellsSettings(has); err != nil {
 			return err
 		}
+		where, err := readPairs(ctx, c, "SELECT 'database', COALESCE(DATABASE(), '')")
+		if err != nil {
+			return err
+		}
+		selected := where["database"]
 		set, was := differing(has)
+		elsewhere := selected != database
 		switch {
-		case len(set) == 0:
+		case len(set) == 0 && (!elsewhere || attempt > 0 && strings.EqualFold(selected, database)): // as the server writes it
 			return nil
+		case attempt > 0 && elsewhere:
+			return fmt.Errorf("the session does not stay in its database: it is in %q, want %q; is there a proxy that changes it?",
+				selected, database)
 		case attempt > 0:
 			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; is there a proxy that changes them?", strings.Join(was, ", "), strings.Join(set, ", "))
 		}
-		if _, err := c.ExecContext(ctx, "SET SESSION "+strings.Join(set, ", "), nil); err != nil {
-			return err
+		if elsewhere {
+			if _, err := c.ExecContext(ctx, "USE "+MySQL.Quote(database), nil); err != nil {
+				return fmt.Errorf("the session is in the database %q, want %q: %w", selected, database, err)
+			}
+		}
+		if len(set) > 0 {
+			if _, err := c.ExecContext(ctx, "SET SESSION "+strings.Join(set, ", "), nil); err != nil {
+				return cannotSet(was, set, err)
+			}
 		}
 	}
+}
+
+// cannotSet is the error of a session that did not take its settings.
+func cannotSet(was, want []string, err error) error {
+	return fmt.Errorf("the session has %s, and this program needs %s: %w", strings.Join(was, ", "), strings.Join(want, ", "), err)
 }
 
 // readPairs runs a query of names and values. The names come in small letters.
@@ -166,8 +192,8 @@ func text(v driver.Value) string {
 }
 
 // fights returns an error if a parameter of a DSN sets one of the settings to
-// something else.
-func fights(dsn string, params map[string]string) error {
+// something else. A pool that is read-only anyway may be told so.
+func fights(dsn string, params map[string]string, readOnly bool) error {
 	if _, query, ok := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?"); ok {
 		values, _ := url.ParseQuery(query) // the driver has read it
 		for _, key := range []string{"charset", "collation"} {
@@ -184,6 +210,9 @@ func fights(dsn string, params map[string]string) error {
 			name = strings.TrimSpace(strings.TrimPrefix(name, scope))
 		}
 		for _, s := range sessionSettings {
+			if readOnly && s.name == readOnlyTx {
+				continue
+			}
 			if slices.Contains(s.names(), name) && !s.is(strings.Trim(value, "'\"")) {
 				return fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", name, s.value)
 			}

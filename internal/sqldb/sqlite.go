@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,7 @@ import (
 // BusyTimeout is how long SQLite waits for the lock of another writer.
 const BusyTimeout = 5 * time.Second
 
-func openSQLite(path string, readOnly bool) (driver.Connector, func() error, error) {
+func openSQLite(path string, readOnly bool) (_ *sqliteFile, check func() error, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case path == "":
@@ -39,11 +38,15 @@ func openSQLite(path string, readOnly bool) (driver.Connector, func() error, err
 	case err != nil:
 		return nil, nil, err
 	}
+	if path, err = filepath.Abs(path); err != nil { // all connections mean one path
+		return nil, nil, err
+	}
 	options := url.Values{
 		"_busy_timeout": {strconv.FormatInt(BusyTimeout.Milliseconds(), 10)},
 		"_dqs":          {"0"}, // "text" in double quotes is a column, and nothing else
-		// Times are integers in columns declared DATETIME. Microseconds,
-		// because the driver takes small numbers of milliseconds for seconds.
+		// Times are integers in columns declared DATETIME, and by timeConnector in those
+		// declared DATETIME(3). Microseconds, because the driver takes small numbers of
+		// milliseconds for seconds.
 		"_inttotime":           {"1"},
 		"_time_integer_format": {"unix_micro"},
 	}
@@ -60,15 +63,14 @@ func openSQLite(path string, readOnly bool) (driver.Connector, func() error, err
 	// another writer: it takes the lock when it begins.
 	options.Set("_txlock", "immediate")
 	connector, err := sqlite.NewConnector(sqliteURI(path, options))
-	return connector, nil, err
+	return &sqliteFile{Connector: timeConnector{connector}, path: path}, nil, err
 }
 
-func openSQLiteReadOnly(path string, options url.Values) (driver.Connector, func() error, error) {
+func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check func() error, err error) {
 	options.Set("mode", "ro")
 	options.Set("_query_only", "1")
 	// The files beside it lie where the file is, not where a link to it is.
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
+	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, nil, err
 	}
 	before, err := os.Stat(path)
@@ -79,7 +81,6 @@ func openSQLiteReadOnly(path string, options url.Values) (driver.Connector, func
 	if err != nil {
 		return nil, nil, err
 	}
-	var check func() error
 	if _, err := os.Stat(path + "-wal"); wal && errors.Is(err, fs.ErrNotExist) {
 		// Nobody has it open: everybody who uses a database in WAL mode has a
 		// -wal file. SQLite would make one even now; only "immutable" stops
@@ -96,7 +97,7 @@ func openSQLiteReadOnly(path string, options url.Values) (driver.Connector, func
 		}
 	}
 	connector, err := sqlite.NewConnector(sqliteURI(path, options))
-	return connector, check, err
+	return &sqliteFile{Connector: timeConnector{connector}, path: path}, check, err
 }
 
 // isWAL reads from the header whether a database is in WAL mode.

@@ -283,7 +283,7 @@ func (e *NotReadyError) about(target string) bool {
 // without records what is not ready. It returns the error, unless the campaign goes on without
 // these merges.
 func (a *applier) without(not *NotReadyError) error {
-	reasons := make(map[string][]string)
+	reasons, findings := make(map[string][]string), make(map[string]bool)
 	general := false
 	for _, p := range not.Problems {
 		if p.Target == "" {
@@ -295,13 +295,14 @@ func (a *applier) without(not *NotReadyError) error {
 			reason = fmt.Sprintf("world %s: %s", p.World, reason)
 		}
 		reasons[p.Target] = append(reasons[p.Target], reason)
+		findings[p.Target] = findings[p.Target] || !p.Incomplete
 	}
 	for _, m := range a.campaign.Merges {
 		if all := reasons[m.Target]; len(all) > 0 {
 			const most = 5
 			problem := "not ready: " + printable.List(all, "; ", most)
 			a.tell(m, KindRefused, problem, func(r *record) {
-				r.Problem = problem
+				r.Problem, r.Incomplete = problem, !findings[m.Target]
 				if r.Plan != "" {
 					r.Phase = Refused
 				}
@@ -402,7 +403,7 @@ func (t *try) run(ctx context.Context) ending {
 	t.tell(t.Merge, KindMerging, report.Merging(plan), func(r *record) {
 		r.describe(plan)
 		t.meter.after = r.After
-		r.Phase, r.Active, r.Problem, r.Advice, r.Ended = Copying, true, "", nil, nil
+		r.Phase, r.Active, r.Problem, r.Incomplete, r.Advice, r.Ended = Copying, true, "", false, nil, nil
 		r.Attempts++
 		if r.Began == nil {
 			r.Began = &now
@@ -437,7 +438,7 @@ func (t *try) verify(ctx context.Context, options transfer.Options) ending {
 	reports := t.report(t.job, o, "verify")
 	if o.Ending == report.Differs {
 		problem, advice := explain(o)
-		return t.failed(ctx, problem, advice, reports)
+		return t.failed(ctx, nil, problem, advice, reports)
 	}
 	t.proved(t.job, o, reports)
 	return done
@@ -496,7 +497,7 @@ func (t *try) fail(ctx context.Context, command string, err error) ending {
 		})
 		return failed // never undone: the merge is the other one's
 	}
-	return t.failed(ctx, problem, advice, reports)
+	return t.failed(ctx, err, problem, advice, reports)
 }
 
 // busy is what to do if another process works on a merge.
@@ -515,7 +516,7 @@ func (t *try) interrupted(ctx context.Context) ending {
 		if err != nil {
 			return err
 		}
-		if t.plan != nil && t.untouched() {
+		if t.state(ctx) == transfer.StateNone {
 			r.Phase = Planned
 		}
 		return t.Book.skip(s, r)
@@ -530,27 +531,39 @@ func (t *try) begun() bool {
 	return rec.begun()
 }
 
-// untouched reports whether the target knows nothing of the merge.
-func (t *try) untouched() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+// state is that of the merge in the target; "" if it cannot be read.
+func (t *try) state(ctx context.Context) transfer.State {
+	if t.plan == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	at, err := transfer.LookUp(ctx, t.plan, t.target(), t.sources())
-	return err == nil && at.State == transfer.StateNone
+	if err != nil {
+		return ""
+	}
+	return at.State
 }
 
 // failed ends a merge that failed for good: if nothing was written it is refused, and otherwise
-// undone if the campaign says so.
-func (t *try) failed(ctx context.Context, problem string, advice, reports []string) ending {
-	phase, kind := Failed, KindFailed
-	if t.plan == nil && !t.begun() || t.plan != nil && t.untouched() {
+// undone if the campaign says so. err is nil if a completed proof says FAIL. A merge that is completed may
+// be a good one until then, and an error is no proof: it stays, and so does one of which the target
+// does not say how far it is.
+func (t *try) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
+	phase, kind, state := Failed, KindFailed, t.state(ctx)
+	switch {
+	case t.plan == nil && !t.begun(), state == transfer.StateNone:
 		phase, kind = Refused, KindRefused
+	case state == transfer.StateCopied && err != nil:
+		phase, kind, problem = Copied, KindNotVerified, "it could not be verified: "+problem
+		advice = []string{"The rows are in the target. When that is fixed, run the same command again, which proves the merge:", t.opts.Command("apply", t.Target)}
 	}
 	t.tell(t.Merge, kind, problem, func(r *record) {
 		r.idle()
-		r.Phase, r.Problem, r.Advice = phase, problem, advice
+		r.Phase, r.Problem, r.Incomplete, r.Advice = phase, problem, err != nil && !lasting(err), advice
 		r.reported(reports)
 	})
-	if phase == Failed && t.campaign.Undo && !t.job.used {
+	if phase == Failed && (state != "" || err == nil) && t.campaign.Undo && !t.job.used {
 		t.undoOne(ctx, t.job, t.worker, problem)
 	}
 	return failed

@@ -48,9 +48,14 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 	case o.Ending == report.Refused:
 		problem = refused(o.Refusals)
 		advice = []string{"Nothing was written by this attempt. When it is fixed, run the same command again:", o.Then.Again}
+		if o.Lifting != nil {
+			advice = append(append([]string{words.Next[0].Text}, o.Lifting...), advice...)
+		}
 		if o.Command == "apply" {
 			advice = append(advice, "If the databases were changed since the plan was made, make a new one first; if the merge has begun, undo it before that:", o.Then.Undo)
 		}
+	case o.Ending == report.NotUndone:
+		problem += ": " + printable.List(words.Details, "; ", 5)
 	case o.Proof != nil && o.Proof.Verdict == merge.Fail:
 		problem += ": " + unproved(o.Proof)
 	case o.Proof != nil && len(o.Proof.Findings) > 0:

@@ -191,7 +191,7 @@ func (p *planner) make(ctx context.Context, j *job) ending {
 	w, ctx, stop := p.start(ctx, j)
 	defer stop()
 	p.tell(j.Merge, "", "", func(r *record) {
-		r.Phase, r.Active, r.Problem, r.Advice, r.Plan = Planning, true, "", nil, ""
+		r.Phase, r.Active, r.Problem, r.Incomplete, r.Advice, r.Plan = Planning, true, "", false, nil, ""
 	})
 	options := p.opts.Plan
 	options.NoFence = !p.campaign.Fence
@@ -201,7 +201,9 @@ func (p *planner) make(ctx context.Context, j *job) ending {
 			rekey = *options.Check.Rekey
 		}
 		rekey.Auto = rekey.Auto || p.campaign.Rekey
-		rekey.Fleet = append(slices.Clone(rekey.Fleet), p.taken...)
+		if p.alone {
+			rekey.Fleet = append(append([]merge.FleetRange{}, rekey.Fleet...), p.taken...) // not nil: there is a registry
+		}
 		options.Check.Rekey, options.Fleet = &rekey, p.identity
 	}
 	if p.opts.Codecs != nil {
@@ -273,7 +275,7 @@ func (p *planner) noPlan(ctx context.Context, j *job, err error) {
 			r.Problem = plainly(err)
 			return
 		}
-		r.Phase, r.Plan, r.Problem = Refused, "", problem
+		r.Phase, r.Plan, r.Problem, r.Incomplete = Refused, "", problem, true
 		r.Advice = []string{"When that is fixed, plan again:", p.opts.Command("plan", j.Target)}
 	})
 }

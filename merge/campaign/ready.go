@@ -39,6 +39,10 @@ type Problem struct {
 	Target string `json:"target,omitempty"` // of the merge; empty if it is about several
 	World  string `json:"world,omitempty"`  // empty: it is not about one world
 	Reason string `json:"reason"`           // what is wrong, and what to do
+
+	// Incomplete says that Reason is an error and no finding, such as a database that could not be
+	// read.
+	Incomplete bool `json:"incomplete,omitempty"`
 }
 
 func (p Problem) String() string {
@@ -53,6 +57,11 @@ func (p Problem) String() string {
 
 // NotReadyError tells what keeps a campaign from its first write. Nothing was changed.
 type NotReadyError struct{ Problems []Problem }
+
+// Incomplete reports whether none of the problems is a finding.
+func (e *NotReadyError) Incomplete() bool {
+	return !slices.ContainsFunc(e.Problems, func(p Problem) bool { return !p.Incomplete })
+}
 
 func (e *NotReadyError) Error() string {
 	lines := []string{fmt.Sprintf("%s before the first write, nothing was changed:", printable.Count(int64(len(e.Problems)), "problem", "problems"))}
@@ -164,7 +173,7 @@ func (n *night) each(ctx context.Context, f func(ctx context.Context, i int) err
 				case ctx.Err() != nil:
 					cancel(err)
 				default: // a database that does not answer is a matter of its own merge
-					n.problem(n.due[i].Merge.Target, "", "it cannot be checked: %s", plainly(err))
+					n.add(Problem{Target: n.due[i].Merge.Target, Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
 				}
 			}
 		})
@@ -184,9 +193,13 @@ func (n *night) each(ctx context.Context, f func(ctx context.Context, i int) err
 }
 
 func (n *night) problem(target, world, format string, args ...any) {
+	n.add(Problem{Target: target, World: world, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (n *night) add(p Problem) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.problems = append(n.problems, Problem{target, world, fmt.Sprintf(format, args...)})
+	n.problems = append(n.problems, p)
 }
 
 func (n *night) refusals(d *Due, refusals []transfer.Refusal) {

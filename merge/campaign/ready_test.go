@@ -103,10 +103,10 @@ func TestReadyUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Problem{
-		{"w1", "w1", `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
-		{"w1", "w1", `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
-		{"w1", "w2", `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
-		{"w1", "w2", `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{Target: "w1", World: "w1", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
+		{Target: "w1", World: "w1", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{Target: "w1", World: "w2", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
+		{Target: "w1", World: "w2", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
 	}
 	if diff := cmp.Diff(want, failed.Problems); diff != "" {
 		t.Error(diff)

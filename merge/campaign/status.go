@@ -74,7 +74,12 @@ type MergeStatus struct {
 	Began    *time.Time `json:"began,omitempty"`
 	Ended    *time.Time `json:"ended,omitempty"`
 
-	Problem string   `json:"problem,omitempty"` // why it failed or was refused
+	Problem string `json:"problem,omitempty"` // why it failed or was refused
+
+	// Incomplete says that Problem is an error and no finding, such as a database that could not be
+	// read. The same command tries again.
+	Incomplete bool `json:"incomplete,omitempty"`
+
 	Advice  []string `json:"advice,omitempty"`  // what to do about it: sentences and commands
 	Reports []string `json:"reports,omitempty"` // names of files beside the plan
 }

@@ -52,7 +52,7 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 		return failed
 	}
 	if err != nil {
-		return r.notUndone(j, failure, plainly(err), nil, nil)
+		return r.notUndone(j, failure, err, plainly(err), nil, nil)
 	}
 	defer stop()
 	if rec.Phase.begun() || rec.Phase == Skipped {
@@ -65,19 +65,19 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	}
 	undone, err := transfer.Undo(ctx, plan, j.target(), j.sources(), transfer.UndoOptions{Options: w.watched(options), Force: r.opts.Force})
 	switch {
-	case errors.Is(err, transfer.ErrNoMerge):
-		if rec.begun() {
-			r.undone(j, failure, "there was nothing to undo: the target knows nothing of the merge", began, nil)
-		} else {
-			r.tell(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
-		}
+	case errors.Is(err, transfer.ErrNoMerge) && !rec.begun():
+		r.tell(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
 		return done
 	case err == nil:
 		o := r.outcome("undo", plan, nil)
 		o.Undone, o.Forced = undone, r.opts.Force
 		o.Began, o.Ended = began, time.Now()
 		if !rec.Phase.begun() && undone.NoRecord {
-			r.tell(j.Merge, KindUndone, "its fences were lifted", func(now *record) { now.idle(); now.Phase = rec.Phase })
+			kind, text := "", ""
+			if len(undone.Lifted) > 0 {
+				kind, text = KindUndone, "its fences were lifted"
+			}
+			r.tell(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase = rec.Phase })
 			return done
 		}
 		r.undone(j, failure, o.Words().Sentence, began, r.report(j, o, "undo"))
@@ -88,14 +88,15 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	}
 	o := r.outcome("undo", plan, err)
 	if o == nil && errors.Is(err, transfer.ErrBusy) {
-		return r.notUndone(j, failure, plainly(err), busy(r.opts.Command("undo", j.Target)), nil)
+		return r.notUndone(j, failure, err, plainly(err), busy(r.opts.Command("undo", j.Target)), nil)
 	}
 	if o == nil {
-		return r.notUndone(j, failure, plainly(err), nil, nil)
+		return r.notUndone(j, failure, err, plainly(err), nil, nil)
 	}
+	o.Undone, o.Forced = undone, r.opts.Force
 	o.Began, o.Ended = began, time.Now()
 	problem, advice := explain(o)
-	return r.notUndone(j, failure, problem, advice, r.report(j, o, "undo"))
+	return r.notUndone(j, failure, err, problem, advice, r.report(j, o, "undo"))
 }
 
 // undone records that a merge was undone.
@@ -114,7 +115,7 @@ func (r *runner) undone(j *job, failure, text string, began time.Time, reports [
 }
 
 // notUndone records that a merge could not be undone.
-func (r *runner) notUndone(j *job, failure, problem string, advice, reports []string) ending {
+func (r *runner) notUndone(j *job, failure string, err error, problem string, advice, reports []string) ending {
 	text := "it could not be undone: " + problem
 	if failure != "" {
 		text = fmt.Sprintf("%s; and %s", failure, text)
@@ -124,7 +125,7 @@ func (r *runner) notUndone(j *job, failure, problem string, advice, reports []st
 	}
 	r.tell(j.Merge, KindFailed, printable.Text(text), func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Problem, rec.Advice = Failed, text, advice
+		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = Failed, text, failure == "" && !lasting(err), advice
 		rec.reported(reports)
 	})
 	return failed

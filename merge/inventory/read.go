@@ -20,6 +20,10 @@ import (
 type Database struct {
 	transfer.Database
 	Labels map[string]string
+
+	// Lost says why it is not known where the database is; nil if it is. Such a world is not
+	// read, and is listed with this problem.
+	Lost error
 }
 
 // Options configures [Read]. The zero value is the defaults.
@@ -114,6 +118,9 @@ func readWorld(ctx context.Context, d Database, o Options, g *gate) found {
 	w := found{World: World{Name: d.Name, Labels: d.Labels, Server: serverOf(d.DSN), State: Unknown}}
 	read := w
 	err := func() error {
+		if d.Lost != nil {
+			return d.Lost
+		}
 		place, err := g.enter(ctx, w.Server)
 		if err != nil {
 			return err

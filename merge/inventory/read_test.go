@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -94,6 +95,11 @@ func TestRead(t *testing.T) {
 			world("w3", strings.ReplaceAll(characters, "VARCHAR(24)", "VARCHAR(30)"), "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY)"),
 		}
 		worlds[0].Labels = map[string]string{"language": "de"}
+		lost := Database{Database: transfer.Database{Name: "w4"}, Lost: errors.New("its place is unknown")}
+		if p := problems(Read(t.Context(), append(worlds, lost), Options{Now: now})); !slices.Equal(p,
+			[]string{"w4: its place is unknown"}) {
+			t.Error(p)
+		}
 		inv := Read(t.Context(), worlds, Options{Players: "characters", Active: "logout_time", Now: now})
 		if p := problems(inv); p != nil {
 			t.Fatal(p)

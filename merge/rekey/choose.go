@@ -49,28 +49,25 @@ func DefaultStep(values ...Range) uint64 {
 // Choose returns for each source, in their order, the number to add to all its values,
 // so that they are above those of the target and of the sources before, or it says which
 // column has no room. A source whose values no other source has keeps them. An offset is a
-// multiple of the step; if none is given, of the largest power of ten up to
-// [DefaultStep] for which there is room. given are offsets that the operator chose, by
-// source.
-func Choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]uint64, *Narrow) {
+// multiple of the step; if none is given, of the largest power of ten for which there is
+// room, up to the [DefaultStep] of the sources' numbers: those of the target make no step
+// larger, or each merge into it would take ten times the numbers of the one before. used is that
+// step. given are offsets that the operator chose, by source.
+func Choose(target Range, sources []Want, step uint64, given map[int]uint64,
+) (offsets []uint64, used uint64, narrow *Narrow) {
 	if step > 0 {
-		return choose(target, sources, step, given)
+		offsets, narrow = choose(target, sources, step, given)
+		return offsets, step, narrow
 	}
-	all := []Range{target}
+	var moved []Range
 	for _, s := range sources {
-		all = append(all, s.Values)
+		moved = append(moved, s.Values)
 	}
-	var narrow *Narrow
-	for step = DefaultStep(all...); step >= 1; step /= 10 {
-		offsets, found := choose(target, sources, step, given)
-		if found == nil {
-			return offsets, nil
-		}
-		if narrow = found; step < 10 {
-			break
+	for step = DefaultStep(moved...); ; step /= 10 {
+		if offsets, narrow = choose(target, sources, step, given); narrow == nil || step < 10 {
+			return offsets, step, narrow
 		}
 	}
-	return nil, narrow
 }
 
 func choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]uint64, *Narrow) {

@@ -71,7 +71,7 @@ func TestChoose(t *testing.T) {
 			sources = append(sources, w)
 		}
 		step := rapid.SampledFrom([]uint64{0, 1, 1000, 10_000_000}).Draw(t, "step")
-		offsets, narrow := Choose(target, sources, step, nil)
+		offsets, used, narrow := Choose(target, sources, step, nil)
 		if narrow != nil {
 			if narrow.Need.Sign() <= 0 {
 				t.Fatalf("it needs %v", narrow.Need)
@@ -83,8 +83,8 @@ func TestChoose(t *testing.T) {
 		}
 		taken := []Range{target}
 		for i, s := range sources {
-			if step > 0 && offsets[i]%step != 0 {
-				t.Fatalf("%d is no multiple of %d", offsets[i], step)
+			if offsets[i]%used != 0 || step > 0 && used != step {
+				t.Fatalf("%d is no multiple of %d, for %d", offsets[i], used, step)
 			}
 			shifted, ok := s.Values.Shift(offsets[i])
 			if !ok {
@@ -120,14 +120,29 @@ func TestChoose(t *testing.T) {
 	})
 }
 
+// A world that comes again and again takes the same numbers each time: those that came before make
+// no step larger.
+func TestChooseInARow(t *testing.T) {
+	world := Range{Signed(1), Signed(2_000_021), true}
+	target := world
+	for n := range 214 {
+		offsets, used, narrow := Choose(target, []Want{{Values: world, Limits: []Limit{{"a.id", Signed(math.MaxInt32), world.High}}}}, 0, nil)
+		if want := uint64(n+1) * 10_000_000; narrow != nil || used != 10_000_000 || offsets[0] != want {
+			t.Fatalf("merge %d: %d, a multiple of %d, %+v; want %d", n+1, offsets, used, narrow, want)
+		}
+		moved, _ := world.Shift(offsets[0])
+		target.Join(moved)
+	}
+}
+
 // An offset that the operator chose is taken, or refused if it is in somebody's way.
 func TestChooseGiven(t *testing.T) {
 	ten := Range{Signed(1), Signed(10), true}
 	want := []Want{{Values: ten}, {Values: ten}}
-	if got, narrow := Choose(ten, want, 100, map[int]uint64{0: 12}); narrow != nil || got[0] != 12 || got[1] != 100 {
+	if got, _, narrow := Choose(ten, want, 100, map[int]uint64{0: 12}); narrow != nil || got[0] != 12 || got[1] != 100 {
 		t.Errorf("%v, %+v", got, narrow)
 	}
-	if got, narrow := Choose(ten, want, 100, map[int]uint64{1: 105}); narrow == nil || narrow.Source != 1 {
+	if got, _, narrow := Choose(ten, want, 100, map[int]uint64{1: 105}); narrow == nil || narrow.Source != 1 {
 		t.Errorf("%v, %+v", got, narrow)
 	}
 }
@@ -141,14 +156,14 @@ func TestChooseTaken(t *testing.T) {
 		given map[int]uint64
 		want  uint64 // 0: refused
 	}{{nil, 200}, {map[int]uint64{0: 106}, 106}, {map[int]uint64{0: 104}, 0}, {map[int]uint64{0: 390}, 0}} {
-		got, narrow := Choose(between(1, 10), want, 100, c.given)
+		got, _, narrow := Choose(between(1, 10), want, 100, c.given)
 		switch {
 		case c.want == 0 && (narrow == nil || !narrow.Taken.Any), c.want > 0 && (narrow != nil || got[0] != c.want || got[1] != 0):
 			t.Errorf("%v: %v, %+v, want %d", c.given, got, narrow, c.want)
 		}
 	}
 	want[0].Taken[0].Low = Signed(200)
-	if got, narrow := Choose(between(1, 10), want, 100, nil); narrow != nil || got[0] != 400 {
+	if got, _, narrow := Choose(between(1, 10), want, 100, nil); narrow != nil || got[0] != 400 {
 		t.Errorf("%v, %+v, want 400", got, narrow)
 	}
 }

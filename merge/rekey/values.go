@@ -86,6 +86,17 @@ func (b bound) holds(n Integer) bool {
 	return n.Less(limit) == b.below
 }
 
+// ColumnKind is what the values of a column are.
+type ColumnKind int
+
+// The kinds of columns.
+const (
+	Others ColumnKind = iota
+	Integers
+	Texts
+	Bytes
+)
+
 // SQL is the condition behind the name of its column, as all engines understand it.
 func (c *When) SQL() string {
 	if len(c.Is) > 0 {
@@ -122,16 +133,57 @@ func (n *Values) IntegerSQL(column string) (all []string) {
 
 func (n *Values) boundsSQL(column string) (all []string) {
 	for _, b := range n.bounds {
-		sign := ">"
-		if b.below {
-			sign = "<"
-		}
-		if b.equal {
-			sign += "="
-		}
-		all = append(all, fmt.Sprintf("NOT %s %s %d", column, sign, b.value))
+		all = append(all, fmt.Sprintf("NOT %s %s %d", column, b.sign(), b.value))
 	}
 	return all
+}
+
+func (b bound) sign() string {
+	sign := ">"
+	if b.below {
+		sign = "<"
+	}
+	if b.equal {
+		sign += "="
+	}
+	return sign
+}
+
+// AmongSQL is a condition that holds of every value of a column that is one of them, and
+// perhaps of some others, as all engines understand it. kind is that of the column.
+func (n *Values) AmongSQL(column string, kind ColumnKind) string {
+	var all []string
+	in := func(list string) {
+		if list != "" {
+			all = append(all, column+" IN ("+list+")")
+		}
+	}
+	switch {
+	case kind == Integers:
+		for _, b := range n.bounds {
+			all = append(all, fmt.Sprintf("%s %s %d", column, b.sign(), b.value))
+		}
+		if in(integers(n.values)); n.zero {
+			all = append(all, column+" = 0")
+		}
+	case kind == Others || len(n.bounds) > 0:
+		return "1 = 1"
+	case kind == Texts:
+		if in(sqlValues(n.values)); n.zero {
+			all = append(all, column+" IN ('0', '')")
+		}
+	case kind == Bytes:
+		for _, v := range n.values {
+			all = append(all, fmt.Sprintf("%s = X'%x'", column, v))
+		}
+		if n.zero || slices.Contains(n.values, "0") {
+			all = append(all, fmt.Sprintf("%s <= X'%0510x'", column, 0), column+" = X'30'")
+		}
+	}
+	if len(all) == 0 {
+		return "1 = 0"
+	}
+	return "(" + strings.Join(all, " OR ") + ")"
 }
 
 func sqlValues(values []string) string {

@@ -25,6 +25,7 @@ type Outcome struct {
 	Ending   Ending             `json:"outcome"`
 	Reason   string             `json:"reason,omitempty"`   // why it stopped, or what changed
 	Refusals []transfer.Refusal `json:"refusals,omitempty"` // the reasons for which it did not begin
+	Lifting  []string           `json:"lifting,omitempty"`  // commands that lift the fences of a target that was restored
 	Applied  *Applied           `json:"applied,omitempty"`
 	Status   *transfer.Status   `json:"status,omitempty"` // for the command status
 	Proof    *transfer.Proof    `json:"proof,omitempty"`
@@ -48,6 +49,7 @@ const (
 	Stopped     Ending = "stopped"
 	Differs     Ending = "differs"      // verify: FAIL
 	NotVerified Ending = "not verified" // verify: NOT VERIFIED
+	NotUndone   Ending = "not undone"   // undo: something of the merge is left
 )
 
 // Applied counts what apply did.

@@ -13,11 +13,15 @@ import (
 // error is none of these: then there is no outcome.
 func (o *Outcome) Fail(err error, interrupted bool) bool {
 	if refusal, ok := errors.AsType[*transfer.RefusedError](err); ok {
-		o.Ending, o.Refusals = Refused, refusal.Refusals
+		o.Ending, o.Refusals, o.Lifting = Refused, refusal.Refusals, refusal.Lifting
 		return true
 	}
 	if changed, ok := errors.AsType[*transfer.ChangedError](err); ok {
 		o.Ending, o.Reason = Changed, Plainly(changed).Error()
+		return true
+	}
+	if _, ok := errors.AsType[*transfer.NotUndoneError](err); ok {
+		o.Ending, o.Reason = NotUndone, Plainly(err).Error()
 		return true
 	}
 	if stop, ok := errors.AsType[*transfer.StoppedError](err); ok {

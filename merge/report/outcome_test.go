@@ -84,7 +84,8 @@ func sampleProof() *Outcome {
 func sampleUndo() *Outcome {
 	o := sampleOutcome()
 	o.Command, o.Forced, o.Applied = "undo", true, nil
-	o.Undone = &transfer.Undone{Rows: 99320, Changed: 1, Samples: []transfer.Difference{{Table: "items", Key: `["i1"]`, Source: "s2", Columns: []string{"count"}}}}
+	o.Undone = &transfer.Undone{Rows: 99320, Changed: 1, Samples: []transfer.Difference{{Table: "items", Key: `["i1"]`, Source: "s2", Columns: []string{"count"}}},
+		Tables: []transfer.UndoneTable{{Table: "players", Rows: 12, Before: 11}}}
 	return o
 }
 
@@ -99,7 +100,7 @@ func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
 		"DONE":   {sampleOutcome(), "apply", "merging s2 and s3 into s1: 99,320 rows came to the target, with 3 renames, in 2m0s"},
 		"FAIL":   {sampleProof(), "verify", "s1 is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: the game ran after the merge"},
+		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: no row of the merge is left, but its own rows differ in 1 table"},
 	}
 	proof := func(verdict merge.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
@@ -120,6 +121,18 @@ func sampleOutcomes() map[string]ended {
 	stopped := sampleUndo()
 	stopped.Ending, stopped.Reason = Stopped, "stopped while removing the rows of s2 from table items"
 	stopped.Now = &transfer.Status{State: transfer.StateUndoing, Tables: []transfer.TableStatus{{Table: "players", Copied: 99265, Removed: 4321}, {Table: "items"}}}
+	left := sampleUndo()
+	left.Ending = NotUndone
+	left.Undone.Tables[0].Merged = 12
+	left.Undone.Tables[0].Samples = []transfer.Difference{{Table: "players", Key: `["i7"]`, Source: "s2", Left: true}}
+	all["NOT UNDONE"] = ended{left, "undo -force", "something of the merge is left in s1; its record, the kept rows and the fences stay"}
+	restored := sampleOutcome()
+	restored.Command, restored.Ending, restored.Applied = "undo", Refused, nil
+	restored.Lifting = []string{"gameid servers release -server 2 -fence 5b1f s2"}
+	all["RESTORED"] = ended{restored, "undo", "nothing was changed now"}
+	nothing := sampleUndo()
+	nothing.Forced, nothing.Undone = false, &transfer.Undone{NoRecord: true, SameAsBefore: true}
+	all["NOTHING"] = ended{nothing, "undo", "nothing of this merge is here: s1 has no record of it, and holds exactly what it held when the merge was planned"}
 	all["STOPPED"] = ended{stopped, "undo -force", stopped.Reason}
 	return all
 }
@@ -127,13 +140,21 @@ func sampleOutcomes() map[string]ended {
 // Every outcome is said in big, in its colour, with what it means.
 func TestOutcomes(t *testing.T) {
 	for word, o := range sampleOutcomes() {
-		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail"}[word]
+		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail", "NOT UNDONE": "fail", "RESTORED": "fail", "NOTHING": "pass"}[word]
 		if color == "" {
 			color = "unsure"
 		}
 		html := writeOutcome(t, o.Outcome)
-		if word == "UNDONE" {
-			word = "DONE"
+		if as := map[string]string{"UNDONE": "DONE", "NOTHING": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
+			word = as
+		}
+		for _, line := range map[string][]string{
+			"NOT UNDONE": {`table &#34;players&#34;: 12 rows that came with the merge are still there`, `row 7 of players, from &#34;s2&#34;: is still there`, "and 11 more"},
+			"REFUSED":    o.Lifting,
+		}[word] {
+			if !strings.Contains(html, line) {
+				t.Errorf("%s: no %q in the document", word, line)
+			}
 		}
 		for _, want := range []string{
 			`<title>` + word + ": " + o.command + ", s2, s3 into s1</title>",
@@ -202,7 +223,16 @@ func TestOutcomeJSON(t *testing.T) {
         ]
       }
     ],
-    "same_as_before": false
+    "same_as_before": false,
+    "tables": [
+      {
+        "table": "players",
+        "rows": 12,
+        "before": 11,
+        "merged": 0,
+        "unrestored": 0
+      }
+    ]
   }
 }
 `

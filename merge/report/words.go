@@ -36,6 +36,8 @@ func (o *Outcome) Words() Words {
 		if o.Command == "apply" {
 			w.next("To take it back:", o.Then.Undo)
 		}
+	case o.Ending == NotUndone:
+		w.notUndone(o)
 	case o.Ending == Stopped:
 		w.Sentence = printable.Text(o.Reason)
 		w.next("Nothing is lost. To resume:", o.Then.Again)
@@ -58,6 +60,10 @@ func (w *Words) refused(o *Outcome) {
 	blocked := len(o.Plan.Refusals) > 0 && o.Command == "apply" // which has not begun
 	begun := slices.ContainsFunc(o.Refusals, asks(undo))
 	fresh := !blocked && !slices.ContainsFunc(o.Refusals, asks(again))
+	if o.Lifting != nil {
+		w.next("Only if the target was restored from its backup of before the merge, and no other copy of it is used, "+
+			"lift the fences:", o.Lifting...)
+	}
 	switch {
 	case o.Then.Again == "":
 	case fresh:
@@ -161,20 +167,31 @@ func retire(p *transfer.Plan) (commands []string) {
 func (w *Words) undone(o *Outcome) {
 	u, sources, target := o.Undone, Sources(o.Plan), printable.Text(o.Plan.Target.Name)
 	w.Color = merge.Pass
+	if u.NoRecord && len(u.Lifted) == 0 {
+		w.Sentence = fmt.Sprintf("nothing of this merge is here: %s has no record of it, "+
+			"and holds exactly what it held when the merge was planned", target)
+		w.Details = []string{"The merge was not begun, or it was undone."}
+		return
+	}
 	if u.NoRecord {
 		var servers []string
 		for _, f := range u.Lifted {
 			servers = append(servers, fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database)))
 		}
 		w.Sentence = fmt.Sprintf("the fences were lifted: %s can start again; %s has no record of this merge", strings.Join(servers, ", "), target)
-		w.Details = []string{fmt.Sprintf("No row was read or removed. %s was restored from a copy that is older than the merge, or an undo was interrupted at its very end.", target)}
+		w.Details = []string{"No row was read or removed: the fences say that the merge was not begun, " +
+			"or that an undo had removed all its rows."}
 		return
 	}
 	w.Sentence = fmt.Sprintf("%s out of %s again: %s removed; what %s holds in these tables is ", sources, target, printable.Count(u.Rows, "row was", "rows were"), target)
 	if u.SameAsBefore {
 		w.Sentence += "exactly what it held before"
 	} else {
-		w.Sentence += "not what it held before: the game ran after the merge"
+		w.Sentence += "not what it held before: no row of the merge is left, but its own rows differ in " +
+			printable.Count(int64(len(u.Tables)), "table", "tables")
+	}
+	for _, t := range u.Tables {
+		w.Details = append(w.Details, printable.Text(t.String()))
 	}
 	add := func(n int64, one, many, rest string) {
 		if n > 0 {
@@ -186,4 +203,18 @@ func (w *Words) undone(o *Outcome) {
 	add(u.Missing, "row was", "rows were", "gone before")
 	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
+}
+
+func (w *Words) notUndone(o *Outcome) {
+	w.Color = merge.Fail
+	w.Sentence = fmt.Sprintf("something of the merge is left in %s; its record, the kept rows and the fences stay",
+		printable.Text(o.Plan.Target.Name))
+	for _, t := range o.Undone.Tables {
+		w.Details = append(w.Details, printable.Text(t.String()))
+		for _, line := range differences(t.Samples, t.Merged+t.Unrestored) {
+			w.Details = append(w.Details, "  "+line)
+		}
+	}
+	w.next("Correct what only you can, and stop any process that writes there. Then run undo again: "+
+		"it removes and restores the rest:", o.Then.Again)
 }

@@ -69,8 +69,9 @@ func (s *Source) Failing(ctx context.Context, table string, conditions []merge.C
 	return all, err
 }
 
+// refuses reports whether the answer is about the conditions: another error is no result.
 func (s *Source) refuses(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && sqldb.IsRefused(err)
+	return ctx.Err() == nil && sqldb.CannotEvaluate(err)
 }
 
 func said(err error) string {

@@ -151,6 +151,9 @@ func (d *mysqlDialect) match(c *column, value []byte) (string, []any, error) {
 		return ref + " = ?", []any{value}, nil
 	case integer:
 		n, err := parseDigits(value)
+		if c.alone { // of a SET, MariaDB has a number with a sign here, and MySQL one of 53 bits
+			ref = d.number(c)
+		}
 		return ref + " = ?", []any{n}, err
 	case real:
 		f, err := strconv.ParseFloat(string(value), 64)

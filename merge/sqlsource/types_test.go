@@ -141,6 +141,7 @@ func sqliteTypes() []typeCase {
 		{declared: "DECIMAL(10,2)", value: all},
 		{declared: "BOOLEAN", value: of("0", "1", "TRUE")},
 		{declared: "DATETIME", value: all},
+		{declared: "DATETIME(3)", value: all},
 		{declared: "TIMESTAMP", value: either(text, integers)},
 		{declared: "DATE", value: text},
 		{declared: "JSON", value: all},

@@ -65,7 +65,9 @@ func (a *Alike) contents(ctx context.Context, target, s *source, on *connection)
 		kept := merge.KeptRows{Table: a.Table, Column: a.Column, Keys: a.Keys}
 		only.withheld = map[string]string{a.Table: "NOT " + kept.SQL(s.dialect.Quote)}
 	}
-	c, err := contents(ctx, &only, newLayout(target.dialect, target.table(a.Table)), all, nil, nil, func(int) error { return ctx.Err() })
+	l := newLayout(target.dialect, target.table(a.Table))
+	l.key = nil // a sum needs no order, and rows that are not copied need no key
+	c, err := contents(ctx, &only, l, all, nil, nil, func(int) error { return ctx.Err() })
 	if err != nil {
 		err = fmt.Errorf("comparing the rows of %q: %w", a.Table, err)
 	}

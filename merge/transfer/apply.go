@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/store/registry"
 )
 
 // Result is the result of [Apply]. Beside an error it says how far the merge came: a
@@ -104,7 +105,7 @@ func (r *run) apply(ctx context.Context, state State) error {
 		return err
 	}
 	err := r.retry(ctx, "fencing the sources", func(ctx context.Context) error {
-		return r.during(ctx, StateCopying, func() error { return r.fence(ctx) })
+		return r.during(ctx, StateCopying, func() error { return r.fence(ctx, registry.FenceMerging) })
 	})
 	if err != nil {
 		return err
@@ -139,7 +140,13 @@ func (r *run) apply(ctx context.Context, state State) error {
 		if err := r.checkKept(ctx); err != nil {
 			return err
 		}
-		err := r.during(ctx, StateCopying, func() error {
+		err := r.unaltered(ctx, "apply", "alter them back, then run the same command again")
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
+		} else if err != nil {
+			return err
+		}
+		err = r.during(ctx, StateCopying, func() error {
 			if err := r.setCounters(ctx, false); err != nil {
 				return err
 			}
@@ -165,21 +172,32 @@ func (r *run) release(ctx context.Context) error {
 		if err := r.manifest.yet(ctx, r.manifest.left); err != nil {
 			return err
 		}
+		if r.manifest.left == "" { // it may begin in another process
+			return r.unguard(ctx, noRowsCame...)
+		}
 		return r.unguard(ctx)
 	})
 }
 
-// open guards the target, and records the merge there if it has not begun. If
-// that is refused before anything is recorded, the target is as it was.
+// open records the merge in the target if it has not begun, and fences the target for the rows
+// to come.
 func (r *run) open(ctx context.Context, state State) error {
-	if state == StateCopying {
-		return afterUndo(r.retry(ctx, "fencing the target", func(ctx context.Context) error {
-			if err := r.manifest.yet(ctx, StateCopying); err != nil {
-				return err
-			}
-			return r.guard(ctx, "apply", true)
-		}))
+	if state != StateCopying {
+		if err := r.openRecord(ctx, state); err != nil {
+			return err
+		}
 	}
+	return afterUndo(r.retry(ctx, "fencing the target", func(ctx context.Context) error {
+		if err := r.manifest.yet(ctx, StateCopying); err != nil {
+			return err
+		}
+		return r.guard(ctx, "apply", registry.FenceMerging, true)
+	}))
+}
+
+// openRecord guards the target and records the merge there. If that is refused before anything is
+// recorded, the target is as it was.
+func (r *run) openRecord(ctx context.Context, state State) error {
 	err := r.outrun(ctx, r.retry(ctx, "writing the manifest", r.record))
 	if sqldb.IsDenied(err) {
 		err = &RefusedError{Doing: "apply", Refusals: []Refusal{{Source: r.target.Name, Reason: fmt.Sprintf("the account lacks a right: %v", err)}}}
@@ -224,7 +242,7 @@ func (r *run) record(ctx context.Context) error {
 	if err := r.manifest.create(ctx); err != nil {
 		return err
 	}
-	if err := r.guard(ctx, "apply", true); err != nil {
+	if err := r.guard(ctx, "apply", registry.FencePrepared, true); err != nil {
 		return err
 	}
 	if err := r.manifest.write(ctx, r.plan, r.hooks.clock()); err != nil {
@@ -234,7 +252,7 @@ func (r *run) record(ctx context.Context) error {
 	if err := r.manifest.yet(ctx, StatePreparing); err != nil {
 		return err
 	}
-	if err := r.guard(ctx, "apply", true); err != nil {
+	if err := r.guard(ctx, "apply", registry.FencePrepared, true); err != nil {
 		return err
 	}
 	if err := r.hooks.fail.at("before lineage"); err != nil {

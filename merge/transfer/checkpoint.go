@@ -52,14 +52,18 @@ func (r *run) checkpoint(ctx context.Context, step string, at place, begin []any
 	c := &checkpoint{step: step, place: at, begin: begin, after: begin}
 	err := r.target.rows(ctx, "SELECT last_key, done_rows, row_sum, finished FROM "+ProgressTable+" WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND part = ?", true,
 		[]any{r.plan.ID, step, at.source, at.table, at.part}, func(row []any) (bool, error) {
-			c.saved = true
-			c.rows, _ = row[1].(int64)
-			finished, _ := row[3].(int64)
-			c.finished = finished == 1
+			rows, err := intIn(row[1], ProgressTable+".done_rows")
+			if err != nil {
+				return false, err
+			}
+			finished, err := intIn(row[3], ProgressTable+".finished")
+			if err != nil {
+				return false, err
+			}
+			c.saved, c.rows, c.finished = true, rows, finished == 1
 			if err := c.sum.UnmarshalText([]byte(text(row[2]))); err != nil {
 				return false, err
 			}
-			var err error
 			if key := text(row[0]); key != "" {
 				c.after, err = decodeKey(key)
 			}
@@ -71,7 +75,8 @@ func (r *run) checkpoint(ctx context.Context, step string, at place, begin []any
 	return c, err
 }
 
-// checkpoints returns how many rows of a step are done in each place.
+// checkpoints returns how many rows of a step are done in each place. It is an error if those of
+// any step cannot be read: a later look for one of them would find none.
 func (m *manifest) checkpoints(ctx context.Context, step string) (map[place]int64, error) {
 	rows := make(map[place]int64)
 	column := "part"
@@ -80,10 +85,17 @@ func (m *manifest) checkpoints(ctx context.Context, step string) (map[place]int6
 	} else if !divided {
 		column = "0"
 	}
-	err := m.on.rows(ctx, "SELECT source, tab, "+column+", done_rows FROM "+ProgressTable+" WHERE merge_id = ? AND step = ?", false, []any{m.id, step}, func(row []any) (bool, error) {
-		part, _ := row[2].(int64)
-		rows[place{text(row[0]), text(row[1]), int(part)}], _ = row[3].(int64)
-		return true, nil
+	query := "SELECT source, tab, " + column + ", done_rows, step FROM " + ProgressTable + " WHERE merge_id = ?"
+	err := m.on.rows(ctx, query, false, []any{m.id}, func(row []any) (bool, error) {
+		part, err := intIn(row[2], ProgressTable+".part")
+		if err != nil {
+			return false, err
+		}
+		n, err := intIn(row[3], ProgressTable+".done_rows")
+		if text(row[4]) == step {
+			rows[place{text(row[0]), text(row[1]), int(part)}] = n
+		}
+		return true, err
 	})
 	return rows, err
 }
@@ -114,6 +126,11 @@ func (m *manifest) save(ctx context.Context, before, now *checkpoint) error {
 	if err := m.still(ctx, stateOf[now.step], sharing); err != nil {
 		return err
 	}
+	return m.note(ctx, before, now)
+}
+
+// note is save if the state of the merge is held already.
+func (m *manifest) note(ctx context.Context, before, now *checkpoint) error {
 	key := ""
 	if now.after != nil {
 		var err error

@@ -241,11 +241,7 @@ func lookUp(ctx context.Context, on *connection, l *layout, query func(n int) st
 		if err != nil {
 			return nil, err
 		}
-		var args []any
-		for _, row := range some {
-			args = append(args, l.keyOf(row)...)
-		}
-		err = on.rows(ctx, query(len(some)), len(some) == most, args, func(row []any) (bool, error) {
+		err = on.rows(ctx, query(len(some)), len(some) == most, l.boundOf(some), func(row []any) (bool, error) {
 			row = slices.Clone(row)
 			l.tidy(row)
 			i, ok, err := places.of(row)
@@ -339,7 +335,7 @@ func (r *run) combineRows(ctx context.Context, c *combiner, source int, rows [][
 		if query == "" {
 			break
 		}
-		if _, err := r.target.exec(ctx, "combine", query, true, append(args(row), c.l.keyOf(row)...)...); err != nil {
+		if _, err := r.target.exec(ctx, "combine", query, true, append(args(row), c.l.bound(c.l.keyOf(row))...)...); err != nil {
 			return fmt.Errorf("row %s: %w", c.l.keyText(row), err)
 		}
 	}
@@ -350,11 +346,8 @@ func (r *run) combineRows(ctx context.Context, c *combiner, source int, rows [][
 func (r *run) keep(ctx context.Context, c *combiner, rows [][]any) error {
 	kept := c.l.of(c.of.Kept)
 	for some := range slices.Chunk(rows, c.l.dialect.most(len(c.l.key))) {
-		var args []any
-		for _, row := range some {
-			args = append(args, c.l.keyOf(row)...)
-		}
-		n, err := r.target.exec(ctx, "keep", kept.insertFrom("INSERT", c.l.table)+" WHERE "+c.l.equal(len(some)), false, args...)
+		query := kept.insertFrom("INSERT", c.l.table) + " WHERE " + c.l.equal(len(some))
+		n, err := r.target.exec(ctx, "keep", query, false, c.l.boundOf(some)...)
 		if err == nil && n != int64(len(some)) {
 			err = fmt.Errorf("table %q: %d rows were to be kept, and there were %d: another process writes to it", c.l.table, len(some), n)
 		}

@@ -155,14 +155,21 @@ func totalOf(ctx context.Context, on *connection, l *layout, column int) (sum *b
 		})
 	}
 	// A sum beyond 64 bits is an error there: in halves.
-	query := "SELECT SUM(" + name + " >> 32), SUM(" + name + " & 4294967295), SUM(typeof(" + name + ") NOT IN ('integer', 'null'))" + from
-	return sum, odd, on.rows(ctx, query, false, nil, func(row []any) (bool, error) {
-		high, _ := row[0].(int64)
-		low, _ := row[1].(int64)
-		odd, _ = row[2].(int64)
-		sum.Add(new(big.Int).Lsh(big.NewInt(high), 32), big.NewInt(low))
+	total := func(of string) string { return "COALESCE(SUM(" + of + "), 0)" }
+	query := "SELECT " + total(name+" >> 32") + ", " + total(name+" & 4294967295") + ", " +
+		total("typeof("+name+") NOT IN ('integer', 'null')") + from
+	err = on.rows(ctx, query, false, nil, func(row []any) (_ bool, err error) {
+		var parts [3]int64
+		for i := range parts {
+			if parts[i], err = intIn(row[i], "the sum of "+l.table+"."+l.columns[column]); err != nil {
+				return false, err
+			}
+		}
+		sum.Add(new(big.Int).Lsh(big.NewInt(parts[0]), 32), big.NewInt(parts[1]))
+		odd = parts[2]
 		return true, nil
 	})
+	return sum, odd, err
 }
 
 // text is a number as people read it.
@@ -319,7 +326,7 @@ func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
 			}
 			fails, err := on.number(ctx, "SELECT COUNT(*) FROM (SELECT "+strings.Join(append(selected, "1"), ", ")+") AS r WHERE NOT ("+c.Text+")", true, args...)
 			switch {
-			case sqldb.IsRefused(err):
+			case sqldb.CannotEvaluate(err):
 				m.refuse(fmt.Sprintf("the result cannot be tested against %s: %v", name, err), row)
 			case err != nil:
 				return err

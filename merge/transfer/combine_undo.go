@@ -79,7 +79,7 @@ func (u *undo) compareKept(ctx context.Context) (reasons []Refusal, err error) {
 // keptIsGone says that a table of the merge with old rows was dropped, and what to do.
 func (u *undo) keptIsGone(table, kept string, rows int64) Refusal {
 	return Refusal{Source: u.target.Name, Table: table, Reason: fmt.Sprintf("the table %s is missing: it kept %s of %s from before the merge, so undo cannot put them back; "+
-		"restore this database from its backup of before the merge, then run undo again: it lifts the fences of the sources", kept, printable.Count(rows, "row", "rows"), table)}
+		"restore this database from its backup of before the merge, then run undo again: it says how to lift the fences of the sources", kept, printable.Count(rows, "row", "rows"), table)}
 }
 
 // compareCombined compares the rows that were combined, of as many of each source as were, with
@@ -172,6 +172,9 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 		if g.own != nil && !c.writes() {
 			continue // nothing was written over it
 		}
+		if g.own != nil && there[i] != nil && c.l.difference(g.own, there[i]) == nil {
+			continue // an earlier call put it back
+		}
 		if d := c.l.difference(want[i], there[i]); d != nil && !u.force && (!d.Missing || g.own != nil) {
 			d.Source = u.worldOf(g, u.sources[source])
 			return 0, fmt.Errorf("%s: it was changed while the undo ran; stop the process that writes there, then force the undo or correct the row", d)
@@ -193,15 +196,11 @@ func (u *undo) separateRows(ctx context.Context, c *combiner, source int, rows [
 		how  func(n int) string
 	}{{back, c.putBack}, {gone, c.putAgain}} {
 		for some := range slices.Chunk(put.rows, c.l.dialect.most(len(c.l.key))) {
-			var args []any
-			for _, row := range some {
-				args = append(args, c.l.keyOf(row)...)
-			}
 			query := put.how(len(some))
 			if query == "" {
 				continue
 			}
-			_, err := u.target.exec(ctx, "restore", query, false, args...)
+			_, err := u.target.exec(ctx, "restore", query, false, c.l.boundOf(some)...)
 			if errors.Is(err, sqldb.ErrDuplicate) {
 				return 0, fmt.Errorf("table %q: a row cannot get its old values back, because a new row has a unique one of them: give the new row another value or remove it, then run undo again: %v", c.l.table, err)
 			}
@@ -229,8 +228,8 @@ func (c *combiner) putBack(n int) string {
 			set = append(set, quoted+" = k."+quoted)
 		}
 	}
-	for _, name := range c.l.keyColumns() {
-		match, one = append(match, "t."+d.Quote(name)+" = k."+d.Quote(name)), append(one, "k."+d.Quote(name)+" = ?")
+	for i, name := range c.l.keyColumns() {
+		match, one = append(match, "t."+d.Quote(name)+" = k."+d.Quote(name)), append(one, "k."+c.l.is(i))
 	}
 	if len(set) == 0 {
 		return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func (r *run) proveCombine(ctx context.Context, t *Table, proof *CombineProof) e
 					if _, err := change.row(row); err != nil {
 						return err
 					}
-					key, err := appendValues(nil, l.keyOf(row))
+					key, err := appendKey(nil, l.keyOf(row))
 					if err != nil {
 						return err
 					}
@@ -149,7 +150,8 @@ func (r *run) proveCombine(ctx context.Context, t *Table, proof *CombineProof) e
 			}
 		}
 		var h hasher
-		for _, k := range keys {
+		for _, key := range slices.Sorted(maps.Keys(keys)) { // so that the first problems are the same every time
+			k := keys[key]
 			of := &own
 			row := k.now
 			switch {
@@ -208,6 +210,9 @@ func (p *CombineProof) judge(t *Table, l *layout, k *rowsOfKey) {
 		}
 		at := slices.IndexFunc(p.Columns, func(c ColumnProof) bool { return c.Column == column })
 		op, most := merge.FormulaSame, 0
+		if slices.Contains(l.key, i) {
+			op = merge.FormulaTarget // others may have the other zero
+		}
 		if at >= 0 && len(rows) > 1 {
 			op, most = p.Columns[at].Formula.Op, p.Columns[at].Formula.Most
 		}

@@ -14,12 +14,16 @@ type Difference struct {
 	Table   string   `json:"table"`
 	Key     string   `json:"key"` // see [KeyText]
 	Missing bool     `json:"missing,omitempty"`
+	Left    bool     `json:"left,omitempty"`    // the row is still there, after an undo
 	Columns []string `json:"columns,omitempty"` // that have other values
 }
 
 func (d Difference) String() string {
 	if d.Missing {
 		return fmt.Sprintf("row %s of %s, from %q: is missing", KeyText(d.Key), d.Table, d.Source)
+	}
+	if d.Left {
+		return fmt.Sprintf("row %s of %s, from %q: is still there", KeyText(d.Key), d.Table, d.Source)
 	}
 	return fmt.Sprintf("row %s of %s, from %q: %s has another value", KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
 }
@@ -78,11 +82,8 @@ func find(ctx context.Context, on *connection, l *layout, query string, rows [][
 		return nil, err
 	}
 	found := make([][]any, len(rows))
-	var args []any
-	for _, row := range rows {
-		args = append(args, l.keyOf(row)...)
-	}
-	err = on.rows(ctx, query, len(rows) == l.dialect.most(len(l.key)), append(args, more...), func(row []any) (bool, error) {
+	args := append(l.boundOf(rows), more...)
+	err = on.rows(ctx, query, len(rows) == l.dialect.most(len(l.key)), args, func(row []any) (bool, error) {
 		row = slices.Clone(row)
 		l.tidy(row)
 		i, ok, err := places.of(row)
@@ -118,7 +119,7 @@ func (l *layout) places(rows [][]any) (*places, error) {
 func (p *places) encode(row []any) (err error) {
 	p.buf = p.buf[:0]
 	for _, k := range p.l.key {
-		if p.buf, err = appendValues(p.buf, row[k:k+1]); err != nil {
+		if p.buf, err = appendKey(p.buf, row[k:k+1]); err != nil {
 			return fmt.Errorf("table %q: the key column %q: %w", p.l.table, p.l.columns[k], err)
 		}
 	}

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/rekey"
 )
 
 // Database is one of the databases of a merge. It prints as its name, never as its
@@ -175,8 +177,9 @@ func (c *connection) statement(ctx context.Context, raw driver.Conn, query strin
 	return s, func() { s.Close() }, nil
 }
 
-// arguments converts values to the types that drivers take.
-func arguments(args []any) []driver.NamedValue {
+// arguments converts values to the types that drivers take. An error among them says
+// why there is no value; see [layout.bound].
+func arguments(args []any) ([]driver.NamedValue, error) {
 	out := make([]driver.NamedValue, len(args))
 	for i, v := range args {
 		switch n := v.(type) {
@@ -184,10 +187,12 @@ func arguments(args []any) []driver.NamedValue {
 			v = int64(n)
 		case float32:
 			v = float64(n)
+		case error:
+			return nil, n
 		}
 		out[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
-	return out
+	return out, nil
 }
 
 // exec runs a statement that changes something, and returns how many rows it
@@ -209,7 +214,10 @@ func (c *connection) exec(ctx context.Context, what, query string, keep bool, ar
 				return err2
 			}
 			defer done()
-			result, err = s.(driver.StmtExecContext).ExecContext(ctx, arguments(args))
+			var bound []driver.NamedValue
+			if bound, err = arguments(args); err == nil {
+				result, err = s.(driver.StmtExecContext).ExecContext(ctx, bound)
+			}
 		}
 		if err == nil {
 			changed, err = result.RowsAffected()
@@ -237,7 +245,11 @@ func (c *connection) rows(ctx context.Context, query string, keep bool, args []a
 			return err
 		}
 		defer done()
-		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, arguments(args))
+		bound, err := arguments(args)
+		if err != nil {
+			return err
+		}
+		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, bound)
 		if err != nil {
 			return err
 		}
@@ -280,11 +292,40 @@ func (c *connection) failed(ctx context.Context, err error) error {
 
 // number returns the number that a query returns.
 func (c *connection) number(ctx context.Context, query string, keep bool, args ...any) (n int64, err error) {
-	err = c.rows(ctx, query, keep, args, func(row []any) (bool, error) {
-		n, _ = row[0].(int64)
-		return true, nil
+	err = c.rows(ctx, query, keep, args, func(row []any) (_ bool, err error) {
+		n, err = intIn(row[0], "the answer to "+query)
+		return true, err
 	})
 	return n, err
+}
+
+// intIn reads an integer, in whichever form the driver delivers it: servers add integers up as
+// decimals. of is the value, as "table.column", for the error if it is none.
+func intIn(v any, of string) (int64, error) {
+	if n, ok := v.(int64); ok {
+		return n, nil
+	}
+	n, err := strconv.ParseInt(string(printed(v)), 10, 64)
+	if err != nil {
+		err = notInteger(v, of)
+	}
+	return n, err
+}
+
+// keyIn is intIn for a key, which may lie beyond int64.
+func keyIn(v any, of string) (rekey.Integer, error) {
+	n, ok := rekey.ParseInteger(printed(v))
+	if !ok {
+		return n, notInteger(v, of)
+	}
+	return n, nil
+}
+
+func notInteger(v any, of string) error {
+	if v == nil {
+		return fmt.Errorf("%.200s is NULL: want an integer", of)
+	}
+	return fmt.Errorf("%.200s is %.40q: want an integer", of, text(v))
 }
 
 // texts returns the first column of a query.
@@ -336,7 +377,9 @@ func (c *connection) tx(ctx context.Context, f func() error) error {
 	_, err := c.exec(ctx, "begin", c.dialect().Begin(), false)
 	if err == nil {
 		if err = f(); err == nil {
-			_, err = c.exec(ctx, "commit", "COMMIT", false)
+			if _, err = c.exec(ctx, "commit", "COMMIT", false); err == nil {
+				err = c.db.Kept()
+			}
 		}
 	}
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/merge"
 	"mergesafe/merge/rekey"
@@ -63,7 +62,7 @@ func (p *planner) findCounters(ctx context.Context) error {
 				return nil
 			}
 			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
-				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases", l.keyText(row), c.Column, c.Next, c.Most)
+				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases, or raise max of its space", l.keyText(row), c.Column, c.Next, c.Most)
 				return nil
 			}
 			key, err := encodeKey(l.keyOf(row))
@@ -145,14 +144,11 @@ func (r *run) counterKey(c *RowCounter) (where string, args []any, err error) {
 	if args, err = decodeKey(c.Key); err != nil {
 		return "", nil, err
 	}
-	var parts []string
-	for _, name := range r.keys[c.Table] {
-		parts = append(parts, r.target.dialect().Quote(name)+" = ?")
-	}
-	if len(parts) != len(args) || len(parts) == 0 {
+	l := r.keys[c.Table]
+	if l == nil || l.multiset() || len(l.key) != len(args) {
 		return "", nil, fmt.Errorf("table %q has another key than when the merge was planned", c.Table)
 	}
-	return " WHERE " + strings.Join(parts, " AND "), args, nil
+	return " WHERE " + l.equal(1), l.bound(args), nil
 }
 
 // proveCounters makes sure that no counter lies below the keys that came.

@@ -22,6 +22,14 @@ func sequencesDeclared(o *merge.Options, _ *merge.Declarations) {
 	o.Rekey.Counters = []merge.CounterRow{{At: "char_seq", Space: "chars.guid"}, {At: "`item_seq`", Space: "items.id"}}
 }
 
+// A sequence that ends soon is raised to just above its keys.
+func TestSequenceEndsSoon(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	all := sequenceWorlds(t, engines()[1], "ALTER SEQUENCE char_seq MAXVALUE 1500")
+	rekeyed(t, all, keyOptions(sequencesDeclared))
+	asked(t, all[0], "SELECT NEXTVAL(char_seq)", "1004")
+}
+
 // A sequence that is not declared is open, with the line that declares it.
 func TestSequenceUndeclared(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
@@ -105,7 +113,7 @@ func TestSequenceInTheWay(t *testing.T) {
 	}
 	for change, want := range map[string]string{
 		"ALTER SEQUENCE char_seq CYCLE":         "begins again at its end",
-		"ALTER SEQUENCE char_seq MAXVALUE 1500": "would be raised to 2000, and ends at 1500: ALTER SEQUENCE `char_seq` MAXVALUE",
+		"ALTER SEQUENCE char_seq MAXVALUE 1003": "would be raised to 1004, and ends at 1003: ALTER SEQUENCE `char_seq` MAXVALUE",
 	} {
 		all := sequenceWorlds(t, engines()[1], change)
 		p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(sequencesDeclared))

@@ -53,8 +53,13 @@
 //
 // [Verify] reads everything and compares sums: the target must hold its own rows
 // and the copied rows, each exactly as planned. [Undo] needs the sources: they show
-// which rows were copied, and how. In a target that was restored from a backup it only
-// lifts the fences: there is nothing else to undo.
+// which rows were copied, and how. At its end it proves by a reading of all tables that nothing of
+// the merge is left; see [NotUndoneError].
+//
+// A target that was restored from a backup has no record of the merge, and neither has a wrong copy
+// of the target, whose rows are elsewhere. There Undo lifts a fence only if the fence says that no row
+// of the merge is in the target: [registry.FencePrepared] and [registry.FenceUndone]. Otherwise it
+// is refused with the command that lifts each fence.
 //
 // # Tables that are emptied
 //

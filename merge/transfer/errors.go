@@ -30,6 +30,10 @@ func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []Refusal
+
+	// Lifting are the commands that lift the fences, ready to paste, if the target has no record of
+	// the merge. They are right only if that target was restored from its backup.
+	Lifting []string
 }
 
 func (e *RefusedError) Error() string {
@@ -42,7 +46,12 @@ func (e *RefusedError) Error() string {
 		}
 		reasons = append(reasons, r.String())
 	}
-	return fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
+	text := fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
+	if e.Lifting != nil {
+		text += "; only if the target was restored from its backup of before the merge, and no other copy of it is used, " +
+			"lift the fences: " + strings.Join(e.Lifting, "; ")
+	}
+	return text
 }
 
 // ChangedError says that the rows of a table were changed since the plan was made, or

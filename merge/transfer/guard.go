@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"mergesafe/gameid"
 	"mergesafe/store/registry"
@@ -18,7 +17,7 @@ import (
 // guard fences the target's own servers. If one of them runs, or the registry is
 // not as the plan has it, it returns a [*RefusedError]. A target without a
 // registry has no fences.
-func (r *run) guard(ctx context.Context, doing string, asPlanned bool) error {
+func (r *run) guard(ctx context.Context, doing string, state registry.FenceState, asPlanned bool) error {
 	if !r.registry {
 		return nil
 	}
@@ -35,7 +34,7 @@ func (r *run) guard(ctx context.Context, doing string, asPlanned bool) error {
 		if s.Role != registry.RoleOwn {
 			continue
 		}
-		err := reg.Fence(ctx, s.ID, registry.FenceHere(r.plan.ID, r.target.Name, r.hooks.clock()))
+		err := reg.Fence(ctx, s.ID, state.In(registry.FenceHere(r.plan.ID, r.target.Name, r.hooks.clock())))
 		if _, held := errors.AsType[*gameid.HeldError](err); held {
 			break // the reasons are told below
 		} else if err != nil {
@@ -59,8 +58,29 @@ func (r *run) guard(ctx context.Context, doing string, asPlanned bool) error {
 	return r.hooks.fail.at("after guard")
 }
 
-// unguard lets the target's servers start again.
-func (r *run) unguard(ctx context.Context) error {
+// guardUndone writes into the fences of the target that the rows of the merge are gone, so that they
+// can be lifted when there is no record any more.
+func (r *run) guardUndone(ctx context.Context) error {
+	if !r.registry {
+		return nil
+	}
+	if err := r.manifest.yet(ctx, StateUndoing); err != nil {
+		return err
+	}
+	r.target.drop() // SQLite has one writer at a time
+	reg := registryOf(r.target.db)
+	now, err := reg.Servers(ctx)
+	for _, s := range now {
+		if err == nil && s.Fenced(r.plan.ID) {
+			err = reg.Fence(ctx, s.ID, registry.FenceUndone.In(registry.FenceHere(r.plan.ID, r.target.Name, r.hooks.clock())))
+		}
+	}
+	return err
+}
+
+// unguard lets the target's servers start again, if their fences are in one of these states, or if
+// none is given.
+func (r *run) unguard(ctx context.Context, states ...registry.FenceState) error {
 	tables, err := r.target.texts(ctx, r.target.dialect().TableNames())
 	if err != nil || !slices.Contains(tables, registry.Table) {
 		return err
@@ -69,23 +89,24 @@ func (r *run) unguard(ctx context.Context) error {
 		return err
 	}
 	r.target.drop() // SQLite has one writer at a time
-	if err := r.lift(ctx, registryOf(r.target.db), r.target.Name); err != nil {
+	if err := r.lift(ctx, registryOf(r.target.db), r.target.Name, states); err != nil {
 		return fmt.Errorf("lifting the fence of %q: %w", r.target.Name, err)
 	}
 	return r.hooks.fail.at("after unguard")
 }
 
-// lift takes the fences of this merge off a registry.
-func (r *run) lift(ctx context.Context, reg *registry.Registry, database string) error {
+// lift takes the fences of this merge off a registry, those in one of the states if any is given.
+func (r *run) lift(ctx context.Context, reg *registry.Registry, database string, states []registry.FenceState) error {
 	now, err := reg.Servers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range now {
-		if !s.Fenced(r.plan.ID) {
+		f, _ := registry.FenceOf(s.Holder)
+		if !s.Fenced(r.plan.ID) || len(states) > 0 && !slices.Contains(states, f.State) {
 			continue
 		}
-		if err := reg.LiftFence(ctx, s.ID, r.plan.ID); err != nil {
+		if err := reg.LiftFence(ctx, s.ID, r.plan.ID, states...); err != nil {
 			return err
 		}
 		r.lifted = append(r.lifted, Lifted{database, s.ID.String()})
@@ -109,11 +130,11 @@ func (r *run) withoutMerged(now []registry.Server) []registry.Server {
 func (r *run) rowsNow(ctx context.Context, t *Table) (rows, copied int64, err error) {
 	query := "SELECT (SELECT COUNT(*) FROM " + r.target.dialect().Quote(t.Name) + "), (SELECT COALESCE(SUM(done_rows), 0) FROM " + ProgressTable +
 		" WHERE merge_id = ? AND step = ? AND tab = ?)"
-	err = r.target.rows(ctx, query, false, []any{r.plan.ID, StepCopy, t.Name}, func(row []any) (bool, error) {
-		var errRows, errCopied error
-		rows, errRows = strconv.ParseInt(text(row[0]), 10, 64)
-		copied, errCopied = strconv.ParseInt(text(row[1]), 10, 64) // MySQL adds up decimals
-		return true, errors.Join(errRows, errCopied)
+	err = r.target.rows(ctx, query, false, []any{r.plan.ID, StepCopy, t.Name}, func(row []any) (_ bool, err error) {
+		if rows, err = intIn(row[0], "the number of rows"); err == nil {
+			copied, err = intIn(row[1], "the sum of "+ProgressTable+".done_rows")
+		}
+		return true, err
 	})
 	if err != nil {
 		err = fmt.Errorf("counting the rows of table %q of %q: %w", t.Name, r.target.Name, err)

@@ -224,17 +224,37 @@ func readKeys(ctx context.Context, on *connection, keys bool, where string, args
 	if where != "" {
 		query += " WHERE " + where
 	}
-	span := func(low, high any) (r rekey.Range) {
-		r.Low, r.Any = rekey.ParseInteger(printed(low))
-		r.High, _ = rekey.ParseInteger(printed(high))
-		return r
+	span := func(low, high any, columns string) (r rekey.Range, err error) {
+		if r.Any = len(printed(low)) > 0; !r.Any {
+			return r, nil
+		}
+		if r.Low, err = keyIn(low, KeysTable+"."+columns); err == nil {
+			r.High, err = keyIn(high, KeysTable+"."+columns)
+		}
+		return r, err
 	}
 	err = on.rows(ctx, query+" ORDER BY path, tab, col, part", false, args, func(row []any) (bool, error) {
-		p := keyPiece{ends: span(row[11], row[12])}
-		if p.part, _ = row[4].(int64); p.part == 0 {
-			k := keySet{Path: text(row[0]), Source: text(row[1]), Table: text(row[2]), Column: text(row[3]), Space: text(row[5]), Range: span(row[7], row[8])}
-			offset, _ := rekey.ParseInteger(printed(row[6]))
-			undone, _ := row[10].(int64)
+		var p keyPiece
+		var err error
+		if p.ends, err = span(row[11], row[12], "first_key, last_key"); err != nil {
+			return false, err
+		}
+		if p.part, err = intIn(row[4], KeysTable+".part"); err != nil {
+			return false, err
+		}
+		if p.part == 0 {
+			k := keySet{Path: text(row[0]), Source: text(row[1]), Table: text(row[2]), Column: text(row[3]), Space: text(row[5])}
+			if k.Range, err = span(row[7], row[8], "low, high"); err != nil {
+				return false, err
+			}
+			offset, err := keyIn(row[6], KeysTable+".shift")
+			if err != nil {
+				return false, err
+			}
+			undone, err := intIn(row[10], KeysTable+".undone")
+			if err != nil {
+				return false, err
+			}
 			k.Offset, k.Undone = offset.Bits, undone != 0
 			all = append(all, k)
 		}

@@ -228,18 +228,39 @@ func readMatches(ctx context.Context, on *connection, path, table, column string
 
 // readPairs reads the old keys of an entry, each with the key in another column.
 func readPairs(ctx context.Context, on *connection, other, path, table, column string) (*rekey.Pairs, error) {
-	var pairs []rekey.Pair
-	err := on.rows(ctx, "SELECT old_key, "+other+" FROM "+MatchesTable+" WHERE path = ? AND tab = ? AND col = ?", false, []any{path, table, column}, func(row []any) (bool, error) {
-		old, ok := rekey.ParseInteger(printed(row[0]))
-		image, also := rekey.ParseInteger(printed(row[1]))
-		if !ok || !also {
-			return false, fmt.Errorf("%s has a key that is not an integer", MatchesTable)
-		}
-		pairs = append(pairs, rekey.Pair{Old: old, New: image})
+	written, err := writtenPairs(ctx, on, other, path, table, column)
+	if err != nil {
+		return nil, err
+	}
+	return written.parse()
+}
+
+// pairsAsWritten are the rows of a record of matched keys: what they say may be damaged.
+type pairsAsWritten [][2]string
+
+// writtenPairs reads such rows. Its error is one of the database, and that of parse is one of the
+// record: a proof takes only the second for a finding.
+func writtenPairs(ctx context.Context, on *connection, other, path, table, column string) (all pairsAsWritten, err error) {
+	query := "SELECT old_key, " + other + " FROM " + MatchesTable + " WHERE path = ? AND tab = ? AND col = ?"
+	err = on.rows(ctx, query, false, []any{path, table, column}, func(row []any) (bool, error) {
+		all = append(all, [2]string{text(row[0]), text(row[1])})
 		return true, nil
 	})
-	if err != nil || len(pairs) == 0 {
-		return nil, err
+	return all, err
+}
+
+func (all pairsAsWritten) parse() (*rekey.Pairs, error) {
+	var pairs []rekey.Pair
+	for _, row := range all {
+		old, ok := rekey.ParseInteger([]byte(row[0]))
+		image, also := rekey.ParseInteger([]byte(row[1]))
+		if !ok || !also {
+			return nil, fmt.Errorf("%s has a key that is not an integer", MatchesTable)
+		}
+		pairs = append(pairs, rekey.Pair{Old: old, New: image})
+	}
+	if len(pairs) == 0 {
+		return nil, nil
 	}
 	return rekey.NewPairs(pairs)
 }
@@ -305,10 +326,13 @@ func (k *keySet) loadSome(ctx context.Context, on *connection, by string, key re
 	}
 	var pairs []rekey.Pair
 	err := on.rows(ctx, "SELECT old_key, new_key FROM "+MatchesTable+" WHERE path = ? AND tab = ? AND col = ? AND "+by+" = ?", true, []any{k.Path, k.Table, k.Column, key.String()}, func(row []any) (bool, error) {
-		old, _ := rekey.ParseInteger(printed(row[0]))
-		image, _ := rekey.ParseInteger(printed(row[1]))
+		old, err := keyIn(row[0], MatchesTable+".old_key")
+		if err != nil {
+			return false, err
+		}
+		image, err := keyIn(row[1], MatchesTable+".new_key")
 		pairs = append(pairs, rekey.Pair{Old: old, New: image})
-		return true, nil
+		return true, err
 	})
 	if err == nil && len(pairs) > 0 {
 		k.matches, err = rekey.NewPairs(pairs)

@@ -28,8 +28,13 @@ func (r *run) proveMatches(ctx context.Context, injective, disjoint *KeyProof) e
 				var there *rekey.Pairs
 				for _, column := range []string{"new_key", "key_here"} { // in a merge of its own, both are the same
 					if known {
-						if there, err = readPairs(ctx, r.target, column, r.path(k), at.table, at.column); err != nil {
-							injective.wrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, MatchesTable, err)
+						written, err := writtenPairs(ctx, r.target, column, r.path(k), at.table, at.column)
+						if err != nil {
+							return fmt.Errorf("reading %s of %q: %w", MatchesTable, r.target.Name, err)
+						}
+						var damaged error
+						if there, damaged = written.parse(); damaged != nil {
+							injective.wrong(1, "%s: the target's record of the matched keys of %s (%s in %s): %v", s.Name, of.Source, column, MatchesTable, damaged)
 							continue
 						}
 					}
@@ -84,7 +89,10 @@ func (r *run) proveBrought(ctx context.Context, source int, known bool, proof *K
 		err = r.target.rows(ctx, "SELECT "+columns+" FROM "+MatchesTable+" WHERE path LIKE ?", false, []any{r.path(source) + " %"}, func(row []any) (bool, error) {
 			m := match{path: text(row[0]), source: text(row[1]), table: text(row[2]), column: text(row[3]), space: text(row[4]), undone: text(row[8]) != "0"}
 			for i, key := range []*rekey.Integer{&m.old, &m.image, &m.here} {
-				*key, _ = rekey.ParseInteger(printed(row[5+i]))
+				var err error
+				if *key, err = keyIn(row[5+i], MatchesTable+".old_key, new_key, key_here"); err != nil {
+					return false, err
+				}
 			}
 			if !want[m] {
 				proof.wrong(1, "the target's record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.old, m.table, m.column, m.source, m.image, m.here, MatchesTable)
@@ -126,10 +134,7 @@ func (r *run) proveNatural(ctx context.Context, s *merge.RekeyedSpace, source in
 		return nil
 	}
 	byKey, byBoth := l.by(s.By, false), l.by(s.By, true)
-	number := func(row []any) rekey.Integer {
-		n, _ := rekey.ParseInteger(printed(row[byKey.key[0]]))
-		return n
-	}
+	number := func(row []any) (rekey.Integer, error) { return keyIn(row[byKey.key[0]], s.By.Table+"."+s.By.Key) }
 	var pairs []rekey.Pair
 	for old, image := range s.Sources[source].Matched.All() {
 		pairs = append(pairs, rekey.Pair{Old: old, New: image})
@@ -143,31 +148,29 @@ func (r *run) proveNatural(ctx context.Context, s *merge.RekeyedSpace, source in
 		for _, p := range some {
 			images[p.Old] = p.New
 			v, _ := as(int64(0), p.Old)
-			olds = append(olds, v)
+			olds = append(olds, byKey.bound([]any{v})...)
 		}
 		found := 0
 		err := src.rows(ctx, byKey.selectFrom()+" WHERE "+byKey.equal(len(some)), false, olds, func(row []any) (bool, error) {
-			for i, at := range byBoth.key {
-				v := row[at]
-				if i == 0 {
-					v, _ = as(int64(0), images[number(row)])
-				}
-				wanted = append(wanted, v)
-			}
+			n, err := number(row)
+			key := byBoth.keyOf(row)
+			key[0], _ = as(int64(0), images[n])
+			wanted = append(wanted, byBoth.bound(key)...)
 			found++
-			return true, nil
+			return true, err
 		})
 		if err != nil {
 			return fmt.Errorf("reading table %q of %q: %w", s.By.Table, src.Name, err)
 		}
 		if found > 0 {
 			err = r.target.rows(ctx, byKey.selectFrom()+" WHERE "+byBoth.equal(found), false, wanted, func(row []any) (bool, error) {
+				n, err := number(row)
 				for _, p := range some {
-					if p.New == number(row) {
+					if p.New == n {
 						delete(images, p.Old)
 					}
 				}
-				return true, nil
+				return true, err
 			})
 			if err != nil {
 				return fmt.Errorf("reading table %q of %q: %w", s.By.Table, r.target.Name, err)
@@ -193,7 +196,10 @@ func (r *run) proveOnce(ctx context.Context, s *merge.RekeyedSpace, proof *KeyPr
 	}
 	query := "SELECT COUNT(*), MIN(" + key + "), MAX(" + key + ") FROM " + table + where(some...) + " GROUP BY " + columns + " HAVING COUNT(*) > 1"
 	err := r.target.rows(ctx, query, false, nil, func(row []any) (bool, error) {
-		n, _ := row[0].(int64)
+		n, err := intIn(row[0], "the number of rows")
+		if err != nil {
+			return false, err
+		}
 		proof.wrong(n-1, "%s: the rows %s and %s of %s have the same %s: one of them was not matched", s.Name, printed(row[1]), printed(row[2]), s.By.Table, s.By)
 		return true, nil
 	})

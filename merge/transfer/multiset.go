@@ -35,17 +35,24 @@ func (d dialect) identity(t *merge.Table) string {
 		// Of the hashes of values, since CONCAT returns NULL for what is too long.
 		return "SHA2(CONCAT(" + strings.Join(parts, ", ',', ") + "), 256)"
 	}
-	return strings.Join(parts, " || ',' || ")
+	// In groups: SQLite has tables of 2000 columns, and expressions of 1000 levels.
+	var groups []string
+	for some := range slices.Chunk(parts, 40) {
+		groups = append(groups, "("+strings.Join(some, " || ',' || ")+")")
+	}
+	return strings.Join(groups, " || ',' || ")
 }
 
 func (d dialect) identityOf(c *merge.Column) string {
 	name, declared := d.Quote(c.Name), strings.ToLower(c.Type)
 	if !d.mysql() {
-		return "quote(" + name + ")"
+		// quote writes both zeros alike.
+		negative := "typeof(" + name + ") = 'real' AND " + name + " = 0 AND atan2(" + name + ", -1) < 0"
+		return "quote(" + name + ") || CASE WHEN " + negative + " THEN '-' ELSE '' END"
 	}
 	switch {
 	case strings.HasPrefix(declared, "float"), strings.HasPrefix(declared, "double"):
-		name = "CAST(" + name + " + 0e0 AS CHAR)" // alone, a FLOAT is printed in 6 digits
+		name = "CAST(" + name + " * 1e0 AS CHAR)" // alone, a FLOAT is printed in 6 digits; + 0e0 makes -0 0
 	case strings.HasPrefix(declared, "bit"):
 		name = "CAST(" + name + " + 0 AS CHAR)"
 	case c.Collation != "" || c.Kind == merge.KindBytes:
@@ -76,6 +83,9 @@ func (p *planner) multiset(t *merge.Table) {
 		if n := p.rows[s.Name()][t.Name]; n > max(most, 0) {
 			refuse(s, "it has no primary key and no UNIQUE key of NOT NULL columns, so its %d rows would have to be copied in one transaction, and at most %d are: %s, or raise -max-keyless", n, max(most, 0), otherwise)
 		}
+	}
+	if n := len(t.Columns); n >= 2000 {
+		refuse(nil, "it has no key and %d columns: SQLite returns at most 2000, and to identify a row takes one more: %s", n, otherwise)
 	}
 	for i := range p.dbs[0].catalog.Tables {
 		other := &p.dbs[0].catalog.Tables[i]
@@ -309,11 +319,16 @@ func (r *run) gone(ctx context.Context, table int) (n int64, err error) {
 // removeMultiset removes from a table without a key as many rows of each identity as
 // came from a source, in one transaction: all of them, and then puts those back that
 // are more than came. To remove one by one would read the table for each.
-func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection, l *layout, copied, before *checkpoint) error {
+func (u *undo) removeMultiset(ctx, soft context.Context, w *run, p part, copied, before *checkpoint) error {
+	src, l := w.sources[p.source], w.layouts[w.plan.Tables[p.table].Name]
 	if err := w.between(ctx); err != nil {
 		return err
 	}
 	came, err := w.copiedFrom(soft, src, l, copied)
+	if err != nil {
+		return err
+	}
+	others, err := w.earlierAnd(soft, p, came)
 	if err != nil {
 		return err
 	}
@@ -352,9 +367,38 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *run, src *connection
 		if err := w.putBack(soft, src, l, kept); err != nil {
 			return err
 		}
+		gone := total64(came)
+		for is, n := range there {
+			gone -= min(n, came[is])
+		}
+		equal, err := identities(soft, w.target, l, nil, others)
+		if err != nil {
+			return err
+		}
+		now.after = []any{gone, total64(equal)}
 		return w.manifest.save(soft, before, &now)
 	})
 	return w.didMultiset(soft, src, l, before, &now, removed-total64(kept), err)
+}
+
+// earlierAnd adds the rows that came from the sources before a part to those of the part, which came.
+func (r *run) earlierAnd(ctx context.Context, p part, came map[string]int64) (map[string]int64, error) {
+	all := maps.Clone(came)
+	for i, src := range r.sources[:p.source] {
+		copied, err := r.checkpointOf(ctx, StepCopy, part{table: p.table, source: i})
+		if err != nil {
+			return nil, err
+		}
+		if copied.rows == 0 {
+			continue
+		}
+		of, err := r.copiedFrom(ctx, src, r.layouts[r.plan.Tables[p.table].Name], copied)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, of) // only which rows these are matters
+	}
+	return all, nil
 }
 
 // putBack inserts rows of these identities, as a source has them, as often as it says.

@@ -197,7 +197,7 @@ func (p *planner) renameIn(ctx context.Context, n *NamePolicy, t *merge.Table) e
 		return nil
 	}
 	fresh, err := p.invent(ctx, n, column(t, n.Column), p.limit(n, t), losers)
-	if err != nil {
+	if err != nil || fresh == nil {
 		return err
 	}
 	for i, l := range losers {
@@ -334,7 +334,8 @@ func keyOf(t *merge.Table, values [][]byte) ([]any, error) {
 }
 
 // invent finds a new value for every row: not too long, and taken in no
-// database and by no other row, as the databases compare.
+// database and by no other row, as the databases compare. If a row has none, the plan is
+// refused, and the result is nil.
 func (p *planner) invent(ctx context.Context, n *NamePolicy, col *merge.Column, limit int, rows []named) ([]string, error) {
 	fresh := make([]string, len(rows))
 	attempt := make([]int, len(rows))
@@ -346,14 +347,14 @@ func (p *planner) invent(ctx context.Context, n *NamePolicy, col *merge.Column, 
 	for round := 0; len(open) > 0; round++ {
 		if round == most {
 			p.refuse(Refusal{Table: n.Table, Reason: fmt.Sprintf("no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)})
-			return fresh, nil
+			return nil, nil
 		}
 		for _, i := range open {
 			attempt[i]++
 			var err error
 			if fresh[i], err = p.expand(n, rows[i], attempt[i], limit); err != nil {
 				p.refuse(Refusal{Table: n.Table, Reason: err.Error()})
-				return fresh, nil
+				return nil, nil
 			}
 		}
 		taken, err := p.taken(ctx, n, col, fresh, open)
@@ -403,11 +404,15 @@ func (p *planner) taken(ctx context.Context, n *NamePolicy, col *merge.Column, f
 	taken := make(map[int]bool)
 	d := p.dbs[0].dialect
 	take := func(row []any) (bool, error) {
-		at, first := row[0].(int64), row[1].(int64)
+		at, err := intIn(row[0], "the place in the list of new names")
+		if err != nil {
+			return false, err
+		}
+		first, err := intIn(row[1], "the first place in the list of new names")
 		if at != first {
 			taken[order[at]] = true
 		}
-		return true, nil
+		return true, err
 	}
 	if err := p.dbs[0].on.rows(ctx, d.sameAmong(col), false, []any{string(encoded)}, take); err != nil {
 		return nil, err

@@ -158,7 +158,13 @@ func TestNamesKeep(t *testing.T) {
 			}
 		}
 
-		// Without a policy it is a refusal, and so is a template that does not fit.
+		// Without a policy it is a refusal, and so is a template that does not fit, or of which all
+		// values are taken. Then no rename is listed: none has its new value.
+		for attempt := 1; attempt <= 50; attempt++ {
+			exec(t, target, fmt.Sprintf("INSERT INTO players (id, account, name, level, gold, created_at, updated_at) "+
+				"SELECT x'000000000100000100%02x', account, '%s', 1, 1, created_at, updated_at FROM players LIMIT 1", attempt,
+				strings.TrimSuffix(fmt.Sprintf("x-SAME1.%d", attempt), ".1")))
+		}
 		for _, c := range []struct {
 			names []NamePolicy
 			want  string
@@ -166,10 +172,14 @@ func TestNamesKeep(t *testing.T) {
 			{nil, merge.CodeUniqueCollision},
 			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "same"}}, "leaves no room"},
 			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 3}}, "leaves no room"},
+			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "x-{name}"}}, "no free value"},
 		} {
 			p, err := NewPlan(t.Context(), target, []Database{two}, PlanOptions{Names: c.names})
 			if err != nil || len(p.Refusals) == 0 || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
 				t.Errorf("%v: %v, %v", c.names, p, err)
+			}
+			if len(p.Renames) > 0 {
+				t.Errorf("%v: a refused plan lists %v", c.names, p.Renames)
 			}
 		}
 		for _, n := range []NamePolicy{{Table: "nobody", Column: "name"}, {Table: "players", Column: "nome"}, {Table: "players", Column: "name", Keep: "best", By: "gold"},

@@ -82,7 +82,7 @@ func (p *planner) tryNamesOf(ctx context.Context, s *source, of *merge.Table, c 
 			failed = append(failed, text(row[0]))
 			return true, nil
 		})
-		if sqldb.IsRefused(err) {
+		if sqldb.CannotEvaluate(err) {
 			refuse("the new names cannot be tested against %s: %v", conditionName(c), err)
 			return nil
 		}
@@ -121,7 +121,7 @@ func (d dialect) renamedRows(of *merge.Table, c merge.Condition, keys []string, 
 			return "", nil, err
 		}
 		rows = append(rows, "SELECT "+strings.Join(selected, ", ")+", "+d.shown()+" AS mergesafe_shown FROM "+d.Quote(of.Name)+" WHERE "+l.equal(1))
-		args = append(append(args, shown), values...)
+		args = append(append(args, shown), l.bound(values)...)
 	}
 	return "SELECT mergesafe_shown FROM (" + strings.Join(rows, " UNION ALL ") + ") AS r WHERE NOT (" + c.Text + ")", args, nil
 }

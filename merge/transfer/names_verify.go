@@ -24,7 +24,10 @@ func (r *run) proveRenames(ctx context.Context, proof *Proof) error {
 	if slices.Contains(there, RenamesTable) {
 		const query = "SELECT n, source, world, tab, col, row_key, old_value, new_value FROM " + RenamesTable + " WHERE merge_id = ? ORDER BY n"
 		err := r.target.rows(ctx, query, false, []any{r.plan.ID}, func(row []any) (bool, error) {
-			n, _ := row[0].(int64)
+			n, err := intIn(row[0], RenamesTable+".n")
+			if err != nil {
+				return false, err
+			}
 			have := Rename{Source: text(row[1]), World: text(row[2]), Table: text(row[3]), Column: text(row[4]), Key: text(row[5]), Old: text(row[6]), New: text(row[7])}
 			switch want := r.plan.Renames; {
 			case n < 0 || n >= int64(len(want)):

@@ -15,8 +15,8 @@ func (r *run) renameOwn(ctx context.Context) error {
 	})
 }
 
-// restoreOwn gives the target's own rows their names back.
-func (r *run) restoreOwn(ctx context.Context) error {
+// restorer gives the target's own rows their names back.
+func (r *run) restorer() *renamer {
 	back := *r.plan
 	back.Renames = nil
 	for _, n := range r.plan.Renames {
@@ -25,7 +25,12 @@ func (r *run) restoreOwn(ctx context.Context) error {
 			back.Renames = append(back.Renames, n)
 		}
 	}
-	return r.rewriteOwn(ctx, StepRestore, newRenamer(&back), func(t *Table) (doing string, want expected) {
+	return newRenamer(&back)
+}
+
+// restoreOwn gives the target's own rows their names back.
+func (r *run) restoreOwn(ctx context.Context) error {
+	return r.rewriteOwn(ctx, StepRestore, r.restorer(), func(t *Table) (doing string, want expected) {
 		return fmt.Sprintf("restoring names in table %q", t.Name), expected{any: true}
 	})
 }
@@ -98,7 +103,7 @@ func (r *run) update(ctx context.Context, l *layout, old, row []any) error {
 		}
 	}
 	query := "UPDATE " + l.dialect.Quote(l.table) + " SET " + strings.Join(set, ", ") + " WHERE " + l.equal(1)
-	n, err := r.target.exec(ctx, "update", query, true, append(args, l.keyOf(old)...)...)
+	n, err := r.target.exec(ctx, "update", query, true, append(args, l.bound(l.keyOf(old))...)...)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("table %q: a row that was read is gone: another process writes to it", l.table)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -22,19 +23,22 @@ type page struct {
 // readPage reads at most n rows, from after a key on; nil stands for the
 // beginning. If there is a hasher, it sums them up.
 func readPage(ctx context.Context, on *connection, l *layout, after []any, n int, h *hasher) (*page, error) {
-	query, args, limit := l.page(after == nil, on.comes(l.table)), []any{}, pageBytes/max(1, on.share)
-	if after != nil {
-		args = l.afterArgs(after)
-	}
+	query, args := l.page(after, on.comes(l.table), n)
+	limit := pageBytes / max(1, on.share)
 	p := &page{last: true}
 	var room []any // for the rows to come
-	err := on.rows(ctx, query, true, append(args[:len(args):len(args)], n), func(row []any) (bool, error) {
+	err := on.rows(ctx, query, !l.lists(), args, func(row []any) (bool, error) {
 		if len(room) < len(row) {
 			room = make([]any, len(row)*min(n-len(p.rows), 500))
 		}
 		r := room[:len(row):len(row)]
 		room = room[len(row):]
 		copy(r, row)
+		for i, k := range l.key {
+			if r[k] == nil {
+				return false, &nullKeyError{l.columns[k], l.numbering(i)}
+			}
+		}
 		p.rows = append(p.rows, r)
 		p.bytes += l.tidy(r)
 		if h != nil {
@@ -57,6 +61,22 @@ func readPage(ctx context.Context, on *connection, l *layout, after []any, n int
 		p.last = false
 	}
 	return p, nil
+}
+
+// nullKeyError tells that a row of a table with a key has none. SQLite lets NULL into a key that is not declared NOT
+// NULL, and NULL is neither before nor after another value.
+type nullKeyError struct {
+	column string
+	enum   *numbering // nil for what is NULL in the database
+}
+
+func (e *nullKeyError) Error() string {
+	if e.enum != nil {
+		return fmt.Sprintf("a row has the number 0 in the column %q of its key: its value was not in the list of the ENUM when it was written; "+
+			"find such rows with %s = 0, and give them a value of %q or remove them", e.column, e.column, e.enum.members)
+	}
+	return fmt.Sprintf("a row has NULL in the column %q of its key, so it cannot be told from others; "+
+		"find such rows with %s IS NULL, and give them a value or remove them", e.column, e.column)
 }
 
 // tidy gives the values of a row their one form, and returns about how many
@@ -103,6 +123,7 @@ func pages(ctx context.Context, on *connection, l *layout, after []any, size fun
 		}
 		defer close(done)
 		defer close(answers)
+		var seen circle
 		for {
 			p, err := readPage(ctx, on, l, after, int(min(int64(size()), most)), h)
 			if err == nil {
@@ -110,6 +131,11 @@ func pages(ctx context.Context, on *connection, l *layout, after []any, size fun
 				p.last = p.last || most == 0
 				if !p.last { // now: who gets the page may change its keys
 					after = l.keyOf(p.rows[len(p.rows)-1])
+					if seen.closes(after) {
+						err = fmt.Errorf("reading table %q of %q: after row %s come rows that were read before it: the database sorts the keys "+
+							"in another order than it compares them in; exclude the table, or give it a key of other types",
+							l.table, on.Name, l.keyText(p.rows[len(p.rows)-1]))
+					}
 				}
 			}
 			select {
@@ -130,6 +156,23 @@ func pages(ctx context.Context, on *connection, l *layout, after []any, size fun
 		return a.page, a.err
 	}
 	return next, func() { cancel(); <-done }
+}
+
+// circle notices that pages come again, by the keys of their last rows: it compares each with one, and takes a later
+// one for that whenever twice as many pages have come.
+type circle struct {
+	key         []any
+	pages, most int
+}
+
+func (c *circle) closes(key []any) bool {
+	if c.key != nil && slices.EqualFunc(c.key, key, same) {
+		return true
+	}
+	if c.pages++; c.pages > c.most {
+		c.key, c.pages, c.most = key, 0, 2*c.most+1
+	}
+	return false
 }
 
 // contents reads the rows of a table, the first most of them, and sums them

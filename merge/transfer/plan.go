@@ -133,8 +133,10 @@ type Checked struct {
 type World struct {
 	Name string `json:"name"`
 
-	// Schema is the fingerprint of its tables.
+	// Schema is the fingerprint of its tables, and Tables, packed, how they were made. Tables is
+	// empty in a plan of an older program.
 	Schema string `json:"schema"`
+	Tables string `json:"tables,omitempty"`
 
 	// Servers are those of its registry; none if it keeps no registry.
 	Servers []merge.Server `json:"servers,omitempty"`

@@ -3,6 +3,7 @@ package transfer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -30,10 +31,15 @@ func (p *planner) measure(ctx context.Context) error {
 	if p.refused(merge.CodeCellFormat) { // not every cell can be given new keys
 		changes.rekeying = nil
 	}
+	refuse := func(r Refusal) {
+		mu.Lock()
+		defer mu.Unlock()
+		p.refuse(r)
+	}
 	err := spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
 		for i := range queue {
 			p.dbs[i].on.share = n
-			if err := p.measureIn(ctx, i, changes, progress); err != nil {
+			if err := p.measureIn(ctx, i, changes, progress, refuse); err != nil {
 				return err
 			}
 		}
@@ -65,7 +71,8 @@ func (t *Table) in(database int) *Content {
 }
 
 // measureIn measures the tables of one database.
-func (p *planner) measureIn(ctx context.Context, database int, changes *changes, progress func(database, table string, rows int)) error {
+func (p *planner) measureIn(ctx context.Context, database int, changes *changes,
+	progress func(database, table string, rows int), refuse func(Refusal)) error {
 	s := p.dbs[database]
 	for i := range p.plan.Tables {
 		t := &p.plan.Tables[i]
@@ -81,6 +88,10 @@ func (p *planner) measureIn(ctx context.Context, database int, changes *changes,
 			progress(s.Name(), t.Name, n)
 			return ctx.Err()
 		})
+		if null, is := errors.AsType[*nullKeyError](err); is {
+			refuse(Refusal{Source: s.Name(), Table: t.Name, Reason: null.Error()})
+			c, err = Content{Rows: p.rows[s.Name()][t.Name]}, nil
+		}
 		if err != nil {
 			return err
 		}

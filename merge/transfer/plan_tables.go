@@ -13,7 +13,7 @@ import (
 
 // choose decides which tables are copied, in which order, and refuses those that
 // cannot be copied faithfully.
-func (p *planner) choose(context.Context) error {
+func (p *planner) choose(ctx context.Context) error {
 	target := p.dbs[0]
 	for _, hidden := range target.catalog.Hidden {
 		if hidden.What == merge.HiddenTriggers {
@@ -54,7 +54,9 @@ func (p *planner) choose(context.Context) error {
 			chosen = append(chosen, t)
 		}
 	}
-	p.refuseOutside(chosen)
+	if err := p.refuseOutside(ctx, chosen); err != nil {
+		return err
+	}
 	for _, t := range chosen {
 		for _, r := range t.References {
 			if _, skipped := p.skip[r.ToTable]; (skipped || p.excluded(r.ToTable)) && !p.plan.severs(t.Name, r.ToTable) {
@@ -84,22 +86,60 @@ func (p *planner) history(table string) (tool string) {
 
 // refuseOutside refuses tables of the target whose engine has no transactions, and
 // lists the statements that give them one that has.
-func (p *planner) refuseOutside(chosen []*merge.Table) {
+func (p *planner) refuseOutside(ctx context.Context, chosen []*merge.Table) error {
 	var engines []string
+	n := 0
 	for _, t := range chosen {
 		if t.Outside == "" {
 			continue
 		}
+		n++
 		if !slices.Contains(engines, t.Engine) {
 			engines = append(engines, t.Engine)
 		}
-		p.plan.Prepare = append(p.plan.Prepare, "ALTER TABLE "+p.dbs[0].dialect.Quote(t.Name)+" ENGINE=InnoDB;")
+		statement, err := p.toInnoDB(ctx, t)
+		if err != nil {
+			return err
+		}
+		p.plan.Prepare = append(p.plan.Prepare, statement)
 	}
-	if n := len(p.plan.Prepare); n > 0 {
+	if n > 0 {
 		p.refuse(Refusal{Source: p.plan.Target.Name, Reason: fmt.Sprintf(
 			"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
 			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
 	}
+	return nil
+}
+
+// toInnoDB is the statement that gives a table an engine with transactions. Options of the old
+// engine that InnoDB refuses, or takes for something else, go.
+func (p *planner) toInnoDB(ctx context.Context, t *merge.Table) (string, error) {
+	d, made := p.dbs[0].dialect, ""
+	err := p.dbs[0].on.rows(ctx, "SHOW CREATE TABLE "+d.Quote(t.Name), false, nil, func(row []any) (bool, error) {
+		made = text(row[1])
+		return true, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("table %q of %q: %w", t.Name, p.plan.Target.Name, err)
+	}
+	statement := "ALTER TABLE " + d.Quote(t.Name) + " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0"
+	leads := func(column string) bool { // a key
+		return slices.ContainsFunc(strings.Split(made, "\n"), func(line string) bool {
+			return strings.Contains(line, "KEY ") && strings.Contains(line, " ("+d.Quote(column))
+		})
+	}
+	if c := t.AutoIncrement; c != nil && !leads(c.Column) {
+		statement += ", ADD KEY (" + d.Quote(c.Column) + ")"
+		p.refuse(Refusal{Source: p.plan.Target.Name, Table: t.Name, Reason: fmt.Sprintf(
+			"its column %s counts anew for each value of the columns before it in the key, as only %s does: "+
+				"after the ALTER TABLE of this plan it counts through the whole table; "+
+				"if the game needs the numbers as they are now, leave the table out of the merge", c.Column, t.Engine)})
+	}
+	if p.plan.Engine == "mariadb" && strings.Contains(made, " DIRECTORY='") {
+		// InnoDB takes no other directory for indexes, and no ALTER TABLE takes the option off.
+		statement = "SET STATEMENT innodb_strict_mode=OFF FOR " + statement
+	}
+	return statement + ";", nil
 }
 
 // leaveUnread lists the tables that were not read in at least one database: if the
@@ -192,11 +232,11 @@ func (p *planner) table(t *merge.Table) Table {
 			}
 		}
 		if p.plan.Rekey != nil {
-			next, most := p.plan.Rekey.Counter(t.Name, out.Counter.Column, t.AutoIncrement.Max), t.AutoIncrement.Max
+			next, most := p.plan.Rekey.Counter(t.Name, out.Counter.Column, t.AutoIncrement.Max)
 			if most == 0 || next <= most {
 				out.Counter.After = max(out.Counter.After, next)
 			} else if p.plan.Rekey.Moves() && out.Counter.After < most { // else a world had come to the end before
-				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: give it a larger type in all databases", out.Counter.Column, next, most)})
+				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: give it a larger type in all databases, or raise max of its space", out.Counter.Column, next, most)})
 			}
 		}
 	}

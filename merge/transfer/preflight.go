@@ -18,7 +18,7 @@ func (r *run) preflight(ctx context.Context, state State) error {
 	}
 	f := &flight{run: r, begun: state == StateCopying}
 	err := r.retry(ctx, "reading the databases", func(ctx context.Context) error {
-		f.reasons = nil
+		f.reasons, f.model = nil, nil
 		for i, c := range append([]*connection{r.target}, r.sources...) {
 			if err := f.look(ctx, i, c.Database); err != nil {
 				return err
@@ -44,7 +44,7 @@ func (r *run) preflight(ctx context.Context, state State) error {
 type flight struct {
 	*run
 	begun   bool    // an earlier call began to copy
-	model   *source // the target, for the time of the call
+	model   *source // the target, for the time of the call; nil if it is not as planned
 	guarded bool    // the target has a fence of this merge
 	reasons []Refusal
 }
@@ -68,8 +68,12 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		f.refuse(d.Name, "", "it is %s, and the plan is for %s", s.catalog.Engine, f.plan.Engine)
 		return nil
 	}
-	if s.schema() != want.Schema {
-		f.refuse(d.Name, "", "its tables have another schema than when the plan was made: plan again")
+	if what := f.plan.altered(i, s, false); what != "" {
+		then := "plan again"
+		if f.begun {
+			then = "alter them back, then run the same command again"
+		}
+		f.refuse(d.Name, "", "%s: %s", what, then)
 		return nil
 	}
 	if i == 0 {
@@ -88,6 +92,9 @@ func (f *flight) look(ctx context.Context, i int, d Database) error {
 		if err := f.servers(ctx, i, d, want); err != nil {
 			return err
 		}
+	}
+	if f.model == nil {
+		return nil // the target is refused, and tables are read as it has them
 	}
 	if err := f.alike(ctx, i, s); err != nil {
 		return err

@@ -75,15 +75,15 @@ func fenceWith(ctx context.Context, plan *Plan, target Database, sources []Datab
 		if err := r.manifest.yet(ctx, state); err != nil {
 			return err
 		}
-		if err := r.guard(ctx, "fence", true); err != nil {
+		if err := r.guard(ctx, "fence", registry.FencePrepared, true); err != nil {
 			return err
 		}
-		return r.fence(ctx)
+		return r.fence(ctx, registry.FencePrepared)
 	})
 }
 
 // Unfence takes back what [Fence] did, if the merge has not begun. If it has, that is a
-// [*RefusedError]: then [Undo] lifts the fences.
+// [*RefusedError]: then [Undo] lifts the fences. So it is if a fence does not say that no row came.
 func Unfence(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) ([]Lifted, error) {
 	r, state, err := prepare(ctx, plan, target, sources, opts, writing, hooks{})
 	if err != nil {
@@ -97,19 +97,7 @@ func Unfence(ctx context.Context, plan *Plan, target Database, sources []Databas
 		if err := r.isTarget(ctx); err != nil {
 			return err
 		}
-		if err := r.manifest.yet(ctx, ""); err != nil {
-			return err
-		}
-		if err := r.liftFences(ctx); err != nil {
-			return err
-		}
-		if err := r.target.open(ctx); err != nil {
-			return err
-		}
-		if err := r.manifest.yet(ctx, ""); err != nil {
-			return err
-		}
-		return r.unguard(ctx)
+		return r.liftWithoutRecord(ctx, "lifting the fences")
 	})
 	return r.lifted, err
 }

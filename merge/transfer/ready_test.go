@@ -63,6 +63,10 @@ func TestFence(t *testing.T) {
 		fence()
 		free(false)
 		fence() // again, as after a kill
+		now := registryIn(t, sources[0])
+		if got := inUse(now, "m9"); len(got) != 1 || !strings.Contains(got[0], "and no row has come yet: leave it out") {
+			t.Errorf("to another merge it is %q", got)
+		}
 		lifted, err := Unfence(t.Context(), p, target, sources, Options{})
 		if want := []Lifted{{"s2", "2"}, {"s1", "1"}}; err != nil || !cmp.Equal(lifted, want) {
 			t.Fatalf("got %v, %v", lifted, err)
@@ -84,6 +88,10 @@ func TestFence(t *testing.T) {
 		refused := new(RefusedError)
 		if _, err := Unfence(t.Context(), p, target, sources, Options{}); !errors.As(err, &refused) {
 			t.Errorf("lifting the fences of a merge that is completed: %v", err)
+		}
+		recordless(t, target)
+		if _, err := Unfence(t.Context(), p, target, sources, Options{}); !errors.As(err, &refused) || len(refused.Lifting) != 1 {
+			t.Errorf("lifting the fences of a merge whose record is lost: %v", err)
 		}
 		startable(t, sources[0], 2, false)
 	})

@@ -434,7 +434,7 @@ func TestRekeyTargetRefersFromTableThatStays(t *testing.T) {
 					merge.DeclaredReference{At: []string{"log.guid", "members.guid"}, To: []string{"chars.guid"}},
 					merge.DeclaredReference{At: []string{"*.party"}, To: []string{"space:parties"}})
 			}))
-			if by := p.Rekey.Offset("chars.guid", "w1"); by != 10_000 {
+			if by := p.Rekey.Offset("chars.guid", "w1"); by != 2000 {
 				t.Errorf("the offset is %d", by)
 			}
 		}
@@ -460,15 +460,21 @@ func TestRekeyNarrowKeyOfSpace(t *testing.T) {
 	})
 }
 
-// A number that means nobody may lie among the new keys, if no value becomes it: it stays,
-// and the proof does not take it for a key that has moved.
+// A number that means nobody may lie among the new keys, if no value becomes it and the operator
+// allows that: it stays, and the proof does not take it for a key that has moved.
 func TestRekeyNobodyAmongNewKeys(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL)", "INSERT INTO pets VALUES (1, 1), (2, 1003), (3, 1)")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		options := keyOptions(func(o *merge.Options, d *merge.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"pets.id"}})
 			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"1003"}})
-		}))
+		})
+		refused, err := NewPlan(t.Context(), all[0], all[1:], options)
+		if err != nil || len(refused.Refusals) != 1 || refused.Refusals[0].Code != merge.CodeReferenceNone {
+			t.Fatalf("%v, refused for %v", err, refused.Refusals)
+		}
+		options.Check.Allow = []string{merge.CodeReferenceNone + ":pets.owner"}
+		p := rekeyed(t, all, options)
 		asked(t, all[0], "SELECT id, owner FROM pets ORDER BY id", "1|1", "2|1003", "3|1", "1001|1001", "1002|1003", "1003|1001")
 		exec(t, all[0], "UPDATE pets SET owner = 1002 WHERE id = 1002")
 		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail || proof.Keys[2].Verdict != merge.Fail || proof.Keys[4].Verdict != merge.Fail {

@@ -35,6 +35,48 @@ func TestRekeyCountersOfNarrowColumns(t *testing.T) {
 	})
 }
 
+// Merges in a row use up no space by rounding: neither does a counter of AUTO_INCREMENT or in a
+// row jump to the end of a narrow space, nor do the large keys of one space move the counter of
+// another one. Each time the next account is the one after the last, and the next party, of
+// which a world has less than a thousand, one of the next thousand.
+func TestRekeyCountersOfMergesInARow(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		auto, narrow := "INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY", "SMALLINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY"
+		if e.name == "sqlite" {
+			auto = "INTEGER PRIMARY KEY AUTOINCREMENT"
+			narrow = auto
+		}
+		const merges = 5
+		all := keyWorlds(t, e, merges+1, "CREATE TABLE accounts (id "+auto+", tag VARCHAR(20))", "INSERT INTO accounts VALUES (1, 'w%d'), (2000021, 'w%d')",
+			"CREATE TABLE parties (id "+narrow+", tag VARCHAR(20))", "INSERT INTO parties VALUES (1, 'w%d'), (700, 'w%d')",
+			"CREATE TABLE loot (id "+auto+", tag VARCHAR(20))", "INSERT INTO loot VALUES (1, 'w%d')",
+			"CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('account', 2000022)")
+		exec(t, all[2], "INSERT INTO loot VALUES (60000000, 'far')")
+		opts := keyOptions(func(o *merge.Options, d *merge.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"accounts.id"}, Max: 100_000_000}, merge.Space{Keys: []string{"parties.id"}}, merge.Space{Keys: []string{"loot.id"}})
+			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
+			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "accounts.id"}}
+		})
+		for i, source := range all[1:] {
+			p := rekeyed(t, []Database{all[0], source}, opts)
+			for _, table := range []string{"accounts", "parties"} {
+				last := number(t, all[0], "SELECT MAX(id) FROM "+table)
+				exec(t, all[0], "INSERT INTO "+table+" (tag) VALUES ('new')")
+				next := number(t, all[0], "SELECT MAX(id) FROM "+table)
+				if next > last+1 && (table == "accounts" || next > last+1000) {
+					t.Errorf("merge %d: the key after %d of %s is %d", i+1, last, table, next)
+				}
+				if counted := number(t, all[0], "SELECT next FROM seq"); table == "accounts" && counted != next {
+					t.Errorf("merge %d: the next account is %d, and the counter in the row is at %d", i+1, next, counted)
+				}
+			}
+			if far := p.Rekey.Space("loot.id").Sources[0]; (i == 1) != (far.Keys.High.Bits == 60_000_000) {
+				t.Errorf("merge %d: %+v", i+1, far)
+			}
+		}
+	})
+}
+
 // A counter in a row that has no room for what came is a refusal.
 func TestRekeyCounterWithoutRoom(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
@@ -50,6 +92,26 @@ func TestRekeyCounterWithoutRoom(t *testing.T) {
 		}))
 		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "ends at 32767") {
 			t.Errorf("%v, refused for %v", err, p.Refusals)
+		}
+	})
+}
+
+// A space that is full after the merge, up to what clients take, refuses the plan: the game
+// could make no more rows.
+func TestRekeyFullSpace(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		auto := "INT AUTO_INCREMENT PRIMARY KEY"
+		if e.name == "sqlite" {
+			auto = "INTEGER PRIMARY KEY AUTOINCREMENT"
+		}
+		all := keyWorlds(t, e, 2, "CREATE TABLE few (id "+auto+", tag VARCHAR(20))", "INSERT INTO few VALUES (1, 'w%d'), (200, 'w%d')")
+		for most, want := range map[uint64]int{400: 1, 401: 0} {
+			p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
+				o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"few.id"}, Max: most})
+			}))
+			if err != nil || len(p.Refusals) != want || want > 0 && !strings.Contains(p.Refusals[0].Reason, "would continue at 401, and ends at 400") {
+				t.Errorf("up to %d: %v, refused for %v", most, err, p.Refusals)
+			}
 		}
 	})
 }

@@ -577,6 +577,29 @@ func (g *keyGame) heavy() bool {
 	return false
 }
 
+// covered reports whether a row has a value that is declared to mean nobody, and that is a key
+// of what it would name, of any world.
+func (g *keyGame) covered() bool {
+	for w := range g.worlds {
+		for _, t := range g.tables {
+			for _, c := range t.columns {
+				for _, row := range t.rows[w] {
+					v, r := row[c.name], c.of(row)
+					if r == nil || v == "" || !slices.Contains(r.none, v) && !(r.bound && below1(v)) {
+						continue
+					}
+					for _, to := range r.to {
+						if slices.ContainsFunc(slices.Concat(to.rows...), func(row keyRow) bool { return row[to.columns[0].name] == v }) {
+							return true
+						}
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
 // twice reports whether two worlds have a key of several columns in common that no
 // offset tells apart.
 func (g *keyGame) twice() bool {

@@ -290,7 +290,7 @@ func (c *keyCase) judgeRefusals() error {
 	room, linked, together, full := g.room()
 	guessed := g.auto && (!together || defect("offset")) // keys that nobody named, beside others with other offsets
 	heavy, twice := g.heavy(), g.twice()
-	c.mappable = len(g.limits) == 0 && room && !linked && !full && !heavy && !twice && !guessed && !slices.ContainsFunc(g.defect, func(d string) bool { return d != "middle" })
+	c.mappable = len(g.limits) == 0 && room && !linked && !full && !heavy && !twice && !guessed && !g.covered() && !slices.ContainsFunc(g.defect, func(d string) bool { return d != "middle" })
 	all := make(map[string]bool)
 	for _, r := range c.plan.Refusals {
 		all[r.Code] = true
@@ -302,6 +302,8 @@ func (c *keyCase) judgeRefusals() error {
 			known = !room || linked || defect("middle", "offset", "one to one")
 		case merge.CodeKeyNobody:
 			known = heavy || defect("sentinel")
+		case merge.CodeReferenceNone:
+			known = g.covered() || defect("middle")
 		case merge.CodeKeyUndeclared:
 			known = guessed || defect("natural", "forgotten", "one to one")
 		case merge.CodeKeyCounter, merge.CodeReferenceUndeclared:

@@ -87,6 +87,53 @@ func TestRenumber(t *testing.T) {
 	})
 }
 
+// Rows whose value in within names no row, as a reference says, belong to nobody together: they
+// keep their values, however many there are, and are no conflict for verify; unless a UNIQUE
+// index lets only one have it.
+func TestRenumberLeavesNobody(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		worlds := func(also ...string) []Database {
+			all := placed(t, e, false, "(1, 1, 0, 'a'), (2, 0, 0, 'gone'), (3, 0, 0, 'gone too'), (4, 0, 1, 'and')", "(1, 1, 0, 'b'), (2, 0, 0, 'left'), (3, 0, 1, 'away')")
+			for _, d := range all {
+				exec(t, d, "CREATE TABLE accounts (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)", "INSERT INTO accounts VALUES (1, 'ann')")
+				exec(t, d, also...)
+			}
+			return all
+		}
+		options := func(none ...string) PlanOptions {
+			o := renumbering(1)
+			o.Check.Rekey.Spaces = append(o.Check.Rekey.Spaces, merge.Space{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}})
+			o.Check.Rules = []merge.Declarations{{Plain: []string{"chars.place", "chars.name", "accounts.name"}, References: []merge.DeclaredReference{{At: []string{"chars.account"}, To: []string{"accounts.id"}, None: none}}}}
+			return o
+		}
+		all := worlds()
+		p := mustPlan(t, all[0], all[1:], options("0"))
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		asked(t, all[0], "SELECT account, place, name FROM chars ORDER BY account, place, name", "0|0|gone", "0|0|gone too", "0|0|left", "0|1|and", "0|1|away", "1|0|a", "1|1|b")
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			t.Fatalf("%+v", proof.Findings)
+		}
+		exec(t, all[0], "UPDATE chars SET place = 0 WHERE name = 'b'")
+		if proof := verified(t, p, all[0], all[1:]); !strings.Contains(fmt.Sprint(proof.Findings), "unique-collision: (account, place): renumbered: 1 value occurs more than once") {
+			t.Errorf("%+v", proof.Findings)
+		}
+		for want, c := range map[string]struct {
+			also []string
+			none []string
+		}{
+			"s1 itself has several rows with the same value": {nil, []string{"-1"}},
+			"would exceed the largest value, 1":              {[]string{"DELETE FROM chars WHERE id = 3 AND name = 'gone too'", "CREATE UNIQUE INDEX places ON chars (account, place)"}, []string{"0"}},
+		} {
+			all := worlds(c.also...)
+			if p, err := NewPlan(t.Context(), all[0], all[1:], options(c.none...)); err != nil || !strings.Contains(fmt.Sprint(p.Refusals), want) {
+				t.Errorf("%s: %v, refused for %v", want, err, p.Refusals)
+			}
+		}
+	})
+}
+
 // What cannot be renumbered is refused by name.
 func TestRenumberRefused(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {

@@ -209,7 +209,7 @@ func (r *run) createKept(table, kept string) string {
 		return create + " LIKE " + d.Quote(table)
 	}
 	create += " (" + d.QuoteAll(l.columns) // columns without a type keep values as they are
-	if key := r.keys[table]; len(key) > 0 && l.has(key) {
+	if key := r.keys[table].keyColumns(); len(key) > 0 && l.has(key) {
 		create += ", PRIMARY KEY (" + d.QuoteAll(key) + ")"
 	}
 	return create + ")"

@@ -54,10 +54,7 @@ func (p *planner) resets(ctx context.Context) error {
 	if len(chosen) > 0 && hidesTriggers(target) {
 		p.refuse(Refusal{Source: target.Name(), Reason: "a table is to be emptied, and the account cannot see whether that would run a trigger: plan with an account that can see triggers"})
 	}
-	if slices.ContainsFunc(chosen, func(t *merge.Table) bool { return t.Outside != "" }) {
-		p.refuseOutside(chosen)
-	}
-	return nil
+	return p.refuseOutside(ctx, chosen)
 }
 
 // referrers are the tables with a foreign key to a table of the target that its catalogue

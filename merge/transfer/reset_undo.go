@@ -33,6 +33,13 @@ func (u *undo) compareResets(ctx context.Context, state State) (reasons []Refusa
 			for _, reason := range resetTriggers(t, !s.Moved) {
 				refuse("%s", reason)
 			}
+			filled, err := u.filled(ctx, s)
+			if err != nil {
+				return err
+			}
+			if filled.saved {
+				continue // the rows are in the table
+			}
 			if !slices.Contains(there, s.Kept) {
 				var gone bool
 				if gone, err = u.keptAreGone(ctx, s, state); gone {
@@ -156,6 +163,45 @@ func (u *undo) fillTables(ctx context.Context) error {
 	return nil
 }
 
+// filled is the checkpoint of a table whose rows were put back. It is finished if rows that were made
+// since are there too, so that the sum of all does not prove the kept ones, and these were summed up
+// on their way.
+func (r *run) filled(ctx context.Context, s *Reset) (*checkpoint, error) {
+	return r.checkpoint(ctx, StepRestore, place{source: r.target.Name, table: s.Table}, nil)
+}
+
+// proveKept notes in the transaction that puts the kept rows back that it does. If rows were made since,
+// it makes sure that the kept ones are those that were taken out.
+func (u *undo) proveKept(ctx context.Context, s *Reset) error {
+	before, err := u.filled(ctx, s)
+	if err != nil || before.saved {
+		return err
+	}
+	now := *before
+	now.saved = true
+	made, err := u.count(ctx, s.Table)
+	if err == nil && made == 0 {
+		return u.manifest.note(ctx, before, &now)
+	}
+	var kept Content
+	if err == nil {
+		kept, err = contentsOfMultiset(ctx, u.target, u.layouts[s.Table].of(s.Kept), nil, func(int) error { return nil })
+	}
+	if err != nil {
+		return err
+	}
+	if kept.Rows == 0 { // they may not have been taken out yet: then they are those in the table
+		return u.manifest.note(ctx, before, &now)
+	}
+	if kept.Rows != s.Rows || kept.Sum != s.Sum {
+		return &NotUndoneError{u.target.Name, []UndoneTable{{Table: s.Table, Rows: made, Before: s.Rows,
+			Reason: fmt.Sprintf("the rows in %s are not those that were taken out: "+
+				"restore them there, or this database, from the backup of before the merge", s.Kept)}}}
+	}
+	now.finished, now.rows, now.sum = true, kept.Rows, kept.Sum
+	return u.manifest.note(ctx, before, &now)
+}
+
 // renameBack takes what was written meanwhile over to the rows that were kept, and then gives
 // these their table back.
 func (u *undo) renameBack(ctx context.Context, s *Reset) error {
@@ -171,6 +217,9 @@ func (u *undo) renameBack(ctx context.Context, s *Reset) error {
 		how = "INSERT IGNORE" // the rows that were kept win
 	}
 	err = u.target.tx(ctx, func() error {
+		if err := u.proveKept(ctx, s); err != nil {
+			return err
+		}
 		_, err := u.moveRows(ctx, u.layouts[s.Table].of(s.Kept), how, s.Table)
 		return err
 	})
@@ -210,6 +259,9 @@ func (u *undo) moveBack(ctx context.Context, s *Reset) error {
 		return err
 	}
 	err := u.target.tx(ctx, func() error {
+		if err := u.proveKept(ctx, s); err != nil {
+			return err
+		}
 		if _, err := u.moveRows(ctx, u.layouts[s.Table], how, s.Kept); err != nil || d.mysql() {
 			return err
 		}
@@ -219,21 +271,4 @@ func (u *undo) moveBack(ctx context.Context, s *Reset) error {
 		err = drop()
 	}
 	return err
-}
-
-// filledAsBefore reports whether the tables that were emptied have the rows of before again,
-// and no others.
-func (u *undo) filledAsBefore(ctx context.Context) (same bool, err error) {
-	for i := range u.plan.Resets {
-		s := &u.plan.Resets[i]
-		var now Content
-		err := u.retry(ctx, fmt.Sprintf("reading table %q", s.Table), func(soft context.Context) (err error) {
-			now, err = contentsOfMultiset(soft, u.target, u.layouts[s.Table], nil, func(int) error { return u.between(ctx) })
-			return err
-		})
-		if err != nil || now.Rows != s.Rows || now.Sum != s.Sum {
-			return false, err
-		}
-	}
-	return true, nil
 }

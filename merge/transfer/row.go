@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -97,16 +98,38 @@ func appendValues(b []byte, values []any) ([]byte, error) {
 	return b, nil
 }
 
-// same reports whether two values are the same, type included.
+// same reports whether two values are the same, type included, as their sums are. The two zeros
+// are equal and not the same.
 func same(a, b any) bool {
-	if a, ok := a.([]byte); ok {
+	switch a := a.(type) {
+	case []byte:
 		b, ok := b.([]byte)
 		return ok && bytes.Equal(a, b) && (a == nil) == (b == nil)
+	case float64:
+		b, ok := b.(float64)
+		return ok && math.Float64bits(a) == math.Float64bits(b)
+	case float32:
+		b, ok := b.(float32)
+		return ok && math.Float32bits(a) == math.Float32bits(b)
 	}
 	if _, ok := b.([]byte); ok {
 		return false
 	}
 	return a == b
+}
+
+// appendKey appends the bytes of a key. The two zeros are one key.
+func appendKey(b []byte, key []any) ([]byte, error) {
+	key = slices.Clone(key)
+	for i, v := range key {
+		switch v := v.(type) {
+		case float64:
+			key[i] = v + 0
+		case float32:
+			key[i] = v + 0
+		}
+	}
+	return appendValues(b, key)
 }
 
 // normal gives equal integers one type: databases deliver the same integer as int64

@@ -19,10 +19,10 @@ type run struct {
 	layouts  map[string]*layout // how a table is read and written, as the target has it
 	registry bool               // the target has one
 
-	// references are those of the target's tables, and keys their keys,
-	// by table.
+	// references are those of the target's tables, and keys how their rows are found
+	// by their keys, by table.
 	references map[string][]merge.Reference
-	keys       map[string][]string
+	keys       map[string]*layout
 	clocked    map[string][]string // columns that an UPDATE may set without being told
 
 	committed int64 // transactions; shows [run.retry] that the work gets on
@@ -61,10 +61,11 @@ func newRun(p *Plan, target Database, sources []Database, opts Options, h hooks)
 // know takes what the target says of its tables.
 func (r *run) know(s *source) {
 	r.registry = s.catalog.HasRegistry
-	r.references, r.keys, r.clocked = make(map[string][]merge.Reference), make(map[string][]string), make(map[string][]string)
+	r.references, r.clocked = make(map[string][]merge.Reference), make(map[string][]string)
+	r.keys = make(map[string]*layout)
 	for i := range s.catalog.Tables {
 		t := &s.catalog.Tables[i]
-		r.references[t.Name], r.keys[t.Name] = t.References, t.Key()
+		r.references[t.Name], r.keys[t.Name] = t.References, newLayout(s.dialect, t)
 		for _, c := range t.Columns {
 			if s.dialect.mysql() && c.Generated == "" && clocked(c.Type) {
 				r.clocked[t.Name] = append(r.clocked[t.Name], c.Name)

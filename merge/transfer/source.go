@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
@@ -44,25 +43,13 @@ func (s *source) table(name string) *merge.Table {
 	return first(s.catalog.Tables, func(t *merge.Table) bool { return t.Name == name })
 }
 
-// schema is a fingerprint of how the tables are made. What moves with the rows,
-// such as counters, is not in it, nor are triggers, which come and go: see
-// [run.triggersNow]. What a server takes as one statement is no matter of tables.
-func (s *source) schema() string {
-	tables := slices.Clone(s.catalog.Tables)
-	for i := range tables {
-		tables[i].AutoIncrement, tables[i].Triggers = nil, nil
-		tables[i].Conditions = slices.DeleteFunc(slices.Clone(tables[i].Conditions), func(c merge.Condition) bool { return c.Kind == merge.ConditionSize })
-	}
-	return fingerprint([]any{s.catalog.Engine, s.catalog.SchemaVersion, tables, s.catalog.Skipped})
-}
-
 // world describes the database for a plan.
 func (s *source) world(ctx context.Context) (World, error) {
 	w := World{Name: s.Name(), Schema: s.schema()}
-	if !s.catalog.HasRegistry {
-		return w, nil
-	}
 	var err error
+	if w.Tables, err = pack(s.form()); err != nil || !s.catalog.HasRegistry {
+		return w, err
+	}
 	if w.Servers, err = s.Servers(ctx); err != nil {
 		err = fmt.Errorf("database %q: %w", s.Name(), err)
 	}

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -50,9 +51,11 @@ type layout struct {
 	columns []string
 	reads   []string // expressions
 	types   []string // as the database prints them; empty where it does not enforce them
-	text    []bool   // key columns that hold text
+	text    []bool   // key columns that hold text, which the driver gives as bytes
 	big     []bool   // columns whose integers may lie beyond int64; nil: none
 	key     []int    // none for a multiset
+
+	numbers []*numbering // of the columns that are compared by a number; nil: none
 
 	index    string // of the key, as MariaDB and MySQL call it
 	identity string // of a multiset: the expression that tells its rows apart
@@ -68,12 +71,16 @@ func newLayout(d dialect, t *merge.Table) *layout {
 			continue
 		}
 		l.columns = append(l.columns, c.Name)
-		l.reads = append(l.reads, d.read(c))
 		if l.types = append(l.types, ""); d.mysql() {
 			l.types[len(l.types)-1] = c.Type
 		}
-		l.text = append(l.text, c.Collation != "" && slices.Contains(t.Key(), c.Name))
+		l.text = append(l.text, d.mysql() && c.Collation != "" && slices.Contains(t.Key(), c.Name))
 		l.big = append(l.big, d.mysql() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
+		numbers := newNumbering(l.types[len(l.types)-1])
+		l.numbers, l.reads = append(l.numbers, numbers), append(l.reads, d.read(c))
+		if numbers.ambiguous() && slices.Contains(t.Key(), c.Name) {
+			l.reads[len(l.reads)-1] = fmt.Sprintf("IF(%s = 0, NULL, %[1]s)", d.Quote(c.Name))
+		}
 	}
 	if len(t.Primary) > 0 {
 		l.index = "PRIMARY"
@@ -82,6 +89,9 @@ func newLayout(d dialect, t *merge.Table) *layout {
 	}
 	for _, name := range t.Key() {
 		l.key = append(l.key, slices.Index(l.columns, name))
+	}
+	if slices.Contains(l.key, -1) { // the database generates a part of it
+		l.key = nil
 	}
 	if l.multiset() {
 		l.identity = d.identity(t)
@@ -119,61 +129,89 @@ func where(conditions ...string) string {
 	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
-// page is the statement that reads rows in the order of the key: the first rows,
-// or those after a key, of those that meet a condition. Its last argument is their number.
-func (l *layout) page(first bool, condition string) string {
-	names := l.keyColumns()
-	after := ""
-	if !first {
-		after = "(" + l.after(names) + ")"
+// page is the statement that reads rows in the order of the key, and its arguments: so many rows of those that
+// meet a condition, the first ones or those after a key.
+func (l *layout) page(after []any, condition string, n int) (query string, args []any) {
+	beyond := ""
+	if after != nil {
+		beyond, args = l.after(after)
 	}
-	return l.selectFrom() + where(after, condition) + " ORDER BY " + l.dialect.QuoteAll(names) + " LIMIT ?"
+	order := " ORDER BY " + l.dialect.QuoteAll(l.keyColumns()) + " LIMIT ?"
+	return l.selectFrom() + where(beyond, condition) + order, append(args, n)
 }
 
-// after is the condition for the keys after one, and afterArgs its arguments.
-func (l *layout) after(names []string) string { return l.compared(names, ">") }
+// after is the condition for the keys after one, with its arguments.
+func (l *layout) after(key []any) (condition string, args []any) { return l.compared(">", key) }
 
-// within is the condition for the keys from one to before another, and withinArgs its
-// arguments. MariaDB locks the first row beyond such rows too: with the last of them
+// within is the condition for the keys from one to before another, with its arguments.
+// MariaDB locks the first row beyond such rows too: with the last of them
 // left to [layout.equal], that is one of ours, and workers do not meet there.
-func (l *layout) within() string {
-	names := l.keyColumns()
-	return "(" + l.compared(names, ">=") + ") AND (" + l.compared(names, "<") + ")"
+func (l *layout) within(low, high []any) (condition string, args []any) {
+	from, args := l.compared(">=", low)
+	before, more := l.compared("<", high)
+	return from + " AND " + before, append(args, more...)
 }
 
-func (l *layout) withinArgs(low, high []any) []any {
-	return append(slices.Clone(l.afterArgs(low)), l.afterArgs(high)...)
-}
-
-// compared is the condition for the keys that compare with one in that way.
+// compared is the condition for the keys that compare with one in that way, with its arguments.
 // SQLite looks a row of values up in the index, MariaDB only single values.
-func (l *layout) compared(names []string, with string) string {
-	d := l.dialect
-	if !d.mysql() {
-		return "(" + d.QuoteAll(names) + ") " + with + " (" + sqldb.Marks(len(names)) + ")"
+func (l *layout) compared(how string, key []any) (condition string, args []any) {
+	names, bound := l.keyColumns(), l.bound(key)
+	if !l.dialect.mysql() {
+		return "(" + l.dialect.QuoteAll(names) + ") " + how + " (" + sqldb.Marks(len(names)) + ")", bound
 	}
 	var ways []string
-	for i := range names {
+	for i, name := range names {
 		var conditions []string
-		for _, before := range names[:i] {
-			conditions = append(conditions, d.Quote(before)+" = ?")
+		for before := range i {
+			conditions, args = append(conditions, l.is(before)), append(args, bound[before])
 		}
-		how := with[:1] // only the last column may be equal
+		with := how[:1] // only the last column may be equal
 		if i == len(names)-1 {
-			how = with
+			with = how
 		}
-		ways = append(ways, strings.Join(append(conditions, d.Quote(names[i])+" "+how+" ?"), " AND "))
+		beyond, more := l.numbering(i).compared(l.dialect.Quote(name), with, key[i])
+		ways, args = append(ways, strings.Join(append(conditions, beyond), " AND ")), append(args, more...)
 	}
-	return "(" + strings.Join(ways, ") OR (") + ")"
+	return "((" + strings.Join(ways, ") OR (") + "))", args
 }
 
-func (l *layout) afterArgs(key []any) []any {
-	if !l.dialect.mysql() {
-		return key
+// numbering is that of a column of the key; nil for one that is compared as it is read.
+func (l *layout) numbering(i int) *numbering {
+	if l.numbers == nil {
+		return nil
 	}
-	var args []any
-	for i := range key {
-		args = append(args, key[:i+1]...)
+	return l.numbers[l.key[i]]
+}
+
+// lists reports whether the keys after one are told by a list of the values of an ENUM: then there are as many such
+// statements as values.
+func (l *layout) lists() bool {
+	for i := range l.key {
+		if n := l.numbering(i); n != nil && n.kind == "enum" {
+			return true
+		}
+	}
+	return false
+}
+
+// is is the condition that a column of the key has one value.
+func (l *layout) is(i int) string {
+	return l.dialect.Quote(l.columns[l.key[i]]) + " = " + l.numbering(i).mark()
+}
+
+// bound are the arguments for a key, in the place of the marks for it.
+func (l *layout) bound(key []any) []any {
+	args := make([]any, len(key))
+	for i, v := range key {
+		args[i] = l.numbering(i).bound(v)
+	}
+	return args
+}
+
+// boundOf are the arguments for the keys of rows.
+func (l *layout) boundOf(rows [][]any) (args []any) {
+	for _, row := range rows {
+		args = append(args, l.bound(l.keyOf(row))...)
 	}
 	return args
 }
@@ -200,15 +238,15 @@ func (l *layout) insert(n int) string {
 		strings.Repeat(row+", ", n-1) + row
 }
 
-// equal is the condition for n keys.
+// equal is the condition for n keys, with the arguments of [layout.bound] for each.
 func (l *layout) equal(n int) string {
-	names := l.keyColumns()
-	if len(names) == 1 {
-		return l.dialect.Quote(names[0]) + " IN (" + sqldb.Marks(n) + ")"
+	if len(l.key) == 1 {
+		marks := strings.Repeat(l.numbering(0).mark()+", ", n-1) + l.numbering(0).mark()
+		return l.dialect.Quote(l.columns[l.key[0]]) + " IN (" + marks + ")"
 	}
-	conditions := make([]string, len(names))
-	for i, name := range names {
-		conditions[i] = l.dialect.Quote(name) + " = ?"
+	conditions := make([]string, len(l.key))
+	for i := range conditions {
+		conditions[i] = l.is(i)
 	}
 	one := "(" + strings.Join(conditions, " AND ") + ")"
 	return strings.Repeat(one+" OR ", n-1) + one

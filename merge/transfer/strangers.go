@@ -46,9 +46,9 @@ func (l *layout) keyText(row []any) string {
 // naming is how rows are read to be named: by their primary key, or by some other
 // columns if the table has none.
 func (r *run) naming(table string, otherwise []string) *layout {
-	l := &layout{dialect: r.target.dialect(), table: table, columns: r.keys[table]}
-	if len(l.columns) == 0 {
-		l.columns = otherwise
+	l := &layout{dialect: r.target.dialect(), table: table, columns: otherwise}
+	if keyed := r.keys[table]; keyed != nil && !keyed.multiset() {
+		l.columns = keyed.keyColumns()
 	}
 	for i, name := range l.columns {
 		l.reads, l.key, l.text = append(l.reads, l.dialect.Quote(name)), append(l.key, i), append(l.text, false)
@@ -61,6 +61,7 @@ func (l *layout) keysOnly() *layout {
 	k := &layout{dialect: l.dialect, table: l.table, columns: l.keyColumns()}
 	for i, at := range l.key {
 		k.reads, k.text, k.big, k.key = append(k.reads, l.reads[at]), append(k.text, l.text[at]), append(k.big, l.big[at]), append(k.key, i)
+		k.numbers = append(k.numbers, l.numbers[at])
 	}
 	return k
 }
@@ -73,10 +74,15 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by m
 	ref := &layout{dialect: d, table: from, columns: by.Columns}
 	var columns []int
 	for i, name := range by.ToColumns {
-		ref.key, columns = append(ref.key, i), append(columns, slices.Index(to.columns, name))
-	}
-	if slices.Contains(columns, -1) {
-		return found, nil
+		at := slices.Index(to.columns, name)
+		if at < 0 {
+			return found, nil
+		}
+		number := to.numbers[at]
+		if number != nil && number.members != nil { // the other table may list its members in another order
+			number = nil
+		}
+		ref.key, columns, ref.numbers = append(ref.key, i), append(columns, at), append(ref.numbers, number)
 	}
 	rows := u.naming(from, by.Columns)
 	if u.plan.table(from) != nil {
@@ -119,9 +125,11 @@ func (u *undo) strangers(ctx, soft context.Context, table int, from string, by m
 				}
 				var args []any
 				for _, row := range p.rows {
-					for _, c := range columns {
-						args = append(args, row[c])
+					key := make([]any, len(columns))
+					for i, c := range columns {
+						key[i] = row[c]
 					}
+					args = append(args, ref.bound(key)...)
 				}
 				query := rows.selectFrom() + " WHERE " + ref.equal(len(p.rows))
 				if err := u.strange(soft, rows, query, len(p.rows) == size, args, nil, came, found); err != nil {
@@ -184,9 +192,12 @@ func (u *undo) strange(ctx context.Context, l *layout, query string, keep bool, 
 // by the checkpoints of each source; none for a table that is not copied.
 func (u *undo) came(ctx context.Context, l *layout, rows [][]any, copied [][]*checkpoint) ([]bool, error) {
 	came := make([]bool, len(rows))
+	if len(rows) == 0 {
+		return came, nil
+	}
 	for i, src := range u.sources {
 		condition, args := l.copied(copied[i])
-		if condition == "" || len(rows) == 0 {
+		if condition == "" {
 			continue
 		}
 		olds, at, err := u.changes.before(u.plan, i, l, rows)
@@ -219,11 +230,12 @@ func (l *layout) copied(all []*checkpoint) (condition string, args []any) {
 		for ; all[i].finished && i+1 < len(all) && all[i+1].rows > 0; i++ {
 			end = all[i+1].after
 		}
-		way := "NOT (" + l.after(l.keyColumns()) + ")"
-		if begin != nil {
-			way, args = "("+l.after(l.keyColumns())+") AND "+way, append(args, l.afterArgs(begin)...)
+		way, until := l.after(end)
+		if way = "NOT (" + way + ")"; begin != nil {
+			from, more := l.after(begin)
+			way, args = from+" AND "+way, append(args, more...)
 		}
-		ways, args = append(ways, way), append(args, l.afterArgs(end)...)
+		ways, args = append(ways, way), append(args, until...)
 	}
 	return strings.Join(ways, " OR "), args
 }

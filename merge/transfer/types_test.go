@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 )
 
@@ -59,6 +61,12 @@ func oddWorld(t testing.TB, e engine, rnd *rand.Rand, name string, n int) Databa
 		return v
 	}
 	pick := func(all ...any) any { return null(all[rnd.IntN(len(all))]) }
+	some := func(i int, v any) any { // or the negative zero
+		if i%4 == 0 {
+			return negativeZero
+		}
+		return v
+	}
 	text := func(most int) string {
 		letters := []rune("abcXYZ äß中😀 '\"\\\t\n\x00%_`")
 		r := make([]rune, rnd.IntN(most+1))
@@ -83,12 +91,16 @@ func oddWorld(t testing.TB, e engine, rnd *rand.Rand, name string, n int) Databa
 		}
 		keys = append(keys, k)
 		if e.name == "sqlite" {
-			run(`INSERT INTO "odd ""table""" (k, "order", b, r, any_type, n, d, flag) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, int64(k), null(text(60)), null(blob(40)), null(rnd.NormFloat64()),
-				pick("7", int64(7), 7.0, []byte("7"), "", []byte{}), pick(int64(-1), "1.50", "x", 1e300), pick(int64(1700000000000000), "2024-02-31", "2024-01-02 03:04:05", 1.5), pick(int64(0), int64(1), int64(5), "true"))
+			run(`INSERT INTO "odd ""table""" (k, "order", b, r, any_type, n, d, flag) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, int64(k),
+				null(text(60)), null(blob(40)), null(some(i, rnd.NormFloat64())),
+				pick("7", int64(7), 7.0, []byte("7"), "", []byte{}, negativeZero), pick(int64(-1), "1.50", "x", 1e300),
+				pick(int64(1700000000000000), "2024-02-31", "2024-01-02 03:04:05", 1.5), pick(int64(0), int64(1), int64(5),
+					"true"))
 			continue
 		}
 		run("INSERT INTO `odd ``table``` (k, `order`, b, f, r, n, d, day, ts, hour, y, bits, e, s, j, l1, fixed, c, small) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", k,
-			null(text(60)), null(blob(40)), null(rnd.Float32()*1e9), pick(rnd.NormFloat64(), 1e300, -0.0, 5e-324), pick("12345678901234567890.0123456789", "-0.0000000001", "0"),
+			null(text(60)), null(blob(40)), null(some(i, rnd.Float32()*1e9)), pick(rnd.NormFloat64(), 1e300, negativeZero,
+				5e-324), pick("12345678901234567890.0123456789", "-0.0000000001", "0"),
 			pick("0000-00-00 00:00:00", "2024-02-31 01:02:03.000004", "9999-12-31 23:59:59.999999"), pick("0000-00-00", "2024-00-15", "1000-01-01"), pick("1970-01-01 00:00:01.001", "2038-01-19 03:14:07.999", "2024-07-01 00:00:00"),
 			pick("-838:59:59.00", "838:59:58.99", "00:00:00.01"), pick("0000", "1901", "2155"), pick([]byte{1, 255}, []byte{0, 0}), pick("x", "y'z"), pick("", "p,q", "q"),
 			pick(`{"a": [1, 2]}`, "null"), pick("äöÿ", "a  ", ""), null([]byte{1, 0, 0, 0}), pick("a", "ab ", ""), pick(-128, 127, 0))
@@ -114,6 +126,9 @@ func oddWorld(t testing.TB, e engine, rnd *rand.Rand, name string, n int) Databa
 	}
 	return d
 }
+
+// negativeZero is equal to 0, and another value. The constant -0.0 is 0.
+var negativeZero = math.Copysign(0, -1)
 
 // oddAllowed is what the check cannot look into here.
 var oddAllowed = PlanOptions{Check: merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}, Rules: namesNothing}}
@@ -177,6 +192,131 @@ func TestTypes(t *testing.T) {
 			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
 				t.Errorf("seed %d: after the undo:\n%s", seed, diff)
 			}
+		}
+	})
+}
+
+// The two zeros are equal, so they are one key; and they are two values, which come and go as
+// they are, and of which one is not taken for the other.
+func TestNegativeZero(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		double, single := "DOUBLE", "FLOAT"
+		if e.name == "sqlite" {
+			double, single = "", "" // a REAL makes it 0
+		}
+		worlds := func(own string) (all []Database) {
+			for i, name := range []string{"s1", "s2"} {
+				d := e.fresh(t, name)
+				exec(t, d, "CREATE TABLE keyed (k "+double+" NOT NULL PRIMARY KEY, v INTEGER)",
+					"CREATE TABLE pairs (a INTEGER NOT NULL, f "+single+" NOT NULL, PRIMARY KEY (a, f))",
+					"CREATE TABLE sums (k "+double+" NOT NULL PRIMARY KEY, gold INTEGER)",
+					"CREATE TABLE bag (d "+double+", f "+single+")",
+					"CREATE TABLE vals (id INTEGER NOT NULL PRIMARY KEY, d "+double+", f "+single+")")
+				db := pool(t, d)
+				run := func(query string, args ...any) {
+					t.Helper()
+					if _, err := db.Exec(query, args...); err != nil {
+						t.Fatal(err)
+					}
+				}
+				run("INSERT INTO sums VALUES (?, 5)", []float64{0, negativeZero}[i])
+				if i == 0 {
+					run("INSERT INTO keyed VALUES (1.0, 1), (" + own + ", 2)")
+				} else {
+					run("INSERT INTO keyed VALUES (2.0, 1), (?, 2)", negativeZero)
+				}
+				for n := range 3 {
+					run("INSERT INTO pairs VALUES (?, ?), (?, 1.0)", 10*i+n, []float64{negativeZero, 0, -1}[n], 10*i+n)
+					run("INSERT INTO bag VALUES (?, ?), (?, ?)", negativeZero, 0.0, 0.0, negativeZero)
+					run("INSERT INTO vals VALUES (?, ?, ?)", 10*i+n, []float64{negativeZero, 0, 1}[n], []float64{0, negativeZero,
+						1}[n])
+				}
+				db.Close()
+				all = append(all, d)
+			}
+			return all
+		}
+		tables := []string{"keyed", "pairs", "bag", "vals"}
+		rows := func(all ...Database) (rows []string) {
+			for _, d := range all {
+				for _, table := range tables {
+					query := "SELECT * FROM " + table
+					if e.name != "sqlite" { // whose driver reads the text of a number, which says -0 too
+						query = strings.Replace(query, "*", map[string]string{"keyed": "CAST(k AS CHAR), v",
+							"pairs": "a, CAST(f AS CHAR)", "bag": "CAST(d AS CHAR), CAST(f AS CHAR)",
+							"vals": "id, CAST(d AS CHAR), CAST(f AS CHAR)"}[table], 1)
+					}
+					for _, row := range read(t, pool(t, d), query) {
+						rows = append(rows, table+" "+strings.Join(row, "|"))
+					}
+				}
+			}
+			slices.Sort(rows)
+			return rows
+		}
+		all := worlds("3.0")
+		before, want := rows(all[0]), rows(all...)
+		stored := 19
+		if e.name != "sqlite" && servertest.OnMariaDB(t) {
+			stored = 0 // it makes them 0
+		}
+		if n := strings.Count(strings.Join(want, " "), "-0"); n != stored {
+			t.Fatalf("%d negative zeros are stored: %q", n, want)
+		}
+		options := oddAllowed
+		options.Check.Tables = []merge.TablePolicy{{Tables: []string{"sums"}, Policy: merge.PolicyCombine,
+			Columns: map[string]string{"gold": "sum"}}}
+		p := mustPlan(t, all[0], all[1:], options)
+		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, rows(all[0])); diff != "" {
+			t.Errorf("merged:\n%s", diff)
+		}
+		asked(t, all[0], "SELECT COUNT(*), SUM(gold) FROM sums", "1|10")
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			t.Errorf("%+v", proof)
+		}
+		for _, c := range []struct{ table, column, do, back string }{
+			{"vals", "d", "UPDATE vals SET d = 0.0 WHERE id = 10", "UPDATE vals SET d = ? WHERE id = 10"},
+			{"keyed", "k", "UPDATE keyed SET k = 0.0 WHERE v = 2 AND k = 0", "UPDATE keyed SET k = ? WHERE v = 2 AND k = 0"},
+			{"pairs", "f", "UPDATE pairs SET f = 0.0 WHERE a = 10 AND f = 0", "UPDATE pairs SET f = ? WHERE a = 10 AND f = 0"},
+		} {
+			exec(t, all[0], c.do)
+			if slices.Equal(rows(all[0]), want) {
+				continue // the server takes them for the same and keeps what it has
+			}
+			proof := verified(t, p, all[0], all[1:])
+			of := proof.Tables[slices.IndexFunc(proof.Tables, func(p TableProof) bool { return p.Table == c.table })]
+			if proof.Verdict != merge.Fail || of.Changed != 1 || of.Missing != 0 || of.Own || len(of.Samples) != 1 ||
+				!slices.Equal(of.Samples[0].Columns, []string{c.column}) {
+				t.Errorf("%s: %+v", c.do, of)
+			}
+			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err == nil || !strings.Contains(err.Error(),
+				"1 row was changed and 0 are gone") {
+				t.Errorf("%s: undo: %v", c.do, err)
+			}
+			db := pool(t, all[0])
+			if _, err := db.Exec(c.back, negativeZero); err != nil {
+				t.Fatal(err)
+			}
+			db.Close()
+		}
+		exec(t, all[0], "UPDATE vals SET d = 0.0 WHERE id = 10", "UPDATE keyed SET k = 0.0 WHERE v = 2 AND k = 0")
+		done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true})
+		if err != nil || !done.SameAsBefore {
+			t.Errorf("%+v, %v", done, err)
+		}
+		if diff := cmp.Diff(before, rows(all[0])); diff != "" {
+			t.Errorf("after the undo:\n%s", diff)
+		}
+		all = worlds("0.0")
+		p, err = NewPlan(t.Context(), all[0], all[1:], options)
+		if err != nil || !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
+			return r.Code == merge.CodeKeyCollision &&
+				r.Table == "keyed"
+		}) {
+			t.Errorf("0 and -0 as keys: %v, %v", p.Refusals, err)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
@@ -38,13 +37,14 @@ type Undone struct {
 	Missing int64        `json:"missing"`
 	Samples []Difference `json:"samples,omitempty"` // the first of them
 
-	// SameAsBefore says that every table that was copied holds exactly the rows that
-	// the plan found in it. If the game ran after the merge, it usually does not.
-	SameAsBefore bool `json:"same_as_before"`
+	// SameAsBefore says that every table that was copied or emptied holds exactly the rows
+	// that the plan found in it. Tables are the others.
+	SameAsBefore bool          `json:"same_as_before"`
+	Tables       []UndoneTable `json:"tables,omitempty"`
 
-	// NoRecord says that the target has no record of the merge, because it was restored
-	// from an older copy, or because an earlier undo had only fences left to lift. No
-	// row was read. Lifted are the fences.
+	// NoRecord says that the target has no record of the merge: it had not begun, or an
+	// earlier undo took it back and was interrupted at its very end. Lifted are the fences. If
+	// none was left, SameAsBefore is set: the rows of the target were read.
 	NoRecord bool     `json:"no_record,omitempty"`
 	Lifted   []Lifted `json:"lifted,omitempty"` // by this call
 }
@@ -70,11 +70,18 @@ type Lifted struct {
 // since and Force is not set, or if rows that did not come with the merge reference rows that
 // did.
 //
+// When all is removed, it makes sure that no row of the merge is in the target and that the own
+// rows that the merge changed are as they were; otherwise it returns a [*NotUndoneError], and the
+// record of the merge stays. Other own rows may differ: see [UndoneTable].
+//
 // If it is interrupted, the same call resumes, as with [Apply]. It returns a
-// result beside an error too, unless it could not read the target. If the target has no
-// record of the merge because it was restored from an older copy, Undo lifts the fences
-// that are left; if there are none either, the error is [ErrNoMerge]. Another database
-// than the target is a [*RefusedError].
+// result beside an error too, unless it could not read the target.
+//
+// A target without a record of the merge may be another copy of it, while the rows are elsewhere. Undo
+// lifts fences there only if they say that no row of the merge is in the target: a campaign had only
+// prepared it, or an undo had removed them all. Other fences, and another database than the target,
+// are a [*RefusedError]. If there are no fences, all is well if the target holds what it held when
+// the merge was planned; otherwise the error is [ErrNoMerge].
 func Undo(ctx context.Context, plan *Plan, target Database, sources []Database, opts UndoOptions) (*Undone, error) {
 	return undoWith(ctx, plan, target, sources, opts, hooks{})
 }
@@ -94,35 +101,43 @@ func undoWith(ctx context.Context, plan *Plan, target Database, sources []Databa
 		return nil, err
 	}
 	if state == "" {
-		// All was removed, perhaps except for the last; or it was restored.
-		if err := r.retry(ctx, "checking whether this is the target", r.isTarget); err != nil {
-			return nil, err
-		}
-		if err := r.retry(ctx, "removing the record of the merge", r.manifest.remove); err != nil {
-			return nil, err
-		}
-		err := r.retry(ctx, "lifting the fences", func(ctx context.Context) error {
-			if err := r.manifest.yet(ctx, ""); err != nil {
-				return err
-			}
-			return r.liftFences(ctx)
-		})
-		if err != nil {
-			return nil, err
-		}
-		if err := r.release(ctx); err != nil {
-			return nil, err
-		}
-		if len(r.lifted) > 0 {
-			return &Undone{ID: plan.ID, NoRecord: true, Lifted: r.lifted}, nil
-		}
-		return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s", ErrNoMerge, target.Name, plan.ID)
+		return r.undoWithoutRecord(ctx)
 	}
 	u := &undo{run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
 	err = u.outrun(ctx, u.undo(ctx, state))
 	u.done.Parts, _ = r.partResults()
 	u.done.Rows, u.done.Lifted = r.tally.rows, r.lifted
+	if left, ok := errors.AsType[*NotUndoneError](err); ok && u.done.Tables == nil {
+		u.done.Tables = left.Tables // the rest was not looked at
+	}
 	return u.done, err
+}
+
+// undoWithoutRecord ends an undo that was interrupted at its very end, or takes back what was only
+// prepared.
+func (r *run) undoWithoutRecord(ctx context.Context) (*Undone, error) {
+	if err := r.retry(ctx, "checking whether this is the target", r.isTarget); err != nil {
+		return nil, err
+	}
+	err := r.retry(ctx, "lifting the fences", func(ctx context.Context) error { return r.liftWithoutRecord(ctx, "undo") })
+	if err == nil {
+		err = r.retry(ctx, "removing the tables of the merge", r.manifest.remove)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(r.lifted) > 0 {
+		return &Undone{ID: r.plan.ID, NoRecord: true, Lifted: r.lifted}, nil
+	}
+	differing, err := r.unlike(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(differing) == 0 {
+		return &Undone{ID: r.plan.ID, NoRecord: true, SameAsBefore: true}, nil
+	}
+	return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s, and does not hold what it held when that was planned: %v",
+		ErrNoMerge, r.target.Name, r.plan.ID, differing[0])
 }
 
 // isTarget returns a [*RefusedError] if the database cannot be the target of the
@@ -134,7 +149,7 @@ func (r *run) isTarget(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	reason := ""
+	reason, altered := "", r.plan.altered(0, s, false)
 	var now []registry.Server
 	if s.catalog.HasRegistry {
 		if now, err = servers(ctx, r.target.Database); err != nil {
@@ -142,8 +157,8 @@ func (r *run) isTarget(ctx context.Context) error {
 		}
 	}
 	switch {
-	case s.schema() != r.plan.Target.Schema:
-		reason = "its tables have another schema than those of the target"
+	case altered != "":
+		reason = altered
 	case slices.ContainsFunc(r.plan.Target.Servers, func(planned merge.Server) bool {
 		return !slices.ContainsFunc(now, func(n registry.Server) bool { return n.ID == planned.Server && n.World == planned.World })
 	}):
@@ -163,6 +178,7 @@ func (r *run) isTarget(ctx context.Context) error {
 		}
 	}
 	if reason == "" {
+		r.know(s)
 		return nil
 	}
 	return &RefusedError{Doing: "undo", Refusals: []Refusal{{Source: r.target.Name, Reason: "this database has no record of the merge and does not look like its target: " + reason +
@@ -190,7 +206,9 @@ func (u *undo) undo(ctx context.Context, state State) error {
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{u.remove, u.separate, u.restoreOwn, u.fillTables, u.complete, u.compareWithBefore, u.dropKept} {
+	steps := []func(context.Context) error{u.remove, u.separate, u.restoreOwn, u.fillTables, u.lowerCounters,
+		u.compareWithBefore, u.complete, u.dropKept}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -201,22 +219,29 @@ func (u *undo) undo(ctx context.Context, state State) error {
 	if err != nil {
 		return err
 	}
+	if err := u.retry(ctx, "noting in the fences that the rows are gone", u.guardUndone); err != nil {
+		return err
+	}
 	if err := u.retry(ctx, "removing the record of the merge", u.manifest.remove); err != nil {
 		return err
 	}
 	return u.release(ctx)
 }
 
-// complete sets back counters and registry, when the rows are removed.
+// lowerCounters sets the counters in rows back.
+func (u *undo) lowerCounters(ctx context.Context) error {
+	return u.retry(ctx, "setting back counters", func(ctx context.Context) error {
+		return u.during(ctx, StateUndoing, func() error { return u.raiseRowCounters(ctx, true) })
+	})
+}
+
+// complete sets back the other counters and the registry, when nothing of the merge is left.
 func (u *undo) complete(ctx context.Context) error {
 	return u.retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
 		if err := u.checkReferences(ctx, "let these rows reference other rows or remove them, then run undo again", u.dangling); err != nil {
 			return err
 		}
 		err := u.during(ctx, StateUndoing, func() error {
-			if err := u.raiseRowCounters(ctx, true); err != nil {
-				return err
-			}
 			if err := u.forgetKeys(ctx); err != nil {
 				return err
 			}
@@ -241,6 +266,10 @@ func (u *undo) complete(ctx context.Context) error {
 // prepare looks for everything that blocks the undo, and then records in the
 // target that it began.
 func (u *undo) prepare(ctx context.Context, state State) error {
+	const then = "alter them back, or restore this database from its backup; then run undo again"
+	if err := u.unaltered(ctx, "undo", then); err != nil {
+		return err
+	}
 	var reasons []Refusal
 	refuse := func(format string, args ...any) {
 		reasons = append(reasons, Refusal{Source: u.target.Name, Reason: fmt.Sprintf(format, args...)})
@@ -258,10 +287,6 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 			return err
 		}
 		defer s.Close()
-		if s.schema() != u.plan.Target.Schema {
-			refuse("its tables have another schema than when the merge was planned: restore that schema, or restore this database from its backup; then run undo again")
-			return nil
-		}
 		u.know(s)
 		u.triggersNow(s, true, func(table, reason string) {
 			reasons = append(reasons, Refusal{Source: u.target.Name, Table: table, Reason: reason})
@@ -315,7 +340,7 @@ func (u *undo) prepare(ctx context.Context, state State) error {
 		if err := u.manifest.yet(ctx, state); err != nil {
 			return err
 		}
-		return u.guard(ctx, "undo", false)
+		return u.guard(ctx, "undo", registry.FenceMerging, false)
 	})
 	if _, refused := errors.AsType[*RefusedError](err); refused && state == StateCopied {
 		if lifting := u.release(ctx); lifting != nil {
@@ -347,31 +372,4 @@ func (u *undo) beginRemoving(ctx context.Context, state State, progress string) 
 		}
 		return u.manifest.advance(ctx, state, StateUndoing)
 	})
-}
-
-// compareWithBefore finds out whether the target has the rows that it had before.
-func (u *undo) compareWithBefore(ctx context.Context) error {
-	u.step(u.ownRows())
-	var own []part
-	for i := range u.plan.Tables {
-		own = append(own, part{table: i, source: ofTarget})
-	}
-	var others atomic.Bool
-	err := u.inParallel(ctx, reading, own, func(ctx context.Context, w *run, p part) error {
-		t := &w.plan.Tables[p.table]
-		return w.retryCounted(ctx, fmt.Sprintf("reading the rest of table %q", t.Name), func(soft context.Context) error {
-			l := w.layouts[t.Name]
-			now, err := contents(soft, w.target, l, all, nil, nil, w.betweenPages(ctx, StepVerify, w.target, l))
-			if err == nil && (now.Rows != t.Target.Rows || now.Sum != t.Target.Sum) {
-				others.Store(true)
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	filled, err := u.filledAsBefore(ctx)
-	u.done.SameAsBefore = !others.Load() && filled
-	return err
 }

@@ -41,7 +41,7 @@ func (u *undo) removePart(ctx context.Context, w *run, p part) error {
 		}
 		w.resumed(StepUndo, src.Name, l.table, c.rows)
 		if l.multiset() {
-			return u.removeMultiset(ctx, soft, w, src, l, copied, c)
+			return u.removeMultiset(ctx, soft, w, p, copied, c)
 		}
 		if err := w.target.byKey(soft, true); err != nil {
 			return err
@@ -186,7 +186,8 @@ func lockBetween(ctx context.Context, on *connection, l *layout, s *stretch) (ro
 		return nil, nil
 	}
 	most := 2 * s.rows
-	query := l.lock(l.within(), " ORDER BY "+l.dialect.QuoteAll(l.keyColumns())+fmt.Sprintf(" LIMIT %d", 2*stretchRows+1))
+	within, args := l.within(s.low, s.high)
+	query := l.lock(within, " ORDER BY "+l.dialect.QuoteAll(l.keyColumns())+fmt.Sprintf(" LIMIT %d", 2*stretchRows+1))
 	rows = make([][]any, 0, s.rows)
 	add := func(row []any) (bool, error) {
 		row = slices.Clone(row)
@@ -194,9 +195,9 @@ func lockBetween(ctx context.Context, on *connection, l *layout, s *stretch) (ro
 		rows = append(rows, row)
 		return int64(len(rows)) <= most, nil
 	}
-	err = on.rows(ctx, query, true, l.withinArgs(s.low, s.high), add)
+	err = on.rows(ctx, query, !l.lists(), args, add)
 	if err == nil && int64(len(rows)) <= most {
-		err = on.rows(ctx, l.lock(l.equal(1), ""), true, s.high, add)
+		err = on.rows(ctx, l.lock(l.equal(1), ""), true, l.bound(s.high), add)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading table %q of %q: %w", l.table, on.Name, err)
@@ -267,11 +268,7 @@ func deleteRows(ctx context.Context, on *connection, l *layout, rows [][]any, al
 	}
 	for size := l.dialect.most(len(l.key)); len(few) > 0; few = few[min(size, len(few)):] {
 		part := few[:min(size, len(few))]
-		var args []any
-		for _, row := range part {
-			args = append(args, l.keyOf(row)...)
-		}
-		if err := deleteExactly(ctx, on, l, l.equal(len(part)), len(part) == size, args, len(part)); err != nil {
+		if err := deleteExactly(ctx, on, l, l.equal(len(part)), len(part) == size, l.boundOf(part), len(part)); err != nil {
 			return removed, err
 		}
 	}
@@ -281,11 +278,12 @@ func deleteRows(ctx context.Context, on *connection, l *layout, rows [][]any, al
 // deleteBetween removes so many rows, which are all from one key to another.
 func deleteBetween(ctx context.Context, on *connection, l *layout, low, high []any, rows int) error {
 	if rows > 1 {
-		if err := deleteExactly(ctx, on, l, l.within(), true, l.withinArgs(low, high), rows-1); err != nil {
+		within, args := l.within(low, high)
+		if err := deleteExactly(ctx, on, l, within, !l.lists(), args, rows-1); err != nil {
 			return err
 		}
 	}
-	return deleteExactly(ctx, on, l, l.equal(1), true, high, 1)
+	return deleteExactly(ctx, on, l, l.equal(1), true, l.bound(high), 1)
 }
 
 // deleteExactly removes so many rows. If there were others, because something writes

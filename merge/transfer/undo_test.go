@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,8 +47,9 @@ func TestUndo(t *testing.T) {
 			t.Error(diff)
 		}
 		startable(t, sources[0], 2, true)
-		if _, err := Undo(t.Context(), p, target, sources, UndoOptions{}); !errors.Is(err, ErrNoMerge) {
-			t.Errorf("a second undo: %v", err)
+		done, err = Undo(t.Context(), p, target, sources, UndoOptions{})
+		if err != nil || !done.NoRecord || !done.SameAsBefore {
+			t.Errorf("a second undo: %+v, %v", done, err)
 		}
 		// And once more, as if it had never been.
 		if _, err := Apply(t.Context(), mustPlan(t, target, sources, keepActive), target, sources, Options{}); err != nil {
@@ -307,13 +309,13 @@ func TestUndoResume(t *testing.T) {
 			ctx, options, hooked := faults[i%int64(len(faults))].options(t.Context(), i)
 			for range 2 {
 				_, err = undoWith(ctx, p, worlds[0], worlds[1:], UndoOptions{Options: options}, hooked)
-				if err != nil && !errors.Is(err, ErrStopped) && !errors.Is(err, ErrNoMerge) {
+				if err != nil && !errors.Is(err, ErrStopped) {
 					t.Fatalf("point %d: %v", i, err)
 				}
 				guarded(t, p, worlds)
 				ctx, options, hooked = t.Context(), Options{RetryFor: time.Minute}, hooks{}
 			}
-			if err != nil && !errors.Is(err, ErrNoMerge) {
+			if err != nil { // nothing is left to undo, and that is no error
 				t.Fatalf("point %d: %v", i, err)
 			}
 			if diff := cmp.Diff(before, steady(t, worlds[0])); diff != "" {
@@ -325,9 +327,37 @@ func TestUndoResume(t *testing.T) {
 	})
 }
 
-// A target that was restored from a copy that is older than the merge knows
-// nothing of it. The undo says so, and lets the sources start again. It is no
-// error the first time; after that there is nothing to undo.
+// recordless takes the record of all merges out of a target, as a restored copy without the tables
+// of the merge has none.
+func recordless(t *testing.T, d Database) {
+	t.Helper()
+	for _, table := range ours {
+		exec(t, d, "DROP TABLE IF EXISTS "+table)
+	}
+}
+
+// keepsFences makes sure that an undo without a record is refused with a command for each of these
+// servers, and changes nothing.
+func keepsFences(t *testing.T, p *Plan, all []Database, commands ...string) {
+	t.Helper()
+	before := []string{dump(t, all[0]), dump(t, all[1])}
+	_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+	refused := new(RefusedError)
+	if !errors.As(err, &refused) {
+		t.Fatalf("an undo without a record: %v", err)
+	}
+	if diff := cmp.Diff(commands, refused.Lifting); diff != "" ||
+		!strings.HasSuffix(err.Error(), "lift the fences: "+strings.Join(commands, "; ")) {
+		t.Error(diff, err)
+	}
+	if diff := cmp.Diff(before, []string{dump(t, all[0]), dump(t, all[1])}); diff != "" {
+		t.Errorf("the undo changed: %s", diff)
+	}
+}
+
+// A target that was restored from a copy that is older than the merge knows nothing of it, and
+// neither does the wrong copy of a target. Which of them this is the undo cannot know: it leaves
+// the fences, and says how to lift each of them. After that nothing is left to undo.
 func TestUndoInRestoredTarget(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := []Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
@@ -336,21 +366,100 @@ func TestUndoInRestoredTarget(t *testing.T) {
 		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
 			t.Fatal(err)
 		}
-		startable(t, all[1], 2, false)
-		before := dump(t, older)
-		done, err := Undo(t.Context(), p, older, all[1:], UndoOptions{})
-		if err != nil {
-			t.Fatal(err)
+		elsewhere := clone(t, e, all[0])
+		recordless(t, elsewhere)
+		release := func(server, database string) string {
+			return "gameid servers release -server " + server + " -apply -reason " +
+				"'s1 was restored from its backup of before the merge' -fence " + p.ID + " " + database
 		}
-		if diff := cmp.Diff(&Undone{ID: p.ID, NoRecord: true, Lifted: []Lifted{{"s2", "2"}}}, done); diff != "" {
-			t.Error(diff)
+		keepsFences(t, p, []Database{elsewhere, all[1]}, release("2", "s2"))
+		keepsFences(t, p, []Database{older, all[1]}, release("2", "s2"))
+		startable(t, all[1], 2, false)
+
+		// So does a fence that an older version made, in the target too.
+		exec(t, older, `UPDATE gameid_servers SET lease_until_ms = 9999999999999, holder = '{"token":"fence:`+p.ID+`",`+
+			`"host":"s1","pid":0,"program":"a merge is being carried out in this database","since":"2026-11-21T03:00:00Z"}'`)
+		keepsFences(t, p, []Database{older, all[1]}, release("1", "s1"), release("2", "s2"))
+		exec(t, older, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
+
+		exec(t, all[1], "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''") // as the command does
+		done, err := Undo(t.Context(), p, older, all[1:], UndoOptions{})
+		if diff := cmp.Diff(&Undone{ID: p.ID, NoRecord: true, SameAsBefore: true}, done); err != nil || diff != "" {
+			t.Errorf("%v, %s", err, diff)
+		}
+		if _, err := Undo(t.Context(), p, elsewhere, all[1:], UndoOptions{}); !errors.Is(err, ErrNoMerge) {
+			t.Errorf("a target without a record that is not as it was: %v", err)
 		}
 		startable(t, all[1], 2, true)
-		if before != dump(t, older) {
-			t.Error("the undo of a merge that it does not know changed the target")
+	})
+}
+
+// Wherever an apply or an undo is interrupted, if the record is lost there, fences are lifted only
+// if no row of the merge is in the target.
+func TestFencesWithoutRecord(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
+		p := mustPlan(t, all[0], all[1:], keepActive)
+		worlds := clones(t, e, all)
+		undo := func(h hooks) error {
+			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}, h)
+			return err
 		}
-		if _, err := Undo(t.Context(), p, older, all[1:], UndoOptions{}); !errors.Is(err, ErrNoMerge) {
-			t.Errorf("got %v, want %v", err, ErrNoMerge)
+		work := map[string]func(h hooks) error{
+			"apply": func(h hooks) error {
+				_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, h)
+				return err
+			},
+			"undo": undo,
+			"fence": func(h hooks) error {
+				return fenceWith(t.Context(), p, worlds[0], worlds[1:], Options{}, h)
+			},
+		}
+		from := map[string][]Database{"apply": all, "fence": all, "undo": clones(t, e, all)}
+		if _, err := Apply(t.Context(), p, from["undo"][0], from["undo"][1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		cases, lifted, kept := 0, 0, 0
+		for what, do := range work {
+			refillAll(t, from[what], worlds)
+			var points atomic.Int64
+			if err := do(hooks{fail: func(string) error { points.Add(1); return nil }}); err != nil {
+				t.Fatal(err)
+			}
+			n := points.Load()
+			step := max(1, n/6)
+			if *long {
+				step = 1
+			}
+			for i := int64(0); i < n; i += step {
+				refillAll(t, from[what], worlds)
+				_ = do(hooks{fail: at(i, func() error { return context.Canceled })}) // the last ones may come to their end
+				recordless(t, worlds[0])
+				err := undo(hooks{})
+				cases++
+				came := number(t, worlds[0], "SELECT COUNT(*) FROM players WHERE SUBSTR(HEX(id), 12, 5) = '00002'")
+				refused := new(RefusedError)
+				switch {
+				case errors.As(err, &refused):
+					kept++
+				case err != nil && !errors.Is(err, ErrNoMerge):
+					t.Errorf("%s, point %d: %v", what, i, err)
+				default:
+					lifted++
+					startable(t, worlds[0], 1, true)
+					if came > 0 && what != "undo" { // one that was completed was guarded by the source's fence
+						t.Errorf("%s, point %d: the fences are gone, and %d players of s2 are in s1", what, i, came)
+					}
+				}
+				for _, s := range registryIn(t, worlds[1]) {
+					if came > 0 && s.Held() == nil {
+						t.Errorf("%s, point %d: s2 can start, and %d of its players are in s1", what, i, came)
+					}
+				}
+			}
+		}
+		if lifted == 0 || kept == 0 || cases < 18 {
+			t.Errorf("%d cases, in %d the fences were lifted, in %d kept", cases, lifted, kept)
 		}
 	})
 }

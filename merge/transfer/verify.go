@@ -74,7 +74,12 @@ type TableProof struct {
 // the target or the merge is not completed. Tables are then those that were read
 // completely; Missing, Changed and Own of the last ones may not be known yet.
 func Verify(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options) (*Proof, error) {
-	r, err := newRun(plan, target, sources, opts, hooks{})
+	return verifyWith(ctx, plan, target, sources, opts, hooks{})
+}
+
+func verifyWith(ctx context.Context, plan *Plan, target Database, sources []Database, opts Options,
+	h hooks) (*Proof, error) {
+	r, err := newRun(plan, target, sources, opts, h)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +131,11 @@ func Verify(ctx context.Context, plan *Plan, target Database, sources []Database
 }
 
 func (r *run) verify(ctx context.Context, proof *Proof) error {
+	unaltered := func() error { return r.unaltered(ctx, "verify", "alter them back, then run verify again") }
+	if err := unaltered(); err != nil {
+		return err
+	}
 	err := r.lookAtTarget(ctx, func(s *source) error {
-		if s.schema() != r.plan.Target.Schema {
-			return fmt.Errorf("transfer: the tables of %q have another schema than when the merge was planned", r.target.Name)
-		}
 		r.know(s)
 		return nil
 	})
@@ -171,7 +177,7 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 	for i := range proof.Tables {
 		if t := &proof.Tables[i]; t.Verdict != merge.Pass && r.plan.Tables[i].Combine == nil {
 			err := r.retryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
-				t.Missing, t.Changed, t.Samples = 0, 0, nil
+				t.Missing, t.Changed, t.Samples, t.Own = 0, 0, nil, false
 				return r.explain(ctx, soft, &r.plan.Tables[i], t, found[i][0])
 			})
 			if err != nil {
@@ -179,7 +185,10 @@ func (r *run) verify(ctx context.Context, proof *Proof) error {
 			}
 		}
 	}
-	if err := r.lookAtTarget(ctx, func(s *source) error { return r.checkResult(ctx, s, proof) }); err != nil || r.plan.Rekey == nil {
+	if err := r.lookAtTarget(ctx, func(s *source) error { return r.checkResult(ctx, s, proof) }); err != nil {
+		return err
+	}
+	if err := unaltered(); err != nil || r.plan.Rekey == nil {
 		return err
 	}
 	proof.Keys = concluded(append(proof.Keys[:4:4], *r.plan.proveReferences(proof.Check.Rekeyed), provedSums(proof.Combines)))

@@ -14,8 +14,9 @@ import (
 func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	var allow []string
 	for _, a := range r.plan.Check.Allowed {
-		if a.Code == merge.CodeReferenceUndeclared {
-			continue // beside a world without rows no column is open
+		single := func(c merge.Code) bool { return c.Code == a.Code && c.OneColumn }
+		if slices.ContainsFunc(merge.Codes(), single) {
+			continue // of what comes, which beside a world without rows is nothing
 		}
 		switch known := func(s merge.Skipped) bool { return s.Table == a.Table }; {
 		case a.Table == "":
@@ -27,7 +28,7 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	empty := newEmptyWorld(s.catalog)
 	var uniques []merge.DeclaredUnique
 	for _, n := range r.plan.Renumbered {
-		uniques = append(uniques, merge.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered"})
+		uniques = append(uniques, merge.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered", Of: n.Within})
 	}
 	tables := r.plan.stayingBehind()
 	for _, reset := range r.plan.Resets { // as in the plan, nothing is read there: it is empty
@@ -43,7 +44,7 @@ func (r *run) checkResult(ctx context.Context, s *source, proof *Proof) error {
 	report.Sources = slices.DeleteFunc(report.Sources, func(s merge.Summary) bool { return s.Name != report.Target })
 	report.Results = slices.DeleteFunc(report.Results, func(result merge.Result) bool {
 		return result.Code == merge.CodeAutoIncrement || // the empty world has no counters
-			result.Code == merge.CodeKeyNobody || // which was judged when it was planned
+			result.Code == merge.CodeKeyNobody || result.Code == merge.CodeReferenceNone || // which were judged when it was planned
 			result.Code == merge.CodeTableDiffers || // of rows that every world has, and the empty one not
 			result.Code == merge.CodeKeyCollision && r.plan.multiset(result.Table) ||
 			slices.ContainsFunc(r.plan.Left, func(l Left) bool { return l.Table == result.Table })

@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
+	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 )
 
@@ -41,6 +44,10 @@ type Place struct {
 
 	By, Why string
 	SetAt   time.Time
+
+	// Err says why the record of this world cannot be used, and how to replace or remove it;
+	// nil if it can. Otherwise DSN and Labels are empty: what they hold may be a secret.
+	Err error
 }
 
 // WithAccount returns the DSN with an account, user:password. The result is secret. A DSN of
@@ -64,8 +71,9 @@ func (p Place) validate() error {
 	if err := checkRangeWorld(p.World); err != nil {
 		return err
 	}
-	if strings.ContainsAny(p.World, `:/\*{}`) || p.World[0] == '-' {
-		return fmt.Errorf(`the name %.40q is not fit for a world: want no colon, slash, star or brace, and no "-" in front`, p.World)
+	if strings.ContainsAny(p.World, `:/\*{}`) || p.World[0] == '-' || !utf8.ValidString(p.World) {
+		const want = `want UTF-8 without colon, slash, star or brace, and no "-" in front`
+		return fmt.Errorf("the name %.40q is not fit for a world: %s", p.World, want)
 	}
 	dialect, rest, err := sqldb.SplitDSN(p.DSN)
 	switch {
@@ -146,50 +154,74 @@ func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	return f.fault(err)
 }
 
-// ForgetPlace removes the record of where the database of a world is.
+// ForgetPlace removes the record of where the database of a world is, also one that cannot be
+// used. A name that cannot be typed may be given as it is printed.
 func (f *Fleet) ForgetPlace(ctx context.Context, world string) error {
 	all, err := f.Places(ctx)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(p Place) bool { return p.World == world }) {
+	i := slices.IndexFunc(all, func(p Place) bool { return p.World == world })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(p Place) bool { return printable.Text(p.World) == world })
+	}
+	if i < 0 {
 		return f.fault(fmt.Errorf("no place of %.40q is known", world))
 	}
+	column := "world"
+	if f.db.Dialect() == sqldb.SQLite {
+		column = "CAST(world AS TEXT)" // another program may have written bytes
+	}
 	return f.fault(sqldb.Retry(ctx, func() error {
-		_, err := f.db.Exec(ctx, "DELETE FROM "+PlacesTable+" WHERE world = ?", world)
+		_, err := f.db.Exec(ctx, "DELETE FROM "+PlacesTable+" WHERE "+column+" = ?", all[i].World)
 		return err
 	}))
 }
 
-// Places returns where the databases of worlds are, sorted by the worlds' names. For a fleet
-// registry of an older version, which has no places, it returns none.
+// Places returns where the databases of worlds are, sorted by the worlds' names. One that
+// cannot be used says so in its Err, and the others are as ever. For a fleet registry of an
+// older version, which has no places, it returns none.
 func (f *Fleet) Places(ctx context.Context) ([]Place, error) {
 	if has, err := f.hasPlaces(ctx); err != nil || !has {
 		return nil, err
 	}
-	var rows []struct {
-		World  string `db:"world"`
-		Place  string `db:"place"`
-		Labels string `db:"labels"`
-		Set    int64  `db:"set_ms"`
-		Who    string `db:"who"`
-		Why    string `db:"why"`
-	}
+	var rows []placeRow
 	if err := f.db.Select(ctx, &rows, "SELECT world, place, labels, set_ms, who, why FROM "+PlacesTable+" ORDER BY world"); err != nil {
 		return nil, f.fault(err)
 	}
 	var all []Place
 	for _, row := range rows {
-		p := Place{World: row.World, DSN: row.Place, By: row.Who, Why: row.Why, SetAt: sqldb.UnixMilli(row.Set)}
-		if err := json.Unmarshal([]byte(row.Labels), &p.Labels); err != nil {
-			return nil, f.fault(fmt.Errorf("the labels of %q are no object of JSON with texts: set the place again", row.World))
-		}
-		if err := p.validate(); err != nil { // what others wrote there
-			return nil, f.fault(err)
+		p, err := row.place()
+		if err != nil { // of what others wrote there
+			p = Place{World: row.World, By: row.Who, Why: row.Why, SetAt: p.SetAt, Err: f.fault(fmt.Errorf(
+				"%w; set the place again, or remove it: gameid servers places forget -- %s", err, printable.Quoted(row.World)))}
 		}
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// placeRow is a row as texts, which no value of another type keeps from being read.
+type placeRow struct {
+	World  string `db:"world"`
+	Place  string `db:"place"`
+	Labels string `db:"labels"`
+	Set    string `db:"set_ms"`
+	Who    string `db:"who"`
+	Why    string `db:"why"`
+}
+
+func (row placeRow) place() (Place, error) {
+	p := Place{World: row.World, DSN: row.Place, By: row.Who, Why: row.Why}
+	set, err := strconv.ParseInt(row.Set, 10, 64)
+	if at := sqldb.UnixMilli(set); err != nil || at.Year() < 0 || at.Year() > 9999 {
+		return p, fmt.Errorf("the place of %.40q: set_ms is %.40q, want milliseconds since 1970", row.World, row.Set)
+	}
+	p.SetAt = sqldb.UnixMilli(set)
+	if err := json.Unmarshal([]byte(row.Labels), &p.Labels); err != nil {
+		return p, fmt.Errorf("the place of %.40q: its labels are no object of JSON with texts", row.World)
+	}
+	return p, p.validate()
 }
 
 func (f *Fleet) hasPlaces(ctx context.Context) (bool, error) {

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"mergesafe/internal/printable"
 	"mergesafe/store"
 	"mergesafe/store/fleet"
 )
@@ -84,8 +86,71 @@ func TestPlacesHoldNoSecrets(t *testing.T) {
 		}
 		// What another program wrote is not shown either.
 		exec(t, f.DB(), "INSERT INTO fleet_places VALUES ('w1', 'mysql:game:hunter2@tcp(db)/w1', '{}', 0, '', '')")
-		if _, err := f.Places(t.Context()); err == nil || !strings.Contains(err.Error(), "it has an account in it") || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("a place with a password: %v", err)
+		all, err := f.Places(t.Context())
+		must(t, err)
+		if text := fmt.Sprintf("%+v", all); len(all) != 1 || !strings.Contains(text, "it has an account in it") ||
+			strings.Contains(text, "hunter2") {
+			t.Errorf("a place with a password: %s", text)
+		}
+	})
+}
+
+// One place that cannot be used is named with the way to remove it, and the others are as ever.
+func TestUnusablePlaces(t *testing.T) {
+	t.Parallel()
+	onBothWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+		good := fleet.Place{World: "w2", DSN: "sqlite:w2.db"}
+		must(t, f.SetPlace(t.Context(), good, note))
+		rows := [][]any{ // world, place, labels, set_ms
+			{"", "sqlite:a.db", "{}", 0},
+			{"a*", "sqlite:a.db", "{}", 0},
+			{"a\nb", "sqlite:a.db", "{}", 0},
+			{"-w", "sqlite:a.db", "{}", 0},
+			{"w1", "", "{}", 0},
+			{"w1", "mysql:u:hunter2@tcp(db)/w1", "{}", 0},
+			{"w1", "postgres:hunter2", "{}", 0},
+			{"w1", "sqlite:a.db", "", 0},
+			{"w1", "sqlite:a.db", "[1]", 0},
+			{"w1", "sqlite:a.db", `{"language": 1}`, 0},
+			{"w1", "sqlite:a.db", `{"two words": "x"}`, 0},
+			{"w1", "sqlite:a.db", "{}", int64(1) << 62}, // a year that JSON cannot write
+			{"w1", "sqlite:a.db", "{}", -int64(1) << 62},
+		}
+		if f.DB().Dialect() == "sqlite" { // which takes any value in any column
+			rows = append(rows, []any{[]byte("w1"), "", "{}", 0}, []any{[]byte("w\xff"), "sqlite:a.db", "{}", 0},
+				[]any{"w1", []byte("\xff"), "{}", 0}, []any{"w1", "sqlite:a.db", "{}", "soon"}, []any{"w1", "sqlite:a.db", "{}",
+					1.5})
+		}
+		for _, row := range rows {
+			_, err := f.DB().Exec(t.Context(),
+				"INSERT INTO fleet_places (world, place, labels, set_ms, who, why) VALUES (?, ?, ?, ?, '', '')", row...)
+			must(t, err)
+			all, err := f.Places(t.Context())
+			must(t, err)
+			var bad, usable []fleet.Place
+			for _, p := range all {
+				if p.Err != nil {
+					bad = append(bad, p)
+				} else {
+					usable = append(usable, p)
+				}
+			}
+			if len(bad) != 1 || !strings.Contains(bad[0].Err.Error(), "gameid servers places forget -- ") ||
+				bad[0].DSN != "" || bad[0].Labels != nil || strings.Contains(fmt.Sprintf("%+v", bad), "hunter2") {
+				t.Errorf("%q: %+v", row, bad)
+			}
+			if _, err := json.Marshal(all); err != nil {
+				t.Errorf("%q: %v", row, err)
+			}
+			if len(usable) != 1 || usable[0].World != good.World || usable[0].DSN != good.DSN {
+				t.Errorf("beside %q: %+v, want w2 alone", row, usable)
+			}
+			for _, p := range bad {
+				must(t, f.ForgetPlace(t.Context(), printable.Text(p.World)))
+			}
+			if all, err := f.Places(t.Context()); err != nil || len(all) != 1 {
+				t.Errorf("%q is not removed: %+v, %v", row, all, err)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,23 @@ func FenceHere(token, name string, now time.Time) gameid.Holder {
 	return h
 }
 
+// FenceState is what a fence says of its merge. It is for a target that has no record of the merge:
+// a record can be lost, or be in another copy of the target, and the fence is where the world is.
+type FenceState string
+
+// The states of a fence. A state of a newer version, which is none of these, is as FenceMerging.
+const (
+	FenceMerging  FenceState = ""         // rows of the merge may be in the target; also that of older versions
+	FencePrepared FenceState = "prepared" // no row has come yet
+	FenceUndone   FenceState = "undone"   // an undo removed the rows that came
+)
+
+// In returns a fence in another state.
+func (s FenceState) In(fence gameid.Holder) gameid.Holder {
+	fence.Process = string(s) // a fence is no process, and older versions do not look there
+	return fence
+}
+
 // FenceFree reports whether the server may be fenced: no process holds it, or only one
 // that has ended, or it has the same fence already.
 func (s *Server) FenceFree(token string) bool {
@@ -63,10 +81,18 @@ type Fence struct {
 	Into  string    // the name of the merge's target, for people
 	Here  bool      // this database is the target: see [FenceHere]
 	Since time.Time // by the clock of the machine that merged
+	State FenceState
 }
 
 func (f Fence) String() string {
-	if f.Here {
+	switch {
+	case f.State == FenceUndone:
+		return fmt.Sprintf("an undo removed what the merge %.64q had brought to %q, on %s, and did not lift the fence",
+			f.Merge, f.Into, printable.Time(f.Since))
+	case f.State == FencePrepared:
+		return fmt.Sprintf("the merge %.64q into %q was prepared on %s, and no row has come yet",
+			f.Merge, f.Into, printable.Time(f.Since))
+	case f.Here:
 		return fmt.Sprintf("the merge %.64q is being carried out in this database, %q, since %s", f.Merge, f.Into, printable.Time(f.Since))
 	}
 	return fmt.Sprintf("its world went to %q by the merge %.64q, on %s", f.Into, f.Merge, printable.Time(f.Since))
@@ -78,7 +104,7 @@ func FenceOf(h gameid.Holder) (Fence, bool) {
 	if !ok {
 		return Fence{}, false
 	}
-	return Fence{Merge: merge, Into: h.Host, Here: h.Program == mergingHere, Since: h.Since}, true
+	return Fence{merge, h.Host, h.Program == mergingHere, h.Since, FenceState(h.Process)}, true
 }
 
 // FencedError says that a server was neither started nor changed, because it is fenced.
@@ -91,7 +117,13 @@ type FencedError struct {
 }
 
 func (e *FencedError) Error() string {
-	if e.Fence.Here {
+	switch {
+	case e.Fence.State == FenceUndone:
+		return fmt.Sprintf("server %s is fenced: %s; to lift it: \"servermerge undo PLAN\"", e.Server, e.Fence)
+	case e.Fence.State == FencePrepared:
+		return fmt.Sprintf("server %s is fenced: %s; merge with \"servermerge apply PLAN\", "+
+			"or lift the fence with \"servermerge undo PLAN\"", e.Server, e.Fence)
+	case e.Fence.Here:
 		return fmt.Sprintf("server %s is fenced: %s; resume it with \"servermerge apply PLAN\", or take it back with \"servermerge undo PLAN\"", e.Server, e.Fence)
 	}
 	return fmt.Sprintf("server %s is fenced: %s, and runs there; to take that merge back and lift the fence: \"servermerge undo PLAN\"", e.Server, e.Fence)
@@ -130,22 +162,25 @@ func (r *Registry) CheckFences(ctx context.Context, server gameid.ServerID) erro
 // another database, or other worlds come to this one. It also stops a process that was
 // frozen. A fence is a lease that never ends: every start is refused with a
 // [*FencedError] that names the fence. If the server runs, it is not fenced, and Fence
-// returns a [*gameid.HeldError]. Fencing a server again with the same token changes
-// nothing.
+// returns a [*gameid.HeldError]. Fencing a server again with the same token only changes
+// the state of the fence, and never to [FencePrepared].
 func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
 	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
 		if s.Holder.Token == holder.Token {
-			return false, nil
+			state := FenceState(holder.Process)
+			return state != FencePrepared && state != FenceState(s.Holder.Process), nil
 		}
 		held := s.Held()
 		return held == nil, held
 	})
 }
 
-// LiftFence lifts the fence that [Registry.Fence] made with the same token. If there is
-// no such fence it changes nothing.
-func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token string) error {
-	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) { return s.Fenced(token), nil })
+// LiftFence lifts the fence that [Registry.Fence] made with the same token. If states are given,
+// it does so only if the fence is in one of them. If there is no such fence it changes nothing.
+func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token string, states ...FenceState) error {
+	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) {
+		return s.Fenced(token) && (len(states) == 0 || slices.Contains(states, FenceState(s.Holder.Process))), nil
+	})
 }
 
 // EndLeases ends the leases of all processes, as if they had closed their nodes. Fences stay.
@@ -187,7 +222,7 @@ func (r *Registry) hold(ctx context.Context, server gameid.ServerID, holder game
 			return err
 		}
 		if ok, err := r.db.Swap(ctx, updateHolder, holder, lease.Milliseconds(), server, row.Epoch); err != nil {
-			return fmt.Errorf("store: registry of server %s: %w", server, err)
+			return fmt.Errorf("store: registry of server %s: %w", server, r.explainLock(ctx, server, err))
 		} else if ok {
 			return nil
 		}

@@ -112,6 +112,46 @@ func TestFenceHere(t *testing.T) {
 	}
 }
 
+// A fence says of its merge whether rows may be in the target, so that those that a target without a
+// record may lift are told from others. Fences of older versions say that rows may be there.
+func TestFenceState(t *testing.T) {
+	onBothWithTables(t, func(t *testing.T, db *store.DB) {
+		ctx, r := t.Context(), db.Registry()
+		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		must(t, err)
+		must(t, node.Close())
+		const merging, prepared, undone = registry.FenceMerging, registry.FencePrepared, registry.FenceUndone
+		is := func(want registry.FenceState) {
+			t.Helper()
+			if f, ok := registry.FenceOf(servers(t, db)[0].Holder); !ok || f != (registry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
+				t.Fatalf("%+v, want %q", f, want)
+			}
+		}
+		for _, step := range []struct{ to, is registry.FenceState }{
+			{prepared, prepared}, {prepared, prepared}, {merging, merging}, {prepared, merging}, {undone, undone}, {undone, undone}, {prepared, undone}, {merging, merging}, {undone, undone},
+		} {
+			must(t, r.Fence(ctx, 7, step.to.In(registry.FenceTo("m1", "s1", since))))
+			is(step.is)
+		}
+		_, err = db.OpenNode(ctx, 7, gameid.Options{})
+		if want := `server 7 is fenced: an undo removed what the merge "m1" had brought to "s1", on 2026-11-21T03:00:00.000Z, and did not lift the fence; to lift it: "servermerge undo PLAN"`; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+		must(t, r.LiftFence(ctx, 7, "m1", merging, prepared))
+		is(undone)
+		must(t, r.LiftFence(ctx, 7, "m1", prepared, undone))
+		must(t, r.Fence(ctx, 7, prepared.In(registry.FenceTo("m1", "s1", since))))
+		_, err = db.OpenNode(ctx, 7, gameid.Options{})
+		if want := `server 7 is fenced: the merge "m1" into "s1" was prepared on 2026-11-21T03:00:00.000Z, and no row has come yet; merge with "servermerge apply PLAN", or lift the fence with "servermerge undo PLAN"`; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	})
+	if f, ok := registry.FenceOf(gameid.Holder{Token: "fence:m1", Host: "s1", Program: "a merge is being carried out in this database"}); !ok || f.State != registry.FenceMerging {
+		t.Errorf("of an older version: %+v", f)
+	}
+}
+
 // While one server of a database is fenced no other starts there, whether the
 // registry lists it or not, and none is listed by trying.
 func TestFenceOfTheDatabase(t *testing.T) {

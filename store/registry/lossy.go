@@ -156,7 +156,7 @@ func (r *Registry) Start(ctx context.Context, server gameid.ServerID, through ga
 	defer done()
 	node, err := gameid.OpenNode(ctx, server, through, options)
 	if err != nil {
-		return nil, r.ExplainRefusal(server, options, err)
+		return nil, r.ExplainRefusal(server, options, r.explainLock(ctx, server, err))
 	}
 	// A merge that began meanwhile has seen the lease, or its fence is seen now.
 	if err := r.CheckFences(ctx, server); err != nil {

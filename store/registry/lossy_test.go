@@ -125,6 +125,35 @@ func TestLossyConfiguration(t *testing.T) {
 	}
 }
 
+// A server without a redo log does not start again after a crash.
+func TestLossyRedoLog(t *testing.T) {
+	ctx := t.Context()
+	server := servertest.PrivateMySQL(t)
+	dsn, err := server.Database(ctx)
+	must(t, err)
+	db := withTables(t, "mysql:"+dsn)
+	node, err := db.OpenNode(ctx, 7, gameid.Options{})
+	must(t, err)
+	defer node.Close()
+	for _, enable := range []string{"DISABLE", "ENABLE"} {
+		exec(t, db, "ALTER INSTANCE "+enable+" INNODB REDO_LOG")
+		db.Registry().RereadNow()
+		storetest.Await(t, "the warnings of a running node follow the server", func() bool {
+			return (len(db.Registry().Warnings()) == 1) == (enable == "DISABLE")
+		})
+		_, err = numbers.Open(ctx, db.Registry(), 7, "player", numbers.Options{})
+		other, nodeErr := open(t, "mysql:"+dsn).OpenNode(ctx, 8, gameid.Options{})
+		if enable == "ENABLE" {
+			must(t, errors.Join(err, nodeErr))
+			must(t, other.Close())
+			continue
+		}
+		want := []string{"Innodb_redo_log_enabled is off", "does not start again", "ALTER INSTANCE ENABLE INNODB REDO_LOG"}
+		refusedBy(t, err, want...)
+		refusedBy(t, nodeErr, append(want, "accept_lossy_database = true")...)
+	}
+}
+
 // A node that runs when the settings become worse goes on, and tells.
 func TestLossyWhileRunning(t *testing.T) {
 	_, _, db := private(t)

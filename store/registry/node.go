@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
 )
 
 // ErrBound: the world is bound in a fleet registry, and does not start without it.
@@ -76,6 +77,26 @@ func (r *Registry) ExplainRefusal(server gameid.ServerID, options gameid.Options
 		if held.LeaseUntil.Sub(held.Now) > longest {
 			return ways("release")
 		}
+	}
+	return err
+}
+
+// RowLock says who keeps the row of a server from being changed, and how to end that; empty
+// if it can be changed. A process that was frozen within a transaction with store.Tx.Guard has
+// such a lock, also if its lease has ended: no other process can take the number then.
+func (r *Registry) RowLock(ctx context.Context, server gameid.ServerID) (string, error) {
+	return r.db.RowLock(ctx, "SELECT server_id FROM "+Table+" WHERE server_id = ?", server)
+}
+
+// explainLock adds to the error of a change that did not come to an end who locks the row.
+func (r *Registry) explainLock(ctx context.Context, server gameid.ServerID, err error) error {
+	if r.Dialect() == SQLite || !errors.Is(err, context.DeadlineExceeded) && !sqldb.IsLockWait(err) {
+		return err // in SQLite, the error says it already
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if by, failed := r.RowLock(ctx, server); failed == nil && by != "" {
+		return fmt.Errorf("the row of server %s in %q is %s: %w", server, r, by, err)
 	}
 	return err
 }

@@ -78,8 +78,8 @@ func (s *Server) Held() error {
 // while the registry uses it, and journal_mode OFF or MEMORY is refused. The settings of
 // a MySQL server are read when a node is opened, and about every minute after that:
 //
-//   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, and
-//     no doublewrite are refused, unless that was accepted: see
+//   - innodb_flush_log_at_trx_commit 0 or 2, innodb_flush_method with nosync, no
+//     doublewrite, and no redo log are refused, unless that was accepted: see
 //     [Registry.AcceptLossyDatabase]. Sequences of numbers (package numbers)
 //     always refuse them.
 //   - sync_binlog other than 1 with a binary log is a warning: the server itself keeps
@@ -181,7 +181,7 @@ func (r *Registry) load(ctx context.Context, server gameid.ServerID) (gameid.Rec
 		Now        int64         `db:"now_ms"`
 	}
 	if err := r.db.GetAs(ctx, what, &row, r.db.Dialect().With(loadServer), server); err != nil {
-		return gameid.Record{}, err
+		return gameid.Record{}, gone(err)
 	}
 	rec := gameid.Record{
 		Epoch:      row.Epoch,
@@ -242,10 +242,19 @@ func (r *Registry) CompareAndSet(ctx context.Context, server gameid.ServerID, ro
 	case row.Epoch == 0 && errors.Is(err, sqldb.ErrDuplicate):
 		return false, nil
 	case err != nil:
-		return false, err
+		return false, gone(err)
 	}
 	r.reread(ctx)
 	return n == 1, nil
+}
+
+// gone says of an error that the node must end, if two processes may reserve the same times:
+// one in a file that was removed or replaced, and one in the file at its path.
+func gone(err error) error {
+	if errors.Is(err, sqldb.ErrReplaced) {
+		return fmt.Errorf("%w: %w", gameid.ErrRegistryGone, err)
+	}
+	return err
 }
 
 // Servers returns every server whose IDs may be in the database, by number.

@@ -42,7 +42,7 @@ func (r *Registry) Own(ctx context.Context, server gameid.ServerID, withFleet bo
 // [ErrMoved] if it is not the given one any more.
 func (r *Registry) Overwrite(ctx context.Context, server gameid.ServerID, row gameid.Record, c gameid.Claim) error {
 	ok, err := r.CompareAndSet(ctx, server, row, c)
-	return r.moved(server, ok, err)
+	return r.moved(server, ok, r.explainLock(ctx, server, err))
 }
 
 func (r *Registry) moved(server gameid.ServerID, ok bool, err error) error {

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/internal/minter"
+	"mergesafe/store/storetest"
 )
 
 // frozen stops a process, lets a second one take over after the lease has
@@ -59,6 +61,60 @@ func frozen(t *testing.T, w *minter.World, dsn string) {
 		first = second
 	}
 	first.Close()
+}
+
+// TestFrozenInTransaction freezes a process within a transaction that has checked its lease:
+// its successor is told which connection locks the row, and starts after that is ended.
+func TestFrozenInTransaction(t *testing.T) {
+	t.Parallel()
+	dsn := mariadbDSN(t)
+	if !servertest.OnMariaDB(t) { // MySQL tells who waits for whom by its performance schema
+		private, err := servertest.PrivateMySQL(t, "--performance-schema=ON").Database(t.Context())
+		must(t, err)
+		dsn = "mysql:" + private
+	}
+	w := minter.NewWorld(t)
+	cfg := windowed(dsn, 3*time.Second)
+	cfg.Guard = true
+	db := open(t, dsn)
+	for range times(1, 10) {
+		first := w.Start(cfg)
+		first.Await(minter.Opened)
+		first.AwaitRows(3)
+		locked := ""
+		for {
+			first.Freeze()
+			var err error
+			if locked, err = db.Registry().RowLock(t.Context(), 7); err != nil {
+				t.Fatal(err)
+			} else if locked != "" {
+				break
+			}
+			first.Thaw()
+		}
+		w.Fault()
+		awaitEndOfLease(t, db)
+		refused := w.Start(cfg)
+		if e := refused.Await(minter.Opened, minter.Refused); !strings.Contains(e.Error, "is locked by the transaction of connection ") {
+			t.Fatalf("while %d has the lock: %+v", first.PID, e)
+		}
+		_, kill, ok := strings.Cut(locked, "end it on the database server: ")
+		if !ok {
+			t.Fatal(locked)
+		}
+		must(t, storetest.Second(db.Exec(t.Context(), kill)))
+		second := w.Start(cfg)
+		for second.Await(minter.Opened, minter.Refused).What == minter.Refused {
+			second = w.Start(cfg)
+		}
+		second.AwaitRows(3)
+		first.Thaw()
+		first.Await(minter.Lost)
+		first.Wait()
+		second.AwaitRows(3)
+		second.Close()
+	}
+	w.Check(db)
 }
 
 // playersUpTo counts the players whose IDs are of times up to a mark. What a frozen process was confirmed counts: it may have

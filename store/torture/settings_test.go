@@ -25,7 +25,8 @@ type setup struct {
 	name    string
 	args    []string // of the server
 	global  []string // what SET GLOBAL is told
-	connect []string // what init_connect runs for each new session
+	connect []string // what init_connect sets for each new session
+	astray  bool     // init_connect leads each new session to another database
 }
 
 // hostile are the setups, one by one.
@@ -34,11 +35,13 @@ func hostile() (all []setup) {
 		"autocommit = 0", "completion_type = 'RELEASE'", "completion_type = 'CHAIN'",
 		"foreign_key_checks = 0", "unique_checks = 0", "sql_mode = ''", "sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'",
 		"time_zone = '+05:00'", "tx_isolation = 'READ-UNCOMMITTED'", "tx_isolation = 'SERIALIZABLE'",
-		"sql_safe_updates = 1", "max_statement_time = 1", "sql_select_limit = 1", "max_join_size = 1",
+		"sql_safe_updates = 1", "max_statement_time = 1", "sql_select_limit = 1", "max_join_size = 1", "tx_read_only = 1",
 	} {
 		all = append(all, setup{name: "global " + s, global: []string{s}}, setup{name: "init_connect " + s, connect: []string{s}})
 	}
 	return append(all,
+		setup{name: "init_connect use", astray: true},
+		setup{name: "default_storage_engine", args: []string{"--default-storage-engine=MyISAM"}},
 		setup{name: "skip-character-set-client-handshake", args: []string{"--loose-skip-character-set-client-handshake"}},
 		setup{name: "gbk", args: gbk},
 		setup{name: "init_connect gbk", connect: []string{"character_set_client = gbk", "character_set_connection = gbk", "character_set_results = gbk"}},
@@ -51,11 +54,11 @@ var gbk = []string{"--character-set-server=gbk", "--collation-server=gbk_chinese
 func combined() []setup {
 	at := []string{
 		"autocommit = 0", "completion_type = 'CHAIN'", "foreign_key_checks = 0", "unique_checks = 0", "sql_mode = ''", "time_zone = '+05:00'",
-		"tx_isolation = 'READ-UNCOMMITTED'", "sql_safe_updates = 1", "max_statement_time = 1", "sql_select_limit = 1", "max_join_size = 1",
+		"tx_isolation = 'READ-UNCOMMITTED'", "sql_safe_updates = 1", "max_statement_time = 1", "sql_select_limit = 1", "max_join_size = 1", "tx_read_only = 1",
 	}
 	return []setup{
-		{name: "all global, gbk", args: gbk, global: at},
-		{name: "all by init_connect", connect: slices.Concat(at, []string{"character_set_client = gbk", "character_set_connection = gbk", "character_set_results = gbk"})},
+		{name: "all global, gbk", args: append(gbk, "--default-storage-engine=MyISAM"), global: at},
+		{name: "all by init_connect", astray: true, connect: slices.Concat(at, []string{"character_set_client = gbk", "character_set_connection = gbk", "character_set_results = gbk"})},
 	}
 }
 
@@ -63,16 +66,25 @@ func combined() []setup {
 var relied = map[string]string{
 	"autocommit": "1", "completion_type": "NO_CHAIN", "foreign_key_checks": "1", "unique_checks": "1", "time_zone": "+00:00",
 	"tx_isolation": "REPEATABLE-READ", "sql_safe_updates": "0", "max_statement_time": "0", "sql_select_limit": "18446744073709551615",
-	"character_set_client": "utf8mb4", "character_set_connection": "utf8mb4", "character_set_results": "utf8mb4",
+	"tx_read_only": "0", "character_set_client": "utf8mb4", "character_set_connection": "utf8mb4", "character_set_results": "utf8mb4",
 }
 
 // apply makes the settings on a server that was started. They hold for what
 // connects after.
-func (s setup) apply(t *testing.T, server *servertest.Server) {
+func (s setup) apply(t *testing.T, server *servertest.Server, dsn string) {
 	t.Helper()
 	statements := slices.Clone(s.global)
+	var connect []string
+	if s.astray {
+		connect = append(connect, "USE astray")
+		user, _, _ := strings.Cut(strings.TrimPrefix(dsn, "mysql:"), ":")
+		admin(t, server, "CREATE DATABASE IF NOT EXISTS astray", fmt.Sprintf("GRANT ALL ON astray.* TO '%s'@'%%'", user))
+	}
 	if len(s.connect) > 0 {
-		statements = append(statements, fmt.Sprintf("init_connect = \"SET SESSION %s\"", strings.Join(s.connect, ", ")))
+		connect = append(connect, "SET SESSION "+strings.Join(s.connect, ", "))
+	}
+	if connect != nil {
+		statements = append(statements, fmt.Sprintf("init_connect = \"%s\"", strings.Join(connect, "; ")))
 	}
 	for _, statement := range statements {
 		admin(t, server, "SET GLOBAL "+servertest.Settings(server.Program().MariaDB, statement))
@@ -110,7 +122,7 @@ func TestServerSettings(t *testing.T) {
 			must(t, err)
 			// init_connect is not run for an account that may do everything.
 			dsn = "mysql:" + servertest.Grant(t, "ALL", dsn)
-			s.apply(t, server)
+			s.apply(t, server, dsn)
 			w := minter.NewWorld(t)
 			cfg := config(dsn)
 			cfg.Numbers = true
@@ -122,7 +134,7 @@ func TestServerSettings(t *testing.T) {
 				p.Kill()
 				w.Fault()
 				must(t, server.Restart(t.Context()))
-				s.apply(t, server)
+				s.apply(t, server, dsn)
 			}
 			for range times(1, 3) { // only the process
 				p := w.Start(cfg)
@@ -153,6 +165,14 @@ func TestServerSettings(t *testing.T) {
 					t.Errorf("%s is %s in a session, want %s", name, got, want)
 				}
 			}
+			var other []string // tables that are not InnoDB's, or elsewhere
+			must(t, db.Select(t.Context(), &other, `SELECT CONCAT(table_schema, '.', table_name, ' ', engine)
+				FROM information_schema.tables
+				WHERE table_schema = 'astray' OR table_schema = DATABASE() AND engine <> 'InnoDB'`))
+			if len(other) > 0 {
+				t.Errorf("tables elsewhere, or of another engine: %q", other)
+			}
+			admin(t, server, servertest.Settings(server.Program().MariaDB, "SET GLOBAL tx_read_only = 0")) // the account is dropped
 		})
 	}
 }

@@ -103,7 +103,11 @@ func (n *night) failed(err error) error {
 		return nil
 	}
 	if not, ok := errors.AsType[*campaign.NotReadyError](err); ok {
-		return cli.WithHint(cli.WithCode(not, cli.Conflicts), "When that is fixed, run the same command again: "+n.command(n.cmd.Name, n.targets...))
+		code := cli.Conflicts
+		if not.Incomplete() {
+			code = cli.Incomplete
+		}
+		return cli.WithHint(cli.WithCode(not, code), "When that is fixed, run the same command again: "+n.command(n.cmd.Name, n.targets...))
 	}
 	if errors.Is(err, transfer.ErrStopped) {
 		err := cli.WithCode(errors.New("stopped; nothing is lost"), cli.Stopped)

@@ -74,7 +74,8 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 	var worlds []inventory.Database
 	var dsns []string
 	for _, p := range places {
-		worlds = append(worlds, inventory.Database{Database: transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}, Labels: p.Labels})
+		d := transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}
+		worlds = append(worlds, inventory.Database{Database: d, Labels: p.Labels, Lost: p.Err})
 		dsns = append(dsns, p.DSN.Reveal())
 	}
 	inputs := databases.Inputs(cmd, dsns...)

@@ -42,7 +42,8 @@ type verdict struct {
 type tally struct {
 	all, verified, failed, undone, refused, skipped, copied, begun, planned, waiting, active int
 
-	leftOut int // of those skipped: nothing of them was written
+	leftOut    int // of those skipped: nothing of them was written
+	incomplete int // of those failed or refused: for an error, and no finding
 }
 
 func count(s *campaign.Status) (c tally) {
@@ -50,6 +51,9 @@ func count(s *campaign.Status) (c tally) {
 	for _, m := range s.Merges {
 		if m.Active {
 			c.active++
+		}
+		if m.Incomplete && (m.Phase == campaign.Failed || m.Phase == campaign.Refused) {
+			c.incomplete++
 		}
 		switch m.Phase {
 		case campaign.Verified:
@@ -81,6 +85,9 @@ func count(s *campaign.Status) (c tally) {
 	return c
 }
 
+// found reports whether a merge failed or is refused for what was found, and not for an error alone.
+func (c tally) found() bool { return c.failed+c.refused > c.incomplete }
+
 // of says how many of all merges: "2 of 60 merges".
 func of(n, all int) string {
 	return fmt.Sprintf("%s of %s", printable.Number(int64(n)), printable.Count(int64(all), "merge", "merges"))
@@ -90,7 +97,7 @@ func of(n, all int) string {
 func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) {
 	c := count(s)
 	then := func(text, command string) { v.next = append(v.next, text+" "+command) }
-	_, notReady := errors.AsType[*campaign.NotReadyError](err)
+	not, notReady := errors.AsType[*campaign.NotReadyError](err)
 	switch {
 	case s.Doing != "":
 		v.word, v.sentence = "RUNNING", fmt.Sprintf("%s; %s verified", s.Doing, of(c.verified, c.all))
@@ -108,6 +115,8 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 	case err != nil && errors.Is(err, transfer.ErrStopped):
 		v.word, v.sentence, v.code = "STOPPED", of(c.verified, c.all)+" verified; nothing is lost", cli.Stopped
 		then("To resume:", n.command(name, n.targets...))
+	case notReady && not.Incomplete():
+		v.word, v.sentence, v.code = "INCOMPLETE", "nothing was written by this command", cli.Incomplete
 	case notReady:
 		v.word, v.sentence, v.code = "NOT READY", "nothing was written by this command", cli.Conflicts
 	case err != nil:
@@ -118,7 +127,13 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 		v.word, v.sentence = "UNDONE", of(c.undone, c.all)+" undone"
 		if n := stuck(s); n > 0 {
 			v.word, v.sentence, v.code = "FAILED", of(n, c.all)+" not undone: see below", cli.Conflicts
+			if n == c.incomplete {
+				v.word, v.code = "INCOMPLETE", cli.Incomplete
+			}
 		}
+	case (c.failed > 0 || c.refused > 0 && name != "status") && !c.found():
+		v.word, v.sentence, v.code = "INCOMPLETE", of(c.incomplete, c.all)+" could not be carried out: see below; "+of(c.verified, c.all)+" verified", cli.Incomplete
+		then("To continue when it is fixed:", n.command("apply"))
 	case c.failed > 0 || c.refused > 0 && name != "status":
 		v.word, v.sentence, v.code = "FAILED", of(c.failed+c.refused, c.all)+" failed or refused: see below; "+of(c.verified, c.all)+" verified", cli.Conflicts
 		if c.begun+c.planned > 0 && name == "apply" {
@@ -140,9 +155,12 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 		v.word, v.sentence, v.code = "UNDONE", of(c.undone, c.all)+" undone", cli.NotVerified
 	case c.verified+c.copied+c.undone+c.skipped == 0:
 		v.word, v.sentence = "NOT BEGUN", fmt.Sprintf("%s planned", of(c.planned, c.all))
-		if c.refused > 0 {
+		if c.refused > 0 && c.found() {
 			v.sentence += fmt.Sprintf(", %d refused: see below", c.refused)
 			v.code = cli.Conflicts
+		} else if c.refused > 0 {
+			v.sentence += fmt.Sprintf(", %d could not be: see below", c.refused)
+			v.code = cli.Incomplete
 		}
 		if c.waiting > 0 {
 			then("To plan:", n.command("plan"))
@@ -177,6 +195,9 @@ func (v *verdict) planned(n *night, c tally, then func(text, command string)) {
 		v.sentence += fmt.Sprintf(", %d are left out (plan them by their targets)", left)
 	}
 	switch {
+	case c.refused > 0 && !c.found():
+		v.word, v.code = "INCOMPLETE", cli.Incomplete
+		v.sentence = of(c.refused, c.all) + " could not be planned: see below; " + v.sentence
 	case c.refused > 0:
 		v.word, v.code = "REFUSED", cli.Conflicts
 		v.sentence = of(c.refused, c.all) + " refused: see below; " + v.sentence
@@ -267,7 +288,11 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 func table(s *campaign.Status, width int) []string {
 	rows := [][]string{{"target", "sources", "rows", "state", ""}}
 	for _, m := range s.Merges {
-		rows = append(rows, []string{printable.Text(m.Target), printable.Text(strings.Join(m.Sources, " ")), printable.Number(m.Rows), string(m.Phase), remark(m)})
+		state := string(m.Phase)
+		if m.Phase == campaign.Refused && m.Incomplete {
+			state = "incomplete"
+		}
+		rows = append(rows, []string{printable.Text(m.Target), printable.Text(strings.Join(m.Sources, " ")), printable.Number(m.Rows), state, remark(m)})
 	}
 	narrow := func(column, most int) {
 		for _, row := range rows {

@@ -99,7 +99,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		var worlds []inventory.Database
 		for _, p := range places {
 			known[p.Name] = transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}
-			worlds = append(worlds, inventory.Database{Database: known[p.Name], Labels: p.Labels})
+			worlds = append(worlds, inventory.Database{Database: known[p.Name], Labels: p.Labels, Lost: p.Err})
 		}
 		find = func(name string) (transfer.Database, error) { return known[name], nil }
 		inv = read(ctx, cmd, worlds, inventory.Options{Players: who.Players, Active: who.Active})

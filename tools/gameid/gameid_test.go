@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gameid": main})
+	testscript.Main(m, map[string]func(){"gameid": main, "sql": clitest.SQLMain})
 }
 
 // The scripts find these databases: empty.db, on which no server has run;
@@ -54,6 +54,9 @@ func TestScripts(t *testing.T) {
 		}
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		if err := makeFenced(at("fenced.db"), registry.FenceTo("m1", "s1", since)); err != nil {
+			return err
+		}
+		if err := makeFenced(at("undone.db"), registry.FenceUndone.In(registry.FenceHere("m1", "s1", since))); err != nil {
 			return err
 		}
 		if err := makeFenced(at("target.db"), registry.FenceHere("m1", "s1", since)); err != nil {

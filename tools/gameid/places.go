@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,7 +38,9 @@ Usage: gameid servers places [-fleet DSN] [-config FILE] [-json]
 
 Lists where the databases of worlds are, so that "fleet" finds worlds that are
 no [[source]] in its configuration. A place has no user and no password: "fleet"
-takes them from worlds_account or worlds_account_env of [registry].
+takes them from worlds_account or worlds_account_env of [registry]. If another
+program wrote a place that cannot be used, the others are listed, the exit code
+is 2, and the message says how to remove it.
 
 Commands:
   set     record where the database of a world is
@@ -102,7 +106,8 @@ const helpForgetPlace = `
 Usage: gameid servers places forget [-fleet DSN] [-config FILE] WORLD
 
 Removes a world from the list of places, such as after it was merged into
-another. Nothing else that the fleet registry knows of it changes.
+another, or a place that cannot be used. Nothing else that the fleet registry
+knows of it changes.
 
 Flags:` + fleetHelp + `
 Examples:
@@ -129,13 +134,21 @@ func listPlaces(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err != nil {
 		return err
 	}
+	var lost error // the others are listed nevertheless
+	for _, p := range all {
+		lost = errors.Join(lost, p.Err)
+	}
 	out := cmd.Root().Writer
 	if cmd.Bool("json") {
 		objects := make([]placeObject, 0, len(all))
 		for _, p := range all {
-			objects = append(objects, placeObject{p.World, p.DSN, p.Labels, p.SetAt, p.By, p.Why})
+			o := placeObject{World: p.World, Place: p.DSN, Labels: p.Labels, Set: p.SetAt, By: p.By, Why: p.Why}
+			if p.Err != nil {
+				o.Problem = p.Err.Error()
+			}
+			objects = append(objects, o)
 		}
-		return cli.WriteJSON(out, objects)
+		return cmp.Or(cli.WriteJSON(out, objects), lost)
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(out, "No place is known yet.")
@@ -147,9 +160,14 @@ func listPlaces(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 		for _, name := range slices.Sorted(maps.Keys(p.Labels)) {
 			labels = append(labels, name+"="+p.Labels[name])
 		}
-		rows = append(rows, []string{shown(p.World), shown(p.DSN), shown(strings.Join(labels, " ")), moment(p.SetAt), shown(p.By), shown(p.Why)})
+		place := shown(p.DSN)
+		if p.Err != nil {
+			place = "(unusable)"
+		}
+		rows = append(rows, []string{shown(p.World), place, shown(strings.Join(labels, " ")),
+			moment(p.SetAt), shown(p.By), shown(p.Why)})
 	}
-	return columns.Write(out, rows, cli.Width(cmd))
+	return cmp.Or(columns.Write(out, rows, cli.Width(cmd)), lost)
 }
 
 // placeObject is one place in JSON.
@@ -160,4 +178,6 @@ type placeObject struct {
 	Set    time.Time         `json:"set_at"`
 	By     string            `json:"by"`
 	Why    string            `json:"why"`
+
+	Problem string `json:"problem,omitempty"` // why the place cannot be used: place and labels are empty then
 }

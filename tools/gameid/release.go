@@ -37,13 +37,13 @@ that its lease is gone. The times that it had reserved stay reserved.
 A fence is not a lease of a process. A merge put it there because the world
 continues in another database, and players must not play in a second copy of
 it. A fence never ends by itself, and this command refuses to end it.
-"servermerge undo" takes the merge back and lifts the fence, also if the target
-was restored from a copy that is older than the merge. If both the target and
-the plan are lost permanently, this database is the only copy of the world. Only
-then lift the fence with -fence MERGE, the ID of the merge as it is shown. If
-the target still exists after all, every player then exists twice, and after any
-row has changed here the merge can neither be resumed nor undone. Even then no
-ID is repeated.
+"servermerge undo" takes the merge back and lifts the fence. If the target was
+restored from its backup of before the merge, it has no record of it: undo then
+prints this command with -fence MERGE, the ID of the merge, for each fenced
+world. Use it only then, or if the target is lost permanently, so that this
+database is the only copy of the world. If the target with its rows still exists
+after all, every player then exists twice, and after any row has changed here
+the merge can neither be resumed nor undone. Even then no ID is repeated.
 
 The target of a merge is fenced too, until the merge is completed or undone. The
 ways out are "servermerge apply PLAN" and "servermerge undo PLAN". If a server
@@ -53,14 +53,21 @@ the merge must be undone and planned again.
 A world that is bound in a fleet registry has a lease there as well. This
 command ends both.
 
+A process that was frozen within a transaction keeps the row of the server
+locked, also after its lease has ended. This command then names the connection
+to the database, or with SQLite on Linux the process, and how to end it. To find
+that out it waits for the lock, up to half a second. MySQL wants the right to
+UPDATE for that. The connection is named if the account has the right PROCESS
+(on MySQL also SELECT on performance_schema).
+
 Flags:
   -server NUMBER   the server
   -apply           do it
   -reason TEXT     with -apply: what happened; kept in the fleet registry
   -watch TIME      how long to watch first (default 1m): longer than a third of
                    the server's window, and than its heartbeat
-  -fence MERGE     with -apply: lift the fence of this merge, whose target and
-                   plan are lost permanently` + fleetHelp + `
+  -fence MERGE     with -apply: lift the fence of this merge, whose target is
+                   lost permanently or was restored` + fleetHelp + `
 Examples:
   gameid servers release sqlite:data/s7.db -server 7
   gameid servers release s7 -server 7 -apply -reason "clock of db1 in 2099"`,
@@ -77,10 +84,21 @@ Examples:
 				}
 				out := cmd.Root().Writer
 				printLeases(out, leases)
-				if fence, fenced := leases.Fence(); fenced {
+				locked, err := w.db.Registry().RowLock(ctx, w.server)
+				if err != nil && w.apply {
+					return err
+				} else if err != nil {
+					fact(out, "row", "whether a transaction keeps it locked is not known: %v", err)
+				}
+				if fence, fenced := leases.Fence(); fenced && locked == "" {
 					return releaseFence(ctx, out, w, fence, cmd.String("fence"))
 				}
 				switch {
+				case locked != "" && w.apply:
+					return fmt.Errorf("the row of server %s is %s", w.server, locked)
+				case locked != "":
+					_, err = fmt.Fprintf(out, "The server cannot start, and its lease cannot be ended: its row is %s.\n", locked)
+					return err
 				case cmd.IsSet("fence"):
 					return fmt.Errorf("server %s is not fenced: leave -fence out", w.server)
 				case !leases.Held():
@@ -108,14 +126,14 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence registry.Fe
 		return fmt.Errorf("-fence is %q: server %s is fenced by the merge %q", merge, w.server, fence.Merge)
 	case !w.apply && fence.Here:
 		_, err := fmt.Fprint(out, "Nothing was changed. \"servermerge apply PLAN\" resumes the merge, and \"servermerge undo PLAN\" takes it back: both lift the fence.\n"+
-			"If the plan of that merge is lost permanently, see -fence in -h.\n")
+			"If the plan of that merge is lost permanently, or this database was restored, see -fence in -h.\n")
 		return err
 	case !w.apply:
 		_, err := fmt.Fprintf(out, "Nothing was changed. The world continues in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
-			"If the target and the plan of that merge are lost permanently, see -fence in -h.\n", shown(fence.Into))
+			"If the target of that merge is lost permanently or was restored, see -fence in -h.\n", shown(fence.Into))
 		return err
 	case merge == "":
-		return fmt.Errorf("%w; if its target and its plan are lost permanently, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
+		return fmt.Errorf("%w; if its target is lost permanently or was restored, see -fence in: gameid servers release -h", &registry.FencedError{Server: w.server, Fence: fence})
 	}
 	if err := w.db.Registry().LiftFence(ctx, w.server, merge); err != nil {
 		return err
@@ -129,6 +147,8 @@ func printLeases(w io.Writer, l *fleet.Leases) {
 	one := func(where string, l *fleet.Lease) {
 		fence, fenced := registry.FenceOf(l.Holder)
 		switch {
+		case fenced && fence.State != registry.FenceMerging:
+			fact(w, where, "fenced: %s", printable.Text(fence.String()))
 		case fenced && fence.Here:
 			fact(w, where, "fenced: the merge %s is being carried out in this database, since %s", shown(fence.Merge), printable.Time(fence.Since))
 		case fenced:

@@ -193,9 +193,12 @@ func processOf(h gameid.Holder) *process {
 }
 
 func holder(h gameid.Holder) string {
-	if f, fenced := registry.FenceOf(h); fenced && f.Here {
+	switch f, fenced := registry.FenceOf(h); {
+	case fenced && f.State != registry.FenceMerging:
+		return fmt.Sprintf("%s: merge %s into %s", shown(string(f.State)), shown(f.Merge), shown(f.Into))
+	case fenced && f.Here:
 		return fmt.Sprintf("target of merge %s", shown(f.Merge))
-	} else if fenced {
+	case fenced:
 		return fmt.Sprintf("went to %s, merge %s", shown(f.Into), shown(f.Merge))
 	}
 	if h.IsZero() {
@@ -240,6 +243,9 @@ type fence struct {
 	Into  string    `json:"into"` // the database that the world went to; this one if Here
 	Here  bool      `json:"here"` // a merge is being carried out in this database
 	Since time.Time `json:"since"`
+
+	// State is "prepared" if no row has come yet, "undone" if an undo removed them, else empty.
+	State string `json:"state,omitempty"`
 }
 
 func serverObjects(servers []registry.Server) []server {
@@ -255,7 +261,7 @@ func serverObjects(servers []registry.Server) []server {
 			o.Until, o.Holder = &s.LeaseUntil, processOf(s.Holder)
 		}
 		if f, fenced := registry.FenceOf(s.Holder); fenced {
-			o.Fence = &fence{f.Merge, f.Into, f.Here, f.Since}
+			o.Fence = &fence{f.Merge, f.Into, f.Here, f.Since, string(f.State)}
 		}
 		objects = append(objects, o)
 	}

@@ -77,7 +77,7 @@ func code(e report.Ending) cli.Code {
 	switch e {
 	case report.Done:
 		return cli.OK
-	case report.Refused, report.Changed, report.Differs:
+	case report.Refused, report.Changed, report.Differs, report.NotUndone:
 		return cli.Conflicts
 	case report.Stopped:
 		return cli.Stopped

@@ -218,12 +218,19 @@ to them: let them refer to other rows or remove them, then run undo again.
 Other new rows stay. If it is interrupted, run it again to resume; until its end
 the servers of the target cannot be started.
 
-If the target was restored from a copy that is older than the merge, undo only
-lifts the fences. On a terminal it asks first.
+At its end it reads all tables of the merge. It is done only if no row that came
+is left, and own rows that the merge changed are as they were; otherwise it
+names what is left, and run again it does what it can. It lists by table other
+own rows that differ. If all was undone before, it says so.
+
+If the target was restored from a copy that is older than the merge, it has no
+record of it. Then undo lifts only fences that say themselves that no row of the
+merge is there, and prints the command that lifts the others. On a terminal it
+asks first.
 
   -force            remove rows too that were changed since, and those that
                     conflict with rows that are put back; the players'
-                    changes to them are lost
+                    changes to them are lost.
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables, or parts of a large one, are worked on at a
                     time; an SQLite file is written by one (default 4)
@@ -232,8 +239,8 @@ lifts the fences. On a terminal it asks first.
                     it is refused or interrupted
   -json             print the result as JSON
 ` + helpPlaces + helpCodec + helpThrottle + `
-Exit codes: 0 done; 1 refused, nothing was changed; 2 could not; 4 interrupted:
-run the same command again.
+Exit codes: 0 done; 1 refused, nothing was changed, or something of the merge is
+left; 2 could not; 4 interrupted: run the same command again.
 
 Examples:
   servermerge undo plan.json

@@ -43,7 +43,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	undone, err := transfer.Undo(ctx, j.plan, j.target, j.sources, transfer.UndoOptions{Options: w.working(options), Force: force})
 	w.close()
 	if errors.Is(err, transfer.ErrNoMerge) {
-		return fmt.Errorf("there is nothing to undo: %s has no record of this merge; it was never begun, or it was undone", target)
+		return report.Plainly(err)
 	}
 	o := j.outcome("undo")
 	o.Undone = undone

@@ -22,6 +22,9 @@ import (
 type World struct {
 	Place
 	Labels map[string]string // such as its language and time zone; nil if it has none
+
+	// Err says why it is not known where the world's database is: then it has no DSN.
+	Err error
 }
 
 // WorldFlags are what [Config.Worlds] looks at: -config, -all, -worlds and -fleet.
@@ -91,7 +94,7 @@ func (c *Config) World(ctx context.Context, cmd *cliv3.Command, name string) (Wo
 	if err != nil {
 		return World{}, err
 	}
-	return worlds[0], nil
+	return worlds[0], worlds[0].Err
 }
 
 // known is a world that is known, and not yet where its database is.
@@ -99,6 +102,7 @@ type known struct {
 	name   string
 	labels map[string]string
 	dsn    func() (config.Secret, error)
+	err    error // the fleet registry has its place in a form that cannot be used
 }
 
 // worldList are worlds that are known, read when they are first needed.
@@ -215,7 +219,8 @@ func (c *Config) listWorlds(cmd *cliv3.Command) (worlds []known, from string, er
 		}
 	}
 	for _, s := range sources {
-		worlds = append(worlds, known{s.Name, s.Labels, func() (config.Secret, error) { return s.Database.DSN(c.env) }})
+		dsn := func() (config.Secret, error) { return s.Database.DSN(c.env) }
+		worlds = append(worlds, known{name: s.Name, labels: s.Labels, dsn: dsn})
 	}
 	return worlds, from, nil
 }
@@ -236,13 +241,14 @@ func (c *Config) listPlaces(ctx context.Context, cmd *cliv3.Command) (worlds []k
 		return nil, "", cli.WithHint(err, "the fleet registry lists worlds; -worlds and a file that lists them do without it")
 	}
 	for _, p := range places {
-		worlds = append(worlds, known{p.World, p.Labels, func() (config.Secret, error) {
+		dsn := func() (config.Secret, error) {
 			if p.WithAccount("account") == p.DSN {
 				return config.NewSecret(p.DSN), nil // it needs none
 			}
 			account, err := c.worldsAccount()
 			return config.NewSecret(p.WithAccount(account.Reveal())), err
-		}})
+		}
+		worlds = append(worlds, known{p.World, p.Labels, dsn, p.Err})
 	}
 	return worlds, fmt.Sprintf("the fleet registry %q", registry), nil
 }
@@ -259,23 +265,29 @@ func (c *Config) worldsAccount() (config.Secret, error) {
 	return file.WorldsAccount(c.env)
 }
 
-// locate finds the databases of worlds.
+// locate finds the databases of worlds, but for those whose place cannot be used.
 func (c *Config) locate(all []known) ([]World, error) {
+	worlds := make([]World, len(all))
 	var places []Place
-	for _, w := range all {
+	var of []*World
+	for i, w := range all {
+		worlds[i] = World{Place{Arg: w.name, Name: w.name}, w.labels, w.err}
+		if w.err != nil {
+			continue
+		}
 		dsn, err := w.dsn()
 		if err != nil {
 			return nil, err
 		}
 		places = append(places, Place{Arg: w.name, Name: w.name, DSN: dsn})
+		of = append(of, &worlds[i])
 	}
 	nameDSNs(places)
 	if err := distinct(places); err != nil {
 		return nil, err
 	}
-	var worlds []World
 	for i, p := range places {
-		worlds = append(worlds, World{p, all[i].labels})
+		of[i].Place = p
 	}
 	return worlds, nil
 }

@@ -2,6 +2,7 @@ package databases
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +24,9 @@ func worldsOf(t *testing.T, lookup func(string) (string, bool), args ...string) 
 			line := w.Name + " " + w.DSN.Reveal()
 			if len(w.Labels) > 0 {
 				line += fmt.Sprint(" ", w.Labels)
+			}
+			if w.Err != nil {
+				line += "(lost) " + w.Err.Error()
 			}
 			lines = append(lines, line)
 		}
@@ -188,5 +192,51 @@ func TestWorldsOfTheFleetRegistry(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if got, err := worldsOf(t, env(nil), "-fleet", dsn, "w3"); err != nil || len(got) != 1 {
 		t.Errorf("without a configuration: %v, %v", got, err)
+	}
+}
+
+// A place that cannot be used says so where its world is asked for, and keeps no other world away.
+func TestWorldsOfAnUnusablePlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fleet.db")
+	f, err := fleet.Open("sqlite:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.SetPlace(t.Context(), fleet.Place{World: "w2", DSN: "sqlite:w2.db"}, fleet.Note{By: "anna"}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, bad := range []string{"'w1', 'mysql:game:hunter2@tcp(db)/w1', '{}', 0",
+		"'w' || char(10) || '3', 'sqlite:w3.db', '{}', 'soon'"} {
+		if _, err := db.Exec("INSERT INTO fleet_places (world, place, labels, set_ms, who, why) VALUES (" + bad +
+			", '', '')"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string][]string{
+		"w2":   {"w2 sqlite:w2.db"},
+		"w1":   {"w1 (lost) "},
+		"-all": {"w\n3 (lost) ", "w1 (lost) ", "w2 sqlite:w2.db"},
+		"w*":   {"w\n3 (lost) ", "w1 (lost) ", "w2 sqlite:w2.db"},
+	} {
+		got, err := worldsOf(t, env(nil), append([]string{"-fleet", "sqlite:" + path}, args)...)
+		if err != nil || len(got) != len(want) || strings.Contains(strings.Join(got, ""), "hunter2") {
+			t.Errorf("%s: %q, %v, want %q", args, got, err, want)
+			continue
+		}
+		for i := range got {
+			if !strings.HasPrefix(got[i], want[i]) || strings.Contains(want[i], "lost") != strings.Contains(got[i],
+				"gameid servers places forget -- ") {
+				t.Errorf("%s: %q, want %q", args, got, want)
+			}
+		}
 	}
 }

@@ -48,7 +48,7 @@ func (r Registry) LeaveOthers(ctx context.Context, options *transfer.PlanOptions
 		return err
 	}
 	changed := *options.Check.Rekey
-	changed.Fleet = append(changed.Fleet, given...)
+	changed.Fleet = append(append([]merge.FleetRange{}, changed.Fleet...), given...) // not nil: there is a registry
 	options.Check.Rekey, options.Fleet = &changed, identity
 	return nil
 }

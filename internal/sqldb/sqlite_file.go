@@ -1,0 +1,189 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// ErrReplaced: the file of an SQLite database is not at its path any more. A process that has
+// it open writes on, into a file that no other process finds, and that is gone when it ends.
+var ErrReplaced = errors.New("it was removed or replaced while this process has it open: " +
+	"stop the process, then put the right file there")
+
+// sqliteFile makes connections that all have the same file open. The path may lead to another
+// file later, or to none: then it makes no more, and [sqliteFile.check] says so.
+type sqliteFile struct {
+	driver.Connector
+	path string // absolute
+
+	mu   sync.Mutex // held while a connection opens or closes
+	open int        // connections
+	seen atomic.Pointer[[]seenFile]
+}
+
+// seenFile is a file, and the path at which it was.
+type seenFile struct {
+	path string
+	info os.FileInfo
+}
+
+func lookAt(path string) (seenFile, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		os.SameFile(info, info) // Windows finds out only now which file it is
+	}
+	return seenFile{path, info}, err
+}
+
+// check returns [ErrReplaced] if the file is not where it was. With all it looks also at what
+// SQLite keeps beside it: -wal has the newest rows, and -shm the locks. Both stay what they
+// are as long as a connection is open. A look takes about a microsecond.
+func (f *sqliteFile) check(all bool) error {
+	seen := f.seen.Load()
+	if seen == nil {
+		return nil
+	}
+	files := *seen
+	if !all {
+		files = files[:1]
+	}
+	for _, was := range files {
+		now, err := os.Stat(was.path)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("store: is the file still there: %w", err)
+		case err != nil || !os.SameFile(was.info, now):
+			return fmt.Errorf("store: the file %q: %w", shownPath(was.path), ErrReplaced)
+		}
+	}
+	return nil
+}
+
+// shownPath is a path without what is secret.
+func shownPath(path string) string {
+	return strings.TrimPrefix(Redact(string(SQLite)+":"+path), string(SQLite)+":")
+}
+
+// Connect implements [driver.Connector].
+func (f *sqliteFile) Connect(ctx context.Context) (driver.Conn, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen.Load() == nil {
+		if err := f.find(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.check(true); err != nil {
+		return nil, err // and make no file in the place of one that was removed
+	}
+	conn, err := f.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.check(true); err != nil { // it may have opened another file
+		conn.Close()
+		return nil, err
+	}
+	if f.open++; f.open == 1 {
+		f.addCompanions(ctx, conn.(driver.QueryerContext))
+	}
+	return &fileConn{conn.(sqliteConn), f}, nil
+}
+
+// find looks which file it is, and makes it if there is none.
+func (f *sqliteFile) find(ctx context.Context) error {
+	file, err := lookAt(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		conn, failed := f.Connector.Connect(ctx)
+		if failed != nil {
+			return failed
+		}
+		if failed := conn.Close(); failed != nil {
+			return failed
+		}
+		file, err = lookAt(f.path)
+	}
+	if err != nil {
+		return err
+	}
+	f.seen.Store(&[]seenFile{file})
+	return nil
+}
+
+// addCompanions has check look at -wal and -shm as well. SQLite makes them with the first
+// read, unless the database has none. They lie where the file is, not where a link to it is.
+func (f *sqliteFile) addCompanions(ctx context.Context, conn driver.QueryerContext) {
+	if rows, err := conn.QueryContext(ctx, "PRAGMA user_version", nil); err == nil {
+		rows.Next(make([]driver.Value, 1))
+		rows.Close()
+	}
+	seen := (*f.seen.Load())[:1:1]
+	if path, err := filepath.EvalSymlinks(f.path); err == nil {
+		for _, suffix := range []string{"-wal", "-shm"} {
+			if file, err := lookAt(path + suffix); err == nil {
+				seen = append(seen, file)
+			}
+		}
+	}
+	f.seen.Store(&seen)
+}
+
+// sameFile returns [ErrReplaced] unless a connection of another pool has the file open that the
+// first one had, as far as that is known: the file at its path may be another one. What is no
+// file of the system, such as a database in memory, is not looked at.
+func (db *DB) sameFile(ctx context.Context, conn *sqlx.Conn) error {
+	var path string
+	err := conn.GetContext(ctx, &path, "SELECT file FROM pragma_database_list WHERE name = 'main'")
+	if err != nil {
+		return err
+	}
+	if db.database.CompareAndSwap(nil, &path) {
+		if file, err := lookAt(path); err == nil {
+			db.file.seen.Store(&[]seenFile{file})
+		}
+	}
+	if first := *db.database.Load(); first != path {
+		return fmt.Errorf("store: a connection has the file %q open, want %q: %w", shownPath(path), shownPath(first), ErrReplaced)
+	}
+	return db.Kept()
+}
+
+// sqliteConn is what database/sql uses of a connection of the driver.
+type sqliteConn interface {
+	driver.Conn
+	driver.Pinger
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+type fileConn struct {
+	sqliteConn
+	file *sqliteFile
+}
+
+// Close implements [driver.Conn]. The last connection to a file removes what SQLite keeps
+// beside it.
+func (c *fileConn) Close() error {
+	f := c.file
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open--; f.open == 0 {
+		main := (*f.seen.Load())[:1:1]
+		f.seen.Store(&main)
+	}
+	return c.sqliteConn.Close()
+}

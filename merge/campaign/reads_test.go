@@ -1,0 +1,104 @@
+package campaign
+
+import (
+	"context"
+	"flag"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/store/storetest"
+)
+
+var long = flag.Bool("torture.long", false, "let every request to a database fail once")
+
+// A request to a database that fails is no finding: no merge that is completed is taken back for
+// it, nothing that was verified is said to differ, and the same command again comes to the end that
+// it has if no request fails.
+func TestEveryReadFailsOnce(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
+		t.Run(name, func(t *testing.T) {
+			p := in(t, 3, 3)
+			b := p.book("undo = true\nretries = 0", "w1 w2")
+			t.Run("plan", func(t *testing.T) { p.failEach(t, b, "w1 planned", b.Plan, b.Undo) })
+			planned(t, b, p.options())
+			t.Run("apply", func(t *testing.T) { p.failEach(t, b, "w1 verified", b.Apply, b.Undo, b.Plan) })
+			must(t, second(b.Apply(t.Context(), p.options())))
+			t.Run("verify", func(t *testing.T) { p.failEach(t, b, "w1 verified", b.Verify) })
+			must(t, second(b.Undo(t.Context(), p.options())))
+			before := p.all("w1", "w2")
+			must(t, second(b.Plan(t.Context(), p.named())))
+			must(t, second(b.Apply(t.Context(), p.named())))
+			t.Run("undo", func(t *testing.T) { p.failEach(t, b, "w1 undone", b.Undo, b.Plan, b.Apply) })
+			must(t, second(b.Undo(t.Context(), p.named())))
+			if after := p.all("w1", "w2"); strings.Join(after, "") != strings.Join(before, "") {
+				t.Errorf("undone: %s, want %s", after, before)
+			}
+		})
+	}
+}
+
+// named are options that name the merge, so that it is planned and carried out although it was undone.
+func (p *place) named() Options {
+	o := p.options()
+	o.Targets = []string{"w1"}
+	return o
+}
+
+// failEach makes each request of a command to the worlds fail once. Then the command comes to its
+// end, and the others take it back.
+func (p *place) failEach(t *testing.T, b *Book, end string, command func(context.Context, Options) (*Status, error), back ...func(context.Context, Options) (*Status, error)) {
+	run := func(n *storetest.Nth) {
+		t.Helper()
+		n.Only = func(dsn string) bool {
+			return strings.HasSuffix(dsn, ".db") || strings.HasPrefix(dsn, string(sqldb.MySQL))
+		}
+		last := statusOf(t, b).LastEvent
+		if _, err := command(n.In(t.Context()), p.named()); err != nil {
+			if not, notReady := err.(*NotReadyError); !notReady || !not.Incomplete() {
+				t.Errorf("%s: %v", n, err)
+			}
+		}
+		merged := false
+		events, err := b.Events(t.Context(), last, 1000)
+		must(t, err)
+		for _, e := range events {
+			merged = merged || e.Kind == KindMerged
+			if merged && e.Kind == KindUndoing {
+				t.Errorf("%s: a merge was taken back: %+v", n, events)
+			}
+		}
+		if m := statusOf(t, b).Merges[0]; (m.Phase == Failed || m.Phase == Refused) && !m.Incomplete {
+			t.Errorf("%s: %+v", n, m)
+		}
+		again := phases(t, b) != end
+		if again && statusOf(t, b).Merges[0].Phase == Undone { // it could not be completed
+			must(t, second(b.Plan(t.Context(), p.named())))
+		}
+		if again {
+			if _, err := command(t.Context(), p.named()); err != nil {
+				t.Errorf("%s: again: %v", n, err)
+			}
+		}
+		if got := phases(t, b); got != end {
+			t.Fatalf("%s: %s, want %s: %+v", n, got, end, statusOf(t, b).Merges)
+		}
+		for _, do := range back {
+			if _, err := do(t.Context(), p.named()); err != nil {
+				t.Fatalf("%s: %v", n, err)
+			}
+		}
+	}
+	smooth := &storetest.Nth{N: -1}
+	run(smooth)
+	most, cases := 12/max(1, len(back)), 0
+	if *long {
+		most = 0
+	}
+	for n := range storetest.Faults(smooth.Count(), most) {
+		run(n)
+		cases++
+	}
+	t.Logf("%d requests, %d cases", smooth.Count(), cases)
+}

@@ -1,0 +1,82 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/rekey"
+)
+
+// CodeReferenceNone is the code about references to keys that a rule says name no row.
+const CodeReferenceNone = "reference-none"
+
+// noneRule looks for keys that exist although none of a reference to them has their values:
+// rows that refer to them would keep the value, whatever becomes of the key.
+func noneRule() rule {
+	return rule{codes: []Code{{
+		Code:       CodeReferenceNone,
+		Meaning:    "rows reference keys that exist, and a rule says that these values name no row (none); after a merge they could point to the wrong row",
+		Unverified: "remove the values from none, or choose offsets that leave them out; if they name no row although one has that key, allow the code for the column",
+		OneColumn:  true,
+	}}, tasks: noneTasks}
+}
+
+func noneTasks(f *facts) (tasks []task) {
+	for _, table := range f.tables {
+		for _, ref := range f.declared.those(table, func(r *reference) bool { return r.space == "" && (r.declared.ZeroIsNone || len(r.declared.None) > 0) }) {
+			if !f.wants(CodeReferenceNone, table, ref.subject()) {
+				continue
+			}
+			id := referenceID(CodeReferenceNone, table, *ref)
+			id.columns.columns += ref.identity()
+			tasks = append(tasks, task{id, nil, func(ctx context.Context, r *reader) (outcome, error) {
+				return (&noneReader{reader: r, code: CodeReferenceNone, ref: ref, numbers: rekey.Set{Exact: true}, words: make(map[string]bool)}).judge(ctx)
+			}})
+		}
+	}
+	return tasks
+}
+
+// judge reads the keys first: usually there are none, and then no row is read.
+func (r *noneReader) judge(ctx context.Context) (o outcome, err error) {
+	ref := r.ref
+	if r.none, err = rekey.ParseValues(ref.declared.ZeroIsNone, ref.declared.None); err != nil {
+		return o, err
+	}
+	result := Result{Code: CodeReferenceNone, Table: ref.table, Subject: ref.subject(), Columns: ref.Columns}
+	keys, there := int64(0), []string(nil)
+	for _, db := range r.facts.dbs {
+		n := int64(0)
+		for _, to := range ref.targets() {
+			if err := r.readKeys(ctx, db, to, &n); err != nil {
+				return o, err
+			}
+		}
+		if keys += n; n > 0 {
+			there = append(there, db.name+": "+printable.Number(n))
+		}
+	}
+	if keys == 0 {
+		return o, nil
+	}
+	r.numbers.Finish()
+	r.rows.samples = r.facts.opts.Samples
+	for db, t := range r.facts.having(ref.table) {
+		before := r.rows.rows
+		if err := r.readRows(ctx, db, t); err != nil {
+			return o, err
+		}
+		if n := r.rows.rows - before; n > 0 {
+			result.Gaps = append(result.Gaps, Gap{db.name, printable.Count(n, "row refers", "rows refer") + " to such a key, and would keep its value"})
+		}
+	}
+	if r.rows.rows == 0 {
+		return o, nil
+	}
+	result.Rows = r.rows.rows
+	result.Message = fmt.Sprintf("none has values of %s (%s), and %s to one of these: %s",
+		printable.Count(keys, "key that exists, or will", "keys that exist, or will"), few(there), printable.Count(result.Rows, "row refers", "rows refer"), enumerated(r.examples))
+	result.Samples, err = r.show(ctx)
+	return found(result), err
+}

@@ -1,0 +1,54 @@
+package transfer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
+)
+
+// Whatever engine the target's server takes by default, all that a merge makes there has
+// transactions, and the merge is undone.
+func TestDefaultEngine(t *testing.T) {
+	t.Parallel()
+	e := engines()[1]
+	engine := "MyISAM"
+	if servertest.OnMariaDB(t) {
+		engine = "Aria"
+	}
+	seen := []string{sqldb.SchemaTable, sqldb.RegistryTable, sqldb.NumbersTable} // in package store/fleet
+	for _, c := range []struct {
+		all     []Database
+		options PlanOptions
+	}{{threeLogins(t, e), PlanOptions{Check: loginRules(themes)}}, {resetWorlds(t, e), resetOptions}} {
+		for i := range c.all {
+			c.all[i].DSN += "?default_storage_engine=" + engine
+		}
+		p := mustPlan(t, c.all[0], c.all[1:], c.options)
+		if _, err := Apply(t.Context(), p, c.all[0], c.all[1:], Options{}); err != nil {
+			t.Fatal(err)
+		}
+		db := pool(t, c.all[0])
+		const engines = "SELECT table_name, engine FROM information_schema.tables WHERE table_schema = DATABASE() AND engine IS NOT NULL"
+		for _, table := range read(t, db, engines) {
+			if table[1] != "InnoDB" {
+				t.Errorf("%s is of %s", table[0], table[1])
+			}
+			seen = append(seen, table[0])
+		}
+		db.Close()
+		if _, err := Undo(t.Context(), p, c.all[0], c.all[1:], UndoOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, table := range sqldb.Tables() {
+		if !slices.Contains(seen, table) {
+			t.Errorf("%s was not made: it is not tested", table)
+		}
+	}
+	if !slices.ContainsFunc(seen, func(table string) bool { return strings.HasPrefix(table, sqldb.KeptPrefix) }) {
+		t.Error("no table that keeps rows was made")
+	}
+}

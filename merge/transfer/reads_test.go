@@ -1,0 +1,214 @@
+package transfer
+
+import (
+	gocmp "cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+	"mergesafe/merge/sqlsource"
+	"mergesafe/store/storetest"
+)
+
+// command is one of which each request to a database fails once.
+type command struct {
+	name string
+	run  func(ctx context.Context) (result any, err error)
+
+	// before, if not nil, puts the databases into the state from which the command begins, and again
+	// is what it comes to after it ended with an error.
+	before func()
+	again  func() any
+
+	most, long int // cases in the default suite, and in the long one; 0: 12, and each request once
+}
+
+// A request to a database that fails is no finding: the command comes to the result that it has if none fails, or
+// it ends with an error that says so.
+func TestEveryReadFailsOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := allWorlds(t, e)
+		p := mustPlan(t, all[0], all[1:], allOptions())
+		p.Made = fixedClock()
+		apart := clones(t, e, all) // before the merge
+		if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{clock: fixedClock}); err != nil {
+			t.Fatal(err)
+		}
+		changed := clones(t, e, all)
+		exec(t, changed[0], "UPDATE players SET gold = gold + 1", "DELETE FROM log WHERE tag = 'w1'", "UPDATE chars SET place = 9 WHERE guid > 1000", "UPDATE bank SET gold = gold + 1",
+			"UPDATE kinds SET tag = 'club'", "DELETE FROM mergesafe_renames WHERE n = 0", "UPDATE loot SET tag = 'w9' WHERE id = 1", "INSERT INTO online VALUES (1, 1)", "UPDATE seq SET next = 4")
+		options := Options{Parallel: 1}
+		for _, r := range []command{
+			{name: "plan", run: func(ctx context.Context) (any, error) {
+				p, err := NewPlan(ctx, apart[0], apart[1:], allOptions())
+				if p != nil {
+					p.Made = fixedClock()
+				}
+				return p, err
+			}},
+			{name: "check", run: func(ctx context.Context) (any, error) {
+				return checked(ctx, apart, merge.Check, allOptions().Check)
+			}},
+			{name: "matrix", run: matrix(apart)},
+			{name: "ready", run: func(ctx context.Context) (any, error) { return Ready(ctx, p, apart[0], apart[1:], options) }},
+			{name: "verify", most: 30, run: func(ctx context.Context) (any, error) { return Verify(ctx, p, all[0], all[1:], options) }},
+			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return Verify(ctx, p, changed[0], changed[1:], options) }},
+			{name: "undo, changed", run: func(ctx context.Context) (any, error) {
+				done, err := undoWith(ctx, p, changed[0], changed[1:], UndoOptions{Options: options}, hooks{clock: fixedClock})
+				if refused, is := errors.AsType[*RefusedError](err); is {
+					return []any{done, refused.Refusals}, nil
+				}
+				return nil, err
+			}},
+			{name: "status", run: func(ctx context.Context) (any, error) { return LookUp(ctx, p, all[0], all[1:]) }},
+			{name: "last merge", run: func(ctx context.Context) (any, error) { return LastMerge(ctx, all[0]) }},
+			{name: "recorded plan", run: func(ctx context.Context) (any, error) { return RecordedPlan(ctx, all[0], p.ID) }},
+			{name: "whois", run: func(ctx context.Context) (any, error) { return Whois(ctx, all[0], "accounts", firstAccount) }},
+			{name: "whereis", run: func(ctx context.Context) (any, error) { return Whereis(ctx, all[0], "s3", "accounts", firstAccount) }},
+			{name: "each key", run: func(ctx context.Context) (found any, err error) {
+				var all2 []Origin
+				err = EachKey(ctx, all[0], "s3", "accounts", func(o Origin) error { all2 = append(all2, o); return nil })
+				return all2, err
+			}},
+			undoing(t, e, p, all),
+		} {
+			t.Run(r.name, func(t *testing.T) { r.failEach(t) })
+		}
+	})
+}
+
+// checked reads databases as the tools do.
+func checked[R any](ctx context.Context, all []Database, check func(context.Context, []merge.Source, merge.Options) (R, error), opts merge.Options) (r R, err error) {
+	var sources []merge.Source
+	for _, d := range all {
+		s, err := sqlsource.Open(ctx, d.Name, d.DSN)
+		if err != nil {
+			return r, err
+		}
+		defer s.Close()
+		sources = append(sources, s)
+	}
+	return check(ctx, sources, opts)
+}
+
+// matrix reads databases as one matrix. A pair that could not be read is an error, if the others are as ever.
+func matrix(all []Database) func(ctx context.Context) (any, error) {
+	var smooth []merge.Pair
+	return func(ctx context.Context) (any, error) {
+		r, err := checked(ctx, all, merge.Matrix, merge.Options{Rules: namesNothing})
+		if err != nil {
+			return nil, err
+		}
+		for i := range r.Pairs {
+			r.Pairs[i].Checks = 0 // those that passed depend on which others were read
+		}
+		if smooth == nil {
+			smooth = slices.Clone(r.Pairs)
+		}
+		var failed error
+		for i := range r.Pairs {
+			if r.Pairs[i].Verdict == "" {
+				failed = errors.New(r.Pairs[i].Incomplete)
+				r.Pairs[i] = smooth[i]
+			}
+		}
+		if failed != nil && cmp.Equal(smooth, r.Pairs) {
+			return nil, failed
+		}
+		return r.Pairs, nil
+	}
+}
+
+// undoing is an undo, and what is there after it.
+func undoing(t *testing.T, e engine, p *Plan, all []Database) command {
+	worlds := clones(t, e, all)
+	undo := func(ctx context.Context) (any, error) {
+		done, err := undoWith(ctx, p, worlds[0], worlds[1:], UndoOptions{Options: Options{Parallel: 1}}, hooks{clock: fixedClock})
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Sprintf("%d changed, %d missing, %t\n%s", done.Changed, done.Missing, done.SameAsBefore, steady(t, worlds[0])), nil
+	}
+	return command{name: "undo", most: 4, long: 400, run: undo,
+		before: func() { refillAll(t, all, worlds) },
+		again: func() any {
+			if _, err := undo(t.Context()); err != nil && !errors.Is(err, ErrNoMerge) {
+				t.Errorf("again: %v", err)
+			}
+			return fmt.Sprintf("0 changed, 0 missing, true\n%s", steady(t, worlds[0]))
+		}}
+}
+
+// settled is the result of a command as text, without what is another every time.
+func settled(t *testing.T, result any) string {
+	t.Helper()
+	b, err := json.MarshalIndent(result, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(b), "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		line = strings.TrimSpace(line)
+		return strings.HasPrefix(line, `"started"`) || strings.HasPrefix(line, `"finished"`)
+	}), "\n")
+}
+
+// failEach makes each request fail once, in each way.
+func (r command) failEach(t *testing.T) {
+	try := func(n *storetest.Nth) (result string, err error) {
+		if r.before != nil {
+			r.before()
+		}
+		found, err := r.run(n.In(t.Context()))
+		if err == nil {
+			result = settled(t, found)
+		}
+		return result, err
+	}
+	smooth := &storetest.Nth{N: -1}
+	want, err := try(smooth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := gocmp.Or(r.most, 12)
+	if *long {
+		most = r.long
+	}
+	cases, same, failed, wrong := 0, 0, 0, 0
+	for n := range storetest.Faults(smooth.Count(), most) {
+		if wrong == 10 {
+			break
+		}
+		got, err := try(n)
+		cases++
+		switch {
+		case err == nil && got == want:
+			same++
+			continue
+		case err != nil:
+			failed++
+			_, refused := errors.AsType[*RefusedError](err)
+			_, changed := errors.AsType[*ChangedError](err)
+			if refused || changed || errors.Is(err, ErrNoMerge) {
+				wrong++
+				t.Errorf("%s: %v", n, err)
+			}
+			if r.again == nil {
+				continue
+			}
+			got = settled(t, r.again())
+		}
+		if got != want {
+			wrong++
+			t.Errorf("%s (-want +got):\n%.3000s", n, cmp.Diff(want, got))
+		}
+	}
+	t.Logf("%d requests, %d cases: %d the same result, %d an error, %d wrong", smooth.Count(), cases, same, failed, wrong)
+}

@@ -1,0 +1,89 @@
+package transfer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mergesafe/gameid"
+	"mergesafe/merge"
+	"mergesafe/merge/rekey"
+)
+
+// allWorlds are worlds of which a merge needs all that there is: a registry, keys of ours and keys
+// that every world counts, accounts that are matched, rows that are combined, tables that are
+// emptied, stay behind, or are the same everywhere, names that are taken, numbers within an
+// account, counters, keys inside cells, and a table without a key. The third came to the second
+// by an earlier merge, so the second has a record of keys.
+func allWorlds(t testing.TB, e engine) []Database {
+	t.Helper()
+	auto, fold := "INTEGER PRIMARY KEY AUTOINCREMENT", "VARCHAR(40) COLLATE NOCASE"
+	if e.name != "sqlite" {
+		auto, fold = "INT AUTO_INCREMENT PRIMARY KEY", "VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
+	}
+	logins := [][]string{{"alice", "bob", "me"}, {"BOB", "eve", "carl"}, {"Eve", "bob", "dora"}, {"zoe", "Alice", "carl"}}
+	var all []Database
+	for w, names := range logins {
+		d := gameWorld(t, e, fmt.Sprint("s", w+1), gameid.ServerID(w+1), 4, "hero")
+		for _, s := range []string{
+			"CREATE TABLE accounts (id " + auto + ", name " + fold + ", gold INT NOT NULL)",
+			"CREATE TABLE chars (guid " + auto + ", account INT NOT NULL, place INT, name VARCHAR(40) NOT NULL UNIQUE, CHECK (name <> 'nobody'))",
+			"INSERT INTO chars VALUES (1, 5, 0, 'hero'), (2, 6, 0, 'c2-%d'), (3, 7, 1, 'c3-%d'), (4, 777, 0, 'gone-%d')",
+			"CREATE TABLE loot (id INTEGER NOT NULL PRIMARY KEY, owner INT, tag VARCHAR(20), FOREIGN KEY (owner) REFERENCES chars (guid))",
+			"INSERT INTO loot VALUES (1, 3, 'w%d'), (2, 1, 'w%d'), (3, NULL, 'w%d')",
+			"CREATE TABLE bank (account INT NOT NULL PRIMARY KEY, gold BIGINT NOT NULL, theme VARCHAR(20), CHECK (gold >= 0))",
+			"INSERT INTO bank VALUES (5, 1%d0, 'dark'), (6, 2%d0, 'light'), (7, 1, 'w%d')",
+			"CREATE TABLE online (id INTEGER NOT NULL PRIMARY KEY, who INT)", "INSERT INTO online VALUES (1, 2), (2, 3)",
+			"CREATE TABLE kinds (id INTEGER NOT NULL PRIMARY KEY, tag VARCHAR(20))", "INSERT INTO kinds VALUES (1, 'sword'), (2, 'bow')",
+			"CREATE TABLE log (account INT NOT NULL, tag VARCHAR(20))", "INSERT INTO log VALUES (5, 'w%d'), (5, 'w%d'), (0, 'w%d none'), (778, 'w%d gone')",
+			"CREATE TABLE clubs (id INTEGER NOT NULL PRIMARY KEY, members VARCHAR(80))", "INSERT INTO clubs VALUES (1, '5 7'), (2, ''), (3, '6 99')",
+			"CREATE TABLE seq (name VARCHAR(20) NOT NULL PRIMARY KEY, next INT NOT NULL)", "INSERT INTO seq VALUES ('item', 4)",
+			"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY, seller INT)", "INSERT INTO auction VALUES (1, 1), (2, 2)",
+			"CREATE TABLE bids (id INTEGER NOT NULL PRIMARY KEY, auction INT)", "INSERT INTO bids VALUES (1, 1), (2, 0), (3, 9)",
+			"CREATE TABLE npcs (id INTEGER NOT NULL PRIMARY KEY, tag VARCHAR(20))", "INSERT INTO npcs VALUES (1, 'guard'), (100, 'w%d npc')",
+		} {
+			exec(t, d, strings.ReplaceAll(s, "%d", fmt.Sprint(w)))
+		}
+		for i, name := range names {
+			exec(t, d, fmt.Sprintf("INSERT INTO accounts VALUES (%d, '%s', %d)", 5+i, name, i))
+		}
+		all = append(all, d)
+	}
+	p := mustPlan(t, all[1], all[2:3], allOptions())
+	if _, err := Apply(t.Context(), p, all[1], all[2:3], Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return []Database{all[0], all[1], all[3]}
+}
+
+func allOptions() PlanOptions {
+	space := func(key string) merge.Space { return merge.Space{Keys: []string{key}} }
+	matched, built := space("accounts.id"), space("npcs.id")
+	matched.Match, built.Keep = []string{"accounts.name"}, "<100"
+	place := merge.TablePolicy{Tables: []string{"chars"}, Policy: merge.PolicyCopy, Renumber: "place", Within: []string{"account"}}
+	return PlanOptions{
+		rangeRows: 2,
+		Names:     []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}, {Table: "chars", Column: "name", Keep: KeepFirst}},
+		Check: merge.Options{
+			Allow: []string{merge.CodeAutoIncrement},
+			Tables: []merge.TablePolicy{place,
+				{Tables: []string{"bank"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "theme": "target"}},
+				{Tables: []string{"online"}, Policy: merge.PolicyReset}, {Tables: []string{"kinds"}, Policy: merge.PolicySame},
+				{Tables: []string{"seq"}, Policy: merge.PolicySkip}, {Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: merge.RowsNone}},
+			Rekey: &merge.Rekey{Spaces: []merge.Space{matched, space("chars.guid"), space("loot.id"), space("clubs.id"), space("bids.id"), built},
+				Counters: []merge.CounterRow{{At: "seq.next", Space: "loot.id"}}},
+			Rules: []merge.Declarations{{
+				Natural: []string{"kinds.id"},
+				Plain:   []string{"*.tag", "*.name", "*.gold", "bank.theme", "chars.place", "auction.seller", "players.*", "items.count", "items.template", "guild*.*", "online.who"},
+				References: []merge.DeclaredReference{
+					{At: []string{"chars.account", "bank.account"}, To: []string{"accounts.id"}},
+					{At: []string{"log.account"}, To: []string{"accounts.id"}, None: []string{"0"}},
+					{At: []string{"clubs.members"}, To: []string{"accounts.id"}, Format: "list sep=' ' every"},
+					{At: []string{"bids.auction"}, To: []string{"auction.id"}, None: []string{"0"}},
+				},
+			}},
+		},
+	}
+}
+
+var firstAccount = rekey.Signed(5)

@@ -1,0 +1,103 @@
+package registry_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
+	"mergesafe/store"
+	"mergesafe/store/registry"
+	"mergesafe/store/storetest"
+)
+
+// A process that is frozen within a transaction with Tx.Guard keeps its successor from
+// starting, also after its lease. The error names the connection that has the lock, and after
+// that is ended as the error says, the successor starts. Other changes of the row say the same.
+func TestRowIsLocked(t *testing.T) {
+	ctx := t.Context()
+	plain := servertest.DSN(t)
+	if !servertest.OnMariaDB(t) { // MySQL tells who waits for whom by its performance schema alone
+		var err error
+		plain, err = servertest.PrivateMySQL(t, "--performance-schema=ON").Database(ctx)
+		must(t, err)
+	}
+	options := gameid.Options{Window: time.Second, Timeout: 100 * time.Millisecond}
+	frozen := withTables(t, "mysql:"+plain)
+	node, err := frozen.OpenNode(ctx, 7, gameid.Options{Window: time.Second})
+	must(t, err)
+	defer node.Close()
+	tx, err := frozen.Pool().BeginTx(ctx, nil)
+	must(t, err)
+	defer tx.Rollback()
+	must(t, frozen.Over(tx).Guard(ctx, node))
+	node.Stop(errors.New("frozen")) // it renews its lease no more
+	var connection string
+	must(t, tx.QueryRow("SELECT CONNECTION_ID()").Scan(&connection))
+	db := open(t, "mysql:"+plain)
+	storetest.Await(t, "its lease ends", func() bool {
+		own, err := db.Registry().Server(ctx, 7)
+		must(t, err)
+		return !own.Leased
+	})
+
+	game, err := sql.Open("mysql", plain)
+	must(t, err)
+	defer game.Close()
+	wrapped, err := store.Wrap(ctx, game, store.MySQL)
+	must(t, err)
+	few := open(t, "mysql:"+servertest.Grant(t, "ALL", plain))
+	short := func(change func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		return change(ctx)
+	}
+	fence := registry.FenceTo("m", "s1", time.Now())
+	named := fmt.Sprintf(`is locked by the transaction of connection %s of "test" at "127.0.0.1:\d+", idle for \d+s: .*: KILL %[1]s\b`, connection)
+	for _, c := range []struct {
+		what string
+		err  error
+		want string
+	}{
+		{"open", storetest.Second(db.OpenNode(ctx, 7, options)), named},
+		{"game's pool", storetest.Second(wrapped.OpenNode(ctx, 7, options)), named},
+		{"few rights", storetest.Second(few.OpenNode(ctx, 7, options)), "no right to see.*right PROCESS.*INNODB_TRX.*KILL"},
+		{"fence", short(func(ctx context.Context) error { return db.Registry().Fence(ctx, 7, fence) }), named},
+		{"overwrite", short(func(ctx context.Context) error { return take(ctx, db) }), named},
+	} {
+		if c.err == nil || !regexp.MustCompile(c.want).MatchString(c.err.Error()) {
+			t.Errorf("%s: %v", c.what, c.err)
+		}
+	}
+	if by, err := db.Registry().RowLock(ctx, 8); by != "" || err != nil {
+		t.Errorf("another row: %q, %v", by, err)
+	}
+	readOnly := storetest.OpenReadOnly(t, "mysql:"+plain)
+	if by, err := readOnly.Registry().RowLock(ctx, 7); err != nil || !strings.Contains(by, "KILL "+connection) {
+		t.Errorf("without the right to write: %q, %v", by, err)
+	}
+
+	exec(t, db, "KILL "+connection)
+	storetest.Await(t, "the successor starts", func() bool {
+		must(t, db.Registry().LiftFence(ctx, 7, "m")) // the fence may come now: its outcome was unknown
+		node, err := db.OpenNode(ctx, 7, gameid.Options{})
+		return err == nil && node.Close() == nil
+	})
+	if by, err := db.Registry().RowLock(ctx, 7); by != "" || err != nil {
+		t.Errorf("after that: %q, %v", by, err)
+	}
+}
+
+func take(ctx context.Context, db *store.DB) error {
+	row, err := db.Registry().Load(ctx, 7)
+	if err != nil {
+		return err
+	}
+	return db.Registry().Overwrite(ctx, 7, row, gameid.Claim{Reserved: row.Reserved})
+}
