@@ -34,8 +34,10 @@ func openMySQL(dsn string, readOnly bool) (_ driver.Connector, plain bool, err e
 			return nil, false, err
 		}
 		all.plain = cfg.TLS == nil
-		all.names, all.servers = append(all.names, cfg.Addr), append(all.servers, mysqlConnector{connector, cfg.DBName,
-			readOnly, &quoting{shownUser(dsn, cfg) == "", cfg.User, slices.Sorted(maps.Keys(cfg.Params))}})
+		all.names = append(all.names, cfg.Addr)
+		_, plain := ParseServer(dsn)
+		q := &quoting{cfg.DBName, plain, plain && shownUser(dsn, cfg) != "", slices.Sorted(maps.Keys(cfg.Params))}
+		all.servers = append(all.servers, mysqlConnector{connector, readOnly, q})
 	}
 	if len(each) == 1 {
 		return all.servers[0], all.plain, nil
@@ -66,15 +68,15 @@ type mysqlConn interface {
 // asked for.
 type mysqlConnector struct {
 	driver.Connector
-	database string
 	readOnly bool
 	*quoting // %#v of a pool does not show it
 }
 
-// quoting is what a server may quote of a DSN when it is connected to, and must not be shown.
+// quoting is what a server may quote of a DSN when it is connected to.
 type quoting struct {
-	account    bool // the user may be a password
-	user       string
+	database   string
+	plain      bool     // the DSN can be shown, but for its secrets
+	user       bool     // so can its user
 	parameters []string // their names; the server quotes a value that it refuses
 }
 
@@ -84,8 +86,11 @@ var accountErrors = []uint16{
 	1524, 1698, 1820, 1862, 1927, 3032, 3118, 3159, 3169, 3955, 4151,
 }
 
-// denied matches the account in a message, which may be cut short there.
-var denied = regexp.MustCompile(`(?s)user '.*'@`)
+// denied and quoted match the account, and all names, in a message, which may be cut short there.
+var (
+	denied = regexp.MustCompile(`(?s)user '.*'@`)
+	quoted = regexp.MustCompile(`(?s)'.*'`)
+)
 
 // hide returns an error of connecting without what must not be shown of it.
 func (q *quoting) hide(err error) error {
@@ -95,11 +100,13 @@ func (q *quoting) hide(err error) error {
 	}
 	hidden := *e
 	if len(q.parameters) > 0 && !slices.Contains(accountErrors, e.Number) {
-		hidden.Message = "refused because of a parameter of the DSN, perhaps: " + Redact(strings.Join(q.parameters,
-			" "))
+		hidden.Message = "refused because of a parameter of the DSN, perhaps: " + Redact(strings.Join(q.parameters, " "))
 	}
-	if q.account && q.user != "" {
-		hidden.Message = denied.ReplaceAllString(strings.ReplaceAll(hidden.Message, q.user, "***"), "user '***'@")
+	switch {
+	case !q.plain:
+		hidden.Message = quoted.ReplaceAllString(hidden.Message, "'***'")
+	case !q.user:
+		hidden.Message = denied.ReplaceAllString(hidden.Message, "user '***'@")
 	}
 	return &hidden
 }

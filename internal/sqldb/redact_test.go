@@ -75,6 +75,7 @@ func TestServersQuoteNoSecrets(t *testing.T) {
 			account + rest + cfg.DBName + "?lc_messages=" + url.QueryEscape(password), account + rest + cfg.DBName +
 				"?default_storage_engine=" + url.QueryEscape(password),
 			account + rest + cfg.DBName + " " + password,
+			account + "@tcp/" + password,
 		} {
 			_, err := sqldb.Dial(t.Context(), "mysql:"+dsn, true)
 			if part := odddsn.Shown(fmt.Sprintf("%v %+v %#v", err, err, err)); part != "" || err == nil {
