@@ -228,8 +228,8 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeReferenceNone,
-		Meaning:    "rows reference keys that exist, and a rule says that these values name no row (none); after a merge they could point to the wrong row",
-		Unverified: "remove the values from none, or choose offsets that leave them out; if they name no row although one has that key, allow the code for the column",
+		Meaning:    "rows reference keys, and a rule says that these name no row (none); after a merge they could point to the wrong row",
+		Unverified: "remove the values from none, or choose other offsets; if they name no row all the same, allow the code for the column",
 		OneColumn:  true,
 	},
 	{

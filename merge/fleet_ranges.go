@@ -113,7 +113,9 @@ func (r *Rekeying) Gives() []FleetRange {
 			all = append(all, of)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b FleetRange) int { return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Space, b.Space)) })
+	slices.SortStableFunc(all, func(a, b FleetRange) int {
+		return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Space, b.Space))
+	})
 	return all
 }
 

@@ -36,9 +36,9 @@ func NoNames(o Options, table string, columns ...string) (none rekey.Values, err
 	return none, nil
 }
 
-// nobody are the values of columns that name no row in every row, as the one reference of each
+// belongToNone are the values of columns that name no row in every row, as the one reference of each
 // says.
-func (f *resolved) nobody(table string, columns []string) map[string]rekey.Values {
+func belongToNone(f *resolved, table string, columns []string) map[string]rekey.Values {
 	all := make(map[string]rekey.Values)
 	for _, name := range columns {
 		refs := f.declared.role(table, name).references

@@ -101,7 +101,7 @@ func sourcesOf(f *resolved) []*database {
 
 // choose chooses one offset of each source for some spaces. own tells that these offsets
 // are those of one space alone.
-func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) (offsets []uint64, used uint64, narrow *rekey.Narrow) {
+func (f chooser) choose(step uint64, own bool, spaces ...*keySpace) ([]uint64, uint64, *rekey.Narrow) {
 	var target rekey.Range
 	given := make(map[int]uint64)
 	wants := make([]rekey.Want, len(sourcesOf(f.facts.resolved)))
@@ -167,7 +167,8 @@ func (f chooser) noRoom(s *keySpace, narrow *rekey.Narrow) Result {
 		}
 		if at, db, next := f.farCounter(s, narrow.Source); db != nil {
 			r.Message += fmt.Sprintf("; the counter of %s is at %d in %s, far above the keys", at, next, db.name)
-			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("if %s never had the numbers in between, set the counter of %s back to just above the keys, then check again", db.name, at.table))
+			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("if %s never had the numbers in between, "+
+				"set the counter of %s back to just above the keys, then check again", db.name, at.table))
 		}
 	}
 	return r
@@ -229,7 +230,10 @@ func (f chooser) report(k *rekeyed, alone []*keySpace) *Rekeying {
 		return space
 	}
 	for _, s := range f.moving.spaces {
-		space := RekeyedSpace{Name: s.Name, Step: s.Step, Max: s.Max, Most: f.mostKey(s), Keep: s.Keep, Own: slices.Contains(alone, s), By: s.by, Target: of(s, f.target), Sources: []SpaceOf{}}
+		space := RekeyedSpace{
+			Name: s.Name, Step: s.Step, Max: s.Max, Most: f.mostKey(s), Keep: s.Keep,
+			Own: slices.Contains(alone, s), By: s.by, Target: of(s, f.target), Sources: []SpaceOf{},
+		}
 		if s.Map != nil {
 			space.From = &MapFile{s.Map.File, s.Map.Digest, s.Map.Space}
 		}
@@ -269,7 +273,10 @@ func (f chooser) report(k *rekeyed, alone []*keySpace) *Rekeying {
 	}
 	for _, c := range f.moving.counters {
 		most := least(f.counterMost(c), c.space.Max)
-		all.Counters = append(all.Counters, RekeyedCounter{Table: c.table, Column: c.column, When: c.when, Space: c.space.Name, Next: all.next(all.Space(c.space.Name), most), Most: most})
+		all.Counters = append(all.Counters, RekeyedCounter{
+			Table: c.table, Column: c.column, When: c.when, Space: c.space.Name,
+			Next: all.next(all.Space(c.space.Name), most), Most: most,
+		})
 	}
 	slices.SortFunc(all.Columns, func(a, b RekeyedColumn) int {
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column))

@@ -96,7 +96,8 @@ func readable(err error) error {
 
 // covers reports whether none has a key, however its letters are written.
 func (r *noneReader) covers(key []byte) bool {
-	return r.none.Has(key) || slices.ContainsFunc(r.ref.declared.None, func(v string) bool { return bytes.Equal(folded([]byte(v)), folded(key)) })
+	alike := func(v string) bool { return bytes.Equal(folded([]byte(v)), folded(key)) }
+	return r.none.Has(key) || slices.ContainsFunc(r.ref.declared.None, alike)
 }
 
 // readRows reads the rows of a database that refer to such a key.
@@ -159,8 +160,7 @@ func (r *noneReader) note(s *stream, row int, v []byte) {
 func (r *noneReader) show(ctx context.Context) (all []Sample, err error) {
 	for i, c := range r.rows.kept {
 		own := c.members[0].db
-		dbs := append([]*database{own}, slices.DeleteFunc(slices.Clone(r.facts.dbs), func(db *database) bool { return db == own })...)
-		for _, db := range dbs {
+		for _, db := range append([]*database{own}, r.facts.dbs...) {
 			for _, to := range r.ref.targets() {
 				if len(c.members) > 1 || db.tables[to.table] == nil {
 					continue

@@ -143,6 +143,9 @@ func (f follower) cannotFollow(db *database, excluded exclusions) []Gap {
 	if reason == "" {
 		reason = db.cannotRefer(f.ref.table, f.ref.Reference)
 	}
+	if reason == "" { // a join of other types uses no index
+		reason = incomparable(db.tables[f.ref.table], f.ref.Columns, db, db.tables[f.ref.ToTable], f.ref.ToColumns)
+	}
 	if reason == "" {
 		return nil
 	}

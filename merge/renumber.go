@@ -136,7 +136,7 @@ func renumbered(ctx context.Context, f *resolved, r *reader, n *Renumber) (found
 		}
 		exempt := func(position) bool { return false }
 		if i := slices.IndexFunc(f.uniques(n.Table), func(u unique) bool { return n.are(u.Columns) }); i >= 0 {
-			if nobody := f.nobody(n.Table, f.uniques(n.Table)[i].of); len(nobody) > 0 {
+			if nobody := belongToNone(f, n.Table, f.uniques(n.Table)[i].of); len(nobody) > 0 {
 				exempt = ofNone(question{columns: n.Within, nobody: nobody}, streams)
 			}
 		}

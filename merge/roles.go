@@ -264,6 +264,11 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 			if !exact && slices.Contains(to, at) {
 				return nil // a key does not refer to itself
 			}
+			if r.Format == "" {
+				if err := n.mayName(at, to...); err != nil {
+					return err
+				}
+			}
 			ref := &reference{Reference: target, table: at.table, space: space, or: to[min(1, len(to)):], none: none, dangling: dangling, declared: r, when: r.When, others: r.Others}
 			ref.Columns = []string{at.column}
 			from := from
@@ -275,6 +280,34 @@ func (d *declared) reference(r DeclaredReference, from statement, n names) error
 		})
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// mayName returns an error if no value of a column can be one of the keys, by their types: a
+// database compares them nevertheless, each with each, which takes hours.
+func (n names) mayName(at columnName, to ...columnName) error {
+	classes := map[Kind]string{
+		KindInteger: "numbers", KindDecimal: "numbers", KindReal: "numbers",
+		KindText: "texts", KindBytes: "bytes", KindTime: "times", KindJSON: "documents",
+	}
+	kinds := func(of columnName) (c *Column, kind string) {
+		if c = n[of.table][of.column]; c != nil {
+			kind = classes[c.Kind]
+		}
+		return c, kind
+	}
+	from, mine := kinds(at)
+	for _, key := range to {
+		c, theirs := kinds(key)
+		switch {
+		case mine == theirs || mine == "" || theirs == "":
+		case mine == "texts" && c.Kind == KindInteger: // its digits
+		case (mine == "texts" || mine == "bytes") && (theirs == "texts" || theirs == "bytes"): // one is written in the other
+		default:
+			return fmt.Errorf("%s is %s, and %s is %s: no value of one can name a row by the other; "+
+				"write in to the column whose keys it holds, or declare it plain if it holds none", at, from.Type, key, c.Type)
 		}
 	}
 	return nil
@@ -347,6 +380,11 @@ func (d *declared) older(r DeclaredReference, none rekey.Values, from statement,
 	}
 	if err := neverHolds(r.When, r.Table, n); err != nil {
 		return err
+	}
+	for i, name := range r.Columns {
+		if err := n.mayName(columnName{r.Table, name}, columnName{r.ToTable, r.ToColumns[i]}); err != nil {
+			return err
+		}
 	}
 	ref := &reference{
 		Reference: Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns},

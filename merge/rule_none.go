@@ -16,18 +16,25 @@ func noneRule() rule {
 
 func noneTasks(f *facts) (tasks []task) {
 	for _, table := range f.tables {
-		for _, ref := range f.declared.those(table, func(r *reference) bool { return r.space == "" && (r.declared.ZeroIsNone || len(r.declared.None) > 0) }) {
+		for _, ref := range f.declared.those(table, (*reference).hasNone) {
 			if !f.wants(CodeReferenceNone, table, ref.subject()) {
 				continue
 			}
 			id := referenceID(CodeReferenceNone, table, *ref)
 			id.columns.columns += ref.identity()
 			tasks = append(tasks, task{id, nil, func(ctx context.Context, r *reader) (outcome, error) {
-				return (&noneReader{reader: r, code: CodeReferenceNone, ref: ref, numbers: rekey.Set{Exact: true}, words: make(map[string]bool)}).judge(ctx)
+				read := &noneReader{reader: r, code: CodeReferenceNone, ref: ref, words: make(map[string]bool)}
+				read.numbers.Exact = true
+				return read.judge(ctx)
 			}})
 		}
 	}
 	return tasks
+}
+
+// hasNone reports whether values are declared to name no row, though keys could have them.
+func (r *reference) hasNone() bool {
+	return r.space == "" && (r.declared.ZeroIsNone || len(r.declared.None) > 0)
 }
 
 // judge reads the keys first: usually there are none, and then no row is read.
@@ -60,15 +67,17 @@ func (r *noneReader) judge(ctx context.Context) (o outcome, err error) {
 			return o, err
 		}
 		if n := r.rows.rows - before; n > 0 {
-			result.Gaps = append(result.Gaps, Gap{db.name, printable.Count(n, "row refers", "rows refer") + " to such a key, and would keep its value"})
+			why := printable.Count(n, "row refers to such a key, and would keep its value", "rows refer to such a key, and would keep their value")
+			result.Gaps = append(result.Gaps, Gap{db.name, why})
 		}
 	}
 	if r.rows.rows == 0 {
 		return o, nil
 	}
 	result.Rows = r.rows.rows
-	result.Message = fmt.Sprintf("none has values of %s (%s), and %s to one of these: %s",
-		printable.Count(keys, "key that exists, or will", "keys that exist, or will"), few(there), printable.Count(result.Rows, "row refers", "rows refer"), enumerated(r.examples))
+	existing := printable.Count(keys, "key that exists, or will", "keys that exist, or will")
+	referring := printable.Count(result.Rows, "row refers", "rows refer")
+	result.Message = fmt.Sprintf("none has values of %s (%s), and %s to one of these: %s", existing, few(there), referring, enumerated(r.examples))
 	result.Samples, err = r.show(ctx)
 	return found(result), err
 }

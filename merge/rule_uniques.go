@@ -40,7 +40,9 @@ func uniqueTask(f *facts, table string, u unique) task {
 		if err != nil {
 			return outcome{}, err
 		}
-		read, err := r.read(ctx, question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true, none: none, nobody: f.nobody(table, u.of)})
+		q := question{code: CodeUniqueCollision, table: table, columns: u.Columns, skipNull: true, none: none}
+		q.nobody = belongToNone(f.resolved, table, u.of)
+		read, err := r.read(ctx, q)
 		if err != nil {
 			return outcome{}, err
 		}

@@ -236,7 +236,8 @@ func (p *planner) table(t *merge.Table) Table {
 			if most == 0 || next <= most {
 				out.Counter.After = max(out.Counter.After, next)
 			} else if p.plan.Rekey.Moves() && out.Counter.After < most { // else a world had come to the end before
-				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: give it a larger type in all databases, or raise max of its space", out.Counter.Column, next, most)})
+				p.refuse(Refusal{Table: t.Name, Reason: fmt.Sprintf("its column %s would continue at %d, and ends at %d, so the game could make no more rows: "+
+					"give it a larger type in all databases, or raise max of its space", out.Counter.Column, next, most)})
 			}
 		}
 	}
