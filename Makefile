@@ -17,7 +17,7 @@ SERVER ?= mariadb
 # What touches a server, once more on another one. SQLite stays as it was, and so do
 # the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first. The longest package begins first.)
-ON_SERVER = $(GO) test -p 4 -vet=off -timeout 12m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./store/... ./merge ./merge/sqlsource \
+ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./store/... ./merge ./merge/sqlsource \
 	./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
@@ -41,7 +41,7 @@ RACED = ./merge/transfer $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(
 # which have no goroutines of their own, are told without it, and so are the long comparisons of checks with SQL. The
 # measured proposals run on MySQL alone, and so does what is not RACED.
 test: check toolchain browser languages dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
-	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 4 $(RACE) -skip '^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$' -vet=off -timeout 12m $(RACED)
+	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 4 $(RACE) -skip '^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$' -vet=off -timeout 30m $(RACED)
 	$(WITH) mysql -- $(ON_SERVER) $(SERIAL)
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/transfer ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
