@@ -34,16 +34,20 @@ func (w *Wire) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &wireConn{conn, w}, nil
+	return &wireConn{Conn: conn, w: w}, nil
 }
 
 type wireConn struct {
 	driver.Conn
-	w *Wire
+	w    *Wire
+	lost bool
 }
 
-// fault is Fault, which may end the connection.
+// fault is Fault. A connection that was lost answers no more.
 func (c *wireConn) fault(what string) (err error, done bool) {
+	if c.lost {
+		return mysql.ErrInvalidConn, false
+	}
 	err, done = c.w.Fault(what)
 	if _, cut := errors.AsType[*CutError](err); !cut {
 		c.lose(err)
@@ -51,10 +55,9 @@ func (c *wireConn) fault(what string) (err error, done bool) {
 	return err, done
 }
 
+// lose has the pool close the connection when it comes back.
 func (c *wireConn) lose(err error) {
-	if errors.Is(err, mysql.ErrInvalidConn) {
-		c.Conn.Close()
-	}
+	c.lost = c.lost || errors.Is(err, mysql.ErrInvalidConn)
 }
 
 func (c *wireConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -155,7 +158,7 @@ func (c *wireConn) ResetSession(ctx context.Context) error {
 // IsValid implements [driver.Validator].
 func (c *wireConn) IsValid() bool {
 	validator, ok := c.Conn.(driver.Validator)
-	return !ok || validator.IsValid()
+	return !c.lost && (!ok || validator.IsValid())
 }
 
 type wireTx struct {
