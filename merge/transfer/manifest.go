@@ -242,11 +242,15 @@ func (m *manifest) remove(ctx context.Context) error {
 	if slices.Contains(found, MergesTable) {
 		err = m.on.tx(ctx, func() error {
 			is, err := m.lock(ctx, alone)
-			if err == nil && is != "" && is != m.left {
-				err = m.moved(is, m.left)
-			}
 			if err != nil {
+				if now, unread := m.tables(ctx); unread == nil && !slices.Contains(now, MergesTable) {
+					found = now // another process removed it since
+					return nil
+				}
 				return err
+			}
+			if is != "" && is != m.left {
+				return m.moved(is, m.left)
 			}
 			missing := func(table string) bool { return !slices.Contains(found, table) }
 			if err := m.clear(ctx, slices.DeleteFunc([]string{RenamesTable, ProgressTable}, missing)...); err != nil {
