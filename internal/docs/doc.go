@@ -1,2 +1,2 @@
-// Package docs has no code: its tests check the documents of the repository, and the language of all texts for users.
+// Package docs has no code: its tests check the links of the documents.
 package docs
