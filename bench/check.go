@@ -14,6 +14,7 @@ import (
 	"mergesafe/internal/garbage"
 	"mergesafe/merge"
 	"mergesafe/merge/sqlsource"
+	verdicts "mergesafe/merge/verdict"
 )
 
 const checkRounds = 3 // each takes seconds
@@ -96,7 +97,7 @@ func (w *worlds) checked(ctx context.Context, name string, least float64) candid
 	return candidate{
 		name: name, note: fmt.Sprintf("%d × %d rows", len(w.dsns), w.rows), goals: []goal{{least: least}},
 		n: w.rows * len(w.dsns), elapsed: func(n int) (time.Duration, error) {
-			got, err := check(ctx, w.dsns, merge.CodeKeyCollision)
+			got, err := check(ctx, w.dsns, verdicts.CodeKeyCollision)
 			if err == nil {
 				err = got.clean(n)
 			}
@@ -111,7 +112,7 @@ func (w *worlds) undeclared(ctx context.Context, name string) candidate {
 	return candidate{
 		name: name, note: fmt.Sprintf("%d × %d rows", len(w.dsns), w.rows), goals: []goal{{least: 0.5}},
 		n: w.rows * len(w.dsns), elapsed: func(int) (time.Duration, error) {
-			got, err := check(ctx, w.dsns, merge.CodeReferenceUndeclared)
+			got, err := check(ctx, w.dsns, verdicts.CodeReferenceUndeclared)
 			return got.exact, err
 		},
 	}
@@ -157,7 +158,7 @@ func check(ctx context.Context, dsns []string, codes ...string) (o outcome, err 
 	}
 	o.whole, o.exact = time.Since(began), time.Since(keys)
 	for _, r := range report.Results {
-		if r.Code == merge.CodeKeyCollision {
+		if r.Code == verdicts.CodeKeyCollision {
 			o.read += r.Read
 			o.twice += r.Count
 		}

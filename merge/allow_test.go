@@ -6,8 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // What is allowed in some places is allowed in no other.
@@ -27,7 +29,7 @@ func TestAllowPlaces(t *testing.T) {
 	} {
 		a, b := settled(1), settled(2)
 		for _, db := range []*mergetest.Database{a, b} {
-			db.Schema.Skipped = []merge.Skipped{{Table: "log_a", Reason: "MyISAM"}, {Table: "log_b", Reason: "MyISAM"}}
+			db.Schema.Skipped = []catalog.Skipped{{Table: "log_a", Reason: "MyISAM"}, {Table: "log_b", Reason: "MyISAM"}}
 			for i := range db.Schema.Tables {
 				db.Schema.Tables[i].References, db.Schema.Tables[i].Uniques = nil, nil
 			}
@@ -36,14 +38,14 @@ func TestAllowPlaces(t *testing.T) {
 		b.Registry[1].Own = false
 		b.Rows["guilds"] = append(b.Rows["guilds"], a.Rows["guilds"]...)
 		b.Rows["members"] = append(b.Rows["members"], a.Rows["members"]...)
-		allow := append([]string{merge.CodeWorldMerged}, test.allow...)
+		allow := append([]string{verdict.CodeWorldMerged}, test.allow...)
 		if slices.Contains(test.allow, "table-skipped:log_{0..9}*") {
-			a.Schema.Skipped = append(a.Schema.Skipped, merge.Skipped{Table: "log_7x", Reason: "MyISAM"})
+			a.Schema.Skipped = append(a.Schema.Skipped, catalog.Skipped{Table: "log_7x", Reason: "MyISAM"})
 		}
-		report := check(t, merge.Options{Allow: allow, Exclude: []string{"items"}}, a, b)
+		report := mustCheck(t, declare.Options{Allow: allow, Exclude: []string{"items"}}, a, b)
 		var left []string
 		for _, r := range report.Results {
-			if r.Verdict != merge.Pass && r.CountsAs != merge.Pass {
+			if r.Verdict != verdict.Pass && r.CountsAs != verdict.Pass {
 				left = append(left, r.Code+" "+r.Table+" "+r.Subject)
 			}
 		}
@@ -56,14 +58,14 @@ func TestAllowPlaces(t *testing.T) {
 // An allowance in one place takes it out of a code that is to fail.
 func TestAllowBesideFailOn(t *testing.T) {
 	a, b := settled(1), settled(2)
-	a.Schema.Skipped = []merge.Skipped{{Table: "log", Reason: "MyISAM"}, {Table: "mail", Reason: "MyISAM"}}
-	report := check(t, merge.Options{Allow: []string{"table-skipped:log"}, FailOn: []string{"table-skipped"}}, a, b)
-	for table, want := range map[string]merge.Verdict{"log": merge.Pass, "mail": merge.Fail} {
-		if r := find(report, merge.CodeTableSkipped, table, "")[0]; r.CountsAs != want {
+	a.Schema.Skipped = []catalog.Skipped{{Table: "log", Reason: "MyISAM"}, {Table: "mail", Reason: "MyISAM"}}
+	report := mustCheck(t, declare.Options{Allow: []string{"table-skipped:log"}, FailOn: []string{"table-skipped"}}, a, b)
+	for table, want := range map[string]verdict.Verdict{"log": verdict.Pass, "mail": verdict.Fail} {
+		if r := find(report, verdict.CodeTableSkipped, table, "")[0]; r.CountsAs != want {
 			t.Errorf("%s counts as %s, want %s", table, r.CountsAs, want)
 		}
 	}
-	if got := merge.AllowedCodes(report.Results); got != "1 table-skipped" {
+	if got := verdict.AllowedCodes(report.Results); got != "1 table-skipped" {
 		t.Errorf("allowed: %s", got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 )
 
 // keys is a source with one table whose keys are in memory already, so that
@@ -19,13 +21,13 @@ type keys struct {
 	data  []byte // IDs in order
 	batch int
 	ends  []int // of a batch, to give the IDs as values of any length
-	out   merge.Batch
+	out   catalog.Batch
 }
 
 // interleaved makes n databases whose IDs alternate in time, as those of
 // worlds that ran at the same time do.
-func interleaved(n, rows int) []merge.Source {
-	sources := make([]merge.Source, n)
+func interleaved(n, rows int) []catalog.Source {
+	sources := make([]catalog.Source, n)
 	for s := range n {
 		k := &keys{name: fmt.Sprintf("s%d", s+1), data: make([]byte, 0, rows*gameid.Size), batch: 4096}
 		for i := range rows {
@@ -40,31 +42,31 @@ func interleaved(n, rows int) []merge.Source {
 
 func (k *keys) Name() string { return k.name }
 
-func (k *keys) Catalog(context.Context) (*merge.Catalog, error) {
-	return &merge.Catalog{
+func (k *keys) Catalog(context.Context) (*catalog.Catalog, error) {
+	return &catalog.Catalog{
 		Engine: "memory", HasRegistry: true, Now: time.Date(2500, 1, 1, 0, 0, 0, 0, time.UTC),
-		Tables: []merge.Table{{
+		Tables: []catalog.Table{{
 			Name: "items", Primary: []string{"id"},
-			Columns: []merge.Column{{Name: "id", Type: "BINARY(10)", IsID: true}},
+			Columns: []catalog.Column{{Name: "id", Type: "BINARY(10)", IsID: true}},
 		}},
 	}, nil
 }
 
-func (k *keys) Servers(context.Context) ([]merge.Server, error) {
+func (k *keys) Servers(context.Context) ([]catalog.Server, error) {
 	var n gameid.ServerID
 	fmt.Sscanf(k.name, "s%d", &n)
-	return []merge.Server{{Server: n, World: k.name, Own: true, Reserved: gameid.MaxMillis}}, nil
+	return []catalog.Server{{Server: n, World: k.name, Own: true, Reserved: gameid.MaxMillis}}, nil
 }
 
 func (k *keys) Count(context.Context, string) (int64, error) {
 	return int64(len(k.data) / gameid.Size), nil
 }
 
-func (k *keys) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, error] {
-	return func(yield func(*merge.Batch, error) bool) {
-		v := merge.Vector{Width: gameid.Size}
+func (k *keys) Scan(context.Context, catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) {
+		v := catalog.Vector{Width: gameid.Size}
 		if k.ends != nil {
-			v = merge.Vector{Ends: k.ends}
+			v = catalog.Vector{Ends: k.ends}
 		}
 		k.out.Order = append(k.out.Order[:0], v)
 		k.out.Carry = append(k.out.Carry[:0], v)
@@ -79,8 +81,8 @@ func (k *keys) Scan(context.Context, merge.Scan) iter.Seq2[*merge.Batch, error] 
 	}
 }
 
-func (k *keys) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
-	return []merge.Field{{Column: "id"}}, nil
+func (k *keys) Row(context.Context, string, []string, [][]byte) ([]catalog.Field, error) {
+	return []catalog.Field{{Column: "id"}}, nil
 }
 
 // BenchmarkKeys is the pass over the primary keys: its order is verified, its
@@ -106,7 +108,7 @@ func BenchmarkKeys(b *testing.B) {
 				}
 				n := 0
 				for b.Loop() {
-					if _, err := merge.Check(context.Background(), sources, merge.Options{}); err != nil {
+					if _, err := merge.Check(context.Background(), sources, declare.Options{}); err != nil {
 						b.Fatal(err)
 					}
 					n++

@@ -15,7 +15,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // Each fault alone, planted a known number of times, is found as exactly that
@@ -36,7 +39,7 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"world merged into both": {
 			func(a, b *mergetest.Database) {
-				merged := merge.Server{Server: 9, World: "world-9"}
+				merged := catalog.Server{Server: 9, World: "world-9"}
 				a.Registry, b.Registry = append(a.Registry, merged), append(b.Registry, merged)
 			},
 			found{"world-cloned||": 1},
@@ -51,7 +54,7 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"colliding keys": {
 			func(a, b *mergetest.Database) {
-				b.Registry = append(b.Registry, merge.Server{Server: 1, World: "world-1", Reserved: nowMillis()})
+				b.Registry = append(b.Registry, catalog.Server{Server: 1, World: "world-1", Reserved: nowMillis()})
 				for n := range 4 {
 					b.Rows["items"] = append(b.Rows["items"], mergetest.Row{"id": id(1, 100+n), "count": int64(9)})
 				}
@@ -80,7 +83,7 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"IDs from the future": {
 			func(a, b *mergetest.Database) {
-				slack := merge.DefaultSlack.Milliseconds()
+				slack := declare.DefaultSlack.Milliseconds()
 				a.Registry[0].Reserved = gameid.MaxMillis
 				a.Rows["items"] = append(a.Rows["items"],
 					mergetest.Row{"id": idAt(1, nowMillis()+slack, 0)}, // just not
@@ -135,7 +138,7 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"references that differ": {
 			func(a, b *mergetest.Database) {
-				b.Schema.Tables[1].References = []merge.Reference{{Columns: []string{"owner"}, ToTable: "guilds", ToColumns: []string{"id"}}}
+				b.Schema.Tables[1].References = []catalog.Reference{{Columns: []string{"owner"}, ToTable: "guilds", ToColumns: []string{"id"}}}
 				a.Rows["items"] = a.Rows["items"][:2]
 				b.Rows["items"] = b.Rows["items"][:2]
 			},
@@ -143,8 +146,8 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"reference by name": {
 			func(a, b *mergetest.Database) {
-				ref := merge.Reference{Columns: []string{"mail"}, ToTable: "guilds", ToColumns: []string{"name"}}
-				a.Schema.Tables[3].References = []merge.Reference{ref}
+				ref := catalog.Reference{Columns: []string{"mail"}, ToTable: "guilds", ToColumns: []string{"name"}}
+				a.Schema.Tables[3].References = []catalog.Reference{ref}
 				b.Rows["players"][0]["mail"] = "gUILD1" // s1's, as its collation compares
 				b.Rows["players"][1]["mail"] = "gUILD2"
 				b.Rows["players"][2]["mail"] = "Guild3"
@@ -161,8 +164,8 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"table that the target has not": {
 			func(a, b *mergetest.Database) {
-				b.Schema.Tables = append(b.Schema.Tables, merge.Table{
-					Name: "pets", Primary: []string{"id"}, Columns: []merge.Column{{Name: "id", Type: "BLOB", IsID: true}},
+				b.Schema.Tables = append(b.Schema.Tables, catalog.Table{
+					Name: "pets", Primary: []string{"id"}, Columns: []catalog.Column{{Name: "id", Type: "BLOB", IsID: true}},
 				})
 				b.Rows["pets"] = []mergetest.Row{{"id": id(3, 1)}}
 			},
@@ -186,7 +189,7 @@ func TestPlantedFaults(t *testing.T) {
 		},
 		"column that counts": {
 			func(a, b *mergetest.Database) {
-				b.Schema.Tables[3].AutoIncrement = &merge.AutoIncrement{Column: "gold"}
+				b.Schema.Tables[3].AutoIncrement = &catalog.AutoIncrement{Column: "gold"}
 			},
 			found{"schema-column|players|gold": 1},
 		},
@@ -198,7 +201,7 @@ func TestPlantedFaults(t *testing.T) {
 			func(a, b *mergetest.Database) {
 				ten := "10"
 				b.Schema.Tables[3].Columns[3].Default = &ten
-				b.Schema.Tables[3].Columns = append(b.Schema.Tables[3].Columns, merge.Column{Name: "level", Default: &ten})
+				b.Schema.Tables[3].Columns = append(b.Schema.Tables[3].Columns, catalog.Column{Name: "level", Default: &ten})
 			},
 			found{"schema-default|players|gold": 1, "schema-column|players|level": 1},
 		},
@@ -206,7 +209,7 @@ func TestPlantedFaults(t *testing.T) {
 			func(a, b *mergetest.Database) {
 				c := b.Schema.Tables[3].Columns
 				c[2], c[3] = c[3], c[2]
-				b.Schema.Tables[3].Columns = slices.Insert(c, 1, merge.Column{Name: "level"}) // is no other order
+				b.Schema.Tables[3].Columns = slices.Insert(c, 1, catalog.Column{Name: "level"}) // is no other order
 			},
 			found{"schema-order|players|": 1, "schema-column|players|level": 1},
 		},
@@ -238,11 +241,11 @@ func TestPlantedFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := settled(1), settled(2)
 			test.plant(a, b)
-			report := check(t, merge.Options{}, a, b)
+			report := mustCheck(t, declare.Options{}, a, b)
 			if diff := cmp.Diff(test.want, findings(report)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
-			if report.Verdict != merge.Fail || report.ExitCode() != 1 {
+			if report.Verdict != verdict.Fail || report.ExitCode() != 1 {
 				t.Errorf("verdict %s, exit code %d", report.Verdict, report.ExitCode())
 			}
 		})
@@ -251,7 +254,7 @@ func TestPlantedFaults(t *testing.T) {
 
 // What cannot be looked at is NOT VERIFIED with its reason, never PASS.
 func TestGaps(t *testing.T) {
-	blob := merge.Column{Name: "line", Type: "BLOB"}
+	blob := catalog.Column{Name: "line", Type: "BLOB"}
 	for name, test := range map[string]struct {
 		plant func(b *mergetest.Database)
 		want  map[string]string // reason by result
@@ -265,7 +268,7 @@ func TestGaps(t *testing.T) {
 			},
 		},
 		"empty registry": {
-			func(b *mergetest.Database) { b.Registry = []merge.Server{}; b.Rows = nil },
+			func(b *mergetest.Database) { b.Registry = []catalog.Server{}; b.Rows = nil },
 			map[string]string{"server-conflict||": "its registry lists no server"},
 		},
 		"no world": {
@@ -284,8 +287,8 @@ func TestGaps(t *testing.T) {
 		},
 		"rows that were counted and not read": {
 			func(b *mergetest.Database) {
-				b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-					return func(yield func(*merge.Batch, error) bool) {
+				b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+					return func(yield func(*catalog.Batch, error) bool) {
 						skipped := scan.Table != "items" || scan.Dangling != nil
 						for b, err := range seq {
 							if skipped && !yield(b, err) {
@@ -300,7 +303,7 @@ func TestGaps(t *testing.T) {
 		},
 		"skipped table": {
 			func(b *mergetest.Database) {
-				b.Schema.Skipped = []merge.Skipped{{Table: "log", Reason: "MyISAM: not part of the snapshot"}}
+				b.Schema.Skipped = []catalog.Skipped{{Table: "log", Reason: "MyISAM: not part of the snapshot"}}
 			},
 			map[string]string{"table-skipped|log|": "MyISAM: not part of the snapshot"},
 		},
@@ -310,11 +313,11 @@ func TestGaps(t *testing.T) {
 		},
 		"scan that cannot compare": {
 			func(b *mergetest.Database) {
-				late := func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+				late := func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 					if scan.Table != "players" || scan.Dangling != nil || len(scan.Order) == 0 {
 						return seq
 					}
-					return failAfter(seq, 2, &merge.UnsupportedError{Table: "players", Column: scan.Order[0].Column, Reason: "no sorting form"})
+					return failAfter(seq, 2, &catalog.UnsupportedError{Table: "players", Column: scan.Order[0].Column, Reason: "no sorting form"})
 				}
 				b.Intercept = late
 			},
@@ -327,11 +330,11 @@ func TestGaps(t *testing.T) {
 		},
 		"reference that cannot be followed": {
 			func(b *mergetest.Database) {
-				b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+				b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 					if scan.Dangling == nil || scan.Table != "items" {
 						return seq
 					}
-					return failAfter(seq, 0, &merge.UnsupportedError{Table: "items", Column: "owner", Reason: "no sorting form"})
+					return failAfter(seq, 0, &catalog.UnsupportedError{Table: "items", Column: "owner", Reason: "no sorting form"})
 				}
 			},
 			map[string]string{
@@ -343,8 +346,8 @@ func TestGaps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := settled(1), settled(2)
 			test.plant(b)
-			report := check(t, merge.Options{}, a, b)
-			if report.Verdict != merge.NotVerified || report.ExitCode() != 3 {
+			report := mustCheck(t, declare.Options{}, a, b)
+			if report.Verdict != verdict.NotVerified || report.ExitCode() != 3 {
 				t.Errorf("verdict %s, exit code %d, findings %v", report.Verdict, report.ExitCode(), findings(report))
 			}
 			hasGaps(t, report, test.want, "s2")
@@ -361,7 +364,7 @@ func TestGaps(t *testing.T) {
 		},
 		"no primary key": {
 			func(b *mergetest.Database) {
-				b.Schema.Tables = append(b.Schema.Tables, merge.Table{Name: "log", Columns: []merge.Column{blob}})
+				b.Schema.Tables = append(b.Schema.Tables, catalog.Table{Name: "log", Columns: []catalog.Column{blob}})
 			},
 			map[string]string{"key-collision|log|": "the table has no primary key"},
 		},
@@ -374,8 +377,8 @@ func TestGaps(t *testing.T) {
 			a, b := settled(1), settled(2)
 			test.plant(a)
 			test.plant(b)
-			report := check(t, merge.Options{}, a, b)
-			if report.Verdict != merge.NotVerified {
+			report := mustCheck(t, declare.Options{}, a, b)
+			if report.Verdict != verdict.NotVerified {
 				t.Errorf("verdict %s, findings %v", report.Verdict, findings(report))
 			}
 			hasGaps(t, report, test.want, "")
@@ -383,14 +386,14 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func hasGaps(t *testing.T, report *merge.Report, want map[string]string, source string) {
+func hasGaps(t *testing.T, report *verdict.Report, want map[string]string, source string) {
 	t.Helper()
-	got := make(map[string][]merge.Gap)
+	got := make(map[string][]verdict.Gap)
 	for _, r := range report.Results {
 		got[key(r.Code, r.Table, r.Subject)] = r.Gaps
 	}
 	for place, reason := range want {
-		if diff := cmp.Diff([]merge.Gap{{Source: source, Reason: reason}}, got[place]); diff != "" {
+		if diff := cmp.Diff([]verdict.Gap{{Source: source, Reason: reason}}, got[place]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", place, diff)
 		}
 	}
@@ -404,31 +407,31 @@ func TestGapBesideFindings(t *testing.T) {
 	c.Rows["players"][4]["name"] = "PLAYER1.4"
 	c.Schema.Tables[3].Columns[1].Type = "BLOB"
 	c.Schema.Tables[3].Columns[1].Collation = ""
-	report := check(t, merge.Options{}, a, b, c)
-	r := find(report, merge.CodeUniqueCollision, "players", "name")[0]
-	if r.Count != 1 || r.Rows != 2 || r.Read != 10 || r.Verdict != merge.Fail {
+	report := mustCheck(t, declare.Options{}, a, b, c)
+	r := find(report, verdict.CodeUniqueCollision, "players", "name")[0]
+	if r.Count != 1 || r.Rows != 2 || r.Read != 10 || r.Verdict != verdict.Fail {
 		t.Errorf("got %+v, want 1 value in 2 of 10 rows", r)
 	}
-	want := []merge.Gap{{Source: "s3", Reason: "column name is BLOB, and TEXT in s1: the values cannot be compared"}}
+	want := []verdict.Gap{{Source: "s3", Reason: "column name is BLOB, and TEXT in s1: the values cannot be compared"}}
 	if diff := cmp.Diff(want, r.Gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
 
 	// The same when it turns out at the end of the rows.
 	c = settled(3)
-	c.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+	c.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 		if scan.Table == "players" && scan.Order[0].Column == "id" {
-			return failAfter(seq, 2, &merge.UnsupportedError{Reason: "no"})
+			return failAfter(seq, 2, &catalog.UnsupportedError{Reason: "no"})
 		}
 		return seq
 	}
 	b.Rows["players"][0]["id"] = id(1, 0)
-	report = check(t, merge.Options{}, a, b, c)
-	r = find(report, merge.CodeKeyCollision, "players", "id")[0]
+	report = mustCheck(t, declare.Options{}, a, b, c)
+	r = find(report, verdict.CodeKeyCollision, "players", "id")[0]
 	if r.Count != 1 || r.Rows != 2 || r.Read != 10 || len(r.Gaps) != 1 {
 		t.Errorf("got %+v, want 1 key in 2 of 10 rows and 1 gap", r)
 	}
-	if r = find(report, merge.CodeServerUnlisted, "players", "id")[0]; r.Count != 1 || r.Read != 10 || len(r.Gaps) != 1 {
+	if r = find(report, verdict.CodeServerUnlisted, "players", "id")[0]; r.Count != 1 || r.Read != 10 || len(r.Gaps) != 1 {
 		t.Errorf("got %+v, want 1 ID of 10 and 1 gap", r)
 	}
 }
@@ -437,56 +440,56 @@ func TestGapBesideFindings(t *testing.T) {
 func TestForeignSchema(t *testing.T) {
 	plain := func(name string, keys ...int64) *mergetest.Database {
 		db := &mergetest.Database{Label: name, Rows: make(map[string][]mergetest.Row)}
-		db.Schema = merge.Catalog{Engine: "memory", Now: now, Tables: []merge.Table{{
-			Name: "characters", Primary: []string{"guid"}, Columns: []merge.Column{{Name: "guid", Type: "BIGINT", Kind: merge.KindInteger}},
+		db.Schema = catalog.Catalog{Engine: "memory", Now: now, Tables: []catalog.Table{{
+			Name: "characters", Primary: []string{"guid"}, Columns: []catalog.Column{{Name: "guid", Type: "BIGINT", Kind: catalog.KindInteger}},
 		}}}
 		for _, k := range keys {
 			db.Rows["characters"] = append(db.Rows["characters"], mergetest.Row{"guid": k})
 		}
 		return db
 	}
-	if report := check(t, merge.Options{}, plain("a", -5, 1, 2), plain("b", -4, 3, 1<<62)); report.Verdict != merge.Pass {
+	if report := mustCheck(t, declare.Options{}, plain("a", -5, 1, 2), plain("b", -4, 3, 1<<62)); report.Verdict != verdict.Pass {
 		t.Errorf("disjoint: %s, %v", report.Verdict, report.Results)
 	}
-	report := check(t, merge.Options{}, plain("a", -5, 1, 2), plain("b", -5, 2, 3), plain("c", 2))
-	r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]
+	report := mustCheck(t, declare.Options{}, plain("a", -5, 1, 2), plain("b", -5, 2, 3), plain("c", 2))
+	r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]
 	if r.Count != 2 || r.Rows != 5 {
 		t.Errorf("got %d keys in %d rows, want 2 in 5", r.Count, r.Rows)
 	}
-	if len(find(report, merge.CodeServerConflict, "", "")) > 0 {
+	if len(find(report, verdict.CodeServerConflict, "", "")) > 0 {
 		t.Error("servers were looked at where there are none")
 	}
 
 	// Keys of two types cannot be held against each other.
 	other := plain("b", 2)
-	other.Schema.Tables[0].Columns[0].Type, other.Schema.Tables[0].Columns[0].Kind = "INT", merge.KindOther
-	report = check(t, merge.Options{}, plain("a", 2), other)
-	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != merge.NotVerified || len(r.Gaps) != 1 ||
+	other.Schema.Tables[0].Columns[0].Type, other.Schema.Tables[0].Columns[0].Kind = "INT", catalog.KindOther
+	report = mustCheck(t, declare.Options{}, plain("a", 2), other)
+	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != verdict.NotVerified || len(r.Gaps) != 1 ||
 		r.Gaps[0].Reason != "column guid is INT, and BIGINT in a: the values cannot be compared" {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
 	}
 
 	// The largest key there is, while another source is at its end.
-	report = check(t, merge.Options{}, plain("a", 1), plain("b", math.MaxInt64), plain("c", math.MaxInt64))
-	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Count != 1 || r.Rows != 2 {
+	report = mustCheck(t, declare.Options{}, plain("a", 1), plain("b", math.MaxInt64), plain("c", math.MaxInt64))
+	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Count != 1 || r.Rows != 2 {
 		t.Errorf("got %d keys in %d rows, want 1 in 2", r.Count, r.Rows)
 	}
 
 	// A NULL is equal to nothing, not even to what is empty or to NULL.
 	texts := func(name string, keys ...any) *mergetest.Database {
 		db := plain(name)
-		db.Schema.Tables[0].Columns[0] = merge.Column{Name: "guid", Type: "TEXT", Collation: mergetest.NoCase}
+		db.Schema.Tables[0].Columns[0] = catalog.Column{Name: "guid", Type: "TEXT", Collation: mergetest.NoCase}
 		for _, k := range keys {
 			db.Rows["characters"] = append(db.Rows["characters"], mergetest.Row{"guid": k})
 		}
 		return db
 	}
-	report = check(t, merge.Options{}, texts("a", nil, nil, "a"), texts("b", nil, "", "b"))
-	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != merge.NotVerified || r.Read != 6 || len(r.Gaps) != 2 {
+	report = mustCheck(t, declare.Options{}, texts("a", nil, nil, "a"), texts("b", nil, "", "b"))
+	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Verdict != verdict.NotVerified || r.Read != 6 || len(r.Gaps) != 2 {
 		t.Errorf("got %+v, want NOT VERIFIED for the NULLs alone", r)
 	}
-	report = check(t, merge.Options{}, texts("a", nil, "", "a"), texts("b", nil, "", "A"))
-	if r := find(report, merge.CodeKeyCollision, "characters", "guid")[0]; r.Count != 2 || r.Rows != 4 {
+	report = mustCheck(t, declare.Options{}, texts("a", nil, "", "a"), texts("b", nil, "", "A"))
+	if r := find(report, verdict.CodeKeyCollision, "characters", "guid")[0]; r.Count != 2 || r.Rows != 4 {
 		t.Errorf("got %+v, want 2 keys in 4 rows", r)
 	}
 }
@@ -502,7 +505,7 @@ func TestErrors(t *testing.T) {
 				b := settled(2)
 				b.BatchRows = 1
 				b.Rows["items"][0]["owner"] = id(2, 999) // so that there is a dangling row to stream
-				b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+				b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 					if scan.Table != table {
 						return seq
 					}
@@ -513,14 +516,14 @@ func TestErrors(t *testing.T) {
 					return failAfter(seq, batches, broken)
 				}
 				a := settled(1)
-				report, err := merge.Check(context.Background(), sources(a, b), merge.Options{})
+				report, err := merge.Check(context.Background(), sources(a, b), declare.Options{})
 				if !fired {
 					continue
 				}
 				if a.Busy() || b.Busy() {
 					t.Errorf("%s, scan %d, batch %d: a scan was left open", table, scans, batches)
 				}
-				var read *merge.ReadError
+				var read *catalog.ReadError
 				if !errors.Is(err, broken) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
 					t.Errorf("%s, scan %d, batch %d: error %v", table, scans, batches, err)
 				}
@@ -532,7 +535,7 @@ func TestErrors(t *testing.T) {
 	b := settled(2)
 	b.Rows["players"][0]["name"] = "player1.0"
 	b.OnRow = func() error { return broken }
-	report, err := merge.Check(context.Background(), sources(settled(1), b), merge.Options{})
+	report, err := merge.Check(context.Background(), sources(settled(1), b), declare.Options{})
 	if !errors.Is(err, broken) {
 		t.Errorf("row to show: error %v", err)
 	}
@@ -541,13 +544,13 @@ func TestErrors(t *testing.T) {
 
 // incomplete holds for the report of a check that did not come to its end: no
 // verdict, the reason, and nothing but what a complete check says as well.
-func incomplete(t *testing.T, r *merge.Report, reason string) {
+func incomplete(t *testing.T, r *verdict.Report, reason string) {
 	t.Helper()
 	if r == nil {
 		t.Error("no report")
 		return
 	}
-	if r.Verdict != "" || r.Incomplete != reason || r.ExitCode() != merge.ExitIncomplete {
+	if r.Verdict != "" || r.Incomplete != reason || r.ExitCode() != verdict.ExitIncomplete {
 		t.Errorf("verdict %q, exit code %d, incomplete: %q, want %q", r.Verdict, r.ExitCode(), r.Incomplete, reason)
 	}
 	if text := textOf(r); !strings.HasPrefix(text, "INCOMPLETE") {
@@ -557,8 +560,8 @@ func incomplete(t *testing.T, r *merge.Report, reason string) {
 
 // What was established before it came to an end is as exact as ever.
 func TestIncompleteIsExact(t *testing.T) {
-	full := check(t, merge.Options{}, faulty()...)
-	want := make(map[string]merge.Result)
+	full := mustCheck(t, declare.Options{}, faulty()...)
+	want := make(map[string]verdict.Result)
 	for _, r := range full.Results {
 		want[key(r.Code, r.Table, r.Subject)] = r
 	}
@@ -566,8 +569,8 @@ func TestIncompleteIsExact(t *testing.T) {
 	for after := range 60 {
 		dbs := faulty()
 		n := 0
-		dbs[1].Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-			return func(yield func(*merge.Batch, error) bool) {
+		dbs[1].Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+			return func(yield func(*catalog.Batch, error) bool) {
 				for b, err := range seq {
 					if n++; n > after {
 						yield(nil, errors.New("connection lost"))
@@ -579,7 +582,7 @@ func TestIncompleteIsExact(t *testing.T) {
 				}
 			}
 		}
-		r, err := merge.Check(context.Background(), sources(dbs...), merge.Options{})
+		r, err := merge.Check(context.Background(), sources(dbs...), declare.Options{})
 		if err == nil {
 			break
 		}
@@ -596,8 +599,8 @@ func TestIncompleteIsExact(t *testing.T) {
 }
 
 // failAfter ends a scan with an error after some batches.
-func failAfter(seq iter.Seq2[*merge.Batch, error], batches int, err error) iter.Seq2[*merge.Batch, error] {
-	return func(yield func(*merge.Batch, error) bool) {
+func failAfter(seq iter.Seq2[*catalog.Batch, error], batches int, err error) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) {
 		n := 0
 		for b, scanErr := range seq {
 			if n == batches || scanErr != nil {
@@ -619,8 +622,8 @@ func TestCancelled(t *testing.T) {
 		n := 0
 		var table string // where it happens
 		b := settled(2)
-		b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-			return func(yield func(*merge.Batch, error) bool) {
+		b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+			return func(yield func(*catalog.Batch, error) bool) {
 				for b, err := range seq {
 					if n++; n > after {
 						cancel()
@@ -633,8 +636,8 @@ func TestCancelled(t *testing.T) {
 				}
 			}
 		}
-		report, err := merge.Check(ctx, sources(settled(1), b), merge.Options{})
-		var read *merge.ReadError
+		report, err := merge.Check(ctx, sources(settled(1), b), declare.Options{})
+		var read *catalog.ReadError
 		if !errors.Is(err, context.Canceled) || !errors.As(err, &read) || read.Source != "s2" || read.Table != table {
 			t.Errorf("after %d batches: error %v", after, err)
 		}
@@ -643,17 +646,17 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if report, err := merge.Check(ctx, sources(settled(1), settled(2)), merge.Options{}); report != nil || !errors.Is(err, context.Canceled) {
+	if report, err := merge.Check(ctx, sources(settled(1), settled(2)), declare.Options{}); report != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: report %v, error %v", report, err)
 	}
 }
 
 // A source that contradicts itself is an error, not a finding.
 func TestContradictions(t *testing.T) {
-	change := func(table string, change func(*merge.Batch)) func(*mergetest.Database) {
+	change := func(table string, change func(*catalog.Batch)) func(*mergetest.Database) {
 		return func(b *mergetest.Database) {
-			b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-				return func(yield func(*merge.Batch, error) bool) {
+			b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+				return func(yield func(*catalog.Batch, error) bool) {
 					for b, err := range seq {
 						if scan.Table == table && err == nil {
 							change(b)
@@ -670,7 +673,7 @@ func TestContradictions(t *testing.T) {
 		return func(b *mergetest.Database) {
 			b.BatchRows = rows
 			first := true
-			change("items", func(b *merge.Batch) {
+			change("items", func(b *catalog.Batch) {
 				// A later key in the first row: only the border between rows shows it.
 				if first {
 					b.Order[0].Data[0] = 0xff
@@ -693,29 +696,29 @@ func TestContradictions(t *testing.T) {
 		},
 		"malformed dangling": {func(b *mergetest.Database) {
 			b.Rows["items"][0]["owner"] = id(2, 999)
-			b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+			b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 				if scan.Dangling == nil {
 					return seq
 				}
-				return func(yield func(*merge.Batch, error) bool) {
-					seq(func(b *merge.Batch, err error) bool { b.Carry = nil; return yield(b, err) })
+				return func(yield func(*catalog.Batch, error) bool) {
+					seq(func(b *catalog.Batch, err error) bool { b.Carry = nil; return yield(b, err) })
 				}
 			}
 		}, `source "s2": table "items": reading rows: the source returned 1 and 0 columns`},
-		"no batch":      {change("items", func(b *merge.Batch) { *b = merge.Batch{Len: -1} }), "returned no batch and no error"},
-		"too few":       {change("items", func(b *merge.Batch) { b.Len++ }), `malformed column "id"`},
-		"missing order": {change("items", func(b *merge.Batch) { b.Order = nil }), "returned 0 and 2 columns, want 1 to order by and 2 to carry"},
-		"missing carry": {change("items", func(b *merge.Batch) { b.Carry = nil }), "returned 1 and 0 columns"},
-		"short carry":   {change("items", func(b *merge.Batch) { b.Carry[0].Data = b.Carry[0].Data[1:] }), `malformed column "id"`},
-		"bad ends": {change("players", func(b *merge.Batch) {
+		"no batch":      {change("items", func(b *catalog.Batch) { *b = catalog.Batch{Len: -1} }), "returned no batch and no error"},
+		"too few":       {change("items", func(b *catalog.Batch) { b.Len++ }), `malformed column "id"`},
+		"missing order": {change("items", func(b *catalog.Batch) { b.Order = nil }), "returned 0 and 2 columns, want 1 to order by and 2 to carry"},
+		"missing carry": {change("items", func(b *catalog.Batch) { b.Carry = nil }), "returned 1 and 0 columns"},
+		"short carry":   {change("items", func(b *catalog.Batch) { b.Carry[0].Data = b.Carry[0].Data[1:] }), `malformed column "id"`},
+		"bad ends": {change("players", func(b *catalog.Batch) {
 			if v := &b.Order[0]; v.Width == 0 {
 				v.Ends[0] = len(v.Data) + 1
 			} else {
 				v.Width, v.Ends = 0, []int{30, 20, 10}
 			}
 		}), `malformed column "id"`},
-		"short nulls": {change("items", func(b *merge.Batch) { b.Order[0].Null = []bool{} }), `malformed column "id"`},
-		"NULL that was to be left out": {change("guilds", func(b *merge.Batch) {
+		"short nulls": {change("items", func(b *catalog.Batch) { b.Order[0].Null = []bool{} }), `malformed column "id"`},
+		"NULL that was to be left out": {change("guilds", func(b *catalog.Batch) {
 			if b.Order[0].Width != gameid.Size {
 				b.Order[0].Null = make([]bool, b.Len)
 				b.Order[0].Null[0] = true
@@ -735,7 +738,7 @@ func TestContradictions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := settled(2)
 			test.plant(b)
-			report, err := merge.Check(context.Background(), sources(settled(1), b), merge.Options{})
+			report, err := merge.Check(context.Background(), sources(settled(1), b), declare.Options{})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
@@ -759,17 +762,17 @@ func TestUnsuitableSources(t *testing.T) {
 	other := settled(2)
 	other.Schema.Engine = "mariadb"
 	for want, test := range map[string]struct {
-		sources []merge.Source
-		opts    merge.Options
+		sources []catalog.Source
+		opts    declare.Options
 	}{
-		"got 0, want at least 2":             {nil, merge.Options{}},
-		"got 1, want at least 2":             {sources(settled(1)), merge.Options{}},
-		`two are named "s1"`:                 {sources(settled(1), settled(1)), merge.Options{}},
-		`target "s9" is none of them`:        {sources(settled(1), settled(2)), merge.Options{Target: "s9"}},
-		`"s1" is memory and "s2" is mariadb`: {sources(settled(1), other), merge.Options{}},
+		"got 0, want at least 2":             {nil, declare.Options{}},
+		"got 1, want at least 2":             {sources(settled(1)), declare.Options{}},
+		`two are named "s1"`:                 {sources(settled(1), settled(1)), declare.Options{}},
+		`target "s9" is none of them`:        {sources(settled(1), settled(2)), declare.Options{Target: "s9"}},
+		`"s1" is memory and "s2" is mariadb`: {sources(settled(1), other), declare.Options{}},
 	} {
 		report, err := merge.Check(context.Background(), test.sources, test.opts)
-		if report != nil || !errors.Is(err, merge.ErrSources) || !strings.Contains(err.Error(), want) {
+		if report != nil || !errors.Is(err, catalog.ErrSources) || !strings.Contains(err.Error(), want) {
 			t.Errorf("report %v, error %v, want %q", report, err, want)
 		}
 	}
@@ -782,8 +785,8 @@ func TestOptions(t *testing.T) {
 		a.Schema.Tables[3].Columns[1].Collation = mergetest.Binary
 		b.Rows["players"][0]["name"] = "PLAYER1.0"
 		for target, want := range map[string]int64{"": 0, "s1": 0, "s2": 1} {
-			report := check(t, merge.Options{Target: target}, a, b)
-			if got := find(report, merge.CodeUniqueCollision, "players", "name")[0].Count; got != want {
+			report := mustCheck(t, declare.Options{Target: target}, a, b)
+			if got := find(report, verdict.CodeUniqueCollision, "players", "name")[0].Count; got != want {
 				t.Errorf("target %q: %d, want %d", target, got, want)
 			}
 			if want := map[string]string{"": "s1", "s1": "s1", "s2": "s2"}[target]; report.Target != want {
@@ -792,8 +795,8 @@ func TestOptions(t *testing.T) {
 		}
 	})
 	t.Run("samples", func(t *testing.T) {
-		for samples, want := range map[int]int{-1: 0, 0: merge.DefaultSamples, 2: 2, 9: 4} {
-			r := find(check(t, merge.Options{Samples: samples}, faulty()...), merge.CodeKeyCollision, "items", "")[0]
+		for samples, want := range map[int]int{-1: 0, 0: declare.DefaultSamples, 2: 2, 9: 4} {
+			r := find(mustCheck(t, declare.Options{Samples: samples}, faulty()...), verdict.CodeKeyCollision, "items", "")[0]
 			if r.Count != 4 || len(r.Samples) != want {
 				t.Errorf("Samples %d: %d of %d, want %d of 4", samples, len(r.Samples), r.Count, want)
 			}
@@ -804,24 +807,24 @@ func TestOptions(t *testing.T) {
 		newest := id(2, 300).Time() // the guild
 		b.Schema.Now = newest.Add(-time.Hour)
 		for _, test := range []struct {
-			opts merge.Options
+			opts declare.Options
 			want int64
 		}{
-			{merge.Options{}, 1},
-			{merge.Options{Slack: time.Hour}, 0},
-			{merge.Options{Slack: time.Hour - time.Millisecond}, 1},
-			{merge.Options{Now: now}, 0},
-			{merge.Options{Now: newest.Add(-time.Second), Slack: time.Millisecond}, 2}, // s1's too
+			{declare.Options{}, 1},
+			{declare.Options{Slack: time.Hour}, 0},
+			{declare.Options{Slack: time.Hour - time.Millisecond}, 1},
+			{declare.Options{Now: now}, 0},
+			{declare.Options{Now: newest.Add(-time.Second), Slack: time.Millisecond}, 2}, // s1's too
 		} {
-			if got := find(check(t, test.opts, a, b), merge.CodeIDFuture, "guilds", "")[0].Count; got != test.want {
+			if got := find(mustCheck(t, test.opts, a, b), verdict.CodeIDFuture, "guilds", "")[0].Count; got != test.want {
 				t.Errorf("%+v: %d, want %d", test.opts, got, test.want)
 			}
 		}
 	})
 	t.Run("progress", func(t *testing.T) {
-		last := make(map[merge.Progress]int64)
-		all := make(map[string]merge.Progress)
-		with := check(t, merge.Options{Progress: func(p merge.Progress) {
+		last := make(map[declare.Progress]int64)
+		all := make(map[string]declare.Progress)
+		with := mustCheck(t, declare.Options{Progress: func(p declare.Progress) {
 			before := all[p.Source]
 			all[p.Source] = p
 			if p.Rows > p.Total || p.SourceRows > p.SourceTotal || p.SourceRows < before.SourceRows || p.SourceTotal < before.SourceTotal {
@@ -834,7 +837,7 @@ func TestOptions(t *testing.T) {
 			}
 			last[p] = rows
 		}}, faulty()...)
-		if got := last[merge.Progress{Code: merge.CodeKeyCollision, Source: "s1", Table: "items"}]; got != 13 {
+		if got := last[declare.Progress{Code: verdict.CodeKeyCollision, Source: "s1", Table: "items"}]; got != 13 {
 			t.Errorf("%d rows of s1's items, want 13: %v", got, last)
 		}
 		// 21 rows for the keys, 1 guild and 2 times 5 players for the uniques, 13
@@ -844,7 +847,7 @@ func TestOptions(t *testing.T) {
 		if got := all["s1"].SourceTotal; got != 105 {
 			t.Errorf("%d rows to read of s1, want 105", got)
 		}
-		if diff := cmp.Diff(check(t, merge.Options{}, faulty()...), with); diff != "" {
+		if diff := cmp.Diff(mustCheck(t, declare.Options{}, faulty()...), with); diff != "" {
 			t.Errorf("the report changes when progress is wanted:\n%s", diff)
 		}
 	})
@@ -861,13 +864,13 @@ func TestManyUnlistedServers(t *testing.T) {
 		b.Rows["guilds"] = append(b.Rows["guilds"], mergetest.Row{"id": id(gameid.ServerID(9000+n), 1), "name": fmt.Sprint(n), "leader": id(2, 0)})
 		b.Rows["players"] = append(b.Rows["players"], mergetest.Row{"id": id(gameid.ServerID(9500+n), 1), "name": fmt.Sprint(n)})
 	}
-	report := check(t, merge.Options{}, settled(1), b)
-	r := find(report, merge.CodeServerUnlisted, "items", "id")[0]
+	report := mustCheck(t, declare.Options{}, settled(1), b)
+	r := find(report, verdict.CodeServerUnlisted, "items", "id")[0]
 	s := report.Sources[1]
 	if r.Count != 3000 || len(s.Servers) != 1001 || s.OtherIDs != 3400 {
 		t.Errorf("%d IDs, %d servers, %d others; want 3000, 1001, 3400", r.Count, len(s.Servers), s.OtherIDs)
 	}
-	if diff := cmp.Diff(report, check(t, merge.Options{}, settled(1), b)); diff != "" {
+	if diff := cmp.Diff(report, mustCheck(t, declare.Options{}, settled(1), b)); diff != "" {
 		t.Errorf("a second check differs:\n%s", diff)
 	}
 	if len(r.Message) > 200 || len(r.Next) > 5 {
@@ -882,7 +885,7 @@ func TestOmittedRows(t *testing.T) {
 	for n, name := range []string{"player1.0", "PLAYER1.0", "pLAYER1.0", "plAYER1.0"} {
 		b.Rows["players"][n]["name"] = name
 	}
-	r := find(check(t, merge.Options{}, a, b), merge.CodeUniqueCollision, "players", "name")[0]
+	r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0]
 	if strings.Contains(r.Message, "within one database") {
 		t.Errorf("it lies in two: %s", r.Message)
 	}
@@ -891,7 +894,7 @@ func TestOmittedRows(t *testing.T) {
 	}
 	a.Rows["players"] = nil
 	a.Rows["items"], a.Rows["members"], a.Rows["guilds"] = nil, nil, nil
-	r = find(check(t, merge.Options{}, a, b), merge.CodeUniqueCollision, "players", "name")[0]
+	r = find(mustCheck(t, declare.Options{}, a, b), verdict.CodeUniqueCollision, "players", "name")[0]
 	if r.Count != 1 || r.Rows != 4 || !strings.Contains(r.Message, "1 is within one database") {
 		t.Errorf("got %+v, want 1 within one database", r)
 	}
@@ -916,7 +919,7 @@ func TestPlantedInMillions(t *testing.T) {
 				}
 			}
 		}
-		report, err := merge.Check(context.Background(), all, merge.Options{})
+		report, err := merge.Check(context.Background(), all, declare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -924,7 +927,7 @@ func TestPlantedInMillions(t *testing.T) {
 		if diff := cmp.Diff(want, findings(report)); diff != "" {
 			t.Errorf("keys %s (-want +got):\n%s", form, diff)
 		}
-		if r := find(report, merge.CodeKeyCollision, "items", "")[0]; r.Read != 3*rows || r.Rows != int64(2*len(planted)) {
+		if r := find(report, verdict.CodeKeyCollision, "items", "")[0]; r.Read != 3*rows || r.Rows != int64(2*len(planted)) {
 			t.Errorf("keys %s: %d rows of %d", form, r.Rows, r.Read)
 		}
 	}
@@ -939,7 +942,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 			all[1].(*keys).data = all[0].(*keys).data
 		}
 		return testing.AllocsPerRun(1, func() {
-			if _, err := merge.Check(context.Background(), all, merge.Options{}); err != nil {
+			if _, err := merge.Check(context.Background(), all, declare.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})

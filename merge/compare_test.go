@@ -5,36 +5,39 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 func TestCompare(t *testing.T) {
-	if changes := merge.Compare(check(t, merge.Options{}, faulty()...), check(t, merge.Options{Samples: 7}, faulty()...)); changes != nil {
+	if changes := check.Compare(mustCheck(t, declare.Options{}, faulty()...), mustCheck(t, declare.Options{Samples: 7}, faulty()...)); changes != nil {
 		t.Errorf("the same databases: %v", changes)
 	}
-	old := check(t, merge.Options{}, settled(1), settled(2))
+	old := mustCheck(t, declare.Options{}, settled(1), settled(2))
 	for name, test := range map[string]struct {
 		plant func(b *mergetest.Database)
-		want  []merge.Change
+		want  []check.Change
 	}{
 		"a row more": {
 			func(b *mergetest.Database) {
 				b.Rows["items"] = append(b.Rows["items"], mergetest.Row{"id": id(2, 150), "count": int64(1)})
 			},
-			[]merge.Change{{"s2", "items", "rows", "10", "11"}, {"s2", "", "IDs of server 2", "20", "21"}},
+			[]check.Change{{Source: "s2", Table: "items", What: "rows", Old: "10", New: "11"}, {Source: "s2", Table: "", What: "IDs of server 2", Old: "20", New: "21"}},
 		},
 		"a row for another": {
 			func(b *mergetest.Database) { b.Rows["items"][9]["id"] = id(2, 250) },
-			[]merge.Change{{"s2", "items", "last key", id(2, 204).String(), id(2, 250).String()}},
+			[]check.Change{{Source: "s2", Table: "items", What: "last key", Old: id(2, 204).String(), New: id(2, 250).String()}},
 		},
 		"a mark": {
 			func(b *mergetest.Database) { b.Registry[0].Reserved += 1000 },
-			[]merge.Change{{"s2", "", "mark of server 2", "2026-03-01T12:00:00.000Z", "2026-03-01T12:00:01.000Z"}},
+			[]check.Change{{Source: "s2", Table: "", What: "mark of server 2", Old: "2026-03-01T12:00:00.000Z", New: "2026-03-01T12:00:01.000Z"}},
 		},
 		"a name": {
 			func(b *mergetest.Database) { b.Rows["players"][0]["name"] = "PLAYER1.0" },
-			[]merge.Change{{"", "players", "unique-collision name", "PASS", "FAIL, 1"}},
+			[]check.Change{{Source: "", Table: "players", What: "unique-collision name", Old: "PASS", New: "FAIL, 1"}},
 		},
 		"a table that is gone": {
 			func(b *mergetest.Database) {
@@ -45,15 +48,15 @@ func TestCompare(t *testing.T) {
 		},
 		"a server": {
 			func(b *mergetest.Database) {
-				b.Registry = append(b.Registry, merge.Server{Server: 5, World: "w5", Reserved: nowMillis()})
+				b.Registry = append(b.Registry, catalog.Server{Server: 5, World: "w5", Reserved: nowMillis()})
 			},
-			[]merge.Change{{"s2", "", "IDs of server 5", "", "0"}, {"s2", "", "world of server 5", "", "w5"}, {"s2", "", "mark of server 5", "", "2026-03-01T12:00:00.000Z"}},
+			[]check.Change{{Source: "s2", Table: "", What: "IDs of server 5", Old: "", New: "0"}, {Source: "s2", Table: "", What: "world of server 5", Old: "", New: "w5"}, {Source: "s2", Table: "", What: "mark of server 5", Old: "", New: "2026-03-01T12:00:00.000Z"}},
 		},
 		"a source": {func(b *mergetest.Database) { b.Label = "s9" }, nil},
 	} {
 		b := settled(2)
 		test.plant(b)
-		got := merge.Compare(old, check(t, merge.Options{}, settled(1), b))
+		got := check.Compare(old, mustCheck(t, declare.Options{}, settled(1), b))
 		if test.want == nil && len(got) > 1 {
 			continue
 		}
@@ -63,8 +66,8 @@ func TestCompare(t *testing.T) {
 	}
 
 	// What was not looked at did not stay the same.
-	part := check(t, merge.Options{Only: []merge.Selection{{Code: merge.CodeServerConflict}}}, settled(1), settled(2))
-	if len(merge.Compare(old, part)) == 0 || len(merge.Compare(part, old)) == 0 {
+	part := mustCheck(t, declare.Options{Only: []declare.Selection{{Code: verdict.CodeServerConflict}}}, settled(1), settled(2))
+	if len(check.Compare(old, part)) == 0 || len(check.Compare(part, old)) == 0 {
 		t.Error("a report about less is taken for the same")
 	}
 }

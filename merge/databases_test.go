@@ -16,6 +16,8 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/sqlsource"
 )
@@ -28,7 +30,7 @@ func TestAnySchemaOnRealDatabases(t *testing.T) {
 		dir, n := t.TempDir(), 0
 		real := engine{
 			driver: "sqlite", quickly: "?_pragma=synchronous(0)&_pragma=journal_mode(memory)",
-			types: map[merge.Kind]string{merge.KindInteger: "INTEGER", merge.KindBytes: "BLOB", merge.KindText: "TEXT"},
+			types: map[catalog.Kind]string{catalog.KindInteger: "INTEGER", catalog.KindBytes: "BLOB", catalog.KindText: "TEXT"},
 			collations: map[string]string{
 				mergetest.Binary: "BINARY", mergetest.NoCase: "NOCASE",
 			},
@@ -44,7 +46,7 @@ func TestAnySchemaOnRealDatabases(t *testing.T) {
 		n := 0
 		real := engine{
 			driver: "mysql",
-			types:  map[merge.Kind]string{merge.KindInteger: "INT", merge.KindBytes: "VARBINARY(8)", merge.KindText: "VARCHAR(16)"},
+			types:  map[catalog.Kind]string{catalog.KindInteger: "INT", catalog.KindBytes: "VARBINARY(8)", catalog.KindText: "VARCHAR(16)"},
 			collations: map[string]string{
 				mergetest.Binary: "utf8mb4_bin", mergetest.NoCase: "utf8mb4_general_ci",
 			},
@@ -57,7 +59,7 @@ func TestAnySchemaOnRealDatabases(t *testing.T) {
 // engine is how to put databases of the tests into real ones.
 type engine struct {
 	driver     string
-	types      map[merge.Kind]string
+	types      map[catalog.Kind]string
 	collations map[string]string
 	dsn        func() string // of the next database
 	quickly    string        // added to it to write
@@ -86,14 +88,14 @@ func (e engine) compare(t *testing.T, seed int) map[string]int64 {
 	t.Helper()
 	type drawn struct {
 		dbs  []*mergetest.Database
-		opts merge.Options
+		opts declare.Options
 	}
 	d := rapid.Custom(func(t *rapid.T) drawn {
 		schema, opts := drawSchema(t)
 		// References that are enforced could not dangle.
 		for i := range schema.Tables {
 			for _, r := range schema.Tables[i].References {
-				opts.References = append(opts.References, merge.DeclaredReference{Table: schema.Tables[i].Name, Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns})
+				opts.References = append(opts.References, declare.DeclaredReference{Table: schema.Tables[i].Name, Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns})
 			}
 			schema.Tables[i].References = nil
 		}
@@ -101,7 +103,7 @@ func (e engine) compare(t *testing.T, seed int) map[string]int64 {
 	}).Example(seed)
 	opts := d.opts
 	opts.Target = d.dbs[seed%len(d.dbs)].Label
-	var real []merge.Source
+	var real []catalog.Source
 	for _, db := range d.dbs {
 		dsn := e.dsn()
 		e.fill(t, dsn, db)

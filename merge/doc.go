@@ -12,14 +12,12 @@
 // the rest. [Report.Proposals] suggest declarations, and [Report.WriteRules] writes a file
 // of rules that says what every column seems to be.
 //
-// This package uses no SQL. Each database is a [Source]; package sqlsource makes one
+// It uses no SQL. Each database is a [Source]; package sqlsource makes one
 // from a database, package mergetest one in memory.
 //
-// Three parts share the work. A rule is a function from facts to results. Facts are the
-// catalogues of the databases, the declarations of the operator, and the rows that were
-// read. A reader reads rows and knows no rules. A run carries out the tasks of the
-// rules in order and concludes the verdicts. A new rule is one file, and one line in
-// the list of rules in rule.go.
+// This package is the face of the rooms that do the work: catalog describes databases, declare
+// resolves what the operator says of them, check carries out the rules, propose guesses, and verdict
+// has the codes and reports.
 //
 // # What a report promises
 //

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
 	"mergesafe/merge/mergetest"
 )
 
@@ -22,31 +23,31 @@ func named(label string, rows ...mergetest.Row) *mergetest.Database {
 	}
 	return &mergetest.Database{
 		Label: label,
-		Schema: merge.Catalog{Tables: []merge.Table{{Name: "players", Primary: []string{"id"}, Columns: []merge.Column{
+		Schema: catalog.Catalog{Tables: []catalog.Table{{Name: "players", Primary: []string{"id"}, Columns: []catalog.Column{
 			{Name: "id"}, {Name: "name", Collation: mergetest.NoCase}, {Name: "seen"},
 		}}}},
 		Rows: map[string][]mergetest.Row{"players": rows},
 	}
 }
 
-func byName(columns ...string) merge.Scan {
-	scan := merge.Scan{Table: "players", Carry: []string{"name", "id"}}
+func byName(columns ...string) catalog.Scan {
+	scan := catalog.Scan{Table: "players", Carry: []string{"name", "id"}}
 	for _, c := range columns {
-		scan.Order = append(scan.Order, merge.Order{Column: c})
+		scan.Order = append(scan.Order, catalog.Order{Column: c})
 	}
 	return scan
 }
 
-func scans(scan merge.Scan, dbs ...*mergetest.Database) (all []merge.SourceScan) {
+func scans(scan catalog.Scan, dbs ...*mergetest.Database) (all []read.SourceScan) {
 	for _, db := range dbs {
-		all = append(all, merge.SourceScan{Source: db, Scan: scan})
+		all = append(all, read.SourceScan{Source: db, Scan: scan})
 	}
 	return all
 }
 
 // groups reads all groups: "0 Ana 3" is the row 3 of the first source.
-func groups(scans []merge.SourceScan, columns int) (all [][]string, err error) {
-	for rows, err := range merge.EqualRows(context.Background(), scans, columns) {
+func groups(scans []read.SourceScan, columns int) (all [][]string, err error) {
+	for rows, err := range read.EqualRows(context.Background(), scans, columns) {
 		if err != nil {
 			return all, err
 		}
@@ -116,10 +117,10 @@ func TestEqualRowsOfAnything(t *testing.T) {
 // What a source gives is checked, and an error ends the sequence.
 func TestEqualRowsErrors(t *testing.T) {
 	broken := errors.New("connection lost")
-	change := func(b *mergetest.Database, change func(*merge.Batch)) {
+	change := func(b *mergetest.Database, change func(*catalog.Batch)) {
 		b.BatchRows = 2
-		b.Intercept = func(_ merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-			return func(yield func(*merge.Batch, error) bool) {
+		b.Intercept = func(_ catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+			return func(yield func(*catalog.Batch, error) bool) {
 				for batch, err := range seq {
 					if change(batch); !yield(batch, err) {
 						return
@@ -130,17 +131,17 @@ func TestEqualRowsErrors(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*mergetest.Database){
 		"an error": func(b *mergetest.Database) {
-			b.Intercept = func(_ merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+			b.Intercept = func(_ catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 				return failAfter(seq, 1, broken)
 			}
 		},
 		"out of order": func(b *mergetest.Database) {
-			change(b, func(b *merge.Batch) { slices.Reverse(b.Order[0].Data) })
+			change(b, func(b *catalog.Batch) { slices.Reverse(b.Order[0].Data) })
 		},
-		"a column is missing": func(b *mergetest.Database) { change(b, func(b *merge.Batch) { b.Carry = b.Carry[:1] }) },
-		"too few values":      func(b *mergetest.Database) { change(b, func(b *merge.Batch) { b.Len++ }) },
+		"a column is missing": func(b *mergetest.Database) { change(b, func(b *catalog.Batch) { b.Carry = b.Carry[:1] }) },
+		"too few values":      func(b *mergetest.Database) { change(b, func(b *catalog.Batch) { b.Len++ }) },
 		"a NULL": func(b *mergetest.Database) {
-			change(b, func(b *merge.Batch) { b.Order[0].Null = []bool{true, true} })
+			change(b, func(b *catalog.Batch) { b.Order[0].Null = []bool{true, true} })
 		},
 	} {
 		a, b := named("a", mergetest.Row{"name": "x"}), named("b", mergetest.Row{"name": "a"}, mergetest.Row{"name": "c"}, mergetest.Row{"name": "d"}, mergetest.Row{"name": "f"})
@@ -148,7 +149,7 @@ func TestEqualRowsErrors(t *testing.T) {
 		scan := byName("name")
 		scan.SkipNull = true
 		_, err := groups(scans(scan, a, b), 1)
-		if read, ok := errors.AsType[*merge.ReadError](err); !ok || read.Source != "b" || read.Table != "players" {
+		if read, ok := errors.AsType[*catalog.ReadError](err); !ok || read.Source != "b" || read.Table != "players" {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if a.Busy() || b.Busy() {
@@ -157,8 +158,8 @@ func TestEqualRowsErrors(t *testing.T) {
 	}
 
 	a, b := named("a", mergetest.Row{"name": "x"}), named("b", mergetest.Row{"name": "x"})
-	different := []merge.SourceScan{{Source: a, Scan: byName("name")}, {Source: b, Scan: byName("name", "seen")}}
-	for columns, all := range map[int][]merge.SourceScan{0: scans(byName("name"), a), 2: scans(byName("name"), a, b), 1: different} {
+	different := []read.SourceScan{{Source: a, Scan: byName("name")}, {Source: b, Scan: byName("name", "seen")}}
+	for columns, all := range map[int][]read.SourceScan{0: scans(byName("name"), a), 2: scans(byName("name"), a, b), 1: different} {
 		if _, err := groups(all, columns); err == nil {
 			t.Errorf("%d columns of %v: no error", columns, all)
 		}
@@ -168,7 +169,7 @@ func TestEqualRowsErrors(t *testing.T) {
 // Whoever has seen enough leaves nothing open.
 func TestEqualRowsStops(t *testing.T) {
 	a, b := named("a", mergetest.Row{"name": "x"}, mergetest.Row{"name": "y"}), named("b", mergetest.Row{"name": "x"}, mergetest.Row{"name": "y"})
-	for range merge.EqualRows(t.Context(), scans(byName("name"), a, b), 1) {
+	for range read.EqualRows(t.Context(), scans(byName("name"), a, b), 1) {
 		break
 	}
 	if a.Busy() || b.Busy() {

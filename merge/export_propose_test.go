@@ -1,26 +1,37 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
 
 // Propose classifies the columns, and checks nothing.
-func Propose(ctx context.Context, sources []Source, opts Options) (*Report, error) {
-	opts = opts.withDefaults()
+func Propose(ctx context.Context, sources []catalog.Source, opts declare.Options) (*verdict.Report, error) {
+	opts = opts.WithDefaults()
 	opts.Propose = true
-	f, err := describeAll(ctx, sources, opts)
+	f, err := read.DescribeAll(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
-	r := newRun(f, newReader(f, newProgress(f.resolved)), newSummaries(f), opts.stamp(), rules())
-	if err := r.countRows(ctx); err != nil {
+	r := check.NewRun(f, read.NewReader(f, stream.NewProgress(f.Resolved)), check.NewSummaries(f), opts.Stamp(), check.Rules())
+	if err := r.CountRows(ctx); err != nil {
 		return nil, err
 	}
-	r.tasks = append(keyTasks(f, r.rules), proposalTasks(f)...)
-	for len(r.tasks) > 0 {
-		t := r.tasks[0]
-		r.tasks = r.tasks[1:]
-		if err := r.do(ctx, t); err != nil {
+	r.Tasks = append(rule.KeyTasks(f, r.Rules), propose.ProposalTasks(f)...)
+	for len(r.Tasks) > 0 {
+		t := r.Tasks[0]
+		r.Tasks = r.Tasks[1:]
+		if err := r.Do(ctx, t); err != nil {
 			return nil, err
 		}
 	}
-	return r.report(""), nil
+	return r.Report(""), nil
 }

@@ -3,26 +3,28 @@ package merge_test
 import (
 	"fmt"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
 )
 
 // game is a database of a game that knows nothing of gameid: numbers that the
 // database counts up, and next to nothing declared.
 func game(name string, first, players int) *mergetest.Database {
-	number := func(name string) merge.Column { return merge.Column{Name: name, Type: "INT", Kind: merge.KindInteger} }
-	text := func(name string) merge.Column {
-		return merge.Column{Name: name, Type: "VARCHAR(16)", Kind: merge.KindText, Collation: mergetest.NoCase}
+	number := func(name string) catalog.Column {
+		return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
+	}
+	text := func(name string) catalog.Column {
+		return catalog.Column{Name: name, Type: "VARCHAR(16)", Kind: catalog.KindText, Collation: mergetest.NoCase}
 	}
 	db := &mergetest.Database{Label: name, Rows: make(map[string][]mergetest.Row)}
-	db.Schema = merge.Catalog{Engine: "memory", Now: now, Tables: []merge.Table{
+	db.Schema = catalog.Catalog{Engine: "memory", Now: now, Tables: []catalog.Table{
 		{
 			Name: "characters", Primary: []string{"guid"},
-			Columns:       []merge.Column{number("guid"), text("name"), text("account"), number("guild_id")},
-			AutoIncrement: &merge.AutoIncrement{Column: "guid", Next: uint64(first + players), Max: 1000},
+			Columns:       []catalog.Column{number("guid"), text("name"), text("account"), number("guild_id")},
+			AutoIncrement: &catalog.AutoIncrement{Column: "guid", Next: uint64(first + players), Max: 1000},
 		},
-		{Name: "guild", Primary: []string{"id"}, Columns: []merge.Column{number("id"), text("name"), number("leader")}},
-		{Name: "pets", Columns: []merge.Column{number("owner"), text("name")}},
+		{Name: "guild", Primary: []string{"id"}, Columns: []catalog.Column{number("id"), text("name"), number("leader")}},
+		{Name: "pets", Columns: []catalog.Column{number("owner"), text("name")}},
 	}}
 	for n := range players {
 		db.Rows["characters"] = append(db.Rows["characters"], mergetest.Row{

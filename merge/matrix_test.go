@@ -14,20 +14,24 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // pairwise is what Check says of every pair.
-func pairwise(t interface{ Fatal(...any) }, opts merge.Options, dbs []*mergetest.Database) (pairs []merge.Pair) {
+func pairwise(t interface{ Fatal(...any) }, opts declare.Options, dbs []*mergetest.Database) (pairs []check.Pair) {
 	for i := range dbs {
 		for j := i + 1; j < len(dbs); j++ {
 			r, err := merge.Check(context.Background(), sources(dbs[i], dbs[j]), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := merge.Pair{Target: dbs[i].Label, Source: dbs[j].Label, Verdict: r.Verdict, Checks: len(r.Results), Renames: r.Renames}
+			p := check.Pair{Target: dbs[i].Label, Source: dbs[j].Label, Verdict: r.Verdict, Checks: len(r.Results), Renames: r.Renames}
 			for _, result := range r.Results {
-				if result.Verdict != merge.Pass {
+				if result.Verdict != verdict.Pass {
 					p.Results = append(p.Results, result)
 				}
 			}
@@ -41,12 +45,12 @@ func pairwise(t interface{ Fatal(...any) }, opts merge.Options, dbs []*mergetest
 func TestMatrixIsPairwise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dbs := drawTrouble(t)
-		opts := merge.Options{Samples: -1, Clock: func() time.Time { return now }}
+		opts := declare.Options{Samples: -1, Clock: func() time.Time { return now }}
 		if rapid.Bool().Draw(t, "accounts") {
-			opts.Accounts = []merge.AccountColumn{{Table: "players", Column: "mail", Max: rapid.IntRange(0, 2).Draw(t, "max")}}
+			opts.Accounts = []declare.AccountColumn{{Table: "players", Column: "mail", Max: rapid.IntRange(0, 2).Draw(t, "max")}}
 		}
 		if rapid.Bool().Draw(t, "renames") {
-			opts.Renames = []merge.RenamedColumn{{Table: "players", Column: "name", First: rapid.Bool().Draw(t, "first")}}
+			opts.Renames = []declare.RenamedColumn{{Table: "players", Column: "name", First: rapid.Bool().Draw(t, "first")}}
 		}
 		if rapid.IntRange(0, 3).Draw(t, "no key") == 0 {
 			for _, db := range dbs {
@@ -54,7 +58,7 @@ func TestMatrixIsPairwise(t *testing.T) {
 			}
 		}
 		want := pairwise(t, opts, dbs)
-		m, err := merge.Matrix(context.Background(), sources(dbs...), opts)
+		m, err := check.Matrix(context.Background(), sources(dbs...), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +76,7 @@ func TestMatrixReadsOnce(t *testing.T) {
 	for n := range 6 {
 		db := settled(gameid.ServerID(n + 1))
 		db.Label = string(rune('a' + n))
-		db.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+		db.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 			what := fmt.Sprint(db.Label, " ", scan.Table, " ", scan.Order)
 			if scan.Dangling != nil {
 				what += " dangling"
@@ -82,13 +86,13 @@ func TestMatrixReadsOnce(t *testing.T) {
 		}
 		dbs = append(dbs, db)
 	}
-	var last merge.Progress
-	opts := merge.Options{Progress: func(p merge.Progress) {
+	var last declare.Progress
+	opts := declare.Options{Progress: func(p declare.Progress) {
 		if p.Source == "f" {
 			last = p
 		}
 	}}
-	m, err := merge.Matrix(context.Background(), sources(dbs...), opts)
+	m, err := check.Matrix(context.Background(), sources(dbs...), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +105,7 @@ func TestMatrixReadsOnce(t *testing.T) {
 		t.Errorf("%d pairs", len(m.Pairs))
 	}
 	for _, p := range m.Pairs {
-		if p.Verdict != merge.Pass || len(p.Results) > 0 {
+		if p.Verdict != verdict.Pass || len(p.Results) > 0 {
 			t.Errorf("%s and %s: %s %v", p.Target, p.Source, p.Verdict, p.Results)
 		}
 	}
@@ -116,12 +120,12 @@ func TestMatrixReadsOnce(t *testing.T) {
 // A source that cannot be opened, or read to the end, takes only its own pairs with it.
 func TestMatrixUnreachable(t *testing.T) {
 	a, b, c := settled(1), settled(2), settled(3)
-	b.Intercept = func(_ merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+	b.Intercept = func(_ catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 		return failAfter(seq, 0, errors.New("connection lost"))
 	}
-	all := append([]merge.Source{merge.Unreachable("gone", errors.New("connection refused"))}, sources(a, b, c)...)
-	m, err := merge.Matrix(context.Background(), all, merge.Options{})
-	if err != nil || m.Incomplete != "" || len(m.Pairs) != 6 || len(m.Sources) != 4 || m.ExitCode() != merge.ExitIncomplete {
+	all := append([]catalog.Source{check.Unreachable("gone", errors.New("connection refused"))}, sources(a, b, c)...)
+	m, err := check.Matrix(context.Background(), all, declare.Options{})
+	if err != nil || m.Incomplete != "" || len(m.Pairs) != 6 || len(m.Sources) != 4 || m.ExitCode() != verdict.ExitIncomplete {
 		t.Fatalf("%v: %+v", err, m)
 	}
 	for _, p := range m.Pairs {
@@ -132,13 +136,13 @@ func TestMatrixUnreachable(t *testing.T) {
 		case p.Target == b.Label || p.Source == b.Label:
 			want = "connection lost"
 		}
-		if (p.Verdict == merge.Pass) != (want == "") || !strings.Contains(p.Incomplete, want) || want == "" && p.Incomplete != "" {
+		if (p.Verdict == verdict.Pass) != (want == "") || !strings.Contains(p.Incomplete, want) || want == "" && p.Incomplete != "" {
 			t.Errorf("%s and %s: %q %q, want %q", p.Target, p.Source, p.Verdict, p.Incomplete, want)
 		}
 	}
 
-	m, err = merge.Matrix(context.Background(), []merge.Source{all[0], a}, merge.Options{})
-	if err != nil || len(m.Pairs) != 1 || m.Pairs[0].Incomplete == "" || m.ExitCode() != merge.ExitIncomplete {
+	m, err = check.Matrix(context.Background(), []catalog.Source{all[0], a}, declare.Options{})
+	if err != nil || len(m.Pairs) != 1 || m.Pairs[0].Incomplete == "" || m.ExitCode() != verdict.ExitIncomplete {
 		t.Errorf("%v: %+v", err, m)
 	}
 }
@@ -147,11 +151,11 @@ func TestMatrixUnreachable(t *testing.T) {
 func TestMatrixIncomplete(t *testing.T) {
 	a, b, c := settled(1), settled(2), settled(3)
 	ctx, cancel := context.WithCancel(context.Background())
-	c.Intercept = func(_ merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+	c.Intercept = func(_ catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 		cancel()
 		return failAfter(seq, 0, context.Canceled)
 	}
-	m, err := merge.Matrix(ctx, sources(a, b, c), merge.Options{})
+	m, err := check.Matrix(ctx, sources(a, b, c), declare.Options{})
 	if !errors.Is(err, context.Canceled) || m == nil || m.Incomplete == "" || len(m.Pairs) != 3 {
 		t.Fatalf("%v: %+v", err, m)
 	}
@@ -160,7 +164,7 @@ func TestMatrixIncomplete(t *testing.T) {
 			t.Errorf("%s and %s: %s", p.Target, p.Source, p.Verdict)
 		}
 	}
-	if m, err := merge.Matrix(context.Background(), sources(a), merge.Options{}); m != nil || !errors.Is(err, merge.ErrSources) {
+	if m, err := check.Matrix(context.Background(), sources(a), declare.Options{}); m != nil || !errors.Is(err, catalog.ErrSources) {
 		t.Errorf("one source: %v", err)
 	}
 }

@@ -15,7 +15,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // Worlds with servers of their own never stand against each other, however
@@ -32,7 +35,7 @@ func TestDisjointServersPass(t *testing.T) {
 			db := world(own)
 			db.BatchRows = rapid.IntRange(1, 5).Draw(t, "batch")
 			if rapid.Bool().Draw(t, "merged before") {
-				db.Registry = append(db.Registry, merge.Server{Server: merged, World: fmt.Sprint("world-", merged), Reserved: nowMillis()})
+				db.Registry = append(db.Registry, catalog.Server{Server: merged, World: fmt.Sprint("world-", merged), Reserved: nowMillis()})
 			} else {
 				merged = own
 			}
@@ -56,11 +59,11 @@ func TestDisjointServersPass(t *testing.T) {
 			dbs = append(dbs, db)
 		}
 		target := rapid.SampledFrom(dbs).Draw(t, "target").Label
-		report, err := merge.Check(context.Background(), sources(dbs...), merge.Options{Target: target})
+		report, err := merge.Check(context.Background(), sources(dbs...), declare.Options{Target: target})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if report.Verdict != merge.Pass || report.ExitCode() != 0 {
+		if report.Verdict != verdict.Pass || report.ExitCode() != 0 {
 			t.Fatalf("%s: %v", report.Verdict, findings(report))
 		}
 	})
@@ -72,7 +75,7 @@ func TestFindsWhatTheReferenceFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dbs := drawTrouble(t)
 		target := dbs[rapid.IntRange(0, len(dbs)-1).Draw(t, "target")]
-		opts := merge.Options{Target: target.Label, Samples: rapid.IntRange(-1, 4).Draw(t, "samples")}
+		opts := declare.Options{Target: target.Label, Samples: rapid.IntRange(-1, 4).Draw(t, "samples")}
 		opts.Clock = func() time.Time { return now }
 		report, err := merge.Check(context.Background(), sources(dbs...), opts)
 		if err != nil {
@@ -97,28 +100,28 @@ func TestFindsWhatTheReferenceFinds(t *testing.T) {
 }
 
 // consistent holds for every report.
-func consistent(t *rapid.T, report *merge.Report, opts merge.Options) {
-	worst := merge.Pass
+func consistent(t *rapid.T, report *verdict.Report, opts declare.Options) {
+	worst := verdict.Pass
 	for _, r := range report.Results {
-		want := merge.Pass
+		want := verdict.Pass
 		switch {
 		case r.Count > 0:
-			want = merge.Fail
+			want = verdict.Fail
 		case len(r.Gaps) > 0:
-			want = merge.NotVerified
+			want = verdict.NotVerified
 		}
 		if r.Verdict != want {
 			t.Fatalf("%s with count %d and %d gaps, want %s: %+v", r.Verdict, r.Count, len(r.Gaps), want, r)
 		}
-		if worst != merge.Fail && want != merge.Pass {
+		if worst != verdict.Fail && want != verdict.Pass {
 			worst = want
 		}
-		if want != merge.Pass && len(r.Next) == 0 {
+		if want != verdict.Pass && len(r.Next) == 0 {
 			t.Fatalf("nothing to do next: %+v", r)
 		}
 		samples := opts.Samples
 		if samples == 0 {
-			samples = merge.DefaultSamples
+			samples = declare.DefaultSamples
 		}
 		if int64(len(r.Samples)) > min(r.Count, int64(max(0, samples))) {
 			t.Fatalf("%d samples of %d with Samples %d", len(r.Samples), r.Count, opts.Samples)
@@ -128,7 +131,7 @@ func consistent(t *rapid.T, report *merge.Report, opts merge.Options) {
 				t.Fatalf("a sample shows nothing: %+v", r)
 			}
 		}
-		if r.Code == merge.CodeKeyCollision || r.Code == merge.CodeUniqueCollision {
+		if r.Code == verdict.CodeKeyCollision || r.Code == verdict.CodeUniqueCollision {
 			if r.Rows < 2*r.Count || r.Rows > r.Read {
 				t.Fatalf("%d rows with %d keys of %d: %+v", r.Rows, r.Count, r.Read, r)
 			}
@@ -155,7 +158,7 @@ func drawTrouble(t *rapid.T) []*mergetest.Database {
 		case 0:
 			return rapid.SampledFrom([][]byte{{}, {1}, make([]byte, 10), bytes.Repeat([]byte{1}, 11)}).Draw(t, "invalid")
 		case 1:
-			return idAt(server.Draw(t, "of"), nowMillis()+int64(rapid.SampledFrom([]time.Duration{merge.DefaultSlack, merge.DefaultSlack + time.Millisecond}).Draw(t, "ahead")/time.Millisecond), 0)
+			return idAt(server.Draw(t, "of"), nowMillis()+int64(rapid.SampledFrom([]time.Duration{declare.DefaultSlack, declare.DefaultSlack + time.Millisecond}).Draw(t, "ahead")/time.Millisecond), 0)
 		default:
 			return id(server.Draw(t, "of"), rapid.IntRange(0, 9).Draw(t, "n"))
 		}
@@ -167,9 +170,9 @@ func drawTrouble(t *rapid.T) []*mergetest.Database {
 		db.BatchRows = rapid.IntRange(1, 5).Draw(t, "batch")
 		db.Registry = nil
 		if rapid.IntRange(0, 4).Draw(t, "registry") > 0 {
-			db.Registry = []merge.Server{}
+			db.Registry = []catalog.Server{}
 			for _, s := range rapid.SliceOfNDistinct(server, 0, 3, rapid.ID[gameid.ServerID]).Draw(t, "listed") {
-				db.Registry = append(db.Registry, merge.Server{
+				db.Registry = append(db.Registry, catalog.Server{
 					Server: s, World: rapid.SampledFrom([]string{"", "w1", "w2", "w3", "w4"}).Draw(t, "world"),
 					Own:      rapid.Bool().Draw(t, "own"),
 					Reserved: id(1, rapid.IntRange(0, 12).Draw(t, "mark")).Millis(),
@@ -188,7 +191,7 @@ func drawTrouble(t *rapid.T) []*mergetest.Database {
 			}
 		}
 		// insert keeps the keys and indexes that the database itself would.
-		insert := func(table *merge.Table, row mergetest.Row) {
+		insert := func(table *catalog.Table, row mergetest.Row) {
 			for _, columns := range append([][]string{table.Primary}, uniqueColumns(table)...) {
 				for _, other := range db.Rows[table.Name] {
 					if k := canonical(row, columns, table); k != "" && k == canonical(other, columns, table) {
@@ -222,7 +225,7 @@ func drawTrouble(t *rapid.T) []*mergetest.Database {
 	return dbs
 }
 
-func uniqueColumns(t *merge.Table) (all [][]string) {
+func uniqueColumns(t *catalog.Table) (all [][]string) {
 	for _, u := range t.Uniques {
 		all = append(all, u.Columns)
 	}
@@ -231,7 +234,7 @@ func uniqueColumns(t *merge.Table) (all [][]string) {
 
 // canonical writes the values of some columns so that two rows are equal to a
 // database with this table exactly when the texts are; "" with a NULL in it.
-func canonical(row mergetest.Row, columns []string, model *merge.Table) string {
+func canonical(row mergetest.Row, columns []string, model *catalog.Table) string {
 	var b strings.Builder
 	for _, name := range columns {
 		switch v := row[name].(type) {
@@ -269,7 +272,7 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 			found[key(code, table, subject)] += n
 		}
 	}
-	tableOf := func(db *mergetest.Database, name string) *merge.Table {
+	tableOf := func(db *mergetest.Database, name string) *catalog.Table {
 		for i := range db.Schema.Tables {
 			if db.Schema.Tables[i].Name == name {
 				return &db.Schema.Tables[i]
@@ -289,7 +292,7 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 			}
 		}
 		if len(worlds) > 1 {
-			add(1, merge.CodeServerConflict, "", "")
+			add(1, verdict.CodeServerConflict, "", "")
 		}
 	}
 	for _, w := range []string{"w1", "w2", "w3", "w4"} {
@@ -307,9 +310,9 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 			holds, runs = holds+h, runs+r
 		}
 		if holds > 1 && runs == 1 {
-			add(1, merge.CodeWorldMerged, "", "")
+			add(1, verdict.CodeWorldMerged, "", "")
 		} else if holds > 1 {
-			add(1, merge.CodeWorldCloned, "", "")
+			add(1, verdict.CodeWorldCloned, "", "")
 		}
 	}
 
@@ -325,10 +328,10 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 		// Schema.
 		for _, db := range dbs {
 			if t := tableOf(db, name); t == nil {
-				add(1, merge.CodeSchemaTable, name, "")
+				add(1, verdict.CodeSchemaTable, name, "")
 			} else if name == "players" || name == "guilds" {
 				if t.Columns[1].Collation != model.Columns[1].Collation {
-					add(1, merge.CodeSchemaColumn, name, "name")
+					add(1, verdict.CodeSchemaColumn, name, "name")
 				}
 			}
 		}
@@ -342,9 +345,9 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 					}
 				}
 			}
-			code := merge.CodeUniqueCollision
+			code := verdict.CodeUniqueCollision
 			if i == 0 {
-				code = merge.CodeKeyCollision
+				code = verdict.CodeKeyCollision
 			}
 			subject := columns[0]
 			if len(columns) > 1 {
@@ -375,20 +378,20 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 						raw = b[:]
 					}
 					if len(raw) != 10 || binary.BigEndian.Uint64(raw)&uint64(gameid.MaxServer) == 0 {
-						add(1, merge.CodeIDInvalid, name, column)
+						add(1, verdict.CodeIDInvalid, name, column)
 						continue
 					}
 					v, _ := gameid.FromBytes(raw)
-					if !db.Schema.Now.IsZero() && v.Time().After(now.Add(merge.DefaultSlack)) {
-						add(1, merge.CodeIDFuture, name, column)
+					if !db.Schema.Now.IsZero() && v.Time().After(now.Add(declare.DefaultSlack)) {
+						add(1, verdict.CodeIDFuture, name, column)
 					}
-					i := slices.IndexFunc(db.Registry, func(s merge.Server) bool { return s.Server == v.Server() })
+					i := slices.IndexFunc(db.Registry, func(s catalog.Server) bool { return s.Server == v.Server() })
 					switch {
 					case db.Registry == nil:
 					case i < 0:
-						add(1, merge.CodeServerUnlisted, name, column)
+						add(1, verdict.CodeServerUnlisted, name, column)
 					case v.Millis() > db.Registry[i].Reserved:
-						add(1, merge.CodeIDAboveMark, name, column)
+						add(1, verdict.CodeIDAboveMark, name, column)
 					}
 				}
 			}
@@ -408,13 +411,13 @@ func reference(dbs []*mergetest.Database, target *mergetest.Database) map[string
 					stranger := slices.ContainsFunc(dbs, func(other *mergetest.Database) bool { return other != db && has(other, v) })
 					if has(db, v) {
 						if stranger {
-							add(1, merge.CodeReferenceAmbiguous, name, subject)
+							add(1, verdict.CodeReferenceAmbiguous, name, subject)
 						}
 						continue
 					}
-					add(1, merge.CodeReferenceDangle, name, subject)
+					add(1, verdict.CodeReferenceDangle, name, subject)
 					if stranger {
-						add(1, merge.CodeReferenceRebind, name, subject)
+						add(1, verdict.CodeReferenceRebind, name, subject)
 					}
 				}
 			}

@@ -10,12 +10,16 @@ import (
 	"testing"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/verdict"
 )
 
 // littleWorld makes a world that counts from 1 and lost nothing, so that its accounts and
 // items look like those of any other. Bags are lists of items.
-func littleWorld(t *testing.T, name string, seed uint64) merge.Source {
+func littleWorld(t *testing.T, name string, seed uint64) catalog.Source {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name+".db")
 	db, err := sql.Open("sqlite", file)
@@ -67,18 +71,18 @@ func littleWorld(t *testing.T, name string, seed uint64) merge.Source {
 
 // decidedWhereExplainDoubts lists the columns that a proposal decides though what Explain
 // says of the same column leaves it to a person.
-func decidedWhereExplainDoubts(t *testing.T, worlds []merge.Source, proposed *merge.Proposed) (all []string) {
+func decidedWhereExplainDoubts(t *testing.T, worlds []catalog.Source, proposed *verdict.Proposed) (all []string) {
 	t.Helper()
 	for _, c := range proposed.Columns {
-		if c.Class != merge.ClassPlain && c.Class != merge.ClassNatural {
+		if c.Class != verdict.ClassPlain && c.Class != verdict.ClassNatural {
 			continue
 		}
-		e, err := merge.Explain(t.Context(), worlds, merge.Options{}, c.Table, c.Column)
+		e, err := propose.Explain(t.Context(), worlds, declare.Options{}, c.Table, c.Column)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range e.Proposed {
-			if p.Class == merge.ClassUndecided {
+			if p.Class == verdict.ClassUndecided {
 				all = append(all, fmt.Sprintf("%s.%s: %s (%s), and explained: %s", c.Table, c.Column, c.Class, c.Evidence, p.Evidence))
 			}
 		}
@@ -89,20 +93,20 @@ func decidedWhereExplainDoubts(t *testing.T, worlds []merge.Source, proposed *me
 // Young worlds look alike: a proposal must not take their accounts for the game's own
 // data, nor lists of keys for texts.
 func TestProposalsLeaveOpenWhatExplainDoubts(t *testing.T) {
-	worlds := []merge.Source{littleWorld(t, "north", 1), littleWorld(t, "south", 2)}
-	r, err := merge.Propose(t.Context(), worlds, merge.Options{})
+	worlds := []catalog.Source{littleWorld(t, "north", 1), littleWorld(t, "south", 2)}
+	r, err := merge.Propose(t.Context(), worlds, declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if found := decidedWhereExplainDoubts(t, worlds, r.Proposed); len(found) > 0 {
 		t.Errorf("decided:\n%s", strings.Join(found, "\n"))
 	}
-	for at, want := range map[string]merge.ColumnClass{
-		"players.bag": merge.ClassUndecided, "players.account_id": merge.ClassUndecided, "logins.account_id": merge.ClassUndecided,
-		"accounts.id": merge.ClassUndecided, "items.id": merge.ClassUndecided,
-		"players.motto": merge.ClassPlain, "players.name": merge.ClassPlain, "items.template": merge.ClassPlain,
+	for at, want := range map[string]verdict.ColumnClass{
+		"players.bag": verdict.ClassUndecided, "players.account_id": verdict.ClassUndecided, "logins.account_id": verdict.ClassUndecided,
+		"accounts.id": verdict.ClassUndecided, "items.id": verdict.ClassUndecided,
+		"players.motto": verdict.ClassPlain, "players.name": verdict.ClassPlain, "items.template": verdict.ClassPlain,
 	} {
-		i := slices.IndexFunc(r.Proposed.Columns, func(c merge.ProposedColumn) bool { return c.Table+"."+c.Column == at })
+		i := slices.IndexFunc(r.Proposed.Columns, func(c verdict.ProposedColumn) bool { return c.Table+"."+c.Column == at })
 		if c := r.Proposed.Columns[i]; c.Class != want {
 			t.Errorf("%s is %s (%s), want %s", at, c.Class, c.Evidence, want)
 		}

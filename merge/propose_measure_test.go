@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/gameworlds"
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // measured is how good the classes of columns are, held against a list of what is true.
@@ -44,7 +44,7 @@ func (m measured) String() string {
 const measuredHead = "columns refs found  outside  undecided  lines   precision recall"
 
 // measure holds a report against a list.
-func measure(refs *gameworlds.Refs, r *merge.Report) (m measured) {
+func measure(refs *gameworlds.Refs, r *verdict.Report) (m measured) {
 	is := func(c gameworlds.Column, kind gameworlds.Kind) bool {
 		return slices.ContainsFunc(refs.Columns[c], func(m gameworlds.Meaning) bool { return m.Kind == kind })
 	}
@@ -88,7 +88,7 @@ func measure(refs *gameworlds.Refs, r *merge.Report) (m measured) {
 			where += fmt.Sprint(refs.Columns[at])
 		}
 		switch p.Class {
-		case merge.ClassReference:
+		case verdict.ClassReference:
 			m.proposed++
 			lines[strings.ToLower(p.Column)+" "+p.To] = true
 			switch {
@@ -100,7 +100,7 @@ func measure(refs *gameworlds.Refs, r *merge.Report) (m measured) {
 			default:
 				m.wrong = append(m.wrong, where)
 			}
-		case merge.ClassUndecided:
+		case verdict.ClassUndecided:
 			if !again {
 				m.undecided++
 			}
@@ -118,7 +118,7 @@ func measure(refs *gameworlds.Refs, r *merge.Report) (m measured) {
 				m.outside = append(m.outside, where)
 			}
 		}
-		if p.Class == merge.ClassNatural {
+		if p.Class == verdict.ClassNatural {
 			if m.natural++; is(at, gameworlds.Natural) {
 				m.naturals++
 			}

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/verdict"
 )
 
 // Values that no key can be, for the type of the keys or as the largest of their own, are
@@ -55,9 +58,9 @@ func TestProposalsOfNobody(t *testing.T) {
 					db.Rows["characters"] = append(db.Rows["characters"], row)
 				}
 			}
-			for _, c := range check(t, merge.Options{Propose: true}, a, b).Proposed.Columns {
+			for _, c := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
 				if c.Table == "pets" && c.Column == "owner" {
-					if c.Class != merge.ClassReference || c.To != "characters.guid" || fmt.Sprint(c.None) != test.want {
+					if c.Class != verdict.ClassReference || c.To != "characters.guid" || fmt.Sprint(c.None) != test.want {
 						t.Errorf("%+v, want none %s", c, test.want)
 					}
 				}
@@ -70,14 +73,14 @@ func TestProposalsOfNobody(t *testing.T) {
 func TestWriteRulesOffersSpaces(t *testing.T) {
 	a, b := game("a", 1, 30), game("b", 101, 30)
 	for _, db := range []*mergetest.Database{a, b} {
-		db.Schema.Tables = append(db.Schema.Tables, merge.Table{Name: "bank", Primary: []string{"slot_id"}, Columns: []merge.Column{{Name: "slot_id", Kind: merge.KindInteger}}})
+		db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "bank", Primary: []string{"slot_id"}, Columns: []catalog.Column{{Name: "slot_id", Kind: catalog.KindInteger}}})
 		for _, row := range db.Rows["characters"] {
 			db.Rows["bank"] = append(db.Rows["bank"], mergetest.Row{"slot_id": row["guid"]})
 		}
 	}
-	r := check(t, merge.Options{Propose: true}, a, b)
+	r := mustCheck(t, declare.Options{Propose: true}, a, b)
 	var text strings.Builder
-	if err := r.WriteRules(&text); err != nil {
+	if err := propose.WriteRules(r, &text); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -13,7 +13,10 @@ import (
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/verdict"
 )
 
 // shiftedBy is what is added to the keys of a world that was shifted by hand.
@@ -44,9 +47,9 @@ func hardships() []hardship {
 }
 
 // propose fills two databases, and returns what is proposed for them.
-func (h hardship) propose(t *testing.T, s *gameworlds.Schema) *merge.Report {
+func (h hardship) propose(t *testing.T, s *gameworlds.Schema) *verdict.Report {
 	t.Helper()
-	var both []merge.Source
+	var both []catalog.Source
 	for seed := uint64(1); seed <= 2; seed++ {
 		o := gameworlds.Typical(seed)
 		h.first(&o)
@@ -69,7 +72,7 @@ func (h hardship) propose(t *testing.T, s *gameworlds.Schema) *merge.Report {
 		defer source.Close()
 		both = append(both, source)
 	}
-	r, err := merge.Propose(t.Context(), both, merge.Options{})
+	r, err := merge.Propose(t.Context(), both, declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +117,7 @@ func TestProposalsOfAMadeUpGame(t *testing.T) {
 			if m.precision() < 0.95 || m.recall() < 0.8 {
 				t.Errorf("want precision 0.95 and recall 0.8:\n%s", strings.Join(append(m.wrong, m.missed...), "\n"))
 			}
-			is := make(map[string]merge.ProposedColumn)
+			is := make(map[string]verdict.ProposedColumn)
 			for _, c := range r.Proposed.Columns {
 				where := ""
 				if c.When != nil {
@@ -128,13 +131,13 @@ func TestProposalsOfAMadeUpGame(t *testing.T) {
 						t.Errorf("%s is not found by value to name %s", where, to)
 					}
 				}
-				if c := is["voyages.convoy"]; c.Class != merge.ClassUndecided || !strings.Contains(c.Evidence, "without a table") {
+				if c := is["voyages.convoy"]; c.Class != verdict.ClassUndecided || !strings.Contains(c.Evidence, "without a table") {
 					t.Errorf("a thing without a table is %v", c)
 				}
 			}
-			for where, want := range map[string]merge.ColumnClass{
-				"sailors.id": merge.ClassKey, "sailors.level": merge.ClassPlain, "sailors.coins": merge.ClassPlain, "sailors.account": merge.ClassUndecided,
-				"sailors.sketch": merge.ClassOpaque, "sailor_skills.skill": merge.ClassNatural, "sailors.home": merge.ClassNatural,
+			for where, want := range map[string]verdict.ColumnClass{
+				"sailors.id": verdict.ClassKey, "sailors.level": verdict.ClassPlain, "sailors.coins": verdict.ClassPlain, "sailors.account": verdict.ClassUndecided,
+				"sailors.sketch": verdict.ClassOpaque, "sailor_skills.skill": verdict.ClassNatural, "sailors.home": verdict.ClassNatural,
 			} {
 				if is[where].Class != want {
 					t.Errorf("%s is %v, want %s", where, is[where], want)

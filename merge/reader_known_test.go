@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // readings notes what is read of a database.
@@ -19,24 +22,24 @@ type readings struct {
 	of map[string]int // scans, by table
 }
 
-func (r readings) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
+func (r readings) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
 	r.of[scan.Table]++
 	return r.Database.Scan(ctx, scan)
 }
 
 // checkNoting checks two databases and returns how often each table of the second one was
 // read.
-func checkNoting(t *testing.T, opts merge.Options, a, b *mergetest.Database) (*merge.Report, map[string]int, error) {
+func checkNoting(t *testing.T, opts declare.Options, a, b *mergetest.Database) (*verdict.Report, map[string]int, error) {
 	t.Helper()
 	noted := readings{b, make(map[string]int)}
 	opts.Samples = -1
-	report, err := merge.Check(t.Context(), []merge.Source{a, noted}, opts)
+	report, err := merge.Check(t.Context(), []catalog.Source{a, noted}, opts)
 	return report, noted.of, err
 }
 
-func messageOf(t *testing.T, r *merge.Report, code, table string) string {
+func messageOf(t *testing.T, r *verdict.Report, code, table string) string {
 	t.Helper()
-	i := slices.IndexFunc(r.Results, func(r merge.Result) bool { return r.Code == code && r.Table == table })
+	i := slices.IndexFunc(r.Results, func(r verdict.Result) bool { return r.Code == code && r.Table == table })
 	if i < 0 {
 		t.Fatalf("nothing is said of %s of %s", code, table)
 	}
@@ -49,7 +52,7 @@ func TestKnownKeysAreReadOnce(t *testing.T) {
 	rules.Rules[0].References[0].At = []string{"things.owner", "spells.hero"}
 	rules.Rules[0].Natural = append(rules.Rules[0].Natural, "heroes.spouse")
 	report, read, err := checkNoting(t, rules, oldWorld("a", 30), oldWorld("b", 20))
-	if err != nil || report.Verdict != merge.Pass {
+	if err != nil || report.Verdict != verdict.Pass {
 		t.Fatalf("%v: %v", err, notPassed(report))
 	}
 	// Keys and references together, then what is not declared; of the spells, their key.
@@ -57,10 +60,10 @@ func TestKnownKeysAreReadOnce(t *testing.T) {
 		t.Errorf("read %v times, want %v", read, want)
 	}
 	for _, c := range [][3]string{
-		{merge.CodeKeyCollision, "heroes", "PASS: none occurs twice: 50 keys read"},
-		{merge.CodeKeyCollision, "things", "PASS: none occurs twice: 50 keys read"},
-		{merge.CodeReferenceDangle, "things", "PASS: every reference matches a row"},
-		{merge.CodeReferenceRebind, "things", "PASS: no reference would find another database's row"},
+		{verdict.CodeKeyCollision, "heroes", "PASS: none occurs twice: 50 keys read"},
+		{verdict.CodeKeyCollision, "things", "PASS: none occurs twice: 50 keys read"},
+		{verdict.CodeReferenceDangle, "things", "PASS: every reference matches a row"},
+		{verdict.CodeReferenceRebind, "things", "PASS: no reference would find another database's row"},
 	} {
 		if got := messageOf(t, report, c[0], c[1]); got != c[2] {
 			t.Errorf("%s %s: %q, want %q", c[0], c[1], got, c[2])
@@ -82,7 +85,7 @@ func TestDanglingRowsAreRead(t *testing.T) {
 	if read["things"] != 3 {
 		t.Errorf("read %d times, want 3", read["things"])
 	}
-	if got, want := messageOf(t, report, merge.CodeReferenceDangle, "things"), "PASS: 1 row references a row that does not exist: b: 1; they get new values that match no row either"; got != want {
+	if got, want := messageOf(t, report, verdict.CodeReferenceDangle, "things"), "PASS: 1 row references a row that does not exist: b: 1; they get new values that match no row either"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 )
 
@@ -26,8 +28,8 @@ func TestPlainColumnsAreReadUntilTheyAreOpen(t *testing.T) {
 			var read [2]int
 			dbs := []*mergetest.Database{game("a", 1, 40), game("b", 101, 40)}
 			for i, db := range dbs {
-				db.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-					return func(yield func(*merge.Batch, error) bool) {
+				db.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+					return func(yield func(*catalog.Batch, error) bool) {
 						for b, err := range seq {
 							if b != nil && slices.Contains(scan.Carry, "guild_id") {
 								read[i] += b.Len
@@ -42,7 +44,7 @@ func TestPlainColumnsAreReadUntilTheyAreOpen(t *testing.T) {
 			if c.row >= 0 {
 				dbs[0].Rows["characters"][c.row]["guild_id"] = int64(107)
 			}
-			opts := merge.Options{Samples: -1, Rules: []merge.Declarations{{Plain: []string{"characters.guild_id"}}}}
+			opts := declare.Options{Samples: -1, Rules: []declare.Declarations{{Plain: []string{"characters.guild_id"}}}}
 			report, err := merge.CheckLookingFirst(t.Context(), sources(dbs...), opts, 2)
 			if err != nil {
 				t.Fatal(err)

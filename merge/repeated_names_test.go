@@ -11,6 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/merge"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/verdict"
 )
 
 // Two worlds have a Bob, and the operator renames one of them by hand, but not in the
@@ -24,68 +28,68 @@ func TestColumnsThatRepeatNames(t *testing.T) {
 		{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Bob','Hello Bob'),(502,'Ann',''),(503,NULL,NULL)"},
 		{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid','Bob sends this'),(602,'Bob','Hello Bob'),(603,'',''),(604,'0','')"},
 	}
-	declared := func(d merge.Declarations) merge.Options { return merge.Options{Rules: []merge.Declarations{d}} }
+	declared := func(d declare.Declarations) declare.Options { return declare.Options{Rules: []declare.Declarations{d}} }
 	open := map[string]int64{"letters.receiver_name": 1}
 	none := map[string]int64{}
 	examples := []example{
-		{name: "renamed by hand", tables: both, rows: story, want: merge.NotVerified, open: open},
-		{name: "and the letters, too", tables: both, want: merge.Pass, open: none, rows: [][]string{story[0],
+		{name: "renamed by hand", tables: both, rows: story, want: verdict.NotVerified, open: open},
+		{name: "and the letters, too", tables: both, want: verdict.Pass, open: none, rows: [][]string{story[0],
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid','Bob sends this'),(602,'Bob2','Hello Bob')"}}},
-		{name: "the name is declared unique", rows: story, want: merge.NotVerified, open: open,
-			tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters}, opts: merge.Options{Uniques: []merge.DeclaredUnique{{Table: "players", Columns: []string{"name"}}}}},
-		{name: "not unique", rows: story, want: merge.Pass, open: none, tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters}},
-		{name: "unique in part", sqlite: true, rows: story, want: merge.NotVerified, open: map[string]int64{"letters.receiver_name": 1},
-			opts:   merge.Options{Allow: []string{merge.CodeUniqueCollision}},
+		{name: "the name is declared unique", rows: story, want: verdict.NotVerified, open: open,
+			tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters}, opts: declare.Options{Uniques: []declare.DeclaredUnique{{Table: "players", Columns: []string{"name"}}}}},
+		{name: "not unique", rows: story, want: verdict.Pass, open: none, tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters}},
+		{name: "unique in part", sqlite: true, rows: story, want: verdict.NotVerified, open: map[string]int64{"letters.receiver_name": 1},
+			opts:   declare.Options{Allow: []string{verdict.CodeUniqueCollision}},
 			tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters, "CREATE UNIQUE INDEX @.alive ON players (name) WHERE id > 0"}},
-		{name: "a name of its own world", tables: both, want: merge.Pass, open: none, rows: [][]string{story[0],
+		{name: "a name of its own world", tables: both, want: verdict.Pass, open: none, rows: [][]string{story[0],
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid',''),(602,'Dan',''),(603,'Dan','')"}}}, // a Dan who is gone
-		{name: "half of it", tables: both, want: merge.Pass, open: none, rows: [][]string{
+		{name: "half of it", tables: both, want: verdict.Pass, open: none, rows: [][]string{
 			{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Bob',''),(502,'late','')"},
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'Cid',''),(602,'Bob','')"}}},
-		{name: "more than half of it, in the other world", tables: both, want: merge.NotVerified, open: open, rows: [][]string{
+		{name: "more than half of it, in the other world", tables: both, want: verdict.NotVerified, open: open, rows: [][]string{
 			{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Bob',''),(502,'late',''),(503,'Ann','')"},
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'old',''),(602,'Bob','')"}}},
-		{name: "the names collide", tables: both, want: merge.Fail, open: none, rows: [][]string{story[0],
+		{name: "the names collide", tables: both, want: verdict.Fail, open: none, rows: [][]string{story[0],
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob')", "INSERT INTO @.letters VALUES (601,'Cid',''),(602,'Bob','')"}}},
-		{name: "a column of names that is repeated by another", want: merge.NotVerified, open: map[string]int64{"ranks.who": 1},
+		{name: "a column of names that is repeated by another", want: verdict.NotVerified, open: map[string]int64{"ranks.who": 1},
 			tables: []string{players, "CREATE TABLE @.ranks (id INTEGER NOT NULL PRIMARY KEY, who VARCHAR(20) NOT NULL UNIQUE)"}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob'),(3,'Eve')", "INSERT INTO @.ranks VALUES (501,'Bob'),(502,'Ann')"},
 				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2'),(103,'Flo')", "INSERT INTO @.ranks VALUES (601,'Cid'),(602,'Eve')"}}},
-		{name: "names of one table, of which another has a part", want: merge.Pass, open: none, opts: declared(merge.Declarations{Plain: []string{"members.who"}}),
+		{name: "names of one table, of which another has a part", want: verdict.Pass, open: none, opts: declared(declare.Declarations{Plain: []string{"members.who"}}),
 			tables: []string{players, letters, "CREATE TABLE @.members (id INTEGER NOT NULL PRIMARY KEY, who VARCHAR(20) NOT NULL UNIQUE)"}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob'),(3,'Eve')", "INSERT INTO @.members VALUES (51,'Ann'),(52,'Bob')", "INSERT INTO @.letters VALUES (501,'Ann',''),(502,'Bob',''),(503,'Eve','')"},
 				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Dan')", "INSERT INTO @.members VALUES (61,'Cid'),(62,'Eve')", "INSERT INTO @.letters VALUES (601,'Cid','')"}}}, // Eve is a player at home
-		{name: "the players stay behind", tables: both, want: merge.NotVerified, open: map[string]int64{"letters.receiver_name": 2},
-			opts: merge.Options{Exclude: []string{"players"}, Allow: []string{merge.CodeTableExcluded}}, rows: story}, // one who stays, and one who was there
-		{name: "plain", tables: both, rows: story, want: merge.Pass, open: none, opts: declared(merge.Declarations{Plain: []string{"letters.receiver_name"}})},
-		{name: "undecided", tables: both, rows: story, want: merge.NotVerified, open: open, opts: declared(merge.Declarations{Undecided: []string{"letters.receiver_name"}})},
-		{name: "a reference", tables: both, rows: story, want: merge.Fail, open: none, opts: declared(merge.Declarations{
-			References: []merge.DeclaredReference{{At: []string{"letters.receiver_name"}, To: []string{"players.name"}, None: []string{"", "0"}}}})},
-		{name: "no name", rows: story, want: merge.Pass, open: none, tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters},
-			opts: merge.Options{Uniques: []merge.DeclaredUnique{{Table: "players", Columns: []string{"name"}, None: []string{"Bob"}}}}},
-		{name: "another case, and accents", server: true, want: merge.NotVerified, open: map[string]int64{"letters.receiver_name": 2, "letters.body": -1}, // too long to be compared
+		{name: "the players stay behind", tables: both, want: verdict.NotVerified, open: map[string]int64{"letters.receiver_name": 2},
+			opts: declare.Options{Exclude: []string{"players"}, Allow: []string{verdict.CodeTableExcluded}}, rows: story}, // one who stays, and one who was there
+		{name: "plain", tables: both, rows: story, want: verdict.Pass, open: none, opts: declared(declare.Declarations{Plain: []string{"letters.receiver_name"}})},
+		{name: "undecided", tables: both, rows: story, want: verdict.NotVerified, open: open, opts: declared(declare.Declarations{Undecided: []string{"letters.receiver_name"}})},
+		{name: "a reference", tables: both, rows: story, want: verdict.Fail, open: none, opts: declared(declare.Declarations{
+			References: []declare.DeclaredReference{{At: []string{"letters.receiver_name"}, To: []string{"players.name"}, None: []string{"", "0"}}}})},
+		{name: "no name", rows: story, want: verdict.Pass, open: none, tables: []string{strings.Replace(players, " UNIQUE", "", 1), letters},
+			opts: declare.Options{Uniques: []declare.DeclaredUnique{{Table: "players", Columns: []string{"name"}, None: []string{"Bob"}}}}},
+		{name: "another case, and accents", server: true, want: verdict.NotVerified, open: map[string]int64{"letters.receiver_name": 2, "letters.body": -1}, // too long to be compared
 			tables: []string{"CREATE TABLE @.players (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) COLLATE utf8mb4_unicode_ci NOT NULL UNIQUE)",
 				"CREATE TABLE @.letters (id INTEGER NOT NULL PRIMARY KEY, receiver_name VARCHAR(20) COLLATE utf8mb4_bin, body TEXT CHARACTER SET latin1)"},
 			rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Élan')", "INSERT INTO @.letters VALUES (501,'ann','ÉLAN')"},
 				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.letters VALUES (601,'CID','cid'),(602,'elan','cid'),(603,'Élan ','elan'),(604,'cid','Elan')"}}},
-		{name: "case that counts", want: merge.NotVerified, open: open, server: true,
+		{name: "case that counts", want: verdict.NotVerified, open: open, server: true,
 			tables: []string{"CREATE TABLE @.players (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) COLLATE utf8mb4_bin NOT NULL UNIQUE)", letters}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.letters VALUES (501,'Bob','')"},
 				{"INSERT INTO @.players VALUES (101,'Cid'),(102,'bob')", "INSERT INTO @.letters VALUES (601,'Cid',''),(602,'Bob',''),(603,'BOB',''),(604,'bob','')"}}},
-		{name: "words that the schema lists", server: true, want: merge.Pass, open: none,
+		{name: "words that the schema lists", server: true, want: verdict.Pass, open: none,
 			tables: []string{players, "CREATE TABLE @.pets (id INTEGER NOT NULL PRIMARY KEY, kind ENUM('Cat','Dog'))"}, rows: [][]string{
 				{"INSERT INTO @.players VALUES (1,'Cat'),(2,'Dog')", "INSERT INTO @.pets VALUES (501,'Cat'),(502,'Dog')"},
 				{"INSERT INTO @.players VALUES (101,'Cid')", "INSERT INTO @.pets VALUES (601,'Cat'),(602,'Dog')"}}},
 	}
 	proveAll(t, examples)
 	// What is the same in every world is named the same before and after.
-	for role, d := range map[string]merge.Declarations{
+	for role, d := range map[string]declare.Declarations{
 		"natural": {Natural: []string{"letters.receiver_name"}}, "shared": {Shared: []string{"letters.receiver_name"}},
 		"names that are natural": {Natural: []string{"players.name"}}, "names that are shared": {Shared: []string{"players.name"}},
 	} {
 		t.Run(role, func(t *testing.T) {
-			if report := attackWorlds(t, both, story...).check(t, declared(d)); report.Verdict != merge.Pass {
+			if report := attackWorlds(t, both, story...).check(t, declared(d)); report.Verdict != verdict.Pass {
 				t.Errorf("%s\n%s", report.Verdict, brief(report))
 			}
 		})
@@ -99,7 +103,7 @@ func TestReportOfARepeatedName(t *testing.T) {
 		"CREATE TABLE @.members (id INTEGER PRIMARY KEY, who TEXT UNIQUE REFERENCES players (name))"}, // who names players himself
 		[]string{"INSERT INTO @.players VALUES (1,'Ann'),(2,'Bob')", "INSERT INTO @.members VALUES (51,'Ann'),(52,'Bob')", "INSERT INTO @.letters VALUES (501,'Ann'),(502,'Bob')"},
 		[]string{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Bob2')", "INSERT INTO @.members VALUES (61,'Cid')", "INSERT INTO @.letters VALUES (601,'Cid'),(602,'Bob')"})
-	all := resultOf(w.check(t, merge.Options{}), "letters.receiver_name")
+	all := resultOf(w.check(t, declare.Options{}), "letters.receiver_name")
 	if len(all) != 1 {
 		t.Fatalf("%d results", len(all))
 	}
@@ -107,7 +111,7 @@ func TestReportOfARepeatedName(t *testing.T) {
 	if want := "seems to repeat the names of players.name (3 of 4 values); 1 value is a name only in another database: w1: 1"; r.Message != want {
 		t.Errorf("%q, want %q", r.Message, want)
 	}
-	if want := (merge.OpenColumn{Keys: []string{"players.name"}, Likely: "players.name", Repeats: true}); gocmp.Diff(want, *r.Open) != "" {
+	if want := (verdict.OpenColumn{Keys: []string{"players.name"}, Likely: "players.name", Repeats: true}); gocmp.Diff(want, *r.Open) != "" {
 		t.Errorf("%+v, want %+v", *r.Open, want)
 	}
 	if want := "[[w1 letters 602 Bob] [w0 players 2 Bob]]"; rowsOfSamples(r.Samples) != want {
@@ -120,7 +124,7 @@ func TestReportOfARepeatedName(t *testing.T) {
 	}
 }
 
-func rowsOfSamples(samples []merge.Sample) string {
+func rowsOfSamples(samples []verdict.Sample) string {
 	var all [][]string
 	for _, s := range samples {
 		for _, row := range s.Rows {
@@ -162,7 +166,7 @@ func TestLoginsThatArePartlyNames(t *testing.T) {
 			}
 			w := attackWorlds(t, []string{"CREATE TABLE @.players (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE)",
 				"CREATE TABLE @.accounts (id INTEGER PRIMARY KEY, login TEXT UNIQUE, ip TEXT, note TEXT)"}, rows...)
-			open := openColumns(w.check(t, merge.Options{}))
+			open := openColumns(w.check(t, declare.Options{}))
 			if got := open["accounts.login"] > 0; got != want || len(open) > 1 {
 				t.Errorf("open: %v, want accounts.login to be: %v", open, want)
 			}
@@ -265,19 +269,19 @@ func TestRepeatedNamesAreCounted(t *testing.T) {
 		want := g.counted(t, w)
 		w.exec(t, "COMMIT")
 		const at = "letters.whom"
-		if got := openColumns(w.check(t, merge.Options{}))[at]; got != want {
+		if got := openColumns(w.check(t, declare.Options{}))[at]; got != want {
 			t.Fatalf("%d rows are open, SQL counts %d: %+v", got, want, g)
 		}
 		sources, done := w.open(t)
 		defer done()
-		without, err := merge.CheckWithoutRoom(context.Background(), sources, merge.Options{})
+		without, err := merge.CheckWithoutRoom(context.Background(), sources, declare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := openColumns(without)[at]; got != want {
 			t.Fatalf("%d rows are open without room, SQL counts %d: %+v", got, want, g)
 		}
-		matrix, err := merge.Matrix(context.Background(), sources, merge.Options{})
+		matrix, err := check.Matrix(context.Background(), sources, declare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +290,7 @@ func TestRepeatedNamesAreCounted(t *testing.T) {
 				pair := &namedGame{[][]string{g.names[a], g.names[b]}, [][]string{g.letters[a], g.letters[b]}, g.nocase}
 				two := *w
 				two.name = func(world int) string { return worldName([]int{a, b}[world]) }
-				of := openColumns(&merge.Report{Results: matrix.Pair(worldName(a), worldName(b)).Results})
+				of := openColumns(&verdict.Report{Results: matrix.Pair(worldName(a), worldName(b)).Results})
 				if want := pair.counted(t, &two); of[at] != want {
 					t.Fatalf("the matrix says that %d rows of %s and %s are open, SQL counts %d: %+v", of[at], worldName(a), worldName(b), want, g)
 				}
@@ -296,17 +300,17 @@ func TestRepeatedNamesAreCounted(t *testing.T) {
 		if want == 0 || seen[1] > 10 {
 			return
 		}
-		proposed, err := merge.Propose(context.Background(), sources, merge.Options{})
+		proposed, err := merge.Propose(context.Background(), sources, declare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		explained, err := merge.Explain(context.Background(), sources, merge.Options{}, "letters", "whom")
+		explained, err := propose.Explain(context.Background(), sources, declare.Options{}, "letters", "whom")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for how, columns := range map[string][]merge.ProposedColumn{"proposed": proposed.Proposed.Columns, "explained": explained.Proposed} {
+		for how, columns := range map[string][]verdict.ProposedColumn{"proposed": proposed.Proposed.Columns, "explained": explained.Proposed} {
 			for _, c := range columns {
-				if c.Table+"."+c.Column == at && (c.Class != merge.ClassUndecided || c.To != "players.name") {
+				if c.Table+"."+c.Column == at && (c.Class != verdict.ClassUndecided || c.To != "players.name") {
 					t.Fatalf("%s as %s %s: %s", how, c.Class, c.To, c.Evidence)
 				}
 			}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of this package")
@@ -20,7 +22,7 @@ func faulty() []*mergetest.Database {
 	s1, s2 := settled(1), settled(2)
 	s2.Label = "s2-copy"
 	// The same number for another world, and so the same keys.
-	s2.Registry = append(s2.Registry, merge.Server{Server: 1, World: "world-9", Reserved: nowMillis()})
+	s2.Registry = append(s2.Registry, catalog.Server{Server: 1, World: "world-9", Reserved: nowMillis()})
 	for n := range 4 {
 		s2.Rows["items"] = append(s2.Rows["items"], mergetest.Row{"id": id(1, 100+n), "count": int64(7)})
 	}
@@ -38,7 +40,7 @@ func faulty() []*mergetest.Database {
 		mergetest.Row{"id": id(12, 1), "count": int64(1)},
 		mergetest.Row{"id": idAt(1, nowMillis()+hour, 0), "count": int64(1)})
 	// And what nobody can see into.
-	s2.Schema.Skipped = []merge.Skipped{{Table: "chat_log", Reason: "excluded by the operator"}}
+	s2.Schema.Skipped = []catalog.Skipped{{Table: "chat_log", Reason: "excluded by the operator"}}
 	s2.Schema.Tables[3].Columns[2].Opaque = "JSON"
 	s2.Schema.Tables[1].Columns[2].Type = "TINYINT"
 	return []*mergetest.Database{s1, s2}
@@ -54,14 +56,14 @@ func TestReportGolden(t *testing.T) {
 		"notverified": {settled(1), settled(2), unregistered},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := check(t, merge.Options{Samples: 2}, dbs...)
+			report := mustCheck(t, declare.Options{Samples: 2}, dbs...)
 			doc, err := json.MarshalIndent(report, "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+".json", append(doc, '\n'))
 
-			var back merge.Report
+			var back verdict.Report
 			if err := json.Unmarshal(doc, &back); err != nil {
 				t.Fatal(err)
 			}
@@ -98,11 +100,11 @@ func TestPlainWithKeys(t *testing.T) {
 		"1 column declared plain holds values that are keys (a.b)":                               {"a.b"},
 		"9 columns declared plain hold values that are keys (a, b, c, d, e, f, g, h and 1 more)": {"a", "b", "c", "d", "e", "f", "g", "h", "i"},
 	} {
-		if got := merge.PlainWithKeys(len(columns), columns); got != want {
+		if got := verdict.PlainWithKeys(len(columns), columns); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got, want := merge.PlainWithKeys(2, nil), "2 columns declared plain hold values that are keys"; got != want {
+	if got, want := verdict.PlainWithKeys(2, nil), "2 columns declared plain hold values that are keys"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -3,14 +3,15 @@ package merge_test
 import (
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // One account on several servers is found, and what is over the limit counted.
 func TestAccounts(t *testing.T) {
-	account := func(max int) merge.Options {
-		return merge.Options{Accounts: []merge.AccountColumn{{Table: "characters", Column: "account", Max: max}}}
+	account := func(max int) declare.Options {
+		return declare.Options{Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: max}}}
 	}
 	dbs := func() []*mergetest.Database {
 		a, b, c := game("a", 1, 6), game("b", 101, 6), game("c", 201, 6)
@@ -35,7 +36,7 @@ func TestAccounts(t *testing.T) {
 		6: {1, 7, "1 account is in more than one database; 1 has more than 6 characters together, 1 too many in all"},
 		7: {0, 0, "1 account is in more than one database, none with more than 7 characters together"},
 	} {
-		r := find(check(t, account(max), dbs()...), merge.CodeAccountOverflow, "characters", "account")[0]
+		r := find(mustCheck(t, account(max), dbs()...), verdict.CodeAccountOverflow, "characters", "account")[0]
 		if r.Count != want.count || r.Rows != want.rows || r.Message != want.message {
 			t.Errorf("max %d: %d accounts in %d rows: %s", max, r.Count, r.Rows, r.Message)
 		}
@@ -48,18 +49,18 @@ func TestAccounts(t *testing.T) {
 // An account number that two databases have is a question, until it is declared that
 // it means one account.
 func TestAccountConflict(t *testing.T) {
-	opts := merge.Options{Accounts: []merge.AccountColumn{{Table: "characters", Column: "account"}}}
+	opts := declare.Options{Accounts: []declare.AccountColumn{{Table: "characters", Column: "account"}}}
 	a, b := game("a", 1, 6), game("b", 101, 6)
-	verdict := func(want merge.Verdict, message string) {
+	judged := func(want verdict.Verdict, message string) {
 		t.Helper()
-		r := find(check(t, opts, a, b), merge.CodeAccountConflict, "characters", "account")[0]
+		r := find(mustCheck(t, opts, a, b), verdict.CodeAccountConflict, "characters", "account")[0]
 		if r.Verdict != want || r.Message != message {
 			t.Errorf("%s, %q; want %s, %q", r.Verdict, r.Message, want, message)
 		}
 	}
-	verdict(merge.Pass, "no account is in more than one database")
+	judged(verdict.Pass, "no account is in more than one database")
 	a.Rows["characters"][0]["account"], b.Rows["characters"][3]["account"] = "bob", "BOB"
-	verdict(merge.NotVerified, "1 account is in more than one database")
-	opts.Rules = []merge.Declarations{{Shared: []string{"characters.account"}}}
-	verdict(merge.Pass, "the same value is the same account in every database, as declared")
+	judged(verdict.NotVerified, "1 account is in more than one database")
+	opts.Rules = []declare.Declarations{{Shared: []string{"characters.account"}}}
+	judged(verdict.Pass, "the same value is the same account in every database, as declared")
 }

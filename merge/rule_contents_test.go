@@ -6,17 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // Sums over all rows tell a row that was changed in place, in whatever order the
 // rows come, and nothing else.
 func TestContents(t *testing.T) {
-	sums := func(plant func(b *mergetest.Database)) *merge.Report {
+	sums := func(plant func(b *mergetest.Database)) *verdict.Report {
 		a, b := settled(1), settled(2)
 		plant(b)
-		return check(t, merge.Options{Contents: true}, a, b)
+		return mustCheck(t, declare.Options{Contents: true}, a, b)
 	}
 	before := sums(func(*mergetest.Database) {})
 	for name, test := range map[string]struct {
@@ -33,7 +36,7 @@ func TestContents(t *testing.T) {
 		}, "s2 players contents"},
 	} {
 		var got []string
-		for _, c := range merge.Compare(before, sums(test.plant)) {
+		for _, c := range check.Compare(before, sums(test.plant)) {
 			got = append(got, c.Source+" "+c.Table+" "+c.What)
 		}
 		if strings.Join(got, ", ") != test.want {
@@ -42,7 +45,7 @@ func TestContents(t *testing.T) {
 	}
 	// A table that cannot be read in full has no sum, and says why.
 	r := sums(func(b *mergetest.Database) {
-		b.Intercept = func(scan merge.Scan, seq iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
+		b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 			if len(scan.Order) == 0 && scan.Table == "guilds" {
 				return cannotSort(scan, seq)
 			}

@@ -7,8 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // Counters whose ranges lie apart pass; others are not verified even where no
@@ -16,21 +17,21 @@ import (
 func TestCounters(t *testing.T) {
 	for name, test := range map[string]struct {
 		plant   func(a, b, c *mergetest.Database)
-		verdict merge.Verdict
+		verdict verdict.Verdict
 		message string
 		gap     string
 		next    []string
 	}{
 		"apart": {
-			func(a, b, c *mergetest.Database) {}, merge.Pass,
+			func(a, b, c *mergetest.Database) {}, verdict.Pass,
 			"the ranges are disjoint: a 1 to 10, next 11; b 101 to 110, next 111; c 201 to 210, next 211", "", nil,
 		},
 		"touching": {
-			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(200) }, merge.Pass,
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(200) }, verdict.Pass,
 			"the ranges are disjoint: a 1 to 10, next 11; b 101 to 200, next 111; c 201 to 210, next 211", "", nil,
 		},
 		"interleaved": {
-			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(999) }, merge.NotVerified,
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(999) }, verdict.NotVerified,
 			"the ranges overlap: a 1 to 10, next 11; b 101 to 999, next 111; c 201 to 210, next 211", "b, c count through the same numbers",
 			[]string{"c: there is no room: an offset of 800 for characters.guid would reach 1,010, and the type ends at 1,000; give the column a larger type first"},
 		},
@@ -38,11 +39,11 @@ func TestCounters(t *testing.T) {
 			func(a, b, c *mergetest.Database) {
 				b.Rows["characters"] = nil
 				b.Schema.Tables[0].AutoIncrement.Next = 1
-			}, merge.Pass,
+			}, verdict.Pass,
 			"the ranges are disjoint: a 1 to 10, next 11; b none, next 1; c 201 to 210, next 211", "", nil,
 		},
 		"one number in common": {
-			func(a, b, c *mergetest.Database) { b.Rows["characters"][0]["guid"] = int64(10) }, merge.NotVerified,
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][0]["guid"] = int64(10) }, verdict.NotVerified,
 			"the ranges overlap: a 1 to 10, next 11; b 10 to 110, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
 			[]string{"b: add 1 to characters.guid and to the columns that refer to it: pets.owner; the largest is 111 then of 1,000"},
 		},
@@ -51,7 +52,7 @@ func TestCounters(t *testing.T) {
 				for n := range 10 {
 					b.Rows["characters"][n]["guid"] = int64(n + 1)
 				}
-			}, merge.NotVerified,
+			}, verdict.NotVerified,
 			"the ranges overlap: a 1 to 10, next 11; b 1 to 10, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
 			[]string{
 				"b: add 10 to characters.guid and to the columns that refer to it: pets.owner; the largest is 20 then of 1,000",
@@ -61,8 +62,8 @@ func TestCounters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b, c := game("a", 1, 10), game("b", 101, 10), game("c", 201, 10)
 			test.plant(a, b, c)
-			opts := merge.Options{References: []merge.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}}}
-			r := find(check(t, opts, a, b, c), merge.CodeAutoIncrement, "characters", "guid")[0]
+			opts := declare.Options{References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}}}
+			r := find(mustCheck(t, opts, a, b, c), verdict.CodeAutoIncrement, "characters", "guid")[0]
 			if r.Verdict != test.verdict || r.Message != test.message || r.Count != 0 {
 				t.Errorf("%s: %s", r.Verdict, r.Message)
 			}
@@ -85,12 +86,12 @@ func TestCounters(t *testing.T) {
 // Advice to add to keys names the columns that may hold them without a reference,
 // and is silent if there are none.
 func TestOffsetCaveat(t *testing.T) {
-	to := func(table, column string) merge.DeclaredReference {
-		return merge.DeclaredReference{Table: table, Columns: []string{column}, ToTable: "characters", ToColumns: []string{"guid"}}
+	to := func(table, column string) declare.DeclaredReference {
+		return declare.DeclaredReference{Table: table, Columns: []string{column}, ToTable: "characters", ToColumns: []string{"guid"}}
 	}
-	advice := func(refs ...merge.DeclaredReference) string {
-		report := check(t, merge.Options{References: refs}, game("a", 1, 10), game("b", 5, 10))
-		return strings.Join(find(report, merge.CodeAutoIncrement, "characters", "")[0].Next, "\n")
+	advice := func(refs ...declare.DeclaredReference) string {
+		report := mustCheck(t, declare.Options{References: refs}, game("a", 1, 10), game("b", 5, 10))
+		return strings.Join(find(report, verdict.CodeAutoIncrement, "characters", "")[0].Next, "\n")
 	}
 	const caveat = "before you add anything: 3 columns without a declared reference could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
 		"if one does and stays unchanged, it names other rows afterwards"
@@ -106,7 +107,7 @@ func TestOffsetCaveat(t *testing.T) {
 func TestOffsetsSeparate(t *testing.T) {
 	a, b, c := game("a", 1, 10), game("b", 5, 10), game("c", 1, 7)
 	for _, target := range []string{"a", "b", "c"} {
-		r := find(check(t, merge.Options{Target: target}, a, b, c), merge.CodeAutoIncrement, "characters", "")[0]
+		r := find(mustCheck(t, declare.Options{Target: target}, a, b, c), verdict.CodeAutoIncrement, "characters", "")[0]
 		moved := make(map[string]int64)
 		for _, step := range r.Next {
 			name, rest, ok := strings.Cut(step, ": add ")
@@ -119,7 +120,7 @@ func TestOffsetsSeparate(t *testing.T) {
 		if moved[target] != 0 || len(moved) != 2 {
 			t.Errorf("target %s: %v", target, moved)
 		}
-		if r := find(check(t, merge.Options{Target: target}, shifted...), merge.CodeAutoIncrement, "characters", "")[0]; r.Verdict != merge.Pass {
+		if r := find(mustCheck(t, declare.Options{Target: target}, shifted...), verdict.CodeAutoIncrement, "characters", "")[0]; r.Verdict != verdict.Pass {
 			t.Errorf("target %s, moved by %v: %s", target, moved, r.Message)
 		}
 	}

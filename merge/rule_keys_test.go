@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // A table that is the same everywhere is told apart from one in which rows are
@@ -26,14 +28,14 @@ func TestAlike(t *testing.T) {
 	} {
 		dbs := []*mergetest.Database{game("a", 1, 2), game("b", 11, 2), game("c", 21, 2)}
 		for _, db := range dbs {
-			db.Schema.Tables[1].Uniques = []merge.Unique{{Name: "n", Columns: []string{"name"}}}
+			db.Schema.Tables[1].Uniques = []catalog.Unique{{Name: "n", Columns: []string{"name"}}}
 			db.Rows["guild"] = []mergetest.Row{{"id": int64(1), "name": "Orcs", "leader": int64(0)}, {"id": int64(2), "name": "Elves", "leader": int64(0)}}
 		}
 		test.plant(dbs[0], dbs[1], dbs[2])
-		report := check(t, merge.Options{}, dbs...)
-		for _, code := range []string{merge.CodeKeyCollision, merge.CodeUniqueCollision} {
+		report := mustCheck(t, declare.Options{}, dbs...)
+		for _, code := range []string{verdict.CodeKeyCollision, verdict.CodeUniqueCollision} {
 			r := find(report, code, "guild", "")[0]
-			if r.Alike != test.want || r.Alike && r.Verdict != merge.Fail {
+			if r.Alike != test.want || r.Alike && r.Verdict != verdict.Fail {
 				t.Errorf("%s, %s: alike %v, want %v; %s", name, code, r.Alike, test.want, r.Message)
 			}
 		}
@@ -49,30 +51,30 @@ func TestTableWithoutPrimaryKey(t *testing.T) {
 		a, b = game("a", 1, 5), game("b", 101, 5)
 		for _, db := range []*mergetest.Database{a, b} {
 			pets := &db.Schema.Tables[2]
-			pets.Uniques = []merge.Unique{{Name: "owner_name", Columns: []string{"owner", "name"}}}
+			pets.Uniques = []catalog.Unique{{Name: "owner_name", Columns: []string{"owner", "name"}}}
 			pets.Columns[1].Nullable = nullable
 		}
 		b.Rows["pets"][0]["owner"] = int64(3)
 		return a, b
 	}
 	a, b := dbs(false)
-	report := check(t, merge.Options{}, a, b)
-	if r := find(report, merge.CodeKeyCollision, "pets", "")[0]; r.Count != 1 || r.Subject != "(owner, name)" || len(r.Samples) != 1 {
+	report := mustCheck(t, declare.Options{}, a, b)
+	if r := find(report, verdict.CodeKeyCollision, "pets", "")[0]; r.Count != 1 || r.Subject != "(owner, name)" || len(r.Samples) != 1 {
 		t.Errorf("got %+v, want 1 key (owner, name)", r)
 	}
-	if again := find(report, merge.CodeUniqueCollision, "pets", ""); len(again) > 0 {
+	if again := find(report, verdict.CodeUniqueCollision, "pets", ""); len(again) > 0 {
 		t.Errorf("the same index twice: %+v", again)
 	}
 	a, b = dbs(true)
-	report = check(t, merge.Options{}, a, b)
-	r := find(report, merge.CodeKeyCollision, "pets", "")[0]
-	if r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "the table has no primary key, and its unique index (owner, name) leaves out rows with NULL" {
+	report = mustCheck(t, declare.Options{}, a, b)
+	r := find(report, verdict.CodeKeyCollision, "pets", "")[0]
+	if r.Verdict != verdict.NotVerified || r.Gaps[0].Reason != "the table has no primary key, and its unique index (owner, name) leaves out rows with NULL" {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
 	}
 	if next := r.Next[len(r.Next)-1]; !strings.Contains(next, "a new column that counts from 1 in each would collide at once") {
 		t.Errorf("the advice collides: %s", next)
 	}
-	if r := find(report, merge.CodeUniqueCollision, "pets", "(owner, name)")[0]; r.Count != 1 {
+	if r := find(report, verdict.CodeUniqueCollision, "pets", "(owner, name)")[0]; r.Count != 1 {
 		t.Errorf("got %+v, want 1 value", r)
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // A look into opaque columns is a guess: it is told with the reason, and changes
@@ -29,8 +30,8 @@ func TestOpaque(t *testing.T) {
 		if guess == one {
 			reason += ", and seems to hold IDs: a guess from a few rows"
 		}
-		r := find(check(t, merge.Options{}, a, b), merge.CodeColumnOpaque, "players", "mail")
-		if len(r) != 1 || r[0].Verdict != merge.NotVerified || len(r[0].Gaps) != 1 || r[0].Gaps[0] != (merge.Gap{Source: "s2", Reason: reason}) || r[0].Message != opaque+guess {
+		r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeColumnOpaque, "players", "mail")
+		if len(r) != 1 || r[0].Verdict != verdict.NotVerified || len(r[0].Gaps) != 1 || r[0].Gaps[0] != (verdict.Gap{Source: "s2", Reason: reason}) || r[0].Message != opaque+guess {
 			t.Errorf("%v: got %+v, want %q and %q", value, r, reason, guess)
 		}
 	}
@@ -42,7 +43,7 @@ func TestOpaque(t *testing.T) {
 	for n := range 1000 {
 		b.Rows["players"] = append(b.Rows["players"], mergetest.Row{"id": id(2, n), "name": fmt.Sprint(n), "mail": fmt.Sprint("{", n, "}")})
 	}
-	r := find(check(t, merge.Options{}, a, b), merge.CodeColumnOpaque, "players", "mail")[0]
+	r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeColumnOpaque, "players", "mail")[0]
 	if want := opaque + "; a guess: 0 of 14 values read contain what looks like one"; r.Message != want {
 		t.Errorf("%q, want %q", r.Message, want)
 	}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // A table that is in no snapshot is read. If its rows changed meanwhile, nothing that
@@ -27,39 +29,39 @@ func TestTableOutsideOfTheSnapshot(t *testing.T) {
 		return a, b
 	}
 	a, b := dbs(false)
-	quiet := check(t, merge.Options{}, a, b)
-	if quiet.Verdict != merge.Pass || len(find(quiet, merge.CodeTableChanged, "players", "")) != 1 {
-		t.Errorf("%s: %v", quiet.Verdict, find(quiet, merge.CodeTableChanged, "", ""))
+	quiet := mustCheck(t, declare.Options{}, a, b)
+	if quiet.Verdict != verdict.Pass || len(find(quiet, verdict.CodeTableChanged, "players", "")) != 1 {
+		t.Errorf("%s: %v", quiet.Verdict, find(quiet, verdict.CodeTableChanged, "", ""))
 	}
 	a, b = dbs(true)
-	got := check(t, merge.Options{}, a, b)
+	got := mustCheck(t, declare.Options{}, a, b)
 	if len(got.Results) != len(quiet.Results) {
 		t.Errorf("%d results, and %d where nothing changes", len(got.Results), len(quiet.Results))
 	}
 	for _, r := range got.Results {
-		want := merge.Pass
-		rests := r.Table == "players" || r.Code == merge.CodeReferenceDangle || r.Code == merge.CodeReferenceRebind || r.Code == merge.CodeReferenceAmbiguous
+		want := verdict.Pass
+		rests := r.Table == "players" || r.Code == verdict.CodeReferenceDangle || r.Code == verdict.CodeReferenceRebind || r.Code == verdict.CodeReferenceAmbiguous
 		if rests && r.Subject != "guild → guilds.id" {
-			want = merge.NotVerified
+			want = verdict.NotVerified
 		}
-		if r.Verdict != want || want == merge.NotVerified && len(r.Next) == 0 {
+		if r.Verdict != want || want == verdict.NotVerified && len(r.Next) == 0 {
 			t.Errorf("%s %s %s: %s, want %s: %v", r.Code, r.Table, r.Subject, r.Verdict, want, r.Gaps)
 		}
 	}
-	if got.Verdict != merge.NotVerified {
+	if got.Verdict != verdict.NotVerified {
 		t.Errorf("all together: %s", got.Verdict)
 	}
 	a, b = dbs(true)
 	c := settled(3)
 	c.Schema.Tables[3].Outside, c.Schema.Tables[3].Engine = outside, "MyISAM"
-	m, err := merge.Matrix(t.Context(), sources(a, b, c), merge.Options{})
+	m, err := check.Matrix(t.Context(), sources(a, b, c), declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range m.Pairs {
-		want := merge.Pass
+		want := verdict.Pass
 		if p.Source == "s2" || p.Target == "s2" {
-			want = merge.NotVerified
+			want = verdict.NotVerified
 		}
 		if p.Verdict != want {
 			t.Errorf("%s and %s: %s, want %s", p.Target, p.Source, p.Verdict, want)

@@ -6,16 +6,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // objects is a game in which one column names characters or guilds, by kind.
 func objects(name string, first int) *mergetest.Database {
 	db := game(name, first, 5)
-	number := func(name string) merge.Column { return merge.Column{Name: name, Type: "INT", Kind: merge.KindInteger} }
-	db.Schema.Tables = append(db.Schema.Tables, merge.Table{
-		Name: "notes", Primary: []string{"id"}, Columns: []merge.Column{number("id"), number("about"), number("kind")},
+	number := func(name string) catalog.Column {
+		return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
+	}
+	db.Schema.Tables = append(db.Schema.Tables, catalog.Table{
+		Name: "notes", Primary: []string{"id"}, Columns: []catalog.Column{number("id"), number("about"), number("kind")},
 	})
 	db.Rows["guild"][0]["id"] = int64(first + 50)
 	db.Rows["characters"][0]["guild_id"] = int64(first + 50)
@@ -26,27 +30,27 @@ func objects(name string, first int) *mergetest.Database {
 }
 
 // others declares all but notes.about.
-func others(refs ...merge.DeclaredReference) merge.Options {
-	return merge.Options{Rules: []merge.Declarations{{
+func others(refs ...declare.DeclaredReference) declare.Options {
+	return declare.Options{Rules: []declare.Declarations{{
 		Plain:      []string{"*.name", "characters.account", "notes.kind", "notes.id", "guild.id", "characters.guid"},
-		References: append(refs, merge.DeclaredReference{At: []string{"pets.owner", "guild.leader"}, To: []string{"characters.guid"}}, merge.DeclaredReference{At: []string{"characters.guild_id"}, To: []string{"guild.id"}, None: []string{"0"}}),
+		References: append(refs, declare.DeclaredReference{At: []string{"pets.owner", "guild.leader"}, To: []string{"characters.guid"}}, declare.DeclaredReference{At: []string{"characters.guild_id"}, To: []string{"guild.id"}, None: []string{"0"}}),
 	}}}
 }
 
 func TestReferencesToSeveralKeys(t *testing.T) {
-	about := merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"-1", "0", "<32"}}
+	about := declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"-1", "0", "<32"}}
 	for test, tt := range map[string]struct {
-		ref   merge.DeclaredReference
+		ref   declare.DeclaredReference
 		plant func(a, b *mergetest.Database)
 		want  map[string]int64
 	}{
 		"each names one": {about, func(a, b *mergetest.Database) {}, map[string]int64{}},
 		"none is a value": {
-			merge.DeclaredReference{At: about.At, To: about.To, None: []string{"-1", "0"}}, func(a, b *mergetest.Database) {},
+			declare.DeclaredReference{At: about.At, To: about.To, None: []string{"-1", "0"}}, func(a, b *mergetest.Database) {},
 			map[string]int64{"reference-dangling": 2},
 		},
 		"a bound that leaves some": {
-			merge.DeclaredReference{At: about.At, To: about.To, None: []string{"<=0"}}, func(a, b *mergetest.Database) {},
+			declare.DeclaredReference{At: about.At, To: about.To, None: []string{"<=0"}}, func(a, b *mergetest.Database) {},
 			map[string]int64{"reference-dangling": 2},
 		},
 		"another's guild": {
@@ -64,7 +68,7 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 			map[string]int64{"reference-ambiguous": 2},
 		},
 		"for some rows": {
-			merge.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: merge.OthersPlain},
+			declare.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
 			func(a, b *mergetest.Database) {
 				b.Rows["notes"][1]["about"] = int64(151) // of kind 1
 				b.Rows["notes"][2]["about"] = int64(152)
@@ -72,7 +76,7 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 			map[string]int64{"reference-dangling": 1},
 		},
 		"and the others are open": {
-			merge.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &merge.When{Column: "kind", Not: []string{"1"}}},
+			declare.DeclaredReference{At: about.At, To: about.To, None: about.None, When: &declare.When{Column: "kind", Not: []string{"1"}}},
 			func(a, b *mergetest.Database) { b.Rows["notes"][1]["about"] = int64(151) },
 			map[string]int64{"reference-undeclared": 1},
 		},
@@ -80,17 +84,17 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 		t.Run(test, func(t *testing.T) {
 			a, b := objects("a", 101), objects("b", 501)
 			tt.plant(a, b)
-			report := check(t, others(tt.ref), a, b)
+			report := mustCheck(t, others(tt.ref), a, b)
 			got := make(map[string]int64)
 			for _, r := range report.Results {
 				if !strings.HasPrefix(r.Code, "reference-") {
 					continue
 				}
-				want := merge.Fail
+				want := verdict.Fail
 				if r.Count == 0 {
-					want = merge.Pass
-				} else if got[r.Code] += r.Count; r.Code == merge.CodeReferenceUndeclared {
-					want = merge.NotVerified
+					want = verdict.Pass
+				} else if got[r.Code] += r.Count; r.Code == verdict.CodeReferenceUndeclared {
+					want = verdict.NotVerified
 				}
 				if r.Verdict != want {
 					t.Errorf("%s %s %s: %s, want %s", r.Code, r.Table, r.Subject, r.Verdict, want)
@@ -107,13 +111,13 @@ func TestReferencesToSeveralKeys(t *testing.T) {
 func TestDanglingStatement(t *testing.T) {
 	a, b := objects("a", 101), objects("b", 501)
 	b.Rows["notes"][0]["about"] = int64(9999)
-	report := check(t, others(merge.DeclaredReference{
+	report := mustCheck(t, others(declare.DeclaredReference{
 		At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"0", "-1", "<32"},
-		When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: merge.OthersPlain,
+		When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain,
 	}), a, b)
 	const want = "SELECT * FROM `notes` c WHERE c.`about` IS NOT NULL AND c.`kind` IN ('0') AND c.`about` NOT IN ('0', '-1') AND NOT c.`about` < 32 AND " +
 		"NOT EXISTS (SELECT 1 FROM `characters` p WHERE p.`guid` = c.`about`) AND NOT EXISTS (SELECT 1 FROM `guild` p WHERE p.`id` = c.`about`)"
-	if next := find(report, merge.CodeReferenceDangle, "notes", "")[0].Next[0]; !strings.HasSuffix(next, want) {
+	if next := find(report, verdict.CodeReferenceDangle, "notes", "")[0].Next[0]; !strings.HasSuffix(next, want) {
 		t.Errorf("got  %s\nwant %s", next, want)
 	}
 }
@@ -122,14 +126,14 @@ func TestDanglingStatement(t *testing.T) {
 func TestPlainIsCounted(t *testing.T) {
 	a, b := objects("a", 101), objects("b", 501)
 	b.Rows["notes"][0]["kind"] = int64(102) // a key of a's
-	opts := others(merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"<32"}})
-	if report := check(t, opts, a, b); report.Plain != 1 || len(find(report, merge.CodeReferenceUndeclared, "notes", "kind")) > 0 {
+	opts := others(declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid", "guild.id"}, None: []string{"<32"}})
+	if report := mustCheck(t, opts, a, b); report.Plain != 1 || len(find(report, verdict.CodeReferenceUndeclared, "notes", "kind")) > 0 {
 		t.Errorf("%d columns, verdict %s", report.Plain, report.Verdict)
 	}
 	opts.Rules[0].Undecided = []string{"notes.kind"}
 	opts.Rules[0].Plain = opts.Rules[0].Plain[:2]
-	report := check(t, opts, a, b)
-	if found := find(report, merge.CodeReferenceUndeclared, "notes", "kind"); len(found) != 1 || found[0].Verdict != merge.NotVerified {
+	report := mustCheck(t, opts, a, b)
+	if found := find(report, verdict.CodeReferenceUndeclared, "notes", "kind"); len(found) != 1 || found[0].Verdict != verdict.NotVerified {
 		t.Errorf("got %+v", found)
 	}
 }
@@ -138,14 +142,14 @@ func TestPlainIsCounted(t *testing.T) {
 func TestOthersOfSeveralReferences(t *testing.T) {
 	a, b := objects("a", 101), objects("b", 501)
 	b.Rows["notes"][1]["about"], b.Rows["notes"][1]["kind"] = int64(151), int64(5)
-	for _, word := range []string{"", merge.OthersPlain} {
+	for _, word := range []string{"", declare.OthersPlain} {
 		opts := others(
-			merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid"}, None: []string{"<32"}, When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: word},
-			merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"guild.id"}, None: []string{"<32"}, When: &merge.When{Column: "kind", Is: []string{"1"}}},
+			declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"characters.guid"}, None: []string{"<32"}, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: word},
+			declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"guild.id"}, None: []string{"<32"}, When: &declare.When{Column: "kind", Is: []string{"1"}}},
 		)
 		open := int64(0)
-		for _, r := range check(t, opts, a, b).Results {
-			if r.Code == merge.CodeReferenceUndeclared && r.Table == "notes" && r.Open != nil {
+		for _, r := range mustCheck(t, opts, a, b).Results {
+			if r.Code == verdict.CodeReferenceUndeclared && r.Table == "notes" && r.Open != nil {
 				open += r.Count
 			}
 		}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // A table that the operator leaves out is not read, and not passed either.
@@ -25,21 +27,21 @@ func TestExclude(t *testing.T) {
 		{[]string{"*"}, []string{"[cg]*"}, "pets", map[string]string{"characters": excluded, "guild": excluded, "pack": unreadable}},
 	} {
 		a, b := game("a", 1, 5), game("b", 1, 5)
-		b.Schema.Skipped = []merge.Skipped{{Table: "pack", Reason: "MyISAM"}}
-		report := check(t, merge.Options{Include: test.include, Exclude: test.exclude}, a, b)
+		b.Schema.Skipped = []catalog.Skipped{{Table: "pack", Reason: "MyISAM"}}
+		report := mustCheck(t, declare.Options{Include: test.include, Exclude: test.exclude}, a, b)
 		var left []string
-		for _, r := range find(report, merge.CodeKeyCollision, "", "") {
+		for _, r := range find(report, verdict.CodeKeyCollision, "", "") {
 			left = append(left, r.Table)
 		}
 		if got := strings.Join(left, " "); got != test.left {
 			t.Errorf("%v %v: looked at %q, want %q", test.include, test.exclude, got, test.left)
 		}
 		skipped := make(map[string]string)
-		for _, r := range slices.Concat(find(report, merge.CodeTableSkipped, "", ""), find(report, merge.CodeTableExcluded, "", "")) {
-			if r.Code == merge.CodeTableExcluded != (r.Gaps[0].Reason == excluded) {
+		for _, r := range slices.Concat(find(report, verdict.CodeTableSkipped, "", ""), find(report, verdict.CodeTableExcluded, "", "")) {
+			if r.Code == verdict.CodeTableExcluded != (r.Gaps[0].Reason == excluded) {
 				t.Errorf("%s is %s", r.Table, r.Code)
 			}
-			if r.Verdict != merge.NotVerified {
+			if r.Verdict != verdict.NotVerified {
 				t.Errorf("%s is %s", r.Table, r.Verdict)
 			}
 			skipped[r.Table] = r.Gaps[0].Reason
@@ -50,14 +52,14 @@ func TestExclude(t *testing.T) {
 	}
 	// What is declared of a table that is left out means nothing.
 	left, right := game("a", 1, 5), game("b", 1, 5)
-	check(t, merge.Options{
-		Exclude: []string{"characters"}, Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-		Accounts: []merge.AccountColumn{{Table: "characters", Column: "account"}},
+	mustCheck(t, declare.Options{
+		Exclude: []string{"characters"}, Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account"}},
 	}, left, right)
 	// What refers to a table that is left out cannot be followed.
 	a, b := settled(1), settled(2)
-	r := find(check(t, merge.Options{Exclude: []string{"players"}}, a, b), merge.CodeReferenceDangle, "items", "")[0]
-	if r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "refers to players, which is excluded by the operator" {
+	r := find(mustCheck(t, declare.Options{Exclude: []string{"players"}}, a, b), verdict.CodeReferenceDangle, "items", "")[0]
+	if r.Verdict != verdict.NotVerified || r.Gaps[0].Reason != "refers to players, which is excluded by the operator" {
 		t.Errorf("got %+v, want NOT VERIFIED", r)
 	}
 }
@@ -66,19 +68,19 @@ func TestExclude(t *testing.T) {
 // passes that was compared without that database.
 func TestUnreadInOneDatabase(t *testing.T) {
 	a, b := settled(1), settled(2)
-	b.Schema.Tables = slices.DeleteFunc(b.Schema.Tables, func(t merge.Table) bool { return t.Name == "players" })
-	b.Schema.Skipped = []merge.Skipped{{Table: "players", Reason: "MyISAM: not part of the snapshot"}}
-	report := check(t, merge.Options{}, a, b)
-	if r := find(report, merge.CodeSchemaTable, "players", "")[0]; r.Verdict != merge.Pass || r.Message != "in every database; not read in s2" {
+	b.Schema.Tables = slices.DeleteFunc(b.Schema.Tables, func(t catalog.Table) bool { return t.Name == "players" })
+	b.Schema.Skipped = []catalog.Skipped{{Table: "players", Reason: "MyISAM: not part of the snapshot"}}
+	report := mustCheck(t, declare.Options{}, a, b)
+	if r := find(report, verdict.CodeSchemaTable, "players", "")[0]; r.Verdict != verdict.Pass || r.Message != "in every database; not read in s2" {
 		t.Errorf("schema-table: %s, %s", r.Verdict, r.Message)
 	}
 	const reason = "the table is not read: MyISAM: not part of the snapshot"
-	for _, r := range slices.Concat(find(report, merge.CodeKeyCollision, "players", ""), find(report, merge.CodeUniqueCollision, "players", "")) {
-		if r.Verdict != merge.NotVerified || r.Gaps[0] != (merge.Gap{Source: "s2", Reason: reason}) {
+	for _, r := range slices.Concat(find(report, verdict.CodeKeyCollision, "players", ""), find(report, verdict.CodeUniqueCollision, "players", "")) {
+		if r.Verdict != verdict.NotVerified || r.Gaps[0] != (verdict.Gap{Source: "s2", Reason: reason}) {
 			t.Errorf("%s %s: %s, %v", r.Code, r.Subject, r.Verdict, r.Gaps)
 		}
 	}
-	if r := find(report, merge.CodeReferenceDangle, "items", "")[0]; r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "refers to players: "+reason {
+	if r := find(report, verdict.CodeReferenceDangle, "items", "")[0]; r.Verdict != verdict.NotVerified || r.Gaps[0].Reason != "refers to players: "+reason {
 		t.Errorf("reference: %s, %v", r.Verdict, r.Gaps)
 	}
 }
@@ -88,26 +90,26 @@ func TestUnreadInOneDatabase(t *testing.T) {
 func TestDeclaredOfUnread(t *testing.T) {
 	a, b := game("a", 1, 5), game("b", 11, 5)
 	for _, db := range []*mergetest.Database{a, b} {
-		db.Schema.Skipped = []merge.Skipped{{Table: "mail", Reason: "MyISAM"}}
+		db.Schema.Skipped = []catalog.Skipped{{Table: "mail", Reason: "MyISAM"}}
 	}
-	to := func(table, toTable string) merge.DeclaredReference {
-		return merge.DeclaredReference{Table: table, Columns: []string{"owner"}, ToTable: toTable, ToColumns: []string{"guid"}}
+	to := func(table, toTable string) declare.DeclaredReference {
+		return declare.DeclaredReference{Table: table, Columns: []string{"owner"}, ToTable: toTable, ToColumns: []string{"guid"}}
 	}
-	report := check(t, merge.Options{
-		References: []merge.DeclaredReference{to("mail", "characters"), to("pets", "mail")},
-		Uniques:    []merge.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
-		Accounts:   []merge.AccountColumn{{Table: "mail", Column: "account"}},
+	report := mustCheck(t, declare.Options{
+		References: []declare.DeclaredReference{to("mail", "characters"), to("pets", "mail")},
+		Uniques:    []declare.DeclaredUnique{{Table: "mail", Columns: []string{"title"}}},
+		Accounts:   []declare.AccountColumn{{Table: "mail", Column: "account"}},
 	}, a, b)
 	const want = "was not read, so its declarations are not checked: unique title; reference owner → characters.guid; account account"
-	if r := find(report, merge.CodeTableSkipped, "mail", "")[0]; r.Verdict != merge.NotVerified || r.Message != want {
+	if r := find(report, verdict.CodeTableSkipped, "mail", "")[0]; r.Verdict != verdict.NotVerified || r.Message != want {
 		t.Errorf("%s: %s", r.Verdict, r.Message)
 	}
-	for _, r := range slices.Concat(find(report, merge.CodeReferenceDangle, "pets", ""), find(report, merge.CodeReferenceRebind, "pets", ""), find(report, merge.CodeReferenceAmbiguous, "pets", "")) {
-		if r.Verdict != merge.NotVerified {
+	for _, r := range slices.Concat(find(report, verdict.CodeReferenceDangle, "pets", ""), find(report, verdict.CodeReferenceRebind, "pets", ""), find(report, verdict.CodeReferenceAmbiguous, "pets", "")) {
+		if r.Verdict != verdict.NotVerified {
 			t.Errorf("%s is %s", r.Code, r.Verdict)
 		}
 	}
-	if r := find(report, merge.CodeReferenceDangle, "pets", "")[0]; r.Verdict != merge.NotVerified || r.Gaps[0].Reason != "refers to mail: the table is not read: MyISAM" {
+	if r := find(report, verdict.CodeReferenceDangle, "pets", "")[0]; r.Verdict != verdict.NotVerified || r.Gaps[0].Reason != "refers to mail: the table is not read: MyISAM" {
 		t.Errorf("got %+v", r)
 	}
 }

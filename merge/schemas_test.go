@@ -13,7 +13,11 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // Whatever the schema and whatever the rows, what collides, dangles or changes
@@ -40,13 +44,13 @@ func TestAnySchema(t *testing.T) {
 			t.Fatalf("findings differ (-reference +Check):\n%s", diff)
 		}
 		for _, r := range report.Results {
-			if o.unclear[key(r.Code, r.Table, r.Subject)] && r.Verdict == merge.Pass {
+			if o.unclear[key(r.Code, r.Table, r.Subject)] && r.Verdict == verdict.Pass {
 				t.Fatalf("passed without a look at everything: %+v", r)
 			}
 		}
 
-		opts = merge.Options{Samples: -1, Clock: opts.Clock}
-		m, err := merge.Matrix(context.Background(), sources(dbs...), opts)
+		opts = declare.Options{Samples: -1, Clock: opts.Clock}
+		m, err := check.Matrix(context.Background(), sources(dbs...), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,25 +61,25 @@ func TestAnySchema(t *testing.T) {
 }
 
 var dataCodes = []string{
-	merge.CodeKeyCollision, merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeReferenceAmbiguous, merge.CodeReferenceDangle, merge.CodeAccountOverflow,
+	verdict.CodeKeyCollision, verdict.CodeUniqueCollision, verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle, verdict.CodeAccountOverflow,
 }
 
 // drawSchema makes a schema of a few tables with keys of all types, and what
 // the operator declares beyond it.
-func drawSchema(t *rapid.T) (merge.Catalog, merge.Options) {
-	c := merge.Catalog{Engine: "memory", Now: now}
-	var opts merge.Options
+func drawSchema(t *rapid.T) (catalog.Catalog, declare.Options) {
+	c := catalog.Catalog{Engine: "memory", Now: now}
+	var opts declare.Options
 	for i := range rapid.IntRange(1, 3).Draw(t, "tables") {
-		table := merge.Table{Name: fmt.Sprintf("t%d", i)}
+		table := catalog.Table{Name: fmt.Sprintf("t%d", i)}
 		for j := range rapid.IntRange(1, 3).Draw(t, "columns") {
-			col := merge.Column{Name: fmt.Sprintf("c%d", j), Nullable: rapid.Bool().Draw(t, "nullable")}
+			col := catalog.Column{Name: fmt.Sprintf("c%d", j), Nullable: rapid.Bool().Draw(t, "nullable")}
 			switch rapid.IntRange(0, 3).Draw(t, "kind") {
 			case 0:
-				col.Kind, col.Type = merge.KindInteger, rapid.SampledFrom([]string{"INT", "BIGINT"}).Draw(t, "type")
+				col.Kind, col.Type = catalog.KindInteger, rapid.SampledFrom([]string{"INT", "BIGINT"}).Draw(t, "type")
 			case 1:
-				col.Kind, col.Type = merge.KindBytes, "BLOB"
+				col.Kind, col.Type = catalog.KindBytes, "BLOB"
 			default:
-				col.Kind, col.Type = merge.KindText, "TEXT"
+				col.Kind, col.Type = catalog.KindText, "TEXT"
 				col.Collation = rapid.SampledFrom([]string{mergetest.Binary, mergetest.NoCase}).Draw(t, "collation")
 			}
 			table.Columns = append(table.Columns, col)
@@ -94,14 +98,14 @@ func drawSchema(t *rapid.T) (merge.Catalog, merge.Options) {
 		}
 		for n := range rapid.IntRange(0, 2).Draw(t, "uniques") {
 			if u := some("unique", 2); len(u) > 0 && !slices.Equal(u, table.Primary) {
-				table.Uniques = append(table.Uniques, merge.Unique{Name: fmt.Sprint("u", n), Columns: u})
+				table.Uniques = append(table.Uniques, catalog.Unique{Name: fmt.Sprint("u", n), Columns: u})
 			}
 		}
 		if u := some("declared unique", 2); len(u) > 0 {
-			opts.Uniques = append(opts.Uniques, merge.DeclaredUnique{Table: table.Name, Columns: u})
+			opts.Uniques = append(opts.Uniques, declare.DeclaredUnique{Table: table.Name, Columns: u})
 		}
 		if a := some("account", 1); len(a) > 0 {
-			opts.Accounts = append(opts.Accounts, merge.AccountColumn{Table: table.Name, Column: a[0], Max: rapid.IntRange(0, 3).Draw(t, "max")})
+			opts.Accounts = append(opts.Accounts, declare.AccountColumn{Table: table.Name, Column: a[0], Max: rapid.IntRange(0, 3).Draw(t, "max")})
 		}
 		c.Tables = append(c.Tables, table)
 	}
@@ -109,7 +113,7 @@ func drawSchema(t *rapid.T) (merge.Catalog, merge.Options) {
 	for range rapid.IntRange(0, 3).Draw(t, "references") {
 		from := &c.Tables[rapid.IntRange(0, len(c.Tables)-1).Draw(t, "from")]
 		to := &c.Tables[rapid.IntRange(0, len(c.Tables)-1).Draw(t, "to")]
-		var r merge.Reference
+		var r catalog.Reference
 		for range rapid.IntRange(1, 2).Draw(t, "width") {
 			a, b := rapid.SampledFrom(from.Columns).Draw(t, "column"), rapid.SampledFrom(to.Columns).Draw(t, "to column")
 			if a.Kind == b.Kind && !slices.Contains(r.Columns, a.Name) && !slices.Contains(r.ToColumns, b.Name) {
@@ -121,7 +125,7 @@ func drawSchema(t *rapid.T) (merge.Catalog, merge.Options) {
 		switch {
 		case len(r.Columns) == 0 || seen[subject]:
 		case rapid.Bool().Draw(t, "declared"):
-			opts.References = append(opts.References, merge.DeclaredReference{
+			opts.References = append(opts.References, declare.DeclaredReference{
 				Table: from.Name, Columns: r.Columns, ToTable: to.Name, ToColumns: r.ToColumns,
 				ZeroIsNone: len(r.Columns) == 1 && rapid.Bool().Draw(t, "zero is none"),
 			})
@@ -135,7 +139,7 @@ func drawSchema(t *rapid.T) (merge.Catalog, merge.Options) {
 
 // drawDatabases makes databases of that schema, or nearly, with rows that obey
 // their own keys and are often the same in several.
-func drawDatabases(t *rapid.T, schema merge.Catalog) (dbs []*mergetest.Database) {
+func drawDatabases(t *rapid.T, schema catalog.Catalog) (dbs []*mergetest.Database) {
 	for i := range rapid.IntRange(2, 4).Draw(t, "databases") {
 		db := &mergetest.Database{Label: string(rune('a' + i)), Schema: schema, Rows: make(map[string][]mergetest.Row), BatchRows: rapid.IntRange(1, 4).Draw(t, "batch")}
 		db.Schema.Tables = slices.Clone(schema.Tables)
@@ -154,9 +158,9 @@ func drawDatabases(t *rapid.T, schema merge.Catalog) (dbs []*mergetest.Database)
 						continue
 					}
 					switch c.Kind {
-					case merge.KindInteger:
+					case catalog.KindInteger:
 						row[c.Name] = rapid.Int64Range(-1, 3).Draw(t, "integer")
-					case merge.KindBytes:
+					case catalog.KindBytes:
 						row[c.Name] = rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 255}), 0, 2).Draw(t, "bytes")
 					default:
 						row[c.Name] = rapid.SampledFrom([]string{"", "0", "a", "A", "ab", "Ab"}).Draw(t, "text")
@@ -185,7 +189,7 @@ func drawDatabases(t *rapid.T, schema merge.Catalog) (dbs []*mergetest.Database)
 type oracle struct {
 	dbs     []*mergetest.Database
 	target  *mergetest.Database
-	opts    merge.Options
+	opts    declare.Options
 	found   map[string]int64
 	unclear map[string]bool // what cannot be passed
 }
@@ -203,11 +207,11 @@ func subjectOf(columns []string) string {
 	return "(" + strings.Join(columns, ", ") + ")"
 }
 
-func referenceSubject(r merge.Reference) string {
+func referenceSubject(r catalog.Reference) string {
 	return subjectOf(r.Columns) + " → " + r.ToTable + "." + subjectOf(r.ToColumns)
 }
 
-func tableIn(db *mergetest.Database, name string) *merge.Table {
+func tableIn(db *mergetest.Database, name string) *catalog.Table {
 	for i := range db.Schema.Tables {
 		if db.Schema.Tables[i].Name == name {
 			return &db.Schema.Tables[i]
@@ -217,7 +221,7 @@ func tableIn(db *mergetest.Database, name string) *merge.Table {
 }
 
 // model is the table as the target has it, or whoever has it first.
-func (o *oracle) model(name string) *merge.Table {
+func (o *oracle) model(name string) *catalog.Table {
 	if t := tableIn(o.target, name); t != nil {
 		return t
 	}
@@ -231,12 +235,12 @@ func (o *oracle) look() {
 		uniques := uniqueColumns(&model)
 		if len(keyColumns) == 0 {
 			i := slices.IndexFunc(uniques, func(columns []string) bool {
-				return !slices.ContainsFunc(model.Columns, func(c merge.Column) bool { return c.Nullable && slices.Contains(columns, c.Name) })
+				return !slices.ContainsFunc(model.Columns, func(c catalog.Column) bool { return c.Nullable && slices.Contains(columns, c.Name) })
 			})
 			if i >= 0 {
 				keyColumns = uniques[i]
 			} else {
-				o.unclear[key(merge.CodeKeyCollision, model.Name, "")] = true
+				o.unclear[key(verdict.CodeKeyCollision, model.Name, "")] = true
 			}
 		}
 		for _, u := range o.opts.Uniques {
@@ -245,13 +249,13 @@ func (o *oracle) look() {
 			}
 		}
 		if len(keyColumns) > 0 {
-			o.repeated(merge.CodeKeyCollision, &model, keyColumns)
+			o.repeated(verdict.CodeKeyCollision, &model, keyColumns)
 		}
 		var seen [][]string
 		for _, columns := range uniques {
 			same := func(other []string) bool { return slices.Equal(columns, other) }
 			if !same(keyColumns) && !slices.ContainsFunc(seen, same) {
-				o.repeated(merge.CodeUniqueCollision, &model, columns)
+				o.repeated(verdict.CodeUniqueCollision, &model, columns)
 				seen = append(seen, columns)
 			}
 		}
@@ -265,7 +269,7 @@ func (o *oracle) look() {
 }
 
 // repeated counts values that are there more than once.
-func (o *oracle) repeated(code string, model *merge.Table, columns []string) {
+func (o *oracle) repeated(code string, model *catalog.Table, columns []string) {
 	times := make(map[string]int)
 	for _, db := range o.dbs {
 		for _, row := range db.Rows[model.Name] {
@@ -293,7 +297,7 @@ func zero(v any) bool {
 	return false
 }
 
-func (o *oracle) account(model *merge.Table, a merge.AccountColumn) {
+func (o *oracle) account(model *catalog.Table, a declare.AccountColumn) {
 	characters, servers := make(map[string]int), make(map[string]map[string]bool)
 	for _, db := range o.dbs {
 		for _, row := range db.Rows[model.Name] {
@@ -308,17 +312,17 @@ func (o *oracle) account(model *merge.Table, a merge.AccountColumn) {
 	}
 	for k, n := range characters {
 		if a.Max > 0 && n > a.Max && len(servers[k]) > 1 {
-			o.add(1, merge.CodeAccountOverflow, model.Name, a.Column)
+			o.add(1, verdict.CodeAccountOverflow, model.Name, a.Column)
 		}
 	}
 }
 
-func (o *oracle) references(model *merge.Table) {
+func (o *oracle) references(model *catalog.Table) {
 	zeroIsNone := make(map[string]bool)
 	all := slices.Clone(tableIn(o.dbs[0], model.Name).References)
 	for _, d := range o.opts.References {
 		if d.Table == model.Name {
-			all = append(all, merge.Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns})
+			all = append(all, catalog.Reference{Columns: d.Columns, ToTable: d.ToTable, ToColumns: d.ToColumns})
 			zeroIsNone[referenceSubject(all[len(all)-1])] = d.ZeroIsNone
 		}
 	}
@@ -326,7 +330,7 @@ func (o *oracle) references(model *merge.Table) {
 		subject := referenceSubject(ref)
 		// has reports whether a database has what a row refers to, as a table
 		// with these columns compares.
-		has := func(db *mergetest.Database, row mergetest.Row, as *merge.Table) bool {
+		has := func(db *mergetest.Database, row mergetest.Row, as *catalog.Table) bool {
 			wanted := make(mergetest.Row)
 			for i, name := range ref.Columns {
 				wanted[ref.ToColumns[i]] = row[name]
@@ -339,8 +343,8 @@ func (o *oracle) references(model *merge.Table) {
 				continue
 			}
 			if tableIn(db, ref.ToTable) == nil { // nobody knows what it refers to
-				o.unclear[key(merge.CodeReferenceDangle, model.Name, subject)] = true
-				o.unclear[key(merge.CodeReferenceRebind, model.Name, subject)] = true
+				o.unclear[key(verdict.CodeReferenceDangle, model.Name, subject)] = true
+				o.unclear[key(verdict.CodeReferenceRebind, model.Name, subject)] = true
 				continue
 			}
 			for _, row := range db.Rows[model.Name] {
@@ -352,13 +356,13 @@ func (o *oracle) references(model *merge.Table) {
 				})
 				own := has(db, row, tableIn(db, ref.ToTable))
 				if !own {
-					o.add(1, merge.CodeReferenceDangle, model.Name, subject)
+					o.add(1, verdict.CodeReferenceDangle, model.Name, subject)
 				}
 				switch {
 				case stranger && own:
-					o.add(1, merge.CodeReferenceAmbiguous, model.Name, subject)
+					o.add(1, verdict.CodeReferenceAmbiguous, model.Name, subject)
 				case stranger:
-					o.add(1, merge.CodeReferenceRebind, model.Name, subject)
+					o.add(1, verdict.CodeReferenceRebind, model.Name, subject)
 				}
 			}
 		}

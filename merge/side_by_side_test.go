@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // meeting is a database whose first scan begins only when that of the other has begun.
@@ -20,7 +22,7 @@ type meeting struct {
 	err   error // of its first scan
 }
 
-func (m meeting) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
+func (m meeting) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
 	first := false
 	m.once.Do(func() { first = true })
 	if !first {
@@ -29,7 +31,7 @@ func (m meeting) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Bat
 	m.begun.Done()
 	m.begun.Wait()
 	if m.err != nil {
-		return func(yield func(*merge.Batch, error) bool) { yield(nil, m.err) }
+		return func(yield func(*catalog.Batch, error) bool) { yield(nil, m.err) }
 	}
 	return m.Database.Scan(ctx, scan)
 }
@@ -44,11 +46,11 @@ func TestDatabasesAreReadSideBySide(t *testing.T) {
 		begun := new(sync.WaitGroup)
 		begun.Add(2)
 		a, b := meeting{oldWorld("a", 30), begun, new(sync.Once), nil}, meeting{oldWorld("b", 20), begun, new(sync.Once), broken}
-		report, err := merge.Check(t.Context(), []merge.Source{a, b}, oldWords())
-		if broken == nil && (err != nil || report.Verdict != merge.Pass) {
+		report, err := merge.Check(t.Context(), []catalog.Source{a, b}, oldWords())
+		if broken == nil && (err != nil || report.Verdict != verdict.Pass) {
 			t.Errorf("%v: %v", err, notPassed(report))
 		}
-		if failed, is := errors.AsType[*merge.ReadError](err); broken != nil && (!is || failed.Source != "b" || !errors.Is(err, broken)) {
+		if failed, is := errors.AsType[*catalog.ReadError](err); broken != nil && (!is || failed.Source != "b" || !errors.Is(err, broken)) {
 			t.Errorf("got %v, want the error of b", err)
 		}
 	}

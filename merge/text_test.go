@@ -7,12 +7,16 @@ import (
 	"testing"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/report"
+	"mergesafe/merge/verdict"
 )
 
 // textOf is the text of a report of 80 columns.
-func textOf(r *merge.Report) string {
+func textOf(r *verdict.Report) string {
 	var b strings.Builder
 	if err := report.NewCheck(r).WriteText(&b, report.TextOptions{Width: 80}); err != nil {
 		panic(err)
@@ -23,17 +27,17 @@ func textOf(r *merge.Report) string {
 // A list without an entry is [] in JSON, never null.
 func TestEmptyListsInJSON(t *testing.T) {
 	empty := func(name string) *mergetest.Database {
-		return &mergetest.Database{Label: name, Schema: merge.Catalog{Engine: "memory"}}
+		return &mergetest.Database{Label: name, Schema: catalog.Catalog{Engine: "memory"}}
 	}
-	opts := merge.Options{Only: []merge.Selection{{Code: merge.CodeKeyCollision}}}
+	opts := declare.Options{Only: []declare.Selection{{Code: verdict.CodeKeyCollision}}}
 	var reports []any
-	quick := func(r *merge.Report) { reports = append(reports, r) }
+	quick := func(r *verdict.Report) { reports = append(reports, r) }
 	full, err := merge.Check(t.Context(), sources(empty("a"), empty("b")), opts, quick)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reports = append(reports, full, check(t, merge.Options{}, empty("a"), empty("b")))
-	m, err := merge.Matrix(t.Context(), sources(empty("a"), empty("b")), merge.Options{})
+	reports = append(reports, full, mustCheck(t, declare.Options{}, empty("a"), empty("b")))
+	m, err := check.Matrix(t.Context(), sources(empty("a"), empty("b")), declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +54,10 @@ func TestNothingRead(t *testing.T) {
 	for _, db := range []*mergetest.Database{a, b} {
 		db.Intercept = cannotSort
 	}
-	report := check(t, merge.Options{Accounts: []merge.AccountColumn{{Table: "players", Column: "mail", Max: 2}}}, a, b)
+	report := mustCheck(t, declare.Options{Accounts: []declare.AccountColumn{{Table: "players", Column: "mail", Max: 2}}}, a, b)
 	found := 0
 	for _, r := range report.Results {
-		if r.Verdict == merge.NotVerified && r.Read == 0 && r.Code != merge.CodeTableSkipped {
+		if r.Verdict == verdict.NotVerified && r.Read == 0 && r.Code != verdict.CodeTableSkipped {
 			found++
 			if r.Message != "nothing could be compared" {
 				t.Errorf("%s %s %s: %s", r.Code, r.Table, r.Subject, r.Message)
@@ -66,16 +70,16 @@ func TestNothingRead(t *testing.T) {
 
 	a, b = settled(1), settled(2)
 	b.Schema.Tables = b.Schema.Tables[:3]
-	b.Schema.Skipped = []merge.Skipped{{Table: "players", Reason: "MyISAM"}}
-	r := find(check(t, merge.Options{}, a, b), merge.CodeReferenceDangle, "items", "")[0]
+	b.Schema.Skipped = []catalog.Skipped{{Table: "players", Reason: "MyISAM"}}
+	r := find(mustCheck(t, declare.Options{}, a, b), verdict.CodeReferenceDangle, "items", "")[0]
 	if r.Read != 10 || r.Message != "every reference matches a row, as far as it could be compared" {
 		t.Errorf("%d read: %s", r.Read, r.Message)
 	}
 }
 
 // cannotSort is a source that can compare nothing.
-func cannotSort(scan merge.Scan, _ iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error] {
-	return func(yield func(*merge.Batch, error) bool) {
-		yield(nil, &merge.UnsupportedError{Table: scan.Table, Column: "any", Reason: "no sorting form"})
+func cannotSort(scan catalog.Scan, _ iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) {
+		yield(nil, &catalog.UnsupportedError{Table: scan.Table, Column: "any", Reason: "no sorting form"})
 	}
 }

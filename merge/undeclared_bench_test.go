@@ -13,6 +13,9 @@ import (
 
 	"mergesafe/internal/garbage"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 )
 
 var manyKeys = flag.Bool("many-keys", false, "measure sets of 10 M keys in each of 20 sources, rather than of 100,000")
@@ -29,15 +32,15 @@ type numbered struct {
 
 func (n *numbered) Name() string { return n.name }
 
-func (n *numbered) Catalog(context.Context) (*merge.Catalog, error) {
-	id := merge.Column{Name: "id", Type: "BIGINT", Kind: merge.KindInteger}
-	return &merge.Catalog{Engine: "memory", Tables: []merge.Table{
-		{Name: "notes", Primary: []string{"id"}, Columns: []merge.Column{id, {Name: "thing", Type: "BIGINT", Kind: merge.KindInteger}}},
-		{Name: "things", Primary: []string{"id"}, Columns: []merge.Column{id}},
+func (n *numbered) Catalog(context.Context) (*catalog.Catalog, error) {
+	id := catalog.Column{Name: "id", Type: "BIGINT", Kind: catalog.KindInteger}
+	return &catalog.Catalog{Engine: "memory", Tables: []catalog.Table{
+		{Name: "notes", Primary: []string{"id"}, Columns: []catalog.Column{id, {Name: "thing", Type: "BIGINT", Kind: catalog.KindInteger}}},
+		{Name: "things", Primary: []string{"id"}, Columns: []catalog.Column{id}},
 	}}, nil
 }
 
-func (n *numbered) Servers(context.Context) ([]merge.Server, error) { return nil, nil }
+func (n *numbered) Servers(context.Context) ([]catalog.Server, error) { return nil, nil }
 
 func (n *numbered) Count(_ context.Context, table string) (int64, error) {
 	return int64(n.rowsOf(table)), nil
@@ -62,9 +65,9 @@ func (n *numbered) value(table, column string, row int) uint64 {
 	}
 }
 
-func (n *numbered) Scan(_ context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
-	return func(yield func(*merge.Batch, error) bool) {
-		b := &merge.Batch{Order: make([]merge.Vector, len(scan.Order)), Carry: make([]merge.Vector, len(scan.Carry))}
+func (n *numbered) Scan(_ context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) {
+		b := &catalog.Batch{Order: make([]catalog.Vector, len(scan.Order)), Carry: make([]catalog.Vector, len(scan.Carry))}
 		rows := n.rowsOf(scan.Table)
 		n.scans += rows
 		for start := 0; start < rows; start += 4096 {
@@ -91,8 +94,8 @@ func (n *numbered) Scan(_ context.Context, scan merge.Scan) iter.Seq2[*merge.Bat
 	}
 }
 
-func (n *numbered) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
-	return []merge.Field{{Column: "id"}}, nil
+func (n *numbered) Row(context.Context, string, []string, [][]byte) ([]catalog.Field, error) {
+	return []catalog.Field{{Column: "id"}}, nil
 }
 
 // The keys of 20 sources of 10 M rows fit into 200 MiB where one number in eight is a
@@ -107,7 +110,7 @@ func TestMemoryOfOpenColumns(t *testing.T) {
 	}
 	for _, c := range []struct{ every, mib int }{{8, 200}, {100, 600}} {
 		t.Run(fmt.Sprintf("one in %d", c.every), func(t *testing.T) {
-			var sources []merge.Source
+			var sources []catalog.Source
 			for i := range 20 {
 				sources = append(sources, &numbered{name: fmt.Sprint("s", i), first: uint64(i) * uint64(c.every*rows), every: uint64(c.every), rows: rows, notes: 10_000})
 			}
@@ -116,7 +119,7 @@ func TestMemoryOfOpenColumns(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			var live, heap uint64
 			calls := 0
-			opts := merge.Options{Samples: -1, Only: []merge.Selection{{Code: merge.CodeReferenceUndeclared}}, Progress: func(merge.Progress) {
+			opts := declare.Options{Samples: -1, Only: []declare.Selection{{Code: verdict.CodeReferenceUndeclared}}, Progress: func(declare.Progress) {
 				if calls++; calls%256 == 0 {
 					var now runtime.MemStats
 					runtime.ReadMemStats(&now)
@@ -136,7 +139,7 @@ func TestMemoryOfOpenColumns(t *testing.T) {
 			if limit := uint64(c.mib<<20/share + 24<<20); heap > limit {
 				t.Errorf("%d MiB, want at most %d", heap>>20, limit>>20)
 			}
-			if report.Verdict != merge.NotVerified && report.Verdict != merge.Pass {
+			if report.Verdict != verdict.NotVerified && report.Verdict != verdict.Pass {
 				t.Error(report.Verdict)
 			}
 		})
@@ -156,21 +159,21 @@ type written struct {
 
 func (w *written) Name() string { return w.name }
 
-func (w *written) Catalog(context.Context) (*merge.Catalog, error) {
-	id := merge.Column{Name: "id", Type: "BIGINT", Kind: merge.KindInteger}
-	text := func(name string) merge.Column {
-		return merge.Column{Name: name, Type: "VARCHAR(200)", Kind: merge.KindText, Collation: "bytes"}
+func (w *written) Catalog(context.Context) (*catalog.Catalog, error) {
+	id := catalog.Column{Name: "id", Type: "BIGINT", Kind: catalog.KindInteger}
+	text := func(name string) catalog.Column {
+		return catalog.Column{Name: name, Type: "VARCHAR(200)", Kind: catalog.KindText, Collation: "bytes"}
 	}
-	players := merge.Table{Name: "players", Primary: []string{"id"}, Columns: []merge.Column{id, text("name")}}
+	players := catalog.Table{Name: "players", Primary: []string{"id"}, Columns: []catalog.Column{id, text("name")}}
 	if w.unique {
-		players.Uniques = []merge.Unique{{Name: "name", Columns: []string{"name"}}}
+		players.Uniques = []catalog.Unique{{Name: "name", Columns: []string{"name"}}}
 	}
-	return &merge.Catalog{Engine: "memory", Tables: []merge.Table{
-		{Name: "letters", Primary: []string{"id"}, Columns: []merge.Column{id, text("address"), text("body"), text("whom")}}, players,
+	return &catalog.Catalog{Engine: "memory", Tables: []catalog.Table{
+		{Name: "letters", Primary: []string{"id"}, Columns: []catalog.Column{id, text("address"), text("body"), text("whom")}}, players,
 	}}, nil
 }
 
-func (w *written) Servers(context.Context) ([]merge.Server, error) { return nil, nil }
+func (w *written) Servers(context.Context) ([]catalog.Server, error) { return nil, nil }
 
 func (w *written) Count(_ context.Context, table string) (int64, error) {
 	return int64(w.rowsOf(table)), nil
@@ -201,13 +204,13 @@ func (w *written) append(dst []byte, table, column string, row int) []byte {
 	}
 }
 
-func (w *written) Scan(_ context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
-	return func(yield func(*merge.Batch, error) bool) {
-		b := &merge.Batch{Order: make([]merge.Vector, len(scan.Order)), Carry: make([]merge.Vector, len(scan.Carry))}
+func (w *written) Scan(_ context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) {
+		b := &catalog.Batch{Order: make([]catalog.Vector, len(scan.Order)), Carry: make([]catalog.Vector, len(scan.Carry))}
 		rows := w.rowsOf(scan.Table)
 		for start := 0; start < rows; start += 4096 {
 			b.Len = min(4096, rows-start)
-			fill := func(v *merge.Vector, column string, sorts bool) {
+			fill := func(v *catalog.Vector, column string, sorts bool) {
 				v.Data, v.Ends = v.Data[:0], v.Ends[:0]
 				for row := range b.Len {
 					if sorts && column == "id" {
@@ -231,8 +234,8 @@ func (w *written) Scan(_ context.Context, scan merge.Scan) iter.Seq2[*merge.Batc
 	}
 }
 
-func (w *written) Row(context.Context, string, []string, [][]byte) ([]merge.Field, error) {
-	return []merge.Field{{Column: "id"}}, nil
+func (w *written) Row(context.Context, string, []string, [][]byte) ([]catalog.Field, error) {
+	return []catalog.Field{{Column: "id"}}, nil
 }
 
 // BenchmarkNames checks letters without unique names beside them, with such names, and with a
@@ -243,16 +246,16 @@ func BenchmarkNames(b *testing.B) {
 		unique, named bool
 	}{{"no names", false, false}, {"names", true, false}, {"repeated", true, true}} {
 		b.Run(c.name, func(b *testing.B) {
-			var sources []merge.Source
+			var sources []catalog.Source
 			for i := range 4 {
 				sources = append(sources, &written{name: fmt.Sprint("s", i), world: i, players: 50_000, rows: 500_000, unique: c.unique, named: c.named})
 			}
 			for b.Loop() {
-				report, err := merge.Check(b.Context(), sources, merge.Options{Samples: -1})
+				report, err := merge.Check(b.Context(), sources, declare.Options{Samples: -1})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if report.Verdict != merge.Pass {
+				if report.Verdict != verdict.Pass {
 					b.Fatal(report.Verdict)
 				}
 			}

@@ -17,6 +17,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 )
 
 // Worlds of any schema, whose references are declared in part, are merged for real.
@@ -73,7 +77,7 @@ type drawnGame struct {
 	worlds, target int
 	tables         []*drawnTable
 	excluded       string // a table; "" none
-	opts           merge.Options
+	opts           declare.Options
 	mysql          bool
 }
 
@@ -420,7 +424,7 @@ func (g *drawnGame) written(t *rapid.T, v any) string {
 
 // declare writes the declarations.
 func (g *drawnGame) declare() {
-	var d merge.Declarations
+	var d declare.Declarations
 	for _, table := range g.tables {
 		for _, c := range table.columns {
 			at := table.name + "." + c.name
@@ -432,24 +436,24 @@ func (g *drawnGame) declare() {
 			case "shared":
 				d.Shared = append(d.Shared, at)
 			case "reference":
-				r := merge.DeclaredReference{At: []string{at}, To: []string{c.to.name + ".id"}}
+				r := declare.DeclaredReference{At: []string{at}, To: []string{c.to.name + ".id"}}
 				if c.none {
 					r.None = []string{"0"}
 				}
 				if c.when != nil {
-					r.When = &merge.When{Column: c.when.name, Is: []string{"1"}}
+					r.When = &declare.When{Column: c.when.name, Is: []string{"1"}}
 					if c.others {
-						r.Others = merge.OthersPlain
+						r.Others = declare.OthersPlain
 					}
 				}
 				d.References = append(d.References, r)
 			}
 		}
 	}
-	g.opts = merge.Options{Target: worldName(g.target), Rules: []merge.Declarations{d}, Allow: []string{merge.CodeReferenceDangle}}
+	g.opts = declare.Options{Target: worldName(g.target), Rules: []declare.Declarations{d}, Allow: []string{verdict.CodeReferenceDangle}}
 	if g.excluded != "" {
 		g.opts.Exclude = []string{g.excluded}
-		g.opts.Allow = append(g.opts.Allow, merge.CodeTableExcluded)
+		g.opts.Allow = append(g.opts.Allow, verdict.CodeTableExcluded)
 	}
 }
 
@@ -507,9 +511,9 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 	open := openColumns(report)
 	seen.cases++
 	switch report.Verdict {
-	case merge.Pass:
+	case verdict.Pass:
 		seen.pass++
-	case merge.NotVerified:
+	case verdict.NotVerified:
 		seen.notVerified++
 	}
 	want, plain, candidates := make(map[string]int64), 0, g.candidates(t, w)
@@ -522,7 +526,7 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 			changed := g.changed(t, w, table, c)
 			if changed > 0 {
 				seen.changed++
-				if report.Verdict == merge.Pass {
+				if report.Verdict == verdict.Pass {
 					t.Fatalf("PASS, and %d rows of %s mean others than before\n%s", changed, at, g)
 				}
 				if c.declared == "" && open[at] == 0 {
@@ -578,7 +582,7 @@ func TestMatrixOpensWhatTheCheckOpens(t *testing.T) {
 		g.write(t, w)
 		w.exec(t, "COMMIT")
 		sources, done := w.open(t)
-		matrix, err := merge.Matrix(context.Background(), sources, g.opts)
+		matrix, err := check.Matrix(context.Background(), sources, g.opts)
 		done()
 		if err != nil {
 			t.Fatal(err)
@@ -588,13 +592,13 @@ func TestMatrixOpensWhatTheCheckOpens(t *testing.T) {
 				sources, done := w.open(t)
 				opts := g.opts
 				opts.Target, opts.Samples = "", -1
-				single, err := merge.Check(context.Background(), []merge.Source{sources[a], sources[b]}, opts)
+				single, err := merge.Check(context.Background(), []catalog.Source{sources[a], sources[b]}, opts)
 				done()
 				if err != nil {
 					t.Fatal(err)
 				}
 				pair := matrix.Pair(worldName(a), worldName(b))
-				got, want := openColumns(&merge.Report{Results: pair.Results}), openColumns(single)
+				got, want := openColumns(&verdict.Report{Results: pair.Results}), openColumns(single)
 				if diff := gocmp.Diff(want, got); diff != "" || pair.Verdict != single.Verdict {
 					t.Fatalf("%s and %s: %s, want %s (-check +matrix):\n%s%s", worldName(a), worldName(b), pair.Verdict, single.Verdict, diff, g)
 				}
@@ -603,15 +607,15 @@ func TestMatrixOpensWhatTheCheckOpens(t *testing.T) {
 	})
 }
 
-func hasResult(report *merge.Report, table, column string) bool {
-	return slices.ContainsFunc(report.Results, func(r merge.Result) bool {
-		return r.Table == table && r.Verdict != merge.Pass && r.Code != merge.CodeReferenceDangle && slices.Equal(r.Columns, []string{column})
+func hasResult(report *verdict.Report, table, column string) bool {
+	return slices.ContainsFunc(report.Results, func(r verdict.Result) bool {
+		return r.Table == table && r.Verdict != verdict.Pass && r.Code != verdict.CodeReferenceDangle && slices.Equal(r.Columns, []string{column})
 	})
 }
 
-func resultOf(report *merge.Report, at string) (all []merge.Result) {
+func resultOf(report *verdict.Report, at string) (all []verdict.Result) {
 	for _, r := range report.Results {
-		if r.Code == merge.CodeReferenceUndeclared && r.Table+"."+r.Subject == at {
+		if r.Code == verdict.CodeReferenceUndeclared && r.Table+"."+r.Subject == at {
 			all = append(all, r)
 		}
 	}

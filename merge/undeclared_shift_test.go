@@ -16,7 +16,10 @@ import (
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/verdict"
 )
 
 // A real schema is shifted by hand, and a third of the references are forgotten: the
@@ -55,8 +58,8 @@ func TestForgottenReferencesOfRealSchemas(t *testing.T) {
 				t.Fatal("nothing was forgotten")
 			}
 			rules := trueRules(schema.Refs, forgotten)
-			report, took, heap := checkPools(t, dsns, merge.Options{Rules: []merge.Declarations{rules}, Samples: -1})
-			_, without, heapWithout := checkPools(t, dsns, merge.Options{Rules: []merge.Declarations{rules}, Samples: -1, Only: allBut(merge.CodeReferenceUndeclared)})
+			report, took, heap := checkPools(t, dsns, declare.Options{Rules: []declare.Declarations{rules}, Samples: -1})
+			_, without, heapWithout := checkPools(t, dsns, declare.Options{Rules: []declare.Declarations{rules}, Samples: -1, Only: allBut(verdict.CodeReferenceUndeclared)})
 			open := openColumns(report)
 			rows, missed, keys := int64(0), 0, keysOf(t, pools, rules)
 			for _, c := range forgotten {
@@ -79,7 +82,7 @@ func TestForgottenReferencesOfRealSchemas(t *testing.T) {
 }
 
 // trueRules declares what is true of a schema, but for the columns that are forgotten.
-func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d merge.Declarations) {
+func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d declare.Declarations) {
 	for _, c := range slices.SortedFunc(maps.Keys(refs.Columns), func(a, b gameworlds.Column) int { return strings.Compare(a.String(), b.String()) }) {
 		meanings := refs.Columns[c]
 		if slices.Contains(forgotten, c) {
@@ -101,7 +104,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d merge.De
 					d.Natural = append(d.Natural, at)
 					break
 				}
-				r := merge.DeclaredReference{At: []string{at}, To: []string{m.To[0].String()}}
+				r := declare.DeclaredReference{At: []string{at}, To: []string{m.To[0].String()}}
 				for _, n := range m.None {
 					r.None = append(r.None, fmt.Sprintf("<=%d", n.Max))
 					if n.Min == n.Max {
@@ -111,7 +114,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d merge.De
 					}
 				}
 				if m.When != nil {
-					r.When = &merge.When{Column: m.When.Column, Is: m.When.Is}
+					r.When = &declare.When{Column: m.When.Column, Is: m.When.Is}
 				}
 				d.References = append(d.References, r)
 			}
@@ -123,7 +126,7 @@ func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d merge.De
 // keysOf are the values of the key columns that undeclared columns may name, of each
 // world: of each key the first column that is not declared or, as long as the worlds
 // have a value in common, further ones.
-func keysOf(t *testing.T, pools []*sql.DB, d merge.Declarations) (keys [2]map[string]map[string]bool) {
+func keysOf(t *testing.T, pools []*sql.DB, d declare.Declarations) (keys [2]map[string]map[string]bool) {
 	t.Helper()
 	keys = [2]map[string]map[string]bool{make(map[string]map[string]bool), make(map[string]map[string]bool)}
 	columns := textsOf(t, pools[0], `SELECT CONCAT(i.table_name, '|', i.index_name, '|', i.column_name, '|', c.data_type, '|',
@@ -144,7 +147,7 @@ func keysOf(t *testing.T, pools []*sql.DB, d merge.Declarations) (keys [2]map[st
 		if slices.Contains(d.Natural, at) || slices.Contains(d.Shared, at) || strings.HasPrefix(dataType, "date") || strings.HasPrefix(dataType, "time") {
 			continue
 		}
-		if i := slices.IndexFunc(d.References, func(r merge.DeclaredReference) bool { return r.At[0] == at }); i >= 0 && completeIn(t, pools, d.References[i]) {
+		if i := slices.IndexFunc(d.References, func(r declare.DeclaredReference) bool { return r.At[0] == at }); i >= 0 && completeIn(t, pools, d.References[i]) {
 			done[table] = true
 			continue
 		}
@@ -166,7 +169,7 @@ func keysOf(t *testing.T, pools []*sql.DB, d merge.Declarations) (keys [2]map[st
 }
 
 // completeIn reports whether every row of a reference leads somewhere, in all worlds.
-func completeIn(t *testing.T, pools []*sql.DB, r merge.DeclaredReference) bool {
+func completeIn(t *testing.T, pools []*sql.DB, r declare.DeclaredReference) bool {
 	t.Helper()
 	table, column, _ := strings.Cut(r.At[0], ".")
 	to, key, _ := strings.Cut(r.To[0], ".")
@@ -232,19 +235,19 @@ func textsOf(t *testing.T, pool *sql.DB, query string) (all []string) {
 var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
 
 // allBut selects all codes but one.
-func allBut(code string) (all []merge.Selection) {
-	for _, c := range merge.Codes() {
+func allBut(code string) (all []declare.Selection) {
+	for _, c := range verdict.Codes() {
 		if c.Code != code {
-			all = append(all, merge.Selection{Code: c.Code})
+			all = append(all, declare.Selection{Code: c.Code})
 		}
 	}
 	return all
 }
 
 // checkPools checks, and measures the time and what the heap grew to.
-func checkPools(t *testing.T, dsns []string, opts merge.Options) (*merge.Report, time.Duration, uint64) {
+func checkPools(t *testing.T, dsns []string, opts declare.Options) (*verdict.Report, time.Duration, uint64) {
 	t.Helper()
-	var sources []merge.Source
+	var sources []catalog.Source
 	for i, dsn := range dsns {
 		s, err := sqlsource.Open(t.Context(), worldName(i), "mysql:"+dsn)
 		if err != nil {
@@ -257,7 +260,7 @@ func checkPools(t *testing.T, dsns []string, opts merge.Options) (*merge.Report,
 	var before, most runtime.MemStats
 	runtime.ReadMemStats(&before)
 	most = before
-	opts.Progress = func(p merge.Progress) {
+	opts.Progress = func(p declare.Progress) {
 		if p.Rows%(1<<16) < 512 {
 			var now runtime.MemStats
 			if runtime.ReadMemStats(&now); now.HeapAlloc > most.HeapAlloc {

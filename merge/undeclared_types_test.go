@@ -3,7 +3,7 @@ package merge_test
 import (
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // Columns and keys of all types are compared, or the check says that they are not.
@@ -20,10 +20,10 @@ func TestOpenColumnsOfAllTypes(t *testing.T) {
 	// column is a table with an undeclared column of a type, in which a row of each world
 	// has a value.
 	column := func(name, sqlType, first, second string, open int64) example {
-		e := example{name: name, tables: []string{key, "CREATE TABLE @.t (id BIGINT NOT NULL PRIMARY KEY, v " + sqlType + ")"}, want: merge.NotVerified, open: map[string]int64{"t.v": open},
+		e := example{name: name, tables: []string{key, "CREATE TABLE @.t (id BIGINT NOT NULL PRIMARY KEY, v " + sqlType + ")"}, want: verdict.NotVerified, open: map[string]int64{"t.v": open},
 			rows: [][]string{{k[0], "INSERT INTO @.t (id, v) VALUES (-1, " + first + ")"}, {k[1], "INSERT INTO @.t (id, v) VALUES (-2, " + second + ")"}}}
 		if open == 0 {
-			e.want, e.open = merge.Pass, map[string]int64{}
+			e.want, e.open = verdict.Pass, map[string]int64{}
 		}
 		return e
 	}
@@ -31,7 +31,7 @@ func TestOpenColumnsOfAllTypes(t *testing.T) {
 	onSQLite := func(e example) example { e.sqlite = true; return e }
 	// keyed is a table with a key of a type that a column of another table names.
 	keyed := func(name, keyType, valueType, first, second, value string, open map[string]int64) example {
-		return example{name: name, tables: []string{"CREATE TABLE @.p (id " + keyType + " NOT NULL PRIMARY KEY)", "CREATE TABLE @.t (id BIGINT NOT NULL PRIMARY KEY, v " + valueType + ")"}, want: merge.NotVerified, open: open,
+		return example{name: name, tables: []string{"CREATE TABLE @.p (id " + keyType + " NOT NULL PRIMARY KEY)", "CREATE TABLE @.t (id BIGINT NOT NULL PRIMARY KEY, v " + valueType + ")"}, want: verdict.NotVerified, open: open,
 			rows: [][]string{{"INSERT INTO @.p VALUES (" + first + ")", "INSERT INTO @.t VALUES (-1, " + value + ")"}, {"INSERT INTO @.p VALUES (" + second + ")", "INSERT INTO @.t VALUES (-2, NULL)"}}}
 	}
 	v1 := map[string]int64{"t.v": 1}

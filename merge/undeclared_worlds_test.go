@@ -10,7 +10,10 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/verdict"
 )
 
 // fatal is what tests and draws of a property have in common.
@@ -171,7 +174,7 @@ func (w *sqlWorlds) merge(t fatal, table string, from ...int) {
 }
 
 // check opens the worlds and checks them. The target is named w0 unless opts say else.
-func (w *sqlWorlds) check(t fatal, opts merge.Options) *merge.Report {
+func (w *sqlWorlds) check(t fatal, opts declare.Options) *verdict.Report {
 	t.Helper()
 	report, err := w.tryCheck(t, opts)
 	if err != nil {
@@ -180,14 +183,14 @@ func (w *sqlWorlds) check(t fatal, opts merge.Options) *merge.Report {
 	return report
 }
 
-func (w *sqlWorlds) tryCheck(t fatal, opts merge.Options) (*merge.Report, error) {
+func (w *sqlWorlds) tryCheck(t fatal, opts declare.Options) (*verdict.Report, error) {
 	t.Helper()
 	sources, done := w.open(t)
 	defer done()
 	return merge.CheckLookingFirst(context.Background(), sources, opts, 1)
 }
 
-func (w *sqlWorlds) open(t fatal) (sources []merge.Source, done func()) {
+func (w *sqlWorlds) open(t fatal) (sources []catalog.Source, done func()) {
 	t.Helper()
 	var opened []*sqlsource.Source
 	for i, dsn := range w.dsns {
@@ -206,10 +209,10 @@ func (w *sqlWorlds) open(t fatal) (sources []merge.Source, done func()) {
 
 // openColumns returns how many rows of each column a report calls open; -1 stands for
 // a column that is open without a number.
-func openColumns(report *merge.Report) map[string]int64 {
+func openColumns(report *verdict.Report) map[string]int64 {
 	open := make(map[string]int64)
 	for _, r := range report.Results {
-		if r.Code != merge.CodeReferenceUndeclared || r.Verdict != merge.NotVerified {
+		if r.Code != verdict.CodeReferenceUndeclared || r.Verdict != verdict.NotVerified {
 			continue
 		}
 		open[r.Table+"."+r.Subject] = r.Count

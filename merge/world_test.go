@@ -8,7 +8,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // now is the clock of all databases of these tests.
@@ -33,32 +36,32 @@ func idAt(server gameid.ServerID, millis int64, sequence uint16) gameid.ID {
 
 // schema is a small game's: names without regard to case, a composite key,
 // references that may be NULL.
-func schema() merge.Catalog {
-	idColumn := func(name string) merge.Column { return merge.Column{Name: name, Type: "BLOB", IsID: true} }
-	nullable := func(c merge.Column) merge.Column { c.Nullable = true; return c }
-	name := merge.Column{Name: "name", Type: "TEXT", Collation: mergetest.NoCase}
-	return merge.Catalog{
+func schema() catalog.Catalog {
+	idColumn := func(name string) catalog.Column { return catalog.Column{Name: name, Type: "BLOB", IsID: true} }
+	nullable := func(c catalog.Column) catalog.Column { c.Nullable = true; return c }
+	name := catalog.Column{Name: "name", Type: "TEXT", Collation: mergetest.NoCase}
+	return catalog.Catalog{
 		Engine: "memory", EngineVersion: "1", SchemaVersion: 1, Now: now,
-		Tables: []merge.Table{
+		Tables: []catalog.Table{
 			{
-				Name: "guilds", Columns: []merge.Column{idColumn("id"), name, idColumn("leader")},
-				Primary: []string{"id"}, Uniques: []merge.Unique{{Name: "guild_name", Columns: []string{"name"}}},
-				References: []merge.Reference{{Columns: []string{"leader"}, ToTable: "players", ToColumns: []string{"id"}}},
+				Name: "guilds", Columns: []catalog.Column{idColumn("id"), name, idColumn("leader")},
+				Primary: []string{"id"}, Uniques: []catalog.Unique{{Name: "guild_name", Columns: []string{"name"}}},
+				References: []catalog.Reference{{Columns: []string{"leader"}, ToTable: "players", ToColumns: []string{"id"}}},
 			}, {
-				Name: "items", Columns: []merge.Column{idColumn("id"), nullable(idColumn("owner")), {Name: "count", Type: "INTEGER"}},
+				Name: "items", Columns: []catalog.Column{idColumn("id"), nullable(idColumn("owner")), {Name: "count", Type: "INTEGER"}},
 				Primary:    []string{"id"},
-				References: []merge.Reference{{Columns: []string{"owner"}, ToTable: "players", ToColumns: []string{"id"}}},
+				References: []catalog.Reference{{Columns: []string{"owner"}, ToTable: "players", ToColumns: []string{"id"}}},
 			}, {
-				Name: "members", Columns: []merge.Column{idColumn("guild"), idColumn("player")},
+				Name: "members", Columns: []catalog.Column{idColumn("guild"), idColumn("player")},
 				Primary: []string{"guild", "player"},
-				References: []merge.Reference{
+				References: []catalog.Reference{
 					{Columns: []string{"guild"}, ToTable: "guilds", ToColumns: []string{"id"}},
 					{Columns: []string{"player"}, ToTable: "players", ToColumns: []string{"id"}},
 				},
 			}, {
-				Name: "players", Columns: []merge.Column{idColumn("id"), name, nullable(merge.Column{Name: "mail", Type: "TEXT", Collation: mergetest.Binary}), {Name: "gold", Type: "INTEGER"}},
+				Name: "players", Columns: []catalog.Column{idColumn("id"), name, nullable(catalog.Column{Name: "mail", Type: "TEXT", Collation: mergetest.Binary}), {Name: "gold", Type: "INTEGER"}},
 				Primary: []string{"id"},
-				Uniques: []merge.Unique{{Name: "player_name", Columns: []string{"name"}}, {Name: "player_mail", Columns: []string{"mail"}}},
+				Uniques: []catalog.Unique{{Name: "player_name", Columns: []string{"name"}}, {Name: "player_mail", Columns: []string{"mail"}}},
 			},
 		},
 	}
@@ -69,7 +72,7 @@ func world(server gameid.ServerID) *mergetest.Database {
 	return &mergetest.Database{
 		Label:  fmt.Sprintf("s%d", server),
 		Schema: schema(),
-		Registry: []merge.Server{{
+		Registry: []catalog.Server{{
 			Server: server, World: fmt.Sprintf("world-%d", server), Name: fmt.Sprintf("realm %d", server),
 			Own: true, Reserved: nowMillis(),
 		}},
@@ -96,7 +99,7 @@ func settled(server gameid.ServerID) *mergetest.Database {
 	return db
 }
 
-func sources(dbs ...*mergetest.Database) (all []merge.Source) {
+func sources(dbs ...*mergetest.Database) (all []catalog.Source) {
 	for _, db := range dbs {
 		all = append(all, db)
 	}
@@ -104,7 +107,7 @@ func sources(dbs ...*mergetest.Database) (all []merge.Source) {
 }
 
 // check is Check with a clock that stands still.
-func check(t testing.TB, opts merge.Options, dbs ...*mergetest.Database) *merge.Report {
+func mustCheck(t testing.TB, opts declare.Options, dbs ...*mergetest.Database) *verdict.Report {
 	t.Helper()
 	opts.Clock = func() time.Time { return now }
 	report, err := merge.Check(context.Background(), sources(dbs...), opts)
@@ -115,7 +118,7 @@ func check(t testing.TB, opts merge.Options, dbs ...*mergetest.Database) *merge.
 }
 
 // find returns the results of a code for a table and subject; "" is any.
-func find(r *merge.Report, code, table, subject string) (all []merge.Result) {
+func find(r *verdict.Report, code, table, subject string) (all []verdict.Result) {
 	for _, result := range r.Results {
 		if result.Code == code && (table == "" || result.Table == table) && (subject == "" || result.Subject == subject) {
 			all = append(all, result)
@@ -125,7 +128,7 @@ func find(r *merge.Report, code, table, subject string) (all []merge.Result) {
 }
 
 // findings is what stands against a merge, as "code table subject" and count.
-func findings(r *merge.Report) map[string]int64 {
+func findings(r *verdict.Report) map[string]int64 {
 	found := make(map[string]int64)
 	for _, result := range r.Results {
 		if result.Count > 0 {

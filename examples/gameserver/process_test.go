@@ -20,8 +20,11 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	view "mergesafe/merge/report"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/verdict"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 )
@@ -57,7 +60,7 @@ func TestTwoServers(t *testing.T) {
 			}
 
 			report := check(t, dsns)
-			if report.Verdict != merge.Pass {
+			if report.Verdict != verdict.Pass {
 				t.Errorf("the verdict is %s", report.Verdict)
 			}
 			want := map[string]int64{"players": players, "items": players * items, "guilds": players, "guild_members": players}
@@ -103,9 +106,9 @@ func playOne(c client, name string, items int) error {
 }
 
 // check runs the merge check on databases, named s1, s2, ...
-func check(t *testing.T, dsns []string) *merge.Report {
+func check(t *testing.T, dsns []string) *verdict.Report {
 	t.Helper()
-	var sources []merge.Source
+	var sources []catalog.Source
 	for i, dsn := range dsns {
 		source, err := sqlsource.Open(t.Context(), fmt.Sprintf("s%d", i+1), dsn)
 		if err != nil {
@@ -114,7 +117,7 @@ func check(t *testing.T, dsns []string) *merge.Report {
 		defer source.Close()
 		sources = append(sources, source)
 	}
-	report, err := merge.Check(t.Context(), sources, merge.Options{})
+	report, err := merge.Check(t.Context(), sources, declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

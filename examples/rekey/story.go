@@ -11,10 +11,14 @@ import (
 	"strings"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/report"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // story is what is told, and where.
@@ -50,8 +54,8 @@ func (s *story) tell(ctx context.Context) error {
 }
 
 // check checks both worlds, and wants the verdict.
-func (s *story) check(ctx context.Context, o merge.Options, want merge.Verdict) (*merge.Report, error) {
-	var sources []merge.Source
+func (s *story) check(ctx context.Context, o declare.Options, want verdict.Verdict) (*verdict.Report, error) {
+	var sources []catalog.Source
 	for _, name := range []string{"east", "west"} {
 		source, err := sqlsource.Open(ctx, name, s.database(name).DSN)
 		if err != nil {
@@ -70,12 +74,12 @@ func (s *story) check(ctx context.Context, o merge.Options, want merge.Verdict) 
 // collide shows what the check says of the worlds as they are.
 func (s *story) collide(ctx context.Context) error {
 	s.chapter("As they are, they collide")
-	r, err := s.check(ctx, merge.Options{}, merge.Fail)
+	r, err := s.check(ctx, declare.Options{}, verdict.Fail)
 	if err != nil {
 		return err
 	}
 	for _, result := range r.Results {
-		if result.Verdict == merge.Fail && result.Code == merge.CodeKeyCollision {
+		if result.Verdict == verdict.Fail && result.Code == verdict.CodeKeyCollision {
 			s.say("   %-6s %s %s: %s", result.Verdict, result.Table, result.Subject, result.Message)
 		}
 	}
@@ -85,12 +89,12 @@ func (s *story) collide(ctx context.Context) error {
 // propose shows what the columns seem to be, and what is open until a person says so.
 func (s *story) propose(ctx context.Context) error {
 	s.chapter("What refers to these keys? The proposal, to be read by a person")
-	r, err := s.check(ctx, merge.Options{Propose: true, Rekey: &merge.Rekey{Auto: true}}, merge.Fail)
+	r, err := s.check(ctx, declare.Options{Propose: true, Rekey: &declare.Rekey{Auto: true}}, verdict.Fail)
 	if err != nil {
 		return err
 	}
 	var rules bytes.Buffer
-	if err := r.WriteRules(&rules); err != nil {
+	if err := propose.WriteRules(r, &rules); err != nil {
 		return err
 	}
 	shown := 0
@@ -111,7 +115,7 @@ func (s *story) propose(ctx context.Context) error {
 		}
 	}
 	s.say("   %d columns are open: a merge with new keys is refused until it is said what they are.", open)
-	r, err = s.check(ctx, reviewed(), merge.Pass)
+	r, err = s.check(ctx, reviewed(), verdict.Pass)
 	if err != nil {
 		return err
 	}
@@ -136,8 +140,8 @@ func (s *story) carryOut(ctx context.Context, into string, show bool) (*transfer
 	if err != nil {
 		return nil, err
 	}
-	if proof.Verdict != merge.Pass {
-		return nil, fmt.Errorf("the proof says %s, and the story wants %s", proof.Verdict, merge.Pass)
+	if proof.Verdict != verdict.Pass {
+		return nil, fmt.Errorf("the proof says %s, and the story wants %s", proof.Verdict, verdict.Pass)
 	}
 	s.say("   %d rows came; %d is added to every key of west.", plan.Rows(), plan.Rekey.Offset("heroes.id", "west"))
 	if show {

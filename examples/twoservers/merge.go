@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 )
@@ -44,8 +44,8 @@ func (s *story) merge(ctx context.Context, into, from, merged *world) error {
 		rows += t.Rows
 	}
 	s.say("   verify  %s: %s rows, all those of %s and of %s, each as it was", proof.Verdict, printable.Number(rows), into.name, from.name)
-	if proof.Verdict != merge.Pass {
-		return fmt.Errorf("the proof of the merge says %s, and the story wants %s", proof.Verdict, merge.Pass)
+	if proof.Verdict != verdict.Pass {
+		return fmt.Errorf("the proof of the merge says %s, and the story wants %s", proof.Verdict, verdict.Pass)
 	}
 	return nil
 }

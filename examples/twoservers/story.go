@@ -15,8 +15,11 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/verdict"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 )
@@ -91,8 +94,8 @@ func (s *story) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if report.Verdict != merge.Pass {
-		return fmt.Errorf("the check of s1 and s2 says %s, and the story wants %s", report.Verdict, merge.Pass)
+	if report.Verdict != verdict.Pass {
+		return fmt.Errorf("the check of s1 and s2 says %s, and the story wants %s", report.Verdict, verdict.Pass)
 	}
 
 	s.say("\n4. A THIRD SERVER HAS THE WRONG NUMBER\n")
@@ -110,10 +113,10 @@ func (s *story) tell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	conflicts, collisions := count(report, merge.CodeServerConflict), count(report, merge.CodeKeyCollision)
-	if report.Verdict != merge.Fail || conflicts != 1 || collisions == 0 {
+	conflicts, collisions := count(report, verdict.CodeServerConflict), count(report, verdict.CodeKeyCollision)
+	if report.Verdict != verdict.Fail || conflicts != 1 || collisions == 0 {
 		return fmt.Errorf("the check of s1 and s3 says %s, with %d server numbers and %d keys in conflict, and the story wants %s, 1 and some",
-			report.Verdict, conflicts, collisions, merge.Fail)
+			report.Verdict, conflicts, collisions, verdict.Fail)
 	}
 	s.say("\n   A merge would have met %s keys twice: one row of each pair is lost, or the merge breaks", printable.Number(collisions))
 	s.say("   off half-way. Now it is known beforehand, and why: one number for two worlds.")
@@ -234,8 +237,8 @@ func (s *story) takeApart(id gameid.ID) {
 }
 
 // check runs the merge check and shows its report.
-func (s *story) check(ctx context.Context, worlds ...*world) (_ *merge.Report, err error) {
-	var sources []merge.Source
+func (s *story) check(ctx context.Context, worlds ...*world) (_ *verdict.Report, err error) {
+	var sources []catalog.Source
 	for _, w := range worlds {
 		source, err := sqlsource.Open(ctx, w.name, w.dsn())
 		if err != nil {
@@ -244,7 +247,7 @@ func (s *story) check(ctx context.Context, worlds ...*world) (_ *merge.Report, e
 		defer func() { err = errors.Join(err, source.Close()) }()
 		sources = append(sources, source)
 	}
-	checked, err := merge.Check(ctx, sources, merge.Options{Samples: 2})
+	checked, err := merge.Check(ctx, sources, declare.Options{Samples: 2})
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +263,7 @@ func (s *story) check(ctx context.Context, worlds ...*world) (_ *merge.Report, e
 }
 
 // count adds up what a rule found in all tables.
-func count(r *merge.Report, code string) (n int64) {
+func count(r *verdict.Report, code string) (n int64) {
 	for _, result := range r.Results {
 		if result.Code == code {
 			n += result.Count

@@ -16,8 +16,11 @@ import (
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 	"mergesafe/number"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -115,14 +118,14 @@ func TestStory(t *testing.T) {
 	}
 
 	// The verdicts, from the files.
-	if report := check(t, "s1", "s2"); report.Verdict != merge.Pass {
+	if report := check(t, "s1", "s2"); report.Verdict != verdict.Pass {
 		t.Errorf("s1 and s2: %s", report.Verdict)
 	}
 	collisions := collisions(t)
 	report := check(t, "s1", "s3")
-	if report.Verdict != merge.Fail || count(report, merge.CodeServerConflict) != 1 || count(report, merge.CodeKeyCollision) != collisions {
+	if report.Verdict != verdict.Fail || count(report, verdict.CodeServerConflict) != 1 || count(report, verdict.CodeKeyCollision) != collisions {
 		t.Errorf("s1 and s3: %s, %d and %d; %d keys are in both", report.Verdict,
-			count(report, merge.CodeServerConflict), count(report, merge.CodeKeyCollision), collisions)
+			count(report, verdict.CodeServerConflict), count(report, verdict.CodeKeyCollision), collisions)
 	}
 	if want := fmt.Sprintf("would have met %s keys twice", printable.Number(collisions)); !strings.Contains(story, want) {
 		t.Errorf("the story does not say %q", want)
@@ -210,9 +213,9 @@ func open(t *testing.T, name string) *store.DB {
 	return db
 }
 
-func check(t *testing.T, names ...string) *merge.Report {
+func check(t *testing.T, names ...string) *verdict.Report {
 	t.Helper()
-	var sources []merge.Source
+	var sources []catalog.Source
 	for _, name := range names {
 		source, err := sqlsource.Open(t.Context(), name, "sqlite:data/"+name+".db")
 		if err != nil {
@@ -221,7 +224,7 @@ func check(t *testing.T, names ...string) *merge.Report {
 		defer source.Close()
 		sources = append(sources, source)
 	}
-	report, err := merge.Check(t.Context(), sources, merge.Options{})
+	report, err := merge.Check(t.Context(), sources, declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

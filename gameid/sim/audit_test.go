@@ -11,7 +11,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // What the documentation promises, checked against what the world knows.
@@ -392,7 +395,7 @@ func (w *world) verify() {
 // that were copied from each other, and finds every ID that is in both.
 func (w *world) seenByMergeCheck(a, b *database) error {
 	const most = 300
-	source := func(db *database) (merge.Source, map[gameid.ID]bool) {
+	source := func(db *database) (catalog.Source, map[gameid.ID]bool) {
 		ids := make(map[gameid.ID]bool)
 		var rows []mergetest.Row
 		for _, s := range db.stored {
@@ -406,30 +409,30 @@ func (w *world) seenByMergeCheck(a, b *database) error {
 		}
 		return &mergetest.Database{
 			Label: fmt.Sprintf("db%d", db.name),
-			Schema: merge.Catalog{Engine: "sqlite", SchemaVersion: 1, Now: time.Now(), Tables: []merge.Table{{
-				Name: "things", Columns: []merge.Column{{Name: "id", Type: "BLOB", IsID: true}}, Primary: []string{"id"},
+			Schema: catalog.Catalog{Engine: "sqlite", SchemaVersion: 1, Now: time.Now(), Tables: []catalog.Table{{
+				Name: "things", Columns: []catalog.Column{{Name: "id", Type: "BLOB", IsID: true}}, Primary: []string{"id"},
 			}}},
-			Registry: []merge.Server{{Server: w.server, World: "the world", Own: true, Reserved: gameid.MaxMillis}},
+			Registry: []catalog.Server{{Server: w.server, World: "the world", Own: true, Reserved: gameid.MaxMillis}},
 			Rows:     map[string][]mergetest.Row{"things": rows},
 		}, ids
 	}
 	sourceA, idsA := source(a)
 	sourceB, idsB := source(b)
-	report, err := merge.Check(context.Background(), []merge.Source{sourceA, sourceB}, merge.Options{})
+	report, err := merge.Check(context.Background(), []catalog.Source{sourceA, sourceB}, declare.Options{})
 	if err != nil {
 		return err
 	}
-	want := map[string]int64{merge.CodeWorldCloned: 1}
+	want := map[string]int64{verdict.CodeWorldCloned: 1}
 	for id := range idsA {
 		if idsB[id] {
-			want[merge.CodeKeyCollision]++
+			want[verdict.CodeKeyCollision]++
 		}
 	}
 	for _, r := range report.Results {
 		want[r.Code] -= r.Count
 	}
-	if want[merge.CodeWorldCloned] != 0 || want[merge.CodeKeyCollision] != 0 {
-		return fmt.Errorf("the merge check misses %d clones and %d IDs that are in both", want[merge.CodeWorldCloned], want[merge.CodeKeyCollision])
+	if want[verdict.CodeWorldCloned] != 0 || want[verdict.CodeKeyCollision] != 0 {
+		return fmt.Errorf("the merge check misses %d clones and %d IDs that are in both", want[verdict.CodeWorldCloned], want[verdict.CodeKeyCollision])
 	}
 	return nil
 }

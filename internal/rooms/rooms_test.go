@@ -2,6 +2,9 @@ package rooms
 
 import (
 	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -11,49 +14,72 @@ import (
 // arrows are, for each room, the rooms that it may import. Rooms in internal
 // that are not listed on the left import nothing of ours, and [shared] may be
 // imported by every room but those of [pure]. A room that ends in / stands for
-// all that is below it. ARCHITECTURE.md draws the same picture.
+// all that is below it. ARCHITECTURE.md shows them.
 var arrows = map[string]string{
-	"gameid":            "",
-	"gameid/gameidtest": "gameid",
-	"gameid/metrics":    "gameid",
-	"number":            "",
-	"entity":            "gameid number",
-	"internal/sqldb":    "",
-	"internal/masked":   "internal/sqldb",
-	"internal/config":   "gameid internal/strict",
-	"store/registry":    "gameid internal/sqldb",
-	"store":             "gameid internal/sqldb store/registry",
-	"store/fleet":       "gameid internal/sqldb store/registry",
-	"store/numbers":     "gameid internal/sqldb number store/registry store/fleet",
-	"store/starter":     "gameid number entity internal/sqldb store",
-	"merge/rekey":       "",
-	"merge/cell":        "merge/rekey",
-	"merge/codec":       "merge/cell merge/rekey",
-	"merge":             "gameid merge/cell merge/rekey",
-	"merge/sqlsource":   "gameid merge merge/rekey internal/sqldb store/registry",
-	"merge/transfer":    "gameid merge merge/cell merge/rekey merge/sqlsource internal/sqldb store/registry",
-	"merge/report":      "gameid merge merge/rekey merge/transfer merge/inventory",
-	"merge/inventory":   "gameid merge merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
-	"merge/campaign":    "gameid merge merge/rekey merge/cell merge/sqlsource merge/transfer merge/report internal/sqldb internal/strict store/registry store/fleet",
-	"merge/suggest":     "merge/inventory merge/campaign",
-	"merge/live":        "merge/campaign merge/report merge/transfer",
+	"gameid":                 "",
+	"gameid/gameidtest":      "gameid",
+	"gameid/metrics":         "gameid",
+	"number":                 "",
+	"entity":                 "gameid number",
+	"internal/sqldb":         "",
+	"internal/masked":        "internal/sqldb",
+	"internal/config":        "gameid internal/strict",
+	"store/registry":         "gameid internal/sqldb",
+	"store":                  "gameid internal/sqldb store/registry",
+	"store/fleet":            "gameid internal/sqldb store/registry",
+	"store/numbers":          "gameid internal/sqldb number store/registry store/fleet",
+	"store/starter":          "gameid number entity internal/sqldb store",
+	"merge/rekey":            "",
+	"merge/cell":             "merge/rekey",
+	"merge/codec":            "merge/cell merge/rekey",
+	"merge/catalog":          "gameid merge/rekey",
+	"merge/declare":          "gameid merge/catalog merge/rekey merge/cell",
+	"merge/verdict":          "merge/catalog merge/declare merge/rekey",
+	"merge/stream":           "merge/catalog merge/declare merge/rekey merge/cell",
+	"merge/check/moved":      "merge/catalog merge/declare merge/verdict merge/stream merge/rekey",
+	"merge/check/read":       "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/moved merge/rekey merge/cell",
+	"merge/check/rule":       "merge/declare merge/verdict merge/check/moved merge/check/read",
+	"merge/check/spaces":     "merge/catalog merge/declare merge/verdict merge/stream merge/check/moved merge/check/read merge/check/rule merge/rekey merge/cell",
+	"merge/check/undeclared": "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/rekey",
+	"merge/check":            "gameid merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/undeclared merge/rekey",
+	"merge/propose":          "merge/catalog merge/declare merge/verdict merge/stream merge/check/read merge/check/rule merge/check/spaces merge/check/undeclared merge/rekey",
+	"merge":                  "merge/catalog merge/declare merge/verdict merge/check merge/check/rule merge/propose",
+	"merge/sqlsource":        "gameid merge/catalog merge/declare merge/rekey internal/sqldb store/registry",
+	"merge/transfer/rowio":   "merge/catalog merge/rekey merge/cell merge/sqlsource internal/sqldb store/registry",
+	"merge/transfer/plan":    "merge/catalog merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio internal/sqldb",
+	"merge/transfer/ledger":  "merge/rekey merge/transfer/rowio merge/transfer/plan internal/sqldb store/registry",
+	"merge/transfer/change":  "merge/declare merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan",
+	"merge/transfer/job":     "merge/catalog merge/verdict merge/rekey merge/cell merge/transfer/rowio merge/transfer/plan merge/transfer/ledger merge/transfer/change internal/sqldb",
+	"merge/transfer/planner": "gameid merge merge/catalog merge/declare merge/verdict merge/check/read merge/rekey merge/transfer/rowio merge/transfer/plan merge/transfer/ledger merge/transfer/change merge/transfer/job internal/sqldb store/registry",
+	"merge/transfer/prove":   "gameid merge merge/catalog merge/declare merge/verdict merge/rekey merge/transfer/rowio merge/transfer/plan merge/transfer/ledger merge/transfer/change merge/transfer/job merge/transfer/planner",
+	"merge/transfer/apply":   "gameid merge/catalog merge/verdict merge/check/spaces merge/cell merge/transfer/rowio merge/transfer/plan merge/transfer/ledger merge/transfer/change merge/transfer/job merge/transfer/planner internal/sqldb store/registry",
+	"merge/transfer/undo":    "merge/catalog merge/verdict merge/transfer/rowio merge/transfer/plan merge/transfer/ledger merge/transfer/change merge/transfer/job merge/transfer/planner merge/transfer/prove merge/transfer/apply internal/sqldb store/registry",
+	"merge/transfer":         "merge/cell merge/declare merge/rekey merge/transfer/",
+	"merge/report":           "gameid merge/catalog merge/declare merge/verdict merge/check merge/propose merge/rekey merge/transfer merge/inventory",
+	"merge/inventory":        "gameid merge/catalog merge/rekey merge/sqlsource merge/transfer internal/sqldb store/registry store/fleet",
+	"merge/campaign":         "gameid merge/declare merge/verdict merge/rekey merge/cell merge/sqlsource merge/transfer merge/report internal/sqldb internal/strict store/registry store/fleet",
+	"merge/suggest":          "merge/inventory merge/campaign",
+	"merge/live":             "merge/campaign merge/report merge/transfer",
 
-	"tools/internal/rules": "merge merge/cell merge/rekey merge/transfer internal/strict internal/config",
+	"tools/internal/rules": "merge/declare merge/propose merge/cell merge/rekey merge/transfer internal/strict internal/config",
 	"tools/":               "*",
 	"examples/":            "*",
 
-	// For tests only.
+	// For tests only; see onlyTests.
 	"gameid/sim":            "",
 	"store/torture":         "",
 	"store/cluster":         "",
 	"store/storetest":       "*",
 	"store/internal/minter": "*",
-	"merge/mergetest":       "gameid merge merge/rekey",
+	"merge/mergetest":       "gameid merge/catalog merge/rekey",
 	"internal/servertest/":  "internal/servertest",
 	"internal/smalldisk":    "internal/servertest",
 	"internal/pictures":     "gameid",
 	"internal/fleetworlds/": "gameid internal/fleetworlds internal/sqldb store/registry",
 }
+
+// onlyTests are rooms that no program has.
+var onlyTests = []string{"gameid/gameidtest", "gameid/sim", "store/torture", "store/cluster", "merge/mergetest"}
 
 // shared are the rooms of words and numbers for people.
 var shared = []string{"internal/printable", "internal/nearest", "internal/columns", "internal/pattern"}
@@ -85,7 +111,7 @@ func TestArrows(t *testing.T) {
 		for _, imported := range p.Imports {
 			other, ours := strings.CutPrefix(imported, "mergesafe/")
 			switch {
-			case !ours, slices.Contains(allowed, other), slices.Equal(allowed, []string{"*"}):
+			case !ours, slices.Contains(allowed, other), slices.Equal(allowed, []string{"*"}), below(allowed, other):
 			case slices.Contains(shared, other) && !slices.Contains(pure, room):
 			default:
 				t.Errorf("%s imports %s, and may import %q and %q", room, other, allowed, shared)
@@ -95,6 +121,78 @@ func TestArrows(t *testing.T) {
 			t.Errorf("%s has no package comment", room)
 		}
 	}
+}
+
+var update = flag.Bool("update", false, "write the rooms and arrows into ARCHITECTURE.md")
+
+// The list of rooms in ARCHITECTURE.md is made from their package comments and from [arrows].
+func TestDrawing(t *testing.T) {
+	const file, begin, end = "../../ARCHITECTURE.md", "<!-- rooms -->\n```\n", "```\n<!-- end of rooms -->\n"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(data), begin)
+	_, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("%s has no list between %q and %q", file, begin, end)
+	}
+	want := before + begin + drawing(t) + end + after
+	if want == string(data) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s has another list of rooms than the code: go test ./internal/rooms -run TestDrawing -update", file)
+	}
+	if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drawing lists the rooms of games and merges, each below those that it imports.
+func drawing(t *testing.T) string {
+	var b strings.Builder
+	drawn := make(map[string]bool)
+	left := slices.DeleteFunc(list(t, "./..."), func(p listed) bool {
+		room := strings.TrimPrefix(p.ImportPath, "mergesafe/")
+		allowed, listed := arrows[room]
+		return !listed || allowed == "*" || slices.Contains(onlyTests, room) || strings.HasPrefix(room, "internal/") && room != "internal/sqldb"
+	})
+	for len(left) > 0 {
+		i := slices.IndexFunc(left, func(p listed) bool {
+			return !slices.ContainsFunc(left, func(other listed) bool { return slices.Contains(p.Imports, other.ImportPath) })
+		})
+		if i < 0 {
+			t.Fatal("rooms import each other")
+		}
+		p := left[i]
+		left = slices.Delete(left, i, i+1)
+		room := strings.TrimPrefix(p.ImportPath, "mergesafe/")
+		sentence, _, _ := strings.Cut(strings.Join(strings.Fields(p.Doc), " "), ". ")
+		_, purpose, _ := strings.Cut(sentence, "ackage "+room[strings.LastIndexByte(room, '/')+1:]+" ")
+		fmt.Fprintf(&b, "%-23s %s\n", room, strings.TrimSuffix(purpose, "."))
+		var used []string
+		for _, imported := range p.Imports {
+			if other, ours := strings.CutPrefix(imported, "mergesafe/"); ours && drawn[other] {
+				used = append(used, shortened(other))
+			}
+		}
+		if len(used) > 0 {
+			fmt.Fprintf(&b, "%23s -> %s\n", "", strings.Join(used, " "))
+		}
+		drawn[room] = true
+	}
+	return b.String()
+}
+
+// shortened is a room in the list of another one: merge/check/read is check/read.
+func shortened(room string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(room, "merge/"), "transfer/")
+}
+
+// below reports whether a room is below one that ends in /.
+func below(allowed []string, room string) bool {
+	return slices.ContainsFunc(allowed, func(a string) bool { return strings.HasSuffix(a, "/") && strings.HasPrefix(room, a) })
 }
 
 // arrowsOf returns what a room may import.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // plainly is an error for the operator, who does not know packages.
@@ -56,7 +56,7 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 		}
 	case o.Ending == report.NotUndone:
 		problem += ": " + printable.List(words.Details, "; ", 5)
-	case o.Proof != nil && o.Proof.Verdict == merge.Fail:
+	case o.Proof != nil && o.Proof.Verdict == verdict.Fail:
 		problem += ": " + unproved(o.Proof)
 	case o.Proof != nil && len(o.Proof.Findings) > 0:
 		problem += ": " + refused(o.Proof.Findings)
@@ -74,7 +74,7 @@ func explain(o *report.Outcome) (problem string, advice []string) {
 func unproved(p *transfer.Proof) string {
 	var tables []string
 	for _, t := range p.Tables {
-		if t.Verdict == merge.Pass {
+		if t.Verdict == verdict.Pass {
 			continue
 		}
 		what := fmt.Sprintf("%s rows, planned %s", printable.Number(t.Rows), printable.Number(t.Want))

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/cell"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
@@ -68,7 +68,7 @@ type Options struct {
 // Ranges is a fleet registry that gives worlds ranges of keys.
 type Ranges interface {
 	// Given are the ranges that worlds have, and the identity of the registry.
-	Given(ctx context.Context) (given []merge.FleetRange, identity string, err error)
+	Given(ctx context.Context) (given []declare.FleetRange, identity string, err error)
 
 	// Reserve records what a plan gives. It is called before the first write of its merge.
 	Reserve(ctx context.Context, plan *transfer.Plan) error

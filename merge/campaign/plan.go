@@ -8,9 +8,10 @@ import (
 	"slices"
 	"sync"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // Plan makes the plan of every merge that needs one. It keeps those that are fresh, and those of
@@ -43,8 +44,8 @@ type planner struct {
 	identity string // of the fleet registry
 
 	mu    sync.Mutex
-	stale []*job             // merges that need a new plan
-	taken []merge.FleetRange // what no plan may give
+	stale []*job               // merges that need a new plan
+	taken []declare.FleetRange // what no plan may give
 }
 
 // rekeys reports whether plans give keys new values.
@@ -196,13 +197,13 @@ func (p *planner) make(ctx context.Context, j *job) ending {
 	options := p.opts.Plan
 	options.NoFence = !p.campaign.Fence
 	if p.rekeys() {
-		rekey := merge.Rekey{}
+		rekey := declare.Rekey{}
 		if options.Check.Rekey != nil {
 			rekey = *options.Check.Rekey
 		}
 		rekey.Auto = rekey.Auto || p.campaign.Rekey
 		if p.alone {
-			rekey.Fleet = append(append([]merge.FleetRange{}, rekey.Fleet...), p.taken...) // not nil: there is a registry
+			rekey.Fleet = append(append([]declare.FleetRange{}, rekey.Fleet...), p.taken...) // not nil: there is a registry
 		}
 		options.Check.Rekey, options.Fleet = &rekey, p.identity
 	}
@@ -215,8 +216,8 @@ func (p *planner) make(ctx context.Context, j *job) ending {
 		defer stop()
 		options.Check.Codecs = codecs
 	}
-	var checked *merge.Report
-	options.Report = func(r *merge.Report) { checked = r }
+	var checked *verdict.Report
+	options.Report = func(r *verdict.Report) { checked = r }
 	var one sync.Mutex // the check reads several databases at a time
 	options.Progress = func(now transfer.Progress) {
 		w.meter.report(now)

@@ -12,7 +12,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
@@ -123,7 +123,7 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 // noReserving knows which ranges worlds have, and gives none.
 type noReserving struct{ of Ranges }
 
-func (n noReserving) Given(ctx context.Context) ([]merge.FleetRange, string, error) {
+func (n noReserving) Given(ctx context.Context) ([]declare.FleetRange, string, error) {
 	return n.of.Given(ctx)
 }
 

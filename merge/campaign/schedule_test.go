@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
@@ -117,7 +117,7 @@ type fakeRanges struct {
 	reserved []string
 }
 
-func (f *fakeRanges) Given(context.Context) ([]merge.FleetRange, string, error) {
+func (f *fakeRanges) Given(context.Context) ([]declare.FleetRange, string, error) {
 	return nil, "the fleet", nil
 }
 
@@ -151,7 +151,7 @@ func TestRangesOfOneCampaign(t *testing.T) {
 	check := func() {
 		t.Helper()
 		planned(t, b, o)
-		var given []merge.FleetRange
+		var given []declare.FleetRange
 		for _, m := range b.campaign.Merges {
 			plan, err := b.readPlan(m.Target)
 			must(t, err)
@@ -160,7 +160,7 @@ func TestRangesOfOneCampaign(t *testing.T) {
 				t.Fatalf("the plan into %s gives nothing, or not of the fleet %q", m.Target, plan.Fleet)
 			}
 			for _, g := range gives {
-				if at := slices.IndexFunc(given, func(other merge.FleetRange) bool { return other.World != g.World && other.Range.Meets(g.Range) }); at >= 0 {
+				if at := slices.IndexFunc(given, func(other declare.FleetRange) bool { return other.World != g.World && other.Range.Meets(g.Range) }); at >= 0 {
 					t.Errorf("%+v and %+v", given[at], g)
 				}
 			}

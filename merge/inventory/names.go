@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 )
@@ -71,7 +71,7 @@ func inParts(ctx context.Context, worlds []transfer.Database, columns []Column, 
 		sets := make([][]uint64, len(columns))
 		for n, world := range worlds {
 			err := openWorld(ctx, world, func(source *sqlsource.Source) error {
-				catalog, err := source.Catalog(ctx)
+				schema, err := source.Catalog(ctx)
 				if err != nil {
 					return err
 				}
@@ -79,7 +79,7 @@ func inParts(ctx context.Context, worlds []transfer.Database, columns []Column, 
 					if all[i].Problem != "" {
 						continue
 					}
-					found := columnOf(catalog, column)
+					found := columnOf(schema, column)
 					if found == nil {
 						all[i].Problem = fmt.Sprintf("%s has no column %s", world.Name, column)
 						continue
@@ -87,13 +87,13 @@ func inParts(ctx context.Context, worlds []transfer.Database, columns []Column, 
 					if n == 0 {
 						collations[i] = found.Collation
 					}
-					order := []merge.Order{{Column: column.Column, Collation: collations[i]}}
+					order := []catalog.Order{{Column: column.Column, Collation: collations[i]}}
 					if found.Collation == "" {
 						order[0].Collation = ""
 					}
 					start := len(sets[i])
-					for batch, err := range source.Scan(ctx, merge.Scan{Table: column.Table, Order: order, Carry: []string{column.Column}, Unsorted: true, SkipNull: true}) {
-						if unsupported, ok := errors.AsType[*merge.UnsupportedError](err); ok {
+					for batch, err := range source.Scan(ctx, catalog.Scan{Table: column.Table, Order: order, Carry: []string{column.Column}, Unsorted: true, SkipNull: true}) {
+						if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
 							all[i].Problem = unsupported.Error()
 							break
 						}
@@ -146,7 +146,7 @@ func openWorld(ctx context.Context, world transfer.Database, read func(*sqlsourc
 	return errors.Join(read(source), source.Close())
 }
 
-func columnOf(catalog *merge.Catalog, c Column) *merge.Column {
+func columnOf(catalog *catalog.Catalog, c Column) *catalog.Column {
 	for _, t := range catalog.Tables {
 		if t.Name != c.Table {
 			continue

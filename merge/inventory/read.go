@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/store/fleet"
@@ -110,7 +110,7 @@ func Read(ctx context.Context, worlds []Database, o Options) *Inventory {
 // found is a world together with what it takes to compare its schema with others.
 type found struct {
 	World
-	outline *merge.Outline // nil if it is not known
+	outline *catalog.Outline // nil if it is not known
 }
 
 // readWorld reads one world, when it is its turn.
@@ -258,7 +258,7 @@ func (w *found) read(ctx context.Context, d Database, source *sqlsource.Source, 
 }
 
 // count counts the rows. If that takes too long, the estimate of the server has to do.
-func (w *found) count(ctx context.Context, source *sqlsource.Source, catalog *merge.Catalog, size sqlsource.Size, quick bool) error {
+func (w *found) count(ctx context.Context, source *sqlsource.Source, catalog *catalog.Catalog, size sqlsource.Size, quick bool) error {
 	estimates := size.Rows >= 0
 	if estimates {
 		w.Rows, w.Estimated = size.Rows, true

@@ -20,7 +20,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
 	"mergesafe/store/fleet"
@@ -491,14 +491,14 @@ func TestNoPlayers(t *testing.T) {
 // Of two schemas that are as frequent, the first world's is the one to compare with, and worlds
 // of two engines are not compared.
 func TestSchemas(t *testing.T) {
-	outline := func(engine string, tables ...string) *merge.Outline {
-		c := &merge.Catalog{Engine: engine}
+	outline := func(engine string, tables ...string) *catalog.Outline {
+		c := &catalog.Catalog{Engine: engine}
 		for _, name := range tables {
-			c.Tables = append(c.Tables, merge.Table{Name: name})
+			c.Tables = append(c.Tables, catalog.Table{Name: name})
 		}
 		return c.Outline()
 	}
-	outlines := []*merge.Outline{outline("mysql", "x"), nil, outline("sqlite", "a"), outline("sqlite", "a", "b"), outline("sqlite", "a", "b"), outline("sqlite", "a"), outline("mysql", "x")}
+	outlines := []*catalog.Outline{outline("mysql", "x"), nil, outline("sqlite", "a"), outline("sqlite", "a", "b"), outline("sqlite", "a", "b"), outline("sqlite", "a"), outline("mysql", "x")}
 	var all schemas
 	worlds := make([]World, len(outlines))
 	for _, i := range []int{6, 4, 3, 1, 5, 2, 0} { // as they were read

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // schemas are the schemas of the worlds that were read so far.
@@ -14,8 +14,8 @@ type schemas struct {
 
 type schema struct {
 	Schema
-	outline *merge.Outline // of one of its worlds: those of the others are the same
-	first   int            // the place of its first world
+	outline *catalog.Outline // of one of its worlds: those of the others are the same
+	first   int              // the place of its first world
 }
 
 // add adds the schema of the world at a place, if it is known.
@@ -38,8 +38,8 @@ func (s *schemas) compare(worlds []World) (all []Schema) {
 	slices.SortFunc(s.all, func(a, b *schema) int {
 		return cmp.Or(cmp.Compare(b.Worlds, a.Worlds), cmp.Compare(a.first, b.first))
 	})
-	models := make(map[string]*merge.Outline) // by engine
-	drift := make(map[string][]string)        // by fingerprint
+	models := make(map[string]*catalog.Outline) // by engine
+	drift := make(map[string][]string)          // by fingerprint
 	for _, k := range s.all {
 		if models[k.Engine] == nil {
 			models[k.Engine] = k.outline

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"mergesafe/gameid"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
 
@@ -25,7 +25,7 @@ import (
 // string or int64. A missing column is NULL.
 type Row map[string]any
 
-// Database is a [merge.Source] in memory. It answers as a database would, and
+// Database is a [catalog.Source] in memory. It answers as a database would, and
 // holds its user to the contract of Source: it is an error to open two scans
 // at once, or to fetch a row while one is open, and a batch is overwritten
 // when the next one is asked for.
@@ -33,14 +33,14 @@ type Row map[string]any
 // Fill in the fields before it is used; it is for one goroutine at a time.
 type Database struct {
 	Label    string // its name
-	Schema   merge.Catalog
-	Registry []merge.Server
+	Schema   catalog.Catalog
+	Registry []catalog.Server
 	Rows     map[string][]Row // by table, in any order
 
 	// Holds are the conditions that the database can evaluate, by their text, and
 	// Values what its columns take, by table and column.
 	Holds  map[string]func(Row) bool
-	Values map[string][]merge.Condition
+	Values map[string][]catalog.Condition
 
 	// OnStamp, if not nil, tells the state of a table that is in no snapshot. The
 	// default is that it never changes.
@@ -51,7 +51,7 @@ type Database struct {
 	BatchRows int
 
 	// Intercept, if not nil, may change what a scan gives, to plant faults.
-	Intercept func(merge.Scan, iter.Seq2[*merge.Batch, error]) iter.Seq2[*merge.Batch, error]
+	Intercept func(catalog.Scan, iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error]
 
 	// OnRow, if not nil, may make Row fail.
 	OnRow func() error
@@ -59,7 +59,7 @@ type Database struct {
 	open bool
 }
 
-// The collations that a Database knows. Others are a [merge.UnsupportedError].
+// The collations that a Database knows. Others are a [catalog.UnsupportedError].
 const (
 	Binary = "BINARY" // byte by byte
 	NoCase = "NOCASE" // A to Z are equal to a to z
@@ -72,14 +72,14 @@ func (d *Database) Name() string { return d.Label }
 func (d *Database) Busy() bool { return d.open }
 
 // Catalog returns the schema. It lists the registry if there is one.
-func (d *Database) Catalog(context.Context) (*merge.Catalog, error) {
+func (d *Database) Catalog(context.Context) (*catalog.Catalog, error) {
 	c := d.Schema
 	c.HasRegistry = d.Registry != nil
 	return &c, nil
 }
 
 // Servers returns the registry.
-func (d *Database) Servers(context.Context) ([]merge.Server, error) { return d.Registry, nil }
+func (d *Database) Servers(context.Context) ([]catalog.Server, error) { return d.Registry, nil }
 
 // Count counts the rows.
 func (d *Database) Count(_ context.Context, table string) (int64, error) {
@@ -93,7 +93,7 @@ func (d *Database) Count(_ context.Context, table string) (int64, error) {
 }
 
 // Ends looks at all rows for the first and the last.
-func (d *Database) Ends(ctx context.Context, scan merge.Scan) (first, last *merge.Batch, err error) {
+func (d *Database) Ends(ctx context.Context, scan catalog.Scan) (first, last *catalog.Batch, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +114,7 @@ type sortable struct {
 }
 
 // Scan sorts all rows in memory.
-func (d *Database) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
+func (d *Database) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
 	seq := d.scan(ctx, scan)
 	if d.Intercept != nil {
 		seq = d.Intercept(scan, seq)
@@ -122,8 +122,8 @@ func (d *Database) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.B
 	return seq
 }
 
-func (d *Database) scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
-	return func(yield func(*merge.Batch, error) bool) {
+func (d *Database) scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) {
 		if d.open {
 			yield(nil, errors.New("mergetest: another scan is open"))
 			return
@@ -153,7 +153,7 @@ func (d *Database) scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.B
 	}
 }
 
-func (d *Database) sorted(scan merge.Scan) ([]sortable, error) {
+func (d *Database) sorted(scan catalog.Scan) ([]sortable, error) {
 	table := d.table(scan.Table)
 	if table == nil {
 		return nil, fmt.Errorf("mergetest: no table %q", scan.Table)
@@ -174,7 +174,7 @@ func (d *Database) sorted(scan merge.Scan) ([]sortable, error) {
 			}
 			v, err := sortForm(value, cmp.Or(o.Collation, col.Collation))
 			if err != nil {
-				return nil, &merge.UnsupportedError{Table: scan.Table, Column: o.Column, Reason: err.Error()}
+				return nil, &catalog.UnsupportedError{Table: scan.Table, Column: o.Column, Reason: err.Error()}
 			}
 			null = null || v == nil
 			s.order = append(s.order, v)
@@ -204,7 +204,7 @@ func notNull(b []byte) int {
 	return 1
 }
 
-func (d *Database) dangles(row Row, scan merge.Scan) bool {
+func (d *Database) dangles(row Row, scan catalog.Scan) bool {
 	ref := scan.Dangling
 	for _, name := range ref.Columns {
 		if row[name] == nil {
@@ -231,7 +231,7 @@ func (d *Database) dangles(row Row, scan merge.Scan) bool {
 }
 
 // Row finds the row with these values.
-func (d *Database) Row(ctx context.Context, table string, columns []string, values [][]byte) ([]merge.Field, error) {
+func (d *Database) Row(ctx context.Context, table string, columns []string, values [][]byte) ([]catalog.Field, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (d *Database) Stamp(_ context.Context, table string) (string, error) {
 }
 
 // Takes returns the Values of "table.column".
-func (d *Database) Takes(_ context.Context, table, column string) ([]merge.Condition, error) {
+func (d *Database) Takes(_ context.Context, table, column string) ([]catalog.Condition, error) {
 	if d.open {
 		return nil, errors.New("mergetest: a scan is open")
 	}
@@ -282,7 +282,7 @@ func (d *Database) Takes(_ context.Context, table, column string) ([]merge.Condi
 }
 
 // Failing tries all rows, in the order of the key.
-func (d *Database) Failing(ctx context.Context, table string, conditions []merge.Condition, shifts map[string]*rekey.Shift, samples int) ([]merge.Failing, error) {
+func (d *Database) Failing(ctx context.Context, table string, conditions []catalog.Condition, shifts map[string]*rekey.Shift, samples int) ([]catalog.Failing, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -290,15 +290,15 @@ func (d *Database) Failing(ctx context.Context, table string, conditions []merge
 		return nil, errors.New("mergetest: a scan is open")
 	}
 	t := d.table(table)
-	scan := merge.Scan{Table: table}
+	scan := catalog.Scan{Table: table}
 	for _, name := range t.Key() {
-		scan.Order = append(scan.Order, merge.Order{Column: name})
+		scan.Order = append(scan.Order, catalog.Order{Column: name})
 	}
 	rows, err := d.sorted(scan)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]merge.Failing, len(conditions))
+	all := make([]catalog.Failing, len(conditions))
 	for i, c := range conditions {
 		holds := d.Holds[c.Text]
 		if holds == nil {
@@ -324,23 +324,23 @@ func (d *Database) Failing(ctx context.Context, table string, conditions []merge
 	return all, nil
 }
 
-func (d *Database) table(name string) *merge.Table {
-	i := slices.IndexFunc(d.Schema.Tables, func(t merge.Table) bool { return t.Name == name })
+func (d *Database) table(name string) *catalog.Table {
+	i := slices.IndexFunc(d.Schema.Tables, func(t catalog.Table) bool { return t.Name == name })
 	if i < 0 {
 		return nil
 	}
 	return &d.Schema.Tables[i]
 }
 
-func fields(t *merge.Table, row Row) (all []merge.Field) {
+func fields(t *catalog.Table, row Row) (all []catalog.Field) {
 	for _, c := range t.Columns {
-		all = append(all, merge.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
+		all = append(all, catalog.Field{Column: c.Name, Value: text(row[c.Name]), Null: row[c.Name] == nil})
 	}
 	return all
 }
 
-func column(t *merge.Table, name string) *merge.Column {
-	i := slices.IndexFunc(t.Columns, func(c merge.Column) bool { return c.Name == name })
+func column(t *catalog.Table, name string) *catalog.Column {
+	i := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -402,8 +402,8 @@ func text(v any) string {
 	}
 }
 
-func batch(scan merge.Scan, rows []sortable) *merge.Batch {
-	b := &merge.Batch{Len: len(rows)}
+func batch(scan catalog.Scan, rows []sortable) *catalog.Batch {
+	b := &catalog.Batch{Len: len(rows)}
 	for i := range scan.Order {
 		b.Order = append(b.Order, vector(rows, func(s sortable) []byte { return s.order[i] }))
 	}
@@ -415,8 +415,8 @@ func batch(scan merge.Scan, rows []sortable) *merge.Batch {
 
 // vector packs values: in fixed width where all have one, so that both forms
 // come up.
-func vector(rows []sortable, of func(sortable) []byte) merge.Vector {
-	var v merge.Vector
+func vector(rows []sortable, of func(sortable) []byte) catalog.Vector {
+	var v catalog.Vector
 	width, fixed := len(of(rows[0])), true
 	for i, s := range rows {
 		value := of(s)
@@ -437,8 +437,8 @@ func vector(rows []sortable, of func(sortable) []byte) merge.Vector {
 }
 
 // spoil overwrites a batch that is no longer valid.
-func spoil(b *merge.Batch) {
-	for _, vectors := range [][]merge.Vector{b.Order, b.Carry} {
+func spoil(b *catalog.Batch) {
+	for _, vectors := range [][]catalog.Vector{b.Order, b.Carry} {
 		for _, v := range vectors {
 			for i := range v.Data {
 				v.Data[i] = 0xa5
@@ -449,9 +449,9 @@ func spoil(b *merge.Batch) {
 }
 
 var (
-	_ merge.Source = (*Database)(nil)
-	_ merge.Ender  = (*Database)(nil)
-	_ merge.Tester = (*Database)(nil)
+	_ catalog.Source = (*Database)(nil)
+	_ catalog.Ender  = (*Database)(nil)
+	_ catalog.Tester = (*Database)(nil)
 
-	_ merge.Stamper = (*Database)(nil)
+	_ catalog.Stamper = (*Database)(nil)
 )

@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
 )
 
 func database() *mergetest.Database {
 	return &mergetest.Database{
 		Label: "s1",
-		Schema: merge.Catalog{Tables: []merge.Table{{
+		Schema: catalog.Catalog{Tables: []catalog.Table{{
 			Name: "pets", Primary: []string{"id"},
-			Columns: []merge.Column{
+			Columns: []catalog.Column{
 				{Name: "id", Type: "BLOB", IsID: true},
 				{Name: "name", Type: "TEXT", Collation: mergetest.NoCase},
 				{Name: "age", Type: "INTEGER"},
@@ -35,7 +35,7 @@ func database() *mergetest.Database {
 }
 
 // names reads a scan to its end and returns what it carried.
-func names(t *testing.T, seq iter.Seq2[*merge.Batch, error]) (got []string) {
+func names(t *testing.T, seq iter.Seq2[*catalog.Batch, error]) (got []string) {
 	t.Helper()
 	for b, err := range seq {
 		if err != nil {
@@ -53,17 +53,17 @@ func names(t *testing.T, seq iter.Seq2[*merge.Batch, error]) (got []string) {
 }
 
 func TestScan(t *testing.T) {
-	ref := &merge.Reference{Columns: []string{"parent"}, ToTable: "pets", ToColumns: []string{"id"}}
+	ref := &catalog.Reference{Columns: []string{"parent"}, ToTable: "pets", ToColumns: []string{"id"}}
 	for name, test := range map[string]struct {
-		scan merge.Scan
+		scan catalog.Scan
 		want []string
 	}{
-		"by ID":             {merge.Scan{Order: []merge.Order{{Column: "id"}}}, []string{"Al", "bo", "", "NULL"}},
-		"by number":         {merge.Scan{Order: []merge.Order{{Column: "age"}}}, []string{"Al", "NULL", "", "bo"}},
-		"by text, NULL 1st": {merge.Scan{Order: []merge.Order{{Column: "name"}}}, []string{"NULL", "", "Al", "bo"}},
-		"no NULL":           {merge.Scan{Order: []merge.Order{{Column: "name"}}, SkipNull: true}, []string{"", "Al", "bo"}},
-		"binary":            {merge.Scan{Order: []merge.Order{{Column: "name", Collation: mergetest.Binary}}, SkipNull: true}, []string{"", "Al", "bo"}},
-		"dangling":          {merge.Scan{Order: []merge.Order{{Column: "parent"}}, Dangling: ref}, []string{"Al"}},
+		"by ID":             {catalog.Scan{Order: []catalog.Order{{Column: "id"}}}, []string{"Al", "bo", "", "NULL"}},
+		"by number":         {catalog.Scan{Order: []catalog.Order{{Column: "age"}}}, []string{"Al", "NULL", "", "bo"}},
+		"by text, NULL 1st": {catalog.Scan{Order: []catalog.Order{{Column: "name"}}}, []string{"NULL", "", "Al", "bo"}},
+		"no NULL":           {catalog.Scan{Order: []catalog.Order{{Column: "name"}}, SkipNull: true}, []string{"", "Al", "bo"}},
+		"binary":            {catalog.Scan{Order: []catalog.Order{{Column: "name", Collation: mergetest.Binary}}, SkipNull: true}, []string{"", "Al", "bo"}},
+		"dangling":          {catalog.Scan{Order: []catalog.Order{{Column: "parent"}}, Dangling: ref}, []string{"Al"}},
 	} {
 		test.scan.Table, test.scan.Carry = "pets", []string{"name"}
 		if diff := cmp.Diff(test.want, names(t, database().Scan(context.Background(), test.scan))); diff != "" {
@@ -75,9 +75,9 @@ func TestScan(t *testing.T) {
 // It is as strict as a real database, and stricter.
 func TestContract(t *testing.T) {
 	ctx := context.Background()
-	scan := merge.Scan{Table: "pets", Order: []merge.Order{{Column: "id"}}}
+	scan := catalog.Scan{Table: "pets", Order: []catalog.Order{{Column: "id"}}}
 	d := database()
-	var before *merge.Batch
+	var before *catalog.Batch
 	for b, err := range d.Scan(ctx, scan) {
 		if err != nil {
 			t.Fatal(err)
@@ -95,13 +95,13 @@ func TestContract(t *testing.T) {
 			t.Error("a row was fetched while a scan is open")
 		}
 	}
-	var unsupported *merge.UnsupportedError
-	for _, err := range d.Scan(ctx, merge.Scan{Table: "pets", Order: []merge.Order{{Column: "name", Collation: "klingon"}}}) {
+	var unsupported *catalog.UnsupportedError
+	for _, err := range d.Scan(ctx, catalog.Scan{Table: "pets", Order: []catalog.Order{{Column: "name", Collation: "klingon"}}}) {
 		if !errors.As(err, &unsupported) {
 			t.Errorf("unknown collation: %v", err)
 		}
 	}
-	for _, bad := range []merge.Scan{{Table: "none"}, {Table: "pets", Order: []merge.Order{{Column: "none"}}}} {
+	for _, bad := range []catalog.Scan{{Table: "none"}, {Table: "pets", Order: []catalog.Order{{Column: "none"}}}} {
 		n := 0
 		for _, err := range d.Scan(ctx, bad) {
 			if n++; err == nil {
@@ -114,7 +114,7 @@ func TestContract(t *testing.T) {
 	}
 	id := gameid.MustParse("00000000001000010004").Bytes()
 	fields, err := d.Row(ctx, "pets", []string{"id"}, [][]byte{id[:]})
-	want := []merge.Field{{Column: "id", Value: "00000000001000010004"}, {Column: "name", Null: true}, {Column: "age", Value: "0"}, {Column: "parent", Null: true}}
+	want := []catalog.Field{{Column: "id", Value: "00000000001000010004"}, {Column: "name", Null: true}, {Column: "age", Value: "0"}, {Column: "parent", Null: true}}
 	if diff := cmp.Diff(want, fields); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}

@@ -9,8 +9,8 @@ import (
 	"unicode"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 //go:embed check.html
@@ -19,7 +19,7 @@ var checkPage string
 // Check is the report of a check, arranged for reading.
 type Check struct {
 	page
-	Report   *merge.Report
+	Report   *verdict.Report
 	Merged   []string // the databases other than the target
 	Says     sentence
 	Failed   []finding // with those not verified that count as failed
@@ -40,7 +40,7 @@ type Check struct {
 
 // NewPlanned arranges the report of the check that a plan was made with, as the page of the
 // plan: its word is whether the merge can be done.
-func NewPlanned(r *merge.Report, p *transfer.Plan) *Check {
+func NewPlanned(r *verdict.Report, p *transfer.Plan) *Check {
 	c := NewCheck(r)
 	c.Plan, c.Renames = p, p.Renames[:min(len(p.Renames), maxRenames)]
 	word, color, stands := readiness(p)
@@ -51,13 +51,13 @@ func NewPlanned(r *merge.Report, p *transfer.Plan) *Check {
 }
 
 // NewCheck arranges a report.
-func NewCheck(r *merge.Report) *Check {
+func NewCheck(r *verdict.Report) *Check {
 	c := &Check{
 		page:     page{Word: string(r.Verdict), Color: r.Verdict, Target: r.Target},
 		Report:   r,
 		Passed:   passes(r.Results),
-		Gaps:     gaps(r.Results, func(g merge.Gap) merge.Gap { return g }),
-		Reasons:  gaps(r.Results, func(g merge.Gap) merge.Gap { return merge.Gap{Reason: g.Reason} }),
+		Gaps:     gaps(r.Results, func(g verdict.Gap) verdict.Gap { return g }),
+		Reasons:  gaps(r.Results, func(g verdict.Gap) verdict.Gap { return verdict.Gap{Reason: g.Reason} }),
 		Tables:   tables(r),
 		Keys:     keyRanges(r),
 		Timeline: newTimeline(r),
@@ -89,15 +89,15 @@ func (c *Check) sort() (passed int) {
 	for _, r := range c.Report.Results {
 		list := &c.Unsure
 		switch {
-		case r.Verdict == merge.Pass:
+		case r.Verdict == verdict.Pass:
 			passed++
 			continue
-		case r.CountsAs == merge.Pass:
+		case r.CountsAs == verdict.Pass:
 			list = &c.Allowed
-			if r.Verdict == merge.Fail && merge.Unallowable(r.Code) {
+			if r.Verdict == verdict.Fail && verdict.Unallowable(r.Code) {
 				r.Message += "; servermerge plan refuses this nevertheless"
 			}
-		case counted(r) == merge.Fail:
+		case counted(r) == verdict.Fail:
 			list = &c.Failed
 		case r.Open != nil:
 			list = &c.Open
@@ -160,17 +160,17 @@ func steps(lists ...[]finding) (all []step) {
 
 // gap is a reason why something was not verified, with all results that name it.
 type gap struct {
-	merge.Gap
+	verdict.Gap
 	Sources []string // the databases that have it
-	Results []merge.Result
+	Results []verdict.Result
 }
 
 // gaps groups gaps by key, since one missing registry concerns many checks.
 // Results that the operator allows are left out.
-func gaps(results []merge.Result, key func(merge.Gap) merge.Gap) (all []gap) {
-	places := make(map[merge.Gap]int)
+func gaps(results []verdict.Result, key func(verdict.Gap) verdict.Gap) (all []gap) {
+	places := make(map[verdict.Gap]int)
 	for _, r := range results {
-		if r.CountsAs == merge.Pass || r.Open != nil {
+		if r.CountsAs == verdict.Pass || r.Open != nil {
 			continue
 		}
 		for n, g := range r.Gaps {
@@ -180,7 +180,7 @@ func gaps(results []merge.Result, key func(merge.Gap) merge.Gap) (all []gap) {
 				places[key(g)] = i
 				all = append(all, gap{Gap: key(g)})
 			}
-			if !slices.ContainsFunc(r.Gaps[:n], func(other merge.Gap) bool { return key(other) == key(g) }) {
+			if !slices.ContainsFunc(r.Gaps[:n], func(other verdict.Gap) bool { return key(other) == key(g) }) {
 				all[i].Results = append(all[i].Results, r)
 			}
 			if g.Source != "" && !slices.Contains(all[i].Sources, g.Source) {
@@ -201,11 +201,11 @@ type passed struct {
 }
 
 // passes keeps the order of the results, which is the order of the codes.
-func passes(results []merge.Result) (all []passed) {
+func passes(results []verdict.Result) (all []passed) {
 	codes := codes()
 	tables := make(map[[2]string]bool)
 	for _, r := range results {
-		if r.Verdict != merge.Pass {
+		if r.Verdict != verdict.Pass {
 			continue
 		}
 		i := slices.IndexFunc(all, func(p passed) bool { return p.Code == r.Code })
@@ -255,9 +255,9 @@ func (c *Check) sentence() sentence {
 	}
 	var s sentence
 	switch r.Verdict {
-	case merge.Pass:
+	case verdict.Pass:
 		s = sentence{"merging", " is safe", " is safe: " + printable.Count(results-allowed, "check", "checks") + " passed"}
-	case merge.Fail:
+	case verdict.Fail:
 		s = sentence{"merging", " is not safe", fmt.Sprintf(" is not safe: %s of %s failed", number(c.Failed), checks)}
 		if len(c.Unsure) > 0 {
 			s.figures += fmt.Sprintf(", %s could not check everything", number(c.Unsure))
@@ -265,7 +265,7 @@ func (c *Check) sentence() sentence {
 		if len(c.Open) > 0 {
 			s.figures += fmt.Sprintf(", %s not declared", columnsAre(c.Open))
 		}
-	case merge.NotVerified:
+	case verdict.NotVerified:
 		if len(c.Unsure) == 0 && len(c.Open) > 0 {
 			s = sentence{"no conflict was found in merging", ", but some columns are not declared",
 				fmt.Sprintf(", but %s", printable.Count(int64(len(c.Open)), "column is not declared, and it matters what it is", "columns are not declared, and it matters what they are"))}
@@ -276,18 +276,18 @@ func (c *Check) sentence() sentence {
 		s = sentence{"no conflict was found in merging", ", but not everything could be checked",
 			fmt.Sprintf(", but %s of %s could not check everything", number(c.Unsure), checks)}
 	}
-	if len(c.Open) > 0 && len(c.Unsure) > 0 && r.Verdict == merge.NotVerified {
+	if len(c.Open) > 0 && len(c.Unsure) > 0 && r.Verdict == verdict.NotVerified {
 		s.figures += fmt.Sprintf(", and %s not declared", columnsAre(c.Open))
 	}
 	if renamed := c.Renamed(); renamed != "" {
 		s.figures += "; " + renamed
 	}
 	if r.Plain > 0 {
-		s.figures += "; " + merge.PlainWithKeys(r.Plain, r.PlainOpen)
+		s.figures += "; " + verdict.PlainWithKeys(r.Plain, r.PlainOpen)
 	}
 	if allowed > 0 {
-		s.figures += "; allowed by the operator: " + merge.AllowedCodes(r.Results)
-		if r.Verdict == merge.Pass {
+		s.figures += "; allowed by the operator: " + verdict.AllowedCodes(r.Results)
+		if r.Verdict == verdict.Pass {
 			s.after = " is safe, except for results that the operator allows"
 			s.figures = s.after + strings.TrimPrefix(s.figures, " is safe")
 		}

@@ -8,7 +8,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // Limits of the text, so that it stays readable. The JSON form has everything.
@@ -63,11 +63,11 @@ func (t *text) says(c *Check) {
 // last names once more what keeps the check from passing: it may have scrolled away.
 func (t *text) last(c *Check) {
 	codes := func(all []finding) []string {
-		var results []merge.Result
+		var results []verdict.Result
 		for _, f := range all {
 			results = append(results, f.Result)
 		}
-		return byCode(results, func(r merge.Result) string { return r.Table }, func(tables []string) string {
+		return byCode(results, func(r verdict.Result) string { return r.Table }, func(tables []string) string {
 			tables = slices.DeleteFunc(slices.Compact(tables), func(table string) bool { return table == "" })
 			if len(tables) == 0 {
 				return ""
@@ -96,7 +96,7 @@ func (t *text) last(c *Check) {
 	}
 }
 
-func (t *text) sources(r *merge.Report) {
+func (t *text) sources(r *verdict.Report) {
 	t.WriteString("\n")
 	var rows [][]string
 	for _, s := range r.Sources {
@@ -124,7 +124,7 @@ func (t *text) sources(r *merge.Report) {
 	t.wrapped(2, "", "read from "+printable.Time(r.Started)+" to "+printable.Time(r.Finished)+by(r.Program))
 }
 
-func serverText(s merge.ServerSummary) string {
+func serverText(s verdict.ServerSummary) string {
 	_, words := standing(s)
 	text := fmt.Sprintf("server %d%s%s: %s", s.Server, named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
 	if s.IDs > 0 {
@@ -133,10 +133,12 @@ func serverText(s merge.ServerSummary) string {
 	return text
 }
 
-func title(r merge.Result) string { return strings.TrimRight(r.Code+"  "+r.Table+"  "+r.Subject, " ") }
+func title(r verdict.Result) string {
+	return strings.TrimRight(r.Code+"  "+r.Table+"  "+r.Subject, " ")
+}
 
 func (t *text) failures(all []finding) {
-	var failed []merge.Result
+	var failed []verdict.Result
 	var alike []string
 	for _, f := range all {
 		switch {
@@ -149,11 +151,11 @@ func (t *text) failures(all []finding) {
 	if len(all) == 0 {
 		return
 	}
-	t.heading(merge.Fail, "most serious first")
+	t.heading(verdict.Fail, "most serious first")
 	t.some(len(failed), textFailures, inJSON, func(i int) {
 		result := failed[i]
 		message := result.Message
-		if result.Verdict == merge.NotVerified {
+		if result.Verdict == verdict.NotVerified {
 			message = "not verified, which counts as failed: " + result.Gaps[0].Reason
 		}
 		samples := result.Samples[:min(textSamples, len(result.Samples))]
@@ -177,7 +179,7 @@ func (t *text) gaps(reasons []gap) {
 	if len(reasons) == 0 {
 		return
 	}
-	t.heading(merge.NotVerified, printable.Count(int64(len(reasons)), "reason", "reasons"))
+	t.heading(verdict.NotVerified, printable.Count(int64(len(reasons)), "reason", "reasons"))
 	rest := func(n int64) string {
 		return printable.Count(n, "more reason", "more reasons") + " in the JSON form of this report"
 	}
@@ -206,7 +208,7 @@ func (t *text) open(all []finding) {
 	if seem > 0 {
 		title += fmt.Sprintf(", of which %s like a reference", printable.Count(int64(seem), "looks", "look"))
 	}
-	t.heading(merge.NotVerified, title)
+	t.heading(verdict.NotVerified, title)
 	t.some(len(all), textOpen, inJSON, func(i int) {
 		f := all[i]
 		t.wrapped(2, "", f.Table+"."+f.Subject+": "+f.Message)
@@ -236,7 +238,7 @@ func (t *text) allowed(all []finding) {
 	t.WriteString("\nALLOWED  by the operator, not counted\n")
 	t.some(len(all), textFailures, inJSON, func(i int) {
 		f, what := all[i], all[i].Message
-		if f.Verdict == merge.NotVerified {
+		if f.Verdict == verdict.NotVerified {
 			what = f.Gaps[0].Reason
 		}
 		t.wrapped(2, "", string(f.Verdict)+"  "+title(f.Result)+": "+what)
@@ -248,7 +250,7 @@ func (t *text) passed(all []passed) {
 	if len(all) == 0 {
 		return
 	}
-	t.heading(merge.Pass, "fully checked")
+	t.heading(verdict.Pass, "fully checked")
 	var entries []string
 	for _, p := range all {
 		what := ""
@@ -282,7 +284,7 @@ func (t *text) next(steps []step) {
 }
 
 // proposals writes config to paste.
-func (t *text) proposals(all []merge.Proposal) {
+func (t *text) proposals(all []verdict.Proposal) {
 	if len(all) == 0 {
 		return
 	}

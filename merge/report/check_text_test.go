@@ -9,35 +9,36 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/verdict"
 )
 
 // full has every part of a report, with more in it than fits anywhere.
-func full() *merge.Report {
+func full() *verdict.Report {
 	long := strings.Repeat("many words ", 40)
-	r := &merge.Report{Version: merge.ReportVersion, Verdict: merge.Fail, Target: "s0", Started: time.Unix(0, 0)}
+	r := &verdict.Report{Version: verdict.ReportVersion, Verdict: verdict.Fail, Target: "s0", Started: time.Unix(0, 0)}
 	for _, name := range []string{"s0", "s1"} {
-		s := merge.Summary{Name: name, Engine: "sqlite 3", Tables: []merge.TableSummary{{Table: "items", Rows: 1234567}}}
+		s := verdict.Summary{Name: name, Engine: "sqlite 3", Tables: []verdict.TableSummary{{Table: "items", Rows: 1234567}}}
 		for n := range 9 {
-			s.Servers = append(s.Servers, merge.ServerSummary{Server: n + 1, Listed: n%2 == 0, IDs: int64(n)})
+			s.Servers = append(s.Servers, verdict.ServerSummary{Server: n + 1, Listed: n%2 == 0, IDs: int64(n)})
 		}
 		r.Sources = append(r.Sources, s)
 	}
-	var fields []merge.Field
+	var fields []catalog.Field
 	for _, c := range strings.Split("id account name level gold created updated guild", " ") {
-		fields = append(fields, merge.Field{Column: c, Value: c + strings.Repeat("火", 30)})
+		fields = append(fields, catalog.Field{Column: c, Value: c + strings.Repeat("火", 30)})
 	}
 	for range textFailures + 3 {
-		r.Results = append(r.Results, merge.Result{
-			Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Count: 1234, Message: long,
-			Samples: []merge.Sample{{Key: "k", Rows: []merge.SampleRow{{Source: "s0", Fields: fields}, {Source: "s1", Fields: fields[:3]}, {Source: "s1", Table: "players", Fields: fields}}, Omitted: 12}},
-			Gaps:    []merge.Gap{{Source: "s1", Reason: long}},
+		r.Results = append(r.Results, verdict.Result{
+			Code: verdict.CodeKeyCollision, Table: "items", Subject: "id", Verdict: verdict.Fail, Count: 1234, Message: long,
+			Samples: []verdict.Sample{{Key: "k", Rows: []verdict.SampleRow{{Source: "s0", Fields: fields}, {Source: "s1", Fields: fields[:3]}, {Source: "s1", Table: "players", Fields: fields}}, Omitted: 12}},
+			Gaps:    []verdict.Gap{{Source: "s1", Reason: long}},
 		})
 	}
 	for n := range 30 {
-		r.Results = append(r.Results, merge.Result{Code: merge.CodeTableSkipped, Verdict: merge.NotVerified, Gaps: []merge.Gap{{Reason: long}}, Next: []string{printable.Number(int64(n)) + " " + long}})
+		r.Results = append(r.Results, verdict.Result{Code: verdict.CodeTableSkipped, Verdict: verdict.NotVerified, Gaps: []verdict.Gap{{Reason: long}}, Next: []string{printable.Number(int64(n)) + " " + long}})
 	}
-	r.Results = append(r.Results, merge.Result{Code: merge.CodeSchemaTable, Table: "items", Verdict: merge.Pass, Read: 2})
+	r.Results = append(r.Results, verdict.Result{Code: verdict.CodeSchemaTable, Table: "items", Verdict: verdict.Pass, Read: 2})
 	return r
 }
 
@@ -76,10 +77,10 @@ func TestTextFitsItsWidth(t *testing.T) {
 // A report in which everything passed is short, however many tables
 // there are, also if every rule had something to pass.
 func TestPassIsShort(t *testing.T) {
-	r := &merge.Report{Verdict: merge.Pass, Target: "s0", Sources: []merge.Summary{{Name: "s0"}, {Name: "s1"}}}
-	for _, c := range merge.Codes() {
+	r := &verdict.Report{Verdict: verdict.Pass, Target: "s0", Sources: []verdict.Summary{{Name: "s0"}, {Name: "s1"}}}
+	for _, c := range verdict.Codes() {
 		for n := range 97 {
-			r.Results = append(r.Results, merge.Result{Code: c.Code, Table: printable.Number(int64(n)), Verdict: merge.Pass, Read: 2})
+			r.Results = append(r.Results, verdict.Result{Code: c.Code, Table: printable.Number(int64(n)), Verdict: verdict.Pass, Read: 2})
 		}
 	}
 	var b bytes.Buffer

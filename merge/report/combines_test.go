@@ -4,26 +4,27 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // What is combined, by which formulas and with what sums, and what a proof finds of that is in
 // every form of a report.
 func TestCombinesAreShown(t *testing.T) {
 	done, proof := sampleOutcome(), sampleProof()
-	c := &transfer.Combine{Keys: 4, Combined: 6, Copied: 3, Changed: 2, Kept: "mergesafe_was_5b1f0c3d_1", When: &merge.When{Column: "season", Is: []string{"3"}},
-		Columns: []merge.CombinedColumn{{Column: "gold", Formula: merge.Formula{Op: merge.FormulaSum}}, {Column: "log", Formula: merge.Formula{Op: merge.FormulaAppend, Most: 80}}},
+	c := &transfer.Combine{Keys: 4, Combined: 6, Copied: 3, Changed: 2, Kept: "mergesafe_was_5b1f0c3d_1", When: &declare.When{Column: "season", Is: []string{"3"}},
+		Columns: []declare.CombinedColumn{{Column: "gold", Formula: declare.Formula{Op: declare.FormulaSum}}, {Column: "log", Formula: declare.Formula{Op: declare.FormulaAppend, Most: 80}}},
 		Sums:    []transfer.CombinedSum{{Column: "gold", Target: "102", Sources: []string{"20", "3"}, After: "125"}}}
 	for _, o := range []*Outcome{done, proof} {
 		o.Plan.Tables[0].Name, o.Plan.Tables[0].Combine = "wallets", c
 	}
-	proof.Proof.Combines = []transfer.CombineProof{{Table: "wallets", Verdict: merge.Fail, Keys: 4, Copied: 2, Own: 1, Wrong: 1,
+	proof.Proof.Combines = []transfer.CombineProof{{Table: "wallets", Verdict: verdict.Fail, Keys: 4, Copied: 2, Own: 1, Wrong: 1,
 		Columns: []transfer.ColumnProof{{Column: "gold", Formula: c.Columns[0].Formula, Wrong: 1}, {Column: "log", Formula: c.Columns[1].Formula}},
-		Sums:    []transfer.SumProof{{Column: "gold", Verdict: merge.Fail, Target: "102", Sources: []string{"20", "3"}, After: "126"}}, Details: []string{"row 1/1: gold is not as planned"}}}
+		Sums:    []transfer.SumProof{{Column: "gold", Verdict: verdict.Fail, Target: "102", Sources: []string{"20", "3"}, After: "126"}}, Details: []string{"row 1/1: gold is not as planned"}}}
 	var text, doc, passed strings.Builder
 	pass := *proof
-	pass.Ending, pass.Proof = Done, &transfer.Proof{Verdict: merge.Pass}
+	pass.Ending, pass.Proof = Done, &transfer.Proof{Verdict: verdict.Pass}
 	if err := pass.WriteText(&passed, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}

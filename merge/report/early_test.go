@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
-func early(t *testing.T, r *merge.Report) string {
+func early(t *testing.T, r *verdict.Report) string {
 	t.Helper()
 	var b strings.Builder
 	if err := NewCheck(r).WriteEarly(&b); err != nil {
@@ -19,17 +19,17 @@ func early(t *testing.T, r *merge.Report) string {
 }
 
 // known is what is found before the keys are read.
-var known = &merge.Report{
+var known = &verdict.Report{
 	Incomplete: "the keys are not read yet",
-	Sources: []merge.Summary{
-		{Name: "s1", Tables: []merge.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
-		{Name: "s2", Tables: []merge.TableSummary{{Table: "items", Rows: 1}}},
+	Sources: []verdict.Summary{
+		{Name: "s1", Tables: []verdict.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
+		{Name: "s2", Tables: []verdict.TableSummary{{Table: "items", Rows: 1}}},
 	},
-	Results: []merge.Result{
-		{Code: merge.CodeColumnOpaque, Table: "mail", Subject: "body\x1b[2J", Verdict: merge.NotVerified, Message: "may hold IDs"},
-		{Code: merge.CodeServerConflict, Verdict: merge.Fail, Message: "server 1 in s1, s2"},
-		{Code: merge.CodeTableSkipped, Table: "log", Verdict: merge.NotVerified, CountsAs: merge.Pass, Message: "was not read"},
-		{Code: merge.CodeSchemaVersion, Verdict: merge.Pass},
+	Results: []verdict.Result{
+		{Code: verdict.CodeColumnOpaque, Table: "mail", Subject: "body\x1b[2J", Verdict: verdict.NotVerified, Message: "may hold IDs"},
+		{Code: verdict.CodeServerConflict, Verdict: verdict.Fail, Message: "server 1 in s1, s2"},
+		{Code: verdict.CodeTableSkipped, Table: "log", Verdict: verdict.NotVerified, CountsAs: verdict.Pass, Message: "was not read"},
+		{Code: verdict.CodeSchemaVersion, Verdict: verdict.Pass},
 	},
 }
 
@@ -44,10 +44,10 @@ func TestEarly(t *testing.T) {
 	if diff := cmp.Diff(knownText, early(t, known)); diff != "" {
 		t.Error(diff)
 	}
-	many := &merge.Report{}
+	many := &verdict.Report{}
 	for range 20 {
-		many.Results = append(many.Results, merge.Result{Code: "x", Verdict: merge.Fail})
-		many.Sources = append(many.Sources, merge.Summary{Name: "s"})
+		many.Results = append(many.Results, verdict.Result{Code: "x", Verdict: verdict.Fail})
+		many.Sources = append(many.Sources, verdict.Summary{Name: "s"})
 	}
 	got := early(t, many)
 	if n := strings.Count(got, "\n"); n != 1+2*(earlyLines+1) || !strings.Contains(got, "and 12 more\n") || !strings.Contains(got, "and 12 more databases\n") {

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/verdict"
 )
 
 // WriteExplanation writes the description of a column as text of 80 columns. It returns
 // the error of w.
-func WriteExplanation(w io.Writer, e *merge.Explanation) error {
+func WriteExplanation(w io.Writer, e *propose.Explanation) error {
 	t := newText(TextOptions{Width: 80})
 	t.wrapped(0, e.Table+"."+e.Column+"  ", e.Class)
 	t.wrapped(2, "rows of the table: ", e.Rows)
@@ -39,7 +40,7 @@ func WriteExplanation(w io.Writer, e *merge.Explanation) error {
 }
 
 // saidWhere is where a statement is: "rules.toml:12".
-func saidWhere(s merge.Said) string {
+func saidWhere(s propose.Said) string {
 	where := cmp.Or(s.File, "an option")
 	if s.Line > 0 {
 		where += ":" + strconv.Itoa(s.Line)
@@ -47,7 +48,7 @@ func saidWhere(s merge.Said) string {
 	return where
 }
 
-func saidText(s merge.Said) string {
+func saidText(s propose.Said) string {
 	text := s.Text
 	if s.Kind == "reference" {
 		text += ", at " + strconv.Quote(s.Pattern)
@@ -58,7 +59,7 @@ func saidText(s merge.Said) string {
 	return text
 }
 
-func proposedText(p merge.ProposedColumn) string {
+func proposedText(p verdict.ProposedColumn) string {
 	text := string(p.Class)
 	if p.To != "" {
 		text += " to " + p.To
@@ -77,7 +78,7 @@ func proposedText(p merge.ProposedColumn) string {
 }
 
 // values writes what a column of a database holds.
-func (t *text) values(v merge.ValuesOf) {
+func (t *text) values(v propose.ValuesOf) {
 	if v.Unread != "" {
 		t.wrapped(0, printable.Text(v.Source)+"  ", v.Type+": could not be read: "+v.Unread)
 		return

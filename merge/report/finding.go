@@ -3,12 +3,12 @@ package report
 import (
 	"slices"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // finding is a result that did not pass.
 type finding struct {
-	merge.Result
+	verdict.Result
 	Meaning string
 	Samples []sample // in place of the rows of the result
 }
@@ -41,7 +41,7 @@ type cell struct {
 	Null, Missing bool
 }
 
-func newFinding(r merge.Result, meaning string) finding {
+func newFinding(r verdict.Result, meaning string) finding {
 	f := finding{Result: r, Meaning: meaning}
 	for _, s := range r.Samples {
 		f.Samples = append(f.Samples, newSample(s))
@@ -49,9 +49,9 @@ func newFinding(r merge.Result, meaning string) finding {
 	return f
 }
 
-func newSample(s merge.Sample) sample {
+func newSample(s verdict.Sample) sample {
 	var tables []string
-	rows := make(map[string][]merge.SampleRow)
+	rows := make(map[string][]verdict.SampleRow)
 	for _, row := range s.Rows {
 		if rows[row.Table] == nil {
 			tables = append(tables, row.Table)
@@ -65,7 +65,7 @@ func newSample(s merge.Sample) sample {
 	return out
 }
 
-func newGrid(name string, rows []merge.SampleRow) grid {
+func newGrid(name string, rows []verdict.SampleRow) grid {
 	g := grid{Table: name}
 	var columns []string
 	for _, row := range rows {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of this package")
@@ -22,7 +22,7 @@ func TestTextGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := new(merge.Report)
+		r := new(verdict.Report)
 		if err := json.Unmarshal(doc, r); err != nil {
 			t.Fatal(err)
 		}

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 //go:embed parts.html
@@ -36,8 +36,8 @@ func Style() string { return style }
 // or reorder others are shown as escapes.
 type page struct {
 	Title    string
-	Word     string        // in big letters
-	Color    merge.Verdict // that it is shown in
+	Word     string          // in big letters
+	Color    verdict.Verdict // that it is shown in
 	Headline string
 	Counts   []count
 	Target   string // "" if there is none
@@ -153,14 +153,14 @@ func functions() template.FuncMap {
 		"some":      func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
 		"stamp":     printable.Time,
 		"span":      rangeText,
-		"matched":   func(s merge.RekeyedSpace) string { return matchedWords(&s) },
+		"matched":   func(s verdict.RekeyedSpace) string { return matchedWords(&s) },
 		"offset":    func(n uint64) string { return numberText(rekey.Integer{Bits: n}) },
 		"where":     where,
 		"servers":   serverWords,
 		"ranges":    rangeWords,
 		"lastmerge": mergeWords,
 		"class":     class,
-		"verdict":   func(s string) merge.Verdict { return merge.Verdict(s) },
+		"verdict":   func(s string) verdict.Verdict { return verdict.Verdict(s) },
 		"rows":      rowsOf,
 		"key":       transfer.KeyText,
 		"inc":       func(i int) int { return i + 1 },
@@ -169,11 +169,11 @@ func functions() template.FuncMap {
 }
 
 // class is the name of a verdict in the style sheet.
-func class(v merge.Verdict) string {
+func class(v verdict.Verdict) string {
 	switch v {
-	case merge.Pass:
+	case verdict.Pass:
 		return "pass"
-	case merge.Fail:
+	case verdict.Fail:
 		return "fail"
 	default:
 		return "unsure"

@@ -14,8 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/verdict"
 )
 
 // payload would run or load something, or hide what stands beside it, if it
@@ -24,12 +27,12 @@ const payload = `"'><script>pwned=1</script></title></style><img src=x onerror="
 
 // hostile is a report in which every text is the payload, and every list has
 // something in it.
-func hostile() *merge.Report {
-	r := new(merge.Report)
+func hostile() *verdict.Report {
+	r := new(verdict.Report)
 	fill(reflect.ValueOf(r).Elem())
-	for _, v := range []struct{ verdict, countsAs merge.Verdict }{{merge.Fail, merge.Pass}, {merge.NotVerified, ""}, {merge.Pass, ""}} {
+	for _, v := range []struct{ verdict, countsAs verdict.Verdict }{{verdict.Fail, verdict.Pass}, {verdict.NotVerified, ""}, {verdict.Pass, ""}} {
 		more := r.Results[0]
-		more.Code, more.Verdict, more.CountsAs = merge.CodeKeyCollision, v.verdict, v.countsAs
+		more.Code, more.Verdict, more.CountsAs = verdict.CodeKeyCollision, v.verdict, v.countsAs
 		r.Results = append(r.Results, more)
 	}
 	return r
@@ -39,8 +42,8 @@ func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(payload)
-		if v.Type() == reflect.TypeFor[merge.Verdict]() {
-			v.SetString(string(merge.Fail))
+		if v.Type() == reflect.TypeFor[verdict.Verdict]() {
+			v.SetString(string(verdict.Fail))
 		}
 	case reflect.Int, reflect.Int64:
 		v.SetInt(1234567)
@@ -69,7 +72,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-func write(t *testing.T, r *merge.Report) string {
+func write(t *testing.T, r *verdict.Report) string {
 	t.Helper()
 	return labels.ReplaceAllString(written(t, NewCheck(r).WriteHTML), "")
 }
@@ -133,28 +136,28 @@ func harmless(t *testing.T, html string) {
 	}
 }
 
-func writeMatrix(t *testing.T, m *merge.MatrixReport) string {
+func writeMatrix(t *testing.T, m *check.MatrixReport) string {
 	t.Helper()
 	return labels.ReplaceAllString(written(t, NewMatrix(m).WriteHTML), "")
 }
 
-func hostileMatrix() *merge.MatrixReport {
-	m := new(merge.MatrixReport)
+func hostileMatrix() *check.MatrixReport {
+	m := new(check.MatrixReport)
 	fill(reflect.ValueOf(m).Elem())
 	return m
 }
 
 // sampleMatrix is of three databases: one pair can be merged, one cannot, and
 // nothing is known of the third.
-func sampleMatrix() *merge.MatrixReport {
-	m := &merge.MatrixReport{Version: merge.ReportVersion, Incomplete: "interrupted"}
+func sampleMatrix() *check.MatrixReport {
+	m := &check.MatrixReport{Version: verdict.ReportVersion, Incomplete: "interrupted"}
 	for _, name := range []string{"s1", "s2", "s3"} {
-		m.Sources = append(m.Sources, merge.Summary{Name: name, Engine: "sqlite 3", Tables: []merge.TableSummary{{Table: "items", Rows: 1234}}})
+		m.Sources = append(m.Sources, verdict.Summary{Name: name, Engine: "sqlite 3", Tables: []verdict.TableSummary{{Table: "items", Rows: 1234}}})
 	}
-	m.Pairs = []merge.Pair{
-		{Target: "s1", Source: "s2", Verdict: merge.Pass, Checks: 9},
-		{Target: "s1", Source: "s3", Verdict: merge.Fail, Checks: 9, Results: []merge.Result{
-			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Count: 4, Message: "4 keys occur more than once"}}},
+	m.Pairs = []check.Pair{
+		{Target: "s1", Source: "s2", Verdict: verdict.Pass, Checks: 9},
+		{Target: "s1", Source: "s3", Verdict: verdict.Fail, Checks: 9, Results: []verdict.Result{
+			{Code: verdict.CodeKeyCollision, Table: "items", Subject: "id", Verdict: verdict.Fail, Count: 4, Message: "4 keys occur more than once"}}},
 		{Target: "s2", Source: "s3"},
 	}
 	return m
@@ -203,7 +206,7 @@ func TestSelfContained(t *testing.T) {
 
 // The report inside reads back as it was.
 func TestExtract(t *testing.T) {
-	for name, r := range map[string]*merge.Report{"sample": sample1(), "hostile": hostile()} {
+	for name, r := range map[string]*verdict.Report{"sample": sample1(), "hostile": hostile()} {
 		doc, ok := Extract([]byte(write(t, r)))
 		if !ok {
 			t.Fatalf("%s: no report inside", name)
@@ -212,7 +215,7 @@ func TestExtract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := new(merge.Report), new(merge.Report)
+		got, want := new(verdict.Report), new(verdict.Report)
 		if err := errors.Join(json.Unmarshal(doc, got), json.Unmarshal(plain, want)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -265,8 +268,8 @@ func TestEverythingIsThere(t *testing.T) {
 // passed; what he does not put up with has failed.
 func TestAllowed(t *testing.T) {
 	r := sample1()
-	r.Verdict = merge.Pass
-	r.Results[0].CountsAs, r.Results[3].CountsAs = merge.Pass, merge.Pass
+	r.Verdict = verdict.Pass
+	r.Results[0].CountsAs, r.Results[3].CountsAs = verdict.Pass, verdict.Pass
 	html := write(t, r)
 	for _, want := range []string{
 		"<b>0</b> failed", "<b>0</b> not verified", "<b>2</b> allowed by the operator", "<b>2</b> passed",
@@ -282,7 +285,7 @@ func TestAllowed(t *testing.T) {
 	}
 
 	r = sample1()
-	r.Results[3].CountsAs = merge.Fail
+	r.Results[3].CountsAs = verdict.Fail
 	html = write(t, r)
 	for _, want := range []string{"<b>2</b> failed", "<b>0</b> not verified", `<span class="mark unsure">NOT VERIFIED</span> <span class="mark">counts as FAIL</span>`} {
 		if !strings.Contains(html, want) {
@@ -305,7 +308,7 @@ func TestIncomplete(t *testing.T) {
 	if html := write(t, r); strings.Contains(html, "covers only them") {
 		t.Error("a whole check is said to be part of one")
 	}
-	r.Only = []merge.Selection{{Code: merge.CodeKeyCollision}}
+	r.Only = []declare.Selection{{Code: verdict.CodeKeyCollision}}
 	if html := write(t, r); !strings.Contains(html, "covers only them") {
 		t.Error("the check of a part does not say so")
 	}
@@ -313,9 +316,9 @@ func TestIncomplete(t *testing.T) {
 
 // Values that are not alike in all rows stand out, those that are do not.
 func TestGrid(t *testing.T) {
-	rows := []merge.SampleRow{
-		{Source: "s1", Fields: []merge.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Ana"}, {Column: "mail", Null: true}}},
-		{Source: "s2", Fields: []merge.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Eva"}, {Column: "mail", Value: ""}, {Column: "new", Value: "x"}}},
+	rows := []verdict.SampleRow{
+		{Source: "s1", Fields: []catalog.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Ana"}, {Column: "mail", Null: true}}},
+		{Source: "s2", Fields: []catalog.Field{{Column: "id", Value: "1"}, {Column: "name", Value: "Eva"}, {Column: "mail", Value: ""}, {Column: "new", Value: "x"}}},
 	}
 	want := grid{Sources: []string{"s1", "s2"}, Lines: []gridLine{
 		{"id", false, []cell{{Text: "1"}, {Text: "1"}}},
@@ -331,19 +334,19 @@ func TestGrid(t *testing.T) {
 // A table is as bad as the worst that was found in it, and one of which
 // nothing was said has not passed.
 func TestTables(t *testing.T) {
-	r := &merge.Report{
-		Sources: []merge.Summary{{Name: "s1", Tables: []merge.TableSummary{{Table: "a", Rows: 1}, {Table: "b", Rows: 2000}, {Table: "silent", Rows: 3}}}, {Name: "s2"}},
-		Results: []merge.Result{
-			{Code: "x", Table: "a", Verdict: merge.Pass}, {Code: "y", Table: "a", Verdict: merge.NotVerified},
-			{Code: "x", Table: "b", Verdict: merge.Fail}, {Code: "y", Table: "b", Verdict: merge.Pass},
-			{Code: "x", Table: "c", Verdict: merge.Pass},
+	r := &verdict.Report{
+		Sources: []verdict.Summary{{Name: "s1", Tables: []verdict.TableSummary{{Table: "a", Rows: 1}, {Table: "b", Rows: 2000}, {Table: "silent", Rows: 3}}}, {Name: "s2"}},
+		Results: []verdict.Result{
+			{Code: "x", Table: "a", Verdict: verdict.Pass}, {Code: "y", Table: "a", Verdict: verdict.NotVerified},
+			{Code: "x", Table: "b", Verdict: verdict.Fail}, {Code: "y", Table: "b", Verdict: verdict.Pass},
+			{Code: "x", Table: "c", Verdict: verdict.Pass},
 		},
 	}
 	want := []table{
-		{"b", []*int64{new(int64(2000)), nil}, merge.Fail, []string{"x"}},
-		{"a", []*int64{new(int64(1)), nil}, merge.NotVerified, []string{"y"}},
-		{"silent", []*int64{new(int64(3)), nil}, merge.NotVerified, nil},
-		{"c", []*int64{nil, nil}, merge.Pass, nil},
+		{"b", []*int64{new(int64(2000)), nil}, verdict.Fail, []string{"x"}},
+		{"a", []*int64{new(int64(1)), nil}, verdict.NotVerified, []string{"y"}},
+		{"silent", []*int64{new(int64(3)), nil}, verdict.NotVerified, nil},
+		{"c", []*int64{nil, nil}, verdict.Pass, nil},
 	}
 	if diff := cmp.Diff(want, tables(r)); diff != "" {
 		t.Error(diff)
@@ -352,12 +355,12 @@ func TestTables(t *testing.T) {
 
 func TestTimeline(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
-	server := func(n int, own bool, oldest, newest, mark time.Time) merge.ServerSummary {
-		return merge.ServerSummary{Server: n, Own: own, Listed: true, IDs: 1, Oldest: oldest, Newest: newest, Mark: mark}
+	server := func(n int, own bool, oldest, newest, mark time.Time) verdict.ServerSummary {
+		return verdict.ServerSummary{Server: n, Own: own, Listed: true, IDs: 1, Oldest: oldest, Newest: newest, Mark: mark}
 	}
-	r := &merge.Report{Started: day(11), Sources: []merge.Summary{
-		{Name: "s1", Servers: []merge.ServerSummary{server(2, true, day(1), day(6), day(6)), {Server: 3}}},
-		{Name: "s2", Servers: []merge.ServerSummary{server(1, true, day(6), day(11), day(400)), server(7, false, day(2), day(300), day(1))}},
+	r := &verdict.Report{Started: day(11), Sources: []verdict.Summary{
+		{Name: "s1", Servers: []verdict.ServerSummary{server(2, true, day(1), day(6), day(6)), {Server: 3}}},
+		{Name: "s2", Servers: []verdict.ServerSummary{server(1, true, day(6), day(11), day(400)), server(7, false, day(2), day(300), day(1))}},
 	}}
 	tl := newTimeline(r)
 	var got []string
@@ -376,7 +379,7 @@ func TestTimeline(t *testing.T) {
 	if tl.Check != "90.09%" {
 		t.Errorf("the check is at %s", tl.Check)
 	}
-	if newTimeline(&merge.Report{}) != nil {
+	if newTimeline(&verdict.Report{}) != nil {
 		t.Error("a timeline without IDs")
 	}
 	// One moment only, and more servers than fit.
@@ -405,44 +408,44 @@ func TestTicks(t *testing.T) {
 }
 
 // sample1 has something of everything.
-func sample1() *merge.Report {
+func sample1() *verdict.Report {
 	at := func(day, hour int) time.Time { return time.Date(2026, 3, day, hour, 0, 0, 0, time.UTC) }
-	item := func(owner merge.Field) []merge.Field {
-		return []merge.Field{{Column: "id", Value: "007b38970a0000010064"}, owner, {Column: "note", Value: ""}, {Column: "title", Value: "火球术士 the long-winded"}}
+	item := func(owner catalog.Field) []catalog.Field {
+		return []catalog.Field{{Column: "id", Value: "007b38970a0000010064"}, owner, {Column: "note", Value: ""}, {Column: "title", Value: "火球术士 the long-winded"}}
 	}
-	tables := func(n int64) []merge.TableSummary {
-		return []merge.TableSummary{{Table: "items", Rows: n}, {Table: "players", Rows: n / 10}, {Table: "guild_members", Rows: 12}}
+	tables := func(n int64) []verdict.TableSummary {
+		return []verdict.TableSummary{{Table: "items", Rows: n}, {Table: "players", Rows: n / 10}, {Table: "guild_members", Rows: 12}}
 	}
 	first := tables(1234567)
 	first[0].First, first[0].Last = "007b38970a0000010001", "007b38970a0000010064"
-	return &merge.Report{
-		Version: merge.ReportVersion, Verdict: merge.Fail, Target: "s1",
-		Proposals: []merge.Proposal{{Unique: &merge.DeclaredUnique{Table: "players", Columns: []string{"name"}}, Evidence: "distinct in every database"}},
+	return &verdict.Report{
+		Version: verdict.ReportVersion, Verdict: verdict.Fail, Target: "s1",
+		Proposals: []verdict.Proposal{{Unique: &declare.DeclaredUnique{Table: "players", Columns: []string{"name"}}, Evidence: "distinct in every database"}},
 		Started:   at(20, 3), Finished: at(20, 4),
-		Sources: []merge.Summary{
-			{Name: "s1", Engine: "mariadb 10.11.19", Tables: first, Servers: []merge.ServerSummary{
+		Sources: []verdict.Summary{
+			{Name: "s1", Engine: "mariadb 10.11.19", Tables: first, Servers: []verdict.ServerSummary{
 				{Server: 1, Name: "realm 1", Own: true, Listed: true, IDs: 12345, Oldest: at(1, 0), Newest: at(19, 0), Mark: at(19, 1)}}},
-			{Name: "s2", Engine: "mariadb 10.11.19", Tables: tables(98765), Servers: []merge.ServerSummary{
+			{Name: "s2", Engine: "mariadb 10.11.19", Tables: tables(98765), Servers: []verdict.ServerSummary{
 				{Server: 2, Name: "realm 2", Own: true, Listed: true, IDs: 2345, Oldest: at(5, 0), Newest: at(20, 2), Mark: at(20, 3)},
 				{Server: 4, Listed: true, IDs: 5, Oldest: at(2, 0), Newest: at(3, 0), Mark: at(6, 0)},
 				{Server: 9, IDs: 7, Oldest: at(12, 0), Newest: at(31, 0)}}},
-			{Name: "s3", Engine: "mariadb 10.11.19", Tables: tables(555), Servers: []merge.ServerSummary{
+			{Name: "s3", Engine: "mariadb 10.11.19", Tables: tables(555), Servers: []verdict.ServerSummary{
 				{Server: 3, Name: "realm 3", Own: true, Listed: true, IDs: 555, Oldest: at(10, 0), Newest: at(20, 1), Mark: at(20, 1)}}},
 		},
-		Results: []merge.Result{
-			{Code: merge.CodeKeyCollision, Table: "items", Subject: "id", Verdict: merge.Fail, Read: 1333887, Count: 4, Rows: 8, Alike: true,
+		Results: []verdict.Result{
+			{Code: verdict.CodeKeyCollision, Table: "items", Subject: "id", Verdict: verdict.Fail, Read: 1333887, Count: 4, Rows: 8, Alike: true,
 				Message: "4 keys occur more than once, in 8 rows",
-				Samples: []merge.Sample{{Key: "007b38970a0000010064", Omitted: 3, Rows: []merge.SampleRow{
-					{Source: "s1", Fields: item(merge.Field{Column: "owner", Value: "007b387ea00000010000"})},
-					{Source: "s2", Fields: item(merge.Field{Column: "owner", Null: true})},
-					{Source: "s3", Table: "players", Fields: []merge.Field{{Column: "id", Value: "007b387ea00000010000"}, {Column: "name", Value: "Aria"}}},
-					{Source: "s2", Table: "players", Fields: []merge.Field{{Column: "id", Value: "007b387ea00000010001"}, {Column: "level", Value: "9"}}},
+				Samples: []verdict.Sample{{Key: "007b38970a0000010064", Omitted: 3, Rows: []verdict.SampleRow{
+					{Source: "s1", Fields: item(catalog.Field{Column: "owner", Value: "007b387ea00000010000"})},
+					{Source: "s2", Fields: item(catalog.Field{Column: "owner", Null: true})},
+					{Source: "s3", Table: "players", Fields: []catalog.Field{{Column: "id", Value: "007b387ea00000010000"}, {Column: "name", Value: "Aria"}}},
+					{Source: "s2", Table: "players", Fields: []catalog.Field{{Column: "id", Value: "007b387ea00000010001"}, {Column: "level", Value: "9"}}},
 				}}},
 				Next: []string{"no two servers make the same ID: look at server-conflict and world-cloned first", "do not merge; find out why both databases have the same key"}},
-			{Code: merge.CodeSchemaTable, Table: "items", Verdict: merge.Pass, Read: 3, Message: "in every database"},
-			{Code: merge.CodeSchemaTable, Table: "players", Verdict: merge.Pass, Read: 3, Message: "in every database"},
-			{Code: merge.CodeTableSkipped, Table: "chat_log", Verdict: merge.NotVerified, Message: "was not read",
-				Gaps: []merge.Gap{{Source: "s2", Reason: "excluded by the operator"}},
+			{Code: verdict.CodeSchemaTable, Table: "items", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
+			{Code: verdict.CodeSchemaTable, Table: "players", Verdict: verdict.Pass, Read: 3, Message: "in every database"},
+			{Code: verdict.CodeTableSkipped, Table: "chat_log", Verdict: verdict.NotVerified, Message: "was not read",
+				Gaps: []verdict.Gap{{Source: "s2", Reason: "excluded by the operator"}},
 				Next: []string{"check the table in another way, or leave it out of the merge"}},
 		},
 	}

@@ -12,8 +12,8 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/inventory"
+	"mergesafe/merge/verdict"
 )
 
 //go:embed inventory.html
@@ -78,7 +78,7 @@ func NewInventory(inv *inventory.Inventory) *Inventory {
 		v.Schemas = append(v.Schemas, inventorySchema{s, names[s.Fingerprint], !seen[s.Engine]})
 		seen[s.Engine] = true
 	}
-	v.Word, v.Color = "INVENTORY", merge.Pass
+	v.Word, v.Color = "INVENTORY", verdict.Pass
 	if !v.Complete() {
 		v.Word, v.Color = "NOT ALL READ", ""
 	}

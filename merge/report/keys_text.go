@@ -6,13 +6,13 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // newKeys writes what becomes of keys that collide.
-func (t *text) newKeys(r *merge.Rekeying) {
+func (t *text) newKeys(r *verdict.Rekeying) {
 	if r == nil || !r.Moves() {
 		return
 	}
@@ -21,7 +21,7 @@ func (t *text) newKeys(r *merge.Rekeying) {
 	t.WriteString("\n")
 	rows := [][]string{{"space", "database", "keys", "their values", "become", "narrowest column, and its largest value"}}
 	for _, s := range r.Spaces {
-		for i, of := range append([]merge.SpaceOf{s.Target}, s.Sources...) {
+		for i, of := range append([]verdict.SpaceOf{s.Target}, s.Sources...) {
 			name := ""
 			if i == 0 {
 				name = printable.Text(s.Name)
@@ -48,7 +48,7 @@ func (t *text) newKeys(r *merge.Rekeying) {
 }
 
 // matchedWords says which keys of a space become those of other rows; "" if none could.
-func matchedWords(s *merge.RekeyedSpace) string {
+func matchedWords(s *verdict.RekeyedSpace) string {
 	words := ""
 	switch {
 	case s.By != nil:
@@ -90,7 +90,7 @@ func (t *text) recorded(p *transfer.Plan) {
 
 // keyOffsets are the numbers that are added, by source; those that only some spaces have
 // are named with them.
-func keyOffsets(r *merge.Rekeying) (rows [][]string) {
+func keyOffsets(r *verdict.Rekeying) (rows [][]string) {
 	for i, of := range r.Spaces[0].Sources {
 		common := ""
 		var own [][]string
@@ -113,7 +113,7 @@ func keyOffsets(r *merge.Rekeying) (rows [][]string) {
 }
 
 // followed writes where references lead.
-func (t *text) followed(r *merge.Rekeying) {
+func (t *text) followed(r *verdict.Rekeying) {
 	rows := [][]string{{"refers", "to", "match a row", "match no row", "name no row"}}
 	for _, c := range r.Columns {
 		if c.Key {

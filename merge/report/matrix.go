@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/check"
+	"mergesafe/merge/verdict"
 )
 
 //go:embed matrix.html
@@ -16,8 +17,8 @@ var matrixPage string
 // Matrix is a matrix, arranged for reading.
 type Matrix struct {
 	page
-	Report  *merge.MatrixReport
-	Numbers map[merge.Verdict]int // of pairs
+	Report  *check.MatrixReport
+	Numbers map[verdict.Verdict]int // of pairs
 	Lines   []matrixLine
 	Pairs   []matrixPair // those that did not pass, or only with renames or new keys
 }
@@ -29,26 +30,26 @@ type matrixLine struct {
 }
 
 type matrixCell struct {
-	Self    bool          // a database beside itself
-	Verdict merge.Verdict // "" if there is none
-	Renames int64         // that it needs
-	Rekeyed bool          // it needs new keys
-	Anchor  string        // of the results that block the merge
+	Self    bool            // a database beside itself
+	Verdict verdict.Verdict // "" if there is none
+	Renames int64           // that it needs
+	Rekeyed bool            // it needs new keys
+	Anchor  string          // of the results that block the merge
 }
 
 type matrixPair struct {
-	merge.Pair
+	check.Pair
 	Anchor string
 }
 
 // NewMatrix arranges a matrix.
-func NewMatrix(m *merge.MatrixReport) *Matrix {
-	v := &Matrix{Report: m, Numbers: make(map[merge.Verdict]int)}
+func NewMatrix(m *check.MatrixReport) *Matrix {
+	v := &Matrix{Report: m, Numbers: make(map[verdict.Verdict]int)}
 	cells := make(map[[2]string]matrixCell)
 	for i, p := range m.Pairs {
 		v.Numbers[p.Verdict]++
 		c := matrixCell{Verdict: p.Verdict, Renames: p.Renames, Rekeyed: p.Rekeyed}
-		if p.Verdict != merge.Pass || p.Renames > 0 || p.Rekeyed {
+		if p.Verdict != verdict.Pass || p.Renames > 0 || p.Rekeyed {
 			c.Anchor = fmt.Sprintf("pair%d", i+1)
 			v.Pairs = append(v.Pairs, matrixPair{p, c.Anchor})
 		}
@@ -57,8 +58,8 @@ func NewMatrix(m *merge.MatrixReport) *Matrix {
 	switch {
 	case m.Incomplete != "":
 		v.Word = "INCOMPLETE"
-	case v.Numbers[merge.Pass] == len(m.Pairs):
-		v.Word, v.Color = string(merge.Pass), merge.Pass
+	case v.Numbers[verdict.Pass] == len(m.Pairs):
+		v.Word, v.Color = string(verdict.Pass), verdict.Pass
 	default: // nothing is wrong with the matrix, only with some pairs
 		v.Word = "MATRIX"
 	}
@@ -86,18 +87,18 @@ func NewMatrix(m *merge.MatrixReport) *Matrix {
 
 func (m *Matrix) count() {
 	n := m.Numbers
-	m.Counts = []count{{n[merge.Pass], "can be merged", "pairs"}, {n[merge.Fail], "cannot", "reasons"}, {n[merge.NotVerified], "not verified", "reasons"}}
-	if unknown := len(m.Report.Pairs) - n[merge.Pass] - n[merge.Fail] - n[merge.NotVerified]; unknown > 0 {
+	m.Counts = []count{{n[verdict.Pass], "can be merged", "pairs"}, {n[verdict.Fail], "cannot", "reasons"}, {n[verdict.NotVerified], "not verified", "reasons"}}
+	if unknown := len(m.Report.Pairs) - n[verdict.Pass] - n[verdict.Fail] - n[verdict.NotVerified]; unknown > 0 {
 		m.Counts = append(m.Counts, count{unknown, "without a verdict", "reasons"})
 	}
 }
 
 // Sign is the cell on a page.
 func (c matrixCell) Sign() string {
-	return c.sign("·", map[merge.Verdict]string{merge.Pass: "✓", merge.Fail: "✗", merge.NotVerified: "?"}, "–")
+	return c.sign("·", map[verdict.Verdict]string{verdict.Pass: "✓", verdict.Fail: "✗", verdict.NotVerified: "?"}, "–")
 }
 
-func (c matrixCell) sign(self string, signs map[merge.Verdict]string, none string) string {
+func (c matrixCell) sign(self string, signs map[verdict.Verdict]string, none string) string {
 	if c.Self {
 		return self
 	}

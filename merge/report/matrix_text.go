@@ -9,7 +9,8 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/check"
+	"mergesafe/merge/verdict"
 )
 
 // textPlaces limits the places that are shown for each code of a pair.
@@ -24,8 +25,8 @@ func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
 	t.verbatim(0, m.grid())
 	t.WriteString("\n   ok: can be merged   ok+: with renames or new keys   NO: cannot   ?: not verified   -: no verdict\n")
 	t.pairs(m.Pairs, "")
-	t.pairs(m.Pairs, merge.Pass)
-	for _, verdict := range []merge.Verdict{merge.Fail, merge.NotVerified} {
+	t.pairs(m.Pairs, verdict.Pass)
+	for _, verdict := range []verdict.Verdict{verdict.Fail, verdict.NotVerified} {
 		for _, p := range m.Pairs {
 			if p.Verdict == verdict {
 				t.heading(verdict, p.Source+" into "+p.Target)
@@ -46,25 +47,25 @@ func (t *text) pairsCounted(m *Matrix) {
 	if why := m.Report.Incomplete; why != "" {
 		t.verdict(m.Word, m.Color, why+"; pairs without a verdict were not fully checked")
 	}
-	number := func(v merge.Verdict) string { return printable.Number(int64(m.Numbers[v])) }
+	number := func(v verdict.Verdict) string { return printable.Number(int64(m.Numbers[v])) }
 	t.line(0, fmt.Sprintf("%s: %s can be merged, %s cannot, %s not verified%s", printable.Count(int64(len(m.Report.Pairs)), "pair", "pairs"),
-		number(merge.Pass), number(merge.Fail), number(merge.NotVerified), m.allowed()))
+		number(verdict.Pass), number(verdict.Fail), number(verdict.NotVerified), m.allowed()))
 }
 
 // allowed says what the operator allows in all pairs together.
 func (m *Matrix) allowed() string {
-	var all []merge.Result
+	var all []verdict.Result
 	for _, p := range m.Report.Pairs {
 		all = append(all, p.Results...)
 	}
-	if counts := merge.AllowedCodes(all); counts != "" {
+	if counts := verdict.AllowedCodes(all); counts != "" {
 		return "; allowed by the operator: " + counts
 	}
 	return ""
 }
 
 // pairs writes the pairs of a verdict for which a line is enough.
-func (t *text) pairs(all []matrixPair, verdict merge.Verdict) {
+func (t *text) pairs(all []matrixPair, verdict verdict.Verdict) {
 	var lines []string
 	for _, p := range all {
 		if what := cmp.Or(p.Incomplete, p.Needs()); p.Verdict == verdict && what != "" {
@@ -91,8 +92,8 @@ func (m *Matrix) grid() []string {
 		rows[0] = append(rows[0], number)
 		row := []string{number, printable.Text(line.Name)}
 		for _, c := range line.Cells {
-			sign := c.sign(".", map[merge.Verdict]string{merge.Pass: "ok", merge.Fail: "NO", merge.NotVerified: "?"}, "-")
-			if c.Verdict == merge.Pass && (c.Renames > 0 || c.Rekeyed) {
+			sign := c.sign(".", map[verdict.Verdict]string{verdict.Pass: "ok", verdict.Fail: "NO", verdict.NotVerified: "?"}, "-")
+			if c.Verdict == verdict.Pass && (c.Renames > 0 || c.Rekeyed) {
 				sign = "ok+"
 			}
 			row = append(row, sign)
@@ -104,9 +105,9 @@ func (m *Matrix) grid() []string {
 
 // deciding returns the results that decided the verdict of a pair, one line for
 // each code.
-func deciding(p merge.Pair) []string {
-	decided := slices.DeleteFunc(slices.Clone(p.Results), func(r merge.Result) bool { return counted(r) != p.Verdict })
-	counts := func(r merge.Result) string {
+func deciding(p check.Pair) []string {
+	decided := slices.DeleteFunc(slices.Clone(p.Results), func(r verdict.Result) bool { return counted(r) != p.Verdict })
+	counts := func(r verdict.Result) string {
 		place := strings.TrimSpace(r.Table + " " + r.Subject)
 		if place != "" && r.Count > 0 {
 			place += " (" + printable.Number(r.Count) + ")"

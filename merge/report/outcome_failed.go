@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // Fail takes the error of a command that writes into its outcome: what blocked it, what changed,
@@ -38,8 +38,8 @@ func (o *Outcome) Fail(err error, interrupted bool) bool {
 func (o *Outcome) Prove(proof *transfer.Proof) {
 	o.Proof = proof
 	switch proof.Verdict {
-	case merge.Pass:
-	case merge.Fail:
+	case verdict.Pass:
+	case verdict.Fail:
 		o.Ending = Differs
 	default:
 		o.Ending = NotVerified

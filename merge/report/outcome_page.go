@@ -3,8 +3,8 @@ package report
 import (
 	"io"
 
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // maxRenames limits the renames of a page: a merge may have a million.
@@ -73,7 +73,7 @@ func newOutcomeView(o *Outcome) *outcomeView {
 
 // newResultCheck is the check of a merged database. The advice of the rules is
 // left out, since it is for the time before a merge.
-func newResultCheck(r *merge.Report) *Check {
+func newResultCheck(r *verdict.Report) *Check {
 	c := NewCheck(r)
 	for _, list := range [][]finding{c.Failed, c.Open, c.Allowed} {
 		for i := range list {
@@ -97,7 +97,7 @@ func (v *outcomeView) addCounts() {
 	if proof := v.Outcome.Proof; proof != nil {
 		failed := 0
 		for _, t := range proof.Tables {
-			if t.Verdict != merge.Pass {
+			if t.Verdict != verdict.Pass {
 				failed++
 			}
 		}
@@ -123,7 +123,7 @@ func (v *outcomeView) addCounts() {
 // mergeTable has the rows of each database, then the sums.
 type mergeTable struct {
 	Name    string
-	Verdict merge.Verdict // of the proof
+	Verdict verdict.Verdict // of the proof
 	Rows    []int64
 }
 

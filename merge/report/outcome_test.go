@@ -10,8 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 func writeOutcome(t *testing.T, o *Outcome) string {
@@ -36,12 +37,12 @@ func sampleOutcome() *Outcome {
 	mark := gameid.MaxMillis / 400
 	p := &transfer.Plan{
 		Version: transfer.PlanVersion, ID: "5b1f0c3d9a7e4f20a1b2c3d4e5f60718", Made: at(0), Engine: "mariadb",
-		Check: transfer.Checked{Verdict: merge.Fail,
-			Resolved: []transfer.Refusal{{Table: "players", Code: merge.CodeUniqueCollision, Reason: "3 values occur more than once"}},
-			Allowed:  []transfer.Refusal{{Table: "mail", Code: merge.CodeColumnOpaque, Reason: "data: may hold IDs"}}},
-		Target: transfer.World{Name: "s1", Servers: []merge.Server{{Server: 1, Name: "realm 1", Own: true, Reserved: mark}}},
+		Check: transfer.Checked{Verdict: verdict.Fail,
+			Resolved: []transfer.Refusal{{Table: "players", Code: verdict.CodeUniqueCollision, Reason: "3 values occur more than once"}},
+			Allowed:  []transfer.Refusal{{Table: "mail", Code: verdict.CodeColumnOpaque, Reason: "data: may hold IDs"}}},
+		Target: transfer.World{Name: "s1", Servers: []catalog.Server{{Server: 1, Name: "realm 1", Own: true, Reserved: mark}}},
 		Sources: []transfer.World{
-			{Name: "s2", Fence: true, Servers: []merge.Server{{Server: 2, Name: "realm 2", Own: true, Reserved: mark}, {Server: 9, Reserved: mark}}},
+			{Name: "s2", Fence: true, Servers: []catalog.Server{{Server: 2, Name: "realm 2", Own: true, Reserved: mark}, {Server: 9, Reserved: mark}}},
 			{Name: "s3"},
 		},
 		Tables: []transfer.Table{
@@ -68,14 +69,14 @@ func sampleOutcome() *Outcome {
 func sampleProof() *Outcome {
 	o := sampleOutcome()
 	o.Command, o.Ending, o.Applied = "verify", Differs, nil
-	o.Proof = &transfer.Proof{Verdict: merge.Fail, Check: sample1(),
+	o.Proof = &transfer.Proof{Verdict: verdict.Fail, Check: sample1(),
 		Tables: []transfer.TableProof{
-			{Table: "players", Verdict: merge.Pass, Rows: 1333832, Want: 1333832},
-			{Table: "items", Verdict: merge.Fail, Rows: 74, Want: 75, Missing: 1, Changed: 1, Samples: []transfer.Difference{
+			{Table: "players", Verdict: verdict.Pass, Rows: 1333832, Want: 1333832},
+			{Table: "items", Verdict: verdict.Fail, Rows: 74, Want: 75, Missing: 1, Changed: 1, Samples: []transfer.Difference{
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd00007003f"]`, Missing: true},
 				{Source: "s2", Table: "items", Key: `["b00ddceac5bd000070040"]`, Columns: []string{"owner_id", "count"}}}},
 		},
-		Findings: []transfer.Refusal{{Table: "items", Code: merge.CodeReferenceDangle, Reason: "1 row references a row that does not exist"}}}
+		Findings: []transfer.Refusal{{Table: "items", Code: verdict.CodeReferenceDangle, Reason: "1 row references a row that does not exist"}}}
 	o.Proof.Check.Sources = o.Proof.Check.Sources[:1]
 	return o
 }
@@ -102,14 +103,14 @@ func sampleOutcomes() map[string]ended {
 		"FAIL":   {sampleProof(), "verify", "s1 is not what was planned"},
 		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: no row of the merge is left, but its own rows differ in 1 table"},
 	}
-	proof := func(verdict merge.Verdict, ending Ending) *Outcome {
+	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
-		o.Ending, o.Proof.Verdict, o.Proof.Check.Verdict, o.Proof.Findings = ending, verdict, verdict, nil
-		o.Proof.Tables[1] = transfer.TableProof{Table: "items", Verdict: merge.Pass, Rows: 75, Want: 75}
+		o.Ending, o.Proof.Verdict, o.Proof.Check.Verdict, o.Proof.Findings = ending, judged, judged, nil
+		o.Proof.Tables[1] = transfer.TableProof{Table: "items", Verdict: verdict.Pass, Rows: 75, Want: 75}
 		return o
 	}
-	all["PASS"] = ended{proof(merge.Pass, Done), "verify", "every row of s2 and s3 is in s1 as planned, and in these tables s1 has its own rows as before, and nothing else"}
-	all["NOT VERIFIED"] = ended{proof(merge.NotVerified, NotVerified), "verify",
+	all["PASS"] = ended{proof(verdict.Pass, Done), "verify", "every row of s2 and s3 is in s1 as planned, and in these tables s1 has its own rows as before, and nothing else"}
+	all["NOT VERIFIED"] = ended{proof(verdict.NotVerified, NotVerified), "verify",
 		"every row of s2 and s3 is in s1 as planned, but the check of the result could not check everything"}
 	refused := sampleOutcome()
 	refused.Ending, refused.Applied, refused.Now = Refused, nil, &transfer.Status{State: transfer.StateNone}

@@ -7,8 +7,8 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // WriteText writes the outcome as text. It returns the error of w.
@@ -43,7 +43,7 @@ func (t *text) again(o *Outcome, words Words) {
 	if o.Proof != nil {
 		var tables []string
 		for _, u := range newUnequal(o) {
-			if u.Verdict != merge.Pass {
+			if u.Verdict != verdict.Pass {
 				tables = append(tables, u.Table)
 			}
 		}
@@ -144,13 +144,13 @@ func (t *text) status(o *Outcome) {
 	rows := printable.Count(o.Plan.Rows(), "row", "rows")
 	var word, sentence string
 	var next []step
-	color := merge.NotVerified
+	color := verdict.NotVerified
 	then := func(text, command string) { next = append(next, step{Text: text, Commands: []string{command}}) }
 	switch at.State {
 	case transfer.StateNone:
 		word, sentence = "NOT BEGUN", into+": the target has no record of it; it was not begun, or it was undone"
 	case transfer.StateCopied:
-		word, sentence, color = "DONE", fmt.Sprintf("%s: %s came to the target", into, rows), merge.Pass
+		word, sentence, color = "DONE", fmt.Sprintf("%s: %s came to the target", into, rows), verdict.Pass
 		then("To prove it:", o.Then.Verify)
 	case transfer.StateUndoing:
 		word, sentence = "BEING UNDONE", fmt.Sprintf("%s: %s of %s were removed again", into, number(at.Removed()), printable.Count(at.Copied(), "row", "rows"))

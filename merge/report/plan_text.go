@@ -9,8 +9,8 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // Limits of the text. The plan itself has everything.
@@ -122,15 +122,15 @@ func (t *text) ready(p *transfer.Plan) {
 }
 
 // readiness is whether a planned merge can be done, in a word and in words.
-func readiness(p *transfer.Plan) (word string, color merge.Verdict, stands string) {
+func readiness(p *transfer.Plan) (word string, color verdict.Verdict, stands string) {
 	if n := int64(len(p.Refusals)); n > 0 {
-		return "REFUSED", merge.Fail, printable.Count(n, "reason blocks it", "reasons block it")
+		return "REFUSED", verdict.Fail, printable.Count(n, "reason blocks it", "reasons block it")
 	}
 	stands = "nothing blocks it"
 	if n := int64(len(p.Check.Allowed)); n > 0 {
 		stands = "nothing blocks it, except for " + printable.Count(n, "result", "results") + " that the operator allows"
 	}
-	return "READY", merge.Pass, stands
+	return "READY", verdict.Pass, stands
 }
 
 func (t *text) plannedTables(p *transfer.Plan) {

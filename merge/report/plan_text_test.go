@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 func TestAbout(t *testing.T) {
@@ -33,9 +34,9 @@ func planText(t *testing.T, p *transfer.Plan, then Commands) string {
 func TestWritePlan(t *testing.T) {
 	evil := "\x1b[2J"
 	p := &transfer.Plan{
-		Check:   transfer.Checked{Verdict: merge.Pass},
+		Check:   transfer.Checked{Verdict: verdict.Pass},
 		Target:  transfer.World{Name: "s1" + evil},
-		Sources: []transfer.World{{Name: "s2", Servers: []merge.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
+		Sources: []transfer.World{{Name: "s2", Servers: []catalog.Server{{Server: 2, Name: evil, Own: true}, {Server: 9}}}},
 		Tables:  []transfer.Table{{Name: "mail" + evil, Sources: []transfer.Content{{Rows: 60_000_000}}, Counter: &transfer.Counter{Before: 5, After: 9}, Generated: []string{evil}}},
 		Left:    []transfer.Left{{Table: evil, Reason: "excluded by the operator"}},
 		Copies:  []transfer.NameCopy{{Table: evil, Column: "a", Key: "b", OfTable: "c"}},

@@ -9,27 +9,27 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // codes returns the documentation of each code.
-func codes() map[string]merge.Code {
-	all := make(map[string]merge.Code)
-	for _, c := range merge.Codes() {
+func codes() map[string]verdict.Code {
+	all := make(map[string]verdict.Code)
+	for _, c := range verdict.Codes() {
 		all[c.Code] = c
 	}
 	return all
 }
 
 // counted is the verdict that a result counts as.
-func counted(r merge.Result) merge.Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
+func counted(r verdict.Result) verdict.Verdict { return cmp.Or(r.CountsAs, r.Verdict) }
 
 // where names the table and the columns of a result.
-func where(r merge.Result) string { return strings.TrimSpace(r.Table + "  " + r.Subject) }
+func where(r verdict.Result) string { return strings.TrimSpace(r.Table + "  " + r.Subject) }
 
 // byCode names results briefly, each code once with the places where they are:
 // "server-unlisted (5 tables)", "world-cloned".
-func byCode(results []merge.Result, place func(merge.Result) string, write func(places []string) string) (codes []string) {
+func byCode(results []verdict.Result, place func(verdict.Result) string, write func(places []string) string) (codes []string) {
 	places := make(map[string][]string)
 	for _, r := range results {
 		if !slices.Contains(codes, r.Code) {
@@ -47,7 +47,7 @@ func byCode(results []merge.Result, place func(merge.Result) string, write func(
 	return codes
 }
 
-func rowsOf(s merge.Summary) (n int64) {
+func rowsOf(s verdict.Summary) (n int64) {
 	for _, t := range s.Tables {
 		n += t.Rows
 	}

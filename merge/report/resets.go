@@ -3,8 +3,8 @@ package report
 import (
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // plannedResets writes which tables of the target are emptied, and where their rows stay.
@@ -53,7 +53,7 @@ func (t *text) resetProof(p *transfer.Proof) {
 // emptied is a table that is emptied, with what a proof found of it.
 type emptied struct {
 	transfer.Reset
-	Verdict merge.Verdict // of the proof; empty without one
+	Verdict verdict.Verdict // of the proof; empty without one
 	Reason  string
 }
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // Which tables are emptied, of how many rows, where these are kept, and what a proof finds
@@ -15,8 +15,8 @@ func TestResetsAreShown(t *testing.T) {
 	done, proof, undone := sampleOutcome(), sampleProof(), sampleUndo()
 	done.Plan.Resets, proof.Plan.Resets, undone.Plan.Resets = resets, resets, resets
 	proof.Proof.Resets = []transfer.ResetProof{
-		{Table: "online", Verdict: merge.Pass, Kept: resets[0].Kept, Keeps: 12345, Want: 12345},
-		{Table: "visits", Verdict: merge.Fail, Rows: 3, Kept: resets[1].Kept, Keeps: 7, Want: 7, Reason: "it is not empty"}}
+		{Table: "online", Verdict: verdict.Pass, Kept: resets[0].Kept, Keeps: 12345, Want: 12345},
+		{Table: "visits", Verdict: verdict.Fail, Rows: 3, Kept: resets[1].Kept, Keeps: 7, Want: 7, Reason: "it is not empty"}}
 	text := func(o *Outcome) string {
 		var b strings.Builder
 		if err := o.WriteText(&b, TextOptions{}); err != nil {
@@ -25,7 +25,7 @@ func TestResetsAreShown(t *testing.T) {
 		return b.String()
 	}
 	pass := *proof
-	pass.Ending, pass.Proof = Done, &transfer.Proof{Verdict: merge.Pass}
+	pass.Ending, pass.Proof = Done, &transfer.Proof{Verdict: verdict.Pass}
 	var doc strings.Builder
 	if err := proof.WriteJSON(&doc); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 )
 
 // shownColumns limits the columns, and whole tables, that a line about a file of rules
@@ -15,7 +15,7 @@ const shownColumns = 8
 
 // ruleFileText says how far the databases have the schema that a file of rules was
 // written for.
-func ruleFileText(r merge.RuleFile) string {
+func ruleFileText(r declare.RuleFile) string {
 	text := "rules of " + r.Name + ": "
 	if r.Reviewed == r.Found {
 		return text + "the schema is the one that they were written for (fingerprint " + r.Found + ")"
@@ -75,7 +75,7 @@ func (c *Check) RuleFiles() (lines []string) {
 }
 
 // ruleFiles writes a line for each file of rules that says what it was written for.
-func (t *text) ruleFiles(all []merge.RuleFile) {
+func (t *text) ruleFiles(all []declare.RuleFile) {
 	for _, r := range all {
 		t.wrapped(2, "", ruleFileText(r))
 	}

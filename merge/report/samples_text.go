@@ -6,11 +6,12 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/verdict"
 )
 
 // samples writes rows one below the other, so that what differs stands out.
-func (t *text) samples(samples []merge.Sample) {
+func (t *text) samples(samples []verdict.Sample) {
 	if len(samples) == 0 {
 		return
 	}
@@ -35,7 +36,7 @@ func (t *text) samples(samples []merge.Sample) {
 
 // rowText puts the values of a row below their columns. A row of another table
 // has columns of its own, which are named.
-func rowText(r merge.SampleRow, header []string) []string {
+func rowText(r verdict.SampleRow, header []string) []string {
 	cells := []string{r.Source}
 	if r.Table != "" {
 		cells[0] += " " + r.Table
@@ -45,7 +46,7 @@ func rowText(r merge.SampleRow, header []string) []string {
 		return cells
 	}
 	for _, column := range header[1:] {
-		i := slices.IndexFunc(r.Fields, func(f merge.Field) bool { return f.Column == column })
+		i := slices.IndexFunc(r.Fields, func(f catalog.Field) bool { return f.Column == column })
 		if i < 0 {
 			cells = append(cells, "-")
 		} else {

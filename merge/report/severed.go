@@ -2,7 +2,7 @@ package report
 
 import (
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
@@ -24,7 +24,7 @@ func (t *text) severed(p *transfer.Plan) {
 		}
 		becomes := "get no reference (NULL)"
 		switch {
-		case s.Rows == merge.RowsDrop:
+		case s.Rows == declare.RowsDrop:
 			becomes = "stay behind too"
 		case s.Becomes != nil:
 			becomes = "get no reference (" + *s.Becomes + ")"

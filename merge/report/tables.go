@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // table is one table of all databases. Its verdict ignores what the operator
@@ -13,7 +13,7 @@ import (
 type table struct {
 	Name    string
 	Rows    []*int64 // of each source; nil if it was not read
-	Verdict merge.Verdict
+	Verdict verdict.Verdict
 	Codes   []string // of the results that did not pass
 }
 
@@ -21,7 +21,7 @@ type table struct {
 type keys struct{ Source, Table, First, Last string }
 
 // tables returns the tables of all databases, the worst first.
-func tables(r *merge.Report) (all []table) {
+func tables(r *verdict.Report) (all []table) {
 	found := make(map[string]*table)
 	get := func(name string) *table {
 		if found[name] == nil {
@@ -43,15 +43,15 @@ func tables(r *merge.Report) (all []table) {
 			t.Verdict = result.Verdict
 		}
 		code := result.Code
-		if result.CountsAs == merge.Pass {
+		if result.CountsAs == verdict.Pass {
 			code += " (allowed)"
 		}
-		if result.Verdict != merge.Pass && !slices.Contains(t.Codes, code) {
+		if result.Verdict != verdict.Pass && !slices.Contains(t.Codes, code) {
 			t.Codes = append(t.Codes, code)
 		}
 	}
 	for _, t := range found {
-		t.Verdict = cmp.Or(t.Verdict, merge.NotVerified)
+		t.Verdict = cmp.Or(t.Verdict, verdict.NotVerified)
 		all = append(all, *t)
 	}
 	slices.SortFunc(all, func(a, b table) int {
@@ -60,13 +60,13 @@ func tables(r *merge.Report) (all []table) {
 	return all
 }
 
-func badness(v merge.Verdict) int {
-	return slices.Index([]merge.Verdict{merge.Pass, merge.NotVerified, merge.Fail}, v)
+func badness(v verdict.Verdict) int {
+	return slices.Index([]verdict.Verdict{verdict.Pass, verdict.NotVerified, verdict.Fail}, v)
 }
 
 // keyRanges are sorted by table, so that the ranges of the databases can be
 // compared.
-func keyRanges(r *merge.Report) (all []keys) {
+func keyRanges(r *verdict.Report) (all []keys) {
 	for _, s := range r.Sources {
 		for _, t := range s.Tables {
 			if t.First != "" || t.Last != "" {

@@ -8,7 +8,7 @@ import (
 
 	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // TextOptions configure the text of a report. The zero value is plain text.
@@ -110,11 +110,11 @@ func (t *text) wrapped(indent int, first, s string) {
 }
 
 // verdict writes a line that begins with a verdict, or another word in its colour.
-func (t *text) verdict(word string, color merge.Verdict, sentence string) {
+func (t *text) verdict(word string, color verdict.Verdict, sentence string) {
 	switch color {
-	case merge.Pass:
+	case verdict.Pass:
 		t.WriteByte(good)
-	case merge.Fail:
+	case verdict.Fail:
 		t.WriteByte(bad)
 	default:
 		t.WriteByte(unsure)
@@ -122,7 +122,7 @@ func (t *text) verdict(word string, color merge.Verdict, sentence string) {
 	t.line(0, word+"  "+sentence)
 }
 
-func (t *text) heading(v merge.Verdict, rest string) {
+func (t *text) heading(v verdict.Verdict, rest string) {
 	t.WriteString("\n")
 	t.verdict(string(v), v, rest)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // timeline draws when the IDs of each server were made, a bar for every
@@ -42,9 +42,9 @@ const (
 )
 
 // newTimeline returns nil if there are no IDs.
-func newTimeline(r *merge.Report) *timeline {
+func newTimeline(r *verdict.Report) *timeline {
 	type row struct {
-		merge.ServerSummary
+		verdict.ServerSummary
 		source string
 	}
 	var rows []row
@@ -134,7 +134,7 @@ func named(name string) string {
 
 // standing is the class of a server's bar, and the words for a server that is not
 // the database's own.
-func standing(s merge.ServerSummary) (class, words string) {
+func standing(s verdict.ServerSummary) (class, words string) {
 	switch {
 	case !s.Listed:
 		return "unlisted", ", not in the registry"

@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // Words are an outcome in words.
 type Words struct {
-	Word     string        // DONE, PASS, FAIL, NOT VERIFIED, REFUSED, CHANGED or STOPPED
-	Color    merge.Verdict // that it is shown in
-	Sentence string        // the meaning of the word
+	Word     string          // DONE, PASS, FAIL, NOT VERIFIED, REFUSED, CHANGED or STOPPED
+	Color    verdict.Verdict // that it is shown in
+	Sentence string          // the meaning of the word
 	Details  []string
 	Samples  []string // the first rows that are not as they were copied
 	Next     []step
@@ -29,10 +29,10 @@ func (o *Outcome) Words() Words {
 	}
 	switch {
 	case o.Ending == Refused:
-		w.Color, w.Sentence = merge.Fail, "nothing was changed now"
+		w.Color, w.Sentence = verdict.Fail, "nothing was changed now"
 		w.refused(o)
 	case o.Ending == Changed:
-		w.Color, w.Sentence = merge.Fail, printable.Text(o.Reason)
+		w.Color, w.Sentence = verdict.Fail, printable.Text(o.Reason)
 		if o.Command == "apply" {
 			w.next("To take it back:", o.Then.Undo)
 		}
@@ -85,7 +85,7 @@ func (w *Words) next(text string, commands ...string) {
 }
 
 func (w *Words) applied(o *Outcome) {
-	w.Color = merge.Pass
+	w.Color = verdict.Pass
 	w.Sentence = fmt.Sprintf("%s: %s came to the target, with %s", Merging(o.Plan),
 		printable.Count(o.Applied.Rows, "row", "rows"), printable.Count(int64(o.Applied.Renames), "rename", "renames"))
 	if len(o.Plan.Resets) > 0 {
@@ -113,7 +113,7 @@ func (w *Words) proved(o *Outcome) {
 	sources, target := Sources(o.Plan), printable.Text(o.Plan.Target.Name)
 	w.Word, w.Color = string(o.Proof.Verdict), o.Proof.Verdict
 	switch o.Proof.Verdict {
-	case merge.Pass:
+	case verdict.Pass:
 		w.Sentence = fmt.Sprintf("every row of %s is in %s as planned, and in these tables %s has its own rows as before, and nothing else", sources, target, target)
 		if n := int64(len(o.Plan.Resets)); n > 0 {
 			w.Sentence += fmt.Sprintf("; %s empty, and their old rows are kept", printable.Count(n, "table is", "tables are"))
@@ -125,7 +125,7 @@ func (w *Words) proved(o *Outcome) {
 		if commands := retire(o.Plan); len(commands) > 0 {
 			w.next("After that, if you have a fleet registry:", commands...)
 		}
-	case merge.Fail:
+	case verdict.Fail:
 		w.Sentence = fmt.Sprintf("%s is not what was planned", target)
 		w.next(fmt.Sprintf("Do not start a game server on %s. Read the differences; to take the merge back:", target), o.Then.Undo)
 	default:
@@ -166,7 +166,7 @@ func retire(p *transfer.Plan) (commands []string) {
 
 func (w *Words) undone(o *Outcome) {
 	u, sources, target := o.Undone, Sources(o.Plan), printable.Text(o.Plan.Target.Name)
-	w.Color = merge.Pass
+	w.Color = verdict.Pass
 	if u.NoRecord && len(u.Lifted) == 0 {
 		w.Sentence = fmt.Sprintf("nothing of this merge is here: %s has no record of it, "+
 			"and holds exactly what it held when the merge was planned", target)
@@ -206,7 +206,7 @@ func (w *Words) undone(o *Outcome) {
 }
 
 func (w *Words) notUndone(o *Outcome) {
-	w.Color = merge.Fail
+	w.Color = verdict.Fail
 	w.Sentence = fmt.Sprintf("something of the merge is left in %s; its record, the kept rows and the fences stay",
 		printable.Text(o.Plan.Target.Name))
 	for _, t := range o.Undone.Tables {

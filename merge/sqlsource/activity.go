@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // ActiveDays is how many days [Activity] tells apart.
@@ -29,7 +29,7 @@ type Activity struct {
 // values are seconds, milliseconds or microseconds since 1970, which are distinguished by how
 // large each is; or, by the type of the column or of the value, dates with or without a time
 // of day, in UTC unless a text says otherwise; in SQLite also Julian days with a fraction. A
-// column of any other type is a [*merge.UnsupportedError].
+// column of any other type is a [*catalog.UnsupportedError].
 func (s *Source) Activity(ctx context.Context, table, column string, now time.Time) (a Activity, err error) {
 	err = s.ask(ctx, "activity", func(schema *schema) error {
 		t := schema.tables[table]
@@ -42,7 +42,7 @@ func (s *Source) Activity(ctx context.Context, table, column string, now time.Ti
 		}
 		seconds, divide := s.dialect.seconds(c)
 		if seconds == "" {
-			return &merge.UnsupportedError{Table: table, Column: column, Reason: fmt.Sprintf("a column of type %s holds no times", c.Type)}
+			return &catalog.UnsupportedError{Table: table, Column: column, Reason: fmt.Sprintf("a column of type %s holds no times", c.Type)}
 		}
 		query := fmt.Sprintf(activity, divide, seconds, s.dialect.Quote(table), now.Unix(), ActiveDays)
 		var day sql.NullInt64

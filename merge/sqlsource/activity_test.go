@@ -9,7 +9,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // activityOf reads the activity of a table with these values in a column of a type.
@@ -105,7 +105,7 @@ func TestActivity(t *testing.T) {
 func TestActivityOfNoTimes(t *testing.T) {
 	t.Parallel()
 	got, err := activityOf(t.Context(), t, "mysql:"+servertest.DSN(t), "VARCHAR(20)", time.Now(), "'x'")
-	if u, ok := err.(*merge.UnsupportedError); !ok && !strings.Contains(fmt.Sprint(err), "varchar(20) holds no times") {
+	if u, ok := err.(*catalog.UnsupportedError); !ok && !strings.Contains(fmt.Sprint(err), "varchar(20) holds no times") {
 		t.Errorf("got %+v, %v, %v", got, err, u)
 	}
 }

@@ -15,7 +15,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
 )
 
 // A check of real databases finds, to the last sample, what it finds in
@@ -38,7 +41,7 @@ func TestCheckAgreesWithMemory(t *testing.T) {
 					found[r.Code] += r.Count
 				}
 			}
-			for _, code := range []string{merge.CodeKeyCollision, merge.CodeUniqueCollision, merge.CodeReferenceDangle, merge.CodeReferenceRebind} {
+			for _, code := range []string{verdict.CodeKeyCollision, verdict.CodeUniqueCollision, verdict.CodeReferenceDangle, verdict.CodeReferenceRebind} {
 				if found[code] == 0 {
 					t.Errorf("the rows had nothing for %s to find", code)
 				}
@@ -47,9 +50,9 @@ func TestCheckAgreesWithMemory(t *testing.T) {
 	}
 }
 
-func agree(t *testing.T, worlds []*world, seed int) *merge.Report {
+func agree(t *testing.T, worlds []*world, seed int) *verdict.Report {
 	t.Helper()
-	var real, memory []merge.Source
+	var real, memory []catalog.Source
 	for i, w := range worlds {
 		rows := rapid.Custom(drawRows).Example(len(worlds)*seed + i)
 		inOrderOfKeys(rows)
@@ -66,7 +69,7 @@ func agree(t *testing.T, worlds []*world, seed int) *merge.Report {
 		real = append(real, s)
 		memory = append(memory, &mergetest.Database{Label: s.Name(), Schema: folded(c), Rows: rows})
 	}
-	options := merge.Options{Now: time.Date(2025, 7, 1, 0, 0, 0, 0, time.UTC), Samples: 2, Target: fmt.Sprint("w", seed%len(worlds))}
+	options := declare.Options{Now: time.Date(2025, 7, 1, 0, 0, 0, 0, time.UTC), Samples: 2, Target: fmt.Sprint("w", seed%len(worlds))}
 	got, err := merge.Check(t.Context(), real, options)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +78,7 @@ func agree(t *testing.T, worlds []*world, seed int) *merge.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*merge.Report{want, got} {
+	for _, r := range []*verdict.Report{want, got} {
 		for _, result := range r.Results {
 			for i := range result.Samples {
 				if result.Open != nil { // several rows may have the key that is named
@@ -84,7 +87,7 @@ func agree(t *testing.T, worlds []*world, seed int) *merge.Report {
 			}
 		}
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(merge.Report{}, "Started", "Finished")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(verdict.Report{}, "Started", "Finished")); diff != "" {
 		t.Errorf("seed %d: in memory and for real (-memory +real):\n%s", seed, diff)
 	}
 	return got
@@ -99,11 +102,11 @@ func nameType(e engine) string {
 
 // folded is a catalogue with the collation that a database in memory knows.
 // For letters from A to Z the two are the same.
-func folded(c *merge.Catalog) merge.Catalog {
+func folded(c *catalog.Catalog) catalog.Catalog {
 	out := *c
 	out.Tables = nil
 	for _, t := range c.Tables {
-		columns := append([]merge.Column(nil), t.Columns...)
+		columns := append([]catalog.Column(nil), t.Columns...)
 		for i := range columns {
 			if columns[i].Collation != "" {
 				columns[i].Collation = mergetest.NoCase

@@ -6,21 +6,21 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // builder puts a catalogue together from what the database says of tables,
 // columns, indexes and references, in this order. What belongs to a table that
 // is not read is left out.
 type builder struct {
-	merge.Catalog
+	catalog.Catalog
 	tables  map[string]*building
 	skipped map[string]bool
 }
 
 // building is a table of the catalogue, its columns apart, and how to read it.
 type building struct {
-	merge.Table
+	catalog.Table
 	table
 }
 
@@ -29,7 +29,7 @@ func newBuilder() *builder {
 }
 
 func (b *builder) table(name string) {
-	b.tables[name] = &building{Table: merge.Table{Name: name}, table: table{name: name, byName: make(map[string]*column)}}
+	b.tables[name] = &building{Table: catalog.Table{Name: name}, table: table{name: name, byName: make(map[string]*column)}}
 }
 
 // skip names a table that will not be read. It may have been added before.
@@ -37,7 +37,7 @@ func (b *builder) skip(name, reason string) {
 	delete(b.tables, name)
 	if !b.skipped[name] {
 		b.skipped[name] = true
-		b.Skipped = append(b.Skipped, merge.Skipped{Table: name, Reason: reason})
+		b.Skipped = append(b.Skipped, catalog.Skipped{Table: name, Reason: reason})
 	}
 }
 
@@ -60,7 +60,7 @@ func (b *builder) index(table, index string, primary bool, column, unclear strin
 		t.Primary = append(t.Primary, column)
 	default:
 		if n := len(t.Uniques); n == 0 || t.Uniques[n-1].Name != index {
-			t.Uniques = append(t.Uniques, merge.Unique{Name: index})
+			t.Uniques = append(t.Uniques, catalog.Unique{Name: index})
 		}
 		u := &t.Uniques[len(t.Uniques)-1]
 		if column != "" {
@@ -79,14 +79,14 @@ func (b *builder) view(name string) {
 }
 
 // trigger adds what fires when rows of a table are written.
-func (b *builder) trigger(table string, t merge.Trigger) {
+func (b *builder) trigger(table string, t catalog.Trigger) {
 	if to := b.tables[table]; to != nil {
 		to.Triggers = append(to.Triggers, t)
 	}
 }
 
 // reference adds one pair of columns to a reference.
-func (b *builder) reference(table string, r merge.Reference, column, toColumn string) {
+func (b *builder) reference(table string, r catalog.Reference, column, toColumn string) {
 	t := b.tables[table]
 	if t == nil {
 		return
@@ -104,18 +104,18 @@ func (b *builder) finish() *schema {
 	for _, t := range b.tables {
 		for _, c := range t.columns {
 			if c.Kind = c.kind.shown(); c.alone {
-				c.Kind = merge.KindOther
+				c.Kind = catalog.KindOther
 			}
 			if c.json {
-				c.Kind = merge.KindJSON
+				c.Kind = catalog.KindJSON
 			}
 			t.Columns = append(t.Columns, c.Column)
 		}
 		s.Tables = append(s.Tables, t.Table)
 		s.tables[t.name] = &t.table
 	}
-	slices.SortFunc(s.Tables, func(x, y merge.Table) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(s.Tables, func(x, y catalog.Table) int { return strings.Compare(x.Name, y.Name) })
 	slices.Sort(s.Views)
-	slices.SortFunc(s.Skipped, func(x, y merge.Skipped) int { return strings.Compare(x.Table, y.Table) })
+	slices.SortFunc(s.Skipped, func(x, y catalog.Skipped) int { return strings.Compare(x.Table, y.Table) })
 	return s
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
 
 // catalog reads the catalogue of a world and checks what is no matter of the
 // schema.
-func catalog(t *testing.T, w *world, engine string) *merge.Catalog {
+func described(t *testing.T, w *world, engine string) *catalog.Catalog {
 	t.Helper()
 	c, err := w.open(t).Catalog(t.Context())
 	if err != nil {
@@ -32,14 +32,14 @@ func catalog(t *testing.T, w *world, engine string) *merge.Catalog {
 	return c
 }
 
-func diffCatalog(t *testing.T, want, got *merge.Catalog) {
+func diffCatalog(t *testing.T, want, got *catalog.Catalog) {
 	t.Helper()
-	for _, c := range []*merge.Catalog{want, got} {
+	for _, c := range []*catalog.Catalog{want, got} {
 		for i := range c.Tables { // sizes are a matter of the server
-			c.Tables[i].Conditions = slices.DeleteFunc(c.Tables[i].Conditions, func(c merge.Condition) bool { return c.Kind == merge.ConditionSize })
+			c.Tables[i].Conditions = slices.DeleteFunc(c.Tables[i].Conditions, func(c catalog.Condition) bool { return c.Kind == catalog.ConditionSize })
 		}
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(merge.Catalog{}, "Engine", "EngineVersion", "Now", "Collation"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(catalog.Catalog{}, "Engine", "EngineVersion", "Now", "Collation"), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -70,46 +70,46 @@ func TestCatalogSQLite(t *testing.T) {
 		"CREATE VIEW seen AS SELECT * FROM keyless",
 		"ANALYZE",
 	)
-	got := catalog(t, w, "sqlite")
-	var words []merge.Skipped // and the tables behind it
+	got := described(t, w, "sqlite")
+	var words []catalog.Skipped // and the tables behind it
 	for _, s := range got.Skipped {
 		if s.Table != "odd" {
 			words = append(words, s)
 		}
 	}
-	if len(words) < 2 || words[0] != (merge.Skipped{Table: "words", Reason: "virtual table: what it holds is kept elsewhere"}) {
+	if len(words) < 2 || words[0] != (catalog.Skipped{Table: "words", Reason: "virtual table: what it holds is kept elsewhere"}) {
 		t.Errorf("skipped %v", words)
 	}
 	got.Skipped = got.Skipped[:1]
-	diffCatalog(t, &merge.Catalog{
-		Tables: []merge.Table{
-			{Name: "children", Primary: []string{"n"}, AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 42, Max: math.MaxInt64},
-				Triggers: []merge.Trigger{{Name: "After_children", Event: "BEFORE INSERT"}, {Name: "keep", Event: "AFTER UPDATE"}},
-				Columns:  []merge.Column{{Name: "n", Type: "INTEGER", Kind: merge.KindInteger}, {Name: "parent", Type: "BLOB", Kind: merge.KindBytes, IsID: true}, {Name: "Other", Type: "BLOB", Kind: merge.KindBytes, Nullable: true, IsID: true}},
-				References: []merge.Reference{
+	diffCatalog(t, &catalog.Catalog{
+		Tables: []catalog.Table{
+			{Name: "children", Primary: []string{"n"}, AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxInt64},
+				Triggers: []catalog.Trigger{{Name: "After_children", Event: "BEFORE INSERT"}, {Name: "keep", Event: "AFTER UPDATE"}},
+				Columns:  []catalog.Column{{Name: "n", Type: "INTEGER", Kind: catalog.KindInteger}, {Name: "parent", Type: "BLOB", Kind: catalog.KindBytes, IsID: true}, {Name: "Other", Type: "BLOB", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
+				References: []catalog.Reference{
 					{Name: "children_fk0", Columns: []string{"Other"}, ToTable: "parents", ToColumns: []string{"id"}},
 					{Name: "children_fk1", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}},
 				}},
-			{Name: "counted", Primary: []string{"n"}, AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 8, Max: math.MaxInt64}, Columns: []merge.Column{{Name: "n", Type: "INTEGER", Kind: merge.KindInteger}}},
+			{Name: "counted", Primary: []string{"n"}, AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 8, Max: math.MaxInt64}, Columns: []catalog.Column{{Name: "n", Type: "INTEGER", Kind: catalog.KindInteger}}},
 			{Name: "indexed",
-				Columns: []merge.Column{{Name: "a", Type: "INT", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "TEXT", Kind: merge.KindText, Nullable: true, Collation: "BINARY"}, {Name: "g", Type: "", Kind: merge.KindAny, Nullable: true, Generated: "a + (1)"}},
-				Uniques: []merge.Unique{
+				Columns: []catalog.Column{{Name: "a", Type: "INT", Kind: catalog.KindInteger, Nullable: true}, {Name: "b", Type: "TEXT", Kind: catalog.KindText, Nullable: true, Collation: "BINARY"}, {Name: "g", Type: "", Kind: catalog.KindAny, Nullable: true, Generated: "a + (1)"}},
+				Uniques: []catalog.Unique{
 					{Name: "expression", Columns: []string{"a"}, Unclear: "it covers an expression"},
 					{Name: "folded", Columns: []string{"b"}, Unclear: "it compares b under NOCASE, the column under BINARY"},
 					{Name: "part", Columns: []string{"a"}, Unclear: "it covers only some of the rows"},
 					{Name: "plain", Columns: []string{"g", "b"}},
 				}},
-			{Name: "keyless", Columns: []merge.Column{{Name: "a", Type: "INT", Kind: merge.KindInteger, Nullable: true, Default: &[]string{"5"}[0]}}},
+			{Name: "keyless", Columns: []catalog.Column{{Name: "a", Type: "INT", Kind: catalog.KindInteger, Nullable: true, Default: &[]string{"5"}[0]}}},
 			{Name: "pairs", Primary: []string{"b", "a"},
-				Columns: []merge.Column{{Name: "a", Type: "INT", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "TEXT", Kind: merge.KindText, Nullable: true, Collation: "BINARY"}, {Name: "c", Type: "REAL", Kind: merge.KindReal, Nullable: true}, {Name: "d", Kind: merge.KindAny, Nullable: true}}},
+				Columns: []catalog.Column{{Name: "a", Type: "INT", Kind: catalog.KindInteger, Nullable: true}, {Name: "b", Type: "TEXT", Kind: catalog.KindText, Nullable: true, Collation: "BINARY"}, {Name: "c", Type: "REAL", Kind: catalog.KindReal, Nullable: true}, {Name: "d", Kind: catalog.KindAny, Nullable: true}}},
 			{Name: "parents", Primary: []string{"id"},
-				Columns: []merge.Column{{Name: "id", Type: "BLOB", Kind: merge.KindBytes, IsID: true}, {Name: "name", Type: "TEXT", Kind: merge.KindText, Nullable: true, Collation: "NOCASE"},
-					{Name: "note", Type: "VARCHAR(20)", Kind: merge.KindText, Nullable: true, Collation: "BINARY"}, {Name: "photo", Type: "BLOB", Kind: merge.KindBytes, Nullable: true, Opaque: "BLOB"}, {Name: "extra", Type: "JSON", Kind: merge.KindAny, Nullable: true}},
-				Uniques: []merge.Unique{{Name: "sqlite_autoindex_parents_2", Columns: []string{"name"}}}},
-			{Name: "tokens", Primary: []string{"token"}, Columns: []merge.Column{{Name: "token", Type: "BLOB", Kind: merge.KindBytes, Nullable: true}}},
+				Columns: []catalog.Column{{Name: "id", Type: "BLOB", Kind: catalog.KindBytes, IsID: true}, {Name: "name", Type: "TEXT", Kind: catalog.KindText, Nullable: true, Collation: "NOCASE"},
+					{Name: "note", Type: "VARCHAR(20)", Kind: catalog.KindText, Nullable: true, Collation: "BINARY"}, {Name: "photo", Type: "BLOB", Kind: catalog.KindBytes, Nullable: true, Opaque: "BLOB"}, {Name: "extra", Type: "JSON", Kind: catalog.KindAny, Nullable: true}},
+				Uniques: []catalog.Unique{{Name: "sqlite_autoindex_parents_2", Columns: []string{"name"}}}},
+			{Name: "tokens", Primary: []string{"token"}, Columns: []catalog.Column{{Name: "token", Type: "BLOB", Kind: catalog.KindBytes, Nullable: true}}},
 		},
 		Views:   []string{"seen"},
-		Skipped: []merge.Skipped{{Table: "odd", Reason: "its primary key cannot be compared: it compares b under NOCASE, the column under BINARY"}},
+		Skipped: []catalog.Skipped{{Table: "odd", Reason: "its primary key cannot be compared: it compares b under NOCASE, the column under BINARY"}},
 	}, got)
 }
 
@@ -146,36 +146,36 @@ func TestCatalogMariaDB(t *testing.T) {
 		"CREATE SEQUENCE numbers",
 		"CREATE VIEW seen AS SELECT * FROM keyless",
 	)
-	got := catalog(t, w, "mariadb")
+	got := described(t, w, "mariadb")
 	const own, latin = "utf8mb4_bin", "latin1_swedish_ci"
-	diffCatalog(t, &merge.Catalog{
-		Tables: []merge.Table{
-			{Name: "children", Engine: "InnoDB", AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
-				Columns:    []merge.Column{{Name: "n", Type: "bigint(20) unsigned", Kind: merge.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: merge.KindBytes, Nullable: true, IsID: true}},
-				References: []merge.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
+	diffCatalog(t, &catalog.Catalog{
+		Tables: []catalog.Table{
+			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
+				Columns:    []catalog.Column{{Name: "n", Type: "bigint(20) unsigned", Kind: catalog.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
+				References: []catalog.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
 			{Name: "grandchildren", Engine: "InnoDB",
-				Columns:    []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "char(5)", Kind: merge.KindText, Nullable: true, Collation: latin}},
-				References: []merge.Reference{{Name: "to_pairs", Columns: []string{"b", "a"}, ToTable: "pairs", ToColumns: []string{"b", "a"}}}},
-			{Name: "keyless", Engine: "InnoDB", Triggers: []merge.Trigger{{Name: "fires", Event: "BEFORE INSERT"}},
-				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "int(11)", Kind: merge.KindInteger, Nullable: true, Default: &[]string{"5"}[0]},
-					{Name: "c", Type: "int(11)", Kind: merge.KindInteger, Nullable: true, Generated: "`a` + 1"}, {Name: "d", Type: "varchar(9)", Kind: merge.KindText, Collation: own, Nullable: true, Default: &[]string{"'NULL'"}[0]}}},
-			{Name: "old", Engine: "MyISAM", Outside: "MyISAM: not part of the snapshot", Primary: []string{"a"}, Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger}}},
+				Columns:    []catalog.Column{{Name: "a", Type: "int(11)", Kind: catalog.KindInteger, Nullable: true}, {Name: "b", Type: "char(5)", Kind: catalog.KindText, Nullable: true, Collation: latin}},
+				References: []catalog.Reference{{Name: "to_pairs", Columns: []string{"b", "a"}, ToTable: "pairs", ToColumns: []string{"b", "a"}}}},
+			{Name: "keyless", Engine: "InnoDB", Triggers: []catalog.Trigger{{Name: "fires", Event: "BEFORE INSERT"}},
+				Columns: []catalog.Column{{Name: "a", Type: "int(11)", Kind: catalog.KindInteger, Nullable: true}, {Name: "b", Type: "int(11)", Kind: catalog.KindInteger, Nullable: true, Default: &[]string{"5"}[0]},
+					{Name: "c", Type: "int(11)", Kind: catalog.KindInteger, Nullable: true, Generated: "`a` + 1"}, {Name: "d", Type: "varchar(9)", Kind: catalog.KindText, Collation: own, Nullable: true, Default: &[]string{"'NULL'"}[0]}}},
+			{Name: "old", Engine: "MyISAM", Outside: "MyISAM: not part of the snapshot", Primary: []string{"a"}, Columns: []catalog.Column{{Name: "a", Type: "int(11)", Kind: catalog.KindInteger}}},
 			{Name: "pairs", Engine: "InnoDB", Primary: []string{"b", "a"},
-				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger}, {Name: "b", Type: "char(5)", Kind: merge.KindText, Collation: latin}, {Name: "c", Type: "int(11)", Kind: merge.KindInteger, Nullable: true},
-					{Name: "d", Type: "varchar(40)", Kind: merge.KindText, Nullable: true, Collation: own}},
-				Uniques: []merge.Unique{{Name: "both_of", Columns: []string{"a", "c"}}, {Name: "start", Columns: []string{"d"}, Unclear: "it covers only the first 7 characters of d"}}},
+				Columns: []catalog.Column{{Name: "a", Type: "int(11)", Kind: catalog.KindInteger}, {Name: "b", Type: "char(5)", Kind: catalog.KindText, Collation: latin}, {Name: "c", Type: "int(11)", Kind: catalog.KindInteger, Nullable: true},
+					{Name: "d", Type: "varchar(40)", Kind: catalog.KindText, Nullable: true, Collation: own}},
+				Uniques: []catalog.Unique{{Name: "both_of", Columns: []string{"a", "c"}}, {Name: "start", Columns: []string{"d"}, Unclear: "it covers only the first 7 characters of d"}}},
 			{Name: "parents", Engine: "InnoDB", Primary: []string{"id"},
-				Columns: []merge.Column{{Name: "id", Type: "binary(10)", Kind: merge.KindBytes, IsID: true}, {Name: "name", Type: "varchar(32)", Kind: merge.KindText, Collation: "utf8mb4_unicode_520_ci"},
-					{Name: "key16", Type: "binary(16)", Kind: merge.KindBytes, Nullable: true}, {Name: "photo", Type: "blob", Kind: merge.KindBytes, Nullable: true, Opaque: "BLOB"},
-					{Name: "note", Type: "text", Kind: merge.KindText, Nullable: true, Collation: own}, {Name: "extra", Type: "longtext", Kind: merge.KindText, Nullable: true, Collation: own}},
-				Uniques:    []merge.Unique{{Name: "name", Columns: []string{"name"}}},
-				Conditions: []merge.Condition{{Kind: merge.ConditionCheck, Text: "json_valid(`extra`)", Columns: []string{"extra"}}}},
+				Columns: []catalog.Column{{Name: "id", Type: "binary(10)", Kind: catalog.KindBytes, IsID: true}, {Name: "name", Type: "varchar(32)", Kind: catalog.KindText, Collation: "utf8mb4_unicode_520_ci"},
+					{Name: "key16", Type: "binary(16)", Kind: catalog.KindBytes, Nullable: true}, {Name: "photo", Type: "blob", Kind: catalog.KindBytes, Nullable: true, Opaque: "BLOB"},
+					{Name: "note", Type: "text", Kind: catalog.KindText, Nullable: true, Collation: own}, {Name: "extra", Type: "longtext", Kind: catalog.KindText, Nullable: true, Collation: own}},
+				Uniques:    []catalog.Unique{{Name: "name", Columns: []string{"name"}}},
+				Conditions: []catalog.Condition{{Kind: catalog.ConditionCheck, Text: "json_valid(`extra`)", Columns: []string{"extra"}}}},
 			{Name: "parts", Engine: "InnoDB", Primary: []string{"a", "b"}, Partitions: "RANGE(`a`), HASH(`b`)",
-				Columns: []merge.Column{{Name: "a", Type: "int(11)", Kind: merge.KindInteger}, {Name: "b", Type: "int(11)", Kind: merge.KindInteger}}},
+				Columns: []catalog.Column{{Name: "a", Type: "int(11)", Kind: catalog.KindInteger}, {Name: "b", Type: "int(11)", Kind: catalog.KindInteger}}},
 		},
-		Sequences: []merge.Sequence{{Name: "numbers", Next: rekey.Integer{Bits: 1}, Max: rekey.Integer{Bits: 1<<63 - 2}, Increment: 1}},
+		Sequences: []catalog.Sequence{{Name: "numbers", Next: rekey.Integer{Bits: 1}, Max: rekey.Integer{Bits: 1<<63 - 2}, Increment: 1}},
 		Views:     []string{"seen"},
-		Skipped: []merge.Skipped{
+		Skipped: []catalog.Skipped{
 			{Table: "booked", Reason: "it has a key that keeps periods from overlapping, which is more than to be unique"},
 			{Table: "listed", Reason: "CSV: not part of the snapshot"},
 			{Table: "numbers", Reason: "sequence: what it holds beyond its current rows is not read"},
@@ -202,24 +202,24 @@ func TestCatalogMySQL(t *testing.T) {
 		"CREATE VIEW seen AS SELECT * FROM keyless",
 	)
 	const standard = "utf8mb4_0900_ai_ci"
-	diffCatalog(t, &merge.Catalog{
-		Tables: []merge.Table{
-			{Name: "children", Engine: "InnoDB", AutoIncrement: &merge.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
-				Columns:    []merge.Column{{Name: "n", Type: "bigint unsigned", Kind: merge.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: merge.KindBytes, Nullable: true, IsID: true}},
-				References: []merge.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
+	diffCatalog(t, &catalog.Catalog{
+		Tables: []catalog.Table{
+			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64}, Primary: []string{"n"},
+				Columns:    []catalog.Column{{Name: "n", Type: "bigint unsigned", Kind: catalog.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
+				References: []catalog.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
 			{Name: "keyless", Engine: "InnoDB",
-				Columns: []merge.Column{{Name: "a", Type: "int", Kind: merge.KindInteger, Nullable: true}, {Name: "b", Type: "int", Kind: merge.KindInteger, Nullable: true, Default: &[]string{"5"}[0]},
-					{Name: "c", Type: "int", Kind: merge.KindInteger, Nullable: true, Generated: "(`a` + 1)"}}},
-			{Name: "old", Engine: "MyISAM", Outside: "MyISAM: not part of the snapshot", Primary: []string{"a"}, Columns: []merge.Column{{Name: "a", Type: "int", Kind: merge.KindInteger}}},
+				Columns: []catalog.Column{{Name: "a", Type: "int", Kind: catalog.KindInteger, Nullable: true}, {Name: "b", Type: "int", Kind: catalog.KindInteger, Nullable: true, Default: &[]string{"5"}[0]},
+					{Name: "c", Type: "int", Kind: catalog.KindInteger, Nullable: true, Generated: "(`a` + 1)"}}},
+			{Name: "old", Engine: "MyISAM", Outside: "MyISAM: not part of the snapshot", Primary: []string{"a"}, Columns: []catalog.Column{{Name: "a", Type: "int", Kind: catalog.KindInteger}}},
 			{Name: "parents", Engine: "InnoDB", Primary: []string{"id"},
-				Columns: []merge.Column{{Name: "id", Type: "binary(10)", Kind: merge.KindBytes, IsID: true}, {Name: "name", Type: "varchar(32)", Kind: merge.KindText, Collation: standard},
-					{Name: "note", Type: "text", Kind: merge.KindText, Nullable: true, Collation: "utf8mb4_bin"}, {Name: "extra", Type: "json", Kind: merge.KindJSON, Nullable: true}},
-				Uniques: []merge.Unique{{Name: "name", Columns: []string{"name"}}}},
+				Columns: []catalog.Column{{Name: "id", Type: "binary(10)", Kind: catalog.KindBytes, IsID: true}, {Name: "name", Type: "varchar(32)", Kind: catalog.KindText, Collation: standard},
+					{Name: "note", Type: "text", Kind: catalog.KindText, Nullable: true, Collation: "utf8mb4_bin"}, {Name: "extra", Type: "json", Kind: catalog.KindJSON, Nullable: true}},
+				Uniques: []catalog.Unique{{Name: "name", Columns: []string{"name"}}}},
 			{Name: "parts", Engine: "InnoDB", Primary: []string{"a", "b"}, Partitions: "RANGE(`a`), HASH(`b`)",
-				Columns: []merge.Column{{Name: "a", Type: "int", Kind: merge.KindInteger}, {Name: "b", Type: "int", Kind: merge.KindInteger}}},
+				Columns: []catalog.Column{{Name: "a", Type: "int", Kind: catalog.KindInteger}, {Name: "b", Type: "int", Kind: catalog.KindInteger}}},
 		},
 		Views: []string{"seen"},
-	}, catalog(t, w, "mysql"))
+	}, described(t, w, "mysql"))
 }
 
 // The catalogue of an account that may only SELECT is complete, but for the
@@ -238,14 +238,14 @@ func TestCatalogPrivileges(t *testing.T) {
 	if servertest.OnMariaDB(t) {
 		engine = "mariadb"
 	}
-	full := catalog(t, w, engine)
+	full := described(t, w, engine)
 	if len(full.Hidden) > 0 || len(full.Tables[1].Triggers) != 1 {
 		t.Errorf("who may do everything is shown %v, not %v", full.Tables[1].Triggers, full.Hidden)
 	}
-	diffCatalog(t, full, catalog(t, &world{dsn: "mysql:" + grant(t, "SELECT, TRIGGER", w)}, engine))
+	diffCatalog(t, full, described(t, &world{dsn: "mysql:" + grant(t, "SELECT, TRIGGER", w)}, engine))
 	full.Tables[1].Triggers = nil
-	hidden := catalog(t, &world{dsn: "mysql:" + grant(t, "SELECT", w)}, engine)
-	if len(hidden.Hidden) != 1 || hidden.Hidden[0].What != merge.HiddenTriggers || !strings.Contains(hidden.Hidden[0].Why, "it needs GRANT TRIGGER ON `mergesafetest") {
+	hidden := described(t, &world{dsn: "mysql:" + grant(t, "SELECT", w)}, engine)
+	if len(hidden.Hidden) != 1 || hidden.Hidden[0].What != catalog.HiddenTriggers || !strings.Contains(hidden.Hidden[0].Why, "it needs GRANT TRIGGER ON `mergesafetest") {
 		t.Errorf("hidden is %v", hidden.Hidden)
 	}
 	full.Hidden = hidden.Hidden

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // pure are the words of a condition by which every database of an engine, at any
@@ -36,7 +36,7 @@ var pure = func() map[string]bool {
 }()
 
 // condition adds a condition that is given in the words of a statement.
-func (t *building) condition(d sqldb.Dialect, c merge.Condition, all []token) {
+func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []token) {
 	r := conditionReader{d: d, t: t}
 	r.read(all)
 	c.Text, c.Columns, c.Unclear = r.text.String(), r.columns, cmp.Or(c.Unclear, r.unclear)

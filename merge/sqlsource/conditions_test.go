@@ -10,6 +10,9 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 )
 
 // refusedCase is a table t of a target, the same of a source, and the source's rows, which
@@ -25,7 +28,7 @@ type refusedCase struct {
 // rows are inserted.
 func TestRefusedRowsAreThose(t *testing.T) {
 	t.Parallel()
-	const check, partition, value = merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue
+	const check, partition, value = verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue
 	same := func(target, source string) refusedCase { return refusedCase{target: target, source: source} }
 	with := func(c refusedCase, code string, rows ...string) refusedCase { c.code, c.rows = code, rows; return c }
 	cases := map[string][]refusedCase{
@@ -113,13 +116,13 @@ func TestRefusedRowsAreThose(t *testing.T) {
 					if r.Table != table {
 						continue
 					}
-					if r.Verdict == merge.NotVerified {
+					if r.Verdict == verdict.NotVerified {
 						t.Errorf("%s: %s: %v", c.target, r.Subject, r.Gaps)
 					}
 					if r.Count > 0 {
 						got[r.Code] += r.Count
 					}
-					if len(r.Samples) != int(min(r.Count, merge.DefaultSamples)) {
+					if len(r.Samples) != int(min(r.Count, declare.DefaultSamples)) {
 						t.Errorf("%s: %d samples of %d", c.target, len(r.Samples), r.Count)
 					}
 				}
@@ -132,19 +135,19 @@ func TestRefusedRowsAreThose(t *testing.T) {
 }
 
 // checkAll returns what is found of rows that the target would refuse.
-func checkAll(t *testing.T, target, source *world) (found []merge.Result) {
+func checkAll(t *testing.T, target, source *world) (found []verdict.Result) {
 	t.Helper()
 	report := checked(t, target, source)
 	for _, r := range report.Results {
 		switch r.Code {
-		case merge.CodeTargetCheck, merge.CodeTargetPartition, merge.CodeTargetValue, merge.CodeTargetSize:
+		case verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize:
 			found = append(found, r)
 		}
 	}
 	return found
 }
 
-func checked(t *testing.T, target, source *world) *merge.Report {
+func checked(t *testing.T, target, source *world) *verdict.Report {
 	t.Helper()
 	a, err := Open(t.Context(), "a", target.dsn)
 	if err != nil {
@@ -156,7 +159,7 @@ func checked(t *testing.T, target, source *world) *merge.Report {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	report, err := merge.Check(t.Context(), []merge.Source{a, b}, merge.Options{})
+	report, err := merge.Check(t.Context(), []catalog.Source{a, b}, declare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,13 +211,13 @@ func TestConditionsThatCannotBeTried(t *testing.T) {
 	})
 }
 
-func expectUnclear(t *testing.T, found []merge.Result, want map[string]string) {
+func expectUnclear(t *testing.T, found []verdict.Result, want map[string]string) {
 	t.Helper()
 	for _, r := range found {
-		if r.Code != merge.CodeTargetCheck || r.Verdict == merge.Pass {
+		if r.Code != verdict.CodeTargetCheck || r.Verdict == verdict.Pass {
 			continue
 		}
-		if r.Verdict != merge.NotVerified || want[r.Table] == "" || !strings.Contains(r.Gaps[0].Reason, want[r.Table]) {
+		if r.Verdict != verdict.NotVerified || want[r.Table] == "" || !strings.Contains(r.Gaps[0].Reason, want[r.Table]) {
 			t.Errorf("%s: %s: %v", r.Table, r.Verdict, r.Gaps)
 		}
 		delete(want, r.Table)
@@ -234,7 +237,7 @@ func TestNotEnforced(t *testing.T) {
 	target.exec(t, "CREATE TABLE off (a INT, CONSTRAINT one CHECK (a > 1) NOT ENFORCED, CONSTRAINT two CHECK (a > 0))")
 	source.exec(t, "CREATE TABLE off (a INT)", "INSERT INTO off VALUES (1)")
 	found := checkAll(t, target, source)
-	if len(found) != 1 || found[0].Subject != "two" || found[0].Verdict != merge.Pass {
+	if len(found) != 1 || found[0].Subject != "two" || found[0].Verdict != verdict.Pass {
 		t.Errorf("found %v", found)
 	}
 }
@@ -254,7 +257,7 @@ func TestRowLargerThanAStatement(t *testing.T) {
 	half := fmt.Sprint(packet/2 + 1)
 	source.exec(t, "INSERT INTO maps VALUES (1, REPEAT('x', 1000), 'y')", "INSERT INTO maps VALUES (2, REPEAT('x', "+half+"), 'y')", "INSERT INTO maps VALUES (3, REPEAT('x', "+half+"), REPEAT('y', "+half+"))")
 	found := checkAll(t, target, source)
-	if len(found) != 1 || found[0].Code != merge.CodeTargetSize || found[0].Count != 1 || len(found[0].Samples) != 1 || found[0].Samples[0].Key != "3" {
+	if len(found) != 1 || found[0].Code != verdict.CodeTargetSize || found[0].Count != 1 || len(found[0].Samples) != 1 || found[0].Samples[0].Key != "3" {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -280,10 +283,10 @@ func TestDriftOfRealDatabases(t *testing.T) {
 		if want[at] == "" {
 			continue
 		}
-		if r.Verdict != merge.NotVerified || !strings.Contains(r.Gaps[0].Reason, want[at]) {
+		if r.Verdict != verdict.NotVerified || !strings.Contains(r.Gaps[0].Reason, want[at]) {
 			t.Errorf("%s: %s: %v", at, r.Verdict, r.Gaps)
 		}
-		if r.Code == merge.CodeSchemaRoutine && len(r.Gaps) != 2 {
+		if r.Code == verdict.CodeSchemaRoutine && len(r.Gaps) != 2 {
 			t.Errorf("routines: %v", r.Gaps)
 		}
 		delete(want, at)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // A condition is written in a form that means the same in every database that has
@@ -32,7 +32,7 @@ func TestConditionWords(t *testing.T) {
 		b := newBuilder()
 		b.table("k")
 		for _, name := range []string{"a", "b"} {
-			b.column("k", column{Column: merge.Column{Name: name}})
+			b.column("k", column{Column: catalog.Column{Name: name}})
 		}
 		k, split := b.tables["k"], tokens
 		if tt.d == sqldb.MySQL {
@@ -44,7 +44,7 @@ func TestConditionWords(t *testing.T) {
 			continue
 		}
 		got := k.Conditions[0]
-		want := merge.Condition{Kind: merge.ConditionCheck, Name: "one", Text: tt.want, Columns: tt.columns, Unclear: tt.unclear}
+		want := catalog.Condition{Kind: catalog.ConditionCheck, Name: "one", Text: tt.want, Columns: tt.columns, Unclear: tt.unclear}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.is, diff)
 		}

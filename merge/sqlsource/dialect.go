@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // dialect is what differs between kinds of databases.
@@ -35,7 +35,7 @@ type dialect interface {
 
 	// sorted says how to read a column in the form that sorts under the
 	// collation; where there is no such form it returns a
-	// [*merge.UnsupportedError]. carried says how to read it plainly. The
+	// [*catalog.UnsupportedError]. carried says how to read it plainly. The
 	// table is r in the statement.
 	sorted(ctx context.Context, conn *sql.Conn, c *column, collation string) (reading, error)
 	carried(c *column) reading
@@ -82,7 +82,7 @@ type reading struct {
 
 // schema is a catalogue together with what it takes to read the tables.
 type schema struct {
-	merge.Catalog
+	catalog.Catalog
 	tables map[string]*table
 }
 
@@ -104,14 +104,14 @@ func (s *schema) primary(table string) []string {
 
 // unique reports whether an index allows no two rows that a scan, in the order of the
 // columns themselves, would take for equal.
-func (s *schema) unique(t *table, scan merge.Scan) bool {
+func (s *schema) unique(t *table, scan catalog.Scan) bool {
 	tells := func(name string) bool {
-		ordered := slices.ContainsFunc(scan.Order, func(o merge.Order) bool { return o.Column == name })
+		ordered := slices.ContainsFunc(scan.Order, func(o catalog.Order) bool { return o.Column == name })
 		return ordered && (scan.SkipNull || !t.byName[name].Nullable)
 	}
 	for _, of := range s.Tables {
 		if of.Name == t.name {
-			return slices.ContainsFunc(of.Uniques, func(u merge.Unique) bool {
+			return slices.ContainsFunc(of.Uniques, func(u catalog.Unique) bool {
 				return u.Unclear == "" && !slices.ContainsFunc(u.Columns, func(name string) bool { return !tells(name) })
 			})
 		}
@@ -120,7 +120,7 @@ func (s *schema) unique(t *table, scan merge.Scan) bool {
 }
 
 type column struct {
-	merge.Column
+	catalog.Column
 	kind    kind
 	why     string // why it has no sorting form; "" if it may have one
 	charset string // of text in MySQL
@@ -140,5 +140,5 @@ func noColumn(t *table, name string) error {
 }
 
 func unsupported(c *column, format string, args ...any) error {
-	return &merge.UnsupportedError{Column: c.Name, Reason: fmt.Sprintf(format, args...)}
+	return &catalog.UnsupportedError{Column: c.Name, Reason: fmt.Sprintf(format, args...)}
 }

@@ -24,6 +24,6 @@
 //     bytes, as SQLite has them.
 //
 // Anything else, and a value that is not of its column's type, is a
-// [*merge.UnsupportedError]: long texts and bytes, JSON of MySQL, geometry,
+// [*catalog.UnsupportedError]: long texts and bytes, JSON of MySQL, geometry,
 // collations whose weights do not tell what is equal, texts in UTF-16.
 package sqlsource

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
 
@@ -34,24 +34,24 @@ func (k kind) String() string {
 }
 
 // shown is the kind as a catalogue has it.
-func (k kind) shown() merge.Kind {
+func (k kind) shown() catalog.Kind {
 	switch k {
 	case raw, address:
-		return merge.KindBytes
+		return catalog.KindBytes
 	case integer:
-		return merge.KindInteger
+		return catalog.KindInteger
 	case text:
-		return merge.KindText
+		return catalog.KindText
 	case moment, duration:
-		return merge.KindTime
+		return catalog.KindTime
 	case decimal:
-		return merge.KindDecimal
+		return catalog.KindDecimal
 	case real:
-		return merge.KindReal
+		return catalog.KindReal
 	case anything:
-		return merge.KindAny
+		return catalog.KindAny
 	default:
-		return merge.KindOther
+		return catalog.KindOther
 	}
 }
 

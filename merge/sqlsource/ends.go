@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql/driver"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
-// Ends implements [merge.Ender]. Where the database would have to sort the
-// table for it, the error is a [*merge.UnsupportedError].
-func (s *Source) Ends(ctx context.Context, scan merge.Scan) (first, last *merge.Batch, err error) {
+// Ends implements [catalog.Ender]. Where the database would have to sort the
+// table for it, the error is a [*catalog.UnsupportedError].
+func (s *Source) Ends(ctx context.Context, scan catalog.Scan) (first, last *catalog.Batch, err error) {
 	schema, err := s.enter(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -21,17 +21,17 @@ func (s *Source) Ends(ctx context.Context, scan merge.Scan) (first, last *merge.
 	return first, last, nil
 }
 
-func (s *Source) ends(ctx context.Context, schema *schema, scan merge.Scan) (first, last *merge.Batch, err error) {
+func (s *Source) ends(ctx context.Context, schema *schema, scan catalog.Scan) (first, last *catalog.Batch, err error) {
 	q, err := s.plan(ctx, schema, scan)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !q.indexed {
-		return nil, nil, &merge.UnsupportedError{Column: orderNames(scan), Reason: "it would have to be sorted"}
+		return nil, nil, &catalog.UnsupportedError{Column: orderNames(scan), Reason: "it would have to be sorted"}
 	}
 	for _, end := range []struct {
 		statement string
-		batch     **merge.Batch
+		batch     **catalog.Batch
 	}{{q.statement, &first}, {q.backwards, &last}} {
 		b := q.buffer()
 		err := s.query(ctx, end.statement+" LIMIT 1", false, func(rows driver.Rows, dest []driver.Value) error {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // The ends of an order are the first and the last row of the scan.
@@ -34,7 +34,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("an empty table: %v, %v, %v", first, last, err)
 		}
 		other := map[string]string{"sqlite": "BINARY", "mariadb": "utf8mb4_bin"}[e.name]
-		_, _, err := s.Ends(t.Context(), merge.Scan{Table: "e", Order: []merge.Order{{Column: "s", Collation: other}}})
+		_, _, err := s.Ends(t.Context(), catalog.Scan{Table: "e", Order: []catalog.Order{{Column: "s", Collation: other}}})
 		if _, ok := asUnsupported(err); !ok {
 			t.Errorf("under another collation: %v", err)
 		}

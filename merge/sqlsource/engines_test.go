@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // world is a database that a test fills by hand, and another connection to
@@ -111,7 +111,7 @@ func (w *world) open(t *testing.T) *Source {
 // row is a copy of one row of a scan.
 type row struct{ order, carry [][]byte }
 
-func collect(scan iter.Seq2[*merge.Batch, error]) (rows []row, err error) {
+func collect(scan iter.Seq2[*catalog.Batch, error]) (rows []row, err error) {
 	for b, err := range scan {
 		if err != nil {
 			return rows, err
@@ -123,7 +123,7 @@ func collect(scan iter.Seq2[*merge.Batch, error]) (rows []row, err error) {
 	return rows, nil
 }
 
-func values(vectors []merge.Vector, i int) [][]byte {
+func values(vectors []catalog.Vector, i int) [][]byte {
 	out := make([][]byte, len(vectors))
 	for c := range vectors {
 		out[c] = bytes.Clone(vectors[c].At(i))
@@ -131,7 +131,7 @@ func values(vectors []merge.Vector, i int) [][]byte {
 	return out
 }
 
-func mustCollect(t *testing.T, scan iter.Seq2[*merge.Batch, error]) []row {
+func mustCollect(t *testing.T, scan iter.Seq2[*catalog.Batch, error]) []row {
 	t.Helper()
 	rows, err := collect(scan)
 	if err != nil {
@@ -141,10 +141,10 @@ func mustCollect(t *testing.T, scan iter.Seq2[*merge.Batch, error]) []row {
 }
 
 // by is a scan in the order of some columns, each under its own collation.
-func by(table string, columns ...string) merge.Scan {
-	s := merge.Scan{Table: table}
+func by(table string, columns ...string) catalog.Scan {
+	s := catalog.Scan{Table: table}
 	for _, c := range columns {
-		s.Order = append(s.Order, merge.Order{Column: c})
+		s.Order = append(s.Order, catalog.Order{Column: c})
 	}
 	return s
 }
@@ -167,6 +167,6 @@ func dirState(t *testing.T, dir string) map[string]string {
 	return state
 }
 
-func asUnsupported(err error) (*merge.UnsupportedError, bool) {
-	return errors.AsType[*merge.UnsupportedError](err)
+func asUnsupported(err error) (*catalog.UnsupportedError, bool) {
+	return errors.AsType[*catalog.UnsupportedError](err)
 }

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/rekey"
 )
 
-var _ merge.Tester = (*Source)(nil)
+var _ catalog.Tester = (*Source)(nil)
 
-// Takes implements [merge.Tester].
-func (s *Source) Takes(ctx context.Context, table, column string) (conditions []merge.Condition, err error) {
+// Takes implements [catalog.Tester].
+func (s *Source) Takes(ctx context.Context, table, column string) (conditions []catalog.Condition, err error) {
 	err = s.ask(ctx, "column", func(schema *schema) error {
 		t := schema.tables[table]
 		if t == nil {
@@ -25,7 +25,7 @@ func (s *Source) Takes(ctx context.Context, table, column string) (conditions []
 		}
 		add := func(name, condition string) {
 			if condition != "" {
-				conditions = append(conditions, merge.Condition{Kind: merge.ConditionValue, Name: name, Text: condition, Columns: []string{c.Name}})
+				conditions = append(conditions, catalog.Condition{Kind: catalog.ConditionValue, Name: name, Text: condition, Columns: []string{c.Name}})
 			}
 		}
 		add(c.Type, s.dialect.takes(c))
@@ -37,15 +37,15 @@ func (s *Source) Takes(ctx context.Context, table, column string) (conditions []
 	return conditions, err
 }
 
-// Failing implements [merge.Tester]. If the database cannot evaluate the conditions
+// Failing implements [catalog.Tester]. If the database cannot evaluate the conditions
 // together, it reads the table once for each.
-func (s *Source) Failing(ctx context.Context, table string, conditions []merge.Condition, shifts map[string]*rekey.Shift, samples int) (all []merge.Failing, err error) {
+func (s *Source) Failing(ctx context.Context, table string, conditions []catalog.Condition, shifts map[string]*rekey.Shift, samples int) (all []catalog.Failing, err error) {
 	err = s.ask(ctx, "conditions", func(schema *schema) error {
 		t := schema.tables[table]
 		if t == nil {
 			return noTable(table)
 		}
-		all = make([]merge.Failing, len(conditions))
+		all = make([]catalog.Failing, len(conditions))
 		err := s.countFailing(ctx, t, shifts, conditions, all)
 		if err != nil && len(conditions) > 1 && s.refuses(ctx, err) {
 			for i := range conditions {
@@ -82,7 +82,7 @@ func said(err error) string {
 }
 
 // countFailing counts for each of the conditions the rows that fail it, in one pass.
-func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*rekey.Shift, conditions []merge.Condition, into []merge.Failing) error {
+func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*rekey.Shift, conditions []catalog.Condition, into []catalog.Failing) error {
 	counts, dest := make([]string, len(conditions)), make([]any, len(conditions))
 	for i, c := range conditions {
 		counts[i], dest[i] = "COUNT(CASE WHEN "+fails(c)+" THEN 1 END)", &into[i].Rows
@@ -112,10 +112,10 @@ func (s *Source) shifted(t *table, shifts map[string]*rekey.Shift) string {
 }
 
 // fails is the condition that a row fails another one: NULL passes.
-func fails(c merge.Condition) string { return "NOT (" + c.Text + ")" }
+func fails(c catalog.Condition) string { return "NOT (" + c.Text + ")" }
 
 // firstFailing returns the first rows that fail a condition.
-func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, shifts map[string]*rekey.Shift, c merge.Condition, n int) (all [][]merge.Field, err error) {
+func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, shifts map[string]*rekey.Shift, c catalog.Condition, n int) (all [][]catalog.Field, err error) {
 	statement := s.rowOf(t, s.shifted(t, shifts)) + " WHERE " + fails(c)
 	if key := schema.primary(t.name); len(key) > 0 {
 		order := make([]string, len(key))

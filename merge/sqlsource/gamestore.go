@@ -8,7 +8,7 @@ import (
 	"maps"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/store/registry"
 )
 
@@ -67,7 +67,7 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 
 // readGiven reads the numbers that merges gave to keys here, not in other worlds before.
 func readGiven(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var g merge.Given
+	var g catalog.Given
 	var low, high string
 	var bad error
 	err := each(ctx, conn, "SELECT tab, col, low, high FROM "+sqldb.KeysTable+" WHERE part = 0 AND low <> '' AND path NOT LIKE '% %' ORDER BY path, tab, col", func() {
@@ -78,10 +78,10 @@ func readGiven(ctx context.Context, conn *sql.Conn, b *builder) error {
 	return errors.Join(err, bad)
 }
 
-// Servers implements [merge.Source].
-func (s *Source) Servers(ctx context.Context) (servers []merge.Server, err error) {
+// Servers implements [catalog.Source].
+func (s *Source) Servers(ctx context.Context) (servers []catalog.Server, err error) {
 	err = s.ask(ctx, registry.Table, func(*schema) error {
-		var server merge.Server
+		var server catalog.Server
 		return each(ctx, s.conn, storeServers, func() {
 			servers = append(servers, server)
 		}, &server.Server, &server.Name, &server.World, &server.Own, &server.Reserved)

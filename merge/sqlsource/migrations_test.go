@@ -3,7 +3,7 @@ package sqlsource
 import (
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // The tables of the tools, as they make them, are known in real databases.
@@ -34,7 +34,7 @@ func TestMigrationsOfRealDatabases(t *testing.T) {
 			if r.Table == "" {
 				continue
 			}
-			if r.Code != merge.CodeSchemaMigration || r.Message != want[r.Table] {
+			if r.Code != verdict.CodeSchemaMigration || r.Message != want[r.Table] {
 				t.Errorf("%s %s: %s", r.Code, r.Table, r.Message)
 			}
 			delete(want, r.Table)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // A table may be sorted by texts of textLimit characters at most, and by
@@ -102,7 +102,7 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 				t.Outside = engine + ": not part of the snapshot"
 			}
 			if next > 0 {
-				t.AutoIncrement = &merge.AutoIncrement{Next: next} // readColumns says of which
+				t.AutoIncrement = &catalog.AutoIncrement{Next: next} // readColumns says of which
 			}
 		}
 	}, &name, &kind, &engine, &transactions, &next)
@@ -114,7 +114,7 @@ func mysqlReadSequences(ctx context.Context, conn *sql.Conn, b *builder) error {
 		if skipped.Reason != sequenceSkipped {
 			continue
 		}
-		s, next, most := merge.Sequence{Name: skipped.Table}, "", ""
+		s, next, most := catalog.Sequence{Name: skipped.Table}, "", ""
 		err := conn.QueryRowContext(ctx, "SELECT next_not_cached_value, maximum_value, increment, cycle_option FROM "+sqldb.MySQL.Quote(s.Name)).Scan(&next, &most, &s.Increment, &s.Cycle)
 		if sqldb.IsDenied(err) {
 			continue // it stays one that is not read
@@ -158,7 +158,7 @@ func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 		b.column(table, c)
 		if t := b.tables[table]; t != nil && strings.Contains(strings.ToLower(extra), "auto_increment") {
 			if t.AutoIncrement == nil {
-				t.AutoIncrement = &merge.AutoIncrement{Next: 1}
+				t.AutoIncrement = &catalog.AutoIncrement{Next: 1}
 			}
 			t.AutoIncrement.Column, t.AutoIncrement.Max = c.Name, mysqlMax(c.Type)
 		}
@@ -277,13 +277,13 @@ func mysqlReadIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
 
 func mysqlReadTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var table string
-	var t merge.Trigger
+	var t catalog.Trigger
 	if err := each(ctx, conn, mysqlTriggers, func() { b.trigger(table, t) }, &table, &t.Name, &t.Event); err != nil {
 		return err
 	}
 	why, err := hiddenTriggers(ctx, conn)
 	if why != "" {
-		b.Hidden = append(b.Hidden, merge.Hidden{What: merge.HiddenTriggers, Why: why})
+		b.Hidden = append(b.Hidden, catalog.Hidden{What: catalog.HiddenTriggers, Why: why})
 	}
 	return err
 }
@@ -295,7 +295,7 @@ func mysqlReadReferences(ctx context.Context, conn *sql.Conn, b *builder) error 
 		if !here {
 			toTable = toSchema + "." + toTable
 		}
-		b.reference(table, merge.Reference{Name: name, ToTable: toTable}, column, toColumn)
+		b.reference(table, catalog.Reference{Name: name, ToTable: toTable}, column, toColumn)
 	}, &table, &name, &column, &here, &toSchema, &toTable, &toColumn)
 }
 

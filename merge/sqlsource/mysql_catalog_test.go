@@ -8,6 +8,9 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 )
 
 // A unique index on an expression of MySQL is shown with it, each apart from the
@@ -19,11 +22,11 @@ func TestIndexOnExpression(t *testing.T) {
 	}
 	w := newMariaDBWorld(t)
 	w.exec(t, "CREATE TABLE k (id INT PRIMARY KEY, a VARCHAR(9), b VARCHAR(9), UNIQUE low ((LOWER(a))), UNIQUE two (b, (id + 1)))")
-	want := []merge.Unique{
+	want := []catalog.Unique{
 		{Name: "low", Columns: []string{"(lower(`a`))"}, Unclear: "it covers the expression lower(`a`)"},
 		{Name: "two", Columns: []string{"b", "((`id` + 1))"}, Unclear: "it covers the expression (`id` + 1)"},
 	}
-	if diff := cmp.Diff(want, catalog(t, w, "mysql").Tables[0].Uniques); diff != "" {
+	if diff := cmp.Diff(want, described(t, w, "mysql").Tables[0].Uniques); diff != "" {
 		t.Error(diff)
 	}
 	a, err := Open(t.Context(), "a", w.dsn)
@@ -36,13 +39,13 @@ func TestIndexOnExpression(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	report, err := merge.Check(t.Context(), []merge.Source{a, b}, merge.Options{Target: "a"})
+	report, err := merge.Check(t.Context(), []catalog.Source{a, b}, declare.Options{Target: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found []string
 	for _, r := range report.Results {
-		if r.Code == merge.CodeUniqueCollision && r.Verdict == merge.NotVerified {
+		if r.Code == verdict.CodeUniqueCollision && r.Verdict == verdict.NotVerified {
 			found = append(found, r.Subject)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // mysqlReadStatements reads what the catalogue shows only to who may do more than
@@ -45,7 +45,7 @@ func (t *building) keepsPeriods(statement string) bool {
 		n := len(index)
 		return n >= 2 && t.byName[index[n-1]].kind == moment && t.byName[index[n-2]].kind == moment
 	}
-	return (ends(t.Primary) || slices.ContainsFunc(t.Uniques, func(u merge.Unique) bool { return ends(u.Columns) })) &&
+	return (ends(t.Primary) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return ends(u.Columns) })) &&
 		strings.Contains(statement, "` WITHOUT OVERLAPS)")
 }
 
@@ -123,7 +123,7 @@ func mysqlReadDatabase(ctx context.Context, conn *sql.Conn, b *builder) error {
 	if err := conn.QueryRowContext(ctx, mysqlDatabase).Scan(&b.Collation); err != nil {
 		return err
 	}
-	var r merge.Routine
+	var r catalog.Routine
 	for _, query := range []string{mysqlRoutines, mysqlEvents} {
 		if err := each(ctx, conn, query, func() { b.Routines = append(b.Routines, r) }, &r.Kind, &r.Name, &r.Body); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // Whatever grants an account has: triggers that it is not shown are said to be
@@ -135,7 +135,7 @@ func testTriggersAreSeen(t *testing.T, server string, literal bool) {
 			if sure != tt.sure {
 				t.Errorf("hidden: %v", c.Hidden)
 			}
-			if !sure && c.Hidden[0].What != merge.HiddenTriggers {
+			if !sure && c.Hidden[0].What != catalog.HiddenTriggers {
 				t.Errorf("hidden: %v", c.Hidden)
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // mysqlOutside are the engines without transactions of which tables are read. A
@@ -43,9 +43,9 @@ func (d sqliteDialect) stamp(_ context.Context, _ *sql.Conn, table string) (stri
 	return "", fmt.Errorf("table %q is in the snapshot", table)
 }
 
-var _ merge.Stamper = (*Source)(nil)
+var _ catalog.Stamper = (*Source)(nil)
 
-// Stamp implements [merge.Stamper].
+// Stamp implements [catalog.Stamper].
 func (s *Source) Stamp(ctx context.Context, table string) (stamp string, err error) {
 	err = s.ask(ctx, "stamp", func(schema *schema) error {
 		if schema.tables[table] == nil {

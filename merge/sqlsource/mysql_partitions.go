@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 const mysqlPartitions = `SELECT TABLE_NAME, PARTITION_METHOD, COALESCE(PARTITION_EXPRESSION, ''),
@@ -42,7 +42,7 @@ func mysqlReadPartitions(ctx context.Context, conn *sql.Conn, b *builder) error 
 	for name, p := range all {
 		if c := p.condition(); c != "" {
 			t := b.tables[name]
-			t.condition(sqldb.MySQL, merge.Condition{Kind: merge.ConditionPartition, Name: t.Partitions}, mysqlTokens(c))
+			t.condition(sqldb.MySQL, catalog.Condition{Kind: catalog.ConditionPartition, Name: t.Partitions}, mysqlTokens(c))
 		}
 	}
 	return err

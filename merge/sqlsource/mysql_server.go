@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 const (
@@ -82,7 +82,7 @@ func writesAnyway(line string) bool {
 func (t *building) size(packet int64) {
 	// What else is in the statement: its head, and each value's type and length.
 	room := packet - 1024 - int64(100*len(t.columns))
-	c := merge.Condition{Kind: merge.ConditionSize, Name: fmt.Sprintf("max_allowed_packet = %d", packet)}
+	c := catalog.Condition{Kind: catalog.ConditionSize, Name: fmt.Sprintf("max_allowed_packet = %d", packet)}
 	var lengths []string
 	for _, column := range t.columns {
 		if column.Generated != "" {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // takes is what must hold of a value so that the column takes it, as far as that
@@ -56,8 +56,8 @@ func (d *mysqlDialect) takes(c *column) string {
 // was none of them when it was written is kept as ”, which no INSERT can write.
 func (t *building) invalid(d *mysqlDialect, c *column) {
 	if c.dataType == "enum" && c.Generated == "" {
-		t.Conditions = append(t.Conditions, merge.Condition{
-			Kind: merge.ConditionValue, Name: c.Type, Text: d.takes(c), Columns: []string{c.Name}, Within: true,
+		t.Conditions = append(t.Conditions, catalog.Condition{
+			Kind: catalog.ConditionValue, Name: c.Type, Text: d.takes(c), Columns: []string{c.Name}, Within: true,
 		})
 	}
 }

@@ -37,7 +37,7 @@ import (
 
 // weightString is how to read the column in the form by whose bytes it sorts
 // under the collation. Where there is none, it returns a
-// [*merge.UnsupportedError].
+// [*catalog.UnsupportedError].
 func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *column, collation string) (reading, error) {
 	charset, _, ok := strings.Cut(collation, "_")
 	if !ok || !plainName(collation) {

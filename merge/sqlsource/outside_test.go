@@ -6,6 +6,9 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 )
 
 // Tables of engines without transactions are read, with an account that may only
@@ -24,11 +27,11 @@ func TestTablesOutsideOfTheSnapshot(t *testing.T) {
 			source.exec(t, "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE="+engine, "INSERT INTO logs VALUES (2, 'b'), (3, NULL)")
 			for _, tt := range []struct {
 				name, write string
-				want        merge.Verdict
+				want        verdict.Verdict
 			}{
-				{"quiet", "", merge.Pass},
-				{"written", "UPDATE logs SET v = 'c' WHERE id = 2", merge.NotVerified},
-				{"one more", "INSERT INTO logs VALUES (4, 'd')", merge.NotVerified},
+				{"quiet", "", verdict.Pass},
+				{"written", "UPDATE logs SET v = 'c' WHERE id = 2", verdict.NotVerified},
+				{"one more", "INSERT INTO logs VALUES (4, 'd')", verdict.NotVerified},
 			} {
 				t.Run(tt.name, func(t *testing.T) {
 					a, err := Open(t.Context(), "a", target.dsn)
@@ -41,7 +44,7 @@ func TestTablesOutsideOfTheSnapshot(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer b.Close()
-					report, err := merge.Check(t.Context(), []merge.Source{a, b}, merge.Options{}, func(*merge.Report) {
+					report, err := merge.Check(t.Context(), []catalog.Source{a, b}, declare.Options{}, func(*verdict.Report) {
 						if tt.write != "" {
 							source.exec(t, tt.write)
 						}
@@ -56,7 +59,7 @@ func TestTablesOutsideOfTheSnapshot(t *testing.T) {
 						if r.Verdict != tt.want {
 							t.Errorf("%s: %s, want %s: %v", r.Code, r.Verdict, tt.want, r.Gaps)
 						}
-						if tt.want == merge.NotVerified && r.Code != merge.CodeTableChanged && !strings.Contains(r.Gaps[len(r.Gaps)-1].Reason, "logs is "+engine+": not part of the snapshot, and its rows changed while the check read them") {
+						if tt.want == verdict.NotVerified && r.Code != verdict.CodeTableChanged && !strings.Contains(r.Gaps[len(r.Gaps)-1].Reason, "logs is "+engine+": not part of the snapshot, and its rows changed while the check read them") {
 							t.Errorf("%s: %v", r.Code, r.Gaps)
 						}
 					}

@@ -6,14 +6,14 @@ import (
 	"errors"
 	"io"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // buffer is what one batch is read into.
 type buffer struct {
 	rows    int
 	columns []vector
-	batch   merge.Batch
+	batch   catalog.Batch
 }
 
 func (b *buffer) reset() {

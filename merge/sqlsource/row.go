@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // shownLength is how much of a value is shown to people: characters of a text,
 // bytes of anything else.
 const shownLength = 64
 
-// Count implements [merge.Source].
+// Count implements [catalog.Source].
 func (s *Source) Count(ctx context.Context, tableName string) (n int64, err error) {
 	err = s.ask(ctx, "count", func(schema *schema) error {
 		t := schema.tables[tableName]
@@ -26,10 +26,10 @@ func (s *Source) Count(ctx context.Context, tableName string) (n int64, err erro
 	return n, err
 }
 
-// Row implements [merge.Source]. IDs are shown as 20 digits, other bytes as
+// Row implements [catalog.Source]. IDs are shown as 20 digits, other bytes as
 // 0x and hexadecimal digits. Values longer than 64 characters or bytes are cut
 // and end in "…" and their length.
-func (s *Source) Row(ctx context.Context, tableName string, columns []string, values [][]byte) (fields []merge.Field, err error) {
+func (s *Source) Row(ctx context.Context, tableName string, columns []string, values [][]byte) (fields []catalog.Field, err error) {
 	err = s.ask(ctx, "row", func(schema *schema) error {
 		fields, err = s.row(ctx, schema, tableName, columns, values)
 		return err
@@ -37,7 +37,7 @@ func (s *Source) Row(ctx context.Context, tableName string, columns []string, va
 	return fields, err
 }
 
-func (s *Source) row(ctx context.Context, schema *schema, tableName string, columns []string, values [][]byte) ([]merge.Field, error) {
+func (s *Source) row(ctx context.Context, schema *schema, tableName string, columns []string, values [][]byte) ([]catalog.Field, error) {
 	t := schema.tables[tableName]
 	if t == nil {
 		return nil, noTable(tableName)
@@ -82,7 +82,7 @@ func (s *Source) rowOf(t *table, from string) string {
 }
 
 // shownRow takes a row of a query that rowOf begins.
-func shownRow(t *table, scan func(...any) error) ([]merge.Field, error) {
+func shownRow(t *table, scan func(...any) error) ([]catalog.Field, error) {
 	cells := make([]struct {
 		value  sql.NullString
 		length sql.NullInt64
@@ -94,9 +94,9 @@ func shownRow(t *table, scan func(...any) error) ([]merge.Field, error) {
 	if err := scan(dest...); err != nil {
 		return nil, err
 	}
-	fields := make([]merge.Field, len(t.columns))
+	fields := make([]catalog.Field, len(t.columns))
 	for i, c := range t.columns {
-		fields[i] = merge.Field{Column: c.Name, Value: cells[i].value.String, Null: !cells[i].value.Valid}
+		fields[i] = catalog.Field{Column: c.Name, Value: cells[i].value.String, Null: !cells[i].value.Valid}
 		if cells[i].length.Int64 > shownLength {
 			fields[i].Value += fmt.Sprintf("… (%d)", cells[i].length.Int64)
 		}

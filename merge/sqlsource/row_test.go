@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 func TestRow(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := [][]merge.Field{{
+		want := [][]catalog.Field{{
 			{Column: "id", Value: "00192a4c5e7000007001"},
 			{Column: "name", Value: "Zoë"},
 			{Column: "n", Value: "-9223372036854775808"},
@@ -58,7 +58,7 @@ func TestRow(t *testing.T) {
 			{Column: "data", Value: "0x" + strings.Repeat("ab", 64) + "… (80)"},
 			{Column: "d", Null: true},
 		}}
-		if diff := cmp.Diff(want, [][]merge.Field{first, second}); diff != "" {
+		if diff := cmp.Diff(want, [][]catalog.Field{first, second}); diff != "" {
 			t.Error(diff)
 		}
 		none, err := s.Row(t.Context(), "things", []string{"name"}, [][]byte{[]byte("' OR 1=1 --")})

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // A batch has at most batchRows rows, and is closed early once it holds
@@ -23,14 +23,14 @@ const (
 	ahead = 2
 )
 
-// Scan implements [merge.Source]. Besides errors of the database it gives a
-// [*merge.UnsupportedError] if it has no sorting form for a column.
+// Scan implements [catalog.Source]. Besides errors of the database it gives a
+// [*catalog.UnsupportedError] if it has no sorting form for a column.
 //
 // A scan that is not read to its end still has to take the rest of the rows
 // off the connection, unless ctx ends.
-func (s *Source) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Batch, error] {
-	return func(yield func(*merge.Batch, error) bool) {
-		if err := s.scan(ctx, scan, func(b *merge.Batch) bool { return yield(b, nil) }); err != nil {
+func (s *Source) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	return func(yield func(*catalog.Batch, error) bool) {
+		if err := s.scan(ctx, scan, func(b *catalog.Batch) bool { return yield(b, nil) }); err != nil {
 			yield(nil, s.scanError(ctx, scan, err))
 		}
 	}
@@ -38,7 +38,7 @@ func (s *Source) Scan(ctx context.Context, scan merge.Scan) iter.Seq2[*merge.Bat
 
 // scan reads ahead: while the consumer works on one batch, the next one is
 // read, so that the database, the driver and the consumer share the cores.
-func (s *Source) scan(ctx context.Context, scan merge.Scan, yield func(*merge.Batch) bool) error {
+func (s *Source) scan(ctx context.Context, scan catalog.Scan, yield func(*catalog.Batch) bool) error {
 	schema, err := s.enter(ctx)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ type query struct {
 }
 
 // plan writes the statement of a scan.
-func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*query, error) {
+func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan) (*query, error) {
 	t := schema.tables[scan.Table]
 	if t == nil {
 		return nil, noTable(scan.Table)
@@ -134,7 +134,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan merge.Scan) (*qu
 		}
 		if o.Shift != nil {
 			if c.kind != integer || c.bits {
-				return nil, &merge.UnsupportedError{Column: c.Name, Reason: "only integers can be put in the order of their new values"}
+				return nil, &catalog.UnsupportedError{Column: c.Name, Reason: "only integers can be put in the order of their new values"}
 			}
 			r.encode, r.plain = encodeShifted(o.Shift), false
 		}
@@ -172,7 +172,7 @@ next:
 		if unique || len(key) > 0 && !slices.Contains(key, name) {
 			continue
 		}
-		sorted := slices.ContainsFunc(scan.Order, func(o merge.Order) bool { return o.Column == name })
+		sorted := slices.ContainsFunc(scan.Order, func(o catalog.Order) bool { return o.Column == name })
 		if c.kind == text || c.kind != other && !sorted {
 			orderBy = append(orderBy, "r."+quote(name))
 		}
@@ -218,10 +218,10 @@ next:
 
 // dangling finds the rows whose reference leads nowhere: see
 // [sqldb.Dialect.Unmatched].
-func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNull func(*column)) (join, unmatched string, err error) {
+func (s *Source) dangling(schema *schema, t *table, ref *catalog.Reference, notNull func(*column)) (join, unmatched string, err error) {
 	to := schema.tables[ref.ToTable]
 	if to == nil {
-		return "", "", &merge.UnsupportedError{
+		return "", "", &catalog.UnsupportedError{
 			Column: strings.Join(ref.Columns, ", "),
 			Reason: fmt.Sprintf("it refers to table %q, which is not read here", ref.ToTable),
 		}
@@ -249,10 +249,10 @@ func (s *Source) dangling(schema *schema, t *table, ref *merge.Reference, notNul
 func (q *query) buffer() *buffer { return &buffer{columns: slices.Clone(q.columns)} }
 
 // batch hands out what was read into a buffer.
-func (q *query) batch(b *buffer) *merge.Batch {
+func (q *query) batch(b *buffer) *catalog.Batch {
 	out := &b.batch
 	out.Len, out.Order, out.Carry = b.rows, out.Order[:0], out.Carry[:0]
-	finished := make([]merge.Vector, len(b.columns))
+	finished := make([]catalog.Vector, len(b.columns))
 	for i := range b.columns {
 		finished[i] = b.columns[i].finish()
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // decode reads the sorting form of an integer.
@@ -87,7 +87,7 @@ func TestScanBytes(t *testing.T) {
 			"INSERT INTO k VALUES (x'ffffffffffffffffffff', x''), (x'00000000000000000000', x'6100'), (x'80000000000000000000', x'61'), (x'7f0000000000000a0d27', NULL)")
 		scan := by("k", "id")
 		scan.Carry = []string{"v", "id"}
-		var batches []*merge.Batch
+		var batches []*catalog.Batch
 		for b, err := range w.open(t).Scan(t.Context(), scan) {
 			if err != nil {
 				t.Fatal(err)
@@ -125,7 +125,7 @@ func TestScanComposite(t *testing.T) {
 		w.exec(t, "CREATE TABLE k (a INT, b VARCHAR(10), c "+e.blob+")",
 			"INSERT INTO k VALUES (2, 'x', x'00000000000000000001'), (1, 'y', NULL), (1, 'x', NULL), (NULL, 'z', NULL), (1, NULL, NULL)")
 		s := w.open(t)
-		shape := func(scan merge.Scan) (out []string) {
+		shape := func(scan catalog.Scan) (out []string) {
 			for _, r := range mustCollect(t, s.Scan(t.Context(), scan)) {
 				text := "NULL"
 				if r.order[0] != nil {
@@ -224,7 +224,7 @@ func TestScanDangling(t *testing.T) {
 			"INSERT INTO parents VALUES (1, 'x'), (2, 'y')",
 			"INSERT INTO children VALUES (1, 1, 'x'), (2, 1, 'y'), (3, NULL, 'y'), (4, 3, NULL), (5, 3, 'x'), (6, 2, 'y')")
 		scan := by("children", "id")
-		scan.Dangling = &merge.Reference{Name: "f", Columns: []string{"a", "b"}, ToTable: "parents", ToColumns: []string{"a", "b"}}
+		scan.Dangling = &catalog.Reference{Name: "f", Columns: []string{"a", "b"}, ToTable: "parents", ToColumns: []string{"a", "b"}}
 		var got []string
 		s := w.open(t)
 		for _, r := range mustCollect(t, s.Scan(t.Context(), scan)) {
@@ -235,7 +235,7 @@ func TestScanDangling(t *testing.T) {
 		}
 		scan.Dangling.ToTable = "elsewhere.parents"
 		_, err := collect(s.Scan(t.Context(), scan))
-		if u, ok := errors.AsType[*merge.UnsupportedError](err); !ok || u.Table != "children" || u.Column != "a, b" {
+		if u, ok := errors.AsType[*catalog.UnsupportedError](err); !ok || u.Table != "children" || u.Column != "a, b" {
 			t.Errorf("got error %v", err)
 		}
 	})
@@ -253,9 +253,9 @@ func TestOddNames(t *testing.T) {
 			"INSERT INTO "+q(name)+" VALUES (7, 'seven')")
 		s := w.open(t)
 		scan := by(name, name)
-		scan.Order = append(scan.Order, merge.Order{Column: "select"})
+		scan.Order = append(scan.Order, catalog.Order{Column: "select"})
 		scan.Carry = []string{name}
-		scan.Dangling = &merge.Reference{Columns: []string{"select"}, ToTable: name, ToColumns: []string{"select"}}
+		scan.Dangling = &catalog.Reference{Columns: []string{"select"}, ToTable: name, ToColumns: []string{"select"}}
 		if rows := mustCollect(t, s.Scan(t.Context(), scan)); len(rows) != 0 {
 			t.Errorf("%d dangling rows", len(rows))
 		}
@@ -265,7 +265,7 @@ func TestOddNames(t *testing.T) {
 			t.Fatalf("got %v", rows)
 		}
 		fields, err := s.Row(t.Context(), name, scan.Carry, rows[0].carry)
-		want := []merge.Field{{Column: name, Value: "7"}, {Column: "select", Value: "seven"}}
+		want := []catalog.Field{{Column: name, Value: "7"}, {Column: "select", Value: "seven"}}
 		if diff := cmp.Diff(want, fields); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
@@ -291,7 +291,7 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("a later row is there: %v, %v", late, err)
 		}
 		gone, err := s.Row(t.Context(), "many", []string{"id"}, [][]byte{{9: 3}})
-		if diff := cmp.Diff([]merge.Field{{Column: "id", Value: "00000000000000000003"}}, gone); diff != "" || err != nil {
+		if diff := cmp.Diff([]catalog.Field{{Column: "id", Value: "00000000000000000003"}}, gone); diff != "" || err != nil {
 			t.Errorf("a row deleted later: %s, %v", diff, err)
 		}
 	})
@@ -507,7 +507,7 @@ func TestScanUnsupported(t *testing.T) {
 		s := w.open(t)
 		for name := range columns {
 			_, err := collect(s.Scan(t.Context(), by("u", name)))
-			if u, ok := errors.AsType[*merge.UnsupportedError](err); !ok || u.Table != "u" || u.Column != name || u.Reason == "" {
+			if u, ok := errors.AsType[*catalog.UnsupportedError](err); !ok || u.Table != "u" || u.Column != name || u.Reason == "" {
 				t.Errorf("%s %s: got error %v", name, columns[name], err)
 			}
 		}
@@ -517,7 +517,7 @@ func TestScanUnsupported(t *testing.T) {
 		if _, err := collect(s.Scan(t.Context(), by("nosuch", "v"))); err == nil {
 			t.Error("a table that is not there was scanned")
 		}
-		if _, err := collect(s.Scan(t.Context(), merge.Scan{Table: "u"})); err == nil {
+		if _, err := collect(s.Scan(t.Context(), catalog.Scan{Table: "u"})); err == nil {
 			t.Error("no columns were scanned")
 		}
 	})
@@ -534,7 +534,7 @@ func TestScanOtherStorageClass(t *testing.T) {
 		w.exec(t, "CREATE TABLE c ("+column+")", "INSERT INTO c VALUES ("+value+")")
 		name, _, _ := strings.Cut(column, " ")
 		_, err := collect(w.open(t).Scan(t.Context(), by("c", name)))
-		if u, ok := errors.AsType[*merge.UnsupportedError](err); !ok || u.Table != "c" || u.Column != name {
+		if u, ok := errors.AsType[*catalog.UnsupportedError](err); !ok || u.Table != "c" || u.Column != name {
 			t.Errorf("%s holding %s: got error %v", column, value, err)
 		}
 	}

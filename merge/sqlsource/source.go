@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // Source is a database that is to be merged: one connection, and one snapshot
-// that everything it returns belongs to. It implements [merge.Source] and is
+// that everything it returns belongs to. It implements [catalog.Source] and is
 // used by one goroutine at a time. A method that is called while a Scan is
 // open returns an error.
 //
@@ -32,12 +32,12 @@ type Source struct {
 	busy    bool
 	found   *schema // nil until it was read
 
-	withheld map[string][]merge.Withheld // by table: its rows that are left out
+	withheld map[string][]catalog.Withheld // by table: its rows that are left out
 }
 
 var (
-	_ merge.Source = (*Source)(nil)
-	_ merge.Ender  = (*Source)(nil)
+	_ catalog.Source = (*Source)(nil)
+	_ catalog.Ender  = (*Source)(nil)
 )
 
 // Options configures a [Source]. The zero value means the
@@ -137,11 +137,11 @@ func (s *Source) Load(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// Name implements [merge.Source].
+// Name implements [catalog.Source].
 func (s *Source) Name() string { return s.name }
 
-// Catalog implements [merge.Source].
-func (s *Source) Catalog(ctx context.Context) (*merge.Catalog, error) {
+// Catalog implements [catalog.Source].
+func (s *Source) Catalog(ctx context.Context) (*catalog.Catalog, error) {
 	schema, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -207,23 +207,23 @@ func (s *Source) abandon(ctx context.Context) {
 }
 
 // scanError gives an error of a scan its place and its meaning.
-func (s *Source) scanError(ctx context.Context, scan merge.Scan, err error) error {
+func (s *Source) scanError(ctx context.Context, scan catalog.Scan, err error) error {
 	s.abandon(ctx)
 	if ctx.Err() != nil {
 		// Drivers have many ways of saying it.
 		return fmt.Errorf("sqlsource: scan: %w", ctx.Err())
 	}
-	if u, ok := errors.AsType[*merge.UnsupportedError](err); ok {
+	if u, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
 		u.Table = scan.Table
 		return u
 	}
 	if sqldb.IsIncomparable(err) {
-		return &merge.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
+		return &catalog.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
 	return fmt.Errorf("sqlsource: scan: %w", err)
 }
 
-func orderNames(scan merge.Scan) string {
+func orderNames(scan catalog.Scan) string {
 	names := make([]string, len(scan.Order))
 	for i, o := range scan.Order {
 		names[i] = o.Column

@@ -11,7 +11,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 const (
@@ -213,7 +213,7 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 	for _, t := range b.tables {
 		if len(t.Primary) == 1 && !keyed[t.name] {
 			t.byName[t.Primary[0]].Nullable = false
-			t.AutoIncrement = &merge.AutoIncrement{Column: t.Primary[0], Max: math.MaxInt64} // readCounters says how far
+			t.AutoIncrement = &catalog.AutoIncrement{Column: t.Primary[0], Max: math.MaxInt64} // readCounters says how far
 		}
 	}
 	return err
@@ -221,7 +221,7 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 
 func (d sqliteDialect) readTriggers(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var table, statement string
-	var t merge.Trigger
+	var t catalog.Trigger
 	return each(ctx, conn, sqliteTriggers, func() {
 		t.Event = triggerEvent(statement)
 		for _, to := range b.tables { // named any way in the declaration
@@ -262,7 +262,7 @@ func (d sqliteDialect) readReferences(ctx context.Context, conn *sql.Conn, b *bu
 	var table, from, toTable, to, onDelete, onUpdate string
 	var id, seq int
 	err := each(ctx, conn, sqliteReferences, func() {
-		b.reference(table, merge.Reference{
+		b.reference(table, catalog.Reference{
 			Name: fmt.Sprintf("%s_fk%d", table, id), ToTable: toTable, OnDelete: actionOf(onDelete), OnUpdate: actionOf(onUpdate),
 		}, from, to)
 	}, &table, &id, &from, &toTable, &seq, &to, &onDelete, &onUpdate)
@@ -280,7 +280,7 @@ func (d sqliteDialect) readReferences(ctx context.Context, conn *sql.Conn, b *bu
 
 // resolve gives a reference the names by which the catalogue knows what it
 // refers to.
-func (b *builder) resolve(r *merge.Reference) {
+func (b *builder) resolve(r *catalog.Reference) {
 	for _, to := range b.tables {
 		if !strings.EqualFold(to.name, r.ToTable) {
 			continue

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 const sqliteStrict = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict`
@@ -38,8 +38,8 @@ func (t *building) strict() {
 	kinds := map[string]string{"INT": "integer", "INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"} // and ANY
 	for _, c := range t.columns {
 		if kind := kinds[strings.ToUpper(c.Type)]; kind != "" && c.Generated == "" {
-			t.Conditions = append(t.Conditions, merge.Condition{
-				Kind: merge.ConditionValue, Name: c.Type + " of a STRICT table", Columns: []string{c.Name}, Within: true,
+			t.Conditions = append(t.Conditions, catalog.Condition{
+				Kind: catalog.ConditionValue, Name: c.Type + " of a STRICT table", Columns: []string{c.Name}, Within: true,
 				Text: "typeof(" + sqldb.SQLite.Quote(c.Name) + ") IN ('" + kind + "', 'null')",
 			})
 		}
@@ -54,7 +54,7 @@ func (t *building) checks(d sqldb.Dialect, statement []token, off func(after []t
 		if !inside[i].is("CHECK") || i+1 >= len(inside) || inside[i+1].text != "(" {
 			continue
 		}
-		c := merge.Condition{Kind: merge.ConditionCheck}
+		c := catalog.Condition{Kind: catalog.ConditionCheck}
 		if n >= 2 && inside[outer[n-2]].is("CONSTRAINT") {
 			c.Name = inside[outer[n-1]].name()
 		}

@@ -10,6 +10,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 	"mergesafe/number"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
@@ -26,9 +29,9 @@ func TestStoreNumbers(t *testing.T) {
 		"mariadb": func(t *testing.T) string { return "mysql:" + servertest.DSN(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			check := func(worlds ...[]number.Number) merge.Result {
+			check := func(worlds ...[]number.Number) verdict.Result {
 				t.Helper()
-				var sources []merge.Source
+				var sources []catalog.Source
 				for i, has := range worlds {
 					dsn := newDSN(t)
 					fillWorld(t, dsn, gameid.ServerID(7+i), has)
@@ -39,25 +42,25 @@ func TestStoreNumbers(t *testing.T) {
 					defer s.Close()
 					sources = append(sources, s)
 				}
-				report, err := merge.Check(t.Context(), sources, merge.Options{})
+				report, err := merge.Check(t.Context(), sources, declare.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				var found merge.Result
+				var found verdict.Result
 				for _, r := range report.Results {
 					if r.Table == numbers.Table {
 						t.Errorf("%s is taken for a table of the game: %+v", r.Table, r)
 					}
-					if r.Code == merge.CodeUniqueCollision && r.Table == "players" && r.Subject != "name" {
+					if r.Code == verdict.CodeUniqueCollision && r.Table == "players" && r.Subject != "name" {
 						found = r
 					}
 				}
 				return found
 			}
-			if r := check([]number.Number{0, 0, 10_084_213}, []number.Number{0, 10_084_214, 0}); r.Verdict != merge.Pass || r.Read != 2 {
+			if r := check([]number.Number{0, 0, 10_084_213}, []number.Number{0, 10_084_214, 0}); r.Verdict != verdict.Pass || r.Read != 2 {
 				t.Errorf("different numbers: %+v", r)
 			}
-			if r := check([]number.Number{0, 10_084_213}, []number.Number{0, 10_084_213}); r.Verdict != merge.Fail || r.Count != 1 {
+			if r := check([]number.Number{0, 10_084_213}, []number.Number{0, 10_084_213}); r.Verdict != verdict.Fail || r.Count != 1 {
 				t.Errorf("the same number: %+v", r)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/store"
 	"mergesafe/store/registry"
 	"mergesafe/store/starter"
@@ -89,7 +89,7 @@ func TestStoreDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 			servers, err := s.Servers(t.Context())
-			want := []merge.Server{{Server: 7, World: registered[0].World, Name: "seven", Own: true, Reserved: registered[0].Reserved}}
+			want := []catalog.Server{{Server: 7, World: registered[0].World, Name: "seven", Own: true, Reserved: registered[0].Reserved}}
 			if diff := cmp.Diff(want, servers); diff != "" || err != nil {
 				t.Error(diff, err)
 			}

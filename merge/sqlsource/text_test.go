@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // refused is a collation whose weights the server itself does not go by: a
@@ -81,7 +81,7 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 			for _, r := range w.query(t, "SELECT x.id, MIN(y.id) FROM texts AS x JOIN texts AS y ON x.v = y.v COLLATE "+collation+" GROUP BY x.id") {
 				first[fmt.Sprint(r[0])] = fmt.Sprint(r[1])
 			}
-			scan := merge.Scan{Table: "texts", Order: []merge.Order{{Column: "v", Collation: collation}}, Carry: []string{"id"}}
+			scan := catalog.Scan{Table: "texts", Order: []catalog.Order{{Column: "v", Collation: collation}}, Carry: []string{"id"}}
 			rows, err := collect(s.Scan(t.Context(), scan))
 			if u, ok := asUnsupported(err); ok && collation == refused {
 				t.Skip(u)
@@ -127,7 +127,7 @@ func TestTextNeedsNoLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, collation := range []string{"utf8mb4_general_ci", "utf8mb4_bin", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_turkish_ci"} {
-		q, err := s.plan(t.Context(), schema, merge.Scan{Table: "texts", Order: []merge.Order{{Column: "v", Collation: collation}}})
+		q, err := s.plan(t.Context(), schema, catalog.Scan{Table: "texts", Order: []catalog.Order{{Column: "v", Collation: collation}}})
 		if err != nil || strings.Contains(q.statement, "LEVEL") {
 			t.Errorf("%s: %v, %v", collation, q, err)
 		}
@@ -154,7 +154,7 @@ func TestTextFormIsTheSameEverywhere(t *testing.T) {
 		}
 		var want []row
 		for i, table := range tables {
-			scan := merge.Scan{Table: table, Order: []merge.Order{{Column: "v", Collation: collation}}}
+			scan := catalog.Scan{Table: table, Order: []catalog.Order{{Column: "v", Collation: collation}}}
 			got := mustCollect(t, s.Scan(t.Context(), scan))
 			if strings.Contains(collation, "nopad") && table == "fixed" {
 				continue // CHAR has no space at its end
@@ -187,7 +187,7 @@ func TestTextUnsupported(t *testing.T) {
 		{"v", "binary", false},
 		{"v", "utf8mb4_bin; DROP TABLE texts", false},
 	} {
-		_, err := collect(s.Scan(t.Context(), merge.Scan{Table: "texts", Order: []merge.Order{{Column: tt.column, Collation: tt.collation}}}))
+		_, err := collect(s.Scan(t.Context(), catalog.Scan{Table: "texts", Order: []catalog.Order{{Column: tt.column, Collation: tt.collation}}}))
 		if u, ok := asUnsupported(err); ok == tt.ok || ok && (u.Table != "texts" || u.Reason == "") {
 			t.Errorf("%s under %s: got error %v", tt.column, tt.collation, err)
 		}
@@ -260,7 +260,7 @@ func TestScanTextSQLite(t *testing.T) {
 		"RTRIM":  {"NULL", "A", "B", "a", "b", "É"},
 	} {
 		var got []string
-		for _, r := range mustCollect(t, s.Scan(t.Context(), merge.Scan{Table: "texts", Order: []merge.Order{{Column: "v", Collation: collation}}})) {
+		for _, r := range mustCollect(t, s.Scan(t.Context(), catalog.Scan{Table: "texts", Order: []catalog.Order{{Column: "v", Collation: collation}}})) {
 			if r.order[0] == nil {
 				r.order[0] = []byte("NULL")
 			}
@@ -271,7 +271,7 @@ func TestScanTextSQLite(t *testing.T) {
 		}
 	}
 	for _, collation := range []string{"unicode", "utf8mb4_bin", "NOCASE; DROP TABLE texts"} {
-		_, err := collect(s.Scan(t.Context(), merge.Scan{Table: "texts", Order: []merge.Order{{Column: "v", Collation: collation}}}))
+		_, err := collect(s.Scan(t.Context(), catalog.Scan{Table: "texts", Order: []catalog.Order{{Column: "v", Collation: collation}}}))
 		if _, ok := asUnsupported(err); !ok {
 			t.Errorf("%q: got error %v", collation, err)
 		}

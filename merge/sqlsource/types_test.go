@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // typeCase is a type of column and how to make values for it, as literals of
@@ -260,7 +260,7 @@ func TestTypesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]merge.Kind{"e": merge.KindText, "b": merge.KindInteger, "n": merge.KindInteger}
+	want := map[string]catalog.Kind{"e": catalog.KindText, "b": catalog.KindInteger, "n": catalog.KindInteger}
 	for _, column := range c.Tables[0].Columns {
 		if column.Kind != want[column.Name] {
 			t.Errorf("%s is of kind %q, want %q", column.Name, column.Kind, want[column.Name])

@@ -4,7 +4,7 @@ import (
 	"database/sql/driver"
 	"strconv"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 )
 
 // encode appends the form of one value that a column is read in to dst. src is
@@ -36,7 +36,7 @@ type vector struct {
 const ragged = -1
 
 // add appends the value in one row. What cannot be encoded is a
-// [*merge.UnsupportedError].
+// [*catalog.UnsupportedError].
 func (v *vector) add(row []driver.Value) error {
 	src, encode := row[v.from], v.encode
 	if b, ok := src.([]byte); ok && v.plain && len(b) == v.width && v.rows > 0 && len(v.nulls) == 0 {
@@ -61,7 +61,7 @@ func (v *vector) add(row []driver.Value) error {
 	} else {
 		data, err := encode(v.data, src)
 		if err != nil {
-			return &merge.UnsupportedError{Column: v.column, Reason: err.Error()}
+			return &catalog.UnsupportedError{Column: v.column, Reason: err.Error()}
 		}
 		v.data = data
 		if len(v.nulls) > 0 {
@@ -86,8 +86,8 @@ func (v *vector) add(row []driver.Value) error {
 }
 
 // finish makes the vector ready to be read.
-func (v *vector) finish() merge.Vector {
-	out := merge.Vector{Data: v.data}
+func (v *vector) finish() catalog.Vector {
+	out := catalog.Vector{Data: v.data}
 	switch {
 	case v.width > 0:
 		out.Width = v.width

@@ -4,14 +4,15 @@ import (
 	"context"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 )
 
-var _ merge.Withholder = (*Source)(nil)
+var _ declare.Withholder = (*Source)(nil)
 
-// Withhold implements [merge.Withholder].
-func (s *Source) Withhold(rows []merge.Withheld) {
-	s.withheld = make(map[string][]merge.Withheld)
+// Withhold implements [declare.Withholder].
+func (s *Source) Withhold(rows []catalog.Withheld) {
+	s.withheld = make(map[string][]catalog.Withheld)
 	for _, r := range rows {
 		s.withheld[r.Of()] = append(s.withheld[r.Of()], r)
 	}
@@ -43,8 +44,8 @@ func where(conditions []string) string {
 	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
-// Referring implements [merge.Withholder].
-func (s *Source) Referring(ctx context.Context, ref *merge.Severed) (n int64, err error) {
+// Referring implements [declare.Withholder].
+func (s *Source) Referring(ctx context.Context, ref *declare.Severed) (n int64, err error) {
 	err = s.ask(ctx, "count", func(schema *schema) error {
 		t := schema.tables[ref.Table]
 		if t == nil {
@@ -55,8 +56,8 @@ func (s *Source) Referring(ctx context.Context, ref *merge.Severed) (n int64, er
 	return n, err
 }
 
-// Orphans implements [merge.Withholder].
-func (s *Source) Orphans(ctx context.Context, table string, ref *merge.Reference) (n int64, err error) {
+// Orphans implements [declare.Withholder].
+func (s *Source) Orphans(ctx context.Context, table string, ref *catalog.Reference) (n int64, err error) {
 	err = s.ask(ctx, "count", func(schema *schema) error {
 		t, to := schema.tables[table], schema.tables[ref.ToTable]
 		if t == nil || to == nil {

@@ -9,12 +9,21 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // alterable are two worlds with a table of every policy, and what hangs on tables.
-func alterable(t *testing.T, e engine) (all []Database) {
+func alterable(t *testing.T, e engine) (all []rowio.Database) {
 	t.Helper()
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if e.name != "sqlite" {
@@ -46,17 +55,17 @@ func alterable(t *testing.T, e engine) (all []Database) {
 	return all
 }
 
-func alterableOptions() PlanOptions {
-	return PlanOptions{Check: merge.Options{
-		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.guid"}}, {Keys: []string{"items.id"}}}},
-		Allow: []string{merge.CodeAutoIncrement},
-		Tables: []merge.TablePolicy{{Tables: []string{"conf"}, Policy: merge.PolicySame}, {Tables: []string{"online"},
-			Policy: merge.PolicyReset},
-			{Tables: []string{"wallet"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum"}}},
-		Rules: []merge.Declarations{{Plain: []string{"*.hp", "*.tag", "*.what", "*.v", "*.place", "*.gold"},
+func alterableOptions() planner.PlanOptions {
+	return planner.PlanOptions{Check: declare.Options{
+		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.guid"}}, {Keys: []string{"items.id"}}}},
+		Allow: []string{verdict.CodeAutoIncrement},
+		Tables: []declare.TablePolicy{{Tables: []string{"conf"}, Policy: declare.PolicySame}, {Tables: []string{"online"},
+			Policy: declare.PolicyReset},
+			{Tables: []string{"wallet"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum"}}},
+		Rules: []declare.Declarations{{Plain: []string{"*.hp", "*.tag", "*.what", "*.v", "*.place", "*.gold"},
 			Shared:  []string{"wallet.account"},
 			Natural: []string{"conf.k"},
-			References: []merge.DeclaredReference{{At: []string{"items.owner", "stats.guid", "log.guid", "online.guid"},
+			References: []declare.DeclaredReference{{At: []string{"items.owner", "stats.guid", "log.guid", "online.guid"},
 				To: []string{"chars.guid"}}}}},
 	}}
 }
@@ -194,17 +203,17 @@ func alterations(e engine, elsewhere string) []alteration {
 // alteredWorlds are worlds in front of a step of a merge, and the step.
 type alteredWorlds struct {
 	name string
-	all  []Database
-	plan *Plan
-	run  func(p *Plan, all []Database) error
-	says func(p *Plan, all []Database) error // read only commands, which never refuse
+	all  []rowio.Database
+	plan *plan.Plan
+	run  func(p *plan.Plan, all []rowio.Database) error
+	says func(p *plan.Plan, all []rowio.Database) error // read only commands, which never refuse
 }
 
 var errKilled = errors.New("killed")
 
 // killedAt ends the work at the n-th time that it comes to a point.
-func killedAt(point string, n int) hooks {
-	return hooks{batch: time.Nanosecond, fail: func(at string) error {
+func killedAt(point string, n int) job.Hooks {
+	return job.Hooks{Batch: time.Nanosecond, Fail: func(at string) error {
 		if at == point {
 			if n--; n == 0 {
 				return errKilled
@@ -216,36 +225,36 @@ func killedAt(point string, n int) hooks {
 
 func worldsToAlter(t *testing.T, e engine) (steps []alteredWorlds) {
 	t.Helper()
-	apply := func(h hooks) func(p *Plan, all []Database) error {
-		return func(p *Plan, all []Database) error {
-			_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1}, h)
+	applying := func(h job.Hooks) func(p *plan.Plan, all []rowio.Database) error {
+		return func(p *plan.Plan, all []rowio.Database) error {
+			_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1}, h)
 			return err
 		}
 	}
-	undo := func(h hooks) func(p *Plan, all []Database) error {
-		return func(p *Plan, all []Database) error {
-			_, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Parallel: 1}}, h)
+	undo := func(h job.Hooks) func(p *plan.Plan, all []rowio.Database) error {
+		return func(p *plan.Plan, all []rowio.Database) error {
+			_, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{Parallel: 1}}, h)
 			return err
 		}
 	}
-	verify := func(p *Plan, all []Database) error {
-		proof, err := Verify(t.Context(), p, all[0], all[1:], Options{Parallel: 1})
-		if err == nil && proof.Verdict != merge.Pass {
+	verify := func(p *plan.Plan, all []rowio.Database) error {
+		proof, err := prove.Verify(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1})
+		if err == nil && proof.Verdict != verdict.Pass {
 			err = fmt.Errorf("verify says %s: %+v", proof.Verdict, proof)
 		}
 		return err
 	}
 	for _, s := range []struct {
 		name        string
-		before      func(p *Plan, all []Database) error
-		interrupted func(p *Plan, all []Database) error
-		step        func(p *Plan, all []Database) error
+		before      func(p *plan.Plan, all []rowio.Database) error
+		interrupted func(p *plan.Plan, all []rowio.Database) error
+		step        func(p *plan.Plan, all []rowio.Database) error
 	}{
-		{"apply", nil, nil, apply(hooks{})},
-		{"resumed apply", nil, apply(killedAt("before commit", 9)), apply(hooks{})},
-		{"verify", apply(hooks{}), nil, verify},
-		{"undo", apply(hooks{}), nil, undo(hooks{})},
-		{"resumed undo", apply(hooks{}), undo(killedAt("after delete", 2)), undo(hooks{})},
+		{"apply", nil, nil, applying(job.Hooks{})},
+		{"resumed apply", nil, applying(killedAt("before commit", 9)), applying(job.Hooks{})},
+		{"verify", applying(job.Hooks{}), nil, verify},
+		{"undo", applying(job.Hooks{}), nil, undo(job.Hooks{})},
+		{"resumed undo", applying(job.Hooks{}), undo(killedAt("after delete", 2)), undo(job.Hooks{})},
 	} {
 		all := alterable(t, e)
 		p := mustPlan(t, all[0], all[1:], alterableOptions())
@@ -259,13 +268,13 @@ func worldsToAlter(t *testing.T, e engine) (steps []alteredWorlds) {
 				t.Fatalf("%s: %v", s.name, err)
 			}
 		}
-		steps = append(steps, alteredWorlds{s.name, all, p, s.step, func(p *Plan, all []Database) error {
-			_, err := LookUp(t.Context(), p, all[0], all[1:])
-			if _, lost := RecordedPlan(t.Context(), all[0], p.ID); err == nil {
+		steps = append(steps, alteredWorlds{s.name, all, p, s.step, func(p *plan.Plan, all []rowio.Database) error {
+			_, err := apply.LookUp(t.Context(), p, all[0], all[1:])
+			if _, lost := ledger.RecordedPlan(t.Context(), all[0], p.ID); err == nil {
 				err = lost
 			}
 			if s.before != nil { // else nothing is recorded
-				if _, unknown := Whois(t.Context(), all[0], "chars", rekey.Integer{Bits: 1003}); err == nil &&
+				if _, unknown := ledger.Whois(t.Context(), all[0], "chars", rekey.Integer{Bits: 1003}); err == nil &&
 					s.name != "resumed undo" {
 					err = unknown
 				}
@@ -283,14 +292,14 @@ func TestAlteredSincePlan(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		elsewhere := ""
 		if e.name != "sqlite" {
-			elsewhere = read(t, pool(t, e.fresh(t, "elsewhere")), "SELECT DATABASE()")[0][0]
+			elsewhere = readCell(t, pool(t, e.fresh(t, "elsewhere")), "SELECT DATABASE()")[0][0]
 		}
 		all, count := alterations(e, elsewhere), 0
 		for number, step := range worldsToAlter(t, e) {
 			var harmless []alteration
 			for i, a := range all {
 				for place, d := range step.all {
-					touches := func(t Table) bool { return strings.HasPrefix(a.want, "table "+t.Name) }
+					touches := func(t plan.Table) bool { return strings.HasPrefix(a.want, "table "+t.Name) }
 					if place > 0 && step.name != "apply" && step.name != "resumed apply" && !slices.ContainsFunc(step.plan.Tables,
 						touches) {
 						a.want = "" // no rows came from it
@@ -313,7 +322,7 @@ func TestAlteredSincePlan(t *testing.T) {
 						exec(t, dbs[place], a.do...)
 						before := []string{dump(t, dbs[0]), dump(t, dbs[1])}
 						err := step.run(step.plan, dbs)
-						refused, _ := errors.AsType[*RefusedError](err)
+						refused, _ := errors.AsType[*ledger.RefusedError](err)
 						switch {
 						case refused == nil:
 							t.Errorf("not refused: %v", err)
@@ -330,7 +339,7 @@ func TestAlteredSincePlan(t *testing.T) {
 							t.Error("something was changed")
 						}
 						if e.name != "sqlite" {
-							here := read(t, pool(t, d), "SELECT DATABASE()")[0][0]
+							here := readCell(t, pool(t, d), "SELECT DATABASE()")[0][0]
 							exec(t, d, strings.Split(strings.ReplaceAll(strings.Join(a.back, ";"), "{here}", here), ";")...)
 						}
 					})
@@ -356,8 +365,8 @@ func TestAlteredMeanwhile(t *testing.T) {
 		for place := range 2 {
 			all := alterable(t, e)
 			p := mustPlan(t, all[0], all[1:], alterableOptions())
-			meanwhile := func(point string, n int, statement string) hooks {
-				return hooks{batch: time.Nanosecond, fail: func(at string) error {
+			meanwhile := func(point string, n int, statement string) job.Hooks {
+				return job.Hooks{Batch: time.Nanosecond, Fail: func(at string) error {
 					if at == point {
 						if n--; n == 0 {
 							exec(t, all[place], statement)
@@ -369,24 +378,24 @@ func TestAlteredMeanwhile(t *testing.T) {
 			const schema = "its tables have another schema than when the plan was made: table stats: column extra added"
 			want := fmt.Sprintf("database %q: %s", all[place].Name, schema)
 			const do, back = "ALTER TABLE stats ADD COLUMN extra INTEGER", "ALTER TABLE stats DROP COLUMN extra"
-			_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1}, meanwhile("before begin", 9, do))
-			if _, refused := errors.AsType[*RefusedError](err); err == nil || refused ||
+			_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1}, meanwhile("before begin", 9, do))
+			if _, refused := errors.AsType[*ledger.RefusedError](err); err == nil || refused ||
 				!strings.Contains(err.Error(), want) && !(e.name == "sqlite" && strings.Contains(err.Error(), changed)) {
 				t.Errorf("apply: %v, want %s", err, want)
 			}
 			exec(t, all[place], back)
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if e.name == "sqlite" { // whose file is not to change at all
 				want = changed
 			}
-			proof, err := verifyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1}, meanwhile("read", 9, do))
+			proof, err := prove.VerifyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1}, meanwhile("read", 9, do))
 			if err == nil || proof.Verdict != "" || !strings.Contains(err.Error(), want) {
 				t.Errorf("verify: %+v, %v, want %s", proof, err, want)
 			}
 			exec(t, all[place], back)
-			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 				t.Errorf("%+v", proof)
 			}
 		}

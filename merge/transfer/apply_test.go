@@ -9,6 +9,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // A merge of two worlds into a third: every row arrives, and the target's
@@ -16,9 +22,9 @@ import (
 func TestApply(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		target := gameWorld(t, e, "s1", 1, 20, "anna")
-		sources := []Database{gameWorld(t, e, "s2", 2, 30, "bert"), gameWorld(t, e, "s3", 3, 0, "x")}
-		p := mustPlan(t, target, sources, PlanOptions{})
-		result, err := Apply(t.Context(), p, target, sources, Options{})
+		sources := []rowio.Database{gameWorld(t, e, "s2", 2, 30, "bert"), gameWorld(t, e, "s3", 3, 0, "x")}
+		p := mustPlan(t, target, sources, planner.PlanOptions{})
+		result, err := apply.Apply(t.Context(), p, target, sources, job.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,23 +44,23 @@ func TestApply(t *testing.T) {
 }
 
 // twoLarge are worlds of one table, of which two take several batches.
-func twoLarge(t *testing.T, e engine) []Database {
-	return []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000), manyRows(t, e, "c", 200_000, 4000)}
+func twoLarge(t *testing.T, e engine) []rowio.Database {
+	return []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000), manyRows(t, e, "c", 200_000, 4000)}
 }
 
 // thereOf is how many rows of each world of twoLarge are in the target.
-func thereOf(t *testing.T, target Database) (parts []PartResult, all int64) {
+func thereOf(t *testing.T, target rowio.Database) (parts []job.PartResult, all int64) {
 	t.Helper()
 	for i, source := range []string{"b", "c"} {
 		n := number(t, target, fmt.Sprintf("SELECT COUNT(*) FROM things WHERE id BETWEEN %d AND %d", (i+1)*100_000, (i+2)*100_000-1))
-		parts, all = append(parts, PartResult{"things", source, n}), all+n
+		parts, all = append(parts, job.PartResult{Table: "things", Source: source, Rows: n}), all+n
 	}
 	return parts, all
 }
 
 // second returns a failpoint that loses the connection at a point, but for the
 // first time.
-func second(at string) failpoint {
+func second(at string) rowio.Failpoint {
 	times := 0
 	return func(point string) error {
 		if point == at {
@@ -72,7 +78,7 @@ func TestApplyResult(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := twoLarge(t, e)
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		check := func(want error, resumed bool, result *Result, err error) {
+		check := func(want error, resumed bool, result *apply.Result, err error) {
 			t.Helper()
 			if !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
@@ -87,43 +93,43 @@ func TestApplyResult(t *testing.T) {
 		}
 
 		exec(t, all[1], "INSERT INTO things VALUES (199999, NULL, 'new', 1)")
-		result, err := Apply(t.Context(), p, all[0], all[1:], Options{})
+		result, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
 		exec(t, all[1], "DELETE FROM things WHERE id = 199999")
-		if refused := new(RefusedError); !errors.As(err, &refused) {
+		if refused := new(ledger.RefusedError); !errors.As(err, &refused) {
 			t.Fatal(err)
 		}
 		check(err, false, result, err)
 
 		ctx, cancel := context.WithCancel(t.Context())
-		result, err = applyWith(ctx, p, all[0], all[1:], Options{Progress: func(now Progress) {
+		result, err = apply.ApplyWith(ctx, p, all[0], all[1:], job.Options{Progress: func(now job.Progress) {
 			if now.Rows > 0 {
 				cancel()
 			}
-		}}, hooks{batch: time.Nanosecond})
-		check(ErrStopped, false, result, err)
+		}}, job.Hooks{Batch: time.Nanosecond})
+		check(ledger.ErrStopped, false, result, err)
 		copied := result.Rows
 		if copied == 0 || copied >= p.Rows() {
 			t.Fatalf("%d rows were copied when it stopped", copied)
 		}
 
 		// The target is lost at the second batch.
-		result, err = applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, RetryFor: -1}, hooks{batch: time.Nanosecond, fail: second("before checkpoint")})
-		check(ErrStopped, true, result, err)
+		result, err = apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1, RetryFor: -1}, job.Hooks{Batch: time.Nanosecond, Fail: second("before checkpoint")})
+		check(ledger.ErrStopped, true, result, err)
 		if result.Rows <= copied {
 			t.Errorf("%d rows after %d", result.Rows, copied)
 		}
 
 		// The target cannot be read: nothing is known.
-		result, err = applyWith(t.Context(), p, all[0], all[1:], Options{RetryFor: -1}, hooks{fail: func(string) error { return driver.ErrBadConn }})
-		if !errors.Is(err, ErrStopped) || result != nil {
+		result, err = apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{RetryFor: -1}, job.Hooks{Fail: func(string) error { return driver.ErrBadConn }})
+		if !errors.Is(err, ledger.ErrStopped) || result != nil {
 			t.Errorf("%+v, %v", result, err)
 		}
 
 		// What is told of the progress counts apart what earlier calls did.
 		_, before := thereOf(t, all[0])
-		var end Progress
-		result, err = Apply(t.Context(), p, all[0], all[1:], Options{Progress: func(now Progress) {
-			if now.Step == StepCopy {
+		var end job.Progress
+		result, err = apply.Apply(t.Context(), p, all[0], all[1:], job.Options{Progress: func(now job.Progress) {
+			if now.Step == ledger.StepCopy {
 				end = now
 			}
 		}})
@@ -131,7 +137,7 @@ func TestApplyResult(t *testing.T) {
 		if result.Rows != p.Rows() || end.Rows != p.Rows() || end.Before != before || before == 0 {
 			t.Errorf("%d rows, and at the end %+v; want %d, of which %d were there before", result.Rows, end, p.Rows(), before)
 		}
-		result, err = Apply(t.Context(), p, all[0], all[1:], Options{})
+		result, err = apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
 		check(nil, true, result, err)
 	})
 }

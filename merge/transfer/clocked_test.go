@@ -5,12 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // clockedWorlds are worlds whose rows say when they were written last, as the database sets it by
 // itself. Row 1 of the target is renamed, and its counter raised.
-func clockedWorlds(t *testing.T, e engine) (all []Database, o PlanOptions) {
+func clockedWorlds(t *testing.T, e engine) (all []rowio.Database, o planner.PlanOptions) {
 	t.Helper()
 	stamp := "TEXT DEFAULT CURRENT_TIMESTAMP"
 	if e.name != "sqlite" {
@@ -26,9 +33,9 @@ func clockedWorlds(t *testing.T, e engine) (all []Database, o PlanOptions) {
 	}
 	o = flagging("at_login", "| 1")
 	o.Names[0].By = "written"
-	o.Check.Rules = []merge.Declarations{{Plain: []string{"chars.*", "seq.written"}}}
-	o.Check.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "chars.guid"}}
-	o.Check.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
+	o.Check.Rules = []declare.Declarations{{Plain: []string{"chars.*", "seq.written"}}}
+	o.Check.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "chars.guid"}}
+	o.Check.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
 	return all, o
 }
 
@@ -39,18 +46,18 @@ func TestClockedColumnsStay(t *testing.T) {
 		all, o := clockedWorlds(t, e)
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], o)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT guid, name, at_login, written FROM chars ORDER BY guid", "1|Ann.|1|2020-01-01 00:00:00", "1001|Ann|0|2021-01-01 00:00:00")
 		asked(t, all[0], "SELECT next > 1001, written FROM seq", "1|2020-01-01 00:00:00")
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %+v", proof.Verdict, proof.Tables)
 		}
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if after := dump(t, all[0], KeysTable); after != before {
+		if after := dump(t, all[0], ledger.KeysTable); after != before {
 			t.Errorf("before:\n%s\nafter the undo:\n%s", before, after)
 		}
 	})
@@ -69,7 +76,7 @@ func TestTriggerOfCounter(t *testing.T) {
 		for _, d := range all {
 			exec(t, d, "CREATE TABLE heard (n INTEGER)", "CREATE TRIGGER tells AFTER UPDATE ON seq "+body)
 		}
-		p, err := NewPlan(t.Context(), all[0], all[1:], o)
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], o)
 		if err != nil {
 			t.Fatal(err)
 		}

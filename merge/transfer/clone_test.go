@@ -8,7 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // A copy from a server lists what is not in it. Its triggers are there, for a plan to find, and
@@ -20,7 +24,7 @@ func TestCloneLeaves(t *testing.T) {
 		"CREATE TRIGGER tell BEFORE INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.id)", "CREATE TRIGGER gone AFTER DELETE ON t FOR EACH ROW INSERT INTO log VALUES (OLD.id)",
 		"CREATE PROCEDURE p() SELECT 1")
 	to := e.fresh(t, "copy")
-	left, err := Clone(t.Context(), from, to)
+	left, err := apply.Clone(t.Context(), from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +39,9 @@ func TestCloneLeaves(t *testing.T) {
 	}
 	other := e.fresh(t, "s2")
 	exec(t, other, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE log (id INTEGER)", "INSERT INTO t VALUES (9)")
-	for _, target := range []Database{from, to} {
-		p, err := NewPlan(t.Context(), target, []Database{other}, PlanOptions{Check: merge.Options{Rules: namesNothing}})
-		if err != nil || !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
+	for _, target := range []rowio.Database{from, to} {
+		p, err := planner.NewPlan(t.Context(), target, []rowio.Database{other}, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
+		if err != nil || !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
 			return strings.Contains(r.Reason, `"tell"`) || strings.Contains(r.Reason, "tell")
 		}) {
 			t.Errorf("the plan into %q does not find the trigger: %v, %v", target.Name, p.Refusals, err)
@@ -58,21 +62,21 @@ func TestClone(t *testing.T) {
 		}
 		held := number(t, from, "SELECT COUNT(*) FROM gameid_servers WHERE holder <> ''")
 		to := e.fresh(t, "copy")
-		left, err := Clone(t.Context(), from, to)
+		left, err := apply.Clone(t.Context(), from, to)
 		if err != nil || len(left) > 0 || held != 0 {
 			t.Fatal(left, err)
 		}
 		if diff := cmp.Diff(dump(t, from), dump(t, to)); diff != "" {
 			t.Error(diff)
 		}
-		if _, err := Clone(t.Context(), from, to); err == nil || !strings.Contains(err.Error(), "already") {
+		if _, err := apply.Clone(t.Context(), from, to); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("into a database that is there: %v", err)
 		}
 
 		serve(t, from, 1)
 		before := dump(t, from, sqldb.RegistryTable)
 		running := e.fresh(t, "running")
-		if _, err := Clone(t.Context(), from, running); err != nil {
+		if _, err := apply.Clone(t.Context(), from, running); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(before, dump(t, running, sqldb.RegistryTable)); diff != "" {

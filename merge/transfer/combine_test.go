@@ -11,11 +11,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // wallets are worlds with one table, of a row for each account and currency.
-func wallets(t testing.TB, e engine, rows ...[]string) (all []Database) {
+func wallets(t testing.TB, e engine, rows ...[]string) (all []rowio.Database) {
 	t.Helper()
 	for i, of := range rows {
 		d := e.fresh(t, fmt.Sprint("s", i+1))
@@ -35,23 +44,23 @@ func wallets(t testing.TB, e engine, rows ...[]string) (all []Database) {
 
 var walletFormulas = map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "last_login": "max", "banned": "max", "name": "target", "log": "append 8", "motto": "source", "price": "sum"}
 
-func combining(columns map[string]string) PlanOptions {
-	return PlanOptions{Check: merge.Options{Rules: namesNothing, Tables: []merge.TablePolicy{{Tables: []string{"wallets"}, Policy: merge.PolicyCombine, Columns: columns}}}}
+func combining(columns map[string]string) planner.PlanOptions {
+	return planner.PlanOptions{Check: declare.Options{Rules: namesNothing, Tables: []declare.TablePolicy{{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: columns}}}}
 }
 
 // rowsOf are the rows of a table, as the database writes them.
-func rowsOf(t testing.TB, d Database, columns string) (all []string) {
+func rowsOf(t testing.TB, d rowio.Database, columns string) (all []string) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
-	for _, row := range read(t, db, "SELECT "+columns+" FROM wallets ORDER BY 1, 2") {
+	for _, row := range readCell(t, db, "SELECT "+columns+" FROM wallets ORDER BY 1, 2") {
 		all = append(all, strings.NewReplacer("<nil>", "NULL", " +0000 UTC", "").Replace(strings.Join(row, " ")))
 	}
 	return all
 }
 
 // threeWallets are worlds in which a key is in one, two, or all of three databases.
-func threeWallets(t testing.TB, e engine) []Database {
+func threeWallets(t testing.TB, e engine) []rowio.Database {
 	return wallets(t, e,
 		[]string{
 			"1, 1, 100, 3, 50, 60, NULL, 'anna', 'a;', 'first', 7, 2",
@@ -86,7 +95,7 @@ func TestCombine(t *testing.T) {
 		if e.name != "sqlite" {
 			price = []string{"3.00", "14.00", "12.00", "29.00"}
 		}
-		sums := []CombinedSum{{"gold", "102", []string{"9223372036854775828", "26"}, "9223372036854775956"}, {"price", price[0], price[1:3], price[3]}}
+		sums := []plan.CombinedSum{{Column: "gold", Target: "102", Sources: []string{"9223372036854775828", "26"}, After: "9223372036854775956"}, {Column: "price", Target: price[0], Sources: price[1:3], After: price[3]}}
 		if diff := cmp.Diff(sums, c.Sums); diff != "" {
 			t.Errorf("sums (-want +got):\n%s", diff)
 		}
@@ -94,7 +103,7 @@ func TestCombine(t *testing.T) {
 			t.Errorf("%v", p.Check.Resolved)
 		}
 		for range 2 { // the second time does nothing
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			zeros := map[bool]string{true: "", false: ".00"}[e.name == "sqlite"]
@@ -120,13 +129,13 @@ func TestCombine(t *testing.T) {
 			t.Error("a column was set by the database itself")
 		}
 		proof := verified(t, p, all[0], all[1:])
-		if proof.Verdict != merge.Pass || len(proof.Combines) != 1 {
+		if proof.Verdict != verdict.Pass || len(proof.Combines) != 1 {
 			t.Fatalf("%+v", proof)
 		}
 		if c := proof.Combines[0]; c.Keys != 4 || c.Copied != 2 || c.Own != 1 || len(c.Columns) != 9 || len(c.Sums) != 2 || c.Sums[0].After != "9223372036854775956" {
 			t.Errorf("%+v", c)
 		}
-		undone, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+		undone, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
 		if err != nil || !undone.SameAsBefore {
 			t.Fatalf("%+v, %v", undone, err)
 		}
@@ -157,7 +166,7 @@ func TestCombineRefused(t *testing.T) {
 			name    string
 			a, b    []string
 			prepare string // in both
-			opts    PlanOptions
+			opts    planner.PlanOptions
 			want    string // of a refusal; empty: none
 		}{
 			{"overflow", []string{row("1", "9223372036854775807", "1", "a", "")}, []string{row("1", "1", "1", "b", "")}, "", combining(walletFormulas),
@@ -190,7 +199,7 @@ func TestCombineRefused(t *testing.T) {
 				exec(t, all[1], c.prepare)
 			}
 			before := dump(t, all[0])
-			p, err := NewPlan(t.Context(), all[0], all[1:], c.opts)
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], c.opts)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 				continue
@@ -201,11 +210,11 @@ func TestCombineRefused(t *testing.T) {
 				}
 				continue
 			}
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 				t.Errorf("%s: %v", c.name, err)
-			} else if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			} else if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 				t.Errorf("%s: %+v", c.name, proof)
-			} else if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || dump(t, all[0]) != before {
+			} else if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil || dump(t, all[0]) != before {
 				t.Errorf("%s: undone: %v\n%s\n%s", c.name, err, before, dump(t, all[0]))
 			}
 		}
@@ -219,11 +228,11 @@ func TestCombineLateWrite(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], combining(walletFormulas))
 		exec(t, all[0], "UPDATE wallets SET vip = 2 WHERE account = 1")
 		before := dump(t, all[0])
-		changed := new(ChangedError)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &changed) || changed.Table != "wallets" {
+		changed := new(ledger.ChangedError)
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &changed) || changed.Table != "wallets" {
 			t.Errorf("apply: %v", err)
 		}
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || dump(t, all[0]) != before {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil || dump(t, all[0]) != before {
 			t.Errorf("undo: %v", err)
 		}
 
@@ -236,30 +245,30 @@ func TestCombineLateWrite(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{Pause: pause}); !errors.As(err, &changed) || changed.Rows != 6 || changed.Want != 7 {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{Pause: pause}); !errors.As(err, &changed) || changed.Rows != 6 || changed.Want != 7 {
 			t.Errorf("apply: %v", err)
 		}
 	})
 }
 
 // when combines only rows of one level.
-func when(vip int) PlanOptions {
+func when(vip int) planner.PlanOptions {
 	opts := combining(walletFormulas)
-	opts.Check.Tables[0].When = &merge.When{Column: "vip", Is: []string{fmt.Sprint(vip)}}
+	opts.Check.Tables[0].When = &declare.When{Column: "vip", Is: []string{fmt.Sprint(vip)}}
 	return opts
 }
 
 // Two worlds that write one key in two ways, which the target takes for one, are refused.
 func TestCombineSpelling(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		var all []Database
+		var all []rowio.Database
 		for i, key := range []string{"Gold", "gold"} {
 			d := e.fresh(t, fmt.Sprint("s", i+1))
 			fold := map[bool]string{true: "COLLATE NOCASE", false: "COLLATE utf8mb4_general_ci"}[e.name == "sqlite"]
 			exec(t, d, "CREATE TABLE wallets (name VARCHAR(20) "+fold+" NOT NULL PRIMARY KEY, amount INTEGER)", "INSERT INTO wallets VALUES ('"+key+"', 1)")
 			all = append(all, d)
 		}
-		p, err := NewPlan(t.Context(), all[0], all[1:], combining(map[string]string{"amount": "sum"}))
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], combining(map[string]string{"amount": "sum"}))
 		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), "is written differently") {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -282,10 +291,10 @@ func TestCombineResumed(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], combining(walletFormulas))
 		smooth := clones(t, e, all)
 		before := dump(t, smooth[0])
-		small := func(h hooks) hooks { h.clock, h.batch = fixedClock, time.Nanosecond; return h }
+		small := func(h job.Hooks) job.Hooks { h.Clock, h.Batch = fixedClock, time.Nanosecond; return h }
 		points := 0
-		count := hooks{fail: func(string) error { points++; return nil }}
-		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, small(count)); err != nil {
+		count := job.Hooks{Fail: func(string) error { points++; return nil }}
+		if _, err := apply.ApplyWith(t.Context(), p, smooth[0], smooth[1:], job.Options{}, small(count)); err != nil {
 			t.Fatal(err)
 		}
 		want := dump(t, smooth[0])
@@ -294,16 +303,16 @@ func TestCombineResumed(t *testing.T) {
 		if *long {
 			step = 1
 		}
-		lost := func(n int) hooks {
-			return small(hooks{fail: at(int64(n), func() error { return context.Canceled })})
+		lost := func(n int) job.Hooks {
+			return small(job.Hooks{Fail: at(int64(n), func() error { return context.Canceled })})
 		}
 		for n := points % step; n < points; n += step {
 			refillAll(t, all, worlds)
-			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, lost(n)); err == nil {
+			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, lost(n)); err == nil {
 				t.Fatalf("point %d was not reached", n)
 			}
 			if n/step%2 == 0 { // what was begun can be undone
-				if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+				if _, err := undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 					t.Fatalf("point %d: undo: %v", n, err)
 				}
 				if diff := cmp.Diff(before, dump(t, worlds[0])); diff != "" {
@@ -311,22 +320,22 @@ func TestCombineResumed(t *testing.T) {
 				}
 				continue
 			}
-			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, small(hooks{})); err != nil {
+			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, small(job.Hooks{})); err != nil {
 				t.Fatalf("point %d, again: %v", n, err)
 			}
 			if diff := cmp.Diff(want, dump(t, worlds[0])); diff != "" {
 				t.Fatalf("point %d: (-smooth +resumed):\n%s", n, diff)
 			}
 		}
-		if proof := verified(t, p, smooth[0], smooth[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, smooth[0], smooth[1:]); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}
 		for n, ended := 0, false; !ended; n += step {
 			refillAll(t, smooth[:1], worlds[:1])
-			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}, lost(n))
+			_, err := undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}, lost(n))
 			ended = err == nil
 			if !ended {
-				if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+				if _, err := undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 					t.Fatalf("undo, point %d, again: %v", n, err)
 				}
 			}
@@ -345,7 +354,7 @@ func TestCombineChanged(t *testing.T) {
 		all := threeWallets(t, e)
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], combining(walletFormulas))
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		done, merged := all[0], clones(t, e, all)
@@ -374,19 +383,19 @@ func TestCombineChanged(t *testing.T) {
 				exec(t, merged[0], c.change)
 			}
 			proof := verified(t, p, merged[0], all[1:])
-			if proof.Verdict != merge.Fail || len(proof.Combines) != 1 || !strings.Contains(strings.Join(proof.Combines[0].Details, "; "), c.want) {
+			if proof.Verdict != verdict.Fail || len(proof.Combines) != 1 || !strings.Contains(strings.Join(proof.Combines[0].Details, "; "), c.want) {
 				t.Errorf("%s: %s, want %s: %+v", c.change, proof.Verdict, c.want, proof.Combines)
 			}
-			if strings.Contains(c.change, "gold") && len(proof.Combines) == 1 && !strings.Contains(c.change, "mergesafe") && proof.Combines[0].Sums[0].Verdict != merge.Fail {
+			if strings.Contains(c.change, "gold") && len(proof.Combines) == 1 && !strings.Contains(c.change, "mergesafe") && proof.Combines[0].Sums[0].Verdict != verdict.Fail {
 				t.Errorf("%s: the sum was not found to be another", c.change)
 			}
-			undo := func(force bool) error {
-				_, err := Undo(t.Context(), p, merged[0], all[1:], UndoOptions{Force: force})
+			takeBack := func(force bool) error {
+				_, err := undo.Undo(t.Context(), p, merged[0], all[1:], undo.UndoOptions{Force: force})
 				return err
 			}
 			if strings.HasSuffix(c.change, key) && !strings.Contains(c.change, "mergesafe") || strings.HasSuffix(c.change, "4") {
-				refused := new(RefusedError)
-				undone, err := Undo(t.Context(), p, merged[0], all[1:], UndoOptions{})
+				refused := new(ledger.RefusedError)
+				undone, err := undo.Undo(t.Context(), p, merged[0], all[1:], undo.UndoOptions{})
 				if !errors.As(err, &refused) || !strings.Contains(err.Error(), "force it") {
 					t.Errorf("%s: undo: %v", c.change, err)
 				}
@@ -394,14 +403,14 @@ func TestCombineChanged(t *testing.T) {
 				if len(undone.Samples) != 1 || undone.Samples[0].Source != of {
 					t.Errorf("%s: undo found %+v, want a row of %s", c.change, undone.Samples, of)
 				}
-				if err := undo(true); err != nil || dump(t, merged[0]) != before {
+				if err := takeBack(true); err != nil || dump(t, merged[0]) != before {
 					t.Errorf("%s: forced: %v", c.change, err)
 				}
 			}
 			if strings.HasPrefix(c.change, "DROP") {
 				for _, force := range []bool{false, true} {
-					err, want := undo(force), "the table "+p.Tables[0].Combine.Kept+" is missing: it kept 3 rows of wallets from before the merge, so undo cannot put them back; restore this database from its backup"
-					if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+					err, want := takeBack(force), "the table "+p.Tables[0].Combine.Kept+" is missing: it kept 3 rows of wallets from before the merge, so undo cannot put them back; restore this database from its backup"
+					if refused := new(ledger.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 						t.Errorf("%s: undo: %v", c.change, err)
 					}
 				}
@@ -411,7 +420,7 @@ func TestCombineChanged(t *testing.T) {
 		}
 		// Rows of the game's own do not block it.
 		exec(t, merged[0], "INSERT INTO wallets (account, currency, gold) VALUES (8, 8, 8)", "UPDATE wallets SET gold = 70 WHERE account = 2")
-		if undone, err := Undo(t.Context(), p, merged[0], all[1:], UndoOptions{}); err != nil || undone.SameAsBefore {
+		if undone, err := undo.Undo(t.Context(), p, merged[0], all[1:], undo.UndoOptions{}); err != nil || undone.SameAsBefore {
 			t.Errorf("%+v, %v", undone, err)
 		}
 		if got := rowsOf(t, merged[0], "account, gold"); !slices.Equal(got, []string{"1 100", "2 70", "5 NULL", "6 -5", "8 8"}) {
@@ -426,7 +435,7 @@ func TestCombineChanged(t *testing.T) {
 func TestCombineRekeyed(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		auto := map[bool]string{true: "INTEGER PRIMARY KEY AUTOINCREMENT", false: "INTEGER PRIMARY KEY AUTO_INCREMENT"}[e.name == "sqlite"]
-		var all []Database
+		var all []rowio.Database
 		for i := range 3 {
 			d := e.fresh(t, fmt.Sprint("s", i+1))
 			exec(t, d, "CREATE TABLE chars (id "+auto+", name VARCHAR(20))",
@@ -443,17 +452,17 @@ func TestCombineRekeyed(t *testing.T) {
 			all = append(all, d)
 		}
 		opts := combining(map[string]string{"gold": "sum", "best": "target", "latest": "source"})
-		opts.Check.Rekey = &merge.Rekey{Auto: true}
-		opts.Check.Rules = []merge.Declarations{{Plain: []string{"wallets.gold", "chars.name"}, Natural: []string{"wallets.account"},
-			References: []merge.DeclaredReference{{At: []string{"wallets.best", "wallets.latest"}, To: []string{"chars.id"}}}}}
+		opts.Check.Rekey = &declare.Rekey{Auto: true}
+		opts.Check.Rules = []declare.Declarations{{Plain: []string{"wallets.gold", "chars.name"}, Natural: []string{"wallets.account"},
+			References: []declare.DeclaredReference{{At: []string{"wallets.best", "wallets.latest"}, To: []string{"chars.id"}}}}}
 		p := mustPlan(t, all[0], all[1:], opts)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		// What a reference names is read by the name of the row.
 		db := pool(t, all[0])
 		var got []string
-		for _, row := range read(t, db, "SELECT w.account, w.gold, b.name, l.name, (SELECT COUNT(*) FROM mails AS m WHERE m.account = w.account) FROM wallets AS w JOIN chars AS b ON b.id = w.best JOIN chars AS l ON l.id = w.latest ORDER BY w.account") {
+		for _, row := range readCell(t, db, "SELECT w.account, w.gold, b.name, l.name, (SELECT COUNT(*) FROM mails AS m WHERE m.account = w.account) FROM wallets AS w JOIN chars AS b ON b.id = w.best JOIN chars AS l ON l.id = w.latest ORDER BY w.account") {
 			got = append(got, strings.Join(row, " "))
 		}
 		db.Close()
@@ -461,23 +470,23 @@ func TestCombineRekeyed(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 		proof := verified(t, p, all[0], all[1:])
-		if last := proof.Keys[len(proof.Keys)-1]; proof.Verdict != merge.Pass || last.Part != PartSums || last.Checked != 1 {
+		if last := proof.Keys[len(proof.Keys)-1]; proof.Verdict != verdict.Pass || last.Part != prove.PartSums || last.Checked != 1 {
 			t.Errorf("%+v", proof)
 		}
 		shifted := clones(t, e, all)
 		exec(t, shifted[0], "UPDATE wallets SET latest = 2 WHERE account = 10") // a stranger's
-		if proof := verified(t, p, shifted[0], all[1:]); proof.Verdict != merge.Fail || proof.Keys[2].Verdict != merge.Fail {
+		if proof := verified(t, p, shifted[0], all[1:]); proof.Verdict != verdict.Fail || proof.Keys[2].Verdict != verdict.Fail {
 			t.Errorf("%+v", proof.Keys)
 		}
 		exec(t, all[0], "INSERT INTO mails (account) VALUES (10)")
 		exec(t, all[0], "INSERT INTO mails (account) VALUES (12)")
-		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of mails (account) that did not come with the merge") {
+		refused := new(ledger.RefusedError)
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of mails (account) that did not come with the merge") {
 			t.Fatalf("undo: %v", err)
 		}
 		last := number(t, all[0], "SELECT MAX(id) FROM mails")
 		exec(t, all[0], fmt.Sprintf("DELETE FROM mails WHERE id = %d", last))
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		exec(t, all[0], fmt.Sprintf("DELETE FROM mails WHERE id = %d", last-1))

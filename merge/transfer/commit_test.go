@@ -11,6 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 )
 
 // A connection that is lost in a COMMIT leaves it open whether that took
@@ -19,7 +24,7 @@ import (
 // that they have without.
 func TestCutInCommit(t *testing.T) {
 	e := engines()[1]
-	all := []Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
 	p := mustPlan(t, all[0], all[1:], keepActive)
 	before := steady(t, all[0])
 	worlds := clones(t, e, all)
@@ -39,13 +44,13 @@ func TestCutInCommit(t *testing.T) {
 		how.Store(cut)
 	}
 	passed := func() int64 { return proxy.Commits() - first.Load() }
-	target := Database{Name: worlds[0].Name, DSN: "mysql:" + proxy.DSN()}
+	target := rowio.Database{Name: worlds[0].Name, DSN: "mysql:" + proxy.DSN()}
 	apply := func(retry time.Duration) error {
-		_, err := applyWith(t.Context(), p, target, worlds[1:], Options{RetryFor: retry}, hooks{clock: fixedClock})
+		_, err := apply.ApplyWith(t.Context(), p, target, worlds[1:], job.Options{RetryFor: retry}, job.Hooks{Clock: fixedClock})
 		return err
 	}
 	undo := func(retry time.Duration) error {
-		_, err := undoWith(t.Context(), p, target, worlds[1:], UndoOptions{Options: Options{RetryFor: retry}}, hooks{clock: fixedClock})
+		_, err := undo.UndoWith(t.Context(), p, target, worlds[1:], undo.UndoOptions{Options: job.Options{RetryFor: retry}}, job.Hooks{Clock: fixedClock})
 		return err
 	}
 
@@ -65,7 +70,7 @@ func TestCutInCommit(t *testing.T) {
 	for _, work := range []struct {
 		name    string
 		do      func(retry time.Duration) error
-		from    []Database
+		from    []rowio.Database
 		want    string
 		commits int64
 	}{
@@ -96,11 +101,11 @@ func TestCutInCommit(t *testing.T) {
 							t.Fatalf("COMMIT %d, cut %d: it did not resume by itself: %v", n, cut, err)
 						}
 						if retry < 0 {
-							if !errors.Is(err, ErrStopped) {
+							if !errors.Is(err, ledger.ErrStopped) {
 								t.Fatalf("COMMIT %d, cut %d: %v, want that it is stopped", n, cut, err)
 							}
 							// The last COMMIT of an undo removes the merge.
-							if err := work.do(-1); err != nil && !(errors.Is(err, ErrNoMerge) && n == work.commits-1 && cut == servertest.CutAfter) {
+							if err := work.do(-1); err != nil && !(errors.Is(err, ledger.ErrNoMerge) && n == work.commits-1 && cut == servertest.CutAfter) {
 								t.Fatalf("COMMIT %d, cut %d, again: %v", n, cut, err)
 							}
 						}

@@ -7,14 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // Tables that refer to themselves and to each other are copied, and taken out
 // again.
 func TestCircularReferences(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		world := func(name string, from int) Database {
+		world := func(name string, from int) rowio.Database {
 			d := e.fresh(t, name)
 			exec(t, d, "CREATE TABLE b (id INTEGER NOT NULL PRIMARY KEY, a INTEGER)",
 				"CREATE TABLE a (id INTEGER NOT NULL PRIMARY KEY, next INTEGER, b INTEGER, FOREIGN KEY (next) REFERENCES a (id), FOREIGN KEY (b) REFERENCES b (id))")
@@ -37,16 +42,16 @@ func TestCircularReferences(t *testing.T) {
 			}
 			return d
 		}
-		all := []Database{world("w0", 0), world("w1", 10_000), world("w2", 20_000)}
+		all := []rowio.Database{world("w0", 0), world("w1", 10_000), world("w2", 20_000)}
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], oddAllowed)
-		if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{batch: time.Microsecond}); err != nil {
+		if _, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{}, job.Hooks{Batch: time.Microsecond}); err != nil {
 			t.Fatal(err)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass || proof.Tables[0].Rows != 3600 {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass || proof.Tables[0].Rows != 3600 {
 			t.Errorf("%+v", proof)
 		}
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if after := dump(t, all[0]); after != before {
@@ -58,16 +63,16 @@ func TestCircularReferences(t *testing.T) {
 // A merge is not completed where a row references a row that does not exist.
 func TestReferencesChecked(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 3, "a"), gameWorld(t, e, "s2", 2, 600, "b")}
-		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 3, "a"), gameWorld(t, e, "s2", 2, 600, "b")}
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
 		removed := false
-		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: 1, Pause: func(context.Context) error {
+		_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: 1, Pause: func(context.Context) error {
 			if !removed && number(t, all[0], "SELECT COUNT(*) FROM players") == 603 && number(t, all[0], "SELECT COUNT(*) FROM items") == 9 {
 				removed = true
 				exec(t, all[0], "DELETE FROM players WHERE name = 'b501'")
 			}
 			return nil
-		}}, hooks{batch: time.Microsecond})
+		}}, job.Hooks{Batch: time.Microsecond})
 		if !removed || err == nil || !strings.Contains(err.Error(), `3 rows of table "items" reference by owner_id rows of "players"`) {
 			t.Errorf("removed %t: %v", removed, err)
 		}
@@ -82,12 +87,12 @@ func TestCounters(t *testing.T) {
 		if e.name == "mariadb" {
 			create = "CREATE TABLE mails (id INTEGER PRIMARY KEY AUTO_INCREMENT, v INTEGER)"
 		}
-		all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+		all := []rowio.Database{e.fresh(t, "a"), e.fresh(t, "b")}
 		exec(t, all[0], create, "INSERT INTO mails VALUES (1, 1), (2, 1)")
 		exec(t, all[1], create, "INSERT INTO mails VALUES (11, 1), (500, 1)", "DELETE FROM mails WHERE id = 500")
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], oddAllowed)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		exec(t, all[0], "INSERT INTO mails (v) VALUES (7)")
@@ -95,7 +100,7 @@ func TestCounters(t *testing.T) {
 			t.Errorf("the next is %d, want 501", n)
 		}
 		exec(t, all[0], "DELETE FROM mails WHERE v = 7")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if after := dump(t, all[0]); after != before {

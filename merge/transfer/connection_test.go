@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // A statement ends with its context on the server as well, where it would keep
@@ -22,14 +23,14 @@ func TestCancelledStatementEnds(t *testing.T) {
 		}
 		exec(t, d, "INSERT INTO many VALUES "+strings.Join(rows, ", "))
 	}
-	c := &connection{Database: d}
-	defer c.close()
+	c := &rowio.Connection{Database: d}
+	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	const slow = "SELECT SUM(a.id = d.id) FROM many AS a, many AS b, many AS c, many AS d"
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.number(ctx, slow, false)
+		_, err := c.Number(ctx, slow, false)
 		done <- err
 	}()
 	dsn := strings.TrimPrefix(d.DSN, "mysql:")

@@ -7,19 +7,28 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // sequenceWorlds are worlds of which a sequence counts the characters and another one stands
 // alone.
-func sequenceWorlds(t *testing.T, e engine, further ...string) []Database {
+func sequenceWorlds(t *testing.T, e engine, further ...string) []rowio.Database {
 	t.Helper()
 	return keyWorlds(t, e, 2, append([]string{
 		"CREATE SEQUENCE char_seq START 4", "ALTER TABLE chars MODIFY guid INTEGER NOT NULL DEFAULT NEXTVAL(char_seq)",
 		"CREATE SEQUENCE item_seq START 3 INCREMENT 10"}, further...)...)
 }
 
-func sequencesDeclared(o *merge.Options, _ *merge.Declarations) {
-	o.Rekey.Counters = []merge.CounterRow{{At: "char_seq", Space: "chars.guid"}, {At: "`item_seq`", Space: "items.id"}}
+func sequencesDeclared(o *declare.Options, _ *declare.Declarations) {
+	o.Rekey.Counters = []declare.CounterRow{{At: "char_seq", Space: "chars.guid"}, {At: "`item_seq`", Space: "items.id"}}
 }
 
 // A sequence that ends soon is raised to just above its keys.
@@ -34,31 +43,31 @@ func TestSequenceEndsSoon(t *testing.T) {
 func TestSequenceUndeclared(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
 	all := sequenceWorlds(t, engines()[1])
-	p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(p.Refusals); !strings.Contains(got, "a sequence that counts chars.guid (DEFAULT)") || !strings.Contains(got, "item_seq") || len(p.Refusals) != 2 {
 		t.Errorf("refused for %s", got)
 	}
-	s, err := openSource(t.Context(), all[0])
+	s, err := rowio.OpenSource(t.Context(), all[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	other, err := openSource(t.Context(), all[1])
+	other, err := rowio.OpenSource(t.Context(), all[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	o := keyOptions(nil).Check
-	report, err := merge.Check(t.Context(), []merge.Source{s, other}, o)
+	report, err := merge.Check(t.Context(), []catalog.Source{s, other}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := make(map[string]string)
 	for _, r := range report.Results {
-		if r.Code == merge.CodeTableSkipped {
+		if r.Code == verdict.CodeTableSkipped {
 			next[r.Table] = r.Message + ": " + strings.Join(r.Next, "")
 		}
 	}
@@ -66,7 +75,7 @@ func TestSequenceUndeclared(t *testing.T) {
 		t.Errorf("got %q", next)
 	}
 	o.Allow = []string{"table-skipped:item_seq", "table-skipped:char_seq"}
-	mustPlan(t, all[0], all[1:], PlanOptions{Check: o})
+	mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: o})
 }
 
 // Sequences that are declared are raised above the keys that come, keep their remainder,
@@ -81,10 +90,10 @@ func TestSequencesAreRaised(t *testing.T) {
 	asked(t, all[1], "SELECT NEXTVAL(char_seq), NEXTVAL(item_seq)", "4|3")
 	exec(t, all[0], "DELETE FROM chars WHERE tag = 'later'", "ALTER SEQUENCE char_seq RESTART WITH 2000")
 	exec(t, all[0], "ALTER SEQUENCE item_seq RESTART WITH 5003")
-	if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+	if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if after := dump(t, all[0], KeysTable); after != before {
+	if after := dump(t, all[0], ledger.KeysTable); after != before {
 		t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
 	}
 	asked(t, all[0], "SELECT NEXTVAL(char_seq), NEXTVAL(item_seq)", "4|5003")
@@ -104,11 +113,11 @@ func TestSequenceIsPassed(t *testing.T) {
 // apply, and one that lies too low is found by verify.
 func TestSequenceInTheWay(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
-	misspelt := keyOptions(func(o *merge.Options, _ *merge.Declarations) {
-		o.Rekey.Counters = []merge.CounterRow{{At: "chars_seq", Space: "chars.guid"}}
+	misspelt := keyOptions(func(o *declare.Options, _ *declare.Declarations) {
+		o.Rekey.Counters = []declare.CounterRow{{At: "chars_seq", Space: "chars.guid"}}
 	})
 	worlds := sequenceWorlds(t, engines()[1])
-	if _, err := NewPlan(t.Context(), worlds[0], worlds[1:], misspelt); err == nil || !strings.Contains(err.Error(), `counter 1: at is "chars_seq": want table.column, or the name of a sequence of the target (did you mean "char_seq"?)`) {
+	if _, err := planner.NewPlan(t.Context(), worlds[0], worlds[1:], misspelt); err == nil || !strings.Contains(err.Error(), `counter 1: at is "chars_seq": want table.column, or the name of a sequence of the target (did you mean "char_seq"?)`) {
 		t.Errorf("misspelt: %v", err)
 	}
 	for change, want := range map[string]string{
@@ -116,7 +125,7 @@ func TestSequenceInTheWay(t *testing.T) {
 		"ALTER SEQUENCE char_seq MAXVALUE 1003": "would be raised to 1004, and ends at 1003: ALTER SEQUENCE `char_seq` MAXVALUE",
 	} {
 		all := sequenceWorlds(t, engines()[1], change)
-		p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(sequencesDeclared))
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(sequencesDeclared))
 		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
 			t.Errorf("%s: %v, %v", change, p.Refusals, err)
 		}
@@ -125,19 +134,19 @@ func TestSequenceInTheWay(t *testing.T) {
 	p := mustPlan(t, all[0], all[1:], keyOptions(sequencesDeclared))
 	reader := all[0]
 	reader.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, TRIGGER", strings.TrimPrefix(all[0].DSN, "mysql:"))
-	if _, err := Apply(t.Context(), p, reader, all[1:], Options{}); err == nil || !strings.Contains(err.Error(), `table "char_seq": the account lacks a right`) {
+	if _, err := apply.Apply(t.Context(), p, reader, all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), `table "char_seq": the account lacks a right`) {
 		t.Errorf("without ALTER: %v", err)
 	}
 	exec(t, all[0], "DO NEXTVAL(char_seq)")
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err == nil || !strings.Contains(err.Error(), `the sequence "char_seq" of "`+all[0].Name+`" is not at 4 any more`) {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), `the sequence "char_seq" of "`+all[0].Name+`" is not at 4 any more`) {
 		t.Errorf("used: %v", err)
 	}
 	exec(t, all[0], "ALTER SEQUENCE char_seq RESTART 4")
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, all[0], "ALTER SEQUENCE item_seq RESTART 13")
-	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that came") {
+	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that came") {
 		t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
 	}
 }
@@ -147,12 +156,12 @@ func TestSequencesOfARebase(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
 	all := sequenceWorlds(t, engines()[1])
 	empty := engines()[1].fresh(t, "try")
-	if _, err := MakeSchema(t.Context(), all[1], empty); err != nil {
+	if _, err := apply.MakeSchema(t.Context(), all[1], empty); err != nil {
 		t.Fatal(err)
 	}
 	opts := keyOptions(sequencesDeclared)
 	opts.Check.Rekey.Offsets = map[string]uint64{all[1].Name: 5000}
-	rekeyed(t, []Database{empty, all[1]}, opts)
+	rekeyed(t, []rowio.Database{empty, all[1]}, opts)
 	exec(t, empty, "INSERT INTO chars (tag) VALUES ('later')")
 	asked(t, empty, "SELECT guid FROM chars ORDER BY guid", "5001", "5002", "5003", "6000")
 	asked(t, all[1], "SELECT NEXTVAL(char_seq)", "4")
@@ -164,14 +173,14 @@ func TestSequenceElsewhere(t *testing.T) {
 	all := keyWorlds(t, engines()[1], 2)
 	other := engines()[1].fresh(t, "other")
 	exec(t, other, "CREATE SEQUENCE shared START 4")
-	schema := read(t, pool(t, other), "SELECT DATABASE()")[0][0]
+	schema := readCell(t, pool(t, other), "SELECT DATABASE()")[0][0]
 	for _, d := range all {
 		exec(t, d, "ALTER TABLE chars MODIFY guid INTEGER NOT NULL DEFAULT NEXTVAL(`"+schema+"`.shared)")
 	}
-	p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(nil))
 	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "counted by a sequence that is not in this database: DEFAULT nextval(`"+schema+"`.`shared`)") {
 		t.Fatalf("%v, %v", p, err)
 	}
-	opts := keyOptions(func(o *merge.Options, _ *merge.Declarations) { o.Allow = []string{"key-counter:chars.guid"} })
+	opts := keyOptions(func(o *declare.Options, _ *declare.Declarations) { o.Allow = []string{"key-counter:chars.guid"} })
 	mustPlan(t, all[0], all[1:], opts)
 }

@@ -5,7 +5,11 @@ import (
 	"testing"
 
 	"mergesafe/internal/smalldisk"
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 	"mergesafe/store"
 )
 
@@ -15,24 +19,24 @@ func TestDiskFull(t *testing.T) {
 	e := sqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() })
 	source := manyRows(t, e, "b", 100_000, 20_000)
 	target := manyRows(t, sqliteIn(func(testing.TB) string { return small.Path() }), "a", 1, 10)
-	p := mustPlan(t, target, []Database{source}, manyOptions)
+	p := mustPlan(t, target, []rowio.Database{source}, manyOptions)
 
 	if err := small.Fill(512 << 10); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		_, err := Apply(t.Context(), p, target, []Database{source}, Options{RetryFor: -1})
-		if !errors.Is(err, ErrStopped) || !errors.Is(err, store.ErrUnavailable) {
+		_, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{RetryFor: -1})
+		if !errors.Is(err, ledger.ErrStopped) || !errors.Is(err, store.ErrUnavailable) {
 			t.Fatalf("with a full disk: %v", err)
 		}
 	}
 	if err := small.Free(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, target, []Database{source}); proof.Verdict != merge.Pass {
+	if proof := verified(t, p, target, []rowio.Database{source}); proof.Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
 	}
 }

@@ -12,7 +12,12 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/smalldisk"
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 	"mergesafe/store"
 )
 
@@ -22,22 +27,25 @@ import (
 func TestDiskFullMariaDB(t *testing.T) {
 	s := newSmallServer(t)
 	const rows = 10_000
-	all := []Database{manyRows(t, s.engine(), "a", 1, 10), manyRows(t, s.engine(), "b", 100_000, rows)}
+	all := []rowio.Database{manyRows(t, s.engine(), "a", 1, 10), manyRows(t, s.engine(), "b", 100_000, rows)}
 	target, sources := all[0], all[1:]
 	p := mustPlan(t, target, sources, manyOptions)
 	copied := func() int64 { return number(t, target, "SELECT COUNT(*) FROM things") - 10 }
-	quick := hooks{clock: fixedClock, batch: time.Millisecond}
-	apply := func(o Options) error { _, err := applyWith(t.Context(), p, target, sources, o, quick); return err }
-	undo := func(o Options) error {
-		_, err := undoWith(t.Context(), p, target, sources, UndoOptions{Options: o}, quick)
+	quick := job.Hooks{Clock: fixedClock, Batch: time.Millisecond}
+	apply := func(o job.Options) error {
+		_, err := apply.ApplyWith(t.Context(), p, target, sources, o, quick)
+		return err
+	}
+	undo := func(o job.Options) error {
+		_, err := undo.UndoWith(t.Context(), p, target, sources, undo.UndoOptions{Options: o}, quick)
 		return err
 	}
 	before := dump(t, target)
-	if err := apply(Options{}); err != nil {
+	if err := apply(job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	merged := dump(t, target)
-	if err := undo(Options{}); err != nil {
+	if err := undo(job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -49,7 +57,7 @@ func TestDiskFullMariaDB(t *testing.T) {
 		for _, retry := range []time.Duration{-1, time.Minute} {
 			for _, work := range []struct {
 				name string
-				do   func(Options) error
+				do   func(job.Options) error
 				done func() int64
 				want string
 			}{
@@ -62,7 +70,7 @@ func TestDiskFullMariaDB(t *testing.T) {
 						filled = true
 						s.fill(t)
 					}
-					err := work.do(Options{
+					err := work.do(job.Options{
 						RetryFor: retry,
 						Pause: func(context.Context) error {
 							if !filled && work.done() >= after {
@@ -83,14 +91,14 @@ func TestDiskFullMariaDB(t *testing.T) {
 					switch {
 					case retry > 0 && (err != nil || !retried):
 						t.Fatalf("it did not resume by itself: retried %t, %v", retried, err)
-					case retry < 0 && (!errors.Is(err, ErrStopped) || !errors.Is(store.Translate(err), store.ErrUnavailable)):
+					case retry < 0 && (!errors.Is(err, ledger.ErrStopped) || !errors.Is(store.Translate(err), store.ErrUnavailable)):
 						t.Fatalf("with a full disk: %v", err)
 					case retry < 0:
 						s.free(t)
 						if n := work.done(); n < after || n >= rows {
 							t.Errorf("%d of %d rows were done when it stopped", n, rows)
 						}
-						if err := work.do(Options{}); err != nil {
+						if err := work.do(job.Options{}); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -98,7 +106,7 @@ func TestDiskFullMariaDB(t *testing.T) {
 						t.Fatalf("not the result of a smooth run (-smooth +full):\n%s", diff)
 					}
 					if work.name == "merge" {
-						if proof := verified(t, p, target, sources); proof.Verdict != merge.Pass {
+						if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
 							t.Errorf("%+v", proof)
 						}
 					}
@@ -113,8 +121,8 @@ func TestDiskFullMariaDB(t *testing.T) {
 type smallServer struct {
 	*servertest.Server
 	disk    *smalldisk.Disk
-	scratch Database // another database on it
-	deaths  int      // how often the full disk was too much for the server
+	scratch rowio.Database // another database on it
+	deaths  int            // how often the full disk was too much for the server
 
 	// While the disk is full, reader keeps InnoDB from tidying up what writer
 	// changes.
@@ -131,12 +139,12 @@ func newSmallServer(t *testing.T) *smallServer {
 }
 
 func (s *smallServer) engine() engine {
-	return engine{"mariadb", func(t testing.TB, name string) Database {
+	return engine{"mariadb", func(t testing.TB, name string) rowio.Database {
 		dsn, err := s.Database(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Database{Name: name, DSN: "mysql:" + dsn}
+		return rowio.Database{Name: name, DSN: "mysql:" + dsn}
 	}}
 }
 

@@ -80,7 +80,7 @@
 //
 // # Keys
 //
-// Keys that every world counts from 1 get new values if [merge.Options.Rekey] is set:
+// Keys that every world counts from 1 get new values if [declare.Options.Rekey] is set:
 // one number is added to all keys of a source, and to all references to them. A row is
 // changed before its INSERT; in the source it stays unchanged. [Verify] gives the rows
 // of each world their old keys back and compares them with that world: see [KeyProof].
@@ -88,7 +88,7 @@
 // of an old one.
 //
 // Keys of rows that are the same thing in several worlds, as accounts of one name, become that of
-// the first of these rows, if the space says so ([merge.Space.Match]): the plan has them in pairs,
+// the first of these rows, if the space says so ([declare.Space.Match]): the plan has them in pairs,
 // and the target remembers them in [MatchesTable]. A space may also move as it does by the plan
 // of another merge ([MapFromPlan]).
 //

@@ -10,7 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 	"mergesafe/store/registry"
 )
 
@@ -18,7 +26,7 @@ import (
 // counter in a row and those of the tables are raised, names of the target and of the source
 // change, tables are emptied by renaming and by moving, others are combined, and both have a
 // registry.
-func racedWorlds(t *testing.T, e engine) ([]Database, PlanOptions) {
+func racedWorlds(t *testing.T, e engine) ([]rowio.Database, planner.PlanOptions) {
 	t.Helper()
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if e.name != "sqlite" {
@@ -38,24 +46,24 @@ func racedWorlds(t *testing.T, e engine) ([]Database, PlanOptions) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if err := registryOf(db).Create(t.Context()); err != nil {
+		if err := rowio.RegistryOf(db).Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := registryOf(db).Make(t.Context(), []registry.Server{{ID: 1}, {ID: 2}}[i].ID); err != nil {
+		if _, err := rowio.RegistryOf(db).Make(t.Context(), []registry.Server{{ID: 1}, {ID: 2}}[i].ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o := keyOptions(func(o *merge.Options, d *merge.Declarations) {
-		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"people.id"}})
-		o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "chars.guid"}}
-		o.Tables = []merge.TablePolicy{
-			{Tables: []string{"online", "visits"}, Policy: merge.PolicyReset},
-			{Tables: []string{"wallets"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum"}},
-			{Tables: []string{"seq"}, Policy: merge.PolicySkip},
+	o := keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"people.id"}})
+		o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "chars.guid"}}
+		o.Tables = []declare.TablePolicy{
+			{Tables: []string{"online", "visits"}, Policy: declare.PolicyReset},
+			{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum"}},
+			{Tables: []string{"seq"}, Policy: declare.PolicySkip},
 		}
 		d.Plain = append(d.Plain, "*.since", "wallets.*", "seq.*", "visits.*", "online.*", "log.*")
 	})
-	o.Names = []NamePolicy{{Table: "people", Column: "nick", Keep: KeepOlder, By: "since"}}
+	o.Names = []plan.NamePolicy{{Table: "people", Column: "nick", Keep: plan.KeepOlder, By: "since"}}
 	o.NoFence = e.name == "sqlite" // a file that is read must not change, be it by a fence
 	return all, o
 }
@@ -94,25 +102,25 @@ func TestTwoProcesses(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all, options := racedWorlds(t, e)
 		p := mustPlan(t, all[0], all[1:], options)
-		if len(p.Resets) != 2 || len(p.combines()) != 1 || len(p.Renames) != 1 || p.Renames[0].Source != all[0].Name || len(p.Counters) != 1 || p.Rekey == nil {
-			t.Fatalf("not a merge of all steps: %v %v %v %v", p.Resets, p.combines(), p.Renames, p.Counters)
+		if len(p.Resets) != 2 || len(p.Combines()) != 1 || len(p.Renames) != 1 || p.Renames[0].Source != all[0].Name || len(p.Counters) != 1 || p.Rekey == nil {
+			t.Fatalf("not a merge of all steps: %v %v %v %v", p.Resets, p.Combines(), p.Renames, p.Counters)
 		}
 		worlds := clones(t, e, all)
-		h := hooks{clock: fixedClock}
+		h := job.Hooks{Clock: fixedClock}
 		apply := func(a *aside) error {
 			h := h
 			if a != nil {
-				h.fail = a.at
+				h.Fail = a.at
 			}
-			_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{Parallel: 1}, h)
+			_, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{Parallel: 1}, h)
 			return err
 		}
 		undo := func(a *aside) error {
 			h := h
 			if a != nil {
-				h.fail = a.at
+				h.Fail = a.at
 			}
-			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{Options: Options{Parallel: 1}}, h)
+			_, err := undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{Options: job.Options{Parallel: 1}}, h)
 			return err
 		}
 		// now is what the databases hold, and who may start there.
@@ -120,9 +128,9 @@ func TestTwoProcesses(t *testing.T) {
 			t.Helper()
 			var b strings.Builder
 			for _, d := range worlds {
-				b.WriteString(withoutCounters(dump(t, d, KeysTable, registry.Table)))
+				b.WriteString(withoutCounters(dump(t, d, ledger.KeysTable, registry.Table)))
 				db := pool(t, d)
-				for _, row := range read(t, db, "SELECT server_id, world, role, holder FROM "+registry.Table+" ORDER BY server_id") {
+				for _, row := range readCell(t, db, "SELECT server_id, world, role, holder FROM "+registry.Table+" ORDER BY server_id") {
 					fmt.Fprintf(&b, "\n%v", row)
 				}
 				db.Close()
@@ -131,7 +139,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		must := func(err error) {
 			t.Helper()
-			if err != nil && !errors.Is(err, ErrNoMerge) {
+			if err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 				t.Error(err)
 			}
 		}
@@ -144,7 +152,7 @@ func TestTwoProcesses(t *testing.T) {
 		merged := clones(t, e, worlds)
 		after := now()
 		// visits.who is declared plain, which only counts for rows that come; the proof knows that too.
-		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, worlds[0], worlds[1:]); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %v", proof.Verdict, proof.Findings)
 		}
 		must(undo(nil))
@@ -153,7 +161,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		for i, c := range []struct {
 			name   string
-			from   []Database
+			from   []rowio.Database
 			works  func(*aside) error
 			other  func()
 			alone  string // what is there if it ended without an error
@@ -178,7 +186,7 @@ func TestTwoProcesses(t *testing.T) {
 						want = c.second
 						stopped++
 					}
-					if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrNoMerge) {
+					if err != nil && !errors.Is(err, ledger.ErrBusy) && !errors.Is(err, ledger.ErrNoMerge) {
 						t.Errorf("point %d: %v", n, err)
 					}
 					if diff := cmp.Diff(want, now()); diff != "" {
@@ -196,15 +204,15 @@ func TestTwoProcesses(t *testing.T) {
 // An undo comes to its end on a server that locks no tables.
 func TestUndoWithoutLocks(t *testing.T) {
 	e := engines()[1]
-	all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 10)}
+	all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 10)}
 	before := dump(t, all[0])
 	for _, number := range []uint16{1044, 1105} { // the account may not; the server does not
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		asked := false
-		_, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{RetryFor: -1}}, hooks{fail: func(point string) error {
+		_, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(point string) error {
 			if point != "before lock" {
 				return nil
 			}

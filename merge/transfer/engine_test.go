@@ -7,6 +7,11 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 )
 
 // Whatever engine the target's server takes by default, all that a merge makes there has
@@ -20,26 +25,26 @@ func TestDefaultEngine(t *testing.T) {
 	}
 	seen := []string{sqldb.SchemaTable, sqldb.RegistryTable, sqldb.NumbersTable} // in package store/fleet
 	for _, c := range []struct {
-		all     []Database
-		options PlanOptions
-	}{{threeLogins(t, e), PlanOptions{Check: loginRules(themes)}}, {resetWorlds(t, e), resetOptions}} {
+		all     []rowio.Database
+		options planner.PlanOptions
+	}{{threeLogins(t, e), planner.PlanOptions{Check: loginRules(themes)}}, {resetWorlds(t, e), resetOptions}} {
 		for i := range c.all {
 			c.all[i].DSN += "?default_storage_engine=" + engine
 		}
 		p := mustPlan(t, c.all[0], c.all[1:], c.options)
-		if _, err := Apply(t.Context(), p, c.all[0], c.all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, c.all[0], c.all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		db := pool(t, c.all[0])
 		const engines = "SELECT table_name, engine FROM information_schema.tables WHERE table_schema = DATABASE() AND engine IS NOT NULL"
-		for _, table := range read(t, db, engines) {
+		for _, table := range readCell(t, db, engines) {
 			if table[1] != "InnoDB" {
 				t.Errorf("%s is of %s", table[0], table[1])
 			}
 			seen = append(seen, table[0])
 		}
 		db.Close()
-		if _, err := Undo(t.Context(), p, c.all[0], c.all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, c.all[0], c.all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,8 @@ package transfer
 import (
 	"strings"
 	"testing"
+
+	"mergesafe/merge/transfer/ledger"
 )
 
 // One row is not "1 rows".
@@ -11,7 +13,7 @@ func TestChangedErrorCounts(t *testing.T) {
 		rows, want int64
 		text       string
 	}{{1, 2, "it has 1 row, and had 2"}, {2, 1, "it has 2 rows, and had 1"}, {1, 1, "it has 1 row as before, but it has changed"}, {3, 3, "it has 3 rows as before, but some have changed"}} {
-		if err := (&ChangedError{Database: "s1", Table: "t", Rows: c.rows, Want: c.want}).Error(); !strings.Contains(err, c.text) {
+		if err := (&ledger.ChangedError{Database: "s1", Table: "t", Rows: c.rows, Want: c.want}).Error(); !strings.Contains(err, c.text) {
 			t.Errorf("%s, want %q", err, c.text)
 		}
 	}

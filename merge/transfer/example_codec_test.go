@@ -11,8 +11,8 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"mergesafe/merge"
 	"mergesafe/merge/cell"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 )
@@ -77,12 +77,12 @@ func Example_codec() {
 	s1, s2 := world(dir, "s1"), world(dir, "s2")
 
 	codecs := cell.Codecs{"codec inventory": inventory{}}
-	plan, err := transfer.NewPlan(ctx, s1, []transfer.Database{s2}, transfer.PlanOptions{Check: merge.Options{
+	plan, err := transfer.NewPlan(ctx, s1, []transfer.Database{s2}, transfer.PlanOptions{Check: declare.Options{
 		Codecs: codecs,
-		Rekey:  &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"items.id"}, Step: 1000}, {Keys: []string{"chests.id"}}}},
-		Rules: []merge.Declarations{{
+		Rekey:  &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"items.id"}, Step: 1000}, {Keys: []string{"chests.id"}}}},
+		Rules: []declare.Declarations{{
 			Plain:      []string{"items.name"},
-			References: []merge.DeclaredReference{{At: []string{"chests.content"}, To: []string{"items.id"}, Format: "codec inventory"}},
+			References: []declare.DeclaredReference{{At: []string{"chests.content"}, To: []string{"items.id"}, Format: "codec inventory"}},
 		}},
 	}})
 	if err != nil || len(plan.Refusals) > 0 {

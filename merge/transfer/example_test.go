@@ -12,8 +12,11 @@ import (
 	_ "modernc.org/sqlite"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 )
 
 // A program checks two worlds that both count their keys from 1, plans their
@@ -33,10 +36,10 @@ func Example_merge() {
 
 	// The plan gives new keys to what comes, and to what refers to it.
 	sources := []transfer.Database{s2}
-	plan, err := transfer.NewPlan(ctx, s1, sources, transfer.PlanOptions{Check: merge.Options{
-		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"guilds.id"}, Step: 1000}, {Keys: []string{"members.id"}}}},
-		Rules: []merge.Declarations{{
-			References: []merge.DeclaredReference{{At: []string{"members.guild"}, To: []string{"guilds.id"}}},
+	plan, err := transfer.NewPlan(ctx, s1, sources, transfer.PlanOptions{Check: declare.Options{
+		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"guilds.id"}, Step: 1000}, {Keys: []string{"members.id"}}}},
+		Rules: []declare.Declarations{{
+			References: []declare.DeclaredReference{{At: []string{"members.guild"}, To: []string{"guilds.id"}}},
 		}},
 	}})
 	if err != nil {
@@ -85,8 +88,8 @@ func Example_merge() {
 
 // checkWorlds closes the worlds again: they are read in a snapshot, and a SQLite
 // database accepts no writes meanwhile.
-func checkWorlds(ctx context.Context, all ...transfer.Database) merge.Verdict {
-	var worlds []merge.Source
+func checkWorlds(ctx context.Context, all ...transfer.Database) verdict.Verdict {
+	var worlds []catalog.Source
 	for _, d := range all {
 		source, err := sqlsource.Open(ctx, d.Name, d.DSN)
 		if err != nil {
@@ -95,7 +98,7 @@ func checkWorlds(ctx context.Context, all ...transfer.Database) merge.Verdict {
 		defer source.Close()
 		worlds = append(worlds, source)
 	}
-	report, err := merge.Check(ctx, worlds, merge.Options{})
+	report, err := merge.Check(ctx, worlds, declare.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

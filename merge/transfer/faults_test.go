@@ -11,11 +11,18 @@ import (
 	"time"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // manyRows makes a world of one table with that many rows.
-func manyRows(t testing.TB, e engine, name string, from, n int) Database {
+func manyRows(t testing.TB, e engine, name string, from, n int) rowio.Database {
 	t.Helper()
 	d := e.fresh(t, name)
 	exec(t, d, "CREATE TABLE things (id BIGINT NOT NULL PRIMARY KEY, owner VARBINARY(10), note VARCHAR(40), n BIGINT)")
@@ -28,10 +35,10 @@ func manyRows(t testing.TB, e engine, name string, from, n int) Database {
 	return d
 }
 
-var manyOptions = PlanOptions{Check: merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}, Rules: namesNothing}}
+var manyOptions = planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeColumnOpaque, verdict.CodeAutoIncrement}, Rules: namesNothing}}
 
 // namesNothing declares that no column is a reference, for tests of other things.
-var namesNothing = []merge.Declarations{{Plain: []string{"*.*"}}}
+var namesNothing = []declare.Declarations{{Plain: []string{"*.*"}}}
 
 // One bit in many rows is found, and the row named.
 func TestVerifyFlippedBit(t *testing.T) {
@@ -40,18 +47,18 @@ func TestVerifyFlippedBit(t *testing.T) {
 		if *long {
 			rows = 1_000_000
 		}
-		all := []Database{manyRows(t, e, "a", 1, 1000), manyRows(t, e, "b", 10_000_000, rows)}
+		all := []rowio.Database{manyRows(t, e, "a", 1, 1000), manyRows(t, e, "b", 10_000_000, rows)}
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 			t.Fatalf("%+v", proof)
 		}
 		at := 10_000_000 + rows*2/3
 		exec(t, all[0], fmt.Sprintf("UPDATE things SET n = n + 1 WHERE id = %d", at)) // n was even or odd: the last bit
 		proof := verified(t, p, all[0], all[1:])
-		if s := proof.Tables[0].Samples; proof.Verdict != merge.Fail || proof.Tables[0].Changed != 1 || proof.Tables[0].Own || len(s) != 1 || !strings.Contains(s[0].String(), fmt.Sprintf("row %d of things, from \"b\": n has", at)) {
+		if s := proof.Tables[0].Samples; proof.Verdict != verdict.Fail || proof.Tables[0].Changed != 1 || proof.Tables[0].Own || len(s) != 1 || !strings.Contains(s[0].String(), fmt.Sprintf("row %d of things, from \"b\": n has", at)) {
 			t.Errorf("%+v", proof)
 		}
 	})
@@ -62,7 +69,7 @@ func TestVerifyFlippedBit(t *testing.T) {
 // was copied can be taken out again.
 func TestLateWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
+		all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
 		p := mustPlan(t, all[0], all[1:], manyOptions)
 		before := dump(t, all[0])
 		worlds := clones(t, e, all)
@@ -75,7 +82,7 @@ func TestLateWrite(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				refillAll(t, all, worlds)
 				written := false
-				options := Options{}
+				options := job.Options{}
 				if c.back == "" {
 					exec(t, worlds[1], c.do)
 				} else {
@@ -87,8 +94,8 @@ func TestLateWrite(t *testing.T) {
 						return nil
 					}
 				}
-				_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], options, hooks{batch: time.Microsecond})
-				changed := new(ChangedError)
+				_, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], options, job.Hooks{Batch: time.Microsecond})
+				changed := new(ledger.ChangedError)
 				if e.name == "sqlite" && c.back != "" {
 					// The file itself is seen to be written to.
 					if err == nil {
@@ -98,7 +105,7 @@ func TestLateWrite(t *testing.T) {
 					t.Fatalf("got %v, want a ChangedError", err)
 				}
 				// Again: the same answer, and no further.
-				if _, err = Apply(t.Context(), p, worlds[0], worlds[1:], Options{}); err == nil {
+				if _, err = apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err == nil {
 					t.Fatal("it went through at the second attempt")
 				}
 				if n := number(t, worlds[0], "SELECT COUNT(*) FROM things"); n >= 5010 {
@@ -107,12 +114,12 @@ func TestLateWrite(t *testing.T) {
 				if c.back == "" {
 					// What was copied is no longer there to compare with, unless it is as
 					// it was copied.
-					if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil {
+					if _, err := undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}); err != nil {
 						t.Error(err)
 					}
 				} else {
 					exec(t, worlds[1], c.back)
-					if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil {
+					if _, err := undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -127,14 +134,14 @@ func TestLateWrite(t *testing.T) {
 // Without a fence, nothing in the sources changes, not a byte.
 func TestSourcesUntouched(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 10, "same"), gameWorld(t, e, "s2", 2, 30, "same")}
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 10, "same"), gameWorld(t, e, "s2", 2, 30, "same")}
 		before := untouched(t, all[1])
-		p := mustPlan(t, all[0], all[1:], PlanOptions{NoFence: true, Names: keepActive.Names})
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{NoFence: true, Names: keepActive.Names})
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		verified(t, p, all[0], all[1:])
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if before != untouched(t, all[1]) {
@@ -145,7 +152,7 @@ func TestSourcesUntouched(t *testing.T) {
 
 // untouched is all that a source is: the bytes of a file and what lies beside
 // it, or a dump.
-func untouched(t *testing.T, d Database) string {
+func untouched(t *testing.T, d rowio.Database) string {
 	path, ok := strings.CutPrefix(d.DSN, "sqlite:")
 	if !ok {
 		return dump(t, d)

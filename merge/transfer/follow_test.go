@@ -6,11 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // mailWorlds are two worlds that have players and rows that name them.
-func mailWorlds(t *testing.T, e engine) (target, source Database) {
+func mailWorlds(t *testing.T, e engine) (target, source rowio.Database) {
 	t.Helper()
 	collate := "NOCASE" // as the names
 	if e.name != "sqlite" {
@@ -21,7 +28,7 @@ func mailWorlds(t *testing.T, e engine) (target, source Database) {
 	setNames(t, source, "two", "Aria", "bob", "Cleo", "Zoe")
 	exec(t, target, "UPDATE players SET gold = 9", "UPDATE players SET gold = 1 WHERE name = 'Cleo'") // and so Cleo of the target is renamed
 	exec(t, source, "UPDATE players SET gold = 5")
-	for _, d := range []Database{target, source} {
+	for _, d := range []rowio.Database{target, source} {
 		exec(t, d, "CREATE TABLE mail (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, to_name VARCHAR(32) COLLATE "+collate+")")
 	}
 	exec(t, source, "INSERT INTO mail VALUES (11, 0, 'Aria'), (12, 0, 'BOB'), (13, 0, 'Nobody'), (14, 0, NULL), (15, 0, ''), (16, 7, 'Aria'), (17, 0, 'Zoe'), (18, 0, 'aria.S2')")
@@ -29,13 +36,13 @@ func mailWorlds(t *testing.T, e engine) (target, source Database) {
 	return target, source
 }
 
-func namedMail(to string) merge.Options {
-	return merge.Options{
-		Allow: []string{merge.CodeAutoIncrement, merge.CodeReferenceDangle},
-		Rules: append(slices.Clone(namesNothing), merge.Declarations{
+func namedMail(to string) declare.Options {
+	return declare.Options{
+		Allow: []string{verdict.CodeAutoIncrement, verdict.CodeReferenceDangle},
+		Rules: append(slices.Clone(namesNothing), declare.Declarations{
 			Plain: []string{"mail.kind", "mail.id"},
-			References: []merge.DeclaredReference{{At: []string{"mail.to_name"}, To: []string{to}, None: []string{""},
-				When: &merge.When{Column: "kind", Not: []string{"7"}}, Others: merge.OthersPlain}},
+			References: []declare.DeclaredReference{{At: []string{"mail.to_name"}, To: []string{to}, None: []string{""},
+				When: &declare.When{Column: "kind", Not: []string{"7"}}, Others: declare.OthersPlain}},
 		}),
 	}
 }
@@ -47,17 +54,17 @@ func TestNamesThatAreReferences(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		target, source := mailWorlds(t, e)
 		before := steady(t, target)
-		p := mustPlan(t, target, []Database{source}, PlanOptions{
-			Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}},
+		p := mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{
+			Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
 			Check: namedMail("players.name"),
 		})
-		if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		db := pool(t, target)
 		defer db.Close()
 		got := make(map[string]string)
-		for _, row := range read(t, db, "SELECT id, to_name FROM mail ORDER BY id") {
+		for _, row := range readCell(t, db, "SELECT id, to_name FROM mail ORDER BY id") {
 			got[row[0]] = row[1]
 		}
 		// aria.S2 names nobody, and so is no name for Aria.
@@ -66,10 +73,10 @@ func TestNamesThatAreReferences(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got\n%v, want\n%v", got, want)
 		}
-		if proof := verified(t, p, target, []Database{source}); proof.Verdict == merge.Fail {
+		if proof := verified(t, p, target, []rowio.Database{source}); proof.Verdict == verdict.Fail {
 			t.Errorf("%+v", proof)
 		}
-		if _, err := Undo(t.Context(), p, target, []Database{source}, UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, target, []rowio.Database{source}, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if after := steady(t, target); after != before {
@@ -84,20 +91,20 @@ func TestOwnRowsFollowAlone(t *testing.T) {
 		target, source := mailWorlds(t, e)
 		exec(t, source, "DELETE FROM mail")
 		before := steady(t, target)
-		p := mustPlan(t, target, []Database{source}, PlanOptions{
-			Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}},
+		p := mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{
+			Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
 			Check: namedMail("players.name"),
 		})
-		if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		db := pool(t, target)
 		defer db.Close()
-		if got := fmt.Sprint(read(t, db, "SELECT to_name FROM mail WHERE id = 1")); got != "[[Cleo.s1]]" {
+		if got := fmt.Sprint(readCell(t, db, "SELECT to_name FROM mail WHERE id = 1")); got != "[[Cleo.s1]]" {
 			t.Error(got)
 		}
-		verified(t, p, target, []Database{source})
-		if _, err := Undo(t.Context(), p, target, []Database{source}, UndoOptions{}); err != nil {
+		verified(t, p, target, []rowio.Database{source})
+		if _, err := undo.Undo(t.Context(), p, target, []rowio.Database{source}, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if after := steady(t, target); after != before {
@@ -113,12 +120,12 @@ func TestCopiesOfAnotherCharacterSet(t *testing.T) {
 			return // it has one
 		}
 		target, source := gameWorld(t, e, "s1", 1, 4, "same"), gameWorld(t, e, "s2", 2, 4, "same")
-		for _, d := range []Database{target, source} {
+		for _, d := range []rowio.Database{target, source} {
 			exec(t, d, "ALTER TABLE players MODIFY name VARCHAR(32) CHARACTER SET latin1 NOT NULL", "ALTER TABLE items ADD COLUMN owner_name VARCHAR(32) CHARACTER SET utf8mb4")
 		}
-		mustPlan(t, target, []Database{source}, PlanOptions{
-			Names:  []NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
-			Copies: []NameCopy{{Table: "items", Column: "owner_name", Key: "owner_id", OfTable: "players", OfColumn: "name"}},
+		mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{
+			Names:  []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
+			Copies: []plan.NameCopy{{Table: "items", Column: "owner_name", Key: "owner_id", OfTable: "players", OfColumn: "name"}},
 		})
 	})
 }
@@ -132,14 +139,14 @@ func TestCannotFollow(t *testing.T) {
 			{"CREATE TABLE feats (id INTEGER DEFAULT 7 PRIMARY KEY, who VARCHAR(5))", "leaves no room"},
 		} {
 			target, source := gameWorld(t, e, "s1", 1, 2, "same"), gameWorld(t, e, "s2", 2, 2, "same")
-			for _, d := range []Database{target, source} {
+			for _, d := range []rowio.Database{target, source} {
 				exec(t, d, c.change)
 			}
 			exec(t, source, "INSERT INTO feats (who) VALUES ('same1')")
-			p, err := NewPlan(t.Context(), target, []Database{source}, PlanOptions{
-				Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "{name}.of.{source}"}},
-				Check: merge.Options{Rules: append(slices.Clone(namesNothing), merge.Declarations{
-					References: []merge.DeclaredReference{{At: []string{"feats.who"}, To: []string{"players.name"}}}})},
+			p, err := planner.NewPlan(t.Context(), target, []rowio.Database{source}, planner.PlanOptions{
+				Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "{name}.of.{source}"}},
+				Check: declare.Options{Rules: append(slices.Clone(namesNothing), declare.Declarations{
+					References: []declare.DeclaredReference{{At: []string{"feats.who"}, To: []string{"players.name"}}}})},
 			})
 			if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
 				t.Errorf("%s: %v %v", c.change, p, err)

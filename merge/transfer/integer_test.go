@@ -6,8 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 func TestIntIn(t *testing.T) {
@@ -20,7 +28,7 @@ func TestIntIn(t *testing.T) {
 		{[]byte("7 "), `t.c is "7 ": want an integer`}, {1.5, `t.c is "1.5": want an integer`},
 		{uint64(1 << 63), `t.c is "9223372036854775808": want an integer`}, {true, `t.c is "true": want an integer`},
 	} {
-		n, err := intIn(c.v, "t.c")
+		n, err := rowio.IntIn(c.v, "t.c")
 		got := fmt.Sprint(n)
 		if err != nil {
 			got = err.Error()
@@ -29,7 +37,7 @@ func TestIntIn(t *testing.T) {
 			t.Errorf("%T %v: %s, want %s", c.v, c.v, got, c.want)
 		}
 	}
-	if n, err := keyIn(uint64(1<<63), "t.c"); err != nil || n != (rekey.Integer{Bits: 1 << 63}) {
+	if n, err := rowio.KeyIn(uint64(1<<63), "t.c"); err != nil || n != (rekey.Integer{Bits: 1 << 63}) {
 		t.Errorf("%v, %v", n, err)
 	}
 }
@@ -38,57 +46,63 @@ func TestIntIn(t *testing.T) {
 // for 0. SQLite keeps any value in any column.
 func TestRecordThatIsNoNumber(t *testing.T) {
 	e := engines()[0]
-	all := []Database{loginWorld(t, e, "s1", login{1, "ann"}, login{2, "bob"}), loginWorld(t, e, "s2", login{1, "bob"},
+	all := []rowio.Database{loginWorld(t, e, "s1", login{1, "ann"}, login{2, "bob"}), loginWorld(t, e, "s2", login{1, "bob"},
 		login{2, "cat"})}
 	for _, d := range all {
 		exec(t, d, "UPDATE characters SET name = 'dan' WHERE guid = 1")
 	}
-	p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes), Names: []NamePolicy{{Table: "characters",
+	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: loginRules(themes), Names: []plan.NamePolicy{{Table: "characters",
 		Column: "name"}}})
 	half := clones(t, e, all)
-	if _, err := applyWith(t.Context(), p, half[0], half[1:], Options{Parallel: 1}, killedAt("before commit",
+	if _, err := apply.ApplyWith(t.Context(), p, half[0], half[1:], job.Options{Parallel: 1}, killedAt("before commit",
 		9)); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	steps := map[string]func(all []Database) error{
-		"status": func(all []Database) error { _, err := LookUp(t.Context(), p, all[0], all[1:]); return err },
-		"resume": func(all []Database) error { _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); return err },
-		"verify": func(all []Database) error {
-			proof, err := Verify(t.Context(), p, all[0], all[1:], Options{})
-			if err == nil && proof.Verdict == merge.Fail { // what is not as it was recorded is a finding
+	steps := map[string]func(all []rowio.Database) error{
+		"status": func(all []rowio.Database) error { _, err := apply.LookUp(t.Context(), p, all[0], all[1:]); return err },
+		"resume": func(all []rowio.Database) error {
+			_, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
+			return err
+		},
+		"verify": func(all []rowio.Database) error {
+			proof, err := prove.Verify(t.Context(), p, all[0], all[1:], job.Options{})
+			if err == nil && proof.Verdict == verdict.Fail { // what is not as it was recorded is a finding
 				err = fmt.Errorf("%+v", proof)
 			}
 			return err
 		},
-		"undo": func(all []Database) error { _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); return err },
-		"whois": func(all []Database) error {
-			_, err := Whois(t.Context(), all[0], "accounts", rekey.Integer{Bits: 2})
+		"undo": func(all []rowio.Database) error {
+			_, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
+			return err
+		},
+		"whois": func(all []rowio.Database) error {
+			_, err := ledger.Whois(t.Context(), all[0], "accounts", rekey.Integer{Bits: 2})
 			return err
 		},
 	}
 	for column, read := range map[string][]string{ // by these steps
-		ProgressTable + ".part":      {"status", "resume", "undo"},
-		ProgressTable + ".done_rows": {"status", "resume", "undo"},
-		ProgressTable + ".finished":  {"resume", "undo"},
-		RenamesTable + ".n":          {"verify"},
-		KeysTable + ".part":          {"verify", "whois"},
-		KeysTable + ".shift":         {"verify", "whois"},
-		KeysTable + ".low":           {"verify", "whois"},
-		KeysTable + ".high":          {"verify", "whois"},
-		KeysTable + ".undone":        {"verify", "whois"},
-		KeysTable + ".first_key":     {"verify", "whois"},
-		KeysTable + ".last_key":      {"verify", "whois"},
-		MatchesTable + ".old_key":    {"verify", "whois"},
-		MatchesTable + ".new_key":    {"verify"},
-		MatchesTable + ".key_here":   {"verify"},
+		ledger.ProgressTable + ".part":      {"status", "resume", "undo"},
+		ledger.ProgressTable + ".done_rows": {"status", "resume", "undo"},
+		ledger.ProgressTable + ".finished":  {"resume", "undo"},
+		ledger.RenamesTable + ".n":          {"verify"},
+		ledger.KeysTable + ".part":          {"verify", "whois"},
+		ledger.KeysTable + ".shift":         {"verify", "whois"},
+		ledger.KeysTable + ".low":           {"verify", "whois"},
+		ledger.KeysTable + ".high":          {"verify", "whois"},
+		ledger.KeysTable + ".undone":        {"verify", "whois"},
+		ledger.KeysTable + ".first_key":     {"verify", "whois"},
+		ledger.KeysTable + ".last_key":      {"verify", "whois"},
+		ledger.MatchesTable + ".old_key":    {"verify", "whois"},
+		ledger.MatchesTable + ".new_key":    {"verify"},
+		ledger.MatchesTable + ".key_here":   {"verify"},
 	} {
 		table, name, _ := strings.Cut(column, ".")
 		for _, step := range read {
 			from := all
-			if step == "resume" || table == ProgressTable {
+			if step == "resume" || table == ledger.ProgressTable {
 				from = half
 			}
 			at := clones(t, e, from)

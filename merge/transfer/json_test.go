@@ -6,11 +6,15 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // database is the name of a database on its server.
-func database(d Database) string {
+func database(d rowio.Database) string {
 	name := d.DSN[strings.LastIndex(d.DSN, "/")+1:]
 	name, _, _ = strings.Cut(name, "?")
 	return "`" + name + "`"
@@ -21,7 +25,7 @@ func database(d Database) string {
 // equal. In MariaDB, JSON is text.
 func TestJSONTypes(t *testing.T) {
 	e := engines()[1]
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	mysql := !servertest.OnMariaDB(t)
 	keeps := []string{`JSON_OBJECT('a', 1, 'b', JSON_ARRAY(1.5, 'x', NULL, true))`, `'"2020-01-02"'`, `'1e2'`, `'{"d": 18446744073709551615, "n": -1.25e-7}'`, `'"base64:type15:AP9B"'`, `NULL`,
 		`JSON_OBJECT('big', CAST(7 AS UNSIGNED), 'dec', 1.25)`, `JSON_QUOTE('é😀\0')`}
@@ -40,7 +44,7 @@ func TestJSONTypes(t *testing.T) {
 			refused = append(refused, fmt.Sprintf("row %d", i))
 		}
 	}
-	p, err := NewPlan(t.Context(), all[0], all[1:], oddAllowed)
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], oddAllowed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,15 +58,15 @@ func TestJSONTypes(t *testing.T) {
 	p = mustPlan(t, all[0], all[1:], oddAllowed)
 	if mysql { // somebody stores a date in the place of its text
 		exec(t, all[1], `UPDATE mails SET j = CAST(DATE'2020-01-02' AS JSON) WHERE id = 1`)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err == nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err == nil {
 			t.Error("a text that became a date was copied")
 		}
 		exec(t, all[1], `UPDATE mails SET j = '"2020-01-02"' WHERE id = 1`)
 	}
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, all[0], all[1:]); proof.Tables[0].Verdict != merge.Pass {
+	if proof := verified(t, p, all[0], all[1:]); proof.Tables[0].Verdict != verdict.Pass {
 		t.Errorf("%+v", proof)
 	}
 	differ := fmt.Sprintf("SELECT COUNT(*) FROM %s.mails AS a LEFT JOIN %s.mails AS b ON a.id = b.id AND a.j <=> b.j AND a.other = b.other WHERE b.id IS NULL", database(all[1]), database(all[0]))
@@ -74,7 +78,7 @@ func TestJSONTypes(t *testing.T) {
 		if n := number(t, all[0], differ); n != 1 {
 			t.Errorf("SQL says that %d rows differ, want 1", n)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Tables[0].Verdict != merge.Fail || proof.Tables[0].Changed != 1 {
+		if proof := verified(t, p, all[0], all[1:]); proof.Tables[0].Verdict != verdict.Fail || proof.Tables[0].Changed != 1 {
 			t.Errorf("%+v", proof)
 		}
 	}

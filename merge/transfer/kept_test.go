@@ -7,7 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // builtIn are worlds of which the guilds below 100 are built in.
@@ -18,10 +26,10 @@ var builtIn = []string{
 	"INSERT INTO ranks VALUES (1, 1, 'w%d guard'), (2, 100, 'w%d knight'), (3, 0, 'w%d none'), (4, 57, 'w%d gone'), (5, 177, 'w%d lost')",
 }
 
-func keeping(keep string) PlanOptions {
-	return keyOptions(func(o *merge.Options, d *merge.Declarations) {
-		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"guilds.id"}, Keep: keep}, merge.Space{Keys: []string{"ranks.id"}})
-		d.References = append(d.References, merge.DeclaredReference{At: []string{"ranks.guild"}, To: []string{"guilds.id"}})
+func keeping(keep string) planner.PlanOptions {
+	return keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"guilds.id"}, Keep: keep}, declare.Space{Keys: []string{"ranks.id"}})
+		d.References = append(d.References, declare.DeclaredReference{At: []string{"ranks.guild"}, To: []string{"guilds.id"}})
 	})
 }
 
@@ -30,21 +38,21 @@ func keeping(keep string) PlanOptions {
 func TestKept(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 3, builtIn...)
-		before := dump(t, all[0], KeysTable)
+		before := dump(t, all[0], ledger.KeysTable)
 		p := rekeyed(t, all, keeping("<100"))
 		asked(t, all[0], "SELECT id, tag FROM guilds WHERE id < 100 ORDER BY id", "0|nobody", "1|the guard", "99|merchants")
 		asked(t, all[0], "SELECT COUNT(*) FROM guilds", "9")
 		for _, w := range []string{"w1", "w2"} {
 			by := p.Rekey.Offset("guilds.id", w)
 			asked(t, all[0], fmt.Sprintf("SELECT guild - CASE WHEN guild < 100 THEN 0 ELSE %d END FROM ranks WHERE tag LIKE '%s%%' ORDER BY id", by, w), "1", "100", "0", "57", "177")
-			if found, err := Whereis(t.Context(), all[0], w, "guilds", integerOf("1")); err != nil || len(found) > 0 {
+			if found, err := ledger.Whereis(t.Context(), all[0], w, "guilds", integerOf("1")); err != nil || len(found) > 0 {
 				t.Errorf("a row that stayed behind is at %v (%v)", found, err)
 			}
 		}
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if after := dump(t, all[0], KeysTable); after != before {
+		if after := dump(t, all[0], ledger.KeysTable); after != before {
 			t.Errorf("after the undo:\n%s, want\n%s", after, before)
 		}
 	})
@@ -60,12 +68,12 @@ func TestKeptDiffers(t *testing.T) {
 			{"INSERT INTO guilds VALUES (7, 'more')", "DELETE FROM guilds WHERE id = 7"},
 		} {
 			exec(t, all[1], change[0])
-			p, err := NewPlan(t.Context(), all[0], all[1:], keeping("<100"))
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], keeping("<100"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
-				return r.Code == merge.CodeTableDiffers && r.Table == "guilds" && strings.Contains(r.Reason, "id <100")
+			if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
+				return r.Code == verdict.CodeTableDiffers && r.Table == "guilds" && strings.Contains(r.Reason, "id <100")
 			}) {
 				t.Errorf("%s: refused for %v", change[0], p.Refusals)
 			}
@@ -83,7 +91,7 @@ func TestKeptAmongOthers(t *testing.T) {
 	all := keyWorlds(t, engines()[0], 2, builtIn...)
 	o := keeping("<100")
 	o.Check.Rules[0].References[1].To = []string{"guilds.id", "chars.guid"}
-	if _, err := NewPlan(t.Context(), all[0], all[1:], o); err == nil || !strings.Contains(err.Error(), "same keep") {
+	if _, err := planner.NewPlan(t.Context(), all[0], all[1:], o); err == nil || !strings.Contains(err.Error(), "same keep") {
 		t.Errorf("%v", err)
 	}
 }
@@ -94,7 +102,7 @@ func TestAlikeChangedSincePlan(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, append(slices.Clone(builtIn), "CREATE TABLE conf (k VARCHAR(9) PRIMARY KEY, v VARCHAR(9))", "INSERT INTO conf VALUES ('a', 'b')")...)
 		o := keeping("<100")
-		o.Check.Tables = []merge.TablePolicy{{Tables: []string{"conf"}, Policy: merge.PolicySame}}
+		o.Check.Tables = []declare.TablePolicy{{Tables: []string{"conf"}, Policy: declare.PolicySame}}
 		o.Check.Rules[0].Plain = append(o.Check.Rules[0].Plain, "conf.v")
 		p := mustPlan(t, all[0], all[1:], o)
 		for _, change := range []struct{ database, table, do, back string }{
@@ -103,11 +111,11 @@ func TestAlikeChangedSincePlan(t *testing.T) {
 			{"w0", "conf", "UPDATE conf SET v = 'c'", "UPDATE conf SET v = 'b'"},
 			{"w1", "conf", "UPDATE conf SET v = 'c'", "UPDATE conf SET v = 'b'"},
 		} {
-			at := all[slices.IndexFunc(all, func(d Database) bool { return d.Name == change.database })]
+			at := all[slices.IndexFunc(all, func(d rowio.Database) bool { return d.Name == change.database })]
 			exec(t, at, change.do)
 			before := dump(t, all[0])
-			refused := new(RefusedError)
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &refused) || refused.Refusals[0].Table != change.table || refused.Refusals[0].Source != change.database {
+			refused := new(ledger.RefusedError)
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &refused) || refused.Refusals[0].Table != change.table || refused.Refusals[0].Source != change.database {
 				t.Errorf("%s in %s: %v", change.do, change.database, err)
 			}
 			if dump(t, all[0]) != before {
@@ -115,7 +123,7 @@ func TestAlikeChangedSincePlan(t *testing.T) {
 			}
 			exec(t, at, change.back)
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT COUNT(*) FROM conf", "1")

@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // By default, a server sorts by the first 1024 bytes only, if it does not read the rows in the order of an index.
@@ -23,21 +27,21 @@ func TestLongKeyBesideClusteredOne(t *testing.T) {
 func TestEnumWithoutMemberInKey(t *testing.T) {
 	e := engines()[1]
 	for wrong := range 2 {
-		all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+		all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 		for i, d := range all {
 			exec(t, d, "CREATE TABLE t (e ENUM('a', '') NOT NULL, id INT NOT NULL, PRIMARY KEY (e, id))",
 				fmt.Sprintf("INSERT INTO t VALUES ('', %d), ('a', %[1]d)", i))
 		}
 		exec(t, all[wrong], "INSERT IGNORE INTO t VALUES ('c', 7)")
-		p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Check: merge.Options{Rules: namesNothing}})
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 		refusedFor(t, p, err, all[wrong], "find such rows with e = 0")
 		exec(t, all[wrong], "UPDATE t SET e = 'a' WHERE e = 0")
-		mergedAndBack(t, all, PlanOptions{Check: merge.Options{Rules: namesNothing}})
+		mergedAndBack(t, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 	}
 }
 
 // refusedFor makes sure that the plan is refused once, because of this database.
-func refusedFor(t *testing.T, p *Plan, err error, d Database, reason string) {
+func refusedFor(t *testing.T, p *plan.Plan, err error, d rowio.Database, reason string) {
 	t.Helper()
 	if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Source != d.Name ||
 		!strings.Contains(p.Refusals[0].Reason, reason) {
@@ -50,14 +54,14 @@ func TestNullInKey(t *testing.T) {
 	e := engines()[0]
 	for _, key := range []string{"TEXT PRIMARY KEY", "TEXT, PRIMARY KEY (x, v)"} {
 		for wrong := range 2 {
-			all := []Database{e.fresh(t, fmt.Sprint(wrong, len(key), "s1")), e.fresh(t, fmt.Sprint(wrong, len(key), "s2"))}
+			all := []rowio.Database{e.fresh(t, fmt.Sprint(wrong, len(key), "s1")), e.fresh(t, fmt.Sprint(wrong, len(key), "s2"))}
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE t (v INTEGER NOT NULL, x "+key+")",
 					fmt.Sprintf("INSERT INTO t (v, x) VALUES (%d, 'a%[1]d'), (5, 'b%[1]d')", i))
 			}
 			exec(t, all[wrong], "INSERT INTO t (v, x) VALUES (3, NULL), (3, NULL)")
-			options := PlanOptions{Check: merge.Options{Rules: namesNothing, Allow: []string{merge.CodeKeyCollision}}}
-			p, err := NewPlan(t.Context(), all[0], all[1:], options)
+			options := planner.PlanOptions{Check: declare.Options{Rules: namesNothing, Allow: []string{verdict.CodeKeyCollision}}}
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
 			refusedFor(t, p, err, all[wrong], "find such rows with x IS NULL")
 			exec(t, all[wrong], "DELETE FROM t WHERE x IS NULL")
 			mergedAndBack(t, all, options)
@@ -71,14 +75,14 @@ func TestPagesThatComeAgain(t *testing.T) {
 	exec(t, d, "CREATE TABLE t (id INTEGER PRIMARY KEY, before INTEGER)",
 		"INSERT INTO t WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) "+
 			"SELECT i, CASE i WHEN 100 THEN 50 ELSE i END FROM n")
-	s, err := openSource(t.Context(), d)
+	s, err := rowio.OpenSource(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	l := newLayout(s.dialect, s.table("t"))
-	l.reads[0] = l.reads[1] // reads another key than it sorts and compares
-	_, err = contents(t.Context(), s.on, l, all, nil, nil, func(int) error { return nil })
+	l := rowio.NewLayout(s.Dialect, s.Table("t"))
+	l.Reads[0] = l.Reads[1] // reads another key than it sorts and compares
+	_, err = rowio.Contents(t.Context(), s.On, l, rowio.All, nil, nil, func(int) error { return nil })
 	_, short := contentsOf(t, s, l, 10)
 	if err != nil || short == nil || !strings.Contains(short.Error(), "after row 70 come rows that were read before it") {
 		t.Errorf("%v, %v", err, short)
@@ -86,15 +90,15 @@ func TestPagesThatComeAgain(t *testing.T) {
 }
 
 // contentsOf counts rows that are read page by page.
-func contentsOf(t *testing.T, s *source, l *layout, size int) (rows int, err error) {
-	next, stop := pages(t.Context(), s.on, l, nil, func() int { return size }, all, false)
+func contentsOf(t *testing.T, s *rowio.Source, l *rowio.Layout, size int) (rows int, err error) {
+	next, stop := rowio.Pages(t.Context(), s.On, l, nil, func() int { return size }, rowio.All, false)
 	defer stop()
 	for {
 		p, err := next()
-		if err != nil || p.last {
+		if err != nil || p.Last {
 			return rows, err
 		}
-		rows += len(p.rows)
+		rows += len(p.Rows)
 	}
 }
 
@@ -110,7 +114,7 @@ func TestKeyTypesShared(t *testing.T) {
 			tables := typedTables(i, of, "")
 			if *long {
 				t.Run(fmt.Sprintf("%.20q", of.column), func(t *testing.T) { combineTyped(t, e, tables, 900) })
-			} else if newNumbering(of.column) != nil || i%9 == 0 {
+			} else if rowio.NewNumbering(of.column) != nil || i%9 == 0 {
 				some = append(some, tables[i%4])
 			}
 		}
@@ -138,18 +142,18 @@ func combineTyped(t *testing.T, e engine, tables []typedTable, rows int) {
 		names, common[k.name] = append(names, k.name), number(t, all[0], "SELECT COUNT(*) FROM "+k.name+" WHERE id % 2 = 0")
 	}
 	options := typedOptions(e)
-	options.Report = func(r *merge.Report) {
+	options.Report = func(r *verdict.Report) {
 		for _, r := range r.Results {
 			switch {
-			case r.Code != merge.CodeKeyCollision:
-			case r.Verdict == merge.NotVerified:
+			case r.Code != verdict.CodeKeyCollision:
+			case r.Verdict == verdict.NotVerified:
 				common[r.Table] = 0 // it says that it did not compare them
 			default:
 				common[r.Table] -= r.Count
 			}
 		}
 	}
-	if _, err := NewPlan(t.Context(), all[0], all[1:], options); err != nil {
+	if _, err := planner.NewPlan(t.Context(), all[0], all[1:], options); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range tables {
@@ -159,6 +163,6 @@ func combineTyped(t *testing.T, e engine, tables []typedTable, rows int) {
 	}
 	options.Report = nil
 	sum := map[string]string{"v": "sum"}
-	options.Check.Tables = []merge.TablePolicy{{Tables: names, Policy: merge.PolicyCombine, Columns: sum}}
+	options.Check.Tables = []declare.TablePolicy{{Tables: names, Policy: declare.PolicyCombine, Columns: sum}}
 	typedMerge(t, e, tables, options, all, oracle)
 }

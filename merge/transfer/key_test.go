@@ -5,7 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // A UNIQUE key of NOT NULL columns serves as a primary key: the table is copied,
@@ -13,8 +19,8 @@ import (
 // not: its rows are a multiset.
 func TestUniqueKeyAsPrimary(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		fresh := func(null string) []Database {
-			all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+		fresh := func(null string) []rowio.Database {
+			all := []rowio.Database{e.fresh(t, "a"), e.fresh(t, "b")}
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE bag (owner VARCHAR(9) NOT NULL, slot INTEGER "+null+", item INTEGER, UNIQUE (owner, slot))")
 				for _, slot := range []string{"1", "2", "10"} {
@@ -24,32 +30,32 @@ func TestUniqueKeyAsPrimary(t *testing.T) {
 			return all
 		}
 		all := fresh("NULL")
-		p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{MaxKeyless: -1})
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{MaxKeyless: -1})
 		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "no UNIQUE key of NOT NULL columns") {
 			t.Errorf("%v, %v", p.Refusals, err)
 		}
-		mergedAndBack(t, all, PlanOptions{})
+		mergedAndBack(t, all, planner.PlanOptions{})
 
 		all = fresh("NOT NULL")
-		p = mustPlan(t, all[0], all[1:], PlanOptions{})
+		p = mustPlan(t, all[0], all[1:], planner.PlanOptions{})
 		if len(p.Tables) != 1 || !slices.Equal(p.Tables[0].Key, []string{"owner", "slot"}) {
 			t.Fatalf("planned: %+v", p.Tables)
 		}
 		before := dump(t, all[0])
-		if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{RetryFor: -1}, hooks{fail: second("before commit")}); err == nil {
+		if _, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{RetryFor: -1}, job.Hooks{Fail: second("before commit")}); err == nil {
 			t.Fatal("it was not interrupted")
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if proof, err := Verify(t.Context(), p, all[0], all[1:], Options{}); err != nil || proof.Verdict != merge.Pass {
+		if proof, err := prove.Verify(t.Context(), p, all[0], all[1:], job.Options{}); err != nil || proof.Verdict != verdict.Pass {
 			t.Errorf("%+v, %v", proof, err)
 		}
 		if n := number(t, all[0], "SELECT COUNT(*) FROM bag"); n != 6 {
 			t.Errorf("%d rows, want 6", n)
 		}
 		exec(t, all[0], "INSERT INTO bag VALUES ('z', 1, 9)")
-		if done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || done.Rows != 3 {
+		if done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil || done.Rows != 3 {
 			t.Errorf("%+v, %v", done, err)
 		}
 		exec(t, all[0], "DELETE FROM bag WHERE owner = 'z'")

@@ -10,7 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // keyType is a type that a column of a key can have, with values: SQL, and no two are equal.
@@ -253,7 +260,7 @@ func (k typedTable) fill(run func(query string), world, rows int) {
 }
 
 // typedWorlds makes three worlds with the rows of these tables, and one that has the rows of all.
-func typedWorlds(t *testing.T, e engine, tables []typedTable, rows ...int) (all []Database, oracle Database) {
+func typedWorlds(t *testing.T, e engine, tables []typedTable, rows ...int) (all []rowio.Database, oracle rowio.Database) {
 	t.Helper()
 	for world, n := range append(rows, 0) {
 		d := e.fresh(t, fmt.Sprint("s", world+1))
@@ -294,20 +301,20 @@ func typedWorlds(t *testing.T, e engine, tables []typedTable, rows ...int) (all 
 	return all[:len(rows)], oracle
 }
 
-func databaseOf(t *testing.T, d Database) string {
+func databaseOf(t *testing.T, d rowio.Database) string {
 	db := pool(t, d)
 	defer db.Close()
-	return read(t, db, "SELECT DATABASE()")[0][0]
+	return readCell(t, db, "SELECT DATABASE()")[0][0]
 }
 
 // hashes are what SQL says of the rows of each table: their number, and a hash over all of them.
-func (k typedTable) hash(t *testing.T, e engine, d Database) string {
+func (k typedTable) hash(t *testing.T, e engine, d rowio.Database) string {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
 	if e.name == "sqlite" {
 		const row = "SELECT typeof(x) || quote(x) || ' ' || a || ' ' || id || ' ' || v AS r FROM "
-		return fmt.Sprint(read(t, db, "SELECT COUNT(*), group_concat(r) FROM ("+row+k.name+" ORDER BY r)"))
+		return fmt.Sprint(readCell(t, db, "SELECT COUNT(*), group_concat(r) FROM ("+row+k.name+" ORDER BY r)"))
 	}
 	row := "HEX(x), CAST(x AS CHAR), a, id, v"
 	if k.exact != "" {
@@ -315,17 +322,17 @@ func (k typedTable) hash(t *testing.T, e engine, d Database) string {
 	}
 	row = "SHA2(CONCAT_WS('|', " + row + "), 256)"
 	const sums = "SELECT COUNT(*), SUM(CONV(LEFT(%[1]s, 8), 16, 10)), SUM(CONV(RIGHT(%[1]s, 8), 16, 10)) FROM %[2]s"
-	return fmt.Sprint(read(t, db, fmt.Sprintf(sums, row, k.name)))
+	return fmt.Sprint(readCell(t, db, fmt.Sprintf(sums, row, k.name)))
 }
 
 // stopped runs a step that ends at some points, before a transaction is committed, in it and after, and once more
 // to its end.
-func stopped(t *testing.T, step func(hooks) error) {
+func stopped(t *testing.T, step func(job.Hooks) error) {
 	t.Helper()
 	for n, point := range []string{"after commit", "before commit", "after commit", "before delete", "after insert", ""} {
 		var left atomic.Int64 // workers share it
 		left.Store(int64(2 * n))
-		h := hooks{batch: time.Microsecond, fail: func(at string) error {
+		h := job.Hooks{Batch: time.Microsecond, Fail: func(at string) error {
 			if at == point && left.Add(-1) < 0 {
 				return errKilled
 			}
@@ -338,20 +345,20 @@ func stopped(t *testing.T, step func(hooks) error) {
 }
 
 // typedOptions declare that the columns name nothing.
-func typedOptions(e engine) PlanOptions {
-	options := PlanOptions{Check: merge.Options{
-		Rules: []merge.Declarations{{Plain: []string{"*.a", "*.id", "*.v"}, Natural: []string{"*.x"}}},
-		Allow: []string{merge.CodeAutoIncrement},
+func typedOptions(e engine) planner.PlanOptions {
+	options := planner.PlanOptions{Check: declare.Options{
+		Rules: []declare.Declarations{{Plain: []string{"*.a", "*.id", "*.v"}, Natural: []string{"*.x"}}},
+		Allow: []string{verdict.CodeAutoIncrement},
 	}}
 	if e.name == "sqlite" { // the check compares no value that is not of the declared type
-		options.Check.Allow = append(options.Check.Allow, merge.CodeKeyCollision)
+		options.Check.Allow = append(options.Check.Allow, verdict.CodeKeyCollision)
 	}
 	return options
 }
 
 // typedMerge carries out a plan for tables and takes it back, stopped in each step: afterwards the target has what
 // SQL puts together, and at the end what it had before.
-func typedMerge(t *testing.T, e engine, tables []typedTable, options PlanOptions, all []Database, oracle Database) {
+func typedMerge(t *testing.T, e engine, tables []typedTable, options planner.PlanOptions, all []rowio.Database, oracle rowio.Database) {
 	t.Helper()
 	have := func(when string, want func(k typedTable) string) {
 		t.Helper()
@@ -366,18 +373,18 @@ func typedMerge(t *testing.T, e engine, tables []typedTable, options PlanOptions
 		before[k.name] = k.hash(t, e, all[0])
 	}
 	p := mustPlan(t, all[0], all[1:], options)
-	stopped(t, func(h hooks) error {
-		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, h)
+	stopped(t, func(h job.Hooks) error {
+		_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{}, h)
 		return err
 	})
 	have("merge", func(k typedTable) string { return k.hash(t, e, oracle) })
 	proof := verified(t, p, all[0], all[1:])
-	if proof.Verdict == merge.Fail || proof.Verdict != merge.Pass && len(p.Check.Allowed) == 0 {
+	if proof.Verdict == verdict.Fail || proof.Verdict != verdict.Pass && len(p.Check.Allowed) == 0 {
 		t.Errorf("%+v", proof)
 	}
-	stopped(t, func(h hooks) error {
-		_, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{}, h)
-		if errors.Is(err, ErrNoMerge) {
+	stopped(t, func(h job.Hooks) error {
+		_, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{}, h)
+		if errors.Is(err, ledger.ErrNoMerge) {
 			err = nil
 		}
 		return err
@@ -397,7 +404,7 @@ func TestKeyTypes(t *testing.T) {
 		merged := func(t *testing.T, tables []typedTable, ranges int64, rows ...int) {
 			all, oracle := typedWorlds(t, e, tables, rows...)
 			options := typedOptions(e)
-			options.rangeRows = ranges
+			options.RangeRows = ranges
 			typedMerge(t, e, tables, options, all, oracle)
 		}
 		var some []typedTable

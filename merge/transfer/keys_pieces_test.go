@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // A set that is kept in pieces is the same set when they are put together, each piece is of
@@ -19,39 +21,39 @@ func TestKeyPieces(t *testing.T) {
 	}{
 		"none":             {0, nil, 1},
 		"few":              {3, func(i int, _ *rand.Rand) rekey.Integer { return rekey.Signed(int64(i) - 1) }, 1},
-		"many":             {2*pieceKeys + 5, func(i int, _ *rand.Rand) rekey.Integer { return rekey.Signed(int64(2*i) - pieceKeys) }, 3},
+		"many":             {2*ledger.PieceKeys + 5, func(i int, _ *rand.Rand) rekey.Integer { return rekey.Signed(int64(2*i) - ledger.PieceKeys) }, 3},
 		"far apart":        {40_000, func(_ int, random *rand.Rand) rekey.Integer { return rekey.Integer{Bits: random.Uint64()} }, 2},
 		"with the largest": {2, func(i int, _ *rand.Rand) rekey.Integer { return rekey.Integer{Bits: math.MaxUint64 - uint64(i)} }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
 				random, want := rand.New(rand.NewPCG(3, 4)), make(map[rekey.Integer]bool)
-				k := &keySet{Path: "m.0", Source: "s2", Table: "items", Column: "id", Space: "items.id", Offset: 5, Keys: &rekey.Set{Exact: true}}
+				k := &ledger.KeySet{Path: "m.0", Source: "s2", Table: "items", Column: "id", Space: "items.id", Offset: 5, Keys: &rekey.Set{Exact: true}}
 				for i := range draw.keys {
 					n := draw.key(i, random)
 					want[n] = true
 					k.Keys.Add(n)
 				}
 				k.Keys.Finish()
-				on := &connection{Database: e.fresh(t, "s1"), writes: true}
-				defer on.close()
-				if _, err := on.exec(t.Context(), "create", createKeys(on.dialect()), false); err != nil {
+				on := &rowio.Connection{Database: e.fresh(t, "s1"), Writes: true}
+				defer on.Close()
+				if _, err := on.Exec(t.Context(), "create", ledger.CreateKeys(on.Dialect()), false); err != nil {
 					t.Fatal(err)
 				}
-				if err := saveKeys(t.Context(), on, k, time.Now()); err != nil {
+				if err := ledger.SaveKeys(t.Context(), on, k, time.Now()); err != nil {
 					t.Fatal(err)
 				}
 				if n := number(t, on.Database, "SELECT COUNT(*) FROM mergesafe_keys"); n < int64(draw.pieces) {
 					t.Errorf("%d pieces, want %d", n, draw.pieces)
 				}
-				if n := number(t, on.Database, "SELECT MAX(LENGTH(data)) FROM mergesafe_keys"); n > pieceBytes {
+				if n := number(t, on.Database, "SELECT MAX(LENGTH(data)) FROM mergesafe_keys"); n > ledger.PieceBytes {
 					t.Errorf("a piece of %d bytes", n)
 				}
-				all, err := loadKeys(t.Context(), on, "", nil)
+				all, err := ledger.LoadKeys(t.Context(), on, "", nil)
 				if err != nil || len(all) != 1 || !all[0].Keys.Equal(k.Keys) {
 					t.Fatalf("the keys are others: %v", err)
 				}
-				some, err := readKeys(t.Context(), on, false, "", nil)
+				some, err := ledger.ReadKeys(t.Context(), on, false, "", nil)
 				if err != nil || len(some) != 1 {
 					t.Fatal(err)
 				}
@@ -63,7 +65,7 @@ func TestKeyPieces(t *testing.T) {
 					}
 				}
 				for _, n := range asks {
-					if got, err := some[0].has(t.Context(), on, n); err != nil || got != want[n] {
+					if got, err := some[0].Has(t.Context(), on, n); err != nil || got != want[n] {
 						t.Fatalf("%s: %v, %v", n, got, err)
 					}
 				}
@@ -76,8 +78,8 @@ func TestKeyPieces(t *testing.T) {
 func TestKeysOfOlderPrograms(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		target := e.fresh(t, "s1")
-		on := &connection{Database: target, writes: true}
-		defer on.close()
+		on := &rowio.Connection{Database: target, Writes: true}
+		defer on.Close()
 		keys := &rekey.Set{Exact: true}
 		for n := range 3000 {
 			keys.Add(rekey.Signed(int64(n * n)))
@@ -87,24 +89,24 @@ func TestKeysOfOlderPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exec(t, target, createKeys(on.dialect()))
+		exec(t, target, ledger.CreateKeys(on.Dialect()))
 		for _, c := range []string{"first_key", "last_key", "came"} {
-			exec(t, target, "ALTER TABLE "+KeysTable+" DROP COLUMN "+c)
+			exec(t, target, "ALTER TABLE "+ledger.KeysTable+" DROP COLUMN "+c)
 		}
 		for part, chunk := range [][]byte{data[:1000], data[1000:]} {
-			if _, err := on.exec(t.Context(), "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data) VALUES ('m.0', 's2', 'items', 'id', ?, 'items.id', '10000', '1', '2', 3000, 0, ?)", false,
+			if _, err := on.Exec(t.Context(), "keys", "INSERT INTO "+ledger.KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data) VALUES ('m.0', 's2', 'items', 'id', ?, 'items.id', '10000', '1', '2', 3000, 0, ?)", false,
 				part, chunk); err != nil {
 				t.Fatal(err)
 			}
 		}
-		on.close()
+		on.Close()
 		for key, want := range map[uint64]int{10_000 + 49: 1, 10_000 + 50: 0} {
-			if way, err := Whois(t.Context(), target, "items", rekey.Integer{Bits: key}); err != nil || len(way) != want {
+			if way, err := ledger.Whois(t.Context(), target, "items", rekey.Integer{Bits: key}); err != nil || len(way) != want {
 				t.Errorf("%d: %+v, %v", key, way, err)
 			}
 		}
 		n := 0
-		if err := EachKey(t.Context(), target, "s2", "items", func(Origin) error { n++; return nil }); err != nil || n != 3000 {
+		if err := ledger.EachKey(t.Context(), target, "s2", "items", func(ledger.Origin) error { n++; return nil }); err != nil || n != 3000 {
 			t.Errorf("%d keys, %v", n, err)
 		}
 	})

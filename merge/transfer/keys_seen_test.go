@@ -7,31 +7,36 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // The keys that come by count only if all did, and none of them is doubtful.
 func TestSeenKeys(t *testing.T) {
-	p := &Plan{Rekey: &merge.Rekeying{Columns: []merge.RekeyedColumn{{Table: "items", Column: "id", Key: true}, {Table: "items", Column: "owner"}}}}
-	l := &layout{table: "items", columns: []string{"owner", "id"}}
-	s := newSeenKeys()
-	s.add(p, 1, l, [][]any{{int64(7), int64(3)}, {int64(7), uint64(1 << 63)}})
-	s.add(p, 1, l, [][]any{{int64(7), []byte("1")}})
-	if got := s.all(1, "items", "id", 3); got == nil || got.Len() != 3 || got.Range().High.String() != "9223372036854775808" {
+	p := &plan.Plan{Rekey: &verdict.Rekeying{Columns: []verdict.RekeyedColumn{{Table: "items", Column: "id", Key: true}, {Table: "items", Column: "owner"}}}}
+	l := &rowio.Layout{Table: "items", Columns: []string{"owner", "id"}}
+	s := ledger.NewSeenKeys()
+	s.Add(p, 1, l, [][]any{{int64(7), int64(3)}, {int64(7), uint64(1 << 63)}})
+	s.Add(p, 1, l, [][]any{{int64(7), []byte("1")}})
+	if got := s.All(1, "items", "id", 3); got == nil || got.Len() != 3 || got.Range().High.String() != "9223372036854775808" {
 		t.Errorf("of 3 rows: %v", got)
 	}
 	for what, got := range map[string]*rekey.Set{
-		"too few":      s.all(1, "items", "id", 4),
-		"too many":     s.all(1, "items", "id", 2),
-		"no key":       s.all(1, "items", "owner", 1),
-		"other source": s.all(0, "items", "id", 0),
+		"too few":      s.All(1, "items", "id", 4),
+		"too many":     s.All(1, "items", "id", 2),
+		"no key":       s.All(1, "items", "owner", 1),
+		"other source": s.All(0, "items", "id", 0),
 	} {
 		if got != nil {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
-	if s.forget(1, "items"); s.all(1, "items", "id", 3) != nil {
+	if s.Forget(1, "items"); s.All(1, "items", "id", 3) != nil {
 		t.Error("forgotten keys are told")
 	}
 }
@@ -44,22 +49,22 @@ func TestRememberedAfterResuming(t *testing.T) {
 		all := keyWorlds(t, e, 3, many, "UPDATE items SET id = id + 5000 WHERE id = 28")
 		p := mustPlan(t, all[0], all[1:], keyOptions(nil))
 		smooth := clones(t, e, all)
-		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, hooks{clock: fixedClock}); err != nil {
+		if _, err := apply.ApplyWith(t.Context(), p, smooth[0], smooth[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
 			t.Fatal(err)
 		}
-		remembered := func(d Database) [][]string {
+		remembered := func(d rowio.Database) [][]string {
 			db := pool(t, d)
 			defer db.Close()
-			return read(t, db, "SELECT path, tab, col, part, shift, low, high, n, HEX(data) FROM "+KeysTable+" ORDER BY path, tab, col, part")
+			return readCell(t, db, "SELECT path, tab, col, part, shift, low, high, n, HEX(data) FROM "+ledger.KeysTable+" ORDER BY path, tab, col, part")
 		}
 		want, n := remembered(smooth[0]), points(t, e, p, all)
 		for _, i := range []int64{n / 3, n / 2, 2 * n / 3, 5 * n / 6} {
 			worlds := clones(t, e, all)
 			fail := at(i, func() error { return driver.ErrBadConn })
-			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{RetryFor: -1}, hooks{clock: fixedClock, fail: fail}); err != nil && !errors.Is(err, ErrStopped) {
+			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{RetryFor: -1}, job.Hooks{Clock: fixedClock, Fail: fail}); err != nil && !errors.Is(err, ledger.ErrStopped) {
 				t.Fatalf("point %d: %v", i, err)
 			}
-			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, hooks{clock: fixedClock}); err != nil {
+			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
 				t.Fatalf("point %d, again: %v", i, err)
 			}
 			if diff := cmp.Diff(want, remembered(worlds[0])); diff != "" {

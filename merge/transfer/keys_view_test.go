@@ -8,11 +8,19 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // viewWorld is a world with characters of some keys, a name of its own for each.
-func viewWorld(t *testing.T, e engine, name string, keys ...int) Database {
+func viewWorld(t *testing.T, e engine, name string, keys ...int) rowio.Database {
 	t.Helper()
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if e.name != "sqlite" {
@@ -27,14 +35,14 @@ func viewWorld(t *testing.T, e engine, name string, keys ...int) Database {
 }
 
 // mergeViewed merges one world into another, and returns the plan and the notes of apply.
-func mergeViewed(t *testing.T, target, source Database) (*Plan, []string) {
+func mergeViewed(t *testing.T, target, source rowio.Database) (*plan.Plan, []string) {
 	t.Helper()
-	p := mustPlan(t, target, []Database{source}, PlanOptions{Check: merge.Options{Rekey: &merge.Rekey{Auto: true}}})
-	done, err := Apply(t.Context(), p, target, []Database{source}, Options{})
+	p := mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{Check: declare.Options{Rekey: &declare.Rekey{Auto: true}}})
+	done, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, target, []Database{source}); proof.Verdict != merge.Pass {
+	if proof := verified(t, p, target, []rowio.Database{source}); proof.Verdict != verdict.Pass {
 		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 	}
 	return p, done.Notes
@@ -53,11 +61,11 @@ func TestKeysView(t *testing.T) {
 	}
 	onEach(t, func(t *testing.T, e engine) {
 		s1, s2, s3 := viewWorld(t, e, "s1", 1, 2, 3, 4, 5), viewWorld(t, e, "s2", 2, 4, 6), viewWorld(t, e, "s3", 1, 4)
-		asks := func(d Database, query, want string) {
+		asks := func(d rowio.Database, query, want string) {
 			t.Helper()
 			db := pool(t, d)
 			defer db.Close()
-			if got := fmt.Sprint(read(t, db, query)); got != want {
+			if got := fmt.Sprint(readCell(t, db, query)); got != want {
 				t.Errorf("%s: %s\ngot  %s\nwant %s", d.Name, query, got, want)
 			}
 		}
@@ -80,15 +88,15 @@ func TestKeysView(t *testing.T) {
 		asks(s1, "SELECT name FROM characters WHERE guid = 11004", "[[s34]]")
 		exec(t, s1, "DROP TABLE old_log")
 
-		s, err := openSource(t.Context(), s1)
+		s, err := rowio.OpenSource(t.Context(), s1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.catalog.Views) > 0 {
-			t.Errorf("the views %v are judged", s.catalog.Views)
+		if len(s.Known.Views) > 0 {
+			t.Errorf("the views %v are judged", s.Known.Views)
 		}
 		s.Close()
-		if _, err := Undo(t.Context(), p, s1, []Database{s2}, UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, s1, []rowio.Database{s2}, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		asks(s1, "SELECT source, undone FROM mergesafe_moved ORDER BY source", "[[s2 1] [s3 1]]")
@@ -100,14 +108,14 @@ func TestKeysViewOfAnOlderTable(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		s1, s2, s3 := viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7), viewWorld(t, e, "s3", 3)
 		mergeViewed(t, s1, s2)
-		exec(t, s1, "DROP VIEW "+KeysView)
+		exec(t, s1, "DROP VIEW "+ledger.KeysView)
 		for _, c := range []string{"first_key", "last_key", "came"} {
-			exec(t, s1, "ALTER TABLE "+KeysTable+" DROP COLUMN "+c)
+			exec(t, s1, "ALTER TABLE "+ledger.KeysTable+" DROP COLUMN "+c)
 		}
 		mergeViewed(t, s1, s3)
 		db := pool(t, s1)
 		defer db.Close()
-		if got := fmt.Sprint(read(t, db, "SELECT source, COALESCE(first_old, 0), key_count, came IS NULL FROM mergesafe_moved ORDER BY source")); got != "[[s2 0 2 1] [s3 3 1 0]]" {
+		if got := fmt.Sprint(readCell(t, db, "SELECT source, COALESCE(first_old, 0), key_count, came IS NULL FROM mergesafe_moved ORDER BY source")); got != "[[s2 0 2 1] [s3 3 1 0]]" {
 			t.Error(got)
 		}
 	})
@@ -119,8 +127,8 @@ func TestKeysViewCannotBeMade(t *testing.T) {
 		s1, s2 := viewWorld(t, e, "s1", 1), viewWorld(t, e, "s2", 1, 7)
 		merger := s1
 		if e.name == "sqlite" {
-			exec(t, s1, "CREATE TABLE "+KeysView+" (id INTEGER PRIMARY KEY)")
-			exec(t, s2, "CREATE TABLE "+KeysView+" (id INTEGER PRIMARY KEY)")
+			exec(t, s1, "CREATE TABLE "+ledger.KeysView+" (id INTEGER PRIMARY KEY)")
+			exec(t, s2, "CREATE TABLE "+ledger.KeysView+" (id INTEGER PRIMARY KEY)")
 		} else {
 			merger.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, TRIGGER", strings.TrimPrefix(s1.DSN, "mysql:"))
 		}
@@ -129,9 +137,9 @@ func TestKeysViewCannotBeMade(t *testing.T) {
 			t.Fatalf("notes: %q", notes)
 		}
 		if e.name == "sqlite" {
-			exec(t, s1, "DROP TABLE "+KeysView)
+			exec(t, s1, "DROP TABLE "+ledger.KeysView)
 		}
-		view, err := KeysViewStatements(t.Context(), s1)
+		view, err := ledger.KeysViewStatements(t.Context(), s1)
 		if err != nil {
 			t.Fatal(err)
 		}

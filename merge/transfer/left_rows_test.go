@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/verdict"
 )
 
 // respawns are worlds in which dead creatures come back, of the world itself (instance 0) and
@@ -20,36 +24,36 @@ var respawns = []string{
 	"INSERT INTO mail VALUES (1, 1, 'w%d stays'), (2, 2, 'w%d leaves'), (3, 9, 'w%d gone'), (4, 0, 'w%d none'), (5, 4, 'w%d null')",
 }
 
-func leaving(respawn, auction *merge.When, rows merge.RowsPolicy) PlanOptions {
-	return keyOptions(func(o *merge.Options, d *merge.Declarations) {
+func leaving(respawn, auction *declare.When, rows declare.RowsPolicy) planner.PlanOptions {
+	return keyOptions(func(o *declare.Options, d *declare.Declarations) {
 		if respawn != nil {
-			o.Tables = append(o.Tables, merge.TablePolicy{Tables: []string{"respawns"}, Policy: merge.PolicySkip, When: respawn})
+			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: respawn})
 		}
 		if auction != nil {
-			o.Tables = append(o.Tables, merge.TablePolicy{Tables: []string{"auction"}, Policy: merge.PolicySkip, When: auction, Rows: rows})
+			o.Tables = append(o.Tables, declare.TablePolicy{Tables: []string{"auction"}, Policy: declare.PolicySkip, When: auction, Rows: rows})
 		}
-		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}}, merge.Space{Keys: []string{"auction.id"}})
+		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}}, declare.Space{Keys: []string{"auction.id"}})
 		d.Natural = append(d.Natural, "respawns.spawn")
 		d.Plain = append(d.Plain, "respawns.due", "auction.kind")
-		d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}},
-			merge.DeclaredReference{At: []string{"respawns.instance"}, To: []string{"chars.guid"}, None: []string{"0"}})
+		d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}},
+			declare.DeclaredReference{At: []string{"respawns.instance"}, To: []string{"chars.guid"}, None: []string{"0"}})
 	})
 }
 
-var ofWorld, ofKind1 = &merge.When{Column: "instance", Is: []string{"0"}}, &merge.When{Column: "kind", Not: []string{"0"}}
+var ofWorld, ofKind1 = &declare.When{Column: "instance", Is: []string{"0"}}, &declare.When{Column: "kind", Not: []string{"0"}}
 
 // Some rows of a table stay behind, and what refers to them; the others come, with new keys.
 // The plan counts both, verify proves it, and an undo takes it back.
 func TestLeftRows(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 3, respawns...)
-		p := mustPlan(t, all[0], all[1:], leaving(ofWorld, ofKind1, merge.RowsDrop))
+		p := mustPlan(t, all[0], all[1:], leaving(ofWorld, ofKind1, declare.RowsDrop))
 		// Of the auctions all but the first stay behind: NULL is not 0.
-		if got := fmt.Sprintln(p.LeftRows[0].Table, p.LeftRows[0].Counts, p.LeftRows[1].Table, p.LeftRows[1].Counts, p.Severed[0].Counts, p.table("respawns").Rows(), p.table("auction").Rows(), p.table("mail").Rows()); got != "auction [3 3] respawns [2 2] [2 2] 4 2 6\n" {
+		if got := fmt.Sprintln(p.LeftRows[0].Table, p.LeftRows[0].Counts, p.LeftRows[1].Table, p.LeftRows[1].Counts, p.Severed[0].Counts, p.Table("respawns").Rows(), p.Table("auction").Rows(), p.Table("mail").Rows()); got != "auction [3 3] respawns [2 2] [2 2] 4 2 6\n" {
 			t.Fatal(got)
 		}
 		interruptedAnywhere(t, e, p, all, map[bool]int{true: 60, false: 95}[e.name == "sqlite"])
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT spawn, instance, due FROM respawns ORDER BY due", "7|0|100", "8|0|200", "7|1|300", "7|1001|301", "7|2001|302", "8|3|400", "8|1003|401", "8|2003|402")
@@ -60,18 +64,18 @@ func TestLeftRows(t *testing.T) {
 			"INSERT INTO respawns VALUES (9, 0, 1)", "UPDATE respawns SET due = 1 WHERE spawn = 7 AND instance = 1001", "DELETE FROM respawns WHERE spawn = 8 AND instance = 2003", "UPDATE respawns SET due = 1 WHERE spawn = 7 AND instance = 0",
 		} {
 			exec(t, merged[0], change)
-			if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != merge.Fail || !strings.Contains(fmt.Sprintf("%+v", proof.Keys), "table respawns") {
+			if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprintf("%+v", proof.Keys), "table respawns") {
 				t.Errorf("%s: %s %+v", change, proof.Verdict, proof.Keys)
 			}
 			refill(t, all[0], merged[0])
 		}
 		// A row that stays behind and is changed since is nobody's matter; one more of those that come is.
 		exec(t, merged[1], "UPDATE respawns SET due = 1 WHERE instance = 0")
-		if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}
 		exec(t, merged[1], "UPDATE respawns SET instance = 2 WHERE instance = 0 AND spawn = 7")
-		if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != merge.Fail {
+		if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != verdict.Fail {
 			t.Errorf("%+v", proof)
 		}
 	})
@@ -82,19 +86,19 @@ func TestLeftRowsRefused(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, respawns...)
 		for _, tt := range []struct {
-			opts PlanOptions
+			opts planner.PlanOptions
 			want string
 		}{
 			{leaving(nil, nil, ""), "key-collision"},
 			{leaving(ofWorld, ofKind1, ""), `rows refer to rows of auction that stay behind when kind is not 0: 2 rows of mail in w1 (auction)`},
-			{leaving(ofWorld, ofKind1, merge.RowsNone), `table auction: rows = "none" is beside when`},
-			{leaving(&merge.When{Column: "where", Is: []string{"0"}}, nil, ""), `table respawns: when: in w0 it has no column "where" of integers`},
+			{leaving(ofWorld, ofKind1, declare.RowsNone), `table auction: rows = "none" is beside when`},
+			{leaving(&declare.When{Column: "where", Is: []string{"0"}}, nil, ""), `table respawns: when: in w0 it has no column "where" of integers`},
 		} {
-			p, err := NewPlan(t.Context(), all[0], all[1:], tt.opts)
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], tt.opts)
 			got := fmt.Sprint(err)
 			if err == nil {
 				got = fmt.Sprint(p.Refusals)
-			} else if !errors.Is(err, merge.ErrOptions) {
+			} else if !errors.Is(err, declare.ErrOptions) {
 				t.Error(err)
 			}
 			if !strings.Contains(got, tt.want) {

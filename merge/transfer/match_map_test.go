@@ -8,11 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // authGame makes two databases of a world: one with its accounts, and one with what they have.
-func authGame(t testing.TB, e engine, name string, logins ...login) (auth, game Database) {
+func authGame(t testing.TB, e engine, name string, logins ...login) (auth, game rowio.Database) {
 	t.Helper()
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if e.name != "sqlite" {
@@ -38,7 +45,7 @@ func TestMapFromPlan(t *testing.T) {
 		a1, c1 := authGame(t, e, "s1", login{1, "ann"}, login{2, "bob"})
 		a2, c2 := authGame(t, e, "s2", login{1, "bob"}, login{2, "carl"})
 		before := dump(t, c1)
-		auth := mustPlan(t, a1, []Database{a2}, PlanOptions{Check: merge.Options{Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}}}}, Rules: []merge.Declarations{{Plain: []string{"accounts.name"}}}}})
+		auth := mustPlan(t, a1, []rowio.Database{a2}, planner.PlanOptions{Check: declare.Options{Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}}}}, Rules: []declare.Declarations{{Plain: []string{"accounts.name"}}}}})
 		d := auth.Rekey.Offset("accounts.id", "s2")
 		file := filepath.Join(t.TempDir(), "auth-plan.json")
 		var text bytes.Buffer
@@ -48,31 +55,31 @@ func TestMapFromPlan(t *testing.T) {
 		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := MapFromPlan(file, "chars.id"); err == nil || !strings.Contains(err.Error(), `no space of that plan is named "chars.id" or has such a key; it has accounts.id`) {
+		if _, err := planner.MapFromPlan(file, "chars.id"); err == nil || !strings.Contains(err.Error(), `no space of that plan is named "chars.id" or has such a key; it has accounts.id`) {
 			t.Error(err)
 		}
-		from, err := MapFromPlan(file, "accounts.id")
+		from, err := planner.MapFromPlan(file, "accounts.id")
 		if err != nil || from.Offsets["s2"] != d || from.Matched["s2"].Len() != 1 || len(from.Digest) != 64 {
 			t.Fatalf("%+v %v", from, err)
 		}
-		options := merge.Options{
-			Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "accounts.id", Map: from}, {Keys: []string{"characters.guid"}}}},
-			Rules: []merge.Declarations{{Plain: []string{"*.title", "*.theme"}, References: []merge.DeclaredReference{{At: []string{"characters.account", "settings.account"}, To: []string{"space:accounts.id"}}}}},
+		options := declare.Options{
+			Rekey: &declare.Rekey{Spaces: []declare.Space{{Name: "accounts.id", Map: from}, {Keys: []string{"characters.guid"}}}},
+			Rules: []declare.Declarations{{Plain: []string{"*.title", "*.theme"}, References: []declare.DeclaredReference{{At: []string{"characters.account", "settings.account"}, To: []string{"space:accounts.id"}}}}},
 		}
-		if p, err := NewPlan(t.Context(), c1, []Database{c2}, PlanOptions{Check: options}); err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "settings": key-collision: account: 1 key`) {
+		if p, err := planner.NewPlan(t.Context(), c1, []rowio.Database{c2}, planner.PlanOptions{Check: options}); err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "settings": key-collision: account: 1 key`) {
 			t.Fatalf("%v %v", p, err)
 		}
-		options.Tables = []merge.TablePolicy{themes}
+		options.Tables = []declare.TablePolicy{themes}
 		other := c2
 		other.Name = "s9"
-		if _, err := NewPlan(t.Context(), c1, []Database{other}, PlanOptions{Check: options}); err == nil || !strings.Contains(err.Error(), `has no source named "s9": both merges need the same sources, by the same names`) {
+		if _, err := planner.NewPlan(t.Context(), c1, []rowio.Database{other}, planner.PlanOptions{Check: options}); err == nil || !strings.Contains(err.Error(), `has no source named "s9": both merges need the same sources, by the same names`) {
 			t.Error(err)
 		}
-		p := mustPlan(t, c1, []Database{c2}, PlanOptions{Check: options})
+		p := mustPlan(t, c1, []rowio.Database{c2}, planner.PlanOptions{Check: options})
 		if got := p.Rekey.Space("accounts.id").From; got == nil || got.Digest != from.Digest || got.File != file {
 			t.Errorf("%+v", got)
 		}
-		if _, err := Apply(t.Context(), p, c1, []Database{c2}, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, c1, []rowio.Database{c2}, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		db := pool(t, c1)
@@ -82,17 +89,17 @@ func TestMapFromPlan(t *testing.T) {
 			"SELECT account, theme FROM settings ORDER BY account": fmt.Sprintf("[[1 ann of s1] [2 bob of s1] [%d carl of s2]]", 2+d),
 			"SELECT col, old_key, key_here FROM mergesafe_matches": "[[accounts.id 1 2]]",
 		} {
-			if got := fmt.Sprint(read(t, db, query)); got != want {
+			if got := fmt.Sprint(readCell(t, db, query)); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
 		}
-		if proof := verified(t, p, c1, []Database{c2}); proof.Verdict != merge.Pass || proof.Keys[0].Matched != 1 {
+		if proof := verified(t, p, c1, []rowio.Database{c2}); proof.Verdict != verdict.Pass || proof.Keys[0].Matched != 1 {
 			t.Errorf("%s %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 		}
-		if _, err := Undo(t.Context(), p, c1, []Database{c2}, UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, c1, []rowio.Database{c2}, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if after := dump(t, c1, KeysTable, MatchesTable); after != before {
+		if after := dump(t, c1, ledger.KeysTable, ledger.MatchesTable); after != before {
 			t.Errorf("%s, want %s", after, before)
 		}
 	})

@@ -10,7 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // randomLogins are some of a few people, with any numbers, and in any letters.
@@ -31,17 +37,17 @@ func randomLogins(rnd *rand.Rand) (all []login) {
 
 // firsts are what the first world that has an account says of it, by its name: its address, and
 // its theme. Accounts without a name are the same as no other.
-func firsts(t testing.TB, worlds ...Database) map[string]string {
+func firsts(t testing.TB, worlds ...rowio.Database) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for _, d := range worlds {
 		db := pool(t, d)
-		for _, row := range read(t, db, "SELECT LOWER(a.name), a.email FROM accounts AS a WHERE a.name <> ''") {
+		for _, row := range readCell(t, db, "SELECT LOWER(a.name), a.email FROM accounts AS a WHERE a.name <> ''") {
 			if name := "email of " + fmt.Sprint(row[0]); all[name] == "" {
 				all[name] = fmt.Sprint(row[1])
 			}
 		}
-		for _, row := range read(t, db, "SELECT LOWER(a.name), s.theme FROM accounts AS a JOIN settings AS s ON s.account = a.id WHERE a.name <> ''") {
+		for _, row := range readCell(t, db, "SELECT LOWER(a.name), s.theme FROM accounts AS a JOIN settings AS s ON s.account = a.id WHERE a.name <> ''") {
 			if name := "theme of " + fmt.Sprint(row[0]); all[name] == "" {
 				all[name] = fmt.Sprint(row[1])
 			}
@@ -52,15 +58,15 @@ func firsts(t testing.TB, worlds ...Database) map[string]string {
 }
 
 // clubs are the members of clubs by their names.
-func clubs(t testing.TB, worlds ...Database) (all []string) {
+func clubs(t testing.TB, worlds ...rowio.Database) (all []string) {
 	t.Helper()
 	for _, d := range worlds {
 		db := pool(t, d)
 		names := make(map[string]string)
-		for _, row := range read(t, db, "SELECT id, LOWER(COALESCE(name, '')) FROM accounts") {
+		for _, row := range readCell(t, db, "SELECT id, LOWER(COALESCE(name, '')) FROM accounts") {
 			names[fmt.Sprint(row[0])] = fmt.Sprint(row[1])
 		}
-		for _, row := range read(t, db, "SELECT members FROM clubs") {
+		for _, row := range readCell(t, db, "SELECT members FROM clubs") {
 			var members []string
 			for _, id := range strings.Fields(fmt.Sprint(row[0])) {
 				name, there := names[id]
@@ -88,7 +94,7 @@ func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
 		for seed := range n {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(uint64(seed), 17))
-				var all []Database
+				var all []rowio.Database
 				for i := range 2 + rnd.IntN(3) {
 					all = append(all, loginWorld(t, e, fmt.Sprint("s", i+1), randomLogins(rnd)...))
 				}
@@ -98,11 +104,11 @@ func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
 					before = append(before, byName(t, d))
 				}
 				rows, first, members, was := worldsTogether(before...), firsts(t, all...), clubs(t, all...), dump(t, target)
-				p := mustPlan(t, target, sources, PlanOptions{Check: loginRules(themes)})
+				p := mustPlan(t, target, sources, planner.PlanOptions{Check: loginRules(themes)})
 				for _, of := range p.Rekey.Space("accounts.id").Sources {
 					matched += of.Matched.Len()
 				}
-				if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+				if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(rows, byName(t, target)); diff != "" {
@@ -114,13 +120,13 @@ func TestMatchedWorldsStayAsTheyWere(t *testing.T) {
 				if now := firsts(t, target); !maps.Equal(first, now) {
 					t.Errorf("%s", cmp.Diff(first, now))
 				}
-				if proof := verified(t, p, target, sources); proof.Verdict != merge.Pass {
+				if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
 					t.Errorf("%s: %+v\n%+v\n%+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
 				}
-				if _, err := Undo(t.Context(), p, target, sources, UndoOptions{}); err != nil {
+				if _, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(was, dump(t, target, KeysTable, MatchesTable)); diff != "" {
+				if diff := cmp.Diff(was, dump(t, target, ledger.KeysTable, ledger.MatchesTable)); diff != "" {
 					t.Errorf("after the undo (-want +got):\n%s", diff)
 				}
 			})

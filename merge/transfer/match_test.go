@@ -12,8 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // login is an account: its number, and its name as it is written there.
@@ -24,7 +33,7 @@ type login struct {
 
 // loginWorld is a world with accounts, of which some are those of other worlds, too, and with
 // rows of all kinds that name them.
-func loginWorld(t testing.TB, e engine, name string, logins ...login) Database {
+func loginWorld(t testing.TB, e engine, name string, logins ...login) rowio.Database {
 	t.Helper()
 	d := e.fresh(t, name)
 	auto, fold := "INTEGER PRIMARY KEY AUTOINCREMENT", "COLLATE NOCASE"
@@ -61,12 +70,12 @@ func loginWorld(t testing.TB, e engine, name string, logins ...login) Database {
 }
 
 // loginRules match accounts by their names.
-func loginRules(tables ...merge.TablePolicy) merge.Options {
-	return merge.Options{
-		Rekey: &merge.Rekey{Auto: true, Spaces: []merge.Space{{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}}, {Keys: []string{"characters.guid"}}, {Keys: []string{"clubs.id"}}}},
-		Rules: []merge.Declarations{{
+func loginRules(tables ...declare.TablePolicy) declare.Options {
+	return declare.Options{
+		Rekey: &declare.Rekey{Auto: true, Spaces: []declare.Space{{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}}, {Keys: []string{"characters.guid"}}, {Keys: []string{"clubs.id"}}}},
+		Rules: []declare.Declarations{{
 			Plain: []string{"accounts.gold", "accounts.email", "bans.why", "*.name"}, Natural: []string{"bans.since"},
-			References: []merge.DeclaredReference{
+			References: []declare.DeclaredReference{
 				{At: []string{"characters.account", "bans.account", "settings.account"}, To: []string{"accounts.id"}},
 				{At: []string{"log.account"}, To: []string{"accounts.id"}, None: []string{"0"}},
 				{At: []string{"clubs.members"}, To: []string{"accounts.id"}, Format: "list sep=' ' every"},
@@ -76,10 +85,10 @@ func loginRules(tables ...merge.TablePolicy) merge.Options {
 	}
 }
 
-var themes = merge.TablePolicy{Tables: []string{"settings"}, Policy: merge.PolicyCombine, Columns: map[string]string{"theme": "target"}}
+var themes = declare.TablePolicy{Tables: []string{"settings"}, Policy: declare.PolicyCombine, Columns: map[string]string{"theme": "target"}}
 
 // byName is what a world is, said without a number of an account: by their names.
-func byName(t testing.TB, d Database) (all []string) {
+func byName(t testing.TB, d rowio.Database) (all []string) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
@@ -89,7 +98,7 @@ func byName(t testing.TB, d Database) (all []string) {
 		"SELECT b.why, LOWER(a.name) FROM bans AS b LEFT JOIN accounts AS a ON a.id = b.account",
 		"SELECT l.what, LOWER(a.name), l.account = 0 FROM log AS l LEFT JOIN accounts AS a ON a.id = l.account",
 	} {
-		for _, row := range read(t, db, query) {
+		for _, row := range readCell(t, db, query) {
 			all = append(all, fmt.Sprint(row))
 		}
 	}
@@ -112,15 +121,15 @@ func worldsTogether(worlds ...[]string) (all []string) {
 
 // threeLogins are worlds with the same people: bob is everywhere, in other letters and with
 // other numbers, one of which is another's in the target; eve is in the two sources.
-func threeLogins(t testing.TB, e engine) []Database {
-	return []Database{
+func threeLogins(t testing.TB, e engine) []rowio.Database {
+	return []rowio.Database{
 		loginWorld(t, e, "s1", login{5, "alice"}, login{17, "bob"}, login{18, ""}, login{19, "NULL"}),
 		loginWorld(t, e, "s2", login{5, "BOB"}, login{9, "eve"}, login{17, "carl"}, login{18, ""}, login{19, "NULL"}),
 		loginWorld(t, e, "s3", login{1, "Eve"}, login{2, "bob"}, login{5, "dora"}, login{17, "Alice"}),
 	}
 }
 
-func pairsOf(t testing.TB, p *Plan, source string) string {
+func pairsOf(t testing.TB, p *plan.Plan, source string) string {
 	t.Helper()
 	text, err := p.Rekey.Matched("accounts.id", source).MarshalText()
 	if err != nil {
@@ -135,16 +144,16 @@ func TestMatch(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
 		target, sources := all[0], all[1:]
-		before, want := dump(t, target, KeysTable, MatchesTable), worldsTogether(byName(t, all[0]), byName(t, all[1]), byName(t, all[2]))
-		p := mustPlan(t, target, sources, PlanOptions{Check: loginRules(themes)})
+		before, want := dump(t, target, ledger.KeysTable, ledger.MatchesTable), worldsTogether(byName(t, all[0]), byName(t, all[1]), byName(t, all[2]))
+		p := mustPlan(t, target, sources, planner.PlanOptions{Check: loginRules(themes)})
 		d2, d3 := p.Rekey.Offset("accounts.id", "s2"), p.Rekey.Offset("accounts.id", "s3")
 		if a, b := pairsOf(t, p, "s2"), pairsOf(t, p, "s3"); a != "5:17" || b != fmt.Sprintf("1:%d 2:17 17:5", 9+d2) {
 			t.Fatalf("s2 %q, s3 %q", a, b)
 		}
-		if c := p.table("accounts").Combine; c == nil || !c.Matched || c.Combined != 4 || c.Changed != 2 || c.Copied != 5 || c.Keys != 3 {
+		if c := p.Table("accounts").Combine; c == nil || !c.Matched || c.Combined != 4 || c.Changed != 2 || c.Copied != 5 || c.Keys != 3 {
 			t.Fatalf("%+v", c)
 		}
-		if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, byName(t, target)); diff != "" {
@@ -161,12 +170,12 @@ func TestMatch(t *testing.T) {
 			"SELECT source, old_key, new_key, key_here FROM mergesafe_matches ORDER BY source, old_key":            fmt.Sprintf("[[s2 5 17 17] [s3 1 %d %[1]d] [s3 2 17 17] [s3 17 5 5]]", 9+d2),
 			"SELECT source, matched, key_count FROM mergesafe_moved WHERE table_name = 'accounts' ORDER BY source": "[[s2 1 5] [s3 3 4]]",
 		} {
-			if got := fmt.Sprint(read(t, db, query)); got != want {
+			if got := fmt.Sprint(readCell(t, db, query)); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
 		}
 		proof := verified(t, p, target, sources)
-		if proof.Verdict != merge.Pass || proof.Keys[0].Matched != 4 || proof.Keys[1].Matched != 4 {
+		if proof.Verdict != verdict.Pass || proof.Keys[0].Matched != 4 || proof.Keys[1].Matched != 4 {
 			t.Fatalf("%s: %+v\n%+v\n%+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
 		}
 		for ask, want := range map[int]string{17: "s2 5 true, s3 2 true", 5: "s3 17 true", int(9 + d2): "s2 9 false, s3 1 true", int(17 + d2): "s2 17 false", int(5 + d2): "", int(5 + d3): "s3 5 false"} {
@@ -177,26 +186,26 @@ func TestMatch(t *testing.T) {
 		for ask, want := range map[string]int{"s2 5": 17, "s2 17": 17 + int(d2), "s3 17": 5, "s3 1": 9 + int(d2)} {
 			source, key, _ := strings.Cut(ask, " ")
 			n, _ := rekey.ParseInteger([]byte(key))
-			way, err := Whereis(t.Context(), target, source, "accounts", n)
+			way, err := ledger.Whereis(t.Context(), target, source, "accounts", n)
 			if err != nil || len(way) != 1 || way[0].New.String() != fmt.Sprint(want) {
 				t.Errorf("%s: %v %v, want %d", ask, way, err, want)
 			}
 		}
 		exec(t, target, "UPDATE accounts SET gold = 999 WHERE id = 17") // bob plays on, and his row stays
-		if _, err := Undo(t.Context(), p, target, sources, UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		exec(t, target, "UPDATE accounts SET gold = 10 WHERE id = 17")
-		if diff := cmp.Diff(before, dump(t, target, KeysTable, MatchesTable)); diff != "" {
+		if diff := cmp.Diff(before, dump(t, target, ledger.KeysTable, ledger.MatchesTable)); diff != "" {
 			t.Errorf("after the undo (-want +got):\n%s", diff)
 		}
 	})
 }
 
 // origins are the sources and keys of a key of an account, in their order.
-func origins(t testing.TB, d Database, key int) string {
+func origins(t testing.TB, d rowio.Database, key int) string {
 	t.Helper()
-	way, err := Whois(t.Context(), d, "accounts", rekey.Signed(int64(key)))
+	way, err := ledger.Whois(t.Context(), d, "accounts", rekey.Signed(int64(key)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,42 +222,42 @@ func TestMatchRefused(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
 		worlds := clones(t, e, all)
-		space := func(change func(s *merge.Space)) PlanOptions {
+		space := func(change func(s *declare.Space)) planner.PlanOptions {
 			options := loginRules(themes)
 			change(&options.Rekey.Spaces[0])
-			return PlanOptions{Check: options}
+			return planner.PlanOptions{Check: options}
 		}
 		for _, c := range []struct {
 			name    string
 			do      []string // in s2
-			options PlanOptions
+			options planner.PlanOptions
 			want    string // of a refusal, or of the error
 		}{
-			{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, PlanOptions{Check: loginRules(themes)},
+			{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, planner.PlanOptions{Check: loginRules(themes)},
 				`table "accounts": key-space: name: 1 value occurs more than once in one database, as the target compares, so they do not identify the rows: "`},
-			{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, PlanOptions{Check: loginRules()},
+			{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, planner.PlanOptions{Check: loginRules()},
 				`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account names rows of accounts.id that are matched (match), so that rows of several worlds have one key now: say how they are merged, [[merge.table]] tables = ["settings"], policy = "combine"`},
-			{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, PlanOptions{Check: loginRules(themes)},
+			{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, planner.PlanOptions{Check: loginRules(themes)},
 				`table "bans": key-collision: (account, since): 1 key occurs more than once`},
-			{"pattern", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
-			{"other table", nil, space(func(s *merge.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, which are accounts.id"},
-			{"no keys", nil, space(func(s *merge.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want keys too, the key of accounts"},
-			{"two tables", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.name", "characters.name"} }), "want columns of one table"},
-			{"the key", nil, space(func(s *merge.Space) { s.Match = []string{"accounts.id"} }), "is the key itself"},
-			{"keep", nil, space(func(s *merge.Space) { s.Keep = "<3" }), "a space has keep or match, not both"},
-			{"means nobody", nil, PlanOptions{Check: func() merge.Options {
+			{"pattern", nil, space(func(s *declare.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
+			{"other table", nil, space(func(s *declare.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, which are accounts.id"},
+			{"no keys", nil, space(func(s *declare.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want keys too, the key of accounts"},
+			{"two tables", nil, space(func(s *declare.Space) { s.Match = []string{"accounts.name", "characters.name"} }), "want columns of one table"},
+			{"the key", nil, space(func(s *declare.Space) { s.Match = []string{"accounts.id"} }), "is the key itself"},
+			{"keep", nil, space(func(s *declare.Space) { s.Keep = "<3" }), "a space has keep or match, not both"},
+			{"means nobody", nil, planner.PlanOptions{Check: func() declare.Options {
 				options := loginRules(themes)
 				options.Rules[0].References[1].None = []string{"0", "17"}
 				return options
 			}()}, `table "log": key-space: account: 5 of s2 is matched with 17, which is declared to refer to no row there`},
-			{"skipped", nil, PlanOptions{Check: loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicySkip})}, "stay behind"},
-			{"formula", nil, PlanOptions{Check: loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicyCombine, Columns: map[string]string{"name": "append 9"}})},
+			{"skipped", nil, planner.PlanOptions{Check: loginRules(themes, declare.TablePolicy{Tables: []string{"accounts"}, Policy: declare.PolicySkip})}, "stay behind"},
+			{"formula", nil, planner.PlanOptions{Check: loginRules(themes, declare.TablePolicy{Tables: []string{"accounts"}, Policy: declare.PolicyCombine, Columns: map[string]string{"name": "append 9"}})},
 				`accounts.name tells what a row is, and is to be combined by "append 9"`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				refillAll(t, all, worlds)
 				exec(t, worlds[1], c.do...)
-				p, err := NewPlan(t.Context(), worlds[0], worlds[1:], c.options)
+				p, err := planner.NewPlan(t.Context(), worlds[0], worlds[1:], c.options)
 				got := fmt.Sprint(err)
 				if err == nil {
 					got = fmt.Sprint(p.Refusals)
@@ -266,7 +275,7 @@ func TestMatchRefused(t *testing.T) {
 func TestMatchChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
-		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes)})
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: loginRules(themes)})
 		worlds, before := clones(t, e, all), dump(t, all[0])
 		d2 := p.Rekey.Offset("accounts.id", "s2")
 		for _, c := range []struct {
@@ -280,8 +289,8 @@ func TestMatchChanged(t *testing.T) {
 		} {
 			refillAll(t, all, worlds)
 			exec(t, worlds[c.world], c.do)
-			_, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{})
-			if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+			_, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{})
+			if refused := new(ledger.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", c.do, err, c.want)
 			}
 			if c.world > 0 && dump(t, worlds[0]) != before {
@@ -289,8 +298,8 @@ func TestMatchChanged(t *testing.T) {
 			}
 		}
 		changed := *p
-		changed.Rekey = withoutMatches(p.Rekey)
-		if _, err := Apply(t.Context(), &changed, all[0], all[1:], Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
+		changed.Rekey = plan.WithoutMatches(p.Rekey)
+		if _, err := apply.Apply(t.Context(), &changed, all[0], all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
 			t.Error(err)
 		}
 	})
@@ -303,36 +312,36 @@ func TestMatchNotProved(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
 		target, sources := all[0], all[1:]
-		good := mustPlan(t, target, sources, PlanOptions{Check: loginRules(themes)})
+		good := mustPlan(t, target, sources, planner.PlanOptions{Check: loginRules(themes)})
 		d2 := good.Rekey.Offset("accounts.id", "s2")
-		wrong := func(p *Plan, part, detail string) {
+		wrong := func(p *plan.Plan, part, detail string) {
 			t.Helper()
 			proof := verified(t, p, target, sources)
-			if proof.Verdict != merge.Fail || !slices.ContainsFunc(proof.Keys, func(k KeyProof) bool {
-				return k.Part == part && k.Verdict == merge.Fail && strings.Contains(strings.Join(k.Details, "\n"), detail)
+			if proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Keys, func(k prove.KeyProof) bool {
+				return k.Part == part && k.Verdict == verdict.Fail && strings.Contains(strings.Join(k.Details, "\n"), detail)
 			}) {
 				t.Errorf("want FAIL of %q with %q\n%s %+v", part, detail, proof.Verdict, proof.Keys)
 			}
 		}
-		if _, err := Apply(t.Context(), good, target, sources, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), good, target, sources, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ do, back, part, detail string }{
-			{"UPDATE mergesafe_matches SET new_key = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET new_key = 17 WHERE source = 's2' AND old_key = 5", PartInjective, "key 5 with 18, want with 17"},
-			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's2' AND old_key = 5", PartInjective, "(key_here in mergesafe_matches), want 1: key 5 with 18, want with 17"},
-			{"DELETE FROM mergesafe_matches WHERE source = 's3' AND old_key = 17", "INSERT INTO mergesafe_matches VALUES ('" + good.ID + ".1', 's3', 'accounts', 'id', 'accounts.id', 17, 5, 5, 0)", PartInjective, "key 17 with none, want with 5"},
-			{"UPDATE characters SET account = 5 WHERE name = 'c-s2-5'", "UPDATE characters SET account = 17 WHERE name = 'c-s2-5'", PartImages, "table characters: the rows of s2"},
-			{"UPDATE bans SET account = 5 WHERE why = 'b-s2-5'", "UPDATE bans SET account = 17 WHERE why = 'b-s2-5'", PartOwn, "table bans"},
-			{"UPDATE clubs SET members = '5 5' WHERE members LIKE '17 %'", fmt.Sprintf("UPDATE clubs SET members = '17 %d' WHERE members = '5 5'", 19+d2), PartImages, "table clubs: the rows of s2"},
+			{"UPDATE mergesafe_matches SET new_key = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET new_key = 17 WHERE source = 's2' AND old_key = 5", prove.PartInjective, "key 5 with 18, want with 17"},
+			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's2' AND old_key = 5", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's2' AND old_key = 5", prove.PartInjective, "(key_here in mergesafe_matches), want 1: key 5 with 18, want with 17"},
+			{"DELETE FROM mergesafe_matches WHERE source = 's3' AND old_key = 17", "INSERT INTO mergesafe_matches VALUES ('" + good.ID + ".1', 's3', 'accounts', 'id', 'accounts.id', 17, 5, 5, 0)", prove.PartInjective, "key 17 with none, want with 5"},
+			{"UPDATE characters SET account = 5 WHERE name = 'c-s2-5'", "UPDATE characters SET account = 17 WHERE name = 'c-s2-5'", prove.PartImages, "table characters: the rows of s2"},
+			{"UPDATE bans SET account = 5 WHERE why = 'b-s2-5'", "UPDATE bans SET account = 17 WHERE why = 'b-s2-5'", prove.PartOwn, "table bans"},
+			{"UPDATE clubs SET members = '5 5' WHERE members LIKE '17 %'", fmt.Sprintf("UPDATE clubs SET members = '17 %d' WHERE members = '5 5'", 19+d2), prove.PartImages, "table clubs: the rows of s2"},
 		} {
 			exec(t, target, c.do)
 			wrong(good, c.part, c.detail)
 			exec(t, target, c.back)
 		}
-		if proof := verified(t, good, target, sources); proof.Verdict != merge.Pass {
+		if proof := verified(t, good, target, sources); proof.Verdict != verdict.Pass {
 			t.Fatalf("%+v %+v", proof.Keys, proof.Tables)
 		}
-		if _, err := Undo(t.Context(), good, target, sources, UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), good, target, sources, undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ name, s2, s3, detail string }{
@@ -341,7 +350,7 @@ func TestMatchNotProved(t *testing.T) {
 			{"too many", "5:17 17:5", fmt.Sprintf("1:%d 2:17 17:5", 9+d2), "key 17 of s2 is matched with 5, but their rows differ in accounts.name"},
 		} {
 			p := *good
-			p.Rekey = withoutMatches(good.Rekey)
+			p.Rekey = plan.WithoutMatches(good.Rekey)
 			for i, text := range []string{c.s2, c.s3} {
 				of := &p.Rekey.Space("accounts.id").Sources[i]
 				of.Matched = new(rekey.Pairs)
@@ -351,15 +360,15 @@ func TestMatchNotProved(t *testing.T) {
 			}
 			p.Tables = slices.Clone(p.Tables)
 			planned := mutated(t, &p, target, sources)
-			before := dump(t, target, KeysTable, MatchesTable)
-			if _, err := applyWith(t.Context(), planned, target, sources, Options{}, hooks{blind: true}); err != nil {
+			before := dump(t, target, ledger.KeysTable, ledger.MatchesTable)
+			if _, err := apply.ApplyWith(t.Context(), planned, target, sources, job.Options{}, job.Hooks{Blind: true}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			wrong(planned, PartDisjoint, c.detail)
-			if _, err := Undo(t.Context(), planned, target, sources, UndoOptions{}); err != nil {
+			wrong(planned, prove.PartDisjoint, c.detail)
+			if _, err := undo.Undo(t.Context(), planned, target, sources, undo.UndoOptions{}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			if diff := cmp.Diff(before, dump(t, target, KeysTable, MatchesTable)); diff != "" {
+			if diff := cmp.Diff(before, dump(t, target, ledger.KeysTable, ledger.MatchesTable)); diff != "" {
 				t.Errorf("%s: after the undo (-want +got):\n%s", c.name, diff)
 			}
 		}
@@ -368,27 +377,27 @@ func TestMatchNotProved(t *testing.T) {
 
 // mutated measures a plan again that was changed by hand, as the planner would have, and signs
 // it.
-func mutated(t testing.TB, p *Plan, target Database, sources []Database) *Plan {
+func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.Database) *plan.Plan {
 	t.Helper()
-	w := &planner{plan: p, rows: make(map[string]map[string]int64)}
-	for _, d := range append([]Database{target}, sources...) {
-		s, err := openSource(t.Context(), d)
+	w := &planner.Planner{Plan: p, Rows: make(map[string]map[string]int64)}
+	for _, d := range append([]rowio.Database{target}, sources...) {
+		s, err := rowio.OpenSource(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		w.dbs, w.rows[d.Name] = append(w.dbs, s), make(map[string]int64)
+		w.Dbs, w.Rows[d.Name] = append(w.Dbs, s), make(map[string]int64)
 		for i := range p.Tables {
-			w.rows[d.Name][p.Tables[i].Name] = p.Tables[i].in(len(w.dbs) - 1).Rows
+			w.Rows[d.Name][p.Tables[i].Name] = p.Tables[i].In(len(w.Dbs) - 1).Rows
 		}
 	}
 	for i := range p.Tables {
 		if c := p.Tables[i].Combine; c != nil {
-			p.Tables[i].Combine = &Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
+			p.Tables[i].Combine = &plan.Combine{Columns: c.Columns, When: c.When, Matched: c.Matched}
 		}
 		p.Tables[i].Sources = slices.Clone(p.Tables[i].Sources)
 	}
-	for _, step := range []func() error{func() error { return w.measure(t.Context()) }, func() error { return w.measureCombines(t.Context()) }} {
+	for _, step := range []func() error{func() error { return w.Measure(t.Context()) }, func() error { return w.MeasureCombines(t.Context()) }} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
@@ -396,8 +405,8 @@ func mutated(t testing.TB, p *Plan, target Database, sources []Database) *Plan {
 	if len(p.Refusals) > 0 {
 		t.Fatal(p.Refusals)
 	}
-	p.ID = p.fingerprint()
-	p.nameCombines()
+	p.ID = p.Fingerprint()
+	p.NameCombines()
 	return p
 }
 
@@ -407,13 +416,13 @@ func mutated(t testing.TB, p *Plan, target Database, sources []Database) *Plan {
 func TestMatchAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
-		apply := func(target, source Database) *Plan {
+		apply := func(target, source rowio.Database) *plan.Plan {
 			t.Helper()
-			p := mustPlan(t, target, []Database{source}, PlanOptions{Check: loginRules(themes)})
-			if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+			p := mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{Check: loginRules(themes)})
+			if _, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			if proof := verified(t, p, target, []Database{source}); proof.Verdict != merge.Pass {
+			if proof := verified(t, p, target, []rowio.Database{source}); proof.Verdict != verdict.Pass {
 				t.Fatalf("%+v %+v %+v", proof.Keys, proof.Tables, proof.Findings)
 			}
 			return p
@@ -440,7 +449,7 @@ func TestMatchAgain(t *testing.T) {
 		db := pool(t, all[0])
 		defer db.Close()
 		const query = "SELECT old_key, key_here FROM mergesafe_matches WHERE source = 's3' ORDER BY old_key"
-		if got, want := fmt.Sprint(read(t, db, query)), fmt.Sprintf("[[1 %d] [2 17] [17 5]]", 9+d2); got != want {
+		if got, want := fmt.Sprint(readCell(t, db, query)), fmt.Sprintf("[[1 %d] [2 17] [17 5]]", 9+d2); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		for _, c := range []struct{ do, back, want string }{ // the keys that came along
@@ -448,19 +457,19 @@ func TestMatchAgain(t *testing.T) {
 			{"UPDATE mergesafe_matches SET old_key = 3 WHERE source = 's3' AND old_key = 2", "UPDATE mergesafe_matches SET old_key = 2 WHERE source = 's3' AND old_key = 3", "no record that the key 2 of accounts.id of s3 became 5 and is 17 here"},
 		} {
 			exec(t, all[0], c.do)
-			if proof := verified(t, second, all[0], all[1:2]); proof.Verdict != merge.Fail || !strings.Contains(strings.Join(proof.Keys[0].Details, "; "), c.want) {
+			if proof := verified(t, second, all[0], all[1:2]); proof.Verdict != verdict.Fail || !strings.Contains(strings.Join(proof.Keys[0].Details, "; "), c.want) {
 				t.Errorf("%s: %s %+v", c.do, proof.Verdict, proof.Keys[0])
 			}
 			exec(t, all[0], c.back)
 		}
 		for old, here := range map[int64]string{1: fmt.Sprint(9 + d2), 2: "17", 17: "5", 5: fmt.Sprint(5 + d3 + d2)} {
-			way, err := Whereis(t.Context(), all[0], "s3", "accounts", rekey.Signed(old))
+			way, err := ledger.Whereis(t.Context(), all[0], "s3", "accounts", rekey.Signed(old))
 			if err != nil || len(way) != 2 || way[1].New.String() != here {
 				t.Errorf("s3 %d: %+v %v, want %s", old, way, err, here)
 			}
 		}
 		var csv []string
-		err := EachKey(t.Context(), all[0], "s3", "accounts", func(o Origin) error { csv = append(csv, o.Old.String()+" "+o.New.String()); return nil })
+		err := ledger.EachKey(t.Context(), all[0], "s3", "accounts", func(o ledger.Origin) error { csv = append(csv, o.Old.String()+" "+o.New.String()); return nil })
 		if want := fmt.Sprintf("[1 %d 2 17 5 %d 17 5]", 9+d2, 5+d3+d2); err != nil || fmt.Sprint(csv) != want {
 			t.Errorf("%v %v, want %s", csv, err, want)
 		}
@@ -469,14 +478,14 @@ func TestMatchAgain(t *testing.T) {
 		if got := pairsOf(t, third, "s4"); got != fmt.Sprintf("2:%d", 9+d2) {
 			t.Fatal(got)
 		}
-		if _, err := Undo(t.Context(), second, all[0], all[1:2], UndoOptions{}); err == nil || !strings.Contains(err.Error(), third.ID+" came later: undo that first") {
+		if _, err := undo.Undo(t.Context(), second, all[0], all[1:2], undo.UndoOptions{}); err == nil || !strings.Contains(err.Error(), third.ID+" came later: undo that first") {
 			t.Error(err)
 		}
 		for _, u := range []struct {
-			p      *Plan
-			source Database
+			p      *plan.Plan
+			source rowio.Database
 		}{{third, fourth}, {second, all[1]}} {
-			if _, err := Undo(t.Context(), u.p, all[0], []Database{u.source}, UndoOptions{}); err != nil {
+			if _, err := undo.Undo(t.Context(), u.p, all[0], []rowio.Database{u.source}, undo.UndoOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -491,12 +500,12 @@ func TestMatchAgain(t *testing.T) {
 func TestMatchResumed(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
-		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes)})
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: loginRules(themes)})
 		smooth, worlds := clones(t, e, all), clones(t, e, all)
 		before := dump(t, all[0])
-		small := func(h hooks) hooks { h.clock, h.batch = fixedClock, time.Nanosecond; return h }
+		small := func(h job.Hooks) job.Hooks { h.Clock, h.Batch = fixedClock, time.Nanosecond; return h }
 		var counted atomic.Int64
-		if _, err := applyWith(t.Context(), p, smooth[0], smooth[1:], Options{}, small(hooks{fail: func(string) error { counted.Add(1); return nil }})); err != nil {
+		if _, err := apply.ApplyWith(t.Context(), p, smooth[0], smooth[1:], job.Options{}, small(job.Hooks{Fail: func(string) error { counted.Add(1); return nil }})); err != nil {
 			t.Fatal(err)
 		}
 		points := int(counted.Load())
@@ -504,15 +513,15 @@ func TestMatchResumed(t *testing.T) {
 		if *long {
 			step = 1
 		}
-		lost := func(n int) hooks {
-			return small(hooks{fail: at(int64(n), func() error { return context.Canceled })})
+		lost := func(n int) job.Hooks {
+			return small(job.Hooks{Fail: at(int64(n), func() error { return context.Canceled })})
 		}
 		for n := points % step; n < points; n += step {
 			refillAll(t, all, worlds)
-			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, lost(n)); err == nil {
+			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, lost(n)); err == nil {
 				t.Fatalf("point %d was not reached", n)
 			}
-			if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, small(hooks{})); err != nil {
+			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, small(job.Hooks{})); err != nil {
 				t.Fatalf("point %d, again: %v", n, err)
 			}
 			if diff := cmp.Diff(want, dump(t, worlds[0])); diff != "" {
@@ -521,13 +530,13 @@ func TestMatchResumed(t *testing.T) {
 		}
 		for n, ended := 0, false; !ended; n += step {
 			refillAll(t, smooth[:1], worlds[:1])
-			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}, lost(n))
+			_, err := undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}, lost(n))
 			if ended = err == nil; !ended {
-				if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+				if _, err := undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 					t.Fatalf("undo, point %d, again: %v", n, err)
 				}
 			}
-			if diff := cmp.Diff(before, dump(t, worlds[0], KeysTable, MatchesTable)); diff != "" {
+			if diff := cmp.Diff(before, dump(t, worlds[0], ledger.KeysTable, ledger.MatchesTable)); diff != "" {
 				t.Fatalf("undo, point %d (-before +after):\n%s", n, diff)
 			}
 		}
@@ -544,13 +553,13 @@ func TestMatchRebinds(t *testing.T) {
 		}
 		exec(t, all[2], "INSERT INTO pets VALUES ('rex', 17)") // Alice has no settings there, and has some in the target
 		options := loginRules(themes)
-		options.Rules[0].References = append(options.Rules[0].References, merge.DeclaredReference{At: []string{"pets.theme"}, To: []string{"settings.account"}})
-		p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Check: options})
+		options.Rules[0].References = append(options.Rules[0].References, declare.DeclaredReference{At: []string{"pets.theme"}, To: []string{"settings.account"}})
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: options})
 		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "pets": reference-rebind`) {
 			t.Errorf("%v %v", p, err)
 		}
 		exec(t, all[2], "UPDATE pets SET theme = 5") // dora, who is nobody else: that leads nowhere, as before
-		mustPlan(t, all[0], all[1:], PlanOptions{Check: options})
+		mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: options})
 	})
 }
 
@@ -558,19 +567,19 @@ func TestMatchRebinds(t *testing.T) {
 // which nothing is added, are matched all the same.
 func TestMatchCombined(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{
+		all := []rowio.Database{
 			loginWorld(t, e, "s1", login{5, "alice"}, login{17, "bob"}),
 			loginWorld(t, e, "s2", login{1005, "BOB"}, login{1017, "carl"}, login{1018, "Alice"}),
 		}
 		exec(t, all[1], "DELETE FROM clubs", "DELETE FROM log WHERE account = 778", "UPDATE characters SET account = 1777 WHERE account = 777")
 		before, want := dump(t, all[0]), worldsTogether(byName(t, all[0]), byName(t, all[1]))
-		options := loginRules(themes, merge.TablePolicy{Tables: []string{"accounts"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "email": "source"}})
+		options := loginRules(themes, declare.TablePolicy{Tables: []string{"accounts"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "email": "source"}})
 		options.Rekey.Spaces[0].Offsets = map[string]uint64{"s2": 0}
-		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: options})
-		if got := pairsOf(t, p, "s2"); got != "1005:17 1018:5" || p.Rekey.Offset("accounts.id", "s2") != 0 || p.table("accounts").Combine.Matched {
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: options})
+		if got := pairsOf(t, p, "s2"); got != "1005:17 1018:5" || p.Rekey.Offset("accounts.id", "s2") != 0 || p.Table("accounts").Combine.Matched {
 			t.Fatalf("%s %+v", got, p.Rekey.Space("accounts.id"))
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, byName(t, all[0])); diff != "" {
@@ -578,19 +587,19 @@ func TestMatchCombined(t *testing.T) {
 		}
 		db := pool(t, all[0])
 		defer db.Close()
-		if got := fmt.Sprint(read(t, db, "SELECT id, name, email, gold FROM accounts ORDER BY id")); got != "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]" {
+		if got := fmt.Sprint(readCell(t, db, "SELECT id, name, email, gold FROM accounts ORDER BY id")); got != "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]" {
 			t.Error(got)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 			t.Errorf("%s %+v %+v %+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
 		}
 		if got := origins(t, all[0], 17) + "; " + origins(t, all[0], 1017) + "; " + origins(t, all[0], 1005); got != "s2 1005 true; s2 1017 false; " {
 			t.Error(got)
 		}
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(before, dump(t, all[0], KeysTable, MatchesTable)); diff != "" {
+		if diff := cmp.Diff(before, dump(t, all[0], ledger.KeysTable, ledger.MatchesTable)); diff != "" {
 			t.Errorf("after the undo (-want +got):\n%s", diff)
 		}
 	})

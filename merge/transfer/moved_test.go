@@ -6,6 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // What is told of the rows of a source is what the target has of them afterwards.
@@ -13,17 +19,17 @@ func TestEachMoved(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := oldGame(t, e, "s1", "s2", "s3")
 		exec(t, all[2], "UPDATE chars SET name = 'nbe' WHERE guid = 2") // as in s2
-		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: oldRules(), Names: []NamePolicy{{Table: "chars", Column: "name", MaxLength: 20}}})
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: oldRules(), Names: []plan.NamePolicy{{Table: "chars", Column: "name", MaxLength: 20}}})
 		if len(p.Renames) != 1 {
 			t.Fatalf("%+v", p.Renames)
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var olds, news []string
 		for i, d := range all[1:] {
 			olds = append(olds, keysAndNames(t, d, "SELECT guid, name FROM chars ORDER BY guid")...)
-			err := EachMoved(t.Context(), p, all[0], all[1:], i, "chars", "name", nil, func(m Moved) error {
+			err := apply.EachMoved(t.Context(), p, all[0], all[1:], i, "chars", "name", nil, func(m apply.Moved) error {
 				if len(olds) == 0 || olds[0] != m.OldKey+" "+m.Old {
 					t.Errorf("got %+v, want %q", m, olds)
 				}
@@ -39,7 +45,7 @@ func TestEachMoved(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" come to "s1"`}} {
-			err := EachMoved(t.Context(), p, all[0], all[1:], 0, c.table, c.column, nil, func(Moved) error { return nil })
+			err := apply.EachMoved(t.Context(), p, all[0], all[1:], 0, c.table, c.column, nil, func(apply.Moved) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
@@ -47,11 +53,11 @@ func TestEachMoved(t *testing.T) {
 	})
 }
 
-func keysAndNames(t *testing.T, d Database, query string) (all []string) {
+func keysAndNames(t *testing.T, d rowio.Database, query string) (all []string) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
-	for _, row := range read(t, db, query) {
+	for _, row := range readCell(t, db, query) {
 		all = append(all, fmt.Sprint(row[0], " ", row[1]))
 	}
 	return all

@@ -7,14 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // heap makes databases with a table that has no key: rows that are there several
 // times, in one database and in several, and rows that are equal only to a
 // collation, or but for a type.
-func heap(t *testing.T, e engine) []Database {
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2"), e.fresh(t, "s3")}
+func heap(t *testing.T, e engine) []rowio.Database {
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2"), e.fresh(t, "s3")}
 	collate := "COLLATE NOCASE"
 	if e.name != "sqlite" {
 		collate = "COLLATE utf8mb4_general_ci"
@@ -31,17 +38,17 @@ func heap(t *testing.T, e engine) []Database {
 }
 
 // heapRows are the rows of the table in the order of their text.
-func heapRows(t *testing.T, d Database) string {
+func heapRows(t *testing.T, d rowio.Database) string {
 	db := pool(t, d)
 	defer db.Close()
 	var rows []string
-	for _, row := range read(t, db, "SELECT * FROM kills ORDER BY COALESCE(who, '-'), n, f, HEX(who), happened") {
+	for _, row := range readCell(t, db, "SELECT * FROM kills ORDER BY COALESCE(who, '-'), n, f, HEX(who), happened") {
 		rows = append(rows, strings.Join(row, "|"))
 	}
 	return strings.Join(rows, "\n")
 }
 
-var heapAllowed = PlanOptions{Check: merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}, Rules: namesNothing}}
+var heapAllowed = planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeColumnOpaque, verdict.CodeAutoIncrement}, Rules: namesNothing}}
 
 // A table without a key is copied as it is, proved and undone exactly.
 func TestTableWithoutKey(t *testing.T) {
@@ -49,21 +56,21 @@ func TestTableWithoutKey(t *testing.T) {
 		all := heap(t, e)
 		before := heapRows(t, all[0])
 		p := mustPlan(t, all[0], all[1:], heapAllowed)
-		if n := p.table("kills").Rows(); n != 10+8 {
+		if n := p.Table("kills").Rows(); n != 10+8 {
 			t.Errorf("%d rows to copy", n)
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if n := number(t, all[0], "SELECT COUNT(*) FROM kills WHERE who = 'ann' AND n = 1"); n != 6+3 {
 			t.Errorf("%d rows of Ann", n)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.NotVerified && proof.Verdict != merge.Pass || proof.Tables[len(proof.Tables)-1].Verdict != merge.Pass {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.NotVerified && proof.Verdict != verdict.Pass || proof.Tables[len(proof.Tables)-1].Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}
 		// The game adds a row that is equal to some that came: one of them stays.
 		exec(t, all[0], "INSERT INTO kills VALUES ('ann', 1, 0.1, x'00ff', '2026-01-01')")
-		undone, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+		undone, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,35 +93,35 @@ func TestTableWithoutKeyChanged(t *testing.T) {
 		before := heapRows(t, all[0])
 		p := mustPlan(t, all[0], all[1:], heapAllowed)
 		exec(t, all[1], "UPDATE kills SET f = 0.5 WHERE who = 'a,b'")
-		changed := new(ChangedError)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &changed) || changed.Table != "kills" || changed.Database != "s2" {
+		changed := new(ledger.ChangedError)
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &changed) || changed.Table != "kills" || changed.Database != "s2" {
 			t.Errorf("apply: %v", err)
 		}
 		exec(t, all[1], "UPDATE kills SET f = 1e300 WHERE who = 'a,b'")
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		exec(t, all[0], "UPDATE kills SET n = 77 WHERE who = 'a,b'", "DELETE FROM kills WHERE who = 'only 2'")
 		proof := verified(t, p, all[0], all[1:])
 		got := proof.Tables[len(proof.Tables)-1]
-		if got.Table != "kills" || got.Verdict != merge.Fail || got.Missing != 3 || !got.Own {
+		if got.Table != "kills" || got.Verdict != verdict.Fail || got.Missing != 3 || !got.Own {
 			t.Errorf("%+v", got)
 		}
-		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "3 are gone since they were copied") {
+		refused := new(ledger.RefusedError)
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "3 are gone since they were copied") {
 			t.Errorf("undo: %v", err)
 		}
 		// The changed row cannot be told from one that the game made: it is for a person to remove.
-		left := new(NotUndoneError)
+		left := new(undo.NotUndoneError)
 		for range 2 {
 			const want = "3 rows that came were changed or removed since, and it has 1 row more"
-			_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true})
+			_, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Force: true})
 			if !errors.As(err, &left) || !strings.Contains(err.Error(), want) {
 				t.Fatalf("undo: %v", err)
 			}
 		}
 		exec(t, all[0], "DELETE FROM kills WHERE n = 77")
-		if done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || !done.SameAsBefore {
+		if done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil || !done.SameAsBefore {
 			t.Fatalf("%+v, %v", done, err)
 		}
 		if after := heapRows(t, all[0]); after != before {
@@ -130,22 +137,22 @@ func TestTableWithoutKeyInterrupted(t *testing.T) {
 		all := heap(t, e)
 		before := heapRows(t, all[0])
 		p := mustPlan(t, all[0], all[1:], heapAllowed)
-		failing := func(n int) hooks {
-			return hooks{fail: func(string) error {
+		failing := func(n int) job.Hooks {
+			return job.Hooks{Fail: func(string) error {
 				if n--; n < 0 {
 					return driver.ErrBadConn
 				}
 				return nil
 			}}
 		}
-		options := Options{Parallel: 1, RetryFor: -1}
+		options := job.Options{Parallel: 1, RetryFor: -1}
 		stopped := 0
 		for n := 5; ; n += 3 {
-			_, err := applyWith(t.Context(), p, all[0], all[1:], options, failing(n))
+			_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], options, failing(n))
 			if err == nil {
 				break
 			}
-			if !errors.Is(err, ErrStopped) {
+			if !errors.Is(err, ledger.ErrStopped) {
 				t.Fatal(err)
 			}
 			stopped++
@@ -156,11 +163,11 @@ func TestTableWithoutKeyInterrupted(t *testing.T) {
 			}
 		}
 		for n := 5; ; n += 3 {
-			_, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, failing(n))
-			if err == nil || errors.Is(err, ErrNoMerge) { // its last word was lost
+			_, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: options}, failing(n))
+			if err == nil || errors.Is(err, ledger.ErrNoMerge) { // its last word was lost
 				break
 			}
-			if !errors.Is(err, ErrStopped) {
+			if !errors.Is(err, ledger.ErrStopped) {
 				t.Fatal(err)
 			}
 			stopped++
@@ -174,7 +181,7 @@ func TestTableWithoutKeyInterrupted(t *testing.T) {
 // Rows are told apart by values of every type.
 func TestTableWithoutKeyOfManyTypes(t *testing.T) {
 	e := engines()[1]
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	for _, d := range all {
 		exec(t, d, "CREATE TABLE odd (b BIT(9), y YEAR, t TIME(3), d DECIMAL(9,3), f FLOAT, s SET('a','b'), e ENUM('x','y'), j JSON, l LONGBLOB, g POINT, ts TIMESTAMP NULL, dt DATE)",
 			"INSERT INTO odd VALUES (b'101', 2020, '10:11:12.5', 1.5, 0.1, 'a,b', 'x', '{\"a\":1}', x'00ff', ST_GeomFromText('POINT(1 1)'), '2026-01-01', '2026-01-01')")
@@ -184,7 +191,7 @@ func TestTableWithoutKeyOfManyTypes(t *testing.T) {
 	}
 	exec(t, all[0], "INSERT INTO odd SELECT * FROM "+database(all[1])+".odd")
 	want := number(t, all[1], "SELECT COUNT(*) FROM odd")
-	mergedAndBack(t, all, PlanOptions{Check: merge.Options{Allow: []string{merge.CodeColumnOpaque}}})
+	mergedAndBack(t, all, planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeColumnOpaque}}})
 	if n := number(t, all[0], "SELECT COUNT(*) FROM odd"); n != want+1 {
 		t.Errorf("%d rows, want %d", n, want+1)
 	}

@@ -11,7 +11,15 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 	"mergesafe/store/registry"
 )
 
@@ -23,29 +31,29 @@ func privateMySQL(t *testing.T, args ...string) engine {
 		t.Fatal(err)
 	}
 	n := 0
-	return engine{"mariadb", func(t testing.TB, name string) Database {
+	return engine{"mariadb", func(t testing.TB, name string) rowio.Database {
 		n++
 		of := cfg.Clone()
 		of.DBName = "mysql" // exists
 		fresh := "World_" + name + strings.Repeat("x", n)
-		exec(t, Database{Name: name, DSN: "mysql:" + of.FormatDSN()}, "CREATE DATABASE `"+fresh+"` CHARACTER SET utf8mb4")
+		exec(t, rowio.Database{Name: name, DSN: "mysql:" + of.FormatDSN()}, "CREATE DATABASE `"+fresh+"` CHARACTER SET utf8mb4")
 		of.DBName = fresh
-		return Database{Name: name, DSN: "mysql:" + of.FormatDSN()}
+		return rowio.Database{Name: name, DSN: "mysql:" + of.FormatDSN()}
 	}}
 }
 
 // mergedAndBack plans, applies, verifies and undoes a merge of game worlds.
-func mergedAndBack(t *testing.T, all []Database, opts PlanOptions) {
+func mergedAndBack(t *testing.T, all []rowio.Database, opts planner.PlanOptions) {
 	t.Helper()
 	before := dump(t, all[0], registry.Table) // whose marks rise
 	p := mustPlan(t, all[0], all[1:], opts)
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, all[0], all[1:]); proof.Verdict == merge.Fail {
+	if proof := verified(t, p, all[0], all[1:]); proof.Verdict == verdict.Fail {
 		t.Errorf("%+v", proof)
 	}
-	if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+	if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if after := dump(t, all[0], registry.Table); before != after {
@@ -64,7 +72,7 @@ func TestMySQLOptions(t *testing.T) {
 // A merge takes no statement that GTIDs, binlog ROW or sql_require_primary_key
 // forbid: a replica gets it, and every row of it.
 func testReplicated(t *testing.T, e engine) {
-	all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
 	for i, d := range all {
 		exec(t, d, "CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY)", fmt.Sprintf("INSERT INTO counted VALUES (%d)", 10*i+1))
 	}
@@ -74,17 +82,17 @@ func testReplicated(t *testing.T, e engine) {
 	mergedAndBack(t, all, oddAllowed)
 	p := mustPlan(t, all[0], all[1:], oddAllowed)
 	exec(t, all[0], "FLUSH BINARY LOGS")
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	// Each change of a row is in the log as rows, none as a statement.
 	events := make(map[string]int)
 	db := pool(t, all[0])
 	var log string
-	for _, row := range read(t, db, "SHOW BINARY LOG STATUS") {
+	for _, row := range readCell(t, db, "SHOW BINARY LOG STATUS") {
 		log = row[0]
 	}
-	for _, row := range read(t, db, "SHOW BINLOG EVENTS IN '"+log+"'") {
+	for _, row := range readCell(t, db, "SHOW BINLOG EVENTS IN '"+log+"'") {
 		events[row[2]]++
 		if row[2] == "Query" && strings.Contains(row[5], "INSERT INTO") {
 			t.Errorf("a statement in the log: %s", row[5])
@@ -104,15 +112,15 @@ func testLowerCase(t *testing.T, asWritten, lower engine) {
 		target, source engine
 	}{{"0 into 1", lower, asWritten}, {"1 into 0", asWritten, lower}} {
 		t.Run(tt.name, func(t *testing.T) {
-			all := []Database{tt.target.fresh(t, "s1"), tt.source.fresh(t, "s2")}
+			all := []rowio.Database{tt.target.fresh(t, "s1"), tt.source.fresh(t, "s2")}
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE mails (Id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO mails VALUES (%d)", i))
 			}
-			mergedAndBack(t, all, PlanOptions{})
+			mergedAndBack(t, all, planner.PlanOptions{})
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE `Items` (id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO `Items` VALUES (%d)", i))
 			}
-			p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,12 +146,12 @@ func TestTablesWithoutTransactions(t *testing.T) {
 			if engine == "Aria" {
 				servertest.OnlyMariaDB(t, "an engine of its own")
 			}
-			all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+			all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE mails (id INT PRIMARY KEY)", "CREATE TABLE logs (id INT PRIMARY KEY, v VARCHAR(9)) ENGINE = "+engine, "CREATE TABLE none (id INT PRIMARY KEY) ENGINE = "+engine,
 					fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d, 'x'), (%d, NULL)", 10*i, 10*i+1))
 			}
-			p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Check: merge.Options{Rules: namesNothing}})
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,17 +161,17 @@ func TestTablesWithoutTransactions(t *testing.T) {
 			if strings.Join(p.Prepare, " ") != "ALTER TABLE `logs` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;" {
 				t.Errorf("to be run: %q", p.Prepare)
 			}
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err == nil {
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err == nil {
 				t.Error("it was carried out")
 			}
 			exec(t, all[0], p.Prepare...)
-			mergedAndBack(t, all, PlanOptions{Check: merge.Options{Rules: namesNothing}})
+			mergedAndBack(t, all, planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 
 			// A row that is changed after the plan is noticed, as in every table.
-			p = mustPlan(t, all[0], all[1:], PlanOptions{Check: merge.Options{Rules: namesNothing}})
+			p = mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: declare.Options{Rules: namesNothing}})
 			exec(t, all[1], "UPDATE logs SET v = 'y' WHERE id = 10")
-			changed := new(ChangedError)
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &changed) || changed.Table != "logs" {
+			changed := new(ledger.ChangedError)
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &changed) || changed.Table != "logs" {
 				t.Errorf("apply: %v", err)
 			}
 		})
@@ -202,7 +210,7 @@ func TestPreparedTables(t *testing.T) {
 			two+") ENGINE=Aria ROW_FORMAT=FIXED TRANSACTIONAL=0 PAGE_CHECKSUM=1",
 			two+") ENGINE=MyISAM PARTITION BY HASH (id) PARTITIONS 2")
 	}
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	for i, d := range all {
 		dir := t.TempDir()
 		if err := os.Chmod(dir, 0o777); err != nil { // the server may be another user
@@ -215,12 +223,14 @@ func TestPreparedTables(t *testing.T) {
 		}
 	}
 	options := oddAllowed
-	p, err := NewPlan(t.Context(), all[0], all[1:], options)
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
 	if err != nil || len(p.Prepare) != len(tables) {
 		t.Fatalf("%d statements for %d tables: %q, %v, %v", len(p.Prepare), len(tables), p.Prepare, p.Refusals, err)
 	}
-	counting := func(r Refusal) bool { return strings.Contains(r.Reason, "its column id counts anew for each value") }
-	if rest := slices.DeleteFunc(p.Refusals, func(r Refusal) bool {
+	counting := func(r plan.Refusal) bool {
+		return strings.Contains(r.Reason, "its column id counts anew for each value")
+	}
+	if rest := slices.DeleteFunc(p.Refusals, func(r plan.Refusal) bool {
 		return r.Table == "t15" &&
 			counting(r)
 	}); len(rest) != 1 {
@@ -241,7 +251,7 @@ func TestPreparedTables(t *testing.T) {
 // keep theirs.
 func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 	e := engines()[1]
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	if servertest.OnMariaDB(t) {
 		t.Skip("MariaDB makes no key of itself")
 	}
@@ -255,20 +265,20 @@ func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 		}
 		db.Close()
 	}
-	p, err := NewPlan(t.Context(), all[0], all[1:], oddAllowed)
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], oddAllowed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Refusals) != 1 || p.Refusals[0].Code != merge.CodeKeyCollision || p.Refusals[0].Table != "logs" {
+	if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeKeyCollision || p.Refusals[0].Table != "logs" {
 		t.Errorf("refused for %v", p.Refusals)
 	}
 	exec(t, all[1], "UPDATE logs SET my_row_id = my_row_id + 10 ORDER BY my_row_id DESC", "ALTER TABLE logs AUTO_INCREMENT = 13")
 	mergedAndBack(t, all, oddAllowed)
 	p = mustPlan(t, all[0], all[1:], oddAllowed)
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, pool(t, all[0]), "SELECT my_row_id, line FROM logs ORDER BY my_row_id"); fmt.Sprint(got) != "[[1 one] [2 two] [11 one] [12 two]]" {
+	if got := readCell(t, pool(t, all[0]), "SELECT my_row_id, line FROM logs ORDER BY my_row_id"); fmt.Sprint(got) != "[[1 one] [2 two] [11 one] [12 two]]" {
 		t.Errorf("the rows are %v", got)
 	}
 	exec(t, all[0], "INSERT INTO logs (line) VALUES ('three')")
@@ -280,15 +290,15 @@ func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
 // A server that accepts no writes is refused by the plan, and before the first write
 // where it became so later; with read_only an administrator may merge.
 func testReadOnly(t *testing.T, e engine) {
-	all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
-	p := mustPlan(t, all[0], all[1:], PlanOptions{})
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
 	before := dump(t, all[0])
 	exec(t, all[0], "SET GLOBAL super_read_only = ON")
-	refused := new(RefusedError)
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"s1": its server accepts no writes`) {
+	refused := new(ledger.RefusedError)
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"s1": its server accepts no writes`) {
 		t.Errorf("apply: %v", err)
 	}
-	frozen, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{})
+	frozen, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,6 +316,6 @@ func testReadOnly(t *testing.T, e engine) {
 		t.Error("something was changed")
 	}
 	exec(t, all[0], "SET GLOBAL read_only = ON")
-	mergedAndBack(t, all, PlanOptions{})
+	mergedAndBack(t, all, planner.PlanOptions{})
 	exec(t, all[0], "SET GLOBAL read_only = OFF")
 }

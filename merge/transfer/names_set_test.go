@@ -6,12 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // flagged are worlds of characters with flags by which the game asks for another name. The
 // keys of both count from 1.
-func flagged(t testing.TB, e engine) (all []Database) {
+func flagged(t testing.TB, e engine) (all []rowio.Database) {
 	t.Helper()
 	for i, rows := range []string{
 		"(1, 'Ann', 0, 'no', 10), (2, 'Bob', 4, 'no', 90), (3, 'Cat', 1, 'no', 10), (4, 'Own', 0, 'no', 1)",
@@ -25,18 +32,18 @@ func flagged(t testing.TB, e engine) (all []Database) {
 	return all
 }
 
-func flagging(set ...string) PlanOptions {
-	n := NamePolicy{Table: "chars", Column: "name", Template: "{name}.", Keep: KeepActive, By: "seen"}
+func flagging(set ...string) planner.PlanOptions {
+	n := plan.NamePolicy{Table: "chars", Column: "name", Template: "{name}.", Keep: plan.KeepActive, By: "seen"}
 	for i := 0; i < len(set); i += 2 {
-		s, err := merge.ParseSetting(set[i], set[i+1])
+		s, err := declare.ParseSetting(set[i], set[i+1])
 		if err != nil {
 			panic(err)
 		}
 		n.Set = append(n.Set, s)
 	}
-	return PlanOptions{Names: []NamePolicy{n}, Check: merge.Options{
-		Rules: []merge.Declarations{{Plain: []string{"chars.at_login", "chars.asked", "chars.seen", "chars.name"}}},
-		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.guid"}}}},
+	return planner.PlanOptions{Names: []plan.NamePolicy{n}, Check: declare.Options{
+		Rules: []declare.Declarations{{Plain: []string{"chars.at_login", "chars.asked", "chars.seen", "chars.name"}}},
+		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.guid"}}}},
 	}}
 }
 
@@ -49,7 +56,7 @@ func TestNamesSet(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], flagging("at_login", "| 1", "asked", "yes"))
 		var changes []string
 		for _, r := range p.Renames {
-			changes = append(changes, fmt.Sprintf("%s %s %s %s>%s", r.Source, KeyText(r.Key), r.Column, r.Old, r.New))
+			changes = append(changes, fmt.Sprintf("%s %s %s %s>%s", r.Source, rowio.KeyText(r.Key), r.Column, r.Old, r.New))
 		}
 		// Cat of s1 has the bit already.
 		if got, want := strings.Join(changes, "; "), "s1 1 name Ann>Ann.; s1 1 at_login 0>1; s1 1 asked no>yes; "+
@@ -57,7 +64,7 @@ func TestNamesSet(t *testing.T) {
 			t.Errorf("planned:\n%s\nwant:\n%s", got, want)
 		}
 		interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 40}[e.name == "sqlite"])
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT guid, name, at_login, asked, seen FROM chars ORDER BY guid",
@@ -72,14 +79,14 @@ func TestNamesSet(t *testing.T) {
 			exec(t, merged[0], c.change)
 			proof := verified(t, p, merged[0], merged[1:])
 			of := proof.Tables[0]
-			if got := fmt.Sprint(of.Samples); proof.Verdict != merge.Fail || of.Verdict != merge.Fail || c.want != "own" && !strings.Contains(got, c.want) || (c.want == "own") != of.Own {
+			if got := fmt.Sprint(of.Samples); proof.Verdict != verdict.Fail || of.Verdict != verdict.Fail || c.want != "own" && !strings.Contains(got, c.want) || (c.want == "own") != of.Own {
 				t.Errorf("%s: %+v", c.change, of)
 			}
 			refill(t, all[0], merged[0])
 		}
 		// The player of the target chose another name since: the game took the bit away.
 		exec(t, merged[0], "UPDATE chars SET name = 'Anna', at_login = 0 WHERE guid = 1")
-		if _, err := Undo(t.Context(), p, merged[0], merged[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, merged[0], merged[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, merged[0], "SELECT guid, name, at_login, asked FROM chars ORDER BY guid", "1|Anna|0|no", "2|Bob|4|no", "3|Cat|1|no", "4|Own|0|no")
@@ -96,7 +103,7 @@ func TestNamesSetRefused(t *testing.T) {
 		}
 		for _, c := range []struct {
 			column, to string
-			more       func(o *PlanOptions)
+			more       func(o *planner.PlanOptions)
 			want       string
 		}{
 			{"guid", "1", nil, "is part of the key"},
@@ -111,27 +118,27 @@ func TestNamesSetRefused(t *testing.T) {
 			{"at_login", "-1", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not -1"}[e.name == "sqlite"]},
 			{"tiny", "-129", nil, map[bool]string{true: "", false: "takes numbers from -128 to 127, and not -129"}[e.name == "sqlite"]},
 			{"tiny", "1", nil, "holds NULL"},
-			{"at_login", "| 1", func(o *PlanOptions) {
+			{"at_login", "| 1", func(o *planner.PlanOptions) {
 				o.Check.Rules[0].Natural = []string{"chars.at_login"}
 				o.Check.Rules[0].Plain = nil
 			}, "is declared natural by"},
-			{"at_login", "| 1", func(o *PlanOptions) {
-				o.Check.Rules[0].References = []merge.DeclaredReference{{At: []string{"chars.seen"}, To: []string{"chars.guid"}, When: &merge.When{Column: "at_login", Is: []string{"0"}}}}
+			{"at_login", "| 1", func(o *planner.PlanOptions) {
+				o.Check.Rules[0].References = []declare.DeclaredReference{{At: []string{"chars.seen"}, To: []string{"chars.guid"}, When: &declare.When{Column: "at_login", Is: []string{"0"}}}}
 				o.Check.Rules[0].Plain = []string{"chars.at_login"}
 			}, "is the condition of the reference seen → chars.guid when at_login is 0"},
-			{"at_login", "| 1", func(o *PlanOptions) {
-				o.Names = append(o.Names, NamePolicy{Table: "chars", Column: "asked", Set: o.Names[0].Set})
+			{"at_login", "| 1", func(o *planner.PlanOptions) {
+				o.Names = append(o.Names, plan.NamePolicy{Table: "chars", Column: "asked", Set: o.Names[0].Set})
 			}, "is set by the [[merge.name]] of chars.name too"},
 		} {
 			o := flagging(c.column, c.to)
 			if c.more != nil {
 				c.more(&o)
 			}
-			p, err := NewPlan(t.Context(), all[0], all[1:], o)
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], o)
 			got := fmt.Sprint(err)
 			if err == nil {
 				got = fmt.Sprint(p.Refusals)
-			} else if !errors.Is(err, merge.ErrOptions) {
+			} else if !errors.Is(err, declare.ErrOptions) {
 				t.Errorf("%s: %v", c.column, err)
 			}
 			if c.want != "" && (!strings.Contains(got, c.want) || !strings.Contains(got, c.column)) {

@@ -8,22 +8,30 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // names are the names of the players of a database, by ID.
-func names(t *testing.T, d Database, where string) []string {
+func names(t *testing.T, d rowio.Database, where string) []string {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
 	var all []string
-	for _, row := range read(t, db, "SELECT name FROM players "+where+" ORDER BY id") {
+	for _, row := range readCell(t, db, "SELECT name FROM players "+where+" ORDER BY id") {
 		all = append(all, row[0])
 	}
 	return all
 }
 
-func setNames(t *testing.T, d Database, old string, fresh ...string) {
+func setNames(t *testing.T, d rowio.Database, old string, fresh ...string) {
 	t.Helper()
 	for i, name := range fresh {
 		exec(t, d, fmt.Sprintf("UPDATE players SET name = '%s' WHERE name = '%s%d'", name, old, i))
@@ -31,7 +39,7 @@ func setNames(t *testing.T, d Database, old string, fresh ...string) {
 }
 
 // renamedTo is what the plan makes of the names of one source.
-func renamedTo(p *Plan, source string) map[string]string {
+func renamedTo(p *plan.Plan, source string) map[string]string {
 	all := make(map[string]string)
 	for _, r := range p.Renames {
 		if r.Source == source {
@@ -51,21 +59,21 @@ func TestNames(t *testing.T) {
 		setNames(t, target, "t", "Bob", "eve.S2", "eve", long+"1", long+"2", "=1+1")
 		setNames(t, two, "two", "bOB", "EVE", long+"1", long+"2", "中中"+strings.Repeat("国", 30), "=1+1")
 		setNames(t, three, "three", "BOB", "bob.s2", "中中"+strings.Repeat("国", 30))
-		all := []Database{target, two, three}
+		all := []rowio.Database{target, two, three}
 		for _, d := range all {
 			exec(t, d, "CREATE TABLE mail (id INTEGER PRIMARY KEY, sender VARBINARY(10), sender_name VARCHAR(40))")
 		}
 		exec(t, two, "INSERT INTO mail SELECT 20, id, name FROM players WHERE name = 'EVE'", "INSERT INTO mail VALUES (21, NULL, 'EVE')",
 			"INSERT INTO mail SELECT 22, id, 'former name' FROM players WHERE name = 'EVE'", "INSERT INTO mail SELECT 23, id, name FROM players WHERE name = 'two99'")
 		before := steady(t, target)
-		options := PlanOptions{
-			Names:  []NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
-			Copies: []NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
-			Check:  merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}, Rules: namesNothing},
+		options := planner.PlanOptions{
+			Names:  []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
+			Copies: []plan.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
+			Check:  declare.Options{Allow: []string{verdict.CodeColumnOpaque, verdict.CodeAutoIncrement}, Rules: namesNothing},
 		}
 		wrong := options
-		wrong.Names = []NamePolicy{{Table: "players", Column: "name", Keep: KeepOlder, By: "nothing", File: "rules.toml", Line: 7}}
-		if _, err := NewPlan(t.Context(), target, all[1:], wrong); !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), `rules.toml:7: [[merge.name]]: the target has no table "players" with the columns "name, nothing"`) {
+		wrong.Names = []plan.NamePolicy{{Table: "players", Column: "name", Keep: plan.KeepOlder, By: "nothing", File: "rules.toml", Line: 7}}
+		if _, err := planner.NewPlan(t.Context(), target, all[1:], wrong); !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), `rules.toml:7: [[merge.name]]: the target has no table "players" with the columns "name, nothing"`) {
 			t.Errorf("a policy by a column that is missing: %v", err)
 		}
 		p := mustPlan(t, target, all[1:], options)
@@ -82,7 +90,7 @@ func TestNames(t *testing.T) {
 			}
 		}
 
-		if _, err := Apply(t.Context(), p, target, all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, target, all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		got := names(t, target, "")
@@ -92,29 +100,29 @@ func TestNames(t *testing.T) {
 			}
 		}
 		db := pool(t, target)
-		if mail := fmt.Sprint(read(t, db, "SELECT id, sender_name FROM mail ORDER BY id")); mail != "[[20 EVE.s2.2] [21 EVE] [22 former name]]" {
+		if mail := fmt.Sprint(readCell(t, db, "SELECT id, sender_name FROM mail ORDER BY id")); mail != "[[20 EVE.s2.2] [21 EVE] [22 former name]]" {
 			t.Error(mail)
 		}
-		noted := read(t, db, "SELECT source, old_value, new_value FROM "+RenamesTable+" ORDER BY n")
+		noted := readCell(t, db, "SELECT source, old_value, new_value FROM "+ledger.RenamesTable+" ORDER BY n")
 		if len(noted) != len(p.Renames) || noted[0][0] != p.Renames[0].Source || noted[0][2] != p.Renames[0].New {
 			t.Errorf("noted: %v", noted)
 		}
 		db.Close()
-		if proof := verified(t, p, target, all[1:]); proof.Verdict == merge.Fail {
+		if proof := verified(t, p, target, all[1:]); proof.Verdict == verdict.Fail {
 			t.Errorf("%+v", proof)
 		}
 
 		// A record that was changed is found.
 		for _, c := range []struct{ do, back, want string }{
-			{"UPDATE " + RenamesTable + " SET new_value = 'x' WHERE n = 0", "UPDATE " + RenamesTable + " SET new_value = '" + p.Renames[0].New + "' WHERE n = 0", `became "x" from`},
-			{"UPDATE " + RenamesTable + " SET world = 'x' WHERE n = 0", "UPDATE " + RenamesTable + " SET world = '" + p.Renames[0].World + "' WHERE n = 0", "row 0 says"},
-			{"UPDATE " + RenamesTable + " SET n = 900 WHERE n = 1", "UPDATE " + RenamesTable + " SET n = 1 WHERE n = 900", "row 900 is not of the plan"},
-			{"DELETE FROM " + RenamesTable + " WHERE n = 1", "", fmt.Sprintf("1 of %d are missing", len(p.Renames))},
-			{"DROP TABLE " + RenamesTable, "", fmt.Sprintf("%d of %[1]d are missing", len(p.Renames))},
+			{"UPDATE " + ledger.RenamesTable + " SET new_value = 'x' WHERE n = 0", "UPDATE " + ledger.RenamesTable + " SET new_value = '" + p.Renames[0].New + "' WHERE n = 0", `became "x" from`},
+			{"UPDATE " + ledger.RenamesTable + " SET world = 'x' WHERE n = 0", "UPDATE " + ledger.RenamesTable + " SET world = '" + p.Renames[0].World + "' WHERE n = 0", "row 0 says"},
+			{"UPDATE " + ledger.RenamesTable + " SET n = 900 WHERE n = 1", "UPDATE " + ledger.RenamesTable + " SET n = 1 WHERE n = 900", "row 900 is not of the plan"},
+			{"DELETE FROM " + ledger.RenamesTable + " WHERE n = 1", "", fmt.Sprintf("1 of %d are missing", len(p.Renames))},
+			{"DROP TABLE " + ledger.RenamesTable, "", fmt.Sprintf("%d of %[1]d are missing", len(p.Renames))},
 		} {
 			exec(t, target, c.do)
 			proof := verified(t, p, target, all[1:])
-			if proof.Verdict != merge.Fail || !slices.ContainsFunc(proof.Findings, func(f Refusal) bool { return f.Table == RenamesTable && strings.Contains(f.Reason, c.want) }) {
+			if proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Findings, func(f plan.Refusal) bool { return f.Table == ledger.RenamesTable && strings.Contains(f.Reason, c.want) }) {
 				t.Errorf("%s: %s, want %q: %v", c.do, proof.Verdict, c.want, proof.Findings)
 			}
 			if c.back != "" {
@@ -122,11 +130,11 @@ func TestNames(t *testing.T) {
 			}
 		}
 
-		if key := KeyText(p.Renames[0].Key); len(key) != 20 {
+		if key := rowio.KeyText(p.Renames[0].Key); len(key) != 20 {
 			t.Errorf("the key of a player is %q", key)
 		}
 
-		if _, err := Undo(t.Context(), p, target, all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, target, all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if after := steady(t, target); after != before {
@@ -143,16 +151,16 @@ func TestNamesKeep(t *testing.T) {
 		exec(t, target, "UPDATE players SET gold = 5", "UPDATE players SET level = 3 WHERE name = 'same0'")
 		exec(t, two, "UPDATE players SET gold = 5 WHERE name = 'Same0'", "UPDATE players SET gold = 4 WHERE name = 'Same1'", "UPDATE players SET level = 2")
 		for _, c := range []struct {
-			keep   Keep
+			keep   plan.Keep
 			by     string
 			s1, s2 string
 		}{
-			{KeepFirst, "", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
-			{KeepOlder, "gold", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
-			{KeepActive, "gold", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
-			{KeepActive, "level", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
+			{plan.KeepFirst, "", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
+			{plan.KeepOlder, "gold", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
+			{plan.KeepActive, "gold", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
+			{plan.KeepActive, "level", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
 		} {
-			p := mustPlan(t, target, []Database{two}, PlanOptions{Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: c.keep, By: c.by}}})
+			p := mustPlan(t, target, []rowio.Database{two}, planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: c.keep, By: c.by}}})
 			if s1, s2 := fmt.Sprint(renamedTo(p, "s1")), fmt.Sprint(renamedTo(p, "s2")); s1 != c.s1 || s2 != c.s2 {
 				t.Errorf("%s by %s: %s, %s, want %s, %s", c.keep, c.by, s1, s2, c.s1, c.s2)
 			}
@@ -166,15 +174,15 @@ func TestNamesKeep(t *testing.T) {
 				strings.TrimSuffix(fmt.Sprintf("x-SAME1.%d", attempt), ".1")))
 		}
 		for _, c := range []struct {
-			names []NamePolicy
+			names []plan.NamePolicy
 			want  string
 		}{
-			{nil, merge.CodeUniqueCollision},
-			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "same"}}, "leaves no room"},
-			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 3}}, "leaves no room"},
-			{[]NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "x-{name}"}}, "no free value"},
+			{nil, verdict.CodeUniqueCollision},
+			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "same"}}, "leaves no room"},
+			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 3}}, "leaves no room"},
+			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "x-{name}"}}, "no free value"},
 		} {
-			p, err := NewPlan(t.Context(), target, []Database{two}, PlanOptions{Names: c.names})
+			p, err := planner.NewPlan(t.Context(), target, []rowio.Database{two}, planner.PlanOptions{Names: c.names})
 			if err != nil || len(p.Refusals) == 0 || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
 				t.Errorf("%v: %v, %v", c.names, p, err)
 			}
@@ -182,9 +190,9 @@ func TestNamesKeep(t *testing.T) {
 				t.Errorf("%v: a refused plan lists %v", c.names, p.Renames)
 			}
 		}
-		for _, n := range []NamePolicy{{Table: "nobody", Column: "name"}, {Table: "players", Column: "nome"}, {Table: "players", Column: "name", Keep: "best", By: "gold"},
-			{Table: "players", Column: "name", Keep: KeepOlder}, {Table: "players", Column: "name", MaxLength: -1}} {
-			if _, err := NewPlan(t.Context(), target, []Database{two}, PlanOptions{Names: []NamePolicy{n}}); !errors.Is(err, merge.ErrOptions) {
+		for _, n := range []plan.NamePolicy{{Table: "nobody", Column: "name"}, {Table: "players", Column: "nome"}, {Table: "players", Column: "name", Keep: "best", By: "gold"},
+			{Table: "players", Column: "name", Keep: plan.KeepOlder}, {Table: "players", Column: "name", MaxLength: -1}} {
+			if _, err := planner.NewPlan(t.Context(), target, []rowio.Database{two}, planner.PlanOptions{Names: []plan.NamePolicy{n}}); !errors.Is(err, declare.ErrOptions) {
 				t.Errorf("%+v: %v", n, err)
 			}
 		}
@@ -195,20 +203,20 @@ func TestNamesKeep(t *testing.T) {
 func TestCopyKeyThatCannotMatch(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		target, source := gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "a")
-		for _, d := range []Database{target, source} {
+		for _, d := range []rowio.Database{target, source} {
 			exec(t, d, "ALTER TABLE items ADD COLUMN owner_name VARCHAR(32)")
 		}
 		plan := func(key string) error {
-			_, err := NewPlan(t.Context(), target, []Database{source}, PlanOptions{
-				Names:  []NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
-				Copies: []NameCopy{{Table: "items", Column: "owner_name", Key: key, OfTable: "players", OfColumn: "name"}},
+			_, err := planner.NewPlan(t.Context(), target, []rowio.Database{source}, planner.PlanOptions{
+				Names:  []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
+				Copies: []plan.NameCopy{{Table: "items", Column: "owner_name", Key: key, OfTable: "players", OfColumn: "name"}},
 			})
 			return err
 		}
 		if err := plan("owner_id"); err != nil {
 			t.Error(err)
 		}
-		if err := plan("template"); !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), "can never name a row of players, whose key id is") {
+		if err := plan("template"); !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), "can never name a row of players, whose key id is") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -222,7 +230,7 @@ func TestSettledFirst(t *testing.T) {
 	for i := 1; i < n; i += 2 {
 		open = append(open, i)
 	}
-	order := settledFirst(n, open)
+	order := planner.SettledFirst(n, open)
 	if len(order) != n {
 		t.Fatalf("%d places, want %d", len(order), n)
 	}
@@ -231,10 +239,10 @@ func TestSettledFirst(t *testing.T) {
 			t.Fatalf("place %d is %d, want %d", at, i, want)
 		}
 	}
-	if got := settledFirst(3, nil); !slices.Equal(got, []int{0, 1, 2}) {
+	if got := planner.SettledFirst(3, nil); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("nothing open: %v", got)
 	}
-	if got := settledFirst(3, []int{2, 0, 1}); !slices.Equal(got, []int{2, 0, 1}) {
+	if got := planner.SettledFirst(3, []int{2, 0, 1}); !slices.Equal(got, []int{2, 0, 1}) {
 		t.Errorf("all open: %v", got)
 	}
 }
@@ -244,7 +252,7 @@ func TestSettledFirst(t *testing.T) {
 func TestManyNames(t *testing.T) {
 	const n = 12_000
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+		all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 		for i, d := range all {
 			collation := "NOCASE"
 			if e.name != "sqlite" {
@@ -257,11 +265,11 @@ func TestManyNames(t *testing.T) {
 			exec(t, d, "CREATE TABLE characters (id INTEGER PRIMARY KEY, name VARCHAR(40) COLLATE "+collation+")",
 				"INSERT INTO characters VALUES "+strings.Join(rows, ", "))
 		}
-		p := mustPlan(t, all[0], all[1:], PlanOptions{
-			Names: []NamePolicy{{Table: "characters", Column: "name", Template: "{name}.{source}"}},
-			Check: merge.Options{
-				Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-				Allow:   []string{merge.CodeAutoIncrement},
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{
+			Names: []plan.NamePolicy{{Table: "characters", Column: "name", Template: "{name}.{source}"}},
+			Check: declare.Options{
+				Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+				Allow:   []string{verdict.CodeAutoIncrement},
 			},
 		})
 		if len(p.Renames) != n {

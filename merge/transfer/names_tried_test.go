@@ -5,7 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // A new name that breaks a CHECK of the target, which the old one kept, is refused
@@ -24,7 +30,7 @@ func TestNewNamesAreTried(t *testing.T) {
 			{"unclear", unclearCheck(e), "{name}.s{server}", false, "the new names cannot be tested against the constraint"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+				all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 				collate := "COLLATE NOCASE"
 				if e.name != "sqlite" {
 					collate = "COLLATE utf8mb4_general_ci"
@@ -42,9 +48,9 @@ func TestNewNamesAreTried(t *testing.T) {
 				}
 				exec(t, all[0], "INSERT INTO chars VALUES (1, 'Ann', 1, 5), (2, 'Bob', 2, 5)")
 				exec(t, all[1], "INSERT INTO chars VALUES (11, 'ann', 1, "+seen+"), (12, 'BOB', 2, "+seen+"), (13, 'Cleo', 1, 1)")
-				p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{
-					Names: []NamePolicy{{Table: "chars", Column: "name", Template: tt.template, Keep: KeepActive, By: "seen"}},
-					Check: merge.Options{Allow: []string{merge.CodeTargetCheck, merge.CodeSchemaCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing},
+				p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{
+					Names: []plan.NamePolicy{{Table: "chars", Column: "name", Template: tt.template, Keep: plan.KeepActive, By: "seen"}},
+					Check: declare.Options{Allow: []string{verdict.CodeTargetCheck, verdict.CodeSchemaCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -53,12 +59,12 @@ func TestNewNamesAreTried(t *testing.T) {
 					if len(p.Refusals) > 0 {
 						t.Fatal(p.Refusals)
 					}
-					if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+					if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 						t.Fatal(err)
 					}
 					return
 				}
-				if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return strings.Contains(r.String(), tt.want) }) {
+				if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return strings.Contains(r.String(), tt.want) }) {
 					t.Errorf("refused: %v", p.Refusals)
 				}
 			})
@@ -76,15 +82,15 @@ func unclearCheck(e engine) string {
 // What the target would refuse refuses the plan, whatever is allowed.
 func TestPlanRefusesWhatTheTargetRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+		all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 		exec(t, all[0], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT CHECK (level < 100))", "INSERT INTO chars VALUES (1, 99)")
 		exec(t, all[1], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT)", "INSERT INTO chars VALUES (11, 100), (12, 7)")
-		p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Check: merge.Options{Allow: []string{
-			merge.CodeTargetCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing}})
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Check: declare.Options{Allow: []string{
+			verdict.CodeTargetCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: namesNothing}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Refusals) != 1 || p.Refusals[0].Code != merge.CodeTargetCheck || !strings.Contains(p.Refusals[0].Reason, "1 row would be refused by s1") {
+		if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeTargetCheck || !strings.Contains(p.Refusals[0].Reason, "1 row would be refused by s1") {
 			t.Errorf("refused: %v", p.Refusals)
 		}
 	})

@@ -5,35 +5,40 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // What is missing is said by its name: a merge that was not begun, and the key of
 // config.toml that a name without a length needs.
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	e := engines()[0]
-	all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+	all := []rowio.Database{e.fresh(t, "a"), e.fresh(t, "b")}
 	for i, d := range all {
 		exec(t, d, "CREATE TABLE bag (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)")
 		exec(t, d, "INSERT INTO bag VALUES ("+[]string{"1", "1000"}[i]+", 'Aria')")
 	}
-	names := []NamePolicy{{Table: "bag", Column: "name"}}
-	p, err := NewPlan(t.Context(), all[0], all[1:], PlanOptions{Names: names})
+	names := []plan.NamePolicy{{Table: "bag", Column: "name"}}
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], planner.PlanOptions{Names: names})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range []string{merge.CodeUniqueCollision, ""} { // the check finds it, as it does without a plan
-		if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Code == code && strings.Contains(r.Reason, "max_length = 32") }) {
+	for _, code := range []string{verdict.CodeUniqueCollision, ""} { // the check finds it, as it does without a plan
+		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == code && strings.Contains(r.Reason, "max_length = 32") }) {
 			t.Errorf("a name without a length: no refusal with the code %q: %v", code, p.Refusals)
 		}
 	}
 	names[0].MaxLength = 20
-	p = mustPlan(t, all[0], all[1:], PlanOptions{Names: names})
-	if _, err := Verify(t.Context(), p, all[0], all[1:], Options{}); err == nil || !strings.Contains(err.Error(), "was not begun in") {
+	p = mustPlan(t, all[0], all[1:], planner.PlanOptions{Names: names})
+	if _, err := prove.Verify(t.Context(), p, all[0], all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), "was not begun in") {
 		t.Errorf("a merge that was not begun: %v", err)
 	}
 	// Where no name occurs twice, none is missed.
 	exec(t, all[1], "UPDATE bag SET name = 'Bert'")
 	names[0].MaxLength = 0
-	mustPlan(t, all[0], all[1:], PlanOptions{Names: names})
+	mustPlan(t, all[0], all[1:], planner.PlanOptions{Names: names})
 }

@@ -3,12 +3,14 @@ package transfer
 import (
 	"testing"
 	"time"
+
+	"mergesafe/merge/transfer/rowio"
 )
 
 // A batch grows while it takes less than half of the time it should, shrinks when
 // it takes more than twice that, and stays within its bounds.
 func TestPace(t *testing.T) {
-	p := newPace(time.Second)
+	p := rowio.NewPace(time.Second)
 	for _, step := range []struct {
 		rows int
 		took time.Duration
@@ -19,20 +21,20 @@ func TestPace(t *testing.T) {
 		{400, 400 * time.Millisecond, 2000}, // too few to tell
 		{2000, 3 * time.Second, 1000},
 	} {
-		if p.took(step.rows, step.took); p.size() != step.want {
-			t.Errorf("%d rows in %s: the next batch has %d, want %d", step.rows, step.took, p.size(), step.want)
+		if p.Took(step.rows, step.took); p.Size() != step.want {
+			t.Errorf("%d rows in %s: the next batch has %d, want %d", step.rows, step.took, p.Size(), step.want)
 		}
 	}
 	for range 20 {
-		p.took(p.size(), 0)
+		p.Took(p.Size(), 0)
 	}
-	if p.size() != mostRows {
-		t.Errorf("it grows to %d", p.size())
+	if p.Size() != rowio.MostRows {
+		t.Errorf("it grows to %d", p.Size())
 	}
 	for range 20 {
-		p.took(p.size(), time.Minute)
+		p.Took(p.Size(), time.Minute)
 	}
-	if p.size() != fewestRows {
-		t.Errorf("it shrinks to %d", p.size())
+	if p.Size() != rowio.FewestRows {
+		t.Errorf("it shrinks to %d", p.Size())
 	}
 }

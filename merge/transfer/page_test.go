@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+
+	"mergesafe/merge/transfer/rowio"
 )
 
 // Who gets a page may give its rows other keys, while the next page is read already: that
@@ -14,14 +16,14 @@ func TestPagesOfRowsThatChange(t *testing.T) {
 		"INSERT INTO t WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the reader goes on when this goroutine waits, and not sooner
 	synctest.Test(t, func(t *testing.T) {
-		s, err := openSource(t.Context(), d)
+		s, err := rowio.OpenSource(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		on := &connection{Database: d}
-		defer on.close()
-		next, stop := pages(t.Context(), on, newLayout(on.dialect(), s.table("t")), nil, func() int { return 10 }, all, false)
+		on := &rowio.Connection{Database: d}
+		defer on.Close()
+		next, stop := rowio.Pages(t.Context(), on, rowio.NewLayout(on.Dialect(), s.Table("t")), nil, func() int { return 10 }, rowio.All, false)
 		defer stop()
 		rows, last := 0, false
 		for !last {
@@ -31,13 +33,13 @@ func TestPagesOfRowsThatChange(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, row := range p.rows {
+				for _, row := range p.Rows {
 					if rows++; row[0] != int64(rows) {
 						t.Fatalf("row %d is %v", rows, row[0])
 					}
 					row[0] = int64(1000 + rows)
 				}
-				if last = p.last; last {
+				if last = p.Last; last {
 					break
 				}
 			}

@@ -6,14 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // A plan that was changed by hand is not carried out, nor read.
 func TestPlanChanged(t *testing.T) {
 	e := engines()[0]
-	target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []Database{gameWorld(t, e, "s2", 2, 4, "b")}
-	p := mustPlan(t, target, sources, PlanOptions{})
+	target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []rowio.Database{gameWorld(t, e, "s2", 2, 4, "b")}
+	p := mustPlan(t, target, sources, planner.PlanOptions{})
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {
 		t.Fatal(err)
@@ -22,7 +27,7 @@ func TestPlanChanged(t *testing.T) {
 	if strings.Contains(text, strings.TrimPrefix(target.DSN, "sqlite:")) {
 		t.Error("the plan has a DSN in it")
 	}
-	again, err := ReadPlan(strings.NewReader(text))
+	again, err := plan.ReadPlan(strings.NewReader(text))
 	if err != nil || again.ID != p.ID {
 		t.Fatal(err)
 	}
@@ -35,16 +40,16 @@ func TestPlanChanged(t *testing.T) {
 		strings.Replace(text, `"name": "s2"`, `"name": "s3"`, 1), strings.Replace(text, `"rows": 4`, `"rows": 5`, 1), strings.Replace(text, `"version": 1`, `"version": 2`, 1),
 		text + "x", strings.Replace(text, `"engine"`, `"engines"`, 1), "{}", "",
 	} {
-		if _, err := ReadPlan(strings.NewReader(c)); err == nil {
+		if _, err := plan.ReadPlan(strings.NewReader(c)); err == nil {
 			t.Errorf("read: %.100s", c)
 		}
 	}
 	p.Tables[0].Sources[0].Rows++
-	if _, err := Apply(t.Context(), p, target, sources, Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
+	if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
 		t.Error(err)
 	}
 	p.Tables[0].Sources[0].Rows--
-	if later := mustPlan(t, target, sources, PlanOptions{}); later.ID != p.ID {
+	if later := mustPlan(t, target, sources, planner.PlanOptions{}); later.ID != p.ID {
 		t.Error("the same databases give another plan")
 	}
 }
@@ -53,16 +58,16 @@ func TestPlanChanged(t *testing.T) {
 func TestPlanReport(t *testing.T) {
 	e := engines()[0]
 	target, source := gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 5, "same")
-	var report *merge.Report
-	p, err := NewPlan(t.Context(), target, []Database{source}, PlanOptions{Report: func(r *merge.Report) { report = r }})
+	var report *verdict.Report
+	p, err := planner.NewPlan(t.Context(), target, []rowio.Database{source}, planner.PlanOptions{Report: func(r *verdict.Report) { report = r }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report == nil || report.Verdict != p.Check.Verdict || report.Verdict != merge.Fail || len(p.Refusals) == 0 {
+	if report == nil || report.Verdict != p.Check.Verdict || report.Verdict != verdict.Fail || len(p.Refusals) == 0 {
 		t.Fatalf("%+v", report)
 	}
 	for _, r := range report.Results {
-		if r.Verdict == merge.Fail && len(r.Samples) == 0 {
+		if r.Verdict == verdict.Fail && len(r.Samples) == 0 {
 			t.Errorf("no samples: %s", fmt.Sprint(r))
 		}
 	}
@@ -72,18 +77,18 @@ func TestPlanReport(t *testing.T) {
 // had, is the same plan.
 func TestEmptyListsOfPlan(t *testing.T) {
 	e := engines()[0]
-	all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+	all := []rowio.Database{e.fresh(t, "a"), e.fresh(t, "b")}
 	for _, d := range all {
 		exec(t, d, "CREATE TABLE t (id INTEGER PRIMARY KEY)")
 	}
 	exec(t, all[0], "INSERT INTO t VALUES (1)")
 	var b bytes.Buffer
-	p := mustPlan(t, all[0], all[1:], PlanOptions{})
+	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
 	if err := p.Write(&b); err != nil || strings.Contains(b.String(), "null") {
 		t.Errorf("%s, %v", &b, err)
 	}
 	text := strings.ReplaceAll(b.String(), `"renames": []`, `"renames": null`)
-	if old, err := ReadPlan(strings.NewReader(text)); err != nil || text == b.String() || old.ID != p.ID {
+	if old, err := plan.ReadPlan(strings.NewReader(text)); err != nil || text == b.String() || old.ID != p.ID {
 		t.Errorf("%v in\n%s", err, text)
 	}
 }

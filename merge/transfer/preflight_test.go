@@ -10,6 +10,12 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
 	"mergesafe/store/registry"
 )
@@ -18,8 +24,8 @@ import (
 // anything is written.
 func TestApplyRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
-		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
 		worlds := clones(t, e, all)
 		hero := "INSERT INTO players (id, account, name, level, gold, created_at, updated_at) SELECT %s, account, 'new', 1, 1, created_at, updated_at FROM players LIMIT 1"
 		for _, c := range []struct {
@@ -34,8 +40,8 @@ func TestApplyRefuses(t *testing.T) {
 			{"a row more in the target", func(t *testing.T) { exec(t, worlds[0], fmt.Sprintf(hero, "x'00000000010000010001'")) }, "it has 5 rows, and had 4"},
 			{"another schema", func(t *testing.T) { exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "another schema than when the plan was made"},
 			{"another merge", func(t *testing.T) {
-				exec(t, worlds[0], createTables(dialect{sqldb.Dialect(strings.SplitN(worlds[0].DSN, ":", 2)[0])})...)
-				exec(t, worlds[0], "INSERT INTO "+MergesTable+" (id, state, plan, began) VALUES ('other', 'copying', '', '2026-01-01 00:00:00')")
+				exec(t, worlds[0], ledger.CreateTables(rowio.Dialect{Dialect: sqldb.Dialect(strings.SplitN(worlds[0].DSN, ":", 2)[0])})...)
+				exec(t, worlds[0], "INSERT INTO "+ledger.MergesTable+" (id, state, plan, began) VALUES ('other', 'copying', '', '2026-01-01 00:00:00')")
 			}, "the merge other was begun"},
 			{"fenced by another merge", func(t *testing.T) {
 				db, err := store.Open(t.Context(), worlds[1].DSN)
@@ -55,8 +61,8 @@ func TestApplyRefuses(t *testing.T) {
 				}
 				c.do(t)
 				before := []string{dump(t, worlds[0]), dump(t, worlds[1])}
-				_, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{})
-				if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+				_, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{})
+				if refused := new(ledger.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%v, want %q", err, c.want)
 				}
 				if c.name != "a server runs on the source" && c.name != "a server runs on the target" && (before[0] != dump(t, worlds[0]) || before[1] != dump(t, worlds[1])) {
@@ -65,14 +71,14 @@ func TestApplyRefuses(t *testing.T) {
 			})
 		}
 		refillAll(t, all, worlds)
-		if _, err := Apply(t.Context(), p, worlds[1], worlds[:1], Options{}); err == nil || !strings.Contains(err.Error(), `"s1"`) {
+		if _, err := apply.Apply(t.Context(), p, worlds[1], worlds[:1], job.Options{}); err == nil || !strings.Contains(err.Error(), `"s1"`) {
 			t.Errorf("databases in another order: %v", err)
 		}
 	})
 }
 
 // mint runs a node and takes an ID.
-func mint(t *testing.T, d Database, server gameid.ServerID) {
+func mint(t *testing.T, d rowio.Database, server gameid.ServerID) {
 	t.Helper()
 	db, err := store.Open(t.Context(), d.DSN)
 	if err != nil {
@@ -90,7 +96,7 @@ func mint(t *testing.T, d Database, server gameid.ServerID) {
 }
 
 // serve runs a node for the time of a test.
-func serve(t *testing.T, d Database, server gameid.ServerID) {
+func serve(t *testing.T, d rowio.Database, server gameid.ServerID) {
 	t.Helper()
 	db, err := store.Open(t.Context(), d.DSN)
 	if err != nil {
@@ -106,17 +112,17 @@ func serve(t *testing.T, d Database, server gameid.ServerID) {
 // An account that lacks a right is told so before anything is written.
 func TestApplyRights(t *testing.T) {
 	e := engines()[1]
-	all := []Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
-	with := func(d Database, rights string) Database {
+	all := []rowio.Database{gameWorld(t, e, "s1", 1, 4, "a"), gameWorld(t, e, "s2", 2, 4, "b")}
+	with := func(d rowio.Database, rights string) rowio.Database {
 		d.DSN = "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(d.DSN, "mysql:"))
 		return d
 	}
 	reader := with(all[1], "SELECT, TRIGGER")
-	p := mustPlan(t, with(all[0], "SELECT, TRIGGER"), []Database{reader}, PlanOptions{})
+	p := mustPlan(t, with(all[0], "SELECT, TRIGGER"), []rowio.Database{reader}, planner.PlanOptions{})
 	before := dump(t, all[0])
-	refused := new(RefusedError)
+	refused := new(ledger.RefusedError)
 	for _, c := range []struct {
-		target, source Database
+		target, source rowio.Database
 		want           string
 	}{
 		{with(all[0], "SELECT, TRIGGER"), all[1], "INSERT command denied"},
@@ -126,7 +132,7 @@ func TestApplyRights(t *testing.T) {
 		{with(all[0], "SELECT, INSERT, UPDATE, DELETE, CREATE"), all[1], "triggers: it is not certain that the account can see them: it needs GRANT TRIGGER"},
 		{all[0], reader, "may not write the fence"},
 	} {
-		if _, err := Apply(t.Context(), p, c.target, []Database{c.source}, Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+		if _, err := apply.Apply(t.Context(), p, c.target, []rowio.Database{c.source}, job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 		if before != dump(t, all[0]) {
@@ -134,13 +140,13 @@ func TestApplyRights(t *testing.T) {
 		}
 	}
 	// Without a fence, SELECT is enough for a source.
-	p = mustPlan(t, all[0], []Database{reader}, PlanOptions{NoFence: true})
-	if _, err := Apply(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"), []Database{reader}, Options{}); err != nil {
+	p = mustPlan(t, all[0], []rowio.Database{reader}, planner.PlanOptions{NoFence: true})
+	if _, err := apply.Apply(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"), []rowio.Database{reader}, job.Options{}); err != nil {
 		t.Error(err)
 	}
 	// An undo takes them too, and says so before it removes anything.
 	merged := dump(t, all[0])
-	if _, err := Undo(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), []Database{reader}, UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "DROP command denied") {
+	if _, err := undo.Undo(t.Context(), p, with(all[0], "SELECT, TRIGGER, INSERT, UPDATE, DELETE"), []rowio.Database{reader}, undo.UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "DROP command denied") {
 		t.Errorf("%v, want the right to DROP", err)
 	}
 	if merged != dump(t, all[0]) {
@@ -151,28 +157,28 @@ func TestApplyRights(t *testing.T) {
 // The right to raise a counter is missed before the rows are copied, not after.
 func TestApplyRightsOfCounters(t *testing.T) {
 	e := engines()[1]
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	for i, d := range all {
 		exec(t, d, "CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY)", fmt.Sprintf("INSERT INTO counted VALUES (%d)", 10*i+1))
 	}
 	p := mustPlan(t, all[0], all[1:], oddAllowed)
 	before := dump(t, all[0])
-	as := func(rights string) Database {
-		return Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(all[0].DSN, "mysql:"))}
+	as := func(rights string) rowio.Database {
+		return rowio.Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(all[0].DSN, "mysql:"))}
 	}
 	const rights = "SELECT, TRIGGER, INSERT, UPDATE, DELETE, CREATE, DROP"
-	refused := new(RefusedError)
-	if _, err := Apply(t.Context(), p, as(rights), all[1:], Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "ALTER command denied") {
+	refused := new(ledger.RefusedError)
+	if _, err := apply.Apply(t.Context(), p, as(rights), all[1:], job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "ALTER command denied") {
 		t.Errorf("without ALTER: %v", err)
 	}
 	if before != dump(t, all[0]) {
 		t.Error("something was changed")
 	}
 	d := as(rights + ", ALTER")
-	if _, err := Apply(t.Context(), p, d, all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, d, all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Undo(t.Context(), p, d, all[1:], UndoOptions{}); err != nil {
+	if _, err := undo.Undo(t.Context(), p, d, all[1:], undo.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if after := dump(t, all[0]); before != after {

@@ -6,12 +6,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // The ranges of a table are all its rows, each begins where the one before ends, and
 // they become larger rather than many.
 func TestRanges(t *testing.T) {
-	l := &layout{columns: []string{"id"}, key: []int{0}}
+	l := &rowio.Layout{Columns: []string{"id"}, Key: []int{0}}
 	for _, test := range []struct {
 		rows int64
 		want []int64
@@ -24,17 +29,17 @@ func TestRanges(t *testing.T) {
 		{321, append(slices.Repeat([]int64{20}, 16), 1)},
 		{1300, append(slices.Repeat([]int64{80}, 16), 20)},
 	} {
-		r := &ranger{size: 10}
-		all := Content{Rows: test.rows}
+		r := &rowio.Ranger{Size: 10}
+		all := rowio.Content{Rows: test.rows}
 		for id := range test.rows {
-			sum := Sum{lo: 1 << (id % 50)}
+			sum := rowio.Sum{Lo: 1 << (id % 50)}
 			all.Sum = all.Sum.Add(sum)
-			if err := r.add(l, []any{id}, sum); err != nil {
+			if err := r.Add(l, []any{id}, sum); err != nil {
 				t.Fatal(err)
 			}
 		}
-		all.Ranges = r.ranges()
-		if err := all.validateRanges([]string{"id"}); err != nil {
+		all.Ranges = r.Ranges()
+		if err := all.ValidateRanges([]string{"id"}); err != nil {
 			t.Errorf("%d rows: %v", test.rows, err)
 		}
 		var got []int64
@@ -55,7 +60,7 @@ func TestRanges(t *testing.T) {
 		}
 		if len(all.Ranges) > 0 {
 			all.Ranges[0].Rows++
-			if err := all.validateRanges([]string{"id"}); err == nil {
+			if err := all.ValidateRanges([]string{"id"}); err == nil {
 				t.Error("ranges with too many rows are taken for right")
 			}
 		}
@@ -70,20 +75,20 @@ func TestRangesCopyTheSame(t *testing.T) {
 		var rows []string
 		for i, size := range []int64{50, 10_000} {
 			options := manyOptions
-			options.rangeRows = size
-			worlds := [][]Database{all, at}[i]
+			options.RangeRows = size
+			worlds := [][]rowio.Database{all, at}[i]
 			p := mustPlan(t, worlds[0], worlds[1:], options)
-			if n := len(p.Tables[0].Sources[0].parts()); (n > 1) != (i == 0) {
+			if n := len(p.Tables[0].Sources[0].Parts()); (n > 1) != (i == 0) {
 				t.Errorf("%d ranges of %d rows", n, size)
 			}
-			if _, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			status, err := LookUp(t.Context(), p, worlds[0], worlds[1:])
+			status, err := apply.LookUp(t.Context(), p, worlds[0], worlds[1:])
 			if err != nil || status.Copied() != 2400 {
 				t.Errorf("%+v, %v", status, err)
 			}
-			rows = append(rows, dump(t, worlds[0], MergesTable, ProgressTable))
+			rows = append(rows, dump(t, worlds[0], ledger.MergesTable, ledger.ProgressTable))
 		}
 		if diff := cmp.Diff(rows[0], rows[1]); diff != "" {
 			t.Error(diff)

@@ -13,7 +13,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 	"mergesafe/store/storetest"
 )
 
@@ -38,46 +50,48 @@ func TestEveryReadFailsOnce(t *testing.T) {
 		p := mustPlan(t, all[0], all[1:], allOptions())
 		p.Made = fixedClock()
 		apart := clones(t, e, all) // before the merge
-		if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{clock: fixedClock}); err != nil {
+		if _, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
 			t.Fatal(err)
 		}
 		changed := clones(t, e, all)
 		exec(t, changed[0], "UPDATE players SET gold = gold + 1", "DELETE FROM log WHERE tag = 'w1'", "UPDATE chars SET place = 9 WHERE guid > 1000", "UPDATE bank SET gold = gold + 1",
 			"UPDATE kinds SET tag = 'club'", "DELETE FROM mergesafe_renames WHERE n = 0", "UPDATE loot SET tag = 'w9' WHERE id = 1", "INSERT INTO online VALUES (1, 1)", "UPDATE seq SET next = 4")
-		options := Options{Parallel: 1}
+		options := job.Options{Parallel: 1}
 		for _, r := range []command{
 			{name: "plan", run: func(ctx context.Context) (any, error) {
-				p, err := NewPlan(ctx, apart[0], apart[1:], allOptions())
+				p, err := planner.NewPlan(ctx, apart[0], apart[1:], allOptions())
 				if p != nil {
 					p.Made = fixedClock()
 				}
 				return p, err
 			}},
 			{name: "check", run: func(ctx context.Context) (any, error) {
-				check := func(ctx context.Context, sources []merge.Source, opts merge.Options) (*merge.Report, error) {
+				check := func(ctx context.Context, sources []catalog.Source, opts declare.Options) (*verdict.Report, error) {
 					return merge.Check(ctx, sources, opts)
 				}
 				return checked(ctx, apart, check, allOptions().Check)
 			}},
 			{name: "matrix", run: matrix(apart)},
-			{name: "ready", run: func(ctx context.Context) (any, error) { return Ready(ctx, p, apart[0], apart[1:], options) }},
-			{name: "verify", most: 30, run: func(ctx context.Context) (any, error) { return Verify(ctx, p, all[0], all[1:], options) }},
-			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return Verify(ctx, p, changed[0], changed[1:], options) }},
+			{name: "ready", run: func(ctx context.Context) (any, error) { return apply.Ready(ctx, p, apart[0], apart[1:], options) }},
+			{name: "verify", most: 30, run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, all[0], all[1:], options) }},
+			{name: "verify, changed", run: func(ctx context.Context) (any, error) { return prove.Verify(ctx, p, changed[0], changed[1:], options) }},
 			{name: "undo, changed", run: func(ctx context.Context) (any, error) {
-				done, err := undoWith(ctx, p, changed[0], changed[1:], UndoOptions{Options: options}, hooks{clock: fixedClock})
-				if refused, is := errors.AsType[*RefusedError](err); is {
+				done, err := undo.UndoWith(ctx, p, changed[0], changed[1:], undo.UndoOptions{Options: options}, job.Hooks{Clock: fixedClock})
+				if refused, is := errors.AsType[*ledger.RefusedError](err); is {
 					return []any{done, refused.Refusals}, nil
 				}
 				return nil, err
 			}},
-			{name: "status", run: func(ctx context.Context) (any, error) { return LookUp(ctx, p, all[0], all[1:]) }},
-			{name: "last merge", run: func(ctx context.Context) (any, error) { return LastMerge(ctx, all[0]) }},
-			{name: "recorded plan", run: func(ctx context.Context) (any, error) { return RecordedPlan(ctx, all[0], p.ID) }},
-			{name: "whois", run: func(ctx context.Context) (any, error) { return Whois(ctx, all[0], "accounts", firstAccount) }},
-			{name: "whereis", run: func(ctx context.Context) (any, error) { return Whereis(ctx, all[0], "s3", "accounts", firstAccount) }},
+			{name: "status", run: func(ctx context.Context) (any, error) { return apply.LookUp(ctx, p, all[0], all[1:]) }},
+			{name: "last merge", run: func(ctx context.Context) (any, error) { return ledger.LastMerge(ctx, all[0]) }},
+			{name: "recorded plan", run: func(ctx context.Context) (any, error) { return ledger.RecordedPlan(ctx, all[0], p.ID) }},
+			{name: "whois", run: func(ctx context.Context) (any, error) { return ledger.Whois(ctx, all[0], "accounts", firstAccount) }},
+			{name: "whereis", run: func(ctx context.Context) (any, error) {
+				return ledger.Whereis(ctx, all[0], "s3", "accounts", firstAccount)
+			}},
 			{name: "each key", run: func(ctx context.Context) (found any, err error) {
-				var all2 []Origin
-				err = EachKey(ctx, all[0], "s3", "accounts", func(o Origin) error { all2 = append(all2, o); return nil })
+				var all2 []ledger.Origin
+				err = ledger.EachKey(ctx, all[0], "s3", "accounts", func(o ledger.Origin) error { all2 = append(all2, o); return nil })
 				return all2, err
 			}},
 			undoing(t, e, p, all),
@@ -88,8 +102,8 @@ func TestEveryReadFailsOnce(t *testing.T) {
 }
 
 // checked reads databases as the tools do.
-func checked[R any](ctx context.Context, all []Database, check func(context.Context, []merge.Source, merge.Options) (R, error), opts merge.Options) (r R, err error) {
-	var sources []merge.Source
+func checked[R any](ctx context.Context, all []rowio.Database, check func(context.Context, []catalog.Source, declare.Options) (R, error), opts declare.Options) (r R, err error) {
+	var sources []catalog.Source
 	for _, d := range all {
 		s, err := sqlsource.Open(ctx, d.Name, d.DSN)
 		if err != nil {
@@ -102,10 +116,10 @@ func checked[R any](ctx context.Context, all []Database, check func(context.Cont
 }
 
 // matrix reads databases as one matrix. A pair that could not be read is an error, if the others are as ever.
-func matrix(all []Database) func(ctx context.Context) (any, error) {
-	var smooth []merge.Pair
+func matrix(all []rowio.Database) func(ctx context.Context) (any, error) {
+	var smooth []check.Pair
 	return func(ctx context.Context) (any, error) {
-		r, err := checked(ctx, all, merge.Matrix, merge.Options{Rules: namesNothing})
+		r, err := checked(ctx, all, check.Matrix, declare.Options{Rules: namesNothing})
 		if err != nil {
 			return nil, err
 		}
@@ -130,10 +144,10 @@ func matrix(all []Database) func(ctx context.Context) (any, error) {
 }
 
 // undoing is an undo, and what is there after it.
-func undoing(t *testing.T, e engine, p *Plan, all []Database) command {
+func undoing(t *testing.T, e engine, p *plan.Plan, all []rowio.Database) command {
 	worlds := clones(t, e, all)
 	undo := func(ctx context.Context) (any, error) {
-		done, err := undoWith(ctx, p, worlds[0], worlds[1:], UndoOptions{Options: Options{Parallel: 1}}, hooks{clock: fixedClock})
+		done, err := undo.UndoWith(ctx, p, worlds[0], worlds[1:], undo.UndoOptions{Options: job.Options{Parallel: 1}}, job.Hooks{Clock: fixedClock})
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +156,7 @@ func undoing(t *testing.T, e engine, p *Plan, all []Database) command {
 	return command{name: "undo", most: 4, long: 400, run: undo,
 		before: func() { refillAll(t, all, worlds) },
 		again: func() any {
-			if _, err := undo(t.Context()); err != nil && !errors.Is(err, ErrNoMerge) {
+			if _, err := undo(t.Context()); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 				t.Errorf("again: %v", err)
 			}
 			return fmt.Sprintf("0 changed, 0 missing, true\n%s", steady(t, worlds[0]))
@@ -197,9 +211,9 @@ func (r command) failEach(t *testing.T) {
 			continue
 		case err != nil:
 			failed++
-			_, refused := errors.AsType[*RefusedError](err)
-			_, changed := errors.AsType[*ChangedError](err)
-			if refused || changed || errors.Is(err, ErrNoMerge) {
+			_, refused := errors.AsType[*ledger.RefusedError](err)
+			_, changed := errors.AsType[*ledger.ChangedError](err)
+			if refused || changed || errors.Is(err, ledger.ErrNoMerge) {
 				wrong++
 				t.Errorf("%s: %v", n, err)
 			}

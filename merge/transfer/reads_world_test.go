@@ -6,8 +6,14 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // allWorlds are worlds of which a merge needs all that there is: a registry, keys of ours and keys
@@ -15,14 +21,14 @@ import (
 // emptied, stay behind, or are the same everywhere, names that are taken, numbers within an
 // account, counters, keys inside cells, and a table without a key. The third came to the second
 // by an earlier merge, so the second has a record of keys.
-func allWorlds(t testing.TB, e engine) []Database {
+func allWorlds(t testing.TB, e engine) []rowio.Database {
 	t.Helper()
 	auto, fold := "INTEGER PRIMARY KEY AUTOINCREMENT", "VARCHAR(40) COLLATE NOCASE"
 	if e.name != "sqlite" {
 		auto, fold = "INT AUTO_INCREMENT PRIMARY KEY", "VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
 	}
 	logins := [][]string{{"alice", "bob", "me"}, {"BOB", "eve", "carl"}, {"Eve", "bob", "dora"}, {"zoe", "Alice", "carl"}}
-	var all []Database
+	var all []rowio.Database
 	for w, names := range logins {
 		d := gameWorld(t, e, fmt.Sprint("s", w+1), gameid.ServerID(w+1), 4, "hero")
 		for _, s := range []string{
@@ -50,32 +56,32 @@ func allWorlds(t testing.TB, e engine) []Database {
 		all = append(all, d)
 	}
 	p := mustPlan(t, all[1], all[2:3], allOptions())
-	if _, err := Apply(t.Context(), p, all[1], all[2:3], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[1], all[2:3], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	return []Database{all[0], all[1], all[3]}
+	return []rowio.Database{all[0], all[1], all[3]}
 }
 
-func allOptions() PlanOptions {
-	space := func(key string) merge.Space { return merge.Space{Keys: []string{key}} }
+func allOptions() planner.PlanOptions {
+	space := func(key string) declare.Space { return declare.Space{Keys: []string{key}} }
 	matched, built := space("accounts.id"), space("npcs.id")
 	matched.Match, built.Keep = []string{"accounts.name"}, "<100"
-	place := merge.TablePolicy{Tables: []string{"chars"}, Policy: merge.PolicyCopy, Renumber: "place", Within: []string{"account"}}
-	return PlanOptions{
-		rangeRows: 2,
-		Names:     []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}, {Table: "chars", Column: "name", Keep: KeepFirst}},
-		Check: merge.Options{
-			Allow: []string{merge.CodeAutoIncrement},
-			Tables: []merge.TablePolicy{place,
-				{Tables: []string{"bank"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "theme": "target"}},
-				{Tables: []string{"online"}, Policy: merge.PolicyReset}, {Tables: []string{"kinds"}, Policy: merge.PolicySame},
-				{Tables: []string{"seq"}, Policy: merge.PolicySkip}, {Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: merge.RowsNone}},
-			Rekey: &merge.Rekey{Spaces: []merge.Space{matched, space("chars.guid"), space("loot.id"), space("clubs.id"), space("bids.id"), built},
-				Counters: []merge.CounterRow{{At: "seq.next", Space: "loot.id"}}},
-			Rules: []merge.Declarations{{
+	place := declare.TablePolicy{Tables: []string{"chars"}, Policy: declare.PolicyCopy, Renumber: "place", Within: []string{"account"}}
+	return planner.PlanOptions{
+		RangeRows: 2,
+		Names:     []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}, {Table: "chars", Column: "name", Keep: plan.KeepFirst}},
+		Check: declare.Options{
+			Allow: []string{verdict.CodeAutoIncrement},
+			Tables: []declare.TablePolicy{place,
+				{Tables: []string{"bank"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "theme": "target"}},
+				{Tables: []string{"online"}, Policy: declare.PolicyReset}, {Tables: []string{"kinds"}, Policy: declare.PolicySame},
+				{Tables: []string{"seq"}, Policy: declare.PolicySkip}, {Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: declare.RowsNone}},
+			Rekey: &declare.Rekey{Spaces: []declare.Space{matched, space("chars.guid"), space("loot.id"), space("clubs.id"), space("bids.id"), built},
+				Counters: []declare.CounterRow{{At: "seq.next", Space: "loot.id"}}},
+			Rules: []declare.Declarations{{
 				Natural: []string{"kinds.id"},
 				Plain:   []string{"*.tag", "*.name", "*.gold", "bank.theme", "chars.place", "auction.seller", "players.*", "items.count", "items.template", "guild*.*", "online.who"},
-				References: []merge.DeclaredReference{
+				References: []declare.DeclaredReference{
 					{At: []string{"chars.account", "bank.account"}, To: []string{"accounts.id"}},
 					{At: []string{"log.account"}, To: []string{"accounts.id"}, None: []string{"0"}},
 					{At: []string{"clubs.members"}, To: []string{"accounts.id"}, Format: "list sep=' ' every"},

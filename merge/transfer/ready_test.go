@@ -8,20 +8,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // Ready says what Apply would say, and writes nothing.
 func TestReady(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []Database{gameWorld(t, e, "s2", 2, 4, "b")}
-		p := mustPlan(t, target, sources, PlanOptions{})
+		target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []rowio.Database{gameWorld(t, e, "s2", 2, 4, "b")}
+		p := mustPlan(t, target, sources, planner.PlanOptions{})
 		before := []string{dump(t, target), dump(t, sources[0])}
-		refusals, err := Fresh(t.Context(), p, target, sources, Options{})
+		refusals, err := apply.Fresh(t.Context(), p, target, sources, job.Options{})
 		if err != nil || len(refusals) > 0 {
 			t.Fatalf("got %v, %v", refusals, err)
 		}
-		refusals, err = Ready(t.Context(), p, target, sources, Options{})
+		refusals, err = apply.Ready(t.Context(), p, target, sources, job.Options{})
 		if err != nil || len(refusals) > 0 {
 			t.Fatalf("got %v, %v", refusals, err)
 		}
@@ -30,15 +36,15 @@ func TestReady(t *testing.T) {
 		}
 		exec(t, sources[0], "DELETE FROM items")
 		serve(t, target, 1)
-		fresh, err := Fresh(t.Context(), p, target, sources, Options{})
+		fresh, err := apply.Fresh(t.Context(), p, target, sources, job.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		refusals, err = Ready(t.Context(), p, target, sources, Options{})
+		refusals, err = apply.Ready(t.Context(), p, target, sources, job.Options{})
 		if err != nil || len(refusals) < 2 || !cmp.Equal(refusals, fresh) {
 			t.Fatalf("got %v, %v, %v", refusals, fresh, err)
 		}
-		all := (&RefusedError{Refusals: refusals}).Error()
+		all := (&ledger.RefusedError{Refusals: refusals}).Error()
 		for _, want := range []string{"server 1 runs", "stop it first", `database "s2": table "items": it has 0 rows, and had 12 when the plan was made: plan again`} {
 			if !strings.Contains(all, want) {
 				t.Errorf("%q is not in %s", want, all)
@@ -51,12 +57,12 @@ func TestReady(t *testing.T) {
 // fences, and Undo and Unfence lift them.
 func TestFence(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []Database{gameWorld(t, e, "s2", 2, 4, "b")}
+		target, sources := gameWorld(t, e, "s1", 1, 4, "a"), []rowio.Database{gameWorld(t, e, "s2", 2, 4, "b")}
 		free := func(want bool) { t.Helper(); startable(t, target, 1, want); startable(t, sources[0], 2, want) }
-		p := mustPlan(t, target, sources, PlanOptions{})
+		p := mustPlan(t, target, sources, planner.PlanOptions{})
 		fence := func() {
 			t.Helper()
-			if err := Fence(t.Context(), p, target, sources, Options{}); err != nil {
+			if err := apply.Fence(t.Context(), p, target, sources, job.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -64,33 +70,33 @@ func TestFence(t *testing.T) {
 		free(false)
 		fence() // again, as after a kill
 		now := registryIn(t, sources[0])
-		if got := inUse(now, "m9"); len(got) != 1 || !strings.Contains(got[0], "and no row has come yet: leave it out") {
+		if got := ledger.InUse(now, "m9"); len(got) != 1 || !strings.Contains(got[0], "and no row has come yet: leave it out") {
 			t.Errorf("to another merge it is %q", got)
 		}
-		lifted, err := Unfence(t.Context(), p, target, sources, Options{})
-		if want := []Lifted{{"s2", "2"}, {"s1", "1"}}; err != nil || !cmp.Equal(lifted, want) {
+		lifted, err := apply.Unfence(t.Context(), p, target, sources, job.Options{})
+		if want := []job.Lifted{{Database: "s2", Server: "2"}, {Database: "s1", Server: "1"}}; err != nil || !cmp.Equal(lifted, want) {
 			t.Fatalf("got %v, %v", lifted, err)
 		}
 		free(true) // which moves the marks
 
-		p = mustPlan(t, target, sources, PlanOptions{})
+		p = mustPlan(t, target, sources, planner.PlanOptions{})
 		fence()
-		if refusals, err := Ready(t.Context(), p, target, sources, Options{}); err != nil || len(refusals) > 0 {
+		if refusals, err := apply.Ready(t.Context(), p, target, sources, job.Options{}); err != nil || len(refusals) > 0 {
 			t.Fatalf("its own fences block it: %v, %v", refusals, err)
 		}
-		if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		startable(t, sources[0], 2, false)
-		if proof := verified(t, p, target, sources); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, target, sources); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}
-		refused := new(RefusedError)
-		if _, err := Unfence(t.Context(), p, target, sources, Options{}); !errors.As(err, &refused) {
+		refused := new(ledger.RefusedError)
+		if _, err := apply.Unfence(t.Context(), p, target, sources, job.Options{}); !errors.As(err, &refused) {
 			t.Errorf("lifting the fences of a merge that is completed: %v", err)
 		}
 		recordless(t, target)
-		if _, err := Unfence(t.Context(), p, target, sources, Options{}); !errors.As(err, &refused) || len(refused.Lifting) != 1 {
+		if _, err := apply.Unfence(t.Context(), p, target, sources, job.Options{}); !errors.As(err, &refused) || len(refused.Lifting) != 1 {
 			t.Errorf("lifting the fences of a merge whose record is lost: %v", err)
 		}
 		startable(t, sources[0], 2, false)
@@ -100,12 +106,12 @@ func TestFence(t *testing.T) {
 // A kill at any point of fencing leaves what Apply and Undo accept.
 func TestFenceInterrupted(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 2, "a"), gameWorld(t, e, "s2", 2, 2, "b"), gameWorld(t, e, "s3", 3, 2, "c")}
-		p := mustPlan(t, all[0], all[1:], PlanOptions{})
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 2, "a"), gameWorld(t, e, "s2", 2, 2, "b"), gameWorld(t, e, "s3", 3, 2, "c")}
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
 		worlds := clones(t, e, all)
 		var points []string
-		h := hooks{fail: func(point string) error { points = append(points, point); return nil }}
-		if err := fenceWith(t.Context(), p, worlds[0], worlds[1:], Options{}, h); err != nil {
+		h := job.Hooks{Fail: func(point string) error { points = append(points, point); return nil }}
+		if err := apply.FenceWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, h); err != nil {
 			t.Fatal(err)
 		}
 		seen := 0
@@ -115,17 +121,17 @@ func TestFenceInterrupted(t *testing.T) {
 			}
 			seen++
 			refillAll(t, all, worlds)
-			err := fenceWith(t.Context(), p, worlds[0], worlds[1:], Options{}, hooks{fail: at(int64(n), func() error { return context.Canceled })})
+			err := apply.FenceWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, job.Hooks{Fail: at(int64(n), func() error { return context.Canceled })})
 			if err == nil {
 				t.Fatalf("point %d, %s: no error", n, point)
 			}
 			if seen%2 == 0 {
-				if _, err := Apply(t.Context(), p, worlds[0], worlds[1:], Options{}); err != nil {
+				if _, err := apply.Apply(t.Context(), p, worlds[0], worlds[1:], job.Options{}); err != nil {
 					t.Fatalf("point %d, %s: %v", n, point, err)
 				}
 				continue
 			}
-			if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+			if _, err := undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 				t.Fatalf("point %d, %s: %v", n, point, err)
 			}
 			startable(t, worlds[0], 1, true)

@@ -8,10 +8,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 )
 
 // planText is a plan as its file has it.
-func planText(t *testing.T, p *Plan) string {
+func planText(t *testing.T, p *plan.Plan) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {
@@ -26,22 +34,22 @@ func TestRecordedPlan(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		raced, options := racedWorlds(t, e)
 		for name, c := range map[string]struct {
-			all     []Database
-			options PlanOptions
+			all     []rowio.Database
+			options planner.PlanOptions
 		}{
 			"names":   {raced, options},
-			"matches": {threeLogins(t, e), PlanOptions{Check: loginRules(themes)}},
+			"matches": {threeLogins(t, e), planner.PlanOptions{Check: loginRules(themes)}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				target, sources := c.all[0], c.all[1:]
 				p := mustPlan(t, target, sources, c.options)
 				p.Program, p.Lacks = "servermerge 1", []string{"a right"}
 				want := planText(t, p)
-				recorded := func(ids ...string) (last *Plan) {
+				recorded := func(ids ...string) (last *plan.Plan) {
 					t.Helper()
 					before := dump(t, target)
 					for _, id := range ids {
-						got, err := RecordedPlan(t.Context(), target, id)
+						got, err := ledger.RecordedPlan(t.Context(), target, id)
 						if err != nil || got == nil {
 							t.Fatalf("%q: %v, %v", id, got, err)
 						}
@@ -58,31 +66,31 @@ func TestRecordedPlan(t *testing.T) {
 				none := func() {
 					t.Helper()
 					for _, id := range []string{p.ID, ""} {
-						if got, err := RecordedPlan(t.Context(), target, id); got != nil || err != nil {
+						if got, err := ledger.RecordedPlan(t.Context(), target, id); got != nil || err != nil {
 							t.Errorf("%q: %v, %v", id, got, err)
 						}
 					}
 				}
 				none()
 				ctx, cancel := context.WithCancelCause(t.Context())
-				_, err := applyWith(ctx, p, target, sources, Options{Parallel: 1}, hooks{batch: time.Nanosecond, fail: func(point string) error {
+				_, err := apply.ApplyWith(ctx, p, target, sources, job.Options{Parallel: 1}, job.Hooks{Batch: time.Nanosecond, Fail: func(point string) error {
 					if point == "after checkpoint" {
 						cancel(errors.New("enough"))
 					}
 					return nil
 				}})
-				if !errors.Is(err, ErrStopped) {
+				if !errors.Is(err, ledger.ErrStopped) {
 					t.Fatalf("%v, want it to stop in the middle", err)
 				}
-				if _, err := Apply(t.Context(), recorded(p.ID, ""), target, sources, Options{}); err != nil {
+				if _, err := apply.Apply(t.Context(), recorded(p.ID, ""), target, sources, job.Options{}); err != nil {
 					t.Fatal(err)
 				}
 				if name == "matches" { // as an older program recorded it
 					small := *p
-					small.Rekey = withoutMatches(p.Rekey)
+					small.Rekey = plan.WithoutMatches(p.Rekey)
 					record(t, target, &small)
 				}
-				if _, err := Undo(t.Context(), recorded(p.ID, ""), target, sources, UndoOptions{}); err != nil {
+				if _, err := undo.Undo(t.Context(), recorded(p.ID, ""), target, sources, undo.UndoOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				none()
@@ -92,11 +100,11 @@ func TestRecordedPlan(t *testing.T) {
 }
 
 // record writes a plan into the record of the only merge of a target.
-func record(t *testing.T, target Database, p *Plan) {
+func record(t *testing.T, target rowio.Database, p *plan.Plan) {
 	t.Helper()
 	db := pool(t, target)
 	defer db.Close()
-	if _, err := db.Exec("UPDATE "+MergesTable+" SET plan = ?", planText(t, p)); err != nil {
+	if _, err := db.Exec("UPDATE "+ledger.MergesTable+" SET plan = ?", planText(t, p)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,15 +112,15 @@ func record(t *testing.T, target Database, p *Plan) {
 // A record that does not have the whole plan is an error, and no plan.
 func TestRecordedPlanInPart(t *testing.T) {
 	all := threeLogins(t, engines()[0])
-	p := mustPlan(t, all[0], all[1:], PlanOptions{Check: loginRules(themes)})
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: loginRules(themes)})
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	small := *p
-	small.Rekey = withoutMatches(p.Rekey)
+	small.Rekey = plan.WithoutMatches(p.Rekey)
 	record(t, all[0], &small)
-	exec(t, all[0], "DELETE FROM "+MatchesTable)
-	if got, err := RecordedPlan(t.Context(), all[0], ""); got != nil || !errors.Is(err, ErrPartOfPlan) {
+	exec(t, all[0], "DELETE FROM "+ledger.MatchesTable)
+	if got, err := ledger.RecordedPlan(t.Context(), all[0], ""); got != nil || !errors.Is(err, ledger.ErrPartOfPlan) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

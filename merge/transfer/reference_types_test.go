@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // A reference between columns of any two types is followed, refused by both columns and their
@@ -29,9 +33,9 @@ func TestReferenceTypes(t *testing.T) {
 				fmt.Sprintf("INSERT INTO refs%d VALUES (%s)", i, value[k[1]]))
 		}
 		all := keyWorlds(t, e, 2, create...)
-		var sources []merge.Source
+		var sources []catalog.Source
 		for _, d := range all {
-			s, err := openSource(t.Context(), d)
+			s, err := rowio.OpenSource(t.Context(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,12 +49,12 @@ func TestReferenceTypes(t *testing.T) {
 				integer := func(kind string) bool { return kind == "INTEGER" || kind == "BIGINT" }
 				same := from[0] == to[0] || integer(from[0]) && integer(to[0]) || from[1] == "text" && to[1] == "text"
 				mayName := from[1] == to[1] || from[1] == "text" && integer(to[0]) || from[1] != "number" && from[1] != "time" && (to[1] == "text" || to[1] == "bytes")
-				for _, r := range []merge.DeclaredReference{{At: []string{at}, To: []string{key}},
+				for _, r := range []declare.DeclaredReference{{At: []string{at}, To: []string{key}},
 					{Table: fmt.Sprint("refs", i), Columns: []string{"v"}, ToTable: fmt.Sprint("keys", j), ToColumns: []string{"k"}}} {
-					report, err := merge.Check(t.Context(), sources, merge.Options{Only: []merge.Selection{{Code: merge.CodeReferenceDangle}},
-						Rules: []merge.Declarations{{References: []merge.DeclaredReference{r}}}})
+					report, err := merge.Check(t.Context(), sources, declare.Options{Only: []declare.Selection{{Code: verdict.CodeReferenceDangle}},
+						Rules: []declare.Declarations{{References: []declare.DeclaredReference{r}}}})
 					if !mayName {
-						if !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), at+" is ") || !strings.Contains(err.Error(), key+" is ") {
+						if !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), at+" is ") || !strings.Contains(err.Error(), key+" is ") {
 							t.Errorf("%s to %s: %v", from[0], to[0], err)
 						}
 						outcomes["refused"]++
@@ -60,13 +64,13 @@ func TestReferenceTypes(t *testing.T) {
 						t.Errorf("%s to %s: %v", from[0], to[0], err)
 						continue
 					}
-					i := slices.IndexFunc(report.Results, func(r merge.Result) bool { return r.Table+"."+strings.Join(r.Columns, "") == at })
+					i := slices.IndexFunc(report.Results, func(r verdict.Result) bool { return r.Table+"."+strings.Join(r.Columns, "") == at })
 					switch result := report.Results[max(i, 0)]; {
 					case i < 0:
 						t.Errorf("%s to %s: nothing is said: %+v", from[0], to[0], report.Results)
-					case !same && result.Verdict == merge.NotVerified && strings.Contains(fmt.Sprint(result.Gaps), "the values cannot be compared"):
+					case !same && result.Verdict == verdict.NotVerified && strings.Contains(fmt.Sprint(result.Gaps), "the values cannot be compared"):
 						outcomes["not verified"]++
-					case same && result.Verdict == merge.Fail && result.Rows == 2:
+					case same && result.Verdict == verdict.Fail && result.Rows == 2:
 						outcomes["followed"]++
 					default:
 						t.Errorf("%s to %s: %+v", from[0], to[0], result)

@@ -7,12 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // keyWorlds makes worlds in which chars counts 1, 2, 3 and items 1, 2, whose owner is a
 // character; further statements follow, in which %d is the number of the world.
-func keyWorlds(t testing.TB, e engine, n int, further ...string) (all []Database) {
+func keyWorlds(t testing.TB, e engine, n int, further ...string) (all []rowio.Database) {
 	t.Helper()
 	for w := range n {
 		d := e.fresh(t, worldNamed(w))
@@ -33,36 +42,36 @@ func keyWorlds(t testing.TB, e engine, n int, further ...string) (all []Database
 }
 
 // keyOptions declares what keyWorlds makes, and more.
-func keyOptions(more func(o *merge.Options, d *merge.Declarations)) PlanOptions {
-	d := merge.Declarations{Plain: []string{"*.tag"}, References: []merge.DeclaredReference{{At: []string{"items.owner"}, To: []string{"chars.guid"}}}}
-	o := merge.Options{Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.guid"}}, {Keys: []string{"items.id"}}}}}
+func keyOptions(more func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
+	d := declare.Declarations{Plain: []string{"*.tag"}, References: []declare.DeclaredReference{{At: []string{"items.owner"}, To: []string{"chars.guid"}}}}
+	o := declare.Options{Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.guid"}}, {Keys: []string{"items.id"}}}}}
 	if more != nil {
 		more(&o, &d)
 	}
-	o.Rules = []merge.Declarations{d}
-	return PlanOptions{Check: o}
+	o.Rules = []declare.Declarations{d}
+	return planner.PlanOptions{Check: o}
 }
 
 // rekeyed merges worlds, and makes sure that the proof says PASS.
-func rekeyed(t *testing.T, all []Database, opts PlanOptions) *Plan {
+func rekeyed(t *testing.T, all []rowio.Database, opts planner.PlanOptions) *plan.Plan {
 	t.Helper()
 	p := mustPlan(t, all[0], all[1:], opts)
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass || p.Rekey != nil && len(proof.Keys) != 6 {
+	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass || p.Rekey != nil && len(proof.Keys) != 6 {
 		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 	}
 	return p
 }
 
 // asked compares what a database says with what it is to say.
-func asked(t *testing.T, d Database, query string, want ...string) {
+func asked(t *testing.T, d rowio.Database, query string, want ...string) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
 	var got []string
-	for _, row := range read(t, db, query) {
+	for _, row := range readCell(t, db, query) {
 		got = append(got, strings.Join(row, "|"))
 	}
 	if !slices.Equal(got, want) {
@@ -73,89 +82,89 @@ func asked(t *testing.T, d Database, query string, want ...string) {
 // Every reason for which a rekeying merge is refused is one that it can be refused for,
 // with the name of what is wrong.
 func TestRekeyRefusals(t *testing.T) {
-	ref := func(at, to string, none ...string) merge.DeclaredReference {
-		return merge.DeclaredReference{At: []string{at}, To: []string{to}, None: none}
+	ref := func(at, to string, none ...string) declare.DeclaredReference {
+		return declare.DeclaredReference{At: []string{at}, To: []string{to}, None: none}
 	}
 	for _, tt := range []struct {
 		name    string
 		further []string
-		more    func(o *merge.Options, d *merge.Declarations)
+		more    func(o *declare.Options, d *declare.Declarations)
 		code    string
 		subject string // a part of the reason, or of the table
 	}{
-		{"a column has no room", nil, func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces[0].Max = 5 }, merge.CodeKeySpace, "there is no room"},
-		{"a chosen offset is in the way", nil, func(o *merge.Options, d *merge.Declarations) {
+		{"a column has no room", nil, func(o *declare.Options, d *declare.Declarations) { o.Rekey.Spaces[0].Max = 5 }, verdict.CodeKeySpace, "there is no room"},
+		{"a chosen offset is in the way", nil, func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w1": 2}
-		}, merge.CodeKeySpace, "the offset 2"},
-		{"a value is no number", []string{"CREATE TABLE notes (line VARCHAR(20) NOT NULL)", "INSERT INTO notes VALUES ('x3')"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeKeySpace, "the offset 2"},
+		{"a value is no number", []string{"CREATE TABLE notes (line VARCHAR(20) NOT NULL)", "INSERT INTO notes VALUES ('x3')"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("notes.line", "chars.guid"))
-		}, merge.CodeKeySpace, "not a plain number"},
-		{"values would come to mean nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeKeySpace, "not a plain number"},
+		{"values would come to mean nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid", ">=500"))
-		}, merge.CodeKeySpace, "refer to no row"},
-		{"one column, two offsets", []string{"CREATE TABLE notes (about INTEGER)", "INSERT INTO notes VALUES (1), (3)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeKeySpace, "refer to no row"},
+		{"one column, two offsets", []string{"CREATE TABLE notes (about INTEGER)", "INSERT INTO notes VALUES (1), (3)"}, func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w1": 7000}
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid", "items.id"}})
-		}, merge.CodeKeySpace, "one space"},
-		{"one column, two offsets, one by way of another table", []string{"CREATE TABLE about (named INTEGER)", "INSERT INTO about VALUES (1), (3)", "CREATE TABLE stats (guid INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO stats VALUES (1), (3)"}, func(o *merge.Options, d *merge.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid", "items.id"}})
+		}, verdict.CodeKeySpace, "one space"},
+		{"one column, two offsets, one by way of another table", []string{"CREATE TABLE about (named INTEGER)", "INSERT INTO about VALUES (1), (3)", "CREATE TABLE stats (guid INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO stats VALUES (1), (3)"}, func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w1": 7000}
-			d.References = append(d.References, ref("stats.guid", "chars.guid"), merge.DeclaredReference{At: []string{"about.named"}, To: []string{"stats.guid", "items.id"}})
-		}, merge.CodeKeySpace, "one space"},
-		{"0 may be nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (0)"}, func(o *merge.Options, d *merge.Declarations) {
+			d.References = append(d.References, ref("stats.guid", "chars.guid"), declare.DeclaredReference{At: []string{"about.named"}, To: []string{"stats.guid", "items.id"}})
+		}, verdict.CodeKeySpace, "one space"},
+		{"0 may be nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (0)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid"))
-		}, merge.CodeKeyNobody, "may mean no row: 0"},
-		{"-1 may be nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (-1), (0)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeKeyNobody, "may mean no row: 0"},
+		{"-1 may be nobody", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (-1), (0)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid", "0"))
-		}, merge.CodeKeyNobody, "may mean no row: -1"},
-		{"one dangling value in many rows", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (77), (77), (77), (77), (77), (77), (77), (77), (77), (77), (1)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeKeyNobody, "may mean no row: -1"},
+		{"one dangling value in many rows", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (77), (77), (77), (77), (77), (77), (77), (77), (77), (77), (1)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("pets.owner", "chars.guid"))
-		}, merge.CodeKeyNobody, "may mean no row: 77"},
-		{"a number in a key", []string{"CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (owner, slot))", "INSERT INTO bag VALUES (1, 1), (1, 2)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeKeyNobody, "may mean no row: 77"},
+		{"a number in a key", []string{"CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (owner, slot))", "INSERT INTO bag VALUES (1, 1), (1, 2)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("bag.owner", "chars.guid"))
-		}, merge.CodeKeyUndeclared, "slot"},
-		{"a column that is not declared", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, nil, merge.CodeReferenceUndeclared, "owner"},
-		{"a column that may name rows beside those that are gone", []string{"CREATE TABLE stats (guid INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO stats VALUES (9), (1)", "CREATE TABLE notes (about INTEGER)", "INSERT INTO notes VALUES (9)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeKeyUndeclared, "slot"},
+		{"a column that is not declared", []string{"CREATE TABLE pets (owner INTEGER)", "INSERT INTO pets VALUES (1), (3)"}, nil, verdict.CodeReferenceUndeclared, "owner"},
+		{"a column that may name rows beside those that are gone", []string{"CREATE TABLE stats (guid INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO stats VALUES (9), (1)", "CREATE TABLE notes (about INTEGER)", "INSERT INTO notes VALUES (9)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.References = append(d.References, ref("stats.guid", "chars.guid"))
-		}, merge.CodeReferenceUndeclared, "about"},
-		{"rows that no condition covers", []string{"CREATE TABLE mail (kind INTEGER, sender INTEGER)", "INSERT INTO mail VALUES (0, 1), (5, 2)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeReferenceUndeclared, "about"},
+		{"rows that no condition covers", []string{"CREATE TABLE mail (kind INTEGER, sender INTEGER)", "INSERT INTO mail VALUES (0, 1), (5, 2)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.Plain = append(d.Plain, "mail.kind")
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.sender"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"0"}}})
-		}, merge.CodeReferenceUndeclared, "sender"},
-		{"the game's own data taken for keys", []string{"CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO templates VALUES (25), (26)", "CREATE TABLE things (template INTEGER)", "INSERT INTO things VALUES (25)"}, func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"templates.id"}})
-		}, merge.CodeReferenceUndeclared, "template"},
-		{"a table that stays behind by its policy", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *merge.Options, d *merge.Declarations) {
-			o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip}}
-		}, merge.CodeReferenceUndeclared, "auction"},
-		{"a skipped table that a column may name", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *merge.Options, d *merge.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.sender"}, To: []string{"chars.guid"}, When: &declare.When{Column: "kind", Is: []string{"0"}}})
+		}, verdict.CodeReferenceUndeclared, "sender"},
+		{"the game's own data taken for keys", []string{"CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO templates VALUES (25), (26)", "CREATE TABLE things (template INTEGER)", "INSERT INTO things VALUES (25)"}, func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"templates.id"}})
+		}, verdict.CodeReferenceUndeclared, "template"},
+		{"a table that stays behind by its policy", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *declare.Options, d *declare.Declarations) {
+			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip}}
+		}, verdict.CodeReferenceUndeclared, "auction"},
+		{"a skipped table that a column may name", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *declare.Options, d *declare.Declarations) {
 			o.Exclude = []string{"auction"}
-		}, merge.CodeReferenceUndeclared, "auction"},
-		{"a skipped table that a column names", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeReferenceUndeclared, "auction"},
+		{"a skipped table that a column names", []string{"CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (auction INTEGER)", "INSERT INTO mail VALUES (5)"}, func(o *declare.Options, d *declare.Declarations) {
 			o.Exclude = []string{"auction"}
 			d.References = append(d.References, ref("mail.auction", "auction.id"))
-		}, merge.CodeReferenceRebind, "excluded"},
-		{"a table that is not the same", []string{"CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY, price INTEGER)", "INSERT INTO templates VALUES (1, %d)"}, func(o *merge.Options, d *merge.Declarations) {
-			o.Tables = []merge.TablePolicy{{Tables: []string{"templates"}, Policy: merge.PolicySame}}
+		}, verdict.CodeReferenceRebind, "excluded"},
+		{"a table that is not the same", []string{"CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY, price INTEGER)", "INSERT INTO templates VALUES (1, %d)"}, func(o *declare.Options, d *declare.Declarations) {
+			o.Tables = []declare.TablePolicy{{Tables: []string{"templates"}, Policy: declare.PolicySame}}
 			d.Plain = append(d.Plain, "templates.price")
-		}, merge.CodeTableDiffers, "not those of w0"},
-		{"a key of the game's own data that nothing tells apart", []string{"CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (owner, slot))", "INSERT INTO bag VALUES (0, 1)"}, func(o *merge.Options, d *merge.Declarations) {
+		}, verdict.CodeTableDiffers, "not those of w0"},
+		{"a key of the game's own data that nothing tells apart", []string{"CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (owner, slot))", "INSERT INTO bag VALUES (0, 1)"}, func(o *declare.Options, d *declare.Declarations) {
 			d.Natural = append(d.Natural, "bag.slot")
 			d.References = append(d.References, ref("bag.owner", "chars.guid", "0"))
-		}, merge.CodeKeyCollision, "more than once"},
+		}, verdict.CodeKeyCollision, "more than once"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
 				all := keyWorlds(t, e, 2, tt.further...)
-				p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(tt.more))
+				p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(tt.more))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Code == tt.code && strings.Contains(r.String(), tt.subject) }) {
+				if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == tt.code && strings.Contains(r.String(), tt.subject) }) {
 					t.Errorf("refused for %v, want %s with %q", p.Refusals, tt.code, tt.subject)
 				}
 				before := dump(t, all[0])
-				refused := new(RefusedError)
-				if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); !errors.As(err, &refused) {
+				refused := new(ledger.RefusedError)
+				if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); !errors.As(err, &refused) {
 					t.Errorf("apply: %v", err)
 				}
 				if before != dump(t, all[0]) {
@@ -170,55 +179,63 @@ func TestRekeyRefusals(t *testing.T) {
 func TestRekeyContradictions(t *testing.T) {
 	e := engines()[0]
 	all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER, twice INTEGER GENERATED ALWAYS AS (owner * 2) VIRTUAL, name TEXT)")
-	space := func(name string, keys ...string) merge.Space { return merge.Space{Name: name, Keys: keys} }
+	space := func(name string, keys ...string) declare.Space { return declare.Space{Name: name, Keys: keys} }
 	for _, tt := range []struct {
 		name string
-		more func(o *merge.Options, d *merge.Declarations)
+		more func(o *declare.Options, d *declare.Declarations)
 		want string
 	}{
-		{"a key of two spaces", func(o *merge.Options, d *merge.Declarations) {
+		{"a key of two spaces", func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, space("more", "chars.guid"))
 		}, `chars.guid is a key of the space "chars.guid" too`},
-		{"several keys without a name", func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = []merge.Space{space("", "chars.guid", "items.id")}
+		{"several keys without a name", func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = []declare.Space{space("", "chars.guid", "items.id")}
 		}, "no name and 2 keys"},
-		{"two spaces of one name", func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = []merge.Space{space("x", "chars.guid"), space("x", "items.id")}
+		{"two spaces of one name", func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = []declare.Space{space("x", "chars.guid"), space("x", "items.id")}
 		}, `two spaces named "x"`},
-		{"a pattern", func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces = []merge.Space{space("x", "*.guid")} }, "is a pattern"},
-		{"no such column", func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces = []merge.Space{space("x", "chars.id")} }, "chars.id"},
-		{"a text", func(o *merge.Options, d *merge.Declarations) {
+		{"a pattern", func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = []declare.Space{space("x", "*.guid")}
+		}, "is a pattern"},
+		{"no such column", func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = []declare.Space{space("x", "chars.id")}
+		}, "chars.id"},
+		{"a text", func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, space("x", "pets.name"))
 		}, "only integers"},
-		{"generated", func(o *merge.Options, d *merge.Declarations) {
+		{"generated", func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, space("x", "pets.twice"))
 		}, "generated"},
-		{"natural, and a key of a space", func(o *merge.Options, d *merge.Declarations) { d.Natural = append(d.Natural, "chars.guid") }, "also declared by natural"},
-		{"the same everywhere, and a key of a space", func(o *merge.Options, d *merge.Declarations) {
-			o.Tables = []merge.TablePolicy{{Tables: []string{"chars"}, Policy: merge.PolicySame}}
+		{"natural, and a key of a space", func(o *declare.Options, d *declare.Declarations) { d.Natural = append(d.Natural, "chars.guid") }, "also declared by natural"},
+		{"the same everywhere, and a key of a space", func(o *declare.Options, d *declare.Declarations) {
+			o.Tables = []declare.TablePolicy{{Tables: []string{"chars"}, Policy: declare.PolicySame}}
 		}, "the same in every world"},
-		{"the same everywhere, with a reference", func(o *merge.Options, d *merge.Declarations) {
+		{"the same everywhere, with a reference", func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = o.Rekey.Spaces[:1]
-			o.Tables = []merge.TablePolicy{{Tables: []string{"items"}, Policy: merge.PolicySame}}
+			o.Tables = []declare.TablePolicy{{Tables: []string{"items"}, Policy: declare.PolicySame}}
 		}, "the same in every world"},
-		{"an offset for no source", func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces[0].Offsets = map[string]uint64{"w9": 1} }, "no source is named"},
-		{"an offset for the target", func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces[0].Offsets = map[string]uint64{"w0": 1} }, "no source is named"},
-		{"a reference to a space that is none", func(o *merge.Options, d *merge.Declarations) {
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"space:parties"}})
+		{"an offset for no source", func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w9": 1}
+		}, "no source is named"},
+		{"an offset for the target", func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces[0].Offsets = map[string]uint64{"w0": 1}
+		}, "no source is named"},
+		{"a reference to a space that is none", func(o *declare.Options, d *declare.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"pets.owner"}, To: []string{"space:parties"}})
 		}, "no space has that name"},
-		{"a malformed value that means nobody", func(o *merge.Options, d *merge.Declarations) {
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"<x"}})
+		{"a malformed value that means nobody", func(o *declare.Options, d *declare.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"<x"}})
 		}, "none has"},
-		{"a malformed value that leads nowhere", func(o *merge.Options, d *merge.Declarations) {
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, Dangling: []string{"<x"}})
+		{"a malformed value that leads nowhere", func(o *declare.Options, d *declare.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, Dangling: []string{"<x"}})
 		}, "dangling has"},
-		{"two kinds without a condition", func(o *merge.Options, d *merge.Declarations) {
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"items.owner"}, To: []string{"items.id"}})
+		{"two kinds without a condition", func(o *declare.Options, d *declare.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"items.owner"}, To: []string{"items.id"}})
 		}, "both may cover a row"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(tt.more))
-			if !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), tt.want) {
+			_, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(tt.more))
+			if !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
@@ -232,16 +249,16 @@ func TestRekeyOneToOneUndeclared(t *testing.T) {
 		all := keyWorlds(t, e, 3, "CREATE TABLE stats (guid INTEGER NOT NULL PRIMARY KEY, hp INTEGER NOT NULL, tag VARCHAR(20) NOT NULL)",
 			"INSERT INTO stats VALUES (1, 100001, 'w%d c1'), (3, 100003, 'w%d c3')")
 		before := dump(t, all[0])
-		opts := keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"stats.guid"}})
+		opts := keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"stats.guid"}})
 		})
 		p := rekeyed(t, all, opts)
 		asked(t, all[0], "SELECT s.tag, c.tag FROM stats AS s LEFT JOIN chars AS c ON s.guid = c.guid ORDER BY s.guid",
 			"w0 c1|w0 c1", "w0 c3|w0 c3", "w1 c1|w1 c1", "w1 c3|w1 c3", "w2 c1|w2 c1", "w2 c3|w2 c3")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, all[0], "DROP TABLE "+KeysTable)
+		exec(t, all[0], "DROP TABLE "+ledger.KeysTable)
 		if after := dump(t, all[0]); before != after {
 			t.Errorf("after the undo:\n%s\nwant\n%s", after, before)
 		}
@@ -254,18 +271,18 @@ func TestRekeyOneToOneGuessed(t *testing.T) {
 		counter := map[bool]string{true: "INTEGER NOT NULL PRIMARY KEY", false: "INTEGER NOT NULL PRIMARY KEY AUTO_INCREMENT"}[e.name == "sqlite"]
 		all := keyWorlds(t, e, 2, "CREATE TABLE stats (guid "+counter+", tag VARCHAR(20) NOT NULL)", "INSERT INTO stats VALUES (1, 'c1'), (3, 'c3')")
 		exec(t, all[0], "INSERT INTO items VALUES (300000, 1, 'x')")
-		narrow := func(more func(o *merge.Options, d *merge.Declarations)) PlanOptions {
-			return keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		narrow := func(more func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
+			return keyOptions(func(o *declare.Options, d *declare.Declarations) {
 				o.Rekey.Auto, o.Rekey.Spaces[0].Max = true, 50
 				more(o, d)
 			})
 		}
-		p, err := NewPlan(t.Context(), all[0], all[1:], narrow(func(o *merge.Options, d *merge.Declarations) {}))
-		if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != merge.CodeKeyUndeclared || p.Refusals[0].Table != "stats" {
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], narrow(func(o *declare.Options, d *declare.Declarations) {}))
+		if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeKeyUndeclared || p.Refusals[0].Table != "stats" {
 			t.Fatalf("refused for %v, %v", p.Refusals, err)
 		}
-		rekeyed(t, all, narrow(func(o *merge.Options, d *merge.Declarations) {
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"stats.guid"}, To: []string{"chars.guid"}})
+		rekeyed(t, all, narrow(func(o *declare.Options, d *declare.Declarations) {
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"stats.guid"}, To: []string{"chars.guid"}})
 		}))
 		asked(t, all[0], "SELECT guid, tag FROM stats ORDER BY guid", "1|c1", "3|c3", "11|c1", "13|c3")
 	})
@@ -277,12 +294,12 @@ func TestRekeyNobody(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER, spouse INTEGER, killer INTEGER)",
 			"INSERT INTO pets VALUES (1, 0, -1, 0), (2, 2, 3, 2), (3, 0, 9, NULL)")
-		rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"pets.id"}})
+		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"pets.id"}})
 			d.References = append(d.References,
-				merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"0"}},
-				merge.DeclaredReference{At: []string{"pets.spouse"}, To: []string{"chars.guid"}, None: []string{"-1"}},
-				merge.DeclaredReference{At: []string{"pets.killer"}, To: []string{"chars.guid"}, Dangling: []string{"0"}})
+				declare.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"0"}},
+				declare.DeclaredReference{At: []string{"pets.spouse"}, To: []string{"chars.guid"}, None: []string{"-1"}},
+				declare.DeclaredReference{At: []string{"pets.killer"}, To: []string{"chars.guid"}, Dangling: []string{"0"}})
 		}))
 		asked(t, all[0], "SELECT id, owner, spouse, killer FROM pets ORDER BY id",
 			"1|0|-1|0", "2|2|3|2", "3|0|9|<nil>", "1001|0|-1|1000", "1002|1002|1003|1002", "1003|0|1009|<nil>")
@@ -295,11 +312,11 @@ func TestRekeyMessageType(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, messageType INTEGER NOT NULL, sender INTEGER NOT NULL)",
 			"INSERT INTO mail VALUES (1, 0, 2), (2, 5, 2), (3, 3, 2), (4, 0, 8)")
-		when := func(to, is string) merge.DeclaredReference {
-			return merge.DeclaredReference{At: []string{"mail.sender"}, To: []string{to}, When: &merge.When{Column: "messageType", Is: []string{is}}, Others: merge.OthersPlain}
+		when := func(to, is string) declare.DeclaredReference {
+			return declare.DeclaredReference{At: []string{"mail.sender"}, To: []string{to}, When: &declare.When{Column: "messageType", Is: []string{is}}, Others: declare.OthersPlain}
 		}
-		rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}})
+		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}})
 			o.Rekey.Spaces[1].Offsets = map[string]uint64{"w1": 70_000}
 			d.Plain = append(d.Plain, "mail.messageType")
 			d.References = append(d.References, when("chars.guid", "0"), when("items.id", "3"))
@@ -313,16 +330,16 @@ func TestRekeyMessageType(t *testing.T) {
 func TestRekeyParties(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 3, "CREATE TABLE members (guid INTEGER NOT NULL PRIMARY KEY, party INTEGER NOT NULL)", "INSERT INTO members VALUES (1, 1), (2, 1), (3, 4000)")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "parties"})
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "parties"})
 			d.References = append(d.References,
-				merge.DeclaredReference{At: []string{"members.guid"}, To: []string{"chars.guid"}},
-				merge.DeclaredReference{At: []string{"members.party"}, To: []string{"space:parties"}})
+				declare.DeclaredReference{At: []string{"members.guid"}, To: []string{"chars.guid"}},
+				declare.DeclaredReference{At: []string{"members.party"}, To: []string{"space:parties"}})
 		}))
 		asked(t, all[0], "SELECT guid, party FROM members ORDER BY guid", "1|1", "2|1", "3|4000", "10001|10001", "10002|10001", "10003|14000", "20001|20001", "20002|20001", "20003|24000")
 		exec(t, all[0], "UPDATE members SET party = 20001 WHERE guid = 10001")
 		proof := verified(t, p, all[0], all[1:])
-		if proof.Verdict != merge.Fail || proof.Keys[2].Part != PartImages || proof.Keys[2].Verdict != merge.Fail {
+		if proof.Verdict != verdict.Fail || proof.Keys[2].Part != prove.PartImages || proof.Keys[2].Verdict != verdict.Fail {
 			t.Errorf("%+v", proof.Keys)
 		}
 	})
@@ -338,33 +355,33 @@ func TestRekeyGameGoesOn(t *testing.T) {
 			counter = strings.Replace(counter, "INTEGER PRIMARY KEY AUTOINCREMENT", "INTEGER NOT NULL PRIMARY KEY AUTO_INCREMENT", 1)
 		}
 		all := keyWorlds(t, e, 2, counter, "INSERT INTO guilds VALUES (1, 1), (2, 2), (9, 3)")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) { o.Rekey.Auto = true }))
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) { o.Rekey.Auto = true }))
 		exec(t, all[0], "INSERT INTO guilds (leader) VALUES (1)", "INSERT INTO guilds VALUES (1005, 2)", "INSERT INTO chars VALUES (1007, 'later')")
 		asked(t, all[0], "SELECT id, leader FROM guilds ORDER BY id", "1|1", "2|2", "9|3", "1001|1001", "1002|1002", "1005|2", "1009|1003", "2000|1")
 		for key, want := range map[string]int{"1": 0, "9": 0, "1001": 1, "1002": 1, "1005": 0, "1009": 1, "2000": 0} {
-			way, err := Whois(t.Context(), all[0], "guilds", integerOf(key))
+			way, err := ledger.Whois(t.Context(), all[0], "guilds", integerOf(key))
 			if err != nil || len(way) != want || want > 0 && (way[0].Source != "w1" || way[0].Old.String() != strings.TrimLeft(key, "10") && key != "1001") {
 				t.Errorf("whois %s: %+v, %v", key, way, err)
 			}
 		}
 		for key, want := range map[string]string{"1": "1001", "9": "1009", "5": ""} {
-			way, err := Whereis(t.Context(), all[0], "w1", "guilds", integerOf(key))
+			way, err := ledger.Whereis(t.Context(), all[0], "w1", "guilds", integerOf(key))
 			if err != nil || (want == "") != (len(way) == 0) || want != "" && way[0].New.String() != want {
 				t.Errorf("whereis %s: %+v, %v", key, way, err)
 			}
 		}
 		exec(t, all[0], "INSERT INTO guilds VALUES (1006, 1003)")
-		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1006") {
+		refused := new(ledger.RefusedError)
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1006") {
 			t.Errorf("undo with a guild whose leader came: %v", err)
 		}
 		exec(t, all[0], "DELETE FROM guilds WHERE id = 1006")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT id, leader FROM guilds ORDER BY id", "1|1", "2|2", "9|3", "1005|2", "2000|1")
 		asked(t, all[0], "SELECT guid FROM chars ORDER BY guid", "1", "2", "3", "1007")
-		if way, err := Whois(t.Context(), all[0], "guilds", integerOf("1001")); err != nil || len(way) > 0 {
+		if way, err := ledger.Whois(t.Context(), all[0], "guilds", integerOf("1001")); err != nil || len(way) > 0 {
 			t.Errorf("whois of a key that went again: %+v, %v", way, err)
 		}
 	})
@@ -376,9 +393,9 @@ func TestRekeyOwnerOfKeyMayBeNobody(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE bag (owner INTEGER NOT NULL, slot INTEGER NOT NULL, tag VARCHAR(20) NOT NULL, PRIMARY KEY (owner, slot))",
 			"INSERT INTO bag VALUES (0, %d, 'nobody'), (1, 1, 'c1'), (3, 1, 'c3')")
-		rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			d.Natural = append(d.Natural, "bag.slot")
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"bag.owner"}, To: []string{"chars.guid"}, None: []string{"0"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"bag.owner"}, To: []string{"chars.guid"}, None: []string{"0"}})
 		}))
 		asked(t, all[0], "SELECT owner, slot, tag FROM bag ORDER BY owner, slot", "0|0|nobody", "0|1|nobody", "1|1|c1", "3|1|c3", "1001|1|c1", "1003|1|c3")
 	})
@@ -393,22 +410,22 @@ func TestRekeyNothingCollides(t *testing.T) {
 			"CREATE TABLE notes (kind INTEGER NOT NULL, about INTEGER NOT NULL)", "INSERT INTO notes VALUES (1, 2), (2, 2)")
 		exec(t, all[0], "INSERT INTO pets VALUES (1, 77, 1), (2, 3, 2)")
 		exec(t, all[1], "UPDATE chars SET guid = guid + 1000", "UPDATE items SET id = id + 1000, owner = owner + 1000", "INSERT INTO pets VALUES (1001, 1088, 1007)", "UPDATE notes SET about = about + 1000")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"pets.id"}}, merge.Space{Name: "parties"})
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"pets.id"}}, declare.Space{Name: "parties"})
 			d.Plain = append(d.Plain, "notes.kind")
 			d.References = append(d.References,
-				merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}},
-				merge.DeclaredReference{At: []string{"pets.party"}, To: []string{"space:parties"}},
-				merge.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"1"}}, Others: merge.OthersPlain})
+				declare.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}},
+				declare.DeclaredReference{At: []string{"pets.party"}, To: []string{"space:parties"}},
+				declare.DeclaredReference{At: []string{"notes.about"}, To: []string{"chars.guid"}, When: &declare.When{Column: "kind", Is: []string{"1"}}, Others: declare.OthersPlain})
 		}))
 		if p.Rekey == nil || p.Rekey.Moves() {
 			t.Errorf("%+v", p.Rekey)
 		}
 		asked(t, all[0], "SELECT id, owner, party FROM pets ORDER BY id", "1|77|1", "2|3|2", "1001|1088|1007")
-		if way, err := Whois(t.Context(), all[0], "chars", integerOf("1002")); err != nil || len(way) != 1 || way[0].Source != "w1" || way[0].Old != way[0].New {
+		if way, err := ledger.Whois(t.Context(), all[0], "chars", integerOf("1002")); err != nil || len(way) != 1 || way[0].Source != "w1" || way[0].Old != way[0].New {
 			t.Errorf("%+v, %v", way, err)
 		}
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT id, owner, party FROM pets ORDER BY id", "1|77|1", "2|3|2")
@@ -421,18 +438,18 @@ func TestRekeyTargetRefersFromTableThatStays(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE log (guid INTEGER NOT NULL, party INTEGER NOT NULL)", "INSERT INTO log VALUES (1003, 5), (1, 5)",
 			"CREATE TABLE members (guid INTEGER NOT NULL PRIMARY KEY, party INTEGER NOT NULL)", "INSERT INTO members VALUES (2, 2)")
-		for _, policy := range []func(o *merge.Options){
-			func(o *merge.Options) { o.Exclude = []string{"log"} },
-			func(o *merge.Options) {
-				o.Tables = []merge.TablePolicy{{Tables: []string{"log"}, Policy: merge.PolicySkip}}
+		for _, policy := range []func(o *declare.Options){
+			func(o *declare.Options) { o.Exclude = []string{"log"} },
+			func(o *declare.Options) {
+				o.Tables = []declare.TablePolicy{{Tables: []string{"log"}, Policy: declare.PolicySkip}}
 			},
 		} {
-			p := mustPlan(t, all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
+			p := mustPlan(t, all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
 				policy(o)
-				o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "parties"})
+				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "parties"})
 				d.References = append(d.References,
-					merge.DeclaredReference{At: []string{"log.guid", "members.guid"}, To: []string{"chars.guid"}},
-					merge.DeclaredReference{At: []string{"*.party"}, To: []string{"space:parties"}})
+					declare.DeclaredReference{At: []string{"log.guid", "members.guid"}, To: []string{"chars.guid"}},
+					declare.DeclaredReference{At: []string{"*.party"}, To: []string{"space:parties"}})
 			}))
 			if by := p.Rekey.Offset("chars.guid", "w1"); by != 2000 {
 				t.Errorf("the offset is %d", by)
@@ -452,8 +469,8 @@ func TestRekeyNarrowKeyOfSpace(t *testing.T) {
 			all := keyWorlds(t, e, 2, "CREATE TABLE narrow (id SMALLINT NOT NULL PRIMARY KEY)", "INSERT INTO narrow VALUES (5), (6)", "CREATE TABLE wide (id BIGINT NOT NULL PRIMARY KEY)")
 			exec(t, all[0], "INSERT INTO wide VALUES (7), (8)")
 			exec(t, all[1], "INSERT INTO wide VALUES (7), (800000)")
-			rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-				o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "objects", Keys: keys})
+			rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "objects", Keys: keys})
 			}))
 			asked(t, all[0], "SELECT id FROM narrow ORDER BY id", "5", "6", "10005", "10006")
 		}
@@ -465,19 +482,19 @@ func TestRekeyNarrowKeyOfSpace(t *testing.T) {
 func TestRekeyNobodyAmongNewKeys(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL)", "INSERT INTO pets VALUES (1, 1), (2, 1003), (3, 1)")
-		options := keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"pets.id"}})
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"1003"}})
+		options := keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"pets.id"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}, None: []string{"1003"}})
 		})
-		refused, err := NewPlan(t.Context(), all[0], all[1:], options)
-		if err != nil || len(refused.Refusals) != 1 || refused.Refusals[0].Code != merge.CodeReferenceNone {
+		refused, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
+		if err != nil || len(refused.Refusals) != 1 || refused.Refusals[0].Code != verdict.CodeReferenceNone {
 			t.Fatalf("%v, refused for %v", err, refused.Refusals)
 		}
-		options.Check.Allow = []string{merge.CodeReferenceNone + ":pets.owner"}
+		options.Check.Allow = []string{verdict.CodeReferenceNone + ":pets.owner"}
 		p := rekeyed(t, all, options)
 		asked(t, all[0], "SELECT id, owner FROM pets ORDER BY id", "1|1", "2|1003", "3|1", "1001|1001", "1002|1003", "1003|1001")
 		exec(t, all[0], "UPDATE pets SET owner = 1002 WHERE id = 1002")
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail || proof.Keys[2].Verdict != merge.Fail || proof.Keys[4].Verdict != merge.Fail {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Fail || proof.Keys[2].Verdict != verdict.Fail || proof.Keys[4].Verdict != verdict.Fail {
 			t.Errorf("%+v", proof.Keys)
 		}
 	})
@@ -490,12 +507,12 @@ func TestRekeySomeSpacesMove(t *testing.T) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE guilds (id INTEGER NOT NULL PRIMARY KEY)", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, kind INTEGER NOT NULL, sender INTEGER NOT NULL)")
 		exec(t, all[0], "INSERT INTO guilds VALUES (1), (2)", "INSERT INTO mail VALUES (1, 0, 1), (2, 1, 2)")
 		exec(t, all[1], "INSERT INTO guilds VALUES (40), (41)", "INSERT INTO mail VALUES (101, 0, 1), (102, 1, 40)")
-		rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			zero := map[string]uint64{"w1": 0}
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}, Offsets: zero}, merge.Space{Keys: []string{"guilds.id"}, Offsets: zero})
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}, Offsets: zero}, declare.Space{Keys: []string{"guilds.id"}, Offsets: zero})
 			d.Plain = append(d.Plain, "mail.kind")
 			for i, to := range []string{"chars.guid", "guilds.id"} {
-				d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.sender"}, To: []string{to}, When: &merge.When{Column: "kind", Is: []string{fmt.Sprint(i)}}})
+				d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.sender"}, To: []string{to}, When: &declare.When{Column: "kind", Is: []string{fmt.Sprint(i)}}})
 			}
 		}))
 		asked(t, all[0], "SELECT id, kind, sender FROM mail ORDER BY id", "1|0|1", "2|1|2", "101|0|1001", "102|1|40")
@@ -512,7 +529,7 @@ func TestRekeyNoRoomLeft(t *testing.T) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE ranks (id "+counter+")", "INSERT INTO ranks VALUES (1)", "CREATE TABLE pets (v SMALLINT)")
 		exec(t, all[0], "CREATE TABLE t (id INTEGER)", "DROP TABLE t", "INSERT INTO ranks VALUES (2)")
 		exec(t, all[1], "DELETE FROM ranks", "INSERT INTO ranks VALUES ("+most+")")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) { o.Rekey.Auto = true }))
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) { o.Rekey.Auto = true }))
 		if by := p.Rekey.Offset("ranks.id", "w1"); by != 0 {
 			t.Errorf("the offset is %d", by)
 		}
@@ -524,16 +541,16 @@ func TestRekeyNoRoomLeft(t *testing.T) {
 func TestRekeyNamesSkippedAmongOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, about INTEGER)", "INSERT INTO mail VALUES (1, 5), (2, 1)")
-		p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			o.Exclude = []string{"auction"}
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}})
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.about"}, To: []string{"chars.guid", "auction.id"}})
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.about"}, To: []string{"chars.guid", "auction.id"}})
 		}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
-			return r.Code == merge.CodeReferenceDangle && strings.Contains(r.Reason, "refers to auction, which is excluded")
+		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
+			return r.Code == verdict.CodeReferenceDangle && strings.Contains(r.Reason, "refers to auction, which is excluded")
 		}) {
 			t.Errorf("refused for %v", p.Refusals)
 		}

@@ -5,22 +5,27 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // inCell is a reference with keys inside the cells of the table cells.
-func inCell(column, to, format string, none ...string) merge.DeclaredReference {
-	return merge.DeclaredReference{At: []string{"cells." + column}, To: []string{to}, Format: format, None: none}
+func inCell(column, to, format string, none ...string) declare.DeclaredReference {
+	return declare.DeclaredReference{At: []string{"cells." + column}, To: []string{to}, Format: format, None: none}
 }
 
 // cellOptions declares the table that cellWorlds makes.
-func cellOptions(more func(o *merge.Options, d *merge.Declarations)) PlanOptions {
-	return keyOptions(func(o *merge.Options, d *merge.Declarations) {
+func cellOptions(more func(o *declare.Options, d *declare.Declarations)) planner.PlanOptions {
+	return keyOptions(func(o *declare.Options, d *declare.Declarations) {
 		o.Rekey.Spaces[0].Step = 1000
-		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"cells.id"}})
+		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"cells.id"}})
 		d.Plain = append(d.Plain, "cells.kind")
 		words := inCell("card2", "chars.guid", "words [card2, card3]")
-		words.When, words.Others = &merge.When{Column: "kind", Is: []string{"254"}}, merge.OthersPlain
+		words.When, words.Others = &declare.When{Column: "kind", Is: []string{"254"}}, declare.OthersPlain
 		d.References = append(d.References, words,
 			inCell("list", "chars.guid", "list sep=' ' pos=0", "0"), inCell("list", "items.id", "list sep=' ' pos=2"),
 			inCell("doc", "chars.guid", "json '$.owner'"), inCell("doc", "items.id", "json '$.bag[*]'"),
@@ -32,7 +37,7 @@ func cellOptions(more func(o *merge.Options, d *merge.Declarations)) PlanOptions
 	})
 }
 
-func cellWorlds(t *testing.T, e engine, further ...string) []Database {
+func cellWorlds(t *testing.T, e engine, further ...string) []rowio.Database {
 	document, blob := "JSON", "VARBINARY(60)"
 	if e.name == "sqlite" {
 		document, blob = "TEXT", "BLOB"
@@ -59,18 +64,18 @@ func TestRekeyInsideCells(t *testing.T) {
 		asked(t, all[0], "SELECT wide, card2, card3 FROM cells WHERE id BETWEEN 1000 AND 2000 ORDER BY id", "4611686018427388906|1003|0", "1003|3|1", "1001|1001|0")
 		asked(t, all[0], "SELECT HEX(box) FROM cells WHERE id = 2001", "01D2070000FFFFFFFFFF")
 		for _, c := range p.Rekey.Columns {
-			if c.Column == "list" && (len(c.Cases) != 2 || c.Cases[0].Counts[1] != merge.CaseCounts{Resolved: 1, None: 2}) {
+			if c.Column == "list" && (len(c.Cases) != 2 || c.Cases[0].Counts[1] != verdict.CaseCounts{Resolved: 1, None: 2}) {
 				t.Errorf("%+v", c)
 			}
 		}
 
 		exec(t, all[0], `INSERT INTO cells VALUES (500, '3 7 1002', NULL, 1, 7, 0, 0, NULL)`)
-		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "500") || !strings.Contains(err.Error(), "list") {
+		refused := new(ledger.RefusedError)
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "500") || !strings.Contains(err.Error(), "list") {
 			t.Errorf("undo with a row whose cell names what came: %v", err)
 		}
 		exec(t, all[0], "DELETE FROM cells WHERE id = 500")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if now := dump(t, all[0], "mergesafe_keys"); now != before {
@@ -92,7 +97,7 @@ func TestRekeyedCellsAreProved(t *testing.T) {
 			all := cellWorlds(t, engines()[0])
 			p := rekeyed(t, all, cellOptions(nil))
 			exec(t, all[0], change)
-			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Fail {
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Fail {
 				t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
 			}
 		})
@@ -103,24 +108,24 @@ func TestRekeyedCellsAreProved(t *testing.T) {
 func TestRekeyCellRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name, further string
-		more          func(o *merge.Options, d *merge.Declarations)
+		more          func(o *declare.Options, d *declare.Declarations)
 		code, subject string
 	}{
-		{"a token that is no number", "UPDATE cells SET list = '3 7 x' WHERE id = 1", nil, merge.CodeCellFormat, `row 1: byte 4: "x"`},
-		{"a list that is too short", "UPDATE cells SET list = '3 7' WHERE id = 1", nil, merge.CodeCellFormat, "row 1: "},
-		{"a document that is broken", `UPDATE cells SET doc = '{"owner": 1.5, "bag": []}' WHERE id = 1`, nil, merge.CodeCellFormat, "1.5"},
-		{"a record that is cut", "UPDATE cells SET box = X'0102' WHERE id = 1", nil, merge.CodeCellFormat, "row 1: "},
-		{"half of a key", "UPDATE cells SET card3 = 70000 WHERE id = 1", nil, merge.CodeCellFormat, "card3"},
-		{"another tag", "UPDATE cells SET wide = 2305843009213693953 WHERE id = 1", nil, merge.CodeCellFormat, "0x2000"},
-		{"no room in the column", "", func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces[0].Step = 1_000_000 }, merge.CodeCellFormat, "characters, and the column takes 12"},
-		{"a cell that gets large", "UPDATE cells SET list = '3 7 2 ' || hex(zeroblob(150000)) WHERE id = 1", nil, merge.CodeCellFormat, "256 KiB"},
-		{"no room in the bits", "", func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "parties"})
+		{"a token that is no number", "UPDATE cells SET list = '3 7 x' WHERE id = 1", nil, verdict.CodeCellFormat, `row 1: byte 4: "x"`},
+		{"a list that is too short", "UPDATE cells SET list = '3 7' WHERE id = 1", nil, verdict.CodeCellFormat, "row 1: "},
+		{"a document that is broken", `UPDATE cells SET doc = '{"owner": 1.5, "bag": []}' WHERE id = 1`, nil, verdict.CodeCellFormat, "1.5"},
+		{"a record that is cut", "UPDATE cells SET box = X'0102' WHERE id = 1", nil, verdict.CodeCellFormat, "row 1: "},
+		{"half of a key", "UPDATE cells SET card3 = 70000 WHERE id = 1", nil, verdict.CodeCellFormat, "card3"},
+		{"another tag", "UPDATE cells SET wide = 2305843009213693953 WHERE id = 1", nil, verdict.CodeCellFormat, "0x2000"},
+		{"no room in the column", "", func(o *declare.Options, d *declare.Declarations) { o.Rekey.Spaces[0].Step = 1_000_000 }, verdict.CodeCellFormat, "characters, and the column takes 12"},
+		{"a cell that gets large", "UPDATE cells SET list = '3 7 2 ' || hex(zeroblob(150000)) WHERE id = 1", nil, verdict.CodeCellFormat, "256 KiB"},
+		{"no room in the bits", "", func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "parties"})
 			o.Rekey.Offsets = map[string]uint64{"w1": 5_000_000_000}
-		}, merge.CodeKeySpace, "offset"},
-		{"0 may be nobody", "", func(o *merge.Options, d *merge.Declarations) { d.References[2].None = nil }, merge.CodeKeyNobody, "may mean no row: 0"},
-		{"one key for two formats", "", func(o *merge.Options, d *merge.Declarations) { d.References[3].Format = "list sep=' ' every" }, merge.CodeCellFormat, "is one of"},
-		{"rows that no condition covers", "", func(o *merge.Options, d *merge.Declarations) { d.References[1].Others = "" }, merge.CodeReferenceUndeclared, "card2"},
+		}, verdict.CodeKeySpace, "offset"},
+		{"0 may be nobody", "", func(o *declare.Options, d *declare.Declarations) { d.References[2].None = nil }, verdict.CodeKeyNobody, "may mean no row: 0"},
+		{"one key for two formats", "", func(o *declare.Options, d *declare.Declarations) { d.References[3].Format = "list sep=' ' every" }, verdict.CodeCellFormat, "is one of"},
+		{"rows that no condition covers", "", func(o *declare.Options, d *declare.Declarations) { d.References[1].Others = "" }, verdict.CodeReferenceUndeclared, "card2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
@@ -132,7 +137,7 @@ func TestRekeyCellRefusals(t *testing.T) {
 					further = "UPDATE cells SET id = id"
 				}
 				all := cellWorlds(t, e, further)
-				p, err := NewPlan(t.Context(), all[0], all[1:], cellOptions(tt.more))
+				p, err := planner.NewPlan(t.Context(), all[0], all[1:], cellOptions(tt.more))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -153,18 +158,18 @@ func TestCellsAreFollowed(t *testing.T) {
 		all := cellWorlds(t, e)
 		opts := cellOptions(nil)
 		opts.Check.Rekey = nil
-		var report *merge.Report
-		opts.Report = func(r *merge.Report) { report = r }
-		if _, err := NewPlan(t.Context(), all[0], all[1:], opts); err != nil {
+		var report *verdict.Report
+		opts.Report = func(r *verdict.Report) { report = r }
+		if _, err := planner.NewPlan(t.Context(), all[0], all[1:], opts); err != nil {
 			t.Fatal(err)
 		}
 		dangling, ambiguous := int64(0), int64(0)
 		for _, r := range report.Results {
 			if r.Table == "cells" && strings.Contains(r.Subject, " in list sep=") {
 				switch r.Code {
-				case merge.CodeReferenceDangle:
+				case verdict.CodeReferenceDangle:
 					dangling += r.Rows
-				case merge.CodeReferenceAmbiguous:
+				case verdict.CodeReferenceAmbiguous:
 					ambiguous += r.Rows
 				}
 			}
@@ -179,20 +184,20 @@ func TestCellsAreFollowed(t *testing.T) {
 func TestRekeyCellContradictions(t *testing.T) {
 	for _, tt := range []struct {
 		name, table, on string
-		ref             merge.DeclaredReference
-		more            func(o *merge.Options, d *merge.Declarations)
+		ref             declare.DeclaredReference
+		more            func(o *declare.Options, d *declare.Declarations)
 		says            string
 	}{
 		{"a set", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list SET('1', '2'))", "mariadb", inCell("list", "chars.guid", "list sep=',' every"), nil, "cells.list is set"},
 		{"bits of a BIT", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list BIT(64))", "mariadb", inCell("list", "chars.guid", "bits 0..31"), nil, "cells.list is bit"},
 		{"a time", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list DATETIME)", "mariadb", inCell("list", "chars.guid", "list sep='-' pos=0"), nil, "cells.list is datetime"},
-		{"rows of what stays behind", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list VARCHAR(20))", "sqlite", inCell("list", "items.id", "list sep=',' every"), func(o *merge.Options, d *merge.Declarations) {
+		{"rows of what stays behind", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list VARCHAR(20))", "sqlite", inCell("list", "items.id", "list sep=',' every"), func(o *declare.Options, d *declare.Declarations) {
 			o.Rekey.Spaces = o.Rekey.Spaces[:1]
-			o.Tables = []merge.TablePolicy{{Tables: []string{"items"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop}}
+			o.Tables = []declare.TablePolicy{{Tables: []string{"items"}, Policy: declare.PolicySkip, Rows: declare.RowsDrop}}
 		}, "inside cells"},
-		{"a condition that moves", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list INTEGER, owner INTEGER)", "sqlite", merge.DeclaredReference{At: []string{"cells.list"}, To: []string{"chars.guid"}, When: &merge.When{Column: "owner", Is: []string{"1"}}, Others: merge.OthersPlain},
-			func(o *merge.Options, d *merge.Declarations) {
-				d.References = append(d.References, merge.DeclaredReference{At: []string{"cells.owner"}, To: []string{"chars.guid"}})
+		{"a condition that moves", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list INTEGER, owner INTEGER)", "sqlite", declare.DeclaredReference{At: []string{"cells.list"}, To: []string{"chars.guid"}, When: &declare.When{Column: "owner", Is: []string{"1"}}, Others: declare.OthersPlain},
+			func(o *declare.Options, d *declare.Declarations) {
+				d.References = append(d.References, declare.DeclaredReference{At: []string{"cells.owner"}, To: []string{"chars.guid"}})
 			}, "values of owner get new ones, too"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,8 +206,8 @@ func TestRekeyCellContradictions(t *testing.T) {
 					return
 				}
 				all := keyWorlds(t, e, 2, tt.table)
-				_, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
-					o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"cells.id"}})
+				_, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+					o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"cells.id"}})
 					d.References = append(d.References, tt.ref)
 					if tt.more != nil {
 						tt.more(o, d)
@@ -225,16 +230,16 @@ func TestRekeyUniqueOfWhatIsGenerated(t *testing.T) {
 			made = "TEXT GENERATED ALWAYS AS (substr(owner, 1, 1)) STORED"
 		}
 		all := keyWorlds(t, e, 2, "CREATE TABLE pets (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER, made "+made+", UNIQUE (made))", "INSERT INTO pets (id, owner) VALUES (1, 1 + %d)")
-		p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"pets.id"}})
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"pets.id"}})
 			d.Plain = append(d.Plain, "pets.made")
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"pets.owner"}, To: []string{"chars.guid"}})
 		}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range p.Refusals {
-			if r.Code == merge.CodeUniqueCollision && strings.Contains(r.Reason, "generated from owner") {
+			if r.Code == verdict.CodeUniqueCollision && strings.Contains(r.Reason, "generated from owner") {
 				return
 			}
 		}

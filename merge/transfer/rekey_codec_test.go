@@ -11,10 +11,19 @@ import (
 	"testing"
 
 	"mergesafe/internal/inventory"
-	"mergesafe/merge"
 	"mergesafe/merge/cell"
 	"mergesafe/merge/codec"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // runCodec is the test binary as a command that finds keys in bags.
@@ -71,7 +80,7 @@ func onBothCodecs(t *testing.T, lie string, test func(t *testing.T, format strin
 }
 
 // bagWorlds are worlds with three bags each, and what is declared of them.
-func bagWorlds(t *testing.T, e engine, format string, codecs cell.Codecs) ([]Database, PlanOptions) {
+func bagWorlds(t *testing.T, e engine, format string, codecs cell.Codecs) ([]rowio.Database, planner.PlanOptions) {
 	t.Helper()
 	blob := "VARBINARY(60)"
 	if e.name == "sqlite" {
@@ -79,11 +88,11 @@ func bagWorlds(t *testing.T, e engine, format string, codecs cell.Codecs) ([]Dat
 	}
 	all := keyWorlds(t, e, 2, "CREATE TABLE bags (id INTEGER NOT NULL PRIMARY KEY, bag "+blob+")",
 		fmt.Sprintf("INSERT INTO bags VALUES (1, X'%x'), (2, X'%x'), (3, NULL)", inventory.Bag("", 1, 2, 1), inventory.Bag("", 2, 99)))
-	return all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+	return all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 		o.Rekey.Spaces[0].Step = 1000
-		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"bags.id"}})
+		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"bags.id"}})
 		o.Codecs = codecs
-		d.References = append(d.References, merge.DeclaredReference{At: []string{"bags.bag"}, To: []string{"items.id"}, Format: format})
+		d.References = append(d.References, declare.DeclaredReference{At: []string{"bags.bag"}, To: []string{"items.id"}, Format: format})
 	})
 }
 
@@ -99,36 +108,36 @@ func TestRekeyByCodec(t *testing.T) {
 			all, planOptions := bagWorlds(t, e, format, codecs)
 			before := dump(t, all[0], "mergesafe_keys")
 			p := mustPlan(t, all[0], all[1:], planOptions)
-			o := Options{Codecs: codecs}
+			o := job.Options{Codecs: codecs}
 			if got := p.Codecs(); len(got) != 1 || got[0] != format {
 				t.Error(got)
 			}
-			if _, err := Apply(t.Context(), p, all[0], all[1:], o); err != nil {
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], o); err != nil {
 				t.Fatal(err)
 			}
 			asked(t, all[0], "SELECT id, HEX(bag) FROM bags WHERE bag IS NOT NULL ORDER BY id",
 				"1|"+bag(1, 2, 1), "2|"+bag(2, 99), "1001|"+bag(1001, 1002, 1001), "1002|"+bag(1002, 1099))
-			verdict := func() merge.Verdict {
-				proof, err := Verify(t.Context(), p, all[0], all[1:], o)
+			judged := func() verdict.Verdict {
+				proof, err := prove.Verify(t.Context(), p, all[0], all[1:], o)
 				if err != nil {
 					t.Fatal(err)
 				}
 				return proof.Verdict
 			}
-			if v := verdict(); v != merge.Pass {
+			if v := judged(); v != verdict.Pass {
 				t.Error(v)
 			}
 			exec(t, all[0], "UPDATE bags SET bag = X'"+bag(1001, 1001, 1001)+"' WHERE id = 1001")
-			if v := verdict(); v != merge.Fail {
+			if v := judged(); v != verdict.Fail {
 				t.Errorf("%s, though a bag has another item", v)
 			}
 			exec(t, all[0], "UPDATE bags SET bag = X'"+bag(1001, 1002, 1001)+"' WHERE id = 1001", "INSERT INTO bags VALUES (500, X'"+bag(2, 1002)+"')")
-			refused := new(RefusedError)
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: o}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "500") {
+			refused := new(ledger.RefusedError)
+			if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: o}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "500") {
 				t.Errorf("undo with a bag that has an item which came: %v", err)
 			}
 			exec(t, all[0], "DELETE FROM bags WHERE id = 500")
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: o}); err != nil {
+			if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: o}); err != nil {
 				t.Fatal(err)
 			}
 			if now := dump(t, all[0], "mergesafe_keys"); now != before {
@@ -148,12 +157,12 @@ func TestCodecsThatLie(t *testing.T) {
 		t.Run(lie, func(t *testing.T) {
 			onBothCodecs(t, lie, func(t *testing.T, format string, codecs cell.Codecs) {
 				all, planOptions := bagWorlds(t, e, format, codecs)
-				p, err := NewPlan(t.Context(), all[0], all[1:], planOptions)
+				p, err := planner.NewPlan(t.Context(), all[0], all[1:], planOptions)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, r := range p.Refusals {
-					if r.Code == merge.CodeCellFormat && strings.Contains(r.String(), want) {
+					if r.Code == verdict.CodeCellFormat && strings.Contains(r.String(), want) {
 						return
 					}
 				}
@@ -168,7 +177,7 @@ func TestCodecsThatLie(t *testing.T) {
 					codecs[format] = bags{left: new(atomic.Int64)}
 				}
 				all, planOptions := bagWorlds(t, e, format, codecs)
-				_, err := NewPlan(t.Context(), all[0], all[1:], planOptions)
+				_, err := planner.NewPlan(t.Context(), all[0], all[1:], planOptions)
 				if err == nil || !strings.Contains(err.Error(), `column "bag", row 1: codec "`) || !strings.Contains(err.Error(), `"bags"`) {
 					t.Error(err)
 				}
@@ -186,30 +195,30 @@ func TestCodecThatStops(t *testing.T) {
 	left.Store(1 << 40)
 	all, planOptions := bagWorlds(t, e, format, codecs)
 	before := dump(t, all[0], "mergesafe_keys")
-	var p *Plan
-	for what, do := range []func(ctx context.Context, o Options) error{
-		func(ctx context.Context, _ Options) (err error) {
-			p, err = NewPlan(ctx, all[0], all[1:], planOptions)
+	var p *plan.Plan
+	for what, do := range []func(ctx context.Context, o job.Options) error{
+		func(ctx context.Context, _ job.Options) (err error) {
+			p, err = planner.NewPlan(ctx, all[0], all[1:], planOptions)
 			return err
 		},
-		func(ctx context.Context, o Options) error {
-			_, err := Apply(ctx, p, all[0], all[1:], o)
+		func(ctx context.Context, o job.Options) error {
+			_, err := apply.Apply(ctx, p, all[0], all[1:], o)
 			return err
 		},
-		func(ctx context.Context, o Options) error {
-			proof, err := Verify(ctx, p, all[0], all[1:], o)
-			if err == nil && proof.Verdict != merge.Pass {
+		func(ctx context.Context, o job.Options) error {
+			proof, err := prove.Verify(ctx, p, all[0], all[1:], o)
+			if err == nil && proof.Verdict != verdict.Pass {
 				t.Errorf("%s %+v", proof.Verdict, proof.Keys)
 			}
 			return err
 		},
-		func(ctx context.Context, o Options) error {
+		func(ctx context.Context, o job.Options) error {
 			exec(t, all[0], "DELETE FROM bags WHERE id = 500", "INSERT INTO bags VALUES (500, X'"+bag(2)+"')") // so that they are looked through
-			_, err := Undo(ctx, p, all[0], all[1:], UndoOptions{Options: o})
+			_, err := undo.Undo(ctx, p, all[0], all[1:], undo.UndoOptions{Options: o})
 			return err
 		},
 	} {
-		o := Options{Codecs: codecs}
+		o := job.Options{Codecs: codecs}
 		stops, step := int64(0), int64(1)
 		if withRace {
 			step = 5
@@ -232,7 +241,7 @@ func TestCodecThatStops(t *testing.T) {
 		}
 		if what > 0 {
 			missing := new(cell.NoCodecError)
-			if err := do(t.Context(), Options{}); !errors.As(err, &missing) || !strings.Contains(err.Error(), `"codec bags"`) {
+			if err := do(t.Context(), job.Options{}); !errors.As(err, &missing) || !strings.Contains(err.Error(), `"codec bags"`) {
 				t.Errorf("step %d without a codec: %v", what, err)
 			}
 		}
@@ -242,7 +251,7 @@ func TestCodecThatStops(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", now, before)
 	}
 	planOptions.Check.Codecs = nil
-	if _, err := NewPlan(t.Context(), all[0], all[1:], planOptions); !errors.Is(err, merge.ErrOptions) || !strings.Contains(err.Error(), `"codec bags"`) {
+	if _, err := planner.NewPlan(t.Context(), all[0], all[1:], planOptions); !errors.Is(err, declare.ErrOptions) || !strings.Contains(err.Error(), `"codec bags"`) {
 		t.Error(err)
 	}
 }

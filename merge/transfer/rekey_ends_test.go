@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // A counter goes on above all that came where its column ends soon, too: the game makes
@@ -19,10 +21,10 @@ func TestRekeyCountersOfNarrowColumns(t *testing.T) {
 			"CREATE TABLE tiny (id TINYINT AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO tiny VALUES (1), (60)",
 			"CREATE TABLE few (id INT AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO few VALUES (1), (200)",
 			"CREATE TABLE seq (name VARCHAR(9) PRIMARY KEY, next SMALLINT)", "INSERT INTO seq VALUES ('guild', 8)")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"big.id"}}, merge.Space{Keys: []string{"guild.id"}}, merge.Space{Keys: []string{"tiny.id"}}, merge.Space{Keys: []string{"few.id"}, Max: 450})
-			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
-			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "guild.id"}}
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"big.id"}}, declare.Space{Keys: []string{"guild.id"}}, declare.Space{Keys: []string{"tiny.id"}}, declare.Space{Keys: []string{"few.id"}, Max: 450})
+			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "guild.id"}}
 		}))
 		exec(t, all[0], "INSERT INTO guild () VALUES ()", "INSERT INTO tiny () VALUES ()", "INSERT INTO few () VALUES ()")
 		for table, most := range map[string]string{"guild": "65535", "tiny": "127", "few": "450"} {
@@ -52,13 +54,13 @@ func TestRekeyCountersOfMergesInARow(t *testing.T) {
 			"CREATE TABLE loot (id "+auto+", tag VARCHAR(20))", "INSERT INTO loot VALUES (1, 'w%d')",
 			"CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('account', 2000022)")
 		exec(t, all[2], "INSERT INTO loot VALUES (60000000, 'far')")
-		opts := keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"accounts.id"}, Max: 100_000_000}, merge.Space{Keys: []string{"parties.id"}}, merge.Space{Keys: []string{"loot.id"}})
-			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
-			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "accounts.id"}}
+		opts := keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"accounts.id"}, Max: 100_000_000}, declare.Space{Keys: []string{"parties.id"}}, declare.Space{Keys: []string{"loot.id"}})
+			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "accounts.id"}}
 		})
 		for i, source := range all[1:] {
-			p := rekeyed(t, []Database{all[0], source}, opts)
+			p := rekeyed(t, []rowio.Database{all[0], source}, opts)
 			for _, table := range []string{"accounts", "parties"} {
 				last := number(t, all[0], "SELECT MAX(id) FROM "+table)
 				exec(t, all[0], "INSERT INTO "+table+" (tag) VALUES ('new')")
@@ -85,10 +87,10 @@ func TestRekeyCounterWithoutRoom(t *testing.T) {
 		}
 		all := keyWorlds(t, e, 2, "CREATE TABLE guild (id INT PRIMARY KEY)", "INSERT INTO guild VALUES (1), (32000)",
 			"CREATE TABLE seq (name VARCHAR(9) PRIMARY KEY, next SMALLINT)", "INSERT INTO seq VALUES ('guild', 32001)")
-		p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"guild.id"}})
-			o.Tables = []merge.TablePolicy{{Tables: []string{"seq"}, Policy: merge.PolicySkip}}
-			o.Rekey.Counters = []merge.CounterRow{{At: "seq.next", Space: "guild.id"}}
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"guild.id"}})
+			o.Tables = []declare.TablePolicy{{Tables: []string{"seq"}, Policy: declare.PolicySkip}}
+			o.Rekey.Counters = []declare.CounterRow{{At: "seq.next", Space: "guild.id"}}
 		}))
 		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "ends at 32767") {
 			t.Errorf("%v, refused for %v", err, p.Refusals)
@@ -106,8 +108,8 @@ func TestRekeyFullSpace(t *testing.T) {
 		}
 		all := keyWorlds(t, e, 2, "CREATE TABLE few (id "+auto+", tag VARCHAR(20))", "INSERT INTO few VALUES (1, 'w%d'), (200, 'w%d')")
 		for most, want := range map[uint64]int{400: 1, 401: 0} {
-			p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
-				o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"few.id"}, Max: most})
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+				o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"few.id"}, Max: most})
 			}))
 			if err != nil || len(p.Refusals) != want || want > 0 && !strings.Contains(p.Refusals[0].Reason, "would continue at 401, and ends at 400") {
 				t.Errorf("up to %d: %v, refused for %v", most, err, p.Refusals)
@@ -119,24 +121,24 @@ func TestRekeyFullSpace(t *testing.T) {
 // Names that look like patterns are names.
 func TestRekeyOddNames(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		quote := dialect{Dialect: (&connection{Database: Database{DSN: e.fresh(t, "w9").DSN}}).dialect().Dialect}.Quote
+		quote := rowio.Dialect{Dialect: (&rowio.Connection{Database: rowio.Database{DSN: e.fresh(t, "w9").DSN}}).Dialect().Dialect}.Quote
 		var odd []string
-		var keys []merge.Space
+		var keys []declare.Space
 		for _, name := range []string{"a.b", "log*", "x{1..2}", "it`ems"} {
 			odd = append(odd, "CREATE TABLE "+quote(name)+" (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO "+quote(name)+" VALUES (1), (2)")
-			keys = append(keys, merge.Space{Keys: []string{merge.Name(name) + ".id"}})
+			keys = append(keys, declare.Space{Keys: []string{declare.Name(name) + ".id"}})
 		}
-		rekeyed(t, keyWorlds(t, e, 2, odd...), keyOptions(func(o *merge.Options, d *merge.Declarations) { o.Rekey.Spaces = append(o.Rekey.Spaces, keys...) }))
+		rekeyed(t, keyWorlds(t, e, 2, odd...), keyOptions(func(o *declare.Options, d *declare.Declarations) { o.Rekey.Spaces = append(o.Rekey.Spaces, keys...) }))
 	})
 }
 
 // A space of a table whose rows stay behind is a mistake that is named.
 func TestRekeySpaceOfWhatStays(t *testing.T) {
-	for _, policy := range []merge.Policy{merge.PolicySkip, merge.PolicyReset} {
+	for _, policy := range []declare.Policy{declare.PolicySkip, declare.PolicyReset} {
 		all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)")
-		_, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Name: "auctions", Keys: []string{"auction.id"}})
-			o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: policy}}
+		_, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Name: "auctions", Keys: []string{"auction.id"}})
+			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: policy}}
 		}))
 		if err == nil || !strings.Contains(err.Error(), "the rows of its tables stay behind") {
 			t.Errorf("%s: %v", policy, err)
@@ -149,7 +151,7 @@ func TestNoneAndDangling(t *testing.T) {
 	all := keyWorlds(t, engines()[0], 2)
 	o := keyOptions(nil)
 	o.Check.Rules[0].References[0].None, o.Check.Rules[0].References[0].Dangling = []string{"1"}, []string{"1"}
-	if _, err := NewPlan(t.Context(), all[0], all[1:], o); err == nil || !strings.Contains(err.Error(), `none and dangling both have "1"`) {
+	if _, err := planner.NewPlan(t.Context(), all[0], all[1:], o); err == nil || !strings.Contains(err.Error(), `none and dangling both have "1"`) {
 		t.Errorf("%v", err)
 	}
 }

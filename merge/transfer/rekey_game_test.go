@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // drawKeyGame draws a game of integer keys: tables, what their columns mean, rows for
@@ -456,7 +458,7 @@ func (d *keyGameDraw) reset() {
 // reset, the rest of the game is as it was drawn.
 func (d *keyGameDraw) sever() {
 	rnd := rand.New(rand.NewPCG(d.g.seed, 0x7365766572))
-	rows := []merge.RowsPolicy{merge.RowsDrop, merge.RowsNone}[rnd.IntN(2)]
+	rows := []declare.RowsPolicy{declare.RowsDrop, declare.RowsNone}[rnd.IntN(2)]
 	var can []*keyTable
 	others := 0
 	for _, t := range d.g.tables {
@@ -476,7 +478,7 @@ func (d *keyGameDraw) sever() {
 }
 
 // canSever reports whether it can be done to all rows that name those of a table.
-func (g *keyGame) canSever(t *keyTable, rows merge.RowsPolicy) bool {
+func (g *keyGame) canSever(t *keyTable, rows declare.RowsPolicy) bool {
 	for _, other := range g.tables {
 		if other.parent == t || other.parent != nil && other.parent.naming(t) {
 			return false
@@ -487,9 +489,9 @@ func (g *keyGame) canSever(t *keyTable, rows merge.RowsPolicy) bool {
 				case !slices.Contains(r.to, t):
 				case other == t, len(r.to) > 1, c.text, c.sqlType == "TEXT", slices.Contains(other.key, c.name), slices.Contains(other.uniques, c.name), strings.HasPrefix(c.sqlType, "VARCHAR"):
 					return false
-				case rows == merge.RowsDrop && (g.isNamed(other) || other.naming(other)):
+				case rows == declare.RowsDrop && (g.isNamed(other) || other.naming(other)):
 					return false
-				case rows == merge.RowsNone && (other.form == noKeyAtAll || !c.null && len(r.none) == 0):
+				case rows == declare.RowsNone && (other.form == noKeyAtAll || !c.null && len(r.none) == 0):
 					return false
 				}
 			}
@@ -692,7 +694,7 @@ func (d *keyGameDraw) value(t *keyTable, c *keyColumn, w int, row keyRow) {
 }
 
 // create makes the tables of a world and fills them.
-func (g *keyGame) create(ctx context.Context, d Database, w int) error {
+func (g *keyGame) create(ctx context.Context, d rowio.Database, w int) error {
 	db, err := openPlainly(d)
 	if err != nil {
 		return err
@@ -789,24 +791,24 @@ func (g *keyGame) statements(w int) (all []string) {
 func worldNamed(w int) string { return fmt.Sprint("w", w) }
 
 // options declares what is to be declared.
-func (g *keyGame) options() PlanOptions {
-	var d merge.Declarations
-	check := merge.Options{Rekey: &merge.Rekey{Auto: g.auto}}
+func (g *keyGame) options() planner.PlanOptions {
+	var d declare.Declarations
+	check := declare.Options{Rekey: &declare.Rekey{Auto: g.auto}}
 	parties := make(map[string]bool)
 	for _, t := range g.tables {
 		if t.same {
-			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicySame})
+			check.Tables = append(check.Tables, declare.TablePolicy{Tables: []string{t.name}, Policy: declare.PolicySame})
 		}
 		switch {
 		case t.reset:
-			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicyReset})
+			check.Tables = append(check.Tables, declare.TablePolicy{Tables: []string{t.name}, Policy: declare.PolicyReset})
 		case t.skipped:
-			check.Tables = append(check.Tables, merge.TablePolicy{Tables: []string{t.name}, Policy: merge.PolicySkip, Rows: t.severed})
+			check.Tables = append(check.Tables, declare.TablePolicy{Tables: []string{t.name}, Policy: declare.PolicySkip, Rows: t.severed})
 		case t.excluded:
 			check.Exclude = append(check.Exclude, t.name)
 		}
 		if t.parent != nil && t.composite && !t.column("owner").forgotten {
-			d.References = append(d.References, merge.DeclaredReference{Table: t.name, Columns: t.parent.key, ToTable: t.parent.name, ToColumns: t.parent.key})
+			d.References = append(d.References, declare.DeclaredReference{Table: t.name, Columns: t.parent.key, ToTable: t.parent.name, ToColumns: t.parent.key})
 		}
 		for _, c := range t.columns {
 			at := t.name + "." + c.name
@@ -824,7 +826,7 @@ func (g *keyGame) options() PlanOptions {
 		}
 	}
 	for _, s := range g.spaces {
-		space := merge.Space{Name: s.name, Step: s.step, Max: s.max}
+		space := declare.Space{Name: s.name, Step: s.step, Max: s.max}
 		for _, t := range s.keys {
 			space.Keys = append(space.Keys, t.name+"."+t.columns[0].name)
 		}
@@ -837,10 +839,10 @@ func (g *keyGame) options() PlanOptions {
 		check.Rekey.Spaces = append(check.Rekey.Spaces, space)
 	}
 	for _, name := range sortedKeys(parties) {
-		check.Rekey.Spaces = append(check.Rekey.Spaces, merge.Space{Name: name})
+		check.Rekey.Spaces = append(check.Rekey.Spaces, declare.Space{Name: name})
 	}
-	check.Rules = []merge.Declarations{d}
-	return PlanOptions{Check: check}
+	check.Rules = []declare.Declarations{d}
+	return planner.PlanOptions{Check: check}
 }
 
 func sortedKeys(m map[string]bool) (all []string) {
@@ -852,7 +854,7 @@ func sortedKeys(m map[string]bool) (all []string) {
 }
 
 // declared are the references of a column, as far as they are declared.
-func (g *keyGame) declared(t *keyTable, c *keyColumn, parties map[string]bool) (all []merge.DeclaredReference) {
+func (g *keyGame) declared(t *keyTable, c *keyColumn, parties map[string]bool) (all []declare.DeclaredReference) {
 	if c.forgotten {
 		return nil
 	}
@@ -862,7 +864,7 @@ func (g *keyGame) declared(t *keyTable, c *keyColumn, parties map[string]bool) (
 		if known && !odd {
 			continue
 		}
-		ref := merge.DeclaredReference{At: []string{t.name + "." + c.name}, None: slices.Clone(r.none), Dangling: slices.Clone(r.dangling)}
+		ref := declare.DeclaredReference{At: []string{t.name + "." + c.name}, None: slices.Clone(r.none), Dangling: slices.Clone(r.dangling)}
 		if r.bound {
 			ref.None = append(ref.None, "<1")
 		}
@@ -874,9 +876,9 @@ func (g *keyGame) declared(t *keyTable, c *keyColumn, parties map[string]bool) (
 			parties[r.party] = true
 		}
 		if r.when != "" {
-			ref.When = &merge.When{Column: r.when, Is: []string{r.is}}
+			ref.When = &declare.When{Column: r.when, Is: []string{r.is}}
 			if !c.undeclared {
-				ref.Others = merge.OthersPlain
+				ref.Others = declare.OthersPlain
 			}
 		}
 		all = append(all, ref)

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // The oracle of the rekeying merge. It knows what every column of a [keyGame] means,
@@ -48,9 +49,9 @@ type keyTable struct {
 	composite bool      // that is declared as such
 	counted   bool      // AUTO_INCREMENT
 	excluded  bool
-	skipped   bool             // excluded by the policy of the table
-	reset     bool             // excluded, and emptied in the target
-	severed   merge.RowsPolicy // excluded, and what becomes of rows that name its rows
+	skipped   bool               // excluded by the policy of the table
+	reset     bool               // excluded, and emptied in the target
+	severed   declare.RowsPolicy // excluded, and what becomes of rows that name its rows
 	same      bool
 	rows      [][]keyRow // of each world
 	alive     [][]string // of each world, the keys that rows have
@@ -128,7 +129,7 @@ func (t *keyTable) column(name string) *keyColumn {
 // keyContents is what a database has, by table and tag.
 type keyContents map[string]map[string]keyRow
 
-func openPlainly(d Database) (*sql.DB, error) {
+func openPlainly(d rowio.Database) (*sql.DB, error) {
 	kind, rest, _ := strings.Cut(d.DSN, ":")
 	if kind == "sqlite" {
 		rest = "file:" + rest + "?_pragma=busy_timeout(5000)&_pragma=synchronous(0)&_pragma=journal_mode(memory)"
@@ -141,7 +142,7 @@ func openPlainly(d Database) (*sql.DB, error) {
 }
 
 // contents reads a database.
-func (g *keyGame) contents(ctx context.Context, d Database) (keyContents, error) {
+func (g *keyGame) contents(ctx context.Context, d rowio.Database) (keyContents, error) {
 	db, err := openPlainly(d)
 	if err != nil {
 		return nil, err
@@ -229,7 +230,7 @@ func (g *keyGame) meaning(byKey map[string]map[string]string, c *keyColumn, row 
 
 // severs reports whether what the reference names stays behind, and it is said what becomes
 // of the rows.
-func (r *keyReference) severs() merge.RowsPolicy {
+func (r *keyReference) severs() declare.RowsPolicy {
 	if len(r.to) == 1 {
 		return r.to[0].severed
 	}
@@ -252,7 +253,7 @@ func (g *keyGame) asDeclared(world keyContents) (declared keyContents, cut int) 
 					continue
 				}
 				switch cut++; {
-				case r.severs() == merge.RowsDrop:
+				case r.severs() == declare.RowsDrop:
 					comes = false
 				case len(r.none) > 0 && !(c.foreign && c.null):
 					row[c.name] = r.none[0]

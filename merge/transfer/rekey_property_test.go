@@ -15,8 +15,16 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 var (
@@ -45,9 +53,9 @@ func TestRekeyedWorldsStayAsTheyWere(t *testing.T) {
 							t.Fatal(err)
 						}
 						g := drawKeyGame(*rekeySeed+uint64(i), false)
-						var all []Database
+						var all []rowio.Database
 						for w := range g.worlds {
-							all = append(all, Database{Name: worldNamed(w), DSN: "sqlite:" + filepath.Join(dir, worldNamed(w)+".db")})
+							all = append(all, rowio.Database{Name: worldNamed(w), DSN: "sqlite:" + filepath.Join(dir, worldNamed(w)+".db")})
 						}
 						seen.prove(t, g, all)
 						os.RemoveAll(dir)
@@ -62,9 +70,9 @@ func TestRekeyedWorldsStayAsTheyWere(t *testing.T) {
 		if *rekeyCases > 0 {
 			n = *rekeyCases
 		}
-		var all []Database
+		var all []rowio.Database
 		for w := range 5 {
-			all = append(all, Database{Name: worldNamed(w), DSN: "mysql:" + servertest.DSN(t)})
+			all = append(all, rowio.Database{Name: worldNamed(w), DSN: "mysql:" + servertest.DSN(t)})
 		}
 		for i := 0; i < n && seen.failures() < 5; i++ {
 			g := drawKeyGame(*rekeySeed+uint64(i), true)
@@ -80,7 +88,7 @@ func TestRekeyedWorldsStayAsTheyWere(t *testing.T) {
 }
 
 // emptied drops all tables of a database of a server.
-func emptied(ctx context.Context, d Database) error {
+func emptied(ctx context.Context, d rowio.Database) error {
 	db, err := openPlainly(d)
 	if err != nil {
 		return err
@@ -156,7 +164,7 @@ func (s *keyTally) enough(t *testing.T) {
 }
 
 // prove proves one game.
-func (s *keyTally) prove(t *testing.T, g *keyGame, all []Database) {
+func (s *keyTally) prove(t *testing.T, g *keyGame, all []rowio.Database) {
 	t.Helper()
 	c := &keyCase{g: g, all: all, rnd: rand.New(rand.NewPCG(g.seed, 2)), tampered: make(map[string]int)}
 	err := c.prove(t.Context())
@@ -200,9 +208,9 @@ func (s *keyTally) prove(t *testing.T, g *keyGame, all []Database) {
 // keyCase is one game on its way.
 type keyCase struct {
 	g        *keyGame
-	all      []Database
+	all      []rowio.Database
 	rnd      *rand.Rand
-	plan     *Plan
+	plan     *plan.Plan
 	before   []keyContents // of all databases
 	worlds   []keyContents // the same, as it is declared what comes
 	merged   keyContents
@@ -236,13 +244,13 @@ func (c *keyCase) prove(ctx context.Context) error {
 	}
 	target, sources := c.all[0], c.all[1:]
 	var err error
-	if c.plan, err = NewPlan(ctx, target, sources, g.options()); err != nil {
+	if c.plan, err = planner.NewPlan(ctx, target, sources, g.options()); err != nil {
 		return err
 	}
 	if err := c.judgeRefusals(); err != nil || len(c.reasons) > 0 {
 		return err
 	}
-	if _, err := Apply(ctx, c.plan, target, sources, Options{}); err != nil {
+	if _, err := apply.Apply(ctx, c.plan, target, sources, job.Options{}); err != nil {
 		return err
 	}
 	if c.merged, err = g.contents(ctx, target); err != nil {
@@ -266,7 +274,7 @@ func (c *keyCase) prove(ctx context.Context) error {
 }
 
 // offsetsOf shows what a plan does.
-func offsetsOf(p *Plan) string {
+func offsetsOf(p *plan.Plan) string {
 	var b strings.Builder
 	if p.Rekey != nil {
 		for _, s := range p.Rekey.Spaces {
@@ -298,21 +306,21 @@ func (c *keyCase) judgeRefusals() error {
 	for _, r := range c.plan.Refusals {
 		known := false
 		switch r.Code {
-		case merge.CodeKeySpace:
+		case verdict.CodeKeySpace:
 			known = !room || linked || defect("middle", "offset", "one to one")
-		case merge.CodeKeyNobody:
+		case verdict.CodeKeyNobody:
 			known = heavy || defect("sentinel")
-		case merge.CodeReferenceNone:
+		case verdict.CodeReferenceNone:
 			known = g.covered() || defect("middle")
-		case merge.CodeKeyUndeclared:
+		case verdict.CodeKeyUndeclared:
 			known = guessed || defect("natural", "forgotten", "one to one")
-		case merge.CodeKeyCounter, merge.CodeReferenceUndeclared:
+		case verdict.CodeKeyCounter, verdict.CodeReferenceUndeclared:
 			known = defect("plain", "others", "forgotten", "natural", "named and excluded", "one to one")
-		case merge.CodeKeyCollision, merge.CodeUniqueCollision, merge.CodeReferenceRebind, merge.CodeReferenceAmbiguous, merge.CodeReferenceDangle, merge.CodeAutoIncrement, "":
+		case verdict.CodeKeyCollision, verdict.CodeUniqueCollision, verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle, verdict.CodeAutoIncrement, "":
 			known = defect("forgotten", "named and excluded", "one to one") || twice && r.Code != ""
 		}
 		// Without offsets the keys collide, and everything that follows from it.
-		known = known || all[merge.CodeKeySpace] && r.Code != merge.CodeKeySpace && r.Code != merge.CodeKeyNobody
+		known = known || all[verdict.CodeKeySpace] && r.Code != verdict.CodeKeySpace && r.Code != verdict.CodeKeyNobody
 		if strings.Contains(r.Reason, "it has no key, and only some values") && slices.Contains(g.limits, r.Table) {
 			known = true // a limit
 			r.Code = "(no key)"
@@ -337,11 +345,11 @@ func (c *keyCase) judgeRefusals() error {
 
 // verified makes sure that the proof says PASS, in all its parts.
 func (c *keyCase) verified(ctx context.Context) error {
-	proof, err := Verify(ctx, c.plan, c.all[0], c.all[1:], Options{})
+	proof, err := prove.Verify(ctx, c.plan, c.all[0], c.all[1:], job.Options{})
 	if err != nil {
 		return err
 	}
-	if proof.Verdict != merge.Pass {
+	if proof.Verdict != verdict.Pass {
 		return fmt.Errorf("verify says %s: %+v %+v\n%v", proof.Verdict, proof.Keys, proof.Findings, offsetsOf(c.plan))
 	}
 	if c.plan.Rekey != nil {
@@ -349,7 +357,7 @@ func (c *keyCase) verified(ctx context.Context) error {
 			return fmt.Errorf("the proof has %d parts, want 6: %+v", len(proof.Keys), proof.Keys)
 		}
 		for _, part := range proof.Keys {
-			if part.Verdict != merge.Pass || part.Wrong > 0 {
+			if part.Verdict != verdict.Pass || part.Wrong > 0 {
 				return fmt.Errorf("%+v, and the verdict is PASS", part)
 			}
 		}
@@ -380,7 +388,7 @@ func (c *keyCase) spaceTables() (all []*keyTable) {
 // worlds did not have, and some that the game makes now.
 func (c *keyCase) trace(ctx context.Context) error {
 	target := c.all[0]
-	none := func(way []Origin, err error, format string, args ...any) error {
+	none := func(way []ledger.Origin, err error, format string, args ...any) error {
 		if err != nil || len(way) > 0 {
 			return fmt.Errorf("%s: %v, %v, want nothing", fmt.Sprintf(format, args...), way, err)
 		}
@@ -390,9 +398,11 @@ func (c *keyCase) trace(ctx context.Context) error {
 		for w := 1; w < c.g.worlds; w++ {
 			for _, tag := range some(c.rnd, 1, c.worlds[w][t.name]) {
 				old, now := c.worlds[w][t.name][tag]["id"], c.merged[t.name][tag]["id"]
-				for what, way := range map[string]func() ([]Origin, error){
-					"whois":   func() ([]Origin, error) { return Whois(ctx, target, t.name, integerOf(now)) },
-					"whereis": func() ([]Origin, error) { return Whereis(ctx, target, worldNamed(w), t.name, integerOf(old)) },
+				for what, way := range map[string]func() ([]ledger.Origin, error){
+					"whois": func() ([]ledger.Origin, error) { return ledger.Whois(ctx, target, t.name, integerOf(now)) },
+					"whereis": func() ([]ledger.Origin, error) {
+						return ledger.Whereis(ctx, target, worldNamed(w), t.name, integerOf(old))
+					},
 				} {
 					got, err := way()
 					if err != nil {
@@ -405,7 +415,7 @@ func (c *keyCase) trace(ctx context.Context) error {
 				}
 			}
 			for _, v := range t.gone[w][:min(1, len(t.gone[w]))] {
-				way, err := Whereis(ctx, target, worldNamed(w), t.name, integerOf(v))
+				way, err := ledger.Whereis(ctx, target, worldNamed(w), t.name, integerOf(v))
 				if err := none(way, err, "whereis %s of %s, which no row of w%d has", v, t.name, w); err != nil {
 					return err
 				}
@@ -413,7 +423,7 @@ func (c *keyCase) trace(ctx context.Context) error {
 		}
 		for _, tag := range some(c.rnd, 1, c.worlds[0][t.name]) {
 			key := c.merged[t.name][tag]["id"]
-			way, err := Whois(ctx, target, t.name, integerOf(key))
+			way, err := ledger.Whois(ctx, target, t.name, integerOf(key))
 			if err := none(way, err, "whois %s of %s, which is the target's own", key, t.name); err != nil {
 				return err
 			}
@@ -423,7 +433,7 @@ func (c *keyCase) trace(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
-	way, err := Whois(ctx, target, t.name, integerOf(key))
+	way, err := ledger.Whois(ctx, target, t.name, integerOf(key))
 	if err := none(way, err, "whois %s of %s, in a gap", key, t.name); err != nil {
 		return err
 	}
@@ -521,7 +531,7 @@ func (c *keyCase) undo(ctx context.Context) error {
 		want[t.name] = maps.Clone(want[t.name])
 		want[t.name]["later"] = row
 	}
-	if _, err := Undo(ctx, c.plan, target, c.all[1:], UndoOptions{}); err != nil {
+	if _, err := undo.Undo(ctx, c.plan, target, c.all[1:], undo.UndoOptions{}); err != nil {
 		return fmt.Errorf("undo: %w", err)
 	}
 	now, err := g.contents(ctx, target)
@@ -571,7 +581,7 @@ func (g *keyGame) later(t *keyTable) (statement string, row keyRow) {
 	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")", row
 }
 
-func execPlainly(ctx context.Context, d Database, statements ...string) error {
+func execPlainly(ctx context.Context, d rowio.Database, statements ...string) error {
 	db, err := openPlainly(d)
 	if err != nil {
 		return err
@@ -617,13 +627,13 @@ func (c *keyCase) tamper(ctx context.Context) error {
 	if err := execPlainly(ctx, c.all[0], t.do...); err != nil {
 		return err
 	}
-	proof, err := Verify(ctx, c.plan, c.all[0], c.all[1:], Options{})
+	proof, err := prove.Verify(ctx, c.plan, c.all[0], c.all[1:], job.Options{})
 	if err != nil {
 		return fmt.Errorf("verify after %q: %w", t.name, err)
 	}
 	for _, want := range t.parts {
-		i := slices.IndexFunc(proof.Keys, func(k KeyProof) bool { return k.Part == want })
-		if i < 0 || proof.Keys[i].Verdict != merge.Fail || proof.Keys[i].Wrong == 0 || proof.Verdict != merge.Fail {
+		i := slices.IndexFunc(proof.Keys, func(k prove.KeyProof) bool { return k.Part == want })
+		if i < 0 || proof.Keys[i].Verdict != verdict.Fail || proof.Keys[i].Wrong == 0 || proof.Verdict != verdict.Fail {
 			return fmt.Errorf("%s (%q): verify says %s, and of %q: %+v\n%v", t.name, t.do, proof.Verdict, want, proof.Keys, offsetsOf(c.plan))
 		}
 	}
@@ -650,7 +660,7 @@ type tamperedValue struct {
 func (c *keyCase) values(w int, wanted func(v tamperedValue) bool) (all []tamperedValue) {
 	before := c.g.byKey(c.worlds[w])
 	for _, t := range c.g.tables {
-		if t.excluded || t.same || c.plan.table(t.name) == nil {
+		if t.excluded || t.same || c.plan.Table(t.name) == nil {
 			continue
 		}
 		for _, tag := range slices.Sorted(maps.Keys(c.worlds[w][t.name])) {
@@ -708,18 +718,18 @@ func (c *keyCase) tampering(name string) *tampering {
 			return nil
 		}
 		to := new(big.Int).Add(number10(v.now), v.by).String()
-		parts := []string{PartImages}
+		parts := []string{prove.PartImages}
 		row := maps.Clone(c.merged[v.t.name][v.tag])
 		row[v.column.name] = to
 		counted := !slices.ContainsFunc(v.r.to, func(to *keyTable) bool { return to.form != surrogateKey || g.sharesSpace(to) })
 		if is, _ := g.meaning(g.byKey(c.merged), v.column, row); v.leads && is == "nowhere" && counted {
-			parts = append(parts, PartReferences)
+			parts = append(parts, prove.PartReferences)
 		}
 		return &tampering{do: []string{v.set(to)}, back: []string{v.set(v.now)}, parts: parts}
 	case "a dangling reference hits", "the target's dangling reference hits":
-		part := PartImages
+		part := prove.PartImages
 		if strings.HasPrefix(name, "the target's") {
-			w, part = 0, PartOwn
+			w, part = 0, prove.PartOwn
 		}
 		v := oneOf(c.values(w, func(v tamperedValue) bool {
 			return v.nowhere && (w == 0 || moved(v)) && len(v.r.to) == 1 && v.r.to[0].form == surrogateKey && !v.r.to[0].excluded && len(c.worlds[w][v.r.to[0].name]) > 0 && !g.sharesSpace(v.r.to[0])
@@ -732,7 +742,7 @@ func (c *keyCase) tampering(name string) *tampering {
 		if !v.fits(number10(to)) || v.r.nobody(to) {
 			return nil
 		}
-		return &tampering{do: []string{v.set(to)}, back: []string{v.set(v.now)}, parts: []string{part, PartReferences}}
+		return &tampering{do: []string{v.set(to)}, back: []string{v.set(v.now)}, parts: []string{part, prove.PartReferences}}
 	case "two sources' offsets swapped":
 		if g.worlds < 3 {
 			return nil
@@ -745,36 +755,36 @@ func (c *keyCase) tampering(name string) *tampering {
 				}
 				xTo, yTo := new(big.Int).Add(number10(x.old), y.by), new(big.Int).Add(number10(y.old), x.by)
 				if x.fits(xTo) && y.fits(yTo) {
-					return &tampering{do: []string{x.set(xTo.String()), y.set(yTo.String())}, back: []string{x.set(x.now), y.set(y.now)}, parts: []string{PartImages}}
+					return &tampering{do: []string{x.set(xTo.String()), y.set(yTo.String())}, back: []string{x.set(x.now), y.set(y.now)}, parts: []string{prove.PartImages}}
 				}
 			}
 		}
 		return nil
 	case "a key among another's":
 		t, key := c.gap()
-		if t == nil || c.plan.table(t.name) == nil {
+		if t == nil || c.plan.Table(t.name) == nil {
 			return nil
 		}
 		tag := some(c.rnd, 1, c.worlds[0][t.name])[0]
 		set := func(v string) []string {
 			return []string{fmt.Sprintf("UPDATE %s SET id = %s WHERE tag = '%s'", t.name, v, tag)}
 		}
-		return &tampering{do: set(key), back: set(c.merged[t.name][tag]["id"]), parts: []string{PartDisjoint, PartImages, PartOwn}}
+		return &tampering{do: set(key), back: set(c.merged[t.name][tag]["id"]), parts: []string{prove.PartDisjoint, prove.PartImages, prove.PartOwn}}
 	case "the memory is changed":
 		if !slices.ContainsFunc(c.spaceTables(), func(t *keyTable) bool {
 			return slices.ContainsFunc(c.worlds[1:], func(world keyContents) bool { return len(world[t.name]) > 0 })
 		}) {
 			return nil
 		}
-		return &tampering{do: []string{"UPDATE " + KeysTable + " SET shift = shift + 1"}, back: []string{"UPDATE " + KeysTable + " SET shift = shift - 1"}, parts: []string{PartInjective}}
+		return &tampering{do: []string{"UPDATE " + ledger.KeysTable + " SET shift = shift + 1"}, back: []string{"UPDATE " + ledger.KeysTable + " SET shift = shift - 1"}, parts: []string{prove.PartInjective}}
 	case "a row that came is changed", "an own row is changed":
-		part := PartImages
+		part := prove.PartImages
 		if w == 0 || strings.HasPrefix(name, "an own") {
-			w, part = 0, PartOwn
+			w, part = 0, prove.PartOwn
 		}
 		for _, t := range g.tables {
 			for _, tag := range some(c.rnd, 1, c.worlds[w][t.name]) {
-				if t.excluded || t.same || c.plan.table(t.name) == nil || w > 0 && (t.form != surrogateKey || c.offset(t, w).Sign() == 0) {
+				if t.excluded || t.same || c.plan.Table(t.name) == nil || w > 0 && (t.form != surrogateKey || c.offset(t, w).Sign() == 0) {
 					continue
 				}
 				set := func(from, to string) []string {

@@ -7,13 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // oldGame makes the databases of a game that counts its keys from 1 in every world: all
 // have the same rows but for names, of which some lead nowhere.
-func oldGame(t *testing.T, e engine, names ...string) (all []Database) {
+func oldGame(t *testing.T, e engine, names ...string) (all []rowio.Database) {
 	t.Helper()
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if e.name != "sqlite" {
@@ -45,16 +52,16 @@ func oldGame(t *testing.T, e engine, names ...string) (all []Database) {
 }
 
 // oldRules say what the columns of that game are.
-func oldRules() merge.Options {
-	return merge.Options{
-		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.guid"}}}, Auto: true},
-		Rules: []merge.Declarations{{
+func oldRules() declare.Options {
+	return declare.Options{
+		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.guid"}}}, Auto: true},
+		Rules: []declare.Declarations{{
 			Plain: []string{"*.level", "*.hp", "*.kind"}, Natural: []string{"spells.spell"},
-			References: []merge.DeclaredReference{
+			References: []declare.DeclaredReference{
 				{At: []string{"stats.guid", "spells.guid", "mail.receiver"}, To: []string{"chars.guid"}},
 				{At: []string{"items.owner", "log.guid"}, To: []string{"chars.guid"}, None: []string{"0"}},
 				{At: []string{"items.prev"}, To: []string{"items.id"}},
-				{At: []string{"mail.sender"}, To: []string{"chars.guid"}, None: []string{"0"}, When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: merge.OthersPlain},
+				{At: []string{"mail.sender"}, To: []string{"chars.guid"}, None: []string{"0"}, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
 			},
 		}},
 	}
@@ -67,11 +74,11 @@ func TestRekey(t *testing.T) {
 		all := oldGame(t, e, "s1", "s2", "s3")
 		target, sources := all[0], all[1:]
 		before := dump(t, target)
-		p := mustPlan(t, target, sources, PlanOptions{Check: oldRules()})
+		p := mustPlan(t, target, sources, planner.PlanOptions{Check: oldRules()})
 		if got := fmt.Sprint(p.Rekey.Offset("chars.guid", "s2"), p.Rekey.Offset("items.id", "s2"), p.Rekey.Offset("chars.guid", "s3")); got != "1000 1000 2000" {
 			t.Fatal(got)
 		}
-		if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		db := pool(t, target)
@@ -85,12 +92,12 @@ func TestRekey(t *testing.T) {
 			"SELECT guid, what FROM log ORDER BY guid, what":                               "[[0 start] [0 start] [0 start] [1 born] [1 born] [2 won] [77 gone] [1001 born] [1001 born] [1002 won] [1077 gone] [2001 born] [2001 born] [2002 won] [2077 gone]]",
 			"SELECT COUNT(*) FROM items":                                                   "[[36]]",
 		} {
-			if got := fmt.Sprint(read(t, db, query)); got != want {
+			if got := fmt.Sprint(readCell(t, db, query)); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
 		}
 		proof := verified(t, p, target, sources)
-		if proof.Verdict != merge.Pass || len(proof.Keys) != 6 {
+		if proof.Verdict != verdict.Pass || len(proof.Keys) != 6 {
 			t.Fatalf("%s: %+v\n%+v", proof.Verdict, proof.Keys, proof.Findings)
 		}
 		exec(t, target, "INSERT INTO chars (name, level) VALUES ('later', 1)")
@@ -107,12 +114,12 @@ func TestRekey(t *testing.T) {
 			{"", "chars", 2004, "s3 4 2004"}, {"", "chars", 4, ""}, {"", "chars", 2006, ""}, {"", "chars", uint64(later), ""},
 			{"s2", "items", 30, "s2 30 1030"}, {"s2", "items", 16, ""}, {"s1", "items", 1, ""},
 		} {
-			var way []Origin
+			var way []ledger.Origin
 			var err error
 			if c.source == "" {
-				way, err = Whois(t.Context(), target, c.table, rekey.Integer{Bits: c.key})
+				way, err = ledger.Whois(t.Context(), target, c.table, rekey.Integer{Bits: c.key})
 			} else {
-				way, err = Whereis(t.Context(), target, c.source, c.table, rekey.Integer{Bits: c.key})
+				way, err = ledger.Whereis(t.Context(), target, c.source, c.table, rekey.Integer{Bits: c.key})
 			}
 			got := ""
 			for _, o := range way {
@@ -126,31 +133,31 @@ func TestRekey(t *testing.T) {
 			{"", "char", `has no record of keys of a table "char", only of chars, items, mail`},
 			{"s4", "chars", `has no record of keys of "s4" in the table "chars", only of s2, s3`},
 		} {
-			_, err := Whois(t.Context(), target, c.table, rekey.Integer{Bits: 4})
+			_, err := ledger.Whois(t.Context(), target, c.table, rekey.Integer{Bits: 4})
 			if c.source != "" {
-				_, err = Whereis(t.Context(), target, c.source, c.table, rekey.Integer{Bits: 4})
+				_, err = ledger.Whereis(t.Context(), target, c.source, c.table, rekey.Integer{Bits: 4})
 			}
-			if !errors.Is(err, ErrNoMerge) || !strings.Contains(err.Error(), c.want) {
+			if !errors.Is(err, ledger.ErrNoMerge) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v: %v", c, err)
 			}
 		}
-		done, err := Undo(t.Context(), p, target, sources, UndoOptions{})
+		done, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{})
 		if err != nil || !done.SameAsBefore {
 			t.Fatalf("%+v, %v", done, err)
 		}
-		if after := dump(t, target, KeysTable); withoutCounters(after) != withoutCounters(before) {
+		if after := dump(t, target, ledger.KeysTable); withoutCounters(after) != withoutCounters(before) {
 			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
 		// What was given once is not given again.
-		again := mustPlan(t, target, sources[:1], PlanOptions{Check: oldRules()})
+		again := mustPlan(t, target, sources[:1], planner.PlanOptions{Check: oldRules()})
 		if got := again.Rekey.Offset("chars.guid", "s2"); got <= 2000 {
 			t.Errorf("the offset %d was given before", got)
 		}
 		// After the redo a key is where that put it.
-		if _, err := Apply(t.Context(), again, target, sources[:1], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), again, target, sources[:1], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		there, err := Whereis(t.Context(), target, "s2", "chars", rekey.Signed(5))
+		there, err := ledger.Whereis(t.Context(), target, "s2", "chars", rekey.Signed(5))
 		if want := again.Rekey.Offset("chars.guid", "s2") + 5; err != nil || len(there) != 1 || there[0].Undone || there[0].New.Bits != want {
 			t.Errorf("%+v, %v, want %d", there, err, want)
 		}
@@ -162,33 +169,33 @@ func TestRekey(t *testing.T) {
 func TestKeysTravel(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := oldGame(t, e, "s1", "s2", "s3")
-		mergeInto := func(target, source Database) {
-			p := mustPlan(t, target, []Database{source}, PlanOptions{Check: oldRules()})
-			if _, err := Apply(t.Context(), p, target, []Database{source}, Options{}); err != nil {
+		mergeInto := func(target, source rowio.Database) {
+			p := mustPlan(t, target, []rowio.Database{source}, planner.PlanOptions{Check: oldRules()})
+			if _, err := apply.Apply(t.Context(), p, target, []rowio.Database{source}, job.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			if proof := verified(t, p, target, []Database{source}); proof.Verdict != merge.Pass {
+			if proof := verified(t, p, target, []rowio.Database{source}); proof.Verdict != verdict.Pass {
 				t.Fatalf("%+v %+v", proof.Keys, proof.Findings)
 			}
 		}
 		mergeInto(all[1], all[2]) // 5 of s3 becomes 1005 of s2
 		mergeInto(all[0], all[1]) // and that 11005, or so, of s1
-		there, err := Whereis(t.Context(), all[0], "s3", "chars", rekey.Signed(5))
+		there, err := ledger.Whereis(t.Context(), all[0], "s3", "chars", rekey.Signed(5))
 		if err != nil || len(there) != 2 || there[0].Source != "s3" || there[0].New != there[1].Old || there[1].Source != "s2" {
 			t.Fatalf("%+v, %v", there, err)
 		}
 		db := pool(t, all[0])
 		defer db.Close()
-		if got := fmt.Sprint(read(t, db, "SELECT name FROM chars WHERE guid = "+there[1].New.String())); got != "[[ncf]]" {
+		if got := fmt.Sprint(readCell(t, db, "SELECT name FROM chars WHERE guid = "+there[1].New.String())); got != "[[ncf]]" {
 			t.Errorf("%v is %s", there[1].New, got)
 		}
-		back, err := Whois(t.Context(), all[0], "chars", there[1].New)
+		back, err := ledger.Whois(t.Context(), all[0], "chars", there[1].New)
 		slices.Reverse(back)
 		if err != nil || !slices.Equal(back, there) {
 			t.Errorf("back %+v, there %+v, %v", back, there, err)
 		}
 		// 5 of s2 itself moved once.
-		own, err := Whois(t.Context(), all[0], "chars", rekey.Signed(5+int64(there[1].New.Bits-there[1].Old.Bits)))
+		own, err := ledger.Whois(t.Context(), all[0], "chars", rekey.Signed(5+int64(there[1].New.Bits-there[1].Old.Bits)))
 		if err != nil || len(own) != 1 || own[0].Source != "s2" || own[0].Old != rekey.Signed(5) {
 			t.Errorf("%+v, %v", own, err)
 		}
@@ -208,14 +215,14 @@ func TestRekeyOfWorldsApart(t *testing.T) {
 				exec(t, all[1], fmt.Sprintf("UPDATE %s SET %s = %[2]s + 10000 WHERE %s", table, c, where))
 			}
 		}
-		p := mustPlan(t, all[0], all[1:], PlanOptions{Check: oldRules()})
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: oldRules()})
 		if p.Rekey == nil || p.Rekey.Moves() {
 			t.Fatalf("%+v", p.Rekey)
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 			t.Errorf("%s: %v", proof.Verdict, proof.Findings)
 		}
 	})
@@ -229,12 +236,12 @@ func TestRekeyWithoutKey(t *testing.T) {
 		for _, d := range all {
 			exec(t, d, "CREATE TABLE loot (item INT NOT NULL, kind INT NOT NULL)", "INSERT INTO loot VALUES (3, 1), (3, 1)")
 		}
-		opts := PlanOptions{Check: oldRules()}
-		opts.Check.Rules[0].References = append(opts.Check.Rules[0].References, merge.DeclaredReference{At: []string{"loot.item"}, To: []string{"items.id"},
-			When: &merge.When{Column: "kind", Is: []string{"1"}}, Others: merge.OthersPlain})
+		opts := planner.PlanOptions{Check: oldRules()}
+		opts.Check.Rules[0].References = append(opts.Check.Rules[0].References, declare.DeclaredReference{At: []string{"loot.item"}, To: []string{"items.id"},
+			When: &declare.When{Column: "kind", Is: []string{"1"}}, Others: declare.OthersPlain})
 		opts.Check.Rules[0].Plain = append(opts.Check.Rules[0].Plain, "loot.kind")
 		reasons := func() []string {
-			p, err := NewPlan(t.Context(), all[0], all[1:], opts)
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,26 +272,26 @@ func withoutCounters(text string) string {
 // to the proof: drivers deliver the two in different types.
 func TestKeysMoveBeyondInt64(t *testing.T) {
 	e := engines()[1]
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 	for _, d := range all {
 		exec(t, d, "CREATE TABLE chars (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, spouse BIGINT UNSIGNED NOT NULL)")
 	}
 	exec(t, all[0], "INSERT INTO chars VALUES (9223372036854775826, 9223372036854775826)")
 	exec(t, all[1], "INSERT INTO chars VALUES (9223372036854775827, 9223372036854775827), (9223372036854775828, 874)") // 874 is gone
-	p := mustPlan(t, all[0], all[1:], PlanOptions{Check: merge.Options{
-		Rekey: &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.id"}}}},
-		Rules: []merge.Declarations{{References: []merge.DeclaredReference{{At: []string{"chars.spouse"}, To: []string{"chars.id"}}}}},
+	p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: declare.Options{
+		Rekey: &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.id"}}}},
+		Rules: []declare.Declarations{{References: []declare.DeclaredReference{{At: []string{"chars.spouse"}, To: []string{"chars.id"}}}}},
 	}})
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := number(t, all[0], "SELECT COUNT(*) FROM chars WHERE spouse > 9223372036854775807"); n != 3 {
 		t.Errorf("%d values lie beyond int64, want 3", n)
 	}
-	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+	if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 		t.Errorf("%s: %+v", proof.Verdict, proof)
 	}
-	if done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || !done.SameAsBefore || done.Rows != 2 {
+	if done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil || !done.SameAsBefore || done.Rows != 2 {
 		t.Errorf("%+v, %v", done, err)
 	}
 }

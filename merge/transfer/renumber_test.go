@@ -6,11 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // placed are worlds whose accounts are the same, and whose characters have places in them.
-func placed(t testing.TB, e engine, unique bool, rows ...string) (all []Database) {
+func placed(t testing.TB, e engine, unique bool, rows ...string) (all []rowio.Database) {
 	t.Helper()
 	for i, of := range rows {
 		d := e.fresh(t, fmt.Sprint("s", i+1))
@@ -23,22 +30,22 @@ func placed(t testing.TB, e engine, unique bool, rows ...string) (all []Database
 	return all
 }
 
-func threePlaced(t testing.TB, e engine, unique bool) []Database {
+func threePlaced(t testing.TB, e engine, unique bool) []rowio.Database {
 	return placed(t, e, unique,
 		"(1, 10, 0, 'a'), (2, 10, 2, 'b'), (3, 11, 1, 'c'), (4, NULL, 0, 'd'), (5, 13, 0, 'alone')",
 		"(1, 10, 1, 'e'), (2, 10, 0, 'f'), (3, 10, 2, 'g'), (4, 11, 1, 'h'), (5, NULL, 0, 'i'), (6, 12, 4, 'j'), (10, 14, NULL, 'k')",
 		"(1, 10, 0, 'l'), (2, 11, 2, 'm'), (3, 11, 1, 'n'), (4, 12, 4, 'o'), (5, 14, 7, 'p')")
 }
 
-func renumbering(max int64) PlanOptions {
-	policy := merge.TablePolicy{Tables: []string{"chars"}, Policy: merge.PolicyCopy, Renumber: "place", Within: []string{"account"}}
+func renumbering(max int64) planner.PlanOptions {
+	policy := declare.TablePolicy{Tables: []string{"chars"}, Policy: declare.PolicyCopy, Renumber: "place", Within: []string{"account"}}
 	if max > 0 {
 		policy.Max = &max
 	}
-	return PlanOptions{Check: merge.Options{
-		Tables: []merge.TablePolicy{policy},
-		Rules:  []merge.Declarations{{Plain: []string{"chars.place", "chars.name"}, Shared: []string{"chars.account"}}},
-		Rekey:  &merge.Rekey{Spaces: []merge.Space{{Keys: []string{"chars.id"}}}},
+	return planner.PlanOptions{Check: declare.Options{
+		Tables: []declare.TablePolicy{policy},
+		Rules:  []declare.Declarations{{Plain: []string{"chars.place", "chars.name"}, Shared: []string{"chars.account"}}},
+		Rekey:  &declare.Rekey{Spaces: []declare.Space{{Keys: []string{"chars.id"}}}},
 	}}
 }
 
@@ -57,18 +64,18 @@ func TestRenumber(t *testing.T) {
 				interruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 45}[e.name == "sqlite"])
 			}
 			before := dump(t, all[0])
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			asked(t, all[0], "SELECT account, place, name FROM chars WHERE account IS NOT NULL AND place IS NOT NULL ORDER BY account, place",
 				"10|0|a", "10|1|e", "10|2|b", "10|3|f", "10|4|g", "10|5|l",
 				"11|1|c", "11|2|h", "11|3|n", "11|4|m", "12|4|j", "12|5|o", "13|0|alone", "14|7|p")
-			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 				t.Fatalf("%+v", proof)
 			}
 			merged := clones(t, e, all)
 			exec(t, merged[0], "UPDATE chars SET place = 6 WHERE name = 'f'")
-			if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != merge.Fail || !strings.Contains(fmt.Sprint(proof.Tables[0].Samples), `from "s2": place has another value`) {
+			if proof := verified(t, p, merged[0], merged[1:]); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Tables[0].Samples), `from "s2": place has another value`) {
 				t.Errorf("%+v", proof.Tables)
 			}
 			if !unique {
@@ -77,10 +84,10 @@ func TestRenumber(t *testing.T) {
 					t.Errorf("%+v", proof.Findings)
 				}
 			}
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if after := dump(t, all[0], KeysTable); withoutCounters(after) != withoutCounters(before) {
+			if after := dump(t, all[0], ledger.KeysTable); withoutCounters(after) != withoutCounters(before) {
 				t.Errorf("before:\n%s\nafter:\n%s", before, after)
 			}
 		}
@@ -92,7 +99,7 @@ func TestRenumber(t *testing.T) {
 // index lets only one have it.
 func TestRenumberLeavesNobody(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		worlds := func(also ...string) []Database {
+		worlds := func(also ...string) []rowio.Database {
 			all := placed(t, e, false, "(1, 1, 0, 'a'), (2, 0, 0, 'gone'), (3, 0, 0, 'gone too'), (4, 0, 1, 'and')", "(1, 1, 0, 'b'), (2, 0, 0, 'left'), (3, 0, 1, 'away')")
 			for _, d := range all {
 				exec(t, d, "CREATE TABLE accounts (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)", "INSERT INTO accounts VALUES (1, 'ann')")
@@ -100,19 +107,19 @@ func TestRenumberLeavesNobody(t *testing.T) {
 			}
 			return all
 		}
-		options := func(none ...string) PlanOptions {
+		options := func(none ...string) planner.PlanOptions {
 			o := renumbering(1)
-			o.Check.Rekey.Spaces = append(o.Check.Rekey.Spaces, merge.Space{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}})
-			o.Check.Rules = []merge.Declarations{{Plain: []string{"chars.place", "chars.name", "accounts.name"}, References: []merge.DeclaredReference{{At: []string{"chars.account"}, To: []string{"accounts.id"}, None: none}}}}
+			o.Check.Rekey.Spaces = append(o.Check.Rekey.Spaces, declare.Space{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}})
+			o.Check.Rules = []declare.Declarations{{Plain: []string{"chars.place", "chars.name", "accounts.name"}, References: []declare.DeclaredReference{{At: []string{"chars.account"}, To: []string{"accounts.id"}, None: none}}}}
 			return o
 		}
 		all := worlds()
 		p := mustPlan(t, all[0], all[1:], options("0"))
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT account, place, name FROM chars ORDER BY account, place, name", "0|0|gone", "0|0|gone too", "0|0|left", "0|1|and", "0|1|away", "1|0|a", "1|1|b")
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 			t.Fatalf("%+v", proof.Findings)
 		}
 		exec(t, all[0], "UPDATE chars SET place = 0 WHERE name = 'b'")
@@ -127,7 +134,7 @@ func TestRenumberLeavesNobody(t *testing.T) {
 			"would exceed the largest value, 1":              {[]string{"DELETE FROM chars WHERE id = 3 AND name = 'gone too'", "CREATE UNIQUE INDEX places ON chars (account, place)"}, []string{"0"}},
 		} {
 			all := worlds(c.also...)
-			if p, err := NewPlan(t.Context(), all[0], all[1:], options(c.none...)); err != nil || !strings.Contains(fmt.Sprint(p.Refusals), want) {
+			if p, err := planner.NewPlan(t.Context(), all[0], all[1:], options(c.none...)); err != nil || !strings.Contains(fmt.Sprint(p.Refusals), want) {
 				t.Errorf("%s: %v, refused for %v", want, err, p.Refusals)
 			}
 		}
@@ -140,24 +147,24 @@ func TestRenumberRefused(t *testing.T) {
 		for _, tt := range []struct {
 			name    string
 			prepare string // in each
-			change  func(o *PlanOptions)
+			change  func(o *planner.PlanOptions)
 			want    []string
 		}{
-			{"without it", "", func(o *PlanOptions) { o.Check.Tables = nil }, []string{"unique-collision", "(account, place)"}},
-			{"too many", "", func(o *PlanOptions) { o.Check.Tables[0].Max = new(int64(4)) }, []string{`renumber = "place" cannot resolve it: in s3 the row with the key "1" would exceed the largest value, 4`}},
-			{"free below", "UPDATE chars SET place = place + 10 WHERE account = 10", func(o *PlanOptions) { o.Check.Tables[0].Max = new(int64(14)) },
+			{"without it", "", func(o *planner.PlanOptions) { o.Check.Tables = nil }, []string{"unique-collision", "(account, place)"}},
+			{"too many", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Max = new(int64(4)) }, []string{`renumber = "place" cannot resolve it: in s3 the row with the key "1" would exceed the largest value, 4`}},
+			{"free below", "UPDATE chars SET place = place + 10 WHERE account = 10", func(o *planner.PlanOptions) { o.Check.Tables[0].Max = new(int64(14)) },
 				[]string{`would exceed the largest value, 14: there are too many rows with its account from 10 on; smaller values are given only if from says the smallest, such as from = 0`}},
 			{"its own", "DROP INDEX places ON chars; INSERT INTO chars VALUES (20, 13, 0, 'twice')", nil, []string{"s1 itself has several rows with the same value, such as 0"}},
-			{"a reference", "CREATE TABLE quick (id INTEGER NOT NULL PRIMARY KEY, place INTEGER)", func(o *PlanOptions) {
-				o.Check.Rules[0].References = []merge.DeclaredReference{{At: []string{"quick.place"}, To: []string{"chars.place"}}}
+			{"a reference", "CREATE TABLE quick (id INTEGER NOT NULL PRIMARY KEY, place INTEGER)", func(o *planner.PlanOptions) {
+				o.Check.Rules[0].References = []declare.DeclaredReference{{At: []string{"quick.place"}, To: []string{"chars.place"}}}
 			}, []string{`table chars: renumber = "place"`, "is what the reference quick.place → chars.place names"}},
-			{"a key", "", func(o *PlanOptions) { o.Check.Tables[0].Renumber = "id" }, []string{`renumber = "id"`, "is part of the key"}},
+			{"a key", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Renumber = "id" }, []string{`renumber = "id"`, "is part of the key"}},
 			{"another index", "CREATE UNIQUE INDEX other ON chars (name, place)", nil, []string{"the UNIQUE index other of s1 has other columns, (name, place)"}},
-			{"texts", "", func(o *PlanOptions) { o.Check.Tables[0].Renumber = "name" }, []string{`renumber = "name": it is`, "want a column of integers"}},
-			{"no column", "", func(o *PlanOptions) { o.Check.Tables[0].Within = []string{"acount"} }, []string{`has no column "acount" (did you mean "account"?)`}},
-			{"a policy", "", func(o *PlanOptions) { o.Check.Tables[0].Policy = merge.PolicySkip }, []string{`renumber = "place": want within`, `the policy "copy"`}},
-			{"natural", "", func(o *PlanOptions) {
-				o.Check.Rules[0] = merge.Declarations{Plain: []string{"chars.name"}, Natural: []string{"chars.place"}, Shared: []string{"chars.account"}}
+			{"texts", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Renumber = "name" }, []string{`renumber = "name": it is`, "want a column of integers"}},
+			{"no column", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Within = []string{"acount"} }, []string{`has no column "acount" (did you mean "account"?)`}},
+			{"a policy", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Policy = declare.PolicySkip }, []string{`renumber = "place": want within`, `the policy "copy"`}},
+			{"natural", "", func(o *planner.PlanOptions) {
+				o.Check.Rules[0] = declare.Declarations{Plain: []string{"chars.name"}, Natural: []string{"chars.place"}, Shared: []string{"chars.account"}}
 			}, []string{"is declared natural by"}},
 		} {
 			all := threePlaced(t, e, true)
@@ -175,11 +182,11 @@ func TestRenumberRefused(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&o)
 			}
-			p, err := NewPlan(t.Context(), all[0], all[1:], o)
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], o)
 			got := fmt.Sprint(err)
 			if err == nil {
 				got = fmt.Sprint(p.Refusals)
-			} else if !errors.Is(err, merge.ErrOptions) {
+			} else if !errors.Is(err, declare.ErrOptions) {
 				t.Error(err)
 			}
 			for _, want := range tt.want {

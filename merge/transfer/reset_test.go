@@ -13,12 +13,20 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // resetWorlds are two worlds: of characters, of who is online with a generated column, of
 // visits to characters (a foreign key), and of a queue without a key (but with a CHECK).
-func resetWorlds(t testing.TB, e engine) (all []Database) {
+func resetWorlds(t testing.TB, e engine) (all []rowio.Database) {
 	t.Helper()
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if e.name != "sqlite" {
@@ -45,28 +53,28 @@ func resetWorlds(t testing.TB, e engine) (all []Database) {
 	return all
 }
 
-var resetOptions = PlanOptions{Check: merge.Options{Rules: namesNothing, Allow: []string{merge.CodeAutoIncrement},
-	Tables: []merge.TablePolicy{{Tables: []string{"online", "visits", "queue"}, Policy: merge.PolicyReset}}}}
+var resetOptions = planner.PlanOptions{Check: declare.Options{Rules: namesNothing, Allow: []string{verdict.CodeAutoIncrement},
+	Tables: []declare.TablePolicy{{Tables: []string{"online", "visits", "queue"}, Policy: declare.PolicyReset}}}}
 
 // resetMerged are the worlds, merged, and what the target was before.
-func resetMerged(t *testing.T, e engine) (p *Plan, all []Database, before string) {
+func resetMerged(t *testing.T, e engine) (p *plan.Plan, all []rowio.Database, before string) {
 	t.Helper()
 	all = resetWorlds(t, e)
 	before = dump(t, all[0])
 	p = mustPlan(t, all[0], all[1:], resetOptions)
-	if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return p, all, before
 }
 
 // keptTables are the tables of a target that keep rows, or are to be emptied.
-func keptTables(t *testing.T, d Database) (names []string) {
+func keptTables(t *testing.T, d rowio.Database) (names []string) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
 	kind, _, _ := strings.Cut(d.DSN, ":")
-	for _, row := range read(t, db, sqldb.Dialect(kind).TableNames()) {
+	for _, row := range readCell(t, db, sqldb.Dialect(kind).TableNames()) {
 		if strings.HasPrefix(row[0], "mergesafe_was_") {
 			names = append(names, row[0])
 		}
@@ -75,7 +83,7 @@ func keptTables(t *testing.T, d Database) (names []string) {
 }
 
 // made is how the tables of the game are made, without rows.
-func made(t *testing.T, d Database) string {
+func made(t *testing.T, d rowio.Database) string {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
@@ -85,7 +93,7 @@ func made(t *testing.T, d Database) string {
 	}
 	var all []string
 	for _, table := range []string{"chars", "online", "visits", "queue"} {
-		all = append(all, read(t, db, fmt.Sprintf(statement, table))[0][1])
+		all = append(all, readCell(t, db, fmt.Sprintf(statement, table))[0][1])
 	}
 	return strings.Join(all, "\n")
 }
@@ -110,11 +118,11 @@ func TestReset(t *testing.T) {
 			t.Error(diff)
 		}
 		const left = "rows of the sources that stay behind, as declared: s2: 3; the table is emptied: 3 rows of s1 are removed"
-		if !slices.Contains(p.Left, Left{"online", left}) || len(p.Tables) != 1 {
+		if !slices.Contains(p.Left, plan.Left{Table: "online", Reason: left}) || len(p.Tables) != 1 {
 			t.Errorf("left: %+v", p.Left)
 		}
 
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for table, want := range map[string]int64{"online": 0, "visits": 0, "queue": 0, "chars": 6} {
@@ -122,15 +130,15 @@ func TestReset(t *testing.T) {
 				t.Errorf("%s has %d rows, want %d", table, n, want)
 			}
 		}
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass || len(proof.Resets) != 3 || proof.Resets[1].Keeps != 6 {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass || len(proof.Resets) != 3 || proof.Resets[1].Keeps != 6 {
 			t.Errorf("%+v", proof)
 		}
-		s, err := openSource(t.Context(), all[0])
+		s, err := rowio.OpenSource(t.Context(), all[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.schema() != p.Target.Schema || len(s.catalog.Tables) != 4 {
-			t.Errorf("the tables of the target are not made as before: %+v", s.catalog.Tables)
+		if plan.Schema(s) != p.Target.Schema || len(s.Known.Tables) != 4 {
+			t.Errorf("the tables of the target are not made as before: %+v", s.Known.Tables)
 		}
 		s.Close()
 		if diff := cmp.Diff(tables, made(t, all[0])); diff != "" {
@@ -142,7 +150,7 @@ func TestReset(t *testing.T) {
 			t.Errorf("the game got the number %d again", id)
 		}
 		exec(t, all[0], "INSERT INTO visits VALUES (99, 1)", "INSERT INTO queue VALUES ('again')")
-		done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+		done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
 		if err != nil || done.SameAsBefore {
 			t.Fatalf("%+v, %v", done, err)
 		}
@@ -157,7 +165,7 @@ func TestReset(t *testing.T) {
 
 		// And without a game that goes on.
 		p, all, before = resetMerged(t, e)
-		if done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || !done.SameAsBefore {
+		if done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil || !done.SameAsBefore {
 			t.Fatalf("%+v, %v", done, err)
 		}
 		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
@@ -183,7 +191,7 @@ func TestResetProof(t *testing.T) {
 			for _, s := range proof.Resets {
 				got = append(got, strings.TrimSpace(fmt.Sprint(s.Table, " ", s.Verdict, " ", s.Reason)))
 			}
-			if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" || proof.Verdict != merge.Fail {
+			if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" || proof.Verdict != verdict.Fail {
 				t.Errorf("%s: %s\n%s", tt.do, proof.Verdict, diff)
 			}
 		}
@@ -198,8 +206,8 @@ func TestResetUndoRefused(t *testing.T) {
 		refused := func(force bool, wants ...string) {
 			t.Helper()
 			was := dump(t, all[0])
-			_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: force})
-			refusal := new(RefusedError)
+			_, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Force: force})
+			refusal := new(ledger.RefusedError)
 			if !errors.As(err, &refusal) || len(refusal.Refusals) != len(wants) {
 				t.Fatalf("got %v, want %d reasons", err, len(wants))
 			}
@@ -219,7 +227,7 @@ func TestResetUndoRefused(t *testing.T) {
 		exec(t, all[0], "DROP TRIGGER ins", "DELETE FROM chars WHERE id = 2")
 		refused(true, `of the rows that were removed, 1 references by who rows of "chars" that are gone since`)
 		exec(t, all[0], "INSERT INTO chars VALUES (2, 'c2')", "INSERT INTO online (id, name, seen) VALUES (1, 'x', 5), (901, 'c2', 1), (902, 'c99', 1)", "INSERT INTO visits VALUES (7, NULL)")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{}, Force: true}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{}, Force: true}); err != nil {
 			t.Fatal(err)
 		}
 		if n := number(t, all[0], "SELECT seen FROM online WHERE id = 902"); n != 1 {
@@ -248,29 +256,29 @@ func TestResetRefused(t *testing.T) {
 		for _, tt := range []struct {
 			name   string
 			do     []string // in both worlds
-			change func(o *PlanOptions)
+			change func(o *planner.PlanOptions)
 			want   string
 		}{
-			{"a foreign key of rows that come", nil, func(o *PlanOptions) {
-				o.Check.Tables = []merge.TablePolicy{{Tables: []string{"chars"}, Policy: merge.PolicyReset}, {Tables: []string{"online", "queue"}, Policy: merge.PolicySkip}}
-				o.Check.Allow = append(o.Check.Allow, merge.CodeReferenceDangle, merge.CodeReferenceRebind)
+			{"a foreign key of rows that come", nil, func(o *planner.PlanOptions) {
+				o.Check.Tables = []declare.TablePolicy{{Tables: []string{"chars"}, Policy: declare.PolicyReset}, {Tables: []string{"online", "queue"}, Policy: declare.PolicySkip}}
+				o.Check.Allow = append(o.Check.Allow, verdict.CodeReferenceDangle, verdict.CodeReferenceRebind)
 			}, `table "visits": it refers to rows of "chars", which is not copied`},
-			{"a foreign key of rows that stay", nil, func(o *PlanOptions) {
-				o.Check.Tables = []merge.TablePolicy{{Tables: []string{"chars"}, Policy: merge.PolicyReset}, {Tables: []string{"visits", "online", "queue"}, Policy: merge.PolicySkip}}
+			{"a foreign key of rows that stay", nil, func(o *planner.PlanOptions) {
+				o.Check.Tables = []declare.TablePolicy{{Tables: []string{"chars"}, Policy: declare.PolicyReset}, {Tables: []string{"visits", "online", "queue"}, Policy: declare.PolicySkip}}
 			}, `table "chars": rows of "visits" reference its rows, which are removed`},
-			{"a reference that is declared", nil, func(o *PlanOptions) {
-				o.Check.Rules = []merge.Declarations{{Plain: []string{"*.name", "*.seen", "*.place", "visits.*", "queue.*", "online.*"},
-					References: []merge.DeclaredReference{{At: []string{"chars.id"}, To: []string{"online.id"}}}}}
+			{"a reference that is declared", nil, func(o *planner.PlanOptions) {
+				o.Check.Rules = []declare.Declarations{{Plain: []string{"*.name", "*.seen", "*.place", "visits.*", "queue.*", "online.*"},
+					References: []declare.DeclaredReference{{At: []string{"chars.id"}, To: []string{"online.id"}}}}}
 			}, `refers to online, whose rows stay behind`},
-			{"an undeclared column of the target's own rows", []string{"CREATE TABLE notes (n INTEGER NOT NULL PRIMARY KEY, about INTEGER)"}, func(o *PlanOptions) {
-				o.Check.Rules = []merge.Declarations{{Plain: []string{"chars.*", "online.*", "visits.*", "queue.*"}, Natural: []string{"notes.n"}}}
+			{"an undeclared column of the target's own rows", []string{"CREATE TABLE notes (n INTEGER NOT NULL PRIMARY KEY, about INTEGER)"}, func(o *planner.PlanOptions) {
+				o.Check.Rules = []declare.Declarations{{Plain: []string{"chars.*", "online.*", "visits.*", "queue.*"}, Natural: []string{"notes.n"}}}
 			}, `reference-undeclared`},
 			{"a trigger", []string{"CREATE TRIGGER del AFTER DELETE ON online " + body(e, "DELETE FROM queue")}, nil,
 				`table "online": the trigger "del" (AFTER DELETE) would run for rows that are removed`},
-			{"a history of migrations", []string{"CREATE TABLE goose_db_version (id INTEGER NOT NULL PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TIMESTAMP NULL)"}, func(o *PlanOptions) {
-				o.Check.Tables = append(slices.Clone(o.Check.Tables), merge.TablePolicy{Tables: []string{"goose*"}, Policy: merge.PolicyReset})
+			{"a history of migrations", []string{"CREATE TABLE goose_db_version (id INTEGER NOT NULL PRIMARY KEY, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TIMESTAMP NULL)"}, func(o *planner.PlanOptions) {
+				o.Check.Tables = append(slices.Clone(o.Check.Tables), declare.TablePolicy{Tables: []string{"goose*"}, Policy: declare.PolicyReset})
 			}, `table "goose_db_version": it is the history of migrations that`},
-			{"excluded too", nil, func(o *PlanOptions) { o.Check.Exclude = []string{"online"} }, `table "online": it is excluded, and declared to be emptied`},
+			{"excluded too", nil, func(o *planner.PlanOptions) { o.Check.Exclude = []string{"online"} }, `table "online": it is excluded, and declared to be emptied`},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				all, o := resetWorlds(t, e), resetOptions
@@ -284,11 +292,11 @@ func TestResetRefused(t *testing.T) {
 				if tt.change != nil {
 					tt.change(&o)
 				}
-				p, err := NewPlan(t.Context(), all[0], all[1:], o)
+				p, err := planner.NewPlan(t.Context(), all[0], all[1:], o)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return strings.Contains(r.String(), tt.want) }) {
+				if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return strings.Contains(r.String(), tt.want) }) {
 					t.Errorf("refused: %v, want %q", p.Refusals, tt.want)
 				}
 			})
@@ -305,12 +313,12 @@ func TestResetRefusedOnAServer(t *testing.T) {
 	name, _, _ = strings.Cut(name, "?")
 	exec(t, beside, "CREATE TABLE watchers (id INTEGER, FOREIGN KEY (id) REFERENCES `"+name+"`.online (id))")
 	exec(t, all[0], "ALTER TABLE queue ENGINE=MyISAM")
-	p, err := NewPlan(t.Context(), all[0], all[1:], resetOptions)
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], resetOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`table "online": the table `, "`.`watchers` refers to it and is not read here", "the engine of 1 table (MyISAM) has no transactions"} {
-		if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return strings.Contains(r.String(), want) }) {
+		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return strings.Contains(r.String(), want) }) {
 			t.Errorf("refused: %v, want %q", p.Refusals, want)
 		}
 	}
@@ -328,7 +336,7 @@ func TestResetIsDisturbed(t *testing.T) {
 		all := resetWorlds(t, e)
 		p := mustPlan(t, all[0], all[1:], resetOptions)
 		inserted, written := false, false
-		_, err := applyWith(t.Context(), p, all[0], all[1:], Options{}, hooks{fail: func(point string) error {
+		_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{}, job.Hooks{Fail: func(point string) error {
 			inserted = inserted || point == "after insert"
 			if point == "after commit" && inserted && !written {
 				written = true
@@ -336,14 +344,14 @@ func TestResetIsDisturbed(t *testing.T) {
 			}
 			return nil
 		}})
-		if changed := new(ChangedError); !errors.As(err, &changed) || changed.Table != "online" || !written {
+		if changed := new(ledger.ChangedError); !errors.As(err, &changed) || changed.Table != "online" || !written {
 			t.Fatalf("%v, want a changed table (written: %v)", err, written)
 		}
-		_, err = Apply(t.Context(), p, all[0], all[1:], Options{})
-		if _, refused := errors.AsType[*RefusedError](err); !refused || !strings.Contains(err.Error(), `table "online": it has 1 row, and should have 0`) {
+		_, err = apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
+		if _, refused := errors.AsType[*ledger.RefusedError](err); !refused || !strings.Contains(err.Error(), `table "online": it has 1 row, and should have 0`) {
 			t.Error(err)
 		}
-		if done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil || done.SameAsBefore {
+		if done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil || done.SameAsBefore {
 			t.Errorf("%+v, %v", done, err)
 		}
 		if n := number(t, all[0], "SELECT COUNT(*) FROM online"); n != 4 {
@@ -364,8 +372,8 @@ func TestResetPreflight(t *testing.T) {
 		} {
 			exec(t, all[0], tt.do)
 			before := dump(t, all[0])
-			_, err := Apply(t.Context(), p, all[0], all[1:], Options{})
-			if _, refused := errors.AsType[*RefusedError](err); !refused || !strings.Contains(err.Error(), tt.want) {
+			_, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{})
+			if _, refused := errors.AsType[*ledger.RefusedError](err); !refused || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: %v, want %q", tt.do, err, tt.want)
 			}
 			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
@@ -377,7 +385,7 @@ func TestResetPreflight(t *testing.T) {
 		other := *p
 		other.Resets = slices.Clone(p.Resets)
 		other.Resets[0].Kept = "chars"
-		if _, err := Apply(t.Context(), &other, all[0], all[1:], Options{}); err == nil || !strings.Contains(err.Error(), "was changed") {
+		if _, err := apply.Apply(t.Context(), &other, all[0], all[1:], job.Options{}); err == nil || !strings.Contains(err.Error(), "was changed") {
 			t.Error(err)
 		}
 	})
@@ -400,8 +408,8 @@ func TestResetRights(t *testing.T) {
 	} {
 		some := slices.Clone(all)
 		some[0].DSN = "mysql:" + servertest.Grant(t, rights, strings.TrimPrefix(all[0].DSN, "mysql:"))
-		_, err := Apply(t.Context(), p, some[0], some[1:], Options{})
-		if _, refused := errors.AsType[*RefusedError](err); !refused || !strings.Contains(err.Error(), want) {
+		_, err := apply.Apply(t.Context(), p, some[0], some[1:], job.Options{})
+		if _, refused := errors.AsType[*ledger.RefusedError](err); !refused || !strings.Contains(err.Error(), want) {
 			t.Errorf("with %s: %v, want it to be refused because of %s", rights, err, want)
 		}
 	}
@@ -415,10 +423,10 @@ func TestResetRights(t *testing.T) {
 		t.Errorf("something was changed: %s", diff)
 	}
 	some[0].DSN = "mysql:" + servertest.Grant(t, most+", ALTER", strings.TrimPrefix(all[0].DSN, "mysql:"))
-	if _, err := Apply(t.Context(), p, some[0], some[1:], Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, some[0], some[1:], job.Options{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Undo(t.Context(), p, some[0], some[1:], UndoOptions{}); err != nil {
+	if _, err := undo.Undo(t.Context(), p, some[0], some[1:], undo.UndoOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -434,10 +442,10 @@ func TestResetIsInterrupted(t *testing.T) {
 		worlds := clones(t, e, all)
 		patience := time.Duration(-1)
 		// ended works until the point of that number; it reports whether there is such a point.
-		ended := func(n int, work func(h hooks) error) bool {
+		ended := func(n int, work func(h job.Hooks) error) bool {
 			t.Helper()
 			seen, reached := 0, false
-			err := work(hooks{clock: fixedClock, fail: func(point string) error {
+			err := work(job.Hooks{Clock: fixedClock, Fail: func(point string) error {
 				if _, step, _ := strings.Cut(point, " "); slices.Contains(steps, step) {
 					if seen++; seen == n {
 						reached = true
@@ -446,18 +454,18 @@ func TestResetIsInterrupted(t *testing.T) {
 				}
 				return nil
 			}})
-			if stopped := reached && patience < 0; stopped != errors.Is(err, ErrStopped) || !stopped && err != nil {
+			if stopped := reached && patience < 0; stopped != errors.Is(err, ledger.ErrStopped) || !stopped && err != nil {
 				t.Fatalf("at point %d: %v", n, err)
 			}
 			return reached
 		}
-		apply := func(h hooks) error {
-			_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{RetryFor: patience}, h)
+		apply := func(h job.Hooks) error {
+			_, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{RetryFor: patience}, h)
 			return err
 		}
-		undo := func(h hooks) error {
-			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{Options: Options{RetryFor: patience}}, h)
-			if errors.Is(err, ErrNoMerge) { // nothing was written, or everything undone
+		undo := func(h job.Hooks) error {
+			_, err := undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{Options: job.Options{RetryFor: patience}}, h)
+			if errors.Is(err, ledger.ErrNoMerge) { // nothing was written, or everything undone
 				return nil
 			}
 			return err

@@ -6,23 +6,27 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // A table that is the same in every world stays as it is, rows that refer to it come
 // along, and an undo leaves it alone. If it is not the same, the plan is refused.
 func TestSameTables(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{e.fresh(t, "a"), e.fresh(t, "b")}
+		all := []rowio.Database{e.fresh(t, "a"), e.fresh(t, "b")}
 		for i, d := range all {
 			exec(t, d, "CREATE TABLE templates (id INTEGER NOT NULL PRIMARY KEY, price INTEGER NOT NULL UNIQUE)",
 				"INSERT INTO templates VALUES (1, 10), (2, 20), (3, 30)",
 				"CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY, template INTEGER NOT NULL, FOREIGN KEY (template) REFERENCES templates (id))",
 				fmt.Sprintf("INSERT INTO things VALUES (%d, 1), (%d, 3)", 1000*(i+1), 1000*(i+1)+1))
 		}
-		options := PlanOptions{Check: merge.Options{Tables: []merge.TablePolicy{{Tables: []string{"templates"}, Policy: merge.PolicySame}}}}
+		options := planner.PlanOptions{Check: declare.Options{Tables: []declare.TablePolicy{{Tables: []string{"templates"}, Policy: declare.PolicySame}}}}
 		p := mustPlan(t, all[0], all[1:], options)
-		left := func(l Left) bool {
+		left := func(l plan.Left) bool {
 			return l.Table == "templates" && strings.Contains(l.Reason, "the same in every database")
 		}
 		if len(p.Tables) != 1 || !slices.ContainsFunc(p.Left, left) {
@@ -31,8 +35,8 @@ func TestSameTables(t *testing.T) {
 		mergedAndBack(t, all, options)
 
 		exec(t, all[1], "UPDATE templates SET price = 31 WHERE id = 3")
-		p, err := NewPlan(t.Context(), all[0], all[1:], options)
-		if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != merge.CodeTableDiffers {
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
+		if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeTableDiffers {
 			t.Errorf("refused: %v, %v", p.Refusals, err)
 		}
 	})

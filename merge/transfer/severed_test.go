@@ -6,7 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // auctions are worlds with auctions, mails that name them in some rows, and what hangs on
@@ -21,38 +26,38 @@ var auctions = []string{
 }
 
 // severing declares what auctions makes; the auctions stay behind.
-func severing(rows merge.RowsPolicy, when *merge.When) PlanOptions {
-	return keyOptions(func(o *merge.Options, d *merge.Declarations) {
-		o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: rows}}
-		o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}}, merge.Space{Keys: []string{"attached.id"}})
+func severing(rows declare.RowsPolicy, when *declare.When) planner.PlanOptions {
+	return keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: rows}}
+		o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}}, declare.Space{Keys: []string{"attached.id"}})
 		d.Plain = append(d.Plain, "mail.kind", "auction.seller")
-		of := merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}, When: when}
+		of := declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}, When: when}
 		if when != nil {
-			of.Others = merge.OthersPlain
+			of.Others = declare.OthersPlain
 		}
-		d.References = append(d.References, of, merge.DeclaredReference{At: []string{"attached.mail"}, To: []string{"mail.id"}})
+		d.References = append(d.References, of, declare.DeclaredReference{At: []string{"attached.mail"}, To: []string{"mail.id"}})
 	})
 }
 
 // What rows name that stays behind becomes nobody, or the rows stay behind as well; all
 // else is as ever, and an undo takes it back.
 func TestSevered(t *testing.T) {
-	letters := &merge.When{Column: "kind", Is: []string{"2"}}
+	letters := &declare.When{Column: "kind", Is: []string{"2"}}
 	for _, tt := range []struct {
 		name string
-		rows merge.RowsPolicy
-		when *merge.When
+		rows declare.RowsPolicy
+		when *declare.When
 		want []string // mails that came, and what they name
 	}{
-		{"none", merge.RowsNone, nil, []string{"1|0", "2|0", "3|0", "4|NULL", "5|0", "6|0"}},
-		{"none when", merge.RowsNone, letters, []string{"1|0", "2|0", "3|0", "4|NULL", "5|6", "6|6"}},
-		{"drop when", merge.RowsDrop, letters, []string{"3|0", "4|NULL", "5|6", "6|6"}},
-		{"drop unless", merge.RowsDrop, &merge.When{Column: "kind", Not: []string{"1"}}, []string{"3|0", "4|NULL", "5|6"}},
+		{"none", declare.RowsNone, nil, []string{"1|0", "2|0", "3|0", "4|NULL", "5|0", "6|0"}},
+		{"none when", declare.RowsNone, letters, []string{"1|0", "2|0", "3|0", "4|NULL", "5|6", "6|6"}},
+		{"drop when", declare.RowsDrop, letters, []string{"3|0", "4|NULL", "5|6", "6|6"}},
+		{"drop unless", declare.RowsDrop, &declare.When{Column: "kind", Not: []string{"1"}}, []string{"3|0", "4|NULL", "5|6"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, e engine) {
 				all := keyWorlds(t, e, 3, auctions...)
-				before := dump(t, all[0], KeysTable)
+				before := dump(t, all[0], ledger.KeysTable)
 				p := rekeyed(t, all, severing(tt.rows, tt.when))
 				asked(t, all[0], "SELECT COUNT(*) FROM auction", "2")
 				asked(t, all[0], "SELECT COUNT(*) FROM mail WHERE tag LIKE 'w0%' AND (auction IN (5, 77, 6))", "4")
@@ -65,8 +70,8 @@ func TestSevered(t *testing.T) {
 					}
 					asked(t, all[0], "SELECT id - "+fmt.Sprint(by)+", COALESCE(auction, 'NULL') FROM mail WHERE tag LIKE '"+w+"%' ORDER BY id", want...)
 					asked(t, all[0], "SELECT id - "+fmt.Sprint(by)+", mail - "+fmt.Sprint(by)+" FROM attached WHERE tag LIKE '"+w+"%' ORDER BY id", "1|5", "2|3")
-					if dropped := tt.rows == merge.RowsDrop; dropped {
-						if found, err := Whereis(t.Context(), all[0], w, "mail", integerOf("1")); err != nil || len(found) > 0 {
+					if dropped := tt.rows == declare.RowsDrop; dropped {
+						if found, err := ledger.Whereis(t.Context(), all[0], w, "mail", integerOf("1")); err != nil || len(found) > 0 {
 							t.Errorf("a mail that stayed behind is at %v (%v)", found, err)
 						}
 					}
@@ -74,10 +79,10 @@ func TestSevered(t *testing.T) {
 						t.Errorf("of %s no row is counted", w)
 					}
 				}
-				if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+				if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				if after := dump(t, all[0], KeysTable); after != before {
+				if after := dump(t, all[0], ledger.KeysTable); after != before {
 					t.Errorf("after the undo:\n%s, want\n%s", after, before)
 				}
 			})
@@ -93,14 +98,14 @@ func TestSeveredGuessesNobody(t *testing.T) {
 			none, dangling []string
 			refused        bool
 		}{{nil, nil, true}, {[]string{"0"}, nil, false}, {nil, []string{"0"}, false}} {
-			o := severing(merge.RowsDrop, nil)
+			o := severing(declare.RowsDrop, nil)
 			of := &o.Check.Rules[0].References[1]
 			of.None, of.Dangling = tt.none, tt.dangling
-			p, err := NewPlan(t.Context(), all[0], all[1:], o)
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if odd := slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Code == merge.CodeKeyNobody && r.Table == "mail" }); odd != tt.refused || len(p.Refusals) > 0 && !odd {
+			if odd := slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeKeyNobody && r.Table == "mail" }); odd != tt.refused || len(p.Refusals) > 0 && !odd {
 				t.Errorf("none %q, dangling %q: refused for %v", tt.none, tt.dangling, p.Refusals)
 			}
 		}
@@ -112,12 +117,12 @@ func TestSeveredGuessesNobody(t *testing.T) {
 func TestSeveredLeavesOrphans(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, auctions...)
-		p, err := NewPlan(t.Context(), all[0], all[1:], severing(merge.RowsDrop, nil))
+		p, err := planner.NewPlan(t.Context(), all[0], all[1:], severing(declare.RowsDrop, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
-			return r.Code == merge.CodeReferenceSevered && strings.Contains(r.Reason, "1 row of attached in w1 (mail)")
+		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
+			return r.Code == verdict.CodeReferenceSevered && strings.Contains(r.Reason, "1 row of attached in w1 (mail)")
 		}) {
 			t.Errorf("refused for %v", p.Refusals)
 		}
@@ -134,32 +139,32 @@ func TestSeveredForeignKeys(t *testing.T) {
 			"INSERT INTO mail VALUES (1, 5), (2, NULL)",
 			"CREATE TABLE story (auction INTEGER, tag VARCHAR(20))", "CREATE TABLE bids (id INTEGER NOT NULL PRIMARY KEY, lot INTEGER NOT NULL)",
 			"INSERT INTO story VALUES (5, 'w%d sold'), (5, 'w%d sold'), (0, 'w%d opened'), (0, 'w%d opened')", "INSERT INTO bids VALUES (1, 6)")
-		options := func(o *merge.Options, d *merge.Declarations) {
-			o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop}}
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}}, merge.Space{Keys: []string{"bids.id"}})
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"story.auction", "bids.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
+		options := func(o *declare.Options, d *declare.Declarations) {
+			o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: declare.RowsDrop}}
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}}, declare.Space{Keys: []string{"bids.id"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"story.auction", "bids.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
 		}
-		before := dump(t, all[0], KeysTable)
+		before := dump(t, all[0], ledger.KeysTable)
 		p := rekeyed(t, all, keyOptions(options))
 		asked(t, all[0], "SELECT COUNT(*), COUNT(auction) FROM mail", "3|1")
 		asked(t, all[0], "SELECT tag, COUNT(*) FROM story GROUP BY tag ORDER BY tag", "w0 opened|2", "w0 sold|2", "w1 opened|2")
 		asked(t, all[0], "SELECT COUNT(*) FROM bids", "1")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if after := dump(t, all[0], KeysTable); after != before {
+		if after := dump(t, all[0], ledger.KeysTable); after != before {
 			t.Errorf("after the undo:\n%s, want\n%s", after, before)
 		}
 		exec(t, all[0], "DROP TABLE story") // it could not be told what became of its rows
 		exec(t, all[1], "DROP TABLE story")
-		p = rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
+		p = rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
 			options(o, d)
-			o.Tables[0].Rows = merge.RowsNone
+			o.Tables[0].Rows = declare.RowsNone
 			d.References[1].At = []string{"bids.lot"}
 		}))
 		asked(t, all[0], "SELECT COUNT(*), COUNT(auction) FROM mail", "4|1")
 		asked(t, all[0], "SELECT lot FROM bids ORDER BY id", "6", "0")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -169,22 +174,22 @@ func TestSeveredForeignKeys(t *testing.T) {
 func TestSeveredCannot(t *testing.T) {
 	for _, tt := range []struct {
 		name, mail string
-		rows       merge.RowsPolicy
-		ref        merge.DeclaredReference
+		rows       declare.RowsPolicy
+		ref        declare.DeclaredReference
 		want       string
 	}{
-		{"a key", "CREATE TABLE mail (auction INTEGER NOT NULL PRIMARY KEY)", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}}, "part of a key"},
-		{"no value for nobody", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER NOT NULL)", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"<0"}}, "allows no NULL"},
-		{"a text", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction VARCHAR(20))", merge.RowsNone, merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}}, "not an integer column"},
-		{"a text in the condition", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, kind VARCHAR(20))", merge.RowsDrop,
-			merge.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, When: &merge.When{Column: "kind", Is: []string{"a"}}}, "of its condition is not an integer column"},
-		{"several columns", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, house INTEGER)", merge.RowsDrop,
-			merge.DeclaredReference{Table: "mail", Columns: []string{"auction", "house"}, ToTable: "auction", ToColumns: []string{"id", "house"}}, "of 2 columns"},
+		{"a key", "CREATE TABLE mail (auction INTEGER NOT NULL PRIMARY KEY)", declare.RowsNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"0"}}, "part of a key"},
+		{"no value for nobody", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER NOT NULL)", declare.RowsNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, None: []string{"<0"}}, "allows no NULL"},
+		{"a text", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction VARCHAR(20))", declare.RowsNone, declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}}, "not an integer column"},
+		{"a text in the condition", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, kind VARCHAR(20))", declare.RowsDrop,
+			declare.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, When: &declare.When{Column: "kind", Is: []string{"a"}}}, "of its condition is not an integer column"},
+		{"several columns", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, house INTEGER)", declare.RowsDrop,
+			declare.DeclaredReference{Table: "mail", Columns: []string{"auction", "house"}, ToTable: "auction", ToColumns: []string{"id", "house"}}, "of 2 columns"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY, house INTEGER)", tt.mail)
-			_, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
-				o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: tt.rows}}
+			_, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+				o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: tt.rows}}
 				d.References = append(d.References, tt.ref)
 			}))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "mail.") {
@@ -199,14 +204,14 @@ func TestSeveredCannot(t *testing.T) {
 func TestSeveredKeyless(t *testing.T) {
 	all := keyWorlds(t, engines()[0], 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)",
 		"CREATE TABLE story (auction INTEGER)", "INSERT INTO story VALUES (5)")
-	p, err := NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *merge.Options, d *merge.Declarations) {
-		o.Tables = []merge.TablePolicy{{Tables: []string{"auction"}, Policy: merge.PolicySkip, Rows: merge.RowsNone}}
-		d.References = append(d.References, merge.DeclaredReference{At: []string{"story.auction"}, To: []string{"auction.id"}})
+	p, err := planner.NewPlan(t.Context(), all[0], all[1:], keyOptions(func(o *declare.Options, d *declare.Declarations) {
+		o.Tables = []declare.TablePolicy{{Tables: []string{"auction"}, Policy: declare.PolicySkip, Rows: declare.RowsNone}}
+		d.References = append(d.References, declare.DeclaredReference{At: []string{"story.auction"}, To: []string{"auction.id"}})
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(p.Refusals, func(r Refusal) bool { return r.Table == "story" && strings.Contains(r.Reason, `rows = "drop"`) }) {
+	if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Table == "story" && strings.Contains(r.Reason, `rows = "drop"`) }) {
 		t.Errorf("refused for %v", p.Refusals)
 	}
 }
@@ -216,20 +221,20 @@ func TestSeveredKeyless(t *testing.T) {
 func TestSeveredFromEmptied(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, append(slices.Clone(auctions), "CREATE TABLE diary (id INTEGER NOT NULL PRIMARY KEY, lot INTEGER)", "INSERT INTO diary VALUES (1, 5), (2, 0)")...)
-		options := severing(merge.RowsNone, nil)
-		options.Check.Tables[0].Policy = merge.PolicyReset
-		options.Check.Tables = append(options.Check.Tables, merge.TablePolicy{Tables: []string{"diary"}, Policy: merge.PolicySkip})
-		options.Check.Rules[0].References = append(options.Check.Rules[0].References, merge.DeclaredReference{At: []string{"diary.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
-		var report *merge.Report
-		options.Report = func(r *merge.Report) { report = r }
+		options := severing(declare.RowsNone, nil)
+		options.Check.Tables[0].Policy = declare.PolicyReset
+		options.Check.Tables = append(options.Check.Tables, declare.TablePolicy{Tables: []string{"diary"}, Policy: declare.PolicySkip})
+		options.Check.Rules[0].References = append(options.Check.Rules[0].References, declare.DeclaredReference{At: []string{"diary.lot"}, To: []string{"auction.id"}, None: []string{"0"}})
+		var report *verdict.Report
+		options.Report = func(r *verdict.Report) { report = r }
 		refused := func() (tables []string) {
 			t.Helper()
-			p, err := NewPlan(t.Context(), all[0], all[1:], options)
+			p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range p.Refusals {
-				if r.Code != merge.CodeReferenceSevered {
+				if r.Code != verdict.CodeReferenceSevered {
 					t.Errorf("refused for %s", r)
 				}
 				tables = append(tables, r.Table)
@@ -240,7 +245,7 @@ func TestSeveredFromEmptied(t *testing.T) {
 			t.Errorf("refused for rows of %q", got)
 		}
 		for _, r := range report.Results {
-			if r.Code != merge.CodeReferenceSevered || r.Verdict != merge.Fail {
+			if r.Code != verdict.CodeReferenceSevered || r.Verdict != verdict.Fail {
 				continue
 			}
 			_, statement, found := strings.Cut(r.Next[0], ": ")
@@ -255,14 +260,14 @@ func TestSeveredFromEmptied(t *testing.T) {
 		if got := refused(); got != nil {
 			t.Errorf("refused for rows of %q", got)
 		}
-		before := dump(t, all[0], KeysTable)
+		before := dump(t, all[0], ledger.KeysTable)
 		p := rekeyed(t, all, options)
 		asked(t, all[0], "SELECT COUNT(*) FROM auction", "0")
 		asked(t, all[0], "SELECT COUNT(*), COUNT(auction), MAX(auction) FROM mail", "12|10|0")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if after := dump(t, all[0], KeysTable); after != before {
+		if after := dump(t, all[0], ledger.KeysTable); after != before {
 			t.Errorf("after the undo:\n%s, want\n%s", after, before)
 		}
 	})

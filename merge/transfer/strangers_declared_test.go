@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/undo"
 )
 
 // Rows that name what came are seen before an undo also where only the rules know that they
@@ -15,19 +17,19 @@ func TestUndoLooksForDeclaredReferences(t *testing.T) {
 		all := keyWorlds(t, e, 2,
 			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, kind INTEGER, who INTEGER)", "INSERT INTO mail VALUES (1, 0, 3), (2, 0, 77)",
 			"CREATE TABLE story (who INTEGER)", "INSERT INTO story VALUES (2), (2)")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"mail.id"}})
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"mail.id"}})
 			d.Plain = append(d.Plain, "mail.kind")
-			d.References = append(d.References, merge.DeclaredReference{At: []string{"mail.who"}, To: []string{"chars.guid"}, When: &merge.When{Column: "kind", Is: []string{"0"}}, Others: merge.OthersPlain},
-				merge.DeclaredReference{At: []string{"story.who"}, To: []string{"chars.guid"}})
+			d.References = append(d.References, declare.DeclaredReference{At: []string{"mail.who"}, To: []string{"chars.guid"}, When: &declare.When{Column: "kind", Is: []string{"0"}}, Others: declare.OthersPlain},
+				declare.DeclaredReference{At: []string{"story.who"}, To: []string{"chars.guid"}})
 		}))
 		if p.Rekey.Offset("chars.guid", "w1") != 1000 {
 			t.Fatalf("%+v", p.Rekey.Spaces)
 		}
 		undo := func() (reason string) {
 			t.Helper()
-			_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true})
-			if refused, ok := errors.AsType[*RefusedError](err); ok {
+			_, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Force: true})
+			if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
 				for _, r := range refused.Refusals {
 					reason += r.Table + ": " + r.Reason + "\n"
 				}
@@ -58,8 +60,8 @@ func TestUndoLooksForDeclaredReferences(t *testing.T) {
 func TestUndoLeavesWhatDangledBefore(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, p INTEGER, FOREIGN KEY (p) REFERENCES t (id))", "INSERT INTO t VALUES (1, NULL), (2, 1)")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Rekey.Spaces = append(o.Rekey.Spaces, merge.Space{Keys: []string{"t.id"}})
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, declare.Space{Keys: []string{"t.id"}})
 		}))
 		odd := "INSERT INTO t VALUES (5000, 4711)"
 		if e.name != "sqlite" {
@@ -69,7 +71,7 @@ func TestUndoLeavesWhatDangledBefore(t *testing.T) {
 			}
 		}
 		exec(t, all[0], odd)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT id FROM t ORDER BY id", "1", "2", "5000")
@@ -82,17 +84,17 @@ func TestUndoForcesNoRowsThatOthersName(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 2, "CREATE TABLE room (id INTEGER NOT NULL PRIMARY KEY, code VARCHAR(9) UNIQUE)", "INSERT INTO room VALUES (1, 'A'), (2, 'B')",
 			"CREATE TABLE seat (id INTEGER NOT NULL PRIMARY KEY, room INTEGER, FOREIGN KEY (room) REFERENCES room (id))", "INSERT INTO seat VALUES (1, 1)")
-		p := rekeyed(t, all, keyOptions(func(o *merge.Options, d *merge.Declarations) {
-			o.Tables = []merge.TablePolicy{{Tables: []string{"room", "seat"}, Policy: merge.PolicyReset}}
+		p := rekeyed(t, all, keyOptions(func(o *declare.Options, d *declare.Declarations) {
+			o.Tables = []declare.TablePolicy{{Tables: []string{"room", "seat"}, Policy: declare.PolicyReset}}
 			d.Plain = append(d.Plain, "room.code")
 		}))
 		exec(t, all[0], "INSERT INTO room VALUES (9, 'B')", "INSERT INTO seat VALUES (50, 9)")
-		refused := new(RefusedError)
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true}); !errors.As(err, &refused) || !strings.Contains(refused.Error(), "cannot be forced") {
+		refused := new(ledger.RefusedError)
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Force: true}); !errors.As(err, &refused) || !strings.Contains(refused.Error(), "cannot be forced") {
 			t.Errorf("%v", err)
 		}
 		exec(t, all[0], "UPDATE room SET code = 'C' WHERE id = 9")
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		asked(t, all[0], "SELECT s.id, r.code FROM seat AS s JOIN room AS r ON r.id = s.room ORDER BY s.id", "1|A", "50|C")

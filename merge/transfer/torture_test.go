@@ -20,7 +20,15 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // child is what a process that will be killed is to do.
@@ -55,24 +63,24 @@ func runChild(text string) int {
 	if err != nil {
 		panic(err)
 	}
-	p, err := ReadPlan(f)
+	p, err := plan.ReadPlan(f)
 	if err != nil {
 		panic(err)
 	}
-	var all []Database
+	var all []rowio.Database
 	for i, name := range c.Names {
-		all = append(all, Database{name, c.DSNs[i]})
+		all = append(all, rowio.Database{Name: name, DSN: c.DSNs[i]})
 	}
-	hooked := hooks{clock: fixedClock, batch: c.Batches, fail: at(c.KillAt, func() error {
+	hooked := job.Hooks{Clock: fixedClock, Batch: c.Batches, Fail: at(c.KillAt, func() error {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	})}
 	if c.Undo {
-		_, err = undoWith(context.Background(), p, all[0], all[1:], UndoOptions{}, hooked)
+		_, err = undo.UndoWith(context.Background(), p, all[0], all[1:], undo.UndoOptions{}, hooked)
 	} else {
-		_, err = applyWith(context.Background(), p, all[0], all[1:], Options{}, hooked)
+		_, err = apply.ApplyWith(context.Background(), p, all[0], all[1:], job.Options{}, hooked)
 	}
-	if err != nil && !errors.Is(err, ErrNoMerge) {
+	if err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -80,7 +88,7 @@ func runChild(text string) int {
 }
 
 // killed runs a child and reports whether it was killed before its end.
-func killed(t *testing.T, p *Plan, all []Database, killAt int64, undo bool) bool {
+func killed(t *testing.T, p *plan.Plan, all []rowio.Database, killAt int64, undo bool) bool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.json")
 	f, err := os.Create(path)
@@ -116,7 +124,7 @@ func killed(t *testing.T, p *Plan, all []Database, killAt int64, undo bool) bool
 
 // randomWorlds are two to four worlds with tables that are emptied, and how to plan their
 // merge.
-func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptions) {
+func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]rowio.Database, planner.PlanOptions) {
 	all, options := randomGame(t, e, rnd)
 	auto := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if e.name != "sqlite" {
@@ -130,21 +138,21 @@ func randomWorlds(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptio
 			exec(t, d, fmt.Sprintf("INSERT INTO online VALUES (%d, 'n%d')", n, k), fmt.Sprintf("INSERT INTO visits VALUES (%d, %d)", n, n-k%2))
 		}
 	}
-	options.Check.Tables = append(options.Check.Tables[:0:0], merge.TablePolicy{Tables: []string{"online", "visits"}, Policy: merge.PolicyReset})
+	options.Check.Tables = append(options.Check.Tables[:0:0], declare.TablePolicy{Tables: []string{"online", "visits"}, Policy: declare.PolicyReset})
 	return all, options
 }
 
 // randomGame are worlds of players with some names in common, of keys that collide, or of
 // odd tables.
-func randomGame(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptions) {
+func randomGame(t *testing.T, e engine, rnd *rand.Rand) ([]rowio.Database, planner.PlanOptions) {
 	n := 2 + rnd.IntN(3)
-	var all []Database
+	var all []rowio.Database
 	if rnd.IntN(3) == 0 { // whose keys collide, and get new values
 		var names []string
 		for i := range n {
 			names = append(names, fmt.Sprint("w", i))
 		}
-		return oldGame(t, e, names...), PlanOptions{Check: oldRules()}
+		return oldGame(t, e, names...), planner.PlanOptions{Check: oldRules()}
 	}
 	if rnd.IntN(3) == 0 {
 		for i := range n {
@@ -155,20 +163,20 @@ func randomGame(t *testing.T, e engine, rnd *rand.Rand) ([]Database, PlanOptions
 	for i := range n {
 		all = append(all, gameWorld(t, e, fmt.Sprint("w", i), gameid.ServerID(i+1), 1+rnd.IntN(60), []string{"same", "Same", "other"}[rnd.IntN(3)]))
 	}
-	keep := []NamePolicy{
+	keep := []plan.NamePolicy{
 		{Table: "players", Column: "name", MaxLength: 32},
-		{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"},
-		{Table: "players", Column: "name", MaxLength: 32, Keep: KeepOlder, By: "gold", Template: "{source}-{name}"},
+		{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"},
+		{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepOlder, By: "gold", Template: "{source}-{name}"},
 	}[rnd.IntN(3)]
-	return all, PlanOptions{Names: []NamePolicy{keep}}
+	return all, planner.PlanOptions{Names: []plan.NamePolicy{keep}}
 }
 
 // lasting is a dump without what differs every time.
-func lasting(t *testing.T, d Database) string {
+func lasting(t *testing.T, d rowio.Database) string {
 	if number(t, d, hasRegistry(d)) > 0 {
 		return steady(t, d)
 	}
-	return dump(t, d, KeysTable) // what was given to keys stays on record
+	return dump(t, d, ledger.KeysTable) // what was given to keys stays on record
 }
 
 // A process that is killed at any point, in a merge or its undo, leaves what
@@ -187,7 +195,7 @@ func TestTortureKill(t *testing.T) {
 			before := lasting(t, all[0])
 			at := clones(t, e, all)
 			var points atomic.Int64
-			if _, err := applyWith(t.Context(), p, at[0], at[1:], Options{}, hooks{clock: fixedClock, batch: time.Microsecond, fail: func(string) error { points.Add(1); return nil }}); err != nil {
+			if _, err := apply.ApplyWith(t.Context(), p, at[0], at[1:], job.Options{}, job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}); err != nil {
 				t.Fatal(err)
 			}
 			want := lasting(t, at[0])
@@ -198,13 +206,13 @@ func TestTortureKill(t *testing.T) {
 					deaths++
 					guarded(t, p, at)
 				}
-				if _, err := applyWith(t.Context(), p, at[0], at[1:], Options{}, hooks{clock: fixedClock}); err != nil {
+				if _, err := apply.ApplyWith(t.Context(), p, at[0], at[1:], job.Options{}, job.Hooks{Clock: fixedClock}); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(want, lasting(t, at[0])); diff != "" {
 					t.Fatalf("world %d: not the result of a smooth run (-smooth +resumed):\n%s", w, diff)
 				}
-				if proof := verified(t, p, at[0], at[1:]); proof.Verdict == merge.Fail {
+				if proof := verified(t, p, at[0], at[1:]); proof.Verdict == verdict.Fail {
 					t.Errorf("%+v", proof)
 				}
 				unguarded(t, at[0])
@@ -212,7 +220,7 @@ func TestTortureKill(t *testing.T) {
 					deaths++
 					guarded(t, p, at)
 				}
-				if _, err := Undo(t.Context(), p, at[0], at[1:], UndoOptions{}); err != nil && !errors.Is(err, ErrNoMerge) {
+				if _, err := undo.Undo(t.Context(), p, at[0], at[1:], undo.UndoOptions{}); err != nil && !errors.Is(err, ledger.ErrNoMerge) {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(before, lasting(t, at[0])); diff != "" {
@@ -233,12 +241,12 @@ func TestTortureKill(t *testing.T) {
 // is waited for, and the merge completes by itself.
 func TestTortureDatabase(t *testing.T) {
 	server := servertest.Private(t)
-	e := engine{"mariadb", func(t testing.TB, name string) Database {
+	e := engine{"mariadb", func(t testing.TB, name string) rowio.Database {
 		dsn, err := server.Database(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Database{Name: name, DSN: "mysql:" + dsn}
+		return rowio.Database{Name: name, DSN: "mysql:" + dsn}
 	}}
 	worlds, kills := 1, 2
 	if *long {
@@ -252,15 +260,15 @@ func TestTortureDatabase(t *testing.T) {
 		before := lasting(t, all[0])
 		worlds := clones(t, e, all)
 		var points atomic.Int64
-		if _, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, hooks{clock: fixedClock, batch: time.Microsecond, fail: func(string) error { points.Add(1); return nil }}); err != nil {
+		if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: func(string) error { points.Add(1); return nil }}); err != nil {
 			t.Fatal(err)
 		}
 		want := lasting(t, worlds[0])
 		// The server is killed at a random point, and up again when settled returns.
-		kill := func() (killing hooks, settled func()) {
+		kill := func() (killing job.Hooks, settled func()) {
 			var dead atomic.Bool
 			restarted := make(chan error, 1)
-			killing = hooks{clock: fixedClock, batch: time.Microsecond, fail: at(rnd.Int64N(points.Load()), func() error {
+			killing = job.Hooks{Clock: fixedClock, Batch: time.Microsecond, Fail: at(rnd.Int64N(points.Load()), func() error {
 				if err := server.Kill(); err != nil {
 					return err
 				}
@@ -281,7 +289,7 @@ func TestTortureDatabase(t *testing.T) {
 		for range kills {
 			refillAll(t, all, worlds)
 			killing, settled := kill()
-			_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{RetryFor: time.Minute}, killing)
+			_, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{RetryFor: time.Minute}, killing)
 			settled()
 			if err != nil {
 				t.Fatal(err)
@@ -291,9 +299,9 @@ func TestTortureDatabase(t *testing.T) {
 			}
 			unguarded(t, worlds[0])
 			killing, settled = kill()
-			_, err = undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{Options: Options{RetryFor: time.Minute}}, killing)
+			_, err = undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{Options: job.Options{RetryFor: time.Minute}}, killing)
 			settled()
-			if errors.Is(err, ErrNoMerge) {
+			if errors.Is(err, ledger.ErrNoMerge) {
 				err = nil
 			}
 			if err != nil {

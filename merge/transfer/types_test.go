@@ -11,7 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // A world of tables that no game has, with values of every kind. Keys are
@@ -38,7 +46,7 @@ func oddSchema(e engine) []string {
 }
 
 // oddWorld fills one with rows of world n, of 0 to 9.
-func oddWorld(t testing.TB, e engine, rnd *rand.Rand, name string, n int) Database {
+func oddWorld(t testing.TB, e engine, rnd *rand.Rand, name string, n int) rowio.Database {
 	t.Helper()
 	d := e.fresh(t, name)
 	exec(t, d, oddSchema(e)...)
@@ -131,12 +139,12 @@ func oddWorld(t testing.TB, e engine, rnd *rand.Rand, name string, n int) Databa
 var negativeZero = math.Copysign(0, -1)
 
 // oddAllowed is what the check cannot look into here.
-var oddAllowed = PlanOptions{Check: merge.Options{Allow: []string{merge.CodeColumnOpaque, merge.CodeAutoIncrement}, Rules: namesNothing}}
+var oddAllowed = planner.PlanOptions{Check: declare.Options{Allow: []string{verdict.CodeColumnOpaque, verdict.CodeAutoIncrement}, Rules: namesNothing}}
 
 var oddTables = []string{"odd `table`", "pairs", "a_child", "counted"}
 
 // oddRows are the rows of one of these tables as the database prints them.
-func oddRows(t testing.TB, e engine, table string, all ...Database) (rows []string) {
+func oddRows(t testing.TB, e engine, table string, all ...rowio.Database) (rows []string) {
 	t.Helper()
 	query := "SELECT * FROM `" + strings.ReplaceAll(table, "`", "``") + "`"
 	if e.name == "sqlite" {
@@ -149,7 +157,7 @@ func oddRows(t testing.TB, e engine, table string, all ...Database) (rows []stri
 	}
 	for _, d := range all {
 		db := pool(t, d)
-		for _, row := range read(t, db, query) {
+		for _, row := range readCell(t, db, query) {
 			rows = append(rows, strings.Join(row, "|"))
 		}
 		db.Close()
@@ -168,14 +176,14 @@ func TestTypes(t *testing.T) {
 		}
 		for seed := range runs {
 			rnd := rand.New(rand.NewPCG(1, uint64(seed)))
-			all := []Database{oddWorld(t, e, rnd, "w0", 0), oddWorld(t, e, rnd, "w1", 1), oddWorld(t, e, rnd, "w2", 2)}
+			all := []rowio.Database{oddWorld(t, e, rnd, "w0", 0), oddWorld(t, e, rnd, "w1", 1), oddWorld(t, e, rnd, "w2", 2)}
 			before := dump(t, all[0])
 			want := make(map[string][]string)
 			for _, table := range oddTables {
 				want[table] = oddRows(t, e, table, all...)
 			}
 			p := mustPlan(t, all[0], all[1:], oddAllowed)
-			if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+			if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			for _, table := range oddTables {
@@ -183,10 +191,10 @@ func TestTypes(t *testing.T) {
 					t.Errorf("seed %d, %s:\n%s", seed, table, diff)
 				}
 			}
-			if proof := verified(t, p, all[0], all[1:]); proof.Verdict == merge.Fail {
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict == verdict.Fail {
 				t.Errorf("seed %d: %+v", seed, proof)
 			}
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err != nil {
+			if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
@@ -204,7 +212,7 @@ func TestNegativeZero(t *testing.T) {
 		if e.name == "sqlite" {
 			double, single = "", "" // a REAL makes it 0
 		}
-		worlds := func(own string) (all []Database) {
+		worlds := func(own string) (all []rowio.Database) {
 			for i, name := range []string{"s1", "s2"} {
 				d := e.fresh(t, name)
 				exec(t, d, "CREATE TABLE keyed (k "+double+" NOT NULL PRIMARY KEY, v INTEGER)",
@@ -237,7 +245,7 @@ func TestNegativeZero(t *testing.T) {
 			return all
 		}
 		tables := []string{"keyed", "pairs", "bag", "vals"}
-		rows := func(all ...Database) (rows []string) {
+		rows := func(all ...rowio.Database) (rows []string) {
 			for _, d := range all {
 				for _, table := range tables {
 					query := "SELECT * FROM " + table
@@ -246,7 +254,7 @@ func TestNegativeZero(t *testing.T) {
 							"pairs": "a, CAST(f AS CHAR)", "bag": "CAST(d AS CHAR), CAST(f AS CHAR)",
 							"vals": "id, CAST(d AS CHAR), CAST(f AS CHAR)"}[table], 1)
 					}
-					for _, row := range read(t, pool(t, d), query) {
+					for _, row := range readCell(t, pool(t, d), query) {
 						rows = append(rows, table+" "+strings.Join(row, "|"))
 					}
 				}
@@ -264,17 +272,17 @@ func TestNegativeZero(t *testing.T) {
 			t.Fatalf("%d negative zeros are stored: %q", n, want)
 		}
 		options := oddAllowed
-		options.Check.Tables = []merge.TablePolicy{{Tables: []string{"sums"}, Policy: merge.PolicyCombine,
+		options.Check.Tables = []declare.TablePolicy{{Tables: []string{"sums"}, Policy: declare.PolicyCombine,
 			Columns: map[string]string{"gold": "sum"}}}
 		p := mustPlan(t, all[0], all[1:], options)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, rows(all[0])); diff != "" {
 			t.Errorf("merged:\n%s", diff)
 		}
 		asked(t, all[0], "SELECT COUNT(*), SUM(gold) FROM sums", "1|10")
-		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+		if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 			t.Errorf("%+v", proof)
 		}
 		for _, c := range []struct{ table, column, do, back string }{
@@ -287,12 +295,12 @@ func TestNegativeZero(t *testing.T) {
 				continue // the server takes them for the same and keeps what it has
 			}
 			proof := verified(t, p, all[0], all[1:])
-			of := proof.Tables[slices.IndexFunc(proof.Tables, func(p TableProof) bool { return p.Table == c.table })]
-			if proof.Verdict != merge.Fail || of.Changed != 1 || of.Missing != 0 || of.Own || len(of.Samples) != 1 ||
+			of := proof.Tables[slices.IndexFunc(proof.Tables, func(p prove.TableProof) bool { return p.Table == c.table })]
+			if proof.Verdict != verdict.Fail || of.Changed != 1 || of.Missing != 0 || of.Own || len(of.Samples) != 1 ||
 				!slices.Equal(of.Samples[0].Columns, []string{c.column}) {
 				t.Errorf("%s: %+v", c.do, of)
 			}
-			if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{}); err == nil || !strings.Contains(err.Error(),
+			if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{}); err == nil || !strings.Contains(err.Error(),
 				"1 row was changed and 0 are gone") {
 				t.Errorf("%s: undo: %v", c.do, err)
 			}
@@ -303,7 +311,7 @@ func TestNegativeZero(t *testing.T) {
 			db.Close()
 		}
 		exec(t, all[0], "UPDATE vals SET d = 0.0 WHERE id = 10", "UPDATE keyed SET k = 0.0 WHERE v = 2 AND k = 0")
-		done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true})
+		done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Force: true})
 		if err != nil || !done.SameAsBefore {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -311,9 +319,9 @@ func TestNegativeZero(t *testing.T) {
 			t.Errorf("after the undo:\n%s", diff)
 		}
 		all = worlds("0.0")
-		p, err = NewPlan(t.Context(), all[0], all[1:], options)
-		if err != nil || !slices.ContainsFunc(p.Refusals, func(r Refusal) bool {
-			return r.Code == merge.CodeKeyCollision &&
+		p, err = planner.NewPlan(t.Context(), all[0], all[1:], options)
+		if err != nil || !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
+			return r.Code == verdict.CodeKeyCollision &&
 				r.Table == "keyed"
 		}) {
 			t.Errorf("0 and -0 as keys: %v, %v", p.Refusals, err)

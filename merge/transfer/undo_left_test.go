@@ -11,13 +11,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 )
 
 // leftWorlds are worlds with a table for each way in which a merge changes a target: rows come, own
 // rows are renamed, combined and taken out, and rows come to a table without a key.
-func leftWorlds(t *testing.T, e engine) []Database {
-	all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2"), e.fresh(t, "s3")}
+func leftWorlds(t *testing.T, e engine) []rowio.Database {
+	all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2"), e.fresh(t, "s3")}
 	for i, d := range all {
 		exec(t, d, "CREATE TABLE items (id INTEGER NOT NULL PRIMARY KEY, n INTEGER)",
 			"CREATE TABLE chars (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20), used INTEGER)",
@@ -36,11 +43,11 @@ func leftWorlds(t *testing.T, e engine) []Database {
 	return all
 }
 
-var leftOptions = PlanOptions{
-	Names: []NamePolicy{{Table: "chars", Column: "name", MaxLength: 20, Keep: KeepActive, By: "used"}},
-	Check: merge.Options{Rules: namesNothing, Tables: []merge.TablePolicy{
-		{Tables: []string{"wallets"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum"}},
-		{Tables: []string{"online"}, Policy: merge.PolicyReset},
+var leftOptions = planner.PlanOptions{
+	Names: []plan.NamePolicy{{Table: "chars", Column: "name", MaxLength: 20, Keep: plan.KeepActive, By: "used"}},
+	Check: declare.Options{Rules: namesNothing, Tables: []declare.TablePolicy{
+		{Tables: []string{"wallets"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum"}},
+		{Tables: []string{"online"}, Policy: declare.PolicyReset},
 	}},
 }
 
@@ -163,10 +170,10 @@ func TestUndoLeaves(t *testing.T) {
 		all := leftWorlds(t, e)
 		p := mustPlan(t, all[0], all[1:], leftOptions)
 		plain := dump(t, all[0])
-		own := slices.IndexFunc(p.Renames, func(r Rename) bool { return r.Source == "s1" && KeyText(r.Key) == "100" })
+		own := slices.IndexFunc(p.Renames, func(r plan.Rename) bool { return r.Source == "s1" && rowio.KeyText(r.Key) == "100" })
 		names := strings.NewReplacer("{kept}", p.Resets[0].Kept, "{renamed}", p.Renames[own].New)
 		worlds, fresh := clones(t, e, all), clones(t, e, all)
-		if _, err := Apply(t.Context(), p, fresh[0], fresh[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, fresh[0], fresh[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, tt := range tests {
@@ -182,7 +189,7 @@ func TestUndoLeaves(t *testing.T) {
 				run(tt.before)
 				var mu sync.Mutex
 				written := tt.when == ""
-				h := hooks{fail: func(point string) error {
+				h := job.Hooks{Fail: func(point string) error {
 					mu.Lock()
 					defer mu.Unlock()
 					if point == "after commit" && !written && number(t, worlds[0], tt.when) == 0 {
@@ -191,8 +198,8 @@ func TestUndoLeaves(t *testing.T) {
 					}
 					return nil
 				}}
-				o := UndoOptions{Options: Options{Parallel: 1}}
-				result, err := undoWith(t.Context(), p, worlds[0], worlds[1:], o, h)
+				o := undo.UndoOptions{Options: job.Options{Parallel: 1}}
+				result, err := undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], o, h)
 				if !written {
 					t.Fatalf("nothing was written: %v", err)
 				}
@@ -201,34 +208,34 @@ func TestUndoLeaves(t *testing.T) {
 						t.Errorf("%+v, %v", result, err)
 					}
 				} else {
-					left := new(NotUndoneError)
+					left := new(undo.NotUndoneError)
 					if !errors.As(err, &left) || !strings.Contains(err.Error(), tt.want) {
 						t.Fatalf("%v, want %q", err, tt.want)
 					}
 				}
 				tables := result.Tables
-				at := slices.IndexFunc(tables, func(u UndoneTable) bool { return u.Table == tt.table })
-				if at < 0 || tables[at].left() == (tt.want == done) || [2]int64{tables[at].Rows, tables[at].Before} != tt.rows {
+				at := slices.IndexFunc(tables, func(u undo.UndoneTable) bool { return u.Table == tt.table })
+				if at < 0 || tables[at].Left() == (tt.want == done) || [2]int64{tables[at].Rows, tables[at].Before} != tt.rows {
 					t.Errorf("%+v", tables)
 				}
 				if tt.want == done {
 					return
 				}
 				// The record stays, and so do the old rows that are not put back.
-				if s, err := LookUp(t.Context(), p, worlds[0], worlds[1:]); err != nil || s.State != StateUndoing {
+				if s, err := apply.LookUp(t.Context(), p, worlds[0], worlds[1:]); err != nil || s.State != ledger.StateUndoing {
 					t.Errorf("%+v, %v", s, err)
 				}
-				if kept := keptTables(t, worlds[0]); !slices.Contains(kept, p.table("wallets").Combine.Kept) {
+				if kept := keptTables(t, worlds[0]); !slices.Contains(kept, p.Table("wallets").Combine.Kept) {
 					t.Errorf("of the old rows %v are left", kept)
 				}
 				// The same call does what it can; the rest is for a person. Then it comes to its end.
 				if tt.repair != "" {
-					if _, err := Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}); err == nil {
+					if _, err := undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}); err == nil {
 						t.Error("the same call was enough")
 					}
 					run(tt.repair)
 				}
-				result, err = Undo(t.Context(), p, worlds[0], worlds[1:], UndoOptions{})
+				result, err = undo.Undo(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -248,20 +255,20 @@ func TestUndoAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := leftWorlds(t, e)
 		p := mustPlan(t, all[0], all[1:], leftOptions)
-		undo := func(fail failpoint) (*Undone, error) {
-			return undoWith(t.Context(), p, all[0], all[1:], UndoOptions{}, hooks{fail: fail})
+		undone := func(fail rowio.Failpoint) (*undo.Undone, error) {
+			return undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{}, job.Hooks{Fail: fail})
 		}
-		if done, err := undo(nil); err != nil || !done.NoRecord || !done.SameAsBefore {
+		if done, err := undone(nil); err != nil || !done.NoRecord || !done.SameAsBefore {
 			t.Errorf("before the merge: %+v, %v", done, err)
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := undo(func(point string) error {
+		_, err := undone(func(point string) error {
 			if point != "after commit" {
 				return nil
 			}
-			if s, err := LookUp(t.Context(), p, all[0], all[1:]); err != nil || s.State != StateNone {
+			if s, err := apply.LookUp(t.Context(), p, all[0], all[1:]); err != nil || s.State != ledger.StateNone {
 				return err
 			}
 			return context.Canceled // the record is gone
@@ -270,14 +277,14 @@ func TestUndoAgain(t *testing.T) {
 			t.Fatal("not interrupted")
 		}
 		for range 2 {
-			done, err := undo(nil)
-			if diff := cmp.Diff(&Undone{ID: p.ID, NoRecord: true, SameAsBefore: true}, done); err != nil || diff != "" {
+			done, err := undone(nil)
+			if diff := cmp.Diff(&undo.Undone{ID: p.ID, NoRecord: true, SameAsBefore: true}, done); err != nil || diff != "" {
 				t.Errorf("%v, %s", err, diff)
 			}
 		}
 		exec(t, all[0], "UPDATE items SET n = 50 WHERE id = 100")
 		const want = `table "items": 6 own rows as when the merge was planned, but with other values`
-		if _, err := undo(nil); !errors.Is(err, ErrNoMerge) || !strings.Contains(err.Error(), want) {
+		if _, err := undone(nil); !errors.Is(err, ledger.ErrNoMerge) || !strings.Contains(err.Error(), want) {
 			t.Errorf("of a target that is not as it was: %v", err)
 		}
 	})

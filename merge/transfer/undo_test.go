@@ -14,29 +14,36 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
 	"mergesafe/store"
 )
 
-var keepActive = PlanOptions{Names: []NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: KeepActive, By: "gold"}}}
+var keepActive = planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}}}
 
 // An undo gives back what was there before, to the last byte of the dump, also
 // the names of the target's own players; and the sources can start again.
 func TestUndo(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		target := gameWorld(t, e, "s1", 1, 40, "same")
-		sources := []Database{gameWorld(t, e, "s2", 2, 300, "same"), gameWorld(t, e, "s3", 3, 11, "carl")}
+		sources := []rowio.Database{gameWorld(t, e, "s2", 2, 300, "same"), gameWorld(t, e, "s3", 3, 11, "carl")}
 		before := steady(t, target)
 		p := mustPlan(t, target, sources, keepActive)
 		if len(p.Renames) != 40 {
 			t.Fatalf("%d renames", len(p.Renames))
 		}
-		if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if before == steady(t, target) {
 			t.Fatal("nothing was merged")
 		}
-		done, err := Undo(t.Context(), p, target, sources, UndoOptions{})
+		done, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,12 +54,12 @@ func TestUndo(t *testing.T) {
 			t.Error(diff)
 		}
 		startable(t, sources[0], 2, true)
-		done, err = Undo(t.Context(), p, target, sources, UndoOptions{})
+		done, err = undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{})
 		if err != nil || !done.NoRecord || !done.SameAsBefore {
 			t.Errorf("a second undo: %+v, %v", done, err)
 		}
 		// And once more, as if it had never been.
-		if _, err := Apply(t.Context(), mustPlan(t, target, sources, keepActive), target, sources, Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), mustPlan(t, target, sources, keepActive), target, sources, job.Options{}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -64,11 +71,11 @@ func TestUndoResult(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		all := twoLarge(t, e)
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var before int64 // rows that earlier calls removed
-		check := func(want error, done *Undone, err error) {
+		check := func(want error, done *undo.Undone, err error) {
 			t.Helper()
 			if !errors.Is(err, want) {
 				t.Fatalf("got %v, want %v", err, want)
@@ -87,37 +94,37 @@ func TestUndoResult(t *testing.T) {
 		}
 
 		exec(t, all[0], "UPDATE things SET note = 'changed' WHERE id = 104999")
-		done, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
-		if refused := new(RefusedError); !errors.As(err, &refused) || done.Changed != 1 {
+		done, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
+		if refused := new(ledger.RefusedError); !errors.As(err, &refused) || done.Changed != 1 {
 			t.Fatalf("%+v, %v", done, err)
 		}
 		check(err, done, err)
 		exec(t, all[0], "UPDATE things SET note = 'note 104999' WHERE id = 104999")
 
 		ctx, cancel := context.WithCancel(t.Context())
-		done, err = undoWith(ctx, p, all[0], all[1:], UndoOptions{Options: Options{Progress: func(now Progress) {
-			if now.Step == StepUndo && now.Rows > 0 {
+		done, err = undo.UndoWith(ctx, p, all[0], all[1:], undo.UndoOptions{Options: job.Options{Progress: func(now job.Progress) {
+			if now.Step == ledger.StepUndo && now.Rows > 0 {
 				cancel()
 			}
-		}}}, hooks{batch: time.Nanosecond})
-		check(ErrStopped, done, err)
+		}}}, job.Hooks{Batch: time.Nanosecond})
+		check(ledger.ErrStopped, done, err)
 		if before == 0 || before >= p.Rows() {
 			t.Fatalf("%d rows were removed when it stopped", before)
 		}
 
-		done, err = undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Parallel: 1, RetryFor: -1}}, hooks{batch: time.Nanosecond, fail: second("before commit")})
-		check(ErrStopped, done, err)
+		done, err = undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{Parallel: 1, RetryFor: -1}}, job.Hooks{Batch: time.Nanosecond, Fail: second("before commit")})
+		check(ledger.ErrStopped, done, err)
 		if done.Rows == 0 {
 			t.Error("nothing was removed before the target was lost")
 		}
 
-		done, err = Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
+		done, err = undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
 		check(nil, done, err)
 	})
 }
 
 // startable tells whether a server starts on a database.
-func startable(t *testing.T, d Database, server gameid.ServerID, want bool) {
+func startable(t *testing.T, d rowio.Database, server gameid.ServerID, want bool) {
 	t.Helper()
 	db, err := store.Open(t.Context(), d.DSN)
 	if err != nil {
@@ -140,11 +147,11 @@ func startable(t *testing.T, d Database, server gameid.ServerID, want bool) {
 // others that reference what would be removed always do.
 func TestUndoChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, PlanOptions{})
+		p, target, sources := merged(t, e, planner.PlanOptions{})
 		exec(t, target, "UPDATE players SET level = 7 WHERE name IN ('bert5', 'carl5', 'anna5')",
 			"DELETE FROM guild_members WHERE player_id = (SELECT id FROM players WHERE name = 'bert0')")
-		done, err := Undo(t.Context(), p, target, sources, UndoOptions{})
-		refused := new(RefusedError)
+		done, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{})
+		refused := new(ledger.RefusedError)
 		if !errors.As(err, &refused) || done.Changed != 2 || done.Missing != 1 || len(done.Samples) != 3 {
 			t.Fatalf("%+v, %v", done, err)
 		}
@@ -153,12 +160,12 @@ func TestUndoChanged(t *testing.T) {
 		}
 
 		exec(t, target, "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 'bert9') WHERE template = 1 AND owner_id = (SELECT id FROM players WHERE name = 'anna9')")
-		if _, err := Undo(t.Context(), p, target, sources, UndoOptions{Force: true}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of items (owner_id)") {
+		if _, err := undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{Force: true}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "1 row of items (owner_id)") {
 			t.Fatalf("a row that would lose its owner: %v", err)
 		}
 		exec(t, target, "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 'anna9') WHERE template = 1 AND owner_id = (SELECT id FROM players WHERE name = 'bert9') AND SUBSTR(HEX(id), 12, 5) = '00001'")
 
-		done, err = Undo(t.Context(), p, target, sources, UndoOptions{Force: true})
+		done, err = undo.Undo(t.Context(), p, target, sources, undo.UndoOptions{Force: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,15 +179,15 @@ func TestUndoChanged(t *testing.T) {
 // forced.
 func TestUndoChangedMeanwhile(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
+		all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000)}
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		removing, written := false, false
-		options := Options{
-			Progress: func(now Progress) { removing = now.Step == StepUndo && now.Rows > 0 },
+		options := job.Options{
+			Progress: func(now job.Progress) { removing = now.Step == ledger.StepUndo && now.Rows > 0 },
 			Pause: func(context.Context) error {
 				if removing && !written {
 					written = true
@@ -188,14 +195,14 @@ func TestUndoChangedMeanwhile(t *testing.T) {
 				}
 				return nil
 			}}
-		done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooks{batch: time.Microsecond})
+		done, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: options}, job.Hooks{Batch: time.Microsecond})
 		if err == nil || !strings.Contains(err.Error(), `row 104999 of things, from "b": note has another value: it was changed while the undo ran`) {
 			t.Fatal(err)
 		}
 		if n := number(t, all[0], "SELECT COUNT(*) FROM things WHERE note = 'changed'"); n != 1 || done.Rows == 0 || done.Rows >= 5000 {
 			t.Errorf("%d changed rows are there, %+v", n, done)
 		}
-		if _, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{Force: true}); err != nil {
+		if _, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{Force: true}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(before, dump(t, all[0])); diff != "" {
@@ -208,7 +215,7 @@ func TestUndoChangedMeanwhile(t *testing.T) {
 // game makes while the undo runs, also between the look at the rows and their removal.
 func TestUndoLeavesOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{manyRows(t, e, "a", 100_000, 5000), manyRows(t, e, "b", 100_000, 5000)}
+		all := []rowio.Database{manyRows(t, e, "a", 100_000, 5000), manyRows(t, e, "b", 100_000, 5000)}
 		// Each tenth row of the second half is the target's, and some of the first; there
 		// are gaps beside these.
 		own := "id % 10 = 3 AND id >= 102500 OR id IN (100000, 100007, 100499, 101999, 102000)"
@@ -216,9 +223,9 @@ func TestUndoLeavesOthers(t *testing.T) {
 		exec(t, all[1], "DELETE FROM things WHERE "+own+" OR id % 10 = 4")
 		before := dump(t, all[0])
 		options := manyOptions
-		options.rangeRows = 10_000
+		options.RangeRows = 10_000
 		p := mustPlan(t, all[0], all[1:], options)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		row := func(id int) { exec(t, all[0], fmt.Sprintf("INSERT INTO things (id, note) VALUES (%d, 'new')", id)) }
@@ -230,8 +237,8 @@ func TestUndoLeavesOthers(t *testing.T) {
 				row(id)
 			}
 		}
-		disturbed := Options{
-			Progress: func(now Progress) { removing = now.Step == StepUndo && now.Rows > 0 },
+		disturbed := job.Options{
+			Progress: func(now job.Progress) { removing = now.Step == ledger.StepUndo && now.Rows > 0 },
 			Pause: func(context.Context) error {
 				if removing {
 					once(104_004)
@@ -240,13 +247,13 @@ func TestUndoLeavesOthers(t *testing.T) {
 			},
 			Retrying: func(error) { retries++ },
 		}
-		hooked := hooks{batch: time.Microsecond, fail: func(point string) error {
+		hooked := job.Hooks{Batch: time.Microsecond, Fail: func(point string) error {
 			if point == "before delete" && e.name != "sqlite" { // where nothing else can write now
 				once(101_004)
 			}
 			return nil
 		}}
-		done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: disturbed}, hooked)
+		done, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: disturbed}, hooked)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,15 +274,15 @@ func TestUndoLeavesOthers(t *testing.T) {
 // nearly empty and other rows lie between.
 func TestUndoWithoutConflicts(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{manyRows(t, e, "a", 100_000, 5000), manyRows(t, e, "b", 100_000, 5000)}
+		all := []rowio.Database{manyRows(t, e, "a", 100_000, 5000), manyRows(t, e, "b", 100_000, 5000)}
 		exec(t, all[0], "DELETE FROM things WHERE id % 10 <> 3")
 		exec(t, all[1], "DELETE FROM things WHERE id % 10 = 3")
 		before := dump(t, all[0])
 		p := mustPlan(t, all[0], all[1:], manyOptions)
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		done, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Retrying: func(err error) { t.Error(err) }}}, hooks{batch: time.Microsecond})
+		done, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{Retrying: func(err error) { t.Error(err) }}}, job.Hooks{Batch: time.Microsecond})
 		if err != nil || done.Rows != p.Rows() || !done.SameAsBefore {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -289,7 +296,7 @@ func TestUndoWithoutConflicts(t *testing.T) {
 // merge that was not completed.
 func TestUndoResume(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
 		p := mustPlan(t, all[0], all[1:], keepActive)
 		before := steady(t, all[0])
 		n := 2 * points(t, e, p, all)
@@ -301,19 +308,19 @@ func TestUndoResume(t *testing.T) {
 		for i := int64(0); i < n; i += step {
 			refillAll(t, all, worlds)
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := applyWith(ctx, p, worlds[0], worlds[1:], Options{}, hooks{fail: at(i/2, func() error { cancel(); return nil })})
+			_, err := apply.ApplyWith(ctx, p, worlds[0], worlds[1:], job.Options{}, job.Hooks{Fail: at(i/2, func() error { cancel(); return nil })})
 			cancel()
-			if err != nil && !errors.Is(err, ErrStopped) {
+			if err != nil && !errors.Is(err, ledger.ErrStopped) {
 				t.Fatalf("point %d: %v", i, err)
 			}
 			ctx, options, hooked := faults[i%int64(len(faults))].options(t.Context(), i)
 			for range 2 {
-				_, err = undoWith(ctx, p, worlds[0], worlds[1:], UndoOptions{Options: options}, hooked)
-				if err != nil && !errors.Is(err, ErrStopped) {
+				_, err = undo.UndoWith(ctx, p, worlds[0], worlds[1:], undo.UndoOptions{Options: options}, hooked)
+				if err != nil && !errors.Is(err, ledger.ErrStopped) {
 					t.Fatalf("point %d: %v", i, err)
 				}
 				guarded(t, p, worlds)
-				ctx, options, hooked = t.Context(), Options{RetryFor: time.Minute}, hooks{}
+				ctx, options, hooked = t.Context(), job.Options{RetryFor: time.Minute}, job.Hooks{}
 			}
 			if err != nil { // nothing is left to undo, and that is no error
 				t.Fatalf("point %d: %v", i, err)
@@ -329,20 +336,20 @@ func TestUndoResume(t *testing.T) {
 
 // recordless takes the record of all merges out of a target, as a restored copy without the tables
 // of the merge has none.
-func recordless(t *testing.T, d Database) {
+func recordless(t *testing.T, d rowio.Database) {
 	t.Helper()
-	for _, table := range ours {
+	for _, table := range ledger.Ours {
 		exec(t, d, "DROP TABLE IF EXISTS "+table)
 	}
 }
 
 // keepsFences makes sure that an undo without a record is refused with a command for each of these
 // servers, and changes nothing.
-func keepsFences(t *testing.T, p *Plan, all []Database, commands ...string) {
+func keepsFences(t *testing.T, p *plan.Plan, all []rowio.Database, commands ...string) {
 	t.Helper()
 	before := []string{dump(t, all[0]), dump(t, all[1])}
-	_, err := Undo(t.Context(), p, all[0], all[1:], UndoOptions{})
-	refused := new(RefusedError)
+	_, err := undo.Undo(t.Context(), p, all[0], all[1:], undo.UndoOptions{})
+	refused := new(ledger.RefusedError)
 	if !errors.As(err, &refused) {
 		t.Fatalf("an undo without a record: %v", err)
 	}
@@ -360,10 +367,10 @@ func keepsFences(t *testing.T, p *Plan, all []Database, commands ...string) {
 // the fences, and says how to lift each of them. After that nothing is left to undo.
 func TestUndoInRestoredTarget(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
 		older := clone(t, e, all[0])
-		p := mustPlan(t, all[0], all[1:], PlanOptions{})
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		elsewhere := clone(t, e, all[0])
@@ -372,22 +379,22 @@ func TestUndoInRestoredTarget(t *testing.T) {
 			return "gameid servers release -server " + server + " -apply -reason " +
 				"'s1 was restored from its backup of before the merge' -fence " + p.ID + " " + database
 		}
-		keepsFences(t, p, []Database{elsewhere, all[1]}, release("2", "s2"))
-		keepsFences(t, p, []Database{older, all[1]}, release("2", "s2"))
+		keepsFences(t, p, []rowio.Database{elsewhere, all[1]}, release("2", "s2"))
+		keepsFences(t, p, []rowio.Database{older, all[1]}, release("2", "s2"))
 		startable(t, all[1], 2, false)
 
 		// So does a fence that an older version made, in the target too.
 		exec(t, older, `UPDATE gameid_servers SET lease_until_ms = 9999999999999, holder = '{"token":"fence:`+p.ID+`",`+
 			`"host":"s1","pid":0,"program":"a merge is being carried out in this database","since":"2026-11-21T03:00:00Z"}'`)
-		keepsFences(t, p, []Database{older, all[1]}, release("1", "s1"), release("2", "s2"))
+		keepsFences(t, p, []rowio.Database{older, all[1]}, release("1", "s1"), release("2", "s2"))
 		exec(t, older, "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''")
 
 		exec(t, all[1], "UPDATE gameid_servers SET lease_until_ms = 0, holder = ''") // as the command does
-		done, err := Undo(t.Context(), p, older, all[1:], UndoOptions{})
-		if diff := cmp.Diff(&Undone{ID: p.ID, NoRecord: true, SameAsBefore: true}, done); err != nil || diff != "" {
+		done, err := undo.Undo(t.Context(), p, older, all[1:], undo.UndoOptions{})
+		if diff := cmp.Diff(&undo.Undone{ID: p.ID, NoRecord: true, SameAsBefore: true}, done); err != nil || diff != "" {
 			t.Errorf("%v, %s", err, diff)
 		}
-		if _, err := Undo(t.Context(), p, elsewhere, all[1:], UndoOptions{}); !errors.Is(err, ErrNoMerge) {
+		if _, err := undo.Undo(t.Context(), p, elsewhere, all[1:], undo.UndoOptions{}); !errors.Is(err, ledger.ErrNoMerge) {
 			t.Errorf("a target without a record that is not as it was: %v", err)
 		}
 		startable(t, all[1], 2, true)
@@ -398,32 +405,32 @@ func TestUndoInRestoredTarget(t *testing.T) {
 // if no row of the merge is in the target.
 func TestFencesWithoutRecord(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
 		p := mustPlan(t, all[0], all[1:], keepActive)
 		worlds := clones(t, e, all)
-		undo := func(h hooks) error {
-			_, err := undoWith(t.Context(), p, worlds[0], worlds[1:], UndoOptions{}, h)
+		undo := func(h job.Hooks) error {
+			_, err := undo.UndoWith(t.Context(), p, worlds[0], worlds[1:], undo.UndoOptions{}, h)
 			return err
 		}
-		work := map[string]func(h hooks) error{
-			"apply": func(h hooks) error {
-				_, err := applyWith(t.Context(), p, worlds[0], worlds[1:], Options{}, h)
+		work := map[string]func(h job.Hooks) error{
+			"apply": func(h job.Hooks) error {
+				_, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, h)
 				return err
 			},
 			"undo": undo,
-			"fence": func(h hooks) error {
-				return fenceWith(t.Context(), p, worlds[0], worlds[1:], Options{}, h)
+			"fence": func(h job.Hooks) error {
+				return apply.FenceWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, h)
 			},
 		}
-		from := map[string][]Database{"apply": all, "fence": all, "undo": clones(t, e, all)}
-		if _, err := Apply(t.Context(), p, from["undo"][0], from["undo"][1:], Options{}); err != nil {
+		from := map[string][]rowio.Database{"apply": all, "fence": all, "undo": clones(t, e, all)}
+		if _, err := apply.Apply(t.Context(), p, from["undo"][0], from["undo"][1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		cases, lifted, kept := 0, 0, 0
 		for what, do := range work {
 			refillAll(t, from[what], worlds)
 			var points atomic.Int64
-			if err := do(hooks{fail: func(string) error { points.Add(1); return nil }}); err != nil {
+			if err := do(job.Hooks{Fail: func(string) error { points.Add(1); return nil }}); err != nil {
 				t.Fatal(err)
 			}
 			n := points.Load()
@@ -433,16 +440,16 @@ func TestFencesWithoutRecord(t *testing.T) {
 			}
 			for i := int64(0); i < n; i += step {
 				refillAll(t, from[what], worlds)
-				_ = do(hooks{fail: at(i, func() error { return context.Canceled })}) // the last ones may come to their end
+				_ = do(job.Hooks{Fail: at(i, func() error { return context.Canceled })}) // the last ones may come to their end
 				recordless(t, worlds[0])
-				err := undo(hooks{})
+				err := undo(job.Hooks{})
 				cases++
 				came := number(t, worlds[0], "SELECT COUNT(*) FROM players WHERE SUBSTR(HEX(id), 12, 5) = '00002'")
-				refused := new(RefusedError)
+				refused := new(ledger.RefusedError)
 				switch {
 				case errors.As(err, &refused):
 					kept++
-				case err != nil && !errors.Is(err, ErrNoMerge):
+				case err != nil && !errors.Is(err, ledger.ErrNoMerge):
 					t.Errorf("%s, point %d: %v", what, i, err)
 				default:
 					lifted++
@@ -468,31 +475,31 @@ func TestFencesWithoutRecord(t *testing.T) {
 // The fences stay, or the worlds would live twice.
 func TestUndoOfAnotherDatabase(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
 		empty := clone(t, e, all[0])
 		exec(t, empty, "DELETE FROM guild_members", "DELETE FROM guilds", "DELETE FROM items", "DELETE FROM players")
-		p := mustPlan(t, all[0], all[1:], PlanOptions{})
-		if _, err := Apply(t.Context(), p, all[0], all[1:], Options{}); err != nil {
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		other, bare := gameWorld(t, e, "s1", 3, 5, "anna"), e.fresh(t, "s1")
 		exec(t, bare, "CREATE TABLE things (id INT PRIMARY KEY)")
-		for what, wrong := range map[string]Database{
+		for what, wrong := range map[string]rowio.Database{
 			"without its tables": bare,
 			"of another world":   other,
 			"empty":              empty,
 		} {
-			_, err := Undo(t.Context(), p, wrong, all[1:], UndoOptions{})
-			if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), "does not look like its target") {
+			_, err := undo.Undo(t.Context(), p, wrong, all[1:], undo.UndoOptions{})
+			if refused := new(ledger.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), "does not look like its target") {
 				t.Errorf("a database %s: %v", what, err)
 			}
 			startable(t, all[1], 2, false)
 		}
 		if e.name == "sqlite" {
 			path := filepath.Join(t.TempDir(), "missing.db")
-			missing := Database{Name: "s1", DSN: "sqlite:" + path}
-			_, err := Undo(t.Context(), p, missing, all[1:], UndoOptions{})
-			_, err2 := Apply(t.Context(), p, missing, all[1:], Options{})
+			missing := rowio.Database{Name: "s1", DSN: "sqlite:" + path}
+			_, err := undo.Undo(t.Context(), p, missing, all[1:], undo.UndoOptions{})
+			_, err2 := apply.Apply(t.Context(), p, missing, all[1:], job.Options{})
 			if _, made := os.Stat(path); err == nil || err2 == nil || !errors.Is(made, os.ErrNotExist) {
 				t.Errorf("a file that is not there: %v, %v; and now: %v", err, err2, made)
 			}
@@ -507,12 +514,12 @@ func TestRemoveWithoutWayByKey(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		d := e.fresh(t, "w0")
 		exec(t, d, "CREATE TABLE t (id INTEGER NOT NULL PRIMARY KEY, v INTEGER)", "INSERT INTO t VALUES (1, 5), (2, 5), (3, 6)")
-		on := &connection{Database: d, writes: true}
-		defer on.close()
-		l := &layout{dialect: on.dialect(), table: "t", columns: []string{"id", "v"}, key: []int{0}}
-		err := on.byKey(t.Context(), true)
+		on := &rowio.Connection{Database: d, Writes: true}
+		defer on.Close()
+		l := &rowio.Layout{Dialect: on.Dialect(), Table: "t", Columns: []string{"id", "v"}, Key: []int{0}}
+		err := undo.ByKey(on, t.Context(), true)
 		if err == nil {
-			err = on.tx(t.Context(), func() error { return deleteExactly(t.Context(), on, l, "v = ?", false, []any{int64(5)}, 2) })
+			err = on.Tx(t.Context(), func() error { return undo.DeleteExactly(t.Context(), on, l, "v = ?", false, []any{int64(5)}, 2) })
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -7,17 +7,23 @@ import (
 	"testing"
 
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // A check of a database in which a merge is half done does not pass, and a plan says so once.
 func TestCheckOfUnfinished(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000), manyRows(t, e, "c", 900_000, 10)}
+		all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 5000), manyRows(t, e, "c", 900_000, 10)}
 		p := mustPlan(t, all[0], all[1:2], manyOptions)
-		verdict := func() merge.Verdict {
-			var sources []merge.Source
-			for _, d := range []Database{all[0], all[2]} {
+		judged := func() verdict.Verdict {
+			var sources []catalog.Source
+			for _, d := range []rowio.Database{all[0], all[2]} {
 				s, err := sqlsource.Open(t.Context(), d.Name, d.DSN)
 				if err != nil {
 					t.Fatal(err)
@@ -29,36 +35,36 @@ func TestCheckOfUnfinished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(r.Results, func(r merge.Result) bool { return r.Code == merge.CodeMergeUnfinished })
+			i := slices.IndexFunc(r.Results, func(r verdict.Result) bool { return r.Code == verdict.CodeMergeUnfinished })
 			if i >= 0 && r.Results[i].Count == 1 && r.Results[i].Samples[0].Key == "merge "+p.ID {
 				return r.Results[i].Verdict
 			}
 			return r.Verdict
 		}
 		batches := 0
-		_, err := applyWith(t.Context(), p, all[0], all[1:2], Options{Parallel: 1, Pause: func(context.Context) error {
+		_, err := apply.ApplyWith(t.Context(), p, all[0], all[1:2], job.Options{Parallel: 1, Pause: func(context.Context) error {
 			if batches++; batches == 3 {
 				return errors.New("a power cut")
 			}
 			return nil
-		}}, hooks{batch: 1})
+		}}, job.Hooks{Batch: 1})
 		if err == nil {
 			t.Fatal("nothing went wrong")
 		}
-		if got := verdict(); got != merge.Fail {
+		if got := judged(); got != verdict.Fail {
 			t.Errorf("half done: %s", got)
 		}
-		other, err := NewPlan(t.Context(), all[0], all[2:], manyOptions)
+		other, err := planner.NewPlan(t.Context(), all[0], all[2:], manyOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(other.Refusals) != 1 {
 			t.Errorf("the plan of another merge: %v", other.Refusals)
 		}
-		if _, err := Apply(t.Context(), p, all[0], all[1:2], Options{}); err != nil {
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:2], job.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := verdict(); got != merge.Pass {
+		if got := judged(); got != verdict.Pass {
 			t.Errorf("completed: %s", got)
 		}
 	})

@@ -6,23 +6,31 @@ import (
 	"fmt"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
-func merged(t *testing.T, e engine, opts PlanOptions) (p *Plan, target Database, sources []Database) {
+func merged(t *testing.T, e engine, opts planner.PlanOptions) (p *plan.Plan, target rowio.Database, sources []rowio.Database) {
 	t.Helper()
 	target = gameWorld(t, e, "s1", 1, 20, "anna")
-	sources = []Database{gameWorld(t, e, "s2", 2, 240, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
+	sources = []rowio.Database{gameWorld(t, e, "s2", 2, 240, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}
 	p = mustPlan(t, target, sources, opts)
-	if _, err := Apply(t.Context(), p, target, sources, Options{}); err != nil {
+	if _, err := apply.Apply(t.Context(), p, target, sources, job.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return p, target, sources
 }
 
-func verified(t *testing.T, p *Plan, target Database, sources []Database) *Proof {
+func verified(t *testing.T, p *plan.Plan, target rowio.Database, sources []rowio.Database) *prove.Proof {
 	t.Helper()
-	proof, err := Verify(t.Context(), p, target, sources, Options{})
+	proof, err := prove.Verify(t.Context(), p, target, sources, job.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +41,9 @@ func verified(t *testing.T, p *Plan, target Database, sources []Database) *Proof
 // that is gone, and one of the target's own that was changed.
 func TestVerify(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, PlanOptions{})
+		p, target, sources := merged(t, e, planner.PlanOptions{})
 		proof := verified(t, p, target, sources)
-		if proof.Verdict != merge.Pass || len(proof.Tables) != 4 {
+		if proof.Verdict != verdict.Pass || len(proof.Tables) != 4 {
 			t.Fatalf("%+v", proof)
 		}
 		for _, c := range []struct {
@@ -52,17 +60,17 @@ func TestVerify(t *testing.T) {
 		} {
 			exec(t, target, c.change)
 			proof := verified(t, p, target, sources)
-			if proof.Verdict != merge.Fail {
+			if proof.Verdict != verdict.Fail {
 				t.Errorf("%s: %s", c.change, proof.Verdict)
 			}
 			for _, table := range proof.Tables {
 				if table.Table != c.table {
-					if table.Verdict != merge.Pass {
+					if table.Verdict != verdict.Pass {
 						t.Errorf("%s: %+v", c.change, table)
 					}
 					continue
 				}
-				if table.Missing != c.missing || table.Changed != c.changed || table.Own != c.own || len(table.Samples) != int(min(maxSamples, c.missing+c.changed)) {
+				if table.Missing != c.missing || table.Changed != c.changed || table.Own != c.own || len(table.Samples) != int(min(rowio.MaxSamples, c.missing+c.changed)) {
 					t.Errorf("%s: %+v", c.change, table)
 				}
 			}
@@ -76,23 +84,23 @@ func TestVerify(t *testing.T) {
 // A verify that is interrupted gives no verdict, but the tables that it read.
 func TestVerifyResult(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, PlanOptions{})
+		p, target, sources := merged(t, e, planner.PlanOptions{})
 		exec(t, target, "UPDATE players SET account = 'acc-7x' WHERE name = 'bert70'")
-		at := p.index("items")
-		if p.index("players") >= at {
+		at := index(p, "items")
+		if index(p, "players") >= at {
 			t.Fatal("players come after items")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		proof, err := Verify(ctx, p, target, sources, Options{Parallel: 1, Progress: func(now Progress) {
+		proof, err := prove.Verify(ctx, p, target, sources, job.Options{Parallel: 1, Progress: func(now job.Progress) {
 			if now.Table == "items" {
 				cancel()
 			}
 		}})
-		if !errors.Is(err, ErrStopped) || proof == nil || proof.Verdict != "" || len(proof.Tables) != at {
+		if !errors.Is(err, ledger.ErrStopped) || proof == nil || proof.Verdict != "" || len(proof.Tables) != at {
 			t.Fatalf("%+v, %v", proof, err)
 		}
 		for _, table := range proof.Tables {
-			if want := (table.Table == "players"); want != (table.Verdict == merge.Fail) || table.Rows != table.Want {
+			if want := (table.Table == "players"); want != (table.Verdict == verdict.Fail) || table.Rows != table.Want {
 				t.Errorf("%+v", table)
 			}
 		}
@@ -102,10 +110,10 @@ func TestVerifyResult(t *testing.T) {
 // A source that was written to after it was copied is named.
 func TestVerifyLateWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, PlanOptions{})
+		p, target, sources := merged(t, e, planner.PlanOptions{})
 		exec(t, sources[0], "UPDATE items SET count = count + 1 WHERE template = 2")
 		proof := verified(t, p, target, sources)
-		if table := proof.Tables[p.index("items")]; proof.Verdict != merge.Fail || fmt.Sprint(table.Sources) != "[s2]" || table.Changed != 240 || table.Own {
+		if table := proof.Tables[index(p, "items")]; proof.Verdict != verdict.Fail || fmt.Sprint(table.Sources) != "[s2]" || table.Changed != 240 || table.Own {
 			t.Errorf("%+v", table)
 		}
 	})
@@ -115,28 +123,28 @@ func TestVerifyLateWrite(t *testing.T) {
 // say.
 func TestVerifyCheck(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		p, target, sources := merged(t, e, PlanOptions{Check: merge.Options{Exclude: []string{"guild*"}}})
+		p, target, sources := merged(t, e, planner.PlanOptions{Check: declare.Options{Exclude: []string{"guild*"}}})
 		check := verified(t, p, target, sources).Check
-		if check.Verdict != merge.Pass || len(check.Sources) != 1 || check.Sources[0].Name != target.Name || len(check.Results) == 0 {
+		if check.Verdict != verdict.Pass || len(check.Sources) != 1 || check.Sources[0].Name != target.Name || len(check.Results) == 0 {
 			t.Fatalf("%s of %d sources, %d results", check.Verdict, len(check.Sources), len(check.Results))
 		}
 		exec(t, target, "UPDATE gameid_servers SET reserved_ms = 0")
 		proof := verified(t, p, target, sources)
-		if proof.Verdict != merge.Fail || proof.Check.Verdict != merge.Fail || len(proof.Findings) == 0 || proof.Tables[0].Verdict != merge.Pass {
+		if proof.Verdict != verdict.Fail || proof.Check.Verdict != verdict.Fail || len(proof.Findings) == 0 || proof.Tables[0].Verdict != verdict.Pass {
 			t.Fatalf("%+v", proof)
 		}
 		for _, r := range proof.Check.Results {
-			if p.index(r.Table) < 0 && r.Table != "" && r.Verdict != merge.Pass {
+			if index(p, r.Table) < 0 && r.Table != "" && r.Verdict != verdict.Pass {
 				t.Errorf("of table %q, which was left out: %+v", r.Table, r)
 			}
-			if (r.Verdict == merge.Fail) != (len(r.Samples) > 0) {
+			if (r.Verdict == verdict.Fail) != (len(r.Samples) > 0) {
 				t.Errorf("%s of %s: %d samples", r.Verdict, r.Code, len(r.Samples))
 			}
 		}
 	})
 }
 
-func (p *Plan) index(table string) int {
+func index(p *plan.Plan, table string) int {
 	for i := range p.Tables {
 		if p.Tables[i].Name == table {
 			return i

@@ -9,29 +9,31 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
 )
 
 // BenchmarkWhois asks a target that remembers a space of 5 million keys, of which half were
 // deleted, for one of them: connecting included, as each call of the tool does.
 func BenchmarkWhois(b *testing.B) {
 	for _, e := range []engine{
-		{name: "sqlite", fresh: func(t testing.TB, name string) Database {
-			return Database{Name: name, DSN: "sqlite:" + filepath.Join(t.TempDir(), name+".db")}
+		{name: "sqlite", fresh: func(t testing.TB, name string) rowio.Database {
+			return rowio.Database{Name: name, DSN: "sqlite:" + filepath.Join(t.TempDir(), name+".db")}
 		}},
-		{name: "server", fresh: func(t testing.TB, name string) Database {
-			return Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
+		{name: "server", fresh: func(t testing.TB, name string) rowio.Database {
+			return rowio.Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
 		}},
 	} {
 		for _, name := range []string{"dense", "half deleted", "a tenth left"} {
 			b.Run(e.name+"/"+name, func(b *testing.B) {
 				target := e.fresh(b, "s1")
-				on := &connection{Database: target, writes: true}
-				defer on.close()
-				if _, err := on.exec(b.Context(), "create", createKeys(on.dialect()), false); err != nil {
+				on := &rowio.Connection{Database: target, Writes: true}
+				defer on.Close()
+				if _, err := on.Exec(b.Context(), "create", ledger.CreateKeys(on.Dialect()), false); err != nil {
 					b.Fatal(err)
 				}
 				random := rand.New(rand.NewPCG(1, 2))
-				k := &keySet{Path: "0123456789abcdef0123456789abcdef.0", Source: "s2", Table: "items", Column: "id", Space: "items.id", Offset: 20_000_000, Keys: &rekey.Set{Exact: true}}
+				k := &ledger.KeySet{Path: "0123456789abcdef0123456789abcdef.0", Source: "s2", Table: "items", Column: "id", Space: "items.id", Offset: 20_000_000, Keys: &rekey.Set{Exact: true}}
 				part := map[string]int{"dense": 1, "half deleted": 2, "a tenth left": 10}[name]
 				last := uint64(0)
 				for n := uint64(1); k.Keys.Len() < 5_000_000; n++ {
@@ -42,7 +44,7 @@ func BenchmarkWhois(b *testing.B) {
 				}
 				k.Keys.Finish()
 				k.Range, _ = k.Keys.Range().Shift(k.Offset)
-				if err := saveKeys(b.Context(), on, k, time.Now()); err != nil {
+				if err := ledger.SaveKeys(b.Context(), on, k, time.Now()); err != nil {
 					b.Fatal(err)
 				}
 				data, err := k.Keys.AppendBinary(nil)
@@ -51,7 +53,7 @@ func BenchmarkWhois(b *testing.B) {
 				}
 				b.Run("whois", func(b *testing.B) {
 					for b.Loop() {
-						way, err := Whois(b.Context(), target, "items", rekey.Integer{Bits: k.Offset + last})
+						way, err := ledger.Whois(b.Context(), target, "items", rekey.Integer{Bits: k.Offset + last})
 						if err != nil || len(way) != 1 || way[0].Old.Bits != last {
 							b.Fatal(way, err)
 						}

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
 )
 
 // A table of SQLite has up to 2000 columns, whatever is done with it.
@@ -19,17 +22,17 @@ func TestWideTables(t *testing.T) {
 	for name, of := range map[string]struct {
 		id     string
 		rows   [2][]int // of each world
-		policy merge.TablePolicy
+		policy declare.TablePolicy
 	}{
-		"copied": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {3, 4}}, merge.TablePolicy{}},
-		keyless:  {"INTEGER", [2][]int{{1, 2}, {1, 3}}, merge.TablePolicy{}},
+		"copied": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {3, 4}}, declare.TablePolicy{}},
+		keyless:  {"INTEGER", [2][]int{{1, 2}, {1, 3}}, declare.TablePolicy{}},
 		"combined": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 3}},
-			merge.TablePolicy{Policy: merge.PolicyCombine, Columns: map[string]string{"c0": "sum"}}},
-		"emptied": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 3}}, merge.TablePolicy{Policy: merge.PolicyReset}},
-		"same":    {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 2}}, merge.TablePolicy{Policy: merge.PolicySame}},
+			declare.TablePolicy{Policy: declare.PolicyCombine, Columns: map[string]string{"c0": "sum"}}},
+		"emptied": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 3}}, declare.TablePolicy{Policy: declare.PolicyReset}},
+		"same":    {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 2}}, declare.TablePolicy{Policy: declare.PolicySame}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := []Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
+			all := []rowio.Database{e.fresh(t, "s1"), e.fresh(t, "s2")}
 			for i, d := range all {
 				exec(t, d, "CREATE TABLE t (id "+of.id+", "+strings.Join(columns, ", ")+")",
 					"CREATE TABLE other (id INTEGER PRIMARY KEY)", fmt.Sprintf("INSERT INTO other VALUES (%d)", i+1))
@@ -37,13 +40,13 @@ func TestWideTables(t *testing.T) {
 					exec(t, d, fmt.Sprintf("INSERT INTO t VALUES (%d, %s)", row, strings.Join(values, ", ")))
 				}
 			}
-			options := PlanOptions{Check: merge.Options{Rules: namesNothing, Allow: []string{merge.CodeAutoIncrement}}}
+			options := planner.PlanOptions{Check: declare.Options{Rules: namesNothing, Allow: []string{verdict.CodeAutoIncrement}}}
 			if of.policy.Policy != "" {
 				of.policy.Tables = []string{"t"}
-				options.Check.Tables = []merge.TablePolicy{of.policy}
+				options.Check.Tables = []declare.TablePolicy{of.policy}
 			}
 			if name == keyless {
-				p, err := NewPlan(t.Context(), all[0], all[1:], options)
+				p, err := planner.NewPlan(t.Context(), all[0], all[1:], options)
 				if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "it has no key and 2000 columns") {
 					t.Fatalf("%v, %v", p.Refusals, err)
 				}

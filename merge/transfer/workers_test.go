@@ -12,12 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/transfer/undo"
+	"mergesafe/merge/verdict"
 )
 
 // manyWorlds are worlds of one table, the target first.
-func manyWorlds(t testing.TB, e engine) []Database {
-	return []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 900), manyRows(t, e, "c", 200_000, 700), manyRows(t, e, "d", 300_000, 800)}
+func manyWorlds(t testing.TB, e engine) []rowio.Database {
+	return []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 900), manyRows(t, e, "c", 200_000, 700), manyRows(t, e, "d", 300_000, 800)}
 }
 
 // meeting holds workers until so many of them are about to write rows.
@@ -70,27 +75,27 @@ func TestParallel(t *testing.T) {
 		}{
 			{10_000, 1, 1, 1},
 			{10_000, 0, 3, 1}, // as many as there are sources
-			{100, 0, DefaultParallel, DefaultParallel},
+			{100, 0, job.DefaultParallel, job.DefaultParallel},
 			{100, 2, 2, 2},
 		} {
 			if e.name == "sqlite" {
 				c.copies, c.removes = 1, 1
 			}
 			options := manyOptions
-			options.rangeRows = c.rows
+			options.RangeRows = c.rows
 			p := mustPlan(t, all[0], all[1:], options)
 			m := newMeeting(c.copies)
-			if _, err := applyWith(t.Context(), p, all[0], all[1:], Options{Parallel: c.parallel}, hooks{fail: m.fail}); err != nil {
+			if _, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], job.Options{Parallel: c.parallel}, job.Hooks{Fail: m.fail}); err != nil {
 				t.Fatal(err)
 			}
 			if !m.held() {
 				t.Errorf("%+v: %d at a time", c, m.most)
 			}
-			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != merge.Pass {
+			if proof := verified(t, p, all[0], all[1:]); proof.Verdict != verdict.Pass {
 				t.Errorf("%+v", proof)
 			}
 			m = newMeeting(c.removes)
-			undone, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: Options{Parallel: c.parallel, Retrying: func(err error) { t.Error(err) }}}, hooks{fail: m.fail})
+			undone, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: job.Options{Parallel: c.parallel, Retrying: func(err error) { t.Error(err) }}}, job.Hooks{Fail: m.fail})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,8 +116,8 @@ func TestParallelError(t *testing.T) {
 		all := manyWorlds(t, e)
 		p := mustPlan(t, all[0], all[1:], manyOptions)
 		exec(t, all[2], "UPDATE things SET note = 'changed' WHERE id = 200500")
-		_, err := Apply(t.Context(), p, all[0], all[1:], Options{Parallel: 3})
-		changed := new(ChangedError)
+		_, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{Parallel: 3})
+		changed := new(ledger.ChangedError)
 		if !errors.As(err, &changed) || changed.Database != "c" {
 			t.Errorf("got %v, want that c was changed", err)
 		}
@@ -123,11 +128,11 @@ func TestParallelError(t *testing.T) {
 // are told of go up to the total, also where a part is begun anew.
 func TestParallelCallbacks(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
-		all := []Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 3000), manyRows(t, e, "c", 200_000, 3000)}
+		all := []rowio.Database{manyRows(t, e, "a", 1, 10), manyRows(t, e, "b", 100_000, 3000), manyRows(t, e, "c", 200_000, 3000)}
 		p := mustPlan(t, all[0], all[1:], manyOptions)
 		var inside, commits atomic.Int64
-		var last Progress
-		ends := make(map[string]Progress) // of each step
+		var last job.Progress
+		ends := make(map[string]job.Progress) // of each step
 		alone := func() {
 			if inside.Add(1) != 1 {
 				t.Error("called while something was called")
@@ -137,32 +142,32 @@ func TestParallelCallbacks(t *testing.T) {
 			}
 			inside.Add(-1)
 		}
-		options := Options{
+		options := job.Options{
 			RetryFor: time.Minute,
 			Pause:    func(context.Context) error { alone(); return nil },
-			Progress: func(now Progress) { alone(); last, ends[now.Step] = now, now },
+			Progress: func(now job.Progress) { alone(); last, ends[now.Step] = now, now },
 			Retrying: func(error) { alone() },
 		}
-		hooked := hooks{batch: time.Microsecond, fail: func(point string) error {
+		hooked := job.Hooks{Batch: time.Microsecond, Fail: func(point string) error {
 			if point == "before commit" && commits.Add(1)%4 == 0 { // some batches of every part are there
 				return driver.ErrBadConn
 			}
 			return nil
 		}}
-		if _, err := applyWith(t.Context(), p, all[0], all[1:], options, hooked); err != nil {
+		if _, err := apply.ApplyWith(t.Context(), p, all[0], all[1:], options, hooked); err != nil {
 			t.Fatal(err)
 		}
-		if last.Step != StepCopy || last.Rows != 6000 || last.Total != 6000 || commits.Load() < 8 {
+		if last.Step != ledger.StepCopy || last.Rows != 6000 || last.Total != 6000 || commits.Load() < 8 {
 			t.Errorf("at the end: %+v, with %d commits", last, commits.Load())
 		}
-		if _, err := undoWith(t.Context(), p, all[0], all[1:], UndoOptions{Options: options}, hooked); err != nil {
+		if _, err := undo.UndoWith(t.Context(), p, all[0], all[1:], undo.UndoOptions{Options: options}, hooked); err != nil {
 			t.Fatal(err)
 		}
-		if last.Step != StepVerify || last.Rows != 10 || last.Total != 10 {
+		if last.Step != ledger.StepVerify || last.Rows != 10 || last.Total != 10 {
 			t.Errorf("at the end: %+v", last)
 		}
 		// The target with what came to it, and the sources.
-		if c := ends[StepCompare]; c.Rows != 12_010 || c.Total != 12_010 {
+		if c := ends[ledger.StepCompare]; c.Rows != 12_010 || c.Total != 12_010 {
 			t.Errorf("at the end of comparing: %+v", c)
 		}
 	})

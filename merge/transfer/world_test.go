@@ -22,6 +22,10 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/rowio"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
@@ -30,20 +34,20 @@ import (
 // engine makes empty databases of one kind.
 type engine struct {
 	name  string
-	fresh func(t testing.TB, name string) Database
+	fresh func(t testing.TB, name string) rowio.Database
 }
 
 func sqliteIn(dir func(testing.TB) string) engine {
-	return engine{"sqlite", func(t testing.TB, name string) Database {
-		return Database{Name: name, DSN: "sqlite:" + filepath.Join(dir(t), name+".db")}
+	return engine{"sqlite", func(t testing.TB, name string) rowio.Database {
+		return rowio.Database{Name: name, DSN: "sqlite:" + filepath.Join(dir(t), name+".db")}
 	}}
 }
 
 func engines() []engine {
 	return []engine{
 		sqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() }),
-		{"mariadb", func(t testing.TB, name string) Database {
-			return Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
+		{"mariadb", func(t testing.TB, name string) rowio.Database {
+			return rowio.Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}
 		}},
 	}
 }
@@ -69,7 +73,7 @@ func onSQLite(t *testing.T, test func(t *testing.T)) {
 }
 
 // pool opens a database to do with it as one likes.
-func pool(t testing.TB, d Database) *sql.DB {
+func pool(t testing.TB, d rowio.Database) *sql.DB {
 	t.Helper()
 	kind, rest, _ := strings.Cut(d.DSN, ":")
 	if kind == "sqlite" {
@@ -83,7 +87,7 @@ func pool(t testing.TB, d Database) *sql.DB {
 	return db
 }
 
-func exec(t testing.TB, d Database, statements ...string) {
+func exec(t testing.TB, d rowio.Database, statements ...string) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
@@ -94,7 +98,7 @@ func exec(t testing.TB, d Database, statements ...string) {
 	}
 }
 
-func number(t testing.TB, d Database, query string) (n int64) {
+func number(t testing.TB, d rowio.Database, query string) (n int64) {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
@@ -106,7 +110,7 @@ func number(t testing.TB, d Database, query string) (n int64) {
 
 // gameWorld makes a database of package store: a server with players that have
 // items and guilds. The names begin with prefix.
-func gameWorld(t testing.TB, e engine, name string, server gameid.ServerID, players int, prefix string) Database {
+func gameWorld(t testing.TB, e engine, name string, server gameid.ServerID, players int, prefix string) rowio.Database {
 	t.Helper()
 	d := e.fresh(t, name)
 	ctx := context.Background()
@@ -159,7 +163,7 @@ func gameWorld(t testing.TB, e engine, name string, server gameid.ServerID, play
 
 // dump is the whole of a database as text: how its tables are made, and their
 // rows in the order of all their columns. ignore names tables.
-func dump(t testing.TB, d Database, ignore ...string) string {
+func dump(t testing.TB, d rowio.Database, ignore ...string) string {
 	t.Helper()
 	db := pool(t, d)
 	defer db.Close()
@@ -169,7 +173,7 @@ func dump(t testing.TB, d Database, ignore ...string) string {
 		query = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY TABLE_NAME"
 	}
 	var b strings.Builder
-	for _, row := range read(t, db, query) {
+	for _, row := range readCell(t, db, query) {
 		table := row[0]
 		if slices.Contains(ignore, table) {
 			continue
@@ -178,12 +182,12 @@ func dump(t testing.TB, d Database, ignore ...string) string {
 		if mysql {
 			create = "SHOW CREATE TABLE `" + strings.ReplaceAll(table, "`", "``") + "`"
 		}
-		for _, row := range read(t, db, create) {
+		for _, row := range readCell(t, db, create) {
 			// MySQL tells a character set where it was said, although the collation implies it.
 			fmt.Fprintln(&b, strings.ReplaceAll(fmt.Sprint(row), " CHARACTER SET utf8mb4", ""))
 		}
 		var rows []string
-		for _, row := range read(t, db, "SELECT * FROM `"+strings.ReplaceAll(table, "`", "``")+"`") {
+		for _, row := range readCell(t, db, "SELECT * FROM `"+strings.ReplaceAll(table, "`", "``")+"`") {
 			rows = append(rows, strings.Join(row, "|"))
 		}
 		slices.Sort(rows)
@@ -192,7 +196,7 @@ func dump(t testing.TB, d Database, ignore ...string) string {
 	return b.String()
 }
 
-func read(t testing.TB, db *sql.DB, query string) (all [][]string) {
+func readCell(t testing.TB, db *sql.DB, query string) (all [][]string) {
 	t.Helper()
 	rows, err := db.Query(query)
 	if err != nil {
@@ -230,10 +234,10 @@ func read(t testing.TB, db *sql.DB, query string) (all [][]string) {
 }
 
 // mustPlan makes a plan in which small tables have ranges too.
-func mustPlan(t testing.TB, target Database, sources []Database, opts PlanOptions) *Plan {
+func mustPlan(t testing.TB, target rowio.Database, sources []rowio.Database, opts planner.PlanOptions) *plan.Plan {
 	t.Helper()
-	opts.rangeRows = cmp.Or(opts.rangeRows, 10)
-	p, err := NewPlan(t.Context(), target, sources, opts)
+	opts.RangeRows = cmp.Or(opts.RangeRows, 10)
+	p, err := planner.NewPlan(t.Context(), target, sources, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +248,7 @@ func mustPlan(t testing.TB, target Database, sources []Database, opts PlanOption
 }
 
 // clone makes a copy of a database that is not open.
-func clone(t testing.TB, e engine, d Database) Database {
+func clone(t testing.TB, e engine, d rowio.Database) rowio.Database {
 	t.Helper()
 	to := e.fresh(t, d.Name)
 	refill(t, d, to)
@@ -252,7 +256,7 @@ func clone(t testing.TB, e engine, d Database) Database {
 }
 
 // refill makes a database that is not open what another one is.
-func refill(t testing.TB, d, to Database) {
+func refill(t testing.TB, d, to rowio.Database) {
 	t.Helper()
 	if path, ok := strings.CutPrefix(d.DSN, "sqlite:"); ok {
 		b, err := os.ReadFile(path)
@@ -279,24 +283,24 @@ func refill(t testing.TB, d, to Database) {
 	}
 	const tables = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'"
 	must("SET SESSION foreign_key_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
-	name := read(t, from, "SELECT DATABASE()")[0][0]
+	name := readCell(t, from, "SELECT DATABASE()")[0][0]
 	var there []string
-	for _, row := range read(t, into, tables) {
+	for _, row := range readCell(t, into, tables) {
 		table := "`" + strings.ReplaceAll(row[0], "`", "``") + "`"
-		if slices.Contains([]string{MergesTable, ProgressTable, RenamesTable, KeysTable}, row[0]) || strings.HasPrefix(row[0], sqldb.KeptPrefix) {
+		if slices.Contains([]string{ledger.MergesTable, ledger.ProgressTable, ledger.RenamesTable, ledger.KeysTable}, row[0]) || strings.HasPrefix(row[0], sqldb.KeptPrefix) {
 			must("DROP TABLE " + table)
 			continue
 		}
 		must("DELETE FROM " + table)
 		there = append(there, row[0])
 	}
-	for _, row := range read(t, from, tables) {
+	for _, row := range readCell(t, from, tables) {
 		table := "`" + strings.ReplaceAll(row[0], "`", "``") + "`"
 		if !slices.Contains(there, row[0]) {
-			must(read(t, from, "SHOW CREATE TABLE "+table)[0][1])
+			must(readCell(t, from, "SHOW CREATE TABLE "+table)[0][1])
 		}
 		var columns []string
-		for _, c := range read(t, from, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+row[0]+"' AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY ORDINAL_POSITION") {
+		for _, c := range readCell(t, from, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+row[0]+"' AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY ORDINAL_POSITION") {
 			columns = append(columns, "`"+c[0]+"`")
 		}
 		list := strings.Join(columns, ", ")
@@ -304,14 +308,14 @@ func refill(t testing.TB, d, to Database) {
 	}
 }
 
-func refillAll(t testing.TB, from, to []Database) {
+func refillAll(t testing.TB, from, to []rowio.Database) {
 	t.Helper()
 	for i := range from {
 		refill(t, from[i], to[i])
 	}
 }
 
-func clones(t testing.TB, e engine, all []Database) (copies []Database) {
+func clones(t testing.TB, e engine, all []rowio.Database) (copies []rowio.Database) {
 	for _, d := range all {
 		copies = append(copies, clone(t, e, d))
 	}
@@ -320,7 +324,7 @@ func clones(t testing.TB, e engine, all []Database) (copies []Database) {
 
 // steady is dump without what is another every time: the times in the registry, and
 // how often its rows were changed, by fences too.
-func steady(t testing.TB, d Database) string {
+func steady(t testing.TB, d rowio.Database) string {
 	t.Helper()
 	exec(t, d, "UPDATE gameid_servers SET created_ms = 0, updated_ms = 0, lease_until_ms = 0", "UPDATE gameid_servers SET epoch = 1 WHERE role = 'own'")
 	return dump(t, d)

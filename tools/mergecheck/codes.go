@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/columns"
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // writeCodes prints all rules: what they mean, what they count and what to do.
@@ -16,7 +16,7 @@ func writeCodes(w io.Writer, width int) error {
 	line := func(prefix, text string) {
 		b.WriteString(strings.Join(columns.Wrap(prefix, text, width), "\n") + "\n")
 	}
-	for _, c := range append(merge.Codes(), moved()) {
+	for _, c := range append(verdict.Codes(), moved()) {
 		fmt.Fprintln(&b, c.Code)
 		line("    ", c.Meaning)
 		if c.Counts == "" {

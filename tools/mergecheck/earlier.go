@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 )
 
 // readEarlier reads a report that -json or -html wrote.
-func readEarlier(file string) (*merge.Report, error) {
+func readEarlier(file string) (*verdict.Report, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -37,8 +38,8 @@ func readEarlier(file string) (*merge.Report, error) {
 		return nil, cli.WithHint(fmt.Errorf("%s is a plan of servermerge: want the report of a check", file),
 			"mergecheck -json SOURCE SOURCE... > report.json writes one. For the state of that plan's merge: servermerge status "+printable.Quoted(file))
 	}
-	if head.Version != merge.ReportVersion {
-		return nil, fmt.Errorf("%s is a report of version %d: this program reads version %d", file, head.Version, merge.ReportVersion)
+	if head.Version != verdict.ReportVersion {
+		return nil, fmt.Errorf("%s is a report of version %d: this program reads version %d", file, head.Version, verdict.ReportVersion)
 	}
 	if head.Command != "" {
 		return nil, fmt.Errorf("%s is of servermerge: want the report of a check", file)
@@ -46,7 +47,7 @@ func readEarlier(file string) (*merge.Report, error) {
 	if head.Pairs != nil {
 		return nil, fmt.Errorf("%s is a matrix: want the report of one check", file)
 	}
-	r := new(merge.Report)
+	r := new(verdict.Report)
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
 		return nil, fmt.Errorf("%s is not a report: %w", file, err)
 	}
@@ -55,16 +56,16 @@ func readEarlier(file string) (*merge.Report, error) {
 
 // notPassed names the results of an earlier report to look at again: all that
 // did not pass, also those that were allowed.
-func notPassed(file string, old *merge.Report) ([]merge.Selection, error) {
+func notPassed(file string, old *verdict.Report) ([]declare.Selection, error) {
 	if old.Incomplete != "" {
 		return nil, cli.Usage("%s is incomplete (%s): parts of it were never checked; run the whole check", file, old.Incomplete)
 	}
-	var only []merge.Selection
+	var only []declare.Selection
 	for _, r := range old.Results {
-		if r.Verdict == merge.Pass || r.Code == codeMoved {
+		if r.Verdict == verdict.Pass || r.Code == codeMoved {
 			continue
 		}
-		only = append(only, merge.Selection{Code: r.Code, Table: r.Table, Subject: r.Subject})
+		only = append(only, declare.Selection{Code: r.Code, Table: r.Table, Subject: r.Subject})
 	}
 	if len(only) == 0 {
 		return nil, cli.Usage("%s has nothing to check again: everything passed", file)
@@ -73,13 +74,13 @@ func notPassed(file string, old *merge.Report) ([]merge.Selection, error) {
 }
 
 // hasContents reports whether a report has sums over rows, or has tried to.
-func hasContents(r *merge.Report) bool {
-	return slices.ContainsFunc(r.Sources, func(s merge.Summary) bool {
-		return slices.ContainsFunc(s.Tables, func(t merge.TableSummary) bool { return t.Contents != "" || t.NoContents != "" })
+func hasContents(r *verdict.Report) bool {
+	return slices.ContainsFunc(r.Sources, func(s verdict.Summary) bool {
+		return slices.ContainsFunc(s.Tables, func(t verdict.TableSummary) bool { return t.Contents != "" || t.NoContents != "" })
 	})
 }
 
-func sourceNames(r *merge.Report) []string {
+func sourceNames(r *verdict.Report) []string {
 	var names []string
 	for _, s := range r.Sources {
 		names = append(names, s.Name)
@@ -89,7 +90,7 @@ func sourceNames(r *merge.Report) []string {
 
 // comparable returns an error if an earlier report is not about the same
 // merge, so that counts could not be held against each other.
-func comparable(file string, old *merge.Report, places []databases.Place, target string) error {
+func comparable(file string, old *verdict.Report, places []databases.Place, target string) error {
 	now := databases.Names(places)
 	if target == "" {
 		target = now[0]

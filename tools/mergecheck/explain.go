@@ -5,8 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"mergesafe/merge"
 	"mergesafe/merge/codec"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -26,9 +27,9 @@ func explain(ctx context.Context, s settings, out io.Writer, log *cli.Log) error
 	codecs, stop := codec.Commands(ctx, transfer.CodecsOf(s.options.Rules))
 	defer stop()
 	s.options.Codecs = codecs
-	e, err := merge.Explain(ctx, sources, s.options, s.explain[0], s.explain[1])
+	e, err := propose.Explain(ctx, sources, s.options, s.explain[0], s.explain[1])
 	switch {
-	case errors.Is(err, merge.ErrOptions):
+	case errors.Is(err, declare.ErrOptions):
 		return cli.WithHint(err, "Declarations come from [check] and [merge] in the configuration, or from the flags.")
 	case err != nil:
 		return err

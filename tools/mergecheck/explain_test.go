@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
 
 // explained compares what -explain says of a column of each class and type with what the
 // database itself counts, and with what -propose says of it.
-func explained(t *testing.T, proposed *merge.Proposed, args []string) {
+func explained(t *testing.T, proposed *verdict.Proposed, args []string) {
 	t.Helper()
 	seen := make(map[string]bool)
 	for _, c := range proposed.Columns {
@@ -36,7 +37,7 @@ func explained(t *testing.T, proposed *merge.Proposed, args []string) {
 			t.Errorf("%s.%s: exit code %d, %s", c.Table, c.Column, got.code, got.stderr)
 			continue
 		}
-		e := new(merge.Explanation)
+		e := new(propose.Explanation)
 		if err := json.Unmarshal([]byte(got.stdout), e); err != nil {
 			t.Fatal(err)
 		}

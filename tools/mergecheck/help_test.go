@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/check"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -30,16 +32,16 @@ func TestHelpJSON(t *testing.T) {
 	if !found {
 		t.Fatal("nothing on -explain")
 	}
-	column := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[merge.Explanation]()), func(path string) bool {
+	column := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[propose.Explanation]()), func(path string) bool {
 		return strings.HasPrefix(path, "proposed[].") // as above
 	})
 	if diff := cmp.Diff(column, clitest.Documented(explained)); diff != "" {
 		t.Errorf("explanation (-is +documented):\n%s", diff)
 	}
-	if diff := cmp.Diff(clitest.Fields(reflect.TypeFor[merge.Report]()), clitest.Documented(report)); diff != "" {
+	if diff := cmp.Diff(clitest.Fields(reflect.TypeFor[verdict.Report]()), clitest.Documented(report)); diff != "" {
 		t.Errorf("report (-is +documented):\n%s", diff)
 	}
-	shallow := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[merge.MatrixReport]()), func(path string) bool {
+	shallow := slices.DeleteFunc(clitest.Fields(reflect.TypeFor[check.MatrixReport]()), func(path string) bool {
 		return strings.HasPrefix(path, "sources[].") || strings.HasPrefix(path, "pairs[].results[].") // as above
 	})
 	if diff := cmp.Diff(shallow, clitest.Documented(matrix)); diff != "" {

@@ -12,7 +12,10 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge"
+	"mergesafe/merge/check"
 	"mergesafe/merge/codec"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -46,7 +49,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 			case s.explain[0] != "":
 				return explain(ctx, s, out, cli.LogOf(cmd))
 			default:
-				return check(ctx, s, out, cli.LogOf(cmd), cli.ScreenOf(cmd, stdout, env))
+				return checkAndPrint(ctx, s, out, cli.LogOf(cmd), cli.ScreenOf(cmd, stdout, env))
 			}
 		},
 	}
@@ -57,7 +60,7 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 
 // check runs the check and prints its report. An error may come with a report of
 // what was established before it.
-func check(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen cli.Screen) error {
+func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen cli.Screen) error {
 	written, err := cli.NewFirstFile("o", s.rules)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -87,7 +90,7 @@ func check(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen 
 		return noVerdict(ctx, checkErr)
 	}
 	if c, ok := v.(*report.Check); ok && s.rules != "" {
-		if err := written.Write(func(w io.Writer) error { return c.Report.WriteRules(w) }); err != nil {
+		if err := written.Write(func(w io.Writer) error { return propose.WriteRules(c.Report, w) }); err != nil {
 			return err
 		}
 		if !s.json {
@@ -123,7 +126,7 @@ func find(ctx context.Context, s settings, log *cli.Log) (view, cli.Code, error)
 	s.options.Codecs = codecs
 	s.options.Progress = p.report
 	if s.matrix {
-		m, err := merge.Matrix(ctx, sources, s.options)
+		m, err := check.Matrix(ctx, sources, s.options)
 		if m == nil {
 			return nil, 0, err
 		}
@@ -146,7 +149,7 @@ func noVerdict(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("no verdict")
-	case errors.Is(err, merge.ErrOptions):
+	case errors.Is(err, declare.ErrOptions):
 		return cli.WithHint(err, "Declarations, -include and -exclude come from [check] in the configuration, or from the flags.")
 	default:
 		return cli.WithHint(err, "There is no verdict.")

@@ -5,18 +5,18 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 )
 
 // meter measures how fast one database is read, and how long the rest will
 // take at that rate.
 type meter struct {
 	started time.Time // of the first rows
-	current merge.Progress
+	current declare.Progress
 	load    int // running threads, while the reading rests because of them; 0 while it does not
 }
 
-func (m *meter) report(p merge.Progress, now time.Time) {
+func (m *meter) report(p declare.Progress, now time.Time) {
 	if m.started.IsZero() {
 		m.started = now
 	}
@@ -47,6 +47,6 @@ func (m *meter) text(now time.Time) string {
 	return printable.HowFar(m.current.SourceRows, m.current.SourceTotal, m.rate(now)) + "  " + doing
 }
 
-func reading(p merge.Progress) string { return printable.Text(p.Table) + " " + p.Code }
+func reading(p declare.Progress) string { return printable.Text(p.Table) + " " + p.Code }
 
 func (m *meter) resting() string { return fmt.Sprintf("resting: %d threads are running", m.load) }

@@ -17,7 +17,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/rules"
 )
@@ -41,7 +42,7 @@ func names(r *rules.Rules) map[string]bool {
 	for _, c := range r.Copies {
 		all[c.Table+"."+c.Column] = true
 	}
-	words := func(w *merge.When, at ...string) { // a condition with a word
+	words := func(w *declare.When, at ...string) { // a condition with a word
 		for _, at := range at {
 			if w != nil && strings.ContainsFunc(strings.Join(w.Is, ""), unicode.IsLetter) {
 				table, _, _ := strings.Cut(at, ".")
@@ -63,7 +64,7 @@ func names(r *rules.Rules) map[string]bool {
 }
 
 // policyOf is the policy of a table; nil: its rows are copied.
-func policyOf(r *rules.Rules, table string) *merge.TablePolicy {
+func policyOf(r *rules.Rules, table string) *declare.TablePolicy {
 	for i, p := range r.Check.Tables {
 		if slices.ContainsFunc(p.Tables, func(pattern string) bool { ok, _ := path.Match(pattern, table); return ok }) {
 			return &r.Check.Tables[i]
@@ -78,7 +79,7 @@ func staysBehind(r *rules.Rules, at string) bool {
 	for _, d := range r.Check.Rules {
 		for table := range d.Schema.Tables {
 			p := policyOf(r, table)
-			if ok, _ := path.Match(pattern, table); ok && table != "notice_role" && (p == nil || p.Policy == merge.PolicyCombine) { // all rows of that one are dropped
+			if ok, _ := path.Match(pattern, table); ok && table != "notice_role" && (p == nil || p.Policy == declare.PolicyCombine) { // all rows of that one are dropped
 				return false
 			}
 		}
@@ -156,7 +157,7 @@ func profileWorlds(t *testing.T, r *rules.Rules) []string {
 				if keys[table] == c {
 					definition += " NOT NULL PRIMARY KEY"
 				}
-				if combined != nil && combined.Policy == merge.PolicyCombine && combined.Columns[c] == "" {
+				if combined != nil && combined.Policy == declare.PolicyCombine && combined.Columns[c] == "" {
 					key = append(key, `"`+c+`"`)
 				}
 				definitions = append(definitions, definition)
@@ -202,12 +203,12 @@ func openColumns(t *testing.T, files, sources []string) (open []string) {
 	if r.code != cli.OK && r.code != cli.Conflicts && r.code != cli.NotVerified {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
-	report := new(merge.Report)
+	report := new(verdict.Report)
 	if err := json.Unmarshal([]byte(r.stdout), report); err != nil {
 		t.Fatal(err)
 	}
 	for _, result := range report.Results {
-		if result.Verdict != merge.Pass && (result.Code == merge.CodeReferenceUndeclared || result.Code == merge.CodeKeyUndeclared || result.Code == merge.CodeKeyCounter) {
+		if result.Verdict != verdict.Pass && (result.Code == verdict.CodeReferenceUndeclared || result.Code == verdict.CodeKeyUndeclared || result.Code == verdict.CodeKeyCounter) {
 			open = append(open, result.Table+"."+result.Subject)
 		}
 	}
@@ -234,7 +235,7 @@ func TestProfilesClassifyEveryColumn(t *testing.T) {
 			sources := profileWorlds(t, &r)
 			before := openColumns(t, files, sources)
 			undecided := func(at string) bool {
-				return slices.ContainsFunc(r.Check.Rules, func(d merge.Declarations) bool { return slices.Contains(d.Undecided, at) })
+				return slices.ContainsFunc(r.Check.Rules, func(d declare.Declarations) bool { return slices.Contains(d.Undecided, at) })
 			}
 			if undeclared := slices.DeleteFunc(slices.Clone(before), func(at string) bool { return slices.Contains(inSomeRows(&r), at) || undecided(at) }); len(undeclared) > 0 {
 				t.Errorf("%d columns are open: %q", len(undeclared), undeclared)

@@ -9,8 +9,9 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -27,7 +28,7 @@ type progress struct {
 	mu     sync.Mutex
 	meters map[string]*meter // by name of the source
 	phase  phase
-	latest merge.Progress
+	latest declare.Progress
 	early  string // what was found first, while it is not yet shown
 	seen   int64  // rows that the last line told of
 }
@@ -71,7 +72,7 @@ func (p *progress) begin(now phase) {
 func (p *progress) doing() string { return string(p.phase) + " " + printable.Names(p.names) }
 
 // quick shows what takes only seconds, before the keys are read.
-func (p *progress) quick(r *merge.Report) {
+func (p *progress) quick(r *verdict.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var b strings.Builder
@@ -87,8 +88,8 @@ func (p *progress) showEarly() {
 	p.early = ""
 }
 
-// report is [merge.Options.Progress].
-func (p *progress) report(now merge.Progress) {
+// report is [declare.Options.Progress].
+func (p *progress) report(now declare.Progress) {
 	i := slices.Index(p.names, now.Source)
 	if i < 0 {
 		return

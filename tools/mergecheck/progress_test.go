@@ -10,23 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vbauerster/mpb/v8"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
 // known is what is found before the keys are read.
-var known = &merge.Report{
+var known = &verdict.Report{
 	Incomplete: "the keys are not read yet",
-	Sources: []merge.Summary{
-		{Name: "s1", Tables: []merge.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
-		{Name: "s2", Tables: []merge.TableSummary{{Table: "items", Rows: 1}}},
+	Sources: []verdict.Summary{
+		{Name: "s1", Tables: []verdict.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
+		{Name: "s2", Tables: []verdict.TableSummary{{Table: "items", Rows: 1}}},
 	},
-	Results: []merge.Result{
-		{Code: merge.CodeColumnOpaque, Table: "mail", Subject: "body\x1b[2J", Verdict: merge.NotVerified, Message: "may hold IDs"},
-		{Code: merge.CodeServerConflict, Verdict: merge.Fail, Message: "server 1 in s1, s2"},
-		{Code: merge.CodeTableSkipped, Table: "log", Verdict: merge.NotVerified, CountsAs: merge.Pass, Message: "was not read"},
-		{Code: merge.CodeSchemaVersion, Verdict: merge.Pass},
+	Results: []verdict.Result{
+		{Code: verdict.CodeColumnOpaque, Table: "mail", Subject: "body\x1b[2J", Verdict: verdict.NotVerified, Message: "may hold IDs"},
+		{Code: verdict.CodeServerConflict, Verdict: verdict.Fail, Message: "server 1 in s1, s2"},
+		{Code: verdict.CodeTableSkipped, Table: "log", Verdict: verdict.NotVerified, CountsAs: verdict.Pass, Message: "was not read"},
+		{Code: verdict.CodeSchemaVersion, Verdict: verdict.Pass},
 	},
 }
 
@@ -49,8 +50,8 @@ func TestProgressOnTerminal(t *testing.T) {
 	if diff := cmp.Diff("Reading the schemas and counting the rows ...\n"+knownText, screen.Text.String()); diff != "" {
 		t.Error(diff)
 	}
-	p.report(merge.Progress{Code: "key-collision", Source: "s2", Table: "items", SourceRows: 50, SourceTotal: 200})
-	p.report(merge.Progress{Source: "unknown"})
+	p.report(declare.Progress{Code: "key-collision", Source: "s2", Table: "items", SourceRows: 50, SourceTotal: 200})
+	p.report(declare.Progress{Source: "unknown"})
 	refresh <- time.Now()
 	<-screen.Wrote
 	p.rests("s1", 99)
@@ -82,7 +83,7 @@ func TestProgressInLines(t *testing.T) {
 			log.Reset()
 		}
 		report := func(source, table string, rows int64) {
-			p.report(merge.Progress{Code: "key-collision", Source: source, Table: table, SourceRows: rows, SourceTotal: 1_000_000})
+			p.report(declare.Progress{Code: "key-collision", Source: source, Table: table, SourceRows: rows, SourceTotal: 1_000_000})
 		}
 		step(0, "mergecheck: opening s1 and s2\n")
 		p.begin(phaseSchemas)

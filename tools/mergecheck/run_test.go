@@ -24,6 +24,9 @@ import (
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 	"mergesafe/tools/internal/databases"
@@ -57,13 +60,13 @@ func said(stderr string) string {
 }
 
 // reported runs mergecheck -json and reads what it prints.
-func reported(t *testing.T, want cli.Code, args ...string) *merge.Report {
+func reported(t *testing.T, want cli.Code, args ...string) *verdict.Report {
 	t.Helper()
 	r := mergecheck(t.Context(), append([]string{"-json"}, args...)...)
 	if r.code != want || said(r.stderr) != "" {
 		t.Fatalf("exit code %d, want %d; stderr %q", r.code, want, r.stderr)
 	}
-	report := new(merge.Report)
+	report := new(verdict.Report)
 	decoder := json.NewDecoder(strings.NewReader(r.stdout))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(report); err != nil {
@@ -73,10 +76,10 @@ func reported(t *testing.T, want cli.Code, args ...string) *merge.Report {
 }
 
 // count returns the conflicts of each rule and table that failed.
-func failures(r *merge.Report) map[string]int64 {
+func failures(r *verdict.Report) map[string]int64 {
 	failed := make(map[string]int64)
 	for _, result := range r.Results {
-		if result.Verdict == merge.Fail {
+		if result.Verdict == verdict.Fail {
 			failed[strings.TrimSpace(result.Code+" "+result.Table)] = result.Count
 		}
 	}
@@ -96,18 +99,18 @@ func TestJSON(t *testing.T) {
 	world(t, s1, 1, 20, "a")
 	world(t, s3, 1, 10, "c")
 	r := reported(t, cli.Conflicts, "-samples", "2", s1, s3)
-	if r.Version != merge.ReportVersion || r.Verdict != merge.Fail || r.Target != filepath.Join(dir, "s1.db") || len(r.Sources) != 2 {
+	if r.Version != verdict.ReportVersion || r.Verdict != verdict.Fail || r.Target != filepath.Join(dir, "s1.db") || len(r.Sources) != 2 {
 		t.Errorf("version %d, verdict %s, target %q, %d sources", r.Version, r.Verdict, r.Target, len(r.Sources))
 	}
 	for _, result := range r.Results {
-		if result.Code != merge.CodeKeyCollision || result.Table != "players" {
+		if result.Code != verdict.CodeKeyCollision || result.Table != "players" {
 			continue
 		}
 		if len(result.Samples) != 2 || len(result.Samples[0].Rows) != 2 {
 			t.Fatalf("samples %v", result.Samples)
 		}
 		for i, want := range []string{"a0", "c0"} {
-			if got := result.Samples[0].Rows[i].Fields[2]; got != (merge.Field{Column: "name", Value: want}) {
+			if got := result.Samples[0].Rows[i].Fields[2]; got != (catalog.Field{Column: "name", Value: want}) {
 				t.Errorf("row %d shows %v, want the name %s", i, got, want)
 			}
 		}
@@ -153,9 +156,9 @@ func TestProposals(t *testing.T) {
 	if _, err := config.Parse("config.toml", text.String(), declared.Reader("config.toml")); err != nil {
 		t.Fatalf("%v in:\n%s", err, &text)
 	}
-	want := merge.Options{
-		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
-		Rules: []merge.Declarations{{File: "config.toml", References: []merge.DeclaredReference{
+	want := declare.Options{
+		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+		Rules: []declare.Declarations{{File: "config.toml", References: []declare.DeclaredReference{
 			{At: []string{"mail.character_guid"}, To: []string{"characters.guid"}, Line: 8},
 		}}},
 	}
@@ -212,14 +215,14 @@ func TestProposedRules(t *testing.T) {
 	proposed := reported(t, cli.Conflicts, append([]string{"-propose", "-o", file}, args...)...)
 	undecided := make(map[string]bool)
 	for _, c := range proposed.Proposed.Columns {
-		if c.Class == merge.ClassUndecided || c.Class == merge.ClassOpaque || c.When != nil {
+		if c.Class == verdict.ClassUndecided || c.Class == verdict.ClassOpaque || c.When != nil {
 			undecided[c.Table+"."+c.Column] = true
 		}
 	}
 	read := reported(t, cli.Conflicts, append([]string{"-rules", file}, args...)...)
 	open := 0
 	for _, r := range read.Results {
-		if r.Code != merge.CodeReferenceUndeclared || r.Verdict == merge.Pass || len(r.Columns) != 1 {
+		if r.Code != verdict.CodeReferenceUndeclared || r.Verdict == verdict.Pass || len(r.Columns) != 1 {
 			continue
 		}
 		if open++; !undecided[r.Table+"."+r.Columns[0]] {
@@ -269,7 +272,7 @@ func TestMariaDB(t *testing.T) {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
-	if r := reported(t, cli.OK, "-allow", merge.CodeTriggerFires, readers[0], readers[1]); r.Verdict != merge.Pass {
+	if r := reported(t, cli.OK, "-allow", verdict.CodeTriggerFires, readers[0], readers[1]); r.Verdict != verdict.Pass {
 		t.Errorf("triggers allowed: %s", r.Verdict)
 	}
 	for i, c := range checksums {
@@ -418,8 +421,8 @@ func TestMaxLoad(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		r, err := merge.Check(t.Context(), sources, merge.Options{})
-		if err == nil && r.Verdict != merge.Pass {
+		r, err := merge.Check(t.Context(), sources, declare.Options{})
+		if err == nil && r.Verdict != verdict.Pass {
 			err = fmt.Errorf("verdict %s", r.Verdict)
 		}
 		done <- err

@@ -7,8 +7,10 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/nearest"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
@@ -29,7 +31,7 @@ func flags() []cliv3.Flag {
 
 		cli.JSONFlag(),
 		&cliv3.StringFlag{Name: "html"},
-		&cliv3.IntFlag{Name: "samples", Value: merge.DefaultSamples},
+		&cliv3.IntFlag{Name: "samples", Value: declare.DefaultSamples},
 
 		&cliv3.StringFlag{Name: "snapshot", Value: "on"},
 
@@ -42,9 +44,9 @@ func flags() []cliv3.Flag {
 // settings are what the command line and the configuration ask for.
 type settings struct {
 	places   []databases.Place
-	options  merge.Options // but for the callbacks
+	options  declare.Options // but for the callbacks
 	matrix   bool
-	since    *merge.Report // nil if there is no -since
+	since    *verdict.Report // nil if there is no -since
 	json     bool
 	html     string      // the file to write; "" for none
 	rules    string      // the file of rules to write; "" for none
@@ -54,7 +56,7 @@ type settings struct {
 	program  string // that makes the report
 
 	explain [2]string // table and column; none if there is no -explain
-	line    func(merge.Said) int
+	line    func(propose.Said) int
 }
 
 // newSettings reads the command line, and the files that it names.
@@ -82,7 +84,7 @@ func newSettings(cmd *cliv3.Command, env cli.Env) (s settings, err error) {
 		s.options.Samples = -1 // none, rather than the default
 	}
 	if text := cmd.String("explain"); text != "" {
-		if s.explain[0], s.explain[1], err = merge.ParseColumn(text); err != nil {
+		if s.explain[0], s.explain[1], err = propose.ParseColumn(text); err != nil {
 			return s, cli.Usage("-explain %s: %v", text, err)
 		}
 	}
@@ -136,7 +138,7 @@ func checkFlags(cmd *cliv3.Command) error {
 		return cli.Usage("-snapshot %q: want on or off", s)
 	}
 	var codes []string
-	for _, c := range merge.Codes() {
+	for _, c := range verdict.Codes() {
 		codes = append(codes, c.Code)
 	}
 	for _, flag := range []string{"allow", "fail-on"} {

@@ -3,24 +3,24 @@ package main
 import (
 	"testing"
 
-	"mergesafe/merge"
+	"mergesafe/merge/verdict"
 )
 
 // Where a sum is wanted and could not be taken, nothing is known of changed rows.
 func TestSinceWithoutSum(t *testing.T) {
-	report := func(tables ...merge.TableSummary) *merge.Report {
-		return &merge.Report{Verdict: merge.Pass, Sources: []merge.Summary{{Name: "s1", Tables: tables}}}
+	report := func(tables ...verdict.TableSummary) *verdict.Report {
+		return &verdict.Report{Verdict: verdict.Pass, Sources: []verdict.Summary{{Name: "s1", Tables: tables}}}
 	}
-	summed, unread := merge.TableSummary{Table: "a", Contents: "01"}, merge.TableSummary{Table: "b", NoContents: `table "b", column "x": too long`}
+	summed, unread := verdict.TableSummary{Table: "a", Contents: "01"}, verdict.TableSummary{Table: "b", NoContents: `table "b", column "x": too long`}
 	for _, test := range []struct {
-		old, new *merge.Report
+		old, new *verdict.Report
 		contents bool
-		want     merge.Verdict
+		want     verdict.Verdict
 	}{
-		{report(summed), report(summed), true, merge.Pass},
-		{report(summed, unread), report(summed, unread), true, merge.NotVerified},
-		{report(summed, unread), report(summed, unread), false, merge.Pass},
-		{report(summed), report(merge.TableSummary{Table: "a", Contents: "02"}), true, merge.Fail},
+		{report(summed), report(summed), true, verdict.Pass},
+		{report(summed, unread), report(summed, unread), true, verdict.NotVerified},
+		{report(summed, unread), report(summed, unread), false, verdict.Pass},
+		{report(summed), report(verdict.TableSummary{Table: "a", Contents: "02"}), true, verdict.Fail},
 	} {
 		if !test.contents {
 			test.new.Sources = withoutContents(test.new.Sources)

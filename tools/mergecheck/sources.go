@@ -8,7 +8,8 @@ import (
 
 	"mergesafe/internal/nearest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
 	"mergesafe/merge/sqlsource"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -35,7 +36,7 @@ func findTarget(target string, places []databases.Place) (string, error) {
 // reading of one has to wait because of its server's load. closeAll closes those
 // that were opened, also if there is an error. For a matrix, a place that cannot be
 // opened is a source that cannot be read.
-func open(ctx context.Context, s settings, rests func(source string, threads int)) (sources []merge.Source, closeAll func(), err error) {
+func open(ctx context.Context, s settings, rests func(source string, threads int)) (sources []catalog.Source, closeAll func(), err error) {
 	var opened []*sqlsource.Source
 	closeAll = func() {
 		// All at once: each waits a moment for a server that does not answer.
@@ -55,7 +56,7 @@ func open(ctx context.Context, s settings, rests func(source string, threads int
 		}
 		source, err = sqlsource.OpenWith(ctx, p.Name, p.DSN.Reveal(), options)
 		if err != nil && s.matrix && ctx.Err() == nil {
-			sources = append(sources, merge.Unreachable(p.Name, err))
+			sources = append(sources, check.Unreachable(p.Name, err))
 			continue
 		}
 		if err != nil {

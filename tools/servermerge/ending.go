@@ -9,7 +9,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -136,7 +136,7 @@ func unread(ctx context.Context, err error, without string) error {
 		err = fmt.Errorf("%s: %w", stop.Doing, stop.Cause)
 	}
 	hint := "There is " + without + "."
-	if errors.Is(err, merge.ErrOptions) {
+	if errors.Is(err, declare.ErrOptions) {
 		hint = "Declarations come from [check] and [merge] in the configuration, or from the flags."
 	}
 	return cli.WithHint(report.Plainly(err), hint)

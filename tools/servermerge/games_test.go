@@ -20,9 +20,9 @@ import (
 
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -173,7 +173,7 @@ func (g realGame) merge(t *testing.T, folder string) {
 	}
 	with := func(command string) []string { return append([]string{command, "-json", file}, databases...) }
 	applied, proof := outcome(t, with("apply")), outcome(t, with("verify"))
-	if p := proof.Proof; p.Verdict != merge.Pass || len(p.Keys) != 6 {
+	if p := proof.Proof; p.Verdict != verdict.Pass || len(p.Keys) != 6 {
 		t.Errorf("%s: %+v", p.Verdict, p.Keys)
 	}
 	for _, r := range plan(t, file).Renames {

@@ -7,10 +7,10 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
-	"mergesafe/merge"
 	"mergesafe/merge/codec"
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
+	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/throttle"
@@ -50,11 +50,11 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	defer page.Close()
 
-	var checked *merge.Report
+	var checked *verdict.Report
 	options := transfer.PlanOptions{
 		Check: rules.Check, Names: rules.Names, Copies: rules.Copies,
 		NoFence: cmd.Bool("no-fence"), MaxKeyless: cmd.Int64("max-keyless"),
-		Report: func(r *merge.Report) { checked = r },
+		Report: func(r *verdict.Report) { checked = r },
 	}
 	if err := leaveOthers(ctx, cmd, config, &options); err != nil {
 		return err
@@ -113,7 +113,7 @@ func newPlan(ctx context.Context, cmd *cliv3.Command, all []transfer.Database, o
 // NotVerified only if all that blocks it is what the check could not
 // look at.
 func refusedCode(p *transfer.Plan) cli.Code {
-	if p.Check.Verdict != merge.NotVerified {
+	if p.Check.Verdict != verdict.NotVerified {
 		return cli.Conflicts
 	}
 	for _, r := range p.Refusals {

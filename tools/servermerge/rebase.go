@@ -7,7 +7,7 @@ import (
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
@@ -75,8 +75,8 @@ func (s surroundings) rebase(ctx context.Context, cmd *cliv3.Command) error {
 
 // rebased are the rules for one world: nothing of it stays behind, whatever a merge would
 // leave there, and all its keys get the same number added.
-func rebased(o merge.Options, source string, offset uint64) merge.Options {
-	rekey := merge.Rekey{Auto: true}
+func rebased(o declare.Options, source string, offset uint64) declare.Options {
+	rekey := declare.Rekey{Auto: true}
 	if o.Rekey != nil {
 		rekey.Counters = o.Rekey.Counters
 		for _, space := range o.Rekey.Spaces {

@@ -11,7 +11,7 @@ import (
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/masked"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/rules"
 )
@@ -131,7 +131,7 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 	r.Check.Allow = cmd.StringSlice("allow")
 	if cmd.Bool("rekey") {
 		if r.Check.Rekey == nil {
-			r.Check.Rekey = new(merge.Rekey)
+			r.Check.Rekey = new(declare.Rekey)
 		}
 		r.Check.Rekey.Auto = true
 	}

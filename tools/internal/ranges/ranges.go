@@ -10,7 +10,7 @@ import (
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 	"mergesafe/store/fleet"
@@ -24,7 +24,7 @@ type Registry struct {
 }
 
 // Given are the ranges that the registry gave to worlds, and its identity.
-func (r Registry) Given(ctx context.Context) (given []merge.FleetRange, identity string, err error) {
+func (r Registry) Given(ctx context.Context) (given []declare.FleetRange, identity string, err error) {
 	registry, err := fleet.Open(r.DSN.Reveal())
 	if err != nil {
 		return nil, "", err
@@ -35,7 +35,7 @@ func (r Registry) Given(ctx context.Context) (given []merge.FleetRange, identity
 		return nil, "", err
 	}
 	for _, of := range ranges {
-		given = append(given, merge.FleetRange{World: of.World, Space: of.Space, Range: rekey.Range{Low: rekey.Signed(of.First), High: rekey.Signed(of.Last), Any: true}})
+		given = append(given, declare.FleetRange{World: of.World, Space: of.Space, Range: rekey.Range{Low: rekey.Signed(of.First), High: rekey.Signed(of.Last), Any: true}})
 	}
 	identity, err = registry.Identity(ctx)
 	return given, identity, err
@@ -48,7 +48,7 @@ func (r Registry) LeaveOthers(ctx context.Context, options *transfer.PlanOptions
 		return err
 	}
 	changed := *options.Check.Rekey
-	changed.Fleet = append(append([]merge.FleetRange{}, changed.Fleet...), given...) // not nil: there is a registry
+	changed.Fleet = append(append([]declare.FleetRange{}, changed.Fleet...), given...) // not nil: there is a registry
 	options.Check.Rekey, options.Fleet = &changed, identity
 	return nil
 }

@@ -7,39 +7,39 @@ import (
 	"unicode"
 
 	"mergesafe/internal/strict"
-	"mergesafe/merge"
 	"mergesafe/merge/cell"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 )
 
 const maxPerAccount = 1_000_000
 
 // check reads the section [check] with all that is below it. file is for messages.
-func check(root *strict.Section, file string) (o merge.Options) {
+func check(root *strict.Section, file string) (o declare.Options) {
 	root.Section("check", func(s *strict.Section) {
 		o.Include = s.Texts("include", pattern)
 		o.Exclude = s.Texts("exclude", pattern)
-		said := merge.Declarations{
+		said := declare.Declarations{
 			File:  file,
 			Plain: s.List("plain", place), Natural: s.List("natural", place), Shared: s.List("shared", place), Undecided: s.List("undecided", place),
 		}
 		s.Sections("unique", func(s *strict.Section) {
-			o.Uniques = append(o.Uniques, merge.DeclaredUnique{Table: table(s, "table"), Columns: columns(s, "columns"), Name: s.Text("name", strict.Label), None: values(s, "none")})
+			o.Uniques = append(o.Uniques, declare.DeclaredUnique{Table: table(s, "table"), Columns: columns(s, "columns"), Name: s.Text("name", strict.Label), None: values(s, "none")})
 		})
 		s.Sections("reference", func(s *strict.Section) { said.References = append(said.References, reference(s)) })
 		s.Sections("id", func(s *strict.Section) {
-			o.IDs = append(o.IDs, merge.IDColumn{Table: table(s, "table"), Column: column(s, "column")})
+			o.IDs = append(o.IDs, declare.IDColumn{Table: table(s, "table"), Column: column(s, "column")})
 		})
 		s.Sections("world", func(s *strict.Section) {
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
 			need(s, "value", `want an expression that computes the number of its world, such as %s = "id / 10_000_000 %% 10_000"`)
-			o.Worlds = append(o.Worlds, merge.WorldKey{At: s.Text("at", place), Value: s.Text("value", expression), File: file})
+			o.Worlds = append(o.Worlds, declare.WorldKey{At: s.Text("at", place), Value: s.Text("value", expression), File: file})
 		})
 		s.Sections("account", func(s *strict.Section) {
-			o.Accounts = append(o.Accounts, merge.AccountColumn{Table: table(s, "table"), Column: column(s, "column"), Max: int(s.Integer("max", 1, maxPerAccount))})
+			o.Accounts = append(o.Accounts, declare.AccountColumn{Table: table(s, "table"), Column: column(s, "column"), Max: int(s.Integer("max", 1, maxPerAccount))})
 		})
 		if !said.Empty() {
-			o.Rules = []merge.Declarations{said}
+			o.Rules = []declare.Declarations{said}
 		}
 	})
 	return o
@@ -47,7 +47,7 @@ func check(root *strict.Section, file string) (o merge.Options) {
 
 // reference reads one [[check.reference]], of columns that it names by at and to or,
 // in the older words, by table, columns, to_table and to_columns.
-func reference(s *strict.Section) (r merge.DeclaredReference) {
+func reference(s *strict.Section) (r declare.DeclaredReference) {
 	r.Line = s.Line("")
 	r.At, r.To = s.Texts("at", place), s.OneOrMore("to", place)
 	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
@@ -94,9 +94,9 @@ func format(s string) string {
 }
 
 // when reads the condition of a section, if it has one.
-func when(s *strict.Section) (c *merge.When) {
+func when(s *strict.Section) (c *declare.When) {
 	s.Section("when", func(s *strict.Section) {
-		c = &merge.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
+		c = &declare.When{Column: column(s, "column"), Is: values(s, "is"), Not: values(s, "not")}
 		if s.Has("is") == s.Has("not") {
 			s.Lacks("is", `want the values of the rows that it covers, such as is = [0], or of the others: not = [1, 2]`)
 		}
@@ -113,8 +113,8 @@ func values(s *strict.Section, key string) []string {
 }
 
 func others(s string) string {
-	if s != merge.OthersPlain {
-		return fmt.Sprintf("is %.40q: want %q, or remove it", s, merge.OthersPlain)
+	if s != declare.OthersPlain {
+		return fmt.Sprintf("is %.40q: want %q, or remove it", s, declare.OthersPlain)
 	}
 	return ""
 }

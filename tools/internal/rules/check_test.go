@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/config"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 )
 
 // parse reads a file as a tool does.
@@ -50,16 +50,16 @@ column = "founder"
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := merge.Options{
+	want := declare.Options{
 		Include: []string{"*"},
 		Exclude: []string{"log_*", `tmp\*`},
-		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name", "realm"}, Name: "character name"}, {Table: "guild", Columns: []string{"name"}}},
-		Rules: []merge.Declarations{{
+		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name", "realm"}, Name: "character name"}, {Table: "guild", Columns: []string{"name"}}},
+		Rules: []declare.Declarations{{
 			File:       "config.toml",
-			References: []merge.DeclaredReference{{Table: "mail", Columns: []string{"receiver"}, ToTable: "characters", ToColumns: []string{"guid"}, ZeroIsNone: true}},
+			References: []declare.DeclaredReference{{Table: "mail", Columns: []string{"receiver"}, ToTable: "characters", ToColumns: []string{"guid"}, ZeroIsNone: true}},
 		}},
-		IDs:      []merge.IDColumn{{Table: "mail", Column: "item"}},
-		Accounts: []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
+		IDs:      []declare.IDColumn{{Table: "mail", Column: "item"}},
+		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}, {Table: "guild", Column: "founder"}},
 	}
 	if diff := cmp.Diff(want, got.Check, noPlaces); diff != "" {
 		t.Errorf("[check] (-want +got):\n%s", diff)
@@ -123,32 +123,32 @@ func TestSampleCheck(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
 	}
-	want := merge.Options{
+	want := declare.Options{
 		Include: []string{"char_*", "guild_*"},
 		Exclude: []string{"log_*"},
-		Tables: []merge.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: merge.PolicySame}, {Tables: []string{"auctions"}, Policy: merge.PolicySkip, Rows: merge.RowsDrop}, {Tables: []string{"respawns"}, Policy: merge.PolicySkip, When: &merge.When{Column: "instance", Is: []string{"0"}}},
-			{Tables: []string{"account_currency"}, Policy: merge.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
-				When: &merge.When{Column: "season", Is: []string{"3"}}},
-			{Tables: []string{"characters"}, Policy: merge.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
-		Uniques: []merge.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
-		Rekey: &merge.Rekey{Spaces: []merge.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
+		Tables: []declare.TablePolicy{{Tables: []string{"world_state*", "game_event"}, Policy: declare.PolicySame}, {Tables: []string{"auctions"}, Policy: declare.PolicySkip, Rows: declare.RowsDrop}, {Tables: []string{"respawns"}, Policy: declare.PolicySkip, When: &declare.When{Column: "instance", Is: []string{"0"}}},
+			{Tables: []string{"account_currency"}, Policy: declare.PolicyCombine, Columns: map[string]string{"gold": "sum", "vip": "max", "first_login": "min", "name": "target", "log": "append 80"},
+				When: &declare.When{Column: "season", Is: []string{"3"}}},
+			{Tables: []string{"characters"}, Policy: declare.PolicyCopy, Renumber: "slot", Within: []string{"account"}, From: new(int64(0)), Max: new(int64(8))}},
+		Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}, Name: "character name", None: []string{""}}},
+		Rekey: &declare.Rekey{Spaces: []declare.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}, {Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}, File: "config.toml"}},
-			Counters: []merge.CounterRow{{At: "seq.next", When: &merge.When{Column: "name", Is: []string{"item"}}, Space: "objects", Others: merge.OthersPlain, File: "config.toml"}}},
-		Rules: []merge.Declarations{{
+			Counters: []declare.CounterRow{{At: "seq.next", When: &declare.When{Column: "name", Is: []string{"item"}}, Space: "objects", Others: declare.OthersPlain, File: "config.toml"}}},
+		Rules: []declare.Declarations{{
 			File:  "config.toml",
 			Plain: []string{"*.level", "characters.money"}, Natural: []string{"*.map", "character_spell.spell"},
 			Shared: []string{"characters.account"}, Undecided: []string{"mail.extra"},
-			References: []merge.DeclaredReference{
+			References: []declare.DeclaredReference{
 				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
-					When: &merge.When{Column: "type", Is: []string{"0"}}, Others: merge.OthersPlain},
+					When: &declare.When{Column: "type", Is: []string{"0"}}, Others: declare.OthersPlain},
 				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0"},
 				{At: []string{"chests.content"}, To: []string{"items.guid"}, Format: "exec ./codec chests"},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
 			},
 		}},
-		IDs:      []merge.IDColumn{{Table: "mail", Column: "item"}},
-		Worlds:   []merge.WorldKey{{At: "characters.guid", Value: "id / 10_000_000 % 10_000", File: "config.toml"}},
-		Accounts: []merge.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
+		IDs:      []declare.IDColumn{{Table: "mail", Column: "item"}},
+		Worlds:   []declare.WorldKey{{At: "characters.guid", Value: "id / 10_000_000 % 10_000", File: "config.toml"}},
+		Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: 4}},
 	}
 	if diff := cmp.Diff(want, got.Check, noPlaces); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

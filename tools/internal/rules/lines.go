@@ -2,11 +2,11 @@ package rules
 
 import (
 	"mergesafe/internal/strict"
-	"mergesafe/merge"
+	"mergesafe/merge/propose"
 )
 
 // Line returns the line of a statement in its file; 0 if it is in none that was read.
-func (r Rules) Line(said merge.Said) (line int) {
+func (r Rules) Line(said propose.Said) (line int) {
 	root := r.roots[said.File]
 	if root == nil {
 		return 0

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"mergesafe/internal/strict"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
 const maxNameLength = 10_000 // characters
 
 // names reads the section [merge] with all that is below it.
-func names(root *strict.Section, file string) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []merge.TablePolicy, rekeyed merge.Rekey) {
+func names(root *strict.Section, file string) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []declare.TablePolicy, rekeyed declare.Rekey) {
 	root.Section("merge", func(s *strict.Section) {
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)
@@ -32,7 +32,7 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 			if !s.Has("renumber") && !s.Has("within") {
 				need(s, "policy", `want what happens to their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
 			}
-			policy := merge.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: merge.Policy(s.Text("policy", tablePolicy)), Rows: merge.RowsPolicy(s.Text("rows", rowsPolicy)),
+			policy := declare.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: declare.Policy(s.Text("policy", tablePolicy)), Rows: declare.RowsPolicy(s.Text("rows", rowsPolicy)),
 				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s), File: file, Line: s.Line("")}
 			renumber(s, &policy)
 			tables = append(tables, policy)
@@ -49,7 +49,7 @@ func names(root *strict.Section, file string) (policies []transfer.NamePolicy, c
 }
 
 // renumber reads which column of a table gets other values.
-func renumber(s *strict.Section, p *merge.TablePolicy) {
+func renumber(s *strict.Section, p *declare.TablePolicy) {
 	p.Renumber, p.Within = s.Text("renumber", strict.Label), s.OneOrMore("within", strict.Label)
 	number := func(key string) *int64 {
 		n := s.Integer(key, math.MinInt64, math.MaxInt64)
@@ -66,28 +66,28 @@ func renumber(s *strict.Section, p *merge.TablePolicy) {
 	case len(p.Within) == 0:
 		s.Lacks("within", `want the columns in which it is unique, such as within = "account"`)
 	case p.Policy == "":
-		p.Policy = merge.PolicyCopy
+		p.Policy = declare.PolicyCopy
 	}
 }
 
 func tablePolicy(s string) string {
-	if !slices.Contains([]merge.Policy{merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCombine, merge.PolicyCopy}, merge.Policy(s)) {
-		return fmt.Sprintf("is %.40q: want %q, %q, %q, %q or %q", s, merge.PolicySame, merge.PolicySkip, merge.PolicyReset, merge.PolicyCombine, merge.PolicyCopy)
+	if !slices.Contains([]declare.Policy{declare.PolicySame, declare.PolicySkip, declare.PolicyReset, declare.PolicyCombine, declare.PolicyCopy}, declare.Policy(s)) {
+		return fmt.Sprintf("is %.40q: want %q, %q, %q, %q or %q", s, declare.PolicySame, declare.PolicySkip, declare.PolicyReset, declare.PolicyCombine, declare.PolicyCopy)
 	}
 	return ""
 }
 
 // formula says what is wrong with what becomes of a column of rows that are combined.
 func formula(s string) string {
-	if _, err := merge.ParseFormula(s); err != nil {
+	if _, err := declare.ParseFormula(s); err != nil {
 		return "is " + err.Error()
 	}
 	return ""
 }
 
 func rowsPolicy(s string) string {
-	if p := merge.RowsPolicy(s); p != merge.RowsDrop && p != merge.RowsNone {
-		return fmt.Sprintf("is %.40q: want %q, if rows that reference them are to stay behind too, or %q, if their reference is to be cleared", s, merge.RowsDrop, merge.RowsNone)
+	if p := declare.RowsPolicy(s); p != declare.RowsDrop && p != declare.RowsNone {
+		return fmt.Sprintf("is %.40q: want %q, if rows that reference them are to stay behind too, or %q, if their reference is to be cleared", s, declare.RowsDrop, declare.RowsNone)
 	}
 	return ""
 }
@@ -103,7 +103,7 @@ func policy(s *strict.Section, file string) transfer.NamePolicy {
 	p.None = values(s, "none")
 	set := s.TextsByName("set", `{ at_login = "| 1" }`, setting)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		to, _ := merge.ParseSetting(name, set[name]) // it was tried
+		to, _ := declare.ParseSetting(name, set[name]) // it was tried
 		p.Set = append(p.Set, to)
 	}
 	switch {
@@ -117,7 +117,7 @@ func policy(s *strict.Section, file string) transfer.NamePolicy {
 
 // setting says what is wrong with what a column gets beside a name that is changed.
 func setting(s string) string {
-	if _, err := merge.ParseSetting("", s); err != nil {
+	if _, err := declare.ParseSetting("", s); err != nil {
 		return "is " + err.Error()
 	}
 	return ""

@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
 // noPlaces leaves out where statements are; see TestPlaces.
 var noPlaces = cmp.FilterPath(func(p cmp.Path) bool {
 	name := p.Last().String()
-	return name == ".Line" || name == ".File" && p.Index(-2).Type() != reflect.TypeFor[merge.Declarations]()
+	return name == ".Line" || name == ".File" && p.Index(-2).Type() != reflect.TypeFor[declare.Declarations]()
 }, cmp.Ignore())
 
 // Statements that a check can refuse have their file and line.
@@ -125,7 +125,7 @@ func TestSampleMerge(t *testing.T) {
 		t.Fatalf("%v in:\n%s", err, strings.Join(lines, ""))
 	}
 	want := Rules{
-		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []merge.Setting{{Column: "at_login", Bits: 1}}}},
+		Names:  []transfer.NamePolicy{{Table: "players", Column: "name", Template: transfer.DefaultTemplate, Keep: transfer.KeepActive, By: "updated_at", MaxLength: 32, None: []string{""}, Set: []declare.Setting{{Column: "at_login", Bits: 1}}}},
 		Copies: []transfer.NameCopy{{Table: "mail", Column: "sender_name", Key: "sender", OfTable: "players", OfColumn: "name"}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Rules{}), noPlaces); diff != "" {

@@ -7,14 +7,14 @@ import (
 	"os"
 
 	"mergesafe/internal/strict"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
 // Rules are what a file says of the tables. Whether a database has such tables
 // and columns is for the check and the merge to find out.
 type Rules struct {
-	Check  merge.Options         // [check]
+	Check  declare.Options       // [check]
 	Names  []transfer.NamePolicy // [[merge.name]]
 	Copies []transfer.NameCopy   // [[merge.copy]]
 	Fleet  Fleet                 // [fleet]
@@ -40,7 +40,7 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		policies, copies, tables, rekeyed := names(root, file)
 		if reviewed := schema(root); reviewed != nil {
 			if len(c.Rules) == 0 {
-				c.Rules = []merge.Declarations{{File: file}}
+				c.Rules = []declare.Declarations{{File: file}}
 			}
 			c.Rules[0].Schema = reviewed
 			for i := range tables {
@@ -51,7 +51,7 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 		r.Check.Rules = append(r.Check.Rules, c.Rules...)
 		if len(rekeyed.Spaces)+len(rekeyed.Counters) > 0 {
 			if r.Check.Rekey == nil {
-				r.Check.Rekey = new(merge.Rekey)
+				r.Check.Rekey = new(declare.Rekey)
 			}
 			r.Check.Rekey.Spaces = append(r.Check.Rekey.Spaces, rekeyed.Spaces...)
 			r.Check.Rekey.Counters = append(r.Check.Rekey.Counters, rekeyed.Counters...)

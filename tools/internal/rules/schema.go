@@ -8,14 +8,14 @@ import (
 	"unicode"
 
 	"mergesafe/internal/strict"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 )
 
 // schema reads the section [schema]: the one that the file was written for; nil if it
 // does not say.
-func schema(root *strict.Section) (r *merge.Reviewed) {
+func schema(root *strict.Section) (r *declare.Reviewed) {
 	root.Section("schema", func(s *strict.Section) {
-		r = &merge.Reviewed{Tables: make(map[string][]string)}
+		r = &declare.Reviewed{Tables: make(map[string][]string)}
 		need(s, "name", `want the name of the schema, such as %s = "MyGame: characters database"`)
 		r.Name, r.Source = s.Text("name", strict.Label), s.Text("source", maxText)
 		if !s.Has("tables") {
@@ -77,7 +77,7 @@ func maxText(s string) string {
 }
 
 // listed looks whether what a file names is in the list of its schema.
-type listed struct{ schema *merge.Reviewed }
+type listed struct{ schema *declare.Reviewed }
 
 // check reports every name, and every pattern, that means nothing in the list.
 func (l listed) check(root *strict.Section) {
@@ -143,7 +143,7 @@ func (l listed) pattern(text string) string {
 	switch {
 	case err != nil || found: // what is malformed, others say
 		return ""
-	case merge.Exact(text):
+	case declare.Exact(text):
 		return "which [schema.tables] does not have: add it there, if it was reviewed"
 	default:
 		return "which matches nothing in [schema.tables]"
@@ -182,7 +182,7 @@ func (l listed) pair(s *strict.Section, table string, keys ...string) {
 func (l listed) when(s *strict.Section) {
 	s.Section("when", func(s *strict.Section) {
 		for _, column := range s.Strings("column") {
-			if found, err := l.schema.Matches("*." + merge.Name(column)); err == nil && !found {
+			if found, err := l.schema.Matches("*." + declare.Name(column)); err == nil && !found {
 				s.Problem("column", "is %q, which no table of [schema.tables] has", column)
 			}
 		}

@@ -6,24 +6,24 @@ import (
 	"path/filepath"
 
 	"mergesafe/internal/strict"
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer"
 )
 
 // counter reads one [[merge.counter]].
-func counter(s *strict.Section) merge.CounterRow {
+func counter(s *strict.Section) declare.CounterRow {
 	need(s, "at", `want the column that counts, such as %s = "seq.next", or the name of a sequence`)
 	need(s, "space", `want the space whose keys it counts, such as %s = "items.id"`)
 	if s.Has("others") && !s.Has("when") {
 		s.Lacks("when", `want the rows that the counter covers, such as when = { column = "name", is = ["item"] }`)
 	}
-	return merge.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s), Others: s.Text("others", others)}
+	return declare.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s), Others: s.Text("others", others)}
 }
 
-// space reads one [[merge.space]].
-func space(s *strict.Section, file string) merge.Space {
-	space := merge.Space{
+// space reads one [[propose.space]].
+func space(s *strict.Section, file string) declare.Space {
+	space := declare.Space{
 		Name: s.Text("name", strict.Label), Step: uint64(s.Integer("step", 1, math.MaxInt64)), Max: uint64(s.Integer("max", 1, math.MaxInt64)),
 	}
 	space.Keys = s.Texts("keys", place)

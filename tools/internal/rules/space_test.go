@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/merge"
+	"mergesafe/merge/declare"
 )
 
 // A counter is a column, or a sequence by its name alone.
@@ -17,7 +17,7 @@ func TestParseCounter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []merge.CounterRow{{At: "seq.next", When: &merge.When{Column: "name", Is: []string{"item"}}, Space: "items.id"}, {At: "char_seq", Space: "chars.guid"}}
+	want := []declare.CounterRow{{At: "seq.next", When: &declare.When{Column: "name", Is: []string{"item"}}, Space: "items.id"}, {At: "char_seq", Space: "chars.guid"}}
 	if diff := cmp.Diff(want, got.Check.Rekey.Counters, noPlaces); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -1,0 +1,76 @@
+package check
+
+import (
+	"context"
+	"errors"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// With is what the caller adds to a check.
+type With struct {
+	Quick  []func(*verdict.Report)
+	Rules  []rule.Rule        // that read the same rows, and never change the verdict
+	Reader func(*read.Reader) // sets the reader up; nil: it stays as it is
+}
+
+func Check(ctx context.Context, sources []catalog.Source, opts declare.Options, with With) (*verdict.Report, error) {
+	opts = opts.WithDefaults()
+	started := opts.Stamp()
+	f, err := read.DescribeAll(ctx, sources, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := declare.Withhold(f.Resolved); err != nil {
+		return nil, err
+	}
+	p := stream.NewProgress(f.Resolved)
+	r := NewRun(f, read.NewReader(f, p), NewSummaries(f), started, Rules(with.Rules...))
+	if with.Reader != nil {
+		with.Reader(r.reader)
+	}
+	r.judgeCatalogs()
+	if err = r.establish(ctx, with.Quick); err != nil {
+		return r.Report(reasonOf(ctx, err)), err
+	}
+	return r.Report(""), nil
+}
+
+// establish reads all that the rules need, in between two looks at the tables that
+// are in no snapshot.
+func (r *run) establish(ctx context.Context, quick []func(*verdict.Report)) error {
+	before, err := read.TakeStamps(ctx, r.facts)
+	if err != nil {
+		return err
+	}
+	if err := r.CountRows(ctx); err != nil {
+		return err
+	}
+	for _, report := range quick {
+		report(r.Report("the keys are not read yet"))
+	}
+	if err := r.readAll(ctx); err != nil {
+		return err
+	}
+	after, err := read.TakeStamps(ctx, r.facts)
+	if err == nil {
+		r.settle(before, after)
+	}
+	return err
+}
+
+// reasonOf says why a check did not come to its end.
+func reasonOf(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "interrupted"
+	}
+	if read, ok := errors.AsType[*catalog.ReadError](err); ok {
+		return read.Reason()
+	}
+	return err.Error()
+}

@@ -1,0 +1,2 @@
+// Package check carries out the rules over several databases and concludes their verdicts.
+package check

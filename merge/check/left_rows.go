@@ -1,0 +1,62 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// leftTasks count the rows of some tables that stay behind, and those that refer to them.
+func leftTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, l := range declare.LeftOf(f.Resolved) {
+		if !f.Wants(verdict.CodeTableExcluded, l.Table, l.When.String()) {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IdOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, r, l) }})
+	}
+	return tasks
+}
+
+func judgeLeft(ctx context.Context, f *read.Facts, r *read.Reader, l *declare.LeftRows) (o rule.Outcome, err error) {
+	now := *l
+	result := verdict.Result{Code: verdict.CodeTableExcluded, Table: l.Table, Subject: "when " + l.When.String()}
+	orphans := verdict.Result{Code: verdict.CodeReferenceSevered, Table: l.Table, Subject: "when " + l.When.String()}
+	var parts, leave []string
+	for _, db := range declare.SourcesOf(f.Resolved) {
+		n := int64(0)
+		if db.Tables[l.Table] != nil {
+			if n, err = r.Referring(ctx, db, l.Table, l.All(), nil); err != nil {
+				return o, err
+			}
+			for table, ref := range referringTo(f, db, l.Table) {
+				lost, err := r.Referring(ctx, db, table, nil, &ref)
+				if err != nil {
+					return o, err
+				}
+				if lost > 0 {
+					orphans.Count += lost
+					leave = append(leave, fmt.Sprintf("%s of %s in %s (%s)", printable.Count(lost, "row", "rows"), table, db.Name, strings.Join(ref.Columns, ", ")))
+				}
+			}
+		}
+		now.Counts = append(now.Counts, n)
+		result.Read += n
+		parts = append(parts, db.Name+": "+printable.Number(n))
+	}
+	result.Message = "rows of the sources that stay behind, as declared: " + catalog.Few(parts)
+	o = rule.Found(result)
+	if o.Left = []declare.LeftRows{now}; orphans.Count > 0 {
+		orphans.Rows, orphans.Read = orphans.Count, result.Read
+		orphans.Message = fmt.Sprintf("rows refer to rows of %s that stay behind when %s: %s", l.Table, l.When, catalog.Few(leave))
+		orphans.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], rows = %q: they stay behind too", printable.TOML(l.Table), declare.RowsDrop)}
+		o.Add(rule.Found(orphans))
+	}
+	return o, nil
+}

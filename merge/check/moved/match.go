@@ -1,0 +1,87 @@
+package moved
+
+import (
+	"fmt"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/verdict"
+)
+
+// MaxMatched is how many keys of one source may be matched: each is recorded in the plan.
+const MaxMatched = 1_000_000
+
+// MatchedRow is a row of one of several databases that are the same thing.
+type MatchedRow struct {
+	Db  int // the target is 0, then the sources in their order
+	Key rekey.Integer
+}
+
+// MatchedRows are the rows of a space that are the same thing.
+type MatchedRows struct {
+	Groups [][]MatchedRow // each in the order of the databases
+	Twice  []string       // natural keys that a database has more than once, and which; the first ones
+	Many   int64          // how many there are
+	Gaps   []verdict.Gap  // why they could not be read
+}
+
+// Pairs returns what becomes of the keys of each source, the first of which is number 1;
+// offset is what is added to those of one.
+func (m *MatchedRows) Pairs(sources int, offset func(source int) uint64) ([]*rekey.Pairs, error) {
+	all := make([][]rekey.Pair, sources)
+	for _, group := range m.Groups {
+		home := group[0].Key
+		if group[0].Db > 0 {
+			var ok bool
+			if home, ok = home.Add(offset(group[0].Db - 1)); !ok {
+				return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].Key, offset(group[0].Db-1))
+			}
+		}
+		for _, row := range group[1:] {
+			all[row.Db-1] = append(all[row.Db-1], rekey.Pair{Old: row.Key, New: home})
+		}
+	}
+	found := make([]*rekey.Pairs, sources)
+	for i := range all {
+		if len(all[i]) == 0 {
+			continue
+		}
+		var err error
+		if found[i], err = rekey.NewPairs(all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// ShiftOf is what becomes of the keys of a space of a database, but for values that stay.
+func (k *Rekeyed) ShiftOf(space *declare.KeySpace, db *declare.Database, stay rekey.Values) *rekey.Shift {
+	return &rekey.Shift{By: k.Of[space][db], Stay: stay, Match: k.Pairs[space][db]}
+}
+
+// movesIn reports whether any key of a space of a database gets a new value.
+func (k *Rekeyed) movesIn(space *declare.KeySpace, db *declare.Database) bool {
+	return k.Of[space][db] > 0 || k.Pairs[space][db].Len() > 0
+}
+
+// Matched are the pairs of the keys that a column of a database has, or refers to in all rows.
+func (k *Rekeyed) Matched(db *declare.Database, table, column string) *rekey.Pairs {
+	if k == nil {
+		return nil
+	}
+	m := k.Moving.Columns[declare.ColumnName{Table: table, Column: column}]
+	if m == nil {
+		return nil
+	}
+	return k.Pairs[m.Cases[0].Space][db]
+}
+
+// MatchesAny reports whether keys of a space are matched, of any database.
+func (k *Rekeyed) MatchesAny(space *declare.KeySpace) bool {
+	for _, pairs := range k.Pairs[space] {
+		if pairs.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,54 @@
+package read
+
+import (
+	"context"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/stream"
+)
+
+// CellsOf returns what lists the cells of a row in which a format looks, from what a stream carries.
+func CellsOf(r *cell.Row, s *stream.Stream) func(row int) [][]byte {
+	var at []int
+	for _, name := range r.Columns() {
+		at = append(at, s.Carry(name))
+	}
+	cells := make([][]byte, len(at))
+	return func(row int) [][]byte {
+		for i := range at {
+			cells[i] = s.CarriedAt(at[i], row)
+		}
+		return cells
+	}
+}
+
+// InCellsOf returns what lists the numbers in the cells of a row that name something. Of a
+// cell that does not have the format it lists none.
+func InCellsOf(r *declare.Ref, s *stream.Stream) func(row int) []rekey.Integer {
+	cells := CellsOf(r.Cells, s)
+	return func(row int) (all []rekey.Integer) {
+		for _, k := range s.KeysIn(r.Cells, cells(row), row) {
+			if !r.None.HasInteger(k.Value) {
+				all = append(all, k.Value)
+			}
+		}
+		return all
+	}
+}
+
+// Count returns the exact number of rows of a table.
+func (r *Reader) Count(ctx context.Context, db *declare.Database, table string) (n int64, err error) {
+	if err = ctx.Err(); err == nil {
+		n, err = db.Opened.Count(ctx, table)
+		if ctxErr := ctx.Err(); ctxErr != nil {
+			err = ctxErr
+		}
+	}
+	if err != nil {
+		return 0, &catalog.ReadError{Source: db.Name, Table: table, Doing: "the number of rows", Err: err}
+	}
+	return n, nil
+}

@@ -1,0 +1,86 @@
+package read
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math/bits"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/stream"
+)
+
+// Contents sums up all rows of a table of one source, or only some. unread says why it cannot;
+// "" if it could.
+func (r *Reader) Contents(ctx context.Context, db *declare.Database, table string, only catalog.Withheld) (sum string, rows int64, unread string, err error) {
+	scan := catalog.Scan{Table: table, Only: only}
+	for _, c := range db.Tables[table].Columns {
+		scan.Carry = append(scan.Carry, c.Name)
+	}
+	var all rowSum
+	s := r.Stream(db, "contents", 0, scan)
+	for b, err := range db.Opened.Scan(ctx, scan) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && b == nil {
+			err = errors.New("the source returned no batch and no error")
+		}
+		if err == nil {
+			err = stream.Validate(b, scan)
+		}
+		if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
+			return "", 0, unsupported.Error(), nil
+		}
+		if err != nil {
+			return "", 0, "", s.Fail(err)
+		}
+		for row := range b.Len {
+			all.add(b, row)
+		}
+		s.Read += int64(b.Len)
+		s.Progress(b.Len)
+	}
+	// A source that gives up when ctx ends may look like one that is done.
+	if err := ctx.Err(); err != nil {
+		return "", 0, "", s.Fail(err)
+	}
+	return all.String(), s.Read, "", nil
+}
+
+// rowSum is the sum of the hashes of rows, in whatever order they come. Equal
+// rows count as often as they are there.
+type rowSum struct {
+	high, low uint64
+	row       []byte // of the row at hand
+}
+
+func (s *rowSum) add(b *catalog.Batch, row int) {
+	s.row = s.row[:0]
+	for i := range b.Carry {
+		// One more than the length, so that NULL is not an empty value.
+		if v := b.Carry[i].At(row); v == nil {
+			s.row = binary.AppendUvarint(s.row, 0)
+		} else {
+			s.row = append(binary.AppendUvarint(s.row, uint64(len(v))+1), v...)
+		}
+	}
+	h := sha256.Sum256(s.row)
+	var carry uint64
+	s.low, carry = bits.Add64(s.low, binary.BigEndian.Uint64(h[8:]), 0)
+	s.high, _ = bits.Add64(s.high, binary.BigEndian.Uint64(h[:]), carry)
+}
+
+func (s *rowSum) String() string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.high), s.low))
+}
+
+// Contents are what one source has in one table.
+type Contents struct {
+	Db          *declare.Database
+	Table       string
+	Sum, Unread string // unread says why there is no sum
+}

@@ -1,0 +1,80 @@
+package read
+
+import (
+	"context"
+	"slices"
+
+	"mergesafe/gameid"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/moved"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// Allowed reports whether the operator allows what a result says.
+func (f *Facts) Allowed(r *verdict.Result) bool {
+	return slices.ContainsFunc(f.allowances, func(a verdict.Allowance) bool { return a.Allows(r) })
+}
+
+// Facts are what the rules judge by, besides the rows that were read for them: what was
+// declared, and what earlier passes established. Rules only read them.
+type Facts struct {
+	*declare.Resolved
+	allowances []verdict.Allowance // of opts
+
+	Established
+}
+
+// Established is what passes found out that other rules build on.
+type Established struct {
+	// failed are the codes with a conflict, of those that are wanted.
+	Failed map[string]bool
+
+	// alike are the tables that seem to be the same in every source.
+	Alike map[string]bool
+
+	// servers are those of the IDs in a column of a database, of the columns of which
+	// all IDs were read.
+	Servers map[declare.ColumnsID]map[*declare.Database]map[gameid.ServerID]bool
+
+	// disjoint tells of keys whether none of their values is there twice.
+	Disjoint map[declare.ColumnsID]bool
+
+	// complete tells of columns whether they are a reference of which every row leads
+	// somewhere, in every database.
+	Complete map[declare.ColumnsID]bool
+
+	// rekeyed is what becomes of the keys of sources; nil if they stay, or if they would
+	// move and cannot.
+	Rekeyed *moved.Rekeyed
+}
+
+func NewEstablished() Established {
+	return Established{make(map[string]bool), make(map[string]bool), make(map[declare.ColumnsID]map[*declare.Database]map[gameid.ServerID]bool), make(map[declare.ColumnsID]bool), make(map[declare.ColumnsID]bool), nil}
+}
+
+// DescribeAll resolves the declarations, and returns facts of which nothing is established yet.
+func DescribeAll(ctx context.Context, sources []catalog.Source, opts declare.Options) (*Facts, error) {
+	if err := verdict.Validate(opts); err != nil {
+		return nil, err
+	}
+	allowances, err := verdict.Allowances(opts)
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := declare.ResolveAll(ctx, sources, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range allowances {
+		if err := a.Resolve(resolved.Names); err != nil {
+			return nil, err
+		}
+	}
+	return &Facts{Resolved: resolved, allowances: allowances, Established: NewEstablished()}, nil
+}
+
+// Pair returns the facts about two of the databases.
+func (f *Facts) Pair(target, db *declare.Database) *Facts {
+	return &Facts{Resolved: f.Resolved.Pair(target, db), allowances: f.allowances, Established: NewEstablished()}
+}

@@ -1,0 +1,79 @@
+package read
+
+import (
+	"context"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+)
+
+// failingAsked is a condition that rows of a source are tried against.
+type failingAsked struct {
+	db          *declare.Database
+	table, text string
+}
+
+// Tester tries rows against the conditions of another database.
+type Tester struct{ *Reader }
+
+// Failing finds the rows of a source for which conditions of another database do
+// not hold: one answer for each condition. It reads for the rule with a code.
+func (r Tester) Failing(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
+	if r.Shared == nil {
+		return r.failingNow(ctx, db, table, code, conditions)
+	}
+	all := make([]catalog.Failing, len(conditions))
+	var missing []catalog.Condition
+	var places []int
+	for i, c := range conditions {
+		known, ok := r.Shared.failing[failingAsked{db, table, c.Text}]
+		if !ok {
+			missing, places = append(missing, c), append(places, i)
+		}
+		all[i] = known
+	}
+	found, err := r.failingNow(ctx, db, table, code, missing)
+	for i, f := range found {
+		all[places[i]] = f
+		r.Shared.failing[failingAsked{db, table, missing[i].Text}] = f
+	}
+	return all, err
+}
+
+func (r Tester) failingNow(ctx context.Context, db *declare.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	all := make([]catalog.Failing, len(conditions))
+	source, ok := db.Opened.(catalog.Tester)
+	if !ok {
+		for i := range all {
+			all[i].Unclear = "this source cannot evaluate conditions"
+		}
+		return all, nil
+	}
+	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.PlainShifts(db, table), max(0, r.Facts.Opts.Samples))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, &catalog.ReadError{Source: db.Name, Table: table, Doing: "rows", Err: err}
+	}
+	s := r.Stream(db, code, 0, catalog.Scan{Table: table})
+	s.Read = db.Rows[table]
+	s.Progress(int(s.Read))
+	return all, nil
+}
+
+// Takes asks a database what values a column of it takes.
+func (r Tester) Takes(ctx context.Context, db *declare.Database, table, column string) ([]catalog.Condition, error) {
+	source, ok := db.Opened.(catalog.Tester)
+	if !ok {
+		return nil, nil
+	}
+	conditions, err := source.Takes(ctx, table, column)
+	if err != nil {
+		return nil, &catalog.ReadError{Source: db.Name, Table: table, Doing: "what a column takes", Err: err}
+	}
+	return conditions, nil
+}

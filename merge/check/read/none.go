@@ -1,0 +1,208 @@
+package read
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// NoneReader reads the keys that none of a reference covers, and the rows that refer to them.
+type NoneReader struct {
+	*Reader
+	Code string // of the rule for which it reads
+	Ref  *declare.Ref
+	None rekey.Values // as it is declared, without the keys that are kept
+
+	Numbers rekey.Set       // the keys that it covers
+	Words   map[string]bool // those that are no numbers, folded
+
+	Rows     Faults   // that refer to one of them
+	named    [][]byte // what those of rows that are kept refer to
+	Examples []string
+}
+
+// ReadKeys reads the keys of a database in one of the columns that the reference leads to, as
+// far as none covers them. Keys that are the same in every world are no matter.
+func (r *NoneReader) ReadKeys(ctx context.Context, db *declare.Database, to declare.ColumnName, n *int64) error {
+	t := db.KeyTable(to.Table)
+	if t == nil || t.Column(to.Column) == nil || r.Facts.Same[to.Table] {
+		return nil
+	}
+	kept, err := declare.ParseKeep(r.Facts.Keeps[to])
+	if err != nil {
+		return err
+	}
+	scan := catalog.Scan{Table: to.Table, Unsorted: true}
+	if _, able := db.Opened.(declare.Withholder); able {
+		scan.Only = &coveredRows{to.Table, to.Column, t.Column(to.Column).Kind, r.None}
+	}
+	s := r.Stream(db, r.Code, 0, scan)
+	at := s.Carry(to.Column)
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			v := b.Carry[at].At(row)
+			number, ok := rekey.ParseInteger(v)
+			switch {
+			case v == nil || !r.covers(v) || ok && kept.HasInteger(number):
+				continue
+			case ok:
+				r.Numbers.Add(number)
+			default:
+				r.Words[string(Folded(v))] = true
+			}
+			*n++
+		}
+	})
+	if err := s.Drain(ctx); err != nil {
+		return readable(err)
+	}
+	r.newKeys(db, to, n)
+	return nil
+}
+
+// newKeys adds the keys that none does not cover, but will as they are after the merge.
+func (r *NoneReader) newKeys(db *declare.Database, to declare.ColumnName, n *int64) {
+	by := r.Facts.Rekeyed.Offset(db, to.Table, to.Column)
+	if by == 0 {
+		return
+	}
+	set := r.Facts.Rekeyed.Read.Keys[to][db]
+	if set == nil {
+		return
+	}
+	if moved, _ := set.Range().Shift(by); !r.None.Meets(moved) && moved.Any {
+		return
+	}
+	for key := range set.All() {
+		if now, ok := key.Add(by); ok && r.None.HasInteger(now) {
+			r.Numbers.Add(now)
+			*n++
+		}
+	}
+}
+
+// readable is an error of a reading, unless it is that a column cannot be read: other rules
+// say so.
+func readable(err error) error {
+	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported {
+		return nil
+	}
+	return err
+}
+
+// covers reports whether none has a key, however its letters are written.
+func (r *NoneReader) covers(key []byte) bool {
+	alike := func(v string) bool { return bytes.Equal(Folded([]byte(v)), Folded(key)) }
+	return r.None.Has(key) || slices.ContainsFunc(r.Ref.Declared.None, alike)
+}
+
+// ReadRows reads the rows of a database that refer to such a key.
+func (r *NoneReader) ReadRows(ctx context.Context, db *declare.Database, t *catalog.Table) error {
+	if t.Column(r.Ref.Columns[0]) == nil {
+		return nil
+	}
+	about := *r.Ref
+	about.None = rekey.Values{}
+	carry := t.RowKey(about.Columns)
+	s := r.Stream(db, r.Code, len(carry), catalog.Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+	leaves, at := Leaves(&about, s), s.Carry(about.Columns[0])
+	values := func(b *catalog.Batch, row int) [][]byte { return [][]byte{b.Carry[at].At(row)} }
+	if about.Cells != nil {
+		inCells := InCellsOf(&about, s)
+		values = func(_ *catalog.Batch, row int) (all [][]byte) {
+			for _, n := range inCells(row) {
+				all = append(all, []byte(n.String()))
+			}
+			return all
+		}
+	}
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			if leaves(row) {
+				continue
+			}
+			if i := slices.IndexFunc(values(b, row), r.isCovered); i >= 0 {
+				r.note(s, row, values(b, row)[i])
+			}
+		}
+	})
+	return readable(s.Drain(ctx))
+}
+
+// isCovered reports whether a value is a key that none covers.
+func (r *NoneReader) isCovered(v []byte) bool {
+	if v == nil || !r.None.Has(v) {
+		return false
+	}
+	n, ok := rekey.ParseInteger(v)
+	return ok && r.Numbers.Has(n) || !ok && r.Words[string(Folded(v))]
+}
+
+func (r *NoneReader) note(s *stream.Stream, row int, v []byte) {
+	if r.Rows.Add(s, row); len(r.named) < len(r.Rows.Kept) {
+		r.named = append(r.named, bytes.Clone(v))
+	}
+	text := stream.Cut(v)
+	if r.Ref.Cells == nil {
+		text = Show(s.Db.Tables[r.Ref.Table].Column(r.Ref.Columns[0]), v)
+	}
+	if text = printable.TOML(text); len(r.Examples) < 10 && !slices.Contains(r.Examples, text) {
+		r.Examples = append(r.Examples, text)
+	}
+}
+
+// Show shows rows that refer to such a key, each beside a row that has it: that of its own
+// database if there is one.
+func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error) {
+	for i, c := range r.Rows.Kept {
+		own := c.Members[0].Db
+		for _, db := range append([]*declare.Database{own}, r.Facts.Dbs...) {
+			for _, to := range Targets(r.Ref) {
+				if len(c.Members) > 1 || db.Tables[to.Table] == nil {
+					continue
+				}
+				named := stream.Member{Db: db, Table: to.Table, Columns: []string{to.Column}, Values: [][]byte{r.named[i]}, Names: 1}
+				if fields, err := Find(named, ctx); err != nil {
+					return nil, err
+				} else if fields != nil {
+					c.Members, c.Rows = append(c.Members, named), 2
+				}
+			}
+		}
+		s, err := Sample(ctx, c, r.Ref.Table, r.Ref.Columns)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Targets are the keys of which each value of a reference of one column names one.
+func Targets(r *declare.Ref) []declare.ColumnName {
+	return append([]declare.ColumnName{{Table: r.ToTable, Column: r.ToColumns[0]}}, r.Or...)
+}
+
+// coveredRows are the rows with a key that some values cover, and perhaps more.
+type coveredRows struct {
+	table, column string
+	kind          catalog.Kind
+	values        rekey.Values
+}
+
+// Of implements [catalog.Withheld].
+func (c *coveredRows) Of() string { return c.table }
+
+// SQL implements [catalog.Withheld].
+func (c *coveredRows) SQL(quote func(string) string) string {
+	kinds := map[catalog.Kind]rekey.ColumnKind{catalog.KindInteger: rekey.Integers, catalog.KindText: rekey.Texts, catalog.KindBytes: rekey.Bytes}
+	return c.values.AmongSQL(quote(c.column), kinds[c.kind])
+}

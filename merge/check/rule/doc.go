@@ -1,0 +1,2 @@
+// Package rule says what a rule is: its codes, what it reads, and what it finds.
+package rule

@@ -1,0 +1,129 @@
+package rule
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"mergesafe/merge/check/moved"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// Rule is one rule, or several that judge the same things. It takes facts and
+// returns results. Of its functions it has those that it needs.
+type Rule struct {
+	Codes []string // that it gives out, most serious first
+
+	// catalog judges what the databases say of themselves.
+	Catalog func(*read.Facts) []Finding
+
+	// key judges what was read of the key of a table.
+	Key func(*read.Facts, *read.KeyReading) Outcome
+
+	// tasks says what else is to be read, and judges it.
+	Tasks func(*read.Facts) []Task
+}
+
+// Finding is a result that is not concluded yet: its verdict follows from Count
+// and Gaps.
+type Finding struct {
+	verdict.Result
+	Action string // what to do about a FAIL, if it is not what the code says
+}
+
+// Outcome is what a task established.
+type Outcome struct {
+	Findings   []Finding
+	Proposals  []verdict.Proposal
+	Proposed   *verdict.Proposed
+	Plain      []string             // columns declared plain that hold values which are keys: table.column
+	Key        *read.KeyReading     // for the summaries of the sources; nil if no key was read
+	Contents   []read.Contents      // for these summaries too
+	Rekeyed    *moved.Rekeyed       // what becomes of keys
+	Renumbered []verdict.Renumbered // rows that get other values
+	Left       []declare.LeftRows   // rows that stay behind
+	Severed    []declare.Severed    // what becomes of rows that refer to what stays behind
+	Ends       bool                 // nothing else can be judged
+	Alike      []string             // tables that seem to be the same in every source
+	Disjoint   map[declare.ColumnsID]bool
+	Complete   map[declare.ColumnsID]bool
+	Tasks      []Task // still to be done
+}
+
+func (o *Outcome) Add(from Outcome) {
+	o.Findings = append(o.Findings, from.Findings...)
+	o.Proposals = append(o.Proposals, from.Proposals...)
+	if from.Proposed != nil {
+		o.Proposed = from.Proposed
+	}
+	if from.Rekeyed != nil {
+		o.Rekeyed = from.Rekeyed
+	}
+	o.Severed = append(o.Severed, from.Severed...)
+	o.Left = append(o.Left, from.Left...)
+	o.Renumbered = append(o.Renumbered, from.Renumbered...)
+	o.Contents = append(o.Contents, from.Contents...)
+	o.Alike = append(o.Alike, from.Alike...)
+	o.Plain = append(o.Plain, from.Plain...)
+	o.Tasks = append(o.Tasks, from.Tasks...)
+	if o.Disjoint == nil {
+		o.Disjoint = make(map[declare.ColumnsID]bool)
+	}
+	maps.Copy(o.Disjoint, from.Disjoint)
+	if o.Complete == nil {
+		o.Complete = make(map[declare.ColumnsID]bool)
+	}
+	maps.Copy(o.Complete, from.Complete)
+}
+
+// Found is the outcome of a task that only has results.
+func Found(results ...verdict.Result) (o Outcome) {
+	for _, r := range results {
+		o.Findings = append(o.Findings, Finding{Result: r})
+	}
+	return o
+}
+
+// Task is one pass over rows: what reads a table once in every source that has
+// it, and what a rule makes of it.
+type Task struct {
+	ID     TaskID
+	Tables []string // that it goes through
+	Run    func(context.Context, *read.Reader) (Outcome, error)
+}
+
+// TaskID identifies a task, so that the pairs of a matrix do it together.
+type TaskID struct {
+	Code    string // of the rule
+	Columns declare.ColumnsID
+	To      declare.ColumnsID // of a reference
+}
+
+// KeyTasks reads the key of every table of every source, once, for all rules
+// that need no more than that.
+func KeyTasks(f *read.Facts, rules []Rule) (tasks []Task) {
+	judges := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Key == nil })
+	var codes []string
+	for _, r := range judges {
+		codes = append(codes, r.Codes...)
+	}
+	for _, table := range f.Tables {
+		if !f.WantsAny(table, "", codes...) {
+			continue
+		}
+		tasks = append(tasks, Task{TaskID{Code: verdict.CodeKeyCollision, Columns: declare.IdOf(table)}, []string{table}, func(ctx context.Context, r *read.Reader) (Outcome, error) {
+			k, err := r.Key(ctx, table, verdict.CodeKeyCollision, verdict.CodeIDInvalid)
+			if err != nil {
+				return Outcome{}, err
+			}
+			o := Outcome{Key: k}
+			for _, judge := range judges {
+				o.Add(judge.Key(f, k))
+			}
+			return o, nil
+		}})
+	}
+	return tasks
+}

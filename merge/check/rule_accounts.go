@@ -1,0 +1,73 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// accountRule looks for accounts that would have more characters together than
+// one may have. An account that is 0 or empty belongs to no player.
+func accountRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeAccountOverflow, verdict.CodeAccountConflict},
+		Tasks: accountTasks,
+	}
+}
+
+func accountTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, a := range f.Opts.Accounts {
+		if !slices.Contains(f.Tables, a.Table) || !f.WantsAny(a.Table, a.Column, verdict.CodeAccountOverflow, verdict.CodeAccountConflict) {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeAccountOverflow, Columns: declare.IdOf(a.Table, a.Column)}, Tables: []string{a.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			read, err := r.Read(ctx, read.Question{
+				Code: verdict.CodeAccountOverflow, Table: a.Table, Columns: []string{a.Column}, SkipNull: true, Across: true, Most: int64(a.Max),
+			})
+			if err != nil {
+				return rule.Outcome{}, err
+			}
+			return rule.Found(judgeAccounts(a, read), judgeAccountConflict(f, a, read)), nil
+		}})
+	}
+	return tasks
+}
+
+// judgeAccountConflict asks whether an account that is in several databases is one.
+func judgeAccountConflict(f *read.Facts, a declare.AccountColumn, read *read.Reading) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeAccountConflict, Table: a.Table, Subject: a.Column, Columns: []string{a.Column}, Read: read.RowsRead(), Gaps: read.Gaps}
+	said := f.Declared.Role(a.Table, a.Column).Kind
+	switch shared := read.Crowds.Shared; {
+	case said == declare.RoleShared:
+		result.Without("the same value is the same account in every database, as declared")
+	case shared == 0:
+		result.Without("no account is in more than one database")
+	default:
+		result.Rows = shared
+		result.Message = printable.Count(shared, "account is", "accounts are") + " in more than one database"
+		result.Gaps = append(result.Gaps, verdict.Gap{Reason: "if each database numbers its accounts itself, two players would share one account"})
+		result.Next = []string{"if one account database serves all worlds, declare in [check] shared = " + printable.TOMLList(declare.Qualified(a.Table, []string{a.Column}))}
+	}
+	return result
+}
+
+func judgeAccounts(a declare.AccountColumn, read *read.Reading) verdict.Result {
+	result := verdict.Result{
+		Code: verdict.CodeAccountOverflow, Table: a.Table, Subject: a.Column, Columns: []string{a.Column},
+		Read: read.RowsRead(), Count: read.Values, Rows: read.AllRows(), Gaps: read.Gaps, Samples: read.Samples,
+	}
+	result.Without(printable.Count(read.Crowds.Shared, "account is", "accounts are") + " in more than one database")
+	switch {
+	case result.Count > 0:
+		result.Message += "; " + printable.Count(result.Count, "has", "have") + " more than " + printable.Number(int64(a.Max)) +
+			" characters together, " + printable.Number(read.Crowds.Over) + " too many in all"
+	case a.Max > 0 && result.Read > 0:
+		result.Message += ", none with more than " + printable.Number(int64(a.Max)) + " characters together"
+	}
+	return result
+}

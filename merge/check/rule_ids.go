@@ -1,0 +1,152 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/verdict"
+)
+
+// idRule judges the IDs in keys, and in the columns beside them.
+func idRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeServerUnlisted, verdict.CodeIDAboveMark, verdict.CodeIDInvalid, verdict.CodeIDFuture},
+		Key:   judgeIDs,
+	}
+}
+
+// judgeIDs reports what is wrong about the IDs in a table. The gaps are the
+// sources that were not read.
+func judgeIDs(f *read.Facts, k *read.KeyReading) (o rule.Outcome) {
+	for _, c := range k.IDs {
+		gaps := slices.Clip(append(slices.Clip(k.Gaps), notIDs(f, k, c)...))
+		noRegistry, noClock := gaps, gaps
+		for _, s := range c.Sources {
+			if !s.Db.Catalog.HasRegistry {
+				noRegistry = append(noRegistry, verdict.Gap{Source: s.Db.Name, Reason: "keeps no registry of servers"})
+			}
+			if f.Now(s.Db).IsZero() {
+				noClock = append(noClock, verdict.Gap{Source: s.Db.Name, Reason: "has no clock to compare IDs with"})
+			}
+		}
+		for _, form := range idForms(f, gaps, noRegistry, noClock) {
+			o.Add(rule.Found(form.judge(k.Table, c)))
+		}
+	}
+	return o
+}
+
+// notIDs are the sources in which a column of IDs holds none.
+func notIDs(f *read.Facts, k *read.KeyReading, c read.IdColumn) (gaps []verdict.Gap) {
+	for db, t := range f.Having(k.Table) {
+		judged := slices.ContainsFunc(c.Sources, func(s *read.IdsRead) bool { return s.Db == db })
+		missed := slices.ContainsFunc(k.Gaps, func(g verdict.Gap) bool { return g.Source == db.Name })
+		if col := t.Column(c.Name); col != nil && !judged && !missed {
+			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: "column " + c.Name + " is " + col.Type + " and holds no IDs there"})
+		}
+	}
+	return gaps
+}
+
+// judge reports one fault of the IDs in a column.
+func (form idForm) judge(table string, c read.IdColumn) verdict.Result {
+	result := verdict.Result{Code: form.code, Table: table, Subject: c.Name, Columns: []string{c.Name}, Gaps: form.gaps}
+	var details []string
+	for _, s := range c.Sources {
+		result.Read += s.Read
+		rows := s.Faults[form.fault].Rows
+		if rows == 0 {
+			continue
+		}
+		result.Count += rows
+		details = append(details, s.Db.Name+": "+form.detail(s))
+		result.Next = append(result.Next, form.next(s, catalog.SqlName(table), catalog.SqlName(c.Name))...)
+	}
+	result.Rows = result.Count
+	if result.Count == 0 {
+		if result.Message = "nothing could be compared"; result.Read > 0 || len(result.Gaps) == 0 {
+			result.Message = printable.Count(result.Read, form.noun, form.noun+"s") + " checked"
+		}
+	} else {
+		result.Message = printable.Count(result.Count, form.noun, form.noun+"s") + ": " + catalog.Few(details)
+		result.Samples = c.Samples[form.fault]
+	}
+	return result
+}
+
+// idForm is how a fault of IDs is reported.
+type idForm struct {
+	code   string
+	fault  read.IdFault
+	noun   string // for what is counted
+	gaps   []verdict.Gap
+	detail func(*read.IdsRead) string                           // of one source
+	next   func(s *read.IdsRead, table, column string) []string // in one source
+}
+
+// idForms are the forms of all faults. gaps are the sources that were not read;
+// noRegistry and noClock have those besides that cannot tell a fault.
+func idForms(f *read.Facts, gaps, noRegistry, noClock []verdict.Gap) []idForm {
+	unlisted := func(t *read.Tally) int64 { return t.Unlisted }
+	above := func(t *read.Tally) int64 { return t.Above }
+	return []idForm{{
+		verdict.CodeServerUnlisted, read.FaultUnlisted, "ID", noRegistry,
+		func(s *read.IdsRead) string { return byServer(s, unlisted) },
+		func(s *read.IdsRead, table, column string) []string {
+			return queries(s, unlisted, "SELECT COUNT(*) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
+		},
+	}, {
+		verdict.CodeIDAboveMark, read.FaultAboveMark, "ID", noRegistry,
+		func(s *read.IdsRead) string { return byServer(s, above) },
+		func(s *read.IdsRead, table, column string) []string {
+			return queries(s, above, "SELECT MAX(HEX("+column+")) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
+		},
+	}, {
+		verdict.CodeIDInvalid, read.FaultInvalid, "value", gaps,
+		func(s *read.IdsRead) string { return printable.Number(s.Faults[read.FaultInvalid].Rows) },
+		func(s *read.IdsRead, table, column string) []string {
+			return []string{fmt.Sprintf("in %s: SELECT * FROM %s WHERE LENGTH(%s) <> %d OR SUBSTR(HEX(%[3]s), 12, 5) = '00000'",
+				s.Db.Name, table, column, gameid.Size)}
+		},
+	}, {
+		verdict.CodeIDFuture, read.FaultFuture, "ID", noClock,
+		func(s *read.IdsRead) string {
+			return fmt.Sprintf("%s later than %s by more than %s", printable.Number(s.Faults[read.FaultFuture].Rows), printable.Time(f.Now(s.Db)), f.Opts.Slack)
+		},
+		func(s *read.IdsRead, _, _ string) []string {
+			return []string{fmt.Sprintf("in %s: compare the clock of the database, %s, with the true time", s.Db.Name, printable.Time(s.Db.Catalog.Now))}
+		},
+	}}
+}
+
+// byServer writes how many IDs of which servers: "server 12 (300); server 99 (4)".
+func byServer(s *read.IdsRead, count func(*read.Tally) int64) string {
+	var parts []string
+	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
+		if n := count(s.Tallies.ByServer[server]); n > 0 {
+			parts = append(parts, fmt.Sprintf("server %s (%s)", server, printable.Number(n)))
+		}
+	}
+	if n := count(&s.Tallies.Others); n > 0 {
+		parts = append(parts, fmt.Sprintf("other servers (%s)", printable.Number(n)))
+	}
+	return catalog.Enumerated(parts)
+}
+
+// queries completes a query with the digits of each of the first servers that
+// have something to count.
+func queries(s *read.IdsRead, count func(*read.Tally) int64, query string) (all []string) {
+	const most = 3
+	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
+		if count(s.Tallies.ByServer[server]) > 0 && len(all) < most {
+			all = append(all, fmt.Sprintf("in %s: %s'%05X'", s.Db.Name, query, uint32(server)))
+		}
+	}
+	return all
+}

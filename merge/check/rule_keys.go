@@ -1,0 +1,130 @@
+package check
+
+import (
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// keyRule compares the keys of all sources.
+func keyRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeKeyCollision},
+		Key:   judgeKey,
+	}
+}
+
+// judgeKey reports the values of a key that are there more than once.
+func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
+	if f.Same[k.Table] {
+		return rule.Outcome{}
+	}
+	result := verdict.Result{Code: verdict.CodeKeyCollision, Table: k.Table}
+	if k.Key == nil {
+		_, model := f.Model(k.Table)
+		result.Gaps = []verdict.Gap{{Reason: model.Keyless()}}
+		result.Message = "cannot be checked"
+		return rule.Found(result)
+	}
+	result.Subject, result.Columns = catalog.ColumnList(k.Key), k.Key
+	result.Gaps, result.Samples, result.Read = slices.Clip(k.Gaps), k.Samples, k.RowsRead()
+	for _, p := range k.Parts {
+		if p.Nulls > 0 {
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.Db.Name, Reason: printable.Count(p.Nulls, "row has", "rows have") + " NULL in the key"})
+		}
+		if n := p.Db.Rows[k.Table]; n != p.Read {
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.Db.Name, Reason: printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(p.Read) +
+				" read: the table changed in between"})
+		}
+	}
+	describeRepeats(&result, k.Repeats, "key", true)
+	resolveByCombining(&result, f.Combined[k.Table], k.Repeats)
+	o := rule.Outcome{Disjoint: map[declare.ColumnsID]bool{declare.IdOf(k.Table, k.Key...): k.Values == 0 && len(result.Gaps) == 0}}
+	action := keyAction(f, k.Table)
+	if way := spaces.MatchedAction(f, k.Table, k.Key); way != "" && result.Count > 0 {
+		result.Message += "; " + way
+	}
+	if looksAlike(f, &result, k) {
+		o.Alike, result.Alike = []string{k.Table}, true
+		result.Message += ": the same in every database, and the rows shown are alike"
+		action = "if this is the game's own data, which every world has, declare it the same ([[merge.table]] tables = " + printable.TOMLList([]string{k.Table}) +
+			", policy = \"same\"); otherwise " + action
+	}
+	o.Findings = []rule.Finding{{Result: result, Action: action}}
+	return o
+}
+
+// looksAlike reports whether every source has the same keys, and the rows that
+// are shown do not differ. Equal rows that count up, or refer to others, mean
+// different things in different worlds all the same.
+func looksAlike(f *read.Facts, result *verdict.Result, k *read.KeyReading) bool {
+	if result.Count == 0 || f.Counter(k.Table) != nil || len(f.References(k.Table)) > 0 {
+		return false
+	}
+	for i, p := range k.Parts {
+		if p.Read != 0 && (p.Read != result.Count || k.Rows[i] != result.Count) {
+			return false
+		}
+	}
+	for _, s := range result.Samples {
+		for _, row := range s.Rows[1:] {
+			if !slices.Equal(row.Fields, s.Rows[0].Fields) {
+				return false
+			}
+		}
+	}
+	return len(result.Samples) > 0
+}
+
+// keyAction says what to do about keys that collide, from what is known of why
+// they do.
+func keyAction(f *read.Facts, table string) string {
+	for _, code := range []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged} {
+		if f.Failed[code] {
+			return "resolve " + code + " first: it is why keys collide"
+		}
+	}
+	switch rekeying := f.Opts.Rekey != nil && f.Opts.Rekey.Auto; {
+	case f.Counter(table) != nil && !rekeying:
+		return "each world counts these keys by itself: let the merge give them new values (" + verdict.ProposeRules(true) + ")" +
+			"; or give the keys of all databases but one an offset by hand, together with every column that refers to them: " + verdict.CodeAutoIncrement + " says which"
+	case countsByItself(f, table):
+		return "if each world counts these keys by itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + verdict.ProposeRules(true) + ")"
+	}
+	return verdict.Documented(verdict.CodeKeyCollision).Action
+}
+
+// countsByItself reports whether the key of a table may be a number that each world
+// counts, or has such numbers of other tables in it.
+func countsByItself(f *read.Facts, table string) bool {
+	_, model := f.Model(table)
+	return slices.ContainsFunc(model.Key(), func(c string) bool { return undeclared.KeyClassOf(model.Column(c)) == undeclared.IntegerClass })
+}
+
+// describeRepeats writes what a result says of values that are there more than once.
+// What was read is in Read already. noun is what collides. enforced tells that
+// each database keeps its own values apart, as it compares.
+func describeRepeats(r *verdict.Result, found stream.Repeats, noun string, enforced bool) {
+	r.Count, r.Rows = found.Values, found.AllRows()
+	if r.Count == 0 {
+		if r.Message = "nothing could be compared"; r.Read > 0 || len(r.Gaps) == 0 {
+			r.Message = "none occurs twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
+		}
+		return
+	}
+	r.Message = printable.Count(r.Count, noun+" occurs", noun+"s occur") + " more than once, in " + printable.Count(r.Rows, "row", "rows")
+	if found.Inside > 0 {
+		r.Message += "; " + printable.Count(found.Inside, "is", "are") + " within one database"
+		if enforced {
+			r.Message += " and equal only to the target's collation"
+		}
+	}
+}

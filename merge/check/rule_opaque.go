@@ -1,0 +1,104 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// opaqueRule reports the columns that may hold IDs in a form of their own.
+func opaqueRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeColumnOpaque},
+		Tasks: opaqueTasks,
+	}
+}
+
+// opaqueTasks come after those of other rules, for they look at rows that these
+// came across.
+func opaqueTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, table := range f.Tables {
+		for _, column := range f.Opaque(table) {
+			declared := f.Declared.Role(table, column).Kind
+			if !f.Wants(verdict.CodeColumnOpaque, table, column) || declared != declare.RoleOpen && declared != declare.RoleUndecided {
+				continue
+			}
+			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeColumnOpaque, Columns: declare.IdOf(table, column)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+				values, err := r.LookInto(ctx, table, column)
+				if err != nil {
+					return rule.Outcome{}, err
+				}
+				return rule.Found(judgeOpaque(f, undeclared.OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}, table, column, values)), nil
+			}})
+		}
+	}
+	return tasks
+}
+
+// judgeOpaque says that a column cannot be judged, and guesses from a few values
+// whether there is something in it to be judged. The guess never changes the
+// verdict.
+func judgeOpaque(f *read.Facts, r undeclared.OpenReader, table, column string, values map[*declare.Database][]string) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold keys that no rule can read"}
+	var looked, alike int64
+	for _, db := range f.Dbs {
+		reason := db.Opaque(table, column)
+		if reason == "" {
+			continue
+		}
+		before, keys := alike, ""
+		for _, v := range values[db] {
+			looked++
+			of := r.GuessKeys(db, v)
+			if of != "" || holdsID(f, db, v) {
+				alike++
+			}
+			keys = cmp.Or(keys, of)
+		}
+		switch {
+		case keys != "":
+			reason += ", and seems to hold keys of " + keys + ": a guess from a few rows"
+		case alike > before:
+			reason += ", and seems to hold IDs: a guess from a few rows"
+		}
+		result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: reason})
+	}
+	if looked > 0 {
+		result.Message += fmt.Sprintf("; a guess: %s of %s read contain what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))
+	}
+	return result
+}
+
+var hexRun = regexp.MustCompile(`[0-9a-fA-F]{20,}`)
+
+// holdsID guesses whether a value, as Row shows it, has an ID in it that a server of
+// the database may have made.
+func holdsID(f *read.Facts, db *declare.Database, value string) bool {
+	for _, run := range hexRun.FindAllString(strings.TrimPrefix(value, "0x"), -1) {
+		raw, err := hex.DecodeString(run[:len(run)&^1])
+		if err != nil {
+			continue
+		}
+		for ; len(raw) >= gameid.Size; raw = raw[1:] {
+			id, err := gameid.FromBytes(raw[:gameid.Size])
+			if err != nil {
+				continue
+			}
+			if _, listed := db.Listed[id.Server()]; listed && id.Millis() <= f.Future(db) {
+				return true
+			}
+		}
+	}
+	return false
+}

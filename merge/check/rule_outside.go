@@ -1,0 +1,45 @@
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/verdict"
+)
+
+// outsideRule reports tables that are in no snapshot. What was read of them holds if
+// their rows were the same at the beginning and at the end of the check. The run
+// judges that, when all is read.
+func outsideRule() rule.Rule {
+	return rule.Rule{Codes: []string{verdict.CodeTableChanged}}
+}
+
+// judgeOutside compares the states of the tables that are in no snapshot.
+func judgeOutside(f *read.Facts, before, after read.Stamps) (findings []rule.Finding) {
+	results := make(map[string]*verdict.Result)
+	for _, db := range f.Dbs {
+		for name, t := range db.Tables {
+			if t.Outside == "" {
+				continue
+			}
+			r := results[name]
+			if r == nil {
+				r = &verdict.Result{Code: verdict.CodeTableChanged, Table: name}
+				results[name] = r
+			}
+			if why := after.Since(before, read.SampledTable{Db: db, Table: name}); why != "" {
+				r.Gaps = append(r.Gaps, verdict.Gap{Source: db.Name, Reason: t.Outside + ": " + why})
+			} else {
+				r.Read += db.Rows[name]
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		r := results[name]
+		r.Without("its rows were the same at the beginning and at the end of the check")
+		findings = append(findings, rule.Finding{Result: *r})
+	}
+	return findings
+}

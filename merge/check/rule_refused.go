@@ -1,0 +1,224 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// refusedRule looks for rows of the sources that the target would refuse.
+func refusedRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize},
+		Tasks: refusedTasks,
+	}
+}
+
+// codeOf are the codes of the kinds of conditions.
+var codeOf = map[catalog.ConditionKind]string{
+	catalog.ConditionCheck: verdict.CodeTargetCheck, catalog.ConditionPartition: verdict.CodeTargetPartition, catalog.ConditionValue: verdict.CodeTargetValue, catalog.ConditionSize: verdict.CodeTargetSize,
+}
+
+func refusedTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, table := range f.Tables {
+		t := f.Target.Tables[table]
+		if t == nil || f.Same[table] || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize) {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTargetCheck, Columns: declare.IdOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			all := refusals{table: table}
+			for db, of := range f.Having(table) {
+				if db == f.Target {
+					continue
+				}
+				if err := all.look(ctx, f, r, t, db, of); err != nil {
+					return rule.Outcome{}, err
+				}
+			}
+			return rule.Found(all.results(f)...), nil
+		}})
+	}
+	return tasks
+}
+
+// mayRefuse reports whether the target says of a table that it does not take every
+// row of the other databases.
+func mayRefuse(f *declare.Resolved, table string, t *catalog.Table) bool {
+	if slices.ContainsFunc(t.Conditions, func(c catalog.Condition) bool { return !c.Off }) {
+		return true
+	}
+	for _, of := range f.Having(table) {
+		for i := range t.Columns {
+			if have := of.Column(t.Columns[i].Name); have != nil && have.Describe() != t.Columns[i].Describe() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refusals are what is known of the rows of a table, condition by condition.
+type refusals struct {
+	table string
+	all   []*refusal
+}
+
+// refusal is what is known of a condition, or of all that a column takes.
+type refusal struct {
+	result     verdict.Result
+	conditions []catalog.Condition
+	in, names  []string // the sources, with and without the number of their rows
+}
+
+// of returns what is known of a condition.
+func (all *refusals) of(c catalog.Condition) *refusal {
+	subject := cmp.Or(c.Name, c.Text)
+	if c.Kind == catalog.ConditionValue {
+		subject = catalog.ColumnList(c.Columns)
+	}
+	i := slices.IndexFunc(all.all, func(r *refusal) bool { return r.result.Code == codeOf[c.Kind] && r.result.Subject == subject })
+	if i < 0 {
+		i = len(all.all)
+		all.all = append(all.all, &refusal{result: verdict.Result{Code: codeOf[c.Kind], Table: all.table, Subject: subject, Columns: c.Columns}})
+	}
+	r := all.all[i]
+	if !slices.ContainsFunc(r.conditions, func(other catalog.Condition) bool { return other.Text == c.Text }) {
+		r.conditions = append(r.conditions, c)
+	}
+	return r
+}
+
+// look tries the rows of one source against all that the target wants of them.
+func (all *refusals) look(ctx context.Context, f *read.Facts, r *read.Reader, t *catalog.Table, db *declare.Database, of *catalog.Table) error {
+	var ask []catalog.Condition
+	consider := func(c catalog.Condition, gap string) {
+		if known := all.of(c); gap != "" && db.Rows[all.table] > 0 {
+			known.result.Gaps = append(known.result.Gaps, verdict.Gap{Source: db.Name, Reason: gap})
+		} else {
+			ask = append(ask, c)
+		}
+	}
+	for _, c := range t.Conditions {
+		outlives := func(column string, in []*declare.Ref) bool { return declare.Outlives(&c, column, in) }
+		if !c.Off && !(c.Within && !sameColumns(t, of, c.Columns)) {
+			consider(c, cmp.Or(cannotHold(&c, t, of), f.Rekeyed.MovesUnclear(db, all.table, c.Columns, outlives)))
+		}
+	}
+	for i := range t.Columns {
+		want := &t.Columns[i]
+		have := of.Column(want.Name)
+		if have == nil || have.Describe() == want.Describe() {
+			continue // schema-column reports what is missing
+		}
+		conditions, err := read.Tester{Reader: r}.Takes(ctx, f.Target, all.table, want.Name)
+		if err != nil {
+			return err
+		}
+		for _, c := range conditions {
+			gap := ""
+			if kind, other := cmp.Or(string(want.Kind), declare.NameOf(want.Type)), cmp.Or(string(have.Kind), declare.NameOf(have.Type)); kind != other {
+				gap = fmt.Sprintf("%s is %s, and %s in %s: the values after the merge are not known", want.Name, have.Type, want.Type, f.Target.Name)
+			}
+			consider(c, gap)
+		}
+	}
+	if db.Rows[all.table] == 0 {
+		return nil
+	}
+	found, err := read.Tester{Reader: r}.Failing(ctx, db, all.table, verdict.CodeTargetCheck, ask)
+	if err != nil {
+		return err
+	}
+	for i, c := range ask {
+		all.of(c).note(f, db, found[i])
+	}
+	return nil
+}
+
+// note adds what was found in one source.
+func (r *refusal) note(f *read.Facts, db *declare.Database, found catalog.Failing) {
+	table := r.result.Table
+	if found.Unclear != "" {
+		r.result.Gaps = append(r.result.Gaps, verdict.Gap{Source: db.Name, Reason: found.Unclear})
+		return
+	}
+	r.result.Read += db.Rows[table]
+	if found.Rows == 0 {
+		return
+	}
+	r.result.Count += found.Rows
+	r.in = append(r.in, db.Name+": "+printable.Number(found.Rows))
+	if !slices.Contains(r.names, db.Name) {
+		r.names = append(r.names, db.Name)
+	}
+	for _, fields := range found.Samples {
+		if len(r.result.Samples) < f.Opts.Samples {
+			key := read.KeyText(fields, db.Tables[table].RowKey(r.result.Columns))
+			r.result.Samples = append(r.result.Samples, verdict.Sample{Key: key, Rows: []verdict.SampleRow{{Source: db.Name, Fields: fields}}})
+		}
+	}
+}
+
+// results concludes what is known.
+func (all *refusals) results(f *read.Facts) (results []verdict.Result) {
+	for _, r := range all.all {
+		result := r.result
+		result.Rows = result.Count
+		var texts, names []string
+		for _, c := range r.conditions {
+			texts, names = append(texts, "NOT ("+c.Text+")"), append(names, describeCondition(&c))
+		}
+		result.Without("the target accepts every row")
+		if result.Count > 0 {
+			result.Message = fmt.Sprintf("%s would be refused by %s for its %s: %s",
+				printable.Count(result.Count, "row", "rows"), f.Target.Name, strings.Join(names, " and "), catalog.Few(r.in))
+			result.Next = append(result.Next, fmt.Sprintf("in %s: SELECT * FROM %s WHERE %s", strings.Join(r.names, ", "), catalog.SqlName(all.table), strings.Join(texts, " OR ")))
+		}
+		results = append(results, result)
+	}
+	return results
+}
+
+// describeCondition names the condition for people.
+func describeCondition(c *catalog.Condition) string {
+	if c.Kind == catalog.ConditionCheck {
+		return "CHECK (" + c.Text + ")"
+	}
+	return cmp.Or(c.Name, c.Text)
+}
+
+// cannotHold says why a condition of one table cannot be evaluated on the rows of
+// another database, or returns "".
+func cannotHold(c *catalog.Condition, t, other *catalog.Table) string {
+	if c.Unclear != "" {
+		return "it cannot be tested on these rows: " + c.Unclear
+	}
+	for _, name := range c.Columns {
+		have := other.Column(name)
+		switch {
+		case have == nil:
+			return "has no column " + name
+		case c.Kind != catalog.ConditionSize && !sameColumns(t, other, []string{name}):
+			return fmt.Sprintf("column %s is %s here, and %s in the target, which may decide differently", name, have.Describe(), t.Column(name).Describe())
+		}
+	}
+	return ""
+}
+
+// sameColumns reports whether values of the columns mean the same in both tables,
+// however they are compared.
+func sameColumns(t, other *catalog.Table, columns []string) bool {
+	return !slices.ContainsFunc(columns, func(name string) bool {
+		a, b := t.Column(name), other.Column(name)
+		return a == nil || b == nil || a.Type != b.Type || a.Collation != b.Collation || a.Generated != b.Generated
+	})
+}

@@ -1,0 +1,77 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// sameRule proves that tables which are declared the same in every world are so, row
+// by row. Their keys are no conflicts, and to refer to them is the same everywhere.
+func sameRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeTableDiffers},
+		Tasks: sameTasks,
+	}
+}
+
+func sameTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, table := range f.Tables {
+		if !f.Same[table] || !f.Wants(verdict.CodeTableDiffers, table, "") {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IdOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			result, err := compareSame(ctx, f, r, verdict.Result{Code: verdict.CodeTableDiffers, Table: table}, nil)
+			return rule.Found(result), err
+		}})
+	}
+	for _, kept := range f.Keeps.Rows(f.Tables) {
+		result := verdict.Result{Code: verdict.CodeTableDiffers, Table: kept.Table, Subject: kept.Column + " " + kept.Keys, Columns: []string{kept.Column}}
+		if !f.Wants(verdict.CodeTableDiffers, kept.Table, result.Subject) {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IdOf(kept.Table, kept.Column)}, Tables: []string{kept.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			result, err := compareSame(ctx, f, r, result, kept)
+			return rule.Found(result), err
+		}})
+	}
+	return tasks
+}
+
+// compareSame compares the rows of a table in all databases, or only some.
+func compareSame(ctx context.Context, f *read.Facts, r *read.Reader, result verdict.Result, only catalog.Withheld) (verdict.Result, error) {
+	table := result.Table
+	model, _ := f.Model(table)
+	var want, of string
+	var in []string
+	others := slices.DeleteFunc(slices.Clone(f.Dbs), func(db *declare.Database) bool { return db == model || db.Tables[table] == nil })
+	for _, db := range append([]*declare.Database{model}, others...) {
+		sum, rows, unread, err := r.Contents(ctx, db, table, only)
+		switch {
+		case err != nil:
+			return result, err
+		case unread != "":
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: unread})
+			continue
+		}
+		result.Read += rows
+		if want == "" {
+			want, of = sum, printable.Count(rows, "row", "rows")
+		} else if sum != want {
+			result.Count++
+			result.Rows += rows
+			in = append(in, db.Name+": "+printable.Count(rows, "row", "rows"))
+		}
+	}
+	result.Without("the rows are the same in every database")
+	if result.Count > 0 {
+		result.Message = "the rows are not those of " + model.Name + ", " + of + ": " + catalog.Few(in)
+	}
+	return result, nil
+}

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// skippedRule reports the tables that are not read: because it is not possible,
+// or because the operator wants it so.
+func skippedRule() rule.Rule {
+	return rule.Rule{
+		Codes:   []string{verdict.CodeTableSkipped, verdict.CodeTableExcluded},
+		Catalog: judgeSkipped,
+		Tasks:   skipTasks,
+	}
+}
+
+// skipTasks count what stays behind because that is the policy of its table.
+func skipTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, table := range slices.Sorted(maps.Keys(f.Skip)) {
+		if !f.Skip[table] || !f.Wants(verdict.CodeTableExcluded, table, "") {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IdOf(table)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			result := verdict.Result{Code: verdict.CodeTableExcluded, Table: table}
+			var parts []string
+			for _, db := range declare.SourcesOf(f.Resolved) {
+				if db.Apart[table] == nil {
+					continue
+				}
+				n, err := r.Count(ctx, db, table)
+				if err != nil {
+					return rule.Outcome{}, err
+				}
+				result.Read += n
+				parts = append(parts, db.Name+": "+printable.Number(n))
+			}
+			result.Message = "rows of the sources that stay behind, as declared: " + catalog.Few(parts)
+			if f.Reset[table] && f.Target.Apart[table] != nil {
+				n, err := r.Count(ctx, f.Target, table)
+				if err != nil {
+					return rule.Outcome{}, err
+				}
+				result.Read += n
+				result.Message += fmt.Sprintf("; the table is emptied: %s of %s %s removed", printable.Count(n, "row", "rows"), f.Target.Name, map[bool]string{true: "is", false: "are"}[n == 1])
+			}
+			return rule.Found(result), nil
+		}})
+	}
+	return append(tasks, leftTasks(f)...)
+}
+
+func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
+	skipped, excluded := make(map[string][]verdict.Gap), make(map[string][]verdict.Gap)
+	for _, db := range f.Dbs {
+		for _, s := range db.Skipped {
+			skipped[s.Table] = append(skipped[s.Table], verdict.Gap{Source: db.Name, Reason: s.Reason})
+		}
+		for _, table := range db.Excluded {
+			if f.Skip[table] {
+				continue
+			}
+			excluded[table] = append(excluded[table], verdict.Gap{Source: db.Name, Reason: declare.ExcludedReason})
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(skipped)) {
+		r := verdict.Result{Code: verdict.CodeTableSkipped, Table: table, Message: "was not read", Gaps: skipped[table]}
+		if declared := declaredOf(f.Resolved, table); len(declared) > 0 && !slices.Contains(f.Tables, table) {
+			r.Message += ", so its declarations are not checked: " + catalog.Few(declared)
+		}
+		if spaces.JudgeSequence(f.Moving, f, &r) {
+			findings = append(findings, rule.Finding{Result: r})
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(excluded)) {
+		findings = append(findings, rule.Finding{Result: verdict.Result{Code: verdict.CodeTableExcluded, Table: table, Message: "was not read", Gaps: excluded[table]}})
+	}
+	return findings
+}
+
+// declared names what the operator declares of a table.
+func declaredOf(f *declare.Resolved, table string) (all []string) {
+	for _, u := range f.Opts.Uniques {
+		if u.Table == table {
+			all = append(all, "unique "+catalog.ColumnList(u.Columns))
+		}
+	}
+	for _, r := range f.References(table) {
+		all = append(all, "reference "+r.Subject())
+	}
+	for _, id := range f.Opts.IDs {
+		if id.Table == table {
+			all = append(all, "id "+id.Column)
+		}
+	}
+	for _, a := range f.Opts.Accounts {
+		if a.Table == table {
+			all = append(all, "account "+a.Column)
+		}
+	}
+	return all
+}

@@ -1,0 +1,39 @@
+package check
+
+import (
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/check/undeclared"
+)
+
+// Rules lists all rules, most serious first: the order in which they read. Those of
+// the caller, which never change the verdict, come when all others were judged.
+func Rules(extra ...rule.Rule) []rule.Rule {
+	return append(append([]rule.Rule{
+		serverRule(),
+		unfinishedRule(),
+		spaces.SpaceRule(),
+		keyRule(),
+		idRule(),
+		uniqueRule(),
+		accountRule(),
+		counterRule(),
+		worldRule(),
+		sameRule(),
+		referenceRule(),
+		noneRule(),
+		spaces.CellRule(),
+		severedRule(),
+		undeclared.UndeclaredRule(),
+		refusedRule(),
+		schemaRule(),
+		migrationRule(),
+		driftRule(),
+		triggerRule(),
+		frozenRule(),
+		snapshotRule(),
+		outsideRule(),
+		opaqueRule(),
+		skippedRule(),
+	}, extra...), contentsRule())
+}

@@ -1,0 +1,292 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// run carries the rules out: it judges the catalogues, does one task after the
+// other, and concludes what the rules found.
+type run struct {
+	facts      *read.Facts
+	Rules      []rule.Rule
+	reader     *read.Reader
+	summaries  *summaries
+	started    time.Time
+	Tasks      []rule.Task // still to be done
+	results    []verdict.Result
+	proposals  []verdict.Proposal
+	proposed   *verdict.Proposed
+	severed    []declare.Severed
+	left       []declare.LeftRows
+	renumbered []verdict.Renumbered
+	plain      []string // see outcome
+	ended      bool
+}
+
+func NewRun(f *read.Facts, r *read.Reader, s *summaries, started time.Time, rules []rule.Rule) *run {
+	return &run{facts: f, Rules: rules, reader: r, summaries: s, started: started}
+}
+
+// judgeCatalogs applies the rules that need no reading of rows.
+func (r *run) judgeCatalogs() {
+	for _, each := range r.Rules {
+		if each.Catalog != nil {
+			r.take(rule.Outcome{Findings: each.Catalog(r.facts)})
+		}
+	}
+}
+
+// CountRows counts the rows of every table, and asks for the ends of its key
+// where the source can tell them.
+func (r *run) CountRows(ctx context.Context) error {
+	return stream.SideBySide(ctx, r.facts.Dbs, func(ctx context.Context, db *declare.Database) error {
+		for _, table := range r.facts.Tables {
+			if db.Tables[table] == nil || !r.facts.WantsTable(table) {
+				continue
+			}
+			n, err := r.reader.Count(ctx, db, table)
+			if err != nil {
+				return err
+			}
+			db.Rows[table] = n
+			ends, err := r.reader.Ends(ctx, db, table)
+			if err != nil {
+				return err
+			}
+			if ends != nil {
+				r.summaries.of[db].ranges[table] = *ends
+			}
+		}
+		return nil
+	})
+}
+
+// plan notes the tasks of all rules.
+func (r *run) plan() {
+	r.Tasks = append(spaces.SpaceTasks(r.facts), rule.KeyTasks(r.facts, r.Rules)...)
+	for _, rule := range r.Rules {
+		if rule.Tasks != nil {
+			r.Tasks = append(r.Tasks, rule.Tasks(r.facts)...)
+		}
+	}
+}
+
+// readAll does the tasks one by one. A task may add others.
+func (r *run) readAll(ctx context.Context) error {
+	r.plan()
+	progress := r.reader.Progress
+	for _, t := range r.Tasks {
+		progress.Plan(t.Tables)
+	}
+	for len(r.Tasks) > 0 {
+		t := r.Tasks[0]
+		planned := len(r.Tasks)
+		if err := r.Do(ctx, t); err != nil {
+			return err
+		}
+		if r.ended {
+			return nil
+		}
+		for _, t := range r.Tasks[planned:] {
+			progress.Plan(t.Tables)
+		}
+		r.Tasks = r.Tasks[1:]
+		progress.Finish(t.Tables)
+	}
+	return nil
+}
+
+// Do carries out a task.
+func (r *run) Do(ctx context.Context, t rule.Task) error {
+	o, err := t.Run(ctx, r.reader)
+	if err == nil {
+		r.take(o)
+	}
+	return err
+}
+
+// take notes what a rule returned.
+func (r *run) take(o rule.Outcome) {
+	for _, f := range o.Findings {
+		r.conclude(f)
+	}
+	r.proposals = append(r.proposals, o.Proposals...)
+	if o.Proposed != nil {
+		r.proposed = o.Proposed
+	}
+	r.ended = r.ended || o.Ends
+	if o.Rekeyed != nil {
+		r.facts.Rekeyed = o.Rekeyed
+	}
+	r.severed = append(r.severed, o.Severed...)
+	r.left = append(r.left, o.Left...)
+	r.renumbered = append(r.renumbered, o.Renumbered...)
+	r.plain = append(r.plain, o.Plain...)
+	r.Tasks = append(r.Tasks, o.Tasks...)
+	for _, table := range o.Alike {
+		r.facts.Alike[table] = true
+	}
+	maps.Copy(r.facts.Disjoint, o.Disjoint)
+	maps.Copy(r.facts.Complete, o.Complete)
+	for _, c := range o.Contents {
+		r.summaries.of[c.Db].contents[c.Table] = c
+	}
+	if o.Key != nil {
+		r.facts.NoteServers(o.Key)
+		r.summaries.note(o.Key)
+	}
+}
+
+// conclude gives a finding its verdict and keeps it, if it is wanted. What to do
+// follows from the code, after what the rule itself says.
+func (r *run) conclude(f rule.Finding) {
+	if !r.facts.Wants(f.Code, f.Table, f.Subject) {
+		return
+	}
+	r.judge(&f.Result)
+	if f.Verdict == verdict.Fail {
+		r.facts.Failed[f.Code] = true
+		f.Next = append(f.Next, cmp.Or(f.Action, verdict.Documented(f.Code).Action))
+	}
+	if len(f.Gaps) > 0 {
+		f.Next = append(f.Next, unverifiedAction(r.facts, f.Code))
+	}
+	r.results = append(r.results, f.Result)
+}
+
+// unverifiedAction says what to do about NOT VERIFIED, with the options of this check.
+func unverifiedAction(f *read.Facts, code string) string {
+	if code == verdict.CodeReferenceUndeclared && len(f.Opts.Rules) > 0 {
+		return "declare these columns in your rules; mergecheck -explain TABLE.COLUMN, with the same rules and sources, shows what a column holds"
+	}
+	if code == verdict.CodeReferenceUndeclared && f.Opts.Rekey != nil && f.Opts.Rekey.Auto {
+		return "write the declarations of all columns to a file: " + verdict.ProposeRules(true)
+	}
+	return verdict.Documented(code).Unverified
+}
+
+// judge gives a result its verdict, and what that counts as.
+func (r *run) judge(result *verdict.Result) {
+	switch {
+	case result.Count > 0 && result.Open == nil:
+		result.Verdict = verdict.Fail
+	case len(result.Gaps) > 0:
+		result.Verdict = verdict.NotVerified
+	default:
+		result.Verdict = verdict.Pass
+	}
+	switch {
+	case result.Verdict != verdict.Pass && r.facts.Allowed(result):
+		result.CountsAs = verdict.Pass
+	case result.Verdict == verdict.NotVerified && slices.Contains(r.facts.Opts.FailOn, result.Code):
+		result.CountsAs = verdict.Fail
+	}
+}
+
+// Report concludes what was found. incomplete says why that is not all; "" if
+// it is.
+func (r *run) Report(incomplete string) *verdict.Report {
+	opts := r.facts.Opts
+	results := slices.Clone(r.results)
+	if incomplete == "" {
+		results = append(results, r.unanswered()...)
+	}
+	codes := verdict.Codes()
+	rank := func(code string) int {
+		return slices.IndexFunc(codes, func(c verdict.Code) bool { return c.Code == code })
+	}
+	slices.SortStableFunc(results, func(a, b verdict.Result) int {
+		return cmp.Or(
+			rank(a.Code)-rank(b.Code),
+			strings.Compare(a.Table, b.Table),
+			strings.Compare(a.Subject, b.Subject),
+		)
+	})
+	all := &verdict.Report{
+		Version:    verdict.ReportVersion,
+		Incomplete: incomplete,
+		Started:    r.started,
+		Target:     r.facts.Target.Name,
+		Only:       opts.Only,
+		Plain:      len(r.plain),
+		PlainOpen:  slices.Sorted(slices.Values(r.plain)),
+		Renames:    verdict.Renames(results),
+		RuleFiles:  declare.RuleFiles(r.facts.Resolved),
+		Overridden: r.facts.Declared.Beaten,
+		Sources:    []verdict.Summary{},
+		Results:    append([]verdict.Result{}, results...),
+		Proposals:  slices.Clone(r.proposals),
+		Proposed:   r.proposed,
+		Severed:    slices.Clone(r.severed),
+		LeftRows:   slices.Clone(r.left),
+		Renumbered: slices.Clone(r.renumbered),
+	}
+	for _, table := range slices.Sorted(maps.Keys(r.facts.Reset)) {
+		if r.facts.Reset[table] {
+			all.Reset = append(all.Reset, table)
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(r.facts.Combined)) {
+		all.Combined = append(all.Combined, *r.facts.Combined[table])
+	}
+	if r.facts.Rekeyed != nil {
+		all.Rekeyed = r.facts.Rekeyed.Report
+	}
+	if incomplete == "" {
+		all.Verdict = worst(results)
+		if r.ended && all.Verdict == verdict.Pass { // what it ended with was allowed, and the rest was not looked at
+			all.Verdict = verdict.NotVerified
+		}
+	}
+	for _, db := range r.facts.Dbs {
+		all.Sources = append(all.Sources, r.summaries.summary(db))
+	}
+	all.Finished = opts.Stamp()
+	return all
+}
+
+// unanswered are the selections to which there is no result: what they name is
+// no longer there.
+func (r *run) unanswered() (results []verdict.Result) {
+	for _, s := range r.facts.Opts.Only {
+		if slices.ContainsFunc(r.results, func(r verdict.Result) bool { return s.Matches(r.Code, r.Table, r.Subject) }) {
+			continue
+		}
+		results = append(results, verdict.Result{
+			Code: s.Code, Table: s.Table, Subject: s.Subject, Verdict: verdict.NotVerified,
+			Message: "there is no such check now",
+			Gaps:    []verdict.Gap{{Reason: "these databases have no such check: the schema or the sources are not those of the earlier report"}},
+			Next:    []string{"run the whole check again"},
+		})
+	}
+	return results
+}
+
+// worst is the verdict of all results together. Nothing checked is nothing
+// verified.
+func worst(results []verdict.Result) verdict.Verdict {
+	judged := verdict.NotVerified
+	for i, r := range results {
+		switch v := r.Counts(); {
+		case v == verdict.Fail:
+			return verdict.Fail
+		case v == verdict.Pass && i == 0:
+			judged = verdict.Pass
+		case v != verdict.Pass:
+			judged = verdict.NotVerified
+		}
+	}
+	return judged
+}

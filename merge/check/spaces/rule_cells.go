@@ -1,0 +1,79 @@
+package spaces
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// CellRule judges whether the keys inside cells can be found, and given new values.
+func CellRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeCellFormat},
+		Tasks: cellTasks,
+	}
+}
+
+// cellTasks reads each column with keys in cells, after the keys have got their new values.
+func cellTasks(f *read.Facts) (tasks []rule.Task) {
+	for _, table := range f.Tables {
+		_, model := f.Model(table)
+		for i := range model.Columns {
+			at := declare.ColumnName{Table: table, Column: model.Columns[i].Name}
+			refs := f.Declared.InCellsOf(at)
+			if len(refs) == 0 || !f.Wants(verdict.CodeCellFormat, table, at.Column) {
+				continue
+			}
+			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeCellFormat, Columns: declare.IdOf(table, at.Column)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+				result, err := judgeCells(ctx, f, r, at, refs)
+				return rule.Found(result), err
+			}})
+		}
+	}
+	return tasks
+}
+
+// judgeCells reads the cells of a column in all databases, and says what is wrong with them.
+func judgeCells(ctx context.Context, f *read.Facts, r *read.Reader, at declare.ColumnName, refs []*declare.Ref) (verdict.Result, error) {
+	result := verdict.Result{Code: verdict.CodeCellFormat, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}}
+	keys := int64(0)
+	var kept []stream.Conflict
+	var wrong []string
+	for db, t := range f.Having(at.Table) {
+		if t.Column(at.Column) == nil {
+			continue
+		}
+		read := &cellPass{db: db, at: at, refs: refs}
+		if err := read.read(ctx, r, verdict.CodeCellFormat, t); err != nil {
+			return result, err
+		}
+		result.Read += read.rows
+		keys += read.keys
+		result.Count += read.broken.Rows
+		kept = append(kept, read.broken.Kept...)
+		if read.wrong != "" {
+			wrong = append(wrong, db.Name+": "+read.wrong)
+		}
+		if read.large > 0 {
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%s to more than 256 KiB by new keys: it was not tested whether the target accepts such rows (max_allowed_packet)", printable.Count(read.large, "cell grows", "cells grow"))})
+		}
+		if read.others > 0 {
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%s a tag that no format covers, such as %s", printable.Count(read.others, "number has", "numbers have"), read.other)})
+		}
+	}
+	result.Rows = result.Count
+	result.Message = printable.Count(keys, "key", "keys") + " in the cells"
+	if result.Count > 0 {
+		result.Message = fmt.Sprintf("%s wrong: %s", printable.Count(result.Count, "cell is", "cells are"), catalog.Few(wrong))
+	}
+	var err error
+	result.Samples, err = r.Samples(ctx, kept, at.Table, []string{at.Column})
+	return result, err
+}

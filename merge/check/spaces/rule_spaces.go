@@ -1,0 +1,240 @@
+package spaces
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/moved"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// SpaceRule judges whether the keys of the sources can get values of their own.
+func SpaceRule() rule.Rule {
+	return rule.Rule{Codes: []string{verdict.CodeKeySpace, verdict.CodeKeyNobody, verdict.CodeKeyUndeclared, verdict.CodeKeyCounter}}
+}
+
+// SpaceTasks chooses the offsets, before anything is compared.
+func SpaceTasks(f *read.Facts) []rule.Task {
+	if f.Moving == nil {
+		return nil
+	}
+	var tables []string
+	for _, at := range f.Moving.InOrder() {
+		if !slices.Contains(tables, at.Table) {
+			tables = append(tables, at.Table)
+		}
+	}
+	return []rule.Task{{ID: rule.TaskID{Code: verdict.CodeKeySpace}, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		read, err := (&spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving}).measure(ctx)
+		if err != nil {
+			return rule.Outcome{}, err
+		}
+		return judgeSpaces(ctx, f, r, read)
+	}}}
+}
+
+// judgeSpaces chooses the offsets and says what stands in their way.
+func judgeSpaces(ctx context.Context, f *read.Facts, r *read.Reader, read *moved.Measured) (rule.Outcome, error) {
+	chosen, o := chooser{f, read}.offsets()
+	for _, at := range f.Moving.InOrder() {
+		results, err := judgeMoved(ctx, f, r, f.Moving.Columns[at], read)
+		if err != nil {
+			return o, err
+		}
+		o.Add(rule.Found(results...))
+	}
+	if chosen == nil { // what the keys will be is not known, so nothing can be said of them
+		for _, t := range cellTasks(f) { // but whether those in cells can be found
+			in, err := t.Run(ctx, r)
+			if err != nil {
+				return o, err
+			}
+			o.Add(in)
+		}
+		o.Ends = true
+		return o, nil
+	}
+	o.Rekeyed = chosen
+	for _, s := range chosen.Report.Spaces {
+		result := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f, s.Name), Subject: s.Name, Read: s.Target.Rows}
+		var parts []string
+		for _, of := range s.Sources {
+			result.Read += of.Rows
+			if of.Offset > 0 {
+				parts = append(parts, fmt.Sprintf("%s + %s", of.Source, printable.Number(int64(of.Offset))))
+			}
+			if n := of.Matched.Len(); n > 0 {
+				parts = append(parts, fmt.Sprintf("%s of %s matched", printable.Count(int64(n), "key", "keys"), of.Source))
+			}
+		}
+		result.Message = "the keys of the sources are disjoint already"
+		if len(parts) > 0 {
+			result.Message = "new keys: " + catalog.Few(parts)
+		}
+		o.Add(rule.Found(result))
+	}
+	if chosen.Report.Moves() {
+		apart, err := (&spaceReader{r, verdict.CodeKeySpace, f.Moving, read}).columnsApart(ctx, chosen)
+		if err != nil {
+			return o, err
+		}
+		o.Add(rule.Found(judgeApart(f, apart)...))
+		o.Add(rule.Found(append(undeclaredKeys(f), guessedKeys(f, chosen, read)...)...))
+		o.Add(rule.Found(judgeCounters(f, read.Counters)...))
+	}
+	return o, nil
+}
+
+// judgeApart reports numbers in rows of the target that stay, and would name rows that
+// come.
+func judgeApart(f *read.Facts, apart []apartColumn) (results []verdict.Result) {
+	for _, c := range apart {
+		result := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}, Count: c.rows, Rows: c.rows,
+			Open: &verdict.OpenColumn{Keys: c.names}, Gaps: []verdict.Gap{{Source: f.Target.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"}}}
+		result.Message = fmt.Sprintf("%s of %s, whose rows stay, would name rows that come", printable.Count(c.rows, "value", "values"), f.Target.Name)
+		result.Next = []string{verdict.ChooseText(result.Open, c.Table, c.Column)}
+		results = append(results, result)
+	}
+	return results
+}
+
+// spaceTable is the table of the only key of a space; "" otherwise.
+func spaceTable(f *read.Facts, name string) string {
+	for _, s := range f.Moving.Spaces {
+		if s.Name == name && len(s.Columns) == 1 {
+			return s.Columns[0].Table
+		}
+	}
+	return ""
+}
+
+// judgeMoved says what is wrong with the values of a column that moves.
+func judgeMoved(ctx context.Context, f *read.Facts, r *read.Reader, c *declare.MovedColumn, read *moved.Measured) (results []verdict.Result, err error) {
+	nobody := verdict.Result{Code: verdict.CodeKeyNobody, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}}
+	foreign := verdict.Result{Code: verdict.CodeKeySpace, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}}
+	var odd []string
+	var kept []stream.Conflict
+	for _, db := range f.Dbs {
+		for _, k := range read.Rows[c][db] {
+			foreign.Count += k.Foreign
+			for _, m := range k.Foreigns {
+				kept = append(kept, stream.Conflict{Rows: 1, Members: []stream.Member{m}})
+			}
+			for _, v := range k.Odd {
+				nobody.Gaps = append(nobody.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%s in %s: %s", v.Value, printable.Count(v.Rows, "row", "rows"), v.Why)})
+				if text := v.Value.String(); !slices.Contains(odd, text) {
+					odd = append(odd, text)
+				}
+			}
+		}
+	}
+	if foreign.Count > 0 {
+		foreign.Rows = foreign.Count
+		foreign.Message = printable.Count(foreign.Count, "value is", "values are") + " not a plain number, and cannot get a new value"
+		foreign.Next = []string{"correct the values, or declare those that mean no row: none = [...]"}
+		if foreign.Samples, err = r.Samples(ctx, kept, c.Table, []string{c.Column}); err != nil {
+			return nil, err
+		}
+		results = append(results, foreign)
+	}
+	if len(odd) > 0 {
+		nobody.Message = "may mean no row: " + catalog.Few(odd)
+		at, to := printable.TOML(declare.Place(c.Table, c.Column)), ""
+		if ref := c.Cases[0].Ref; ref != nil {
+			to = printable.TOML(ReferenceTarget(ref))
+		}
+		nobody.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for values whose rows are gone", at, to, strings.Join(odd, ", "))}
+		results = append(results, nobody)
+	}
+	return results, nil
+}
+
+// ReferenceTarget is what a reference of one column names, as it is declared.
+func ReferenceTarget(ref *declare.Ref) string {
+	if ref.Space != "" {
+		return declare.SpacePrefix + ref.Space
+	}
+	return declare.Place(ref.ToTable, ref.ToColumns[0])
+}
+
+// undeclaredKeys are the integers in keys of which nobody said what they are.
+func undeclaredKeys(f *read.Facts) (results []verdict.Result) {
+	for _, table := range f.Tables {
+		_, model := f.Model(table)
+		rows := int64(0)
+		for db := range f.Having(table) {
+			if db != f.Target {
+				rows += db.Rows[table]
+			}
+		}
+		if f.Same[table] || rows == 0 {
+			continue
+		}
+		for _, name := range model.Key() {
+			at := declare.ColumnName{Table: table, Column: name}
+			if col := model.Column(name); col == nil || col.Kind != catalog.KindInteger || f.Moving.Columns[at] != nil ||
+				f.Declared.Role(table, name).Kind != declare.RoleOpen || declare.ForeignKey(f.Resolved, table, name) {
+				continue
+			}
+			results = append(results, verdict.Result{
+				Code: verdict.CodeKeyUndeclared, Table: table, Subject: name, Columns: []string{name},
+				Message: "a number in the key, which stays unchanged while other keys get new values",
+				Gaps:    []verdict.Gap{{Reason: "it is not declared whether it numbers things of one world, or is a key of the game's own data"}},
+				Next: []string{fmt.Sprintf("declare in [check] natural = [%s]; or [[merge.space]] keys = [%[1]s]; or [[check.reference]] at = [%[1]s], to = the key that it names",
+					printable.TOML(declare.Place(table, name)))},
+			})
+		}
+	}
+	return results
+}
+
+// guessedKeys are the keys that are a space only because the target counts them up, and
+// that may name rows of another space nevertheless, as stats.guid does those of chars. As
+// long as all spaces of a source have one offset, that does not matter.
+func guessedKeys(f *read.Facts, chosen *moved.Rekeyed, read *moved.Measured) (results []verdict.Result) {
+	for _, s := range f.Moving.Spaces {
+		if !s.Auto {
+			continue
+		}
+		at := s.Columns[0]
+		result := verdict.Result{Code: verdict.CodeKeyUndeclared, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}}
+		for _, other := range f.Moving.Spaces {
+			for _, db := range declare.SourcesOf(f.Resolved) {
+				keys := read.Keys[at][db]
+				if keys != nil && meetsMatched(keys, chosen.Pairs[other][db]) {
+					result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it names them", other.Name)})
+					continue
+				}
+				if keys == nil || chosen.Of[s][db] == chosen.Of[other][db] || !slices.ContainsFunc(setsOf(read, other, db), keys.Meets) {
+					continue
+				}
+				result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: fmt.Sprintf("%d is added to it, and %d to %s, which has the same keys: declare whether it names them", chosen.Of[s][db], chosen.Of[other][db], other.Name)})
+			}
+		}
+		if len(result.Gaps) > 0 {
+			result.Message = "a number that the database generates, and that may be the key of another table"
+			result.Next = []string{fmt.Sprintf("declare [[merge.space]] keys = [%s]; or [[check.reference]] at = [%[1]s], to = the key that it names", printable.TOML(declare.Place(at.Table, at.Column)))}
+			results = append(results, result)
+		}
+	}
+	return results
+}
+
+// meetsMatched reports whether any of some keys is matched.
+func meetsMatched(keys *rekey.Set, pairs *rekey.Pairs) bool {
+	for old := range pairs.All() {
+		if keys.Has(old) {
+			return true
+		}
+	}
+	return false
+}

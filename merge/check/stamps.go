@@ -1,0 +1,39 @@
+package check
+
+import (
+	"slices"
+
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/verdict"
+)
+
+// settle makes what was found about tables that changed meanwhile not verified.
+func (r *run) settle(before, after read.Stamps) {
+	for _, f := range judgeOutside(r.facts, before, after) {
+		r.conclude(f)
+	}
+	for _, db := range r.facts.Dbs {
+		for name, t := range db.Tables {
+			if t.Outside == "" || !r.facts.WantsTable(name) {
+				continue
+			}
+			if why := after.Since(before, read.SampledTable{Db: db, Table: name}); why != "" {
+				r.spoil(name, verdict.Gap{Source: db.Name, Reason: name + " is " + t.Outside + ", and " + why})
+			}
+		}
+	}
+}
+
+// spoil adds a gap to all results that rest on the rows of a table.
+func (r *run) spoil(table string, gap verdict.Gap) {
+	for i := range r.results {
+		result := &r.results[i]
+		if result.Code != verdict.CodeTableChanged && (result.Table == table || read.RefersTo(r.facts.Resolved, result, table)) {
+			result.Gaps = append(result.Gaps, gap)
+			if next := verdict.Documented(verdict.CodeTableChanged).Unverified; !slices.Contains(result.Next, next) {
+				result.Next = append(result.Next, next)
+			}
+			r.judge(result)
+		}
+	}
+}

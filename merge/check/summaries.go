@@ -1,0 +1,80 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/gameid"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// summaries gather what passes read, for the summary of every source.
+type summaries struct {
+	of    map[*declare.Database]*gathered
+	noted map[*read.IdsRead]bool // the pairs of a matrix share what they read
+}
+
+// gathered is what was read of one source.
+type gathered struct {
+	tallies read.Tallies // of all its keys
+	ranges  map[string]stream.KeyRange
+
+	contents map[string]read.Contents // by table
+}
+
+func NewSummaries(f *read.Facts) *summaries {
+	s := &summaries{make(map[*declare.Database]*gathered), make(map[*read.IdsRead]bool)}
+	for _, db := range f.Dbs {
+		s.of[db] = &gathered{read.NewTallies(db), make(map[string]stream.KeyRange), make(map[string]read.Contents)}
+	}
+	return s
+}
+
+// note adds what was read of the key of a table.
+func (s *summaries) note(k *read.KeyReading) {
+	for _, p := range k.Parts {
+		s.of[p.Db].ranges[k.Table] = p.Ends
+	}
+	for _, c := range k.IDs {
+		for _, ids := range c.Sources {
+			if ids.Key && !s.noted[ids] {
+				s.noted[ids] = true
+				s.of[ids.Db].tallies.Add(&ids.Tallies)
+			}
+		}
+	}
+}
+
+// summary tells what was read of the database, by server and by table.
+func (s *summaries) summary(db *declare.Database) verdict.Summary {
+	g := s.of[db]
+	all := verdict.Summary{
+		Name: db.Name, Engine: strings.TrimSpace(db.Catalog.Engine + " " + db.Catalog.EngineVersion),
+		Servers: []verdict.ServerSummary{}, Tables: []verdict.TableSummary{},
+		OtherIDs: g.tallies.Others.IDs,
+	}
+	for _, server := range slices.Sorted(maps.Keys(g.tallies.ByServer)) {
+		t := g.tallies.ByServer[server]
+		line := verdict.ServerSummary{Server: int(server), Listed: t.Listed, IDs: t.IDs}
+		if t.IDs > 0 {
+			line.Oldest, line.Newest = gameid.TimeOf(t.Oldest), gameid.TimeOf(t.Newest)
+		}
+		if row, listed := db.Listed[server]; listed {
+			line.Name, line.World, line.Own = row.Name, row.World, row.Own
+			line.Mark = gameid.TimeOf(row.Reserved)
+		}
+		all.Servers = append(all.Servers, line)
+	}
+	for _, table := range slices.Sorted(maps.Keys(db.Rows)) {
+		line := verdict.TableSummary{Table: table, Rows: db.Rows[table], Contents: g.contents[table].Sum, NoContents: g.contents[table].Unread}
+		if r := g.ranges[table]; r.First != nil {
+			line.First, line.Last = read.KeyOf(db.Tables[table], r.First), read.KeyOf(db.Tables[table], r.Last)
+		}
+		all.Tables = append(all.Tables, line)
+	}
+	return all
+}

@@ -1,0 +1,330 @@
+package undeclared
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
+)
+
+// UndeclaredRule takes every column that is not declared, supposes that it names rows
+// of each other table, and looks whether after the merge one of its values would
+// name another row than before, or one where it named none, or none where it named
+// one. If so, a person must say what the column is. If no value can change its
+// meaning, it does not matter.
+func UndeclaredRule() rule.Rule {
+	return rule.Rule{
+		Codes: []string{verdict.CodeReferenceUndeclared},
+		Tasks: undeclaredTasks,
+	}
+}
+
+func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
+	if !f.WantsAny("", "", verdict.CodeReferenceUndeclared) && !slices.ContainsFunc(f.Opts.Only, func(s declare.Selection) bool { return s.Code == verdict.CodeReferenceUndeclared }) {
+		return nil
+	}
+	tables := declare.KeyTables(f.Resolved)
+	for _, to := range f.Opts.Renames {
+		if _, model := f.Model(to.Table); model != nil {
+			tables = append(tables, to.Table) // for its names
+		}
+	}
+	for _, table := range declare.KeyTables(f.Resolved) {
+		_, model := declare.KeyModel(f.Resolved, table)
+		for range uniqueTexts(f, table, model) {
+			tables = append(tables, table)
+		}
+	}
+	keys := rule.Task{ID: rule.TaskID{Code: verdict.CodeReferenceUndeclared}, Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		open := OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}
+		candidates, joint, err := open.candidates(ctx)
+		if err != nil {
+			return rule.Outcome{}, err
+		}
+		return rule.Found(judgeCandidates(f, open, candidates, joint)...), nil
+	}}
+	tasks = append(tasks, keys)
+	for _, table := range f.Tables {
+		if !f.WantsAny(table, "", verdict.CodeReferenceUndeclared) && !slices.ContainsFunc(f.Opts.Only, func(s declare.Selection) bool { return s.Code == verdict.CodeReferenceUndeclared && s.Table == table }) {
+			continue
+		}
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeReferenceUndeclared, Columns: declare.IdOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			open := OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}
+			read, err := open.undeclaredIn(ctx, table)
+			if err != nil {
+				return rule.Outcome{}, err
+			}
+			return judgeUndeclared(ctx, f, open, table, read)
+		}})
+	}
+	return tasks
+}
+
+// judgeCandidates reports the keys with which nothing can be compared.
+func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint []string) (results []verdict.Result) {
+	for _, c := range candidates {
+		result := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: c.Table, Subject: c.Column + " as a key"}
+		if c.Class == nameClass {
+			result.Subject = c.Column + " as a name"
+		}
+		for _, db := range f.Dbs {
+			if set := r.UndeclaredKeys().Sets[c][db]; set != nil && set.Gap != "" {
+				result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: set.Gap})
+			}
+		}
+		if result.Without(""); len(result.Gaps) > 0 {
+			results = append(results, result)
+		}
+	}
+	for _, table := range joint {
+		_, model := declare.KeyModel(f.Resolved, table)
+		if !f.Disjoint[declare.IdOf(table, model.Key()...)] || f.Combined[table] != nil {
+			continue // the rows are in each other's way themselves, or a key is the same thing everywhere
+		}
+		results = append(results, verdict.Result{
+			Code: verdict.CodeReferenceUndeclared, Table: table, Subject: catalog.ColumnList(model.Key()) + " as a key",
+			Message: "only all columns of the key together identify a row",
+			Gaps:    []verdict.Gap{{Reason: "undeclared columns are compared with keys one by one, so they cannot be compared with the key " + catalog.ColumnList(model.Key()) + " of " + table}},
+			Next:    []string{"declare the columns of the key that hold the game's own data: natural = " + printable.TOMLList(declare.Qualified(table, model.Key()))},
+		})
+	}
+	return results
+}
+
+// judgeUndeclared says of the columns of a table which are open.
+func judgeUndeclared(ctx context.Context, f *read.Facts, r OpenReader, table string, read *openReading) (o rule.Outcome, err error) {
+	closed := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table}
+	for _, column := range read.plain {
+		o.Plain = append(o.Plain, declare.Place(table, column))
+	}
+	columns := 0
+	for len(read.columns) > 0 {
+		n := slices.IndexFunc(read.columns, func(c *OpenColumn) bool { return c.column != read.columns[0].column })
+		if n < 0 {
+			n = len(read.columns)
+		}
+		result, isOpen, err := judgeOpenColumn(ctx, f, r, table, read, read.columns[:n])
+		if err != nil {
+			return o, err
+		}
+		read = &openReading{candidates: read.candidates, columns: read.columns[n:], unread: read.unread}
+		switch {
+		case isOpen && f.Declared.Role(table, result.Subject).Kind == declare.RolePlain:
+			o.Plain = append(o.Plain, declare.Place(table, result.Subject))
+		case isOpen:
+			o.Findings = append(o.Findings, rule.Finding{Result: result})
+		default:
+			closed.Read += result.Read
+			columns++
+		}
+	}
+	for column, gaps := range read.unread {
+		o.Add(rule.Found(verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table, Subject: column, Columns: []string{column}, Message: "could not be read", Gaps: gaps}))
+	}
+	if columns > 0 {
+		closed.Message = printable.Count(int64(columns), "undeclared column holds", "undeclared columns hold") + " no value whose meaning can change"
+		o.Add(rule.Found(closed))
+	}
+	return o, nil
+}
+
+// judgeOpenColumn judges one column, as it was read in the databases.
+func judgeOpenColumn(ctx context.Context, f *read.Facts, r OpenReader, table string, read *openReading, parts []*OpenColumn) (result verdict.Result, isOpen bool, err error) {
+	column := parts[0].column
+	result = verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table, Subject: column, Columns: []string{column}}
+	hex := slices.ContainsFunc(parts, func(p *OpenColumn) bool { return p.hex })
+	named := make(map[int]int64) // rows by candidate
+	repeated := RepeatedNames(f, r.UndeclaredKeys(), read.candidates, declare.ColumnName{Table: table, Column: column}, parts)
+	judged := func(k int) bool {
+		_, repeats := repeated[k]
+		return repeats || read.candidates[k].Class != nameClass
+	}
+	var in []string
+	var kept []keptChange
+	for _, p := range parts {
+		result.Read += p.read
+		rows, byCandidate := p.Changed(f, r, read.candidates, judged, hex)
+		if rows == 0 {
+			continue
+		}
+		for k, n := range byCandidate {
+			named[k] += n
+		}
+		result.Count += rows
+		in = append(in, p.db.Name+": "+printable.Number(rows))
+		result.Gaps = append(result.Gaps, verdict.Gap{Source: p.db.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
+		kept = append(kept, slices.DeleteFunc(p.kept, func(k keptChange) bool { return !judged(k.as.candidate) })...)
+	}
+	if err := r.unsure(ctx, table, column, read, parts, judged, &result, named); err != nil {
+		return result, false, err
+	}
+	names := mostRepeated(named, repeated)
+	if names >= 0 {
+		unlike := namesUnlike(f, r.UndeclaredKeys(), read.candidates[names], parts)
+		if result.Gaps = append(result.Gaps, unlike...); named[names] == 0 && len(unlike) == 0 {
+			names = -1 // it repeats them, and that does not matter
+		}
+	}
+	if f.Declared.Role(table, column).Kind == declare.RoleUndecided {
+		result.Gaps = append(result.Gaps, verdict.Gap{Reason: "the column is declared undecided"})
+	}
+	result.Rows = result.Count
+	if len(result.Gaps) == 0 {
+		return result, false, nil
+	}
+	result.Open = &verdict.OpenColumn{Keys: namedText(read.candidates, named), Likely: likelyKey(read.candidates, named, table, column)}
+	if names >= 0 {
+		result.Open.Likely, result.Open.Repeats = read.candidates[names].String(), true
+	}
+	switch {
+	case names >= 0:
+		c := read.candidates[names]
+		result.Message = repeatsText(c, repeated[names], result.Count, result.Count == named[names] && copied(f.Resolved, c.Table), in)
+	case result.Count == 0:
+		result.Message = "declared undecided"
+	case result.Open.Likely != "":
+		result.Message = fmt.Sprintf("seems to name %s, and %s would name other rows: %s", result.Open.Likely, printable.Count(result.Count, "value", "values"), catalog.Few(in))
+	default:
+		result.Message = fmt.Sprintf("%s would name other rows, if they are keys: %s (of %s)",
+			printable.Count(result.Count, "value", "values"), catalog.Few(in), catalog.Enumerated(result.Open.Keys))
+	}
+	result.Next = []string{verdict.ChooseText(result.Open, table, column)}
+	result.Samples, err = openSamples(ctx, f, kept, column)
+	return result, true, err
+}
+
+// Changed counts the rows of the column whose value would change its meaning when the
+// databases of f are merged, all and by candidate, of those by which it is judged.
+func (c *OpenColumn) Changed(f *read.Facts, r OpenReader, candidates []Candidate, judged func(candidate int) bool, hex bool) (rows int64, by map[int]int64) {
+	by = make(map[int]int64)
+	dbs := r.group()
+	for became, n := range c.rows {
+		changes := c.fates.sets[became.sure]
+		if hex {
+			changes = slices.Concat(changes, c.fates.sets[became.hex])
+		}
+		concerned := make(map[int]bool)
+		for _, change := range changes {
+			if judged(change.candidate) && concerns(f, candidates[change.candidate], c.db, change, dbs) {
+				concerned[change.candidate] = true
+			}
+		}
+		if len(concerned) > 0 {
+			rows += n
+		}
+		for k := range concerned {
+			by[k] += n
+		}
+	}
+	return rows, by
+}
+
+// unsure settles what sparse sets of keys could not tell: it reads the column as if
+// it were a reference.
+func (r OpenReader) unsure(ctx context.Context, table, column string, got *openReading, parts []*OpenColumn, judged func(candidate int) bool, result *verdict.Result, named map[int]int64) error {
+	maybe := maybeOf(parts)
+	for k, c := range got.candidates {
+		if !maybe[k] || !judged(k) {
+			continue
+		}
+		_, model := r.Facts.Model(table)
+		_, to := r.Facts.Model(c.Table)
+		if to == nil || model.Column(column) == nil || !model.Column(column).Comparable(to.Column(c.Column)) {
+			result.Gaps = append(result.Gaps, verdict.Gap{Reason: "some values may be keys of " + c.String() + ", of which there are too many to look them up"})
+			continue
+		}
+		ref := declare.Ref{Reference: catalog.Reference{Columns: []string{column}, ToTable: c.Table, ToColumns: []string{c.Column}}, Table: table}
+		for _, known := range r.Facts.Declared.Role(table, column).References {
+			if known.When != nil {
+				ref.Except = append(ref.Except, known.When)
+			}
+		}
+		before := result.Count
+		strays, err := r.Follow(read.Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceUndeclared, ToCode: verdict.CodeReferenceUndeclared}).Strays(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range strays.Sources {
+			result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
+			if n := s.ReboundRows(); n > 0 {
+				named[k] += n
+				result.Gaps = append(result.Gaps, verdict.Gap{Source: s.Db.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
+			}
+		}
+		// A row that names several counts once, as far as can be told: for the key that
+		// most rows name.
+		result.Count = max(before, named[k])
+		result.Samples = append(result.Samples, strays.Rebound...)
+	}
+	return nil
+}
+
+// namedText lists candidates, those that most rows name first.
+func namedText(candidates []Candidate, named map[int]int64) (all []string) {
+	for _, k := range byCount(named) {
+		if name := candidates[k].String(); !slices.Contains(all, name) { // of names there may be two
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func byCount(named map[int]int64) (order []int) {
+	for k := range named {
+		order = append(order, k)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if named[a] != named[b] {
+			if named[a] > named[b] {
+				return -1
+			}
+			return 1
+		}
+		return a - b
+	})
+	return order
+}
+
+// likelyKey guesses from the names which of the keys the column names.
+func likelyKey(candidates []Candidate, named map[int]int64, table, column string) string {
+	for _, k := range byCount(named) {
+		if c := candidates[k]; c.Table != table && PointsTo(column, c.Table, c.Column) {
+			return c.String()
+		}
+	}
+	return ""
+}
+
+// openSamples shows rows of the column beside the rows that they would name.
+func openSamples(ctx context.Context, f *read.Facts, kept []keptChange, column string) (all []verdict.Sample, err error) {
+	for _, k := range kept {
+		if len(all) >= f.Opts.Samples {
+			break
+		}
+		c := stream.Conflict{Rows: 1, Members: []stream.Member{k.row}}
+		s, err := read.Sample(ctx, c, k.row.Table, []string{column})
+		if err != nil {
+			return nil, err
+		}
+		if k.to.Db != nil {
+			if fields, err := read.Find(k.to, ctx); err != nil {
+				return nil, err
+			} else if fields != nil {
+				row := verdict.SampleRow{Source: k.to.Db.Name, Fields: fields}
+				if k.to.Table != k.row.Table {
+					row.Table = k.to.Table
+				}
+				s.Rows = append(s.Rows, row)
+			}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}

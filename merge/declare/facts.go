@@ -1,0 +1,463 @@
+package declare
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"mergesafe/gameid"
+	"mergesafe/merge/catalog"
+)
+
+// KeyTables are the tables of all databases, those that the operator excludes
+// included: what is not copied can be named nevertheless.
+func KeyTables(f *Resolved) []string {
+	tables := slices.Clone(f.Tables)
+	for _, db := range f.Dbs {
+		for name := range db.Apart {
+			tables = append(tables, name)
+		}
+	}
+	slices.Sort(tables)
+	// What is the same in every world is named the same before and after.
+	return slices.DeleteFunc(slices.Compact(tables), func(table string) bool { return f.Same[table] })
+}
+
+// KeyModel is model for any table of keyTables.
+func KeyModel(f *Resolved, table string) (*Database, *catalog.Table) {
+	if db, t := f.Model(table); t != nil {
+		return db, t
+	}
+	for _, db := range f.Dbs {
+		if t := db.Apart[table]; t != nil {
+			return db, t
+		}
+	}
+	return nil, nil
+}
+
+// KeyTable returns a table of the database that is read or set apart.
+func (db *Database) KeyTable(table string) *catalog.Table {
+	if t := db.Tables[table]; t != nil {
+		return t
+	}
+	return db.Apart[table]
+}
+
+// ForeignKey reports whether a column is one that a foreign key of any database starts
+// from, or a reference of several columns that is declared.
+func ForeignKey(f *Resolved, table, column string) bool {
+	for _, db := range f.Dbs {
+		t := db.KeyTable(table)
+		if t != nil && slices.ContainsFunc(t.References, func(r catalog.Reference) bool { return slices.Contains(r.Columns, column) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.Declared.Composite, func(r *Ref) bool { return r.Table == table && slices.Contains(r.Columns, column) })
+}
+
+// Progress is how far a check has come.
+type Progress struct {
+	Code   string // of the rule that reads
+	Source string
+	Table  string
+	Rows   int64 // read so far by this rule from this table of this source
+	Total  int64 // that it reads at most: the rows of the table
+
+	// SourceRows of SourceTotal are done of the rows that all rules have to read in
+	// this source. The total is exact, from counted rows, and rises only if a finding
+	// makes further reading necessary.
+	SourceRows, SourceTotal int64
+}
+
+// Resolved is what the operator wants of some databases, and what these say of themselves:
+// the declarations, resolved against the tables that there are.
+type Resolved struct {
+	Opts      Options
+	Declared  *Declared              // of opts
+	Same      map[string]bool        // tables that are declared the same in every world
+	Combined  map[string]*Combined   // tables of which the rows with one key are combined
+	Skip      map[string]bool        // tables that stay behind
+	Reset     map[string]bool        // of these, the ones of which the target's rows are taken out too
+	rows      map[string]RowsPolicy  // of these tables: what becomes of rows that refer there
+	Partly    map[string]TablePolicy // tables of which some rows stay behind
+	Renumbers map[string]*Renumber   // columns that get other values, by table
+	Severed   []*SeveredReference
+	Keeps     keptKeys      // keys of spaces that are the same in every world
+	Names     Names         // of all tables and columns, before any was excluded
+	Worlds    []WorldColumn // keys that carry the number of their world
+	Moving    *Moving       // nil if no keys get new values
+	Dbs       []*Database   // as given
+	Target    *Database
+	Tables    []string // of all databases, sorted
+}
+
+// Database is a source together with what it says of itself. Only a reader
+// uses the source.
+type Database struct {
+	Opened   catalog.Source
+	Name     string
+	Catalog  *catalog.Catalog
+	Tables   map[string]*catalog.Table
+	Servers  []catalog.Server // by number
+	Listed   map[gameid.ServerID]catalog.Server
+	Skipped  []catalog.Skipped
+	Excluded []string                  // tables, by the operator
+	behind   map[string]bool           // of these, those that are to stay behind
+	Apart    map[string]*catalog.Table // of these, the ones that could be read
+	Rows     map[string]int64          // by table, as counted
+
+	// histories are the tables of tools for migrations, which are not merged.
+	Histories map[string]*catalog.Table
+}
+
+// Unread says why the database does not read a table that it has, or returns "".
+func (db *Database) Unread(table string) string {
+	i := slices.IndexFunc(db.Skipped, func(s catalog.Skipped) bool { return s.Table == table })
+	if i < 0 {
+		return ""
+	}
+	return "the table is not read: " + db.Skipped[i].Reason
+}
+
+// ColumnsID identifies columns of a table, in their order.
+type ColumnsID struct {
+	table   string
+	Columns string // quoted one by one, so that no two lists are the same
+}
+
+func IdOf(table string, columns ...string) ColumnsID {
+	return ColumnsID{table, fmt.Sprintf("%q", columns)}
+}
+
+// ResolveAll asks the sources for their catalogues and registries, and resolves the
+// declarations against them. What it returns knows no numbers of rows yet.
+func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*Resolved, error) {
+	if len(sources) < 2 {
+		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", catalog.ErrSources, len(sources))
+	}
+	f := &Resolved{Opts: opts}
+	byName := make(map[string]*Database)
+	for _, s := range sources {
+		db := &Database{Opened: s, Name: s.Name(), Tables: make(map[string]*catalog.Table), behind: make(map[string]bool), Apart: make(map[string]*catalog.Table), Rows: make(map[string]int64)}
+		if byName[db.Name] != nil {
+			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", catalog.ErrSources, db.Name)
+		}
+		byName[db.Name] = db
+		f.Dbs = append(f.Dbs, db)
+	}
+	f.Target = f.Dbs[0]
+	if opts.Target != "" {
+		if f.Target = byName[opts.Target]; f.Target == nil {
+			return nil, fmt.Errorf("merge: %w: the target %q is none of them", catalog.ErrSources, opts.Target)
+		}
+	}
+	for _, db := range f.Dbs {
+		if err := db.describe(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, db := range f.Dbs {
+		// Two engines do not agree on which texts are equal, so the target
+		// cannot compare another engine's rows.
+		if db.Catalog.Engine != f.Target.Catalog.Engine {
+			return nil, fmt.Errorf("merge: %w: %q is %s and %q is %s: copy one into a database of the other kind and check that",
+				catalog.ErrSources, f.Target.Name, f.Target.Catalog.Engine, db.Name, db.Catalog.Engine)
+		}
+	}
+	declared := opts // rules know by themselves what is gone
+	opts = Missing{namesOf(f.Dbs), ReviewedOf(opts)}.Without(opts)
+	f.Opts = opts
+	if err := resolve(opts, f.Dbs); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.Declared, err = Declare(declared, namesOf(f.Dbs)); err != nil {
+		return nil, err
+	}
+	f.Names = namesOf(f.Dbs)
+	if err := keepAll(f); err != nil {
+		return nil, err
+	}
+	if err := exclude(opts, f.Dbs); err != nil {
+		return nil, err
+	}
+	if err := setPolicies(f); err != nil {
+		return nil, err
+	}
+	setAside(f.Dbs)
+	f.Tables = TablesOf(f.Dbs)
+	if f.Severed, err = severs(f); err != nil {
+		return nil, err
+	}
+	if f.Worlds, err = worldColumns(opts, f.Names); err != nil {
+		return nil, err
+	}
+	if f.Moving, err = moves(f); err != nil {
+		return nil, err
+	}
+	if err := checkNoNames(f); err != nil {
+		return nil, err
+	}
+	if err := checkSettings(f); err != nil {
+		return nil, err
+	}
+	if err := checkRenumbers(f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Pair returns the facts about two of the databases.
+func (f *Resolved) Pair(target, db *Database) *Resolved {
+	pair := *f
+	pair.Dbs = []*Database{target, db}
+	pair.Target, pair.Tables = target, TablesOf(pair.Dbs)
+	pair.Severed, pair.Names, pair.Moving = nil, nil, nil // of one target only
+	return &pair
+}
+
+// TablesOf returns the tables of all databases, sorted.
+func TablesOf(dbs []*Database) []string {
+	all := make(map[string]bool)
+	for _, db := range dbs {
+		for name := range db.Tables {
+			all[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// describe reads the catalogue and the registry.
+func (db *Database) describe(ctx context.Context) error {
+	fail := func(doing string, err error) error {
+		return &catalog.ReadError{Source: db.Name, Doing: doing, Err: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return fail("the catalogue", err)
+	}
+	var err error
+	if db.Catalog, err = db.Opened.Catalog(ctx); err != nil {
+		return fail("the catalogue", err)
+	}
+	for i := range db.Catalog.Tables {
+		t := &db.Catalog.Tables[i]
+		if db.Tables[t.Name] != nil {
+			return fail("the catalogue", fmt.Errorf("it lists table %q twice", t.Name))
+		}
+		db.Tables[t.Name] = t
+	}
+	db.Skipped = db.Catalog.Skipped
+	if !db.Catalog.HasRegistry {
+		return nil
+	}
+	if db.Servers, err = db.Opened.Servers(ctx); err != nil {
+		return fail("the registry", err)
+	}
+	db.Servers = slices.Clone(db.Servers)
+	slices.SortFunc(db.Servers, func(a, b catalog.Server) int { return cmp.Compare(a.Server, b.Server) })
+	db.Listed = make(map[gameid.ServerID]catalog.Server)
+	for _, s := range db.Servers {
+		if err := s.Server.Validate(); err != nil {
+			return fail("the registry", err)
+		}
+		if _, twice := db.Listed[s.Server]; twice {
+			return fail("the registry", fmt.Errorf("it lists server %s twice", s.Server))
+		}
+		if s.Reserved < 0 || s.Reserved > gameid.MaxMillis {
+			return fail("the registry", fmt.Errorf("the mark of server %s is %d ms, want 0 to %d", s.Server, s.Reserved, gameid.MaxMillis))
+		}
+		db.Listed[s.Server] = s
+	}
+	return nil
+}
+
+// Having gives the databases that have a table, with what each says of it.
+func (f *Resolved) Having(table string) iter.Seq2[*Database, *catalog.Table] {
+	return func(yield func(*Database, *catalog.Table) bool) {
+		for _, db := range f.Dbs {
+			if t := db.Tables[table]; t != nil && !yield(db, t) {
+				return
+			}
+		}
+	}
+}
+
+// Model returns the definition of a table that the others are compared with:
+// the target's, or the first there is.
+func (f *Resolved) Model(table string) (*Database, *catalog.Table) {
+	if t := f.Target.Tables[table]; t != nil {
+		return f.Target, t
+	}
+	for db, t := range f.Having(table) {
+		return db, t
+	}
+	return nil, nil
+}
+
+// Wants reports whether a result is to be part of the report. An empty subject
+// stands for all of a table's.
+func (f *Resolved) Wants(code, table, subject string) bool {
+	if len(f.Opts.Only) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.Opts.Only, func(s Selection) bool { return s.Matches(code, table, subject) })
+}
+
+// WantsAny is wants for several codes.
+func (f *Resolved) WantsAny(table, subject string, codes ...string) bool {
+	return slices.ContainsFunc(codes, func(code string) bool { return f.Wants(code, table, subject) })
+}
+
+// WantsTable reports whether any result about a table is wanted.
+func (f *Resolved) WantsTable(table string) bool {
+	return len(f.Opts.Only) == 0 || slices.ContainsFunc(f.Opts.Only, func(s Selection) bool { return s.Table == "" || s.Table == table })
+}
+
+// Now is what the IDs of a database are compared with; zero if there is no
+// clock.
+func (f *Resolved) Now(db *Database) time.Time {
+	if !f.Opts.Now.IsZero() {
+		return f.Opts.Now
+	}
+	return db.Catalog.Now
+}
+
+// Future returns the last millisecond that is not from the future.
+func (f *Resolved) Future(db *Database) int64 {
+	now := f.Now(db)
+	if now.IsZero() {
+		return math.MaxInt64
+	}
+	return now.Add(f.Opts.Slack).UnixMilli() - gameid.EpochMillis
+}
+
+// HoldsIDs reports whether any primary key has a column of IDs.
+func (db *Database) HoldsIDs() bool {
+	for _, t := range db.Tables {
+		for _, name := range t.Primary {
+			if col := t.Column(name); col != nil && col.IsID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// IdColumns returns the columns of a table that hold IDs in any source. In a
+// game that shows no other sign of gameid, 10 bytes are only 10 bytes; then
+// they are the columns that the operator declares.
+func (f *Resolved) IdColumns(table string) (columns []string) {
+	uses := slices.ContainsFunc(f.Dbs, func(db *Database) bool { return db.Catalog.HasRegistry || db.HoldsIDs() })
+	for _, t := range f.Having(table) {
+		for i := range t.Columns {
+			col := &t.Columns[i]
+			declared := slices.Contains(f.Opts.IDs, IDColumn{table, col.Name})
+			if col.IsID && (uses || declared) && !slices.Contains(columns, col.Name) {
+				columns = append(columns, col.Name)
+			}
+		}
+	}
+	return columns
+}
+
+// Opaque returns the opaque columns of a table, by name.
+func (f *Resolved) Opaque(table string) []string {
+	found := make(map[string]bool)
+	for _, t := range f.Having(table) {
+		for _, col := range t.Columns {
+			if col.Opaque != "" {
+				found[col.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Counter returns the counter of a table, that of the model or the first there
+// is; nil if no source has one.
+func (f *Resolved) Counter(table string) *catalog.AutoIncrement {
+	_, model := f.Model(table)
+	if model.AutoIncrement != nil {
+		return model.AutoIncrement
+	}
+	for _, t := range f.Having(table) {
+		if t.AutoIncrement != nil {
+			return t.AutoIncrement
+		}
+	}
+	return nil
+}
+
+// setAside takes the histories of migrations out of the tables to merge. A table that
+// is none in one of the databases is none in all.
+func setAside(dbs []*Database) {
+	none := make(map[string]bool)
+	for _, db := range dbs {
+		for name, t := range db.Tables {
+			none[name] = none[name] || t.MigrationsOf() == nil
+		}
+	}
+	for _, db := range dbs {
+		db.Histories = make(map[string]*catalog.Table)
+		for name, t := range db.Tables {
+			if !none[name] {
+				db.Histories[name] = t
+				delete(db.Tables, name)
+			}
+		}
+	}
+}
+
+// SourcesOf are all databases but the target, in their order.
+func SourcesOf(f *Resolved) []*Database {
+	return slices.DeleteFunc(slices.Clone(f.Dbs), func(db *Database) bool { return db == f.Target })
+}
+
+// Condition is the condition for the rows that are combined; nil for all of them.
+func (c *Combined) Condition() *When {
+	if c == nil {
+		return nil
+	}
+	return c.When
+}
+
+// Opaque says why a column is opaque in the database, or returns "".
+func (db *Database) Opaque(table, column string) string {
+	if t := db.Tables[table]; t != nil {
+		if col := t.Column(column); col != nil {
+			return col.Opaque
+		}
+	}
+	return ""
+}
+
+// NameOf is a type without its width.
+func NameOf(columnType string) string {
+	name, _, _ := strings.Cut(strings.ToLower(columnType), "(")
+	return name
+}
+
+func Qualified(table string, columns []string) (names []string) {
+	for _, c := range columns {
+		names = append(names, Place(table, c))
+	}
+	return names
+}
+
+// Place writes a column as declarations name it.
+func Place(table, column string) string {
+	quote := func(name string) string {
+		if strings.ContainsAny(name, ".*{}`") {
+			return catalog.SqlName(name)
+		}
+		return name
+	}
+	return quote(table) + "." + quote(column)
+}

@@ -1,0 +1,122 @@
+package declare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/rekey"
+)
+
+// NoNames returns the values that are not names in columns that are to be unique:
+// several rows may have them. All statements about the same columns count together.
+func NoNames(o Options, table string, columns ...string) (none rekey.Values, err error) {
+	add := func(of string, at []string, list []string) error {
+		if of != table || !slices.Equal(at, columns) || len(list) == 0 {
+			return nil
+		}
+		more, err := rekey.ParseValues(false, list)
+		if err != nil {
+			return Unsuitable("none of %s.%s: %v", table, catalog.ColumnList(columns), err)
+		}
+		none = none.With(more)
+		return nil
+	}
+	for _, u := range o.Uniques {
+		if err := add(u.Table, u.Columns, u.None); err != nil {
+			return none, err
+		}
+	}
+	for _, r := range o.Renames {
+		if err := add(r.Table, []string{r.Column}, r.None); err != nil {
+			return none, err
+		}
+	}
+	return none, nil
+}
+
+// BelongToNone are the values of columns that name no row in every row, as the one reference of each
+// says.
+func BelongToNone(f *Resolved, table string, columns []string) map[string]rekey.Values {
+	all := make(map[string]rekey.Values)
+	for _, name := range columns {
+		refs := f.Declared.Role(table, name).References
+		if len(refs) != 1 || refs[0].When != nil || refs[0].Cells != nil {
+			continue
+		}
+		none, err := rekey.ParseValues(refs[0].Declared.ZeroIsNone, refs[0].Declared.None) // without those that are kept
+		if err == nil && !none.Empty() {
+			all[name] = none
+		}
+	}
+	return all
+}
+
+// leaveNoNames makes values that are no names name nobody in what refers to names.
+func (d *Declared) leaveNoNames(o Options) error {
+	named := make(map[ColumnName]bool)
+	for _, u := range o.Uniques {
+		if len(u.Columns) == 1 {
+			named[ColumnName{u.Table, u.Columns[0]}] = true
+		}
+	}
+	for _, r := range o.Renames {
+		named[ColumnName{r.Table, r.Column}] = true
+	}
+	for at := range named {
+		none, err := NoNames(o, at.Table, at.Column)
+		if err != nil {
+			return err
+		}
+		if none.Empty() {
+			continue
+		}
+		for _, ref := range d.to(at) {
+			if len(ref.Columns) == 1 {
+				ref.None = ref.None.With(none)
+			}
+		}
+	}
+	return nil
+}
+
+// checkNoNames returns an error if a database itself keeps unique what is declared to be
+// no name.
+func checkNoNames(f *Resolved) error {
+	check := func(what, table string, columns, none []string) error {
+		if len(none) == 0 {
+			return nil
+		}
+		alike := func(other []string) bool {
+			return len(other) == len(columns) && !slices.ContainsFunc(other, func(c string) bool { return !slices.Contains(columns, c) })
+		}
+		for db, t := range f.Having(table) {
+			index := ""
+			for _, u := range t.Uniques {
+				if u.Unclear == "" && alike(u.Columns) {
+					index = "the UNIQUE index " + u.Name
+				}
+			}
+			if alike(t.Key()) {
+				index = "the key"
+			}
+			if index != "" {
+				return Unsuitable("%s: none = %s says that several rows may have such a value in %s.%s, and %s of %s lets only one have it", what, printable.TOMLList(none), table, strings.Join(columns, ", "), index, db.Name)
+			}
+		}
+		return nil
+	}
+	for i, u := range f.Opts.Uniques {
+		if err := check(fmt.Sprintf("unique %d", i+1), u.Table, u.Columns, u.None); err != nil {
+			return err
+		}
+	}
+	for i, r := range f.Opts.Renames {
+		if err := check(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, []string{r.Column}, r.None); err != nil {
+			return err
+		}
+	}
+	return nil
+}

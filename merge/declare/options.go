@@ -1,0 +1,170 @@
+package declare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/merge/cell"
+)
+
+// The defaults of [Options].
+const (
+	DefaultSamples = 3
+
+	// DefaultSlack is more than a healthy game server needs: the clock
+	// disagreement at which it refuses to start, and the reservation by which
+	// its IDs may run ahead.
+	DefaultSlack = 10 * time.Minute
+)
+
+// ErrOptions says that [Options] are invalid: they name a table, a column or a
+// code that does not exist, or a value out of range.
+var ErrOptions = errors.New("unsuitable options")
+
+// Options configures a check. The zero value means the defaults.
+type Options struct {
+	// Target names the source that the others would be merged into. Its
+	// schema and its collations count. The default is the first.
+	Target string
+
+	// Samples is how many conflicts a result shows: 0 is [DefaultSamples], a
+	// negative number none. Counts are exact whatever it is.
+	Samples int
+
+	// Slack is how much later than the clock an ID may be before it counts as
+	// from the future: 0 is [DefaultSlack].
+	Slack time.Duration
+
+	// Now is the time to compare IDs with. The default is the clock of the
+	// database that holds them.
+	Now time.Time
+
+	// Include and Exclude are patterns of table names, as [path.Match] takes
+	// them. Check reads the tables that match one of Include, or all if it is
+	// empty, and none of Exclude. The others are reported as
+	// [verdict.CodeTableExcluded]. A pattern that no table matches is an error.
+	Include, Exclude []string
+
+	// Tables are the policies of tables; without one, the rows are copied.
+	Tables []TablePolicy
+
+	// Rules are the declarations of the files of rules, in the order of the files.
+	Rules []Declarations
+
+	// Codecs are the codecs of the game's own that formats of Rules name.
+	Codecs cell.Codecs
+
+	// Uniques and References are constraints that the game relies on and the schema does not declare. References
+	// have precedence over those of Rules. IDs are columns that hold gameid IDs although their type does not say so.
+	// Accounts are columns that hold a player's account. A name that no source has is an error; one of a table that
+	// is left out is ignored, and one of a table that no source can read is reported with the table.
+	Uniques    []DeclaredUnique
+	References []DeclaredReference
+	IDs        []IDColumn
+	Accounts   []AccountColumn
+
+	// Renames are columns of which [[merge.name]] changes values that several databases
+	// have: such values are not a conflict, and rows that reference them by a declared
+	// reference follow. Copies are columns that change with them, by a key.
+	Renames []RenamedColumn
+	Copies  []NameCopy
+
+	// Worlds are keys that carry the number of their world.
+	Worlds []WorldKey
+
+	// Rekey, if not nil, makes the check judge a merge that gives keys new values.
+	Rekey *Rekey
+
+	// Allow names results that do not change the verdict: they count as PASS, and say
+	// so. An entry is "CODE", "CODE:table" or "CODE:table.column", of which table and
+	// column may be patterns: * is any characters, {0..18} one of these numbers, and
+	// put a name with a dot in backquotes. One that matches no table or column is an
+	// error. FailOn names codes of which NOT VERIFIED counts as FAIL, unless it is
+	// allowed in that place.
+	Allow, FailOn []string
+
+	// Only, if not empty, limits the check to these results. The verdict then covers
+	// only them.
+	Only []Selection
+
+	// Propose makes the check look for uniques that are worth declaring, and judge
+	// what every column is, which takes one more reading of all tables; see
+	// [verdict.Report.Proposals] and [verdict.Report.Proposed].
+	Propose bool
+
+	// Contents makes the check read all columns of all rows and compute sums; see
+	// [verdict.TableSummary]. [check.Compare] compares the sums.
+	Contents bool
+
+	// Progress, if not nil, is called after every batch that was read, by one
+	// goroutine at a time. It never changes the result.
+	Progress func(Progress)
+
+	// Clock stamps the start and the end of the report. The default is
+	// [time.Now].
+	Clock func() time.Time
+}
+
+// DeclaredUnique are columns whose values the game wants to be unique although no index
+// says so, such as the names of characters. Rows with a NULL in one of them are left
+// out.
+type DeclaredUnique struct {
+	Table   string   `json:"table" toml:"table"`
+	Columns []string `json:"columns" toml:"columns"`
+	Name    string   `json:"name,omitempty" toml:"name,omitempty"` // what people call it: "character name"
+
+	// None are values that several rows may have, as in [DeclaredReference]: '' of
+	// characters that were deleted. A row with one of them is left out.
+	None []string `json:"none,omitempty" toml:"none,omitempty"`
+
+	// Of are those of the columns that say which row a row belongs to: it is left out if that
+	// is none, as none of a reference of such a column says.
+	Of []string `json:"-" toml:"-"`
+}
+
+// IDColumn is a column that holds gameid IDs: 10 bytes, or 20 hexadecimal
+// digits as text.
+type IDColumn struct {
+	Table  string `json:"table" toml:"table"`
+	Column string `json:"column" toml:"column"`
+}
+
+// AccountColumn is a column with the account of a character. The check finds accounts
+// that have characters in several sources.
+type AccountColumn struct {
+	Table  string `json:"table" toml:"table"`
+	Column string `json:"column" toml:"column"`
+	Max    int    `json:"max" toml:"max"` // characters that one account may have; 0: any number
+}
+
+// Selection names results of a report: those with its code, and with its table
+// and subject unless these are empty.
+type Selection struct {
+	Code    string `json:"code"`
+	Table   string `json:"table,omitempty"`
+	Subject string `json:"subject,omitempty"`
+}
+
+func (o Options) WithDefaults() Options {
+	o.Samples = cmp.Or(o.Samples, DefaultSamples)
+	o.Slack = cmp.Or(o.Slack, DefaultSlack)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return o
+}
+
+// Stamp is the time for a report, in the precision that people and JSON see.
+func (o Options) Stamp() time.Time { return o.Clock().UTC().Truncate(time.Millisecond) }
+
+func Unsuitable(format string, args ...any) error {
+	return fmt.Errorf("merge: %w: %s", ErrOptions, fmt.Sprintf(format, args...))
+}
+
+// Matches reports whether s may name a result. What is alike in a schema is
+// one result without a subject, so that one answers to any.
+func (s Selection) Matches(code, table, subject string) bool {
+	return s.Code == code && (s.Table == "" || s.Table == table) && (s.Subject == "" || subject == "" || s.Subject == subject)
+}

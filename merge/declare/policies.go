@@ -1,0 +1,161 @@
+package declare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mergesafe/internal/nearest"
+)
+
+// Policy says what a merge does with the rows of a table.
+type Policy string
+
+// The policies.
+const (
+	PolicyCopy Policy = "copy" // the rows of all sources come to the target
+	PolicySame Policy = "same" // every world has the same rows, which is checked; the target's stay
+	PolicySkip Policy = "skip" // the target's rows stay, those of the sources are left behind
+
+	// PolicyReset leaves the rows of the sources behind, and removes those of the target
+	// too: the table is empty afterwards.
+	PolicyReset Policy = "reset"
+
+	// PolicyCombine makes one row of those with one key in several databases, column by
+	// column; see [Combined]. Rows with a key of their own are copied.
+	PolicyCombine Policy = "combine"
+)
+
+var policies = []Policy{PolicyCopy, PolicySame, PolicySkip, PolicyReset, PolicyCombine}
+
+// TablePolicy is the policy of tables, by patterns of their names, as in
+// [Options.Allow]. An exact name has precedence over a pattern, and a later policy over
+// an earlier one.
+type TablePolicy struct {
+	Tables []string `json:"tables"`
+	Policy Policy   `json:"policy"`
+
+	// Rows says what happens to rows of other tables that reference rows of a table
+	// with the policy skip or reset; with "" they block the merge.
+	Rows RowsPolicy `json:"rows,omitempty"`
+
+	// Schema is that of the file: a pattern covers only its tables. nil: it covers all.
+	Schema *Reviewed `json:"-"`
+
+	// Columns are formulas by the name of the column, and When the rows that may be
+	// combined, with [PolicyCombine]; see [Combined] and [ParseFormula]. With [PolicySkip], the
+	// rows of When stay behind, and all others are copied.
+	Columns map[string]string `json:"columns,omitempty"`
+	When    *When             `json:"when,omitempty"`
+
+	// Renumber is a column of which rows of the sources get other values, with [PolicyCopy];
+	// see [Renumber].
+	Renumber string   `json:"renumber,omitempty"`
+	Within   []string `json:"within,omitempty"`
+	From     *int64   `json:"from,omitempty"`
+	Max      *int64   `json:"max,omitempty"`
+
+	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
+}
+
+// TablePolicies returns the policies of tables, where one is declared.
+func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
+	found := make(map[string]TablePolicy)
+	exact := make(map[string]bool)
+	for i, p := range opts.Tables {
+		what := fmt.Sprintf("table %d%s", i+1, in(p.File, p.Line))
+		if !slices.Contains(policies, p.Policy) {
+			return nil, Unsuitable("%s: the policy is %q: want one of %q", what, p.Policy, policies)
+		}
+		if p.Rows != "" && (p.Rows != RowsDrop && p.Rows != RowsNone || p.Policy != PolicySkip && p.Policy != PolicyReset) {
+			return nil, Unsuitable("%s: rows is %q beside the policy %q: want %q or %q, beside %q or %q", what, p.Rows, p.Policy, RowsDrop, RowsNone, PolicySkip, PolicyReset)
+		}
+		if p.Policy != PolicyCombine && len(p.Columns) > 0 {
+			return nil, Unsuitable("%s: columns is beside the policy %q: want it beside %q only", what, p.Policy, PolicyCombine)
+		}
+		if p.Policy != PolicyCombine && p.Policy != PolicySkip && p.When != nil {
+			return nil, Unsuitable("%s: when is beside the policy %q: want it beside %q or %q", what, p.Policy, PolicyCombine, PolicySkip)
+		}
+		if err := p.When.Validate(); err != nil {
+			return nil, Unsuitable("%s: %v", what, err)
+		}
+		switch {
+		case p.Renumber != "" && (p.Policy != PolicyCopy || len(p.Within) == 0):
+			return nil, Unsuitable("%s: renumber = %q: want within, the columns in which it is unique, and the policy %q", what, p.Renumber, PolicyCopy)
+		case p.Renumber == "" && (len(p.Within) > 0 || p.From != nil || p.Max != nil):
+			return nil, Unsuitable("%s: within, from and max are for renumber, which is missing", what)
+		case p.From != nil && p.Max != nil && *p.From > *p.Max:
+			return nil, Unsuitable("%s: renumber = %q: from is %d, and max is %d", what, p.Renumber, *p.From, *p.Max)
+		}
+		for _, text := range p.Tables {
+			pattern, column, err := ParsePlace(text)
+			if err == nil && column != nil {
+				err = fmt.Errorf("%q names a column: want the name of a table", text)
+			}
+			if err != nil {
+				return nil, Unsuitable("%s: %v", what, err)
+			}
+			any := false
+			for _, table := range slices.Sorted(maps.Keys(n)) {
+				if !pattern.Match(table) {
+					continue
+				}
+				if err := neverHolds(p.When, table, n); err != nil {
+					return nil, Unsuitable("%s: %v", what, err)
+				}
+				any = true
+				if named := pattern.Exact != ""; !named && !p.Schema.hasTable(table) {
+					continue
+				} else if named || !exact[table] {
+					found[table], exact[table] = p, named
+				}
+			}
+			if !any {
+				return nil, Unsuitable("%s: no source has a table that matches %q%s", what, text, nearest.Hint(text, slices.Sorted(maps.Keys(n))))
+			}
+		}
+	}
+	return found, nil
+}
+
+// setPolicies notes the policies of tables, and sets those apart that stay behind.
+func setPolicies(f *Resolved) error {
+	policies, err := TablePolicies(f.Opts, f.Names)
+	if err != nil {
+		return err
+	}
+	f.Same, f.Skip, f.Reset, f.rows = make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]RowsPolicy)
+	f.Partly = make(map[string]TablePolicy)
+	for table, p := range policies {
+		if p.Policy == PolicySkip && p.When != nil {
+			f.Partly[table] = p
+			continue
+		}
+		f.Same[table], f.Reset[table] = p.Policy == PolicySame, p.Policy == PolicyReset
+		f.Skip[table] = p.Policy == PolicySkip || f.Reset[table]
+		if p.Rows != "" {
+			f.rows[table] = p.Rows
+		}
+	}
+	for _, db := range f.Dbs {
+		for name, t := range db.Tables {
+			if f.Skip[name] {
+				db.Apart[name], db.behind[name] = t, true
+				delete(db.Tables, name)
+				db.Excluded = append(db.Excluded, name)
+			}
+		}
+	}
+	for table := range f.Partly {
+		if !slices.ContainsFunc(f.Dbs, func(db *Database) bool { return db.Tables[table] != nil }) {
+			delete(f.Partly, table) // it is left out
+		}
+	}
+	if err := leftRows(f); err != nil {
+		return err
+	}
+	f.Renumbers = renumbers(f, policies)
+	f.Combined, err = combines(f, policies)
+	return err
+}

@@ -1,0 +1,97 @@
+package declare
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"mergesafe/merge/catalog"
+)
+
+// RenamedColumn is a column that has to be unique, and of which values that several
+// rows have are changed when the databases are merged, so that one row keeps each.
+type RenamedColumn struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+
+	// First says that the first row keeps the value, in the order of the databases, the
+	// target before the others. Otherwise any of them may.
+	First bool `json:"first,omitempty"`
+
+	// MaxLength is how many characters a value may have; 0: as many as the type of the column
+	// says.
+	MaxLength int `json:"max_length,omitempty"`
+
+	// None are values that are not names, as in [DeclaredUnique]: they stay.
+	None []string `json:"none,omitempty"`
+
+	// Set are the values of other columns of a row whose name is changed.
+	Set []Setting `json:"set,omitempty"`
+
+	File string `json:"-"` // for messages
+	Line int    `json:"-"` // in File; 0: not known
+}
+
+// NameCopy is a column that repeats what the column OfColumn of OfTable holds in the
+// row whose key is in Key: the name of the sender beside the sender of a
+// mail. It is renamed with it if it is the old name, byte by byte.
+type NameCopy struct {
+	Table    string `json:"table"`
+	Column   string `json:"column"`
+	Key      string `json:"key"`
+	OfTable  string `json:"of_table"`
+	OfColumn string `json:"of_column"`
+}
+
+// Unchangeable says why the values of a column cannot be changed in a merge; "" if they
+// can.
+func Unchangeable(c *catalog.Catalog, table, column string) string {
+	i := slices.IndexFunc(c.Tables, func(t catalog.Table) bool { return t.Name == table })
+	if i < 0 || c.Tables[i].Column(column) == nil {
+		return fmt.Sprintf("the target has no column %s.%s", table, column)
+	}
+	switch key := c.Tables[i].Key(); {
+	case key == nil:
+		return "the table has no key, so its rows cannot be renamed"
+	case slices.Contains(key, column):
+		return fmt.Sprintf("the column %s is part of the key, and its values cannot be changed", column)
+	}
+	for _, t := range c.Tables {
+		for _, r := range t.References {
+			if t.Name == table && slices.Contains(r.Columns, column) || r.ToTable == table && slices.Contains(r.ToColumns, column) {
+				return fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", column)
+			}
+		}
+	}
+	return ""
+}
+
+var typeWithLength = regexp.MustCompile(`(?i)^\s*(?:n?varchar|n?char|character varying|character)\s*\(\s*(\d+)\s*\)`)
+
+// Characters is how many characters the type of a column says that it takes; 0 if it does not
+// say.
+func Characters(c *catalog.Column) (most int) {
+	if m := typeWithLength.FindStringSubmatch(c.Type); m != nil {
+		most, _ = strconv.Atoi(m[1])
+	}
+	return most
+}
+
+// Unbounded says why no new values can be made for a column of which nothing says how long they
+// may be; "" if something does.
+func Unbounded(c *catalog.Column, maxLength int) string {
+	if maxLength > 0 || Characters(c) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the type of %s, %q, does not say how many characters it holds: set max_length in its [[merge.name]], such as max_length = 32", c.Name, c.Type)
+}
+
+// Renamed returns what is declared of a column that is renamed; nil if it is not.
+func Renamed(f *Resolved, table string, columns []string) *RenamedColumn {
+	i := slices.IndexFunc(f.Opts.Renames, func(c RenamedColumn) bool { return c.Table == table && slices.Equal(columns, []string{c.Column}) })
+	if i < 0 {
+		return nil
+	}
+	return &f.Opts.Renames[i]
+}

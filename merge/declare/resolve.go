@@ -1,0 +1,164 @@
+package declare
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"mergesafe/internal/nearest"
+	"mergesafe/merge/catalog"
+)
+
+// Names are the tables and columns that the sources have, to look up what was
+// declared. A table that no source reads is there without columns.
+type Names map[string]map[string]*catalog.Column // by table, by column: one of them
+
+func namesOf(dbs []*Database) Names {
+	n := make(Names)
+	for _, db := range dbs {
+		for _, t := range db.Tables {
+			if n[t.Name] == nil {
+				n[t.Name] = make(map[string]*catalog.Column)
+			}
+			for i := range t.Columns {
+				n[t.Name][t.Columns[i].Name] = &t.Columns[i]
+			}
+		}
+	}
+	for _, db := range dbs {
+		for _, s := range db.Skipped {
+			if _, read := n[s.Table]; !read {
+				n[s.Table] = nil
+			}
+		}
+	}
+	return n
+}
+
+// has returns an error if no source has one of the columns. what is what was
+// declared: `unique 2`.
+func (n Names) has(what, table string, columns ...string) error {
+	found, known := n[table]
+	if !known {
+		return Unsuitable("%s: no source has a table %q%s", what, table, nearest.Hint(table, slices.Sorted(maps.Keys(n))))
+	}
+	if len(columns) == 0 {
+		return Unsuitable("%s: it names no column of %q", what, table)
+	}
+	for i, c := range columns {
+		if found != nil && found[c] == nil {
+			return Unsuitable("%s: table %q has no column %q%s", what, table, c, nearest.Hint(c, slices.Sorted(maps.Keys(found))))
+		}
+		if slices.Contains(columns[:i], c) {
+			return Unsuitable("%s: it names column %q twice", what, c)
+		}
+	}
+	return nil
+}
+
+// resolve makes sure that the tables and columns that the operator declares
+// exist, and notes in the tables which columns hold IDs.
+func resolve(opts Options, dbs []*Database) error {
+	n := namesOf(dbs)
+	for i, u := range opts.Uniques {
+		if err := n.has(fmt.Sprintf("unique %d", i+1), u.Table, u.Columns...); err != nil {
+			return err
+		}
+	}
+	for i, r := range opts.Renames {
+		if err := n.has(fmt.Sprintf("name %d%s", i+1, in(r.File, r.Line)), r.Table, r.Column); err != nil {
+			return err
+		}
+	}
+	for i, a := range opts.Accounts {
+		what := fmt.Sprintf("account %d", i+1)
+		if err := n.has(what, a.Table, a.Column); err != nil {
+			return err
+		}
+		if a.Max < 0 {
+			return Unsuitable("%s: max is %d, want 0 or more", what, a.Max)
+		}
+	}
+	for i, id := range opts.IDs {
+		what := fmt.Sprintf("id %d", i+1)
+		if err := n.has(what, id.Table, id.Column); err != nil {
+			return err
+		}
+		for _, db := range dbs {
+			if err := db.declareID(id); err != nil {
+				return Unsuitable("%s: %v", what, err)
+			}
+		}
+	}
+	return nil
+}
+
+// declareID notes that a column holds IDs.
+func (db *Database) declareID(id IDColumn) error {
+	t := db.Tables[id.Table]
+	if t == nil || t.Column(id.Column) == nil {
+		return nil
+	}
+	switch col := t.Column(id.Column); col.Kind {
+	case catalog.KindBytes, catalog.KindText, catalog.KindOther:
+	default:
+		return fmt.Errorf("column %s of %s is %s in %s: an ID is 10 bytes or 20 digits of text", id.Column, id.Table, col.Type, db.Name)
+	}
+	// The catalogue belongs to the source.
+	clone := *t
+	clone.Columns = slices.Clone(t.Columns)
+	col := clone.Column(id.Column)
+	col.IsID, col.Opaque = true, ""
+	db.Tables[id.Table] = &clone
+	return nil
+}
+
+// exclude takes out the tables that the operator excludes.
+func exclude(opts Options, dbs []*Database) error {
+	if len(opts.Include) == 0 && len(opts.Exclude) == 0 {
+		return nil
+	}
+	var all []string
+	for _, db := range dbs {
+		for name := range db.Tables {
+			all = append(all, name)
+		}
+		for _, s := range db.Skipped {
+			all = append(all, s.Table)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	matches := func(patterns []string, table string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, table); return ok })
+	}
+	for _, p := range slices.Concat(opts.Include, opts.Exclude) {
+		if !slices.ContainsFunc(all, func(table string) bool { return matches([]string{p}, table) }) {
+			return Unsuitable("no source has a table that matches %q%s", p, nearest.Hint(p, all))
+		}
+	}
+	for _, db := range dbs {
+		out := func(table string) bool {
+			return len(opts.Include) > 0 && !matches(opts.Include, table) || matches(opts.Exclude, table)
+		}
+		for name := range db.Tables {
+			if out(name) {
+				db.Apart[name] = db.Tables[name]
+				delete(db.Tables, name)
+				db.Excluded = append(db.Excluded, name)
+			}
+		}
+		// The operator's word comes before the reason that the source has.
+		db.Skipped = slices.DeleteFunc(slices.Clone(db.Skipped), func(s catalog.Skipped) bool {
+			if out(s.Table) {
+				db.Excluded = append(db.Excluded, s.Table)
+			}
+			return out(s.Table)
+		})
+		slices.Sort(db.Excluded)
+	}
+	return nil
+}
+
+const ExcludedReason = "excluded by the operator"

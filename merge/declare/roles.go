@@ -1,0 +1,438 @@
+package declare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/nearest"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/cell"
+	"mergesafe/merge/rekey"
+)
+
+// role is what is declared of a column.
+type role struct {
+	Kind       roleKind
+	References []*Ref // of one column, each for other rows
+	Source     statement
+	older      bool // declared by the older words
+}
+
+type roleKind int
+
+const (
+	RoleOpen roleKind = iota // nothing is declared
+	RolePlain
+	RoleNatural
+	RoleShared
+	RoleUndecided
+	RoleReference
+)
+
+func (k roleKind) String() string {
+	return [...]string{"open", "plain", "natural", "shared", "undecided", "reference"}[k]
+}
+
+// statement is where something is declared.
+type statement struct {
+	File  int    // of the declarations
+	Exact bool   // it names table and column, and is no pattern
+	text  string // for messages: `plain "*.level"`
+
+	Pattern string    // in which it names the column
+	Number  int       // which of the references of its file it is, from 1
+	Schema  *Reviewed // of the file; nil: any
+}
+
+// ColumnName names a column of a table.
+type ColumnName struct{ Table, Column string }
+
+func (c ColumnName) String() string { return c.Table + "." + c.Column }
+
+// Beats reports how a statement ranks beside another: more than 0 if it counts in
+// its place.
+func (s statement) Beats(other statement) int {
+	exact := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(exact(s.Exact)-exact(other.Exact), s.File-other.File)
+}
+
+// Declared is what the declarations say of all columns.
+type Declared struct {
+	Roles     map[ColumnName]*role
+	Composite []*Ref   // of several columns, or by the older words
+	Beaten    []string // statements that another file overrides, for the report
+	spaces    map[string]Space
+	codecs    cell.Codecs
+	gone      Missing                // what is no error, though no source has it
+	Said      map[ColumnName][]*role // all that was said of a column, in order
+}
+
+// Declare resolves the declarations against the tables of the sources.
+func Declare(opts Options, n Names) (*Declared, error) {
+	d := &Declared{Roles: make(map[ColumnName]*role), spaces: make(map[string]Space), gone: Missing{n, ReviewedOf(opts)}, Said: make(map[ColumnName][]*role), codecs: opts.Codecs}
+	if opts.Rekey != nil {
+		for _, s := range opts.Rekey.Spaces {
+			d.spaces[cmp.Or(s.Name, strings.Join(s.Keys, ""))] = s
+		}
+	}
+	older := Declarations{References: opts.References}
+	for i, file := range append([]Declarations{older}, opts.Rules...) {
+		for _, list := range []struct {
+			kind     roleKind
+			patterns []string
+		}{{RolePlain, file.Plain}, {RoleNatural, file.Natural}, {RoleShared, file.Shared}, {RoleUndecided, file.Undecided}} {
+			for _, text := range list.patterns {
+				from := statement{i, false, fmt.Sprintf("%s %q%s", list.kind, text, in(file.File, 0)), text, 0, file.Schema}
+				err := d.gone.eachLeft(text, func(at ColumnName, exact bool) error {
+					from.Exact = exact
+					return d.say(at, &role{Kind: list.kind, Source: from})
+				})
+				if err != nil {
+					return nil, Unsuitable("%s: %v", from.text, err)
+				}
+			}
+		}
+		for k, r := range file.References {
+			from := statement{i, false, fmt.Sprintf("reference %d%s", k+1, in(file.File, r.Line)), "", k + 1, file.Schema}
+			if err := d.reference(r, from, n); err != nil {
+				return nil, Unsuitable("%s: %v", from.text, err)
+			}
+		}
+	}
+	return d, d.leaveNoNames(opts)
+}
+
+// in says where a statement is; "" if it is in no file. Line 0 is not known.
+func in(file string, line int) string {
+	switch {
+	case file == "":
+		return ""
+	case line == 0:
+		return " in " + file
+	}
+	return fmt.Sprintf(" in %s:%d", file, line)
+}
+
+// each calls use for every column that a pattern of "table.column" matches. It is an
+// error if there is none.
+func (n Names) each(text string, use func(at ColumnName, exact bool) error) error {
+	table, column, err := ParsePlace(text)
+	switch {
+	case err != nil:
+		return err
+	case column == nil:
+		return fmt.Errorf("%q names no column: want table.column", text)
+	}
+	exact := table.Exact != "" && column.Exact != ""
+	tables, found := false, false
+	var near []string
+	for _, t := range slices.Sorted(maps.Keys(n)) {
+		if !table.Match(t) {
+			continue
+		}
+		tables = true
+		found = found || n[t] == nil // of a table that is not read, the columns are not known
+		for _, c := range slices.Sorted(maps.Keys(n[t])) {
+			if !column.Match(c) {
+				near = append(near, c)
+				continue
+			}
+			found = true
+			if err := use(ColumnName{t, c}, exact); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case !tables:
+		return fmt.Errorf("%q: no source has a table that matches %s%s", text, table.Text, nearest.Hint(table.Exact, slices.Sorted(maps.Keys(n))))
+	case !found:
+		return fmt.Errorf("%q: no such table has a column that matches %s%s", text, column.Text, nearest.Hint(column.Exact, near))
+	}
+	return nil
+}
+
+// say notes what is declared of a column.
+func (d *Declared) say(at ColumnName, r *role) error {
+	d.Said[at] = append(d.Said[at], r)
+	if !r.Source.Schema.Has(at) {
+		if r.Source.Exact {
+			return notListed(at)
+		}
+		return nil // the pattern was not written with the column in mind
+	}
+	old := d.Roles[at]
+	if old == nil {
+		d.Roles[at] = r
+		return nil
+	}
+	rank := r.Source.Beats(old.Source)
+	switch {
+	case rank > 0:
+		if old.Source.File != r.Source.File && old.Source.File > 0 {
+			d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, r.Source.text, old.Source.text))
+		}
+		d.Roles[at] = r
+	case rank < 0:
+		if old.Source.File != r.Source.File && r.Source.File > 0 {
+			d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, old.Source.text, r.Source.text))
+		}
+	case r.older && old.older: // each of them must hold
+		old.References = append(old.References, r.References...)
+	case old.Kind != r.Kind:
+		return fmt.Errorf("%s is also declared by %s: remove one of the two", at, old.Source.text)
+	case r.Kind == RoleReference:
+		for _, mine := range r.References {
+			for _, theirs := range old.References {
+				if mine.Same(theirs) {
+					return nil
+				}
+				if !mine.When.Excludes(theirs.When) && !mine.apart(theirs) {
+					return fmt.Errorf("%s is also declared by %s, and both may cover a row: give each a when that excludes the other", at, old.Source.text)
+				}
+			}
+		}
+		old.References = append(old.References, r.References...)
+	}
+	return nil
+}
+
+// reference notes a declared reference.
+func (d *Declared) reference(r DeclaredReference, from statement, n Names) error {
+	none, err := rekey.ParseValues(r.ZeroIsNone, r.None)
+	if err != nil {
+		err = fmt.Errorf("none has %w", err)
+	} else {
+		err = r.When.Validate()
+	}
+	dangling, danglingErr := rekey.ParseValues(false, r.Dangling)
+	if danglingErr != nil {
+		err = fmt.Errorf("dangling has %w", danglingErr)
+	}
+	for _, v := range r.Dangling {
+		if slices.Contains(r.None, v) {
+			err = fmt.Errorf("none and dangling both have %q: write it in none if it names no row, in dangling if its row is gone", v)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if r.Others != "" && (r.Others != OthersPlain || r.When == nil && r.Format == "") {
+		return fmt.Errorf("others is %q: want %q, beside a when or a format, or remove it", r.Others, OthersPlain)
+	}
+	if len(r.At) == 0 && len(r.To) == 0 {
+		return d.older(r, none, from, n)
+	}
+	if r.Table != "" || r.ToTable != "" || len(r.Columns)+len(r.ToColumns) > 0 {
+		return fmt.Errorf("it has at and to beside table, columns, to_table or to_columns: want one or the other")
+	}
+	if len(r.At) == 0 || len(r.To) == 0 {
+		return fmt.Errorf(`it lacks at or to: want at = ["mail.receiver"] and to = "characters.guid"`)
+	}
+	to, space, err := d.named(r.To, n)
+	if err != nil {
+		return err
+	}
+	if space == "" && len(to) == 0 {
+		return nil // of tables that are not read
+	}
+	if err := integers(to, n, r.Format); err != nil {
+		return err
+	}
+	target := catalog.Reference{}
+	if len(to) > 0 {
+		target = catalog.Reference{ToTable: to[0].Table, ToColumns: []string{to[0].Column}}
+	}
+	for _, text := range r.At {
+		err := d.gone.eachLeft(text, func(at ColumnName, exact bool) error {
+			if r.When != nil && n[at.Table][r.When.Column] == nil {
+				if exact && !d.gone.columns(at.Table, r.When.Column) {
+					return fmt.Errorf("when: table %q has no column %q%s", at.Table, r.When.Column, nearest.Hint(r.When.Column, slices.Sorted(maps.Keys(n[at.Table]))))
+				}
+				return nil
+			}
+			if err := neverHolds(r.When, at.Table, n); err != nil {
+				return err
+			}
+			if !exact && slices.Contains(to, at) {
+				return nil // a key does not refer to itself
+			}
+			if r.Format == "" {
+				if err := n.mayName(at, to...); err != nil {
+					return err
+				}
+			}
+			ref := &Ref{Reference: target, Table: at.Table, Space: space, Or: to[min(1, len(to)):], None: none, Dangling: dangling, Declared: r, When: r.When, Others: r.Others}
+			ref.Columns = []string{at.Column}
+			from := from
+			from.Exact, from.Pattern = exact, text
+			if r.Format != "" {
+				return d.inCells(at, ref, from, n)
+			}
+			return d.say(at, &role{Kind: RoleReference, References: []*Ref{ref}, Source: from})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayName returns an error if no value of a column can be one of the keys, by their types: a
+// database compares them nevertheless, each with each, which takes hours.
+func (n Names) mayName(at ColumnName, to ...ColumnName) error {
+	classes := map[catalog.Kind]string{
+		catalog.KindInteger: "numbers", catalog.KindDecimal: "numbers", catalog.KindReal: "numbers",
+		catalog.KindText: "texts", catalog.KindBytes: "bytes", catalog.KindTime: "times", catalog.KindJSON: "documents",
+	}
+	kinds := func(of ColumnName) (c *catalog.Column, kind string) {
+		if c = n[of.Table][of.Column]; c != nil {
+			kind = classes[c.Kind]
+		}
+		return c, kind
+	}
+	from, mine := kinds(at)
+	for _, key := range to {
+		c, theirs := kinds(key)
+		switch {
+		case mine == theirs || mine == "" || theirs == "":
+		case mine == "texts" && c.Kind == catalog.KindInteger: // its digits
+		case (mine == "texts" || mine == "bytes") && (theirs == "texts" || theirs == "bytes"): // one is written in the other
+		default:
+			return fmt.Errorf("%s is %s, and %s is %s: no value of one can name a row by the other; "+
+				"write in to the column whose keys it holds, or declare it plain if it holds none", at, from.Type, key, c.Type)
+		}
+	}
+	return nil
+}
+
+// neverHolds returns an error if a condition has a word for a column of integers: no row has it.
+func neverHolds(w *When, table string, n Names) error {
+	if w == nil || n[table] == nil || n[table][w.Column] == nil || n[table][w.Column].Kind != catalog.KindInteger {
+		return nil
+	}
+	for _, v := range slices.Concat(w.Is, w.Not) {
+		if _, ok := rekey.ParseInteger([]byte(v)); !ok {
+			return fmt.Errorf("when: %q is not an integer, and column %q of table %q is %s: no row can have that value; want numbers", v, w.Column, table, n[table][w.Column].Type)
+		}
+	}
+	return nil
+}
+
+// named returns the keys that a reference names, or the space if it has none.
+func (d *Declared) named(texts []string, n Names) (to []ColumnName, space string, err error) {
+	for i := 0; i < len(texts); i++ {
+		text := texts[i]
+		if name, is := strings.CutPrefix(text, SpacePrefix); is {
+			s, known := d.spaces[name]
+			switch {
+			case !known:
+				return nil, "", fmt.Errorf("to is %q, and no space has that name%s", text, nearest.Hint(name, slices.Sorted(maps.Keys(d.spaces))))
+			case len(s.Keys) == 0 && len(texts) > 1:
+				return nil, "", fmt.Errorf("to names the space %q, which has no keys, beside others: want it alone", name)
+			case len(s.Keys) == 0:
+				return nil, name, nil
+			}
+			texts = slices.Insert(slices.Clone(texts), i+1, s.Keys...)
+			continue
+		}
+		err := d.gone.eachLeft(text, func(at ColumnName, exact bool) error {
+			if !exact {
+				return fmt.Errorf("to is %q: want the name of one key column, not a pattern", text)
+			}
+			to = append(to, at)
+			return nil
+		})
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	return to, "", nil
+}
+
+// older notes a reference in the older words, of one column or several.
+func (d *Declared) older(r DeclaredReference, none rekey.Values, from statement, n Names) error {
+	if d.gone.columns(r.Table, r.Columns...) || d.gone.columns(r.ToTable, r.ToColumns...) {
+		return nil
+	}
+	if err := n.has("", r.Table, r.Columns...); err != nil {
+		return trimmed(err)
+	}
+	if err := n.has("", r.ToTable, r.ToColumns...); err != nil {
+		return trimmed(err)
+	}
+	switch {
+	case r.Format != "":
+		return fmt.Errorf("format is beside at and to only")
+	case len(r.Columns) != len(r.ToColumns):
+		return fmt.Errorf("it pairs %d columns with %d", len(r.Columns), len(r.ToColumns))
+	case (!none.Empty() || r.When != nil) && len(r.Columns) != 1:
+		return fmt.Errorf("zero_is_none needs a reference of one column, this one has %d", len(r.Columns))
+	case r.When != nil && n[r.Table] != nil && n[r.Table][r.When.Column] == nil:
+		return fmt.Errorf("when: table %q has no column %q", r.Table, r.When.Column)
+	}
+	if err := neverHolds(r.When, r.Table, n); err != nil {
+		return err
+	}
+	for i, name := range r.Columns {
+		if err := n.mayName(ColumnName{r.Table, name}, ColumnName{r.ToTable, r.ToColumns[i]}); err != nil {
+			return err
+		}
+	}
+	ref := &Ref{
+		Reference: catalog.Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns},
+		Table:     r.Table, None: none, Declared: r, When: r.When, Others: r.Others,
+	}
+	ref.Dangling, _ = rekey.ParseValues(false, r.Dangling)
+	if len(r.Columns) == 1 && n[r.Table] != nil {
+		from.Exact, from.Pattern = true, Place(r.Table, r.Columns[0])
+		return d.say(ColumnName{r.Table, r.Columns[0]}, &role{RoleReference, []*Ref{ref}, from, true})
+	}
+	d.Composite = append(d.Composite, ref)
+	return nil
+}
+
+// trimmed takes the name of the statement, which is none, off a message.
+func trimmed(err error) error {
+	_, rest, _ := strings.Cut(err.Error(), ": : ")
+	return fmt.Errorf("%s", rest)
+}
+
+// Severally returns the references of a table of which each value names a row of one of
+// several tables, and those with keys in cells.
+func (d *Declared) Severally(table string) []*Ref {
+	return d.Those(table, func(r *Ref) bool { return r.Space == "" && (len(r.Or) > 0 || r.Cells != nil) })
+}
+
+// OfSpaces returns the references of a table to numbers that are keys of no table.
+func (d *Declared) OfSpaces(table string) []*Ref {
+	return d.Those(table, func(r *Ref) bool { return r.Space != "" })
+}
+
+func (d *Declared) Those(table string, wanted func(*Ref) bool) (all []*Ref) {
+	for at, r := range d.Roles {
+		for _, ref := range r.References {
+			if at.Table == table && !ref.part && wanted(ref) {
+				all = append(all, ref)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *Ref) int { return strings.Compare(a.Identity(), b.Identity()) })
+	return all
+}
+
+// Role returns what is declared of a column.
+func (d *Declared) Role(table, column string) *role {
+	if r := d.Roles[ColumnName{table, column}]; r != nil {
+		return r
+	}
+	return &role{}
+}

@@ -1,0 +1,32 @@
+package declare
+
+import (
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/nearest"
+)
+
+// declareSequence adds a sequence of the target that the operator names as the counter of a
+// space; done is false if it has none of that name.
+func (m *Moving) declareSequence(f *Resolved, c CounterRow, space *KeySpace) (done bool, err error) {
+	name := c.At
+	if quoted, ok := strings.CutPrefix(name, "`"); ok && strings.HasSuffix(quoted, "`") && len(quoted) > 1 {
+		name = strings.ReplaceAll(quoted[:len(quoted)-1], "``", "`")
+	}
+	if f.Target.Catalog.Sequence(name) == nil {
+		if strings.Contains(c.At, ".") {
+			return false, nil
+		}
+		var all []string
+		for _, s := range f.Target.Catalog.Sequences {
+			all = append(all, s.Name)
+		}
+		return true, fmt.Errorf("at is %q: want table.column, or the name of a sequence of the target%s", c.At, nearest.Hint(name, all))
+	}
+	if c.When != nil {
+		return true, fmt.Errorf("%q is a sequence: it has no rows, so a when cannot select any", name)
+	}
+	m.Counters = append(m.Counters, KeptCounter{ColumnName{Table: name}, nil, space, ""})
+	return true, nil
+}

@@ -1,0 +1,217 @@
+package declare
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/rekey"
+)
+
+// RowsPolicy says what happens to rows that reference a table whose rows stay behind.
+type RowsPolicy string
+
+// The policies of such rows.
+const (
+	RowsDrop RowsPolicy = "drop" // they stay behind as well
+	RowsNone RowsPolicy = "none" // they are copied, with the reference cleared
+)
+
+// Severed is a reference to a table whose rows stay behind. It has one column of
+// integers.
+type Severed struct {
+	Table  string     `json:"table"`
+	Column string     `json:"column"`
+	To     string     `json:"to"` // the table
+	Rows   RowsPolicy `json:"rows"`
+
+	// Zero and None are values that name no row, and When selects the rows that it
+	// covers. All other rows reference the table, also if their value matches no row.
+	Zero bool     `json:"zero_is_none,omitempty"`
+	None []string `json:"none,omitempty"`
+	When *When    `json:"when,omitempty"`
+
+	// ToColumn and Left are set if only some rows of the table stay behind: a row references
+	// them if it names one of them by that column.
+	ToColumn string `json:"to_column,omitempty"`
+	Left     *When  `json:"left,omitempty"`
+
+	// Becomes is, with RowsNone, their new value; nil is NULL.
+	Becomes *string `json:"becomes,omitempty"`
+
+	// Counts are the numbers of rows that reference the table, of each source in their order.
+	Counts []int64 `json:"counts"`
+}
+
+// SQL is the condition that a row references the table, as all engines understand it. It is never
+// NULL. quote writes the name of a column.
+func (s *Severed) SQL(quote func(string) string) string {
+	if s.Column == "" { // see LeftRows.all
+		return s.When.IntegerSQL(quote(s.When.Column))
+	}
+	column := quote(s.Column)
+	all := []string{column + " IS NOT NULL"}
+	if none, err := rekey.ParseValues(s.Zero, s.None); err == nil {
+		all = append(all, none.IntegerSQL(column)...)
+	}
+	if s.When != nil {
+		all = append(all, s.When.IntegerSQL(quote(s.When.Column)))
+	}
+	if left := s.leftSQL(column); left != "" {
+		all = append(all, left)
+	}
+	return "(" + strings.Join(all, " AND ") + ")"
+}
+
+// Withholder is an optional interface of a [catalog.Source]: it leaves out rows that are not
+// part of a merge.
+type Withholder interface {
+	// Withhold leaves rows out of the results of Count, Scan and Ends from now on,
+	// except for a Scan that asks for them.
+	Withhold(rows []catalog.Withheld)
+
+	// Referring counts the rows that reference the table, withheld or not.
+	Referring(ctx context.Context, ref *Severed) (int64, error)
+
+	// Orphans counts the rows of a table that are not withheld and reference a row that
+	// is.
+	Orphans(ctx context.Context, table string, ref *catalog.Reference) (int64, error)
+}
+
+// SeveredReference is a reference into a table of which the rows stay behind, where it is said
+// what becomes of those that refer there.
+type SeveredReference struct {
+	Severed
+	Ref   *Ref
+	Stays bool   // its table is not merged: the target's rows refer to some that are taken out
+	Gap   string // why it cannot be followed, if it stays
+}
+
+// severs finds these references.
+func severs(f *Resolved) (all []*SeveredReference, err error) {
+	for _, table := range f.Tables {
+		for _, ref := range f.Declared.Severally(table) {
+			if rows := f.rows[ref.ToTable]; rows != "" && ref.Cells != nil {
+				return nil, Unsuitable("%s.%s: rows = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), rows)
+			}
+		}
+		for _, ref := range AllReferences(f, table) {
+			partly, err := severedPartly(f, table, &ref)
+			if err != nil {
+				return nil, Unsuitable("%s.%s, for which rows = %q is set: %v", table, ref.Subject(), RowsDrop, err)
+			}
+			if partly != nil {
+				all = append(all, partly)
+			}
+			rows := f.rows[ref.ToTable]
+			if rows == "" {
+				continue
+			}
+			s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: rows,
+				Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When, Counts: []int64{}}, &ref, false, ""}
+			if err := validateSevered(s, f); err != nil {
+				return nil, Unsuitable("%s.%s, for which rows = %q is set: %v", table, ref.Subject(), rows, err)
+			}
+			all = append(all, s)
+		}
+	}
+	return append(all, stayingReferences(f)...), nil
+}
+
+// stayingReferences are those of rows of the target that stay, in tables that are not
+// merged, to rows that are taken out.
+func stayingReferences(f *Resolved) (all []*SeveredReference) {
+	for _, table := range slices.Sorted(maps.Keys(f.Target.Apart)) {
+		for _, ref := range AllReferences(f, table) {
+			if f.Reset[table] || !f.Reset[ref.ToTable] {
+				continue
+			}
+			s := &SeveredReference{Severed{Table: table, Column: ref.Columns[0], To: ref.ToTable, Rows: RowsDrop, Zero: ref.Declared.ZeroIsNone, None: ref.Declared.None, When: ref.When}, &ref, true, ""}
+			c := f.Target.Apart[table].Column(s.Column)
+			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.Target.Apart[table].Column(s.When.Column)) {
+				s.Gap = "the rows that stay and reference removed rows by it cannot be counted"
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func isInteger(c *catalog.Column) bool { return c != nil && c.Kind == catalog.KindInteger }
+
+// validateSevered returns an error if what is to become of the rows cannot be done, and chooses
+// what they get instead.
+func validateSevered(s *SeveredReference, f *Resolved) error {
+	if len(s.Ref.Columns) != 1 {
+		return fmt.Errorf("the reference is of %d columns, want one", len(s.Ref.Columns))
+	}
+	nullable, foreign := true, false
+	for db, t := range f.Having(s.Table) {
+		c := t.Column(s.Column)
+		if !isInteger(c) {
+			return fmt.Errorf("in %s the column is not an integer column", db.Name)
+		}
+		if s.When != nil {
+			if !isInteger(t.Column(s.When.Column)) {
+				return fmt.Errorf("in %s the column %s of its condition is not an integer column", db.Name, s.When.Column)
+			}
+		}
+		nullable = nullable && c.Nullable
+		foreign = foreign || ForeignKey(f, s.Table, s.Column)
+		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
+		if s.Rows == RowsNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
+			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want rows = %q", db.Name, RowsDrop)
+		}
+		if s.Rows == RowsNone && c.Generated != "" {
+			return fmt.Errorf("in %s the column is generated: want rows = %q", db.Name, RowsDrop)
+		}
+	}
+	if s.Rows == RowsDrop {
+		return nil
+	}
+	value := ""
+	for _, v := range s.None {
+		if n, ok := rekey.ParseInteger([]byte(v)); ok && value == "" {
+			value = n.String()
+		}
+	}
+	switch {
+	case value == "" && s.Zero:
+		value = "0"
+	case value == "" && !nullable:
+		return fmt.Errorf("the column allows no NULL, and no value of it means no row: declare one in the reference, such as none = [0]")
+	}
+	if value != "" && !(nullable && foreign) {
+		s.Becomes = &value
+	}
+	return nil
+}
+
+// Withhold lets the sources leave out the rows that do not come.
+func Withhold(f *Resolved) error {
+	var out []catalog.Withheld
+	for _, s := range f.Severed {
+		if s.Rows == RowsDrop && !s.Stays {
+			out = append(out, &s.Severed)
+		}
+	}
+	for _, k := range f.Keeps.Rows(f.Tables) {
+		out = append(out, k)
+	}
+	for _, l := range LeftOf(f) {
+		out = append(out, l)
+	}
+	for _, db := range f.Dbs {
+		w, able := db.Opened.(Withholder)
+		if !able && len(f.Severed)+len(out) > 0 {
+			return Unsuitable("references of rows of %s are to be cleared or their rows left behind, and this kind of source cannot select them", db.Name)
+		}
+		if db != f.Target && len(out) > 0 {
+			w.Withhold(slices.DeleteFunc(slices.Clone(out), func(o catalog.Withheld) bool { return db.Tables[o.Of()] == nil }))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,475 @@
+package propose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/verdict"
+)
+
+// classifier says of every column what it seems to be.
+type classifier struct {
+	f       *read.Facts
+	x       *examination
+	roots   []*space
+	persons *space // those who play; nil if nothing names them
+	judged  map[*examined]*judgement
+}
+
+// judgement is what a column seems to be.
+type judgement struct {
+	class    verdict.ColumnClass
+	to       *space
+	cases    []proposedCase // what it names in some rows; none: to, in all
+	score    float64        // of the names
+	doubt    float64        // from 0 to 1
+	reason   string
+	thing    bool // it looks like a thing without a table
+	named    bool // the names speak for it, besides the gaps
+	own      bool // undecided: it may be a key of its own
+	declared bool
+}
+
+// classify judges all columns.
+func classify(f *read.Facts, x *examination) *classifier {
+	c := &classifier{f: f, x: x, judged: make(map[*examined]*judgement)}
+	c.findRoots()
+	c.findPersons()
+	for _, e := range x.columns {
+		c.judged[e] = c.judge(e)
+	}
+	c.followNames()
+	doubtAlike(c)
+	return c
+}
+
+// column returns what was read of the key column of a space; nil if it was not.
+func (c *classifier) column(s *space) *examined {
+	i := slices.IndexFunc(c.x.columns, func(e *examined) bool { return e.table == s.Table && e.column.Name == s.Column })
+	if i < 0 {
+		return nil
+	}
+	return c.x.columns[i]
+}
+
+// findRoots finds the keys that are not the keys of other rows again: a table that has
+// one row for each character has their keys, and what names these names characters.
+func (c *classifier) findRoots() {
+	for _, s := range c.x.spaces {
+		e := c.column(s)
+		if e == nil || s.counts || s.same {
+			continue
+		}
+		if to := c.declaredTarget(e); to != nil {
+			s.root = to
+			continue
+		}
+		for _, other := range c.x.spaces {
+			if other == s || other.same || other.size <= s.size || s.root != nil && s.root.size >= other.size {
+				continue
+			}
+			pooled := e.pooled(other)
+			a, _ := e.answer(other)
+			people := aboutPeople(nouns(other.Table))
+			name := nameScore(s.Column, s.Table, other.Table, other.Column)
+			if nameScore(s.Column, "", s.Table, "id") >= 2.5 { // guild.guildid, crews.crew
+				name = 0
+			}
+			if a == fits && (pooled.share() >= 0.9 || c.whole(e, other)) ||
+				pooled.share() >= 0.6 && (name >= 3 || people && (name >= 1 || aboutPeople(nameWords(s.Column)))) && a != denied ||
+				a == silent && pooled.share() >= 0.95 && sameNames(s.Column) == sameNames(other.Column) && people {
+				s.root = other
+			}
+		}
+	}
+	for _, s := range c.x.spaces {
+		for s.root != nil && s.root.root != nil && s.root.root != s {
+			s.root = s.root.root
+		}
+		if s.root == nil {
+			c.roots = append(c.roots, s)
+		}
+	}
+}
+
+// declaredTarget returns the space that a foreign key or a declaration leads to.
+func (c *classifier) declaredTarget(e *examined) *space {
+	for _, ref := range c.f.References(e.table) {
+		if !slices.Equal(ref.Columns, []string{e.column.Name}) {
+			continue
+		}
+		for _, s := range c.x.spaces {
+			if s.Table == ref.ToTable && s.Column == ref.ToColumns[0] {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// findPersons finds the keys of those who play: most columns with words for people fit
+// them.
+func (c *classifier) findPersons() {
+	votes := make(map[*space]float64)
+	for _, e := range c.x.columns {
+		words := nameWords(e.column.Name)
+		if aboutAccounts(words) {
+			continue
+		}
+		people := aboutPeople(words)
+		for _, s := range c.roots {
+			if s.Table == e.table && s.Column == e.column.Name {
+				continue
+			}
+			switch a, _ := e.answer(s); {
+			case people && c.declaredTarget(e) == s:
+				votes[s]++
+			case people && a == fits:
+				votes[s]++
+			case people && a == silent && e.rows() > 0:
+				votes[s] += 0.01
+			}
+		}
+	}
+	for s := range votes {
+		if aboutPeople(nouns(s.Table)) && !aboutAccounts(nouns(s.Table)) {
+			votes[s] *= 1.5
+		}
+	}
+	for _, s := range c.roots {
+		if votes[s] > 0 && (c.persons == nil || votes[s] > votes[c.persons]) {
+			c.persons = s
+		}
+	}
+}
+
+// score is how much the names say that a column names rows of a space.
+func (c *classifier) score(e *examined, s *space) float64 {
+	best := nameScore(e.column.Name, e.table, s.Table, s.Column)
+	if s == c.persons && aboutPeople(nameWords(e.column.Name)) && !aboutAccounts(nameWords(e.column.Name)) {
+		best += 2.5
+	}
+	if s == c.persons && best == 0 && sameNames(e.column.Name) == sameNames(s.Column) && aboutPeople(nameWords(e.table)) {
+		best = 1 // guild_member.guid
+	}
+	return best
+}
+
+// rankedTarget is a space that a column may name.
+type rankedTarget struct {
+	to     *space
+	score  float64
+	pooled fit
+	split  bool
+}
+
+// spans reports whether nearly all values are keys, up to the largest ones, of at least
+// so many keys and values.
+func (t rankedTarget) spans(keys, values int64) bool {
+	return !t.split && t.pooled.share() >= 0.97 && float64(t.pooled.highest) >= 0.9*float64(t.to.highest()) && t.to.size >= keys && t.pooled.distinct >= values
+}
+
+// targets returns the spaces of which the gaps give one answer, the likeliest first.
+func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
+	for _, s := range c.roots {
+		if s.Table == e.table && s.Column == e.column.Name {
+			continue
+		}
+		if s.same || e.place >= singleKey && s.size*100 < c.sizeOf(e)*95 {
+			continue
+		}
+		pooled := e.pooled(s)
+		if a, split := e.answer(s); a == want && pooled.rows > 0 && s.size > 0 {
+			all = append(all, rankedTarget{s, c.score(e, s), pooled, split})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b rankedTarget) int {
+		named := func(t rankedTarget) int {
+			if t.score >= 2 {
+				return 1
+			}
+			return 0
+		}
+		near := func(t rankedTarget) float64 {
+			return math.Round(10 * float64(t.pooled.highest) / float64(max(1, t.to.highest())))
+		}
+		order := cmp.Or(
+			cmp.Compare(named(b), named(a)),
+		)
+		if order == 0 && want == silent {
+			order = cmp.Compare(b.score, a.score)
+		}
+		return cmp.Or(order,
+			cmp.Compare(math.Round(b.pooled.share()*25), math.Round(a.pooled.share()*25)),
+			cmp.Compare(near(b), near(a)),
+			cmp.Compare(b.score, a.score),
+			cmp.Compare(b.to.size, a.to.size),
+		)
+	})
+	return all
+}
+
+func (c *classifier) sizeOf(e *examined) (n int64) {
+	for _, p := range e.parts {
+		n += p.values.distinct
+	}
+	return n
+}
+
+// judge says what a column seems to be, by itself.
+func (c *classifier) judge(e *examined) *judgement {
+	words := nameWords(e.column.Name)
+	if to := c.declaredTarget(e); to != nil {
+		return &judgement{class: verdict.ClassReference, to: to, declared: true, reason: "a foreign key, or declared"}
+	}
+	if e.column.Opaque != "" {
+		return &judgement{class: verdict.ClassOpaque, reason: e.column.Opaque + ": its contents are not read"}
+	}
+	if !numeric(e.column) || e.column.Generated != "" {
+		return &judgement{class: verdict.ClassPlain, reason: "no numbers"}
+	}
+	if e.unread != "" {
+		return &judgement{class: verdict.ClassUndecided, doubt: 1, reason: "could not be read: " + e.unread}
+	}
+	if e.place == countedKey || c.ownSpace(e).isSame() {
+		if s := c.ownSpace(e); s.isSame() {
+			return &judgement{class: verdict.ClassNatural, reason: "a key of a table that is the same in all databases"}
+		}
+		return &judgement{class: verdict.ClassKey, reason: countedUp}
+	}
+	if e.rows() == 0 && slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.values.others > 0 }) {
+		return &judgement{class: verdict.ClassPlain, reason: "no numbers"}
+	}
+	if e.rows() == 0 {
+		return &judgement{class: verdict.ClassEmpty, reason: "no values"}
+	}
+	if all := c.targets(e, fits); len(all) > 0 {
+		t := all[0]
+		if slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside }) {
+			return &judgement{class: verdict.ClassUndecided, to: t.to, score: t.score, doubt: 0.9, reason: "numbers in its texts avoid the gaps in the keys"}
+		}
+		if t.pooled.share() < 0.9 && t.score < 1 && !c.whole(e, t.to) {
+			return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.8, reason: "many rows avoid the gaps in the keys, and others match no row: is it a reference in some rows only?"}
+		}
+		if t.to.runs && t.score < 1 {
+			return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.8, reason: "it avoids the gaps in the keys, but the gaps are long runs, which chance may avoid too"}
+		}
+		return &judgement{class: verdict.ClassReference, to: t.to, score: t.score, doubt: 1 / (1 + t.pooled.sigmas()), named: t.score >= 1, reason: "avoids the gaps in the keys"}
+	}
+	inside := slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside })
+	if !(aboutAccounts(words) && !inside) && c.ofTheGame(e) {
+		return &judgement{class: verdict.ClassNatural, reason: "names rows of a table that is the same in all databases"}
+	}
+	if inside {
+		for _, t := range c.targets(e, silent) {
+			if t.spans(20, 10) {
+				return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.6, reason: "numbers in its texts have the range of the keys: are they lists of keys?"}
+			}
+		}
+		return &judgement{class: verdict.ClassPlain, reason: "texts"}
+	}
+	if s := c.ownSpace(e); s != nil && s.counts {
+		if j := c.named(e, 2); j != nil && e.place == inKey {
+			return j
+		}
+		return &judgement{class: verdict.ClassKey, reason: countedUp}
+	}
+	if aboutAccounts(words) {
+		return &judgement{class: verdict.ClassUndecided, doubt: 0.5, reason: "an account: is there one account database for all worlds (shared)?"}
+	}
+	all := c.targets(e, silent)
+	if e.place == singleKey {
+		return c.judgeKey(e, all)
+	}
+	if s := c.unknown(e); s != nil && !aboutMeasures(words) {
+		return &judgement{class: verdict.ClassUndecided, to: s, score: c.score(e, s), doubt: 0.9, reason: "it may name too many keys, too far apart, so its values were not looked up"}
+	}
+	sort := slices.Clone(all)
+	slices.SortStableFunc(sort, func(a, b rankedTarget) int { return cmp.Compare(b.score, a.score) })
+	best := rankedTarget{}
+	if len(sort) > 0 {
+		best = sort[0]
+	}
+	plain := &judgement{class: verdict.ClassPlain, reason: "its values match keys only as often as by chance"}
+	if e.place == inKey {
+		plain = &judgement{class: verdict.ClassNatural, reason: "part of a key, and no other table's"}
+	}
+	if bitsOf(e.column) <= 8 && !(best.score >= 3 && hasIDWord(words)) {
+		return plain
+	}
+	switch {
+	case best.score < 2 && c.thing(e, words):
+		return &judgement{class: verdict.ClassUndecided, doubt: 0.45, thing: true, reason: "the databases share many of its numbers: it may name things without a table"}
+	case best.score < 2 && c.named(e, 2) != nil:
+		return c.named(e, 2)
+	case best.to == nil:
+		return plain
+	case best.pooled.share() >= 0.9 && (best.score >= 3 || best.score >= 2 && (hasIDWord(words) || best.to == c.persons && slices.Contains(partWords, words[len(words)-1]))):
+		return &judgement{class: verdict.ClassReference, to: best.to, score: best.score, doubt: 0.6, named: true, reason: "its name suggests it, and the gaps do not contradict"}
+	case best.score >= 1 && !(aboutMeasures(words) && !hasIDWord(words)) && !(best.score < 2 && best.pooled.unlikely()):
+		return &judgement{class: verdict.ClassUndecided, to: best.to, score: best.score, doubt: 0.7, named: true, reason: "its name may suggest it, and the gaps do not contradict"}
+	case slices.ContainsFunc(all, func(t rankedTarget) bool { return !t.pooled.unlikely() }) && (hasIDWord(words) || aboutPeople(words)):
+		return &judgement{class: verdict.ClassUndecided, to: all[0].to, doubt: 0.6, reason: "it has the name of a key"}
+	}
+	for _, t := range all {
+		if t.spans(200, 50) {
+			return &judgement{class: verdict.ClassUndecided, to: t.to, doubt: 0.5, reason: "it has the range of the keys"}
+		}
+	}
+	return plain
+}
+
+// whole reports whether in some database nearly all rows lead to an own key: the others
+// may have been shifted without the column.
+func (c *classifier) whole(e *examined, to *space) bool {
+	return slices.ContainsFunc(e.parts, func(p examinedPart) bool {
+		f := p.fits[to]
+		return f.answer() == fits && f.share() >= 0.9
+	})
+}
+
+// thing reports whether a column seems to hold numbers that the worlds count and that have
+// no table: a party that only its members mention. Several rows have each, they begin
+// low, and the worlds have them in common.
+func (c *classifier) thing(e *examined, words []string) bool {
+	if bitsOf(e.column) <= 8 || e.place == inKey || len(e.parts) < 2 || aboutMeasures(words) ||
+		!hasIDWord(words) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(thingWords, w) }) {
+		return false
+	}
+	var common, all int
+	for i, p := range e.parts {
+		v := p.values
+		if v.distinct < 20 || v.highest.Negative || v.highest.Bits > 4*uint64(v.distinct) || v.rows-v.nobody < 3*v.distinct/2 {
+			return false
+		}
+		if i > 0 {
+			all += len(p.lowest)
+			for _, n := range p.lowest {
+				if slices.Contains(e.parts[0].lowest, n) {
+					common++
+				}
+			}
+		}
+	}
+	return 3*common >= all
+}
+
+// unknown returns a space among whose keys the values of a column lie, and of which only
+// the ends are known; nil if there is none.
+func (c *classifier) unknown(e *examined) *space {
+	for _, s := range c.roots {
+		for _, p := range e.parts {
+			set := s.sets[p.db]
+			if set != nil && set.Gap == "" && set.Integers.Sparse && (s.Table != e.table || s.Column != e.column.Name) &&
+				p.values.rows > p.values.nobody && set.Integers.Within(p.values.highest) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// ofTheGame reports whether a column names rows of the game's own data.
+func (c *classifier) ofTheGame(e *examined) bool {
+	for _, s := range c.x.spaces {
+		if !s.same || s.Table == e.table && s.Column == e.column.Name {
+			continue
+		}
+		pooled := e.pooled(s)
+		a, _ := e.answer(s)
+		if a == fits && pooled.share() >= 0.9 || a == silent && pooled.share() >= 0.97 && nameScore(e.column.Name, e.table, s.Table, s.Column) >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// ownSpace returns the space that the column is itself; nil if it is none.
+func (c *classifier) ownSpace(e *examined) *space {
+	for _, s := range c.x.spaces {
+		if s.Table == e.table && s.Column == e.column.Name {
+			return s
+		}
+	}
+	return nil
+}
+
+func (s *space) isSame() bool { return s != nil && s.same }
+
+// named returns the space whose rows the names say a column names, against what the gaps
+// say: half of its rows lead there nevertheless.
+func (c *classifier) named(e *examined, atLeast float64) *judgement {
+	for _, t := range c.targets(e, denied) {
+		if t.score >= atLeast && t.pooled.share() >= 0.5 {
+			return &judgement{class: verdict.ClassUndecided, to: t.to, score: t.score, doubt: 0.5, named: true, reason: "its name suggests it, but many rows match nothing"}
+		}
+	}
+	return nil
+}
+
+// judgeKey judges a column that is a key alone, and that the database does not count up.
+func (c *classifier) judgeKey(e *examined, all []rankedTarget) *judgement {
+	if j := c.named(e, 1); j != nil && len(all) == 0 {
+		return j
+	}
+	if len(all) > 0 {
+		t := all[0]
+		return &judgement{class: verdict.ClassUndecided, to: t.to, score: t.score, doubt: 0.8, own: true, reason: "a key of its own, or one row for each " + t.to.String()}
+	}
+	return &judgement{class: verdict.ClassKey, doubt: 0.4, reason: "a key of its own"}
+}
+
+// followNames puts in doubt what is called like a reference, and takes for a key of its
+// own what others name.
+func (c *classifier) followNames() {
+	named := make(map[*space]bool)
+	for _, j := range c.judged {
+		if j.class == verdict.ClassReference {
+			named[j.to] = true
+		}
+	}
+	for _, e := range c.x.columns {
+		if j := c.judged[e]; j.class == verdict.ClassUndecided && e.place == singleKey && named[c.ownSpace(e)] && j.score < 2 {
+			c.judged[e] = &judgement{class: verdict.ClassKey, doubt: 0.4, reason: "a key of its own, which others name"}
+		}
+	}
+	like := make(map[string]*space)
+	for _, e := range c.x.columns {
+		j := c.judged[e]
+		if j.to != nil && (j.class == verdict.ClassReference || j.class == verdict.ClassUndecided && j.named) {
+			like[sameNames(e.column.Name)] = j.to
+		}
+	}
+	for _, e := range c.x.columns {
+		j := c.judged[e]
+		to := like[sameNames(e.column.Name)]
+		if to == nil || j.class != verdict.ClassPlain && j.class != verdict.ClassNatural || !numeric(e.column) || e.rows() == 0 {
+			continue
+		}
+		c.judged[e] = &judgement{class: verdict.ClassUndecided, to: to, doubt: 0.4, reason: "a column with the same name is a reference"}
+	}
+}
+
+// doubtAlike asks a person about keys that only look the same in all databases, and about
+// what names them. Worlds that have played little look so too, and then each counts these
+// by itself.
+func doubtAlike(c *classifier) {
+	for _, e := range c.x.columns {
+		j := c.judged[e]
+		switch s := c.ownSpace(e); {
+		case j.declared:
+		case j.class == verdict.ClassKey && s != nil && s.alike:
+			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, own: true, reason: "a key of a table that looks the same in all databases: is it the game's own data?"}
+		case j.class == verdict.ClassReference && j.to.alike:
+			doubted := *j
+			doubted.class, doubted.doubt = verdict.ClassUndecided, 0.6
+			doubted.reason = "names rows of a table that looks the same in all databases: is that the game's own data (natural)?"
+			c.judged[e] = &doubted
+		}
+	}
+}
+
+// countedUp is the reason for a key of AUTO_INCREMENT.
+const countedUp = "the database counts it up"

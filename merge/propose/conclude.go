@@ -1,0 +1,187 @@
+package propose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/check/spaces"
+	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/verdict"
+)
+
+// proposed puts together what the columns seem to be.
+func (c *classifier) proposed() *verdict.Proposed {
+	p := &verdict.Proposed{Gaps: gapsOf(c.roots), Counters: countersOf(c)}
+	for _, e := range c.x.columns {
+		p.Columns = append(p.Columns, c.proposedColumns(e)...)
+	}
+	slices.SortStableFunc(p.Columns, func(a, b verdict.ProposedColumn) int { return cmp.Compare(b.Doubt, a.Doubt) })
+	for _, s := range c.roots {
+		if !s.same {
+			p.Spaces = append(p.Spaces, fmt.Sprintf("%s: %s", s, s.gapsText()))
+		}
+		own := func(e *examined) bool {
+			j := c.judged[e]
+			return e.String() == s.String() && j.class == verdict.ClassKey && j.reason != countedUp
+		}
+		if !s.same && s.Class == undeclared.IntegerClass && slices.ContainsFunc(c.x.columns, own) {
+			p.Keys = append(p.Keys, s.String())
+		}
+	}
+	return p
+}
+
+func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
+	j := c.judged[e]
+	p := verdict.ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own}
+	if i := slices.IndexFunc(c.x.byName, func(r declare.DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
+		r := c.x.byName[i]
+		p.Class, p.To, p.None, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], 0.5
+		return []verdict.ProposedColumn{p}
+	}
+	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassNatural) {
+		p.Class, p.To, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, to.evidence, 0.7
+		return []verdict.ProposedColumn{p}
+	}
+	if len(j.cases) == 0 {
+		if j.to != nil {
+			p.To = j.to.String()
+		}
+		if j.class == verdict.ClassReference && !j.declared {
+			p.None = e.none(c.f, j.to)
+		}
+		return []verdict.ProposedColumn{p}
+	}
+	var all []verdict.ProposedColumn
+	for _, found := range j.cases {
+		one := p
+		one.To, one.When = found.to.String(), found.when
+		if j.class == verdict.ClassReference {
+			one.None = e.none(c.f, found.to)
+		}
+		one.Evidence = caseEvidence(found)
+		all = append(all, one)
+	}
+	return all
+}
+
+func caseEvidence(found proposedCase) string {
+	return fmt.Sprintf("found by value: when %s, it avoids the gaps in the keys; %s", found.when, leadsNowhere(found.fit))
+}
+
+// leadsNowhere counts the rows that lead nowhere.
+func leadsNowhere(f fit) string {
+	about := ""
+	if !f.exact {
+		about = "about "
+	}
+	return fmt.Sprintf("%s%s of %s without a match, %s of them with a match in another world",
+		about, printable.Number(f.rows-f.own), printable.Count(f.rows, "row", "rows"), printable.Number(f.elsewhere))
+}
+
+// evidence says what speaks for a class.
+func (c *classifier) evidence(e *examined, j *judgement) string {
+	if j.to == nil || j.declared || len(e.parts) == 0 {
+		return j.reason
+	}
+	text := j.reason + "; " + leadsNowhere(e.pooled(j.to))
+	for _, p := range e.parts {
+		if f := p.fits[j.to]; f.rows > 0 && f.share() < 0.5 && c.whole(e, j.to) {
+			text += "; in " + p.db.Name + " most match no row: was the column left out when its keys were shifted?"
+		}
+	}
+	return text
+}
+
+// gapsText says how many numbers between the keys of a space are none.
+func (s *space) gapsText() string {
+	var gaps, all uint64
+	for _, set := range s.sets {
+		if set.Gap == "" && !set.Integers.Sparse {
+			gaps += set.Integers.Gaps()
+			all += set.Integers.Gaps() + uint64(set.Integers.Len())
+		}
+	}
+	if gaps == 0 {
+		return "no gaps: names only"
+	}
+	return fmt.Sprintf("%.1f %% of the numbers between its ends are not keys", 100*float64(gaps)/float64(all))
+}
+
+// gapsOf says how much the gaps in the keys could prove.
+func gapsOf(roots []*space) string {
+	some, none := 0, 0
+	for _, s := range roots {
+		switch {
+		case s.same:
+		case s.gapsText() == "no gaps: names only":
+			none++
+		default:
+			some++
+		}
+	}
+	switch {
+	case some == 0:
+		return "no gaps: names only"
+	case none == 0:
+		return fmt.Sprintf("all %d kinds of keys have gaps, which references avoid and other numbers hit", some)
+	default:
+		return fmt.Sprintf("%d of %d kinds of keys have gaps, which references avoid and other numbers hit; for the others there are only names", some, some+none)
+	}
+}
+
+// countersOf lists columns of small tables that hold, in every database, the largest key
+// of a space or the one after it.
+func countersOf(c *classifier) (all []string) {
+	for _, e := range c.x.columns {
+		if len(e.parts) == 0 || bitsOf(e.column) <= 8 {
+			continue
+		}
+		for _, s := range c.roots {
+			if s.same || s.Table == e.table || s.size < 100 {
+				continue
+			}
+			above := func(p examinedPart) bool {
+				set := s.sets[p.db]
+				return set == nil || p.values.rows > spaces.MaxCounterRows || !slices.ContainsFunc(p.firsts, func(n rekey.Integer) bool {
+					return !n.Negative && (n.Bits == set.Integers.Highest() || n.Bits == set.Integers.Highest()+1)
+				})
+			}
+			if !slices.ContainsFunc(e.parts, above) {
+				all = append(all, fmt.Sprintf("%s holds the largest key of %s, or the next one", e, s))
+			}
+		}
+	}
+	return all
+}
+
+// references groups the columns that seem to be references as they are declared.
+func references(p *verdict.Proposed) (all []declare.DeclaredReference) {
+	for _, c := range p.Columns {
+		if c.Class != verdict.ClassReference || c.Declared {
+			continue
+		}
+		same := func(r declare.DeclaredReference) bool {
+			return r.To[0] == c.To && slices.Equal(r.None, c.None) && c.When == nil && r.When == nil ||
+				r.To[0] == c.To && slices.Equal(r.None, c.None) && c.When != nil && r.When != nil && c.When.String() == r.When.String()
+		}
+		i := slices.IndexFunc(all, same)
+		if i < 0 {
+			i = len(all)
+			all = append(all, declare.DeclaredReference{To: []string{c.To}, None: c.None, When: c.When})
+		}
+		all[i].At = append(all[i].At, declare.Place(c.Table, c.Column))
+	}
+	for i := range all {
+		slices.Sort(all[i].At)
+	}
+	slices.SortStableFunc(all, func(a, b declare.DeclaredReference) int {
+		return cmp.Or(strings.Compare(a.To[0], b.To[0]), slices.Compare(a.None, b.None))
+	})
+	return all
+}

@@ -1,0 +1,195 @@
+package propose
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+)
+
+// ValuesOf describes the values of a column in one database.
+type ValuesOf struct {
+	Source string `json:"source"`
+	Type   string `json:"type"` // as the database prints it
+	Rows   int64  `json:"rows"`
+	Nulls  int64  `json:"nulls"`
+
+	// Distinct is how many different values there are. With More there are more than
+	// that, and Frequent covers only the first ones.
+	Distinct int64 `json:"distinct"`
+	More     bool  `json:"more,omitempty"`
+
+	// Smallest and Largest are the ends, as numbers or as bytes; shortened, as all values here.
+	Smallest string `json:"smallest,omitempty"`
+	Largest  string `json:"largest,omitempty"`
+
+	Frequent []ValueCount `json:"frequent,omitempty"` // those with the most rows
+	Samples  []string     `json:"samples,omitempty"`  // of texts: others, the first that came
+
+	// Keys are the keys that its numbers are, those that most rows name first.
+	Keys []KeysNamed `json:"keys,omitempty"`
+
+	Unread string `json:"unread,omitempty"` // why the values could not be read
+}
+
+// ValueCount is a value, for people, and how many rows have it.
+type ValueCount struct {
+	Value string `json:"value"`
+	Rows  int64  `json:"rows"`
+}
+
+// KeysNamed counts the numbers of a column that are keys of a table: a row has one of them,
+// unless its cells hold several.
+type KeysNamed struct {
+	Key       string `json:"key"`       // "characters.guid"
+	Own       int64  `json:"own"`       // a key of the same database
+	Elsewhere int64  `json:"elsewhere"` // of another one only
+	About     bool   `json:"about,omitempty"`
+}
+
+// The limits of what is shown of a column.
+const (
+	maxExplained   = 1 << 16 // different values that are counted
+	shownFrequent  = 5
+	shownSamples   = 3
+	shownKeys      = 5
+	shownCharacter = 40 // of one value
+)
+
+// shownValue is a value of a column while its rows are counted.
+type shownValue struct {
+	ValueCount
+	order int // in which it came
+}
+
+// explainValues reads a column of a database.
+func explainValues(ctx context.Context, r *read.Reader, db *declare.Database, col *catalog.Column, at declare.ColumnName) (*ValuesOf, error) {
+	found := &ValuesOf{Source: db.Name, Type: col.Type}
+	seen, seed := make(map[uint64]*shownValue), maphash.MakeSeed()
+	var low, high []byte
+	s := r.Stream(db, "explain", 0, catalog.Scan{Table: at.Table, Unsorted: true})
+	carried := s.Carry(at.Column)
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			found.Rows++
+			v := b.Carry[carried].At(row)
+			if v == nil {
+				found.Nulls++
+				continue
+			}
+			if low == nil || compare(col, v, low) < 0 {
+				low = append([]byte{}, v...)
+			}
+			if high == nil || compare(col, high, v) < 0 {
+				high = append([]byte{}, v...)
+			}
+			hash := maphash.Bytes(seed, v)
+			value := seen[hash]
+			switch {
+			case value != nil:
+			case len(seen) == maxExplained:
+				found.More = true
+				continue
+			default:
+				value = &shownValue{ValueCount{Value: showCut(col, v)}, len(seen)}
+				seen[hash] = value
+			}
+			value.Rows++
+		}
+	})
+	err := s.Drain(ctx)
+	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
+		return &ValuesOf{Source: db.Name, Type: col.Type, Unread: unsupported.Error()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if found.Distinct = int64(len(seen)); low != nil {
+		found.Smallest, found.Largest = showCut(col, low), showCut(col, high)
+	}
+	var all []*shownValue
+	for _, v := range seen {
+		all = append(all, v)
+	}
+	slices.SortFunc(all, func(a, b *shownValue) int { return cmp.Or(cmp.Compare(b.Rows, a.Rows), a.order-b.order) })
+	rest := all
+	if len(all) > 0 && all[0].Rows > 1 { // else none is frequent
+		for _, v := range all[:min(shownFrequent, len(all))] {
+			found.Frequent = append(found.Frequent, v.ValueCount)
+		}
+		rest = all[len(found.Frequent):]
+	}
+	if col.Kind != catalog.KindInteger && col.Kind != catalog.KindDecimal && col.Kind != catalog.KindReal {
+		slices.SortFunc(rest, func(a, b *shownValue) int { return a.order - b.order })
+		for _, v := range rest[:min(shownSamples, len(rest))] {
+			found.Samples = append(found.Samples, v.Value)
+		}
+	}
+	return found, nil
+}
+
+// compare orders two values for people: numbers by what they count, others by their bytes.
+func compare(c *catalog.Column, a, b []byte) int {
+	if x, ok := rekey.ParseInteger(a); ok {
+		if y, ok := rekey.ParseInteger(b); ok {
+			switch {
+			case x.Less(y):
+				return -1
+			case y.Less(x):
+				return 1
+			}
+			return 0
+		}
+	}
+	if c.Kind == catalog.KindDecimal || c.Kind == catalog.KindReal {
+		x, err1 := strconv.ParseFloat(string(a), 64)
+		y, err2 := strconv.ParseFloat(string(b), 64)
+		if err1 == nil && err2 == nil {
+			return cmp.Compare(x, y)
+		}
+	}
+	return bytes.Compare(a, b)
+}
+
+// showCut writes the beginning of a value for people.
+func showCut(c *catalog.Column, v []byte) string {
+	text := read.Show(c, v[:min(len(v), 4*shownCharacter)])
+	if !utf8.Valid(v) || len(v) <= 4*shownCharacter { // a cut may be within a character
+		text = read.Show(c, v)
+	}
+	if runes := []rune(text); len(runes) > shownCharacter {
+		return string(runes[:shownCharacter]) + "…"
+	} else if len(v) > 4*shownCharacter {
+		return text + "…"
+	}
+	return text
+}
+
+// keysNamed counts of what keys the numbers of a column of a database are.
+func keysNamed(x *examination, db *declare.Database, at declare.ColumnName) (all []KeysNamed) {
+	for _, e := range x.columns {
+		if e.table != at.Table || e.column.Name != at.Column {
+			continue
+		}
+		for _, p := range e.parts {
+			for s, f := range p.fits {
+				if p.db == db && f.own+f.elsewhere > 0 {
+					all = append(all, KeysNamed{s.String(), f.own, f.elsewhere, !f.exact})
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b KeysNamed) int {
+		return cmp.Or(cmp.Compare(b.Own, a.Own), cmp.Compare(b.Elsewhere, a.Elsewhere), cmp.Compare(a.Key, b.Key))
+	})
+	return all[:min(shownKeys, len(all))]
+}

@@ -1,0 +1,249 @@
+package propose
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// WriteRules writes a file of rules that says what all columns seem to be. The check
+// can read it unchanged. Columns for a person to decide come first, plain ones last. An
+// undecided column stays open until its line is moved. It is an error if the report has
+// no proposals.
+func WriteRules(r *verdict.Report, w io.Writer) error {
+	if r.Proposed == nil {
+		return errors.New("merge: the report has no proposals")
+	}
+	f := rulesFile{bufio.NewWriter(w), r}
+	f.header()
+	f.line("[check]")
+	f.undecided()
+	f.natural()
+	f.plain()
+	f.references()
+	f.uniques()
+	f.spaces()
+	return f.w.Flush()
+}
+
+// rulesFile writes a file of rules.
+type rulesFile struct {
+	w *bufio.Writer
+	r *verdict.Report
+}
+
+func (f rulesFile) line(format string, args ...any) { fmt.Fprintf(f.w, format+"\n", args...) }
+
+// comment writes a comment of one line, whatever is in it.
+func (f rulesFile) comment(format string, args ...any) {
+	f.line("# %s", printable.Text(fmt.Sprintf(format, args...)))
+}
+
+// of returns the columns of a class, in the order of the report.
+func (f rulesFile) of(class verdict.ColumnClass) (all []verdict.ProposedColumn) {
+	for _, c := range f.r.Proposed.Columns {
+		if c.Class == class && !c.Declared {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (f rulesFile) header() {
+	var names []string
+	for _, s := range f.r.Sources {
+		names = append(names, s.Name)
+	}
+	f.comment("What the columns of %s seem to be: mergecheck -propose, %s", strings.Join(names, ", "), f.r.Finished.Format("2006-01-02T15:04:05Z"))
+	f.comment("How sure that is: %s", f.r.Proposed.Gaps)
+	f.line("#")
+	f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
+	f.comment("   names nothing), natural (a key of the game's own data, the same in every world), shared (the")
+	f.comment("   same value means the same thing in all worlds), to a [[check.reference]] or, if it is a key")
+	f.comment("   of its own that the world counts, to a [[merge.space]] at the end.")
+	f.comment("2. Read the references at the end: %d columns, each with its evidence.", len(f.of(verdict.ClassReference)))
+	f.comment("3. Check natural and plain: %d and %d columns.", len(f.of(verdict.ClassNatural)), len(f.of(verdict.ClassPlain)))
+	rekey := ""
+	if f.r.Rekeyed != nil {
+		rekey = "-rekey "
+	}
+	f.comment("4. Run: mergecheck %s-rules FILE %s", rekey, strings.Join(names, " "))
+	f.line("")
+}
+
+// lineOf is a line to read: columns with one name that may name the same.
+type lineOf struct {
+	name, to, when, reason string
+	own                    bool
+}
+
+func (f rulesFile) undecided() {
+	columns := f.of(verdict.ClassUndecided)
+	if len(columns) == 0 {
+		f.line("undecided = []")
+		f.line("")
+		return
+	}
+	var order []lineOf
+	groups := make(map[lineOf][]verdict.ProposedColumn)
+	for _, c := range columns {
+		reason, _, _ := strings.Cut(c.Evidence, "; ")
+		at := lineOf{strings.ToLower(c.Column), c.To, c.When.Text(), reason, c.Own}
+		if groups[at] == nil {
+			order = append(order, at)
+		}
+		groups[at] = append(groups[at], c)
+	}
+	f.comment("%s, %s. Is it a reference, natural, shared or plain?", printable.Count(int64(len(columns)), "column", "columns"), printable.Count(int64(len(order)), "question", "questions"))
+	f.line("undecided = [")
+	listed := make(map[string]bool) // some may name several things
+	for _, at := range order {
+		var names []string
+		for _, c := range groups[at] {
+			names = append(names, declare.Place(c.Table, c.Column))
+		}
+		evidence := groups[at][0].Evidence
+		if len(names) > 1 {
+			evidence = names[0] + ": " + evidence
+		}
+		f.line("")
+		f.line("  # %s", printable.Text(evidence))
+		switch {
+		case at.when != "":
+			f.line("  # [[check.reference]] to = %s, at = %s, when %s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(at.when))
+		case at.own && at.to == "":
+			f.line("  # the game's own data: natural, and [[merge.table]] tables = %s, policy = \"same\"; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOMLList([]string{groups[at][0].Table})), printable.Text(printable.TOMLList(names[:1])))
+			f.line("  # as at the end of this file")
+		case at.own:
+			f.line("  # one row for each: [[check.reference]] to = %s, at = %s; a key of its own: [[merge.space]] keys = %s,", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)), printable.Text(printable.TOMLList(names[:1])))
+			f.line("  # as at the end of this file; or plain, or natural")
+		case at.to != "":
+			f.line("  # [[check.reference]] to = %s, at = %s; or plain, or natural", printable.Text(printable.TOML(at.to)), printable.Text(printable.TOMLList(names)))
+		default:
+			f.line("  # shared = %s; or plain, or [[check.reference]]", printable.Text(printable.TOMLList(names)))
+		}
+		names = slices.DeleteFunc(names, func(n string) bool { again := listed[n]; listed[n] = true; return again })
+		if len(names) > 0 {
+			f.line("  %s,", strings.Trim(printable.TOMLList(names), "[]"))
+		}
+	}
+	f.line("]")
+	f.line("")
+}
+
+func (f rulesFile) natural() {
+	f.list("natural", "Keys of the game's own data, or places within a key.", f.of(verdict.ClassNatural))
+}
+
+func (f rulesFile) plain() {
+	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
+}
+
+// list writes columns, one line for each table.
+func (f rulesFile) list(key, comment string, columns []verdict.ProposedColumn) {
+	byTable := make(map[string][]string)
+	for _, c := range columns {
+		byTable[c.Table] = append(byTable[c.Table], declare.Place(c.Table, c.Column))
+	}
+	if len(byTable) == 0 {
+		return
+	}
+	f.comment("%s", comment)
+	f.line("%s = [", key)
+	for _, table := range slices.Sorted(maps.Keys(byTable)) {
+		slices.Sort(byTable[table])
+		f.line("  %s,", strings.Trim(printable.TOMLList(byTable[table]), "[]"))
+	}
+	f.line("]")
+	f.line("")
+}
+
+func (f rulesFile) references() {
+	evidence := make(map[string]string)
+	for _, c := range f.of(verdict.ClassReference) {
+		evidence[declare.Place(c.Table, c.Column)+c.When.Text()] = c.Evidence
+	}
+	for _, r := range references(f.r.Proposed) {
+		for _, at := range r.At {
+			f.comment("%s: %s", at, evidence[at+r.When.Text()])
+		}
+		f.w.WriteString(verdict.ReferenceTOML(r))
+		f.line("")
+	}
+}
+
+func (f rulesFile) uniques() {
+	for _, p := range f.r.Proposals {
+		if p.Unique == nil {
+			continue
+		}
+		f.comment("Perhaps unique. Remove the # to have it checked:")
+		for line := range strings.Lines(p.TOML()) {
+			f.line("# %s", strings.TrimSpace(strings.TrimPrefix(line, "# ")))
+		}
+		f.line("")
+	}
+}
+
+// spaces writes what no statement of [check.Check] says, for people.
+func (f rulesFile) spaces() {
+	p := f.r.Proposed
+	mark := "# "
+	if f.r.Rekeyed != nil {
+		mark = ""
+	}
+	if len(p.Keys) > 0 {
+		f.comment("For a merge that gives keys new values (-rekey). Does each world count these by itself?")
+	}
+	for _, key := range p.Keys {
+		f.line("%s[[merge.space]]", mark)
+		f.line("%skeys = %s", mark, printable.TOMLList([]string{key}))
+		f.line("")
+	}
+	first := true
+	for _, c := range f.of(verdict.ClassUndecided) {
+		if !c.Own {
+			continue
+		}
+		if first {
+			f.comment("For these, undecided above, remove the # if they are keys of their own:")
+			first = false
+		}
+		f.line("# [[merge.space]]")
+		f.line("# keys = %s", printable.Text(printable.TOMLList([]string{declare.Place(c.Table, c.Column)})))
+		f.line("")
+	}
+	if len(p.Spaces) > 0 {
+		f.comment("Kinds of keys, each a [[merge.space]] of a merge that renumbers them:")
+	}
+	for _, s := range p.Spaces {
+		f.comment("  %s", s)
+	}
+	for _, s := range p.Counters {
+		f.comment("Perhaps a counter kept in a row: %s", s)
+	}
+	for _, class := range []struct {
+		class verdict.ColumnClass
+		text  string
+	}{
+		{verdict.ClassKey, "Keys of their own, which need no declaration"},
+		{verdict.ClassOpaque, "Opaque: its contents are not read, and stays NOT VERIFIED"},
+		{verdict.ClassEmpty, "Without values to judge by; they are open again when they have some"},
+	} {
+		var names []string
+		for _, c := range f.of(class.class) {
+			names = append(names, declare.Place(c.Table, c.Column))
+		}
+		if slices.Sort(names); len(names) > 0 {
+			f.comment("%s: %s", class.text, strings.Join(names, ", "))
+		}
+	}
+}

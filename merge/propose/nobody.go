@@ -1,0 +1,115 @@
+package propose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+)
+
+// mostKey is the largest number that the column of a space takes.
+func (s *space) mostKey(f *read.Facts) rekey.Integer {
+	_, model := declare.KeyModel(f.Resolved, s.Table)
+	if c := model.Column(s.Column); c != nil {
+		if most, known := c.Most(f.Target.Catalog.Engine); known {
+			return most
+		}
+	}
+	return rekey.Integer{Bits: math.MaxUint64}
+}
+
+// has reports whether a number is a key in any database.
+func (s *space) has(n rekey.Integer) bool {
+	for _, set := range s.sets {
+		if set.Gap == "" && set.Integers.Has(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// nobodyIn reports of the values of a column whether they name nobody, whatever it names:
+// 0 and -1, what is too large or too small for the type of any key, and the largest that its
+// own type holds, if no key is that.
+func (x *examination) nobodyIn(f *read.Facts, column *catalog.Column) func(rekey.Integer) bool {
+	var most rekey.Integer
+	for _, s := range x.spaces {
+		if m := s.mostKey(f); most.Less(m) {
+			most = m
+		}
+	}
+	signed := slices.ContainsFunc(x.spaces, func(s *space) bool { return !s.unsigned(f) })
+	largest, known := column.Most(f.Target.Catalog.Engine)
+	return func(n rekey.Integer) bool {
+		return nobody(n) || len(x.spaces) > 0 && (most.Less(n) || n.Negative && !signed) ||
+			known && n == largest && !slices.ContainsFunc(x.spaces, func(s *space) bool { return s.has(n) })
+	}
+}
+
+// none are the values of a column by which it names nobody, as a reference to the keys of a
+// space.
+func (e *examined) none(f *read.Facts, to *space) (all []string) {
+	zero, minus, below := false, false, false
+	for _, p := range e.parts {
+		minus = minus || p.values.minus
+		zero = zero || p.values.zero
+		below = below || p.values.rows > 0 && p.values.lowest.Less(rekey.Signed(-1))
+	}
+	if zero {
+		all = append(all, "0")
+	}
+	switch {
+	case below && to != nil && to.unsigned(f):
+		all = append(all, "<0")
+	case minus:
+		all = append(all, "-1")
+	}
+	if to != nil {
+		all = append(all, e.tooLarge(f, to)...)
+	}
+	return all
+}
+
+func (s *space) unsigned(f *read.Facts) bool {
+	_, model := declare.KeyModel(f.Resolved, s.Table)
+	c := model.Column(s.Column)
+	return c != nil && strings.Contains(strings.ToLower(c.Type), "unsigned")
+}
+
+// tooLarge are the values of a column that no key of a space can be: the one that it has,
+// or a bound if there may be several.
+func (e *examined) tooLarge(f *read.Facts, to *space) []string {
+	most := to.mostKey(f)
+	largest, known := e.column.Most(f.Target.Catalog.Engine)
+	var odd []rekey.Integer
+	several := false
+	for _, p := range e.parts {
+		here := 0
+		for _, n := range p.values.top {
+			if most.Less(n) || known && n == largest && !to.has(n) {
+				here++
+				if !slices.Contains(odd, n) {
+					odd = append(odd, n)
+				}
+			}
+		}
+		several = several || here > 1 || here > 0 && p.values.sampled
+	}
+	switch {
+	case len(odd) == 0:
+		return nil
+	case len(odd) == 1 && !several || most.Bits > math.MaxInt64:
+		var all []string
+		for _, n := range odd {
+			all = append(all, n.String())
+		}
+		return all
+	default:
+		return []string{fmt.Sprintf(">%s", most)}
+	}
+}

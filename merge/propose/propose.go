@@ -1,0 +1,323 @@
+package propose
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+)
+
+// space is a column of keys, each of one row, that other columns may name.
+type space struct {
+	undeclared.Candidate
+	counts bool // the database counts it up
+	size   int64
+	root   *space // another whose rows these belong to, one to one; nil: none
+	same   bool   // in all databases: they are of the game's own data
+	alike  bool   // the table looks the same in all databases, and nobody has said that it is
+	runs   bool   // keys were deleted in runs, so that low numbers may all be keys, or none
+	sets   map[*declare.Database]*undeclared.KeySet
+}
+
+func (s *space) String() string { return declare.Place(s.Table, s.Column) }
+
+// others are the keys of the databases but one.
+func (s *space) others(db *declare.Database) (all []*undeclared.KeySet) {
+	for other, set := range s.sets {
+		if other != db {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+// highest is the largest key of all databases.
+func (s *space) highest() (n uint64) {
+	for _, set := range s.sets {
+		n = max(n, set.Integers.Highest())
+	}
+	return n
+}
+
+// examined is a column and what was read of it.
+type examined struct {
+	table  string
+	column *catalog.Column
+	place  keyPlace
+	parts  []examinedPart // by database; none: it was not read
+	unread string         // why not
+}
+
+// keyPlace is what part a column has in telling rows apart.
+type keyPlace int
+
+const (
+	inNoKey    keyPlace = iota
+	inKey               // one of several columns of a key
+	singleKey           // a key alone
+	countedKey          // and the database counts it up
+)
+
+// examinedPart is what was read of a column in one database.
+type examinedPart struct {
+	db     *declare.Database
+	values columnSummary
+	inside bool // fits are of numbers within texts
+	fits   map[*space]fit
+	firsts []rekey.Integer // the values with the most rows
+	lowest []rekey.Integer // those with the lowest hashes: a sample of the distinct ones
+}
+
+// columnSummary is what is kept of the values of a column.
+type columnSummary struct {
+	rows, nulls, others, distinct int64
+	nobody                        int64           // rows that name nobody, whatever the column names
+	zero, minus                   bool            // 0, or -1, is among them
+	top                           []rekey.Integer // the two largest
+	sampled                       bool            // there may be others beside them
+	lowest, highest               rekey.Integer
+	inside                        int64 // numbers within texts
+}
+
+func (e *examined) String() string { return declare.Place(e.table, e.column.Name) }
+
+// pooled is the fit of all databases together.
+func (e *examined) pooled(s *space) (f fit) {
+	f.exact = true
+	for _, p := range e.parts {
+		f = f.add(p.fits[s])
+	}
+	return f
+}
+
+// answer is what the gaps say of all databases. Each is judged by itself first: a
+// column that was left out when a database was shifted names keys in one and nothing
+// in the other.
+func (e *examined) answer(s *space) (a answer, split bool) {
+	var count [3]int
+	for _, p := range e.parts {
+		if f := p.fits[s]; f.rows > 0 {
+			count[f.answer()]++
+		}
+	}
+	switch pooled := e.pooled(s).answer(); {
+	case pooled == fits, count[fits] > 0:
+		return fits, count[denied] > 0
+	case pooled == silent && count[silent] > 0:
+		return silent, false
+	case count[silent] > 0 && count[denied] > 0:
+		return silent, true
+	default:
+		return denied, false
+	}
+}
+
+// rows counts the rows with a value that may name something.
+func (e *examined) rows() (n int64) {
+	for _, p := range e.parts {
+		n += p.values.rows - p.values.nobody
+		if p.inside {
+			n += p.values.inside
+		}
+	}
+	return n
+}
+
+// examination is what is read for proposals, table by table.
+type examination struct {
+	spaces  []*space
+	columns []*examined
+	byName  []declare.DeclaredReference // to keys that are no numbers
+	reasons []string                    // of these
+	repeats map[string]repeat           // by column: texts that may repeat a name
+}
+
+// repeat is the unique name that a column may repeat.
+type repeat struct{ to, evidence string }
+
+// proposeKeys reads the keys that columns may name.
+func proposeKeys(ctx context.Context, f *read.Facts, r *read.Reader, x *examination) error {
+	open := undeclared.OpenReader{Reader: r, Code: ""}
+	for _, table := range declare.KeyTables(f.Resolved) {
+		_, model := declare.KeyModel(f.Resolved, table)
+		for i := range model.Columns {
+			col := &model.Columns[i]
+			at := placeInKey(model, col.Name)
+			counted := model.AutoIncrement != nil && model.AutoIncrement.Column == col.Name
+			if at < singleKey && !counted || undeclared.KeyClassOf(col) != undeclared.IntegerClass {
+				continue
+			}
+			s := &space{Candidate: undeclared.Candidate{Table: table, Column: col.Name, Class: undeclared.IntegerClass}, counts: counted}
+			if err := open.ReadKeys(ctx, s.Candidate); err != nil {
+				return err
+			}
+			s.sets = open.UndeclaredKeys().Sets[s.Candidate]
+			for _, set := range s.sets {
+				if set.Gap == "" {
+					s.size += set.Integers.Len()
+					s.runs = s.runs || set.Integers.InRuns()
+				}
+			}
+			s.same = f.Same[table] || sameInAll(s.sets)
+			s.alike = f.Alike[table] && !s.same
+			if s.size > 0 {
+				x.spaces = append(x.spaces, s)
+			}
+		}
+	}
+	return nil
+}
+
+// placeInKey returns what part a column has in the keys of a table.
+func placeInKey(t *catalog.Table, column string) keyPlace {
+	at := inNoKey
+	keys := [][]string{t.Primary}
+	for _, u := range t.Uniques {
+		if u.Unclear == "" {
+			keys = append(keys, u.Columns)
+		}
+	}
+	for _, key := range keys {
+		switch {
+		case slices.Equal(key, []string{column}) && t.AutoIncrement != nil && t.AutoIncrement.Column == column:
+			return countedKey
+		case slices.Equal(key, []string{column}):
+			return singleKey
+		case slices.Contains(key, column):
+			at = inKey
+		}
+	}
+	return at
+}
+
+// sameInAll reports whether several databases have the same keys, though there are gaps
+// between these: no world counts like another.
+func sameInAll(sets map[*declare.Database]*undeclared.KeySet) bool {
+	var first *undeclared.KeySet
+	for _, set := range sets {
+		if set.Gap != "" || set.Integers.Sparse || set.Integers.Len() == 0 || set.Integers.AnyNegative() {
+			return false
+		}
+		if first == nil {
+			first = set
+			continue
+		}
+		if !first.Integers.Equal(set.Integers) {
+			return false
+		}
+	}
+	return len(sets) > 1 && first.Integers.Gaps() > 0
+}
+
+// numeric reports whether a column may hold whole numbers.
+func numeric(c *catalog.Column) bool {
+	return c.Kind == catalog.KindInteger || c.Kind == catalog.KindDecimal || c.Kind == catalog.KindText && !c.IsID || c.Kind == catalog.KindAny
+}
+
+// examine reads all columns of a table, and compares what they hold with all keys.
+func examine(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table string) error {
+	return examineColumns(ctx, f, r, x, table, func(*catalog.Column) bool { return true })
+}
+
+// examineColumns is examine of some columns.
+func examineColumns(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table string, wanted func(*catalog.Column) bool) error {
+	_, model := f.Model(table)
+	columns := make(map[string]*examined)
+	var read []string
+	for i := range model.Columns {
+		col := &model.Columns[i]
+		if !wanted(col) {
+			continue
+		}
+		e := &examined{table: table, column: col, place: placeInKey(model, col.Name)}
+		columns[col.Name] = e
+		x.columns = append(x.columns, e)
+		if numeric(col) && col.Generated == "" && col.Opaque == "" {
+			read = append(read, col.Name)
+		}
+	}
+	nobodyIn := make(map[string]func(rekey.Integer) bool)
+	for _, name := range read {
+		nobodyIn[name] = x.nobodyIn(f, columns[name].column)
+	}
+	for db := range f.Having(table) {
+		found, unread, err := values(undeclared.OpenReader{Reader: r, Code: ""}, ctx, db, table, read)
+		if err != nil {
+			return err
+		}
+		for name, why := range unread {
+			columns[name].unread = why
+		}
+		for _, c := range found {
+			columns[c.column].parts = append(columns[c.column].parts, compareWithKeys(db, c, x.spaces, columns[c.column], nobodyIn[c.column]))
+		}
+	}
+	return nil
+}
+
+// compareWithKeys sums up what a column of a database holds.
+func compareWithKeys(db *declare.Database, c *columnValues, spaces []*space, e *examined, nobodyHere func(rekey.Integer) bool) examinedPart {
+	p := examinedPart{db: db, fits: make(map[*space]fit), values: columnSummary{
+		rows: c.rows, nulls: c.nulls, others: c.others, lowest: c.lowest, highest: c.highest,
+	}}
+	counts := c.valueCounts
+	if c.inside != nil {
+		p.values.inside = c.inside.rows
+		if c.others > c.rows {
+			counts, p.inside = c.inside, true
+		}
+	}
+	values := counts.values()
+	p.values.distinct = int64(len(values))
+	for _, v := range values {
+		if nobodyHere(v.value) {
+			p.values.nobody += v.rows
+		}
+		if nobody(v.value) {
+			p.values.minus = p.values.minus || v.value.Negative
+			p.values.zero = p.values.zero || !v.value.Negative
+		}
+	}
+	for _, v := range values[max(0, len(values)-2):] {
+		p.values.top = append(p.values.top, v.value)
+	}
+	if p.values.sampled = !counts.exact(); p.values.sampled && !p.inside {
+		p.values.top = append(p.values.top, c.highest)
+	}
+	slices.SortStableFunc(values, func(a, b valueRows) int { return int(b.rows - a.rows) })
+	for _, v := range values[:min(len(values), 8)] {
+		p.firsts = append(p.firsts, v.value)
+	}
+	slices.SortFunc(values, func(a, b valueRows) int { return cmp.Compare(hashOfInteger(a.value), hashOfInteger(b.value)) })
+	for _, v := range values[:min(len(values), 64)] {
+		p.lowest = append(p.lowest, v.value)
+	}
+	test := newTestable(counts, nobodyHere)
+	for _, s := range spaces {
+		if s.Table == e.table && s.Column == e.column.Name {
+			continue
+		}
+		p.fits[s] = test.fit(s.sets[db], s.others(db))
+	}
+	return p
+}
+
+// bitsOf is how wide the integers of a column are, as its type tells; 64 if it does not.
+func bitsOf(c *catalog.Column) int {
+	kind := strings.ToLower(c.Type)
+	for _, t := range []struct {
+		name string
+		bits int
+	}{{"tinyint", 8}, {"smallint", 16}, {"mediumint", 24}, {"bigint", 64}, {"int", 32}, {"bit", 8}, {"bool", 8}} {
+		if strings.HasPrefix(kind, t.name) && kind != "integer" {
+			return t.bits
+		}
+	}
+	return 64
+}

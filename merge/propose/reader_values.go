@@ -1,0 +1,125 @@
+package propose
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+)
+
+// columnValues is what a column of one database holds.
+type columnValues struct {
+	column string
+	*valueCounts
+	inside *valueCounts // whole numbers within texts; nil if there is none
+}
+
+// values counts the values of columns of a table in one database, in one pass. Of
+// columns that turn out to be unreadable it says why. covers, if not nil, limits it to
+// some rows: it is given the values of the column by.
+func values(r undeclared.OpenReader, ctx context.Context, db *declare.Database, table string, columns []string) (all []*columnValues, unread map[string]string, err error) {
+	t := db.Tables[table]
+	unread = make(map[string]string)
+	for {
+		all = nil
+		s := r.Stream(db, r.Code, 0, catalog.Scan{Table: table, Unsorted: true})
+		for _, name := range columns {
+			col := t.Column(name)
+			if col == nil || unread[name] != "" {
+				continue
+			}
+			read := &columnValues{column: name, valueCounts: newValueCounts()}
+			all = append(all, read)
+			at, add := s.Carry(name), read.reads(col)
+			s.Visit = append(s.Visit, func(b *catalog.Batch) {
+				for row := range b.Len {
+					if v := b.Carry[at].At(row); v == nil {
+						read.nulls++
+					} else {
+						add(v)
+					}
+				}
+			})
+		}
+		if len(all) == 0 {
+			return nil, unread, nil
+		}
+		err := s.Drain(ctx)
+		unsupported, ok := errors.AsType[*catalog.UnsupportedError](err)
+		if !ok || unsupported.Column == "" || unread[unsupported.Column] != "" || !slices.Contains(columns, unsupported.Column) {
+			return all, unread, err
+		}
+		unread[unsupported.Column] = unsupported.Error()
+	}
+}
+
+// reads returns what counts a value of a column.
+func (c *columnValues) reads(col *catalog.Column) func(v []byte) {
+	return func(v []byte) {
+		text := v
+		if col.Kind == catalog.KindDecimal {
+			whole, fraction, _ := strings.Cut(string(v), ".")
+			if strings.Trim(fraction, "0") == "" {
+				text = []byte(whole)
+			}
+		}
+		if n, ok := rekey.ParseInteger(text); ok {
+			c.add(n)
+			return
+		}
+		c.others++
+		if col.Kind != catalog.KindText && col.Kind != catalog.KindJSON && col.Kind != catalog.KindAny {
+			return
+		}
+		for t := range undeclared.Tokens(v) {
+			if n, ok := t.Decimal(); ok && t.Form == undeclared.TokenDecimal {
+				if c.inside == nil {
+					c.inside = newValueCounts()
+				}
+				c.inside.add(n)
+			}
+		}
+	}
+}
+
+// valuesBy counts the values of a column of a table in one database, separately for
+// each value of another column, as the database prints it; nil if this one has more
+// than most values.
+func valuesBy(r undeclared.OpenReader, ctx context.Context, db *declare.Database, table, column string, by []string, most int) (map[string]map[string]*columnValues, error) {
+	t := db.Tables[table]
+	s := r.Stream(db, r.Code, 0, catalog.Scan{Table: table, Unsorted: true})
+	at := s.Carry(column)
+	all := make(map[string]map[string]*columnValues)
+	for _, name := range by {
+		groups, on := make(map[string]*columnValues), s.Carry(name)
+		all[name] = groups
+		adds := make(map[string]func([]byte))
+		s.Visit = append(s.Visit, func(b *catalog.Batch) {
+			for row := range b.Len {
+				v, key := b.Carry[at].At(row), b.Carry[on].At(row)
+				if v == nil || key == nil || len(groups) > most {
+					continue
+				}
+				group := groups[string(key)]
+				if group == nil {
+					group = &columnValues{column: column, valueCounts: newValueCounts()}
+					groups[string(key)] = group
+					adds[string(key)] = group.reads(t.Column(column))
+				}
+				adds[string(key)](v)
+			}
+		})
+	}
+	err := s.Drain(ctx)
+	for name, groups := range all {
+		if len(groups) > most {
+			delete(all, name)
+		}
+	}
+	return all, err
+}

@@ -1,0 +1,251 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/check/read"
+	"mergesafe/merge/check/rule"
+	"mergesafe/merge/check/undeclared"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+// ProposalRule looks for what games rely on and rarely declare: names that are to be
+// unique, and what the column of every table is. It gives out no code.
+func ProposalRule() rule.Rule { return rule.Rule{Tasks: ProposalTasks} }
+
+func ProposalTasks(f *read.Facts) (tasks []rule.Task) {
+	if !f.Opts.Propose || len(f.Opts.Only) > 0 {
+		return nil
+	}
+	add := func(step string, tables []string, run func(context.Context, *read.Reader) (rule.Outcome, error)) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: "propose", Columns: declare.IdOf(step, tables...)}, Tables: tables, Run: run})
+	}
+	for _, table := range f.Tables {
+		for _, column := range likelyUniques(f, table) {
+			add("unique "+column, []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+				return proposeUnique(ctx, f, r, table, column)
+			})
+		}
+	}
+	x := new(examination)
+	add("keys", declare.KeyTables(f.Resolved), func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		return rule.Outcome{}, proposeKeys(ctx, f, r, x)
+	})
+	for _, table := range f.Tables {
+		add("values", []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			return rule.Outcome{}, examine(ctx, f, r, x, table)
+		})
+		for _, ref := range likelyReferences(f, table) {
+			add(ref.Subject(), []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+				return rule.Outcome{}, proposeByName(ctx, f, r, x, read.Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind})
+			})
+		}
+		add("names", []string{table}, func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			return rule.Outcome{}, proposeRepeats(ctx, f, r, x, table)
+		})
+	}
+	add("classes", nil, func(context.Context, *read.Reader) (rule.Outcome, error) {
+		c := classify(f, x)
+		o := rule.Outcome{}
+		for _, e := range x.columns {
+			if c.mixed(e) {
+				o.Tasks = append(o.Tasks, rule.Task{ID: rule.TaskID{Code: "propose", Columns: declare.IdOf(e.table, e.column.Name)}, Tables: []string{e.table},
+					Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+						return rule.Outcome{}, splitCases(ctx, r, c, e)
+					}})
+			}
+		}
+		o.Tasks = append(o.Tasks, rule.Task{ID: rule.TaskID{Code: "propose"}, Run: func(context.Context, *read.Reader) (rule.Outcome, error) {
+			return concludeProposals(c), nil
+		}})
+		return o, nil
+	})
+	return tasks
+}
+
+// concludeProposals makes the proposals of what the columns seem to be.
+func concludeProposals(c *classifier) rule.Outcome {
+	o := rule.Outcome{Proposed: c.proposed()}
+	for _, r := range references(o.Proposed) {
+		worst := ""
+		doubt := -1.
+		for _, p := range o.Proposed.Columns {
+			if p.Class == verdict.ClassReference && p.To == r.To[0] && p.Doubt > doubt && slices.Contains(r.At, declare.Place(p.Table, p.Column)) {
+				worst, doubt = p.Evidence, p.Doubt
+			}
+		}
+		if len(r.At) > 1 {
+			worst = fmt.Sprintf("%d columns; the most doubtful: %s", len(r.At), worst)
+		}
+		o.Proposals = append(o.Proposals, verdict.Proposal{Reference: &r, Evidence: worst})
+	}
+	return o
+}
+
+// likelyUniques returns the columns of a table that hold the names of what its
+// rows stand for, if nothing declares them unique.
+func likelyUniques(f *read.Facts, table string) (columns []string) {
+	_, model := f.Model(table)
+	key := model.Key()
+	if key == nil {
+		return nil
+	}
+	for _, col := range model.Columns {
+		declared := slices.Equal(key, []string{col.Name}) ||
+			slices.ContainsFunc(f.Uniques(table), func(u declare.Unique) bool { return slices.Equal(u.Columns, []string{col.Name}) })
+		if col.Collation != "" && col.Opaque == "" && col.Generated == "" && !declared && namesARow(col.Name, table) {
+			columns = append(columns, col.Name)
+		}
+	}
+	return columns
+}
+
+// namesARow reports whether a column is called like a name of what the rows of
+// its table stand for: name, nick_name, login; charname in characters.
+func namesARow(column, table string) bool {
+	column = undeclared.Squeeze(column)
+	switch column {
+	case "name", "nick", "nickname", "username", "login", "playername", "charname", "charactername", "rolename", "guildname", "accountname", "email":
+		return true
+	}
+	of, ok := strings.CutSuffix(column, "name")
+	return ok && of != "" && slices.ContainsFunc(undeclared.Singulars(table), func(s string) bool { return s == of })
+}
+
+func proposeUnique(ctx context.Context, f *read.Facts, r *read.Reader, table, column string) (rule.Outcome, error) {
+	if f.Alike[table] {
+		return rule.Outcome{}, nil // it is not about players
+	}
+	read, err := r.Read(ctx, read.Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: []string{column}, SkipNull: true})
+	if err != nil {
+		return rule.Outcome{}, err
+	}
+	var most int64
+	for _, p := range read.Parts {
+		most = max(most, p.Read)
+	}
+	if read.Within > 0 || most < 2 || len(read.Gaps) > 0 {
+		return rule.Outcome{}, nil
+	}
+	return rule.Outcome{Proposals: []verdict.Proposal{{
+		Unique:    &declare.DeclaredUnique{Table: table, Columns: []string{column}},
+		Evidence:  fmt.Sprintf("distinct in every database: %s", printable.Count(read.RowsRead(), "value", "values")),
+		Conflicts: read.Values,
+	}}}, nil
+}
+
+// likelyReferences returns what the columns of a table may refer to, as their names
+// tell, of keys that are no numbers, if nothing declares it.
+func likelyReferences(f *read.Facts, table string) (all []declare.Ref) {
+	_, model := f.Model(table)
+	declared := f.References(table)
+	key := model.Key()
+	for _, col := range model.Columns {
+		if slices.ContainsFunc(declared, func(r declare.Ref) bool { return slices.Contains(r.Columns, col.Name) }) {
+			continue
+		}
+		for _, to := range f.Tables {
+			_, parent := f.Model(to)
+			toKey := parent.Key()
+			if len(toKey) != 1 || col.Opaque != "" || col.Generated != "" {
+				continue
+			}
+			if to == table && slices.Equal(key, []string{col.Name}) {
+				continue
+			}
+			k := parent.Column(toKey[0])
+			if k.Class() == col.Class() && !numbers(&col, k) && undeclared.PointsTo(col.Name, to, k.Name) && (!slices.Equal(key, []string{col.Name}) || undeclared.Squeeze(col.Name) != "id") {
+				all = append(all, declare.Ref{Reference: catalog.Reference{Columns: []string{col.Name}, ToTable: to, ToColumns: toKey}})
+			}
+		}
+	}
+	return all
+}
+
+// numbers reports whether a column and a key are compared as numbers.
+func numbers(c, key *catalog.Column) bool {
+	return undeclared.KeyClassOf(key) == undeclared.IntegerClass && numeric(c)
+}
+
+// proposeRepeats notes the columns of a table that repeat unique names of other rows, such as
+// the receiver of a letter: those that a check compares with the names of all databases.
+func proposeRepeats(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, table string) error {
+	open := undeclared.OpenReader{Reader: r}
+	candidates, err := undeclared.NameCandidates(ctx, open, nil)
+	if err != nil || len(candidates) == 0 {
+		return err
+	}
+	read, err := open.UndeclaredAmong(ctx, table, candidates)
+	if err != nil {
+		return err
+	}
+	for column, parts := range read.ByColumn() {
+		repeated := undeclared.RepeatedNames(f, open.UndeclaredKeys(), candidates, declare.ColumnName{Table: table, Column: column}, parts)
+		for _, k := range slices.Sorted(maps.Keys(repeated)) {
+			c, n := candidates[k], repeated[k]
+			judged := func(other int) bool { return other == k }
+			changes := slices.ContainsFunc(parts, func(p *undeclared.OpenColumn) bool {
+				rows, _ := p.Changed(f, open, candidates, judged, false)
+				return rows > 0
+			})
+			if !changes && (f.Alike[table] || f.Alike[c.Table]) {
+				continue // the game's own data
+			}
+			if x.repeats == nil {
+				x.repeats = make(map[string]repeat)
+			}
+			x.repeats[declare.Place(table, column)] = repeat{c.String(), fmt.Sprintf("it may repeat a name, which a merge may give to another row; %s of %s without a match",
+				printable.Number(n.Rows-n.Named), printable.Count(n.Rows, "row", "rows"))}
+			break
+		}
+	}
+	return nil
+}
+
+// leadingOf counts the rows of all databases whose reference leads nowhere. It reports
+// whether most others lead somewhere.
+func leadingOf(ctx context.Context, f *read.Facts, r *read.Reader, ref read.Followed) (rows, zeros, lost int64, ok bool, err error) {
+	if f.Alike[ref.Table] || f.Alike[ref.ToTable] {
+		return 0, 0, 0, false, nil
+	}
+	for db := range f.Having(ref.Table) {
+		if db.Rows[ref.Table] == 0 {
+			continue
+		}
+		if db.CannotRefer(ref.Table, ref.Reference) != "" {
+			return 0, 0, 0, false, nil
+		}
+		zero, others, ok, err := r.Follow(ref).DanglingOf(ctx, db)
+		if err != nil || !ok {
+			return 0, 0, 0, false, err
+		}
+		rows += db.Rows[ref.Table]
+		zeros += zero
+		lost += others
+	}
+	return rows, zeros, lost, rows > zeros && 2*lost <= rows-zeros, nil
+}
+
+// proposeByName notes a reference that names suggest if most rows lead somewhere.
+func proposeByName(ctx context.Context, f *read.Facts, r *read.Reader, x *examination, ref read.Followed) error {
+	rows, zeros, lost, ok, err := leadingOf(ctx, f, r, ref)
+	if !ok || err != nil {
+		return err
+	}
+	evidence := fmt.Sprintf("its name suggests it; %s of %s without a match", printable.Number(lost), printable.Count(rows, "row", "rows"))
+	declared := declare.DeclaredReference{At: []string{declare.Place(ref.Table, ref.Columns[0])}, To: []string{declare.Place(ref.ToTable, ref.ToColumns[0])}}
+	if zeros > 0 {
+		evidence += fmt.Sprintf(", besides %s with 0 or nothing", printable.Number(zeros))
+		declared.None = []string{"0", ""}
+	}
+	x.byName = append(x.byName, declared)
+	x.reasons = append(x.reasons, evidence)
+	return nil
+}

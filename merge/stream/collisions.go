@@ -1,0 +1,149 @@
+package stream
+
+import "context"
+
+// Repeats says how many values occur more than once.
+type Repeats struct {
+	Values int64   // that are there more than once
+	Rows   []int64 // that have them, of each stream; nil if nothing was read
+	Inside int64   // of values, those that only one stream has
+	Within int64   // of values, those that one stream has more than once
+
+	Outside int64 // of rows, those that collisions.outside tells of
+}
+
+// Collisions counts the runs of equal rows that a pass comes across, and keeps
+// the first few to show.
+type Collisions struct {
+	Samples int // how many to keep
+
+	// wanted tells from the number of rows of each stream whether a run
+	// counts; nil: every run does.
+	Wanted func(rows []int64) bool
+
+	// ignore tells from any row of a run that it is none; nil: none is ignored.
+	Ignore func(row Position) bool
+
+	// outside tells of a row whether it is not to be in any run; nil: none is.
+	Outside func(row Position) bool
+
+	// views count the same runs as they are to some of the streams alone.
+	Views []View
+
+	Repeats
+	Kept []Conflict
+
+	current Conflict
+	rowsNow []int64 // of the current run, of each stream
+	ignored bool    // the current run
+	strays  int64   // rows of the current run that are outside
+}
+
+// View is what a pass is to some of its streams. What it counts is the same as
+// if these had been read without the others.
+type View struct {
+	Streams []int
+	Found   *Collisions
+	rows    []int64
+}
+
+// shownPerStream is how many rows a sample shows of one source.
+const shownPerStream = 2
+
+// Count merges the streams and fills in c.
+func (c *Collisions) Count(ctx context.Context, streams []*Stream) error {
+	c.Rows, c.rowsNow = make([]int64, len(streams)), make([]int64, len(streams))
+	for _, v := range c.Views {
+		v.Found.Rows = make([]int64, len(v.Streams))
+	}
+	columns := 0
+	if len(streams) > 0 {
+		columns = len(streams[0].Scan.Order)
+	}
+	err := MergeEqual(ctx, streams, columns, func(before, row Position, begins bool) error {
+		if begins {
+			c.finish()
+			c.ignored = c.Ignore != nil && c.Ignore(before)
+			c.member(before)
+		}
+		c.ignored = c.ignored || c.Ignore != nil && c.Ignore(row)
+		c.member(row)
+		return nil
+	})
+	c.finish()
+	return err
+}
+
+func (c *Collisions) member(p Position) {
+	i := p.Stream.Index
+	c.current.Rows++
+	c.rowsNow[i]++
+	if c.Outside != nil && c.Outside(p) {
+		c.strays++
+	}
+	if len(c.Kept) < c.Samples && c.rowsNow[i] <= shownPerStream {
+		c.current.Members = append(c.current.Members, p.Stream.Member(p.Row))
+	}
+}
+
+// finish takes the current run into account and makes room for the next.
+func (c *Collisions) finish() {
+	if c.current.Rows > 0 && !c.ignored {
+		for i := range c.Views {
+			c.Views[i].take(c.rowsNow, c.strays)
+		}
+		taken := c.take(c.rowsNow, c.current.Rows)
+		if taken {
+			c.Repeats.Outside += c.strays
+		}
+		if taken && len(c.Kept) < c.Samples {
+			c.Kept = append(c.Kept, c.current)
+			c.current.Members = nil
+		}
+	}
+	c.current.Rows, c.current.Members, c.strays = 0, c.current.Members[:0], 0
+	clear(c.rowsNow)
+}
+
+// take counts a run that has so many rows of each stream, and so many in all, if
+// it is one that counts.
+func (c *Collisions) take(rows []int64, all int64) bool {
+	if c.Wanted != nil && !c.Wanted(rows) {
+		return false
+	}
+	c.Values++
+	var most int64
+	for i, n := range rows {
+		c.Rows[i] += n
+		most = max(most, n)
+	}
+	if most == all {
+		c.Inside++
+	}
+	if most > 1 {
+		c.Within++
+	}
+	return true
+}
+
+// take counts a run if it is one to the streams of the view, too. Rows that are outside may
+// be of other streams: they count nevertheless.
+func (v *View) take(rows []int64, strays int64) {
+	v.rows = v.rows[:0]
+	var all int64
+	for _, i := range v.Streams {
+		v.rows = append(v.rows, rows[i])
+		all += rows[i]
+	}
+	if all > 1 && v.Found.take(v.rows, all) {
+		v.Found.Repeats.Outside += strays
+	}
+}
+
+// AllRows counts the rows that have the values.
+func (r *Repeats) AllRows() (n int64) {
+	for _, rows := range r.Rows {
+		n += rows
+	}
+	return n
+}

@@ -1,0 +1,71 @@
+package stream
+
+import (
+	"sync"
+
+	"mergesafe/merge/declare"
+)
+
+// Progress adds up how far the rows of every source are read.
+type Progress struct {
+	report func(declare.Progress) // nil: it is not wanted
+	work   map[*declare.Database]*work
+	one    sync.Mutex // of several sources that are read side by side
+}
+
+// work counts the rows that the tasks go through in one source.
+type work struct {
+	done  int64 // by the tasks that are finished
+	now   int64 // by the current one
+	total int64
+}
+
+func NewProgress(f *declare.Resolved) *Progress {
+	p := &Progress{report: f.Opts.Progress, work: make(map[*declare.Database]*work)}
+	for _, db := range f.Dbs {
+		p.work[db] = new(work)
+	}
+	return p
+}
+
+// Plan adds what a task will read that goes through some tables.
+func (p *Progress) Plan(tables []string) {
+	for db, w := range p.work {
+		w.total += rowsIn(db, tables)
+	}
+}
+
+// Finish counts such a task as done. It may have read less than planned: rows with
+// NULL are left out, and for a reference the database gives only the rows that
+// lead nowhere.
+func (p *Progress) Finish(tables []string) {
+	for db, w := range p.work {
+		w.done += rowsIn(db, tables)
+		w.now = 0
+	}
+}
+
+func rowsIn(db *declare.Database, tables []string) (n int64) {
+	for _, table := range tables {
+		n += db.Rows[table]
+	}
+	return n
+}
+
+// Of returns what a stream calls that is read for the rule with a code.
+func (p *Progress) Of(s *Stream, code string) func(rows int) {
+	return func(rows int) {
+		db, w := s.Db, p.work[s.Db]
+		w.now += int64(rows)
+		if p.report == nil {
+			return
+		}
+		p.one.Lock()
+		defer p.one.Unlock()
+		p.report(declare.Progress{
+			Code: code, Source: db.Name, Table: s.Scan.Table,
+			Rows: s.Read, Total: max(db.Rows[s.Scan.Table], s.Read),
+			SourceRows: min(w.done+w.now, w.total), SourceTotal: w.total,
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// RaiseRowCounters raises the counters in rows, or sets back those that nobody raised
+// further since.
+func RaiseRowCounters(r *job.Run, ctx context.Context, back bool) error {
+	for _, c := range r.Plan.Counters {
+		if c.Column == "" {
+			if err := setSequence(r, ctx, &c, back); err != nil {
+				return err
+			}
+			continue
+		}
+		from, to := c.Before, c.After
+		if back {
+			from, to = to, from
+		}
+		d := r.Target.Dialect()
+		statement := fmt.Sprintf("UPDATE %s SET %s = %d", d.Quote(c.Table), d.Quote(c.Column), to)
+		for _, name := range r.Clocked[c.Table] {
+			statement += fmt.Sprintf(", %s = %[1]s", d.Quote(name))
+		}
+		if _, err := counterRow(r, ctx, &c, statement, from); err != nil {
+			return err
+		}
+		if back {
+			continue
+		}
+		reached, err := r.CounterAt(ctx, &c)
+		if err != nil {
+			return err
+		}
+		if !reached {
+			return fmt.Errorf("transfer: table %q of %q: row %s: its counter %s is not %d any more: another process wrote to it while the merge ran: undo the merge, then plan again",
+				c.Table, r.Target.Name, rowio.KeyText(c.Key), c.Column, c.Before)
+		}
+	}
+	return nil
+}
+
+func counterRow(r *job.Run, ctx context.Context, c *plan.RowCounter, statement string, value uint64) (int64, error) {
+	where, args, err := r.CounterKey(c)
+	if err != nil {
+		return 0, err
+	}
+	return r.Target.Exec(ctx, "counter", statement+where+fmt.Sprintf(" AND %s = %d", r.Target.Dialect().Quote(c.Column), value), false, args...)
+}
+
+// setSequence raises a sequence, or sets it back if it gave no number since.
+func setSequence(r *job.Run, ctx context.Context, c *plan.RowCounter, back bool) error {
+	next, err := r.SequenceAt(ctx, c)
+	name := r.Target.Dialect().Quote(c.Table)
+	switch {
+	case err != nil:
+		return err
+	case back && next == c.After:
+		_, err = r.Target.Exec(ctx, "counter", fmt.Sprintf("ALTER SEQUENCE %s RESTART WITH %d", name, c.Before), false)
+		return err
+	case back, next >= c.After:
+		return nil
+	case next != c.Before:
+		return fmt.Errorf("transfer: the sequence %q of %q is not at %d any more: another process used it while the merge ran: undo the merge, then plan again", c.Table, r.Target.Name, c.Before)
+	}
+	_, err = r.Target.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", name, c.After), false)
+	return err
+}

@@ -1,0 +1,85 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/cell"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Moved is a row of a source as it was, and as it is in the target: its key, for people as
+// [rowio.KeyText] writes it, and the value of one column.
+type Moved struct {
+	OldKey, NewKey string
+	Old, New       string
+}
+
+// EachMoved calls each with every row of a table of one source that comes to the target, in
+// the order of the keys, with the values of a column such as that of names. It reads the
+// source, which has to be as it was when the plan was made, and memory does not grow with it.
+// source is the place in [plan.Plan.Sources].
+func EachMoved(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, source int, table, column string, codecs cell.Codecs, each func(Moved) error) error {
+	r, err := job.NewRun(plan, target, sources, job.Options{Codecs: codecs}, job.Hooks{})
+	if err != nil {
+		return err
+	}
+	if err := plan.Needs(codecs); err != nil {
+		return err
+	}
+	defer r.Close()
+	if plan.Table(table) == nil {
+		return fmt.Errorf("transfer: no rows of a table %q come to %q by the plan", table, plan.Target.Name)
+	}
+	s, err := rowio.OpenSource(ctx, target)
+	if err != nil {
+		return err
+	}
+	r.Know(s)
+	s.Close()
+	l, on := r.Layouts[table], r.Sources[source]
+	if l == nil {
+		return fmt.Errorf("transfer: %q has no table %q any more: plan again", target.Name, table)
+	}
+	at := slices.Index(l.Columns, column)
+	if at < 0 {
+		return fmt.Errorf("transfer: table %q has no column %q whose values are copied", table, column)
+	}
+	query := l.SelectFrom() + rowio.Where(on.Comes(table))
+	if !l.Multiset() {
+		query += " ORDER BY " + l.Dialect.QuoteAll(l.KeyColumns())
+	}
+	change := r.Changes.Of(on.Name, l)
+	err = on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		l.Tidy(row)
+		m := Moved{Old: shown(row[at])}
+		var err error
+		if m.OldKey, err = rowio.EncodeKey(l.KeyOf(row)); err != nil {
+			return false, err
+		}
+		if _, err := change.Row(row); err != nil {
+			return false, err
+		}
+		m.New = shown(row[at])
+		if m.NewKey, err = rowio.EncodeKey(l.KeyOf(row)); err != nil {
+			return false, err
+		}
+		m.OldKey, m.NewKey = rowio.KeyText(m.OldKey), rowio.KeyText(m.NewKey)
+		return true, each(m)
+	})
+	if err != nil {
+		err = fmt.Errorf("transfer: reading table %q of %q: %w", table, on.Name, err)
+	}
+	return err
+}
+
+// shown is a value as text; NULL is empty.
+func shown(v any) string {
+	if v == nil {
+		return ""
+	}
+	return rowio.Text(v)
+}

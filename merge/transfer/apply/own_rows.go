@@ -1,0 +1,110 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// renameOwn renames the target's own rows, before rows come that need their
+// names.
+func renameOwn(r *job.Run, ctx context.Context) error {
+	return rewriteOwn(r, ctx, ledger.StepRename, r.Changes.Renamer, func(t *plan.Table) (doing string, want Expected) {
+		return fmt.Sprintf("renaming in table %q of %q", t.Name, r.Target.Name), Expected{Rows: t.Target.Rows, Sum: t.Target.Sum}
+	})
+}
+
+// Restorer gives the target's own rows their names back.
+func Restorer(r *job.Run) *change.Renamer {
+	back := *r.Plan
+	back.Renames = nil
+	for _, n := range r.Plan.Renames {
+		if n.Source == r.Target.Name {
+			n.Old, n.New = n.New, n.Old
+			back.Renames = append(back.Renames, n)
+		}
+	}
+	return change.NewRenamer(&back)
+}
+
+// RestoreOwn gives the target's own rows their names back.
+func RestoreOwn(r *job.Run, ctx context.Context) error {
+	return rewriteOwn(r, ctx, ledger.StepRestore, Restorer(r), func(t *plan.Table) (doing string, want Expected) {
+		return fmt.Sprintf("restoring names in table %q", t.Name), Expected{any: true}
+	})
+}
+
+// rewriteOwn changes the target's own rows, in the tables in which some of them
+// are renamed.
+func rewriteOwn(r *job.Run, ctx context.Context, step string, renames *change.Renamer, how func(t *plan.Table) (doing string, want Expected)) error {
+	var tables []*plan.Table
+	var total int64
+	for i := range r.Plan.Tables {
+		if t := &r.Plan.Tables[i]; t.RenamesOwn() {
+			tables, total = append(tables, t), total+t.Target.Rows
+		}
+	}
+	r.Step(total)
+	for _, t := range tables {
+		l := r.Layouts[t.Name]
+		change := renames.Of(r.Target.Name, l)
+		doing, want := how(t)
+		err := r.RetryCounted(ctx, doing, func(soft context.Context) error {
+			c, err := r.Checkpoint(soft, step, ledger.Place{Source: r.Target.Name, Table: t.Name}, nil)
+			if err != nil || c.Finished {
+				return err
+			}
+			reader := r.Reader()
+			defer reader.Close()
+			return Batches(r, ctx, soft, reader, l, c, want, func(rows [][]any) (int64, error) { return 0, rewrite(r, soft, l, rows, change) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewrite changes rows of the target in place.
+func rewrite(r *job.Run, ctx context.Context, l *rowio.Layout, rows [][]any, change rowio.Changer) error {
+	for _, row := range rows {
+		old := slices.Clone(row)
+		changed, err := change(row)
+		if err != nil {
+			return err
+		}
+		if changed {
+			if err := update(r, ctx, l, old, row); err != nil {
+				return fmt.Errorf("row %s: %w", l.KeyText(old), err)
+			}
+		}
+	}
+	return nil
+}
+
+// update writes a row over the one that was read, which has the same key.
+func update(r *job.Run, ctx context.Context, l *rowio.Layout, old, row []any) error {
+	var set []string
+	var args []any
+	for i, name := range l.Columns {
+		if !rowio.Same(old[i], row[i]) {
+			set = append(set, l.Dialect.Quote(name)+" = ?")
+			args = append(args, row[i])
+		} else if job.Clocked(l.Types[i]) {
+			set = append(set, l.Dialect.Quote(name)+" = "+l.Dialect.Quote(name))
+		}
+	}
+	query := "UPDATE " + l.Dialect.Quote(l.Table) + " SET " + strings.Join(set, ", ") + " WHERE " + l.Equal(1)
+	n, err := r.Target.Exec(ctx, "update", query, true, append(args, l.Bound(l.KeyOf(old))...)...)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("table %q: a row that was read is gone: another process writes to it", l.Table)
+	}
+	return err
+}

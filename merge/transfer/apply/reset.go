@@ -1,0 +1,191 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// emptyTables takes the rows out of the tables that are emptied.
+func emptyTables(r *job.Run, ctx context.Context) error {
+	r.Step(r.Plan.TakenOut())
+	for i := range r.Plan.Resets {
+		s := &r.Plan.Resets[i]
+		err := r.Retry(ctx, fmt.Sprintf("emptying table %q of %q", s.Table, r.Target.Name), func(soft context.Context) error {
+			if err := r.Between(ctx); err != nil {
+				return err
+			}
+			return r.During(soft, ledger.StateCopying, func() error {
+				done, err := emptied(r, soft, s)
+				switch {
+				case err != nil:
+					return err
+				case done && s.Moved:
+					return nil
+				case done:
+					return makeEmpty(r, soft, s) // which may not have come to its end
+				case s.Moved:
+					return moveOut(r, soft, s)
+				}
+				return renameAway(r, soft, s)
+			})
+		})
+		if err != nil {
+			return err
+		}
+		r.Progress(ledger.StepReset, r.Target.Name, s.Table, int(s.Rows))
+	}
+	return nil
+}
+
+// emptied reports whether the rows of a table are kept already.
+func emptied(r *job.Run, ctx context.Context, s *plan.Reset) (bool, error) {
+	there, err := r.Manifest.Tables(ctx)
+	if err != nil || !slices.Contains(there, s.Kept) {
+		return false, err
+	}
+	if !s.Moved || !r.Target.Dialect().Mysql() || s.Rows == 0 {
+		return true, nil
+	}
+	n, err := r.Count(ctx, s.Kept) // it was made before the rows were moved
+	return n > 0, err
+}
+
+// renameAway renames a table, and makes an empty one in its place.
+func renameAway(r *job.Run, ctx context.Context, s *plan.Reset) error {
+	q := r.Target.Dialect().Quote
+	n, err := r.Count(ctx, s.Table)
+	if err != nil {
+		return err
+	}
+	if n != s.Rows {
+		return resetChanged(r, s, n, s.Rows)
+	}
+	if _, err := r.Target.Exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.Kept), false); err != nil {
+		return err
+	}
+	return makeEmpty(r, ctx, s)
+}
+
+// makeEmpty makes the table in the place of one that was renamed, if it is not there. Its
+// counter goes on.
+func makeEmpty(r *job.Run, ctx context.Context, s *plan.Reset) error {
+	q := r.Target.Dialect().Quote
+	if _, err := r.Target.Exec(ctx, "create", "CREATE TABLE IF NOT EXISTS "+q(s.Table)+" LIKE "+q(s.Kept), false); err != nil {
+		return err
+	}
+	next, err := r.Target.Texts(ctx, "SELECT CAST(AUTO_INCREMENT AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND AUTO_INCREMENT > 1", s.Kept)
+	if err != nil {
+		return err
+	}
+	for _, n := range next {
+		if _, err := r.Target.Exec(ctx, "counter", "ALTER TABLE "+q(s.Table)+" AUTO_INCREMENT = "+n, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MendResets makes sure that each table is there which was renamed when the work was
+// interrupted. mend makes it.
+func MendResets(r *job.Run, ctx context.Context, mend func(ctx context.Context, s *plan.Reset) error) error {
+	if !slices.ContainsFunc(r.Plan.Resets, func(s plan.Reset) bool { return !s.Moved }) {
+		return nil
+	}
+	return r.Retry(ctx, "reading the tables to be emptied", func(ctx context.Context) error {
+		return r.During(ctx, r.Manifest.Left, func() error {
+			for i := range r.Plan.Resets {
+				s := &r.Plan.Resets[i]
+				if s.Moved {
+					continue
+				}
+				there, err := r.Target.Texts(ctx, r.Target.Dialect().TableNames())
+				if err == nil && slices.Contains(there, s.Kept) {
+					err = mend(ctx, s)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// moveOut moves the rows of a table to the one that keeps them.
+func moveOut(r *job.Run, ctx context.Context, s *plan.Reset) error {
+	d, l, create := r.Target.Dialect(), r.Layouts[s.Table], createKept(r, s.Table, s.Kept)
+	if d.Mysql() { // which ends a transaction
+		if _, err := r.Target.Exec(ctx, "create", create, false); err != nil {
+			return err
+		}
+	}
+	return r.Target.Tx(ctx, func() error {
+		if !d.Mysql() {
+			if _, err := r.Target.Exec(ctx, "create", create, false); err != nil {
+				return err
+			}
+		}
+		n, err := MoveRows(r, ctx, l.Of(s.Kept), "INSERT", s.Table)
+		if err == nil && n != s.Rows {
+			err = resetChanged(r, s, n, s.Rows)
+		}
+		return err
+	})
+}
+
+// createKept is the statement that makes a table for the rows of another one, if it is not there.
+func createKept(r *job.Run, table, kept string) string {
+	d, l := r.Target.Dialect(), r.Layouts[table]
+	create := "CREATE TABLE IF NOT EXISTS " + d.Quote(kept)
+	if d.Mysql() {
+		return create + " LIKE " + d.Quote(table)
+	}
+	create += " (" + d.QuoteAll(l.Columns) // columns without a type keep values as they are
+	if key := r.Keys[table].KeyColumns(); len(key) > 0 && l.Has(key) {
+		create += ", PRIMARY KEY (" + d.QuoteAll(key) + ")"
+	}
+	return create + ")"
+}
+
+// MoveRows moves all rows of a table to another one, and returns how many there were. With
+// another word than INSERT, not all may come.
+func MoveRows(r *job.Run, ctx context.Context, to *rowio.Layout, how, from string) (rows int64, err error) {
+	came, err := r.Target.Exec(ctx, "fill", to.InsertFrom(how, from), false)
+	if err != nil {
+		return 0, err
+	}
+	rows, err = r.Target.Exec(ctx, "empty", "DELETE FROM "+to.Dialect.Quote(from), false)
+	if err == nil && how == "INSERT" && rows != came {
+		err = fmt.Errorf("table %q of %q: %d rows were read and it has %d: another process writes to it", from, r.Target.Name, came, rows)
+	}
+	return rows, err
+}
+
+func resetChanged(r *job.Run, s *plan.Reset, rows, want int64) error {
+	return &ledger.ChangedError{Database: r.Target.Name, Table: s.Table, Rows: rows, Want: want, Reason: fmt.Sprintf("table %q has %s, and should have %d", s.Table, ledger.CountRows(rows), want)}
+}
+
+// checkEmptied makes sure that the tables are empty, and all their rows kept.
+func checkEmptied(r *job.Run, ctx context.Context) error {
+	for i := range r.Plan.Resets {
+		s := &r.Plan.Resets[i]
+		for table, want := range map[string]int64{s.Table: 0, s.Kept: s.Rows} {
+			n, err := r.Count(ctx, table)
+			if err != nil {
+				return err
+			}
+			if n != want {
+				changed := *s
+				changed.Table = table
+				return resetChanged(r, &changed, n, want)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/gameid"
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/store/registry"
+)
+
+// fence keeps the servers of the sources from being started, if the plan says
+// so, and then makes sure that their registries are those of the plan.
+func fence(r *job.Run, ctx context.Context, state registry.FenceState) error {
+	return eachFence(r, ctx, "fencing", func(db *sqldb.DB, w plan.World) error {
+		if err := r.Hooks.Fail.At("before fence"); err != nil {
+			return err
+		}
+		for _, s := range w.Servers {
+			if s.Own {
+				fence := state.In(registry.FenceTo(r.Plan.ID, r.Plan.Target.Name, r.Hooks.Clock()))
+				if err := rowio.RegistryOf(db).Fence(ctx, s.Server, fence); err != nil {
+					return err
+				}
+			}
+		}
+		now, err := rowio.RegistryOf(db).Servers(ctx)
+		if err != nil {
+			return err
+		}
+		if reason := ledger.ChangedServers(w, now); reason != "" {
+			return fmt.Errorf("%s since the plan was made: a game server has run; undo the merge and plan again", reason)
+		}
+		return r.Hooks.Fail.At("after fence")
+	})
+}
+
+// LiftFences lets the servers of the sources start again, if their fences are in one of these
+// states, or if none is given.
+func LiftFences(r *job.Run, ctx context.Context, states ...registry.FenceState) error {
+	for _, c := range r.Sources {
+		c.Drop()
+	}
+	err := eachFence(r, ctx, "lifting the fence of", func(db *sqldb.DB, w plan.World) error {
+		return lift(r, ctx, rowio.RegistryOf(db), w.Name, states)
+	})
+	if err == nil {
+		err = r.Hooks.Fail.At("after lifting")
+	}
+	return err
+}
+
+// noRowsCame are the states of fences that are lifted though the target has no record of the merge.
+var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceUndone}
+
+// LiftWithoutRecord lifts all fences of a merge of which the target has no record. If one of them
+// does not say that no row of the merge is there, it changes nothing and returns a [*ledger.RefusedError]:
+// the rows may be in another copy of the target, and to lift the fence would let the world live twice.
+func LiftWithoutRecord(r *job.Run, ctx context.Context, doing string) error {
+	if err := r.Manifest.Yet(ctx, ""); err != nil {
+		return err
+	}
+	if err := r.Target.Open(ctx); err != nil { // the registry needs the pool
+		return err
+	}
+	refused := &ledger.RefusedError{Doing: doing}
+	for i, w := range r.Plan.Worlds() {
+		on := r.Target.Database
+		if i > 0 {
+			on = r.Sources[i-1].Database
+		}
+		if i > 0 && !w.Fence || i == 0 && len(w.Servers) == 0 {
+			continue
+		}
+		now, err := ledger.Servers(ctx, on)
+		if err != nil {
+			return fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		for _, s := range now {
+			if f, _ := registry.FenceOf(s.Holder); s.Fenced(r.Plan.ID) && !slices.Contains(noRowsCame, f.State) {
+				stillFenced(r, refused, w.Name, s.ID)
+			}
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	if err := LiftFences(r, ctx, noRowsCame...); err != nil {
+		return err
+	}
+	if err := r.Manifest.Yet(ctx, ""); err != nil {
+		return err
+	}
+	return unguard(r, ctx, noRowsCame...)
+}
+
+// stillFenced says of a fence that it stays, and how to lift it.
+func stillFenced(r *job.Run, e *ledger.RefusedError, database string, server gameid.ServerID) {
+	target := r.Target.Name
+	e.Refusals = append(e.Refusals, plan.Refusal{Source: database, Reason: fmt.Sprintf("server %s is fenced by this merge, "+
+		"of which %q has no record: rows of the merge may be in it, or in another copy of it: "+
+		"name the target that has the record", server, target)})
+	why := printable.Quoted(target + " was restored from its backup of before the merge")
+	e.Lifting = append(e.Lifting, fmt.Sprintf("gameid servers release -server %s -apply -reason %s -fence %s %s",
+		server, why, r.Plan.ID, printable.Quoted(database)))
+}
+
+// eachFence calls f with every source that the plan fences.
+func eachFence(r *job.Run, ctx context.Context, doing string, f func(db *sqldb.DB, w plan.World) error) error {
+	for i, w := range r.Plan.Sources {
+		if !w.Fence {
+			continue
+		}
+		db, err := sqldb.Dial(ctx, r.Sources[i].DSN, false)
+		if err != nil {
+			return fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		err = f(db, w)
+		db.Close()
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", doing, w.Name, err)
+		}
+	}
+	return nil
+}

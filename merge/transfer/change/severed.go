@@ -1,0 +1,66 @@
+package change
+
+import (
+	"slices"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// inPlace returns what changes the rows of a table of a source beside its keys; nil if
+// nothing does.
+func (c *Changes) inPlace(source string, l *rowio.Layout) rowio.Changer {
+	rename, cuts := c.Renamer.Of(source, l), c.cuts(l)
+	if len(cuts) == 0 || source == c.target {
+		return rename
+	}
+	return func(row []any) (changed bool, err error) {
+		for i := range cuts { // by the row as it is: what names change are not integers
+			if cuts[i].refers(row) {
+				row[cuts[i].column], changed = cuts[i].nobody, true
+			}
+		}
+		if rename == nil {
+			return changed, nil
+		}
+		renamed, err := rename(row)
+		return changed || renamed, err
+	}
+}
+
+// cut is a column of which values that refer to what stays behind become nobody's.
+type cut struct {
+	column int
+	none   rekey.Values
+	when   *declare.When
+	on     int // the column of the condition
+	nobody any
+}
+
+func (c *Changes) cuts(l *rowio.Layout) (all []cut) {
+	for _, s := range c.severed {
+		if s.Table != l.Table || s.Rows != declare.RowsNone {
+			continue
+		}
+		none, err := rekey.ParseValues(s.Zero, s.None)
+		if err != nil {
+			panic(err) // the plan was validated
+		}
+		one := cut{column: slices.Index(l.Columns, s.Column), none: none, when: s.When}
+		if s.When != nil {
+			one.on = slices.Index(l.Columns, s.When.Column)
+		}
+		if s.Becomes != nil {
+			n, _ := rekey.ParseInteger([]byte(*s.Becomes))
+			one.nobody, _ = rowio.As(int64(0), n)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func (c *cut) refers(row []any) bool {
+	value := rowio.Printed(row[c.column])
+	return value != nil && !c.none.Has(value) && (c.when == nil || c.when.Holds(rowio.Printed(row[c.on])))
+}

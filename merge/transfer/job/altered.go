@@ -1,0 +1,31 @@
+package job
+
+import (
+	"context"
+
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Unaltered returns a [*ledger.RefusedError] if tables were altered since the merge was planned. then
+// says what to do.
+func (r *Run) Unaltered(ctx context.Context, doing, then string) error {
+	return r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
+		refused := &ledger.RefusedError{Doing: doing}
+		for i, c := range append([]*rowio.Connection{r.Target}, r.Sources...) {
+			s, err := rowio.OpenSource(ctx, c.Database)
+			if err != nil {
+				return err
+			}
+			if what := r.Plan.Altered(i, s, true); what != "" {
+				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": " + then})
+			}
+			s.Close()
+		}
+		if len(refused.Refusals) > 0 {
+			return refused
+		}
+		return nil
+	})
+}

@@ -1,0 +1,52 @@
+package job
+
+import (
+	"context"
+	"errors"
+
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// During calls f, which changes the target or the sources, while the merge is in a state that
+// nobody can change until f has ended. f must not change it either, nor drop the connection to
+// the target.
+//
+// In SQLite that is one transaction, which has all that f writes to the target. In MySQL and
+// MariaDB a statement that changes tables ends a transaction, and the locks with it: there
+// another connection holds the lock.
+func (r *Run) During(ctx context.Context, state ledger.State, f func() error) error {
+	if err := r.Hooks.Fail.At("before holding"); err != nil {
+		return err
+	}
+	held := r.Target
+	if r.Target.Dialect().Mysql() {
+		if err := r.Target.Open(ctx); err != nil {
+			return err
+		}
+		held = &rowio.Connection{Database: r.Target.Database, Writes: true, Fail: r.Target.Fail, Db: r.Target.Db, Shared: true}
+		defer held.Close()
+	}
+	m := &ledger.Manifest{On: held, ID: r.Manifest.ID}
+	return held.Tx(ctx, func() error {
+		if err := m.Still(ctx, state, ledger.Alone); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// Outrun returns ErrBusy in the place of an error that comes of what another process did: the
+// merge is not in the state in which this one left it. A table that is gone may be the first sign.
+func (r *Run) Outrun(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || errors.Is(err, ledger.ErrStopped) || errors.Is(err, ledger.ErrBusy) {
+		return err
+	}
+	is, unread := r.Manifest.Load(ctx)
+	begins := r.Manifest.Left == "" || r.Manifest.Left == ledger.StatePreparing
+	_, changed := errors.AsType[*ledger.ChangedError](err) // by the other one, if this one has not begun
+	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && (is == ledger.StatePreparing || is == ledger.StateCopying && !changed) {
+		return err
+	}
+	return r.Manifest.Moved(is, r.Manifest.Left)
+}

@@ -1,0 +1,55 @@
+package job
+
+import (
+	"context"
+
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// CopiedFrom counts by identity the rows of a source that were copied to a table
+// without a key, which must be as they were then.
+func (r *Run) CopiedFrom(ctx context.Context, src *rowio.Connection, l *rowio.Layout, copied *ledger.Checkpoint) (map[string]int64, error) {
+	came, err := rowio.Identities(ctx, src, l, r.Changes.Moves(src.Name, l), nil)
+	if err != nil {
+		return nil, err
+	}
+	// The sum comes last, so that the rows counted were those of the plan.
+	now, err := rowio.ContentsOfMultiset(ctx, src, l, nil, func(int) error { return nil })
+	if err == nil && (now.Rows != copied.Rows || now.Sum != copied.Sum || rowio.Total64(came) != copied.Rows) {
+		err = &ledger.ChangedError{Database: src.Name, Table: l.Table, Rows: now.Rows, Want: copied.Rows, Undo: true}
+	}
+	return came, err
+}
+
+// Gone counts the rows that came to a table without a key and are not there, as they
+// were copied: one of several equal rows is as good as another.
+func (r *Run) Gone(ctx context.Context, table int) (n int64, err error) {
+	l := r.Layouts[r.Plan.Tables[table].Name]
+	came := make(map[string]int64)
+	for i, src := range r.Sources {
+		copied, err := r.CheckpointOf(ctx, ledger.StepCopy, plan.Part{Table: table, Source: i})
+		if err != nil {
+			return 0, err
+		}
+		if copied.Rows == 0 {
+			continue
+		}
+		of, err := r.CopiedFrom(ctx, src, l, copied)
+		if err != nil {
+			return 0, err
+		}
+		for is, rows := range of {
+			came[is] += rows
+		}
+	}
+	there, err := rowio.Identities(ctx, r.Target, l, nil, came)
+	if err != nil {
+		return 0, err
+	}
+	for is, rows := range came {
+		n += max(0, rows-there[is])
+	}
+	return n, nil
+}

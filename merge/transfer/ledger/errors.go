@@ -1,0 +1,109 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mergesafe/merge/transfer/plan"
+)
+
+// ErrStopped: the work stopped, and the same call with the same plan resumes it.
+// The error is a [*StoppedError].
+var ErrStopped = errors.New("stopped, resumable")
+
+// StoppedError says that the work stopped cleanly: because the context ended, or
+// because a database could not be reached for longer than [job.Options.RetryFor]. The work
+// done so far is kept, and the same call resumes there. errors.Is finds [ErrStopped] in
+// it.
+type StoppedError struct {
+	Doing string // "copying table \"items\" of \"s2\""
+	Cause error
+}
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("transfer: stopped while %s: %v; run the same command again to resume", e.Doing, e.Cause)
+}
+
+// Unwrap returns [ErrStopped] and the cause.
+func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
+
+// RefusedError has the reasons that block the work. Nothing was changed.
+type RefusedError struct {
+	Doing    string // "apply", "undo"
+	Refusals []plan.Refusal
+
+	// Lifting are the commands that lift the fences, ready to paste, if the target has no record of
+	// the merge. They are right only if that target was restored from its backup.
+	Lifting []string
+}
+
+func (e *RefusedError) Error() string {
+	const most = 3
+	var reasons []string
+	for i, r := range e.Refusals {
+		if i == most {
+			reasons = append(reasons, fmt.Sprintf("and %d more", len(e.Refusals)-most))
+			break
+		}
+		reasons = append(reasons, r.String())
+	}
+	text := fmt.Sprintf("transfer: %s refused, nothing was changed: %s", e.Doing, strings.Join(reasons, "; "))
+	if e.Lifting != nil {
+		text += "; only if the target was restored from its backup of before the merge, and no other copy of it is used, " +
+			"lift the fences: " + strings.Join(e.Lifting, "; ")
+	}
+	return text
+}
+
+// ChangedError says that the rows of a table were changed since the plan was made, or
+// the target since the merge began. The copied rows stay, but this plan cannot complete
+// the merge: undo it and plan again.
+type ChangedError struct {
+	Database, Table string
+	Rows, Want      int64  // now, and as planned
+	Reason          string // the change in the target since the merge began; if it is in its registry, Table is empty
+
+	// Undo says that [undo.Undo] found it, which needs the rows as they were copied.
+	Undo bool
+}
+
+func (e *ChangedError) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("transfer: database %q: %s: another process wrote to it since the merge began; undo the merge, then plan again", e.Database, e.Reason)
+	}
+	what := fmt.Sprintf("it has %s, and had %d", CountRows(e.Rows), e.Want)
+	if e.Rows == e.Want {
+		what = fmt.Sprintf("it has %s as before, but %s changed", CountRows(e.Rows), map[bool]string{true: "it has", false: "some have"}[e.Rows == 1])
+	}
+	if e.Undo {
+		return fmt.Sprintf("transfer: database %q, table %q was changed since it was copied: %s; undo needs the rows as they were copied: "+
+			"restore this database, or the target, from its backup, then run undo again", e.Database, e.Table, what)
+	}
+	return fmt.Sprintf("transfer: database %q, table %q was changed since the plan was made: %s; undo the merge and plan again", e.Database, e.Table, what)
+}
+
+// CountRows is a number of rows in a message.
+func CountRows(n int64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
+// AfterUndo says in a refusal that an undo has to come before a new plan, because
+// the merge has begun.
+func AfterUndo(err error) error {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		for i := range refused.Refusals {
+			reason := &refused.Refusals[i].Reason
+			if again, ok := strings.CutSuffix(*reason, "plan again"); ok {
+				*reason = again + "undo the merge, then plan again"
+			}
+		}
+	}
+	return err
+}
+
+// ErrNoMerge says that neither the target nor a fence has a record of the merge.
+var ErrNoMerge = errors.New("no such merge")

@@ -1,0 +1,168 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// KeysTable is the target's record of where its keys came from, also by merges that
+// were undone and by those in the records of its sources.
+const KeysTable = sqldb.KeysTable
+
+// KeySet is one entry: the keys of one column of one source of a merge.
+type KeySet struct {
+	Path   string // the merges by which it came, the last one first: "merge.source", the number of the source in its plan
+	Source string
+	Table  string
+	Column string
+	Space  string
+	Offset uint64
+	Range  rekey.Range // of the new keys; wider than that of Keys, if others were given along
+	Keys   *rekey.Set  // old ones; nil where only the ends of the pieces were read
+	Undone bool
+	pieces []keyPiece
+
+	matching bool         // [MatchesTable] may have keys of it
+	Matches  *rekey.Pairs // these, if they were loaded
+}
+
+func CreateKeys(d rowio.Dialect) string {
+	if d.Mysql() {
+		return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
+			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, part INT NOT NULL,
+			space VARCHAR(200) NOT NULL, shift BIGINT UNSIGNED NOT NULL, low VARCHAR(20) NOT NULL, high VARCHAR(20) NOT NULL, n BIGINT NOT NULL, undone INT NOT NULL, data MEDIUMBLOB NOT NULL,
+			first_key VARCHAR(20) NOT NULL DEFAULT '', last_key VARCHAR(20) NOT NULL DEFAULT '', came DATETIME(3) NULL,
+			id BIGINT NOT NULL AUTO_INCREMENT, PRIMARY KEY (id), UNIQUE KEY entry (path, tab, col, part)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
+	}
+	return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
+		path TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL, part INTEGER NOT NULL,
+		space TEXT NOT NULL, shift TEXT NOT NULL, low TEXT NOT NULL, high TEXT NOT NULL, n INTEGER NOT NULL, undone INTEGER NOT NULL, data BLOB NOT NULL,
+		first_key TEXT NOT NULL DEFAULT '', last_key TEXT NOT NULL DEFAULT '', came TEXT NULL,
+		PRIMARY KEY (path, tab, col, part)) WITHOUT ROWID`
+}
+
+// ColumnsOfKeys are the columns that the table has; none if it is not there.
+func ColumnsOfKeys(ctx context.Context, on *rowio.Connection) ([]string, error) {
+	if on.Dialect().Mysql() {
+		return on.Texts(ctx, "SELECT LOWER(COLUMN_NAME) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+KeysTable+"'")
+	}
+	return on.Texts(ctx, "SELECT LOWER(name) FROM pragma_table_info('"+KeysTable+"')")
+}
+
+// HasKeys reports whether a database has the table.
+func HasKeys(ctx context.Context, on *rowio.Connection) (bool, error) {
+	have, err := ColumnsOfKeys(ctx, on)
+	return len(have) > 0, err
+}
+
+// SaveKeys writes an entry, in the place of an older one.
+func SaveKeys(ctx context.Context, on *rowio.Connection, k *KeySet, now time.Time) error {
+	ends := func(r rekey.Range) (low, high string) { // "": the source had nothing of that kind
+		if r.Any {
+			low, high = r.Low.String(), r.High.String()
+		}
+		return low, high
+	}
+	low, high := ends(k.Range)
+	came := now.UTC().Format("2006-01-02 15:04:05.000")
+	undone := 0
+	if k.Undone {
+		undone = 1
+	}
+	return on.Tx(ctx, func() error {
+		if _, err := on.Exec(ctx, "clear", "DELETE FROM "+KeysTable+" WHERE path = ? AND tab = ? AND col = ?", false, k.Path, k.Table, k.Column); err != nil {
+			return err
+		}
+		return eachPiece(k.Keys, func(p keyPiece) error {
+			first, last := ends(p.ends)
+			_, err := on.Exec(ctx, "keys", "INSERT INTO "+KeysTable+" (path, source, tab, col, part, space, shift, low, high, n, undone, data, first_key, last_key, came) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", false,
+				k.Path, k.Source, k.Table, k.Column, p.part, k.Space, fmt.Sprint(k.Offset), low, high, k.Keys.Len(), undone, p.bytes, first, last, came)
+			return err
+		})
+	})
+}
+
+// LoadKeys reads the entries that meet a condition, with their keys; "" is all.
+func LoadKeys(ctx context.Context, on *rowio.Connection, where string, args []any) (all []KeySet, err error) {
+	if all, err = ReadKeys(ctx, on, true, where, args); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		k := &all[i]
+		if k.Keys, err = k.whole(); err != nil {
+			return nil, k.unread(on, err)
+		}
+		k.pieces = nil
+	}
+	return all, nil
+}
+
+// ReadKeys reads the entries that meet a condition. Without their keys it reads where these
+// lie.
+func ReadKeys(ctx context.Context, on *rowio.Connection, keys bool, where string, args []any) (all []KeySet, err error) {
+	have, err := ColumnsOfKeys(ctx, on)
+	if err != nil || len(have) == 0 {
+		return nil, err
+	}
+	columns := "'', ''"
+	if slices.Contains(have, "first_key") && slices.Contains(have, "last_key") {
+		columns = "first_key, last_key"
+	}
+	if keys {
+		columns += ", data"
+	}
+	query := "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, " + columns + " FROM " + KeysTable
+	if where != "" {
+		query += " WHERE " + where
+	}
+	span := func(low, high any, columns string) (r rekey.Range, err error) {
+		if r.Any = len(rowio.Printed(low)) > 0; !r.Any {
+			return r, nil
+		}
+		if r.Low, err = rowio.KeyIn(low, KeysTable+"."+columns); err == nil {
+			r.High, err = rowio.KeyIn(high, KeysTable+"."+columns)
+		}
+		return r, err
+	}
+	err = on.Rows(ctx, query+" ORDER BY path, tab, col, part", false, args, func(row []any) (bool, error) {
+		var p keyPiece
+		var err error
+		if p.ends, err = span(row[11], row[12], "first_key, last_key"); err != nil {
+			return false, err
+		}
+		if p.part, err = rowio.IntIn(row[4], KeysTable+".part"); err != nil {
+			return false, err
+		}
+		if p.part == 0 {
+			k := KeySet{Path: rowio.Text(row[0]), Source: rowio.Text(row[1]), Table: rowio.Text(row[2]), Column: rowio.Text(row[3]), Space: rowio.Text(row[5])}
+			if k.Range, err = span(row[7], row[8], "low, high"); err != nil {
+				return false, err
+			}
+			offset, err := rowio.KeyIn(row[6], KeysTable+".shift")
+			if err != nil {
+				return false, err
+			}
+			undone, err := rowio.IntIn(row[10], KeysTable+".undone")
+			if err != nil {
+				return false, err
+			}
+			k.Offset, k.Undone = offset.Bits, undone != 0
+			all = append(all, k)
+		}
+		if keys {
+			p.bytes = slices.Clone(rowio.Printed(row[13]))
+		}
+		if len(all) > 0 {
+			k := &all[len(all)-1]
+			k.pieces = append(k.pieces, p)
+		}
+		return true, nil
+	})
+	return all, err
+}

@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// A set of keys is kept in pieces, so that who looks for one key reads one piece. Each is a
+// set of its own, with the keys between its ends, of at most pieceKeys keys and pieceBytes
+// bytes.
+const (
+	PieceKeys  = 1 << 18
+	PieceBytes = 512 << 10
+)
+
+// keyPiece is one row of [KeysTable].
+type keyPiece struct {
+	part  int64
+	ends  rekey.Range // of its keys; none: the row is a part of the form of the whole set, as older programs wrote it
+	keys  *rekey.Set  // nil until it was read
+	bytes []byte
+}
+
+// eachPiece calls use with the pieces of a set; an empty one has a piece without ends.
+func eachPiece(s *rekey.Set, use func(keyPiece) error) error {
+	part := int64(0)
+	var write func(keys []rekey.Integer) error
+	write = func(keys []rekey.Integer) error {
+		set := &rekey.Set{Exact: true}
+		for _, n := range keys {
+			set.Add(n)
+		}
+		set.Finish()
+		data, err := set.AppendBinary(nil)
+		if err != nil {
+			return err
+		}
+		if half := len(keys) / 2; half > 0 && len(data) > PieceBytes {
+			if err := write(keys[:half]); err != nil {
+				return err
+			}
+			return write(keys[half:])
+		}
+		part++
+		return use(keyPiece{part: part - 1, ends: set.Range(), bytes: data})
+	}
+	keys := make([]rekey.Integer, 0, min(PieceKeys, s.Len()))
+	for n := range s.All() {
+		if keys = append(keys, n); len(keys) == PieceKeys {
+			if err := write(keys); err != nil {
+				return err
+			}
+			keys = keys[:0]
+		}
+	}
+	if len(keys) > 0 || part == 0 {
+		return write(keys)
+	}
+	return nil
+}
+
+// whole puts the pieces of an entry together, which have all been read.
+func (k *KeySet) whole() (*rekey.Set, error) {
+	all := &rekey.Set{Exact: true}
+	var rest []byte // of the form of older programs
+	for i := range k.pieces {
+		p := &k.pieces[i]
+		if !p.ends.Any {
+			rest = append(rest, p.bytes...)
+			continue
+		}
+		if len(k.pieces) == 1 {
+			return all, all.UnmarshalBinary(p.bytes)
+		}
+		var some rekey.Set
+		if err := some.UnmarshalBinary(p.bytes); err != nil {
+			return nil, err
+		}
+		for n := range some.All() {
+			all.Add(n)
+		}
+	}
+	if rest != nil {
+		return all, all.UnmarshalBinary(rest)
+	}
+	all.Finish()
+	return all, nil
+}
+
+// Has reports whether an entry has a key, and reads the piece that could have it.
+func (k *KeySet) Has(ctx context.Context, on *rowio.Connection, n rekey.Integer) (bool, error) {
+	if k.Keys != nil {
+		return k.Keys.Has(n), nil
+	}
+	old := slices.ContainsFunc(k.pieces, func(p keyPiece) bool { return !p.ends.Any })
+	i := slices.IndexFunc(k.pieces, func(p keyPiece) bool { return p.ends.Meets(rekey.Range{Low: n, High: n, Any: true}) })
+	if !old && i < 0 {
+		return false, nil
+	}
+	if !old && k.pieces[i].keys != nil {
+		return k.pieces[i].keys.Has(n), nil
+	}
+	query, args := "SELECT data FROM "+KeysTable+" WHERE path = ? AND tab = ? AND col = ?", []any{k.Path, k.Table, k.Column}
+	if !old {
+		query, args = query+" AND part = ?", append(args, k.pieces[i].part)
+	}
+	var data []byte
+	err := on.Rows(ctx, query+" ORDER BY part", false, args, func(row []any) (bool, error) {
+		data = append(data, rowio.Printed(row[0])...)
+		return true, nil
+	})
+	set := new(rekey.Set)
+	if err == nil {
+		err = set.UnmarshalBinary(data)
+	}
+	if err != nil {
+		return false, k.unread(on, err)
+	}
+	if old {
+		k.Keys = set
+	} else {
+		k.pieces[i].keys = set
+	}
+	return set.Has(n), nil
+}
+
+func (k *KeySet) unread(on *rowio.Connection, err error) error {
+	return fmt.Errorf("database %q: the keys of %s.%s of %q: %w", on.Name, k.Table, k.Column, k.Source, err)
+}

@@ -1,0 +1,195 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// MatchesTable is the target's record of keys that became those of the same things in other
+// worlds, beside [KeysTable]. For each key of a world that came here, if adding the numbers does
+// not give the right key, it has the new key, and the key in this database.
+const MatchesTable = sqldb.MatchesTable
+
+func CreateMatches(d rowio.Dialect) string {
+	if d.Mysql() {
+		return "CREATE TABLE IF NOT EXISTS " + MatchesTable + ` (
+			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, space VARCHAR(200) NOT NULL,
+			old_key DECIMAL(20) NOT NULL, new_key DECIMAL(20) NOT NULL, key_here DECIMAL(20) NOT NULL, undone INT NOT NULL,
+			PRIMARY KEY (path, tab, col, old_key), KEY came (path, tab, col, new_key)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
+	}
+	return "CREATE TABLE IF NOT EXISTS " + MatchesTable + ` (
+		path TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL, space TEXT NOT NULL,
+		old_key INTEGER NOT NULL, new_key INTEGER NOT NULL, key_here INTEGER NOT NULL, undone INTEGER NOT NULL,
+		PRIMARY KEY (path, tab, col, old_key), UNIQUE (path, tab, col, new_key)) WITHOUT ROWID`
+}
+
+// HasMatches reports whether a database has the table: one that an older program merged into
+// does not.
+func HasMatches(ctx context.Context, on *rowio.Connection) (bool, error) {
+	tables, err := (&Manifest{On: on}).Tables(ctx)
+	return slices.Contains(tables, MatchesTable), err
+}
+
+// Oldest returns what a key of a database was in the world of an entry, if it came from there.
+func Oldest(all []KeySet, k *KeySet, key rekey.Integer) (rekey.Integer, bool) {
+	if at := Outer(all, k); at != nil {
+		var ok bool
+		if key, ok = Oldest(all, at, key); !ok {
+			return key, false
+		}
+	} else if parentOf(k.Path) != "" {
+		return key, false
+	}
+	old, _, ok := k.loadedOld(key)
+	return old, ok && k.Keys.Has(old) && !k.Undone
+}
+
+// noteMatches notes of which entries there may be matched keys.
+func noteMatches(ctx context.Context, on *rowio.Connection, all []KeySet) error {
+	known, err := HasMatches(ctx, on)
+	if err != nil || !known {
+		return err
+	}
+	for i := range all {
+		all[i].matching = true
+	}
+	return nil
+}
+
+// LoadMatches reads the matched keys of some entries.
+func LoadMatches(ctx context.Context, on *rowio.Connection, all []KeySet) error {
+	known, err := HasMatches(ctx, on)
+	if err != nil || !known {
+		return err
+	}
+	for i := range all {
+		k := &all[i]
+		if k.Matches, err = readMatches(ctx, on, k.Path, k.Table, k.Column); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readMatches(ctx context.Context, on *rowio.Connection, path, table, column string) (*rekey.Pairs, error) {
+	return readPairs(ctx, on, "new_key", path, table, column)
+}
+
+// readPairs reads the old keys of an entry, each with the key in another column.
+func readPairs(ctx context.Context, on *rowio.Connection, other, path, table, column string) (*rekey.Pairs, error) {
+	written, err := WrittenPairs(ctx, on, other, path, table, column)
+	if err != nil {
+		return nil, err
+	}
+	return written.Parse()
+}
+
+// pairsAsWritten are the rows of a record of matched keys: what they say may be damaged.
+type pairsAsWritten [][2]string
+
+// WrittenPairs reads such rows. Its error is one of the database, and that of parse is one of the
+// record: a proof takes only the second for a finding.
+func WrittenPairs(ctx context.Context, on *rowio.Connection, other, path, table, column string) (all pairsAsWritten, err error) {
+	query := "SELECT old_key, " + other + " FROM " + MatchesTable + " WHERE path = ? AND tab = ? AND col = ?"
+	err = on.Rows(ctx, query, false, []any{path, table, column}, func(row []any) (bool, error) {
+		all = append(all, [2]string{rowio.Text(row[0]), rowio.Text(row[1])})
+		return true, nil
+	})
+	return all, err
+}
+
+func (all pairsAsWritten) Parse() (*rekey.Pairs, error) {
+	var pairs []rekey.Pair
+	for _, row := range all {
+		old, ok := rekey.ParseInteger([]byte(row[0]))
+		image, also := rekey.ParseInteger([]byte(row[1]))
+		if !ok || !also {
+			return nil, fmt.Errorf("%s has a key that is not an integer", MatchesTable)
+		}
+		pairs = append(pairs, rekey.Pair{Old: old, New: image})
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	return rekey.NewPairs(pairs)
+}
+
+// LoadedImage is what an old key became, and whether it was matched; the matched keys are loaded.
+func (k *KeySet) LoadedImage(old rekey.Integer) (image rekey.Integer, matched, ok bool) {
+	if image, ok = k.Matches.Image(old); ok {
+		plain, sum := old.Add(k.Offset)
+		return image, !sum || plain != image, true
+	}
+	image, ok = old.Add(k.Offset)
+	return image, false, ok
+}
+
+// loadedOld is what a key was, and whether it was matched.
+func (k *KeySet) loadedOld(image rekey.Integer) (old rekey.Integer, matched, ok bool) {
+	if old, ok = k.Matches.Old(image); ok {
+		plain, sum := old.Add(k.Offset)
+		return old, !sum || plain != image, true
+	}
+	if old, ok = image.Sub(k.Offset); ok {
+		_, elsewhere := k.Matches.Image(old)
+		ok = !elsewhere
+	}
+	return old, false, ok
+}
+
+// image is what an old key became.
+func (k *KeySet) image(ctx context.Context, on *rowio.Connection, old rekey.Integer) (image rekey.Integer, matched, ok bool, err error) {
+	one := *k
+	if err := one.loadSome(ctx, on, "old_key", old); err != nil {
+		return image, false, false, err
+	}
+	image, matched, ok = one.LoadedImage(old)
+	return image, matched, ok, nil
+}
+
+// old is what a key was, if it came by the entry.
+func (k *KeySet) old(ctx context.Context, on *rowio.Connection, image rekey.Integer) (old rekey.Integer, matched, known bool, err error) {
+	one := *k
+	if err := one.loadSome(ctx, on, "new_key", image); err != nil {
+		return old, false, false, err
+	}
+	if one.Matches.Len() == 0 {
+		if plain, ok := image.Sub(k.Offset); ok { // which may have become another one
+			if err := one.loadSome(ctx, on, "old_key", plain); err != nil {
+				return old, false, false, err
+			}
+		}
+	}
+	old, matched, ok := one.loadedOld(image)
+	if !ok {
+		return old, false, false, nil
+	}
+	known, err = k.Has(ctx, on, old)
+	return old, matched, known, err
+}
+
+// loadSome reads the pair of one key.
+func (k *KeySet) loadSome(ctx context.Context, on *rowio.Connection, by string, key rekey.Integer) error {
+	if !k.matching {
+		return nil
+	}
+	var pairs []rekey.Pair
+	err := on.Rows(ctx, "SELECT old_key, new_key FROM "+MatchesTable+" WHERE path = ? AND tab = ? AND col = ? AND "+by+" = ?", true, []any{k.Path, k.Table, k.Column, key.String()}, func(row []any) (bool, error) {
+		old, err := rowio.KeyIn(row[0], MatchesTable+".old_key")
+		if err != nil {
+			return false, err
+		}
+		image, err := rowio.KeyIn(row[1], MatchesTable+".new_key")
+		pairs = append(pairs, rekey.Pair{Old: old, New: image})
+		return true, err
+	})
+	if err == nil && len(pairs) > 0 {
+		k.Matches, err = rekey.NewPairs(pairs)
+	}
+	return err
+}

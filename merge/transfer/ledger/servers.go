@@ -1,0 +1,77 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/store/registry"
+)
+
+// Servers reads the registry of a database.
+func Servers(ctx context.Context, d rowio.Database) ([]registry.Server, error) {
+	db, err := sqldb.Dial(ctx, d.DSN, true)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return rowio.RegistryOf(db).Servers(ctx)
+}
+
+// InUse returns, for each server of a registry that blocks a merge, the reason:
+// it runs, or another merge has fenced it. token is that of the merge's own
+// fence.
+func InUse(servers []registry.Server, token string) (reasons []string) {
+	for _, s := range servers {
+		if f, ok := registry.FenceOf(s.Holder); ok && !s.Fenced(token) && f.Here {
+			if reason := Unfinished(f.Merge); !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		} else if ok && !s.Fenced(token) && f.State == registry.FencePrepared {
+			reasons = append(reasons, fmt.Sprintf("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f))
+		} else if ok && !s.Fenced(token) {
+			reasons = append(reasons, fmt.Sprintf("server %s is fenced: its world went to %q by another merge, on %s: leave it out, or undo that merge first",
+				s.ID, f.Into, printable.Time(f.Since)))
+		} else if !s.FenceFree(token) {
+			reasons = append(reasons, fmt.Sprintf("server %s runs: it is held by %s until %s: stop it first",
+				s.ID, s.Holder, printable.Time(s.LeaseUntil)))
+		}
+	}
+	return reasons
+}
+
+// Unfinished is why a database with a merge that has begun takes part in no other.
+func Unfinished(merge string) string {
+	return fmt.Sprintf("the merge %s was begun there and not completed: resume it or undo it first", merge)
+}
+
+// ChangedServers says how a registry differs from the plan; "" if it does not.
+func ChangedServers(w plan.World, now []registry.Server) string {
+	if len(now) != len(w.Servers) {
+		return fmt.Sprintf("the registry lists %d servers and listed %d", len(now), len(w.Servers))
+	}
+	for i, s := range w.Servers {
+		n := now[i]
+		if n.ID != s.Server || n.World != s.World || (n.Role == registry.RoleOwn) != s.Own {
+			return fmt.Sprintf("the registry lists server %s (world %s) where it listed server %s (world %s)", n.ID, n.World, s.Server, s.World)
+		}
+		if n.Reserved != s.Reserved {
+			return fmt.Sprintf("the mark of server %s moved from %d to %d", s.Server, s.Reserved, n.Reserved)
+		}
+	}
+	return ""
+}
+
+// MergedServers are all servers whose rows come to the target.
+func MergedServers(p *plan.Plan) (all []registry.Server) {
+	for _, w := range p.Sources {
+		for _, s := range w.Servers {
+			all = append(all, registry.Server{ID: s.Server, Name: s.Name, World: s.World, Reserved: s.Reserved})
+		}
+	}
+	return all
+}

@@ -1,0 +1,14 @@
+package ledger
+
+// The steps of a merge, as [job.Progress] names them.
+const (
+	StepCheck   = "check"   // the rules of package merge
+	StepMeasure = "measure" // counting and summing up
+	StepRename  = "rename"  // of the target's own rows
+	StepReset   = "reset"   // of tables: their rows are removed, or put back
+	StepCopy    = "copy"
+	StepVerify  = "verify"
+	StepCompare = "compare" // of the copied rows with the sources, before an undo
+	StepUndo    = "undo"
+	StepRestore = "restore" // of the target's own rows that were renamed
+)

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// What finds out that tables were altered since the plan was made, and says in which way, is in
+// this file.
+
+// Form is how the tables of a database are made. What moves with the rows, such as counters,
+// is not in it, nor are triggers, which come and go: see [planner.TriggersNow]. What a server
+// takes as one statement is no matter of tables.
+func Form(s *rowio.Source) *catalog.Catalog {
+	tables := slices.Clone(s.Known.Tables)
+	for i := range tables {
+		t := &tables[i]
+		t.Triggers = nil
+		if counter := t.AutoIncrement; counter != nil {
+			t.AutoIncrement = &catalog.AutoIncrement{Column: counter.Column, Max: counter.Max}
+		}
+		size := func(c catalog.Condition) bool { return c.Kind == catalog.ConditionSize }
+		t.Conditions = slices.DeleteFunc(slices.Clone(t.Conditions), size)
+	}
+	c := s.Known
+	return &catalog.Catalog{Engine: c.Engine, SchemaVersion: c.SchemaVersion, Tables: tables, Skipped: c.Skipped}
+}
+
+// Schema is a fingerprint of the form, without what counts.
+func Schema(s *rowio.Source) string {
+	c := Form(s)
+	for i := range c.Tables {
+		c.Tables[i].AutoIncrement = nil
+	}
+	return rowio.Fingerprint([]any{c.Engine, c.SchemaVersion, c.Tables, c.Skipped})
+}
+
+// Pack is a form as a plan keeps it.
+func Pack(c *catalog.Catalog) (string, error) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	err := errors.Join(json.NewEncoder(w).Encode(c), w.Close())
+	return base64.StdEncoding.EncodeToString(b.Bytes()), err
+}
+
+// unpack reads what pack wrote.
+func unpack(text string) (*catalog.Catalog, error) {
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		return nil, err
+	}
+	c := new(catalog.Catalog)
+	return c, json.NewDecoder(io.LimitReader(r, 1<<28)).Decode(c)
+}
+
+// Altered says how the tables of a database differ from those that the plan found there; "" if
+// they do not. Of a source that was copied, only the tables count from which rows came. A plan of
+// an older program knows no more than the fingerprint.
+func (p *Plan) Altered(i int, s *rowio.Source, copied bool) string {
+	const another = "its tables have another schema than when the plan was made"
+	want := p.Worlds()[i]
+	if want.Tables == "" {
+		if copied && i > 0 || Schema(s) == want.Schema {
+			return ""
+		}
+		return another
+	}
+	was, err := unpack(want.Tables)
+	if err != nil {
+		return fmt.Sprintf("the plan does not say how its tables were made: %v", err)
+	}
+	now := Form(s)
+	if copied && i > 0 {
+		for _, c := range []*catalog.Catalog{was, now} {
+			c.Skipped = nil
+			c.Tables = slices.DeleteFunc(c.Tables, func(t catalog.Table) bool { return p.Table(t.Name) == nil })
+		}
+	}
+	if rowio.Fingerprint(was) == rowio.Fingerprint(now) {
+		return ""
+	}
+	drift := now.Outline().Drift(was.Outline())
+	if len(drift) == 0 { // in what an outline has not
+		for i := range min(len(was.Tables), len(now.Tables)) {
+			if t := &now.Tables[i]; rowio.Fingerprint(t) != rowio.Fingerprint(&was.Tables[i]) {
+				drift = append(drift, "table "+t.Name+": its keys, references or conditions have other names")
+			}
+		}
+	}
+	const most = 5
+	return another + ": " + printable.List(drift, "; ", most)
+}

@@ -1,0 +1,292 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
+)
+
+// PlanVersion is the version of the JSON form of [Plan].
+const PlanVersion = 1
+
+// Plan describes a merge: the rows to copy of each table, the renames, and the refusals
+// that block it. People read it before it is carried out. It has no DSN. The same
+// databases give the same plan, except for Made.
+type Plan struct {
+	Version int `json:"version"`
+
+	// ID is a fingerprint of everything below. A plan that was changed by hand is not
+	// carried out: change the options and plan again.
+	ID   string    `json:"id"`
+	Made time.Time `json:"made"`
+
+	// Program made the plan, with its version. The caller sets it; it is not part of ID.
+	Program string `json:"program,omitempty"`
+
+	// Typed are the words of the command that made the plan, without its databases and files,
+	// for people who make it again. The caller sets it; it is not part of ID.
+	Typed []string `json:"typed,omitempty"`
+
+	// Refusals are the reasons that block the merge; none if the plan can be carried out.
+	Refusals []Refusal `json:"refusals"`
+
+	// Check is the result of package merge.
+	Check Checked `json:"check"`
+
+	Engine  string   `json:"engine"` // of all databases: "sqlite", "mariadb" or "mysql"
+	Target  World    `json:"target"`
+	Sources []World  `json:"sources"`
+	Tables  []Table  `json:"tables"`           // in the order in which copying begins: a table comes after those that it references
+	Left    []Left   `json:"left_out"`         // tables that are not copied
+	Resets  []Reset  `json:"resets,omitempty"` // tables that are empty afterwards
+	Renames []Rename `json:"renames"`
+
+	// Rekey are the new values of keys that may collide; nil if there are no spaces.
+	Rekey *verdict.Rekeying `json:"rekey,omitempty"`
+
+	// Alike are the rows that are the same in every database, and stay.
+	Alike []Alike `json:"alike,omitempty"`
+
+	// Severed says what happens to rows that reference rows that stay behind.
+	Severed []declare.Severed `json:"severed,omitempty"`
+
+	// LeftRows are rows of the sources that stay behind in tables of which others are copied.
+	LeftRows []declare.LeftRows `json:"left_rows,omitempty"`
+
+	// Renumbered are columns of which rows of the sources get other values, each of which is
+	// among Renames.
+	Renumbered []verdict.Renumbered `json:"renumbered,omitempty"`
+
+	// Fleet is the identity of the fleet registry whose ranges were left out. The ranges
+	// that the merge gives are recorded there before the first write. Empty if there is
+	// none.
+	Fleet string `json:"fleet,omitempty"`
+
+	// Counters are the values of the target in which the game counts keys.
+	Counters []RowCounter `json:"counters,omitempty"`
+
+	// Copies are columns that are renamed along.
+	Copies []NameCopy `json:"copies,omitempty"`
+
+	// Prepare are the statements to run in the target before the next plan: without
+	// them this one is refused.
+	Prepare []string `json:"prepare,omitempty"`
+
+	// Lacks are the rights to write that the account of the plan does not have, by
+	// database, as far as the server shows them: "s1: INSERT on players". Apply needs
+	// them. They are not part of ID.
+	Lacks []string `json:"lacks,omitempty"`
+}
+
+// Refusal is one reason that blocks a merge.
+type Refusal struct {
+	Source string `json:"source,omitempty"` // empty: not about one database
+	Table  string `json:"table,omitempty"`  // empty: not about one table
+	Code   string `json:"code,omitempty"`   // of the rule of package merge that found it
+	Reason string `json:"reason"`
+}
+
+func (r Refusal) String() string {
+	s := r.Reason
+	if r.Code != "" {
+		s = r.Code + ": " + s
+	}
+	if r.Table != "" {
+		s = fmt.Sprintf("table %q: %s", r.Table, s)
+	}
+	if r.Source != "" {
+		s = fmt.Sprintf("database %q: %s", r.Source, s)
+	}
+	return s
+}
+
+// Checked is the verdict of the check that a plan rests on.
+type Checked struct {
+	Verdict verdict.Verdict `json:"verdict"`
+
+	// Resolved are the conflicts that renaming and combining resolve, Allowed those that the
+	// operator allowed.
+	Resolved []Refusal `json:"resolved,omitempty"`
+	Allowed  []Refusal `json:"allowed,omitempty"`
+
+	// Plain is how many columns that are declared plain hold values which are keys.
+	Plain int `json:"plain,omitempty"`
+	// PlainOpen are these columns, as table.column.
+	PlainOpen []string `json:"plain_columns,omitempty"`
+
+	// RuleFiles compare the databases with the schemas that files of rules were written
+	// for.
+	RuleFiles []declare.RuleFile `json:"rule_files,omitempty"`
+
+	// Rules are the operator's declarations of columns.
+	Rules []declare.Declarations `json:"rules,omitempty"`
+}
+
+// World is one of the databases of a plan, as it was found.
+type World struct {
+	Name string `json:"name"`
+
+	// Schema is the fingerprint of its tables, and Tables, packed, how they were made. Tables is
+	// empty in a plan of an older program.
+	Schema string `json:"schema"`
+	Tables string `json:"tables,omitempty"`
+
+	// Servers are those of its registry; none if it keeps no registry.
+	Servers []catalog.Server `json:"servers,omitempty"`
+
+	// Fence says that its own servers will be kept from being started: see
+	// [store.Registry.Fence]. It is never set for the target, whose servers are
+	// kept from being started only until the merge is completed or undone.
+	Fence bool `json:"fence,omitempty"`
+}
+
+// Table is one table of a plan.
+type Table struct {
+	Name      string   `json:"table"`
+	Key       []string `json:"key"`                 // empty: the rows are a multiset, copied in one transaction for each source
+	Columns   []string `json:"columns"`             // those that are copied
+	Generated []string `json:"generated,omitempty"` // those that the target makes itself
+
+	// UndoTriggers are the triggers that would run if the merge were undone. They
+	// do not run when it is carried out.
+	UndoTriggers []string `json:"undo_triggers,omitempty"`
+
+	// Target are its own rows, Sources those of each source, in their order.
+	Target  rowio.Content   `json:"target"`
+	Sources []rowio.Content `json:"sources"`
+
+	// Combine says how rows with the same key become one; nil if all rows are copied.
+	Combine *Combine `json:"combine,omitempty"`
+
+	// Counter is the counter of the table; nil if it has none.
+	Counter *Counter `json:"counter,omitempty"`
+}
+
+// Rows is how many rows will be copied.
+func (t *Table) Rows() int64 {
+	return rowio.Total(t.Sources, func(c *rowio.Content) int64 { return c.Rows })
+}
+
+// Apart is what was read of a table of a database, with its groups; see [change.worldsOf].
+type Apart struct {
+	rowio.Content
+	Groups []rowio.Content
+}
+
+// Counter is an AUTO_INCREMENT.
+type Counter struct {
+	Column string `json:"column"`
+	Before uint64 `json:"before"` // the next value in the target
+	After  uint64 `json:"after"`  // the same after the merge, at least
+}
+
+// Left is a table that is not copied, or not from the database that Reason names.
+type Left struct {
+	Table  string `json:"table"`
+	Reason string `json:"reason"`
+}
+
+// Rename is one value that is changed: a name, or a reference to it by name.
+type Rename struct {
+	Source string `json:"source"` // the database of the row; may be the target
+	World  string `json:"world,omitempty"`
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Key    string `json:"key"` // of the row; see [rowio.KeyText]
+	Old    string `json:"old"`
+	New    string `json:"new"`
+}
+
+// Rows is how many rows will be copied.
+func (p *Plan) Rows() int64 { return rowio.Total(p.Tables, (*Table).Rows) }
+
+// Estimate is how long copying will take at a number of rows a second; 0 means
+// 50,000, which a small machine does with durable commits.
+func (p *Plan) Estimate(perSecond int64) time.Duration {
+	if perSecond <= 0 {
+		perSecond = 50_000
+	}
+	return time.Duration(float64(p.Rows()) / float64(perSecond) * float64(time.Second))
+}
+
+// Write writes the plan as indented JSON.
+func (p *Plan) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(p)
+}
+
+// ReadPlan reads what [Plan.Write] wrote. A plan of another version, or one
+// that was changed since, is an error.
+func ReadPlan(r io.Reader) (*Plan, error) {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	p := new(Plan)
+	if err := d.Decode(p); err != nil {
+		return nil, fmt.Errorf("transfer: not a plan: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("transfer: not a plan: there is something after its end")
+	}
+	return p, p.Validate()
+}
+
+func (p *Plan) Validate() error {
+	if p.Version != PlanVersion {
+		return fmt.Errorf("transfer: the plan has version %d and this program knows version %d: plan again", p.Version, PlanVersion)
+	}
+	if p.ID != p.Fingerprint() {
+		return fmt.Errorf("transfer: the plan %.40q was changed after it was made: change the options and plan again", p.ID)
+	}
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		if len(t.Sources) != len(p.Sources) || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
+			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
+		}
+		for j := range t.Sources {
+			if err := t.Sources[j].ValidateRanges(t.Key); err != nil {
+				return fmt.Errorf("transfer: the plan contradicts itself in table %q of %q: %w", t.Name, p.Sources[j].Name, err)
+			}
+		}
+	}
+	if err := p.validateSevered(); err != nil {
+		return err
+	}
+	if err := p.validateResets(); err != nil {
+		return err
+	}
+	if err := p.validateCombines(); err != nil {
+		return err
+	}
+	return p.validateRekeying()
+}
+
+// Fingerprint makes the ID.
+func (p *Plan) Fingerprint() string {
+	q := *p
+	q.ID, q.Made, q.Program, q.Typed, q.Lacks = "", time.Time{}, "", nil, nil
+	// One list without an entry is as good as another.
+	q.Sources, q.Tables, q.Left, q.Renames = rowio.OrNil(q.Sources), rowio.OrNil(withoutKept(q.Tables)), rowio.OrNil(q.Left), rowio.OrNil(q.Renames)
+	q.Resets = slices.Clone(q.Resets)
+	for i := range q.Resets {
+		q.Resets[i].Kept = "" // which follows from the ID
+	}
+	return rowio.Fingerprint(&q)
+}
+
+// Worlds are all databases, the target first.
+func (p *Plan) Worlds() []World { return append([]World{p.Target}, p.Sources...) }
+
+// Table returns the table of that name, or nil.
+func (p *Plan) Table(name string) *Table {
+	return rowio.First(p.Tables, func(t *Table) bool { return t.Name == name })
+}

@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
+)
+
+// validateRekeying returns an error unless the offsets can be carried out.
+func (p *Plan) validateRekeying() error {
+	if p.Rekey == nil {
+		return nil
+	}
+	for i := range p.Rekey.Columns {
+		c := &p.Rekey.Columns[i]
+		for j := range c.Cases {
+			if _, err := p.Rekey.Shift(&c.Cases[j], ""); err != nil {
+				return fmt.Errorf("transfer: the plan contradicts itself: the values of %s.%s that mean no row: %w", c.Table, c.Column, err)
+			}
+			if c.Cases[j].Format == "" {
+				continue
+			}
+			if err := rowio.ValidFormat(c.Cases[j].Format, c.Column); err != nil {
+				return fmt.Errorf("transfer: the plan contradicts itself: the format of %s.%s: %w", c.Table, c.Column, err)
+			}
+		}
+	}
+	for i := range p.Rekey.Spaces {
+		if s := &p.Rekey.Spaces[i]; len(s.Sources) != len(p.Sources) || slices.ContainsFunc(s.Sources, func(of verdict.SpaceOf) bool {
+			return !slices.ContainsFunc(p.Sources, func(w World) bool { return w.Name == of.Source })
+		}) {
+			return fmt.Errorf("transfer: the plan contradicts itself in the space %q", s.Name)
+		}
+	}
+	return nil
+}
+
+// RekeyOptions are what makes a check of the merged target follow the same references.
+func (p *Plan) RekeyOptions() *declare.Rekey {
+	if p.Rekey == nil {
+		return nil
+	}
+	o := new(declare.Rekey)
+	for _, s := range p.Rekey.Spaces {
+		space := declare.Space{Name: s.Name, Keep: s.Keep}
+		for _, c := range p.Rekey.Columns {
+			if c.Key && c.Cases[0].Space == s.Name {
+				space.Keys = append(space.Keys, declare.Name(c.Table)+"."+declare.Name(c.Column))
+			}
+		}
+		o.Spaces = append(o.Spaces, space)
+	}
+	return o
+}

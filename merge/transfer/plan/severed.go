@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Severs reports whether it is said what becomes of the rows of a table that refer to those
+// of another, which stay behind.
+func (p *Plan) Severs(table, to string) bool {
+	return slices.ContainsFunc(p.Severed, func(s declare.Severed) bool { return s.Table == table && s.To == to })
+}
+
+// RowsWithheld are the rows of the sources that do not come.
+func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
+	for i := range p.Severed {
+		if p.Severed[i].Rows == declare.RowsDrop {
+			all = append(all, &p.Severed[i])
+		}
+	}
+	for i := range p.LeftRows {
+		all = append(all, &p.LeftRows[i])
+	}
+	if p.Rekey == nil {
+		return all
+	}
+	for _, c := range p.Rekey.Columns {
+		if space := p.Rekey.Space(c.Cases[0].Space); c.Key && space.Keep != "" {
+			all = append(all, &declare.KeptRows{Table: c.Table, Column: c.Column, Keys: space.Keep})
+		}
+	}
+	return all
+}
+
+// StayingBehind are the tables of which it is said what becomes of rows that refer there,
+// for a check of the merged target.
+func (p *Plan) StayingBehind() (all []declare.TablePolicy) {
+	for _, s := range p.Severed {
+		if s.Left != nil {
+			continue // others of its rows came
+		}
+		all = append(all, declare.TablePolicy{Tables: []string{declare.Name(s.To)}, Policy: declare.PolicySkip, Rows: s.Rows})
+	}
+	return all
+}
+
+// Withheld are the conditions for the rows of the sources that do not come, by table.
+func (p *Plan) Withheld(d rowio.Dialect) map[string]string {
+	conditions := make(map[string][]string)
+	for _, rows := range p.RowsWithheld() {
+		conditions[rows.Of()] = append(conditions[rows.Of()], rows.SQL(d.Quote))
+	}
+	all := make(map[string]string)
+	for table, of := range conditions {
+		all[table] = strings.Join(of, " OR ")
+	}
+	return all
+}
+
+// validateSevered returns an error unless the plan can be carried out.
+func (p *Plan) validateSevered() error {
+	for _, l := range p.LeftRows {
+		if t := p.Table(l.Table); l.When.Validate() != nil || l.When == nil || t != nil && !slices.Contains(t.Columns, l.When.Column) {
+			return fmt.Errorf("transfer: the plan contradicts itself in the rows of %s that stay behind", l.Table)
+		}
+	}
+	for _, s := range p.Severed {
+		t := p.Table(s.Table)
+		if t == nil {
+			continue // none of its rows comes
+		}
+		_, err := rekey.ParseValues(s.Zero, s.None)
+		if err == nil && s.Becomes != nil {
+			if _, ok := rekey.ParseInteger([]byte(*s.Becomes)); !ok {
+				err = fmt.Errorf("%.40q is not an integer", *s.Becomes)
+			}
+		}
+		if err != nil || !slices.Contains(t.Columns, s.Column) || s.When != nil && !slices.Contains(t.Columns, s.When.Column) {
+			return fmt.Errorf("transfer: the plan contradicts itself in the new values of %s.%s: %w", s.Table, s.Column, err)
+		}
+	}
+	return nil
+}

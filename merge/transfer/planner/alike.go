@@ -1,0 +1,66 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// alikes are those of the plan, without their sums.
+func (p *Planner) alikes() (all []plan.Alike) {
+	for _, table := range slices.Sorted(maps.Keys(p.same)) {
+		all = append(all, plan.Alike{Table: table})
+	}
+	for _, rows := range p.Plan.RowsWithheld() {
+		if kept, ok := rows.(*declare.KeptRows); ok {
+			all = append(all, plan.Alike{Table: kept.Table, Column: kept.Column, Keys: kept.Keys})
+		}
+	}
+	return all
+}
+
+// measureAlikes sums up what was proved to be the same, so that apply sees if it is not any
+// more.
+func (p *Planner) measureAlikes(ctx context.Context) error {
+	for _, a := range p.alikes() {
+		for i, s := range p.Dbs {
+			c, err := Contents(&a, ctx, p.Dbs[0], s, s.On)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				a.Rows = c.Rows
+			}
+			a.Sums = append(a.Sums, c.Sum)
+		}
+		p.Plan.Alike = append(p.Plan.Alike, a)
+	}
+	return nil
+}
+
+// Contents sums up the rows in a database; none if it does not have the table.
+func Contents(a *plan.Alike, ctx context.Context, target, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
+	if s.Table(a.Table) == nil || target.Table(a.Table) == nil {
+		return rowio.Content{}, nil
+	}
+	only := *job.Fork(on, 1)
+	defer only.Close()
+	only.Withheld = nil
+	if a.Column != "" {
+		kept := declare.KeptRows{Table: a.Table, Column: a.Column, Keys: a.Keys}
+		only.Withheld = map[string]string{a.Table: "NOT " + kept.SQL(s.Dialect.Quote)}
+	}
+	l := rowio.NewLayout(target.Dialect, target.Table(a.Table))
+	l.Key = nil // a sum needs no order, and rows that are not copied need no key
+	c, err := rowio.Contents(ctx, &only, l, rowio.All, nil, nil, func(int) error { return ctx.Err() })
+	if err != nil {
+		err = fmt.Errorf("comparing the rows of %q: %w", a.Table, err)
+	}
+	return c, err
+}

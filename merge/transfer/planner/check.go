@@ -1,0 +1,167 @@
+package planner
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/verdict"
+)
+
+// check runs the rules of package merge. Every result that is not PASS blocks the
+// merge, unless the operator allowed it. What renaming and combining resolve is PASS.
+func (p *Planner) check(ctx context.Context) error {
+	all := make([]catalog.Source, len(p.Dbs))
+	for i, s := range p.Dbs {
+		all[i] = s
+	}
+	p.leaveGone()
+	options := p.opts.Check
+	options.Target, options.Renames, options.Copies = p.Plan.Target.Name, plan.Renamed(p.opts.Names), p.opts.Copies
+	if p.opts.Report == nil {
+		options.Samples = -1
+	}
+	if progress := p.opts.Progress; progress != nil && options.Progress == nil {
+		options.Progress = func(m declare.Progress) {
+			progress(job.Progress{Step: ledger.StepCheck, Database: m.Source, Table: m.Table, Rows: m.SourceRows, Total: m.SourceTotal})
+		}
+	}
+	report, err := merge.Check(ctx, all, options)
+	if err != nil {
+		return err
+	}
+	if p.opts.Report != nil {
+		p.opts.Report(report)
+	}
+	p.Plan.Check.Verdict, p.Plan.Check.Rules = report.Verdict, options.Rules
+	p.Plan.Check.Plain, p.Plan.Check.PlainOpen = report.Plain, report.PlainOpen
+	p.Plan.Severed, p.Plan.Check.RuleFiles = report.Severed, report.RuleFiles
+	p.Plan.LeftRows, p.Plan.Renumbered = report.LeftRows, report.Renumbered
+	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
+		p.Plan.Rekey = report.Rekeyed
+	}
+	for _, s := range p.Dbs[1:] {
+		s.On.Withheld = p.Plan.Withheld(s.Dialect)
+	}
+	p.Rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
+	p.emptied, p.combined = report.Reset, make(map[string]*declare.Combined)
+	for i := range report.Combined {
+		p.combined[report.Combined[i].Table] = &report.Combined[i]
+	}
+	for _, s := range report.Sources {
+		p.Rows[s.Name] = make(map[string]int64)
+		for _, t := range s.Tables {
+			p.Rows[s.Name][t.Table] = t.Rows
+		}
+	}
+	for i := range report.Results {
+		r := &report.Results[i]
+		if r.Code == verdict.CodeTableDiffers && r.Subject == "" && r.Verdict == verdict.Pass {
+			p.same[r.Table] = true
+		}
+		if r.Code == verdict.CodeTableExcluded && r.Subject == "" && r.Verdict == verdict.Pass {
+			p.skip[r.Table] = r.Message
+		}
+		p.judge(r)
+	}
+	// Without offsets the keys were compared as they are: what came of that is not the
+	// reason, and can be many.
+	slices.SortStableFunc(p.Plan.Refusals, func(a, b plan.Refusal) int {
+		first := func(r plan.Refusal) int {
+			if r.Code == verdict.CodeKeySpace {
+				return 0
+			}
+			return 1
+		}
+		return first(a) - first(b)
+	})
+	return nil
+}
+
+// leaveGone takes out the names that are about columns which the rules list and no
+// database has.
+func (p *Planner) leaveGone() {
+	var catalogs []*catalog.Catalog
+	for _, s := range p.Dbs {
+		catalogs = append(catalogs, s.Known)
+	}
+	gone := p.opts.Check.Gone(catalogs)
+	p.opts.Names = slices.DeleteFunc(slices.Clone(p.opts.Names), func(n plan.NamePolicy) bool { return gone(n.Table, n.Column) })
+	for i := range p.opts.Names {
+		n := &p.opts.Names[i]
+		n.Set = slices.DeleteFunc(slices.Clone(n.Set), func(s declare.Setting) bool { return gone(n.Table, s.Column) })
+	}
+	p.opts.Copies = slices.DeleteFunc(slices.Clone(p.opts.Copies), func(c plan.NameCopy) bool {
+		return gone(c.Table, c.Column) || gone(c.Table, c.Key) || gone(c.OfTable, c.OfColumn)
+	})
+}
+
+func (p *Planner) judge(r *verdict.Result) {
+	reason := Found(r)
+	if r.Renamed+r.Combined+r.Renumbered > 0 {
+		p.Plan.Check.Resolved = append(p.Plan.Check.Resolved, reason)
+	}
+	if r.Verdict == verdict.Pass {
+		if r.Code == verdict.CodeReferenceDangle && r.Rows > 0 && p.Plan.Rekey == nil {
+			// Spaces were declared, and lie apart. Of a plan without new keys, apply and
+			// verify have to be told which rows reference a row that does not exist.
+			p.Plan.Check.Allowed = append(p.Plan.Check.Allowed, reason)
+		}
+		return
+	}
+	if r.Open != nil {
+		reason.Reason = "not declared: " + reason.Reason
+	} else if r.Verdict == verdict.NotVerified {
+		var gaps []string
+		for _, g := range r.Gaps {
+			gap := g.Reason
+			if g.Source != "" {
+				gap = g.Source + ": " + gap
+			}
+			gaps = append(gaps, gap)
+		}
+		reason.Reason = "not verified: " + reason.Reason + ": " + strings.Join(gaps, "; ")
+	}
+	switch {
+	case r.Code == verdict.CodeMergeUnfinished:
+		// refuseInUse says so already, and says to plan again afterwards.
+	case p.excluded(r.Table) && r.Verdict == verdict.NotVerified:
+		// The table is not copied, so nothing is claimed of it.
+	case r.Code == verdict.CodeKeyCollision && r.Verdict == verdict.NotVerified && p.keyless(r.Table):
+		// There is no key to collide: see multiset.go.
+	case r.CountsAs == verdict.Pass && !(r.Verdict == verdict.Fail && verdict.Unallowable(r.Code)):
+		p.Plan.Check.Allowed = append(p.Plan.Check.Allowed, reason)
+	default:
+		p.refuse(reason)
+	}
+}
+
+// Found is what a rule of package merge found.
+func Found(r *verdict.Result) plan.Refusal {
+	reason := r.Message
+	if r.Subject != "" {
+		reason = r.Subject + ": " + reason
+	}
+	return plan.Refusal{Table: r.Table, Code: r.Code, Reason: reason}
+}
+
+// keyless reports whether the target has the table, and no key of it.
+func (p *Planner) keyless(table string) bool {
+	t := p.Dbs[0].Table(table)
+	return t != nil && t.Key() == nil
+}
+
+func (p *Planner) excluded(table string) bool {
+	match := func(patterns []string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := path.Match(pattern, table); return ok })
+	}
+	include := p.opts.Check.Include
+	return table != "" && (len(include) > 0 && !match(include) || match(p.opts.Check.Exclude))
+}

@@ -1,0 +1,71 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/rekey"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// findCounters reads the counters in rows of the target that are to be raised.
+func (p *Planner) findCounters(ctx context.Context) error {
+	if p.Plan.Rekey == nil {
+		return nil
+	}
+	target := p.Dbs[0]
+	for _, c := range p.Plan.Rekey.Counters {
+		if c.Column == "" {
+			p.findSequence(&c)
+			continue
+		}
+		t := target.Table(c.Table)
+		refuse := func(format string, args ...any) {
+			p.refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
+		}
+		if t == nil || t.Key() == nil {
+			refuse("its column %s counts keys, and the table has no key to find its rows by", c.Column)
+			continue
+		}
+		for _, trigger := range t.Triggers {
+			if trigger.On(catalog.OnUpdate) {
+				refuse(plan.ForCounters, trigger.Name, trigger.Event)
+			}
+		}
+		l := rowio.NewLayout(target.Dialect, t)
+		at, on := slices.Index(l.Columns, c.Column), -1
+		if c.When != nil {
+			on = slices.Index(l.Columns, c.When.Column)
+		}
+		if at < 0 {
+			refuse("its column %s counts keys, and cannot be written", c.Column)
+			continue
+		}
+		err := rowio.Every(ctx, target.On, l, func(row []any) error {
+			if c.When != nil && (on < 0 || !c.When.Holds(rowio.Printed(row[on]))) {
+				return nil
+			}
+			n, ok := rekey.ParseInteger(rowio.Printed(row[at]))
+			if !ok || n.Negative {
+				refuse("row %s: its column %s counts keys, and is not a number above 0", l.KeyText(row), c.Column)
+				return nil
+			}
+			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
+				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases, or raise max of its space", l.KeyText(row), c.Column, c.Next, c.Most)
+				return nil
+			}
+			key, err := rowio.EncodeKey(l.KeyOf(row))
+			if err == nil && n.Bits < c.Next {
+				p.Plan.Counters = append(p.Plan.Counters, plan.RowCounter{Table: c.Table, Column: c.Column, Key: key, Before: n.Bits, After: c.Next})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

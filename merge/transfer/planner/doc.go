@@ -1,0 +1,2 @@
+// Package planner makes the plan of a merge. It only reads.
+package planner

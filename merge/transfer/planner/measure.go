@@ -1,0 +1,98 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/merge/verdict"
+)
+
+// Measure counts and sums up the rows of every table in every database, as they are
+// and as they will be. Several databases are read at a time.
+func (p *Planner) Measure(ctx context.Context) error {
+	var mu sync.Mutex
+	now, databases := job.Progress{Step: ledger.StepMeasure}, make([]int, len(p.Dbs))
+	for i, s := range p.Dbs {
+		databases[i] = i
+		now.Total += rowio.Total(p.Plan.Tables, func(t *plan.Table) int64 { return p.Rows[s.Name()][t.Name] })
+	}
+	progress := func(database, table string, rows int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now.Database, now.Table, now.Rows = database, table, now.Rows+int64(rows)
+		if p.opts.Progress != nil {
+			p.opts.Progress(now)
+		}
+	}
+	changes, n := change.NewChanges(p.Plan, p.opts.Check.Codecs), min(job.DefaultParallel, len(databases))
+	if p.refused(verdict.CodeCellFormat) { // not every cell can be given new keys
+		changes.Rekeying = nil
+	}
+	refuse := func(r plan.Refusal) {
+		mu.Lock()
+		defer mu.Unlock()
+		p.refuse(r)
+	}
+	err := job.Spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
+		for i := range queue {
+			p.Dbs[i].On.Share = n
+			if err := p.measureIn(ctx, i, changes, progress, refuse); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if p.refused(verdict.CodeKeySpace) {
+		return nil // which rows come was not known, so they were counted in another way
+	}
+	for i := range p.Plan.Tables {
+		t := &p.Plan.Tables[i]
+		for j, s := range p.Dbs {
+			if c, want := t.In(j), p.Rows[s.Name()][t.Name]; s.Table(t.Name) != nil && c.Rows != want {
+				p.refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
+			}
+		}
+	}
+	return nil
+}
+
+// measureIn measures the tables of one database.
+func (p *Planner) measureIn(ctx context.Context, database int, changes *change.Changes,
+	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
+	s := p.Dbs[database]
+	for i := range p.Plan.Tables {
+		t := &p.Plan.Tables[i]
+		if s.Table(t.Name) == nil {
+			continue
+		}
+		l := rowio.NewLayout(p.Dbs[0].Dialect, p.Dbs[0].Table(t.Name))
+		var divide *rowio.Ranger
+		if database > 0 && !l.Multiset() && t.Combine == nil {
+			divide = &rowio.Ranger{Size: cmp.Or(p.opts.RangeRows, rowio.RangeRows)}
+		}
+		c, err := rowio.Contents(ctx, s.On, l, rowio.All, changes.Of(s.Name(), l), divide, func(n int) error {
+			progress(s.Name(), t.Name, n)
+			return ctx.Err()
+		})
+		if null, is := errors.AsType[*rowio.NullKeyError](err); is {
+			refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: null.Error()})
+			c, err = rowio.Content{Rows: p.Rows[s.Name()][t.Name]}, nil
+		}
+		if err != nil {
+			return err
+		}
+		*t.In(database) = c
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mergesafe/internal/printable"
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/store/registry"
+)
+
+// lookAtRights notes which rights that apply and undo take the account does not have.
+// A plan may be made with an account that only reads, so they are no refusals.
+//
+// The connection is read-only, so the server refuses to EXPLAIN a statement that
+// writes: because of that, if the account has the right, and for want of the right if
+// not. Nothing is ever written. Rights to CREATE, DROP and ALTER are not seen so.
+func (p *Planner) lookAtRights(ctx context.Context) error {
+	if !p.Dbs[0].Dialect.Mysql() {
+		return nil
+	}
+	for i, s := range p.Dbs {
+		lacks := make(map[string][]string) // tables by right
+		look := func(right, table, statement string) error {
+			err := s.On.Rows(ctx, "EXPLAIN "+statement, false, nil, func([]any) (bool, error) { return true, nil })
+			if sqldb.LacksRight(err) {
+				lacks[right] = append(lacks[right], table)
+			}
+			if err == nil || sqldb.IsRefused(err) || sqldb.IsDenied(err) {
+				return nil
+			}
+			return fmt.Errorf("database %q: %w", s.Name(), err)
+		}
+		q := s.Dialect.Quote
+		for j := range p.Plan.Tables {
+			t := &p.Plan.Tables[j]
+			if i > 0 {
+				break
+			}
+			name, columns := q(t.Name), s.Dialect.QuoteAll(t.Columns)
+			if err := look("INSERT", t.Name, "INSERT INTO "+name+" ("+columns+") SELECT "+columns+" FROM "+name+" WHERE 1 = 0"); err != nil {
+				return err
+			}
+			if err := look("DELETE", t.Name, "DELETE FROM "+name+" WHERE 1 = 0"); err != nil {
+				return err
+			}
+			if t.WritesOver() {
+				if err := look("UPDATE", t.Name, "UPDATE "+name+" SET "+q(t.Columns[0])+" = "+q(t.Columns[0])+" WHERE 1 = 0"); err != nil {
+					return err
+				}
+			}
+		}
+		for _, reset := range p.Plan.Resets {
+			if i > 0 {
+				break
+			}
+			l := job.ResetLayout(s.Dialect, s.Table(reset.Table))
+			if err := errors.Join(look("INSERT", reset.Table, l.InsertFrom("INSERT", reset.Table)+" WHERE 1 = 0"), look("DELETE", reset.Table, "DELETE FROM "+q(reset.Table)+" WHERE 1 = 0")); err != nil {
+				return err
+			}
+		}
+		if i == 0 && s.Known.HasRegistry || i > 0 && p.Plan.Sources[i-1].Fence {
+			if err := look("UPDATE", registry.Table, "UPDATE "+registry.Table+" SET epoch = epoch WHERE 1 = 0"); err != nil {
+				return err
+			}
+		}
+		for _, right := range []string{"INSERT", "DELETE", "UPDATE"} {
+			if tables := lacks[right]; len(tables) > 0 {
+				slices.Sort(tables)
+				p.Plan.Lacks = append(p.Plan.Lacks, fmt.Sprintf("%s: %s on %s", s.Name(), right, printable.List(tables, ", ", 3)))
+			}
+		}
+	}
+	return nil
+}

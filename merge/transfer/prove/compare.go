@@ -1,0 +1,138 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mergesafe/merge/transfer/change"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// Difference is one row of a source that the target does not have as it was
+// copied, or one row of the target that is not as it was combined.
+type Difference struct {
+	Source  string   `json:"source"` // the target, if it had the row before the merge
+	Table   string   `json:"table"`
+	Key     string   `json:"key"` // see [rowio.KeyText]
+	Missing bool     `json:"missing,omitempty"`
+	Left    bool     `json:"left,omitempty"`    // the row is still there, after an undo
+	Columns []string `json:"columns,omitempty"` // that have other values
+}
+
+func (d Difference) String() string {
+	if d.Missing {
+		return fmt.Sprintf("row %s of %s, from %q: is missing", rowio.KeyText(d.Key), d.Table, d.Source)
+	}
+	if d.Left {
+		return fmt.Sprintf("row %s of %s, from %q: is still there", rowio.KeyText(d.Key), d.Table, d.Source)
+	}
+	return fmt.Sprintf("row %s of %s, from %q: %s has another value", rowio.KeyText(d.Key), d.Table, d.Source, strings.Join(d.Columns, ", "))
+}
+
+// Compare compares rows of a source, the first most of those after a key, renamed as
+// planned, with the rows of the target that have their keys. It calls differs for
+// each pair that is not the same. It ends with ctx, also if soft has not ended.
+func Compare(r *job.Run, ctx, soft context.Context, source int, l *rowio.Layout, after []any, most int64, differs func(d *Difference, row, there []any) error) error {
+	src := r.Sources[source]
+	change := r.Changes.Of(src.Name, l)
+	if most == 0 {
+		return nil
+	}
+	size := l.Dialect.Most(len(l.Key))
+	next, stop := rowio.Pages(soft, src, l, after, func() int { return size }, most, false)
+	defer stop()
+	for {
+		if err := r.Between(ctx); err != nil {
+			return err
+		}
+		p, err := next()
+		if err != nil || len(p.Rows) == 0 {
+			return err
+		}
+		if err := change.Rows(p.Rows); err != nil {
+			return err
+		}
+		there, err := rowio.Find(soft, r.Target, l, l.SelectEqual(len(p.Rows)), p.Rows)
+		if err != nil {
+			return err
+		}
+		for i, row := range p.Rows {
+			if d := DifferenceOf(l, row, there[i]); d != nil {
+				d.Source = src.Name
+				if err := differs(d, row, there[i]); err != nil {
+					return err
+				}
+			}
+		}
+		if p.Last {
+			return nil
+		}
+	}
+}
+
+// DifferenceOf compares a row with what it should be; nil if it is the same.
+func DifferenceOf(l *rowio.Layout, want, there []any) *Difference {
+	d := &Difference{Table: l.Table}
+	if there == nil {
+		d.Missing = true
+	} else {
+		for i, name := range l.Columns {
+			if !rowio.Same(want[i], there[i]) {
+				d.Columns = append(d.Columns, name)
+			}
+		}
+		if d.Columns == nil {
+			return nil
+		}
+	}
+	d.Key, _ = rowio.EncodeKey(l.KeyOf(want)) // has been read before
+	return d
+}
+
+// OwnRows is how many rows the target itself has in the tables of the plan.
+func OwnRows(r *job.Run) int64 {
+	return rowio.Total(r.Plan.Tables, func(t *plan.Table) int64 { return t.Target.Rows })
+}
+
+// readAll reads and sums up the rows of the target and the sources in the tables
+// of the plan: by table, the target first; nil for what it did not read because of
+// an error.
+func readAll(r *job.Run, ctx context.Context) ([][]*plan.Apart, error) {
+	r.Step(OwnRows(r) + 2*r.Plan.Rows())
+	found := make([][]*plan.Apart, len(r.Plan.Tables))
+	for i := range found {
+		found[i] = make([]*plan.Apart, 1+len(r.Plan.Sources))
+	}
+	err := r.InParallel(ctx, job.Reading, r.Parts(plan.OfTarget, plan.Whole), func(ctx context.Context, w *job.Run, p plan.Part) error {
+		l, on := w.Layouts[w.Plan.Tables[p.Table].Name], w.Target
+		if p.Source != plan.OfTarget {
+			on = w.Sources[p.Source]
+		}
+		return w.RetryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.Table, on.Name), func(soft context.Context) (err error) {
+			between := BetweenPages(w, ctx, ledger.StepVerify, on, l)
+			var c plan.Apart
+			if w.Changes.MovesIn(l) {
+				c, err = change.ContentsApart(soft, on, l, w.Changes.WorldsIn(w.Plan, l, p.Source), between)
+			} else {
+				c.Content, err = rowio.Contents(soft, on, l, rowio.All, nil, nil, between)
+			}
+			if err == nil {
+				found[p.Table][1+p.Source] = &c
+			}
+			return err
+		})
+	})
+	return found, err
+}
+
+// BetweenPages is called after every page of a step that only reads.
+func BetweenPages(r *job.Run, ctx context.Context, step string, on *rowio.Connection, l *rowio.Layout) func(rows int) error {
+	return func(rows int) error {
+		r.Progress(step, on.Name, l.Table, rows)
+		return r.Between(ctx)
+	}
+}

@@ -1,0 +1,30 @@
+package prove
+
+import (
+	"context"
+
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// proveCounters makes sure that no counter lies below the keys that came.
+func proveCounters(r *job.Run, ctx context.Context, p *KeyProof) error {
+	for _, c := range r.Plan.Counters {
+		if c.Column == "" {
+			if next, err := r.SequenceAt(ctx, &c); err != nil {
+				return err
+			} else if next < c.After {
+				p.wrongParts(1, "the sequence %s is below keys that came", c.Table)
+			}
+			continue
+		}
+		reached, err := r.CounterAt(ctx, &c)
+		if err != nil {
+			return err
+		}
+		if !reached {
+			p.wrongParts(1, "table %s: row %s: the counter %s is below keys that came", c.Table, rowio.KeyText(c.Key), c.Column)
+		}
+	}
+	return nil
+}

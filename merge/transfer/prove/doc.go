@@ -1,0 +1,2 @@
+// Package prove compares the merged database with its plan and its sources.
+package prove

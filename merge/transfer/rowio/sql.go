@@ -1,0 +1,294 @@
+package rowio
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/catalog"
+)
+
+// Dangling selects something of the rows of c without a match by a reference. A
+// join finds them more than ten times as fast as NOT EXISTS does in MariaDB.
+func (d Dialect) Dangling(what, table string, r catalog.Reference) string {
+	set := make([]string, len(r.Columns))
+	for i, name := range r.Columns {
+		set[i] = "c." + d.Quote(name) + " IS NOT NULL"
+	}
+	join, unmatched := d.Unmatched("c", r.Columns, r.ToTable, "p", r.ToColumns)
+	return "SELECT " + what + " FROM " + d.Quote(table) + " AS c " + join + " WHERE " + strings.Join(set, " AND ") + " AND " + unmatched
+}
+
+// Of returns the same layout of another table with these columns.
+func (l *Layout) Of(table string) *Layout {
+	other := *l
+	other.Table = table
+	return &other
+}
+
+// InsertFrom inserts all rows of another table with these columns. how is INSERT, or what a
+// database has besides.
+func (l *Layout) InsertFrom(how, table string) string {
+	columns := l.Dialect.QuoteAll(l.Columns)
+	return how + " INTO " + l.Dialect.Quote(l.Table) + " (" + columns + ") SELECT " + columns + " FROM " + l.Dialect.Quote(table)
+}
+
+// Has reports whether the layout has these columns.
+func (l *Layout) Has(columns []string) bool {
+	return !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(l.Columns, c) })
+}
+
+// Dialect writes the statements that differ between kinds of databases.
+type Dialect struct{ sqldb.Dialect }
+
+func (d Dialect) Mysql() bool { return d.Dialect == sqldb.MySQL }
+
+// read is the expression that reads a column so that the driver does not convert
+// the value: a date stays the text that the database writes.
+func (d Dialect) read(c *catalog.Column) string {
+	name := d.Quote(c.Name)
+	if !d.Mysql() {
+		return "+" + name // an expression has no declared type to convert to
+	}
+	declared := strings.ToLower(c.Type)
+	if declared == "json" {
+		// What a text cannot carry is no JSON as it is read, and so cannot be written.
+		return "IF(" + d.TextKeeps(c) + ", CAST(" + name + " AS CHAR), CONCAT('typed ', CAST(" + name + " AS CHAR)))"
+	}
+	for _, prefix := range []string{"date", "timestamp"} { // datetime too
+		if strings.HasPrefix(declared, prefix) {
+			return "CAST(" + name + " AS CHAR)"
+		}
+	}
+	return name
+}
+
+// TextKeeps is the condition that a value of MySQL's type JSON is the same when it
+// was sent as text. A DATE, TIME, DATETIME or bytes inside become strings, and a
+// DECIMAL becomes a DOUBLE: that is the same if it is equal and has the same digits.
+func (d Dialect) TextKeeps(c *catalog.Column) string {
+	name := d.Quote(c.Name)
+	sent := "CAST(CAST(" + name + " AS CHAR) AS JSON)"
+	return name + " = " + sent + " AND CAST(" + name + " AS BINARY) = CAST(" + sent + " AS BINARY)"
+}
+
+// Layout is how the rows of one table are read and written: the columns that
+// can be written, in the order of the target, and which of them are the key.
+type Layout struct {
+	Dialect Dialect
+	Table   string
+	Columns []string
+	Reads   []string // expressions
+	Types   []string // as the database prints them; empty where it does not enforce them
+	Text    []bool   // key columns that hold text, which the driver gives as bytes
+	big     []bool   // columns whose integers may lie beyond int64; nil: none
+	Key     []int    // none for a multiset
+
+	Numbers []*numbering // of the columns that are compared by a number; nil: none
+
+	index    string // of the key, as MariaDB and MySQL call it
+	Identity string // of a multiset: the expression that tells its rows apart
+}
+
+// NewLayout returns the layout of a table that has no key, or one of columns that
+// can be written.
+func NewLayout(d Dialect, t *catalog.Table) *Layout {
+	l := &Layout{Dialect: d, Table: t.Name}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Generated != "" {
+			continue
+		}
+		l.Columns = append(l.Columns, c.Name)
+		if l.Types = append(l.Types, ""); d.Mysql() {
+			l.Types[len(l.Types)-1] = c.Type
+		}
+		l.Text = append(l.Text, d.Mysql() && c.Collation != "" && slices.Contains(t.Key(), c.Name))
+		l.big = append(l.big, d.Mysql() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
+		numbers := NewNumbering(l.Types[len(l.Types)-1])
+		l.Numbers, l.Reads = append(l.Numbers, numbers), append(l.Reads, d.read(c))
+		if numbers.ambiguous() && slices.Contains(t.Key(), c.Name) {
+			l.Reads[len(l.Reads)-1] = fmt.Sprintf("IF(%s = 0, NULL, %[1]s)", d.Quote(c.Name))
+		}
+	}
+	if len(t.Primary) > 0 {
+		l.index = "PRIMARY"
+	} else if i := slices.IndexFunc(t.Uniques, func(u catalog.Unique) bool { return slices.Equal(u.Columns, t.Key()) }); i >= 0 {
+		l.index = t.Uniques[i].Name
+	}
+	for _, name := range t.Key() {
+		l.Key = append(l.Key, slices.Index(l.Columns, name))
+	}
+	if slices.Contains(l.Key, -1) { // the database generates a part of it
+		l.Key = nil
+	}
+	if l.Multiset() {
+		l.Identity = d.identity(t)
+	}
+	return l
+}
+
+func (l *Layout) KeyColumns() []string {
+	names := make([]string, len(l.Key))
+	for i, k := range l.Key {
+		names[i] = l.Columns[k]
+	}
+	return names
+}
+
+// KeyOf returns the values of the key of a row.
+func (l *Layout) KeyOf(row []any) []any {
+	values := make([]any, len(l.Key))
+	for i, k := range l.Key {
+		values[i] = row[k]
+	}
+	return values
+}
+
+func (l *Layout) SelectFrom() string {
+	return "SELECT " + strings.Join(l.Reads, ", ") + " FROM " + l.Dialect.Quote(l.Table)
+}
+
+// Where is a WHERE with conditions, without the empty ones.
+func Where(conditions ...string) string {
+	conditions = slices.DeleteFunc(conditions, func(c string) bool { return c == "" })
+	if len(conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(conditions, " AND ")
+}
+
+// page is the statement that reads rows in the order of the key, and its arguments: so many rows of those that
+// meet a condition, the first ones or those after a key.
+func (l *Layout) page(after []any, condition string, n int) (query string, args []any) {
+	beyond := ""
+	if after != nil {
+		beyond, args = l.After(after)
+	}
+	order := " ORDER BY " + l.Dialect.QuoteAll(l.KeyColumns()) + " LIMIT ?"
+	return l.SelectFrom() + Where(beyond, condition) + order, append(args, n)
+}
+
+// After is the condition for the keys after one, with its arguments.
+func (l *Layout) After(key []any) (condition string, args []any) { return l.compared(">", key) }
+
+// Within is the condition for the keys from one to before another, with its arguments.
+// MariaDB locks the first row beyond such rows too: with the last of them
+// left to [Layout.Equal], that is one of ours, and workers do not meet there.
+func (l *Layout) Within(low, high []any) (condition string, args []any) {
+	from, args := l.compared(">=", low)
+	before, more := l.compared("<", high)
+	return from + " AND " + before, append(args, more...)
+}
+
+// compared is the condition for the keys that compare with one in that way, with its arguments.
+// SQLite looks a row of values up in the index, MariaDB only single values.
+func (l *Layout) compared(how string, key []any) (condition string, args []any) {
+	names, bound := l.KeyColumns(), l.Bound(key)
+	if !l.Dialect.Mysql() {
+		return "(" + l.Dialect.QuoteAll(names) + ") " + how + " (" + sqldb.Marks(len(names)) + ")", bound
+	}
+	var ways []string
+	for i, name := range names {
+		var conditions []string
+		for before := range i {
+			conditions, args = append(conditions, l.Is(before)), append(args, bound[before])
+		}
+		with := how[:1] // only the last column may be equal
+		if i == len(names)-1 {
+			with = how
+		}
+		beyond, more := l.numbering(i).compared(l.Dialect.Quote(name), with, key[i])
+		ways, args = append(ways, strings.Join(append(conditions, beyond), " AND ")), append(args, more...)
+	}
+	return "((" + strings.Join(ways, ") OR (") + "))", args
+}
+
+// numbering is that of a column of the key; nil for one that is compared as it is read.
+func (l *Layout) numbering(i int) *numbering {
+	if l.Numbers == nil {
+		return nil
+	}
+	return l.Numbers[l.Key[i]]
+}
+
+// Lists reports whether the keys after one are told by a list of the values of an ENUM: then there are as many such
+// statements as values.
+func (l *Layout) Lists() bool {
+	for i := range l.Key {
+		if n := l.numbering(i); n != nil && n.kind == "enum" {
+			return true
+		}
+	}
+	return false
+}
+
+// Is is the condition that a column of the key has one value.
+func (l *Layout) Is(i int) string {
+	return l.Dialect.Quote(l.Columns[l.Key[i]]) + " = " + l.numbering(i).mark()
+}
+
+// Bound are the arguments for a key, in the place of the marks for it.
+func (l *Layout) Bound(key []any) []any {
+	args := make([]any, len(key))
+	for i, v := range key {
+		args[i] = l.numbering(i).bound(v)
+	}
+	return args
+}
+
+// BoundOf are the arguments for the keys of rows.
+func (l *Layout) BoundOf(rows [][]any) (args []any) {
+	for _, row := range rows {
+		args = append(args, l.Bound(l.KeyOf(row))...)
+	}
+	return args
+}
+
+// Lock is the statement that reads rows which nothing else may change until the
+// transaction ends. It looks keys up even where to read the whole table takes less, as
+// in one that is nearly empty: it would lock, and wait for, the rows of other workers.
+// In SQLite a transaction that writes is alone.
+func (l *Layout) Lock(where, end string) string {
+	query := l.SelectFrom()
+	if l.Dialect.Mysql() {
+		if l.index != "" {
+			query += " FORCE INDEX (" + l.Dialect.Quote(l.index) + ")"
+		}
+		end += " FOR UPDATE"
+	}
+	return query + " WHERE " + where + end
+}
+
+// Insert is the statement that inserts n rows.
+func (l *Layout) Insert(n int) string {
+	row := "(" + sqldb.Marks(len(l.Columns)) + ")"
+	return "INSERT INTO " + l.Dialect.Quote(l.Table) + " (" + l.Dialect.QuoteAll(l.Columns) + ") VALUES " +
+		strings.Repeat(row+", ", n-1) + row
+}
+
+// Equal is the condition for n keys, with the arguments of [Layout.Bound] for each.
+func (l *Layout) Equal(n int) string {
+	if len(l.Key) == 1 {
+		marks := strings.Repeat(l.numbering(0).mark()+", ", n-1) + l.numbering(0).mark()
+		return l.Dialect.Quote(l.Columns[l.Key[0]]) + " IN (" + marks + ")"
+	}
+	conditions := make([]string, len(l.Key))
+	for i := range conditions {
+		conditions[i] = l.Is(i)
+	}
+	one := "(" + strings.Join(conditions, " AND ") + ")"
+	return strings.Repeat(one+" OR ", n-1) + one
+}
+
+// SelectEqual is the statement that reads the rows with n keys.
+func (l *Layout) SelectEqual(n int) string { return l.SelectFrom() + " WHERE " + l.Equal(n) }
+
+// perStatement is the most rows in one statement: more are no faster.
+const perStatement = 500
+
+// Most is the most rows of n values each in one statement.
+func (d Dialect) Most(n int) int {
+	return max(1, min(perStatement, d.MaxArgs()/n))
+}

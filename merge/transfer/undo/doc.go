@@ -1,0 +1,2 @@
+// Package undo takes a merge out of its target again.
+package undo

@@ -1,0 +1,391 @@
+package undo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+)
+
+// What an undo leaves in the target is in this file. One reading of every table proves that it holds
+// the rows that the plan found, and no others. Only a table that does not is looked at row by row.
+
+// UndoneTable is a table of the target that does not hold what it held when the merge was planned.
+// If Merged, Unrestored and Reason are empty, only own rows of the target differ: no row of the merge
+// is there, and what the merge changed is restored.
+type UndoneTable struct {
+	Table  string `json:"table"`
+	Rows   int64  `json:"rows"`   // now
+	Before int64  `json:"before"` // when the merge was planned
+
+	Merged     int64              `json:"merged"`           // rows that came with the merge and are there
+	Unrestored int64              `json:"unrestored"`       // own rows that the merge changed, and that are not as they were
+	Reason     string             `json:"reason,omitempty"` // why neither can be counted
+	Samples    []prove.Difference `json:"samples,omitempty"`
+}
+
+// Left reports whether the merge left something in the table.
+func (t *UndoneTable) Left() bool { return t.Merged+t.Unrestored > 0 || t.Reason != "" }
+
+func (t UndoneTable) String() string {
+	var parts []string
+	add := func(n int64, one, many, rest string) {
+		if n > 0 {
+			parts = append(parts, printable.Count(n, one, many)+rest)
+		}
+	}
+	add(t.Merged, "row that came with the merge is", "rows that came with the merge are", " still there")
+	add(t.Unrestored, "own row that the merge changed is", "own rows that the merge changed are", " not restored")
+	if t.Reason != "" {
+		parts = append(parts, t.Reason)
+	}
+	if parts == nil {
+		is := fmt.Sprintf(", and %s when the merge was planned", printable.Number(t.Before))
+		if t.Rows == t.Before {
+			is = " as when the merge was planned, but with other values"
+		}
+		parts = []string{printable.Count(t.Rows, "own row", "own rows") + is}
+	}
+	return fmt.Sprintf("table %q: %s", t.Table, strings.Join(parts, "; "))
+}
+
+// add counts a difference, and keeps the first ones.
+func (t *UndoneTable) add(n *int64, d prove.Difference) {
+	if *n++; len(t.Samples) < rowio.MaxSamples {
+		t.Samples = append(t.Samples, d)
+	}
+}
+
+// NotUndoneError says that an undo came to its end and rows of the merge are still in the target, or
+// own rows that the merge changed are not restored. The record of the merge, the rows that the target
+// keeps for the undo and all fences stay. The same call does again what it can do for these tables.
+type NotUndoneError struct {
+	Database string
+	Tables   []UndoneTable
+}
+
+func (e *NotUndoneError) Error() string {
+	var tables []string
+	for _, t := range e.Tables {
+		text := t.String()
+		if len(t.Samples) > 0 {
+			text += ": " + t.Samples[0].String()
+		}
+		tables = append(tables, text)
+	}
+	const most = 3
+	return fmt.Sprintf("transfer: the merge is not undone in %q: %s; run undo again",
+		e.Database, printable.List(tables, "; ", most))
+}
+
+// compareWithBefore finds out whether the target has the rows that it had before, and returns a
+// [*NotUndoneError] if something of the merge is left.
+func (u *undo) compareWithBefore(ctx context.Context) error {
+	differing, err := unlike(u.Run, ctx)
+	if err != nil {
+		return err
+	}
+	for i := range differing {
+		d := &differing[i]
+		table := slices.IndexFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Name == d.Table })
+		doing := fmt.Sprintf("looking for rows of the merge in table %q", d.Table)
+		err := u.RetryCounted(ctx, doing, func(soft context.Context) error {
+			found := UndoneTable{Table: d.Table, Rows: d.Rows, Before: d.Before}
+			defer func() { *d = found }()
+			if table < 0 {
+				return u.lookIntoReset(soft, &found)
+			}
+			return u.lookInto(ctx, soft, table, &found)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	u.done.Tables, u.done.SameAsBefore = differing, len(differing) == 0
+	left := slices.DeleteFunc(slices.Clone(differing), func(t UndoneTable) bool { return !t.Left() })
+	if len(left) == 0 {
+		return nil
+	}
+	err = u.Retry(ctx, "noting what is left", func(ctx context.Context) error { return u.doAgain(ctx, left) })
+	if err != nil {
+		return err
+	}
+	return &NotUndoneError{u.Target.Name, left}
+}
+
+// unlike reads all tables of the target, and returns those that do not hold what they held when the
+// merge was planned. It counts the rows in another way too: in the order of a key that its database
+// sorts in another way than it compares, a reading misses rows.
+func unlike(r *job.Run, ctx context.Context) (differing []UndoneTable, err error) {
+	r.Step(prove.OwnRows(r))
+	var own []plan.Part
+	for i := range r.Plan.Tables {
+		own = append(own, plan.Part{Table: i, Source: plan.OfTarget})
+	}
+	found := make([]*UndoneTable, len(own))
+	err = r.InParallel(ctx, job.Reading, own, func(ctx context.Context, w *job.Run, p plan.Part) error {
+		t := &w.Plan.Tables[p.Table]
+		return w.RetryCounted(ctx, fmt.Sprintf("reading the rest of table %q", t.Name), func(soft context.Context) error {
+			l := w.Layouts[t.Name]
+			now, err := rowio.Contents(soft, w.Target, l, rowio.All, nil, nil, prove.BetweenPages(w, ctx, ledger.StepVerify, w.Target, l))
+			if err != nil {
+				return err
+			}
+			rows, err := w.Count(soft, t.Name)
+			if err == nil && (now.Rows != t.Target.Rows || now.Sum != t.Target.Sum || rows != now.Rows) {
+				found[p.Table] = &UndoneTable{Table: t.Name, Rows: rows, Before: t.Target.Rows}
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range found {
+		if t != nil {
+			differing = append(differing, *t)
+		}
+	}
+	for i := range r.Plan.Resets {
+		s := &r.Plan.Resets[i]
+		var now rowio.Content
+		err := r.Retry(ctx, fmt.Sprintf("reading table %q", s.Table), func(soft context.Context) (err error) {
+			now, err = rowio.ContentsOfMultiset(soft, r.Target, r.Layouts[s.Table], nil, func(int) error { return r.Between(ctx) })
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if now.Rows != s.Rows || now.Sum != s.Sum {
+			differing = append(differing, UndoneTable{Table: s.Table, Rows: now.Rows, Before: s.Rows})
+		}
+	}
+	return differing, nil
+}
+
+// lookInto looks for what the merge left in a table.
+func (u *undo) lookInto(ctx, soft context.Context, table int, found *UndoneTable) error {
+	t := &u.Plan.Tables[table]
+	if u.Layouts[t.Name].Multiset() {
+		return u.lookIntoMultiset(soft, table, found)
+	}
+	for source := range u.Sources {
+		if err := u.lookForMerged(ctx, soft, table, source, found); err != nil {
+			return err
+		}
+	}
+	if t.Combine != nil {
+		return u.lookForCombined(ctx, soft, table, found)
+	}
+	return u.lookForRenamed(ctx, soft, t, found)
+}
+
+// lookForMerged looks for rows that came from a source, by their exact keys.
+func (u *undo) lookForMerged(ctx, soft context.Context, table, source int, found *UndoneTable) error {
+	t, src := &u.Plan.Tables[table], u.Sources[source]
+	l := u.Layouts[t.Name]
+	copied, err := u.CheckpointsOf(soft, ledger.StepCopy, table, source)
+	if err != nil {
+		return err
+	}
+	came := rowio.Total(copied, func(c **ledger.Checkpoint) int64 { return (*c).Rows })
+	change := u.Changes.Of(src.Name, l)
+	look := func(rows [][]any) error {
+		err := u.Between(ctx)
+		if err == nil {
+			err = change.Rows(rows)
+		}
+		if err == nil {
+			rows, err = u.fresh(soft, table, source, rows)
+		}
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		there, err := rowio.Find(soft, u.Target, l, l.SelectEqual(len(rows)), rows)
+		for i, row := range there {
+			if row != nil {
+				key, _ := rowio.EncodeKey(l.KeyOf(rows[i])) // has been read before
+				found.add(&found.Merged, prove.Difference{Source: src.Name, Table: t.Name, Key: key, Left: true})
+			}
+		}
+		return err
+	}
+	if came == t.Sources[source].Rows { // all came: they need no order
+		return inChunks(soft, src, l, look)
+	}
+	for _, c := range copied {
+		after := c.Begin
+		for left := c.Rows; left > 0; {
+			p, err := rowio.ReadPage(soft, src, l, after, int(min(left, int64(l.Dialect.Most(len(l.Key))))), nil)
+			if err != nil || len(p.Rows) == 0 {
+				return err
+			}
+			left, after = left-int64(len(p.Rows)), l.KeyOf(p.Rows[len(p.Rows)-1])
+			if err := look(p.Rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inChunks calls take with all rows of a table, in no order, so many at a time as fit into one query
+// for their keys. take must not use the connection.
+func inChunks(ctx context.Context, on *rowio.Connection, l *rowio.Layout, take func(rows [][]any) error) error {
+	var some [][]any
+	size := l.Dialect.Most(len(l.Key))
+	err := rowio.Every(ctx, on, l, func(row []any) (err error) {
+		if some = append(some, row); len(some) == size {
+			err, some = take(some), nil
+		}
+		return err
+	})
+	if err == nil && len(some) > 0 {
+		err = take(some)
+	}
+	return err
+}
+
+// lookForCombined looks for own rows that were combined with others and are not as they are kept.
+func (u *undo) lookForCombined(ctx, soft context.Context, table int, found *UndoneTable) error {
+	c := u.Combiner(table)
+	there, err := u.Manifest.Tables(soft)
+	if err != nil || !c.Writes() || !slices.Contains(there, c.Of.Kept) {
+		return err // nothing was written over, or nothing was copied
+	}
+	reader := u.Reader()
+	defer reader.Close()
+	return inChunks(soft, reader, c.L.Of(c.Of.Kept), func(rows [][]any) error {
+		if err := u.Between(ctx); err != nil {
+			return err
+		}
+		now, err := rowio.Find(soft, u.Target, c.L, c.L.SelectEqual(len(rows)), rows)
+		for i, row := range rows {
+			if d := prove.DifferenceOf(c.L, row, now[i]); err == nil && d != nil {
+				d.Source = u.Target.Name
+				found.add(&found.Unrestored, *d)
+			}
+		}
+		return err
+	})
+}
+
+// lookForRenamed looks for own rows that have a value which the merge gave them. A third one in its
+// place, such as the name that a player chose since, is not of the merge, and stays.
+func (u *undo) lookForRenamed(ctx, soft context.Context, t *plan.Table, found *UndoneTable) error {
+	if !t.RenamesOwn() {
+		return nil
+	}
+	l := u.Layouts[t.Name]
+	change := apply.Restorer(u.Run).Of(u.Target.Name, l)
+	n := int64(0)
+	return rowio.Every(soft, u.Target, l, func(row []any) error {
+		if n++; n%2000 == 0 {
+			if err := u.Between(ctx); err != nil {
+				return err
+			}
+		}
+		want := slices.Clone(row)
+		if _, err := change(want); err != nil {
+			return err
+		}
+		if d := prove.DifferenceOf(l, want, row); d != nil {
+			d.Source = u.Target.Name
+			found.add(&found.Unrestored, *d)
+		}
+		return nil
+	})
+}
+
+// lookIntoMultiset looks for rows that came to a table without a key: more of them than there were
+// when those of the merge were removed.
+func (u *undo) lookIntoMultiset(ctx context.Context, table int, found *UndoneTable) error {
+	t := &u.Plan.Tables[table]
+	l, came := u.Layouts[t.Name], make(map[string]int64)
+	var gone, own int64
+	for i, src := range u.Sources {
+		copied, err := u.CheckpointOf(ctx, ledger.StepCopy, plan.Part{Table: table, Source: i})
+		if err != nil {
+			return err
+		}
+		if copied.Rows == 0 {
+			continue
+		}
+		removed, err := u.CheckpointOf(ctx, ledger.StepUndo, plan.Part{Table: table, Source: i})
+		if err != nil {
+			return err
+		}
+		of, err := u.CopiedFrom(ctx, src, l, copied)
+		if err != nil {
+			return err
+		}
+		for is, n := range of {
+			came[is] += n
+		}
+		lost, equal := multiset(removed)
+		gone, own = gone+lost, equal
+	}
+	there, err := rowio.Identities(ctx, u.Target, l, nil, came)
+	if err != nil {
+		return err
+	}
+	found.Merged = max(0, rowio.Total64(there)-own)
+	if found.Merged == 0 && gone > 0 && found.Rows > found.Before {
+		found.Reason = fmt.Sprintf("it has no key, %s changed or removed since, and it has %s more than when the merge "+
+			"was planned, which may be these: remove them or take them elsewhere",
+			printable.Count(gone, "row that came was", "rows that came were"),
+			printable.Count(found.Rows-found.Before, "row", "rows"))
+	} else if found.Merged > 0 {
+		found.Reason = "it has no key: remove them"
+	}
+	return nil
+}
+
+// multiset are the numbers of a checkpoint of the removal from a table without a key: how many rows
+// that came were gone, and how many equal to some that came were there afterwards.
+func multiset(c *ledger.Checkpoint) (gone, equal int64) {
+	if len(c.After) == 2 {
+		gone, _ = c.After[0].(int64)
+		equal, _ = c.After[1].(int64)
+	}
+	return gone, equal
+}
+
+// lookIntoReset tells whether a table that was emptied has its rows again, and others besides.
+func (u *undo) lookIntoReset(ctx context.Context, found *UndoneTable) error {
+	c, err := filled(u.Run, ctx, u.Plan.Reset(found.Table))
+	if err == nil && !c.Finished {
+		found.Reason = "the rows that were put back are not those that were taken out: " +
+			"restore the rows of this table, or the database, from the backup of before the merge"
+	}
+	return err
+}
+
+// doAgain lets the next call remove and restore once more what it can in these tables.
+func (u *undo) doAgain(ctx context.Context, tables []UndoneTable) error {
+	return u.Target.Tx(ctx, func() error {
+		if err := u.Manifest.Still(ctx, ledger.StateUndoing, ledger.Sharing); err != nil {
+			return err
+		}
+		for _, t := range tables {
+			if u.Plan.Multiset(t.Table) || u.Plan.Reset(t.Table) != nil {
+				continue
+			}
+			_, err := u.Target.Exec(ctx, "again",
+				"DELETE FROM "+ledger.ProgressTable+" WHERE merge_id = ? AND tab = ? AND step IN (?, ?)", false,
+				u.Plan.ID, t.Table, ledger.StepUndo, ledger.StepRestore)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,326 @@
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/transfer/apply"
+	"mergesafe/merge/transfer/job"
+	"mergesafe/merge/transfer/ledger"
+	"mergesafe/merge/transfer/plan"
+	"mergesafe/merge/transfer/planner"
+	"mergesafe/merge/transfer/prove"
+	"mergesafe/merge/transfer/rowio"
+	"mergesafe/store/registry"
+)
+
+// UndoOptions configures [Undo].
+type UndoOptions struct {
+	job.Options
+
+	// Force also removes rows that were changed since they were copied. The players'
+	// changes to them are lost.
+	Force bool
+}
+
+// Undone is the result of [Undo]. Beside an error it says how far the undo came: a
+// batch whose COMMIT got no answer may be removed and not counted yet.
+type Undone struct {
+	ID   string `json:"id"`
+	Rows int64  `json:"rows"` // removed, by this call
+
+	// Parts are the rows of the sources that this call and earlier ones handled, by
+	// table and source in the order of the plan. Rows that were gone before count too.
+	Parts []job.PartResult `json:"-"`
+
+	// Changed rows are not as they were copied, Missing rows are gone. They
+	// block the undo, unless it is forced.
+	Changed int64              `json:"changed"`
+	Missing int64              `json:"missing"`
+	Samples []prove.Difference `json:"samples,omitempty"` // the first of them
+
+	// SameAsBefore says that every table that was copied or emptied holds exactly the rows
+	// that the plan found in it. Tables are the others.
+	SameAsBefore bool          `json:"same_as_before"`
+	Tables       []UndoneTable `json:"tables,omitempty"`
+
+	// NoRecord says that the target has no record of the merge: it had not begun, or an
+	// earlier undo took it back and was interrupted at its very end. Lifted are the fences. If
+	// none was left, SameAsBefore is set: the rows of the target were read.
+	NoRecord bool         `json:"no_record,omitempty"`
+	Lifted   []job.Lifted `json:"lifted,omitempty"` // by this call
+}
+
+// Undo takes a merge out of the target again, completed or not: the rows that
+// were copied and are as they were copied, the renames of the target's own rows,
+// the rows removed from emptied tables (they are put back), the entries in the registry, the fences in the sources, the record of the merge
+// itself and finally the fences in the target. Rows that a game added meanwhile
+// stay.
+//
+// It needs the sources as they were copied: they show which rows to remove. A source
+// that was changed since is a [*ledger.ChangedError].
+//
+// Before it writes anything it compares all rows. It returns a [*ledger.RefusedError] if
+// a game server runs on the target, if another merge came later, if the rows of an emptied
+// table are not kept any more or the game has made rows with their keys, if rows were changed
+// since and Force is not set, or if rows that did not come with the merge reference rows that
+// did.
+//
+// When all is removed, it makes sure that no row of the merge is in the target and that the own
+// rows that the merge changed are as they were; otherwise it returns a [*NotUndoneError], and the
+// record of the merge stays. Other own rows may differ: see [UndoneTable].
+//
+// If it is interrupted, the same call resumes, as with [apply.Apply]. It returns a
+// result beside an error too, unless it could not read the target.
+//
+// A target without a record of the merge may be another copy of it, while the rows are elsewhere. Undo
+// lifts fences there only if they say that no row of the merge is in the target: a campaign had only
+// prepared it, or an undo had removed them all. Other fences, and another database than the target,
+// are a [*ledger.RefusedError]. If there are no fences, all is well if the target holds what it held when
+// the merge was planned; otherwise the error is [ledger.ErrNoMerge].
+func Undo(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts UndoOptions) (*Undone, error) {
+	return UndoWith(ctx, plan, target, sources, opts, job.Hooks{})
+}
+
+func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sources []rowio.Database, opts UndoOptions, h job.Hooks) (*Undone, error) {
+	r, err := job.NewRun(plan, target, sources, opts.Options, h)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.Needs(opts.Codecs); err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	r.Target.Unchecked = true // what references the rows is looked for before
+	state, err := r.Begin(ctx, ledger.StepUndo)
+	if err != nil {
+		return nil, err
+	}
+	if state == "" {
+		return undoWithoutRecord(r, ctx)
+	}
+	u := &undo{Run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
+	err = u.Outrun(ctx, u.undo(ctx, state))
+	u.done.Parts, _ = r.PartResults()
+	u.done.Rows, u.done.Lifted = r.Tally.Rows, r.Lifted
+	if left, ok := errors.AsType[*NotUndoneError](err); ok && u.done.Tables == nil {
+		u.done.Tables = left.Tables // the rest was not looked at
+	}
+	return u.done, err
+}
+
+// undoWithoutRecord ends an undo that was interrupted at its very end, or takes back what was only
+// prepared.
+func undoWithoutRecord(r *job.Run, ctx context.Context) (*Undone, error) {
+	if err := r.Retry(ctx, "checking whether this is the target", func(ctx context.Context) error { return apply.IsTarget(r, ctx) }); err != nil {
+		return nil, err
+	}
+	err := r.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return apply.LiftWithoutRecord(r, ctx, "undo") })
+	if err == nil {
+		err = r.Retry(ctx, "removing the tables of the merge", r.Manifest.Remove)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Lifted) > 0 {
+		return &Undone{ID: r.Plan.ID, NoRecord: true, Lifted: r.Lifted}, nil
+	}
+	differing, err := unlike(r, ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(differing) == 0 {
+		return &Undone{ID: r.Plan.ID, NoRecord: true, SameAsBefore: true}, nil
+	}
+	return nil, fmt.Errorf("transfer: %w: %q has no record of the merge %s, and does not hold what it held when that was planned: %v",
+		ledger.ErrNoMerge, r.Target.Name, r.Plan.ID, differing[0])
+}
+
+type undo struct {
+	*job.Run
+	force  bool
+	done   *Undone
+	copied map[plan.Part]*cameRows // what is to be removed, as it was read before; none if nothing was copied
+
+	dangling map[plan.ColumnAt]int64 // rows that referred to nothing when this call began
+}
+
+func (u *undo) undo(ctx context.Context, state ledger.State) error {
+	if state == ledger.StateCopying || state == ledger.StateUndoing {
+		if err := apply.MendResets(u.Run, ctx, func(ctx context.Context, s *plan.Reset) error { return mendKept(u.Run, ctx, s) }); err != nil {
+			return err
+		}
+	}
+	if err := u.prepare(ctx, state); err != nil {
+		return err
+	}
+	steps := []func(context.Context) error{u.remove, u.separate, func(ctx context.Context) error { return apply.RestoreOwn(u.Run, ctx) }, u.fillTables, u.lowerCounters,
+		u.compareWithBefore, u.complete, u.dropKept}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	err := u.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
+		return u.During(ctx, ledger.StateUndoing, func() error { return apply.LiftFences(u.Run, ctx) })
+	})
+	if err != nil {
+		return err
+	}
+	if err := u.Retry(ctx, "noting in the fences that the rows are gone", func(ctx context.Context) error { return apply.GuardUndone(u.Run, ctx) }); err != nil {
+		return err
+	}
+	if err := u.Retry(ctx, "removing the record of the merge", u.Manifest.Remove); err != nil {
+		return err
+	}
+	return apply.Release(u.Run, ctx)
+}
+
+// lowerCounters sets the counters in rows back.
+func (u *undo) lowerCounters(ctx context.Context) error {
+	return u.Retry(ctx, "setting back counters", func(ctx context.Context) error {
+		return u.During(ctx, ledger.StateUndoing, func() error { return apply.RaiseRowCounters(u.Run, ctx, true) })
+	})
+}
+
+// complete sets back the other counters and the registry, when nothing of the merge is left.
+func (u *undo) complete(ctx context.Context) error {
+	return u.Retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
+		if err := apply.CheckReferences(u.Run, ctx, "let these rows reference other rows or remove them, then run undo again", u.dangling); err != nil {
+			return err
+		}
+		err := u.During(ctx, ledger.StateUndoing, func() error {
+			if err := u.ForgetKeys(ctx); err != nil {
+				return err
+			}
+			return apply.SetCounters(u.Run, ctx, true)
+		})
+		if err != nil || !u.Registry {
+			return err
+		}
+		if err := u.Hooks.Fail.At("before lineage"); err != nil {
+			return err
+		}
+		u.Target.Drop() // SQLite has one writer at a time
+		return u.Target.Db.InTx(ctx, func(tx *sqldb.Tx) error {
+			if err := u.Manifest.StillIn(ctx, tx, ledger.StateUndoing); err != nil {
+				return err
+			}
+			return rowio.RegistryOf(u.Target.Db).RemoveMerged(ctx, tx.Begun(), ledger.MergedServers(u.Plan)...)
+		})
+	})
+}
+
+// prepare looks for everything that blocks the undo, and then records in the
+// target that it began.
+func (u *undo) prepare(ctx context.Context, state ledger.State) error {
+	const then = "alter them back, or restore this database from its backup; then run undo again"
+	if err := u.Unaltered(ctx, "undo", then); err != nil {
+		return err
+	}
+	var reasons []plan.Refusal
+	refuse := func(format string, args ...any) {
+		reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Reason: fmt.Sprintf(format, args...)})
+	}
+	var progress string // of an apply that may still run
+	err := u.Retry(ctx, "reading the databases", func(soft context.Context) (err error) {
+		reasons = nil
+		if state == ledger.StateCopying {
+			if progress, err = u.Manifest.Progress(soft); err != nil {
+				return err
+			}
+		}
+		s, err := rowio.OpenSource(soft, u.Target.Database)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		u.Know(s)
+		planner.TriggersNow(u.Run, s, true, func(table, reason string) {
+			reasons = append(reasons, plan.Refusal{Source: u.Target.Name, Table: table, Reason: reason})
+		})
+		if u.Registry {
+			now, err := ledger.Servers(soft, u.Target.Database)
+			if err != nil {
+				return err
+			}
+			for _, reason := range ledger.InUse(now, u.Plan.ID) {
+				refuse("%s", reason)
+			}
+		}
+		if u.dangling, err = apply.DanglingRows(u.Run, soft); err != nil {
+			return err
+		}
+		flight := &apply.Flight{Run: u.Run, Begun: true}
+		if err := flight.Rights(soft); err != nil {
+			return err
+		}
+		reasons = append(reasons, flight.Reasons...)
+		ids, err := u.Manifest.Later(soft)
+		if len(ids) > 0 {
+			refuse("the merge %s came later: undo that first", strings.Join(ids, ", "))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(reasons) == 0 && state != ledger.StatePreparing {
+		reasons, err = u.compareKept(ctx)
+		if err != nil {
+			return err
+		}
+	}
+	if len(reasons) == 0 && state != ledger.StatePreparing {
+		if reasons, err = u.compareAll(ctx, state == ledger.StateUndoing); err != nil {
+			return err
+		}
+		more, err := u.compareResets(ctx, state)
+		if err != nil {
+			return err
+		}
+		reasons = append(reasons, more...)
+	}
+	if len(reasons) > 0 {
+		return &ledger.RefusedError{Doing: "undo", Refusals: reasons}
+	}
+	err = u.Retry(ctx, "fencing the target", func(ctx context.Context) error {
+		if err := u.Manifest.Yet(ctx, state); err != nil {
+			return err
+		}
+		return apply.Guard(u.Run, ctx, "undo", registry.FenceMerging, false)
+	})
+	if _, refused := errors.AsType[*ledger.RefusedError](err); refused && state == ledger.StateCopied {
+		if lifting := apply.Release(u.Run, ctx); lifting != nil {
+			return lifting
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return u.Retry(ctx, "beginning the undo", func(ctx context.Context) error { return u.beginRemoving(ctx, state, progress) })
+}
+
+// beginRemoving records in the target that the undo began: from then on an apply copies nothing
+// more. What it copied until then is what was compared, if the progress is what it was before.
+func (u *undo) beginRemoving(ctx context.Context, state ledger.State, progress string) error {
+	if state != ledger.StateCopying {
+		return u.Manifest.Advance(ctx, state, ledger.StateUndoing)
+	}
+	return u.Target.Tx(ctx, func() error {
+		is, err := u.Manifest.Lock(ctx, ledger.Alone)
+		if err == nil && is == ledger.StateCopying {
+			var now string
+			if now, err = u.Manifest.Progress(ctx); err == nil && now != progress {
+				err = fmt.Errorf("%w: it copied more rows while this one compared those to be removed: end that process, then run undo again", ledger.ErrBusy)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return u.Manifest.Advance(ctx, state, ledger.StateUndoing)
+	})
+}

@@ -1,0 +1,131 @@
+package verdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/nearest"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+)
+
+// Allowance is one entry of [declare.Options.Allow].
+type Allowance struct {
+	text, code    string
+	table, column *declare.NamePattern // nil: any
+}
+
+// AllowIn is the entry of [declare.Options.Allow] that allows a code in one table.
+func AllowIn(code, table string) string {
+	return code + ":" + catalog.SqlName(table)
+}
+
+// unallowable are conflicts with which rows would be lost or mixed up, or the target would
+// refuse them.
+var unallowable = []string{
+	CodeServerConflict, CodeWorldCloned, CodeWorldMerged, CodeKeyCollision,
+	CodeUniqueCollision, CodeReferenceRebind, CodeSchemaTable, CodeSchemaColumn,
+	CodeTableDiffers, CodeKeySpace, CodeCellFormat, CodeTargetCheck, CodeTargetPartition, CodeTargetValue, CodeTargetSize,
+}
+
+// Unallowable reports whether a merge is not planned with a conflict of this code, though
+// the operator allows it in a check.
+func Unallowable(code string) bool { return slices.Contains(unallowable, code) }
+
+// parseAllowance reads CODE, CODE:table or CODE:table.column.
+func parseAllowance(s string, all []Code) (a Allowance, err error) {
+	code, place, placed := strings.Cut(s, ":")
+	a = Allowance{text: s, code: code}
+	i := slices.IndexFunc(all, func(c Code) bool { return c.Code == code })
+	if i < 0 {
+		var codes []string
+		for _, c := range all {
+			codes = append(codes, c.Code)
+		}
+		return a, declare.Unsuitable("allow: no rule has the code %q%s", code, nearest.Hint(code, codes))
+	}
+	if placed {
+		if a.table, a.column, err = declare.ParsePlace(place); err != nil {
+			return a, declare.Unsuitable("allow: %q: %v: want %s:table or %s:table.column", s, err, code, code)
+		}
+	}
+	single := a.table != nil && a.table.Exact != "" && a.column != nil && a.column.Exact != ""
+	if all[i].OneColumn && !single {
+		return a, declare.Unsuitable("allow: %q: %s can be allowed for single columns only: want %s:table.column without * and ranges", s, code, code)
+	}
+	return a, nil
+}
+
+// Allows reports whether the operator allows what a result says. A result is about
+// a column only if it is about no other that is not named too.
+func (a Allowance) Allows(r *Result) bool {
+	if a.code != r.Code || a.table != nil && (r.Table == "" || !a.table.Match(r.Table)) {
+		return false
+	}
+	other := func(column string) bool { return !a.column.Match(column) }
+	return a.column == nil || len(r.Columns) > 0 && !slices.ContainsFunc(r.Columns, other)
+}
+
+// Resolve returns an error if nothing is there that the allowance names.
+func (a Allowance) Resolve(n declare.Names) error {
+	if a.table == nil {
+		return nil
+	}
+	tables, columns := false, a.column == nil
+	var near []string
+	for _, table := range slices.Sorted(maps.Keys(n)) {
+		if !a.table.Match(table) {
+			continue
+		}
+		tables = true
+		// Of a table that no source reads, the columns are not known.
+		columns = columns || n[table] == nil
+		for _, column := range slices.Sorted(maps.Keys(n[table])) {
+			columns = columns || a.column.Match(column)
+			near = append(near, column)
+		}
+	}
+	switch {
+	case !tables:
+		return declare.Unsuitable("allow: %q: no source has a table that matches %s%s", a.text, a.table.Text, nearest.Hint(a.table.Exact, slices.Sorted(maps.Keys(n))))
+	case !columns:
+		return declare.Unsuitable("allow: %q: no such table has a column that matches %s%s", a.text, a.column.Text, nearest.Hint(a.column.Exact, near))
+	}
+	return nil
+}
+
+// Allowances reads all entries.
+func Allowances(o declare.Options) (all []Allowance, err error) {
+	codes := Codes()
+	for _, s := range o.Allow {
+		a, err := parseAllowance(s, codes)
+		if err != nil {
+			return nil, err
+		}
+		if a.table == nil && slices.Contains(o.FailOn, a.code) {
+			return nil, declare.Unsuitable("%s cannot be both allowed and a failure", a.code)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// AllowedCodes counts the results of a report that the operator allows, by code:
+// "51 table-skipped, 1 key-collision"; "" if there are none.
+func AllowedCodes(results []Result) string {
+	counts := make(map[string]int)
+	for _, r := range results {
+		if r.CountsAs == Pass {
+			counts[r.Code]++
+		}
+	}
+	var parts []string
+	for _, c := range Codes() {
+		if n := counts[c.Code]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, c.Code))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

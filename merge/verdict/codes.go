@@ -1,0 +1,403 @@
+package verdict
+
+import "slices"
+
+// The codes of results, most serious first.
+const (
+	CodeServerConflict      = "server-conflict"
+	CodeWorldCloned         = "world-cloned"
+	CodeWorldMerged         = "world-merged"
+	CodeMergeUnfinished     = "merge-unfinished"
+	CodeKeySpace            = "key-space"
+	CodeKeyNobody           = "key-nobody"
+	CodeKeyUndeclared       = "key-undeclared"
+	CodeKeyCounter          = "key-counter"
+	CodeKeyCollision        = "key-collision"
+	CodeServerUnlisted      = "server-unlisted"
+	CodeIDAboveMark         = "id-above-mark"
+	CodeIDInvalid           = "id-invalid"
+	CodeIDFuture            = "id-future"
+	CodeUniqueCollision     = "unique-collision"
+	CodeAccountOverflow     = "account-overflow"
+	CodeAccountConflict     = "account-conflict"
+	CodeAutoIncrement       = "auto-increment"
+	CodeKeyWorld            = "key-world"
+	CodeTableDiffers        = "table-differs"
+	CodeReferenceRebind     = "reference-rebind"
+	CodeReferenceAmbiguous  = "reference-ambiguous"
+	CodeReferenceDangle     = "reference-dangling"
+	CodeReferenceNone       = "reference-none"
+	CodeCellFormat          = "cell-format"
+	CodeReferenceSevered    = "reference-severed"
+	CodeReferenceUndeclared = "reference-undeclared"
+	CodeTargetCheck         = "target-check"
+	CodeTargetPartition     = "target-partition"
+	CodeTargetValue         = "target-value"
+	CodeTargetSize          = "target-size"
+	CodeSchemaVersion       = "schema-version"
+	CodeSchemaTable         = "schema-table"
+	CodeSchemaColumn        = "schema-column"
+	CodeSchemaKey           = "schema-key"
+	CodeSchemaDefault       = "schema-default"
+	CodeSchemaOrder         = "schema-order"
+	CodeSchemaStorage       = "schema-storage"
+	CodeSchemaView          = "schema-view"
+	CodeSchemaMigration     = "schema-migration"
+	CodeSchemaCheck         = "schema-check"
+	CodeSchemaReference     = "schema-reference"
+	CodeSchemaRoutine       = "schema-routine"
+	CodeSchemaCharset       = "schema-charset"
+	CodeTriggerFires        = "trigger-fires"
+	CodeTargetFrozen        = "target-frozen"
+	CodeNoSnapshot          = "no-snapshot"
+	CodeTableChanged        = "table-changed"
+	CodeColumnOpaque        = "column-opaque"
+	CodeTableSkipped        = "table-skipped"
+	CodeTableExcluded       = "table-excluded"
+)
+
+// Code documents one code.
+type Code struct {
+	Code       string // stable, for scripts
+	Meaning    string // the meaning of a FAIL; for a code that never fails, of NOT VERIFIED
+	Counts     string // the things in Result.Count; empty for a code that never fails
+	Action     string // what to do about a FAIL
+	Unverified string // what to do about NOT VERIFIED
+
+	// OneColumn says that it can be allowed for single columns only; see
+	// [declare.Options.Allow].
+	OneColumn bool
+}
+
+// Codes lists all codes, most serious first. It is the order of the
+// results of a report. A code never changes its meaning.
+func Codes() []Code { return slices.Clone(codes) }
+
+// Documented returns the entry of a code.
+func Documented(code string) Code {
+	return codes[slices.IndexFunc(codes, func(c Code) bool { return c.Code == code })]
+}
+
+// codes is the table of all codes: the source of -codes and of its page of documentation. Its order is that of [Codes].
+var codes = []Code{
+	{
+		Code:       CodeServerConflict,
+		Meaning:    "two databases list the same server number for different worlds",
+		Counts:     "server numbers",
+		Action:     "do not merge these worlds; give one of them another server number before it mints again",
+		Unverified: "make sure that no two of these worlds ever had the same server number",
+	},
+	{
+		Code:       CodeWorldCloned,
+		Meaning:    "two databases hold the same world: a cloned disk, a restored backup, or the same database named twice",
+		Counts:     "worlds",
+		Action:     "find out which copy is the live one, and leave the other out",
+		Unverified: "make sure that no two of these worlds ever had the same server number",
+	},
+	{
+		Code:       CodeWorldMerged,
+		Meaning:    "a database already holds the world that another one runs",
+		Counts:     "worlds",
+		Action:     "leave out the database whose world was merged before, or undo that merge first",
+		Unverified: "make sure that no two of these worlds ever had the same server number",
+	},
+	{
+		Code:       CodeMergeUnfinished,
+		Meaning:    "a merge into a database was begun, and is neither completed nor undone",
+		Counts:     "merges",
+		Action:     "resume that merge or undo it (servermerge status PLAN), then check again",
+		Unverified: "look whether a merge into it was begun: servermerge status PLAN",
+	},
+	{
+		Code:       CodeKeySpace,
+		Meaning:    "the keys of a source cannot get new values: a column is too narrow, an offset conflicts with other keys, or a value is not a number",
+		Counts:     "columns or values that prevent it",
+		Action:     "give the column a larger type in all databases, or choose other offsets",
+		Unverified: "see why the values could not be read",
+	},
+	{
+		Code:       CodeKeyNobody,
+		Meaning:    "values of a reference may mean no row, and would get new values as if they were keys",
+		Unverified: "declare that these values name no row (none), or that they are keys of rows that are gone (dangling)",
+	},
+	{
+		Code:       CodeKeyUndeclared,
+		Meaning:    "a key stays unchanged while others get new values, and no rule says whether it is one of the game's own data",
+		Unverified: "declare the column: a key of a space, a reference, or natural",
+		OneColumn:  true,
+	},
+	{
+		Code:       CodeKeyCounter,
+		Meaning:    "a game seems to count its keys in a column that is not declared, or that cannot be raised",
+		Unverified: "declare the counter, or that the column is not one",
+		OneColumn:  true,
+	},
+	{
+		Code:       CodeKeyCollision,
+		Meaning:    "a primary key occurs more than once, as the target compares keys",
+		Counts:     "distinct keys",
+		Action:     "do not merge; find out why both databases have the same key",
+		Unverified: "give the table a key of columns that differ between the worlds (a new column that counts from 1 in each would collide at once), or compare its rows in another way",
+	},
+	{
+		Code:       CodeServerUnlisted,
+		Meaning:    "IDs in a primary key carry a server that the registry of their database does not list",
+		Counts:     "IDs",
+		Action:     "find out where the rows came from; record the merge that brought them, or remove them",
+		Unverified: "make sure that no two of these worlds ever had the same server number",
+	},
+	{
+		Code:       CodeIDAboveMark,
+		Meaning:    "IDs in a primary key are later than the registry's mark for their server: the registry was lost or restored",
+		Counts:     "IDs",
+		Action:     "start the server once, so that it raises its mark above its rows, then check again",
+		Unverified: "make sure that no two of these worlds ever had the same server number",
+	},
+	{
+		Code:       CodeIDInvalid,
+		Meaning:    "values in an ID column of a primary key are not IDs: not 10 bytes, or server 0",
+		Counts:     "values",
+		Action:     "remove the rows, or give them new IDs",
+		Unverified: "make the key readable and comparable, as the reasons say, or check it in another way",
+	},
+	{
+		Code:       CodeIDFuture,
+		Meaning:    "IDs in a primary key are later than the clock of their database by more than the slack",
+		Counts:     "IDs",
+		Action:     "correct the clocks of the database and the game server, then find out how the IDs were made",
+		Unverified: "make the key readable and comparable, as the reasons say, or check it in another way",
+	},
+	{
+		Code:       CodeUniqueCollision,
+		Meaning:    "a value that must be unique in the target occurs more than once, as the target compares",
+		Counts:     "distinct values",
+		Action:     "let the merge give new names ([[merge.name]]), or rename all but one of each, with every column that repeats the name",
+		Unverified: "compare the values in another way",
+	},
+	{
+		Code:       CodeAccountOverflow,
+		Meaning:    "an account would have more characters in all databases together than one may have",
+		Counts:     "accounts that are in more than one database",
+		Action:     "decide which characters the players keep, or raise the limit",
+		Unverified: "compare the accounts in another way",
+	},
+	{
+		Code:       CodeAccountConflict,
+		Meaning:    "an account is in more than one database, and nothing says that it is the same one",
+		Unverified: "find out whether all worlds use one account database",
+	},
+	{
+		Code:       CodeAutoIncrement,
+		Meaning:    "databases number new rows in the same range, so new rows may collide at any time",
+		Unverified: "check again when the game servers are stopped; for the future, give each counter a range of its own",
+	},
+	{
+		Code:       CodeKeyWorld,
+		Meaning:    "keys carry the number of another world than their own, or two databases have keys of the same world",
+		Counts:     "rows with such keys",
+		Action:     "find out where these rows come from, and give them keys of their world, before the merge",
+		Unverified: "see why the keys could not be read",
+	},
+	{
+		Code:       CodeTableDiffers,
+		Meaning:    "a table that is declared the same in every database differs",
+		Counts:     "databases whose rows are not those of the target",
+		Action:     "make the rows equal, or remove the table from the [[merge.table]] with the policy same, or its keys from keep",
+		Unverified: "compare the rows in another way",
+	},
+	{
+		Code:       CodeReferenceRebind,
+		Meaning:    "rows reference a key that exists only in another database; after a merge they would point to the wrong row",
+		Counts:     "referring rows",
+		Action:     "remove or correct the referring rows before the merge",
+		Unverified: "check the reference in another way",
+	},
+	{
+		Code:       CodeReferenceAmbiguous,
+		Meaning:    "rows reference a key that exists in their own database and in another one; after a merge they could point to the wrong row",
+		Counts:     "referring rows, those of reference-rebind not included",
+		Action:     "give the colliding keys new values together with all rows that refer to them",
+		Unverified: "check the reference in another way",
+	},
+	{
+		Code:       CodeReferenceDangle,
+		Meaning:    "rows reference a key that their own database does not have",
+		Counts:     "referring rows, those of reference-rebind included",
+		Action:     "remove or correct the referring rows",
+		Unverified: "check the reference in another way",
+	},
+	{
+		Code:       CodeReferenceNone,
+		Meaning:    "rows reference keys, and a rule says that these name no row (none); after a merge they could point to the wrong row",
+		Unverified: "remove the values from none, or choose other offsets; if they name no row all the same, allow the code for the column",
+		OneColumn:  true,
+	},
+	{
+		Code:       CodeCellFormat,
+		Meaning:    "cells do not have the format declared for the keys in them, or have no room for new keys",
+		Counts:     "rows",
+		Action:     "correct the cells or the format; if there is no room, give the column a larger type in all databases, or choose smaller offsets",
+		Unverified: `declare a format for the other numbers, or that they name nothing: others = "plain"`,
+	},
+	{
+		Code:       CodeReferenceSevered,
+		Meaning:    "rows reference rows that stay behind only because those reference a table whose rows stay behind",
+		Counts:     "referring rows",
+		Action:     `copy the rows between with the reference cleared (rows = "none"), or remove the referring rows`,
+		Unverified: "check the reference in another way",
+	},
+	{
+		Code:       CodeReferenceUndeclared,
+		Meaning:    "a column that is not declared has values which, if they are keys, would name other rows after the merge",
+		Counts:     "rows with such values",
+		Action:     "declare what the column is",
+		Unverified: "write the declarations of all columns to a file: run mergecheck -propose -o rules.toml with the same sources, read the file, and check again with -rules rules.toml",
+		OneColumn:  true,
+	},
+	{
+		Code:       CodeTargetCheck,
+		Meaning:    "rows break a CHECK constraint of the target",
+		Counts:     "rows of the sources",
+		Action:     "correct the rows, or change the target's table, before the merge",
+		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+	},
+	{
+		Code:       CodeTargetPartition,
+		Meaning:    "the target has no partition for a row",
+		Counts:     "rows of the sources",
+		Action:     "add a partition for the rows to the target's table",
+		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+	},
+	{
+		Code:       CodeTargetValue,
+		Meaning:    "rows hold values that a column of the target does not accept: too long, out of range, not in the list of an ENUM",
+		Counts:     "rows of the sources",
+		Action:     "correct the rows, or change the target's table, before the merge",
+		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+	},
+	{
+		Code:       CodeTargetSize,
+		Meaning:    "rows are larger than the largest statement that the target's server accepts",
+		Counts:     "rows of the sources",
+		Action:     "raise max_allowed_packet of the target's server",
+		Unverified: "try the rows yourself: copy them into an empty copy of the target's table",
+	},
+	{
+		Code:       CodeSchemaVersion,
+		Meaning:    "a database has another schema version than the target",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "migrate all databases to one schema, then check again",
+	},
+	{
+		Code:       CodeSchemaTable,
+		Meaning:    "a table is missing in a database",
+		Counts:     "databases without it",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "make sure that these are the right databases",
+	},
+	{
+		Code:       CodeSchemaColumn,
+		Meaning:    "a column is missing in a database, or has another type, collation or nullability than in the target, or is generated or numbered differently",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "migrate all databases to one schema, then check again",
+	},
+	{
+		Code:       CodeSchemaKey,
+		Meaning:    "a primary key or unique index is only in the target, or only in another database",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "migrate all databases to one schema, then check again",
+	},
+	{
+		Code:       CodeSchemaDefault,
+		Meaning:    "a column has another default than in the target: new rows that leave it out will differ",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "migrate all databases to one schema, then check again",
+	},
+	{
+		Code:       CodeSchemaOrder,
+		Meaning:    "columns are in another order than in the target: a copy that does not name them mixes them up",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "migrate all databases to one schema, then check again",
+	},
+	{
+		Code:       CodeSchemaStorage,
+		Meaning:    "a table has another storage engine or other partitions than in the target",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "migrate all databases to one schema, then check again",
+	},
+	{
+		Code:       CodeSchemaView,
+		Meaning:    "a view is only in the target, or only in another database",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "migrate all databases to one schema, then check again",
+	},
+	{
+		Code:       CodeSchemaMigration,
+		Meaning:    "a database is not at the migration of the target, by the history of goose, golang-migrate, atlas, flyway, liquibase, sequelize, alembic or rails",
+		Counts:     "databases that differ",
+		Action:     "migrate all databases to one schema, then check again",
+		Unverified: "make sure that all databases are at the same migration, and that no migration is half done",
+	},
+	{
+		Code:       CodeSchemaCheck,
+		Meaning:    "a database has a CHECK constraint that the target lacks: after the merge nothing enforces it",
+		Unverified: "add it to the target if the game relies on it, or make sure that the game does not need it",
+	},
+	{
+		Code:       CodeSchemaReference,
+		Meaning:    "a database has a foreign key that the target lacks, or that acts differently there when rows are deleted or change their key",
+		Unverified: "add it to the target if the game relies on it, or make sure that the game does not need it",
+	},
+	{
+		Code:       CodeSchemaRoutine,
+		Meaning:    "a database has an event, procedure or function that the target lacks, or that does something else there; the check compares only those that its account can see",
+		Unverified: "add it to the target if the game relies on it, or make sure that the game does not need it",
+	},
+	{
+		Code:       CodeSchemaCharset,
+		Meaning:    "a database has another default collation than the target: tables that the game makes later would compare texts differently",
+		Unverified: "make sure that the game names the collation of tables that it makes",
+	},
+	{
+		Code:       CodeTriggerFires,
+		Meaning:    "the target has triggers that would run for every row that is copied into it",
+		Unverified: "read what the triggers do; if they are not meant for copied rows, drop them for the merge",
+	},
+	{
+		Code:       CodeTargetFrozen,
+		Meaning:    "the target's server accepts no writes at the moment",
+		Unverified: "merge on the server that accepts writes; if this one is a copy made for the check, allow this",
+	},
+	{
+		Code:       CodeNoSnapshot,
+		Meaning:    "a database was not read at one moment: rows may have moved between the tables meanwhile",
+		Unverified: "check again when the game servers are stopped",
+	},
+	{
+		Code:       CodeTableChanged,
+		Meaning:    "a table outside the snapshot changed while the check read it, so its results are not of one moment",
+		Unverified: "stop the processes that write to the table, then check again",
+	},
+	{
+		Code:       CodeColumnOpaque,
+		Meaning:    "a column may hold keys inside its values, which no rule can read",
+		Unverified: "find out from the game what the column holds, then declare it: plain if it names nothing",
+	},
+	{
+		Code:       CodeTableSkipped,
+		Meaning:    "a table could not be read",
+		Unverified: "check the table in another way, or leave it out of the merge",
+	},
+	{
+		Code:       CodeTableExcluded,
+		Meaning:    "a table was not read, because the operator excludes it",
+		Unverified: "check the table in another way, or allow it to be left out",
+	},
+}

@@ -1,0 +1,2 @@
+// Package verdict is what checks, plans and reports speak of: codes, verdicts, results, the report.
+package verdict

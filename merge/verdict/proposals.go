@@ -1,0 +1,131 @@
+package verdict
+
+import (
+	"strconv"
+	"strings"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/declare"
+)
+
+// Proposal is a declaration that names, types and data suggest and the schema lacks:
+// configuration for the operator to judge and to paste. One of Unique and Reference is
+// set.
+type Proposal struct {
+	Unique    *declare.DeclaredUnique    `json:"unique,omitempty"`
+	Reference *declare.DeclaredReference `json:"reference,omitempty"`
+
+	// Evidence is the reason: "distinct in every database: 12,345 of 12,345".
+	Evidence string `json:"evidence"`
+
+	// Conflicts is how many values of a unique occur more than once, in all sources
+	// together.
+	Conflicts int64 `json:"conflicts,omitempty"`
+}
+
+// ColumnClass is what a column seems to be.
+type ColumnClass string
+
+// The classes of columns.
+const (
+	ClassKey       ColumnClass = "key"       // a key that the world counts
+	ClassNatural   ColumnClass = "natural"   // part of a key, of the game's own data
+	ClassReference ColumnClass = "reference" // names rows
+	ClassPlain     ColumnClass = "plain"     // names nothing
+	ClassOpaque    ColumnClass = "opaque"    // its contents were not read
+	ClassUndecided ColumnClass = "undecided" // a person must say
+	ClassEmpty     ColumnClass = "empty"     // it has no values to judge by
+)
+
+// Proposed is what the columns of all tables seem to be.
+type Proposed struct {
+	// Gaps says how much the gaps in the keys could prove.
+	Gaps string `json:"gaps"`
+
+	// Columns are all columns, the most doubtful first. One that names several tables
+	// is listed several times.
+	Columns []ProposedColumn `json:"columns"`
+
+	// Spaces are the keys that other columns may name, with their gaps, and Counters
+	// the columns that hold a number just above a key: for people.
+	Spaces   []string `json:"spaces,omitempty"`
+	Counters []string `json:"counters,omitempty"`
+
+	// Keys are the integers among these that the database does not generate: declare
+	// them for a merge that gives keys new values.
+	Keys []string `json:"keys,omitempty"`
+}
+
+// ProposedColumn is what a column seems to be.
+type ProposedColumn struct {
+	Table  string      `json:"table"`
+	Column string      `json:"column"`
+	Class  ColumnClass `json:"class"`
+
+	// To is the key that a reference names, or that an undecided column may name, as
+	// declarations write it; When limits it to some rows, and None are the values that
+	// name nothing.
+	To   string        `json:"to,omitempty"`
+	When *declare.When `json:"when,omitempty"`
+	None []string      `json:"none,omitempty"`
+
+	// Own says that an undecided column may be a key of its own, and not a reference to the
+	// rows that To names.
+	Own bool `json:"own_key,omitempty"`
+
+	// Evidence is the reason. Doubt is from 0 to 1.
+	Evidence string  `json:"evidence"`
+	Doubt    float64 `json:"doubt"`
+
+	// Declared says that a foreign key or the configuration declares it already.
+	Declared bool `json:"declared,omitempty"`
+}
+
+// TOML writes the proposal as text for config.toml, below its evidence as a comment. It
+// ends in a newline.
+func (p Proposal) TOML() string {
+	var b strings.Builder
+	b.WriteString("# " + printable.Text(p.Evidence) + "\n")
+	if p.Conflicts > 0 {
+		b.WriteString("# but " + printable.Count(p.Conflicts, "is", "are") + " in more than one database\n")
+	}
+	switch {
+	case p.Unique != nil:
+		b.WriteString("[[check.unique]]\ntable = " + printable.TOML(p.Unique.Table) + "\ncolumns = " + printable.TOMLList(p.Unique.Columns) + "\n")
+	case p.Reference != nil:
+		b.WriteString(ReferenceTOML(*p.Reference))
+	}
+	return b.String()
+}
+
+// ReferenceTOML writes a reference as it is to stand in a file of rules.
+func ReferenceTOML(r declare.DeclaredReference) string {
+	var b strings.Builder
+	b.WriteString("[[check.reference]]\n")
+	if len(r.To) == 1 {
+		b.WriteString("to = " + printable.TOML(r.To[0]) + "\n")
+	} else {
+		b.WriteString("to = " + printable.TOMLList(r.To) + "\n")
+	}
+	b.WriteString("at = " + printable.TOMLList(r.At) + "\n")
+	if len(r.None) > 0 {
+		b.WriteString("none = " + TomlValues(r.None) + "\n")
+	}
+	if r.When != nil {
+		b.WriteString("when = { column = " + printable.TOML(r.When.Column) + ", is = " + TomlValues(r.When.Is) + " }\n")
+	}
+	return b.String()
+}
+
+// TomlValues writes values, those that are whole numbers without quotes.
+func TomlValues(values []string) string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && strconv.FormatInt(n, 10) == v {
+			all[i] = v
+		} else {
+			all[i] = printable.TOML(v)
+		}
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}

@@ -1,0 +1,249 @@
+package verdict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/rekey"
+)
+
+// RekeyedCounter is a counter in a row of the target, whose table otherwise stays
+// unchanged, or a sequence.
+type RekeyedCounter struct {
+	Table  string        `json:"table"`
+	Column string        `json:"column,omitempty"` // empty: Table is a sequence
+	When   *declare.When `json:"when,omitempty"`
+	Space  string        `json:"space"`
+	Next   uint64        `json:"next"`           // it is raised to this, unless it is higher
+	Most   uint64        `json:"most,omitempty"` // the largest number that it takes; 0: not known
+}
+
+// Next is where a counter of a space continues: above all numbers that this space has,
+// whatever others have. It is a multiple of the space's step, so that people see which keys
+// are new, unless that would take more than a hundredth of the numbers that are left: merges
+// in a row must not use up a narrow space by rounding. Of a fleet, it leaves out the numbers of
+// other worlds if there is room, and stays in a range of its own. most is where the counter
+// ends, 0 if it does not; next may be one more. It is 0 if the space has no number above 0.
+func (r *Rekeying) Next(space *RekeyedSpace, most uint64) uint64 {
+	all := space.high()
+	high := all.High.Bits
+	if !all.Any || all.High.Negative || high == 0 {
+		return 0
+	}
+	if high == math.MaxUint64 {
+		return high
+	}
+	most = cmp.Or(Least(most, space.Most), math.MaxUint64)
+	round := cmp.Or(space.Step, r.Step, 1)
+	if home := r.home(space, high); home.Any && high < home.High.Bits {
+		if next, ok := multipleAbove(high, round); ok && next <= min(most, home.High.Bits) {
+			return next
+		}
+		return high + 1
+	}
+	first, ok := r.free(space, high, 1)
+	if !ok || first > most {
+		return high + 1
+	}
+	if next, ok := r.free(space, first-1, round); ok && next <= most && next-first <= (most-first)/100 {
+		return next
+	}
+	return first
+}
+
+// Least is the smaller of two ends, of which 0 is none.
+func Least(a, b uint64) uint64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// Rekeying describes the new keys of a merge's sources. It is part of the plan of a
+// merge.
+type Rekeying struct {
+	// The offsets that spaces have in common are multiples of Step, except those that the
+	// operator chose.
+	Step uint64 `json:"step"`
+
+	Spaces  []RekeyedSpace  `json:"spaces"`  // in the order of their names
+	Columns []RekeyedColumn `json:"columns"` // that get new values, by name
+
+	Counters []RekeyedCounter `json:"counters,omitempty"`
+
+	// Fleet are the ranges that the fleet registry gave to worlds, as they were read; nil if
+	// there is no registry.
+	Fleet []declare.FleetRange `json:"fleet,omitzero"`
+}
+
+// RekeyedSpace is one space.
+type RekeyedSpace struct {
+	Name string   `json:"space"`
+	Keys []string `json:"keys,omitempty"` // columns; none for things without a table
+
+	// Max is the largest key that clients take; 0: any. Most is the largest that they and the
+	// columns take; 0: not known.
+	Max  uint64 `json:"max,omitempty"`
+	Most uint64 `json:"most,omitempty"`
+
+	// Step is what its counters continue at a multiple of, if that takes few of the numbers
+	// that are left: the operator's, or the [rekey.DefaultStep] of the numbers that came.
+	Step uint64 `json:"step,omitempty"`
+
+	// Keep are the keys of rows that are the same in every world, and stay; see
+	// [declare.Space.Keep].
+	Keep string `json:"keep,omitempty"`
+
+	// Own says that it has offsets of its own, because its columns are too narrow for
+	// those of the other spaces.
+	Own bool `json:"own_offsets,omitempty"`
+
+	// By says which rows are the same thing in several worlds, and From is the plan of
+	// another merge by which the space moves; nil: none.
+	By   *declare.MatchedBy `json:"matched_by,omitempty"`
+	From *MapFile           `json:"map,omitempty"`
+
+	// Target and Sources are the space in each database, the sources in their order.
+	Target  SpaceOf   `json:"target"`
+	Sources []SpaceOf `json:"sources"`
+}
+
+// SpaceOf is a space in one database.
+type SpaceOf struct {
+	Source string `json:"source"`
+	Offset uint64 `json:"offset"` // that is added; 0: the keys stay as they are
+
+	Rows   int64       `json:"keys"`
+	Keys   rekey.Range `json:"range"`     // of the keys
+	Values rekey.Range `json:"values"`    // of all values that move: the keys, references to them, counters
+	New    rekey.Range `json:"new_range"` // of Values, once they have moved
+
+	// Narrow is the column with the least room left after that.
+	Narrow rekey.Limit `json:"narrow,omitzero"`
+
+	// Matched are the keys that become those of the same things in other worlds: no offset
+	// is added to them.
+	Matched *rekey.Pairs `json:"matched,omitempty"`
+}
+
+// MapFile names the plan of another merge.
+type MapFile struct {
+	File   string `json:"file"`
+	Digest string `json:"digest"` // SHA-256 of the file, in hexadecimal digits
+	Space  string `json:"space"`  // as it is called there
+}
+
+// RekeyedColumn is a column whose values get new ones.
+type RekeyedColumn struct {
+	Table  string        `json:"table"`
+	Column string        `json:"column"`
+	Key    bool          `json:"key,omitempty"` // of a space
+	Cases  []RekeyedCase `json:"cases"`         // of which a row is of one at most
+}
+
+// RekeyedCase are the rows of a column that refer to one space, or are keys of it.
+type RekeyedCase struct {
+	Space string        `json:"space"`
+	Zero  bool          `json:"zero_is_none,omitempty"`
+	None  []string      `json:"none,omitempty"` // values that stay as they are
+	When  *declare.When `json:"when,omitempty"`
+
+	// Format says where in a cell the keys are; "": the value is the whole cell. With it, a row
+	// may be of several cases, and Counts are keys, and rows without any.
+	Format string `json:"format,omitempty"`
+
+	// Counts are the rows of each database, the target first, then the sources in their
+	// order.
+	Counts []CaseCounts `json:"rows"`
+}
+
+// CaseCounts count the rows of one database by the row that their value names.
+type CaseCounts struct {
+	Resolved int64 `json:"resolved"` // a row of the space
+	Dangling int64 `json:"dangling"` // no row, though it could: it names no row after the merge either
+	None     int64 `json:"none"`     // no row, as declared, or NULL
+}
+
+// All are the rows of all databases together.
+func (c *RekeyedCase) All() (all CaseCounts) {
+	for _, n := range c.Counts {
+		all.Add(n)
+	}
+	return all
+}
+
+func (c *CaseCounts) Add(n CaseCounts) {
+	c.Resolved, c.Dangling, c.None = c.Resolved+n.Resolved, c.Dangling+n.Dangling, c.None+n.None
+}
+
+// Offset returns what is added to the keys of a space of a source.
+func (r *Rekeying) Offset(space, source string) uint64 {
+	if s := r.Space(space); s != nil {
+		for _, of := range s.Sources {
+			if of.Source == source {
+				return of.Offset
+			}
+		}
+	}
+	return 0
+}
+
+// Space returns the space of that name, or nil.
+func (r *Rekeying) Space(name string) *RekeyedSpace {
+	i := slices.IndexFunc(r.Spaces, func(s RekeyedSpace) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Spaces[i]
+}
+
+// Moves reports whether any key gets a new value.
+func (r *Rekeying) Moves() bool {
+	return slices.ContainsFunc(r.Spaces, func(s RekeyedSpace) bool {
+		return slices.ContainsFunc(s.Sources, func(of SpaceOf) bool { return of.Offset > 0 || of.Matched.Len() > 0 })
+	})
+}
+
+// Counter returns the least value of a column's counter after the merge, above all keys
+// of its space in any database, and the largest that it may have; 0 if it counts no keys of
+// a space, or has no end. most is the largest number of the column. The value may be one more
+// than the largest: then there is no number left.
+func (r *Rekeying) Counter(table, column string, most uint64) (next, last uint64) {
+	for _, c := range r.Columns {
+		if c.Key && c.Table == table && c.Column == column {
+			space := r.Space(c.Cases[0].Space)
+			last = Least(most, space.Max)
+			return r.Next(space, last), last
+		}
+	}
+	return 0, most
+}
+
+// high are all numbers that a space has after the merge.
+func (s *RekeyedSpace) high() rekey.Range {
+	all := s.Target.Values
+	for _, of := range s.Sources {
+		all.Join(of.New)
+	}
+	return all
+}
+
+// Shift returns the change to the values of a case in a source.
+func (r *Rekeying) Shift(c *RekeyedCase, source string) (*rekey.Shift, error) {
+	stay, err := rekey.ParseValues(c.Zero, c.None)
+	return &rekey.Shift{By: r.Offset(c.Space, source), Stay: stay, Match: r.Matched(c.Space, source)}, err
+}
+
+// Matched returns the keys of a space of a source that become those of other rows.
+func (r *Rekeying) Matched(space, source string) *rekey.Pairs {
+	if s := r.Space(space); s != nil {
+		for _, of := range s.Sources {
+			if of.Source == source {
+				return of.Matched
+			}
+		}
+	}
+	return nil
+}

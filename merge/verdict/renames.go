@@ -1,0 +1,33 @@
+package verdict
+
+import (
+	"mergesafe/internal/printable"
+	"mergesafe/merge/declare"
+)
+
+// ResolveByRenaming takes what a result counts as settled if the column is renamed. It
+// returns why that cannot be; "" if it can, or the column is not renamed.
+func (r *Result) ResolveByRenaming(f *declare.Resolved) (why string) {
+	column := declare.Renamed(f, r.Table, r.Columns)
+	if r.Count == 0 || column == nil {
+		return ""
+	}
+	if why = declare.Unchangeable(f.Target.Catalog, r.Table, r.Columns[0]); why != "" {
+		return why
+	}
+	if why = declare.Unbounded(f.Target.Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
+		return why
+	}
+	r.Renamed = r.Rows - r.Count // one row keeps each value
+	r.Message = printable.Count(r.Renamed, "name", "names") + " will be changed, by [[merge.name]]: " + r.Message
+	r.Count, r.Rows, r.Samples = 0, 0, nil
+	return ""
+}
+
+// Renames adds up what results say of renames.
+func Renames(results []Result) (n int64) {
+	for _, r := range results {
+		n += r.Renamed
+	}
+	return n
+}
