@@ -45,7 +45,7 @@ func (p *process) openNode(ctx context.Context, cfg *config.Config, env func(str
 	return nil
 }
 
-// logFleet reports a change. The game goes on while the fleet registry is away,
+// logFleet reports a change. The game continues while the fleet registry is away,
 // but somebody should know.
 func logFleet(log *slog.Logger, s fleet.Status) {
 	level := slog.LevelInfo

@@ -28,7 +28,7 @@ func main() {
 // as told, else 1.
 func run(ctx context.Context, stdout, stderr io.Writer) int {
 	s := &story{out: stdout, dir: "data/rekey"}
-	if err := s.tell(ctx); err != nil {
+	if err := s.run(ctx); err != nil {
 		fmt.Fprintf(stderr, "rekey: %v\n", err)
 		return 1
 	}

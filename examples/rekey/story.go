@@ -37,8 +37,8 @@ func (s *story) database(name string) transfer.Database {
 	return transfer.Database{Name: name, DSN: "sqlite:" + s.file(name)}
 }
 
-// tell tells the whole story. An error says where it went another way.
-func (s *story) tell(ctx context.Context) error {
+// run tells the whole story. An error says where it went another way.
+func (s *story) run(ctx context.Context) error {
 	s.say("Two worlds of a game that counts its keys from 1 in each: hero 7 is there twice.")
 	for name, heroes := range map[string]int{"east": 300, "west": 240} {
 		if err := makeWorld(ctx, s.file(name), name, heroes); err != nil {

@@ -29,7 +29,7 @@ func main() {
 // It returns the exit code: 0 if all went as told, else 1.
 func run(ctx context.Context, beats int, stdout, stderr io.Writer) int {
 	s := story{out: stdout, beats: beats}
-	err := s.tell(ctx)
+	err := s.run(ctx)
 	switch {
 	case ctx.Err() != nil:
 		err = errors.New("interrupted")

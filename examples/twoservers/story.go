@@ -39,8 +39,8 @@ func (s *story) say(format string, args ...any) {
 	}
 }
 
-// tell returns an error if something did not go as told.
-func (s *story) tell(ctx context.Context) error {
+// run returns an error if something did not go as told.
+func (s *story) run(ctx context.Context) error {
 	s1, s2, s3, merged := newWorld("s1", 1), newWorld("s2", 2), newWorld("s3", 1), newWorld("merged", 1)
 	defer func() {
 		for _, w := range []*world{s1, s2, s3, merged} {

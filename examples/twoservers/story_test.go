@@ -27,8 +27,8 @@ import (
 	"mergesafe/store/storetest"
 )
 
-// tell runs the program in the working directory.
-func tell(t *testing.T, beats int) (code int, stdout, stderr string) {
+// runStory runs the program in the working directory.
+func runStory(t *testing.T, beats int) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = run(t.Context(), beats, &out, &errs)
@@ -38,7 +38,7 @@ func tell(t *testing.T, beats int) (code int, stdout, stderr string) {
 // told is tell for a story that must go well.
 func told(t *testing.T, beats int) string {
 	t.Helper()
-	code, stdout, stderr := tell(t, beats)
+	code, stdout, stderr := runStory(t, beats)
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, stderr %q\n%s", code, stderr, stdout)
 	}
@@ -389,7 +389,7 @@ func TestRefuses(t *testing.T) {
 			replace(t, saved, "data/s3.db")
 			tt.prepare(t)
 			before := contents(t)
-			code, stdout, stderr := tell(t, 20)
+			code, stdout, stderr := runStory(t, 20)
 			if code != 1 || stdout != "" || !strings.HasPrefix(stderr, "twoservers: "+tt.want) || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("exit code %d, stdout %q, stderr %q; want 1 and one line: %s", code, stdout, stderr, tt.want)
 			}

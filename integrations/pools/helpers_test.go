@@ -14,7 +14,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func is(t testing.TB, err, want error) {
+func wantError(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("%v is not: %v", err, want)

@@ -244,7 +244,7 @@ func errorsAreKnown(t *testing.T, db *store.DB, there Player) {
 	again := there
 	again.Name = "another"
 	err := players.Insert(ctx, db, again)
-	is(t, err, store.ErrDuplicate)
+	wantError(t, err, store.ErrDuplicate)
 	if key, ok := duplicate(err); !ok || key.Table != "players" || key.Key != "PRIMARY" {
 		t.Errorf("a key that is there: %#v of %v", key, err)
 	}
@@ -252,16 +252,16 @@ func errorsAreKnown(t *testing.T, db *store.DB, there Player) {
 	must(t, err)
 	again = Player{ID: gameid.As[Player](other), Name: there.Name}
 	err = players.Insert(ctx, db, again)
-	is(t, err, store.ErrDuplicate)
+	wantError(t, err, store.ErrDuplicate)
 	if key, ok := duplicate(err); !ok || key.Table != "players" || key.Key != "name" {
 		t.Errorf("a name that is there: %#v of %v", key, err)
 	}
 	_, err = players.Get(ctx, db, again.ID)
-	is(t, err, store.ErrNotFound)
-	is(t, players.Update(ctx, db, Player{ID: again.ID, Name: "x"}), store.ErrNotFound)
+	wantError(t, err, store.ErrNotFound)
+	wantError(t, players.Update(ctx, db, Player{ID: again.ID, Name: "x"}), store.ErrNotFound)
 	must(t, players.Update(ctx, db, there)) // changes nothing
 	_, err = db.Exec(ctx, "INSERT INTO players (id, name, level) VALUES (?, NULL, 1)", again.ID)
-	is(t, err, store.ErrInvalid)
+	wantError(t, err, store.ErrInvalid)
 }
 
 func TestBusyIsRetryable(t *testing.T) {
@@ -283,7 +283,7 @@ func TestBusyIsRetryable(t *testing.T) {
 			_, err = conn.ExecContext(ctx, "PRAGMA busy_timeout = 1")
 			must(t, err)
 			_, err = conn.ExecContext(ctx, "INSERT INTO guilds VALUES ('b')")
-			is(t, store.Translate(err), store.ErrRetryable)
+			wantError(t, store.Translate(err), store.ErrRetryable)
 		})
 	}
 }

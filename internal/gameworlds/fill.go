@@ -81,7 +81,7 @@ func (f *filler) table(ctx context.Context, name string) error {
 	t := f.tables[name]
 	for _, c := range t.columns {
 		for _, m := range f.refs.Columns[c.Column] {
-			if m.Kind == Reference && f.keys[m.To[0]] == nil && f.is(m.To[0], Natural) == nil {
+			if m.Kind == Reference && f.keys[m.To[0]] == nil && f.meaning(m.To[0], Natural) == nil {
 				if err := f.table(ctx, m.To[0].Table); err != nil {
 					return err
 				}
@@ -190,16 +190,16 @@ func tuple(row []any, index []int) string {
 }
 
 func (f *filler) hasKey(t *table) bool {
-	return slices.ContainsFunc(t.columns, func(c *column) bool { return f.is(c.Column, Key) != nil })
+	return slices.ContainsFunc(t.columns, func(c *column) bool { return f.meaning(c.Column, Key) != nil })
 }
 
 // counts reports whether a column takes its numbers in order, each once: a key, or the game's data with a row for each.
 func (f *filler) counts(t *table, c *column) bool {
-	return f.is(c.Column, Key) != nil || f.is(c.Column, Natural) != nil && slices.Contains(t.single(), c)
+	return f.meaning(c.Column, Key) != nil || f.meaning(c.Column, Natural) != nil && slices.Contains(t.single(), c)
 }
 
 func (f *filler) isTarget(c Column) bool {
-	if f.keys[c] != nil || f.is(c, Natural) != nil {
+	if f.keys[c] != nil || f.meaning(c, Natural) != nil {
 		return false
 	}
 	for _, meanings := range f.refs.Columns {
@@ -449,7 +449,7 @@ func (f *filler) reference(rng *rand.Rand, t *table, c *column, m Meaning, evenl
 		named = to.each(rng)
 	}
 	switch {
-	case f.is(m.To[0], Natural) != nil:
+	case f.meaning(m.To[0], Natural) != nil:
 		shift, dangling = 0, 0
 	case t.declared[c.Name]:
 		dangling = 0

@@ -131,9 +131,9 @@ func (p *plan) forget() {
 	var candidates []Column
 	for _, c := range p.listed() {
 		shifted := slices.ContainsFunc(p.refs.Columns[c], func(m Meaning) bool {
-			return m.Kind == Cell && len(m.To) > 0 || m.Kind == Reference && p.is(m.To[0], Natural) == nil
+			return m.Kind == Cell && len(m.To) > 0 || m.Kind == Reference && p.meaning(m.To[0], Natural) == nil
 		})
-		if shifted && !p.tables[c.Table].declared[c.Name] && p.is(c, Key) == nil {
+		if shifted && !p.tables[c.Table].declared[c.Name] && p.meaning(c, Key) == nil {
 			candidates = append(candidates, c)
 		}
 	}
@@ -144,8 +144,8 @@ func (p *plan) forget() {
 	}
 }
 
-// is returns the meaning of a column that has the kind, or nil.
-func (p *plan) is(c Column, kind Kind) *Meaning {
+// meaning returns the meaning of a column that has the kind, or nil.
+func (p *plan) meaning(c Column, kind Kind) *Meaning {
 	for i, m := range p.refs.Columns[c] {
 		if m.Kind == kind {
 			return &p.refs.Columns[c][i]
@@ -172,7 +172,7 @@ func (p *plan) ofTheWorld(t *table) bool {
 				data = true
 			case Plain:
 			case Reference:
-				if p.is(m.To[0], Natural) == nil {
+				if p.meaning(m.To[0], Natural) == nil {
 					return true
 				}
 			default:
@@ -202,7 +202,7 @@ func (p *plan) rowsOf(name string) int {
 	t := p.tables[name]
 	n := int(float64(p.opts.Characters) * pick([]float64{0.25, 0.5, 1, 1.5, 2, 3}, name))
 	for _, c := range t.columns {
-		if m := p.is(c.Column, Reference); m != nil && m.To[0].Table == p.refs.Sizes["items"] {
+		if m := p.meaning(c.Column, Reference); m != nil && m.To[0].Table == p.refs.Sizes["items"] {
 			n = max(n, p.opts.Items*3/10)
 		}
 	}
@@ -227,7 +227,7 @@ func (p *plan) rowsOf(name string) int {
 		switch c := t.columns[index[0]]; {
 		case len(index) > 1:
 			n = int(min(float64(n), room/3))
-		case p.is(c.Column, Natural) != nil:
+		case p.meaning(c.Column, Natural) != nil:
 			n = int(room)
 		default:
 			n = int(min(float64(n), room*pick([]float64{0.15, 0.4, 0.7, 0.9}, c.String())))
@@ -240,13 +240,13 @@ func (p *plan) rowsOf(name string) int {
 
 // room returns how many different numbers a column may have; infinitely many if that does not depend on others.
 func (p *plan) room(c *column) float64 {
-	switch reference := p.is(c.Column, Reference); {
-	case p.is(c.Column, Natural) != nil:
+	switch reference := p.meaning(c.Column, Reference); {
+	case p.meaning(c.Column, Natural) != nil:
 		return float64(len(naturals(c)))
-	case p.is(c.Column, Account) != nil:
+	case p.meaning(c.Column, Account) != nil:
 		return float64(p.numberOfAccounts())
 	case reference == nil:
-	case p.is(reference.To[0], Natural) != nil:
+	case p.meaning(reference.To[0], Natural) != nil:
 		if to, err := p.column(reference.To[0]); err == nil {
 			return float64(len(naturals(to)))
 		}
@@ -270,7 +270,7 @@ func (p *plan) populationOf(rng *rand.Rand, to Column, written map[Column]*popul
 		return p.keys[to], nil
 	case written[to] != nil:
 		return written[to], nil
-	case p.is(to, Natural) != nil:
+	case p.meaning(to, Natural) != nil:
 		c, err := p.column(to)
 		if err != nil {
 			return nil, err

@@ -39,13 +39,13 @@ func (s *Session) with(ctx context.Context, f func(on queryer) error) error {
 	case s.db.guard:
 		return s.db.guarded(ctx, func(conn *sqlx.Conn) error { return f(conn) })
 	case s.db.manual:
-		return s.db.alone(ctx, f)
+		return s.db.exclusively(ctx, f)
 	}
 	return f(s.on)
 }
 
-// alone runs f in a transaction of its own.
-func (db *DB) alone(ctx context.Context, f func(on queryer) error) error {
+// exclusively runs f in a transaction of its own.
+func (db *DB) exclusively(ctx context.Context, f func(on queryer) error) error {
 	begun, err := db.pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ type setting struct {
 
 func (s setting) names() []string { return append([]string{s.name}, s.also...) }
 
-func (s setting) is(value string) bool {
+func (s setting) equals(value string) bool {
 	if s.name == "sql_mode" { // servers tell the modes in an order of their own
 		have, want := strings.Split(value, ","), strings.Split(strictMode, ",")
 		slices.Sort(have)
@@ -91,7 +91,7 @@ func tellsSettings(has map[string]string) error {
 func differing(has map[string]string) (set, was []string) {
 	for _, s := range sessionSettings {
 		for _, name := range s.names() {
-			if value, known := has[name]; known && !s.is(value) {
+			if value, known := has[name]; known && !s.equals(value) {
 				set, was = append(set, name+" = "+s.value), append(was, name+" = "+literal(name, value))
 			}
 		}
@@ -213,7 +213,7 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 			if readOnly && s.name == readOnlyTx {
 				continue
 			}
-			if slices.Contains(s.names(), name) && !s.is(strings.Trim(value, "'\"")) {
+			if slices.Contains(s.names(), name) && !s.equals(strings.Trim(value, "'\"")) {
 				return fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", name, s.value)
 			}
 		}

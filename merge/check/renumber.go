@@ -17,7 +17,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// renumbered works out what becomes of the rows of a table; why says what stands against it.
+// renumbered works out what becomes of the rows of a table; why says what prevents it.
 func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *declare.Renumber) (found *verdict.Renumbered, why string, err error) {
 	_, model := f.Model(n.Table)
 	if model.Key() == nil {

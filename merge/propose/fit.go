@@ -31,7 +31,7 @@ type fit struct {
 	apart float64
 }
 
-// maxTested is how many distinct values the gaps are held against.
+// maxTested is how many distinct values are compared with the gaps.
 const maxTested = 1 << 12
 
 // nobody reports whether a value is one of those by which games name nobody.
@@ -41,7 +41,7 @@ func nobody(n rekey.Integer) bool { return n.Bits == 0 || n.Negative && n.Bits =
 // keys.
 type testable struct {
 	values []valueRows // without those that name nobody
-	tested []valueRows // of these, the ones that are held against the gaps
+	tested []valueRows // of these, the ones that are compared with the gaps
 	exact  bool
 }
 

@@ -73,7 +73,7 @@ func (t *text) to(w io.Writer) error {
 	return err
 }
 
-// prefix is what stands before the words of a line, below which it goes on: spaces, or
+// prefix is what stands before the words of a line, under which its next line is indented: spaces, or
 // the words in a colour.
 func prefix(line string, how byte) string {
 	if word, _, found := strings.Cut(line, "  "); found && colors[how] != "" {

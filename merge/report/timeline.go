@@ -27,7 +27,7 @@ type bar struct {
 	Class    string // see standing
 	TextY, Y int
 	From, To string
-	Late     bool   // goes on beyond the right edge
+	Late     bool   // continues beyond the right edge
 	Mark     string // position of the mark; "" if it is outside
 }
 

@@ -95,14 +95,14 @@ func (w *Words) applied(o *Outcome) {
 		w.Sentence += "; that was done before, and nothing was changed now"
 		return
 	}
-	w.Sentence += ", in " + took(o.Ended.Sub(o.Began))
+	w.Sentence += ", in " + durationWords(o.Ended.Sub(o.Began))
 	for _, note := range o.Applied.Notes {
 		w.Details = append(w.Details, printable.Text(note))
 	}
 	w.next("Now prove it, before any game server is started:", o.Then.Verify)
 }
 
-func took(d time.Duration) string {
+func durationWords(d time.Duration) string {
 	if d := d.Round(time.Second); d > 0 {
 		return d.String()
 	}

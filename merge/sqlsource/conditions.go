@@ -90,7 +90,7 @@ func (r *conditionReader) word(t, before token, called, marks bool) string {
 		return "'" + strings.ReplaceAll(t.name(), "'", "''") + "'" // SQLite takes what is no column for a text
 	case quoted:
 		r.unclear = cmp.Or(r.unclear, "it names "+t.text+", which is not a column of the table")
-	case t.isWord() && (before.text != "" && (before.is("collate") || before.is("using") || before.is("charset") || before.is("set"))):
+	case t.isWord() && (before.text != "" && (before.keyword("collate") || before.keyword("using") || before.keyword("charset") || before.keyword("set"))):
 	case t.isWord() && !marks && !pure[lower]:
 		r.unclear = cmp.Or(r.unclear, "the result of "+t.text+" may depend on the database, the session or the time")
 	case t.isWord() && !marks:

@@ -26,11 +26,11 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) error 
 		}
 		all := mysqlTokens(statement)
 		t.checks(sqldb.MySQL, all, func(after []token) bool {
-			return len(after) > 1 && after[0].is("NOT") && after[1].is("ENFORCED")
+			return len(after) > 1 && after[0].keyword("NOT") && after[1].keyword("ENFORCED")
 		})
 		inside, outer := definitions(all)
 		for n, i := range outer {
-			if n >= 2 && inside[i].is("FOREIGN") && inside[outer[n-2]].is("CONSTRAINT") {
+			if n >= 2 && inside[i].keyword("FOREIGN") && inside[outer[n-2]].keyword("CONSTRAINT") {
 				t.actions(inside[outer[n-1]].name(), inside[i:])
 			}
 		}
@@ -61,14 +61,14 @@ func (t *building) actions(name string, definition []token) {
 			if token.text == "," && closed(definition[:j]) {
 				return
 			}
-			if !token.is("ON") || j+2 >= len(definition) {
+			if !token.keyword("ON") || j+2 >= len(definition) {
 				continue
 			}
 			action := referenceAction(definition[j+2:])
 			switch {
-			case definition[j+1].is("DELETE"):
+			case definition[j+1].keyword("DELETE"):
 				r.OnDelete = action
-			case definition[j+1].is("UPDATE"):
+			case definition[j+1].keyword("UPDATE"):
 				r.OnUpdate = action
 			}
 		}
@@ -93,7 +93,7 @@ func closed(all []token) bool {
 // it are the same to InnoDB.
 func referenceAction(words []token) string {
 	action := strings.ToUpper(words[0].text)
-	if len(words) > 1 && (words[0].is("SET") || words[0].is("NO")) {
+	if len(words) > 1 && (words[0].keyword("SET") || words[0].keyword("NO")) {
 		action += " " + strings.ToUpper(words[1].text)
 	}
 	return actionOf(action)

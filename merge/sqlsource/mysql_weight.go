@@ -248,7 +248,7 @@ func (w *weight) learn(ctx context.Context, conn *sql.Conn, collated func(string
 }
 
 // What stands behind the first of some spaces in a padded form says how the
-// text goes on after them.
+// text continues after them.
 const (
 	thenLess    = iota // with a weight that is less than a space
 	thenNothing        // with nothing but spaces, without end

@@ -51,11 +51,11 @@ func (t *building) strict() {
 func (t *building) checks(d sqldb.Dialect, statement []token, off func(after []token) bool) {
 	inside, outer := definitions(statement)
 	for n, i := range outer {
-		if !inside[i].is("CHECK") || i+1 >= len(inside) || inside[i+1].text != "(" {
+		if !inside[i].keyword("CHECK") || i+1 >= len(inside) || inside[i+1].text != "(" {
 			continue
 		}
 		c := catalog.Condition{Kind: catalog.ConditionCheck}
-		if n >= 2 && inside[outer[n-2]].is("CONSTRAINT") {
+		if n >= 2 && inside[outer[n-2]].keyword("CONSTRAINT") {
 			c.Name = inside[outer[n-1]].name()
 		}
 		end := closing(inside[i+1:])

@@ -12,11 +12,11 @@ func triggerEvent(sql string) string {
 	for i, t := range tokens(sql) {
 		switch {
 		case i < 3: // CREATE TRIGGER name, which may be any word
-		case t.is("AFTER"):
+		case t.keyword("AFTER"):
 			when = "AFTER"
-		case t.is("INSTEAD"):
+		case t.keyword("INSTEAD"):
 			when = "INSTEAD OF"
-		case t.is("INSERT"), t.is("UPDATE"), t.is("DELETE"):
+		case t.keyword("INSERT"), t.keyword("UPDATE"), t.keyword("DELETE"):
 			return when + " " + strings.ToUpper(t.text)
 		}
 	}
@@ -38,7 +38,7 @@ func generated(sql, column string) string {
 		}
 		switch t.text {
 		case "(":
-			if depth == 1 && within && i > 0 && all[first+i-1].is("AS") {
+			if depth == 1 && within && i > 0 && all[first+i-1].keyword("AS") {
 				return inParentheses(sql, all[first+i:])
 			}
 			depth++

@@ -11,8 +11,8 @@ type token struct {
 	start int    // where
 }
 
-// is reports whether the token is a keyword.
-func (t token) is(word string) bool { return strings.EqualFold(t.text, word) }
+// keyword reports whether the token is a keyword.
+func (t token) keyword(word string) bool { return strings.EqualFold(t.text, word) }
 
 // end is where the token ends.
 func (t token) end() int { return t.start + len(t.text) }

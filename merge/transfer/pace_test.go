@@ -21,18 +21,18 @@ func TestPace(t *testing.T) {
 		{400, 400 * time.Millisecond, 2000}, // too few to tell
 		{2000, 3 * time.Second, 1000},
 	} {
-		if p.Took(step.rows, step.took); p.Size() != step.want {
+		if p.Record(step.rows, step.took); p.Size() != step.want {
 			t.Errorf("%d rows in %s: the next batch has %d, want %d", step.rows, step.took, p.Size(), step.want)
 		}
 	}
 	for range 20 {
-		p.Took(p.Size(), 0)
+		p.Record(p.Size(), 0)
 	}
 	if p.Size() != rowio.MostRows {
 		t.Errorf("it grows to %d", p.Size())
 	}
 	for range 20 {
-		p.Took(p.Size(), time.Minute)
+		p.Record(p.Size(), time.Minute)
 	}
 	if p.Size() != rowio.FewestRows {
 		t.Errorf("it shrinks to %d", p.Size())

@@ -9,7 +9,7 @@ import (
 	"mergesafe/merge/rekey"
 )
 
-// counting is the world that goes on after the merge: the target, or the only source if
+// counting is the world that remains after the merge: the target, or the only source if
 // the target has no key.
 func (r *Rekeying) counting() string {
 	target := r.Spaces[0].Target.Source
@@ -38,7 +38,7 @@ func (r *Rekeying) free(space *RekeyedSpace, high, step uint64) (next uint64, ok
 	return next, ok
 }
 
-// home is the range with a number that the world has which goes on.
+// home is the range with a number of the world that remains.
 func (r *Rekeying) home(space *RekeyedSpace, n uint64) rekey.Range {
 	at, world := rekey.Integer{Bits: n}, r.counting()
 	for _, f := range r.Fleet {

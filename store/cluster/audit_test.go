@@ -97,7 +97,7 @@ func (a *audit) run(ctx context.Context, wg *sync.WaitGroup, db *store.DB, node 
 				start := time.Now()
 				do(call)
 				cancel()
-				a.took(time.Since(start) - timeout)
+				a.addTime(time.Since(start) - timeout)
 				time.Sleep(a.pause)
 			}
 		})
@@ -195,7 +195,7 @@ func (a *audit) swap(server gameid.ServerID, epoch int64, c claim) {
 	a.swaps[server][epoch] = append(a.swaps[server][epoch], c)
 }
 
-func (a *audit) took(longer time.Duration) {
+func (a *audit) addTime(longer time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if longer > time.Second {

@@ -112,8 +112,8 @@ func call(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 }
 
-// tell counts what the fleet registry said.
-func (f *fleetWorld) tell(what string, err error) {
+// report counts what the fleet registry said.
+func (f *fleetWorld) report(what string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := said(err)
@@ -165,7 +165,7 @@ func (f *fleetWorld) claim(ctx context.Context, shared *fleet.Fleet, name string
 		if taken, ok := errors.AsType[*fleet.Error](err); ok && errors.Is(err, fleet.ErrTaken) && repeated && taken.Row.Name == name {
 			number, err = taken.Row.ID, nil // it was made the first time
 		}
-		f.tell("claim", err)
+		f.report("claim", err)
 		if number != 0 { // also where it was made, and could not be read
 			f.mu.Lock()
 			if other, twice := f.given[number]; twice {
@@ -225,7 +225,7 @@ func (f *fleetWorld) races(node int) {
 					call, cancel := call(ctx)
 					defer cancel()
 					m, err := shared.Join(call, db.Registry(), number, gameid.Options{}, options)
-					f.tell("join", err)
+					f.report("join", err)
 					if members[i] = m; err != nil && !known(err) {
 						f.t.Errorf("a start through n%d: %v", i+1, err)
 					}
@@ -240,7 +240,7 @@ func (f *fleetWorld) races(node int) {
 				winners++
 				f.binds(number, worlds[i])
 				if err := m.Close(); err != nil && i != node {
-					f.tell("leave", err)
+					f.report("leave", err)
 				}
 			}
 			for _, db := range worlds {

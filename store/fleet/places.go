@@ -219,7 +219,7 @@ func (row placeRow) place() (Place, error) {
 	}
 	p.SetAt = sqldb.UnixMilli(set)
 	if err := json.Unmarshal([]byte(row.Labels), &p.Labels); err != nil {
-		return p, fmt.Errorf("the place of %.40q: its labels are no object of JSON with texts", row.World)
+		return p, fmt.Errorf("the place of %.40q: its labels are not a JSON object of strings", row.World)
 	}
 	return p, p.validate()
 }

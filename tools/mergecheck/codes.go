@@ -10,7 +10,7 @@ import (
 )
 
 // writeCodes prints all rules: what they mean, what they count and what to do.
-// It goes on below itself where it is wider than width; 0 is no limit.
+// It wraps where it is wider than width; 0 is no limit.
 func writeCodes(w io.Writer, width int) error {
 	var b strings.Builder
 	line := func(prefix, text string) {

@@ -89,7 +89,7 @@ func sourceNames(r *verdict.Report) []string {
 }
 
 // comparable returns an error if an earlier report is not about the same
-// merge, so that counts could not be held against each other.
+// merge, so that counts could not be compared.
 func comparable(file string, old *verdict.Report, places []databases.Place, target string) error {
 	now := databases.Names(places)
 	if target == "" {

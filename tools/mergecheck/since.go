@@ -30,7 +30,7 @@ func moved() verdict.Code {
 // tells that sums over all rows are compared too.
 func holdAgainst(r, old *verdict.Report, contents bool) {
 	then := printable.Time(old.Finished)
-	// An earlier report may have been held against one itself.
+	// An earlier report may itself have been compared with one.
 	before := *old
 	before.Results = slices.DeleteFunc(slices.Clone(old.Results), func(r verdict.Result) bool { return r.Code == codeMoved })
 	if !contents {

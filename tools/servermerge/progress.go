@@ -22,7 +22,7 @@ type progress struct {
 
 	mu      sync.Mutex
 	meter   meter
-	waiting string            // for what the work waits; empty while it goes on
+	waiting string            // what the work waits for; empty while it runs
 	seen    transfer.Progress // that the last line told of
 }
 

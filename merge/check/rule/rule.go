@@ -12,7 +12,7 @@ import (
 )
 
 // Rule is one rule, or several that judge the same things. It takes facts and
-// returns results. Of its functions it has those that it needs.
+// returns results. Unused functions are nil.
 type Rule struct {
 	Codes []string // that it gives out, most serious first
 

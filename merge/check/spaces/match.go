@@ -117,7 +117,7 @@ func (r *spaceReader) readMatches(ctx context.Context) error {
 }
 
 // match finds what becomes of the keys that are matched, when the offsets are known. It says
-// what stands against it.
+// what prevents it.
 func (f chooser) match(k *moved.Rekeyed) (o rule.Outcome) {
 	k.Pairs = make(map[*declare.KeySpace]map[*declare.Database]*rekey.Pairs)
 	sources := declare.SourcesOf(f.Facts.Resolved)

@@ -58,7 +58,7 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 	if err != nil {
 		return nil, err
 	}
-	err = r.Outrun(ctx, apply(r, ctx, state))
+	err = r.OrBusy(ctx, apply(r, ctx, state))
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
 	result.Parts, result.Rows = r.PartResults()
 	result.Notes = r.Notes
@@ -153,7 +153,7 @@ func apply(r *job.Run, ctx context.Context, state ledger.State) error {
 // Release lifts the fences of the target, when the merge is as this process left it.
 func Release(r *job.Run, ctx context.Context) error {
 	return r.Retry(ctx, "lifting the fences of the target", func(ctx context.Context) error {
-		if err := r.Manifest.Yet(ctx, r.Manifest.Left); err != nil {
+		if err := r.Manifest.ExpectState(ctx, r.Manifest.Left); err != nil {
 			return err
 		}
 		if r.Manifest.Left == "" { // it may begin in another process
@@ -172,7 +172,7 @@ func open(r *job.Run, ctx context.Context, state ledger.State) error {
 		}
 	}
 	return ledger.AfterUndo(r.Retry(ctx, "fencing the target", func(ctx context.Context) error {
-		if err := r.Manifest.Yet(ctx, ledger.StateCopying); err != nil {
+		if err := r.Manifest.ExpectState(ctx, ledger.StateCopying); err != nil {
 			return err
 		}
 		return Guard(r, ctx, "apply", registry.FenceMerging, true)
@@ -182,7 +182,7 @@ func open(r *job.Run, ctx context.Context, state ledger.State) error {
 // openRecord guards the target and records the merge there. If that is refused before anything is
 // recorded, the target is as it was.
 func openRecord(r *job.Run, ctx context.Context, state ledger.State) error {
-	err := r.Outrun(ctx, r.Retry(ctx, "writing the manifest", func(ctx context.Context) error { return record(r, ctx) }))
+	err := r.OrBusy(ctx, r.Retry(ctx, "writing the manifest", func(ctx context.Context) error { return record(r, ctx) }))
 	if sqldb.IsDenied(err) {
 		err = &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.Target.Name, Reason: fmt.Sprintf("the account lacks a right: %v", err)}}}
 	}
@@ -221,7 +221,7 @@ func record(r *job.Run, ctx context.Context) error {
 		r.Manifest.Left = state
 		return nil
 	case state != "" && state != ledger.StatePreparing:
-		return r.Manifest.Moved(state, r.Manifest.Left)
+		return r.Manifest.WrongState(state, r.Manifest.Left)
 	}
 	if err := r.Manifest.Create(ctx); err != nil {
 		return err
@@ -233,7 +233,7 @@ func record(r *job.Run, ctx context.Context) error {
 		return err
 	}
 	// An undo that found no record of the merge may have lifted the fences.
-	if err := r.Manifest.Yet(ctx, ledger.StatePreparing); err != nil {
+	if err := r.Manifest.ExpectState(ctx, ledger.StatePreparing); err != nil {
 		return err
 	}
 	if err := Guard(r, ctx, "apply", registry.FencePrepared, true); err != nil {

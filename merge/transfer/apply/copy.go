@@ -96,7 +96,7 @@ func Batches(r *job.Run, ctx, soft context.Context, from *rowio.Connection, l *r
 			return NotWritten(r, soft, before, err)
 		}
 		r.Committed++
-		p.Took(len(pg.Rows), time.Since(began))
+		p.Record(len(pg.Rows), time.Since(began))
 		r.Reached(&now, written)
 		r.Progress(now.Step, from.Name, l.Table, len(pg.Rows))
 		if pg.Last {

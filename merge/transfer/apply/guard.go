@@ -68,7 +68,7 @@ func GuardUndone(r *job.Run, ctx context.Context) error {
 	if !r.Registry {
 		return nil
 	}
-	if err := r.Manifest.Yet(ctx, ledger.StateUndoing); err != nil {
+	if err := r.Manifest.ExpectState(ctx, ledger.StateUndoing); err != nil {
 		return err
 	}
 	r.Target.Drop() // SQLite has one writer at a time

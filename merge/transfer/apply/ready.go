@@ -78,7 +78,7 @@ func FenceWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 		if err := r.Target.Open(ctx); err != nil { // guard needs the pool
 			return err
 		}
-		if err := r.Manifest.Yet(ctx, state); err != nil {
+		if err := r.Manifest.ExpectState(ctx, state); err != nil {
 			return err
 		}
 		if err := Guard(r, ctx, "fence", registry.FencePrepared, true); err != nil {

@@ -73,7 +73,7 @@ func renameAway(r *job.Run, ctx context.Context, s *plan.Reset) error {
 }
 
 // makeEmpty makes the table in the place of one that was renamed, if it is not there. Its
-// counter goes on.
+// counter continues.
 func makeEmpty(r *job.Run, ctx context.Context, s *plan.Reset) error {
 	q := r.Target.Dialect().Quote
 	if _, err := r.Target.Exec(ctx, "create", "CREATE TABLE IF NOT EXISTS "+q(s.Table)+" LIKE "+q(s.Kept), false); err != nil {

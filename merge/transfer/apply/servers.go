@@ -63,7 +63,7 @@ var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceUnd
 // does not say that no row of the merge is there, it changes nothing and returns a [*ledger.RefusedError]:
 // the rows may be in another copy of the target, and to lift the fence would let the world live twice.
 func LiftWithoutRecord(r *job.Run, ctx context.Context, doing string) error {
-	if err := r.Manifest.Yet(ctx, ""); err != nil {
+	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
 		return err
 	}
 	if err := r.Target.Open(ctx); err != nil { // the registry needs the pool
@@ -94,7 +94,7 @@ func LiftWithoutRecord(r *job.Run, ctx context.Context, doing string) error {
 	if err := LiftFences(r, ctx, noRowsCame...); err != nil {
 		return err
 	}
-	if err := r.Manifest.Yet(ctx, ""); err != nil {
+	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
 		return err
 	}
 	return unguard(r, ctx, noRowsCame...)

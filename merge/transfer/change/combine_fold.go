@@ -24,8 +24,8 @@ type Group struct {
 	Came [][]any // those of the sources, in the order of the plan; there is at least one
 }
 
-// Alone reports whether there is nothing to combine.
-func (g *Group) Alone() bool { return g.Own == nil && len(g.Came) == 1 }
+// Single reports whether there is nothing to combine.
+func (g *Group) Single() bool { return g.Own == nil && len(g.Came) == 1 }
 
 // rows are all of them, the target's first.
 func (g *Group) rows() [][]any {

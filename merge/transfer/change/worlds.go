@@ -65,7 +65,7 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 	if came && w.matching[w.source] {
 		moved := slices.Clone(row)
 		put(moved, images)
-		if _, came, err = w.olds(w.source, moved); err != nil {
+		if _, came, err = w.before(w.source, moved); err != nil {
 			return 0, false, err
 		}
 	}
@@ -91,7 +91,7 @@ func (w *worldsOf) group(row []any) (group int, changed bool, err error) {
 // a number in its range is that of the row.
 func (w *worldsOf) groupInTarget(row []any) (group int, changed bool, err error) {
 	for source := len(w.moves) - 1; source >= 0; source-- {
-		olds, apart, err := w.olds(source, row)
+		olds, apart, err := w.before(source, row)
 		if err != nil {
 			return 0, false, err
 		}
@@ -138,13 +138,13 @@ func (w *worldsOf) comes(source int, row, now []any) (bool, error) {
 	return true, nil
 }
 
-// olds returns what the values of a row of the target were, if it is one of a source, and whether
+// before returns what the values of a row of the target were, if it is one of a source, and whether
 // that source's number was added to any of them.
-func (w *worldsOf) olds(source int, row []any) (olds []change, shifted bool, err error) {
+func (w *worldsOf) before(source int, row []any) (olds []change, shifted bool, err error) {
 	tell := func(one bool) { shifted = shifted || one }
 	for i := range w.moves[source] {
 		m := &w.moves[source][i]
-		if olds, err = m.olds(olds, row, tell); err != nil {
+		if olds, err = m.appendOld(olds, row, tell); err != nil {
 			return nil, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
@@ -153,11 +153,11 @@ func (w *worldsOf) olds(source int, row []any) (olds []change, shifted bool, err
 
 // before appends what the values of a row were before they moved; nothing if they did not.
 func (m *worldMove) before(all []change, row []any) ([]change, error) {
-	return m.olds(all, row, func(bool) {})
+	return m.appendOld(all, row, func(bool) {})
 }
 
-// olds is before that tells of each number that moved whether the source's was added to it.
-func (m *worldMove) olds(all []change, row []any, tell func(shifted bool)) ([]change, error) {
+// appendOld is before; note is told, for each number that moved, whether the shift of its source was added to it.
+func (m *worldMove) appendOld(all []change, row []any, note func(shifted bool)) ([]change, error) {
 	for i := range m.Cases {
 		c := &m.Cases[i]
 		if !about(c, row) {
@@ -179,7 +179,7 @@ func (m *worldMove) olds(all []change, row []any, tell func(shifted bool)) ([]ch
 			if err != nil {
 				return all, nil // as it is in no row that came
 			}
-			tell(any)
+			note(any)
 			return changed, nil
 		}
 		text := rowio.Printed(row[m.Column])
@@ -194,7 +194,7 @@ func (m *worldMove) olds(all []change, row []any, tell func(shifted bool)) ([]ch
 		if !moved {
 			return all, nil
 		}
-		tell(shifted)
+		note(shifted)
 		v, err := rowio.As(row[m.Column], old)
 		return append(all, change{m.Column, v}), err
 	}

@@ -29,16 +29,16 @@ func (r *Run) During(ctx context.Context, state ledger.State, f func() error) er
 	}
 	m := &ledger.Manifest{On: held, ID: r.Manifest.ID}
 	return held.Tx(ctx, func() error {
-		if err := m.Still(ctx, state, ledger.Alone); err != nil {
+		if err := m.HoldState(ctx, state, ledger.Exclusive); err != nil {
 			return err
 		}
 		return f()
 	})
 }
 
-// Outrun returns ErrBusy in the place of an error that comes of what another process did: the
+// OrBusy returns ErrBusy in the place of an error that comes of what another process did: the
 // merge is not in the state in which this one left it. A table that is gone may be the first sign.
-func (r *Run) Outrun(ctx context.Context, err error) error {
+func (r *Run) OrBusy(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, ledger.ErrStopped) || errors.Is(err, ledger.ErrBusy) {
 		return err
 	}
@@ -48,5 +48,5 @@ func (r *Run) Outrun(ctx context.Context, err error) error {
 	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && (is == ledger.StatePreparing || is == ledger.StateCopying && !changed) {
 		return err
 	}
-	return r.Manifest.Moved(is, r.Manifest.Left)
+	return r.Manifest.WrongState(is, r.Manifest.Left)
 }

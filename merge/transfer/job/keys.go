@@ -134,7 +134,7 @@ func (r *Run) ForgetKeys(ctx context.Context) error {
 }
 
 // makeKeysView makes the view. Nothing but SQL by hand needs it: if it cannot be made,
-// because the account may not or the name is taken, the merge goes on and says so.
+// because the account may not or the name is taken, the merge continues and says so.
 func (r *Run) makeKeysView(ctx context.Context) error {
 	matches, err := ledger.HasMatches(ctx, r.Target)
 	if err != nil {

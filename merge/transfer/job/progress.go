@@ -45,7 +45,7 @@ func (r *Run) Step(total int64) {
 	r.Tally.done, r.Tally.total, r.Tally.before = 0, total, 0
 }
 
-// Resumed reports the rows that an earlier call did, before this one goes on with them. After
+// Resumed reports the rows that an earlier call did, before this one continues. After
 // a retry they would be those of this call too.
 func (r *Run) Resumed(step, database, table string, rows int64) {
 	r.Tally.mu.Lock()

@@ -75,7 +75,7 @@ func Together(rows map[Place]int64) map[Place]int64 {
 // Save writes a checkpoint, in the transaction that did the work. If the one
 // before is not the saved one, another process works on the same merge.
 func (m *Manifest) Save(ctx context.Context, before, now *Checkpoint) error {
-	if err := m.Still(ctx, stateOf[now.Step], Sharing); err != nil {
+	if err := m.HoldState(ctx, stateOf[now.Step], Shared); err != nil {
 		return err
 	}
 	return m.Note(ctx, before, now)

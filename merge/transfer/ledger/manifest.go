@@ -183,7 +183,7 @@ func (m *Manifest) Write(ctx context.Context, p *plan.Plan, now time.Time) error
 		row := "(" + sqldb.Marks(columns) + ")"
 		query := "INSERT INTO " + RenamesTable + " (merge_id, n, source, world, tab, col, row_key, old_value, new_value) VALUES " + strings.Repeat(row+", ", len(part)-1) + row
 		if err := m.On.Tx(ctx, func() error {
-			if err := m.Still(ctx, StatePreparing, Sharing); err != nil {
+			if err := m.HoldState(ctx, StatePreparing, Shared); err != nil {
 				return err
 			}
 			_, err := m.On.Exec(ctx, "renames", query, len(part) == most, args...)
@@ -220,7 +220,7 @@ func (m *Manifest) Advance(ctx context.Context, from, to State) error {
 		return nil
 	}
 	if state != from {
-		return m.Moved(state, from)
+		return m.WrongState(state, from)
 	}
 	n, err := m.On.Exec(ctx, "state", "UPDATE "+MergesTable+" SET state = ? WHERE id = ? AND state = ?", false, string(to), m.ID, string(from))
 	if err == nil && n != 1 {
@@ -243,7 +243,7 @@ func (m *Manifest) Remove(ctx context.Context) error {
 	ends := m.On.Dialect().Mysql() // with DROP TABLE, a transaction ends
 	if slices.Contains(found, MergesTable) {
 		err = m.On.Tx(ctx, func() error {
-			is, err := m.Lock(ctx, Alone)
+			is, err := m.Lock(ctx, Exclusive)
 			if err != nil {
 				if now, unread := m.Tables(ctx); unread == nil && !slices.Contains(now, MergesTable) {
 					found = now // another process removed it since
@@ -252,7 +252,7 @@ func (m *Manifest) Remove(ctx context.Context) error {
 				return err
 			}
 			if is != "" && is != m.Left {
-				return m.Moved(is, m.Left)
+				return m.WrongState(is, m.Left)
 			}
 			missing := func(table string) bool { return !slices.Contains(found, table) }
 			if err := m.clear(ctx, slices.DeleteFunc([]string{RenamesTable, ProgressTable}, missing)...); err != nil {
@@ -265,7 +265,7 @@ func (m *Manifest) Remove(ctx context.Context) error {
 		})
 	}
 	if err == nil && (ends || !slices.Contains(found, MergesTable)) {
-		err = m.alone(ctx, found, func() error { return m.dropEmpty(ctx, found) })
+		err = m.exclusively(ctx, found, func() error { return m.dropEmpty(ctx, found) })
 	}
 	if err == nil {
 		m.Left = ""
@@ -293,10 +293,10 @@ func (m *Manifest) dropEmpty(ctx context.Context, found []string) error {
 	return nil
 }
 
-// alone calls f while nobody else writes to the tables of merges, so that no merge begins that
+// exclusively calls f while nobody else writes to the tables of merges, so that no merge begins that
 // f does not see. An account that may not lock tables does without, and so does a server that
 // locks none, as some clusters are set up.
-func (m *Manifest) alone(ctx context.Context, found []string, f func() error) error {
+func (m *Manifest) exclusively(ctx context.Context, found []string, f func() error) error {
 	var locks []string
 	for _, table := range Ours {
 		if slices.Contains(found, table) {

@@ -213,7 +213,7 @@ func (m *combineMeasure) source(ctx context.Context, source int) error {
 			if err != nil {
 				return err
 			}
-			if !g.Alone() {
+			if !g.Single() {
 				tried = append(tried, row)
 			}
 		}
@@ -253,7 +253,7 @@ func (m *combineMeasure) add(g *change.Group, row []any) error {
 		c.Changed++
 		c.Combined += int64(len(g.Came))
 	}
-	if !g.Alone() {
+	if !g.Single() {
 		c.Keys++
 	}
 	for k, i := range m.sums {

@@ -25,7 +25,7 @@ func (p *Planner) findSequence(c *verdict.RekeyedCounter) {
 		return
 	}
 	after := c.Next
-	if by := uint64(s.Increment); by > 1 && after > s.Next.Bits { // it goes on with the same remainder
+	if by := uint64(s.Increment); by > 1 && after > s.Next.Bits { // it keeps the remainder
 		after += (by - (after-s.Next.Bits)%by) % by
 	}
 	switch {

@@ -78,8 +78,8 @@ func (p *Planner) findFollowers(context.Context) (err error) {
 	return err
 }
 
-// along are the columns that change along with the one of a policy.
-func (p *Planner) along(n *plan.NamePolicy) (all []plan.ColumnAt) {
+// followersOf are the columns that change with the one of a policy.
+func (p *Planner) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
 	for _, f := range p.followers {
 		if f.To.Table == n.Table && f.To.Column == n.Column {
 			all = append(all, plan.ColumnAt{Table: f.Table, Column: f.Column})
@@ -97,7 +97,7 @@ func (p *Planner) along(n *plan.NamePolicy) (all []plan.ColumnAt) {
 // a name.
 func (p *Planner) renamedAlong(table string) bool {
 	return p.Rows[p.Dbs[0].Name()][table] > 0 && slices.ContainsFunc(p.opts.Names, func(n plan.NamePolicy) bool {
-		return slices.ContainsFunc(p.along(&n), func(at plan.ColumnAt) bool { return at.Table == table })
+		return slices.ContainsFunc(p.followersOf(&n), func(at plan.ColumnAt) bool { return at.Table == table })
 	})
 }
 

@@ -162,7 +162,7 @@ func (p *Planner) limit(n *plan.NamePolicy, t *catalog.Table) int {
 		}
 	}
 	narrow(n.MaxLength)
-	for _, at := range p.along(n) {
+	for _, at := range p.followersOf(n) {
 		if of := p.Dbs[0].Table(at.Table); of != nil && column(of, at.Column) != nil {
 			narrow(declare.Characters(column(of, at.Column)))
 		}
@@ -352,7 +352,7 @@ func (p *Planner) taken(ctx context.Context, n *plan.NamePolicy, col *catalog.Co
 		return nil, err
 	}
 	// A row that names nobody must name nobody afterwards.
-	for _, at := range append([]plan.ColumnAt{{Table: n.Table, Column: n.Column}}, p.along(n)...) {
+	for _, at := range append([]plan.ColumnAt{{Table: n.Table, Column: n.Column}}, p.followersOf(n)...) {
 		for _, s := range p.Dbs {
 			t := s.Table(at.Table)
 			if t == nil || column(t, at.Column) == nil {

@@ -76,9 +76,9 @@ func Every(ctx context.Context, on *Connection, l *Layout, take func(row []any) 
 	return nil
 }
 
-// Moved is the table of rows that meet a condition, with the keys that moves say, of which
+// MovedTable is the table of rows that meet a condition, with the keys that moves say, of which
 // every value moves but for those that stay.
-func (l *Layout) Moved(moves []Move, condition string) string {
+func (l *Layout) MovedTable(moves []Move, condition string) string {
 	table := l.Dialect.Quote(l.Table)
 	if len(moves) == 0 && condition == "" {
 		return table
@@ -129,7 +129,7 @@ func ContentsOfMultiset(ctx context.Context, on *Connection, l *Layout, change C
 // of those that are wanted only, unless wanted is nil.
 func Identities(ctx context.Context, on *Connection, l *Layout, moves []Move, wanted map[string]int64) (map[string]int64, error) {
 	found := make(map[string]int64)
-	err := on.Rows(ctx, "SELECT "+l.Identity+" FROM "+l.Moved(moves, on.Comes(l.Table)), true, nil, func(row []any) (bool, error) {
+	err := on.Rows(ctx, "SELECT "+l.Identity+" FROM "+l.MovedTable(moves, on.Comes(l.Table)), true, nil, func(row []any) (bool, error) {
 		if row[0] == nil {
 			return false, errors.New("the database cannot identify a row: a value is larger than max_allowed_packet")
 		}

@@ -24,7 +24,7 @@ func NewPace(want time.Duration) *pace {
 
 func (p *pace) Size() int { return int(p.rows.Load()) }
 
-func (p *pace) Took(rows int, d time.Duration) {
+func (p *pace) Record(rows int, d time.Duration) {
 	switch n := p.rows.Load(); {
 	case d > 2*p.want:
 		p.rows.Store(max(FewestRows, n/2))

@@ -193,7 +193,7 @@ func (l *Layout) compared(how string, key []any) (condition string, args []any) 
 	for i, name := range names {
 		var conditions []string
 		for before := range i {
-			conditions, args = append(conditions, l.Is(before)), append(args, bound[before])
+			conditions, args = append(conditions, l.KeyCondition(before)), append(args, bound[before])
 		}
 		with := how[:1] // only the last column may be equal
 		if i == len(names)-1 {
@@ -224,8 +224,8 @@ func (l *Layout) Lists() bool {
 	return false
 }
 
-// Is is the condition that a column of the key has one value.
-func (l *Layout) Is(i int) string {
+// KeyCondition is the condition that a column of the key has one value.
+func (l *Layout) KeyCondition(i int) string {
 	return l.Dialect.Quote(l.Columns[l.Key[i]]) + " = " + l.numbering(i).mark()
 }
 
@@ -276,7 +276,7 @@ func (l *Layout) Equal(n int) string {
 	}
 	conditions := make([]string, len(l.Key))
 	for i := range conditions {
-		conditions[i] = l.Is(i)
+		conditions[i] = l.KeyCondition(i)
 	}
 	one := "(" + strings.Join(conditions, " AND ") + ")"
 	return strings.Repeat(one+" OR ", n-1) + one

@@ -235,7 +235,7 @@ func putBack(c *change.Combiner, n int) string {
 		}
 	}
 	for i, name := range c.L.KeyColumns() {
-		match, one = append(match, "t."+d.Quote(name)+" = k."+d.Quote(name)), append(one, "k."+c.L.Is(i))
+		match, one = append(match, "t."+d.Quote(name)+" = k."+d.Quote(name)), append(one, "k."+c.L.KeyCondition(i))
 	}
 	if len(set) == 0 {
 		return ""

@@ -372,7 +372,7 @@ func (u *undo) lookIntoReset(ctx context.Context, found *UndoneTable) error {
 // doAgain lets the next call remove and restore once more what it can in these tables.
 func (u *undo) doAgain(ctx context.Context, tables []UndoneTable) error {
 	return u.Target.Tx(ctx, func() error {
-		if err := u.Manifest.Still(ctx, ledger.StateUndoing, ledger.Sharing); err != nil {
+		if err := u.Manifest.HoldState(ctx, ledger.StateUndoing, ledger.Shared); err != nil {
 			return err
 		}
 		for _, t := range tables {

@@ -87,7 +87,7 @@ func putRowsBack(r *job.Run, ctx context.Context, src *rowio.Connection, l *rowi
 	}
 	var rows [][]any
 	left := maps.Clone(kept)
-	query := "SELECT " + l.Identity + ", " + strings.Join(l.Reads, ", ") + " FROM " + l.Moved(r.Changes.Moves(src.Name, l), src.Comes(l.Table))
+	query := "SELECT " + l.Identity + ", " + strings.Join(l.Reads, ", ") + " FROM " + l.MovedTable(r.Changes.Moves(src.Name, l), src.Comes(l.Table))
 	err := src.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		if n := left[rowio.Text(row[0])]; n > 0 {
 			delete(left, rowio.Text(row[0]))

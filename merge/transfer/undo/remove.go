@@ -113,7 +113,7 @@ func (u *undo) removeStretches(ctx, soft context.Context, w *job.Run, src *rowio
 		}
 		w.Committed++
 		done := int(now.Rows - before.Rows)
-		pace.Took(done, time.Since(began))
+		pace.Record(done, time.Since(began))
 		w.Reached(&now, removed)
 		w.Progress(ledger.StepUndo, src.Name, l.Table, done)
 		if now.Finished {

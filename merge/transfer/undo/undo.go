@@ -103,7 +103,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 		return undoWithoutRecord(r, ctx)
 	}
 	u := &undo{Run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
-	err = u.Outrun(ctx, u.undo(ctx, state))
+	err = u.OrBusy(ctx, u.undo(ctx, state))
 	u.done.Parts, _ = r.PartResults()
 	u.done.Rows, u.done.Lifted = r.Tally.Rows, r.Lifted
 	if left, ok := errors.AsType[*NotUndoneError](err); ok && u.done.Tables == nil {
@@ -206,7 +206,7 @@ func (u *undo) complete(ctx context.Context) error {
 		}
 		u.Target.Drop() // SQLite has one writer at a time
 		return u.Target.Db.InTx(ctx, func(tx *sqldb.Tx) error {
-			if err := u.Manifest.StillIn(ctx, tx, ledger.StateUndoing); err != nil {
+			if err := u.Manifest.HoldStateIn(ctx, tx, ledger.StateUndoing); err != nil {
 				return err
 			}
 			return rowio.RegistryOf(u.Target.Db).RemoveMerged(ctx, tx.Begun(), ledger.MergedServers(u.Plan)...)
@@ -288,7 +288,7 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		return &ledger.RefusedError{Doing: "undo", Refusals: reasons}
 	}
 	err = u.Retry(ctx, "fencing the target", func(ctx context.Context) error {
-		if err := u.Manifest.Yet(ctx, state); err != nil {
+		if err := u.Manifest.ExpectState(ctx, state); err != nil {
 			return err
 		}
 		return apply.Guard(u.Run, ctx, "undo", registry.FenceMerging, false)
@@ -311,7 +311,7 @@ func (u *undo) beginRemoving(ctx context.Context, state ledger.State, progress s
 		return u.Manifest.Advance(ctx, state, ledger.StateUndoing)
 	}
 	return u.Target.Tx(ctx, func() error {
-		is, err := u.Manifest.Lock(ctx, ledger.Alone)
+		is, err := u.Manifest.Lock(ctx, ledger.Exclusive)
 		if err == nil && is == ledger.StateCopying {
 			var now string
 			if now, err = u.Manifest.Progress(ctx); err == nil && now != progress {

@@ -42,7 +42,7 @@ type teller struct {
 	to *json.Encoder
 }
 
-func (t *teller) tell(what string, err error) { t.send(event(what, err)) }
+func (t *teller) report(what string, err error) { t.send(event(what, err)) }
 
 func (t *teller) send(e Event) {
 	t.mu.Lock()
@@ -57,13 +57,13 @@ func run(in *bufio.Reader, out *teller) (code int) {
 		err = json.Unmarshal(line, &cfg)
 	}
 	if err != nil {
-		out.tell(Refused, err)
+		out.report(Refused, err)
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	if cfg.Hold {
-		out.tell(Ready, nil)
+		out.report(Ready, nil)
 		in.ReadString('\n')
 	}
 	go func() {
@@ -74,17 +74,17 @@ func run(in *bufio.Reader, out *teller) (code int) {
 	began := time.Now()
 	db, node, err := open(ctx, cfg.Config)
 	if err != nil {
-		out.tell(Refused, err)
+		out.report(Refused, err)
 		return 1
 	}
 	defer db.Close()
 	cfg.Log = strings.Replace(cfg.Log, "*", fmt.Sprintf("%07d", node.Server()), 1)
 	out.send(Event{What: Opened, At: time.Now(), Server: node.Server(), Took: time.Since(began)})
 	if err := mint(ctx, db, node, cfg, out); err != nil {
-		out.tell(Lost, err)
+		out.report(Lost, err)
 		return 1
 	}
-	out.tell(Closed, node.Close())
+	out.report(Closed, node.Close())
 	return 0
 }
 

@@ -212,9 +212,9 @@ func (s *state) report(turn int, err error) {
 		s.failing = failing
 		s.turns++
 		if failing {
-			s.out.tell(s.bad, err)
+			s.out.report(s.bad, err)
 		} else {
-			s.out.tell(s.good, nil)
+			s.out.report(s.good, nil)
 		}
 	}
 }

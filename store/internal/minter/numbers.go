@@ -24,7 +24,7 @@ const (
 func takeNumbers(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *teller) {
 	sequence, err := numbers.Open(ctx, db.Registry(), cfg.Server, "player", numbers.Options{})
 	if err != nil {
-		out.tell(RowsFailed, err)
+		out.report(RowsFailed, err)
 		return
 	}
 	defer sequence.Close()

@@ -53,7 +53,7 @@ func reference(s *strict.Section) (r declare.DeclaredReference) {
 	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
 	r.When = when(s)
 	r.Format = s.Text("format", format)
-	r.Others = s.Text("others", others)
+	r.Others = s.Text("others", othersWord)
 	if s.Has("others") && !s.Has("when") && !s.Has("format") {
 		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
@@ -112,7 +112,7 @@ func values(s *strict.Section, key string) []string {
 	return s.Values(key)
 }
 
-func others(s string) string {
+func othersWord(s string) string {
 	if s != declare.OthersPlain {
 		return fmt.Sprintf("is %.40q: want %q, or remove it", s, declare.OthersPlain)
 	}
