@@ -179,7 +179,7 @@ func compareIntegers(a, b rekey.Integer) int {
 }
 
 // resolveByRenumbering takes what a result counts as settled if its rows get other values.
-func resolveByRenumbering(r *verdict.Result, ctx context.Context, f *declare.Resolved, from *read.Reader) (*verdict.Renumbered, error) {
+func resolveByRenumbering(ctx context.Context, r *verdict.Result, f *declare.Resolved, from *read.Reader) (*verdict.Renumbered, error) {
 	n := f.Renumbers[r.Table]
 	if n == nil || !n.Are(r.Columns) {
 		return nil, nil

@@ -30,7 +30,7 @@ func noneTasks(f *read.Facts) (tasks []rule.Task) {
 			tasks = append(tasks, rule.Task{ID: id, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				read := &read.NoneReader{Reader: r, Code: verdict.CodeReferenceNone, Ref: ref, Words: make(map[string]bool)}
 				read.Numbers.Exact = true
-				return judge(read, ctx)
+				return judge(ctx, read)
 			}})
 		}
 	}
@@ -38,7 +38,7 @@ func noneTasks(f *read.Facts) (tasks []rule.Task) {
 }
 
 // judge reads the keys first: usually there are none, and then no row is read.
-func judge(r *read.NoneReader, ctx context.Context) (o rule.Outcome, err error) {
+func judge(ctx context.Context, r *read.NoneReader) (o rule.Outcome, err error) {
 	ref := r.Ref
 	if r.None, err = rekey.ParseValues(ref.Declared.ZeroIsNone, ref.Declared.None); err != nil {
 		return o, err

@@ -56,7 +56,7 @@ func uniqueTask(f *read.Facts, table string, u declare.Unique) rule.Task {
 			return rule.Outcome{}, err
 		}
 		o := judgeUnique(f, table, u, read)
-		renumbered, err := resolveByRenumbering(&o.Findings[0].Result, ctx, f.Resolved, r)
+		renumbered, err := resolveByRenumbering(ctx, &o.Findings[0].Result, f.Resolved, r)
 		if renumbered != nil {
 			o.Renumbered = []verdict.Renumbered{*renumbered}
 		}

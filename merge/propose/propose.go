@@ -247,7 +247,7 @@ func examineColumns(ctx context.Context, f *read.Facts, r *read.Reader, x *exami
 		nobodyIn[name] = x.nobodyIn(f, columns[name].column)
 	}
 	for db := range f.Having(table) {
-		found, unread, err := values(undeclared.OpenReader{Reader: r, Code: ""}, ctx, db, table, read)
+		found, unread, err := values(ctx, undeclared.OpenReader{Reader: r, Code: ""}, db, table, read)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ type columnValues struct {
 // values counts the values of columns of a table in one database, in one pass. Of
 // columns that turn out to be unreadable it says why. covers, if not nil, limits it to
 // some rows: it is given the values of the column by.
-func values(r undeclared.OpenReader, ctx context.Context, db *declare.Database, table string, columns []string) (all []*columnValues, unread map[string]string, err error) {
+func values(ctx context.Context, r undeclared.OpenReader, db *declare.Database, table string, columns []string) (all []*columnValues, unread map[string]string, err error) {
 	t := db.Tables[table]
 	unread = make(map[string]string)
 	for {
@@ -90,7 +90,7 @@ func (c *columnValues) reads(col *catalog.Column) func(v []byte) {
 // valuesBy counts the values of a column of a table in one database, separately for
 // each value of another column, as the database prints it; nil if this one has more
 // than most values.
-func valuesBy(r undeclared.OpenReader, ctx context.Context, db *declare.Database, table, column string, by []string, most int) (map[string]map[string]*columnValues, error) {
+func valuesBy(ctx context.Context, r undeclared.OpenReader, db *declare.Database, table, column string, by []string, most int) (map[string]map[string]*columnValues, error) {
 	t := db.Tables[table]
 	s := r.Stream(db, r.Code, 0, catalog.Scan{Table: table, Unsorted: true})
 	at := s.Carry(column)

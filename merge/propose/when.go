@@ -60,7 +60,7 @@ func splitCases(ctx context.Context, r *read.Reader, c *classifier, e *examined)
 	type group struct{ column, value string }
 	fitted := make(map[group]map[*space]fit)
 	for db := range c.f.Having(e.table) {
-		read, err := valuesBy(undeclared.OpenReader{Reader: r, Code: ""}, ctx, db, e.table, e.column.Name, by, mostCases)
+		read, err := valuesBy(ctx, undeclared.OpenReader{Reader: r, Code: ""}, db, e.table, e.column.Name, by, mostCases)
 		if err != nil {
 			return err
 		}

@@ -517,7 +517,7 @@ func TestRemoveWithoutWayByKey(t *testing.T) {
 		on := &rowio.Connection{Database: d, Writes: true}
 		defer on.Close()
 		l := &rowio.Layout{Dialect: on.Dialect(), Table: "t", Columns: []string{"id", "v"}, Key: []int{0}}
-		err := undo.ByKey(on, t.Context(), true)
+		err := undo.ByKey(t.Context(), on, true)
 		if err == nil {
 			err = on.Tx(t.Context(), func() error { return undo.DeleteExactly(t.Context(), on, l, "v = ?", false, []any{int64(5)}, 2) })
 		}

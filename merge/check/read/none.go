@@ -170,7 +170,7 @@ func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error)
 					continue
 				}
 				named := stream.Member{Db: db, Table: to.Table, Columns: []string{to.Column}, Values: [][]byte{r.named[i]}, Names: 1}
-				if fields, err := Find(named, ctx); err != nil {
+				if fields, err := Find(ctx, named); err != nil {
 					return nil, err
 				} else if fields != nil {
 					c.Members, c.Rows = append(c.Members, named), 2

@@ -278,7 +278,7 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Confl
 		for _, name := range f.ref.Columns {
 			own.Values = append(own.Values, child.Values[slices.Index(child.Columns, name)])
 		}
-		if fields, err := Find(own, ctx); err != nil {
+		if fields, err := Find(ctx, own); err != nil {
 			return nil, err
 		} else if fields == nil {
 			continue // it is missing at home: reference-rebind shows that

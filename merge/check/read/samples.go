@@ -32,7 +32,7 @@ func (f *Faults) Add(s *stream.Stream, row int) {
 func Sample(ctx context.Context, c stream.Conflict, table string, key []string) (verdict.Sample, error) {
 	s := verdict.Sample{Omitted: c.Rows - int64(len(c.Members))}
 	for i, m := range c.Members {
-		fields, err := fetch(m, ctx)
+		fields, err := fetch(ctx, m)
 		if err != nil {
 			return verdict.Sample{}, err
 		}
@@ -61,8 +61,8 @@ func (r *Reader) Samples(ctx context.Context, conflicts []stream.Conflict, table
 }
 
 // fetch returns the row for people.
-func fetch(m stream.Member, ctx context.Context) ([]catalog.Field, error) {
-	fields, err := Find(m, ctx)
+func fetch(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
+	fields, err := Find(ctx, m)
 	if err == nil && fields == nil && (m.Db.Catalog.NoSnapshot || m.Db.Tables[m.Table].Outside != "") {
 		// It was deleted meanwhile. Only its key is known.
 		for i, name := range m.Columns[:m.Names] {
@@ -81,7 +81,7 @@ func fetch(m stream.Member, ctx context.Context) ([]catalog.Field, error) {
 }
 
 // Find is fetch for a row that need not be there.
-func Find(m stream.Member, ctx context.Context) ([]catalog.Field, error) {
+func Find(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 	fields, err := m.Db.Opened.Row(ctx, m.Table, m.Columns[:m.Names], m.Values[:m.Names])
 	if err != nil {
 		return nil, &catalog.ReadError{Source: m.Db.Name, Table: m.Table, Doing: "a row", Err: err}
@@ -144,7 +144,7 @@ func (r *Reader) LookInto(ctx context.Context, table, column string) (map[*decla
 			continue
 		}
 		for _, m := range r.sampled[SampledTable{db, table}] {
-			fields, err := Find(m, ctx)
+			fields, err := Find(ctx, m)
 			if err != nil {
 				return nil, err
 			}

@@ -314,7 +314,7 @@ func openSamples(ctx context.Context, f *read.Facts, kept []keptChange, column s
 			return nil, err
 		}
 		if k.to.Db != nil {
-			if fields, err := read.Find(k.to, ctx); err != nil {
+			if fields, err := read.Find(ctx, k.to); err != nil {
 				return nil, err
 			} else if fields != nil {
 				row := verdict.SampleRow{Source: k.to.Db.Name, Fields: fields}

@@ -16,7 +16,7 @@ func (f *Flight) alike(ctx context.Context, database int, s *rowio.Source) error
 		if database >= len(a.Sums) {
 			continue
 		}
-		c, err := planner.Contents(a, ctx, f.model, s, s.On)
+		c, err := planner.Contents(ctx, a, f.model, s, s.On)
 		if err != nil {
 			return err
 		}

@@ -58,26 +58,26 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 	if err != nil {
 		return nil, err
 	}
-	err = r.OrBusy(ctx, apply(r, ctx, state))
+	err = r.OrBusy(ctx, apply(ctx, r, state))
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
 	result.Parts, result.Rows = r.PartResults()
 	result.Notes = r.Notes
 	return result, err
 }
 
-func apply(r *job.Run, ctx context.Context, state ledger.State) error {
+func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	switch state {
 	case ledger.StateUndoing:
 		return fmt.Errorf("transfer: the merge %s is being undone: run undo again to its end first", r.Plan.ID)
 	case ledger.StateCopied:
-		return Release(r, ctx) // it may have been interrupted there
+		return Release(ctx, r) // it may have been interrupted there
 	}
 	if state == ledger.StateCopying {
-		if err := MendResets(r, ctx, func(ctx context.Context, s *plan.Reset) error { return makeEmpty(r, ctx, s) }); err != nil {
+		if err := MendResets(ctx, r, func(ctx context.Context, s *plan.Reset) error { return makeEmpty(ctx, r, s) }); err != nil {
 			return err
 		}
 	}
-	if err := preflight(r, ctx, state); err != nil {
+	if err := preflight(ctx, r, state); err != nil {
 		return err
 	}
 	if state == "" && r.Opts.Reserve != nil {
@@ -85,26 +85,26 @@ func apply(r *job.Run, ctx context.Context, state ledger.State) error {
 			return err
 		}
 	}
-	if err := open(r, ctx, state); err != nil {
+	if err := open(ctx, r, state); err != nil {
 		return err
 	}
 	err := r.Retry(ctx, "fencing the sources", func(ctx context.Context) error {
-		return r.During(ctx, ledger.StateCopying, func() error { return fence(r, ctx, registry.FenceMerging) })
+		return r.During(ctx, ledger.StateCopying, func() error { return fence(ctx, r, registry.FenceMerging) })
 	})
 	if err != nil {
 		return err
 	}
-	if err := emptyTables(r, ctx); err != nil {
+	if err := emptyTables(ctx, r); err != nil {
 		return err
 	}
-	if err := renameOwn(r, ctx); err != nil {
+	if err := renameOwn(ctx, r); err != nil {
 		return err
 	}
 	r.Step(r.Plan.Rows())
-	if err := combineTables(r, ctx); err != nil {
+	if err := combineTables(ctx, r); err != nil {
 		return err
 	}
-	if err := r.InParallel(ctx, job.Writing, r.Plan.NotCombined(r.Parts(0, plan.Divided)), func(ctx context.Context, w *job.Run, p plan.Part) error { return copyPart(w, ctx, p) }); err != nil {
+	if err := r.InParallel(ctx, job.Writing, r.Plan.NotCombined(r.Parts(0, plan.Divided)), func(ctx context.Context, w *job.Run, p plan.Part) error { return copyPart(ctx, w, p) }); err != nil {
 		return err
 	}
 	err = r.Retry(ctx, "completing the merge", func(ctx context.Context) error {
@@ -112,16 +112,16 @@ func apply(r *job.Run, ctx context.Context, state ledger.State) error {
 			r.Manifest.Left = ledger.StateCopied
 			return err
 		}
-		if err := CheckReferences(r, ctx, "undo the merge, then plan again", nil); err != nil {
+		if err := CheckReferences(ctx, r, "undo the merge, then plan again", nil); err != nil {
 			return err
 		}
-		if err := checkUndisturbed(r, ctx); err != nil {
+		if err := checkUndisturbed(ctx, r); err != nil {
 			return err
 		}
-		if err := checkEmptied(r, ctx); err != nil {
+		if err := checkEmptied(ctx, r); err != nil {
 			return err
 		}
-		if err := checkKept(r, ctx); err != nil {
+		if err := checkKept(ctx, r); err != nil {
 			return err
 		}
 		err := r.Unaltered(ctx, "apply", "alter them back, then run the same command again")
@@ -131,10 +131,10 @@ func apply(r *job.Run, ctx context.Context, state ledger.State) error {
 			return err
 		}
 		err = r.During(ctx, ledger.StateCopying, func() error {
-			if err := SetCounters(r, ctx, false); err != nil {
+			if err := SetCounters(ctx, r, false); err != nil {
 				return err
 			}
-			if err := RaiseRowCounters(r, ctx, false); err != nil {
+			if err := RaiseRowCounters(ctx, r, false); err != nil {
 				return err
 			}
 			return r.RememberKeys(ctx)
@@ -147,27 +147,27 @@ func apply(r *job.Run, ctx context.Context, state ledger.State) error {
 	if err != nil {
 		return err
 	}
-	return Release(r, ctx)
+	return Release(ctx, r)
 }
 
 // Release lifts the fences of the target, when the merge is as this process left it.
-func Release(r *job.Run, ctx context.Context) error {
+func Release(ctx context.Context, r *job.Run) error {
 	return r.Retry(ctx, "lifting the fences of the target", func(ctx context.Context) error {
 		if err := r.Manifest.ExpectState(ctx, r.Manifest.Left); err != nil {
 			return err
 		}
 		if r.Manifest.Left == "" { // it may begin in another process
-			return unguard(r, ctx, noRowsCame...)
+			return unguard(ctx, r, noRowsCame...)
 		}
-		return unguard(r, ctx)
+		return unguard(ctx, r)
 	})
 }
 
 // open records the merge in the target if it has not begun, and fences the target for the rows
 // to come.
-func open(r *job.Run, ctx context.Context, state ledger.State) error {
+func open(ctx context.Context, r *job.Run, state ledger.State) error {
 	if state != ledger.StateCopying {
-		if err := openRecord(r, ctx, state); err != nil {
+		if err := openRecord(ctx, r, state); err != nil {
 			return err
 		}
 	}
@@ -175,14 +175,14 @@ func open(r *job.Run, ctx context.Context, state ledger.State) error {
 		if err := r.Manifest.ExpectState(ctx, ledger.StateCopying); err != nil {
 			return err
 		}
-		return Guard(r, ctx, "apply", registry.FenceMerging, true)
+		return Guard(ctx, r, "apply", registry.FenceMerging, true)
 	}))
 }
 
 // openRecord guards the target and records the merge there. If that is refused before anything is
 // recorded, the target is as it was.
-func openRecord(r *job.Run, ctx context.Context, state ledger.State) error {
-	err := r.OrBusy(ctx, r.Retry(ctx, "writing the manifest", func(ctx context.Context) error { return record(r, ctx) }))
+func openRecord(ctx context.Context, r *job.Run, state ledger.State) error {
+	err := r.OrBusy(ctx, r.Retry(ctx, "writing the manifest", func(ctx context.Context) error { return record(ctx, r) }))
 	if sqldb.IsDenied(err) {
 		err = &ledger.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.Target.Name, Reason: fmt.Sprintf("the account lacks a right: %v", err)}}}
 	}
@@ -204,7 +204,7 @@ func openRecord(r *job.Run, ctx context.Context, state ledger.State) error {
 			return removing
 		}
 	}
-	if lifting := Release(r, ctx); lifting != nil {
+	if lifting := Release(ctx, r); lifting != nil {
 		return lifting
 	}
 	return err
@@ -212,7 +212,7 @@ func openRecord(r *job.Run, ctx context.Context, state ledger.State) error {
 
 // record guards the target, writes the manifest, and in one transaction lists the
 // merged worlds in the target's registry and lets the copying begin.
-func record(r *job.Run, ctx context.Context) error {
+func record(ctx context.Context, r *job.Run) error {
 	state, err := r.Manifest.Load(ctx)
 	switch {
 	case err != nil:
@@ -226,7 +226,7 @@ func record(r *job.Run, ctx context.Context) error {
 	if err := r.Manifest.Create(ctx); err != nil {
 		return err
 	}
-	if err := Guard(r, ctx, "apply", registry.FencePrepared, true); err != nil {
+	if err := Guard(ctx, r, "apply", registry.FencePrepared, true); err != nil {
 		return err
 	}
 	if err := r.Manifest.Write(ctx, r.Plan, r.Hooks.Clock()); err != nil {
@@ -236,7 +236,7 @@ func record(r *job.Run, ctx context.Context) error {
 	if err := r.Manifest.ExpectState(ctx, ledger.StatePreparing); err != nil {
 		return err
 	}
-	if err := Guard(r, ctx, "apply", registry.FencePrepared, true); err != nil {
+	if err := Guard(ctx, r, "apply", registry.FencePrepared, true); err != nil {
 		return err
 	}
 	if err := r.Hooks.Fail.At("before lineage"); err != nil {

@@ -100,7 +100,7 @@ func cloneRows(ctx context.Context, from *rowio.Connection, to rowio.Database) (
 	for _, name := range tables {
 		t, err := columnsOf(ctx, from, name)
 		if err == nil {
-			err = cloneTable(w, ctx, from, rowio.NewLayout(from.Dialect(), t))
+			err = cloneTable(ctx, w, from, rowio.NewLayout(from.Dialect(), t))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("table %q: %w", name, err)
@@ -152,7 +152,7 @@ func columnsOf(ctx context.Context, on *rowio.Connection, table string) (*catalo
 }
 
 // cloneTable streams the rows of a table into its copy.
-func cloneTable(r *job.Run, ctx context.Context, from *rowio.Connection, l *rowio.Layout) error {
+func cloneTable(ctx context.Context, r *job.Run, from *rowio.Connection, l *rowio.Layout) error {
 	var batch [][]any
 	size := 0
 	flush := func() error {
@@ -160,7 +160,7 @@ func cloneTable(r *job.Run, ctx context.Context, from *rowio.Connection, l *rowi
 		if len(batch) == 0 {
 			return nil
 		}
-		return r.Target.Tx(ctx, func() error { return Insert(r, ctx, l, batch) })
+		return r.Target.Tx(ctx, func() error { return Insert(ctx, r, l, batch) })
 	}
 	err := from.Rows(ctx, l.SelectFrom(), false, nil, func(row []any) (bool, error) {
 		kept := append([]any(nil), row...)

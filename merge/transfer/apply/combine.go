@@ -14,7 +14,7 @@ import (
 )
 
 // combineTables brings the rows of the tables that are combined.
-func combineTables(r *job.Run, ctx context.Context) error {
+func combineTables(ctx context.Context, r *job.Run) error {
 	for _, table := range r.Plan.Combines() {
 		t := &r.Plan.Tables[table]
 		err := r.Retry(ctx, fmt.Sprintf("making the table for the old rows of table %q", t.Name), func(soft context.Context) error {
@@ -27,7 +27,7 @@ func combineTables(r *job.Run, ctx context.Context) error {
 			return err
 		}
 		for source := range r.Plan.Sources {
-			if err := combineSource(r, ctx, table, source); err != nil {
+			if err := combineSource(ctx, r, table, source); err != nil {
 				return err
 			}
 		}
@@ -37,7 +37,7 @@ func combineTables(r *job.Run, ctx context.Context) error {
 
 // combineSource brings the rows of one source, and with them those of others that have their
 // keys.
-func combineSource(r *job.Run, ctx context.Context, table, source int) error {
+func combineSource(ctx context.Context, r *job.Run, table, source int) error {
 	t, src, c := &r.Plan.Tables[table], r.Sources[source], r.Combiner(table)
 	return r.RetryCounted(ctx, fmt.Sprintf("combining table %q of %q", t.Name, src.Name), func(soft context.Context) error {
 		before, err := r.CheckpointOf(soft, ledger.StepCopy, plan.Part{Table: table, Source: source})
@@ -51,7 +51,7 @@ func combineSource(r *job.Run, ctx context.Context, table, source int) error {
 		want := Expected{Rows: t.Sources[source].Rows, Sum: t.Sources[source].Sum}
 		err = Batches(r, ctx, soft, src, c.L, before, want, func(rows [][]any) (int64, error) {
 			n := int64(len(rows))
-			return n, combineRows(r, soft, c, source, rows)
+			return n, combineRows(soft, r, c, source, rows)
 		})
 		if why, is := errors.AsType[*change.CombineError](err); is { // the plan was told something else
 			err = &ledger.ChangedError{Database: r.Target.Name, Table: t.Name, Reason: fmt.Sprintf("table %q: %v", t.Name, why)}
@@ -61,7 +61,7 @@ func combineSource(r *job.Run, ctx context.Context, table, source int) error {
 }
 
 // combineRows writes what becomes of some rows of a source.
-func combineRows(r *job.Run, ctx context.Context, c *change.Combiner, source int, rows [][]any) error {
+func combineRows(ctx context.Context, r *job.Run, c *change.Combiner, source int, rows [][]any) error {
 	groups, err := c.Groups(ctx, source, rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
 		return change.LookUp(ctx, r.Target, c.L, func(n int) string { return c.L.Lock("("+c.L.Equal(n)+")", "") }, rows)
 	})
@@ -80,7 +80,7 @@ func combineRows(r *job.Run, ctx context.Context, c *change.Combiner, source int
 			changed = append(changed, row)
 		}
 	}
-	if err := keep(r, ctx, c, changed); err != nil {
+	if err := keep(ctx, r, c, changed); err != nil {
 		return err
 	}
 	query, args := c.WriteOver()
@@ -92,11 +92,11 @@ func combineRows(r *job.Run, ctx context.Context, c *change.Combiner, source int
 			return fmt.Errorf("row %s: %w", c.L.KeyText(row), err)
 		}
 	}
-	return Insert(r, ctx, c.L, fresh)
+	return Insert(ctx, r, c.L, fresh)
 }
 
 // keep notes the rows of the target with the keys of these as they are.
-func keep(r *job.Run, ctx context.Context, c *change.Combiner, rows [][]any) error {
+func keep(ctx context.Context, r *job.Run, c *change.Combiner, rows [][]any) error {
 	kept := c.L.Of(c.Of.Kept)
 	for some := range slices.Chunk(rows, c.L.Dialect.Most(len(c.L.Key))) {
 		query := kept.InsertFrom("INSERT", c.L.Table) + " WHERE " + c.L.Equal(len(some))
@@ -112,10 +112,10 @@ func keep(r *job.Run, ctx context.Context, c *change.Combiner, rows [][]any) err
 }
 
 // checkKept makes sure that the rows of the target that were combined were those of the plan.
-func checkKept(r *job.Run, ctx context.Context) error {
+func checkKept(ctx context.Context, r *job.Run) error {
 	for _, table := range r.Plan.Combines() {
 		t := &r.Plan.Tables[table]
-		kept, err := kept(r, ctx, t)
+		kept, err := kept(ctx, r, t)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func checkKept(r *job.Run, ctx context.Context) error {
 }
 
 // kept sums up the rows that are kept of a table.
-func kept(r *job.Run, ctx context.Context, t *plan.Table) (rowio.Content, error) {
+func kept(ctx context.Context, r *job.Run, t *plan.Table) (rowio.Content, error) {
 	return rowio.Contents(ctx, r.Target, r.Layouts[t.Name].Of(t.Combine.Kept), rowio.All, nil, nil, func(int) error { return r.Between(ctx) })
 }
 

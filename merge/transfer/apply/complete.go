@@ -19,7 +19,7 @@ import (
 // other, or themselves, in any order. After a copy, and so after an undo, only a
 // game that wrote meanwhile can have made such a row; then says what to do. known are
 // such rows that were there before, by table and columns.
-func CheckReferences(r *job.Run, ctx context.Context, then string, known map[plan.ColumnAt]int64) error {
+func CheckReferences(ctx context.Context, r *job.Run, then string, known map[plan.ColumnAt]int64) error {
 	for i := range r.Plan.Tables {
 		table := r.Plan.Tables[i].Name
 		if slices.ContainsFunc(r.Plan.Check.Allowed, func(a plan.Refusal) bool { return a.Code == verdict.CodeReferenceDangle && a.Table == table }) {
@@ -52,7 +52,7 @@ func CheckReferences(r *job.Run, ctx context.Context, then string, known map[pla
 }
 
 // DanglingRows counts the rows of the tables of the plan that refer to nothing.
-func DanglingRows(r *job.Run, ctx context.Context) (map[plan.ColumnAt]int64, error) {
+func DanglingRows(ctx context.Context, r *job.Run) (map[plan.ColumnAt]int64, error) {
 	known := make(map[plan.ColumnAt]int64)
 	for i := range r.Plan.Tables {
 		table := r.Plan.Tables[i].Name
@@ -73,7 +73,7 @@ func columnsAt(table string, ref catalog.Reference) plan.ColumnAt {
 
 // SetCounters raises the target's counters above those of the sources, or sets
 // them back to what they were.
-func SetCounters(r *job.Run, ctx context.Context, back bool) error {
+func SetCounters(ctx context.Context, r *job.Run, back bool) error {
 	for _, t := range r.Plan.Tables {
 		c := t.Counter
 		if c == nil || !back && c.After <= c.Before {
@@ -83,7 +83,7 @@ func SetCounters(r *job.Run, ctx context.Context, back bool) error {
 		if back {
 			next = c.Before
 		}
-		if err := setCounter(r.Target, ctx, t.Name, c.Column, next); err != nil {
+		if err := setCounter(ctx, r.Target, t.Name, c.Column, next); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func SetCounters(r *job.Run, ctx context.Context, back bool) error {
 
 // setCounter makes next the next value of a counter, or the first value above
 // the rows of the table.
-func setCounter(c *rowio.Connection, ctx context.Context, table, column string, next uint64) error {
+func setCounter(ctx context.Context, c *rowio.Connection, table, column string, next uint64) error {
 	d := c.Dialect()
 	next = max(next, 1)
 	if d.Mysql() { // looks at the rows by itself

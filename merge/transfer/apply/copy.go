@@ -14,7 +14,7 @@ import (
 )
 
 // copyPart copies the rows of one source to one table, or a range of them.
-func copyPart(r *job.Run, ctx context.Context, p plan.Part) error {
+func copyPart(ctx context.Context, r *job.Run, p plan.Part) error {
 	t, src := &r.Plan.Tables[p.Table], r.Sources[p.Source]
 	l := r.Layouts[t.Name]
 	change := r.Changes.Of(src.Name, l)
@@ -37,7 +37,7 @@ func copyPart(r *job.Run, ctx context.Context, p plan.Part) error {
 			if err := change.Rows(rows); err != nil {
 				return 0, err
 			}
-			return int64(len(rows)), Insert(r, soft, l, rows)
+			return int64(len(rows)), Insert(soft, r, l, rows)
 		})
 		if err != nil {
 			r.Seen.Forget(p.Source, t.Name)
@@ -93,7 +93,7 @@ func Batches(r *job.Run, ctx, soft context.Context, from *rowio.Connection, l *r
 			return err
 		})
 		if err != nil {
-			return NotWritten(r, soft, before, err)
+			return NotWritten(soft, r, before, err)
 		}
 		r.Committed++
 		p.Record(len(pg.Rows), time.Since(began))
@@ -108,7 +108,7 @@ func Batches(r *job.Run, ctx, soft context.Context, from *rowio.Connection, l *r
 
 // NotWritten says why a batch could not be written. A row that is there already
 // was either copied by another process just now, or is not of this merge.
-func NotWritten(r *job.Run, ctx context.Context, before *ledger.Checkpoint, err error) error {
+func NotWritten(ctx context.Context, r *job.Run, before *ledger.Checkpoint, err error) error {
 	if errors.Is(err, sqldb.ErrDuplicate) && before.Step == ledger.StepRestore {
 		return fmt.Errorf("transfer: table %q of %q: a row cannot get its old value back, because a new row has it: give the new row another value or remove it, then run undo again: %w", before.Table, before.Source, err)
 	}
@@ -127,7 +127,7 @@ func NotWritten(r *job.Run, ctx context.Context, before *ledger.Checkpoint, err 
 }
 
 // Insert adds rows to the target, in as few statements as possible.
-func Insert(r *job.Run, ctx context.Context, l *rowio.Layout, rows [][]any) error {
+func Insert(ctx context.Context, r *job.Run, l *rowio.Layout, rows [][]any) error {
 	most := l.Dialect.Most(len(l.Columns))
 	args := make([]any, 0, most*len(l.Columns))
 	for len(rows) > 0 {

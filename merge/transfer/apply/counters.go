@@ -11,10 +11,10 @@ import (
 
 // RaiseRowCounters raises the counters in rows, or sets back those that nobody raised
 // further since.
-func RaiseRowCounters(r *job.Run, ctx context.Context, back bool) error {
+func RaiseRowCounters(ctx context.Context, r *job.Run, back bool) error {
 	for _, c := range r.Plan.Counters {
 		if c.Column == "" {
-			if err := setSequence(r, ctx, &c, back); err != nil {
+			if err := setSequence(ctx, r, &c, back); err != nil {
 				return err
 			}
 			continue
@@ -28,7 +28,7 @@ func RaiseRowCounters(r *job.Run, ctx context.Context, back bool) error {
 		for _, name := range r.Clocked[c.Table] {
 			statement += fmt.Sprintf(", %s = %[1]s", d.Quote(name))
 		}
-		if _, err := counterRow(r, ctx, &c, statement, from); err != nil {
+		if _, err := counterRow(ctx, r, &c, statement, from); err != nil {
 			return err
 		}
 		if back {
@@ -46,7 +46,7 @@ func RaiseRowCounters(r *job.Run, ctx context.Context, back bool) error {
 	return nil
 }
 
-func counterRow(r *job.Run, ctx context.Context, c *plan.RowCounter, statement string, value uint64) (int64, error) {
+func counterRow(ctx context.Context, r *job.Run, c *plan.RowCounter, statement string, value uint64) (int64, error) {
 	where, args, err := r.CounterKey(c)
 	if err != nil {
 		return 0, err
@@ -55,7 +55,7 @@ func counterRow(r *job.Run, ctx context.Context, c *plan.RowCounter, statement s
 }
 
 // setSequence raises a sequence, or sets it back if it gave no number since.
-func setSequence(r *job.Run, ctx context.Context, c *plan.RowCounter, back bool) error {
+func setSequence(ctx context.Context, r *job.Run, c *plan.RowCounter, back bool) error {
 	next, err := r.SequenceAt(ctx, c)
 	name := r.Target.Dialect().Quote(c.Table)
 	switch {

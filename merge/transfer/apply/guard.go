@@ -21,7 +21,7 @@ import (
 // Guard fences the target's own servers. If one of them runs, or the registry is
 // not as the plan has it, it returns a [*ledger.RefusedError]. A target without a
 // registry has no fences.
-func Guard(r *job.Run, ctx context.Context, doing string, state registry.FenceState, asPlanned bool) error {
+func Guard(ctx context.Context, r *job.Run, doing string, state registry.FenceState, asPlanned bool) error {
 	if !r.Registry {
 		return nil
 	}
@@ -64,7 +64,7 @@ func Guard(r *job.Run, ctx context.Context, doing string, state registry.FenceSt
 
 // GuardUndone writes into the fences of the target that the rows of the merge are gone, so that they
 // can be lifted when there is no record any more.
-func GuardUndone(r *job.Run, ctx context.Context) error {
+func GuardUndone(ctx context.Context, r *job.Run) error {
 	if !r.Registry {
 		return nil
 	}
@@ -84,7 +84,7 @@ func GuardUndone(r *job.Run, ctx context.Context) error {
 
 // unguard lets the target's servers start again, if their fences are in one of these states, or if
 // none is given.
-func unguard(r *job.Run, ctx context.Context, states ...registry.FenceState) error {
+func unguard(ctx context.Context, r *job.Run, states ...registry.FenceState) error {
 	tables, err := r.Target.Texts(ctx, r.Target.Dialect().TableNames())
 	if err != nil || !slices.Contains(tables, registry.Table) {
 		return err
@@ -93,14 +93,14 @@ func unguard(r *job.Run, ctx context.Context, states ...registry.FenceState) err
 		return err
 	}
 	r.Target.Drop() // SQLite has one writer at a time
-	if err := lift(r, ctx, rowio.RegistryOf(r.Target.Db), r.Target.Name, states); err != nil {
+	if err := lift(ctx, r, rowio.RegistryOf(r.Target.Db), r.Target.Name, states); err != nil {
 		return fmt.Errorf("lifting the fence of %q: %w", r.Target.Name, err)
 	}
 	return r.Hooks.Fail.At("after unguard")
 }
 
 // lift takes the fences of this merge off a registry, those in one of the states if any is given.
-func lift(r *job.Run, ctx context.Context, reg *registry.Registry, database string, states []registry.FenceState) error {
+func lift(ctx context.Context, r *job.Run, reg *registry.Registry, database string, states []registry.FenceState) error {
 	now, err := reg.Servers(ctx)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func withoutMerged(r *job.Run, now []registry.Server) []registry.Server {
 // rowsNow counts the rows of a table of the target, and those that the merge has
 // copied there by its checkpoints. One statement sees both at one moment, also
 // while another process copies.
-func rowsNow(r *job.Run, ctx context.Context, t *plan.Table) (rows, copied int64, err error) {
+func rowsNow(ctx context.Context, r *job.Run, t *plan.Table) (rows, copied int64, err error) {
 	query := "SELECT (SELECT COUNT(*) FROM " + r.Target.Dialect().Quote(t.Name) + "), (SELECT COALESCE(SUM(done_rows), 0) FROM " + ledger.ProgressTable +
 		" WHERE merge_id = ? AND step = ? AND tab = ?)"
 	err = r.Target.Rows(ctx, query, false, []any{r.Plan.ID, ledger.StepCopy, t.Name}, func(row []any) (_ bool, err error) {
@@ -148,10 +148,10 @@ func rowsNow(r *job.Run, ctx context.Context, t *plan.Table) (rows, copied int64
 
 // checkUndisturbed makes sure that no game wrote to the target since the merge
 // began, as far as numbers of rows and the registry tell.
-func checkUndisturbed(r *job.Run, ctx context.Context) error {
+func checkUndisturbed(ctx context.Context, r *job.Run) error {
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
-		rows, copied, err := rowsNow(r, ctx, t)
+		rows, copied, err := rowsNow(ctx, r, t)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func copyMultiset(r *job.Run, ctx, soft context.Context, src *rowio.Connection, 
 	err := r.Target.Tx(soft, func() error {
 		var rows [][]any
 		flush := func() error {
-			err := Insert(r, soft, l, rows)
+			err := Insert(soft, r, l, rows)
 			rows = rows[:0]
 			return err
 		}
@@ -55,16 +55,16 @@ func copyMultiset(r *job.Run, ctx, soft context.Context, src *rowio.Connection, 
 		}
 		return r.Manifest.Save(soft, before, &now)
 	})
-	return DidMultiset(r, soft, src, l, before, &now, now.Rows, err)
+	return DidMultiset(soft, r, src, l, before, &now, now.Rows, err)
 }
 
 // DidMultiset notes what a transaction did, or why it failed.
-func DidMultiset(r *job.Run, ctx context.Context, src *rowio.Connection, l *rowio.Layout, before, now *ledger.Checkpoint, written int64, err error) error {
+func DidMultiset(ctx context.Context, r *job.Run, src *rowio.Connection, l *rowio.Layout, before, now *ledger.Checkpoint, written int64, err error) error {
 	if _, changed := errors.AsType[*ledger.ChangedError](err); changed {
 		return err
 	}
 	if err != nil {
-		return NotWritten(r, ctx, before, err)
+		return NotWritten(ctx, r, before, err)
 	}
 	r.Committed++
 	r.Reached(now, written)

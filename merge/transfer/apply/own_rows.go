@@ -15,8 +15,8 @@ import (
 
 // renameOwn renames the target's own rows, before rows come that need their
 // names.
-func renameOwn(r *job.Run, ctx context.Context) error {
-	return rewriteOwn(r, ctx, ledger.StepRename, r.Changes.Renamer, func(t *plan.Table) (doing string, want Expected) {
+func renameOwn(ctx context.Context, r *job.Run) error {
+	return rewriteOwn(ctx, r, ledger.StepRename, r.Changes.Renamer, func(t *plan.Table) (doing string, want Expected) {
 		return fmt.Sprintf("renaming in table %q of %q", t.Name, r.Target.Name), Expected{Rows: t.Target.Rows, Sum: t.Target.Sum}
 	})
 }
@@ -35,15 +35,15 @@ func Restorer(r *job.Run) *change.Renamer {
 }
 
 // RestoreOwn gives the target's own rows their names back.
-func RestoreOwn(r *job.Run, ctx context.Context) error {
-	return rewriteOwn(r, ctx, ledger.StepRestore, Restorer(r), func(t *plan.Table) (doing string, want Expected) {
+func RestoreOwn(ctx context.Context, r *job.Run) error {
+	return rewriteOwn(ctx, r, ledger.StepRestore, Restorer(r), func(t *plan.Table) (doing string, want Expected) {
 		return fmt.Sprintf("restoring names in table %q", t.Name), Expected{any: true}
 	})
 }
 
 // rewriteOwn changes the target's own rows, in the tables in which some of them
 // are renamed.
-func rewriteOwn(r *job.Run, ctx context.Context, step string, renames *change.Renamer, how func(t *plan.Table) (doing string, want Expected)) error {
+func rewriteOwn(ctx context.Context, r *job.Run, step string, renames *change.Renamer, how func(t *plan.Table) (doing string, want Expected)) error {
 	var tables []*plan.Table
 	var total int64
 	for i := range r.Plan.Tables {
@@ -63,7 +63,7 @@ func rewriteOwn(r *job.Run, ctx context.Context, step string, renames *change.Re
 			}
 			reader := r.Reader()
 			defer reader.Close()
-			return Batches(r, ctx, soft, reader, l, c, want, func(rows [][]any) (int64, error) { return 0, rewrite(r, soft, l, rows, change) })
+			return Batches(r, ctx, soft, reader, l, c, want, func(rows [][]any) (int64, error) { return 0, rewrite(soft, r, l, rows, change) })
 		})
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func rewriteOwn(r *job.Run, ctx context.Context, step string, renames *change.Re
 }
 
 // rewrite changes rows of the target in place.
-func rewrite(r *job.Run, ctx context.Context, l *rowio.Layout, rows [][]any, change rowio.Changer) error {
+func rewrite(ctx context.Context, r *job.Run, l *rowio.Layout, rows [][]any, change rowio.Changer) error {
 	for _, row := range rows {
 		old := slices.Clone(row)
 		changed, err := change(row)
@@ -81,7 +81,7 @@ func rewrite(r *job.Run, ctx context.Context, l *rowio.Layout, rows [][]any, cha
 			return err
 		}
 		if changed {
-			if err := update(r, ctx, l, old, row); err != nil {
+			if err := update(ctx, r, l, old, row); err != nil {
 				return fmt.Errorf("row %s: %w", l.KeyText(old), err)
 			}
 		}
@@ -90,7 +90,7 @@ func rewrite(r *job.Run, ctx context.Context, l *rowio.Layout, rows [][]any, cha
 }
 
 // update writes a row over the one that was read, which has the same key.
-func update(r *job.Run, ctx context.Context, l *rowio.Layout, old, row []any) error {
+func update(ctx context.Context, r *job.Run, l *rowio.Layout, old, row []any) error {
 	var set []string
 	var args []any
 	for i, name := range l.Columns {

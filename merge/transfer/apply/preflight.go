@@ -18,7 +18,7 @@ import (
 )
 
 // preflight checks everything that can be known before the first write.
-func preflight(r *job.Run, ctx context.Context, state ledger.State) error {
+func preflight(ctx context.Context, r *job.Run, state ledger.State) error {
 	if len(r.Plan.Refusals) > 0 {
 		return &ledger.RefusedError{Doing: "apply", Refusals: r.Plan.Refusals}
 	}
@@ -110,7 +110,7 @@ func (f *Flight) look(ctx context.Context, i int, d rowio.Database) error {
 			continue
 		}
 		if i == 0 && f.Begun {
-			n, copied, err := rowsNow(f.Run, ctx, &t)
+			n, copied, err := rowsNow(ctx, f.Run, &t)
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func blocking(ctx context.Context, p *plan.Plan, target rowio.Database, sources 
 	case ledger.StateUndoing:
 		return []plan.Refusal{{Source: r.Target.Name, Reason: fmt.Sprintf("the merge %s is being undone: run undo again to its end first, then plan again", r.Plan.ID)}}, nil
 	}
-	err = preflight(r, ctx, state)
+	err = preflight(ctx, r, state)
 	if refused, ok := errors.AsType[*ledger.RefusedError](err); ok {
 		return refused.Refusals, nil
 	}
@@ -71,7 +71,7 @@ func FenceWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 	case ledger.StateUndoing:
 		return fmt.Errorf("transfer: the merge %s is being undone: run undo again to its end first", plan.ID)
 	}
-	if err := preflight(r, ctx, state); err != nil {
+	if err := preflight(ctx, r, state); err != nil {
 		return err
 	}
 	return r.Retry(ctx, "fencing the databases", func(ctx context.Context) error {
@@ -81,10 +81,10 @@ func FenceWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sour
 		if err := r.Manifest.ExpectState(ctx, state); err != nil {
 			return err
 		}
-		if err := Guard(r, ctx, "fence", registry.FencePrepared, true); err != nil {
+		if err := Guard(ctx, r, "fence", registry.FencePrepared, true); err != nil {
 			return err
 		}
-		return fence(r, ctx, registry.FencePrepared)
+		return fence(ctx, r, registry.FencePrepared)
 	})
 }
 
@@ -100,10 +100,10 @@ func Unfence(ctx context.Context, p *plan.Plan, target rowio.Database, sources [
 		return nil, &ledger.RefusedError{Doing: "lifting the fences", Refusals: []plan.Refusal{{Source: target.Name, Reason: fmt.Sprintf("the merge %s has begun: undo it, which lifts the fences too", p.ID)}}}
 	}
 	err = r.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
-		if err := IsTarget(r, ctx); err != nil {
+		if err := IsTarget(ctx, r); err != nil {
 			return err
 		}
-		return LiftWithoutRecord(r, ctx, "lifting the fences")
+		return LiftWithoutRecord(ctx, r, "lifting the fences")
 	})
 	return r.Lifted, err
 }
@@ -160,7 +160,7 @@ func InUse(ctx context.Context, d rowio.Database, merge string) (reasons []strin
 // IsTarget returns a [*ledger.RefusedError] if the database cannot be the target of the
 // plan, as it was before the merge or earlier: then the merged rows are elsewhere,
 // and the sources' fences stay.
-func IsTarget(r *job.Run, ctx context.Context) error {
+func IsTarget(ctx context.Context, r *job.Run) error {
 	s, err := rowio.OpenSource(ctx, r.Target.Database)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 // emptyTables takes the rows out of the tables that are emptied.
-func emptyTables(r *job.Run, ctx context.Context) error {
+func emptyTables(ctx context.Context, r *job.Run) error {
 	r.Step(r.Plan.TakenOut())
 	for i := range r.Plan.Resets {
 		s := &r.Plan.Resets[i]
@@ -21,18 +21,18 @@ func emptyTables(r *job.Run, ctx context.Context) error {
 				return err
 			}
 			return r.During(soft, ledger.StateCopying, func() error {
-				done, err := emptied(r, soft, s)
+				done, err := emptied(soft, r, s)
 				switch {
 				case err != nil:
 					return err
 				case done && s.Moved:
 					return nil
 				case done:
-					return makeEmpty(r, soft, s) // which may not have come to its end
+					return makeEmpty(soft, r, s) // which may not have come to its end
 				case s.Moved:
-					return moveOut(r, soft, s)
+					return moveOut(soft, r, s)
 				}
-				return renameAway(r, soft, s)
+				return renameAway(soft, r, s)
 			})
 		})
 		if err != nil {
@@ -44,7 +44,7 @@ func emptyTables(r *job.Run, ctx context.Context) error {
 }
 
 // emptied reports whether the rows of a table are kept already.
-func emptied(r *job.Run, ctx context.Context, s *plan.Reset) (bool, error) {
+func emptied(ctx context.Context, r *job.Run, s *plan.Reset) (bool, error) {
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil || !slices.Contains(there, s.Kept) {
 		return false, err
@@ -57,7 +57,7 @@ func emptied(r *job.Run, ctx context.Context, s *plan.Reset) (bool, error) {
 }
 
 // renameAway renames a table, and makes an empty one in its place.
-func renameAway(r *job.Run, ctx context.Context, s *plan.Reset) error {
+func renameAway(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	q := r.Target.Dialect().Quote
 	n, err := r.Count(ctx, s.Table)
 	if err != nil {
@@ -69,12 +69,12 @@ func renameAway(r *job.Run, ctx context.Context, s *plan.Reset) error {
 	if _, err := r.Target.Exec(ctx, "rename", "RENAME TABLE "+q(s.Table)+" TO "+q(s.Kept), false); err != nil {
 		return err
 	}
-	return makeEmpty(r, ctx, s)
+	return makeEmpty(ctx, r, s)
 }
 
 // makeEmpty makes the table in the place of one that was renamed, if it is not there. Its
 // counter continues.
-func makeEmpty(r *job.Run, ctx context.Context, s *plan.Reset) error {
+func makeEmpty(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	q := r.Target.Dialect().Quote
 	if _, err := r.Target.Exec(ctx, "create", "CREATE TABLE IF NOT EXISTS "+q(s.Table)+" LIKE "+q(s.Kept), false); err != nil {
 		return err
@@ -93,7 +93,7 @@ func makeEmpty(r *job.Run, ctx context.Context, s *plan.Reset) error {
 
 // MendResets makes sure that each table is there which was renamed when the work was
 // interrupted. mend makes it.
-func MendResets(r *job.Run, ctx context.Context, mend func(ctx context.Context, s *plan.Reset) error) error {
+func MendResets(ctx context.Context, r *job.Run, mend func(ctx context.Context, s *plan.Reset) error) error {
 	if !slices.ContainsFunc(r.Plan.Resets, func(s plan.Reset) bool { return !s.Moved }) {
 		return nil
 	}
@@ -118,7 +118,7 @@ func MendResets(r *job.Run, ctx context.Context, mend func(ctx context.Context, 
 }
 
 // moveOut moves the rows of a table to the one that keeps them.
-func moveOut(r *job.Run, ctx context.Context, s *plan.Reset) error {
+func moveOut(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	d, l, create := r.Target.Dialect(), r.Layouts[s.Table], createKept(r, s.Table, s.Kept)
 	if d.Mysql() { // which ends a transaction
 		if _, err := r.Target.Exec(ctx, "create", create, false); err != nil {
@@ -131,7 +131,7 @@ func moveOut(r *job.Run, ctx context.Context, s *plan.Reset) error {
 				return err
 			}
 		}
-		n, err := MoveRows(r, ctx, l.Of(s.Kept), "INSERT", s.Table)
+		n, err := MoveRows(ctx, r, l.Of(s.Kept), "INSERT", s.Table)
 		if err == nil && n != s.Rows {
 			err = resetChanged(r, s, n, s.Rows)
 		}
@@ -155,7 +155,7 @@ func createKept(r *job.Run, table, kept string) string {
 
 // MoveRows moves all rows of a table to another one, and returns how many there were. With
 // another word than INSERT, not all may come.
-func MoveRows(r *job.Run, ctx context.Context, to *rowio.Layout, how, from string) (rows int64, err error) {
+func MoveRows(ctx context.Context, r *job.Run, to *rowio.Layout, how, from string) (rows int64, err error) {
 	came, err := r.Target.Exec(ctx, "fill", to.InsertFrom(how, from), false)
 	if err != nil {
 		return 0, err
@@ -172,7 +172,7 @@ func resetChanged(r *job.Run, s *plan.Reset, rows, want int64) error {
 }
 
 // checkEmptied makes sure that the tables are empty, and all their rows kept.
-func checkEmptied(r *job.Run, ctx context.Context) error {
+func checkEmptied(ctx context.Context, r *job.Run) error {
 	for i := range r.Plan.Resets {
 		s := &r.Plan.Resets[i]
 		for table, want := range map[string]int64{s.Table: 0, s.Kept: s.Rows} {

@@ -27,7 +27,7 @@ func (f *Flight) resets(ctx context.Context, target *rowio.Source) error {
 		}
 		want := s.Rows
 		if f.Begun {
-			done, err := emptied(f.Run, ctx, s)
+			done, err := emptied(ctx, f.Run, s)
 			if err != nil {
 				return err
 			}

@@ -17,8 +17,8 @@ import (
 
 // fence keeps the servers of the sources from being started, if the plan says
 // so, and then makes sure that their registries are those of the plan.
-func fence(r *job.Run, ctx context.Context, state registry.FenceState) error {
-	return eachFence(r, ctx, "fencing", func(db *sqldb.DB, w plan.World) error {
+func fence(ctx context.Context, r *job.Run, state registry.FenceState) error {
+	return eachFence(ctx, r, "fencing", func(db *sqldb.DB, w plan.World) error {
 		if err := r.Hooks.Fail.At("before fence"); err != nil {
 			return err
 		}
@@ -43,12 +43,12 @@ func fence(r *job.Run, ctx context.Context, state registry.FenceState) error {
 
 // LiftFences lets the servers of the sources start again, if their fences are in one of these
 // states, or if none is given.
-func LiftFences(r *job.Run, ctx context.Context, states ...registry.FenceState) error {
+func LiftFences(ctx context.Context, r *job.Run, states ...registry.FenceState) error {
 	for _, c := range r.Sources {
 		c.Drop()
 	}
-	err := eachFence(r, ctx, "lifting the fence of", func(db *sqldb.DB, w plan.World) error {
-		return lift(r, ctx, rowio.RegistryOf(db), w.Name, states)
+	err := eachFence(ctx, r, "lifting the fence of", func(db *sqldb.DB, w plan.World) error {
+		return lift(ctx, r, rowio.RegistryOf(db), w.Name, states)
 	})
 	if err == nil {
 		err = r.Hooks.Fail.At("after lifting")
@@ -62,7 +62,7 @@ var noRowsCame = []registry.FenceState{registry.FencePrepared, registry.FenceUnd
 // LiftWithoutRecord lifts all fences of a merge of which the target has no record. If one of them
 // does not say that no row of the merge is there, it changes nothing and returns a [*ledger.RefusedError]:
 // the rows may be in another copy of the target, and to lift the fence would let the world live twice.
-func LiftWithoutRecord(r *job.Run, ctx context.Context, doing string) error {
+func LiftWithoutRecord(ctx context.Context, r *job.Run, doing string) error {
 	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ func LiftWithoutRecord(r *job.Run, ctx context.Context, doing string) error {
 	if len(refused.Refusals) > 0 {
 		return refused
 	}
-	if err := LiftFences(r, ctx, noRowsCame...); err != nil {
+	if err := LiftFences(ctx, r, noRowsCame...); err != nil {
 		return err
 	}
 	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
 		return err
 	}
-	return unguard(r, ctx, noRowsCame...)
+	return unguard(ctx, r, noRowsCame...)
 }
 
 // stillFenced says of a fence that it stays, and how to lift it.
@@ -112,7 +112,7 @@ func stillFenced(r *job.Run, e *ledger.RefusedError, database string, server gam
 }
 
 // eachFence calls f with every source that the plan fences.
-func eachFence(r *job.Run, ctx context.Context, doing string, f func(db *sqldb.DB, w plan.World) error) error {
+func eachFence(ctx context.Context, r *job.Run, doing string, f func(db *sqldb.DB, w plan.World) error) error {
 	for i, w := range r.Plan.Sources {
 		if !w.Fence {
 			continue

@@ -60,14 +60,14 @@ func LookUp(ctx context.Context, plan *plan.Plan, target rowio.Database, sources
 	}
 	defer r.Close()
 	r.Target.Writes = false
-	s, err := status(r, ctx)
+	s, err := status(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("transfer: status: %w", err)
 	}
 	return s, nil
 }
 
-func status(r *job.Run, ctx context.Context) (*Status, error) {
+func status(ctx context.Context, r *job.Run) (*Status, error) {
 	s := &Status{ID: r.Plan.ID, State: ledger.StateNone, Tables: []TableStatus{}}
 	state, err := r.Manifest.Load(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func (p *Planner) alikes() (all []plan.Alike) {
 func (p *Planner) measureAlikes(ctx context.Context) error {
 	for _, a := range p.alikes() {
 		for i, s := range p.Dbs {
-			c, err := Contents(&a, ctx, p.Dbs[0], s, s.On)
+			c, err := Contents(ctx, &a, p.Dbs[0], s, s.On)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func (p *Planner) measureAlikes(ctx context.Context) error {
 }
 
 // Contents sums up the rows in a database; none if it does not have the table.
-func Contents(a *plan.Alike, ctx context.Context, target, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
+func Contents(ctx context.Context, a *plan.Alike, target, s *rowio.Source, on *rowio.Connection) (rowio.Content, error) {
 	if s.Table(a.Table) == nil || target.Table(a.Table) == nil {
 		return rowio.Content{}, nil
 	}

@@ -64,7 +64,7 @@ func (p *Planner) multiset(t *catalog.Table) {
 }
 
 // EarlierAnd adds the rows that came from the sources before a part to those of the part, which came.
-func EarlierAnd(r *job.Run, ctx context.Context, p plan.Part, came map[string]int64) (map[string]int64, error) {
+func EarlierAnd(ctx context.Context, r *job.Run, p plan.Part, came map[string]int64) (map[string]int64, error) {
 	all := maps.Clone(came)
 	for i, src := range r.Sources[:p.Source] {
 		copied, err := r.CheckpointOf(ctx, ledger.StepCopy, plan.Part{Table: p.Table, Source: i})

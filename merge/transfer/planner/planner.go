@@ -115,7 +115,7 @@ func (p *Planner) open(ctx context.Context, target rowio.Database, sources []row
 			return err
 		}
 		p.Dbs = append(p.Dbs, s)
-		w, err := world(s, ctx)
+		w, err := world(ctx, s)
 		if err != nil {
 			return err
 		}

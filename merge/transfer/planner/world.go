@@ -9,7 +9,7 @@ import (
 )
 
 // world describes the database for a plan.
-func world(s *rowio.Source, ctx context.Context) (plan.World, error) {
+func world(ctx context.Context, s *rowio.Source) (plan.World, error) {
 	w := plan.World{Name: s.Name(), Schema: plan.Schema(s)}
 	var err error
 	if w.Tables, err = plan.Pack(plan.Form(s)); err != nil || !s.Known.HasRegistry {

@@ -63,7 +63,7 @@ type rowsOfKey struct {
 const rowsTogether = 250_000
 
 // proveCombines makes the proof of all tables that are combined.
-func proveCombines(r *job.Run, ctx context.Context) (all []CombineProof, err error) {
+func proveCombines(ctx context.Context, r *job.Run) (all []CombineProof, err error) {
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func proveCombines(r *job.Run, ctx context.Context) (all []CombineProof, err err
 			proof.Columns = append(proof.Columns, ColumnProof{Column: c.Column, Formula: c.Formula})
 		}
 		if slices.Contains(there, t.Combine.Kept) {
-			err = proveCombine(r, ctx, t, &proof)
+			err = proveCombine(ctx, r, t, &proof)
 		} else {
 			proof.wrong("%s, which kept the target's rows of before, is gone: the merge cannot be proved there, and cannot be undone", t.Combine.Kept)
 		}
@@ -96,7 +96,7 @@ func (p *CombineProof) wrong(format string, args ...any) {
 	}
 }
 
-func proveCombine(r *job.Run, ctx context.Context, t *plan.Table, proof *CombineProof) error {
+func proveCombine(ctx context.Context, r *job.Run, t *plan.Table, proof *CombineProof) error {
 	l := r.Layouts[t.Name]
 	seed, passes := maphash.MakeSeed(), uint64((t.Target.Rows+2*t.Rows())/rowsTogether+1)
 	var own, kept rowio.Content
@@ -181,7 +181,7 @@ func proveCombine(r *job.Run, ctx context.Context, t *plan.Table, proof *Combine
 	if proof.Own = own.Rows; own.Rows+kept.Rows != t.Target.Rows || own.Sum.Add(kept.Sum) != t.Target.Sum {
 		proof.wrong("the target's own rows, the kept ones included, are not those of before: %d, want %d", own.Rows+kept.Rows, t.Target.Rows)
 	}
-	return proveSums(r, ctx, t, before, proof)
+	return proveSums(ctx, r, t, before, proof)
 }
 
 // judge compares the row of a key with what it should be.
@@ -303,7 +303,7 @@ func rational(v any) *big.Rat {
 }
 
 // proveSums lets the databases add up themselves, and compares that with what the target had.
-func proveSums(r *job.Run, ctx context.Context, t *plan.Table, before []*big.Rat, proof *CombineProof) error {
+func proveSums(ctx context.Context, r *job.Run, t *plan.Table, before []*big.Rat, proof *CombineProof) error {
 	l := r.Layouts[t.Name]
 	for i, planned := range t.Combine.Sums {
 		column := slices.Index(l.Columns, planned.Column)

@@ -101,7 +101,7 @@ func OwnRows(r *job.Run) int64 {
 // readAll reads and sums up the rows of the target and the sources in the tables
 // of the plan: by table, the target first; nil for what it did not read because of
 // an error.
-func readAll(r *job.Run, ctx context.Context) ([][]*plan.Apart, error) {
+func readAll(ctx context.Context, r *job.Run) ([][]*plan.Apart, error) {
 	r.Step(OwnRows(r) + 2*r.Plan.Rows())
 	found := make([][]*plan.Apart, len(r.Plan.Tables))
 	for i := range found {
@@ -113,7 +113,7 @@ func readAll(r *job.Run, ctx context.Context) ([][]*plan.Apart, error) {
 			on = w.Sources[p.Source]
 		}
 		return w.RetryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.Table, on.Name), func(soft context.Context) (err error) {
-			between := BetweenPages(w, ctx, ledger.StepVerify, on, l)
+			between := BetweenPages(ctx, w, ledger.StepVerify, on, l)
 			var c plan.Apart
 			if w.Changes.MovesIn(l) {
 				c, err = change.ContentsApart(soft, on, l, w.Changes.WorldsIn(w.Plan, l, p.Source), between)
@@ -130,7 +130,7 @@ func readAll(r *job.Run, ctx context.Context) ([][]*plan.Apart, error) {
 }
 
 // BetweenPages is called after every page of a step that only reads.
-func BetweenPages(r *job.Run, ctx context.Context, step string, on *rowio.Connection, l *rowio.Layout) func(rows int) error {
+func BetweenPages(ctx context.Context, r *job.Run, step string, on *rowio.Connection, l *rowio.Layout) func(rows int) error {
 	return func(rows int) error {
 		r.Progress(step, on.Name, l.Table, rows)
 		return r.Between(ctx)

@@ -8,7 +8,7 @@ import (
 )
 
 // proveCounters makes sure that no counter lies below the keys that came.
-func proveCounters(r *job.Run, ctx context.Context, p *KeyProof) error {
+func proveCounters(ctx context.Context, r *job.Run, p *KeyProof) error {
 	for _, c := range r.Plan.Counters {
 		if c.Column == "" {
 			if next, err := r.SequenceAt(ctx, &c); err != nil {

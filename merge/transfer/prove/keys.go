@@ -41,8 +41,8 @@ const (
 )
 
 // proveKeys makes the parts of the proof that need what was read of the tables.
-func proveKeys(r *job.Run, ctx context.Context, found [][]*plan.Apart, combines []CombineProof) ([]KeyProof, error) {
-	injective, err := proveInjective(r, ctx)
+func proveKeys(ctx context.Context, r *job.Run, found [][]*plan.Apart, combines []CombineProof) ([]KeyProof, error) {
+	injective, err := proveInjective(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +93,10 @@ func proveKeys(r *job.Run, ctx context.Context, found [][]*plan.Apart, combines 
 			images.wrongParts(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
 		}
 	}
-	if err := proveCounters(r, ctx, disjoint); err != nil {
+	if err := proveCounters(ctx, r, disjoint); err != nil {
 		return nil, err
 	}
-	if err := proveMatches(r, ctx, injective, disjoint); err != nil {
+	if err := proveMatches(ctx, r, injective, disjoint); err != nil {
 		return nil, err
 	}
 	return []KeyProof{*injective, *disjoint, *images, *own}, nil
@@ -124,7 +124,7 @@ func concluded(all []KeyProof) []KeyProof {
 // proveInjective compares what the target remembers with the plan. That the same number
 // was added to all keys of a space is how they move; that no key is there twice, before
 // and after, is what the tables rely on.
-func proveInjective(r *job.Run, ctx context.Context) (*KeyProof, error) {
+func proveInjective(ctx context.Context, r *job.Run) (*KeyProof, error) {
 	p := &KeyProof{Part: PartInjective, Of: "keys"}
 	known, err := ledger.HasKeys(ctx, r.Target)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // noteLater adds to a proof that failed which merges came later: they changed the target since.
-func noteLater(r *job.Run, ctx context.Context, proof *Proof) error {
+func noteLater(ctx context.Context, r *job.Run, proof *Proof) error {
 	ids, err := r.Manifest.Later(ctx)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 // query in the target, and no two rows of the target may have one.
 
 // proveMatches adds to the first two parts of the proof what they say of matched keys.
-func proveMatches(r *job.Run, ctx context.Context, injective, disjoint *KeyProof) error {
+func proveMatches(ctx context.Context, r *job.Run, injective, disjoint *KeyProof) error {
 	known, err := ledger.HasMatches(ctx, r.Target)
 	if err != nil {
 		return err
@@ -50,19 +50,19 @@ func proveMatches(r *job.Run, ctx context.Context, injective, disjoint *KeyProof
 				}
 			}
 			if s.By != nil && n > 0 {
-				if err := proveNatural(r, ctx, s, k, disjoint); err != nil {
+				if err := proveNatural(ctx, r, s, k, disjoint); err != nil {
 					return err
 				}
 			}
 		}
 		if s.By != nil && r.Layouts[s.By.Table] != nil {
-			if err := proveOnce(r, ctx, s, disjoint); err != nil {
+			if err := proveOnce(ctx, r, s, disjoint); err != nil {
 				return err
 			}
 		}
 	}
 	for k := range r.Plan.Sources {
-		if err := proveBrought(r, ctx, k, known, injective); err != nil {
+		if err := proveBrought(ctx, r, k, known, injective); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func proveMatches(r *job.Run, ctx context.Context, injective, disjoint *KeyProof
 
 // proveBrought compares the matched keys that a source brought along from earlier merges with
 // the target's record of them.
-func proveBrought(r *job.Run, ctx context.Context, source int, known bool, proof *KeyProof) error {
+func proveBrought(ctx context.Context, r *job.Run, source int, known bool, proof *KeyProof) error {
 	src := r.Sources[source]
 	has, err := ledger.HasKeys(ctx, src)
 	if err != nil || !has {
@@ -132,7 +132,7 @@ func by(l *rowio.Layout, s *declare.MatchedBy, natural bool) *rowio.Layout {
 
 // proveNatural makes sure that the rows of each pair have one natural key, as the target
 // compares.
-func proveNatural(r *job.Run, ctx context.Context, s *verdict.RekeyedSpace, source int, proof *KeyProof) error {
+func proveNatural(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, source int, proof *KeyProof) error {
 	src, l := r.Sources[source], r.Layouts[s.By.Table]
 	if l == nil {
 		proof.wrongParts(1, "%s: table %s is not in the plan", s.Name, s.By.Table)
@@ -192,7 +192,7 @@ func proveNatural(r *job.Run, ctx context.Context, s *verdict.RekeyedSpace, sour
 
 // proveOnce makes sure that no two rows of the target are the same thing: then one was not
 // matched that should have been.
-func proveOnce(r *job.Run, ctx context.Context, s *verdict.RekeyedSpace, proof *KeyProof) error {
+func proveOnce(ctx context.Context, r *job.Run, s *verdict.RekeyedSpace, proof *KeyProof) error {
 	d := r.Target.Dialect()
 	key, columns, table := d.Quote(s.By.Key), d.QuoteAll(s.By.Columns), d.Quote(s.By.Table)
 	var some []string

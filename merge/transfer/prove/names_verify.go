@@ -14,7 +14,7 @@ import (
 
 // proveRenames compares the target's record of new names with the plan. A record that was
 // changed is a finding, and the proof fails.
-func proveRenames(r *job.Run, ctx context.Context, proof *Proof) error {
+func proveRenames(ctx context.Context, r *job.Run, proof *Proof) error {
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil {
 		return err

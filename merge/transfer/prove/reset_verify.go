@@ -24,7 +24,7 @@ type ResetProof struct {
 
 // proveResets makes sure that the tables are empty and that their rows are kept as they
 // were.
-func proveResets(r *job.Run, ctx context.Context) (all []ResetProof, err error) {
+func proveResets(ctx context.Context, r *job.Run) (all []ResetProof, err error) {
 	there, err := r.Manifest.Tables(ctx)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 
 // checkResult runs the rules of package merge over the target, as if it were
 // merged with a world that has no rows.
-func checkResult(r *job.Run, ctx context.Context, s *rowio.Source, proof *Proof) error {
+func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof) error {
 	var allow []string
 	for _, a := range r.Plan.Check.Allowed {
 		single := func(c verdict.Code) bool { return c.Code == a.Code && c.OneColumn }

@@ -103,11 +103,11 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, target.Name, state)
 	}
 	proof := &Proof{Tables: []TableProof{}}
-	if err := verify(r, ctx, proof); err != nil {
+	if err := verify(ctx, r, proof); err != nil {
 		return proof, err
 	}
 	proof.Verdict = proof.Check.Verdict
-	err = r.Retry(ctx, "reading the target's record of new names", func(ctx context.Context) error { return proveRenames(r, ctx, proof) })
+	err = r.Retry(ctx, "reading the target's record of new names", func(ctx context.Context) error { return proveRenames(ctx, r, proof) })
 	if err != nil {
 		proof.Verdict = ""
 		return proof, err
@@ -125,7 +125,7 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 		proof.Verdict = worse(proof.Verdict, k.Verdict)
 	}
 	if proof.Verdict == verdict.Fail {
-		err := r.Retry(ctx, "looking for later merges", func(ctx context.Context) error { return noteLater(r, ctx, proof) })
+		err := r.Retry(ctx, "looking for later merges", func(ctx context.Context) error { return noteLater(ctx, r, proof) })
 		if err != nil {
 			proof.Verdict = ""
 			return proof, err
@@ -134,19 +134,19 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sou
 	return proof, nil
 }
 
-func verify(r *job.Run, ctx context.Context, proof *Proof) error {
+func verify(ctx context.Context, r *job.Run, proof *Proof) error {
 	unaltered := func() error { return r.Unaltered(ctx, "verify", "alter them back, then run verify again") }
 	if err := unaltered(); err != nil {
 		return err
 	}
-	err := LookAtTarget(r, ctx, func(s *rowio.Source) error {
+	err := LookAtTarget(ctx, r, func(s *rowio.Source) error {
 		r.Know(s)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	found, err := readAll(r, ctx)
+	found, err := readAll(ctx, r)
 	for i := range r.Plan.Tables {
 		if t := &r.Plan.Tables[i]; !slices.Contains(found[i], nil) {
 			proof.Tables = append(proof.Tables, compareSums(r, t, found[i][0], found[i][1:]))
@@ -156,14 +156,14 @@ func verify(r *job.Run, ctx context.Context, proof *Proof) error {
 		return err
 	}
 	err = r.Retry(ctx, "reading the tables that were emptied", func(ctx context.Context) (err error) {
-		proof.Resets, err = proveResets(r, ctx)
+		proof.Resets, err = proveResets(ctx, r)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	err = r.Retry(ctx, "reading the tables that were combined", func(ctx context.Context) (err error) {
-		proof.Combines, err = proveCombines(r, ctx)
+		proof.Combines, err = proveCombines(ctx, r)
 		return err
 	})
 	if err != nil {
@@ -171,7 +171,7 @@ func verify(r *job.Run, ctx context.Context, proof *Proof) error {
 	}
 	if r.Plan.Rekey != nil {
 		err := r.Retry(ctx, "reading the target's record of keys", func(ctx context.Context) (err error) {
-			proof.Keys, err = proveKeys(r, ctx, found, proof.Combines)
+			proof.Keys, err = proveKeys(ctx, r, found, proof.Combines)
 			return err
 		})
 		if err != nil {
@@ -189,7 +189,7 @@ func verify(r *job.Run, ctx context.Context, proof *Proof) error {
 			}
 		}
 	}
-	if err := LookAtTarget(r, ctx, func(s *rowio.Source) error { return checkResult(r, ctx, s, proof) }); err != nil {
+	if err := LookAtTarget(ctx, r, func(s *rowio.Source) error { return checkResult(ctx, r, s, proof) }); err != nil {
 		return err
 	}
 	if err := unaltered(); err != nil || r.Plan.Rekey == nil {
@@ -201,7 +201,7 @@ func verify(r *job.Run, ctx context.Context, proof *Proof) error {
 }
 
 // LookAtTarget opens the target as package merge sees it, for the time of f.
-func LookAtTarget(r *job.Run, ctx context.Context, f func(s *rowio.Source) error) error {
+func LookAtTarget(ctx context.Context, r *job.Run, f func(s *rowio.Source) error) error {
 	return r.Retry(ctx, fmt.Sprintf("reading %q", r.Target.Name), func(soft context.Context) error {
 		s, err := rowio.OpenSource(soft, r.Target.Database)
 		if err != nil {

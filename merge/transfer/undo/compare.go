@@ -71,7 +71,7 @@ func (u *undo) readCopied(ctx context.Context, resumed bool) ([][]rowio.Content,
 			switch {
 			case p.Source != plan.OfTarget && w.Plan.Tables[p.Table].Combine != nil: // see compareCombined
 			case p.Source == plan.OfTarget:
-				c, err = rowio.Contents(soft, on, l, rowio.All, nil, nil, prove.BetweenPages(w, ctx, ledger.StepCompare, on, l))
+				c, err = rowio.Contents(soft, on, l, rowio.All, nil, nil, prove.BetweenPages(ctx, w, ledger.StepCompare, on, l))
 			case !l.Multiset():
 				came, c, err = u.stretchesOf(ctx, soft, w, on, l, p)
 			case !resumed:
@@ -98,7 +98,7 @@ func (u *undo) multisetOf(ctx, soft context.Context, w *job.Run, src *rowio.Conn
 	if err != nil {
 		return c, err
 	}
-	c, err = rowio.Contents(soft, src, l, was.Rows, w.Changes.Of(src.Name, l), nil, prove.BetweenPages(w, ctx, ledger.StepCompare, src, l))
+	c, err = rowio.Contents(soft, src, l, was.Rows, w.Changes.Of(src.Name, l), nil, prove.BetweenPages(ctx, w, ledger.StepCompare, src, l))
 	if err == nil && (c.Rows != was.Rows || c.Sum != was.Sum) {
 		err = &ledger.ChangedError{Database: src.Name, Table: l.Table, Rows: c.Rows, Want: was.Rows, Undo: true}
 	}

@@ -89,7 +89,7 @@ func (e *NotUndoneError) Error() string {
 // compareWithBefore finds out whether the target has the rows that it had before, and returns a
 // [*NotUndoneError] if something of the merge is left.
 func (u *undo) compareWithBefore(ctx context.Context) error {
-	differing, err := unlike(u.Run, ctx)
+	differing, err := unlike(ctx, u.Run)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (u *undo) compareWithBefore(ctx context.Context) error {
 // unlike reads all tables of the target, and returns those that do not hold what they held when the
 // merge was planned. It counts the rows in another way too: in the order of a key that its database
 // sorts in another way than it compares, a reading misses rows.
-func unlike(r *job.Run, ctx context.Context) (differing []UndoneTable, err error) {
+func unlike(ctx context.Context, r *job.Run) (differing []UndoneTable, err error) {
 	r.Step(prove.OwnRows(r))
 	var own []plan.Part
 	for i := range r.Plan.Tables {
@@ -135,7 +135,7 @@ func unlike(r *job.Run, ctx context.Context) (differing []UndoneTable, err error
 		t := &w.Plan.Tables[p.Table]
 		return w.RetryCounted(ctx, fmt.Sprintf("reading the rest of table %q", t.Name), func(soft context.Context) error {
 			l := w.Layouts[t.Name]
-			now, err := rowio.Contents(soft, w.Target, l, rowio.All, nil, nil, prove.BetweenPages(w, ctx, ledger.StepVerify, w.Target, l))
+			now, err := rowio.Contents(soft, w.Target, l, rowio.All, nil, nil, prove.BetweenPages(ctx, w, ledger.StepVerify, w.Target, l))
 			if err != nil {
 				return err
 			}
@@ -361,7 +361,7 @@ func multiset(c *ledger.Checkpoint) (gone, equal int64) {
 
 // lookIntoReset tells whether a table that was emptied has its rows again, and others besides.
 func (u *undo) lookIntoReset(ctx context.Context, found *UndoneTable) error {
-	c, err := filled(u.Run, ctx, u.Plan.Reset(found.Table))
+	c, err := filled(ctx, u.Run, u.Plan.Reset(found.Table))
 	if err == nil && !c.Finished {
 		found.Reason = "the rows that were put back are not those that were taken out: " +
 			"restore the rows of this table, or the database, from the backup of before the merge"

@@ -27,7 +27,7 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *job.Run, p plan.Part
 	if err != nil {
 		return err
 	}
-	others, err := planner.EarlierAnd(w, soft, p, came)
+	others, err := planner.EarlierAnd(soft, w, p, came)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *job.Run, p plan.Part
 		if removed != want {
 			return fmt.Errorf("table %q: %d rows were removed, want %d: another process changed it", l.Table, removed, want)
 		}
-		if err := putRowsBack(w, soft, src, l, kept); err != nil {
+		if err := putRowsBack(soft, w, src, l, kept); err != nil {
 			return err
 		}
 		gone := rowio.Total64(came)
@@ -77,11 +77,11 @@ func (u *undo) removeMultiset(ctx, soft context.Context, w *job.Run, p plan.Part
 		now.After = []any{gone, rowio.Total64(equal)}
 		return w.Manifest.Save(soft, before, &now)
 	})
-	return apply.DidMultiset(w, soft, src, l, before, &now, removed-rowio.Total64(kept), err)
+	return apply.DidMultiset(soft, w, src, l, before, &now, removed-rowio.Total64(kept), err)
 }
 
 // putRowsBack inserts rows of these identities, as a source has them, as often as it says.
-func putRowsBack(r *job.Run, ctx context.Context, src *rowio.Connection, l *rowio.Layout, kept map[string]int64) error {
+func putRowsBack(ctx context.Context, r *job.Run, src *rowio.Connection, l *rowio.Layout, kept map[string]int64) error {
 	if len(kept) == 0 {
 		return nil
 	}
@@ -105,5 +105,5 @@ func putRowsBack(r *job.Run, ctx context.Context, src *rowio.Connection, l *rowi
 	case len(left) > 0:
 		return fmt.Errorf("table %q of %q: rows that were just read are gone: another process writes to it", l.Table, src.Name)
 	}
-	return apply.Insert(r, ctx, l, rows)
+	return apply.Insert(ctx, r, l, rows)
 }

@@ -49,19 +49,19 @@ func (u *undo) removePart(ctx context.Context, w *job.Run, p plan.Part) error {
 		if l.Multiset() {
 			return u.removeMultiset(ctx, soft, w, p, copied, c)
 		}
-		if err := ByKey(w.Target, soft, true); err != nil {
+		if err := ByKey(soft, w.Target, true); err != nil {
 			return err
 		}
 		if err := u.removeStretches(ctx, soft, w, src, l, u.copied[p], c); err != nil {
 			return err
 		}
-		return ByKey(w.Target, soft, false)
+		return ByKey(soft, w.Target, false)
 	})
 }
 
 // ByKey lets DELETE look keys up even where to read the whole table takes less; see
 // [rowio.Layout.Lock]. It has no form to say so for one statement.
-func ByKey(c *rowio.Connection, ctx context.Context, only bool) error {
+func ByKey(ctx context.Context, c *rowio.Connection, only bool) error {
 	if !c.Dialect().Mysql() {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (u *undo) removeStretches(ctx, soft context.Context, w *job.Run, src *rowio
 			return w.Manifest.Save(soft, before, &now)
 		})
 		if err != nil {
-			return apply.NotWritten(w, soft, before, err)
+			return apply.NotWritten(soft, w, before, err)
 		}
 		w.Committed++
 		done := int(now.Rows - before.Rows)
@@ -286,7 +286,7 @@ func DeleteExactly(ctx context.Context, on *rowio.Connection, l *rowio.Layout, w
 	query := "DELETE FROM " + l.Dialect.Quote(l.Table) + " WHERE " + where
 	n, err := on.Exec(ctx, "delete", query, keep, args...)
 	if sqldb.IsUnsafe(err) { // the server knows no way by the key here: then as it likes
-		if err = ByKey(on, ctx, false); err == nil {
+		if err = ByKey(ctx, on, false); err == nil {
 			n, err = on.Exec(ctx, "delete", query, keep, args...)
 		}
 	}

@@ -22,7 +22,7 @@ func (u *undo) compareResets(ctx context.Context, state ledger.State) (reasons [
 	if len(u.Plan.Resets) == 0 {
 		return nil, nil
 	}
-	err = prove.LookAtTarget(u.Run, ctx, func(target *rowio.Source) error {
+	err = prove.LookAtTarget(ctx, u.Run, func(target *rowio.Source) error {
 		reasons = nil
 		there, err := u.Manifest.Tables(ctx)
 		if err != nil {
@@ -40,7 +40,7 @@ func (u *undo) compareResets(ctx context.Context, state ledger.State) (reasons [
 			for _, reason := range planner.ResetTriggers(t, !s.Moved) {
 				refuse("%s", reason)
 			}
-			filled, err := filled(u.Run, ctx, s)
+			filled, err := filled(ctx, u.Run, s)
 			if err != nil {
 				return err
 			}
@@ -173,14 +173,14 @@ func (u *undo) fillTables(ctx context.Context) error {
 // filled is the checkpoint of a table whose rows were put back. It is finished if rows that were made
 // since are there too, so that the sum of all does not prove the kept ones, and these were summed up
 // on their way.
-func filled(r *job.Run, ctx context.Context, s *plan.Reset) (*ledger.Checkpoint, error) {
+func filled(ctx context.Context, r *job.Run, s *plan.Reset) (*ledger.Checkpoint, error) {
 	return r.Checkpoint(ctx, ledger.StepRestore, ledger.Place{Source: r.Target.Name, Table: s.Table}, nil)
 }
 
 // proveKept notes in the transaction that puts the kept rows back that it does. If rows were made since,
 // it makes sure that the kept ones are those that were taken out.
 func (u *undo) proveKept(ctx context.Context, s *plan.Reset) error {
-	before, err := filled(u.Run, ctx, s)
+	before, err := filled(ctx, u.Run, s)
 	if err != nil || before.Saved {
 		return err
 	}
@@ -217,7 +217,7 @@ func (u *undo) renameBack(ctx context.Context, s *plan.Reset) error {
 		return err
 	}
 	if !slices.Contains(there, s.Table) {
-		return renameKept(u.Run, ctx, s)
+		return renameKept(ctx, u.Run, s)
 	}
 	how := "INSERT"
 	if u.force {
@@ -227,7 +227,7 @@ func (u *undo) renameBack(ctx context.Context, s *plan.Reset) error {
 		if err := u.proveKept(ctx, s); err != nil {
 			return err
 		}
-		_, err := apply.MoveRows(u.Run, ctx, u.Layouts[s.Table].Of(s.Kept), how, s.Table)
+		_, err := apply.MoveRows(ctx, u.Run, u.Layouts[s.Table].Of(s.Kept), how, s.Table)
 		return err
 	})
 	if err != nil {
@@ -236,23 +236,23 @@ func (u *undo) renameBack(ctx context.Context, s *plan.Reset) error {
 	if _, err = u.Target.Exec(ctx, "drop", "DROP TABLE "+u.Target.Dialect().Quote(s.Table), false); err != nil {
 		return err
 	}
-	return renameKept(u.Run, ctx, s)
+	return renameKept(ctx, u.Run, s)
 }
 
 // renameKept gives the table that keeps the rows its name back.
-func renameKept(r *job.Run, ctx context.Context, s *plan.Reset) error {
+func renameKept(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	q := r.Target.Dialect().Quote
 	_, err := r.Target.Exec(ctx, "rename", "RENAME TABLE "+q(s.Kept)+" TO "+q(s.Table), false)
 	return err
 }
 
 // mendKept is renameKept if the table is not there.
-func mendKept(r *job.Run, ctx context.Context, s *plan.Reset) error {
+func mendKept(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	there, err := r.Target.Texts(ctx, r.Target.Dialect().TableNames())
 	if err != nil || slices.Contains(there, s.Table) {
 		return err
 	}
-	return renameKept(r, ctx, s)
+	return renameKept(ctx, r, s)
 }
 
 // moveBack moves the rows back.
@@ -269,7 +269,7 @@ func (u *undo) moveBack(ctx context.Context, s *plan.Reset) error {
 		if err := u.proveKept(ctx, s); err != nil {
 			return err
 		}
-		if _, err := apply.MoveRows(u.Run, ctx, u.Layouts[s.Table], how, s.Kept); err != nil || d.Mysql() {
+		if _, err := apply.MoveRows(ctx, u.Run, u.Layouts[s.Table], how, s.Kept); err != nil || d.Mysql() {
 			return err
 		}
 		return drop()

@@ -52,7 +52,7 @@ func (u *undo) stretchesOf(ctx, soft context.Context, w *job.Run, src *rowio.Con
 	c.Rows, c.Sum = from.Rows, from.Sum
 	w.Resumed(ledger.StepCompare, src.Name, l.Table, from.Rows)
 	if most := was.Rows - from.Rows; most > 0 {
-		change, between := w.Changes.Of(src.Name, l), prove.BetweenPages(w, ctx, ledger.StepCompare, src, l)
+		change, between := w.Changes.Of(src.Name, l), prove.BetweenPages(ctx, w, ledger.StepCompare, src, l)
 		next, stop := rowio.Pages(soft, src, l, from.After, func() int { return stretchRows }, most, true)
 		defer stop()
 		for last := false; !last; {

@@ -100,7 +100,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 		return nil, err
 	}
 	if state == "" {
-		return undoWithoutRecord(r, ctx)
+		return undoWithoutRecord(ctx, r)
 	}
 	u := &undo{Run: r, force: opts.Force, done: &Undone{ID: plan.ID}}
 	err = u.OrBusy(ctx, u.undo(ctx, state))
@@ -114,11 +114,11 @@ func UndoWith(ctx context.Context, plan *plan.Plan, target rowio.Database, sourc
 
 // undoWithoutRecord ends an undo that was interrupted at its very end, or takes back what was only
 // prepared.
-func undoWithoutRecord(r *job.Run, ctx context.Context) (*Undone, error) {
-	if err := r.Retry(ctx, "checking whether this is the target", func(ctx context.Context) error { return apply.IsTarget(r, ctx) }); err != nil {
+func undoWithoutRecord(ctx context.Context, r *job.Run) (*Undone, error) {
+	if err := r.Retry(ctx, "checking whether this is the target", func(ctx context.Context) error { return apply.IsTarget(ctx, r) }); err != nil {
 		return nil, err
 	}
-	err := r.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return apply.LiftWithoutRecord(r, ctx, "undo") })
+	err := r.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return apply.LiftWithoutRecord(ctx, r, "undo") })
 	if err == nil {
 		err = r.Retry(ctx, "removing the tables of the merge", r.Manifest.Remove)
 	}
@@ -128,7 +128,7 @@ func undoWithoutRecord(r *job.Run, ctx context.Context) (*Undone, error) {
 	if len(r.Lifted) > 0 {
 		return &Undone{ID: r.Plan.ID, NoRecord: true, Lifted: r.Lifted}, nil
 	}
-	differing, err := unlike(r, ctx)
+	differing, err := unlike(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +150,14 @@ type undo struct {
 
 func (u *undo) undo(ctx context.Context, state ledger.State) error {
 	if state == ledger.StateCopying || state == ledger.StateUndoing {
-		if err := apply.MendResets(u.Run, ctx, func(ctx context.Context, s *plan.Reset) error { return mendKept(u.Run, ctx, s) }); err != nil {
+		if err := apply.MendResets(ctx, u.Run, func(ctx context.Context, s *plan.Reset) error { return mendKept(ctx, u.Run, s) }); err != nil {
 			return err
 		}
 	}
 	if err := u.prepare(ctx, state); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{u.remove, u.separate, func(ctx context.Context) error { return apply.RestoreOwn(u.Run, ctx) }, u.fillTables, u.lowerCounters,
+	steps := []func(context.Context) error{u.remove, u.separate, func(ctx context.Context) error { return apply.RestoreOwn(ctx, u.Run) }, u.fillTables, u.lowerCounters,
 		u.compareWithBefore, u.complete, u.dropKept}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -165,38 +165,38 @@ func (u *undo) undo(ctx context.Context, state ledger.State) error {
 		}
 	}
 	err := u.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error { return apply.LiftFences(u.Run, ctx) })
+		return u.During(ctx, ledger.StateUndoing, func() error { return apply.LiftFences(ctx, u.Run) })
 	})
 	if err != nil {
 		return err
 	}
-	if err := u.Retry(ctx, "noting in the fences that the rows are gone", func(ctx context.Context) error { return apply.GuardUndone(u.Run, ctx) }); err != nil {
+	if err := u.Retry(ctx, "noting in the fences that the rows are gone", func(ctx context.Context) error { return apply.GuardUndone(ctx, u.Run) }); err != nil {
 		return err
 	}
 	if err := u.Retry(ctx, "removing the record of the merge", u.Manifest.Remove); err != nil {
 		return err
 	}
-	return apply.Release(u.Run, ctx)
+	return apply.Release(ctx, u.Run)
 }
 
 // lowerCounters sets the counters in rows back.
 func (u *undo) lowerCounters(ctx context.Context) error {
 	return u.Retry(ctx, "setting back counters", func(ctx context.Context) error {
-		return u.During(ctx, ledger.StateUndoing, func() error { return apply.RaiseRowCounters(u.Run, ctx, true) })
+		return u.During(ctx, ledger.StateUndoing, func() error { return apply.RaiseRowCounters(ctx, u.Run, true) })
 	})
 }
 
 // complete sets back the other counters and the registry, when nothing of the merge is left.
 func (u *undo) complete(ctx context.Context) error {
 	return u.Retry(ctx, "setting back counters and registry", func(ctx context.Context) error {
-		if err := apply.CheckReferences(u.Run, ctx, "let these rows reference other rows or remove them, then run undo again", u.dangling); err != nil {
+		if err := apply.CheckReferences(ctx, u.Run, "let these rows reference other rows or remove them, then run undo again", u.dangling); err != nil {
 			return err
 		}
 		err := u.During(ctx, ledger.StateUndoing, func() error {
 			if err := u.ForgetKeys(ctx); err != nil {
 				return err
 			}
-			return apply.SetCounters(u.Run, ctx, true)
+			return apply.SetCounters(ctx, u.Run, true)
 		})
 		if err != nil || !u.Registry {
 			return err
@@ -251,7 +251,7 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 				refuse("%s", reason)
 			}
 		}
-		if u.dangling, err = apply.DanglingRows(u.Run, soft); err != nil {
+		if u.dangling, err = apply.DanglingRows(soft, u.Run); err != nil {
 			return err
 		}
 		flight := &apply.Flight{Run: u.Run, Begun: true}
@@ -291,10 +291,10 @@ func (u *undo) prepare(ctx context.Context, state ledger.State) error {
 		if err := u.Manifest.ExpectState(ctx, state); err != nil {
 			return err
 		}
-		return apply.Guard(u.Run, ctx, "undo", registry.FenceMerging, false)
+		return apply.Guard(ctx, u.Run, "undo", registry.FenceMerging, false)
 	})
 	if _, refused := errors.AsType[*ledger.RefusedError](err); refused && state == ledger.StateCopied {
-		if lifting := apply.Release(u.Run, ctx); lifting != nil {
+		if lifting := apply.Release(ctx, u.Run); lifting != nil {
 			return lifting
 		}
 	}
