@@ -20,5 +20,5 @@ func Few(parts []string) string { return printable.List(parts, "; ", 3) }
 // Enumerated is few for what takes no more than commas.
 func Enumerated(parts []string) string { return printable.List(parts, ", ", 3) }
 
-// SqlName quotes a name as all engines understand it.
-func SqlName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+// SQLName quotes a name as all engines understand it.
+func SQLName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

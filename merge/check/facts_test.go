@@ -14,7 +14,7 @@ import (
 // factsOf makes facts of databases in which nothing was read, the first being
 // the target.
 func factsOf(dbs ...*declare.Database) *read.Facts {
-	f := &read.Facts{Resolved: &declare.Resolved{Opts: declare.Options{}.WithDefaults(), Dbs: dbs, Target: dbs[0]}, Established: read.NewEstablished()}
+	f := &read.Facts{Resolved: &declare.Resolved{Opts: declare.Options{}.WithDefaults(), DBs: dbs, Target: dbs[0]}, Established: read.NewEstablished()}
 	f.Tables = declare.TablesOf(dbs)
 	return f
 }
@@ -54,7 +54,7 @@ func TestIDOfColumns(t *testing.T) {
 	lists := [][]string{{"a", "b"}, {"a,b"}, {"a, b"}, {`a" "b`}, {`a" "`, "b"}, {"b", "a"}, {"(a, b)"}, {}, {""}}
 	seen := make(map[declare.ColumnsID]bool)
 	for _, columns := range lists {
-		if id := declare.IdOf("t", columns...); seen[id] {
+		if id := declare.IDOf("t", columns...); seen[id] {
 			t.Errorf("%q is taken for another list", columns)
 		} else {
 			seen[id] = true

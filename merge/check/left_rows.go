@@ -19,7 +19,7 @@ func leftTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Wants(verdict.CodeTableExcluded, l.Table, l.When.String()) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IdOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, r, l) }})
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(l.Table, l.When.String())}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) { return judgeLeft(ctx, f, r, l) }})
 	}
 	return tasks
 }

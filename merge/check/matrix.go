@@ -217,7 +217,7 @@ func matrixOf(ctx context.Context, sources []catalog.Source, opts declare.Option
 	if err != nil {
 		r.Incomplete = reasonOf(ctx, err)
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		r.Sources = append(r.Sources, m.summaries.summary(db))
 	}
 	for _, p := range m.pairs {
@@ -236,11 +236,11 @@ type matrix struct {
 
 func newMatrix(f *read.Facts, started time.Time) *matrix {
 	m := &matrix{
-		shared:    &read.SharedReader{Opts: f.Opts, Dbs: f.Dbs, Progress: stream.NewProgress(f.Resolved), Kept: make(read.Memory)},
+		shared:    &read.SharedReader{Opts: f.Opts, DBs: f.DBs, Progress: stream.NewProgress(f.Resolved), Kept: make(read.Memory)},
 		summaries: NewSummaries(f),
 	}
-	for i, target := range f.Dbs {
-		for _, db := range f.Dbs[i+1:] {
+	for i, target := range f.DBs {
+		for _, db := range f.DBs[i+1:] {
 			pair := f.Pair(target, db)
 			r := read.NewReader(pair, m.shared.Progress)
 			r.Shared = m.shared
@@ -307,7 +307,7 @@ func (m *matrix) planProgress() {
 
 // pair concludes what was found about a pair.
 func (r *run) pair(incomplete string) Pair {
-	p := Pair{Target: r.facts.Dbs[0].Name, Source: r.facts.Dbs[1].Name}
+	p := Pair{Target: r.facts.DBs[0].Name, Source: r.facts.DBs[1].Name}
 	p.take(r.Report(incomplete))
 	return p
 }

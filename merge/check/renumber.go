@@ -61,7 +61,7 @@ func renumbered(ctx context.Context, f *declare.Resolved, r *read.Reader, n *dec
 			if exempt(at) {
 				return
 			}
-			row := numberedRow{db: at.Stream.Db, shown: at.Stream.CarriedAt(at.Stream.Carry(n.Column), at.Row)}
+			row := numberedRow{db: at.Stream.DB, shown: at.Stream.CarriedAt(at.Stream.Carry(n.Column), at.Row)}
 			row.value, row.integer = rekey.ParseInteger(row.shown)
 			for _, k := range model.Key() {
 				row.key = append(row.key, bytes.Clone(at.Stream.CarriedAt(at.Stream.Carry(k), at.Row)))

@@ -27,7 +27,7 @@ func considerAmbiguous(f *read.Facts, table string, ref declare.Ref, strays *rea
 	}
 	if unambiguous(f, ref) {
 		result := ambiguousResult(table, ref)
-		for _, db := range f.Dbs {
+		for _, db := range f.DBs {
 			result.Read += db.Rows[table]
 		}
 		result.Message = noneAmbiguous
@@ -35,10 +35,10 @@ func considerAmbiguous(f *read.Facts, table string, ref declare.Ref, strays *rea
 	}
 	rebound := make(map[*declare.Database]int64)
 	for _, s := range strays.Sources {
-		rebound[s.Db] = s.ReboundRows()
+		rebound[s.DB] = s.ReboundRows()
 	}
 	// The rows of every source are compared with the keys of all others.
-	tables := append([]string{table}, slices.Repeat([]string{ref.ToTable}, len(f.Dbs)-1)...)
+	tables := append([]string{table}, slices.Repeat([]string{ref.ToTable}, len(f.DBs)-1)...)
 	return rule.Outcome{Tasks: []rule.Task{{ID: referenceID(verdict.CodeReferenceAmbiguous, table, ref), Tables: tables, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		read, err := r.Follow(read.Followed{Ref: ref, Table: table, All: true, Code: verdict.CodeReferenceAmbiguous, ToCode: verdict.CodeReferenceAmbiguous}).Ambiguous(ctx, rebound)
 		if err != nil {
@@ -63,12 +63,12 @@ func judgeAmbiguous(table string, ref declare.Ref, read *read.AmbiguousReading) 
 	var details []string
 	for _, s := range read.Sources {
 		if len(s.Gaps) == 0 {
-			result.Read += s.Db.Rows[table]
+			result.Read += s.DB.Rows[table]
 		}
 		result.Gaps = append(result.Gaps, s.Gaps...)
 		if s.Rows > 0 {
 			result.Count += s.Rows
-			details = append(details, s.Db.Name+": "+printable.Number(s.Rows))
+			details = append(details, s.DB.Name+": "+printable.Number(s.Rows))
 		}
 	}
 	result.Rows = result.Count
@@ -94,5 +94,5 @@ func unambiguous(f *read.Facts, ref declare.Ref) bool {
 			}
 		}
 	}
-	return f.Disjoint[declare.IdOf(ref.ToTable, ref.ToColumns...)]
+	return f.Disjoint[declare.IDOf(ref.ToTable, ref.ToColumns...)]
 }

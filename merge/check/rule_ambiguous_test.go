@@ -26,7 +26,7 @@ func TestAmbiguousIsReadOnlyIfNeeded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(described("a", guilds("nocase")), described("b", guilds(tt.other)))
-			f.Disjoint[declare.IdOf("guilds", "id")] = tt.disjoint
+			f.Disjoint[declare.IDOf("guilds", "id")] = tt.disjoint
 			o := considerAmbiguous(f, "players", guildOf, &read.StrayReading{})
 			if len(o.Tasks) != tt.tasks || len(o.Findings) != 1-tt.tasks {
 				t.Errorf("%d tasks and %d findings", len(o.Tasks), len(o.Findings))
@@ -38,7 +38,7 @@ func TestAmbiguousIsReadOnlyIfNeeded(t *testing.T) {
 func TestAmbiguous(t *testing.T) {
 	a, b := described("a", catalog.Catalog{}), described("b", catalog.Catalog{})
 	a.Rows["players"] = 100
-	read := &read.AmbiguousReading{Sources: []read.AmbiguousRows{{Db: a, Rows: 4}, {Db: b, Gaps: []verdict.Gap{{Source: "b", Reason: "has no table guilds"}}}}}
+	read := &read.AmbiguousReading{Sources: []read.AmbiguousRows{{DB: a, Rows: 4}, {DB: b, Gaps: []verdict.Gap{{Source: "b", Reason: "has no table guilds"}}}}}
 	r := judgeAmbiguous("players", guildOf, read)
 	if r.Count != 4 || r.Rows != 4 || r.Read != 100 || len(r.Gaps) != 1 {
 		t.Errorf("%+v", r)

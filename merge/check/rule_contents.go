@@ -17,9 +17,9 @@ func contentsTasks(f *read.Facts) (tasks []rule.Task) {
 		return nil
 	}
 	for _, table := range f.Tables {
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: "contents", Columns: declare.IdOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (o rule.Outcome, err error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: "contents", Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (o rule.Outcome, err error) {
 			for db := range f.Having(table) {
-				c := read.Contents{Db: db, Table: table}
+				c := read.Contents{DB: db, Table: table}
 				if c.Sum, _, c.Unread, err = r.Contents(ctx, db, table, nil); err != nil {
 					return rule.Outcome{}, err
 				}

@@ -47,7 +47,7 @@ func judgeCounter(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	var spans []span
 	var parts []string
 	for _, p := range k.Parts {
-		db, t := p.Db, p.Db.Tables[k.Table]
+		db, t := p.DB, p.DB.Tables[k.Table]
 		result.Read++
 		next := ""
 		if t.AutoIncrement != nil {

@@ -59,7 +59,7 @@ func drift(f *read.Facts, r verdict.Result, of func(*declare.Database) map[strin
 	want := of(f.Target)
 	any = len(want) > 0
 	only := make(map[string]bool) // of the target
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		if r.Table != "" && db.Tables[r.Table] == nil {
 			continue
 		}

@@ -28,11 +28,11 @@ func judgeIDs(f *read.Facts, k *read.KeyReading) (o rule.Outcome) {
 		gaps := slices.Clip(append(slices.Clip(k.Gaps), notIDs(f, k, c)...))
 		noRegistry, noClock := gaps, gaps
 		for _, s := range c.Sources {
-			if !s.Db.Catalog.HasRegistry {
-				noRegistry = append(noRegistry, verdict.Gap{Source: s.Db.Name, Reason: "keeps no registry of servers"})
+			if !s.DB.Catalog.HasRegistry {
+				noRegistry = append(noRegistry, verdict.Gap{Source: s.DB.Name, Reason: "keeps no registry of servers"})
 			}
-			if f.Now(s.Db).IsZero() {
-				noClock = append(noClock, verdict.Gap{Source: s.Db.Name, Reason: "has no clock to compare IDs with"})
+			if f.Now(s.DB).IsZero() {
+				noClock = append(noClock, verdict.Gap{Source: s.DB.Name, Reason: "has no clock to compare IDs with"})
 			}
 		}
 		for _, form := range idForms(f, gaps, noRegistry, noClock) {
@@ -43,9 +43,9 @@ func judgeIDs(f *read.Facts, k *read.KeyReading) (o rule.Outcome) {
 }
 
 // notIDs are the sources in which a column of IDs holds none.
-func notIDs(f *read.Facts, k *read.KeyReading, c read.IdColumn) (gaps []verdict.Gap) {
+func notIDs(f *read.Facts, k *read.KeyReading, c read.IDColumn) (gaps []verdict.Gap) {
 	for db, t := range f.Having(k.Table) {
-		judged := slices.ContainsFunc(c.Sources, func(s *read.IdsRead) bool { return s.Db == db })
+		judged := slices.ContainsFunc(c.Sources, func(s *read.IDsRead) bool { return s.DB == db })
 		missed := slices.ContainsFunc(k.Gaps, func(g verdict.Gap) bool { return g.Source == db.Name })
 		if col := t.Column(c.Name); col != nil && !judged && !missed {
 			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: "column " + c.Name + " is " + col.Type + " and holds no IDs there"})
@@ -55,7 +55,7 @@ func notIDs(f *read.Facts, k *read.KeyReading, c read.IdColumn) (gaps []verdict.
 }
 
 // judge reports one fault of the IDs in a column.
-func (form idForm) judge(table string, c read.IdColumn) verdict.Result {
+func (form idForm) judge(table string, c read.IDColumn) verdict.Result {
 	result := verdict.Result{Code: form.code, Table: table, Subject: c.Name, Columns: []string{c.Name}, Gaps: form.gaps}
 	var details []string
 	for _, s := range c.Sources {
@@ -65,8 +65,8 @@ func (form idForm) judge(table string, c read.IdColumn) verdict.Result {
 			continue
 		}
 		result.Count += rows
-		details = append(details, s.Db.Name+": "+form.detail(s))
-		result.Next = append(result.Next, form.next(s, catalog.SqlName(table), catalog.SqlName(c.Name))...)
+		details = append(details, s.DB.Name+": "+form.detail(s))
+		result.Next = append(result.Next, form.next(s, catalog.SQLName(table), catalog.SQLName(c.Name))...)
 	}
 	result.Rows = result.Count
 	if result.Count == 0 {
@@ -83,11 +83,11 @@ func (form idForm) judge(table string, c read.IdColumn) verdict.Result {
 // idForm is how a fault of IDs is reported.
 type idForm struct {
 	code   string
-	fault  read.IdFault
+	fault  read.IDFault
 	noun   string // for what is counted
 	gaps   []verdict.Gap
-	detail func(*read.IdsRead) string                           // of one source
-	next   func(s *read.IdsRead, table, column string) []string // in one source
+	detail func(*read.IDsRead) string                           // of one source
+	next   func(s *read.IDsRead, table, column string) []string // in one source
 }
 
 // idForms are the forms of all faults. gaps are the sources that were not read;
@@ -97,36 +97,36 @@ func idForms(f *read.Facts, gaps, noRegistry, noClock []verdict.Gap) []idForm {
 	above := func(t *read.Tally) int64 { return t.Above }
 	return []idForm{{
 		verdict.CodeServerUnlisted, read.FaultUnlisted, "ID", noRegistry,
-		func(s *read.IdsRead) string { return byServer(s, unlisted) },
-		func(s *read.IdsRead, table, column string) []string {
+		func(s *read.IDsRead) string { return byServer(s, unlisted) },
+		func(s *read.IDsRead, table, column string) []string {
 			return queries(s, unlisted, "SELECT COUNT(*) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
 		},
 	}, {
 		verdict.CodeIDAboveMark, read.FaultAboveMark, "ID", noRegistry,
-		func(s *read.IdsRead) string { return byServer(s, above) },
-		func(s *read.IdsRead, table, column string) []string {
+		func(s *read.IDsRead) string { return byServer(s, above) },
+		func(s *read.IDsRead, table, column string) []string {
 			return queries(s, above, "SELECT MAX(HEX("+column+")) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
 		},
 	}, {
 		verdict.CodeIDInvalid, read.FaultInvalid, "value", gaps,
-		func(s *read.IdsRead) string { return printable.Number(s.Faults[read.FaultInvalid].Rows) },
-		func(s *read.IdsRead, table, column string) []string {
+		func(s *read.IDsRead) string { return printable.Number(s.Faults[read.FaultInvalid].Rows) },
+		func(s *read.IDsRead, table, column string) []string {
 			return []string{fmt.Sprintf("in %s: SELECT * FROM %s WHERE LENGTH(%s) <> %d OR SUBSTR(HEX(%[3]s), 12, 5) = '00000'",
-				s.Db.Name, table, column, gameid.Size)}
+				s.DB.Name, table, column, gameid.Size)}
 		},
 	}, {
 		verdict.CodeIDFuture, read.FaultFuture, "ID", noClock,
-		func(s *read.IdsRead) string {
-			return fmt.Sprintf("%s later than %s by more than %s", printable.Number(s.Faults[read.FaultFuture].Rows), printable.Time(f.Now(s.Db)), f.Opts.Slack)
+		func(s *read.IDsRead) string {
+			return fmt.Sprintf("%s later than %s by more than %s", printable.Number(s.Faults[read.FaultFuture].Rows), printable.Time(f.Now(s.DB)), f.Opts.Slack)
 		},
-		func(s *read.IdsRead, _, _ string) []string {
-			return []string{fmt.Sprintf("in %s: compare the clock of the database, %s, with the true time", s.Db.Name, printable.Time(s.Db.Catalog.Now))}
+		func(s *read.IDsRead, _, _ string) []string {
+			return []string{fmt.Sprintf("in %s: compare the clock of the database, %s, with the true time", s.DB.Name, printable.Time(s.DB.Catalog.Now))}
 		},
 	}}
 }
 
 // byServer writes how many IDs of which servers: "server 12 (300); server 99 (4)".
-func byServer(s *read.IdsRead, count func(*read.Tally) int64) string {
+func byServer(s *read.IDsRead, count func(*read.Tally) int64) string {
 	var parts []string
 	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
 		if n := count(s.Tallies.ByServer[server]); n > 0 {
@@ -141,11 +141,11 @@ func byServer(s *read.IdsRead, count func(*read.Tally) int64) string {
 
 // queries completes a query with the digits of each of the first servers that
 // have something to count.
-func queries(s *read.IdsRead, count func(*read.Tally) int64, query string) (all []string) {
+func queries(s *read.IDsRead, count func(*read.Tally) int64, query string) (all []string) {
 	const most = 3
 	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
 		if count(s.Tallies.ByServer[server]) > 0 && len(all) < most {
-			all = append(all, fmt.Sprintf("in %s: %s'%05X'", s.Db.Name, query, uint32(server)))
+			all = append(all, fmt.Sprintf("in %s: %s'%05X'", s.DB.Name, query, uint32(server)))
 		}
 	}
 	return all

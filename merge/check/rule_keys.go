@@ -38,16 +38,16 @@ func judgeKey(f *read.Facts, k *read.KeyReading) rule.Outcome {
 	result.Gaps, result.Samples, result.Read = slices.Clip(k.Gaps), k.Samples, k.RowsRead()
 	for _, p := range k.Parts {
 		if p.Nulls > 0 {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.Db.Name, Reason: printable.Count(p.Nulls, "row has", "rows have") + " NULL in the key"})
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.DB.Name, Reason: printable.Count(p.Nulls, "row has", "rows have") + " NULL in the key"})
 		}
-		if n := p.Db.Rows[k.Table]; n != p.Read {
-			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.Db.Name, Reason: printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(p.Read) +
+		if n := p.DB.Rows[k.Table]; n != p.Read {
+			result.Gaps = append(result.Gaps, verdict.Gap{Source: p.DB.Name, Reason: printable.Count(n, "row was", "rows were") + " counted and then " + printable.Number(p.Read) +
 				" read: the table changed in between"})
 		}
 	}
 	describeRepeats(&result, k.Repeats, "key", true)
 	resolveByCombining(&result, f.Combined[k.Table], k.Repeats)
-	o := rule.Outcome{Disjoint: map[declare.ColumnsID]bool{declare.IdOf(k.Table, k.Key...): k.Values == 0 && len(result.Gaps) == 0}}
+	o := rule.Outcome{Disjoint: map[declare.ColumnsID]bool{declare.IDOf(k.Table, k.Key...): k.Values == 0 && len(result.Gaps) == 0}}
 	action := keyAction(f, k.Table)
 	if way := spaces.MatchedAction(f, k.Table, k.Key); way != "" && result.Count > 0 {
 		result.Message += "; " + way

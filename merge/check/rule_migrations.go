@@ -25,7 +25,7 @@ func migrationRule() rule.Rule {
 
 func migrationTasks(f *read.Facts) (tasks []rule.Task) {
 	all := make(map[string]bool)
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for name := range db.Histories {
 			all[name] = true
 		}
@@ -34,7 +34,7 @@ func migrationTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Wants(verdict.CodeSchemaMigration, name, "") {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeSchemaMigration, Columns: declare.IdOf(name)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeSchemaMigration, Columns: declare.IDOf(name)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, compared, err := compareHistories(ctx, f, read.Historian{Reader: r}, name)
 			if err != nil || !compared {
 				return rule.Outcome{}, err
@@ -51,7 +51,7 @@ func compareHistories(ctx context.Context, f *read.Facts, r read.Historian, name
 	result = verdict.Result{Code: verdict.CodeSchemaMigration, Table: name}
 	known := make(map[*declare.Database]map[string]bool)
 	var model *declare.Database
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		t := db.Histories[name]
 		if t == nil {
 			result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: "it keeps no such history, so it is not known at which migration it is"})
@@ -87,7 +87,7 @@ func compareHistories(ctx context.Context, f *read.Facts, r read.Historian, name
 		return db.Histories[name].MigrationsOf().Tool + ": " + lastOf(known[db])
 	}
 	result.Message = at(model) + " in " + model.Name
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		if known[db] == nil || at(db) == at(model) && maps.Equal(known[db], known[model]) {
 			continue
 		}

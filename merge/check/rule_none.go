@@ -45,7 +45,7 @@ func judge(ctx context.Context, r *read.NoneReader) (o rule.Outcome, err error) 
 	}
 	result := verdict.Result{Code: verdict.CodeReferenceNone, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns}
 	keys, there := int64(0), []string(nil)
-	for _, db := range r.Facts.Dbs {
+	for _, db := range r.Facts.DBs {
 		n := int64(0)
 		for _, to := range read.Targets(ref) {
 			if err := r.ReadKeys(ctx, db, to, &n); err != nil {

@@ -34,7 +34,7 @@ func opaqueTasks(f *read.Facts) (tasks []rule.Task) {
 			if !f.Wants(verdict.CodeColumnOpaque, table, column) || declared != declare.RoleOpen && declared != declare.RoleUndecided {
 				continue
 			}
-			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeColumnOpaque, Columns: declare.IdOf(table, column)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeColumnOpaque, Columns: declare.IDOf(table, column)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				values, err := r.LookInto(ctx, table, column)
 				if err != nil {
 					return rule.Outcome{}, err
@@ -52,7 +52,7 @@ func opaqueTasks(f *read.Facts) (tasks []rule.Task) {
 func judgeOpaque(f *read.Facts, r undeclared.OpenReader, table, column string, values map[*declare.Database][]string) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeColumnOpaque, Table: table, Subject: column, Columns: []string{column}, Message: "may hold keys that no rule can read"}
 	var looked, alike int64
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		reason := db.Opaque(table, column)
 		if reason == "" {
 			continue

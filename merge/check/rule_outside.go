@@ -19,7 +19,7 @@ func outsideRule() rule.Rule {
 // judgeOutside compares the states of the tables that are in no snapshot.
 func judgeOutside(f *read.Facts, before, after read.Stamps) (findings []rule.Finding) {
 	results := make(map[string]*verdict.Result)
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for name, t := range db.Tables {
 			if t.Outside == "" {
 				continue
@@ -29,7 +29,7 @@ func judgeOutside(f *read.Facts, before, after read.Stamps) (findings []rule.Fin
 				r = &verdict.Result{Code: verdict.CodeTableChanged, Table: name}
 				results[name] = r
 			}
-			if why := after.Since(before, read.SampledTable{Db: db, Table: name}); why != "" {
+			if why := after.Since(before, read.SampledTable{DB: db, Table: name}); why != "" {
 				r.Gaps = append(r.Gaps, verdict.Gap{Source: db.Name, Reason: t.Outside + ": " + why})
 			} else {
 				r.Read += db.Rows[name]

@@ -71,7 +71,7 @@ func referenceTask(f *read.Facts, table string, ref declare.Ref) rule.Task {
 		dangling := judgeDangling(f, table, ref, read)
 		o := rule.Found(dangling, judgeRebound(table, ref, read))
 		if dangling.Rows == 0 && len(dangling.Gaps) == 0 && ref.None.Empty() && ref.When == nil {
-			o.Complete = map[declare.ColumnsID]bool{declare.IdOf(table, ref.Columns...): true}
+			o.Complete = map[declare.ColumnsID]bool{declare.IDOf(table, ref.Columns...): true}
 		}
 		o.Add(considerAmbiguous(f, table, ref, read))
 		return o, nil
@@ -112,7 +112,7 @@ func judgeText(f *read.Facts, table string, ref declare.Ref) (results []verdict.
 }
 
 func referenceID(code, table string, ref declare.Ref) rule.TaskID {
-	return rule.TaskID{Code: code, Columns: declare.IdOf(table, ref.Columns...), To: declare.IdOf(ref.ToTable, ref.ToColumns...)}
+	return rule.TaskID{Code: code, Columns: declare.IDOf(table, ref.Columns...), To: declare.IDOf(ref.ToTable, ref.ToColumns...)}
 }
 
 func judgeDangling(f *read.Facts, table string, ref declare.Ref, read *read.StrayReading) verdict.Result {
@@ -120,14 +120,14 @@ func judgeDangling(f *read.Facts, table string, ref declare.Ref, read *read.Stra
 	var in []string
 	for _, s := range read.Sources {
 		if len(s.Gaps) == 0 {
-			result.Read += s.Db.Rows[table]
+			result.Read += s.DB.Rows[table]
 		}
 		result.Gaps = append(result.Gaps, s.Gaps...)
 		if s.Dangling > 0 {
 			result.Count += s.Dangling
-			in = append(in, s.Db.Name+": "+printable.Number(s.Dangling))
+			in = append(in, s.DB.Name+": "+printable.Number(s.Dangling))
 			if ref.Cells == nil {
-				result.Next = append(result.Next, "in "+s.Db.Name+": "+danglingQuery(table, ref))
+				result.Next = append(result.Next, "in "+s.DB.Name+": "+danglingQuery(table, ref))
 			}
 		}
 	}
@@ -166,13 +166,13 @@ func judgeRebound(table string, ref declare.Ref, read *read.StrayReading) verdic
 	var in []string
 	for _, s := range read.Sources {
 		if len(s.Gaps) == 0 {
-			result.Read += s.Db.Rows[table]
+			result.Read += s.DB.Rows[table]
 		}
 		result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
 		if n := s.ReboundRows(); n > 0 {
 			result.Count += n
 			result.Rows += s.Rebound.AllRows()
-			in = append(in, s.Db.Name+": "+printable.Number(n))
+			in = append(in, s.DB.Name+": "+printable.Number(n))
 		}
 	}
 	result.Without("no reference would find another database's row")
@@ -186,22 +186,22 @@ func judgeRebound(table string, ref declare.Ref, read *read.StrayReading) verdic
 func danglingQuery(table string, ref declare.Ref) string {
 	var set []string
 	for _, name := range ref.Columns {
-		set = append(set, "c."+catalog.SqlName(name)+" IS NOT NULL")
+		set = append(set, "c."+catalog.SQLName(name)+" IS NOT NULL")
 	}
 	if ref.When != nil {
-		set = append(set, "c."+catalog.SqlName(ref.When.Column)+ref.When.SQL())
+		set = append(set, "c."+catalog.SQLName(ref.When.Column)+ref.When.SQL())
 	}
-	set = append(set, ref.None.SQL("c."+catalog.SqlName(ref.Columns[0]))...)
+	set = append(set, ref.None.SQL("c."+catalog.SQLName(ref.Columns[0]))...)
 	nowhere := func(toTable string, toColumns []string) string {
 		var match []string
 		for i, name := range ref.Columns {
-			match = append(match, "p."+catalog.SqlName(toColumns[i])+" = c."+catalog.SqlName(name))
+			match = append(match, "p."+catalog.SQLName(toColumns[i])+" = c."+catalog.SQLName(name))
 		}
-		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM %s p WHERE %s)", catalog.SqlName(toTable), strings.Join(match, " AND "))
+		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM %s p WHERE %s)", catalog.SQLName(toTable), strings.Join(match, " AND "))
 	}
 	set = append(set, nowhere(ref.ToTable, ref.ToColumns))
 	for _, to := range ref.Or {
 		set = append(set, nowhere(to.Table, []string{to.Column}))
 	}
-	return fmt.Sprintf("SELECT * FROM %s c WHERE %s", catalog.SqlName(table), strings.Join(set, " AND "))
+	return fmt.Sprintf("SELECT * FROM %s c WHERE %s", catalog.SQLName(table), strings.Join(set, " AND "))
 }

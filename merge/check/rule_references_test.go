@@ -18,8 +18,8 @@ func TestReferences(t *testing.T) {
 	a, b := described("a", catalog.Catalog{}), described("b", catalog.Catalog{})
 	a.Rows["players"], b.Rows["players"] = 100, 10
 	got := &read.StrayReading{Sources: []read.StrayRows{
-		{Db: a, Dangling: 7, Rebound: stream.Repeats{Values: 2, Rows: []int64{3, 2}}},
-		{Db: b, ReboundGaps: []verdict.Gap{{Source: "b", Reason: "column guild is TEXT, and INT in a: the values cannot be compared"}}},
+		{DB: a, Dangling: 7, Rebound: stream.Repeats{Values: 2, Rows: []int64{3, 2}}},
+		{DB: b, ReboundGaps: []verdict.Gap{{Source: "b", Reason: "column guild is TEXT, and INT in a: the values cannot be compared"}}},
 	}}
 	dangling, rebound := judgeDangling(new(read.Facts), "players", guildOf, got), judgeRebound("players", guildOf, got)
 	expect(t, rule.Found(dangling, rebound).Findings, map[string]int64{

@@ -34,7 +34,7 @@ func refusedTasks(f *read.Facts) (tasks []rule.Task) {
 		if t == nil || f.Same[table] || !mayRefuse(f.Resolved, table, t) || !f.WantsAny(table, "", verdict.CodeTargetCheck, verdict.CodeTargetPartition, verdict.CodeTargetValue, verdict.CodeTargetSize) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTargetCheck, Columns: declare.IdOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTargetCheck, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			all := refusals{table: table}
 			for db, of := range f.Having(table) {
 				if db == f.Target {
@@ -181,7 +181,7 @@ func (all *refusals) results(f *read.Facts) (results []verdict.Result) {
 		if result.Count > 0 {
 			result.Message = fmt.Sprintf("%s would be refused by %s for its %s: %s",
 				printable.Count(result.Count, "row", "rows"), f.Target.Name, strings.Join(names, " and "), catalog.Few(r.in))
-			result.Next = append(result.Next, fmt.Sprintf("in %s: SELECT * FROM %s WHERE %s", strings.Join(r.names, ", "), catalog.SqlName(all.table), strings.Join(texts, " OR ")))
+			result.Next = append(result.Next, fmt.Sprintf("in %s: SELECT * FROM %s WHERE %s", strings.Join(r.names, ", "), catalog.SQLName(all.table), strings.Join(texts, " OR ")))
 		}
 		results = append(results, result)
 	}

@@ -26,7 +26,7 @@ func sameTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Same[table] || !f.Wants(verdict.CodeTableDiffers, table, "") {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IdOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, err := compareSame(ctx, f, r, verdict.Result{Code: verdict.CodeTableDiffers, Table: table}, nil)
 			return rule.Found(result), err
 		}})
@@ -36,7 +36,7 @@ func sameTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Wants(verdict.CodeTableDiffers, kept.Table, result.Subject) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IdOf(kept.Table, kept.Column)}, Tables: []string{kept.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableDiffers, Columns: declare.IDOf(kept.Table, kept.Column)}, Tables: []string{kept.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, err := compareSame(ctx, f, r, result, kept)
 			return rule.Found(result), err
 		}})
@@ -50,7 +50,7 @@ func compareSame(ctx context.Context, f *read.Facts, r *read.Reader, result verd
 	model, _ := f.Model(table)
 	var want, of string
 	var in []string
-	others := slices.DeleteFunc(slices.Clone(f.Dbs), func(db *declare.Database) bool { return db == model || db.Tables[table] == nil })
+	others := slices.DeleteFunc(slices.Clone(f.DBs), func(db *declare.Database) bool { return db == model || db.Tables[table] == nil })
 	for _, db := range append([]*declare.Database{model}, others...) {
 		sum, rows, unread, err := r.Contents(ctx, db, table, only)
 		switch {

@@ -45,10 +45,10 @@ func (all *schemaFindings) add(r verdict.Result) { *all = append(*all, rule.Find
 // version compares the versions that package store recorded. It does not
 // apply to databases that store did not make.
 func (all *schemaFindings) version(f *read.Facts) {
-	if !slices.ContainsFunc(f.Dbs, func(db *declare.Database) bool { return db.Catalog.SchemaVersion != 0 }) {
+	if !slices.ContainsFunc(f.DBs, func(db *declare.Database) bool { return db.Catalog.SchemaVersion != 0 }) {
 		return
 	}
-	all.add(compare(verdict.Result{Code: verdict.CodeSchemaVersion}, f.Target, f.Dbs, func(db *declare.Database) string {
+	all.add(compare(verdict.Result{Code: verdict.CodeSchemaVersion}, f.Target, f.DBs, func(db *declare.Database) string {
 		if db.Catalog.SchemaVersion == 0 {
 			return "no version"
 		}
@@ -59,7 +59,7 @@ func (all *schemaFindings) version(f *read.Facts) {
 func (all *schemaFindings) table(f *read.Facts, table string) {
 	var with []*declare.Database
 	var without, unread []string
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		switch {
 		case db.Tables[table] != nil:
 			with = append(with, db)
@@ -69,7 +69,7 @@ func (all *schemaFindings) table(f *read.Facts, table string) {
 			without = append(without, db.Name)
 		}
 	}
-	present := verdict.Result{Code: verdict.CodeSchemaTable, Table: table, Read: int64(len(f.Dbs)), Count: int64(len(without))}
+	present := verdict.Result{Code: verdict.CodeSchemaTable, Table: table, Read: int64(len(f.DBs)), Count: int64(len(without))}
 	if len(without) > 0 {
 		present.Message = "missing in " + strings.Join(without, ", ")
 	} else {
@@ -150,8 +150,8 @@ func (all *schemaFindings) order(table string, model *declare.Database, with []*
 
 // views compares which views there are.
 func (all *schemaFindings) views(f *read.Facts) {
-	views := union(f.Target, f.Dbs, func(db *declare.Database) []string { return db.Catalog.Views })
-	all.parts(verdict.CodeSchemaView, "", views, f.Target, f.Dbs, func(db *declare.Database, view string) string {
+	views := union(f.Target, f.DBs, func(db *declare.Database) []string { return db.Catalog.Views })
+	all.parts(verdict.CodeSchemaView, "", views, f.Target, f.DBs, func(db *declare.Database, view string) string {
 		if slices.Contains(db.Catalog.Views, view) {
 			return "present"
 		}

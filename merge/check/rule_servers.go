@@ -41,7 +41,7 @@ func judgeServers(f *read.Facts) (findings []rule.Finding) {
 	applies := false
 	byNumber := make(map[gameid.ServerID][]entry)
 	byWorld := make(map[string][]entry)
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		applies = applies || db.Catalog.HasRegistry || db.HoldsIDs()
 		if !db.Catalog.HasRegistry {
 			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: "keeps no registry of servers"})

@@ -154,15 +154,15 @@ func judgeTakenOut(ctx context.Context, f *read.Facts, r *read.Reader, s *declar
 	if n > 0 {
 		result.Count, result.Rows = n, n
 		result.Message = fmt.Sprintf("%s of %s to rows of %s, which are removed", printable.Count(n, "row refers", "rows refer"), f.Target.Name, s.To)
-		where := " WHERE " + s.SQL(catalog.SqlName)
+		where := " WHERE " + s.SQL(catalog.SQLName)
 		if s.Rows == declare.RowsNone {
 			nobody := "NULL"
 			if s.Becomes != nil {
 				nobody = *s.Becomes
 			}
-			result.Next = []string{"in " + f.Target.Name + ", before the next plan: UPDATE " + catalog.SqlName(s.Table) + " SET " + catalog.SqlName(s.Column) + " = " + nobody + where}
+			result.Next = []string{"in " + f.Target.Name + ", before the next plan: UPDATE " + catalog.SQLName(s.Table) + " SET " + catalog.SQLName(s.Column) + " = " + nobody + where}
 		} else {
-			result.Next = []string{"in " + f.Target.Name + ", before the next plan, delete them or clear the reference: SELECT * FROM " + catalog.SqlName(s.Table) + where}
+			result.Next = []string{"in " + f.Target.Name + ", before the next plan, delete them or clear the reference: SELECT * FROM " + catalog.SQLName(s.Table) + where}
 		}
 	}
 	return []verdict.Result{result}, nil

@@ -31,7 +31,7 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.Skip[table] || !f.Wants(verdict.CodeTableExcluded, table, "") {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IdOf(table)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeTableExcluded, Columns: declare.IDOf(table)}, Tables: nil, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result := verdict.Result{Code: verdict.CodeTableExcluded, Table: table}
 			var parts []string
 			for _, db := range declare.SourcesOf(f.Resolved) {
@@ -62,7 +62,7 @@ func skipTasks(f *read.Facts) (tasks []rule.Task) {
 
 func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
 	skipped, excluded := make(map[string][]verdict.Gap), make(map[string][]verdict.Gap)
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for _, s := range db.Skipped {
 			skipped[s.Table] = append(skipped[s.Table], verdict.Gap{Source: db.Name, Reason: s.Reason})
 		}

@@ -20,7 +20,7 @@ func unfinishedRule() rule.Rule {
 func judgeUnfinished(f *read.Facts) (findings []rule.Finding) {
 	r := verdict.Result{Code: verdict.CodeMergeUnfinished}
 	var parts []string
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for _, id := range db.Catalog.Unfinished {
 			r.Count++
 			parts = append(parts, "merge "+id+" into "+db.Name)

@@ -35,7 +35,7 @@ func uniqueTasks(f *read.Facts) (tasks []rule.Task) {
 }
 
 func uniqueTask(f *read.Facts, table string, u declare.Unique) rule.Task {
-	return rule.Task{ID: rule.TaskID{Code: verdict.CodeUniqueCollision, Columns: declare.IdOf(table, u.Columns...)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+	return rule.Task{ID: rule.TaskID{Code: verdict.CodeUniqueCollision, Columns: declare.IDOf(table, u.Columns...)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 		if u.Unclear != "" {
 			return rule.Found(verdict.Result{
 				Code: verdict.CodeUniqueCollision, Table: table, Subject: catalog.ColumnList(u.Columns), Columns: u.Columns, Message: "cannot be checked",
@@ -86,6 +86,6 @@ func judgeUnique(f *read.Facts, table string, u declare.Unique, read *read.Readi
 	}
 	return rule.Outcome{
 		Findings: []rule.Finding{{Result: result, Action: action}},
-		Disjoint: map[declare.ColumnsID]bool{declare.IdOf(table, u.Columns...): disjoint},
+		Disjoint: map[declare.ColumnsID]bool{declare.IDOf(table, u.Columns...): disjoint},
 	}
 }

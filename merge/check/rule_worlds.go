@@ -32,7 +32,7 @@ func worldTasks(f *read.Facts) (tasks []rule.Task) {
 		if _, model := f.Model(w.Table); model == nil || !f.Wants(verdict.CodeKeyWorld, w.Table, w.Column) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeKeyWorld, Columns: declare.IdOf(w.Table, w.Column), To: declare.IdOf(w.World.String())}, Tables: []string{w.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeKeyWorld, Columns: declare.IDOf(w.Table, w.Column), To: declare.IDOf(w.World.String())}, Tables: []string{w.Table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			result, err := judgeWorlds(ctx, f, r, w)
 			return rule.Found(result), err
 		}})

@@ -51,7 +51,7 @@ func (r *run) judgeCatalogs() {
 // CountRows counts the rows of every table, and asks for the ends of its key
 // where the source can tell them.
 func (r *run) CountRows(ctx context.Context) error {
-	return stream.SideBySide(ctx, r.facts.Dbs, func(ctx context.Context, db *declare.Database) error {
+	return stream.SideBySide(ctx, r.facts.DBs, func(ctx context.Context, db *declare.Database) error {
 		for _, table := range r.facts.Tables {
 			if db.Tables[table] == nil || !r.facts.WantsTable(table) {
 				continue
@@ -141,7 +141,7 @@ func (r *run) take(o rule.Outcome) {
 	maps.Copy(r.facts.Disjoint, o.Disjoint)
 	maps.Copy(r.facts.Complete, o.Complete)
 	for _, c := range o.Contents {
-		r.summaries.of[c.Db].contents[c.Table] = c
+		r.summaries.of[c.DB].contents[c.Table] = c
 	}
 	if o.Key != nil {
 		r.facts.NoteServers(o.Key)
@@ -250,7 +250,7 @@ func (r *run) Report(incomplete string) *verdict.Report {
 			all.Verdict = verdict.NotVerified
 		}
 	}
-	for _, db := range r.facts.Dbs {
+	for _, db := range r.facts.DBs {
 		all.Sources = append(all.Sources, r.summaries.summary(db))
 	}
 	all.Finished = opts.Stamp()

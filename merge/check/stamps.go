@@ -12,12 +12,12 @@ func (r *run) settle(before, after read.Stamps) {
 	for _, f := range judgeOutside(r.facts, before, after) {
 		r.conclude(f)
 	}
-	for _, db := range r.facts.Dbs {
+	for _, db := range r.facts.DBs {
 		for name, t := range db.Tables {
 			if t.Outside == "" || !r.facts.WantsTable(name) {
 				continue
 			}
-			if why := after.Since(before, read.SampledTable{Db: db, Table: name}); why != "" {
+			if why := after.Since(before, read.SampledTable{DB: db, Table: name}); why != "" {
 				r.spoil(name, verdict.Gap{Source: db.Name, Reason: name + " is " + t.Outside + ", and " + why})
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // summaries gather what passes read, for the summary of every source.
 type summaries struct {
 	of    map[*declare.Database]*gathered
-	noted map[*read.IdsRead]bool // the pairs of a matrix share what they read
+	noted map[*read.IDsRead]bool // the pairs of a matrix share what they read
 }
 
 // gathered is what was read of one source.
@@ -27,8 +27,8 @@ type gathered struct {
 }
 
 func NewSummaries(f *read.Facts) *summaries {
-	s := &summaries{make(map[*declare.Database]*gathered), make(map[*read.IdsRead]bool)}
-	for _, db := range f.Dbs {
+	s := &summaries{make(map[*declare.Database]*gathered), make(map[*read.IDsRead]bool)}
+	for _, db := range f.DBs {
 		s.of[db] = &gathered{read.NewTallies(db), make(map[string]stream.KeyRange), make(map[string]read.Contents)}
 	}
 	return s
@@ -37,13 +37,13 @@ func NewSummaries(f *read.Facts) *summaries {
 // note adds what was read of the key of a table.
 func (s *summaries) note(k *read.KeyReading) {
 	for _, p := range k.Parts {
-		s.of[p.Db].ranges[k.Table] = p.Ends
+		s.of[p.DB].ranges[k.Table] = p.Ends
 	}
 	for _, c := range k.IDs {
 		for _, ids := range c.Sources {
 			if ids.Key && !s.noted[ids] {
 				s.noted[ids] = true
-				s.of[ids.Db].tallies.Add(&ids.Tallies)
+				s.of[ids.DB].tallies.Add(&ids.Tallies)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // included: what is not copied can be named nevertheless.
 func KeyTables(f *Resolved) []string {
 	tables := slices.Clone(f.Tables)
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for name := range db.Apart {
 			tables = append(tables, name)
 		}
@@ -34,7 +34,7 @@ func KeyModel(f *Resolved, table string) (*Database, *catalog.Table) {
 	if db, t := f.Model(table); t != nil {
 		return db, t
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		if t := db.Apart[table]; t != nil {
 			return db, t
 		}
@@ -53,7 +53,7 @@ func (db *Database) KeyTable(table string) *catalog.Table {
 // ForeignKey reports whether a column is one that a foreign key of any database starts
 // from, or a reference of several columns that is declared.
 func ForeignKey(f *Resolved, table, column string) bool {
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		t := db.KeyTable(table)
 		if t != nil && slices.ContainsFunc(t.References, func(r catalog.Reference) bool { return slices.Contains(r.Columns, column) }) {
 			return true
@@ -93,7 +93,7 @@ type Resolved struct {
 	Names     Names         // of all tables and columns, before any was excluded
 	Worlds    []WorldColumn // keys that carry the number of their world
 	Moving    *Moving       // nil if no keys get new values
-	Dbs       []*Database   // as given
+	DBs       []*Database   // as given
 	Target    *Database
 	Tables    []string // of all databases, sorted
 }
@@ -132,7 +132,7 @@ type ColumnsID struct {
 	Columns string // quoted one by one, so that no two lists are the same
 }
 
-func IdOf(table string, columns ...string) ColumnsID {
+func IDOf(table string, columns ...string) ColumnsID {
 	return ColumnsID{table, fmt.Sprintf("%q", columns)}
 }
 
@@ -150,20 +150,20 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", catalog.ErrSources, db.Name)
 		}
 		byName[db.Name] = db
-		f.Dbs = append(f.Dbs, db)
+		f.DBs = append(f.DBs, db)
 	}
-	f.Target = f.Dbs[0]
+	f.Target = f.DBs[0]
 	if opts.Target != "" {
 		if f.Target = byName[opts.Target]; f.Target == nil {
 			return nil, fmt.Errorf("merge: %w: the target %q is none of them", catalog.ErrSources, opts.Target)
 		}
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		if err := db.describe(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		// Two engines do not agree on which texts are equal, so the target
 		// cannot compare another engine's rows.
 		if db.Catalog.Engine != f.Target.Catalog.Engine {
@@ -172,27 +172,27 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 		}
 	}
 	declared := opts // rules know by themselves what is gone
-	opts = Missing{namesOf(f.Dbs), ReviewedOf(opts)}.Without(opts)
+	opts = Missing{namesOf(f.DBs), ReviewedOf(opts)}.Without(opts)
 	f.Opts = opts
-	if err := resolve(opts, f.Dbs); err != nil {
+	if err := resolve(opts, f.DBs); err != nil {
 		return nil, err
 	}
 	var err error
-	if f.Declared, err = Declare(declared, namesOf(f.Dbs)); err != nil {
+	if f.Declared, err = Declare(declared, namesOf(f.DBs)); err != nil {
 		return nil, err
 	}
-	f.Names = namesOf(f.Dbs)
+	f.Names = namesOf(f.DBs)
 	if err := keepAll(f); err != nil {
 		return nil, err
 	}
-	if err := exclude(opts, f.Dbs); err != nil {
+	if err := exclude(opts, f.DBs); err != nil {
 		return nil, err
 	}
 	if err := setPolicies(f); err != nil {
 		return nil, err
 	}
-	setAside(f.Dbs)
-	f.Tables = TablesOf(f.Dbs)
+	setAside(f.DBs)
+	f.Tables = TablesOf(f.DBs)
 	if f.Severed, err = severs(f); err != nil {
 		return nil, err
 	}
@@ -217,8 +217,8 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 // Pair returns the facts about two of the databases.
 func (f *Resolved) Pair(target, db *Database) *Resolved {
 	pair := *f
-	pair.Dbs = []*Database{target, db}
-	pair.Target, pair.Tables = target, TablesOf(pair.Dbs)
+	pair.DBs = []*Database{target, db}
+	pair.Target, pair.Tables = target, TablesOf(pair.DBs)
 	pair.Severed, pair.Names, pair.Moving = nil, nil, nil // of one target only
 	return &pair
 }
@@ -281,7 +281,7 @@ func (db *Database) describe(ctx context.Context) error {
 // Having gives the databases that have a table, with what each says of it.
 func (f *Resolved) Having(table string) iter.Seq2[*Database, *catalog.Table] {
 	return func(yield func(*Database, *catalog.Table) bool) {
-		for _, db := range f.Dbs {
+		for _, db := range f.DBs {
 			if t := db.Tables[table]; t != nil && !yield(db, t) {
 				return
 			}
@@ -350,11 +350,11 @@ func (db *Database) HoldsIDs() bool {
 	return false
 }
 
-// IdColumns returns the columns of a table that hold IDs in any source. In a
+// IDColumns returns the columns of a table that hold IDs in any source. In a
 // game that shows no other sign of gameid, 10 bytes are only 10 bytes; then
 // they are the columns that the operator declares.
-func (f *Resolved) IdColumns(table string) (columns []string) {
-	uses := slices.ContainsFunc(f.Dbs, func(db *Database) bool { return db.Catalog.HasRegistry || db.HoldsIDs() })
+func (f *Resolved) IDColumns(table string) (columns []string) {
+	uses := slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Catalog.HasRegistry || db.HoldsIDs() })
 	for _, t := range f.Having(table) {
 		for i := range t.Columns {
 			col := &t.Columns[i]
@@ -417,7 +417,7 @@ func setAside(dbs []*Database) {
 
 // SourcesOf are all databases but the target, in their order.
 func SourcesOf(f *Resolved) []*Database {
-	return slices.DeleteFunc(slices.Clone(f.Dbs), func(db *Database) bool { return db == f.Target })
+	return slices.DeleteFunc(slices.Clone(f.DBs), func(db *Database) bool { return db == f.Target })
 }
 
 // Condition is the condition for the rows that are combined; nil for all of them.
@@ -455,7 +455,7 @@ func Qualified(table string, columns []string) (names []string) {
 func Place(table, column string) string {
 	quote := func(name string) string {
 		if strings.ContainsAny(name, ".*{}`") {
-			return catalog.SqlName(name)
+			return catalog.SQLName(name)
 		}
 		return name
 	}

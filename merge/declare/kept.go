@@ -75,7 +75,7 @@ func keepAll(f *Resolved) (err error) {
 	for _, r := range f.Declared.Roles {
 		all = append(all, r.References...)
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for _, t := range db.Tables {
 			for _, r := range t.References {
 				all = append(all, &Ref{Reference: r, Table: t.Name})

@@ -82,5 +82,5 @@ func (s *Severed) leftSQL(column string) string {
 	if s.Left == nil {
 		return ""
 	}
-	return column + " IN (SELECT skipped." + catalog.SqlName(s.ToColumn) + " FROM " + catalog.SqlName(s.To) + " AS skipped WHERE " + s.Left.IntegerSQL("skipped."+catalog.SqlName(s.Left.Column)) + ")"
+	return column + " IN (SELECT skipped." + catalog.SQLName(s.ToColumn) + " FROM " + catalog.SQLName(s.To) + " AS skipped WHERE " + s.Left.IntegerSQL("skipped."+catalog.SQLName(s.Left.Column)) + ")"
 }

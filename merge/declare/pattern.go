@@ -25,7 +25,7 @@ func (p *NamePattern) Match(name string) bool {
 
 // Name writes the name of a table or column so that a pattern of [Options] and
 // [Declarations] matches it alone.
-func Name(name string) string { return catalog.SqlName(name) }
+func Name(name string) string { return catalog.SQLName(name) }
 
 // ParsePlace reads "table" or "table.column", of which each is a pattern; then
 // column is nil without one.

@@ -138,7 +138,7 @@ func setPolicies(f *Resolved) error {
 			f.rows[table] = p.Rows
 		}
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for name, t := range db.Tables {
 			if f.Skip[name] {
 				db.Apart[name], db.behind[name] = t, true
@@ -148,7 +148,7 @@ func setPolicies(f *Resolved) error {
 		}
 	}
 	for table := range f.Partly {
-		if !slices.ContainsFunc(f.Dbs, func(db *Database) bool { return db.Tables[table] != nil }) {
+		if !slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Tables[table] != nil }) {
 			delete(f.Partly, table) // it is left out
 		}
 	}

@@ -38,7 +38,7 @@ func (n *Renumber) Are(columns []string) bool {
 func renumbers(f *Resolved, policies map[string]TablePolicy) map[string]*Renumber {
 	all := make(map[string]*Renumber)
 	for table, p := range policies {
-		if p.Renumber != "" && slices.ContainsFunc(f.Dbs, func(db *Database) bool { return db.Tables[table] != nil }) {
+		if p.Renumber != "" && slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Tables[table] != nil }) {
 			all[table] = &Renumber{table, p.Renumber, p.Within, p.From, p.Max}
 		}
 	}

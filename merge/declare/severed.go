@@ -204,7 +204,7 @@ func Withhold(f *Resolved) error {
 	for _, l := range LeftOf(f) {
 		out = append(out, l)
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		w, able := db.Opened.(Withholder)
 		if !able && len(f.Severed)+len(out) > 0 {
 			return Unsuitable("references of rows of %s are to be cleared or their rows left behind, and this kind of source cannot select them", db.Name)

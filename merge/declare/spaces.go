@@ -195,7 +195,7 @@ func (m *Moving) declare(f *Resolved, n Names, s Space) error {
 // knownSources returns an error if an offset is for none of the sources.
 func knownSources(f *Resolved, offsets map[string]uint64) error {
 	for _, source := range slices.Sorted(maps.Keys(offsets)) {
-		if !slices.ContainsFunc(f.Dbs, func(db *Database) bool { return db.Name == source && db != f.Target }) {
+		if !slices.ContainsFunc(f.DBs, func(db *Database) bool { return db.Name == source && db != f.Target }) {
 			return fmt.Errorf("offset: no source is named %q", source)
 		}
 	}

@@ -95,7 +95,7 @@ func Explain(ctx context.Context, sources []catalog.Source, opts declare.Options
 	if e.Proposed = found; found == nil {
 		e.NotProposed = "the rows of the table stay behind, and are not read"
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		if t := db.KeyTable(table); t != nil && t.Column(column) != nil {
 			v, err := explainValues(ctx, r, db, t.Column(column), at)
 			if err != nil {
@@ -118,7 +118,7 @@ func rowsText(f *read.Facts, table string) string {
 		return "the target's rows stay, the sources' rows are left behind (policy skip)"
 	case f.Same[table]:
 		return "every world must have the same rows; the target's rows stay (policy same)"
-	case slices.ContainsFunc(f.Dbs, excluded):
+	case slices.ContainsFunc(f.DBs, excluded):
 		return "the table is excluded, so nothing in it is verified"
 	}
 	if c := f.Combined[table]; c != nil {
@@ -230,7 +230,7 @@ func classText(f *read.Facts, at declare.ColumnName) string {
 			return text
 		}
 	}
-	if slices.Contains(f.IdColumns(at.Table), at.Column) {
+	if slices.Contains(f.IDColumns(at.Table), at.Column) {
 		return "an ID: it names the row that has it"
 	}
 	if _, model := declare.KeyModel(f.Resolved, at.Table); model != nil {

@@ -22,7 +22,7 @@ type work struct {
 
 func NewProgress(f *declare.Resolved) *Progress {
 	p := &Progress{report: f.Opts.Progress, work: make(map[*declare.Database]*work)}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		p.work[db] = new(work)
 	}
 	return p
@@ -55,7 +55,7 @@ func rowsIn(db *declare.Database, tables []string) (n int64) {
 // Of returns what a stream calls that is read for the rule with a code.
 func (p *Progress) Of(s *Stream, code string) func(rows int) {
 	return func(rows int) {
-		db, w := s.Db, p.work[s.Db]
+		db, w := s.DB, p.work[s.DB]
 		w.now += int64(rows)
 		if p.report == nil {
 			return

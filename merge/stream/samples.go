@@ -39,7 +39,7 @@ type Conflict struct {
 
 // Member is a row that can be fetched after the pass.
 type Member struct {
-	Db      *declare.Database
+	DB      *declare.Database
 	Table   string
 	Columns []string
 	Values  [][]byte
@@ -47,5 +47,5 @@ type Member struct {
 }
 
 func (s *Stream) Member(row int) Member {
-	return Member{s.Db, s.Scan.Table, s.Scan.Carry, s.Carried(row), s.Names}
+	return Member{s.DB, s.Scan.Table, s.Scan.Carry, s.Carried(row), s.Names}
 }

@@ -17,7 +17,7 @@ import (
 // Stream reads one Scan and makes sure that it is what the merge relies on:
 // well-formed batches, in ascending order.
 type Stream struct {
-	Db    *declare.Database
+	DB    *declare.Database
 	Scan  catalog.Scan
 	Index int // among the streams of its pass
 
@@ -90,7 +90,7 @@ func (s *Stream) Close() {
 }
 
 func (s *Stream) Fail(err error) error {
-	return &catalog.ReadError{Source: s.Db.Name, Table: s.Scan.Table, Doing: "rows", Err: err}
+	return &catalog.ReadError{Source: s.DB.Name, Table: s.Scan.Table, Doing: "rows", Err: err}
 }
 
 // lastRow stands for the row before the first of the current batch.

@@ -20,13 +20,13 @@ const maxSorted = 1 << 30
 // rows reads the scan, in the order of what the values become.
 func (s *Stream) rows(ctx context.Context) iter.Seq2[*catalog.Batch, error] {
 	if s.Scan.Unsorted || !slices.ContainsFunc(s.Scan.Order, func(o catalog.Order) bool { return o.Shift != nil && o.Shift.Match.Len() > 0 }) {
-		return s.Db.Opened.Scan(ctx, s.Scan)
+		return s.DB.Opened.Scan(ctx, s.Scan)
 	}
 	scan := s.Scan
 	scan.Unsorted = true
 	return func(yield func(*catalog.Batch, error) bool) {
 		var rows sortedRows
-		for b, err := range s.Db.Opened.Scan(ctx, scan) {
+		for b, err := range s.DB.Opened.Scan(ctx, scan) {
 			if err == nil && b != nil && b.Len > 0 {
 				if err = Validate(b, scan); err == nil {
 					rows.add(b)

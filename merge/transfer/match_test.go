@@ -386,9 +386,9 @@ func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.
 			t.Fatal(err)
 		}
 		defer s.Close()
-		w.Dbs, w.Rows[d.Name] = append(w.Dbs, s), make(map[string]int64)
+		w.DBs, w.Rows[d.Name] = append(w.DBs, s), make(map[string]int64)
 		for i := range p.Tables {
-			w.Rows[d.Name][p.Tables[i].Name] = p.Tables[i].In(len(w.Dbs) - 1).Rows
+			w.Rows[d.Name][p.Tables[i].Name] = p.Tables[i].In(len(w.DBs) - 1).Rows
 		}
 	}
 	for i := range p.Tables {

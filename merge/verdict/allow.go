@@ -19,7 +19,7 @@ type Allowance struct {
 
 // AllowIn is the entry of [declare.Options.Allow] that allows a code in one table.
 func AllowIn(code, table string) string {
-	return code + ":" + catalog.SqlName(table)
+	return code + ":" + catalog.SQLName(table)
 }
 
 // unallowable are conflicts with which rows would be lost or mixed up, or the target would

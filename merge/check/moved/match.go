@@ -13,7 +13,7 @@ const MaxMatched = 1_000_000
 
 // MatchedRow is a row of one of several databases that are the same thing.
 type MatchedRow struct {
-	Db  int // the target is 0, then the sources in their order
+	DB  int // the target is 0, then the sources in their order
 	Key rekey.Integer
 }
 
@@ -31,14 +31,14 @@ func (m *MatchedRows) Pairs(sources int, offset func(source int) uint64) ([]*rek
 	all := make([][]rekey.Pair, sources)
 	for _, group := range m.Groups {
 		home := group[0].Key
-		if group[0].Db > 0 {
+		if group[0].DB > 0 {
 			var ok bool
-			if home, ok = home.Add(offset(group[0].Db - 1)); !ok {
-				return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].Key, offset(group[0].Db-1))
+			if home, ok = home.Add(offset(group[0].DB - 1)); !ok {
+				return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].Key, offset(group[0].DB-1))
 			}
 		}
 		for _, row := range group[1:] {
-			all[row.Db-1] = append(all[row.Db-1], rekey.Pair{Old: row.Key, New: home})
+			all[row.DB-1] = append(all[row.DB-1], rekey.Pair{Old: row.Key, New: home})
 		}
 	}
 	found := make([]*rekey.Pairs, sources)

@@ -80,7 +80,7 @@ func (s *rowSum) String() string {
 
 // Contents are what one source has in one table.
 type Contents struct {
-	Db          *declare.Database
+	DB          *declare.Database
 	Table       string
 	Sum, Unread string // unread says why there is no sum
 }

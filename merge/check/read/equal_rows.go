@@ -43,7 +43,7 @@ func EqualRows(ctx context.Context, scans []SourceScan, columns int) iter.Seq2[[
 				yield(nil, fmt.Errorf("merge: the scan of %q orders by %d columns, of which %d are to be compared; want the same number in every scan", s.Source.Name(), n, columns))
 				return
 			}
-			streams[i] = &stream.Stream{Db: &declare.Database{Opened: s.Source, Name: s.Source.Name()}, Scan: s.Scan}
+			streams[i] = &stream.Stream{DB: &declare.Database{Opened: s.Source, Name: s.Source.Name()}, Scan: s.Scan}
 		}
 		stopped := errors.New("stopped")
 		var group []EqualRow

@@ -77,27 +77,27 @@ func (t *Tally) add(from *Tally) {
 	t.Newest = max(t.Newest, from.Newest)
 }
 
-// IdFault is a way in which an ID, or what should be one, can be wrong.
-type IdFault int
+// IDFault is a way in which an ID, or what should be one, can be wrong.
+type IDFault int
 
 const (
-	FaultUnlisted IdFault = iota // the registry does not list its server
+	FaultUnlisted IDFault = iota // the registry does not list its server
 	FaultAboveMark
 	FaultInvalid
 	FaultFuture
 	idFaults // how many there are
 )
 
-// IdColumn is a column of IDs, in the sources where its IDs were judged.
-type IdColumn struct {
+// IDColumn is a column of IDs, in the sources where its IDs were judged.
+type IDColumn struct {
 	Name    string
-	Sources []*IdsRead
+	Sources []*IDsRead
 	Samples [idFaults][]verdict.Sample
 }
 
-// IdsRead is what was read of a column of IDs in one source.
-type IdsRead struct {
-	Db      *declare.Database
+// IDsRead is what was read of a column of IDs in one source.
+type IDsRead struct {
+	DB      *declare.Database
 	column  string
 	Key     bool  // it is part of the key, and so counted in the summary
 	Read    int64 // values
@@ -107,7 +107,7 @@ type IdsRead struct {
 
 // idScan judges the IDs of one column while its stream is read.
 type idScan struct {
-	IdsRead
+	IDsRead
 	stream   *stream.Stream
 	index    int   // in the Order of the scan, or in its Carry
 	carried  bool  // it is in Carry
@@ -198,7 +198,7 @@ func (s *idScan) id(row int, hi uint64) {
 // along the IDs in other columns to judge them as well. It returns what will be
 // found, column by column.
 func (r *Reader) judgeIDs(table string, streams []*stream.Stream) (scans []*idScan) {
-	for _, name := range r.Facts.IdColumns(table) {
+	for _, name := range r.Facts.IDColumns(table) {
 		for _, s := range streams {
 			if scan := r.judge(s, name); scan != nil {
 				scans = append(scans, scan)
@@ -211,14 +211,14 @@ func (r *Reader) judgeIDs(table string, streams []*stream.Stream) (scans []*idSc
 // judge makes a stream judge the IDs of a column. It returns nil if the source
 // has no such column, or none of IDs.
 func (r *Reader) judge(s *stream.Stream, column string) *idScan {
-	db := s.Db
+	db := s.DB
 	t := db.Tables[s.Scan.Table]
 	col := t.Column(column)
 	if col == nil {
 		return nil
 	}
 	scan := &idScan{
-		IdsRead:  IdsRead{Db: db, column: column, Key: slices.Contains(t.Key(), column), Tallies: NewTallies(db)},
+		IDsRead:  IDsRead{DB: db, column: column, Key: slices.Contains(t.Key(), column), Tallies: NewTallies(db)},
 		stream:   s,
 		digits:   col.Kind == catalog.KindText,
 		future:   r.Facts.Future(db),
@@ -242,12 +242,12 @@ func (r *Reader) judge(s *stream.Stream, column string) *idScan {
 }
 
 // byColumn fetches samples of the faults that were found, column by column.
-func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (columns []IdColumn, err error) {
+func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (columns []IDColumn, err error) {
 	for len(scans) > 0 {
-		c := IdColumn{Name: scans[0].column}
+		c := IDColumn{Name: scans[0].column}
 		n := 0
 		for n < len(scans) && scans[n].column == c.Name { // they come column by column
-			c.Sources = append(c.Sources, &scans[n].IdsRead)
+			c.Sources = append(c.Sources, &scans[n].IDsRead)
 			n++
 		}
 		scans = scans[n:]
@@ -267,7 +267,7 @@ func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (c
 
 // idsAlone judges the IDs in a table that has no key to read them along with.
 func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, error) {
-	columns := r.Facts.IdColumns(table)
+	columns := r.Facts.IDColumns(table)
 	var scans []*idScan
 	found := new(Reading)
 	for db, t := range r.Facts.Having(table) {
@@ -321,7 +321,7 @@ func (r *Reader) idsOf(ctx context.Context, db *declare.Database, table, code st
 // NoteServers keeps of which servers the IDs are that were read along with a key.
 func (f *Facts) NoteServers(k *KeyReading) {
 	for _, column := range k.IDs {
-		id := declare.IdOf(k.Table, column.Name)
+		id := declare.IDOf(k.Table, column.Name)
 		for _, read := range column.Sources {
 			if read.Tallies.Others.IDs > 0 || read.Faults[FaultInvalid].Rows > 0 {
 				continue
@@ -335,7 +335,7 @@ func (f *Facts) NoteServers(k *KeyReading) {
 					servers[s] = true
 				}
 			}
-			f.Servers[id][read.Db] = servers
+			f.Servers[id][read.DB] = servers
 		}
 	}
 }

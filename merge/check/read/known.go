@@ -9,7 +9,7 @@ import (
 // show that no value is there twice: each source has as many keys as rows, and the
 // ranges of the new ones do not meet. Otherwise it returns nil.
 func keysApart(r *Reader, q Question) *Reading {
-	looksAround := len(r.Facts.IdColumns(q.Table)) > 0 || r.Facts.Opts.Samples > 0 && len(r.Facts.Opaque(q.Table)) > 0
+	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || r.Facts.Opts.Samples > 0 && len(r.Facts.Opaque(q.Table)) > 0
 	if r.Shared != nil || len(q.Columns) != 1 || looksAround {
 		return nil
 	}
@@ -17,12 +17,12 @@ func keysApart(r *Reader, q Question) *Reading {
 	a := &Reading{Gaps: gaps, Repeats: stream.Repeats{Rows: make([]int64, len(streams))}}
 	var taken []rekey.Range
 	for _, s := range streams {
-		set := r.Facts.Rekeyed.KnownKeys(s.Db, q.Table, q.Columns[0])
-		if set == nil || r.Facts.Rekeyed.Matched(s.Db, q.Table, q.Columns[0]).Len() > 0 || s.Unable != nil || s.Names != 1 || s.Scan.Carry[0] != q.Columns[0] {
+		set := r.Facts.Rekeyed.KnownKeys(s.DB, q.Table, q.Columns[0])
+		if set == nil || r.Facts.Rekeyed.Matched(s.DB, q.Table, q.Columns[0]).Len() > 0 || s.Unable != nil || s.Names != 1 || s.Scan.Carry[0] != q.Columns[0] {
 			return nil
 		}
 		keys := set.Range()
-		moved, ok := keys.Shift(r.Facts.Rekeyed.Offset(s.Db, q.Table, q.Columns[0]))
+		moved, ok := keys.Shift(r.Facts.Rekeyed.Offset(s.DB, q.Table, q.Columns[0]))
 		if !ok {
 			return nil
 		}
@@ -32,7 +32,7 @@ func keysApart(r *Reader, q Question) *Reading {
 			}
 		}
 		taken = append(taken, moved)
-		p := Part{Db: s.Db, Read: set.Len()}
+		p := Part{DB: s.DB, Read: set.Len()}
 		if keys.Any {
 			p.Ends = stream.KeyRange{First: [][]byte{[]byte(keys.Low.String())}, Last: [][]byte{[]byte(keys.High.String())}}
 		}

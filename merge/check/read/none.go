@@ -152,7 +152,7 @@ func (r *NoneReader) note(s *stream.Stream, row int, v []byte) {
 	}
 	text := stream.Cut(v)
 	if r.Ref.Cells == nil {
-		text = Show(s.Db.Tables[r.Ref.Table].Column(r.Ref.Columns[0]), v)
+		text = Show(s.DB.Tables[r.Ref.Table].Column(r.Ref.Columns[0]), v)
 	}
 	if text = printable.TOML(text); len(r.Examples) < 10 && !slices.Contains(r.Examples, text) {
 		r.Examples = append(r.Examples, text)
@@ -163,13 +163,13 @@ func (r *NoneReader) note(s *stream.Stream, row int, v []byte) {
 // database if there is one.
 func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error) {
 	for i, c := range r.Rows.Kept {
-		own := c.Members[0].Db
-		for _, db := range append([]*declare.Database{own}, r.Facts.Dbs...) {
+		own := c.Members[0].DB
+		for _, db := range append([]*declare.Database{own}, r.Facts.DBs...) {
 			for _, to := range Targets(r.Ref) {
 				if len(c.Members) > 1 || db.Tables[to.Table] == nil {
 					continue
 				}
-				named := stream.Member{Db: db, Table: to.Table, Columns: []string{to.Column}, Values: [][]byte{r.named[i]}, Names: 1}
+				named := stream.Member{DB: db, Table: to.Table, Columns: []string{to.Column}, Values: [][]byte{r.named[i]}, Names: 1}
 				if fields, err := Find(ctx, named); err != nil {
 					return nil, err
 				} else if fields != nil {

@@ -69,7 +69,7 @@ type Reading struct {
 	Gaps           []verdict.Gap // why the others did not
 	stream.Repeats               // its rows belong to parts, one by one
 	Samples        []verdict.Sample
-	IDs            []IdColumn
+	IDs            []IDColumn
 	Crowds         crowds // if the question is about values across sources
 
 	Combined bool // see combinesAll
@@ -77,7 +77,7 @@ type Reading struct {
 
 // Part is what was read of one source.
 type Part struct {
-	Db    *declare.Database
+	DB    *declare.Database
 	Read  int64 // rows
 	Nulls int64 // of these, the ones with a NULL in the columns
 	Ends  stream.KeyRange
@@ -152,7 +152,7 @@ func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
 	}
 	a := &Reading{Gaps: slices.Clip(p.gaps), Repeats: p.found.Repeats, Crowds: *p.crowds}
 	for _, s := range p.streams {
-		a.Parts = append(a.Parts, Part{s.Db, s.Read, s.Nulls, keyRange(s)})
+		a.Parts = append(a.Parts, Part{s.DB, s.Read, s.Nulls, keyRange(s)})
 	}
 	if a.Samples, err = r.Samples(ctx, p.found.Kept, q.Table, q.Columns); err != nil {
 		return nil, err
@@ -267,18 +267,18 @@ func (r *Reader) Retry(pass func(Exclusions) error) (Exclusions, error) {
 		if !isRead || !isUnsupported {
 			return excluded, err
 		}
-		i := slices.IndexFunc(r.Facts.Dbs, func(db *declare.Database) bool { return db.Name == read.Source })
-		if i < 0 || excluded[r.Facts.Dbs[i]] != "" {
+		i := slices.IndexFunc(r.Facts.DBs, func(db *declare.Database) bool { return db.Name == read.Source })
+		if i < 0 || excluded[r.Facts.DBs[i]] != "" {
 			return excluded, err
 		}
-		excluded[r.Facts.Dbs[i]] = unsupported.Error()
+		excluded[r.Facts.DBs[i]] = unsupported.Error()
 	}
 }
 
 // Stream prepares to read a scan of a source for the rule with a code. names is
 // how many columns of Carry name a row.
 func (r *Reader) Stream(db *declare.Database, code string, names int, scan catalog.Scan) *stream.Stream {
-	s := &stream.Stream{Db: db, Scan: scan, Names: names}
+	s := &stream.Stream{DB: db, Scan: scan, Names: names}
 	for i := range s.Scan.Order {
 		if o := &s.Scan.Order[i]; o.Shift == nil {
 			var unable error
@@ -310,7 +310,7 @@ func (r *Reader) KeyStreams(code, table string, columns []string, excluded Exclu
 		s.Strict = t.Unique(columns, model)
 		streams = append(streams, s)
 	}
-	for _, db := range r.Facts.Dbs {
+	for _, db := range r.Facts.DBs {
 		if reason := db.Unread(table); reason != "" {
 			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: reason})
 		}

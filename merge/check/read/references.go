@@ -37,7 +37,7 @@ type StrayReading struct {
 
 // StrayRows are the rows of one source whose reference leads nowhere.
 type StrayRows struct {
-	Db          *declare.Database
+	DB          *declare.Database
 	Dangling    int64
 	Rebound     stream.Repeats // of these, the ones whose value another source has; stream 0 is their own
 	Gaps        []verdict.Gap  // why they were not read
@@ -191,10 +191,10 @@ func (f follower) referring(db *declare.Database) *stream.Stream {
 func (f follower) referred(db *declare.Database, excluded Exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
 	all, gaps := f.KeyStreams(f.ref.ToCode, f.ref.ToTable, f.ref.ToColumns, excluded)
 	for _, s := range all {
-		if s.Db == db {
+		if s.DB == db {
 			continue
 		}
-		if reason := Incomparable(db.Tables[f.ref.Table], f.ref.Columns, s.Db, s.Db.Tables[f.ref.ToTable], f.ref.ToColumns); reason != "" {
+		if reason := Incomparable(db.Tables[f.ref.Table], f.ref.Columns, s.DB, s.DB.Tables[f.ref.ToTable], f.ref.ToColumns); reason != "" {
 			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: reason})
 			continue
 		}
@@ -236,7 +236,7 @@ type AmbiguousReading struct {
 
 // AmbiguousRows are such rows of one source.
 type AmbiguousRows struct {
-	Db   *declare.Database
+	DB   *declare.Database
 	Rows int64
 	Gaps []verdict.Gap
 }
@@ -252,7 +252,7 @@ func (f follower) Ambiguous(ctx context.Context, stray map[*declare.Database]int
 		if err != nil {
 			return nil, err
 		}
-		rows := AmbiguousRows{Db: db, Gaps: append(found.gaps, found.reboundGaps...)}
+		rows := AmbiguousRows{DB: db, Gaps: append(found.gaps, found.reboundGaps...)}
 		if len(found.rebound.Rows) > 0 { // something could be compared
 			rows.Rows = max(0, found.rebound.Rows[0]-stray[db])
 		}
@@ -274,7 +274,7 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Confl
 			break
 		}
 		child := c.Members[0]
-		own := stream.Member{Db: child.Db, Table: f.ref.ToTable, Columns: f.ref.ToColumns, Names: len(f.ref.ToColumns)}
+		own := stream.Member{DB: child.DB, Table: f.ref.ToTable, Columns: f.ref.ToColumns, Names: len(f.ref.ToColumns)}
 		for _, name := range f.ref.Columns {
 			own.Values = append(own.Values, child.Values[slices.Index(child.Columns, name)])
 		}
@@ -286,7 +286,7 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Confl
 		// One referring row, its own, and the strangers.
 		shown := stream.Conflict{Rows: c.Rows + 1, Members: []stream.Member{child, own}}
 		for _, m := range c.Members[1:] {
-			if m.Table != f.ref.Table || m.Db != child.Db {
+			if m.Table != f.ref.Table || m.DB != child.DB {
 				shown.Members = append(shown.Members, m)
 			}
 		}

@@ -39,7 +39,7 @@ func Sample(ctx context.Context, c stream.Conflict, table string, key []string) 
 		if i == 0 {
 			s.Key = KeyText(fields, key)
 		}
-		row := verdict.SampleRow{Source: m.Db.Name, Fields: fields}
+		row := verdict.SampleRow{Source: m.DB.Name, Fields: fields}
 		if m.Table != table {
 			row.Table = m.Table
 		}
@@ -63,17 +63,17 @@ func (r *Reader) Samples(ctx context.Context, conflicts []stream.Conflict, table
 // fetch returns the row for people.
 func fetch(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 	fields, err := Find(ctx, m)
-	if err == nil && fields == nil && (m.Db.Catalog.NoSnapshot || m.Db.Tables[m.Table].Outside != "") {
+	if err == nil && fields == nil && (m.DB.Catalog.NoSnapshot || m.DB.Tables[m.Table].Outside != "") {
 		// It was deleted meanwhile. Only its key is known.
 		for i, name := range m.Columns[:m.Names] {
 			v := m.Values[i]
-			fields = append(fields, catalog.Field{Column: name, Value: Show(m.Db.Tables[m.Table].Column(name), v), Null: v == nil})
+			fields = append(fields, catalog.Field{Column: name, Value: Show(m.DB.Tables[m.Table].Column(name), v), Null: v == nil})
 		}
 		return fields, nil
 	}
 	if err == nil && fields == nil {
 		err = &catalog.ReadError{
-			Source: m.Db.Name, Table: m.Table, Doing: "a row",
+			Source: m.DB.Name, Table: m.Table, Doing: "a row",
 			Err: errors.New("a row that was just read is missing: the reads are not of one moment"),
 		}
 	}
@@ -82,9 +82,9 @@ func fetch(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 
 // Find is fetch for a row that need not be there.
 func Find(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
-	fields, err := m.Db.Opened.Row(ctx, m.Table, m.Columns[:m.Names], m.Values[:m.Names])
+	fields, err := m.DB.Opened.Row(ctx, m.Table, m.Columns[:m.Names], m.Values[:m.Names])
 	if err != nil {
-		return nil, &catalog.ReadError{Source: m.Db.Name, Table: m.Table, Doing: "a row", Err: err}
+		return nil, &catalog.ReadError{Source: m.DB.Name, Table: m.Table, Doing: "a row", Err: err}
 	}
 	return fields, nil
 }
@@ -109,7 +109,7 @@ func KeyText(fields []catalog.Field, key []string) string {
 
 // SampledTable is a table of one source.
 type SampledTable struct {
-	Db    *declare.Database
+	DB    *declare.Database
 	Table string
 }
 
@@ -117,7 +117,7 @@ type SampledTable struct {
 // first, and ever fewer of those that follow.
 func (r *Reader) sampler(s *stream.Stream) func(*catalog.Batch) {
 	const first = 8
-	at := SampledTable{s.Db, s.Scan.Table}
+	at := SampledTable{s.DB, s.Scan.Table}
 	r.sampled[at] = nil // of a pass that had to begin again
 	batch := uint(0)
 	return func(b *catalog.Batch) {
@@ -139,7 +139,7 @@ func (r *Reader) sampler(s *stream.Stream) func(*catalog.Batch) {
 // where it is opaque, as text for people, without those that are NULL or empty.
 func (r *Reader) LookInto(ctx context.Context, table, column string) (map[*declare.Database][]string, error) {
 	values := make(map[*declare.Database][]string)
-	for _, db := range r.Facts.Dbs {
+	for _, db := range r.Facts.DBs {
 		if db.Opaque(table, column) == "" {
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 // in the same way.
 type SharedReader struct {
 	Opts     declare.Options
-	Dbs      []*declare.Database
+	DBs      []*declare.Database
 	Pairs    []*Facts
 	Progress *stream.Progress
 
@@ -98,9 +98,9 @@ func (f *Facts) signature(table string, columns []string) signature {
 func (s *SharedReader) group(as *Facts, pairs []*Facts, table string) *Reader {
 	g := &Facts{Resolved: &declare.Resolved{Opts: s.Opts, Declared: as.Declared}}
 	g.Target, _ = as.Model(table)
-	for _, db := range s.Dbs {
-		if slices.ContainsFunc(pairs, func(p *Facts) bool { return slices.Contains(p.Dbs, db) }) {
-			g.Dbs = append(g.Dbs, db)
+	for _, db := range s.DBs {
+		if slices.ContainsFunc(pairs, func(p *Facts) bool { return slices.Contains(p.DBs, db) }) {
+			g.DBs = append(g.DBs, db)
 		}
 	}
 	return NewReader(g, s.Progress)
@@ -146,9 +146,9 @@ func (s *SharedReader) pass(ctx context.Context, f *Facts, q Question) (*pass, e
 	}
 	p := shared.views[f]
 	_, p.gaps = NewReader(f, s.Progress).KeyStreams(q.Code, q.Table, q.Columns, shared.without)
-	ids := f.IdColumns(q.Table)
+	ids := f.IDColumns(q.Table)
 	for _, scan := range shared.pass.ids {
-		if slices.Contains(f.Dbs, scan.Db) && slices.Contains(ids, scan.column) {
+		if slices.Contains(f.DBs, scan.DB) && slices.Contains(ids, scan.column) {
 			p.ids = append(p.ids, scan)
 		}
 	}
@@ -158,8 +158,8 @@ func (s *SharedReader) pass(ctx context.Context, f *Facts, q Question) (*pass, e
 
 // placesOf returns which of the streams are those of a pair, in its order.
 func placesOf(pair *Facts, streams []*stream.Stream) (places []int) {
-	for _, db := range pair.Dbs {
-		if i := slices.IndexFunc(streams, func(s *stream.Stream) bool { return s.Db == db }); i >= 0 {
+	for _, db := range pair.DBs {
+		if i := slices.IndexFunc(streams, func(s *stream.Stream) bool { return s.DB == db }); i >= 0 {
 			places = append(places, i)
 		}
 	}
@@ -172,7 +172,7 @@ func (s *SharedReader) idsOf(ctx context.Context, db *declare.Database, table, c
 	shared := s.ids[asked]
 	if shared == nil {
 		shared = new(sharedIDs)
-		alone := &Facts{Resolved: &declare.Resolved{Opts: s.Opts, Dbs: []*declare.Database{db}, Target: db}}
+		alone := &Facts{Resolved: &declare.Resolved{Opts: s.Opts, DBs: []*declare.Database{db}, Target: db}}
 		shared.scans, shared.err = NewReader(alone, s.Progress).idsOf(ctx, db, table, code)
 		if _, unsupported := errors.AsType[*catalog.UnsupportedError](shared.err); shared.err != nil && !unsupported {
 			return nil, shared.err
@@ -184,7 +184,7 @@ func (s *SharedReader) idsOf(ctx context.Context, db *declare.Database, table, c
 
 // follow answers a pair about a reference of one source.
 func (s *SharedReader) follow(ctx context.Context, f *Facts, db *declare.Database, ref Followed) (*followedPass, error) {
-	asked := followedAsked{ref.Code, db, declare.IdOf(ref.Table, ref.Columns...), declare.IdOf(ref.ToTable, ref.ToColumns...), ref.Identity(), f.signature(ref.ToTable, ref.ToColumns)}
+	asked := followedAsked{ref.Code, db, declare.IDOf(ref.Table, ref.Columns...), declare.IDOf(ref.ToTable, ref.ToColumns...), ref.Identity(), f.signature(ref.ToTable, ref.ToColumns)}
 	shared := s.followed[asked]
 	if shared == nil || shared.views[f] == nil {
 		var err error
@@ -204,13 +204,13 @@ func (s *SharedReader) follow(ctx context.Context, f *Facts, db *declare.Databas
 // followNow reads for all pairs that have the source and compare as one does.
 func (s *SharedReader) followNow(ctx context.Context, f *Facts, db *declare.Database, ref Followed) (*sharedFollowed, error) {
 	shared := new(sharedFollowed)
-	pairs := slices.DeleteFunc(s.alike(f, ref.ToTable, ref.ToColumns), func(p *Facts) bool { return !slices.Contains(p.Dbs, db) })
+	pairs := slices.DeleteFunc(s.alike(f, ref.ToTable, ref.ToColumns), func(p *Facts) bool { return !slices.Contains(p.DBs, db) })
 	place := func(streams []*stream.Stream) (views []stream.View) {
 		shared.views = make(map[*Facts]*stream.Collisions)
 		for _, pair := range pairs {
 			found := elsewhere(pair.Opts.Samples)
 			shared.views[pair] = found
-			other := slices.IndexFunc(streams[1:], func(s *stream.Stream) bool { return slices.Contains(pair.Dbs, s.Db) })
+			other := slices.IndexFunc(streams[1:], func(s *stream.Stream) bool { return slices.Contains(pair.DBs, s.DB) })
 			if other >= 0 {
 				views = append(views, stream.View{Streams: []int{0, 1 + other}, Found: found})
 			}

@@ -19,7 +19,7 @@ type stamp struct{ state, unclear string }
 // TakeStamps asks for the state of all tables that are in no snapshot.
 func TakeStamps(ctx context.Context, f *Facts) (Stamps, error) {
 	all := make(Stamps)
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for name, t := range db.Tables {
 			if t.Outside == "" || !f.WantsTable(name) {
 				continue

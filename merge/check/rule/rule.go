@@ -113,7 +113,7 @@ func KeyTasks(f *read.Facts, rules []Rule) (tasks []Task) {
 		if !f.WantsAny(table, "", codes...) {
 			continue
 		}
-		tasks = append(tasks, Task{TaskID{Code: verdict.CodeKeyCollision, Columns: declare.IdOf(table)}, []string{table}, func(ctx context.Context, r *read.Reader) (Outcome, error) {
+		tasks = append(tasks, Task{TaskID{Code: verdict.CodeKeyCollision, Columns: declare.IDOf(table)}, []string{table}, func(ctx context.Context, r *read.Reader) (Outcome, error) {
 			k, err := r.Key(ctx, table, verdict.CodeKeyCollision, verdict.CodeIDInvalid)
 			if err != nil {
 				return Outcome{}, err

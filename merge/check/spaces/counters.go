@@ -44,7 +44,7 @@ func (r *spaceReader) findCounters(ctx context.Context) ([]moved.SeenCounter, er
 // countersIn looks at the columns of one table.
 func (r *spaceReader) countersIn(ctx context.Context, table string, columns []string) (seen []moved.SeenCounter, err error) {
 	hits, asked := make(map[moved.SeenCounter]int), make(map[*declare.KeySpace]int)
-	for _, db := range r.Facts.Dbs {
+	for _, db := range r.Facts.DBs {
 		t := db.KeyTable(table)
 		if t == nil || len(columns) == 0 {
 			return nil, nil
@@ -149,7 +149,7 @@ const MaxCounterRows = 200
 // new keys lie above it.
 func (r *spaceReader) countedBySequences() {
 	for _, c := range r.moving.Counters {
-		for _, db := range r.Facts.Dbs {
+		for _, db := range r.Facts.DBs {
 			if s := db.Catalog.Sequence(c.Table); c.Sequence() && s != nil && !s.Next.Negative && s.Next.Bits > 1 {
 				r.found.Of[c.Space][db].Values.Add(rekey.Integer{Bits: s.Next.Bits - 1})
 			}
@@ -198,7 +198,7 @@ func countedElsewhere(f *read.Facts) (results []verdict.Result) {
 			Code: verdict.CodeKeyCounter, Table: at.Table, Subject: at.Column, Columns: []string{at.Column},
 			Message: fmt.Sprintf("counted by a sequence that is not in this database: DEFAULT %s", *c.Default),
 			Gaps:    []verdict.Gap{{Reason: "it is not raised, and would give out numbers that came with the merge"}},
-			Next:    []string{fmt.Sprintf("raise it by hand above the new keys, as the plan shows them, and -allow %s", verdict.AllowIn(verdict.CodeKeyCounter, at.Table)+"."+catalog.SqlName(at.Column))},
+			Next:    []string{fmt.Sprintf("raise it by hand above the new keys, as the plan shows them, and -allow %s", verdict.AllowIn(verdict.CodeKeyCounter, at.Table)+"."+catalog.SQLName(at.Column))},
 		})
 	}
 	return results

@@ -63,13 +63,13 @@ func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalo
 		group := make([]moved.MatchedRow, len(rows))
 		twice := ""
 		for i, r := range rows {
-			group[i].Db = dbs[r.From]
+			group[i].DB = dbs[r.From]
 			var ok bool
 			if group[i].Key, ok = rekey.ParseInteger(r.Carry[len(by.Columns)]); !ok {
-				return nil, fmt.Errorf("%s of %q has a value that is not an integer", declare.Place(by.Table, by.Key), sources[group[i].Db].Name())
+				return nil, fmt.Errorf("%s of %q has a value that is not an integer", declare.Place(by.Table, by.Key), sources[group[i].DB].Name())
 			}
-			if i > 0 && group[i].Db == group[i-1].Db {
-				twice = fmt.Sprintf("%s of %s, keys %s and %s", naturalKey(r.Carry[:len(by.Columns)]), sources[group[i].Db].Name(), group[i-1].Key, group[i].Key)
+			if i > 0 && group[i].DB == group[i-1].DB {
+				twice = fmt.Sprintf("%s of %s, keys %s and %s", naturalKey(r.Carry[:len(by.Columns)]), sources[group[i].DB].Name(), group[i-1].Key, group[i].Key)
 			}
 		}
 		if twice != "" {

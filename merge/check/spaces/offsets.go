@@ -86,7 +86,7 @@ func (f chooser) offsets() (*moved.Rekeyed, rule.Outcome) {
 		}
 		for i, other := range c.Cases {
 			for _, first := range c.Cases[:i] {
-				if other.Ref == nil || first.Ref == nil || !other.Ref.Same(first.Ref) || !slices.ContainsFunc(f.Dbs, func(db *declare.Database) bool { return k.Of[first.Space][db] != k.Of[other.Space][db] }) {
+				if other.Ref == nil || first.Ref == nil || !other.Ref.Same(first.Ref) || !slices.ContainsFunc(f.DBs, func(db *declare.Database) bool { return k.Of[first.Space][db] != k.Of[other.Space][db] }) {
 					continue
 				}
 				o.Add(rule.Found(verdict.Result{Code: verdict.CodeKeySpace, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}, Count: 1,

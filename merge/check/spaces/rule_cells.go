@@ -31,7 +31,7 @@ func cellTasks(f *read.Facts) (tasks []rule.Task) {
 			if len(refs) == 0 || !f.Wants(verdict.CodeCellFormat, table, at.Column) {
 				continue
 			}
-			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeCellFormat, Columns: declare.IdOf(table, at.Column)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+			tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeCellFormat, Columns: declare.IDOf(table, at.Column)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 				result, err := judgeCells(ctx, f, r, at, refs)
 				return rule.Found(result), err
 			}})

@@ -123,7 +123,7 @@ func judgeMoved(ctx context.Context, f *read.Facts, r *read.Reader, c *declare.M
 	foreign := verdict.Result{Code: verdict.CodeKeySpace, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}}
 	var odd []string
 	var kept []stream.Conflict
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		for _, k := range read.Rows[c][db] {
 			foreign.Count += k.Foreign
 			for _, m := range k.Foreigns {

@@ -42,10 +42,10 @@ func add(h *moved.Heavy, n rekey.Integer) {
 
 // measure reads all of it.
 func (r *spaceReader) measure(ctx context.Context) (*moved.Measured, error) {
-	r.found = moved.NewMeasured(r.moving, r.Facts.Dbs...)
+	r.found = moved.NewMeasured(r.moving, r.Facts.DBs...)
 	passes := passes(r.moving, r.Facts.Tables)
 	var one sync.Mutex
-	err := stream.SideBySide(ctx, r.Facts.Dbs, func(ctx context.Context, db *declare.Database) error {
+	err := stream.SideBySide(ctx, r.Facts.DBs, func(ctx context.Context, db *declare.Database) error {
 		of := &spaceReader{r.Reader, r.code, r.moving, moved.NewMeasured(r.moving, db)}
 		for _, p := range passes {
 			if t := db.Tables[p.table]; t != nil {
@@ -179,7 +179,7 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *declare.Dat
 // addKeys makes a stream gather the keys in a column.
 func (r *spaceReader) addKeys(s *stream.Stream, at declare.ColumnName) {
 	set := &rekey.Set{Exact: true}
-	r.found.Keys[at][s.Db] = set
+	r.found.Keys[at][s.DB] = set
 	column := s.Carry(at.Column)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
@@ -272,7 +272,7 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*declare.MovedCo
 			if a.Ref.Cells != nil {
 				got.cells[i] = read.CellsOf(a.Ref.Cells, s)
 			}
-			got.sets = append(got.sets, setsOf(r.found, a.Space, s.Db))
+			got.sets = append(got.sets, setsOf(r.found, a.Space, s.DB))
 		}
 		reads = append(reads, got)
 	}

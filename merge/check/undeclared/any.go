@@ -55,10 +55,10 @@ func (r OpenReader) AnyOf(ctx context.Context, ref *declare.Ref) (*anyReading, e
 			gaps = []verdict.Gap{{Source: db.Name, Reason: gap}}
 		}
 		found.Strays.Sources = append(found.Strays.Sources, read.StrayRows{
-			Db: db, Dangling: p.found[anyDangling].Rows + p.found[anyRebound].Rows, Gaps: gaps,
+			DB: db, Dangling: p.found[anyDangling].Rows + p.found[anyRebound].Rows, Gaps: gaps,
 			Rebound: stream.Repeats{Values: p.found[anyRebound].Rows, Rows: []int64{p.found[anyRebound].Rows}},
 		})
-		found.Ambiguous.Sources = append(found.Ambiguous.Sources, read.AmbiguousRows{Db: db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
+		found.Ambiguous.Sources = append(found.Ambiguous.Sources, read.AmbiguousRows{DB: db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
 		for i := range kept {
 			kept[i] = append(kept[i], p.found[i].Kept...)
 		}
@@ -159,7 +159,7 @@ func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 		moves = p.r.Facts.Rekeyed.Offset(p.db, p.ref.ToTable, p.ref.ToColumns[0])
 	}
 	for _, c := range p.keys {
-		for _, db := range p.r.Facts.Dbs {
+		for _, db := range p.r.Facts.DBs {
 			set := p.r.UndeclaredKeys().Sets[c][db]
 			if set == nil {
 				continue

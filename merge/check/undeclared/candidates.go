@@ -127,7 +127,7 @@ func (r OpenReader) candidatesOf(ctx context.Context, table string) (all []Candi
 		case declare.RoleNatural, declare.RoleShared:
 			continue // the same in every world
 		}
-		if r.Facts.Complete[declare.IdOf(table, name)] && copied(r.Facts.Resolved, table) {
+		if r.Facts.Complete[declare.IDOf(table, name)] && copied(r.Facts.Resolved, table) {
 			return all, true, nil // it leads to keys that are a candidate of their own
 		}
 		c := Candidate{Table: table, Column: name, Class: KeyClassOf(model.Column(name))}
@@ -183,7 +183,7 @@ func mayBeNamed(f *read.Facts, c Candidate) bool {
 
 // copied reports whether the rows of a table of every database are copied.
 func copied(f *declare.Resolved, table string) bool {
-	return !slices.ContainsFunc(f.Dbs, func(db *declare.Database) bool { return db.Tables[table] == nil && db.KeyTable(table) != nil })
+	return !slices.ContainsFunc(f.DBs, func(db *declare.Database) bool { return db.Tables[table] == nil && db.KeyTable(table) != nil })
 }
 
 // refersTo reports whether a candidate is declared to name the rows of a column: then
@@ -197,7 +197,7 @@ func refersTo(f *declare.Resolved, c Candidate, column declare.ColumnName) bool 
 			return true
 		}
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		t := db.KeyTable(c.Table)
 		if t != nil && slices.ContainsFunc(t.References, func(r catalog.Reference) bool {
 			return slices.Equal(r.Columns, []string{c.Column}) && names(r.ToTable, r.ToColumns)
@@ -217,12 +217,12 @@ func (r OpenReader) ReadKeys(ctx context.Context, c Candidate) error {
 	if keys.Sets[c] == nil {
 		keys.Sets[c] = make(map[*declare.Database]*KeySet)
 	}
-	for _, db := range r.Facts.Dbs {
+	for _, db := range r.Facts.DBs {
 		t := db.KeyTable(c.Table)
 		if t == nil || keys.Sets[c][db] != nil {
 			continue
 		}
-		if servers := r.Facts.Servers[declare.IdOf(c.Table, c.Column)][db]; servers != nil && c.Class == bytesClass {
+		if servers := r.Facts.Servers[declare.IDOf(c.Table, c.Column)][db]; servers != nil && c.Class == bytesClass {
 			keys.Sets[c][db] = &KeySet{Integers: new(rekey.Set), words: new(hashes), unread: true,
 				hashes: &hashes{N: db.Rows[c.Table], sparse: true, servers: servers}}
 			continue
@@ -240,7 +240,7 @@ func (r OpenReader) ReadKeys(ctx context.Context, c Candidate) error {
 // known, and reports whether there were such.
 func (r OpenReader) readFully(ctx context.Context, c Candidate) (read bool, err error) {
 	sets := r.UndeclaredKeys().Sets[c]
-	for _, db := range r.Facts.Dbs {
+	for _, db := range r.Facts.DBs {
 		if sets[db] == nil || !sets[db].unread {
 			continue
 		}
@@ -326,8 +326,8 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *declare.Database, t *cat
 // common.
 func (r OpenReader) overlap(c Candidate) bool {
 	sets := r.UndeclaredKeys().Sets[c]
-	for i, db := range r.Facts.Dbs {
-		for _, other := range r.Facts.Dbs[i+1:] {
+	for i, db := range r.Facts.DBs {
+		for _, other := range r.Facts.DBs[i+1:] {
 			if sets[db].meets(sets[other]) {
 				return true
 			}

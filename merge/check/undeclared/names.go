@@ -41,10 +41,10 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 		if none.Has(p.Stream.CarriedAt(0, p.Row)) {
 			return
 		}
-		set, form, word := sets[p.Stream.Db], p.Stream.Order(0, p.Row), read.Folded(p.Stream.CarriedAt(0, p.Row))
+		set, form, word := sets[p.Stream.DB], p.Stream.Order(0, p.Row), read.Folded(p.Stream.CarriedAt(0, p.Row))
 		set.hashes.Add(form)
 		set.words.Add(word)
-		if seen[p.Stream.Db]++; seen[p.Stream.Db] > 1 {
+		if seen[p.Stream.DB]++; seen[p.Stream.DB] > 1 {
 			set.twice.Add(form)
 			set.twiceWords.Add(word)
 		}

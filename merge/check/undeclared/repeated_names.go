@@ -82,7 +82,7 @@ func uniqueTexts(f *read.Facts, table string, model *catalog.Table) (columns []s
 			return true // a candidate as a key
 		}
 		// What repeats the names of a reference repeats those that it leads to.
-		return !holdsNames(model.Column(name)) || f.Complete[declare.IdOf(table, name)] && copied(f.Resolved, table)
+		return !holdsNames(model.Column(name)) || f.Complete[declare.IDOf(table, name)] && copied(f.Resolved, table)
 	})
 }
 
@@ -298,7 +298,7 @@ func namesUnlike(f *read.Facts, keys *candidateKeys, c Candidate, parts []*OpenC
 			gaps = append(gaps, verdict.Gap{Source: p.db.Name, Reason: of + p.gap})
 		}
 	}
-	for _, db := range f.Dbs {
+	for _, db := range f.DBs {
 		if set := keys.Sets[c][db]; set != nil && set.Gap != "" {
 			gaps = append(gaps, verdict.Gap{Source: db.Name, Reason: of + set.Gap})
 		}
@@ -330,7 +330,7 @@ func hasFewerNames(f *read.Facts, keys *candidateKeys, c Candidate, candidates [
 		return false
 	}
 	of := func(c Candidate) (n int64) {
-		for _, db := range f.Dbs {
+		for _, db := range f.DBs {
 			if set := keys.Sets[c][db]; set != nil && set.filter != nil {
 				n += set.filter.names
 			}

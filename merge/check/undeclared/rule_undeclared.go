@@ -55,7 +55,7 @@ func undeclaredTasks(f *read.Facts) (tasks []rule.Task) {
 		if !f.WantsAny(table, "", verdict.CodeReferenceUndeclared) && !slices.ContainsFunc(f.Opts.Only, func(s declare.Selection) bool { return s.Code == verdict.CodeReferenceUndeclared && s.Table == table }) {
 			continue
 		}
-		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeReferenceUndeclared, Columns: declare.IdOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
+		tasks = append(tasks, rule.Task{ID: rule.TaskID{Code: verdict.CodeReferenceUndeclared, Columns: declare.IDOf(table)}, Tables: []string{table}, Run: func(ctx context.Context, r *read.Reader) (rule.Outcome, error) {
 			open := OpenReader{Reader: r, Code: verdict.CodeReferenceUndeclared}
 			read, err := open.undeclaredIn(ctx, table)
 			if err != nil {
@@ -74,7 +74,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 		if c.Class == nameClass {
 			result.Subject = c.Column + " as a name"
 		}
-		for _, db := range f.Dbs {
+		for _, db := range f.DBs {
 			if set := r.UndeclaredKeys().Sets[c][db]; set != nil && set.Gap != "" {
 				result.Gaps = append(result.Gaps, verdict.Gap{Source: db.Name, Reason: set.Gap})
 			}
@@ -85,7 +85,7 @@ func judgeCandidates(f *read.Facts, r OpenReader, candidates []Candidate, joint 
 	}
 	for _, table := range joint {
 		_, model := declare.KeyModel(f.Resolved, table)
-		if !f.Disjoint[declare.IdOf(table, model.Key()...)] || f.Combined[table] != nil {
+		if !f.Disjoint[declare.IDOf(table, model.Key()...)] || f.Combined[table] != nil {
 			continue // the rows are in each other's way themselves, or a key is the same thing everywhere
 		}
 		results = append(results, verdict.Result{
@@ -255,7 +255,7 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 			result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
 			if n := s.ReboundRows(); n > 0 {
 				named[k] += n
-				result.Gaps = append(result.Gaps, verdict.Gap{Source: s.Db.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
+				result.Gaps = append(result.Gaps, verdict.Gap{Source: s.DB.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
 			}
 		}
 		// A row that names several counts once, as far as can be told: for the key that
@@ -313,11 +313,11 @@ func openSamples(ctx context.Context, f *read.Facts, kept []keptChange, column s
 		if err != nil {
 			return nil, err
 		}
-		if k.to.Db != nil {
+		if k.to.DB != nil {
 			if fields, err := read.Find(ctx, k.to); err != nil {
 				return nil, err
 			} else if fields != nil {
-				row := verdict.SampleRow{Source: k.to.Db.Name, Fields: fields}
+				row := verdict.SampleRow{Source: k.to.DB.Name, Fields: fields}
 				if k.to.Table != k.row.Table {
 					row.Table = k.to.Table
 				}

@@ -337,14 +337,14 @@ func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates [
 			}
 		}
 	}
-	p := &openPass{r: r, db: db, table: table, self: slices.Index(r.Facts.Dbs, db), candidates: candidates, fates: newFates()}
+	p := &openPass{r: r, db: db, table: table, self: slices.Index(r.Facts.DBs, db), candidates: candidates, fates: newFates()}
 	p.stream = r.Stream(db, r.Code, len(carry), catalog.Scan{Table: table, Carry: slices.Clip(carry), Unsorted: true})
 	keys := r.UndeclaredKeys()
 	classes := make(map[keyClass]bool)
 	for _, c := range candidates {
 		var sets []*KeySet
 		var offsets []uint64
-		for _, other := range r.Facts.Dbs {
+		for _, other := range r.Facts.DBs {
 			sets = append(sets, keys.Sets[c][other])
 			offsets = append(offsets, r.Facts.Rekeyed.Offset(other, c.Table, c.Column))
 		}
@@ -398,7 +398,7 @@ func (r OpenReader) newOpenPass(db *declare.Database, table string, candidates [
 // of servers of which no other database has IDs in a key, so that none of them can name
 // another database's row.
 func (r OpenReader) otherServers(db *declare.Database, table, column string, candidates []Candidate) bool {
-	own := r.Facts.Servers[declare.IdOf(table, column)][db]
+	own := r.Facts.Servers[declare.IDOf(table, column)][db]
 	if own == nil {
 		return false
 	}
@@ -406,7 +406,7 @@ func (r OpenReader) otherServers(db *declare.Database, table, column string, can
 		if c.Class != bytesClass {
 			continue
 		}
-		for _, other := range r.Facts.Dbs {
+		for _, other := range r.Facts.DBs {
 			set := r.UndeclaredKeys().Sets[c][other]
 			if set == nil {
 				continue
@@ -530,7 +530,7 @@ func (s *openScan) keep(set []change, values [][]byte, value []byte) {
 	best := -1
 	for i, c := range set {
 		cand := s.pass.candidates[c.candidate]
-		if !concerns(s.pass.r.Facts, cand, s.db, c, s.pass.r.Facts.Dbs) {
+		if !concerns(s.pass.r.Facts, cand, s.db, c, s.pass.r.Facts.DBs) {
 			continue
 		}
 		if best < 0 || cand.Table != s.pass.table && PointsTo(s.column, cand.Table, cand.Column) {
@@ -546,7 +546,7 @@ func (s *openScan) keep(set []change, values [][]byte, value []byte) {
 			value = values[best]
 		}
 		cand := s.pass.candidates[k.as.candidate]
-		k.to = stream.Member{Db: s.pass.r.Facts.Dbs[k.as.other], Table: cand.Table, Columns: []string{cand.Column}, Values: [][]byte{bytes.Clone(value)}, Names: 1}
+		k.to = stream.Member{DB: s.pass.r.Facts.DBs[k.as.other], Table: cand.Table, Columns: []string{cand.Column}, Values: [][]byte{bytes.Clone(value)}, Names: 1}
 	}
 	s.kept = append(s.kept, k)
 }
@@ -558,11 +558,11 @@ func concerns(f *read.Facts, c Candidate, db *declare.Database, as change, dbs [
 		return db != f.Target || f.Reset[c.Table]
 	}
 	other := dbs[as.other]
-	if !slices.Contains(f.Dbs, other) {
+	if !slices.Contains(f.DBs, other) {
 		return false
 	}
 	if c.renamed {
-		return !c.first || other == db || other == f.Target || db != f.Target && slices.Index(f.Dbs, other) < slices.Index(f.Dbs, db)
+		return !c.first || other == db || other == f.Target || db != f.Target && slices.Index(f.DBs, other) < slices.Index(f.DBs, db)
 	}
 	return other.Tables[c.Table] != nil || other == f.Target // rows that are not copied come to nobody
 }
@@ -863,7 +863,7 @@ func (r OpenReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 	asked := asking(fmt.Sprintf("%q %#v", table, candidates))
 	if r.Shared.Now[asked] == nil {
 		all := OpenReader{Reader: read.NewReader(&read.Facts{Established: r.Facts.Established, Resolved: &declare.Resolved{
-			Opts: r.Shared.Opts, Declared: r.Facts.Declared, Same: r.Facts.Same, Skip: r.Facts.Skip, Reset: r.Facts.Reset, Dbs: r.Shared.Dbs, Target: r.Facts.Target,
+			Opts: r.Shared.Opts, Declared: r.Facts.Declared, Same: r.Facts.Same, Skip: r.Facts.Skip, Reset: r.Facts.Reset, DBs: r.Shared.DBs, Target: r.Facts.Target,
 		}}, r.Progress), Code: r.Code}
 		all.Kept = r.Shared.Kept
 		read, err := all.UndeclaredAmong(ctx, table, candidates)
@@ -879,13 +879,13 @@ func (r OpenReader) undeclaredIn(ctx context.Context, table string) (*openReadin
 func (o *openReading) of(f *read.Facts) *openReading {
 	part := &openReading{candidates: o.candidates, unread: make(map[string][]verdict.Gap)}
 	for _, c := range o.columns {
-		if slices.Contains(f.Dbs, c.db) {
+		if slices.Contains(f.DBs, c.db) {
 			part.columns = append(part.columns, c)
 		}
 	}
 	for column, gaps := range o.unread {
 		for _, g := range gaps {
-			if slices.ContainsFunc(f.Dbs, func(db *declare.Database) bool { return db.Name == g.Source }) {
+			if slices.ContainsFunc(f.DBs, func(db *declare.Database) bool { return db.Name == g.Source }) {
 				part.unread[column] = append(part.unread[column], g)
 			}
 		}
@@ -896,7 +896,7 @@ func (o *openReading) of(f *read.Facts) *openReading {
 // group returns the databases that were read together: all of a matrix.
 func (r OpenReader) group() []*declare.Database {
 	if r.Shared != nil {
-		return r.Shared.Dbs
+		return r.Shared.DBs
 	}
-	return r.Facts.Dbs
+	return r.Facts.DBs
 }

@@ -243,7 +243,7 @@ func record(ctx context.Context, r *job.Run) error {
 		return err
 	}
 	r.Target.Drop() // SQLite has one writer at a time
-	err = r.Target.Db.InTx(ctx, func(tx *sqldb.Tx) error {
+	err = r.Target.DB.InTx(ctx, func(tx *sqldb.Tx) error {
 		done, err := tx.Exec(ctx, "UPDATE "+ledger.MergesTable+" SET state = ? WHERE id = ? AND state = ?", ledger.StateCopying, r.Plan.ID, ledger.StatePreparing)
 		if err != nil {
 			return err
@@ -259,7 +259,7 @@ func record(ctx context.Context, r *job.Run) error {
 		if err != nil || !r.Registry {
 			return err
 		}
-		return rowio.RegistryOf(r.Target.Db).AddMerged(ctx, tx.Begun(), ledger.MergedServers(r.Plan)...)
+		return rowio.RegistryOf(r.Target.DB).AddMerged(ctx, tx.Begun(), ledger.MergedServers(r.Plan)...)
 	})
 	if err != nil {
 		return err

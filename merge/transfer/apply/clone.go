@@ -30,7 +30,7 @@ func Clone(ctx context.Context, from, to rowio.Database) (left []string, err err
 	if on.Dialect() != (&rowio.Connection{Database: to}).Dialect() {
 		return nil, fmt.Errorf("transfer: copying %q: the copy has to be of the same kind", from.Name)
 	}
-	if on.Dialect().Mysql() {
+	if on.Dialect().MySQL() {
 		left, err = cloneRows(ctx, on, to)
 	} else {
 		err = cloneFile(ctx, on, to)
@@ -60,7 +60,7 @@ func cloneFile(ctx context.Context, from *rowio.Connection, to rowio.Database) e
 	if _, err := from.Exec(ctx, "clone", "VACUUM INTO ?", false, path); err != nil {
 		return err
 	}
-	return from.Db.Unchanged()
+	return from.DB.Unchanged()
 }
 
 func cloneRows(ctx context.Context, from *rowio.Connection, to rowio.Database) (left []string, err error) {

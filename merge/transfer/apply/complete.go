@@ -95,7 +95,7 @@ func SetCounters(ctx context.Context, r *job.Run, back bool) error {
 func setCounter(ctx context.Context, c *rowio.Connection, table, column string, next uint64) error {
 	d := c.Dialect()
 	next = max(next, 1)
-	if d.Mysql() { // looks at the rows by itself
+	if d.MySQL() { // looks at the rows by itself
 		_, err := c.Exec(ctx, "counter", fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", d.Quote(table), next), false)
 		return err
 	}

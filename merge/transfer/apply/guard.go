@@ -29,7 +29,7 @@ func Guard(ctx context.Context, r *job.Run, doing string, state registry.FenceSt
 		return err
 	}
 	r.Target.Drop() // SQLite has one writer at a time
-	reg := rowio.RegistryOf(r.Target.Db)
+	reg := rowio.RegistryOf(r.Target.DB)
 	now, err := reg.Servers(ctx)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func GuardUndone(ctx context.Context, r *job.Run) error {
 		return err
 	}
 	r.Target.Drop() // SQLite has one writer at a time
-	reg := rowio.RegistryOf(r.Target.Db)
+	reg := rowio.RegistryOf(r.Target.DB)
 	now, err := reg.Servers(ctx)
 	for _, s := range now {
 		if err == nil && s.Fenced(r.Plan.ID) {
@@ -93,7 +93,7 @@ func unguard(ctx context.Context, r *job.Run, states ...registry.FenceState) err
 		return err
 	}
 	r.Target.Drop() // SQLite has one writer at a time
-	if err := lift(ctx, r, rowio.RegistryOf(r.Target.Db), r.Target.Name, states); err != nil {
+	if err := lift(ctx, r, rowio.RegistryOf(r.Target.DB), r.Target.Name, states); err != nil {
 		return fmt.Errorf("lifting the fence of %q: %w", r.Target.Name, err)
 	}
 	return r.Hooks.Fail.At("after unguard")

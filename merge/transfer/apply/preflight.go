@@ -171,7 +171,7 @@ func (f *Flight) Rights(ctx context.Context) error {
 		table, columns := d.Quote(t.Name), d.QuoteAll(t.Columns)
 		probes = append(probes, probe{t.Name, "INSERT INTO " + table + " (" + columns + ") SELECT " + columns + " FROM " + table + " WHERE 1 = 0"},
 			probe{t.Name, "DELETE FROM " + table + " WHERE 1 = 0"}) // for an undo
-		if t.Counter != nil && d.Mysql() {
+		if t.Counter != nil && d.MySQL() {
 			// Without a word of what to alter, nothing is altered.
 			probes = append(probes, probe{t.Name, "ALTER TABLE " + table})
 		}
@@ -193,7 +193,7 @@ func (f *Flight) Rights(ctx context.Context) error {
 			probe{"", "INSERT INTO " + registry + " SELECT * FROM " + registry + " WHERE 1 = 0"},
 			probe{"", "DELETE FROM " + registry + " WHERE 1 = 0"})
 	}
-	if d.Mysql() { // for the tables of the merge itself, which an undo removes
+	if d.MySQL() { // for the tables of the merge itself, which an undo removes
 		probes = append(probes, probe{"", "DROP TABLE IF EXISTS " + d.Quote("mergesafe: may tables be dropped?")})
 	}
 	for _, p := range probes {

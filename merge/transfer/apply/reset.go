@@ -49,7 +49,7 @@ func emptied(ctx context.Context, r *job.Run, s *plan.Reset) (bool, error) {
 	if err != nil || !slices.Contains(there, s.Kept) {
 		return false, err
 	}
-	if !s.Moved || !r.Target.Dialect().Mysql() || s.Rows == 0 {
+	if !s.Moved || !r.Target.Dialect().MySQL() || s.Rows == 0 {
 		return true, nil
 	}
 	n, err := r.Count(ctx, s.Kept) // it was made before the rows were moved
@@ -120,13 +120,13 @@ func MendResets(ctx context.Context, r *job.Run, mend func(ctx context.Context, 
 // moveOut moves the rows of a table to the one that keeps them.
 func moveOut(ctx context.Context, r *job.Run, s *plan.Reset) error {
 	d, l, create := r.Target.Dialect(), r.Layouts[s.Table], createKept(r, s.Table, s.Kept)
-	if d.Mysql() { // which ends a transaction
+	if d.MySQL() { // which ends a transaction
 		if _, err := r.Target.Exec(ctx, "create", create, false); err != nil {
 			return err
 		}
 	}
 	return r.Target.Tx(ctx, func() error {
-		if !d.Mysql() {
+		if !d.MySQL() {
 			if _, err := r.Target.Exec(ctx, "create", create, false); err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ func moveOut(ctx context.Context, r *job.Run, s *plan.Reset) error {
 func createKept(r *job.Run, table, kept string) string {
 	d, l := r.Target.Dialect(), r.Layouts[table]
 	create := "CREATE TABLE IF NOT EXISTS " + d.Quote(kept)
-	if d.Mysql() {
+	if d.MySQL() {
 		return create + " LIKE " + d.Quote(table)
 	}
 	create += " (" + d.QuoteAll(l.Columns) // columns without a type keep values as they are

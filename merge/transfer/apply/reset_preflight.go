@@ -65,7 +65,7 @@ func (f *Flight) resetRights(ctx context.Context) error {
 	for i := range f.Plan.Resets {
 		s := &f.Plan.Resets[i]
 		statements := []string{f.Layouts[s.Table].InsertFrom("INSERT", s.Table) + " WHERE 1 = 0", "DELETE FROM " + d.Quote(s.Table) + " WHERE 1 = 0"}
-		if d.Mysql() {
+		if d.MySQL() {
 			nowhere, name := d.Quote("mergesafe: no such table"), d.Quote("mergesafe: may tables be made?")
 			statements = append(statements, "CREATE TABLE "+name+" LIKE "+nowhere, "RENAME TABLE "+nowhere+" TO "+name)
 			if !s.Moved {

@@ -58,7 +58,7 @@ func makeSchema(ctx context.Context, from, to rowio.Database) (*Made, error) {
 
 // tablesOf is the query for the tables of a database.
 func tablesOf(d rowio.Dialect) string {
-	if d.Mysql() {
+	if d.MySQL() {
 		return "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY TABLE_NAME"
 	}
 	return "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
@@ -66,7 +66,7 @@ func tablesOf(d rowio.Dialect) string {
 
 // schemaOf are the statements that make the tables, but for those that are left out.
 func schemaOf(ctx context.Context, s *rowio.Source, made *Made, without func(table string) bool) (statements []string, err error) {
-	if !s.Dialect.Mysql() {
+	if !s.Dialect.MySQL() {
 		const query = "SELECT tbl_name, sql, type FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name"
 		err = s.On.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 			if !without(rowio.Text(row[0])) {

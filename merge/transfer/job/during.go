@@ -20,11 +20,11 @@ func (r *Run) During(ctx context.Context, state ledger.State, f func() error) er
 		return err
 	}
 	held := r.Target
-	if r.Target.Dialect().Mysql() {
+	if r.Target.Dialect().MySQL() {
 		if err := r.Target.Open(ctx); err != nil {
 			return err
 		}
-		held = &rowio.Connection{Database: r.Target.Database, Writes: true, Fail: r.Target.Fail, Db: r.Target.Db, Shared: true}
+		held = &rowio.Connection{Database: r.Target.Database, Writes: true, Fail: r.Target.Fail, DB: r.Target.DB, Shared: true}
 		defer held.Close()
 	}
 	m := &ledger.Manifest{On: held, ID: r.Manifest.ID}

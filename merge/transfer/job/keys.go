@@ -21,7 +21,7 @@ func (r *Run) createKeys(ctx context.Context) error {
 		return err
 	}
 	have, err := ledger.ColumnsOfKeys(ctx, r.Target)
-	moment := map[bool]string{true: "DATETIME(3)", false: "TEXT"}[d.Mysql()]
+	moment := map[bool]string{true: "DATETIME(3)", false: "TEXT"}[d.MySQL()]
 	for _, c := range []struct{ name, is string }{{"first_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"last_key", "VARCHAR(20) NOT NULL DEFAULT ''"}, {"came", moment + " NULL"}} {
 		if err == nil && !slices.Contains(have, c.name) {
 			_, err = r.Target.Exec(ctx, "create", "ALTER TABLE "+ledger.KeysTable+" ADD COLUMN "+c.name+" "+c.is, false)

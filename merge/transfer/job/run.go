@@ -71,7 +71,7 @@ func (r *Run) Know(s *rowio.Source) {
 		t := &s.Known.Tables[i]
 		r.References[t.Name], r.Keys[t.Name] = t.References, rowio.NewLayout(s.Dialect, t)
 		for _, c := range t.Columns {
-			if s.Dialect.Mysql() && c.Generated == "" && Clocked(c.Type) {
+			if s.Dialect.MySQL() && c.Generated == "" && Clocked(c.Type) {
 				r.Clocked[t.Name] = append(r.Clocked[t.Name], c.Name)
 			}
 		}
@@ -87,7 +87,7 @@ func (r *Run) Know(s *rowio.Source) {
 // Reader returns a second connection to the target, which reads ahead while the
 // first one writes.
 func (r *Run) Reader() *rowio.Connection {
-	return &rowio.Connection{Database: r.Target.Database, Db: r.Target.Db, Fail: r.Target.Fail, Shared: true}
+	return &rowio.Connection{Database: r.Target.Database, DB: r.Target.DB, Fail: r.Target.Fail, Shared: true}
 }
 
 func (r *Run) Close() {

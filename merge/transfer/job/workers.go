@@ -39,7 +39,7 @@ const (
 // with its own connections. The first error stops all workers, and is returned.
 func (r *Run) InParallel(ctx context.Context, writes bool, parts []plan.Part, do func(ctx context.Context, w *Run, p plan.Part) error) error {
 	n := min(r.Opts.Parallel, len(parts))
-	if writes && !r.Target.Dialect().Mysql() {
+	if writes && !r.Target.Dialect().MySQL() {
 		n = 1 // SQLite has one writer at a time
 	}
 	if n <= 1 {

@@ -49,7 +49,7 @@ func (m *Manifest) Lock(ctx context.Context, only bool) (is State, err error) {
 
 func lockState(d rowio.Dialect, only bool) string {
 	query := "SELECT state FROM " + MergesTable + " WHERE id = ?"
-	if d.Mysql() {
+	if d.MySQL() {
 		query += map[bool]string{Shared: " LOCK IN SHARE MODE", Exclusive: " FOR UPDATE"}[only]
 	}
 	return query

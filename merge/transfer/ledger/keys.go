@@ -33,7 +33,7 @@ type KeySet struct {
 }
 
 func CreateKeys(d rowio.Dialect) string {
-	if d.Mysql() {
+	if d.MySQL() {
 		return "CREATE TABLE IF NOT EXISTS " + KeysTable + ` (
 			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, part INT NOT NULL,
 			space VARCHAR(200) NOT NULL, shift BIGINT UNSIGNED NOT NULL, low VARCHAR(20) NOT NULL, high VARCHAR(20) NOT NULL, n BIGINT NOT NULL, undone INT NOT NULL, data MEDIUMBLOB NOT NULL,
@@ -49,7 +49,7 @@ func CreateKeys(d rowio.Dialect) string {
 
 // ColumnsOfKeys are the columns that the table has; none if it is not there.
 func ColumnsOfKeys(ctx context.Context, on *rowio.Connection) ([]string, error) {
-	if on.Dialect().Mysql() {
+	if on.Dialect().MySQL() {
 		return on.Texts(ctx, "SELECT LOWER(COLUMN_NAME) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+KeysTable+"'")
 	}
 	return on.Texts(ctx, "SELECT LOWER(name) FROM pragma_table_info('"+KeysTable+"')")

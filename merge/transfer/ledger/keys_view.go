@@ -23,7 +23,7 @@ func keysColumns(d rowio.Dialect, matches bool) string {
 	if matches {
 		matched = ", (SELECT COUNT(*) FROM " + MatchesTable + " AS m WHERE m.path = k.path AND m.tab = k.tab AND m.col = k.col) AS matched"
 	}
-	if d.Mysql() {
+	if d.MySQL() {
 		return `SELECT LEFT(k.path, 32) AS merge_id, k.source, k.tab AS table_name, k.col AS column_name, k.space,
 			CAST(NULLIF(k.first_key, '') AS DECIMAL(20)) AS first_old, CAST(NULLIF(` + lastKey + `, '') AS DECIMAL(20)) AS last_old,
 			(SELECT SUM(o.shift) FROM ` + KeysTable + ` AS o
@@ -41,7 +41,7 @@ func keysColumns(d rowio.Dialect, matches bool) string {
 // Whoever reads it needs the right to read the table: an account that made it and is gone
 // does no harm.
 func CreateKeysView(d rowio.Dialect, matches bool) []string {
-	if d.Mysql() {
+	if d.MySQL() {
 		return []string{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW " + KeysView + " AS " + keysColumns(d, matches)}
 	}
 	return []string{"DROP VIEW IF EXISTS " + KeysView, "CREATE VIEW " + KeysView + " AS " + keysColumns(d, matches)}

@@ -25,7 +25,7 @@ const (
 const beganLayout = "2006-01-02 15:04:05.000"
 
 func CreateTables(d rowio.Dialect) []string {
-	if d.Mysql() {
+	if d.MySQL() {
 		const end = ") ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
@@ -67,7 +67,7 @@ type Manifest struct {
 // Tables returns the tables of merges that the target has.
 func (m *Manifest) Tables(ctx context.Context) ([]string, error) {
 	query := "SELECT LOWER(name) FROM sqlite_schema WHERE type = 'table' AND name LIKE ?"
-	if m.On.Dialect().Mysql() {
+	if m.On.Dialect().MySQL() {
 		query = "SELECT LOWER(TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE ?"
 	}
 	return m.On.Texts(ctx, query, "mergesafe_%")
@@ -240,7 +240,7 @@ func (m *Manifest) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ends := m.On.Dialect().Mysql() // with DROP TABLE, a transaction ends
+	ends := m.On.Dialect().MySQL() // with DROP TABLE, a transaction ends
 	if slices.Contains(found, MergesTable) {
 		err = m.On.Tx(ctx, func() error {
 			is, err := m.Lock(ctx, Exclusive)
@@ -303,7 +303,7 @@ func (m *Manifest) exclusively(ctx context.Context, found []string, f func() err
 			locks = append(locks, table+" WRITE")
 		}
 	}
-	if !m.On.Dialect().Mysql() || len(locks) == 0 {
+	if !m.On.Dialect().MySQL() || len(locks) == 0 {
 		return f()
 	}
 	_, err := m.On.Exec(ctx, "lock", "LOCK TABLES "+strings.Join(locks, ", "), false)

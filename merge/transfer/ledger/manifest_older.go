@@ -19,7 +19,7 @@ func (m *Manifest) dividedProgress(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	query := "SELECT COUNT(*) FROM pragma_table_info(?) WHERE name = 'part'"
-	if m.On.Dialect().Mysql() {
+	if m.On.Dialect().MySQL() {
 		query = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME = 'part'"
 	}
 	n, err := m.On.Texts(ctx, query, ProgressTable)
@@ -32,7 +32,7 @@ func (m *Manifest) DivideProgress(ctx context.Context) error {
 	if err != nil || divided {
 		return err
 	}
-	if m.On.Dialect().Mysql() {
+	if m.On.Dialect().MySQL() {
 		_, err := m.On.Exec(ctx, "create", "ALTER TABLE "+ProgressTable+" ADD COLUMN part INT NOT NULL DEFAULT 0 AFTER tab, DROP PRIMARY KEY, ADD PRIMARY KEY (merge_id, step, source, tab, part)", false)
 		return err
 	}

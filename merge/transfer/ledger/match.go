@@ -16,7 +16,7 @@ import (
 const MatchesTable = sqldb.MatchesTable
 
 func CreateMatches(d rowio.Dialect) string {
-	if d.Mysql() {
+	if d.MySQL() {
 		return "CREATE TABLE IF NOT EXISTS " + MatchesTable + ` (
 			path VARCHAR(500) CHARACTER SET ascii NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(64) NOT NULL, col VARCHAR(64) NOT NULL, space VARCHAR(200) NOT NULL,
 			old_key DECIMAL(20) NOT NULL, new_key DECIMAL(20) NOT NULL, key_here DECIMAL(20) NOT NULL, undone INT NOT NULL,

@@ -20,7 +20,7 @@ func (p *Planner) refuseAgain(ctx context.Context) error {
 	if slices.Contains(p.opts.Check.Allow, verdict.CodeWorldMerged) {
 		return nil
 	}
-	m := &ledger.Manifest{On: p.Dbs[0].On}
+	m := &ledger.Manifest{On: p.DBs[0].On}
 	plans, err := m.Ask(ctx, "SELECT plan FROM "+ledger.MergesTable+" WHERE state = ? ORDER BY began, id", string(ledger.StateCopied))
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (p *Planner) refuseAgain(ctx context.Context) error {
 	for _, text := range plans {
 		var old plan.Plan
 		if err := json.Unmarshal([]byte(text), &old); err != nil {
-			return fmt.Errorf("the plan of a merge that %q has on record: %w", p.Dbs[0].Name(), err)
+			return fmt.Errorf("the plan of a merge that %q has on record: %w", p.DBs[0].Name(), err)
 		}
 		for i, now := range p.Plan.Sources {
 			for j, then := range old.Sources {

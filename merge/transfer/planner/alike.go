@@ -29,8 +29,8 @@ func (p *Planner) alikes() (all []plan.Alike) {
 // more.
 func (p *Planner) measureAlikes(ctx context.Context) error {
 	for _, a := range p.alikes() {
-		for i, s := range p.Dbs {
-			c, err := Contents(ctx, &a, p.Dbs[0], s, s.On)
+		for i, s := range p.DBs {
+			c, err := Contents(ctx, &a, p.DBs[0], s, s.On)
 			if err != nil {
 				return err
 			}

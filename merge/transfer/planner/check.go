@@ -18,8 +18,8 @@ import (
 // check runs the rules of package merge. Every result that is not PASS blocks the
 // merge, unless the operator allowed it. What renaming and combining resolve is PASS.
 func (p *Planner) check(ctx context.Context) error {
-	all := make([]catalog.Source, len(p.Dbs))
-	for i, s := range p.Dbs {
+	all := make([]catalog.Source, len(p.DBs))
+	for i, s := range p.DBs {
 		all[i] = s
 	}
 	p.leaveGone()
@@ -47,7 +47,7 @@ func (p *Planner) check(ctx context.Context) error {
 	if report.Rekeyed != nil && len(report.Rekeyed.Spaces) > 0 { // also if no key moves: what refers to it is declared all the same
 		p.Plan.Rekey = report.Rekeyed
 	}
-	for _, s := range p.Dbs[1:] {
+	for _, s := range p.DBs[1:] {
 		s.On.Withheld = p.Plan.Withheld(s.Dialect)
 	}
 	p.Rows, p.same, p.skip = make(map[string]map[string]int64), make(map[string]bool), make(map[string]string)
@@ -89,7 +89,7 @@ func (p *Planner) check(ctx context.Context) error {
 // database has.
 func (p *Planner) leaveGone() {
 	var catalogs []*catalog.Catalog
-	for _, s := range p.Dbs {
+	for _, s := range p.DBs {
 		catalogs = append(catalogs, s.Known)
 	}
 	gone := p.opts.Check.Gone(catalogs)
@@ -154,7 +154,7 @@ func Found(r *verdict.Result) plan.Refusal {
 
 // keyless reports whether the target has the table, and no key of it.
 func (p *Planner) keyless(table string) bool {
-	t := p.Dbs[0].Table(table)
+	t := p.DBs[0].Table(table)
 	return t != nil && t.Key() == nil
 }
 

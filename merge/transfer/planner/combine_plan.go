@@ -65,18 +65,18 @@ func (p *Planner) combinable(t *plan.Table) bool {
 }
 
 func (p *Planner) measureCombine(ctx context.Context, t *plan.Table) error {
-	target := p.Dbs[0]
+	target := p.DBs[0]
 	of := target.Table(t.Name)
 	l := rowio.NewLayout(target.Dialect, of)
 	var sources []*rowio.Connection
-	for _, s := range p.Dbs[1:] {
+	for _, s := range p.DBs[1:] {
 		sources = append(sources, s.On)
 	}
 	m := &combineMeasure{p: p, t: t, of: of, Combiner: change.NewCombiner(p.Plan, t, change.NewChanges(p.Plan, p.opts.Check.Codecs), sources, l), refused: make(map[string]*rowio.RowSamples)}
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	for i, s := range p.Dbs[1:] {
+	for i, s := range p.DBs[1:] {
 		if s.Table(t.Name) == nil {
 			continue
 		}
@@ -112,13 +112,13 @@ func (m *combineMeasure) begin(ctx context.Context) error {
 			continue
 		}
 		sum := plan.CombinedSum{Column: m.L.Columns[i], Sources: []string{}}
-		n, err := m.totalIn(ctx, m.p.Dbs[0], i)
+		n, err := m.totalIn(ctx, m.p.DBs[0], i)
 		if err != nil {
 			return err
 		}
 		sum.Target = Text(change.TypeOf(m.L.Types[i]), n)
 		m.sums, m.after = append(m.sums, i), append(m.after, n)
-		for _, s := range m.p.Dbs[1:] {
+		for _, s := range m.p.DBs[1:] {
 			n := new(big.Int)
 			if s.Table(m.t.Name) != nil {
 				if n, err = m.totalIn(ctx, s, i); err != nil {
@@ -147,7 +147,7 @@ func (m *combineMeasure) totalIn(ctx context.Context, s *rowio.Source, column in
 func TotalOf(ctx context.Context, on *rowio.Connection, l *rowio.Layout, column int) (sum *big.Int, odd int64, err error) {
 	sum = new(big.Int)
 	name, from := l.Dialect.Quote(l.Columns[column]), " FROM "+l.Dialect.Quote(l.Table)+rowio.Where(on.Comes(l.Table))
-	if l.Dialect.Mysql() {
+	if l.Dialect.MySQL() {
 		return sum, 0, on.Rows(ctx, "SELECT CAST(SUM("+name+") AS CHAR)"+from, false, nil, func(row []any) (bool, error) {
 			if row[0] == nil {
 				return true, nil
@@ -195,7 +195,7 @@ func (m *combineMeasure) source(ctx context.Context, source int) error {
 			return err
 		}
 		groups, err := m.Groups(ctx, source, page.Rows, func(ctx context.Context, rows [][]any) ([][]any, error) {
-			return change.LookUp(ctx, m.p.Dbs[0].On, m.L, m.L.SelectEqual, rows)
+			return change.LookUp(ctx, m.p.DBs[0].On, m.L, m.L.SelectEqual, rows)
 		})
 		if err != nil {
 			return err
@@ -291,7 +291,7 @@ func (m *combineMeasure) end() {
 // try tries rows that were combined against what the target wants of a row: the check tried
 // them as they were.
 func (m *combineMeasure) try(ctx context.Context, rows [][]any) error {
-	on := m.p.Dbs[0].On
+	on := m.p.DBs[0].On
 	for _, c := range m.of.Conditions {
 		if c.Off || c.Kind != catalog.ConditionCheck || len(rows) == 0 {
 			continue

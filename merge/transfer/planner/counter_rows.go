@@ -16,7 +16,7 @@ func (p *Planner) findCounters(ctx context.Context) error {
 	if p.Plan.Rekey == nil {
 		return nil
 	}
-	target := p.Dbs[0]
+	target := p.DBs[0]
 	for _, c := range p.Plan.Rekey.Counters {
 		if c.Column == "" {
 			p.findSequence(&c)

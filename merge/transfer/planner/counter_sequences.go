@@ -11,7 +11,7 @@ import (
 
 // findSequence notes how far a sequence of the target is to be raised.
 func (p *Planner) findSequence(c *verdict.RekeyedCounter) {
-	target := p.Dbs[0]
+	target := p.DBs[0]
 	s := target.Known.Sequence(c.Table)
 	refuse := func(format string, args ...any) {
 		p.refuse(plan.Refusal{Source: target.Name(), Table: c.Table, Reason: fmt.Sprintf("the sequence "+format, args...)})

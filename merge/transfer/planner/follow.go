@@ -71,7 +71,7 @@ func (p *Planner) findFollowers(context.Context) (err error) {
 	options := p.opts.Check
 	options.Renames = plan.Renamed(p.opts.Names)
 	var catalogs []*catalog.Catalog
-	for _, s := range p.Dbs {
+	for _, s := range p.DBs {
 		catalogs = append(catalogs, s.Known)
 	}
 	p.followers, err = declare.NameReferences(options, catalogs)
@@ -96,7 +96,7 @@ func (p *Planner) followersOf(n *plan.NamePolicy) (all []plan.ColumnAt) {
 // renamedAlong reports whether own rows of the target in a table may change along with
 // a name.
 func (p *Planner) renamedAlong(table string) bool {
-	return p.Rows[p.Dbs[0].Name()][table] > 0 && slices.ContainsFunc(p.opts.Names, func(n plan.NamePolicy) bool {
+	return p.Rows[p.DBs[0].Name()][table] > 0 && slices.ContainsFunc(p.opts.Names, func(n plan.NamePolicy) bool {
 		return slices.ContainsFunc(p.followersOf(&n), func(at plan.ColumnAt) bool { return at.Table == table })
 	})
 }
@@ -114,10 +114,10 @@ func (p *Planner) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.C
 			continue
 		}
 		var found []plan.Rename
-		for db := range p.Dbs {
+		for db := range p.DBs {
 			rows, err := p.followersIn(ctx, db, f, col, homes)
 			if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-				p.refuse(plan.Refusal{Source: p.Dbs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
+				p.refuse(plan.Refusal{Source: p.DBs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
 				continue
 			}
 			if err != nil {
@@ -136,13 +136,13 @@ func (p *Planner) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.C
 
 // followersIn returns what becomes of the rows of one database.
 func (p *Planner) followersIn(ctx context.Context, db int, f *declare.NameReference, col *catalog.Column, homes namesakes) (found []plan.Rename, err error) {
-	s := p.Dbs[db]
+	s := p.DBs[db]
 	copied := slices.ContainsFunc(p.Plan.Tables, func(t plan.Table) bool { return t.Name == f.Table })
 	t := s.Table(f.Table)
 	if t == nil || column(t, f.Column) == nil || len(homes[db]) == 0 || !copied && db > 0 {
 		return nil, nil
 	}
-	model := p.Dbs[0].Table(f.Table)
+	model := p.DBs[0].Table(f.Table)
 	names := f.Carry()
 	scan := catalog.Scan{Table: f.Table, Order: []catalog.Order{{Column: f.Column, Collation: col.Collation}},
 		Carry: append(names, model.Key()...), Unsorted: true, SkipNull: true}

@@ -14,15 +14,15 @@ import (
 func (p *Planner) refuseTyped(ctx context.Context) error {
 	for i := range p.Plan.Tables {
 		name := p.Plan.Tables[i].Name
-		t := p.Dbs[0].Table(name)
-		l := rowio.NewLayout(p.Dbs[0].Dialect, t).KeysOnly()
+		t := p.DBs[0].Table(name)
+		l := rowio.NewLayout(p.DBs[0].Dialect, t).KeysOnly()
 		for c := range t.Columns {
 			column := &t.Columns[c]
-			if !strings.EqualFold(column.Type, "json") || !l.Dialect.Mysql() || column.Generated != "" {
+			if !strings.EqualFold(column.Type, "json") || !l.Dialect.MySQL() || column.Generated != "" {
 				continue
 			}
 			from := " FROM " + l.Dialect.Quote(name) + " WHERE NOT (" + l.Dialect.TextKeeps(column) + ")"
-			for _, s := range p.Dbs[1:] {
+			for _, s := range p.DBs[1:] {
 				if s.Table(name) == nil {
 					continue
 				}

@@ -19,8 +19,8 @@ import (
 // and as they will be. Several databases are read at a time.
 func (p *Planner) Measure(ctx context.Context) error {
 	var mu sync.Mutex
-	now, databases := job.Progress{Step: ledger.StepMeasure}, make([]int, len(p.Dbs))
-	for i, s := range p.Dbs {
+	now, databases := job.Progress{Step: ledger.StepMeasure}, make([]int, len(p.DBs))
+	for i, s := range p.DBs {
 		databases[i] = i
 		now.Total += rowio.Total(p.Plan.Tables, func(t *plan.Table) int64 { return p.Rows[s.Name()][t.Name] })
 	}
@@ -43,7 +43,7 @@ func (p *Planner) Measure(ctx context.Context) error {
 	}
 	err := job.Spread(ctx, n, databases, func(ctx context.Context, queue <-chan int) error {
 		for i := range queue {
-			p.Dbs[i].On.Share = n
+			p.DBs[i].On.Share = n
 			if err := p.measureIn(ctx, i, changes, progress, refuse); err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func (p *Planner) Measure(ctx context.Context) error {
 	}
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
-		for j, s := range p.Dbs {
+		for j, s := range p.DBs {
 			if c, want := t.In(j), p.Rows[s.Name()][t.Name]; s.Table(t.Name) != nil && c.Rows != want {
 				p.refuse(plan.Refusal{Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", ledger.CountRows(want), c.Rows)})
 			}
@@ -70,13 +70,13 @@ func (p *Planner) Measure(ctx context.Context) error {
 // measureIn measures the tables of one database.
 func (p *Planner) measureIn(ctx context.Context, database int, changes *change.Changes,
 	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
-	s := p.Dbs[database]
+	s := p.DBs[database]
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
 		if s.Table(t.Name) == nil {
 			continue
 		}
-		l := rowio.NewLayout(p.Dbs[0].Dialect, p.Dbs[0].Table(t.Name))
+		l := rowio.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		var divide *rowio.Ranger
 		if database > 0 && !l.Multiset() && t.Combine == nil {
 			divide = &rowio.Ranger{Size: cmp.Or(p.opts.RangeRows, rowio.RangeRows)}

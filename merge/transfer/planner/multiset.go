@@ -30,7 +30,7 @@ func (p *Planner) multiset(t *catalog.Table) {
 		most = rowio.DefaultMaxKeyless
 	}
 	const otherwise = "give it a key of columns that differ between the worlds (a new column that counts from 1 in each would collide at once), exclude it"
-	for _, s := range p.Dbs[1:] {
+	for _, s := range p.DBs[1:] {
 		if n := p.Rows[s.Name()][t.Name]; n > max(most, 0) {
 			refuse(s, "it has no primary key and no UNIQUE key of NOT NULL columns, so its %d rows would have to be copied in one transaction, and at most %d are: %s, or raise -max-keyless", n, max(most, 0), otherwise)
 		}
@@ -38,8 +38,8 @@ func (p *Planner) multiset(t *catalog.Table) {
 	if n := len(t.Columns); n >= 2000 {
 		refuse(nil, "it has no key and %d columns: SQLite returns at most 2000, and to identify a row takes one more: %s", n, otherwise)
 	}
-	for i := range p.Dbs[0].Known.Tables {
-		other := &p.Dbs[0].Known.Tables[i]
+	for i := range p.DBs[0].Known.Tables {
+		other := &p.DBs[0].Known.Tables[i]
 		if slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == t.Name }) {
 			refuse(nil, "it has no key and %q refers to it, so a reference does not identify a row: %s", other.Name, otherwise)
 		}

@@ -28,7 +28,7 @@ func (p *Planner) policy(table, column string) *plan.NamePolicy {
 func (p *Planner) rename(ctx context.Context) error {
 	for i := range p.opts.Names {
 		n := &p.opts.Names[i]
-		t := p.Dbs[0].Table(n.Table)
+		t := p.DBs[0].Table(n.Table)
 		if t == nil || column(t, n.Column) == nil || n.By != "" && column(t, n.By) == nil {
 			return fmt.Errorf("%w: %s: the target has no table %q with the columns %q", declare.ErrOptions, n, n.Table, strings.TrimSuffix(n.Column+", "+n.By, ", "))
 		}
@@ -50,7 +50,7 @@ func (p *Planner) rename(ctx context.Context) error {
 		}
 	}
 	for _, c := range p.opts.Copies {
-		t, of := p.Dbs[0].Table(c.Table), p.Dbs[0].Table(c.OfTable)
+		t, of := p.DBs[0].Table(c.Table), p.DBs[0].Table(c.OfTable)
 		switch {
 		case t == nil || column(t, c.Column) == nil || column(t, c.Key) == nil:
 			return fmt.Errorf("%w: copies: the target has no table %q with the columns %q and %q", declare.ErrOptions, c.Table, c.Column, c.Key)
@@ -62,7 +62,7 @@ func (p *Planner) rename(ctx context.Context) error {
 			return fmt.Errorf("%w: copies: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
 				declare.ErrOptions, c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
-		if why := declare.Unchangeable(p.Dbs[0].Known, c.Table, c.Column); why != "" {
+		if why := declare.Unchangeable(p.DBs[0].Known, c.Table, c.Column); why != "" {
 			p.refuse(plan.Refusal{Table: c.Table, Reason: why})
 			continue
 		}
@@ -139,7 +139,7 @@ func (p *Planner) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.T
 		if err != nil {
 			return err
 		}
-		r := plan.Rename{Source: p.Dbs[l.db].Name(), Table: n.Table, Column: n.Column, Key: key, Old: l.name, New: fresh[i]}
+		r := plan.Rename{Source: p.DBs[l.db].Name(), Table: n.Table, Column: n.Column, Key: key, Old: l.name, New: fresh[i]}
 		if s := p.serverOf(l); s != nil {
 			r.World = s.World
 		}
@@ -163,7 +163,7 @@ func (p *Planner) limit(n *plan.NamePolicy, t *catalog.Table) int {
 	}
 	narrow(n.MaxLength)
 	for _, at := range p.followersOf(n) {
-		if of := p.Dbs[0].Table(at.Table); of != nil && column(of, at.Column) != nil {
+		if of := p.DBs[0].Table(at.Table); of != nil && column(of, at.Column) != nil {
 			narrow(declare.Characters(column(of, at.Column)))
 		}
 	}
@@ -203,7 +203,7 @@ func (p *Planner) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog.
 	}
 	var scans []read.SourceScan
 	var dbs []int // by scan
-	for i, s := range p.Dbs {
+	for i, s := range p.DBs {
 		if s.Table(n.Table) != nil {
 			scans, dbs = append(scans, read.SourceScan{Source: s, Scan: scan}), append(dbs, i)
 		}
@@ -310,7 +310,7 @@ func (p *Planner) expand(n *plan.NamePolicy, row named, attempt, limit int) (str
 		template += "." + strconv.Itoa(attempt)
 	}
 	before, after, found := strings.Cut(template, "{name}")
-	fill := strings.NewReplacer("{server}", server, "{source}", p.Dbs[row.db].Name())
+	fill := strings.NewReplacer("{server}", server, "{source}", p.DBs[row.db].Name())
 	before, after = fill.Replace(before), fill.Replace(after)
 	room := limit - len([]rune(before)) - len([]rune(after))
 	name := []rune(row.name)
@@ -336,7 +336,7 @@ func (p *Planner) taken(ctx context.Context, n *plan.NamePolicy, col *catalog.Co
 		return nil, err
 	}
 	taken := make(map[int]bool)
-	d := p.Dbs[0].Dialect
+	d := p.DBs[0].Dialect
 	take := func(row []any) (bool, error) {
 		at, err := rowio.IntIn(row[0], "the place in the list of new names")
 		if err != nil {
@@ -348,12 +348,12 @@ func (p *Planner) taken(ctx context.Context, n *plan.NamePolicy, col *catalog.Co
 		}
 		return true, err
 	}
-	if err := p.Dbs[0].On.Rows(ctx, sameAmong(d, col), false, []any{string(encoded)}, take); err != nil {
+	if err := p.DBs[0].On.Rows(ctx, sameAmong(d, col), false, []any{string(encoded)}, take); err != nil {
 		return nil, err
 	}
 	// A row that names nobody must name nobody afterwards.
 	for _, at := range append([]plan.ColumnAt{{Table: n.Table, Column: n.Column}}, p.followersOf(n)...) {
-		for _, s := range p.Dbs {
+		for _, s := range p.DBs {
 			t := s.Table(at.Table)
 			if t == nil || column(t, at.Column) == nil {
 				continue
@@ -384,7 +384,7 @@ func SettledFirst(n int, open []int) []int {
 
 // listed is a table of the texts of a JSON list, t, with their places from 0.
 func listed(d rowio.Dialect) string {
-	if d.Mysql() {
+	if d.MySQL() {
 		return "(SELECT i - 1 AS i, t FROM JSON_TABLE(?, '$[*]' COLUMNS (i FOR ORDINALITY, t VARCHAR(4000) PATH '$')) AS j) AS l"
 	}
 	return "(SELECT key AS i, value AS t FROM json_each(?)) AS l"
@@ -392,7 +392,7 @@ func listed(d rowio.Dialect) string {
 
 // collated is the text t under the collation of a column.
 func collated(d rowio.Dialect, c *catalog.Column) string {
-	if d.Mysql() {
+	if d.MySQL() {
 		charset, _, _ := strings.Cut(c.Collation, "_")
 		return "CONVERT(l.t USING " + charset + ") COLLATE " + c.Collation
 	}
@@ -403,7 +403,7 @@ func collated(d rowio.Dialect, c *catalog.Column) string {
 // to it.
 func sameAmong(d rowio.Dialect, c *catalog.Column) string {
 	first := "MIN(l.i) OVER (PARTITION BY " + collated(d, c) + ")"
-	if d.Mysql() {
+	if d.MySQL() {
 		first = "CAST(" + first + " AS SIGNED)"
 	}
 	return "SELECT l.i, " + first + " FROM " + listed(d)
@@ -414,7 +414,7 @@ func sameAmong(d rowio.Dialect, c *catalog.Column) string {
 // index.
 func thereAlready(d rowio.Dialect, table string, in, c *catalog.Column) string {
 	value := "r." + d.Quote(in.Name)
-	if charset, _, _ := strings.Cut(c.Collation, "_"); d.Mysql() && !strings.HasPrefix(in.Collation, charset+"_") {
+	if charset, _, _ := strings.Cut(c.Collation, "_"); d.MySQL() && !strings.HasPrefix(in.Collation, charset+"_") {
 		value = "CONVERT(" + value + " USING " + charset + ")" // texts of two character sets cannot be compared
 	}
 	return "SELECT l.i, -1 FROM " + listed(d) + " WHERE " + collated(d, c) + " IN (SELECT " + value + " FROM " + d.Quote(table) + " AS r)"

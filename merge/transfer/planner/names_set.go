@@ -10,14 +10,14 @@ import (
 
 // unchangeable says why a policy of names cannot change rows; "" if it can.
 func (p *Planner) unchangeable(n *plan.NamePolicy) string {
-	if why := declare.Unchangeable(p.Dbs[0].Known, n.Table, n.Column); why != "" {
+	if why := declare.Unchangeable(p.DBs[0].Known, n.Table, n.Column); why != "" {
 		return why
 	}
 	for _, s := range n.Set {
-		if why := declare.Unchangeable(p.Dbs[0].Known, n.Table, s.Column); why != "" {
+		if why := declare.Unchangeable(p.DBs[0].Known, n.Table, s.Column); why != "" {
 			return "set: " + why
 		}
-		for _, db := range p.Dbs[1:] {
+		for _, db := range p.DBs[1:] {
 			if t := db.Table(n.Table); t != nil && column(t, s.Column) == nil {
 				return fmt.Sprintf("set: %q has no column %s", db.Name(), s.Column)
 			}

@@ -17,12 +17,12 @@ import (
 // row, with the new names: the check tried them with the old ones.
 func (p *Planner) tryNames(ctx context.Context) error {
 	for i := range p.Plan.Tables {
-		of := p.Dbs[0].Table(p.Plan.Tables[i].Name)
+		of := p.DBs[0].Table(p.Plan.Tables[i].Name)
 		for _, c := range of.Conditions {
 			if c.Off || c.Kind == catalog.ConditionSize {
 				continue
 			}
-			for _, s := range p.Dbs {
+			for _, s := range p.DBs {
 				if err := p.tryNamesOf(ctx, s, of, c); err != nil {
 					return err
 				}
@@ -77,7 +77,7 @@ func (p *Planner) tryNamesOf(ctx context.Context, s *rowio.Source, of *catalog.T
 	const atOnce = 100
 	var failed []string
 	for chunk := range slices.Chunk(keys, atOnce) {
-		query, args, err := renamedRows(p.Dbs[0].Dialect, of, c, chunk, byKey)
+		query, args, err := renamedRows(p.DBs[0].Dialect, of, c, chunk, byKey)
 		if err != nil {
 			return err
 		}
@@ -133,14 +133,14 @@ func renamedRows(d rowio.Dialect, of *catalog.Table, c catalog.Condition, keys [
 func given(d rowio.Dialect, c *catalog.Column) string {
 	switch {
 	case c.Kind != catalog.KindInteger:
-	case !d.Mysql():
+	case !d.MySQL():
 		return "CAST(? AS INTEGER)"
 	case strings.Contains(strings.ToLower(c.Type), "unsigned"):
 		return "CAST(? AS UNSIGNED)"
 	default:
 		return "CAST(? AS SIGNED)"
 	}
-	if d.Mysql() {
+	if d.MySQL() {
 		charset, _, _ := strings.Cut(c.Collation, "_")
 		return "CONVERT(? USING " + charset + ") COLLATE " + c.Collation
 	}
@@ -149,7 +149,7 @@ func given(d rowio.Dialect, c *catalog.Column) string {
 
 // shownExpression is an argument as a text.
 func shownExpression(d rowio.Dialect) string {
-	if d.Mysql() {
+	if d.MySQL() {
 		return "CONVERT(? USING utf8mb4)"
 	}
 	return "CAST(? AS TEXT)"

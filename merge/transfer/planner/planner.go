@@ -65,7 +65,7 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 	p := &Planner{opts: opts, Plan: &plan.Plan{Version: plan.PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []plan.Refusal{},
 		Sources: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}}
 	defer func() {
-		for _, s := range p.Dbs {
+		for _, s := range p.DBs {
 			s.Close()
 		}
 	}()
@@ -90,7 +90,7 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 type Planner struct {
 	opts PlanOptions
 	Plan *plan.Plan
-	Dbs  []*rowio.Source             // the target first
+	DBs  []*rowio.Source             // the target first
 	Rows map[string]map[string]int64 // by database and table, as counted by the check
 	same map[string]bool             // tables that the check proved to be the same in all
 	skip map[string]string           // tables that stay behind, and what of them
@@ -114,7 +114,7 @@ func (p *Planner) open(ctx context.Context, target rowio.Database, sources []row
 		if err != nil {
 			return err
 		}
-		p.Dbs = append(p.Dbs, s)
+		p.DBs = append(p.DBs, s)
 		w, err := world(ctx, s)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func (p *Planner) refuse(r plan.Refusal) { p.Plan.Refusals = append(p.Plan.Refus
 // from any account: it is a replica, or the member of a group that is not the
 // primary.
 func (p *Planner) refuseFrozen(ctx context.Context, s *rowio.Source) error {
-	if !s.Dialect.Mysql() {
+	if !s.Dialect.MySQL() {
 		return nil
 	}
 	n, err := s.On.Number(ctx, sqldb.TakesNoWrites, false)

@@ -13,7 +13,7 @@ import (
 // renumber plans the rows that get other values in a column, which the check found.
 func (p *Planner) renumber(context.Context) error {
 	for _, n := range p.Plan.Renumbered {
-		t := p.Dbs[0].Table(n.Table)
+		t := p.DBs[0].Table(n.Table)
 		if t == nil || !slices.ContainsFunc(p.Plan.Tables, func(of plan.Table) bool { return of.Name == n.Table }) {
 			continue // it is refused
 		}

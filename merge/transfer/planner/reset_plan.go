@@ -15,7 +15,7 @@ import (
 // resets decides how the tables are emptied that are declared so, and refuses those of
 // which that cannot be undone, or leaves rows that refer to nothing.
 func (p *Planner) resets(ctx context.Context) error {
-	target := p.Dbs[0]
+	target := p.DBs[0]
 	outside, err := p.referrers(ctx)
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func (p *Planner) resets(ctx context.Context) error {
 // referrers are the tables with a foreign key to a table of the target that its catalogue
 // does not have: those of other databases, and those that are not read.
 func (p *Planner) referrers(ctx context.Context) (map[string][]string, error) {
-	target, found := p.Dbs[0], make(map[string][]string)
-	if len(p.emptied) == 0 || !target.Dialect.Mysql() {
+	target, found := p.DBs[0], make(map[string][]string)
+	if len(p.emptied) == 0 || !target.Dialect.MySQL() {
 		return found, nil
 	}
 	const query = `SELECT DISTINCT REFERENCED_TABLE_NAME, TABLE_NAME, TABLE_SCHEMA, TABLE_SCHEMA = DATABASE() FROM information_schema.KEY_COLUMN_USAGE
@@ -87,7 +87,7 @@ func movesRows(s *rowio.Source, t *catalog.Table) bool {
 		return slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == t.Name })
 	}
 	check := func(c catalog.Condition) bool { return c.Kind == catalog.ConditionCheck }
-	return !s.Dialect.Mysql() || len(t.References)+len(t.Triggers) > 0 || slices.ContainsFunc(s.Known.Tables, toIt) ||
+	return !s.Dialect.MySQL() || len(t.References)+len(t.Triggers) > 0 || slices.ContainsFunc(s.Known.Tables, toIt) ||
 		s.Known.Engine == "mysql" && slices.ContainsFunc(t.Conditions, check) // their names are unique in a database
 }
 
@@ -109,7 +109,7 @@ func HidesTriggers(s *rowio.Source) bool {
 
 // measureResets sums up the rows that are taken out.
 func (p *Planner) measureResets(ctx context.Context) error {
-	target := p.Dbs[0]
+	target := p.DBs[0]
 	for i := range p.Plan.Resets {
 		s := &p.Plan.Resets[i]
 		c, err := rowio.ContentsOfMultiset(ctx, target.On, job.ResetLayout(target.Dialect, target.Table(s.Table)), nil, func(int) error { return ctx.Err() })

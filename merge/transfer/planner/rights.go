@@ -19,10 +19,10 @@ import (
 // writes: because of that, if the account has the right, and for want of the right if
 // not. Nothing is ever written. Rights to CREATE, DROP and ALTER are not seen so.
 func (p *Planner) lookAtRights(ctx context.Context) error {
-	if !p.Dbs[0].Dialect.Mysql() {
+	if !p.DBs[0].Dialect.MySQL() {
 		return nil
 	}
-	for i, s := range p.Dbs {
+	for i, s := range p.DBs {
 		lacks := make(map[string][]string) // tables by right
 		look := func(right, table, statement string) error {
 			err := s.On.Rows(ctx, "EXPLAIN "+statement, false, nil, func([]any) (bool, error) { return true, nil })

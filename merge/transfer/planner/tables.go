@@ -17,7 +17,7 @@ import (
 // choose decides which tables are copied, in which order, and refuses those that
 // cannot be copied faithfully.
 func (p *Planner) choose(ctx context.Context) error {
-	target := p.Dbs[0]
+	target := p.DBs[0]
 	for _, hidden := range target.Known.Hidden {
 		if hidden.What == catalog.HiddenTriggers {
 			continue // the check says so, and the operator may have looked
@@ -44,12 +44,12 @@ func (p *Planner) choose(ctx context.Context) error {
 			continue
 		}
 		rows := int64(0)
-		for _, s := range p.Dbs[1:] {
+		for _, s := range p.DBs[1:] {
 			rows += p.Rows[s.Name()][t.Name]
 		}
 		if rows == 0 && !p.renamedAlong(t.Name) {
 			why := "no source has a row in it"
-			if p.Plan.Withheld(p.Dbs[0].Dialect)[t.Name] != "" {
+			if p.Plan.Withheld(p.DBs[0].Dialect)[t.Name] != "" {
 				why = "no source has a row to copy: all stay behind, as declared"
 			}
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: why})
@@ -77,7 +77,7 @@ func (p *Planner) choose(ctx context.Context) error {
 // history names the tool whose history of migrations a table is in every database
 // that has it, as the check sees it; "" if it is none.
 func (p *Planner) history(table string) (tool string) {
-	for _, s := range p.Dbs {
+	for _, s := range p.DBs {
 		if t := s.Table(table); t != nil {
 			if tool = t.History(); tool == "" {
 				return ""
@@ -117,8 +117,8 @@ func (p *Planner) refuseOutside(ctx context.Context, chosen []*catalog.Table) er
 // toInnoDB is the statement that gives a table an engine with transactions. Options of the old
 // engine that InnoDB refuses, or takes for something else, go.
 func (p *Planner) toInnoDB(ctx context.Context, t *catalog.Table) (string, error) {
-	d, made := p.Dbs[0].Dialect, ""
-	err := p.Dbs[0].On.Rows(ctx, "SHOW CREATE TABLE "+d.Quote(t.Name), false, nil, func(row []any) (bool, error) {
+	d, made := p.DBs[0].Dialect, ""
+	err := p.DBs[0].On.Rows(ctx, "SHOW CREATE TABLE "+d.Quote(t.Name), false, nil, func(row []any) (bool, error) {
 		made = rowio.Text(row[1])
 		return true, nil
 	})
@@ -149,7 +149,7 @@ func (p *Planner) toInnoDB(ctx context.Context, t *catalog.Table) (string, error
 // operator allows that, the plan has to show that these rows are not copied.
 func (p *Planner) leaveUnread() {
 	why := make(map[string][]string)
-	for _, s := range p.Dbs {
+	for _, s := range p.DBs {
 		for _, skipped := range s.Known.Skipped {
 			why[skipped.Table] = append(why[skipped.Table], s.Name()+": "+skipped.Reason)
 		}
@@ -175,7 +175,7 @@ func (p *Planner) copyable(t *catalog.Table) bool {
 		}
 	}
 	readable := true
-	for _, s := range p.Dbs[1:] {
+	for _, s := range p.DBs[1:] {
 		other := s.Table(t.Name)
 		if other == nil {
 			continue // package merge has said so
@@ -217,7 +217,7 @@ func inOrder(tables []*catalog.Table) (sorted []*catalog.Table) {
 }
 
 func (p *Planner) table(t *catalog.Table) plan.Table {
-	l := rowio.NewLayout(p.Dbs[0].Dialect, t)
+	l := rowio.NewLayout(p.DBs[0].Dialect, t)
 	out := plan.Table{Name: t.Name, Key: append([]string{}, t.Key()...), Columns: l.Columns, Sources: make([]rowio.Content, len(p.Plan.Sources))}
 	for _, c := range t.Columns {
 		if c.Generated != "" {
@@ -229,7 +229,7 @@ func (p *Planner) table(t *catalog.Table) plan.Table {
 	}
 	if t.AutoIncrement != nil {
 		out.Counter = &plan.Counter{Column: t.AutoIncrement.Column, Before: t.AutoIncrement.Next, After: t.AutoIncrement.Next}
-		for _, s := range p.Dbs[1:] {
+		for _, s := range p.DBs[1:] {
 			if other := s.Table(t.Name); other != nil && other.AutoIncrement != nil {
 				out.Counter.After = max(out.Counter.After, other.AutoIncrement.Next)
 			}

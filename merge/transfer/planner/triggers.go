@@ -15,7 +15,7 @@ import (
 func (p *Planner) judgeTriggers() {
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
-		of := p.Dbs[0].Table(t.Name)
+		of := p.DBs[0].Table(t.Name)
 		for _, reason := range t.InWay(of) {
 			p.refuse(plan.Refusal{Table: t.Name, Reason: reason})
 		}

@@ -43,7 +43,7 @@ type Connection struct {
 	// unchecked turns the check of foreign keys off; see [apply.CheckReferences].
 	Unchecked bool
 
-	Db     *sqldb.DB // nil until it is used
+	DB     *sqldb.DB // nil until it is used
 	Shared bool      // db belongs to another connection
 	// withheld are, by table, the conditions for rows of a source that do not come.
 	Withheld map[string]string
@@ -64,9 +64,9 @@ func (c *Connection) Dialect() Dialect {
 
 func (c *Connection) Close() {
 	c.Drop()
-	if c.Db != nil && !c.Shared {
-		c.Db.Close()
-		c.Db = nil
+	if c.DB != nil && !c.Shared {
+		c.DB.Close()
+		c.DB = nil
 	}
 }
 
@@ -84,16 +84,16 @@ func (c *Connection) Drop() {
 		c.conn.Close()
 		c.conn, c.prepared = nil, nil
 	}
-	if !c.Writes && !c.Shared && c.Db != nil {
-		c.Db.Close()
-		c.Db = nil
+	if !c.Writes && !c.Shared && c.DB != nil {
+		c.DB.Close()
+		c.DB = nil
 	}
 }
 
 // Exists returns an error if there is no such database. To open an SQLite file
 // for writing would make it.
 func (c *Connection) Exists(ctx context.Context) error {
-	if c.Db != nil {
+	if c.DB != nil {
 		return nil
 	}
 	db, err := sqldb.Dial(ctx, c.DSN, true)
@@ -105,14 +105,14 @@ func (c *Connection) Exists(ctx context.Context) error {
 
 // Open opens the database, if it is not open.
 func (c *Connection) Open(ctx context.Context) error {
-	if c.Db != nil {
+	if c.DB != nil {
 		return nil
 	}
 	db, err := sqldb.Dial(ctx, c.DSN, !c.Writes)
 	if err != nil {
 		return fmt.Errorf("database %q: %w", c.Name, err)
 	}
-	c.Db = db
+	c.DB = db
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (c *Connection) Connect(ctx context.Context) error {
 	if err := c.Open(ctx); err != nil {
 		return err
 	}
-	conn, err := c.Db.Pool().Conn(ctx)
+	conn, err := c.DB.Pool().Conn(ctx)
 	if err != nil {
 		return sqldb.Translate(err)
 	}
@@ -150,7 +150,7 @@ func (c *Connection) prepareSession(ctx context.Context) error {
 		purpose = sqldb.WriteRows
 	}
 	d := c.Dialect()
-	if err := d.Prepare(ctx, c.conn, purpose); err != nil || !d.Mysql() {
+	if err := d.Prepare(ctx, c.conn, purpose); err != nil || !d.MySQL() {
 		return err
 	}
 	var err error
@@ -284,14 +284,14 @@ func (c *Connection) Rows(ctx context.Context, query string, keep bool, args []a
 	if err != nil {
 		return c.failed(ctx, err)
 	}
-	return c.Db.Unchanged()
+	return c.DB.Unchanged()
 }
 
 // failed translates the error of a statement. If it came because the context
 // ended, the server is told to stop working on the statement.
 func (c *Connection) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		_ = c.backend.Kill(c.Db.Pool().DB)
+		_ = c.backend.Kill(c.DB.Pool().DB)
 	}
 	return sqldb.Translate(err)
 }
@@ -384,7 +384,7 @@ func (c *Connection) Tx(ctx context.Context, f func() error) error {
 	if err == nil {
 		if err = f(); err == nil {
 			if _, err = c.Exec(ctx, "commit", "COMMIT", false); err == nil {
-				err = c.Db.Kept()
+				err = c.DB.Kept()
 			}
 		}
 	}

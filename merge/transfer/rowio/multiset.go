@@ -30,7 +30,7 @@ func (d Dialect) identity(t *catalog.Table) string {
 			parts = append(parts, d.identityOf(c))
 		}
 	}
-	if d.Mysql() {
+	if d.MySQL() {
 		// Of the hashes of values, since CONCAT returns NULL for what is too long.
 		return "SHA2(CONCAT(" + strings.Join(parts, ", ',', ") + "), 256)"
 	}
@@ -44,7 +44,7 @@ func (d Dialect) identity(t *catalog.Table) string {
 
 func (d Dialect) identityOf(c *catalog.Column) string {
 	name, declared := d.Quote(c.Name), strings.ToLower(c.Type)
-	if !d.Mysql() {
+	if !d.MySQL() {
 		// quote writes both zeros alike.
 		negative := "typeof(" + name + ") = 'real' AND " + name + " = 0 AND atan2(" + name + ", -1) < 0"
 		return "quote(" + name + ") || CASE WHEN " + negative + " THEN '-' ELSE '' END"

@@ -42,13 +42,13 @@ func (l *Layout) Has(columns []string) bool {
 // Dialect writes the statements that differ between kinds of databases.
 type Dialect struct{ sqldb.Dialect }
 
-func (d Dialect) Mysql() bool { return d.Dialect == sqldb.MySQL }
+func (d Dialect) MySQL() bool { return d.Dialect == sqldb.MySQL }
 
 // read is the expression that reads a column so that the driver does not convert
 // the value: a date stays the text that the database writes.
 func (d Dialect) read(c *catalog.Column) string {
 	name := d.Quote(c.Name)
-	if !d.Mysql() {
+	if !d.MySQL() {
 		return "+" + name // an expression has no declared type to convert to
 	}
 	declared := strings.ToLower(c.Type)
@@ -101,11 +101,11 @@ func NewLayout(d Dialect, t *catalog.Table) *Layout {
 			continue
 		}
 		l.Columns = append(l.Columns, c.Name)
-		if l.Types = append(l.Types, ""); d.Mysql() {
+		if l.Types = append(l.Types, ""); d.MySQL() {
 			l.Types[len(l.Types)-1] = c.Type
 		}
-		l.Text = append(l.Text, d.Mysql() && c.Collation != "" && slices.Contains(t.Key(), c.Name))
-		l.big = append(l.big, d.Mysql() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
+		l.Text = append(l.Text, d.MySQL() && c.Collation != "" && slices.Contains(t.Key(), c.Name))
+		l.big = append(l.big, d.MySQL() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
 		numbers := NewNumbering(l.Types[len(l.Types)-1])
 		l.Numbers, l.Reads = append(l.Numbers, numbers), append(l.Reads, d.read(c))
 		if numbers.ambiguous() && slices.Contains(t.Key(), c.Name) {
@@ -186,7 +186,7 @@ func (l *Layout) Within(low, high []any) (condition string, args []any) {
 // SQLite looks a row of values up in the index, MariaDB only single values.
 func (l *Layout) compared(how string, key []any) (condition string, args []any) {
 	names, bound := l.KeyColumns(), l.Bound(key)
-	if !l.Dialect.Mysql() {
+	if !l.Dialect.MySQL() {
 		return "(" + l.Dialect.QuoteAll(names) + ") " + how + " (" + sqldb.Marks(len(names)) + ")", bound
 	}
 	var ways []string
@@ -252,7 +252,7 @@ func (l *Layout) BoundOf(rows [][]any) (args []any) {
 // In SQLite a transaction that writes is alone.
 func (l *Layout) Lock(where, end string) string {
 	query := l.SelectFrom()
-	if l.Dialect.Mysql() {
+	if l.Dialect.MySQL() {
 		if l.index != "" {
 			query += " FORCE INDEX (" + l.Dialect.Quote(l.index) + ")"
 		}

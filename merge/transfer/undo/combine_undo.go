@@ -228,7 +228,7 @@ func putBack(c *change.Combiner, n int) string {
 		if slices.Contains(c.L.Key, i) {
 			continue
 		}
-		if d.Mysql() {
+		if d.MySQL() {
 			set = append(set, "t."+quoted+" = k."+quoted)
 		} else {
 			set = append(set, quoted+" = k."+quoted)
@@ -242,7 +242,7 @@ func putBack(c *change.Combiner, n int) string {
 	}
 	keys := "(" + strings.Join(one, " AND ") + ")"
 	where := " WHERE " + strings.Join(match, " AND ") + " AND (" + strings.Repeat(keys+" OR ", n-1) + keys + ")"
-	if d.Mysql() {
+	if d.MySQL() {
 		return "UPDATE " + d.Quote(c.L.Table) + " AS t JOIN " + d.Quote(c.Of.Kept) + " AS k SET " + strings.Join(set, ", ") + where
 	}
 	return "UPDATE " + d.Quote(c.L.Table) + " AS t SET " + strings.Join(set, ", ") + " FROM " + d.Quote(c.Of.Kept) + " AS k" + where

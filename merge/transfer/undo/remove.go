@@ -62,7 +62,7 @@ func (u *undo) removePart(ctx context.Context, w *job.Run, p plan.Part) error {
 // ByKey lets DELETE look keys up even where to read the whole table takes less; see
 // [rowio.Layout.Lock]. It has no form to say so for one statement.
 func ByKey(ctx context.Context, c *rowio.Connection, only bool) error {
-	if !c.Dialect().Mysql() {
+	if !c.Dialect().MySQL() {
 		return nil
 	}
 	set := "SET SESSION sql_safe_updates = 0"

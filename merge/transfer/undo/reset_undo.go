@@ -269,12 +269,12 @@ func (u *undo) moveBack(ctx context.Context, s *plan.Reset) error {
 		if err := u.proveKept(ctx, s); err != nil {
 			return err
 		}
-		if _, err := apply.MoveRows(ctx, u.Run, u.Layouts[s.Table], how, s.Kept); err != nil || d.Mysql() {
+		if _, err := apply.MoveRows(ctx, u.Run, u.Layouts[s.Table], how, s.Kept); err != nil || d.MySQL() {
 			return err
 		}
 		return drop()
 	})
-	if err == nil && d.Mysql() { // which ends a transaction
+	if err == nil && d.MySQL() { // which ends a transaction
 		err = drop()
 	}
 	return err

@@ -205,11 +205,11 @@ func (u *undo) complete(ctx context.Context) error {
 			return err
 		}
 		u.Target.Drop() // SQLite has one writer at a time
-		return u.Target.Db.InTx(ctx, func(tx *sqldb.Tx) error {
+		return u.Target.DB.InTx(ctx, func(tx *sqldb.Tx) error {
 			if err := u.Manifest.HoldStateIn(ctx, tx, ledger.StateUndoing); err != nil {
 				return err
 			}
-			return rowio.RegistryOf(u.Target.Db).RemoveMerged(ctx, tx.Begun(), ledger.MergedServers(u.Plan)...)
+			return rowio.RegistryOf(u.Target.DB).RemoveMerged(ctx, tx.Begun(), ledger.MergedServers(u.Plan)...)
 		})
 	})
 }
