@@ -51,8 +51,9 @@ func DefaultStep(values ...Range) uint64 {
 // column has no room. A source whose values no other source has keeps them. An offset is a
 // multiple of the step; if none is given, of the largest power of ten for which there is
 // room, up to the [DefaultStep] of the sources' numbers: those of the target make no step
-// larger, or each merge into it would take ten times the numbers of the one before. used is that
-// step. given are offsets that the operator chose, by source.
+// larger, or each merge into it would take ten times the numbers of the one before. Rounding
+// takes at most a 64th of the numbers that the exact offset leaves, or an eighth of those that the
+// sources have: otherwise a narrow space would be full after a few merges. used is that step. given are offsets that the operator chose, by source.
 func Choose(target Range, sources []Want, step uint64, given map[int]uint64,
 ) (offsets []uint64, used uint64, narrow *Narrow) {
 	if step > 0 {
@@ -63,11 +64,34 @@ func Choose(target Range, sources []Want, step uint64, given map[int]uint64,
 	for _, s := range sources {
 		moved = append(moved, s.Values)
 	}
-	for step = DefaultStep(moved...); ; step /= 10 {
-		if offsets, narrow = choose(target, sources, step, given); narrow == nil || step < 10 {
-			return offsets, step, narrow
+	exact, narrow := choose(target, sources, 1, given)
+	if narrow != nil {
+		return exact, 1, narrow
+	}
+	for step = DefaultStep(moved...); step > 1; step /= 10 {
+		offsets, narrow = choose(target, sources, step, given)
+		if narrow == nil && !wasteful(sources, exact, offsets) {
+			return offsets, step, nil
 		}
 	}
+	return exact, 1, nil
+}
+
+// wasteful reports whether rounded offsets take more than a 64th of the numbers that the exact ones
+// leave, and more than an eighth of those that the sources have.
+func wasteful(sources []Want, exact, rounded []uint64) bool {
+	has := new(big.Int) // up to this source, as offsets are
+	for i, s := range sources {
+		has.Add(has, new(big.Int).Sub(s.Values.High.Whole(), s.Values.Low.Whole()))
+		for _, l := range s.Limits {
+			left := new(big.Int).Sub(l.Room(), new(big.Int).SetUint64(exact[i]))
+			taken := new(big.Int).SetUint64(max(rounded[i], exact[i]) - exact[i])
+			if taken.Lsh(taken, 3).Cmp(has) > 0 && taken.Lsh(taken, 3).Cmp(left) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func choose(target Range, sources []Want, step uint64, given map[int]uint64) ([]uint64, *Narrow) {

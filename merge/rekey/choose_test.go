@@ -125,13 +125,32 @@ func TestChoose(t *testing.T) {
 func TestChooseInARow(t *testing.T) {
 	world := Range{Signed(1), Signed(2_000_021), true}
 	target := world
-	for n := range 214 {
+	for n := range 160 {
 		offsets, used, narrow := Choose(target, []Want{{Values: world, Limits: []Limit{{"a.id", Signed(math.MaxInt32), world.High}}}}, 0, nil)
 		if want := uint64(n+1) * 10_000_000; narrow != nil || used != 10_000_000 || offsets[0] != want {
 			t.Fatalf("merge %d: %d, a multiple of %d, %+v; want %d", n+1, offsets, used, narrow, want)
 		}
 		moved, _ := world.Shift(offsets[0])
 		target.Join(moved)
+	}
+}
+
+// Rounding leaves a space room for 64 merges of one size, or for nearly as many as exact offsets would.
+func TestChooseInANarrowSpace(t *testing.T) {
+	for _, c := range []struct{ world, most int64 }{{150_000_000, math.MaxUint32}, {1100, math.MaxInt16}, {9_999, math.MaxUint16}, {101, 9_999}, {2_000_021, math.MaxInt32}, {1, 255}} {
+		world := Range{Signed(1), Signed(c.world), true}
+		target, merges := world, int64(0)
+		for ; ; merges++ {
+			offsets, _, narrow := Choose(target, []Want{{Values: world, Limits: []Limit{{"a.id", Signed(c.most), world.High}}}}, 0, nil)
+			if narrow != nil {
+				break
+			}
+			moved, _ := world.Shift(offsets[0])
+			target.Join(moved)
+		}
+		if exact := c.most/c.world - 1; merges > exact || merges < min(64, exact*4/5) {
+			t.Errorf("%d keys below %d: %d merges, want nearly %d", c.world, c.most, merges, exact)
+		}
 	}
 }
 
