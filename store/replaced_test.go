@@ -70,6 +70,32 @@ var losses = map[string]func(t *testing.T, path, where string){
 	},
 }
 
+// A file with two names would have two journals, and two processes would each be alone in it: it is
+// refused, by either name, until it has one.
+func TestFileWithTwoNames(t *testing.T) {
+	path, other := filepath.Join(t.TempDir(), "game.db"), filepath.Join(t.TempDir(), "other.db")
+	first := open(t, "sqlite:"+path)
+	must(t, storetest.Create(t.Context(), first))
+	if err := os.Link(path, other); err != nil {
+		t.Skipf("NOT TESTED: no hard links here: %v", err)
+	}
+	for _, name := range []string{path, other} {
+		if db, err := store.Open(t.Context(), "sqlite:"+name); err == nil || !strings.Contains(err.Error(), "hard link") {
+			db.Close()
+			t.Errorf("%s: %v", name, err)
+		}
+		pool, err := sql.Open("sqlite", "file:"+name+"?_journal_mode=WAL&_inttotime=1&_time_integer_format=unix_micro")
+		must(t, err)
+		if _, err := store.Wrap(t.Context(), pool, store.SQLite); err == nil || name == path && !strings.Contains(err.Error(), "hard link") {
+			t.Errorf("a pool of the game, %s: %v", name, err)
+		}
+		must(t, pool.Close())
+	}
+	must(t, first.Ping(t.Context())) // it was there before, and has the only journal
+	must(t, os.Remove(other))
+	open(t, "sqlite:"+path)
+}
+
 // A process whose SQLite file goes confirms no row and no reservation any more: its node ends
 // and says why, and no connection is made to what is at the path then.
 func TestFileReplaced(t *testing.T) {

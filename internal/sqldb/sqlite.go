@@ -28,6 +28,8 @@ func openSQLite(path string, readOnly bool) (_ *sqliteFile, check func() error, 
 		return nil, nil, errors.New("a database in memory would be another one for every connection: use a file, in a temporary directory if need be")
 	case err == nil && info.IsDir():
 		return nil, nil, errors.New("it is a directory: want the path of a file")
+	case err == nil && !readOnly && names(info) > 1:
+		return nil, nil, errOtherNames
 	case errors.Is(err, fs.ErrNotExist):
 		if dir, err := os.Stat(cmp.Or(filepath.Dir(path), ".")); err != nil || !dir.IsDir() {
 			return nil, nil, fmt.Errorf("no directory %q: create it first, or correct the path", filepath.Dir(path))

@@ -20,6 +20,10 @@ import (
 var ErrReplaced = errors.New("it was removed or replaced while this process has it open: " +
 	"stop the process, then put the right file there")
 
+// errOtherNames: SQLite keeps the newest rows and the locks beside the name by which a file was opened.
+var errOtherNames = errors.New("the file has another name, a hard link: a process that opens it by that one sees neither the locks nor the newest rows " +
+	"of this one; give it one name: copy it and put the copy in its place")
+
 // sqliteFile makes connections that all have the same file open. The path may lead to another
 // file later, or to none: then it makes no more, and [sqliteFile.check] says so.
 type sqliteFile struct {
@@ -149,6 +153,10 @@ func (db *DB) sameFile(ctx context.Context, conn *sqlx.Conn) error {
 	}
 	if db.database.CompareAndSwap(nil, &path) {
 		if file, err := lookAt(path); err == nil {
+			if names(file.info) > 1 {
+				db.database.Store(nil)
+				return fmt.Errorf("store: the file %q: %w", shownPath(path), errOtherNames)
+			}
 			db.file.seen.Store(&[]seenFile{file})
 		}
 	}
