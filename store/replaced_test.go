@@ -104,7 +104,8 @@ func TestFileReplaced(t *testing.T) {
 	}
 	for name, lose := range losses {
 		for _, game := range []bool{false, true} { // the game's own pool
-			if game && (strings.HasPrefix(name, "its -") || name == "another -wal" || strings.Contains(name, "link")) {
+			journal := name == "its -wal" || name == "another -wal"
+			if game && (journal && runtime.GOOS != "linux" || name == "its -shm" || strings.Contains(name, "link")) {
 				continue // not noticed: gameid/FAULTS.md says so
 			}
 			t.Run(name+map[bool]string{true: "/game", false: "/ours"}[game], func(t *testing.T) {

@@ -123,7 +123,7 @@ func Wrap(pool *sql.DB, dialect Dialect) *DB {
 	// sqlx knows SQLite by the name of another driver.
 	name := map[Dialect]string{MySQL: "mysql", SQLite: "sqlite3"}[dialect]
 	db := &DB{pool: sqlx.NewDb(pool, name), dialect: dialect, prepared: make(map[string]*sqlx.Stmt)}
-	db.kept = db.file.check
+	db.kept = db.file.checkGame
 	if d, ours := pool.Driver().(openedDriver); ours {
 		db.opened, db.ours = *d.by.opened, true
 	}

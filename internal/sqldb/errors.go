@@ -42,6 +42,9 @@ var (
 	// cannot serve.
 	ErrUnavailable = errors.New("database unavailable")
 
+	// ErrDamaged is an [ErrUnavailable] that stays: what the file of SQLite holds is no database.
+	ErrDamaged = fmt.Errorf("%w: the file is damaged: restore it from its backup", ErrUnavailable)
+
 	// ErrOutcomeUnknown: a change was asked for and the answer did not come:
 	// it may have been made or not. Look before doing it again. It comes
 	// together with [ErrUnavailable] or the error of a context that ended.
@@ -95,6 +98,11 @@ func Translate(err error) error {
 	}
 	if _, ok := errors.AsType[*hostsError](err); ok {
 		return err
+	}
+	for _, kind := range []error{ErrDuplicate, ErrForeignKey, ErrInvalid, ErrRetryable, ErrUnavailable, ErrReadOnly} {
+		if errors.Is(err, kind) {
+			return err
+		}
 	}
 	if isConflict(err) {
 		return fmt.Errorf("%w: %w", ErrRetryable, err)
@@ -238,8 +246,9 @@ func sqliteKind(code int) error {
 		return ErrRetryable
 	case sqlite3.SQLITE_READONLY:
 		return ErrReadOnly
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CORRUPT,
-		sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOLFS:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return ErrDamaged
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOLFS:
 		return ErrUnavailable
 	}
 	return nil

@@ -5,6 +5,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -143,5 +146,23 @@ func TestDuplicateKeyOfSQLite(t *testing.T) {
 		if d, ok := errors.AsType[*sqldb.DuplicateError](err); !ok || d.Table != "pairs" || d.Key != key {
 			t.Errorf("%s: %v", query, err)
 		}
+	}
+}
+
+// A damaged file is not a database that may answer later, and says so once.
+func TestDamagedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.db")
+	must(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec("CREATE TABLE t (a)")
+	err = sqldb.Translate(err)
+	if !errors.Is(err, sqldb.ErrDamaged) || !errors.Is(err, sqldb.ErrUnavailable) {
+		t.Errorf("%v, want %v", err, sqldb.ErrDamaged)
+	}
+	again := sqldb.Translate(fmt.Errorf("reading: %w", err))
+	if strings.Count(again.Error(), sqldb.ErrUnavailable.Error()) != 1 {
+		t.Errorf("translated twice: %v", again)
 	}
 }

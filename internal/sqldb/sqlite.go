@@ -9,8 +9,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -79,11 +81,15 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 	if err != nil {
 		return nil, nil, err
 	}
-	wal, err := isWAL(path)
-	if err != nil {
-		return nil, nil, err
+	_, err = os.Stat(path + "-wal")
+	closed := errors.Is(err, fs.ErrNotExist)
+	wal := !closed // to read the header of a file that a connection of this process has open would end its locks
+	if closed {
+		if wal, err = isWAL(path); err != nil {
+			return nil, nil, err
+		}
 	}
-	if _, err := os.Stat(path + "-wal"); wal && errors.Is(err, fs.ErrNotExist) {
+	if wal && closed {
 		// Nobody has it open: everybody who uses a database in WAL mode has a
 		// -wal file. SQLite would make one even now; only "immutable" stops
 		// that. It also turns locking off, so a writer that comes later is
@@ -105,14 +111,12 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 // isWAL reads from the header whether a database is in WAL mode.
 func isWAL(path string) (bool, error) {
 	const magic = "SQLite format 3\x00"
-	f, err := os.Open(path)
-	if err != nil {
+	var header [20]byte
+	n, err := headers.read(path, header[:])
+	if err != nil && err != io.EOF {
 		return false, err
 	}
-	defer f.Close()
-	var header [20]byte
-	n, err := io.ReadFull(f, header[:])
-	if err == io.EOF {
+	if n == 0 {
 		return false, nil // an empty file is an empty database
 	}
 	if n < len(header) || !strings.HasPrefix(string(header[:]), magic) {
@@ -120,4 +124,37 @@ func isWAL(path string) (bool, error) {
 	}
 	const readVersion, walVersion = 19, 2
 	return header[readVersion] == walVersion, nil
+}
+
+// headers are the files of which a header was read. On Unix they stay open: closing one would end
+// the locks that other connections of this process have on the file.
+var headers openFiles
+
+type openFiles struct {
+	mu    sync.Mutex
+	files []*os.File
+}
+
+func (o *openFiles) read(path string, b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range o.files {
+		if known, err := f.Stat(); err == nil && os.SameFile(known, info) {
+			return f.ReadAt(b, 0)
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	if runtime.GOOS == "windows" { // where locks belong to the handle, and an open file cannot be moved
+		defer f.Close()
+	} else {
+		o.files = append(o.files, f)
+	}
+	return f.ReadAt(b, 0)
 }

@@ -73,6 +73,20 @@ func (f *sqliteFile) check(all bool) error {
 	return nil
 }
 
+// checkGame is check for a pool that the game opened, whose connections may all have been closed
+// and opened again, with another -wal. If one was removed while it was open, Linux tells.
+func (f *sqliteFile) checkGame(all bool) error {
+	err := f.check(all)
+	seen := f.seen.Load()
+	if err != nil || !all || seen == nil {
+		return err
+	}
+	if wal := (*seen)[0].path + "-wal"; hasRemoved(wal) {
+		return fmt.Errorf("store: the file %q: %w", shownPath(wal), ErrReplaced)
+	}
+	return nil
+}
+
 // shownPath is a path without what is secret.
 func shownPath(path string) string {
 	return strings.TrimPrefix(Redact(string(SQLite)+":"+path), string(SQLite)+":")

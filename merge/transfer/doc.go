@@ -59,7 +59,9 @@
 // A target that was restored from a backup has no record of the merge, and neither has a wrong copy
 // of the target, whose rows are elsewhere. There Undo lifts a fence only if the fence says that no row
 // of the merge is in the target: [registry.FencePrepared] and [registry.FenceUndone]. Otherwise it
-// is refused with the command that lifts each fence.
+// is refused with the command that lifts each fence, and so is Apply. A copy that was made after the
+// merge has the record too, and cannot be told from the target: do not undo in it while the sources are
+// the real ones.
 //
 // # Tables that are emptied
 //

@@ -471,6 +471,29 @@ func TestFencesWithoutRecord(t *testing.T) {
 	})
 }
 
+// While the rows are in one copy of the target, the plan is not carried out in another: its record
+// there would let an undo of that copy lift the fences, and the world would live twice.
+func TestApplyToAnotherCopy(t *testing.T) {
+	onEach(t, func(t *testing.T, e engine) {
+		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "anna"), gameWorld(t, e, "s2", 2, 7, "bert")}
+		backup := clone(t, e, all[0])
+		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{})
+		if _, err := apply.Apply(t.Context(), p, all[0], all[1:], job.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		before := dump(t, backup)
+		_, err := apply.Apply(t.Context(), p, backup, all[1:], job.Options{})
+		refused := new(ledger.RefusedError)
+		if !errors.As(err, &refused) || len(refused.Lifting) == 0 {
+			t.Fatalf("%v, want a refusal and how to lift the fence", err)
+		}
+		if diff := cmp.Diff(before, dump(t, backup)); diff != "" {
+			t.Errorf("refused, and the copy changed:\n%s", diff)
+		}
+		startable(t, all[1], 2, false)
+	})
+}
+
 // Another database than the target, or none, knows nothing of the merge either.
 // The fences stay, or the worlds would live twice.
 func TestUndoOfAnotherDatabase(t *testing.T) {

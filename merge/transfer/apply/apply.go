@@ -80,6 +80,12 @@ func apply(ctx context.Context, r *job.Run, state ledger.State) error {
 	if err := preflight(ctx, r, state); err != nil {
 		return err
 	}
+	if state == "" {
+		// A record here would let an undo of this copy lift the fences of the other one.
+		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return otherCopies(ctx, r, "apply") }); err != nil {
+			return err
+		}
+	}
 	if state == "" && r.Opts.Reserve != nil {
 		if err := r.Opts.Reserve(ctx); err != nil {
 			return err

@@ -69,6 +69,21 @@ func LiftWithoutRecord(ctx context.Context, r *job.Run, doing string) error {
 	if err := r.Target.Open(ctx); err != nil { // the registry needs the pool
 		return err
 	}
+	if err := otherCopies(ctx, r, doing); err != nil {
+		return err
+	}
+	if err := LiftFences(ctx, r, noRowsCame...); err != nil {
+		return err
+	}
+	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
+		return err
+	}
+	return unguard(ctx, r, noRowsCame...)
+}
+
+// otherCopies returns a [*ledger.RefusedError] if a fence does not say that no row of the merge came,
+// though this target has no record of it: the rows may be in another copy of the target.
+func otherCopies(ctx context.Context, r *job.Run, doing string) error {
 	refused := &ledger.RefusedError{Doing: doing}
 	for i, w := range r.Plan.Worlds() {
 		on := r.Target.Database
@@ -88,16 +103,13 @@ func LiftWithoutRecord(ctx context.Context, r *job.Run, doing string) error {
 			}
 		}
 	}
-	if len(refused.Refusals) > 0 {
-		return refused
+	if len(refused.Refusals) == 0 {
+		return nil
 	}
-	if err := LiftFences(ctx, r, noRowsCame...); err != nil {
+	if err := r.Manifest.ExpectState(ctx, ""); err != nil { // another process recorded it meanwhile
 		return err
 	}
-	if err := r.Manifest.ExpectState(ctx, ""); err != nil {
-		return err
-	}
-	return unguard(ctx, r, noRowsCame...)
+	return refused
 }
 
 // stillFenced says of a fence that it stays, and how to lift it.

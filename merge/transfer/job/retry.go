@@ -28,6 +28,9 @@ func (r *Run) Retry(ctx context.Context, doing string, f func(ctx context.Contex
 			return &ledger.StoppedError{Doing: doing, Cause: context.Cause(ctx)}
 		}
 		meaning := sqldb.Translate(err)
+		if errors.Is(meaning, sqldb.ErrDamaged) {
+			return meaning
+		}
 		if !errors.Is(meaning, sqldb.ErrUnavailable) && !errors.Is(meaning, sqldb.ErrRetryable) {
 			return err
 		}

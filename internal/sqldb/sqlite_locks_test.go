@@ -1,0 +1,62 @@
+//go:build linux
+
+package sqldb_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mergesafe/internal/sqldb"
+)
+
+// Another connection of the process to the same file, opened and closed, takes no lock away.
+func TestOpeningKeepsLocks(t *testing.T) {
+	for _, journal := range []string{"DELETE", "WAL"} {
+		path := filepath.Join(t.TempDir(), "game.db")
+		made := dial(t, "sqlite:"+path)
+		_, err := made.Pool().Exec("PRAGMA journal_mode = " + journal)
+		must(t, err)
+		_, err = made.Pool().Exec("CREATE TABLE t (a)")
+		must(t, err)
+		if journal == "DELETE" {
+			must(t, made.Close())
+		}
+		reader, err := sqldb.Dial(t.Context(), "sqlite:"+path, true)
+		must(t, err)
+		defer reader.Close()
+		tx, err := reader.Pool().BeginTxx(t.Context(), nil)
+		must(t, err)
+		defer tx.Rollback()
+		var n int
+		must(t, tx.Get(&n, "SELECT COUNT(*) FROM t"))
+		before := locks(t, path)
+		if before == 0 {
+			t.Fatalf("%s: a transaction that reads has no lock", journal)
+		}
+		for range 2 {
+			other, err := sqldb.Dial(t.Context(), "sqlite:"+path, true)
+			must(t, err)
+			must(t, other.Close())
+		}
+		if now := locks(t, path); now != before {
+			t.Errorf("%s: %d locks, there were %d", journal, now, before)
+		}
+	}
+}
+
+// locks counts the locks on a file, and on what SQLite keeps beside it.
+func locks(t *testing.T, path string) (n int) {
+	t.Helper()
+	held, err := os.ReadFile("/proc/locks")
+	must(t, err)
+	for _, suffix := range []string{"", "-shm"} {
+		if info, err := os.Stat(path + suffix); err == nil {
+			n += strings.Count(string(held), fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino))
+		}
+	}
+	return n
+}
