@@ -64,7 +64,9 @@ func completions(root *cli.Command, words []string) string {
 		case wants != "":
 			wants = ""
 		case strings.HasPrefix(word, "-"):
-			wants = argumentOf(root, cmd, strings.TrimLeft(word, "-"))
+			if wants, _ = flagText(root, cmd, strings.TrimLeft(word, "-")); strings.HasPrefix(wants, "[") {
+				wants = "" // not that of -h [NAME]
+			}
 		case arguments == 0 && cmd.Command(word) != nil:
 			cmd = cmd.Command(word)
 		default:
@@ -123,36 +125,4 @@ func flagNames(root, cmd *cli.Command) (names []string) {
 func isHidden(flag cli.Flag) bool {
 	f, ok := flag.(cli.VisibleFlag)
 	return ok && !f.IsVisible()
-}
-
-// argumentOf is the argument that a flag takes, as the help names it; "" if it takes none.
-func argumentOf(root, cmd *cli.Command, name string) string {
-	for _, flag := range slices.Concat(cmd.Flags, root.Flags) {
-		if f, ok := flag.(cli.DocGenerationFlag); ok && slices.Contains(flag.Names(), name) && f.TakesValue() {
-			argument, _ := flagText(root, cmd, name)
-			if argument == "" {
-				argument = "VALUE"
-			}
-			return argument
-		}
-	}
-	if name == "completion" {
-		argument, _ := flagText(root, cmd, name)
-		return argument
-	}
-	return ""
-}
-
-// commandText is what the help says of a command below it.
-func commandText(root, cmd *cli.Command, name string) string {
-	for _, block := range blocks(helpOf(root, cmd)) {
-		_, lines := headed(block)
-		list, _ := entries(lines)
-		for _, e := range list {
-			if word, _, _ := strings.Cut(e.term, " "); word == name {
-				return e.text
-			}
-		}
-	}
-	return ""
 }

@@ -361,13 +361,11 @@ func checkHelp(root, cmd *cli.Command) error {
 			}
 		}
 	}
-	for _, block := range blocks(cmd.Description) {
-		if heading, lines := headed(block); strings.HasPrefix(heading, "Example") {
-			for _, line := range lines {
-				if strings.Contains(line, "mysql:") || strings.ContainsAny(inQuotes.ReplaceAllString(line, ""), "()&;*?[<'\"") {
-					errs = append(errs, fmt.Errorf("an example of %q shows a password to the machine, or is not quoted for a shell: %s", cmd.Name, line))
-				}
-			}
+	_, examples, _ := strings.Cut(cmd.Description, "\nExample")
+	examples, _, _ = strings.Cut(examples, "\n\n")
+	for line := range strings.SplitSeq(examples, "\n") {
+		if strings.Contains(line, "mysql:") || strings.ContainsAny(inQuotes.ReplaceAllString(line, ""), "()&;*?[<'\"") {
+			errs = append(errs, fmt.Errorf("an example of %q shows a password to the machine, or is not quoted for a shell: %s", cmd.Name, line))
 		}
 	}
 	for _, flag := range cmd.Flags {
