@@ -44,11 +44,8 @@ func completionScript(name, shell string) (string, error) {
 	return fmt.Sprintf(script, name), nil
 }
 
-// argumentsKey is where a tool keeps what may be an argument.
-const argumentsKey = "arguments"
-
 // Arguments says what completions offer as arguments of all commands of a tool.
-func Arguments(root *cli.Command, names func() []string) { set(root, argumentsKey, names) }
+func Arguments(root *cli.Command, names func() []string) { ownOf(root).arguments = names }
 
 // completions are what may stand in place of the last of the words, one on a line, each
 // with a tab and what it means.
@@ -96,7 +93,7 @@ func completions(root *cli.Command, words []string) string {
 				add(sub.Name, commandText(root, cmd, sub.Name))
 			}
 		}
-		if names, ok := root.Metadata[argumentsKey].(func() []string); ok && len(cmd.Commands) == 0 {
+		if names := ownOf(root).arguments; names != nil && len(cmd.Commands) == 0 {
 			for _, name := range names() {
 				add(name, "")
 			}

@@ -111,8 +111,9 @@ func manual(root *cli.Command) string {
 		}
 	}
 	sections(root.Name, root)
-	for _, topic := range slices.Sorted(maps.Keys(topicsOf(root))) {
-		section(root.Name+" -h "+topic, topicsOf(root)[topic])
+	topics := ownOf(root).topics
+	for _, topic := range slices.Sorted(maps.Keys(topics)) {
+		section(root.Name+" -h "+topic, topics[topic])
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 	"github.com/vbauerster/mpb/v8/cwriter"
@@ -18,9 +19,14 @@ type Screen struct {
 
 // colorFlag is -color, of all commands of a tool.
 func colorFlag() cli.Flag {
-	return &cli.StringFlag{Name: "color", Value: "auto", Validator: func(s string) error {
-		if s != "auto" && s != "always" && s != "never" {
-			return errors.New("want auto, always or never")
+	return choiceFlag("color", "want auto, always or never", "auto", "always", "never")
+}
+
+// choiceFlag is a flag that takes one of some words; the first is the default.
+func choiceFlag(name, want string, words ...string) cli.Flag {
+	return &cli.StringFlag{Name: name, Value: words[0], Validator: func(s string) error {
+		if !slices.Contains(words, s) {
+			return errors.New(want)
 		}
 		return nil
 	}}
@@ -41,15 +47,9 @@ func ScreenOf(cmd *cli.Command, w io.Writer, env Env) Screen {
 	return s
 }
 
-// outputKey is where the standard output of a run is kept.
-const outputKey = "standard output"
-
 // Width is how many columns the terminal has that the results of a run go to; 0 if they go
 // to none.
-func Width(cmd *cli.Command) int {
-	out, _ := cmd.Root().Metadata[outputKey].(io.Writer)
-	return WidthOf(out)
-}
+func Width(cmd *cli.Command) int { return WidthOf(ownOf(cmd.Root()).stdout) }
 
 // WidthOf is how many columns the terminal has that w is; 0 if w is none, or it does not say.
 func WidthOf(w io.Writer) int {
