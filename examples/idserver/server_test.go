@@ -67,7 +67,8 @@ func TestMint(t *testing.T) {
 		}
 	}
 	metrics := do(s, "GET", "/metrics", "", "").Body.String()
-	for _, want := range []string{"\ngameid_minted_total{kind=\"player\"} 4\n", "\ngameid_minted_total{kind=\"item\"} 11100\n", "\ngameid_lease_state{state=\"held\"} 1\n"} {
+	for _, want := range []string{`gameid_minted_total{kind="player"} 4`, `gameid_minted_total{kind="item"} 11100`,
+		`gameid_lease_state{state="held"} 1`} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("the metrics have no %q:\n%s", want, metrics)
 		}
@@ -108,7 +109,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s %s gave IDs out", c.method, c.path)
 		}
 	}
-	if w := do(s, "POST", "/ids/x", "text/plain", ""); w.Body.String() != "the kind \"x\" is not given out here: want one of item, player\n" {
+	const want = "the kind \"x\" is not given out here: want one of item, player\n"
+	if w := do(s, "POST", "/ids/x", "text/plain", ""); w.Body.String() != want {
 		t.Errorf("as text: %q", w.Body)
 	}
 }
@@ -145,7 +147,8 @@ func TestNodeEnded(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "this world also runs elsewhere") {
 		t.Errorf("health: %d %s", w.Code, w.Body)
 	}
-	if metrics := do(s, "GET", "/metrics", "", "").Body.String(); !strings.Contains(metrics, "\ngameid_lease_state{state=\"lost\"} 1\n") {
+	metrics := do(s, "GET", "/metrics", "", "").Body.String()
+	if !strings.Contains(metrics, `gameid_lease_state{state="lost"} 1`) {
 		t.Errorf("metrics:\n%s", metrics)
 	}
 }
@@ -368,7 +371,8 @@ func TestHelp(t *testing.T) {
 	if code := run(t.Context(), []string{"-h"}, os.LookupEnv, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d, %s", code, &errs)
 	}
-	for _, want := range []string{"\n  -config ", "\n  -listen ", "\n  -socket ", "\n  -kinds ", "POST /ids/{kind}", "GET  /healthz", "GET  /metrics", "Exit codes"} {
+	for _, want := range []string{"\n  -config ", "\n  -listen ", "\n  -socket ", "\n  -kinds ", "POST /ids/{kind}",
+		"GET  /healthz", "GET  /metrics", "Exit codes"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the help does not mention %q", want)
 		}

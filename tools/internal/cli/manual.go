@@ -100,7 +100,8 @@ func manual(root *cli.Command) string {
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s\"\n", strings.ToUpper(root.Name), escaped(root.Version))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", root.Name, escaped(strings.TrimSuffix(sentence, ".")))
 	section := func(title, text string) {
-		fmt.Fprintf(&b, ".SH \"%s\"\n.in 0\n.nf\n%s\n.fi\n", escaped(strings.ToUpper(title)), escaped(strings.TrimSpace(text)))
+		fmt.Fprintf(&b, ".SH \"%s\"\n.in 0\n", escaped(strings.ToUpper(title)))
+		fmt.Fprintf(&b, ".nf\n%s\n.fi\n", escaped(strings.TrimSpace(text)))
 	}
 	section("Description", help)
 	var sections func(of string, cmd *cli.Command)

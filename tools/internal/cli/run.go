@@ -363,7 +363,8 @@ func checkHelp(root, cmd *cli.Command) error {
 	examples, _, _ = strings.Cut(examples, "\n\n")
 	for line := range strings.SplitSeq(examples, "\n") {
 		if strings.Contains(line, "mysql:") || strings.ContainsAny(inQuotes.ReplaceAllString(line, ""), "()&;*?[<'\"") {
-			errs = append(errs, fmt.Errorf("an example of %q shows a password to the machine, or is not quoted for a shell: %s", cmd.Name, line))
+			errs = append(errs, fmt.Errorf("an example of %q shows a password to the machine, or is not quoted for a shell: %s",
+				cmd.Name, line))
 		}
 	}
 	for _, flag := range cmd.Flags {

@@ -39,9 +39,11 @@ func merge(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rul
 				need(s, "policy", `want what happens to their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
 			}
 			policy := declare.TablePolicy{
-				Tables: s.Texts("tables", strict.Label), Policy: declare.Policy(s.Text("policy", tablePolicy)), Rows: declare.RowsPolicy(s.Text("rows", rowsPolicy)),
-				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s),
-				File: file, Line: s.Line(""), Schema: reviewed,
+				Tables:  s.Texts("tables", strict.Label),
+				Policy:  declare.Policy(s.Text("policy", tablePolicy)),
+				Rows:    declare.RowsPolicy(s.Text("rows", rowsPolicy)),
+				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula),
+				When:    when(s), File: file, Line: s.Line(""), Schema: reviewed,
 			}
 			renumber(s, &policy)
 			r.Check.Tables = append(r.Check.Tables, policy)
@@ -79,10 +81,10 @@ func renumber(s *strict.Section, p *declare.TablePolicy) {
 }
 
 var (
-	tablePolicy = oneOf(`"same", "skip", "reset", "combine" or "copy"`, declare.PolicySame, declare.PolicySkip, declare.PolicyReset,
-		declare.PolicyCombine, declare.PolicyCopy)
-	rowsPolicy = oneOf(`"drop", if rows that reference them are to stay behind too, or "none", if their reference is to be cleared`,
-		declare.RowsDrop, declare.RowsNone)
+	tablePolicy = oneOf(`"same", "skip", "reset", "combine" or "copy"`,
+		declare.PolicySame, declare.PolicySkip, declare.PolicyReset, declare.PolicyCombine, declare.PolicyCopy)
+	rowsPolicy = oneOf(`"drop", if rows that reference them are to stay behind too, or "none", if their reference is to be `+
+		`cleared`, declare.RowsDrop, declare.RowsNone)
 	keep = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
 )
 
