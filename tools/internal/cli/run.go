@@ -139,7 +139,7 @@ func prepare(cmd *cli.Command) {
 		return usage(cmd, err)
 	}
 	if len(cmd.Commands) > 0 && cmd.Action == nil {
-		cmd.Action = NoCommand
+		cmd.Action = func(_ context.Context, cmd *cli.Command) error { return noCommand(cmd, cmd.Args().First()) }
 	}
 	for _, sub := range cmd.Commands {
 		prepare(sub)
@@ -235,9 +235,7 @@ func selection(root *cli.Command, args []string) *cli.Command {
 	return cmd
 }
 
-// NoCommand is the action of a command that needs one below it: an error that names them.
-func NoCommand(_ context.Context, cmd *cli.Command) error { return noCommand(cmd, cmd.Args().First()) }
-
+// noCommand is the error of a command that needs one below it: it names them.
 func noCommand(cmd *cli.Command, given string) error {
 	names := namesOf(cmd.Commands)
 	want := "want " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
