@@ -55,7 +55,7 @@ func utc(_ []string, a slog.Attr) slog.Attr {
 func logFlag() cli.Flag { return choiceFlag("log", "want text or json", "text", "json") }
 
 // IsTerminal reports whether people look on, who can be shown a bar.
-func (l *Log) IsTerminal() bool { return l.json == nil && IsTerminal(l.w) }
+func (l *Log) IsTerminal() bool { return l.json == nil && isTerminal(l.w) }
 
 // Say writes a sentence, in JSON with fields: pairs of a key and a value.
 func (l *Log) Say(text string, fields ...any) {
@@ -88,7 +88,7 @@ func (l *Log) Print(text string) {
 func (l *Log) line(prefix, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if width := WidthOf(l.w); width > 0 {
+	if width := widthOf(l.w); width > 0 {
 		text = strings.Join(columns.Wrap("", prefix+text, width), "\n")
 	} else {
 		text = prefix + text

@@ -35,25 +35,25 @@ func choiceFlag(name, want string, words ...string) cli.Flag {
 // ScreenOf returns the screen that w is. What -color says decides on colours; if it is
 // auto, a terminal gets them unless NO_COLOR is set or the terminal is a dumb one.
 func ScreenOf(cmd *cli.Command, w io.Writer, env Env) Screen {
-	s := Screen{Width: WidthOf(w)}
+	s := Screen{Width: widthOf(w)}
 	switch cmd.String("color") {
 	case "always":
 		s.Color = true
 	case "auto":
 		noColor, _ := env("NO_COLOR")
 		term, _ := env("TERM")
-		s.Color = IsTerminal(w) && noColor == "" && term != "dumb"
+		s.Color = isTerminal(w) && noColor == "" && term != "dumb"
 	}
 	return s
 }
 
 // Width is how many columns the terminal has that the results of a run go to; 0 if they go
 // to none.
-func Width(cmd *cli.Command) int { return WidthOf(ownOf(cmd.Root()).stdout) }
+func Width(cmd *cli.Command) int { return widthOf(ownOf(cmd.Root()).stdout) }
 
-// WidthOf is how many columns the terminal has that w is; 0 if w is none, or it does not say.
-func WidthOf(w io.Writer) int {
-	if !IsTerminal(w) {
+// widthOf is how many columns the terminal has that w is; 0 if w is none, or it does not say.
+func widthOf(w io.Writer) int {
+	if !isTerminal(w) {
 		return 0
 	}
 	width, _, err := cwriter.GetSize(int(w.(*os.File).Fd()))
@@ -63,8 +63,8 @@ func WidthOf(w io.Writer) int {
 	return width
 }
 
-// IsTerminal reports whether f is a terminal.
-func IsTerminal(f any) bool {
+// isTerminal reports whether f is a terminal.
+func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
 	return ok && cwriter.IsTerminal(int(file.Fd()))
 }
