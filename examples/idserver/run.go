@@ -7,11 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"mergesafe/gameid"
@@ -47,11 +49,10 @@ number, and runs until SIGINT or SIGTERM.
                     group of the process
   -kinds LIST       the kinds that may be asked for (default "player,item,guild").
                     They are counted apart; no two IDs are the same, of whatever kind
-  -version          print the version of this program
 
   POST /ids/{kind}?count=N   N new IDs, 1 to 10000 (default 1), rising:
                              {"ids":["00ddceac5bd00007003f"]}
-                             if Accept prefers text/plain, one on each line.
+                             if Accept begins with text/plain, one on each line.
                              The body is not read; one that says count is refused
   GET  /healthz              200 if IDs can be made, else 503
   GET  /metrics              for Prometheus
@@ -59,9 +60,9 @@ number, and runs until SIGINT or SIGTERM.
 503 means that no IDs can be made now, and the body says why; the log says once that
 it began, and once that it is over. If the database cannot be reached, that is
 after up to 10 s (right after a start about 2 s) until it is back, and Retry-After
-is set. If the
-node has ended, because another process took its number over, it stays so:
-restart the process. An ID that got lost on the way is not given again: ask again.
+is set. If the node has ended, because another process took its number over, it
+stays so: restart the process. If an answer is lost on the way, ask again: its IDs
+are not given again.
 
 Exit codes: 0 stopped as asked; 1 stopped after its node had ended, or not
 cleanly; 2 did not start.
@@ -72,16 +73,18 @@ Examples:
   curl -X POST -H 'Accept: text/plain' --unix-socket /run/game/ids.sock http://x/ids/player
 `
 
+// environment looks a variable up, as os.LookupEnv does.
+type environment = func(name string) (value string, ok bool)
+
 // options are what the command line says.
 type options struct {
 	config, listen, socket string
 	kinds                  []string
-	version                bool
 }
 
 // run is the program. It returns its exit code.
-func run(ctx context.Context, args []string, env func(string) (string, bool), stdout, stderr io.Writer) int {
-	mask := masked.Of(args, flagNames)
+func run(ctx context.Context, args []string, env environment, stdout, stderr io.Writer) int {
+	mask := masked.Of(args, []string{"config", "listen", "socket", "kinds", "h", "help"})
 	opts, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		io.WriteString(stdout, usage)
@@ -91,56 +94,32 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 		fmt.Fprintf(stderr, "idserver: %s\nFor help: idserver -h\n", mask.Text(err.Error()))
 		return exitNotStarted
 	}
-	if opts.version {
-		info, _ := debug.ReadBuildInfo()
-		fmt.Fprintln(stdout, version(info))
-		return exitOK
-	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
-	p, err := start(ctx, opts, env, log)
-	if err != nil {
+	started, err := serve(ctx, opts, env, log)
+	switch {
+	case err == nil:
+		log.Info("stopped")
+		return exitOK
+	case started:
+		log.Error("stopped", "err", err)
+		return exitFailed
+	default:
 		fmt.Fprintf(stderr, "idserver: %s\n", mask.Text(err.Error()))
 		return exitNotStarted
 	}
-	if err := p.serve(ctx); err != nil {
-		log.Error("stopped", "err", err)
-		return exitFailed
-	}
-	log.Info("stopped")
-	return exitOK
 }
 
-// version is what -version prints: the version of the module, the commit and Go's version.
-func version(info *debug.BuildInfo) string {
-	if info == nil { // built by something else than the go command
-		return "idserver of an unknown version"
-	}
-	text := "idserver " + cmp.Or(info.Main.Version, "(devel)") + " (" + cmp.Or(info.Main.Path, info.Path)
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += ", commit " + s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return text + ", " + info.GoVersion + ")"
-}
-
-// flagNames are the flags that parse knows.
-var flagNames = []string{"config", "listen", "socket", "kinds", "version", "h", "help"}
-
-func parse(args []string) (options, error) {
-	var o options
-	var kinds string
+func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("idserver", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are returned, and usage is written by hand
 	flags.StringVar(&o.config, "config", "config.toml", "")
 	flags.StringVar(&o.listen, "listen", "", "")
 	flags.StringVar(&o.socket, "socket", "", "")
-	flags.StringVar(&kinds, "kinds", "player,item,guild", "")
-	flags.BoolVar(&o.version, "version", false, "")
+	kinds := flags.String("kinds", "player,item,guild", "")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.kinds = strings.Split(kinds, ",")
+	o.kinds = strings.Split(*kinds, ",")
 	for _, kind := range o.kinds {
 		if kind == "" || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 			return o, fmt.Errorf("-kinds has %q: want names of a-z, 0-9, _ and - with commas between them", kind)
@@ -155,66 +134,52 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// process is an id server from its start to its end, with all that it has to
-// close.
-type process struct {
-	db        *store.DB
-	node      *gameid.Node
-	fleet     *fleet.Fleet  // nil unless the configuration names a fleet registry
-	member    *fleet.Member // the same; it owns the node
-	listeners []net.Listener
-	http      *http.Server
-	log       *slog.Logger
-}
-
-// start opens everything. What it opened before something failed it closes.
-func start(ctx context.Context, opts options, env func(string) (string, bool), log *slog.Logger) (_ *process, err error) {
+// serve answers requests until ctx ends, then stops cleanly. After the end of the
+// node it keeps answering, with the reason.
+func serve(ctx context.Context, opts options, env environment, log *slog.Logger) (started bool, err error) {
+	closing := func(close func() error) { err = errors.Join(err, close()) }
 	cfg, err := config.Load(opts.config)
 	if err == nil {
 		err = cfg.CheckServer()
 	}
 	if err != nil {
-		return nil, err
+		return false, err
+	}
+	if !cfg.Server.Number.IsValid() {
+		return false, fmt.Errorf("%s: [server] has numbers: want a number", opts.config)
 	}
 	dsn, err := cfg.Database.DSN(env)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	fleetDSN, err := cfg.Registry.DSN(env)
+	if err != nil {
+		return false, err
+	}
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-
-	p := &process{log: log}
-	defer func() {
-		if err != nil {
-			p.close() // the first error is the one that counts
-		}
-	}()
-	if p.db, err = store.Open(ctx, dsn.Reveal()); err != nil {
-		return nil, err
+	db, err := store.Open(starting, dsn.Reveal())
+	if err != nil {
+		return false, err
 	}
-	if err := p.db.CreateRegistry(ctx); err != nil {
-		return nil, err
+	defer closing(db.Close)
+	if err := db.CreateRegistry(starting); err != nil {
+		return false, err
 	}
 	if cfg.AcceptLossyDatabase {
-		p.db.AcceptLossyDatabase()
+		db.AcceptLossyDatabase()
 	}
-	if err := p.openNode(ctx, cfg, env); err != nil {
-		return nil, err
+	node, closeNode, err := openNode(starting, db, cfg.Server, fleetDSN.Reveal(), log)
+	if err != nil {
+		return false, err
 	}
-	name, number := cfg.Server.Name, p.node.Server()
-	if name != "" && cfg.Server.Number != number { // one of a range
-		name = fmt.Sprintf("%s-%s", name, number)
+	defer closing(closeNode)
+	if err := db.Registry().SetName(starting, node.Server(), cfg.Server.Name); err != nil {
+		return false, err
 	}
-	if err := p.db.Registry().SetName(ctx, number, name); err != nil {
-		return nil, err
-	}
-	// Only now: a second process with this configuration shall hear that the
-	// number is taken, and not touch the first one's socket.
-	if err := p.listen(opts, cfg.Server.Listen); err != nil {
-		return nil, err
-	}
-	p.http = &http.Server{
-		Handler:           newServer(p.node, opts.kinds, log),
+
+	server := &http.Server{
+		Handler:           newServer(node, opts.kinds, log),
 		ReadHeaderTimeout: requestTimeout,
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      2 * requestTimeout,
@@ -222,116 +187,80 @@ func start(ctx context.Context, opts options, env func(string) (string, bool), l
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-	return p, nil
-}
-
-// openNode starts the node of the server, or of any free number of its range:
-// with the consent of the fleet registry, if the configuration names one.
-func (p *process) openNode(ctx context.Context, cfg *config.Config, env func(string) (string, bool)) error {
-	dsn, err := cfg.Registry.DSN(env)
-	if err != nil {
-		return err
-	}
-	number, numbers := cfg.Server.Number, store.NumberRange(cfg.Server.Numbers)
-	ranged := !number.IsValid()
-	switch {
-	case dsn.IsZero() && ranged:
-		p.node, err = p.db.OpenFreeNode(ctx, numbers, gameid.Options{})
-		return err
-	case dsn.IsZero():
-		p.node, err = p.db.OpenNode(ctx, number, gameid.Options{})
-		return err
-	}
-	if p.fleet, err = fleet.Open(dsn.Reveal()); err != nil {
-		return err
-	}
-	member := fleet.Options{Name: cfg.Server.Name, OnChange: func(s fleet.Status) { p.log.Warn("fleet registry", "state", s.State, "err", s.Err) }}
-	if ranged {
-		p.member, err = p.fleet.JoinFree(ctx, p.db.Registry(), numbers, gameid.Options{}, member)
-	} else {
-		p.member, err = p.fleet.Join(ctx, p.db.Registry(), number, gameid.Options{}, member)
-	}
-	if err == nil {
-		p.node = p.member.Node
-	}
-	return err
-}
-
-func (p *process) listen(opts options, configured string) error {
-	if address := cmp.Or(opts.listen, configured); address != "off" {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			return err
-		}
-		p.listeners = append(p.listeners, l)
-		if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			p.log.Warn("this address is not of this machine alone: every program that reaches it can take IDs, without a password", "address", tcp.String())
-		}
-	}
-	if opts.socket != "" {
-		l, err := listenUnix(opts.socket)
-		if err != nil {
-			return err
-		}
-		p.listeners = append(p.listeners, l)
-	}
-	for _, l := range p.listeners {
-		p.log.Info("serving", "server", p.node.Server(), "database", p.db.String(), "network", l.Addr().Network(), "address", l.Addr().String())
-	}
-	return nil
-}
-
-// serve answers requests until ctx ends, then stops cleanly. When the node has
-// ended, it goes on to say so to all that ask.
-func (p *process) serve(ctx context.Context) error {
-	failed := make(chan error, len(p.listeners))
-	for _, l := range p.listeners {
-		go func() { failed <- p.http.Serve(l) }()
-	}
-	var cause error
-	ended := p.node.Done()
-	for running := true; running; {
-		select {
-		case <-ended:
-			cause = p.node.Err()
-			p.log.Error("the node has ended, no more IDs are given out: restart this process", "err", cause)
-			ended = nil
+	failed := make(chan error, 2)
+	// Only now: a second process with this configuration shall hear that the
+	// number is taken, and not touch the first one's socket.
+	for _, at := range [][2]string{{"tcp", cmp.Or(opts.listen, cfg.Server.Listen)}, {"unix", opts.socket}} {
+		if at[1] == "" || at == [2]string{"tcp", "off"} {
 			continue
-		case <-ctx.Done():
-			p.log.Info("stopping")
-		case err := <-failed:
-			p.log.Error("stopping: no more connections can be accepted", "err", err)
-			cause = errors.Join(cause, err)
 		}
-		running = false
+		l, err := listen(at[0], at[1])
+		if err != nil {
+			return false, errors.Join(err, server.Close())
+		}
+		log := log.With("network", at[0], "address", l.Addr().String())
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+			log.Warn("other machines can reach this address, and take IDs without a password")
+		}
+		log.Info("serving", "server", node.Server(), "database", db.String())
+		go func() { failed <- server.Serve(l) }()
 	}
+
+	select {
+	case <-node.Done():
+		err = node.Err()
+		log.Error("the node has ended, no more IDs are given out: restart this process", "err", err)
+		select {
+		case <-ctx.Done():
+		case cause := <-failed:
+			err = errors.Join(err, cause)
+		}
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	log.Info("stopping")
 	drain, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
-	err := p.http.Shutdown(drain)
-	if err != nil {
-		p.http.Close()
+	if stopErr := server.Shutdown(drain); stopErr != nil {
+		err = errors.Join(err, stopErr, server.Close())
 	}
-	return errors.Join(cause, err, p.close())
+	return true, err
 }
 
-// close closes what is open, in the order that lets the node give its lease
-// back.
-func (p *process) close() error {
-	for _, l := range p.listeners {
-		l.Close() // closed by the HTTP server already, if there is one
+// openNode starts the node: with the consent of the fleet registry, if there is
+// the DSN of one.
+func openNode(ctx context.Context, db *store.DB, server config.Server, dsn string, log *slog.Logger) (
+	node *gameid.Node, close func() error, err error) {
+	if dsn == "" {
+		node, err := db.OpenNode(ctx, server.Number, gameid.Options{})
+		return node, node.Close, err
 	}
-	var errs []error
-	switch {
-	case p.member != nil:
-		errs = append(errs, p.member.Close())
-	case p.node != nil:
-		errs = append(errs, p.node.Close())
+	registry, err := fleet.Open(dsn)
+	if err != nil {
+		return nil, nil, err
 	}
-	if p.fleet != nil {
-		errs = append(errs, p.fleet.Close())
+	member, err := registry.Join(ctx, db.Registry(), server.Number, gameid.Options{}, fleet.Options{
+		Name:     server.Name,
+		OnChange: func(s fleet.Status) { log.Warn("fleet registry", "state", s.State, "err", s.Err) },
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, registry.Close())
 	}
-	if p.db != nil {
-		errs = append(errs, p.db.Close())
+	return member.Node, func() error { return errors.Join(member.Close(), registry.Close()) }, nil
+}
+
+// listen also replaces a Unix socket that a killed process has left.
+func listen(network, address string) (net.Listener, error) {
+	if info, err := os.Lstat(address); network == "unix" && err == nil && info.Mode().Type() == fs.ModeSocket {
+		if conn, err := net.Dial(network, address); err == nil {
+			conn.Close()
+		} else if errors.Is(err, syscall.ECONNREFUSED) {
+			os.Remove(address)
+		}
 	}
-	return errors.Join(errs...)
+	l, err := net.Listen(network, address)
+	if err == nil && network == "unix" {
+		err = os.Chmod(address, 0o660) // for the owner and the group of the process
+	}
+	return l, err
 }

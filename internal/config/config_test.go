@@ -73,7 +73,7 @@ func TestParseNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Server != (Server{Listen: DefaultListen}) || c.Database != (Database{}) || c.Registry != (Database{}) || len(c.Sources) != 0 {
+	if c.Server != (Server{Listen: "127.0.0.1:8080"}) || c.Database != (Database{}) || c.Registry != (Database{}) || len(c.Sources) != 0 {
 		t.Errorf("got %v; want only the default address", c)
 	}
 }

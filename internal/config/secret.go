@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"io"
-	"log/slog"
 )
 
 // redacted is what is printed of a Secret.
@@ -41,15 +40,9 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// Format prints [Secret.String], whatever the verb is.
+// Format prints [Secret.String], whatever the verb is, %#v too.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
-// GoString returns what [Secret.String] does.
-func (s Secret) GoString() string { return s.String() }
-
-// MarshalText returns what [Secret.String] does, so that JSON, TOML and the
-// like do not have the text either.
+// MarshalText returns what [Secret.String] does, so that JSON, TOML, package slog and
+// the like do not have the text either.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// LogValue returns what [Secret.String] does.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }

@@ -15,20 +15,20 @@ import (
 
 const wantHeader = `want a first line such as "name,dsn,language,zone": a name, a dsn or dsn_env, and labels`
 
-// LoadSources reads the file of worlds at path. See [ParseSources].
+// LoadSources reads the file of worlds at path. See [parseSources].
 func LoadSources(path string) ([]Source, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return ParseSources(path, string(text))
+	return parseSources(path, string(text))
 }
 
-// ParseSources reads a file of worlds, a line of CSV for each: its name, its dsn or in dsn_env
+// parseSources reads a file of worlds, a line of CSV for each: its name, its dsn or in dsn_env
 // the environment variable that has it, and labels, in the order that the first line gives.
 // Lines that begin with # are comments. The name of the file is for messages. Problems are of
 // type [*strict.Error], joined if there are several.
-func ParseSources(file, text string) (all []Source, err error) {
+func parseSources(file, text string) (all []Source, err error) {
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	r.Comment, r.TrimLeadingSpace = '#', true
 	at := func(line int, key, format string, args ...any) error {

@@ -56,7 +56,7 @@ dsn  = "sqlite:{1..2}/e{1..2}.db"
 }
 
 func TestParseSources(t *testing.T) {
-	all, err := ParseSources("worlds.csv", "\ufeffname, language ,dsn,zone,dsn_env\n"+
+	all, err := parseSources("worlds.csv", "\ufeffname, language ,dsn,zone,dsn_env\n"+
 		"# those of Europe\n"+
 		"w1,de,sqlite:w1.db,Europe/Berlin,\n"+
 		"\n"+
@@ -100,7 +100,7 @@ func TestParseSourcesProblems(t *testing.T) {
 		{"name,dsn\nw1,\"sqlite:hunter2\nw2,sqlite:b\n", `w.csv:2: has a quote that is not closed, or is not at the end of its value`},
 		{"name,dsn\nw1,sqlite:hunt\"er2\n", `w.csv:2: has a quote inside of a value: want quotes around all of it, and "" for one`},
 	} {
-		_, err := ParseSources("w.csv", tt.text)
+		_, err := parseSources("w.csv", tt.text)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%q: got\n%v; want\n%s", tt.text, err, tt.want)
 		}
@@ -115,7 +115,7 @@ func TestParseSourcesProblems(t *testing.T) {
 
 // A variable that is not set is found when the DSN is asked for, and says which line wants it.
 func TestParseSourcesWithoutVariable(t *testing.T) {
-	all, err := ParseSources("w.csv", "name,dsn_env\nw1,W1_DSN\n")
+	all, err := parseSources("w.csv", "name,dsn_env\nw1,W1_DSN\n")
 	if err != nil {
 		t.Fatal(err)
 	}

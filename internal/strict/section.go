@@ -124,46 +124,43 @@ func (s *Section) Integer(key string, lowest, highest int64) int64 {
 // of any kind. It returns nil if there is none.
 func (s *Section) Integers(key string, lowest, highest int64) map[string]int64 {
 	want := fmt.Sprintf("a table of integers, such as %s = { s2 = %d }", key, max(lowest, 1))
-	table, ok := value[map[string]any](s, key, want)
-	if !ok {
-		return nil
-	}
-	all := make(map[string]int64)
-	for name, v := range table {
-		n, whole := v.(int64)
-		switch {
-		case !whole:
-			s.Problem(key, "has %s in it: want %s", kind(v), want)
-			return nil
-		case n < lowest || n > highest:
-			s.Problem(key, "has %d in it: want %d to %d", n, lowest, highest)
-			return nil
+	return byName(s, key, want, func(_ string, n int64) string {
+		if n < lowest || n > highest {
+			return fmt.Sprintf("has %d in it: want %d to %d", n, lowest, highest)
 		}
-		all[name] = n
-	}
-	return all
+		return ""
+	})
 }
 
 // TextsByName reads a key that must be a table of texts, by names of any kind. check says what
 // is wrong with one; "" if nothing is. It returns nil if there is none.
 func (s *Section) TextsByName(key, example string, check func(string) string) map[string]string {
 	want := fmt.Sprintf("a table of texts, such as %s = %s", key, example)
+	return byName(s, key, want, func(name, text string) string {
+		if problem := check(text); problem != "" {
+			return name + " " + problem
+		}
+		return ""
+	})
+}
+
+// byName reads a key that must be a table whose values are of type T.
+func byName[T any](s *Section, key, want string, check func(name string, v T) string) map[string]T {
 	table, ok := value[map[string]any](s, key, want)
 	if !ok {
 		return nil
 	}
-	all := make(map[string]string)
+	all := make(map[string]T)
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		text, is := table[name].(string)
+		v, is := table[name].(T)
 		if !is {
 			s.Problem(key, "has %s in it: want %s", kind(table[name]), want)
 			return nil
 		}
-		if problem := check(text); problem != "" {
-			s.Problem(key, "%s %s", name, problem)
+		if s.refused(key, check(name, v)) {
 			return nil
 		}
-		all[name] = text
+		all[name] = v
 	}
 	return all
 }
@@ -176,7 +173,7 @@ func (s *Section) Boolean(key string) bool {
 
 // Texts reads a key that must be a list of strings that check accepts, as in
 // [Section.Text], and of at least one.
-func (s *Section) Texts(key string, check func(string) string) (texts []string) {
+func (s *Section) Texts(key string, check func(string) string) []string {
 	if list, ok := s.values[key].([]any); ok && len(list) == 0 {
 		s.Know(key)
 		s.Problem(key, "is empty: want at least one text, or remove it")

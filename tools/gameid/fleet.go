@@ -100,7 +100,8 @@ func by(env cli.Env) string {
 		host = "unknown-host"
 	}
 	const most = 255
-	return string([]rune(user + "@" + host)[:min(most, len([]rune(user+"@"+host)))])
+	name := []rune(user + "@" + host)
+	return string(name[:min(most, len(name))])
 }
 
 const helpInit = `

@@ -27,7 +27,6 @@ func TestSecrets(t *testing.T) {
 		"gameid inspect":                {"00ddcdf82a000007002f"},
 		"gameid new":                    {},
 		"gameid servers inspect":        {"sqlite:w1.db"},
-		"gameid servers":                {"sqlite:w1.db"},
 		"gameid servers init":           {},
 		"gameid servers claim":          {},
 		"gameid servers list":           {},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	ucli "github.com/urfave/cli/v3"
@@ -21,7 +20,6 @@ import (
 )
 
 func serversCommand(env cli.Env) *ucli.Command {
-	inspect := inspectServersCommand(env)
 	return &ucli.Command{
 		Name: "servers",
 		Description: `
@@ -51,27 +49,9 @@ Commands:
 Examples:
   gameid servers inspect sqlite:data/s1.db
   gameid servers claim -name s7`,
-		Flags:    []ucli.Flag{&ucli.StringFlag{Name: "config", Value: databases.DefaultConfig, Local: true, Hidden: true}, &ucli.BoolFlag{Name: "json", Local: true, Hidden: true}},
-		Commands: append([]*ucli.Command{inspect}, append(fleetCommands(env), repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env), schemaCommand())...),
-		Action: func(ctx context.Context, cmd *ucli.Command) error {
-			if !namesDatabase(cmd, env) {
-				return cli.NoCommand(ctx, cmd)
-			}
-			cli.LogOf(cmd).Say(`"gameid servers DATABASE" is called "gameid servers inspect DATABASE" now; the next release no longer knows the old name`)
-			return inspect.Action(ctx, cmd)
-		},
+		Commands: append(append([]*ucli.Command{inspectServersCommand(env)}, fleetCommands(env)...),
+			repairCommand(env), releaseCommand(env), raiseCommand(env), leaveCommand(env), schemaCommand()),
 	}
-}
-
-// namesDatabase reports whether the argument is a database, as it was before inspect had
-// a name.
-func namesDatabase(cmd *ucli.Command, env cli.Env) bool {
-	arg := cmd.Args().First()
-	if strings.Contains(arg, ":") {
-		return true
-	}
-	_, err := databases.NewConfig(cmd.String("config"), env).DSN(arg)
-	return arg != "" && err == nil
 }
 
 func inspectServersCommand(env cli.Env) *ucli.Command {

@@ -13,14 +13,14 @@ import (
 // YesFlag is -yes, which [Confirm] looks at.
 func YesFlag() cli.Flag { return &cli.BoolFlag{Name: "yes", Local: true} }
 
-// ErrNo is the error of [Confirm] after any other answer than yes.
-var ErrNo = errors.New("not confirmed: nothing was changed")
+// errNo is the error of [Confirm] after any other answer than yes.
+var errNo = errors.New("not confirmed: nothing was changed")
 
 // Confirm asks whether to do what was said before. Without a person there, or with -yes, it
 // asks nothing: a person is there if both the standard input and the log are terminals.
 func Confirm(ctx context.Context, cmd *cli.Command, question string) error {
 	log, in := LogOf(cmd), cmd.Root().Reader
-	if cmd.Bool("yes") || !log.IsTerminal() || !IsTerminal(in) {
+	if cmd.Bool("yes") || !log.IsTerminal() || !isTerminal(in) {
 		return nil
 	}
 	return ask(ctx, log, in, question)
@@ -39,7 +39,7 @@ func ask(ctx context.Context, log *Log, in io.Reader, question string) error {
 		return ctx.Err()
 	case line := <-answer:
 		if word := strings.ToLower(strings.TrimSpace(line)); word != "yes" && word != "y" {
-			return ErrNo
+			return errNo
 		}
 		return nil
 	}

@@ -44,11 +44,8 @@ func completionScript(name, shell string) (string, error) {
 	return fmt.Sprintf(script, name), nil
 }
 
-// argumentsKey is where a tool keeps what may be an argument.
-const argumentsKey = "arguments"
-
 // Arguments says what completions offer as arguments of all commands of a tool.
-func Arguments(root *cli.Command, names func() []string) { set(root, argumentsKey, names) }
+func Arguments(root *cli.Command, names func() []string) { ownOf(root).arguments = names }
 
 // completions are what may stand in place of the last of the words, one on a line, each
 // with a tab and what it means.
@@ -64,7 +61,9 @@ func completions(root *cli.Command, words []string) string {
 		case wants != "":
 			wants = ""
 		case strings.HasPrefix(word, "-"):
-			wants = argumentOf(root, cmd, strings.TrimLeft(word, "-"))
+			if wants, _ = flagText(root, cmd, strings.TrimLeft(word, "-")); strings.HasPrefix(wants, "[") {
+				wants = "" // not that of -h [NAME]
+			}
 		case arguments == 0 && cmd.Command(word) != nil:
 			cmd = cmd.Command(word)
 		default:
@@ -94,7 +93,7 @@ func completions(root *cli.Command, words []string) string {
 				add(sub.Name, commandText(root, cmd, sub.Name))
 			}
 		}
-		if names, ok := root.Metadata[argumentsKey].(func() []string); ok && len(cmd.Commands) == 0 {
+		if names := ownOf(root).arguments; names != nil && len(cmd.Commands) == 0 {
 			for _, name := range names() {
 				add(name, "")
 			}
@@ -123,36 +122,4 @@ func flagNames(root, cmd *cli.Command) (names []string) {
 func isHidden(flag cli.Flag) bool {
 	f, ok := flag.(cli.VisibleFlag)
 	return ok && !f.IsVisible()
-}
-
-// argumentOf is the argument that a flag takes, as the help names it; "" if it takes none.
-func argumentOf(root, cmd *cli.Command, name string) string {
-	for _, flag := range slices.Concat(cmd.Flags, root.Flags) {
-		if f, ok := flag.(cli.DocGenerationFlag); ok && slices.Contains(flag.Names(), name) && f.TakesValue() {
-			argument, _ := flagText(root, cmd, name)
-			if argument == "" {
-				argument = "VALUE"
-			}
-			return argument
-		}
-	}
-	if name == "completion" {
-		argument, _ := flagText(root, cmd, name)
-		return argument
-	}
-	return ""
-}
-
-// commandText is what the help says of a command below it.
-func commandText(root, cmd *cli.Command, name string) string {
-	for _, block := range blocks(helpOf(root, cmd)) {
-		_, lines := headed(block)
-		list, _ := entries(lines)
-		for _, e := range list {
-			if word, _, _ := strings.Cut(e.term, " "); word == name {
-				return e.text
-			}
-		}
-	}
-	return ""
 }

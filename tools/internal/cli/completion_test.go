@@ -149,10 +149,11 @@ func TestManual(t *testing.T) {
 	}
 	got := strings.Join(strings.Fields(string(out)), " ")
 	for _, want := range []string{
-		"prog - Does things SYNOPSIS prog COMMAND [flags] DESCRIPTION Does things. It isn't \"magic\".",
-		"Commands copy FILE... copy files, one by one check look at them",
+		"prog - Does things DESCRIPTION Usage: prog COMMAND [flags] Does things. It isn't \"magic\".",
+		"Commands: copy FILE... copy files, one by one check look at them",
 		`.dots and \ strokes \--- here`, "-color auto|always|never mark verdicts",
-		"PROG COPY prog copy [flags] FILE... Copies.", "-mode fast|slow how -force also over other files -to FILE where",
+		"PROG COPY Usage: prog copy [flags] FILE... Copies.",
+		"-mode fast|slow how -force also over other files -to FILE where",
 		"PROG -H FILES What prog writes: a b",
 	} {
 		if !strings.Contains(got, want) {

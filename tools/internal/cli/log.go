@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,11 +31,8 @@ type Log struct {
 	mask *masked.Mask  // what no message shows; nil for nothing
 }
 
-// waitingKey is where a test keeps how often there is such a line.
-const waitingKey = "between lines"
-
 // WaitingLinesEvery makes the lines about what does not answer come more often, for tests.
-func WaitingLinesEvery(root *cli.Command, t time.Duration) { set(root, waitingKey, t) }
+func WaitingLinesEvery(root *cli.Command, t time.Duration) { ownOf(root).waitingEvery = t }
 
 // NewLog returns the log of a tool.
 func NewLog(w io.Writer, name string, json bool) *Log {
@@ -56,17 +52,10 @@ func utc(_ []string, a slog.Attr) slog.Attr {
 }
 
 // logFlag is -log, of all commands of a tool.
-func logFlag() cli.Flag {
-	return &cli.StringFlag{Name: "log", Value: "text", Validator: func(s string) error {
-		if s != "text" && s != "json" {
-			return errors.New("want text or json")
-		}
-		return nil
-	}}
-}
+func logFlag() cli.Flag { return choiceFlag("log", "want text or json", "text", "json") }
 
 // IsTerminal reports whether people look on, who can be shown a bar.
-func (l *Log) IsTerminal() bool { return l.json == nil && IsTerminal(l.w) }
+func (l *Log) IsTerminal() bool { return l.json == nil && isTerminal(l.w) }
 
 // Say writes a sentence, in JSON with fields: pairs of a key and a value.
 func (l *Log) Say(text string, fields ...any) {
@@ -99,7 +88,7 @@ func (l *Log) Print(text string) {
 func (l *Log) line(prefix, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if width := WidthOf(l.w); width > 0 {
+	if width := widthOf(l.w); width > 0 {
 		text = strings.Join(columns.Wrap("", prefix+text, width), "\n")
 	} else {
 		text = prefix + text

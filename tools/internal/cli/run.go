@@ -27,6 +27,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,12 +82,9 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
 	log.mask = masked.Of(args[min(1, len(args)):], flagsOf(root))
-	if t, ok := root.Metadata[waitingKey].(time.Duration); ok {
-		log.each = t
-	}
-	set(root, logKey, log)
-	set(root, argsKey, args)
-	set(root, outputKey, stdout)
+	ours := ownOf(root)
+	log.each = cmp.Or(ours.waitingEvery, LineEvery)
+	ours.log, ours.args, ours.stdout = log, args, stdout
 
 	selected := selection(root, args)
 	text, err := about(root, selected, args)
@@ -115,7 +113,7 @@ func about(root, selected *cli.Command, args []string) (text string, err error) 
 		args = args[:end]
 	}
 	if topic, asked := helpTopic(args); asked {
-		if text, ok := topicsOf(selected)[topic]; ok {
+		if text, ok := ownOf(selected).topics[topic]; ok {
 			return strings.TrimSpace(text) + "\n", nil
 		}
 		return helpOf(root, selected) + "\n", nil
@@ -141,7 +139,7 @@ func prepare(cmd *cli.Command) {
 		return usage(cmd, err)
 	}
 	if len(cmd.Commands) > 0 && cmd.Action == nil {
-		cmd.Action = NoCommand
+		cmd.Action = func(_ context.Context, cmd *cli.Command) error { return noCommand(cmd, cmd.Args().First()) }
 	}
 	for _, sub := range cmd.Commands {
 		prepare(sub)
@@ -197,31 +195,34 @@ func flagsOf(cmd *cli.Command) []string {
 	return names
 }
 
-// logKey is where the log of a run is kept.
-const logKey = "log"
+// own is what this package keeps with a command; all but topics with the tool itself.
+type own struct {
+	topics       map[string]string
+	arguments    func() []string
+	waitingEvery time.Duration // 0 for LineEvery
 
-// LogOf is the log of a run.
-func LogOf(cmd *cli.Command) *Log { return cmd.Root().Metadata[logKey].(*Log) }
-
-// set keeps something with a command.
-func set(cmd *cli.Command, key string, value any) {
-	if cmd.Metadata == nil {
-		cmd.Metadata = make(map[string]any)
-	}
-	cmd.Metadata[key] = value
+	// of a run
+	log    *Log
+	args   []string
+	stdout io.Writer
 }
 
-// topicsKey is where the topics of a command are kept.
-const topicsKey = "topics of help"
+func ownOf(cmd *cli.Command) *own {
+	const key = "tools/internal/cli"
+	ours, ok := cmd.Metadata[key].(*own)
+	if !ok {
+		ours = new(own)
+		cmd.Metadata = map[string]any{key: ours}
+	}
+	return ours
+}
+
+// LogOf is the log of a run.
+func LogOf(cmd *cli.Command) *Log { return ownOf(cmd.Root()).log }
 
 // Topics gives a command further texts of help, by name: "-h NAME" prints one
 // of them.
-func Topics(cmd *cli.Command, texts map[string]string) { set(cmd, topicsKey, texts) }
-
-func topicsOf(cmd *cli.Command) map[string]string {
-	texts, _ := cmd.Metadata[topicsKey].(map[string]string)
-	return texts
-}
+func Topics(cmd *cli.Command, texts map[string]string) { ownOf(cmd).topics = texts }
 
 // selection returns the command that the arguments select, as far as they do.
 func selection(root *cli.Command, args []string) *cli.Command {
@@ -234,9 +235,7 @@ func selection(root *cli.Command, args []string) *cli.Command {
 	return cmd
 }
 
-// NoCommand is the action of a command that needs one below it: an error that names them.
-func NoCommand(_ context.Context, cmd *cli.Command) error { return noCommand(cmd, cmd.Args().First()) }
-
+// noCommand is the error of a command that needs one below it: it names them.
 func noCommand(cmd *cli.Command, given string) error {
 	names := namesOf(cmd.Commands)
 	want := "want " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
@@ -257,13 +256,10 @@ func namesOf(commands []*cli.Command) (names []string) {
 	return names
 }
 
-// argsKey is where the arguments of a run are kept.
-const argsKey = "command line"
-
 // misplaced is the error of a flag that a command does not know and one below it does: the name of
 // that one is misspelt, or comes behind the flag; nil if it is another mistake.
 func misplaced(cmd *cli.Command, flag string) error {
-	args, _ := cmd.Root().Metadata[argsKey].([]string)
+	args := ownOf(cmd.Root()).args
 	at := cmd.Root()
 	for _, arg := range args[min(1, len(args)):] {
 		if sub := at.Command(arg); sub != nil {
@@ -354,20 +350,19 @@ func checkHelp(root, cmd *cli.Command) error {
 	}
 	mentions := func(text string) { need(strings.Contains(cmd.Description, text), text) }
 	mentions("Example")
-	for _, text := range append(slices.Collect(maps.Values(topicsOf(cmd))), cmd.Description) {
+	for _, text := range append(slices.Collect(maps.Values(ownOf(cmd).topics)), cmd.Description) {
 		for line := range strings.Lines(text) {
 			if n := columns.Width(strings.TrimRight(line, "\n")); n > helpWidth {
 				errs = append(errs, fmt.Errorf("a line of the help of %q has %d columns: %s", cmd.Name, n, strings.TrimSpace(line)))
 			}
 		}
 	}
-	for _, block := range blocks(cmd.Description) {
-		if heading, lines := headed(block); strings.HasPrefix(heading, "Example") {
-			for _, line := range lines {
-				if strings.Contains(line, "mysql:") || strings.ContainsAny(inQuotes.ReplaceAllString(line, ""), "()&;*?[<'\"") {
-					errs = append(errs, fmt.Errorf("an example of %q shows a password to the machine, or is not quoted for a shell: %s", cmd.Name, line))
-				}
-			}
+	_, examples, _ := strings.Cut(cmd.Description, "\nExample")
+	examples, _, _ = strings.Cut(examples, "\n\n")
+	for line := range strings.SplitSeq(examples, "\n") {
+		if strings.Contains(line, "mysql:") || strings.ContainsAny(inQuotes.ReplaceAllString(line, ""), "()&;*?[<'\"") {
+			errs = append(errs, fmt.Errorf("an example of %q shows a password to the machine, or is not quoted for a shell: %s",
+				cmd.Name, line))
 		}
 	}
 	for _, flag := range cmd.Flags {
@@ -381,7 +376,7 @@ func checkHelp(root, cmd *cli.Command) error {
 			}
 		}
 	}
-	for _, topic := range slices.Sorted(maps.Keys(topicsOf(cmd))) {
+	for _, topic := range slices.Sorted(maps.Keys(ownOf(cmd).topics)) {
 		mentions("-h " + topic)
 	}
 	for _, sub := range cmd.Commands {

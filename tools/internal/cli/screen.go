@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 	"github.com/vbauerster/mpb/v8/cwriter"
@@ -18,9 +19,14 @@ type Screen struct {
 
 // colorFlag is -color, of all commands of a tool.
 func colorFlag() cli.Flag {
-	return &cli.StringFlag{Name: "color", Value: "auto", Validator: func(s string) error {
-		if s != "auto" && s != "always" && s != "never" {
-			return errors.New("want auto, always or never")
+	return choiceFlag("color", "want auto, always or never", "auto", "always", "never")
+}
+
+// choiceFlag is a flag that takes one of some words; the first is the default.
+func choiceFlag(name, want string, words ...string) cli.Flag {
+	return &cli.StringFlag{Name: name, Value: words[0], Validator: func(s string) error {
+		if !slices.Contains(words, s) {
+			return errors.New(want)
 		}
 		return nil
 	}}
@@ -29,31 +35,25 @@ func colorFlag() cli.Flag {
 // ScreenOf returns the screen that w is. What -color says decides on colours; if it is
 // auto, a terminal gets them unless NO_COLOR is set or the terminal is a dumb one.
 func ScreenOf(cmd *cli.Command, w io.Writer, env Env) Screen {
-	s := Screen{Width: WidthOf(w)}
+	s := Screen{Width: widthOf(w)}
 	switch cmd.String("color") {
 	case "always":
 		s.Color = true
 	case "auto":
 		noColor, _ := env("NO_COLOR")
 		term, _ := env("TERM")
-		s.Color = IsTerminal(w) && noColor == "" && term != "dumb"
+		s.Color = isTerminal(w) && noColor == "" && term != "dumb"
 	}
 	return s
 }
 
-// outputKey is where the standard output of a run is kept.
-const outputKey = "standard output"
-
 // Width is how many columns the terminal has that the results of a run go to; 0 if they go
 // to none.
-func Width(cmd *cli.Command) int {
-	out, _ := cmd.Root().Metadata[outputKey].(io.Writer)
-	return WidthOf(out)
-}
+func Width(cmd *cli.Command) int { return widthOf(ownOf(cmd.Root()).stdout) }
 
-// WidthOf is how many columns the terminal has that w is; 0 if w is none, or it does not say.
-func WidthOf(w io.Writer) int {
-	if !IsTerminal(w) {
+// widthOf is how many columns the terminal has that w is; 0 if w is none, or it does not say.
+func widthOf(w io.Writer) int {
+	if !isTerminal(w) {
 		return 0
 	}
 	width, _, err := cwriter.GetSize(int(w.(*os.File).Fd()))
@@ -63,8 +63,8 @@ func WidthOf(w io.Writer) int {
 	return width
 }
 
-// IsTerminal reports whether f is a terminal.
-func IsTerminal(f any) bool {
+// isTerminal reports whether f is a terminal.
+func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
 	return ok && cwriter.IsTerminal(int(file.Fd()))
 }

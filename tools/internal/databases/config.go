@@ -47,6 +47,15 @@ func NewConfig(file string, env cli.Env) *Config {
 	})}
 }
 
+// optional is the file; nothing, without an error, if it is not there and was not asked for.
+func (c *Config) optional(asked bool) (contents, error) {
+	file, err := c.load()
+	if errors.Is(err, fs.ErrNotExist) && !asked {
+		return contents{Config: new(config.Config)}, nil
+	}
+	return file, err
+}
+
 // DSN returns the DSN of the database that an argument names: a DSN stands for
 // itself, anything else is the name of a source in the file.
 func (c *Config) DSN(arg string) (config.Secret, error) {
@@ -85,10 +94,7 @@ func (c *Config) Registry(dsn string) (config.Secret, error) {
 	if dsn != "" {
 		return config.NewSecret(dsn), nil
 	}
-	file, err := c.load()
-	if errors.Is(err, fs.ErrNotExist) {
-		return config.Secret{}, nil
-	}
+	file, err := c.optional(false)
 	if err != nil {
 		return config.Secret{}, err
 	}
@@ -111,8 +117,8 @@ func RuleFlags() []cliv3.Flag {
 // Rules returns what the file and the flags say of the tables. Only a file that
 // was asked for has to be there.
 func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
-	file, err := c.load()
-	if err != nil && (cmd.IsSet("config") || !errors.Is(err, fs.ErrNotExist)) {
+	file, err := c.optional(cmd.IsSet("config"))
+	if err != nil {
 		return rules.Rules{}, err
 	}
 	r := file.rules
@@ -141,11 +147,8 @@ func (c *Config) Rules(cmd *cliv3.Command) (rules.Rules, error) {
 // Fleet returns the section [fleet] of the file. Only a file that was asked for has to be
 // there.
 func (c *Config) Fleet(cmd *cliv3.Command) (rules.Fleet, error) {
-	file, err := c.load()
-	if err != nil && (cmd.IsSet("config") || !errors.Is(err, fs.ErrNotExist)) {
-		return rules.Fleet{}, err
-	}
-	return file.rules.Fleet, nil
+	file, err := c.optional(cmd.IsSet("config"))
+	return file.rules.Fleet, err
 }
 
 // SourceNames are the names of the sources in the file, for completions; none if it cannot

@@ -42,7 +42,7 @@ func (c *Config) Places(args []string) ([]Place, error) {
 		places = append(places, Place{Arg: arg, Name: arg, DSN: dsn})
 	}
 	nameDSNs(places)
-	return places, distinct(places)
+	return places, Distinct(places)
 }
 
 // nameDSNs names those databases that were given by DSN, as shortly as tells
@@ -103,11 +103,7 @@ func Names(places []Place) []string {
 }
 
 // Distinct returns an error if two places are the same database as far as their DSNs tell.
-func Distinct(places []Place) error { return distinct(places) }
-
-// distinct returns an error if two places are the same database as far as
-// their DSNs tell.
-func distinct(places []Place) error {
+func Distinct(places []Place) error {
 	var leads []lead
 	for _, p := range places {
 		l := leadOf(p.DSN.Reveal())

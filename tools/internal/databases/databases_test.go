@@ -69,7 +69,7 @@ func TestDistinct(t *testing.T) {
 		{"mysql:u:p@tcp(db)/x", "mysql:u:p@tcp(db:3307)/x", false},
 		{"mysql:nonsense", "mysql:other", false},
 	} {
-		err := distinct([]Place{{Name: "a", DSN: config.NewSecret(test.a)}, {Name: "other", DSN: config.NewSecret("sqlite:other.db")}, {Name: "b", DSN: config.NewSecret(test.b)}})
+		err := Distinct([]Place{{Name: "a", DSN: config.NewSecret(test.a)}, {Name: "other", DSN: config.NewSecret("sqlite:other.db")}, {Name: "b", DSN: config.NewSecret(test.b)}})
 		if (err != nil) != test.same || err != nil && !strings.Contains(err.Error(), `"a" and "b" are the same database`) {
 			t.Errorf("%s and %s: %v", test.a, test.b, err)
 		}

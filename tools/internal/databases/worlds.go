@@ -255,10 +255,7 @@ func (c *Config) listPlaces(ctx context.Context, cmd *cliv3.Command) (worlds []k
 
 // worldsAccount is the account for worlds whose places are in the fleet registry.
 func (c *Config) worldsAccount() (config.Secret, error) {
-	file, err := c.load()
-	if errors.Is(err, fs.ErrNotExist) {
-		return config.Secret{}, nil
-	}
+	file, err := c.optional(false)
 	if err != nil {
 		return config.Secret{}, err
 	}
@@ -283,7 +280,7 @@ func (c *Config) locate(all []known) ([]World, error) {
 		of = append(of, &worlds[i])
 	}
 	nameDSNs(places)
-	if err := distinct(places); err != nil {
+	if err := Distinct(places); err != nil {
 		return nil, err
 	}
 	for i, p := range places {

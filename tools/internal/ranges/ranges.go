@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
@@ -87,14 +88,11 @@ func (r Registry) Reserve(ctx context.Context, plan *transfer.Plan) error {
 
 // note is what the registry keeps with the ranges of a plan.
 func (r Registry) note(p *transfer.Plan) fleet.Note {
-	why := "merge"
-	for i, w := range p.Sources {
-		if i > 0 {
-			why += ","
-		}
-		why += " " + w.Name
+	var names []string
+	for _, w := range p.Sources {
+		names = append(names, w.Name)
 	}
-	why += " into " + p.Target.Name
 	const most = 1024
-	return fleet.Note{By: r.By, Why: string([]rune(printable.Text(why))[:min(most, len([]rune(printable.Text(why))))])}
+	why := []rune(printable.Text("merge " + strings.Join(names, ", ") + " into " + p.Target.Name))
+	return fleet.Note{By: r.By, Why: string(why[:min(most, len(why))])}
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,15 +15,15 @@ import (
 
 const maxPerAccount = 1_000_000
 
-// check reads the section [check] with all that is below it. file is for messages.
-func check(root *strict.Section, file string) (o declare.Options) {
+// check reads the section [check] with all that is below it. file is for messages; reviewed is
+// the schema that it was written for, or nil.
+func check(root *strict.Section, file string, reviewed *declare.Reviewed, o *declare.Options) {
+	said := declare.Declarations{File: file, Schema: reviewed}
 	root.Section("check", func(s *strict.Section) {
-		o.Include = s.Texts("include", pattern)
-		o.Exclude = s.Texts("exclude", pattern)
-		said := declare.Declarations{
-			File:  file,
-			Plain: s.List("plain", place), Natural: s.List("natural", place), Shared: s.List("shared", place), Undecided: s.List("undecided", place),
-		}
+		o.Include = append(o.Include, s.Texts("include", pattern)...)
+		o.Exclude = append(o.Exclude, s.Texts("exclude", pattern)...)
+		said.Plain, said.Natural = s.List("plain", place), s.List("natural", place)
+		said.Shared, said.Undecided = s.List("shared", place), s.List("undecided", place)
 		s.Sections("unique", func(s *strict.Section) {
 			o.Uniques = append(o.Uniques, declare.DeclaredUnique{Table: table(s, "table"), Columns: columns(s, "columns"), Name: s.Text("name", strict.Label), None: values(s, "none")})
 		})
@@ -38,11 +39,10 @@ func check(root *strict.Section, file string) (o declare.Options) {
 		s.Sections("account", func(s *strict.Section) {
 			o.Accounts = append(o.Accounts, declare.AccountColumn{Table: table(s, "table"), Column: column(s, "column"), Max: int(s.Integer("max", 1, maxPerAccount))})
 		})
-		if !said.Empty() {
-			o.Rules = []declare.Declarations{said}
-		}
 	})
-	return o
+	if !said.Empty() || reviewed != nil {
+		o.Rules = append(o.Rules, said)
+	}
 }
 
 // reference reads one [[check.reference]], of columns that it names by at and to or,
@@ -53,7 +53,7 @@ func reference(s *strict.Section) (r declare.DeclaredReference) {
 	r.None, r.Dangling = values(s, "none"), values(s, "dangling")
 	r.When = when(s)
 	r.Format = s.Text("format", format)
-	r.Others = s.Text("others", othersWord)
+	r.Others = s.Text("others", others)
 	if s.Has("others") && !s.Has("when") && !s.Has("format") {
 		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
@@ -112,12 +112,17 @@ func values(s *strict.Section, key string) []string {
 	return s.Values(key)
 }
 
-func othersWord(s string) string {
-	if s != declare.OthersPlain {
-		return fmt.Sprintf("is %.40q: want %q, or remove it", s, declare.OthersPlain)
+// oneOf checks that a text is one of some words, which want has too.
+func oneOf[T ~string](want string, words ...T) func(string) string {
+	return func(s string) string {
+		if !slices.Contains(words, T(s)) {
+			return fmt.Sprintf("is %.40q: want %s", s, want)
+		}
+		return ""
 	}
-	return ""
 }
+
+var others = oneOf(`"plain", or remove it`, declare.OthersPlain)
 
 // maxPlace is how many characters the place of a column may have.
 const maxPlace = 200

@@ -14,38 +14,48 @@ import (
 
 const maxNameLength = 10_000 // characters
 
-// names reads the section [merge] with all that is below it.
-func names(root *strict.Section, file string) (policies []transfer.NamePolicy, copies []transfer.NameCopy, tables []declare.TablePolicy, rekeyed declare.Rekey) {
+// merge reads the section [merge] with all that is below it.
+func merge(root *strict.Section, file string, reviewed *declare.Reviewed, r *Rules) {
+	moved := func() *declare.Rekey {
+		if r.Check.Rekey == nil {
+			r.Check.Rekey = new(declare.Rekey)
+		}
+		return r.Check.Rekey
+	}
 	root.Section("merge", func(s *strict.Section) {
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)
 			space.File, space.Line = file, s.Line("")
-			rekeyed.Spaces = append(rekeyed.Spaces, space)
+			moved().Spaces = append(moved().Spaces, space)
 		})
 		s.Sections("counter", func(s *strict.Section) {
 			counter := counter(s)
 			counter.File, counter.Line = file, s.Line("")
-			rekeyed.Counters = append(rekeyed.Counters, counter)
+			moved().Counters = append(moved().Counters, counter)
 		})
 		s.Sections("table", func(s *strict.Section) {
 			need(s, "tables", `want the names of tables, or patterns, such as %s = ["world_state*"]`)
 			if !s.Has("renumber") && !s.Has("within") {
 				need(s, "policy", `want what happens to their rows: %s = "same", "skip", "reset", "combine" or "copy"`)
 			}
-			policy := declare.TablePolicy{Tables: s.Texts("tables", strict.Label), Policy: declare.Policy(s.Text("policy", tablePolicy)), Rows: declare.RowsPolicy(s.Text("rows", rowsPolicy)),
-				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula), When: when(s), File: file, Line: s.Line("")}
+			policy := declare.TablePolicy{
+				Tables:  s.Texts("tables", strict.Label),
+				Policy:  declare.Policy(s.Text("policy", tablePolicy)),
+				Rows:    declare.RowsPolicy(s.Text("rows", rowsPolicy)),
+				Columns: s.TextsByName("columns", `{ gold = "sum", name = "target" }`, formula),
+				When:    when(s), File: file, Line: s.Line(""), Schema: reviewed,
+			}
 			renumber(s, &policy)
-			tables = append(tables, policy)
+			r.Check.Tables = append(r.Check.Tables, policy)
 		})
-		s.Sections("name", func(s *strict.Section) { policies = append(policies, policy(s, file)) })
+		s.Sections("name", func(s *strict.Section) { r.Names = append(r.Names, policy(s, file)) })
 		s.Sections("copy", func(s *strict.Section) {
-			copies = append(copies, transfer.NameCopy{
+			r.Copies = append(r.Copies, transfer.NameCopy{
 				Table: table(s, "table"), Column: column(s, "column"), Key: column(s, "key"),
 				OfTable: table(s, "of_table"), OfColumn: column(s, "of_column"),
 			})
 		})
 	})
-	return policies, copies, tables, rekeyed
 }
 
 // renumber reads which column of a table gets other values.
@@ -70,24 +80,18 @@ func renumber(s *strict.Section, p *declare.TablePolicy) {
 	}
 }
 
-func tablePolicy(s string) string {
-	if !slices.Contains([]declare.Policy{declare.PolicySame, declare.PolicySkip, declare.PolicyReset, declare.PolicyCombine, declare.PolicyCopy}, declare.Policy(s)) {
-		return fmt.Sprintf("is %.40q: want %q, %q, %q, %q or %q", s, declare.PolicySame, declare.PolicySkip, declare.PolicyReset, declare.PolicyCombine, declare.PolicyCopy)
-	}
-	return ""
-}
+var (
+	tablePolicy = oneOf(`"same", "skip", "reset", "combine" or "copy"`,
+		declare.PolicySame, declare.PolicySkip, declare.PolicyReset, declare.PolicyCombine, declare.PolicyCopy)
+	rowsPolicy = oneOf(`"drop", if rows that reference them are to stay behind too, or "none", if their reference is to be `+
+		`cleared`, declare.RowsDrop, declare.RowsNone)
+	keep = oneOf(`"older" or "active", or remove it`, transfer.KeepOlder, transfer.KeepActive)
+)
 
 // formula says what is wrong with what becomes of a column of rows that are combined.
 func formula(s string) string {
 	if _, err := declare.ParseFormula(s); err != nil {
 		return "is " + err.Error()
-	}
-	return ""
-}
-
-func rowsPolicy(s string) string {
-	if p := declare.RowsPolicy(s); p != declare.RowsDrop && p != declare.RowsNone {
-		return fmt.Sprintf("is %.40q: want %q, if rows that reference them are to stay behind too, or %q, if their reference is to be cleared", s, declare.RowsDrop, declare.RowsNone)
 	}
 	return ""
 }
@@ -119,13 +123,6 @@ func policy(s *strict.Section, file string) transfer.NamePolicy {
 func setting(s string) string {
 	if _, err := declare.ParseSetting("", s); err != nil {
 		return "is " + err.Error()
-	}
-	return ""
-}
-
-func keep(s string) string {
-	if k := transfer.Keep(s); k != transfer.KeepOlder && k != transfer.KeepActive {
-		return fmt.Sprintf("is %.40q: want %q or %q, or remove it", s, transfer.KeepOlder, transfer.KeepActive)
 	}
 	return ""
 }

@@ -30,37 +30,15 @@ func (r *Rules) Reader(file string) func(root *strict.Section) {
 			r.roots = make(map[string]*strict.Section)
 		}
 		r.roots[file] = root
-		c := check(root, file)
-		r.Check.Include = append(r.Check.Include, c.Include...)
-		r.Check.Exclude = append(r.Check.Exclude, c.Exclude...)
-		r.Check.Uniques = append(r.Check.Uniques, c.Uniques...)
-		r.Check.Worlds = append(r.Check.Worlds, c.Worlds...)
-		r.Check.IDs = append(r.Check.IDs, c.IDs...)
-		r.Check.Accounts = append(r.Check.Accounts, c.Accounts...)
-		policies, copies, tables, rekeyed := names(root, file)
-		if reviewed := schema(root); reviewed != nil {
-			if len(c.Rules) == 0 {
-				c.Rules = []declare.Declarations{{File: file}}
-			}
-			c.Rules[0].Schema = reviewed
-			for i := range tables {
-				tables[i].Schema = reviewed
-			}
+		reviewed := schema(root)
+		check(root, file, reviewed, &r.Check)
+		merge(root, file, reviewed, r)
+		if reviewed != nil {
 			listed{reviewed}.check(root)
 		}
-		r.Check.Rules = append(r.Check.Rules, c.Rules...)
-		if len(rekeyed.Spaces)+len(rekeyed.Counters) > 0 {
-			if r.Check.Rekey == nil {
-				r.Check.Rekey = new(declare.Rekey)
-			}
-			r.Check.Rekey.Spaces = append(r.Check.Rekey.Spaces, rekeyed.Spaces...)
-			r.Check.Rekey.Counters = append(r.Check.Rekey.Counters, rekeyed.Counters...)
-		}
-		r.Check.Tables = append(r.Check.Tables, tables...)
 		if root.Has("fleet") {
 			r.Fleet = fleet(root)
 		}
-		r.Names, r.Copies = append(r.Names, policies...), append(r.Copies, copies...)
 	}
 }
 

@@ -18,7 +18,7 @@ func counter(s *strict.Section) declare.CounterRow {
 	if s.Has("others") && !s.Has("when") {
 		s.Lacks("when", `want the rows that the counter covers, such as when = { column = "name", is = ["item"] }`)
 	}
-	return declare.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s), Others: s.Text("others", othersWord)}
+	return declare.CounterRow{At: s.Text("at", strict.Label), Space: s.Text("space", strict.Label), When: when(s), Others: s.Text("others", others)}
 }
 
 // space reads one [[propose.space]].
