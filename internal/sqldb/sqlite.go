@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -136,25 +137,35 @@ type openFiles struct {
 }
 
 func (o *openFiles) read(path string, b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
 	}
-	for _, f := range o.files {
-		if known, err := f.Stat(); err == nil && os.SameFile(known, info) {
-			return f.ReadAt(b, 0)
-		}
+	if f := o.find(info); f != nil {
+		return f.ReadAt(b, 0)
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(path) // which may hang: no lock is held
 	if err != nil {
 		return 0, err
 	}
 	if runtime.GOOS == "windows" { // where locks belong to the handle, and an open file cannot be moved
 		defer f.Close()
 	} else {
+		o.mu.Lock()
 		o.files = append(o.files, f)
+		o.mu.Unlock()
 	}
 	return f.ReadAt(b, 0)
+}
+
+func (o *openFiles) find(info os.FileInfo) *os.File {
+	o.mu.Lock()
+	files := slices.Clone(o.files)
+	o.mu.Unlock()
+	for _, f := range files {
+		if known, err := f.Stat(); err == nil && os.SameFile(known, info) {
+			return f
+		}
+	}
+	return nil
 }
