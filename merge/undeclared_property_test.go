@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
@@ -569,6 +570,7 @@ func (g *drawnGame) prove(t fatal, w *sqlWorlds, seen *tally) {
 // TestMatrixOpensWhatTheCheckOpens: of each two of random worlds the matrix says what a
 // check of these two says.
 func TestMatrixOpensWhatTheCheckOpens(t *testing.T) {
+	servertest.NotShort(t)
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "mergesafe")
 		if err != nil {

@@ -7,12 +7,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
 // A module outside of this one uses the packages with the commands that README.md
 // shows: it runs the program of docs/new-games.md, and merges two worlds with the example of
 // package transfer.
 func TestOutside(t *testing.T) {
+	servertest.NotShort(t)
 	checkout, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/config"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/declare"
@@ -47,6 +48,7 @@ func told(t *testing.T, beats int) string {
 
 // The story in full: what it says is what the files that it leaves say.
 func TestStory(t *testing.T) {
+	servertest.NotShort(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -304,6 +306,7 @@ func tryCommands(t *testing.T, root, story string) {
 // Told again, it replaces what it left and says so. The dice are the same, the
 // IDs are not.
 func TestStoryAgain(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	const beats = 300
 	first := told(t, beats)
@@ -348,6 +351,7 @@ func plan(t *testing.T, target, source string) {
 
 // What is not its own, or in use, it leaves alone, all of it.
 func TestRefuses(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	told(t, 20)
 	foreign, err := store.Open(t.Context(), "sqlite:data/foreign.db")
@@ -428,6 +432,7 @@ func contents(t *testing.T) string {
 
 // A story that cannot be told to its end is no success.
 func TestInterrupted(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	out := writerFunc(func(p []byte) (int, error) {

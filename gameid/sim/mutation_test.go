@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
 // edit is a change to one source file: old, which stands there exactly once,
@@ -157,6 +159,7 @@ func TestDuplicatesAreSeen(t *testing.T) {
 // cycle counter tells it when to. Here the counter is made to follow virtual
 // time, and every node to go by it.
 func TestCycleCounter(t *testing.T) {
+	servertest.NotShort(t)
 	if testing.Short() {
 		t.Skip("builds the simulation once more")
 	}

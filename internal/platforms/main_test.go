@@ -5,10 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
 // What one platform alone refuses is found there, in tests as well, and nowhere else.
 func TestPlatforms(t *testing.T) {
+	servertest.NotShort(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":          "module m\n\ngo 1.26\n",

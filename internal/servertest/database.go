@@ -86,6 +86,7 @@ func Private(t testing.TB, args ...string) *Server {
 
 func private(t testing.TB, opts Options) *Server {
 	t.Helper()
+	NotShort(t)
 	s, err := Start(t.Context(), opts)
 	if errors.Is(err, ErrNoProgram) {
 		t.Skip(err)
@@ -116,8 +117,17 @@ func (s *Server) Database(ctx context.Context) (dsn string, err error) {
 	return cfg.FormatDSN(), err
 }
 
+// NotShort skips a test that takes seconds, such as one with a server, in "go test -short".
+func NotShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not in -short")
+	}
+}
+
 func envDSN(t testing.TB) string {
 	t.Helper()
+	NotShort(t)
 	dsn := os.Getenv(EnvDSN)
 	if dsn == "" {
 		t.Skipf("%s is not set; \"make test\" sets it, or: go run ./internal/servertest/with-server mariadb -- go test ./...", EnvDSN)

@@ -16,6 +16,7 @@ import (
 
 // Each server that is here starts, is what its name says, freezes, and keeps what was committed when it is killed.
 func TestServers(t *testing.T) {
+	NotShort(t)
 	for _, name := range []string{MariaDB, MariaDB11, MySQL} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Start(t.Context(), Options{Name: name})

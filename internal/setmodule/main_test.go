@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/internal/servertest"
 )
 
 // What is a path of the module is changed, and what only has its name is not.
@@ -37,6 +39,7 @@ func TestChange(t *testing.T) {
 // A copy of this repository gets a path of its owner with the command of CONTRIBUTING.md. It still
 // compiles, tests included, and the way back leads to the same files.
 func TestThisModule(t *testing.T) {
+	servertest.NotShort(t)
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/store/storetest"
 )
@@ -16,6 +17,7 @@ var long = flag.Bool("torture.long", false, "let every request to a database fai
 // it, nothing that was verified is said to differ, and the same command again comes to the end that
 // it has if no request fails.
 func TestEveryReadFailsOnce(t *testing.T) {
+	servertest.NotShort(t)
 	t.Parallel()
 	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
 		t.Run(name, func(t *testing.T) {

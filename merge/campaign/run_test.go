@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer"
 )
 
@@ -115,6 +116,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A merge that fails is explained, and undone if the campaign says so. The others go on, or not.
 func TestOneFails(t *testing.T) {
+	servertest.NotShort(t)
 	t.Parallel()
 	for _, c := range []struct{ head, want string }{
 		{"", "w1 verified, w3 failed, w5 planned"},
@@ -400,6 +402,7 @@ func TestFileChanged(t *testing.T) {
 // What has begun stays begun in the state, whatever becomes of its plan, also if the target cannot
 // give it back: nobody is told that nothing was written. With the plan it goes on.
 func TestPlanOfBegunIsLost(t *testing.T) {
+	servertest.NotShort(t)
 	t.Parallel()
 	for name, lose := range map[string]func(file string) error{
 		"cut":  func(file string) error { return os.Truncate(file, 1000) },

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/browsertest"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/transfer"
 )
@@ -30,6 +31,7 @@ func quick(b *book) Options {
 // TestBrowser looks at pages in a headless Chromium. LIVE_SHOTS names a folder to keep the
 // screenshots in.
 func TestBrowser(t *testing.T) {
+	servertest.NotShort(t)
 	b := browsertest.Start(t)
 	for _, tt := range []struct {
 		name string

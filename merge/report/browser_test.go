@@ -14,12 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/browsertest"
+	"mergesafe/internal/servertest"
 )
 
 // TestBrowser looks at documents in a headless Chromium: on a telephone and on
 // a desk, light and dark. It needs the program chromium, which make test
 // installs. REPORT_SHOTS names a folder to keep the screenshots in.
 func TestBrowser(t *testing.T) {
+	servertest.NotShort(t)
 	b := browsertest.Start(t)
 	// What is hostile is long, and is so at any width.
 	both, schemes := []int{390, 1280}, []string{"light", "dark"}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
@@ -289,6 +290,7 @@ func worldsToAlter(t *testing.T, e engine) (steps []alteredWorlds) {
 // refused, changes nothing, and says in which database and what. What the merge does not care
 // for does not block it. What only reads the record still does.
 func TestAlteredSincePlan(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		elsewhere := ""
 		if e.name != "sqlite" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -278,6 +279,7 @@ func TestCombineSpelling(t *testing.T) {
 // Wherever an apply is interrupted, the same call ends it, and no row is added twice; and
 // wherever an undo is, the same call gives the target of before.
 func TestCombineResumed(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		var rows [3][]string
 		for n := range 5 {
@@ -350,6 +352,7 @@ func TestCombineResumed(t *testing.T) {
 // target's own. What the game changed blocks an undo, which names it; forced, the target is as
 // it was before.
 func TestCombineChanged(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeWallets(t, e)
 		before := dump(t, all[0])

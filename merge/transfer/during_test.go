@@ -9,6 +9,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
@@ -99,6 +100,7 @@ func (a *aside) at(point string) error {
 // Whoever works on a merge of which another process changed the state stops with ErrBusy, before
 // any step that writes: what the other one left is what there is.
 func TestTwoProcesses(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all, options := racedWorlds(t, e)
 		p := mustPlan(t, all[0], all[1:], options)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -395,6 +396,7 @@ func typedMerge(t *testing.T, e engine, tables []typedTable, options planner.Pla
 // A column of any type may be any part of a key: its rows come, are proved and go again, whatever the order and the
 // form that the database has for its values.
 func TestKeyTypes(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		types, suffixes := sqliteKeyTypes(), []string{"", " WITHOUT ROWID"}
 		if e.name != "sqlite" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -45,6 +46,7 @@ var ofWorld, ofKind1 = &declare.When{Column: "instance", Is: []string{"0"}}, &de
 // Some rows of a table stay behind, and what refers to them; the others come, with new keys.
 // The plan counts both, verify proves it, and an undo takes it back.
 func TestLeftRows(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := keyWorlds(t, e, 3, respawns...)
 		p := mustPlan(t, all[0], all[1:], leaving(ofWorld, ofKind1, declare.RowsDrop))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/rekey"
 	"mergesafe/merge/transfer/apply"
@@ -498,6 +499,7 @@ func TestMatchAgain(t *testing.T) {
 // Wherever an apply or an undo is interrupted, the same call ends it, with the same rows and the
 // same memory.
 func TestMatchResumed(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := threeLogins(t, e)
 		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Check: loginRules(themes)})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
@@ -45,6 +46,7 @@ type command struct {
 // A request to a database that fails is no finding: the command comes to the result that it has if none fails, or
 // it ends with an error that says so.
 func TestEveryReadFailsOnce(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := allWorlds(t, e)
 		p := mustPlan(t, all[0], all[1:], allOptions())

@@ -38,6 +38,7 @@ var (
 // an undo leaves the rows of before. What is changed afterwards, the proof finds. More
 // cases: -rekey.cases=5000.
 func TestRekeyedWorldsStayAsTheyWere(t *testing.T) {
+	servertest.NotShort(t)
 	onSQLite(t, func(t *testing.T) {
 		seen, n := newKeyTally(), rekeyCasesByDefault
 		if *rekeyCases > 0 {

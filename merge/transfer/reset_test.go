@@ -434,6 +434,7 @@ func TestResetRights(t *testing.T) {
 // Between any two steps by which tables are emptied or filled, the work may end: it is
 // resumed, or taken back.
 func TestResetIsInterrupted(t *testing.T) {
+	servertest.NotShort(t)
 	steps := []string{"create", "counter", "rename", "fill", "empty", "drop"}
 	onEach(t, func(t *testing.T, e engine) {
 		all := resetWorlds(t, e)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -71,6 +72,7 @@ func points(t *testing.T, e engine, p *plan.Plan, all []rowio.Database) int64 {
 // Whatever goes wrong, and wherever, the same call resumes, and the result is
 // that of a merge in which nothing went wrong.
 func TestResume(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same"), gameWorld(t, e, "s3", 3, 11, "other")}
 		p := mustPlan(t, all[0], all[1:], planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}}})

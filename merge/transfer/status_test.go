@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -16,6 +17,7 @@ import (
 
 // At every moment the status says what is there, and looking changes nothing.
 func TestLookUp(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		target := gameWorld(t, e, "s1", 1, 20, "anna")
 		sources := []rowio.Database{gameWorld(t, e, "s2", 2, 1500, "bert"), gameWorld(t, e, "s3", 3, 11, "carl")}

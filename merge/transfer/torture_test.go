@@ -182,6 +182,7 @@ func lasting(t *testing.T, d rowio.Database) string {
 // A process that is killed at any point, in a merge or its undo, leaves what
 // the next one resumes, to the same end.
 func TestTortureKill(t *testing.T) {
+	servertest.NotShort(t)
 	worlds, kills := 1, 3
 	if *long {
 		worlds, kills = 10, 10
@@ -240,6 +241,7 @@ func TestTortureKill(t *testing.T) {
 // A database server that is killed in the middle of a merge and started again
 // is waited for, and the merge completes by itself.
 func TestTortureDatabase(t *testing.T) {
+	servertest.NotShort(t)
 	server := servertest.Private(t)
 	e := engine{"mariadb", func(t testing.TB, name string) rowio.Database {
 		dsn, err := server.Database(t.Context())

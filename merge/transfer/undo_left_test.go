@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
@@ -55,6 +56,7 @@ var leftOptions = planner.PlanOptions{
 // row that the merge changed is not as it was, it is not, whoever wrote that row, and it stays
 // undone half. What is left of own rows alone is told, and does not keep the undo from its end.
 func TestUndoLeaves(t *testing.T) {
+	servertest.NotShort(t)
 	const done = "the undo is done"
 	tests := []struct {
 		name   string

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/transfer/apply"
 	"mergesafe/merge/transfer/job"
 	"mergesafe/merge/transfer/ledger"
@@ -146,6 +147,7 @@ func startable(t *testing.T, d rowio.Database, server gameid.ServerID, want bool
 // What was changed after the merge blocks the undo, unless it is forced. Rows of
 // others that reference what would be removed always do.
 func TestUndoChanged(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		p, target, sources := merged(t, e, planner.PlanOptions{})
 		exec(t, target, "UPDATE players SET level = 7 WHERE name IN ('bert5', 'carl5', 'anna5')",
@@ -404,6 +406,7 @@ func TestUndoInRestoredTarget(t *testing.T) {
 // Wherever an apply or an undo is interrupted, if the record is lost there, fences are lifted only
 // if no row of the merge is in the target.
 func TestFencesWithoutRecord(t *testing.T) {
+	servertest.NotShort(t)
 	onEach(t, func(t *testing.T, e engine) {
 		all := []rowio.Database{gameWorld(t, e, "s1", 1, 5, "same"), gameWorld(t, e, "s2", 2, 12, "same")}
 		p := mustPlan(t, all[0], all[1:], keepActive)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer/planner"
 	"mergesafe/merge/transfer/rowio"
@@ -13,6 +14,7 @@ import (
 
 // A table of SQLite has up to 2000 columns, whatever is done with it.
 func TestWideTables(t *testing.T) {
+	servertest.NotShort(t)
 	e := engines()[0]
 	var columns, values []string
 	for i := range 1999 {

@@ -253,6 +253,7 @@ func epoch(t *testing.T, dsn string, server gameid.ServerID) int64 {
 // Another process, which has both servers in its DSN, goes on there by itself.
 // No ID comes twice.
 func TestFailover(t *testing.T) {
+	servertest.NotShort(t)
 	servertest.OnlyMariaDB(t, "it is replicated by MariaDB's GTIDs")
 	t.Parallel()
 	for range times(1, 10) {

@@ -73,6 +73,7 @@ func scenarios() []scenario {
 }
 
 func TestTorture(t *testing.T) {
+	servertest.NotShort(t)
 	var mu sync.Mutex
 	var table strings.Builder
 	out := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)

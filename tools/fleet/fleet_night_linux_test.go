@@ -132,6 +132,7 @@ func (n *fleetNight) dump(world string) string {
 // merge is verified or was undone, what failed is explained, and every world is as if the same
 // merges had been done one by one by servermerge.
 func TestNight(t *testing.T) {
+	servertest.NotShort(t)
 	server := servertest.Private(t)
 	n, alone := newNight(t, server, "night"), newNight(t, server, "alone")
 

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/transfer"
 	"mergesafe/tools/internal/cli"
@@ -105,6 +106,7 @@ var fencedSince = regexp.MustCompile(`"since":"[^"]*"`)
 // A campaign whose process is killed at random moments, again and again, ends as the same merges
 // do one by one; its events have no gaps, and its state tells the truth.
 func TestKilled(t *testing.T) {
+	servertest.NotShort(t)
 	dir, alone := t.TempDir(), t.TempDir()
 	nightIn(t, dir, 800, 2500, 30, 20, 1200, 900)
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
@@ -191,6 +193,7 @@ func output(t *testing.T, cmd *exec.Cmd) string {
 
 // Of two processes one works on the campaign; the other says which.
 func TestTwoProcesses(t *testing.T) {
+	servertest.NotShort(t)
 	dir := t.TempDir()
 	nightIn(t, dir, 20, 400)
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
@@ -13,6 +14,7 @@ var secretRuns = flag.Int("secret.runs", 3000, "how many command lines with an o
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
 	if err := os.WriteFile("night.toml",
@@ -40,6 +42,7 @@ func TestSecrets(t *testing.T) {
 
 // Nor does an error about the file of a campaign, of worlds, or about what the configuration says.
 func TestSecretsInFiles(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
 	const night, merge = "[campaign]\nname = \"night\"\n", "[[merge]]\ntarget = \"w1\"\nsources = [\"w2\"]\n"

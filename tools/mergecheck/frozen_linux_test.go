@@ -14,6 +14,7 @@ import (
 // not answer any more: after about a second, which is what saying goodbye to it
 // may take.
 func TestInterruptedWhileFrozen(t *testing.T) {
+	servertest.NotShort(t)
 	server := servertest.Private(t)
 	args := []string{"-max-load", "3"}
 	for i, prefix := range []string{"a", "b", "c"} {

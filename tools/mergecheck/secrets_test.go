@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
@@ -12,6 +13,7 @@ var secretRuns = flag.Int("secret.runs", 3000, "how many command lines with an o
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
 	clitest.Secrets(t, run, command(nil, io.Discard), map[string][]string{"mergecheck": {"sqlite:w1.db",
@@ -20,6 +22,7 @@ func TestSecrets(t *testing.T) {
 
 // Nor does an error about the configuration, or about a file of rules.
 func TestSecretsInFiles(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
 	clitest.SecretTexts(t, run, "config.toml", []string{

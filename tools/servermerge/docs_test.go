@@ -8,12 +8,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
 // What docs/rules.md says about a game of one's own works as it is written, and so do the
 // commands of docs/merge-night.md after it, with the same worlds and rules: each ends with 0,
 // but for the first, which reads what nothing is declared of.
 func TestPages(t *testing.T) {
+	servertest.NotShort(t)
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../mergecheck", ".")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -186,6 +186,7 @@ func kills(o *operator) {
 }
 
 func TestKillSQLite(t *testing.T) {
+	servertest.NotShort(t)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "s1.db")
 	kills(newOperator(t, []string{"sqlite:" + target, "sqlite:" + filepath.Join(dir, "s2.db")}, "sqlite", "file:"+target+"?mode=ro&_pragma=busy_timeout(5000)"))

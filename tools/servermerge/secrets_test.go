@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
@@ -13,6 +14,7 @@ var secretRuns = flag.Int("secret.runs", 3000, "how many command lines with an o
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {
+	servertest.NotShort(t)
 	t.Chdir(t.TempDir())
 	clitest.SecretWorlds(t)
 	line := []string{"servermerge", "plan", "-o", "plan.json", "sqlite:w1.db", "sqlite:w2.db"}
