@@ -17,8 +17,14 @@ SERVER ?= mariadb
 # What touches a server, once more on another one. SQLite stays as it was, and so do
 # the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first. The longest package begins first.)
-ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip 'SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./store/... ./merge ./merge/sqlsource \
+ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./store/... ./merge ./merge/sqlsource \
 	./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
+
+# Long tests of merges that ask the same of each server, so that "make test" runs them on MariaDB and SQLite alone. See docs/proved.md.
+ALIKE = ^TestUndoLeaves$$|^TestTortureKill$$|^TestTortureDatabase$$|^TestAlteredSincePlan$$|^TestResetIsInterrupted$$|^TestRekeyedWorldsStayAsTheyWere$$|^TestResume$$|^TestFencesWithoutRecord$$|^TestCutInCommit$$|^TestRenumber$$|^TestLookUp$$|^TestUndoResume$$|^TestRekeyCountersOfMergesInARow$$|^TestUndoChanged$$|^TestRecordedPlan$$|^TestTwoMerges$$|^TestUndoResult$$|^TestRekeyByCodec$$|^TestFenceInterrupted$$|^TestLastMerge$$|^TestUndoAgain$$|^TestKeysTravel$$|^TestNamesSet$$|^TestSevered|^TestEveryReadFailsOnce$$|
+
+# The tests of merges in which several goroutines, or two processes, meet: these are raced.
+MEET = Parallel|TwoProcesses|Retr|Callback|Meanwhile|LateWrite|^TestUndo$$|^TestVerify$$|^TestRekey$$|^TestCombine$$|^TestMatch
 
 .PHONY: help test test-servers check tools toolchain browser languages mariadb mariadb-11.8 mysql
 
@@ -34,20 +40,40 @@ RACE = -race '-gcflags=modernc.org/sqlite/lib=-race=false' '-gcflags=modernc.org
 # What has no goroutines to race: documents, pages, and what looks at the repository.
 SERIAL = ./merge/report ./spec ./examples/quickstart ./internal/docs ./internal/platforms ./internal/rooms ./internal/setmodule
 
-# What is raced, the longest first: all but that, and the commands and example servers, whose goroutines are those of the rooms.
-RACED = ./merge/transfer $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(gameserver|twoservers|rekey|quickstart)|internal/(docs|platforms|rooms|setmodule)|merge/report|spec)$$')
+# What is raced: all but that, the commands and example servers, whose goroutines are those of the rooms, and merge/transfer, see MEET.
+RACED = $$($(GO) list ./... | grep -v -E '/(tools/.*|examples/(gameserver|twoservers|rekey|quickstart)|internal/(docs|platforms|rooms|setmodule)|merge/report|merge/transfer|spec)$$')
 
-# Four packages at a time with the race detector: much of what they do is to wait for a disk. The stories of examples,
-# which have no goroutines of their own, are told without it, and so are the long comparisons of checks with SQL. The
-# measured proposals run on MySQL alone, and so does what is not RACED.
-test: check toolchain browser languages dump mariadb mysql ## everything: the checks, all tests with the race detector and MariaDB, what touches a server on MySQL
-	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -p 4 $(RACE) -skip '^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$' -vet=off -timeout 30m $(RACED)
+# Several packages at a time: much of what they do is to wait for a disk. The stories of examples, which have no goroutines
+# of their own, are told without the race detector, and so are the long comparisons of checks with SQL. The measured
+# proposals run on MySQL alone, and so does what is not RACED.
+test: check toolchain browser languages dump mariadb mysql ## everything that proves a promise, on SQLite, MariaDB and MySQL
+	CGO_ENABLED=1 $(WITH_MARIADB) $(MAKE) --no-print-directory -j2 test-merges test-raced
 	$(WITH) mysql -- $(ON_SERVER) $(SERIAL)
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/transfer ./examples/gameserver -run '.*/^sqlite$$'
+	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge -run '^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens'
 	$(GO) test -C bench ./...
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations ./...
+
+test: SKIP = $(ALIKE)
+
+# Side by side: the longest package, which mostly waits for its server, and all others.
+test-merges:
+	$(GO) test -vet=off -timeout 30m ./merge/transfer
+
+test-raced:
+	$(GO) test -p 3 $(RACE) -skip '^TestStory|^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens|^TestProposalsOfAMadeUpGame$$' -vet=off -timeout 30m $(RACED)
+	$(GO) test $(RACE) -vet=off -timeout 30m -run '$(MEET)' ./merge/transfer
+
+.PHONY: test-merges test-raced
+
+prove: ## what takes longer: all tests on all servers, thousands of random games, kills and faults (hours); docs/proved.md has the last figures
+	$(MAKE) test-servers
+	$(MAKE) torture sim test-cluster night
+	$(MAKE) torture-merge
+	$(MAKE) torture-merge SERVER=mysql
+
+.PHONY: prove
 
 test-servers: mariadb mariadb-11.8 mysql ## what touches a server, on all servers that there are: MariaDB 10.11 and 11.8, MySQL 9.7
 	$(WITH) mariadb -- $(ON_SERVER)
