@@ -398,7 +398,7 @@ func mutated(t testing.TB, p *plan.Plan, target rowio.Database, sources []rowio.
 		}
 		p.Tables[i].Sources = slices.Clone(p.Tables[i].Sources)
 	}
-	for _, step := range []func() error{func() error { return w.Measure(t.Context()) }, func() error { return w.MeasureCombines(t.Context()) }} {
+	for _, step := range []func() error{func() error { return planner.Measure(t.Context(), w) }, func() error { return planner.MeasureCombines(t.Context(), w) }} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}

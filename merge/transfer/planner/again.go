@@ -16,7 +16,7 @@ import (
 // worlds apart; without one only the rows do: new keys and new names would hide that every player
 // comes a second time. A world counts as the same one if most of its rows are in tables that
 // were exactly the same then.
-func (p *Planner) refuseAgain(ctx context.Context) error {
+func refuseAgain(ctx context.Context, p *Planner) error {
 	if slices.Contains(p.opts.Check.Allow, verdict.CodeWorldMerged) {
 		return nil
 	}

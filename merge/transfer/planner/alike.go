@@ -27,7 +27,7 @@ func (p *Planner) alikes() (all []plan.Alike) {
 
 // measureAlikes sums up what was proved to be the same, so that apply sees if it is not any
 // more.
-func (p *Planner) measureAlikes(ctx context.Context) error {
+func measureAlikes(ctx context.Context, p *Planner) error {
 	for _, a := range p.alikes() {
 		for i, s := range p.DBs {
 			c, err := Contents(ctx, &a, p.DBs[0], s, s.On)

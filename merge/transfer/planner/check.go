@@ -17,7 +17,7 @@ import (
 
 // check runs the rules of package merge. Every result that is not PASS blocks the
 // merge, unless the operator allowed it. What renaming and combining resolve is PASS.
-func (p *Planner) check(ctx context.Context) error {
+func check(ctx context.Context, p *Planner) error {
 	all := make([]catalog.Source, len(p.DBs))
 	for i, s := range p.DBs {
 		all[i] = s

@@ -20,7 +20,7 @@ import (
 
 // MeasureCombines works out what becomes of the rows of tables that are combined, and refuses
 // those of which the formulas have no result that the target takes.
-func (p *Planner) MeasureCombines(ctx context.Context) error {
+func MeasureCombines(ctx context.Context, p *Planner) error {
 	for _, i := range p.Plan.Combines() {
 		t := &p.Plan.Tables[i]
 		if !p.combinable(t) {

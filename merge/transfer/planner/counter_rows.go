@@ -12,7 +12,7 @@ import (
 )
 
 // findCounters reads the counters in rows of the target that are to be raised.
-func (p *Planner) findCounters(ctx context.Context) error {
+func findCounters(ctx context.Context, p *Planner) error {
 	if p.Plan.Rekey == nil {
 		return nil
 	}

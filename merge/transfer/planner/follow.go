@@ -67,7 +67,7 @@ func (n namesakes) find(db int, form, name string) (h *home, sure bool) {
 }
 
 // findFollowers finds what refers to names that are changed.
-func (p *Planner) findFollowers(context.Context) (err error) {
+func findFollowers(_ context.Context, p *Planner) (err error) {
 	options := p.opts.Check
 	options.Renames = plan.Renamed(p.opts.Names)
 	var catalogs []*catalog.Catalog

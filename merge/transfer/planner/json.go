@@ -11,7 +11,7 @@ import (
 
 // refuseTyped refuses the rows of the sources that have JSON which a text cannot
 // carry; see [rowio.Dialect.TextKeeps].
-func (p *Planner) refuseTyped(ctx context.Context) error {
+func refuseTyped(ctx context.Context, p *Planner) error {
 	for i := range p.Plan.Tables {
 		name := p.Plan.Tables[i].Name
 		t := p.DBs[0].Table(name)

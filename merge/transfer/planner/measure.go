@@ -17,7 +17,7 @@ import (
 
 // Measure counts and sums up the rows of every table in every database, as they are
 // and as they will be. Several databases are read at a time.
-func (p *Planner) Measure(ctx context.Context) error {
+func Measure(ctx context.Context, p *Planner) error {
 	var mu sync.Mutex
 	now, databases := job.Progress{Step: ledger.StepMeasure}, make([]int, len(p.DBs))
 	for i, s := range p.DBs {

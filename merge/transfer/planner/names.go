@@ -25,7 +25,7 @@ func (p *Planner) policy(table, column string) *plan.NamePolicy {
 }
 
 // rename finds new values for those that several databases have.
-func (p *Planner) rename(ctx context.Context) error {
+func rename(ctx context.Context, p *Planner) error {
 	for i := range p.opts.Names {
 		n := &p.opts.Names[i]
 		t := p.DBs[0].Table(n.Table)

@@ -15,7 +15,7 @@ import (
 
 // tryNames tries the rows that get new names against what the target wants of a
 // row, with the new names: the check tried them with the old ones.
-func (p *Planner) tryNames(ctx context.Context) error {
+func tryNames(ctx context.Context, p *Planner) error {
 	for i := range p.Plan.Tables {
 		of := p.DBs[0].Table(p.Plan.Tables[i].Name)
 		for _, c := range of.Conditions {

@@ -69,15 +69,17 @@ func NewPlan(ctx context.Context, target rowio.Database, sources []rowio.Databas
 			s.Close()
 		}
 	}()
-	if err := p.open(ctx, target, sources); err != nil {
+	if err := open(ctx, p, target, sources); err != nil {
 		return nil, fmt.Errorf("transfer: plan: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.check, p.findFollowers, p.choose, p.resets, p.findCounters, p.refuseTyped, p.rename, p.renumber, p.tryNames, p.Measure, p.refuseAgain, p.measureAlikes, p.measureResets, p.MeasureCombines, p.lookAtRights} {
-		if err := step(ctx); err != nil {
+	steps := []func(context.Context, *Planner) error{check, findFollowers, choose, resets, findCounters, refuseTyped, rename, renumber,
+		tryNames, Measure, refuseAgain, measureAlikes, measureResets, MeasureCombines, lookAtRights}
+	for _, step := range steps {
+		if err := step(ctx, p); err != nil {
 			return nil, fmt.Errorf("transfer: plan: %w", err)
 		}
 	}
-	p.judgeTriggers()
+	judgeTriggers(p)
 	if p.Plan.Rekey != nil {
 		p.Plan.Fleet = p.opts.Fleet
 	}
@@ -102,7 +104,7 @@ type Planner struct {
 	followers []declare.NameReference // what refers to names that are changed
 }
 
-func (p *Planner) open(ctx context.Context, target rowio.Database, sources []rowio.Database) error {
+func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowio.Database) error {
 	if len(sources) == 0 {
 		return fmt.Errorf("%w: there is no source", catalog.ErrSources)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // renumber plans the rows that get other values in a column, which the check found.
-func (p *Planner) renumber(context.Context) error {
+func renumber(_ context.Context, p *Planner) error {
 	for _, n := range p.Plan.Renumbered {
 		t := p.DBs[0].Table(n.Table)
 		if t == nil || !slices.ContainsFunc(p.Plan.Tables, func(of plan.Table) bool { return of.Name == n.Table }) {

@@ -14,7 +14,7 @@ import (
 
 // resets decides how the tables are emptied that are declared so, and refuses those of
 // which that cannot be undone, or leaves rows that refer to nothing.
-func (p *Planner) resets(ctx context.Context) error {
+func resets(ctx context.Context, p *Planner) error {
 	target := p.DBs[0]
 	outside, err := p.referrers(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func HidesTriggers(s *rowio.Source) bool {
 }
 
 // measureResets sums up the rows that are taken out.
-func (p *Planner) measureResets(ctx context.Context) error {
+func measureResets(ctx context.Context, p *Planner) error {
 	target := p.DBs[0]
 	for i := range p.Plan.Resets {
 		s := &p.Plan.Resets[i]

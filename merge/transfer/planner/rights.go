@@ -18,7 +18,7 @@ import (
 // The connection is read-only, so the server refuses to EXPLAIN a statement that
 // writes: because of that, if the account has the right, and for want of the right if
 // not. Nothing is ever written. Rights to CREATE, DROP and ALTER are not seen so.
-func (p *Planner) lookAtRights(ctx context.Context) error {
+func lookAtRights(ctx context.Context, p *Planner) error {
 	if !p.DBs[0].Dialect.MySQL() {
 		return nil
 	}

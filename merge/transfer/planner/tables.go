@@ -16,7 +16,7 @@ import (
 
 // choose decides which tables are copied, in which order, and refuses those that
 // cannot be copied faithfully.
-func (p *Planner) choose(ctx context.Context) error {
+func choose(ctx context.Context, p *Planner) error {
 	target := p.DBs[0]
 	for _, hidden := range target.Known.Hidden {
 		if hidden.What == catalog.HiddenTriggers {

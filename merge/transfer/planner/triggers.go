@@ -12,7 +12,7 @@ import (
 
 // judgeTriggers refuses triggers that would run, and notes those that an undo
 // would run.
-func (p *Planner) judgeTriggers() {
+func judgeTriggers(p *Planner) {
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
 		of := p.DBs[0].Table(t.Name)
