@@ -34,10 +34,10 @@ const (
 // and the verdict again. It returns the error of w.
 func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	t := newCheckText(o)
-	t.says(c)
+	writeWhole(t, c)
 	t.sources(c.Report)
 	t.ruleFiles(c.Report.RuleFiles)
-	t.newKeys(c.Report.Rekeyed)
+	writeNewKeys(t, c.Report.Rekeyed)
 	t.failures(c.Failed)
 	t.gaps(c.Reasons)
 	t.open(c.Open)
@@ -45,14 +45,14 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	t.passed(c.Passed)
 	t.proposals(c.Report.Proposals)
 	t.next(c.Steps)
-	t.last(c)
+	writeLast(t, c)
 	t.WriteString("\n")
-	t.says(c)
+	writeWhole(t, c)
 	return t.to(w)
 }
 
-// says writes the verdict.
-func (t *text) says(c *Check) {
+// writeWhole writes the verdict.
+func writeWhole(t *text, c *Check) {
 	names := printable.List(c.Merged, ", ", textNames) + " into " + c.Target
 	if len(c.Report.Only) > 0 {
 		names += ", as far as it was checked again"
@@ -60,8 +60,8 @@ func (t *text) says(c *Check) {
 	t.verdict(c.Word, c.Color, c.Says.before+" "+names+c.Says.figures)
 }
 
-// last names once more what keeps the check from passing: it may have scrolled away.
-func (t *text) last(c *Check) {
+// writeLast names once more what keeps the check from passing: it may have scrolled away.
+func writeLast(t *text, c *Check) {
 	codes := func(all []finding) []string {
 		var results []verdict.Result
 		for _, f := range all {

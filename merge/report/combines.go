@@ -71,8 +71,8 @@ func unknownCombine(p *transfer.Plan, t *transfer.Table) bool {
 	return slices.ContainsFunc(p.Refusals, func(r transfer.Refusal) bool { return r.Table == t.Name })
 }
 
-// plannedCombines writes which rows become one, and what is added up.
-func (t *text) plannedCombines(p *transfer.Plan) {
+// writePlannedCombines writes which rows become one, and what is added up.
+func writePlannedCombines(t *text, p *transfer.Plan) {
 	begun := false
 	for _, table := range p.Tables {
 		c := table.Combine
@@ -104,8 +104,8 @@ func (t *text) plannedCombines(p *transfer.Plan) {
 	}
 }
 
-// combineProof writes what a proof found of these tables.
-func (t *text) combineProof(o *Outcome) {
+// writeCombineProof writes what a proof found of these tables.
+func writeCombineProof(t *text, o *Outcome) {
 	for _, c := range o.Proof.Combines {
 		t.WriteString("\n")
 		t.line(2, fmt.Sprintf("%s, combined  %s: each column of %s is as its formula says, %s, %s as before in %s",

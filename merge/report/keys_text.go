@@ -11,8 +11,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// newKeys writes what becomes of keys that collide.
-func (t *text) newKeys(r *verdict.Rekeying) {
+// writeNewKeys writes what becomes of keys that collide.
+func writeNewKeys(t *text, r *verdict.Rekeying) {
 	if r == nil || !r.Moves() {
 		return
 	}
@@ -156,8 +156,8 @@ func numberText(n rekey.Integer) string {
 	return n.String()
 }
 
-// keyProof writes the parts of the proof about keys.
-func (t *text) keyProof(p *transfer.Proof) {
+// writeKeyProof writes the parts of the proof about keys.
+func writeKeyProof(t *text, p *transfer.Proof) {
 	if len(p.Keys) == 0 {
 		return
 	}

@@ -20,7 +20,7 @@ const textPlaces = 4
 // merge of a pair, and at the end the first line again. It returns the error of w.
 func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
 	t := newText(o)
-	t.pairsCounted(m)
+	writePairCounts(t, m)
 	t.WriteString("\n")
 	t.verbatim(0, m.grid())
 	t.WriteString("\n   ok: can be merged   ok+: with renames or new keys   NO: cannot   ?: not verified   -: no verdict\n")
@@ -37,13 +37,13 @@ func (m *Matrix) WriteText(w io.Writer, o TextOptions) error {
 	t.WriteString("\nA pair that can be merged says nothing about three together: check all databases that you will merge in one check.\n")
 	if t.isLong() {
 		t.WriteString("\n")
-		t.pairsCounted(m)
+		writePairCounts(t, m)
 	}
 	return t.to(w)
 }
 
-// pairsCounted says how many pairs have which verdict.
-func (t *text) pairsCounted(m *Matrix) {
+// writePairCounts says how many pairs have which verdict.
+func writePairCounts(t *text, m *Matrix) {
 	if why := m.Report.Incomplete; why != "" {
 		t.verdict(m.Word, m.Color, why+"; pairs without a verdict were not fully checked")
 	}

@@ -15,21 +15,21 @@ import (
 func (o *Outcome) WriteText(w io.Writer, options TextOptions) error {
 	t := newText(options)
 	if o.Status != nil {
-		t.status(o)
+		writeStatus(t, o)
 		return t.to(w)
 	}
 	words := o.Words()
 	t.verdict(words.Word, words.Color, words.Sentence)
 	t.refusals(o.Refusals)
 	if o.Proof != nil {
-		t.proof(o)
+		writeProof(t, o)
 	}
 	t.lines(2, words.Details)
 	t.lines(4, words.Samples)
 	again := t.isLong()
 	t.steps(words.Next)
 	if again {
-		t.again(o, words)
+		writeEnd(t, o, words)
 	}
 	return t.to(w)
 }
@@ -37,8 +37,8 @@ func (o *Outcome) WriteText(w io.Writer, options TextOptions) error {
 // mostAgain is how many reasons and tables are named once more at the end.
 const mostAgain = 5
 
-// again says at the end what failed, and the verdict.
-func (t *text) again(o *Outcome, words Words) {
+// writeEnd says at the end what failed, and the verdict.
+func writeEnd(t *text, o *Outcome, words Words) {
 	t.WriteString("\n")
 	if o.Proof != nil {
 		var tables []string
@@ -110,8 +110,8 @@ func differences(samples []transfer.Difference, all int64) (lines []string) {
 	return lines
 }
 
-// proof writes the tables of a proof and the findings of the check of the result.
-func (t *text) proof(o *Outcome) {
+// writeProof writes the tables of a proof and the findings of the check of the result.
+func writeProof(t *text, o *Outcome) {
 	all := newUnequal(o)
 	rows := [][]string{{"table", "rows", "planned"}}
 	for _, u := range all {
@@ -124,9 +124,9 @@ func (t *text) proof(o *Outcome) {
 			t.lines(4, all[i-1].Lines)
 		}
 	}
-	t.resetProof(o.Proof)
-	t.combineProof(o)
-	t.keyProof(o.Proof)
+	writeResetProof(t, o.Proof)
+	writeCombineProof(t, o)
+	writeKeyProof(t, o.Proof)
 	if len(o.Proof.Findings) > 0 {
 		t.WriteString("\nFindings about the result:\n")
 		t.refusals(o.Proof.Findings)
@@ -137,8 +137,8 @@ func (t *text) proof(o *Outcome) {
 // wide is a column of numbers of rows.
 var wide = columns.Column{Min: 14, Right: true}
 
-// status writes how far a merge is.
-func (t *text) status(o *Outcome) {
+// writeStatus writes how far a merge is.
+func writeStatus(t *text, o *Outcome) {
 	at, into := o.Status, Merging(o.Plan)
 	number := printable.Number
 	rows := printable.Count(o.Plan.Rows(), "row", "rows")

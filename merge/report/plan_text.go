@@ -85,10 +85,10 @@ func WritePlan(w io.Writer, p *transfer.Plan, then Commands, o TextOptions) erro
 	}
 	t.plannedTables(p)
 	t.plannedResets(p)
-	t.plannedCombines(p)
+	writePlannedCombines(t, p)
 	t.plannedCounters(p)
 	t.severed(p)
-	t.newKeys(p.Rekey)
+	writeNewKeys(t, p.Rekey)
 	t.codecs(p.Codecs())
 	t.recorded(p)
 	t.plannedRenames(p, then)

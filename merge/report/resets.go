@@ -32,8 +32,8 @@ func (t *text) plannedResets(p *transfer.Plan) {
 	t.some(len(p.Resets), shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
 }
 
-// resetProof writes whether the tables that are emptied are empty, and what is kept.
-func (t *text) resetProof(p *transfer.Proof) {
+// writeResetProof writes whether the tables that are emptied are empty, and what is kept.
+func writeResetProof(t *text, p *transfer.Proof) {
 	if len(p.Resets) == 0 {
 		return
 	}
