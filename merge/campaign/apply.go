@@ -47,7 +47,7 @@ func (b *Book) Apply(ctx context.Context, o Options) (*Status, error) {
 // those that the operator did not skip meanwhile. What is wrong with a plan is found before.
 func (a *applier) awaitWindow(ctx context.Context, due, begun []*job) (stillDue, stillBegun []*job, err error) {
 	all := a.wanted(slices.Concat(begun, due))
-	if _, _, closed := a.limits.next(all, nil, false, a.opts.Now()); !closed {
+	if _, _, closed := a.limits.next(all, nil, false, a.now()); !closed {
 		return due, begun, nil
 	}
 	dues, planned, problems, err := a.planned(ctx, due)
@@ -173,7 +173,7 @@ func (a *applier) ready(ctx context.Context, jobs []*job) (ready []*job, err err
 	if err != nil {
 		return nil, err
 	}
-	notes, err := a.campaign.Ready(ctx, due, a.opts.Now)
+	notes, err := a.campaign.Ready(ctx, due, a.now)
 	for _, note := range notes {
 		a.opts.Warn(note)
 	}
@@ -187,7 +187,7 @@ func (a *applier) ready(ctx context.Context, jobs []*job) (ready []*job, err err
 	}
 	for { // if one cannot be fenced, the fences of all were lifted again
 		n := len(due)
-		err := a.campaign.FenceAll(ctx, due, a.opts.Now)
+		err := a.campaign.FenceAll(ctx, due, a.now)
 		if due, ready, err = a.leave(err, due, ready); err != nil {
 			return nil, err
 		}
@@ -356,12 +356,12 @@ func inOrder(all []*job, lists ...[]*job) (some []*job) {
 func (a *applier) apply(ctx context.Context, j *job) ending {
 	w, ctx, stop := a.start(ctx, j)
 	defer stop()
-	t := &try{applier: a, job: j, worker: w, began: time.Now()}
+	t := &try{applier: a, job: j, worker: w, began: a.now()}
 	if a.recordOf(j).Phase == Undoing { // what was begun comes to its end
 		return a.undoOne(ctx, j, w, "")
 	}
 	how := t.run(ctx)
-	took := time.Since(t.began).Seconds()
+	took := a.now().Sub(t.began).Seconds()
 	a.tell(j.Merge, "", "", func(r *record) {
 		now := a.now().UTC()
 		r.Took += took
@@ -415,7 +415,7 @@ func (t *try) run(ctx context.Context) ending {
 	}
 	t.whole = !result.Resumed
 	applied := t.outcome("apply", plan, nil)
-	applied.Began, applied.Ended = t.began, time.Now()
+	applied.Began, applied.Ended = t.began, t.now()
 	applied.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Notes: result.Notes}
 	reports := t.report(t.job, applied, "apply")
 	t.tell(t.Merge, KindMerged, fmt.Sprintf("%s came to the target", printable.Count(result.Rows, "row", "rows")), func(r *record) {
@@ -427,13 +427,13 @@ func (t *try) run(ctx context.Context) ending {
 
 // verify proves a merge that is in the target.
 func (t *try) verify(ctx context.Context, options transfer.Options) ending {
-	began := time.Now()
+	began := t.now()
 	proof, err := transfer.Verify(ctx, t.plan, t.target(), t.sources(), options)
 	if err != nil {
 		return t.fail(ctx, "verify", err)
 	}
 	o := t.outcome("verify", t.plan, nil)
-	o.Began, o.Ended = began, time.Now()
+	o.Began, o.Ended = began, t.now()
 	o.Prove(proof)
 	reports := t.report(t.job, o, "verify")
 	if o.Ending == report.Differs {
@@ -474,7 +474,7 @@ func (t *try) fail(ctx context.Context, command string, err error) ending {
 	problem := plainly(err)
 	if t.plan != nil {
 		if o := t.outcome(command, t.plan, err); o != nil {
-			o.Began, o.Ended = t.began, time.Now()
+			o.Began, o.Ended = t.began, t.now()
 			reports = t.report(t.job, o, command)
 			problem, advice = explain(o)
 		} else {
@@ -511,15 +511,16 @@ func (t *try) interrupted(ctx context.Context) ending {
 		t.tell(t.Merge, "", "", (*record).idle)
 		return done
 	}
-	t.log(func(s state) error {
-		r, err := s.merge(t.Merge)
+	nothing := t.state(ctx) == transfer.StateNone
+	t.log(func(ctx context.Context, s state) error {
+		r, err := s.merge(ctx, t.Merge)
 		if err != nil {
 			return err
 		}
-		if t.state(ctx) == transfer.StateNone {
+		if nothing {
 			r.Phase = Planned
 		}
-		return t.Book.skip(s, r)
+		return t.Book.skip(ctx, s, r)
 	})
 	t.wake()
 	return done

@@ -22,8 +22,8 @@ type Book struct {
 	file     string // the campaign file, as the operator names it
 	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
-	now      func() time.Time
-	held     atomic.Bool // this process works on the campaign
+	now      func() time.Time // the clock of all that is recorded and of windows; tests set it
+	held     atomic.Bool      // this process works on the campaign
 	renamed  renamed
 }
 
@@ -85,16 +85,16 @@ func (b *Book) fileOf(target, ending string) string {
 func (b *Book) Status(ctx context.Context) (*Status, error) {
 	running := b.held.Load() || isLocked(b.lockPath())
 	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
-	err := b.look(ctx, func(at state) (err error) {
-		g, err := at.general()
+	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
+		g, err := at.general(ctx)
 		if err != nil {
 			return err
 		}
-		known, err := at.records()
+		known, err := at.records(ctx)
 		if err != nil {
 			return err
 		}
-		if s.LastEvent, err = at.lastEvent(); err != nil {
+		if s.LastEvent, err = at.lastEvent(ctx); err != nil {
 			return err
 		}
 		s.Now, s.Paused, s.Began, s.Ended, s.Lost = b.now().UTC(), g.Paused, g.Began, g.Ended, g.Lost
@@ -102,7 +102,7 @@ func (b *Book) Status(ctx context.Context) (*Status, error) {
 			s.Doing, s.Waits = g.Holder.Doing, g.Waits
 		}
 		for _, m := range b.campaign.Merges {
-			r, err := at.merge(m)
+			r, err := at.merge(ctx, m)
 			if err != nil {
 				return err
 			}
@@ -150,19 +150,19 @@ func (b *Book) Pause(ctx context.Context) error { return b.pause(ctx, true) }
 func (b *Book) Resume(ctx context.Context) error { return b.pause(ctx, false) }
 
 func (b *Book) pause(ctx context.Context, paused bool) error {
-	return b.change(ctx, func(s state) error {
-		g, err := s.general()
+	return b.change(ctx, func(ctx context.Context, s state) error {
+		g, err := s.general(ctx)
 		if err != nil || g.Paused == paused {
 			return err
 		}
-		if err := s.setGeneral(func(g *general) { g.Paused = paused }); err != nil {
+		if err := s.setGeneral(ctx, func(g *general) { g.Paused = paused }); err != nil {
 			return err
 		}
 		kind, text := KindResumed, "resumed by the operator"
 		if paused {
 			kind, text = KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
 		}
-		_, err = s.event(b.now(), kind, "", text)
+		_, err = s.event(ctx, b.now(), kind, "", text)
 		return err
 	})
 }
@@ -174,8 +174,8 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	return b.change(ctx, func(s state) error {
-		r, err := s.merge(m)
+	return b.change(ctx, func(ctx context.Context, s state) error {
+		r, err := s.merge(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -186,14 +186,14 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
 		case r.Active && (b.held.Load() || isLocked(b.lockPath())):
 			r.Skip = true // the process that works on it says how far it came
-			return s.put(r)
+			return s.put(ctx, r)
 		}
-		return b.skip(s, r)
+		return b.skip(ctx, s, r)
 	})
 }
 
 // skip leaves out a merge that nobody works on.
-func (b *Book) skip(s state, r *record) error {
+func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	begun := r.Phase.begun()
 	r.idle()
 	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
@@ -202,10 +202,10 @@ func (b *Book) skip(s state, r *record) error {
 		text = "skipped by the operator after it began: rows of it are in the target, whose servers cannot start; apply it by its name, or undo it"
 		r.Problem = text
 	}
-	if err := s.put(r); err != nil {
+	if err := s.put(ctx, r); err != nil {
 		return err
 	}
-	_, err := s.event(b.now(), KindSkipped, r.Target, text)
+	_, err := s.event(ctx, b.now(), KindSkipped, r.Target, text)
 	return err
 }
 

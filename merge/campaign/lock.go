@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,16 +19,20 @@ var errTaken = errors.New("taken")
 // takeLock takes the lock, or returns errTaken. A process that only looks whether it is held has
 // it for a moment: for that it waits.
 func takeLock(ctx context.Context, path string) (*lock, error) {
-	for start := time.Now(); ; {
+	patience, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for {
 		f, err := openLocked(path, alone)
 		if err == nil {
 			return &lock{f}, nil
 		}
-		if !errors.Is(err, errTaken) || time.Since(start) > time.Second {
+		if !errors.Is(err, errTaken) {
 			return nil, err
 		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
-			return nil, err
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-patience.Done():
+			return nil, cmp.Or(ctx.Err(), err)
 		}
 	}
 }
@@ -75,16 +80,4 @@ func (e *HeldError) Error() string {
 func self(doing string, now time.Time) Holder {
 	host, _ := os.Hostname()
 	return Holder{Host: host, PID: os.Getpid(), Since: now.UTC().Truncate(time.Second), Doing: doing}
-}
-
-// sleep waits, or until its context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -52,9 +52,6 @@ type Options struct {
 	// Program is the name of the program with its version, for plans and reports.
 	Program string
 
-	// Now is the clock by which windows open. The default is time.Now.
-	Now func() time.Time
-
 	// Warn, if not nil, gets the errors that do not end the work, such as a state
 	// that cannot be written for a while.
 	Warn func(text string)
@@ -77,9 +74,6 @@ type Ranges interface {
 func (b *Book) withDefaults(o Options) Options {
 	o.RetryAfter = cmp.Or(o.RetryAfter, 30*time.Second)
 	o.tick = cmp.Or(o.tick, time.Second)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}

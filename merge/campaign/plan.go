@@ -292,8 +292,8 @@ func namesOf(plan *transfer.Plan) []string {
 
 // recordOf is the record of a merge now.
 func (r *runner) recordOf(j *job) (rec record) {
-	_ = r.look(context.Background(), func(s state) error { // if it cannot be read, nothing is known of it
-		at, err := s.merge(j.Merge)
+	_ = r.look(context.Background(), func(ctx context.Context, s state) error { // if it cannot be read, nothing is known of it
+		at, err := s.merge(ctx, j.Merge)
 		if err == nil {
 			rec = *at
 		}

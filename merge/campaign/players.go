@@ -91,10 +91,10 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 
 // told are the merges that players hear of, and the targets of the others.
 func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err error) {
-	err = b.look(ctx, func(s state) error {
+	err = b.look(ctx, func(ctx context.Context, s state) error {
 		merges, left = nil, nil
 		for _, m := range b.campaign.Merges {
-			r, err := s.merge(m)
+			r, err := s.merge(ctx, m)
 			if err != nil {
 				return err
 			}
@@ -203,8 +203,8 @@ func asWritten(name string) string { return strings.ToLower(strings.TrimSpace(na
 // has another one.
 func (b *Book) renamesOf(ctx context.Context, m Merge, who Who) (map[string][]Player, error) {
 	id := ""
-	err := b.look(ctx, func(s state) error {
-		r, err := s.merge(m)
+	err := b.look(ctx, func(ctx context.Context, s state) error {
+		r, err := s.merge(ctx, m)
 		if err == nil {
 			id = r.Plan
 		}

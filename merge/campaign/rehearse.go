@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
@@ -78,13 +77,13 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 			result.Kept = how.Folder
 		}
 	}()
-	began := time.Now()
+	began := r.now()
 	on, jobs, err := r.copyAll(ctx, c, jobs, result)
-	result.Copied = time.Since(began).Seconds()
+	result.Copied = r.now().Sub(began).Seconds()
 	if err != nil || len(jobs) == 0 {
 		return err
 	}
-	began = time.Now()
+	began = r.now()
 	again := *r.campaign
 	again.Name += " (rehearsal)"
 	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
@@ -116,7 +115,7 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 			err = fmt.Errorf("campaign: the rehearsal: %w", not)
 		}
 	}
-	result.Took = time.Since(began).Seconds()
+	result.Took = r.now().Sub(began).Seconds()
 	return errors.Join(err, r.takeOver(context.WithoutCancel(ctx), book, jobs, result))
 }
 
@@ -207,7 +206,7 @@ func roomToCopy(folder string, jobs []*job) error {
 // takeOver takes what the rehearsal measured into the state of the campaign.
 func (r *runner) takeOver(ctx context.Context, book *Book, jobs []*job, result *Rehearsed) error {
 	var known map[string]*record
-	err := book.look(ctx, func(s state) (err error) { known, err = s.records(); return err })
+	err := book.look(ctx, func(ctx context.Context, s state) (err error) { known, err = s.records(ctx); return err })
 	if err != nil {
 		return err
 	}

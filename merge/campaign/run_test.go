@@ -283,11 +283,12 @@ func TestWindow(t *testing.T) {
 	planned(t, b, p.options())
 	o := p.options()
 	at := time.Date(2026, 5, 1, 7, 0, 0, 0, time.UTC)
+	const opened = 22*time.Hour + 30*time.Minute
 	var now atomic.Int64
 	now.Store(at.Unix())
-	o.Now = func() time.Time { return time.Unix(now.Load(), 0) }
+	b.now = func() time.Time { return time.Unix(now.Load(), 0) }
 	o.Work.Pause = func(context.Context) error { // while the first is copied, the window closes
-		now.CompareAndSwap(at.Add(19*time.Hour).Unix(), at.Add(23*time.Hour).Unix())
+		now.CompareAndSwap(at.Add(opened).Unix(), at.Add(23*time.Hour).Unix())
 		return nil
 	}
 	ended := make(chan error)
@@ -306,7 +307,7 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	waits("2026-05-02T02:00:00Z", "w1", "w2", "w3", "w4")
-	now.Store(at.Add(19 * time.Hour).Unix())
+	now.Store(at.Add(opened).Unix())
 	waits("2026-05-03T02:00:00Z", "w3", "w4")
 	if got := phases(t, b); got != "w1 verified, w3 planned" {
 		t.Errorf("got %s", got)

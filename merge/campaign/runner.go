@@ -116,8 +116,8 @@ func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx con
 // heldBy is the error of a lock that another process has.
 func (b *Book) heldBy(ctx context.Context) error {
 	e := &HeldError{Campaign: b.file}
-	_ = b.look(ctx, func(s state) error { // the lock tells enough
-		g, err := s.general()
+	_ = b.look(ctx, func(ctx context.Context, s state) error { // the lock tells enough
+		g, err := s.general(ctx)
 		e.Holder = g.Holder
 		return err
 	})
@@ -162,15 +162,15 @@ func serverOf(d transfer.Database) string {
 // begin records that the command works on the campaign.
 func (r *runner) begin(ctx context.Context) error {
 	now := r.now().UTC()
-	return r.change(ctx, func(s state) error {
-		known, err := s.records()
+	return r.change(ctx, func(ctx context.Context, s state) error {
+		known, err := s.records(ctx)
 		if err != nil {
 			return err
 		}
 		if err := r.fits(known); err != nil {
 			return err
 		}
-		if err := s.setGeneral(func(g *general) {
+		if err := s.setGeneral(ctx, func(g *general) {
 			g.Holder, g.Waits, g.Ended = self(r.doing, now), "", nil
 			r.setPaused(g.Paused)
 			r.lost = g.Lost
@@ -181,11 +181,11 @@ func (r *runner) begin(ctx context.Context) error {
 			return err
 		}
 		for _, m := range r.campaign.Merges {
-			if err := s.set(m, func(rec *record) { rec.idle(); rec.Skip = false }); err != nil {
+			if err := s.set(ctx, m, func(rec *record) { rec.idle(); rec.Skip = false }); err != nil {
 				return err
 			}
 		}
-		_, err = s.event(now, KindBegan, "", r.doing+" began")
+		_, err = s.event(ctx, now, KindBegan, "", r.doing+" began")
 		return err
 	})
 }
@@ -213,15 +213,15 @@ func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 // end records that the command ended.
 func (r *runner) end(err error) {
 	failed := err != nil
-	r.log(func(s state) error {
+	r.log(func(ctx context.Context, s state) error {
 		now := r.now().UTC()
 		count := make(map[Phase]int)
 		for _, m := range r.campaign.Merges {
-			if err := s.set(m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
+			if err := s.set(ctx, m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
 				return err
 			}
 		}
-		if err := s.setGeneral(func(g *general) {
+		if err := s.setGeneral(ctx, func(g *general) {
 			g.Waits, g.Ended = "", &now
 			g.Lost = g.Lost && (r.doing != doingPlan || failed)
 		}); err != nil {
@@ -231,7 +231,7 @@ func (r *runner) end(err error) {
 		if errors.Is(err, transfer.ErrStopped) {
 			text = r.doing + " was interrupted: " + counted(count)
 		}
-		_, err := s.event(now, KindEnded, "", text)
+		_, err := s.event(ctx, now, KindEnded, "", text)
 		return err
 	})
 }
@@ -249,11 +249,11 @@ func counted(count map[Phase]int) string {
 
 // log changes the state, which is only a log: while that is impossible, as on a full disk, it
 // tries again. After some time it stops the work, which can be resumed.
-func (r *runner) log(do func(s state) error) {
-	ctx := context.WithoutCancel(context.Background())
-	const patience = 2 * time.Minute
-	for start, warned := time.Now(), false; ; {
-		err := r.change(ctx, do)
+func (r *runner) log(do func(ctx context.Context, s state) error) {
+	patience, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	for warned := false; ; {
+		err := r.change(context.Background(), do)
 		if err == nil {
 			return
 		}
@@ -261,7 +261,7 @@ func (r *runner) log(do func(s state) error) {
 			r.opts.Warn(err.Error())
 			warned = true
 		}
-		if r.givenUp.Load() || time.Since(start) > patience {
+		if r.givenUp.Load() || patience.Err() != nil {
 			r.givenUp.Store(true)
 			r.stop(err)
 			return
@@ -272,16 +272,16 @@ func (r *runner) log(do func(s state) error) {
 
 // tell changes the record of a merge, and adds an event about it if kind is not empty.
 func (r *runner) tell(m Merge, kind, text string, set func(*record)) {
-	r.log(func(s state) error {
+	r.log(func(ctx context.Context, s state) error {
 		if set != nil {
-			if err := s.set(m, set); err != nil {
+			if err := s.set(ctx, m, set); err != nil {
 				return err
 			}
 		}
 		if kind == "" {
 			return nil
 		}
-		_, err := s.event(r.now(), kind, m.Target, text)
+		_, err := s.event(ctx, r.now(), kind, m.Target, text)
 		return err
 	})
 	r.wake()
@@ -297,15 +297,15 @@ func (r *runner) wake() {
 
 // waits records what the command waits for; "" if it does not.
 func (r *runner) waits(why string) {
-	r.log(func(s state) error {
-		g, err := s.general()
+	r.log(func(ctx context.Context, s state) error {
+		g, err := s.general(ctx)
 		if err != nil || g.Waits == why {
 			return err
 		}
-		if err := s.setGeneral(func(g *general) { g.Waits = why }); err != nil || why == "" {
+		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
 			return err
 		}
-		_, err = s.event(r.now(), KindWaiting, "", why)
+		_, err = s.event(ctx, r.now(), KindWaiting, "", why)
 		return err
 	})
 	r.wake()
@@ -329,10 +329,10 @@ func (r *runner) watch(ctx context.Context) {
 
 // glance looks for wishes and writes progress, once.
 func (r *runner) glance(ctx context.Context) {
-	now := time.Now()
+	now := r.now()
 	paused, skipped := false, []string(nil)
-	err := r.change(ctx, func(s state) error {
-		g, err := s.general()
+	err := r.change(ctx, func(ctx context.Context, s state) error {
+		g, err := s.general(ctx)
 		if err != nil {
 			return err
 		}
@@ -342,7 +342,7 @@ func (r *runner) glance(ctx context.Context) {
 			if w == nil {
 				continue
 			}
-			if err := s.set(m, func(rec *record) {
+			if err := s.set(ctx, m, func(rec *record) {
 				w.meter.into(rec, now)
 				if rec.Skip {
 					skipped = append(skipped, m.Target)
@@ -434,7 +434,7 @@ func (r *runner) notify(ctx context.Context) {
 
 func (r *runner) notifyNew(ctx context.Context) {
 	var g general
-	if err := r.look(ctx, func(s state) (err error) { g, err = s.general(); return err }); err != nil {
+	if err := r.look(ctx, func(ctx context.Context, s state) (err error) { g, err = s.general(ctx); return err }); err != nil {
 		return
 	}
 	for {
@@ -455,13 +455,13 @@ func (r *runner) notifyNew(ctx context.Context) {
 				return
 			}
 			g.Told = e.Number
-			r.log(func(s state) error {
+			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if _, err := s.event(r.now(), KindHook, e.Target, err.Error()); err != nil {
+					if _, err := s.event(ctx, r.now(), KindHook, e.Target, err.Error()); err != nil {
 						return err
 					}
 				}
-				return s.setGeneral(func(now *general) { now.Told = e.Number })
+				return s.setGeneral(ctx, func(now *general) { now.Told = e.Number })
 			})
 		}
 	}

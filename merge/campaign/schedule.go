@@ -48,7 +48,7 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(
 		for !stopped && ctx.Err() == nil {
 			waiting = r.wanted(waiting)
 			var at int
-			if at, why, closed = l.next(waiting, running, r.isPaused(), r.opts.Now()); at < 0 {
+			if at, why, closed = l.next(waiting, running, r.isPaused(), r.now()); at < 0 {
 				break
 			}
 			j := waiting[at]
@@ -71,7 +71,7 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(
 			running = slices.DeleteFunc(running, func(j *job) bool { return j == e.j })
 			switch e.how {
 			case again:
-				e.j.notYet = r.opts.Now().Add(r.opts.RetryAfter)
+				e.j.notYet = r.now().Add(r.opts.RetryAfter)
 				waiting = append(waiting, e.j)
 			case failed:
 				stopped = stopped || !l.continues
@@ -92,7 +92,7 @@ func (r *runner) untilOpen(ctx context.Context, jobs []*job, l limits) []*job {
 	defer r.waits("")
 	for {
 		jobs = r.wanted(jobs)
-		_, why, closed := l.next(jobs, nil, false, r.opts.Now())
+		_, why, closed := l.next(jobs, nil, false, r.now())
 		if !closed || ctx.Err() != nil {
 			return jobs
 		}

@@ -28,7 +28,7 @@ func (b *Book) Undo(ctx context.Context, o Options) (*Status, error) {
 
 // undoOne undoes one merge. failure is why, if it failed.
 func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string) ending {
-	began, rec := time.Now(), r.recordOf(j)
+	began, rec := r.now(), r.recordOf(j)
 	plan, err := r.planOf(ctx, j)
 	if err == nil && plan == nil {
 		if !rec.begun() {
@@ -71,7 +71,7 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 	case err == nil:
 		o := r.outcome("undo", plan, nil)
 		o.Undone, o.Forced = undone, r.opts.Force
-		o.Began, o.Ended = began, time.Now()
+		o.Began, o.Ended = began, r.now()
 		if !rec.Phase.begun() && undone.NoRecord {
 			kind, text := "", ""
 			if len(undone.Lifted) > 0 {
@@ -94,7 +94,7 @@ func (r *runner) undoOne(ctx context.Context, j *job, w *worker, failure string)
 		return r.notUndone(j, failure, err, plainly(err), nil, nil)
 	}
 	o.Undone, o.Forced = undone, r.opts.Force
-	o.Began, o.Ended = began, time.Now()
+	o.Began, o.Ended = began, r.now()
 	problem, advice := explain(o)
 	return r.notUndone(j, failure, err, problem, advice, r.report(j, o, "undo"))
 }
@@ -108,7 +108,7 @@ func (r *runner) undone(j *job, failure, text string, began time.Time, reports [
 		if failure == "" && rec.Problem != "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}
-		rec.Took += time.Since(began).Seconds()
+		rec.Took += r.now().Sub(began).Seconds()
 		rec.Advice = []string{"To merge it after all, when the cause is fixed:", r.opts.Command("plan", j.Target), r.opts.Command("apply", j.Target)}
 		rec.reported(reports)
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -66,13 +65,13 @@ func (a *applier) verifyOne(ctx context.Context, j *job) ending {
 	}
 	defer stopCodecs()
 	a.tell(j.Merge, "", "", func(r *record) { r.Phase, r.Active = Verifying, true })
-	began := time.Now()
+	began := a.now()
 	proof, err := transfer.Verify(ctx, plan, j.target(), j.sources(), w.watched(options))
 	if err != nil {
 		return not(err)
 	}
 	o := a.outcome("verify", plan, nil)
-	o.Began, o.Ended = began, time.Now()
+	o.Began, o.Ended = began, a.now()
 	o.Prove(proof)
 	a.proved(j, o, a.report(j, o, "verify"))
 	if o.Ending == report.Differs {
