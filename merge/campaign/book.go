@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -224,7 +223,7 @@ func (r *record) begun() bool { return r.Phase.begun() || r.Phase == Skipped && 
 
 // merge returns the merge into a target.
 func (b *Book) merge(target string) (Merge, error) {
-	at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
+	at := b.campaign.place(target)
 	if at < 0 {
 		var names []string
 		for _, m := range b.campaign.Merges {

@@ -71,7 +71,28 @@ type Ranges interface {
 	Reserve(ctx context.Context, plan *transfer.Plan) error
 }
 
-func (b *Book) withDefaults(o Options) Options {
+// codecsOf makes ready the codecs that a plan names; nil is a plan that is to be made.
+func (o Options) codecsOf(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error) {
+	if o.Codecs == nil {
+		return nil, func() {}, nil
+	}
+	return o.Codecs(ctx, plan)
+}
+
+// databasesOf finds the databases of worlds.
+func (o Options) databasesOf(worlds []string) (all []transfer.Database, err error) {
+	for _, world := range worlds {
+		d, err := o.Databases(world)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// withDefaults fills in what was not given. file is the campaign file, for commands to paste.
+func (o Options) withDefaults(file string) Options {
 	o.RetryAfter = cmp.Or(o.RetryAfter, 30*time.Second)
 	o.tick = cmp.Or(o.tick, time.Second)
 	if o.Warn == nil {
@@ -79,7 +100,7 @@ func (b *Book) withDefaults(o Options) Options {
 	}
 	if o.Command == nil {
 		o.Command = func(name string, targets ...string) string {
-			words := []string{"fleet", name, printable.Quoted(b.file)}
+			words := []string{"fleet", name, printable.Quoted(file)}
 			for _, t := range targets {
 				words = append(words, printable.Quoted(t))
 			}

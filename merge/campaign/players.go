@@ -80,7 +80,7 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 		if renamed {
 			err = eachRename(plan, who, func(p Player) error { return each(p) })
 		} else {
-			err = b.eachOf(ctx, o, plan, m, who, each)
+			err = eachOf(ctx, o, plan, m, who, each)
 		}
 		if err != nil {
 			return left, err
@@ -110,22 +110,18 @@ func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err err
 	return merges, left, err
 }
 
-func (b *Book) eachOf(ctx context.Context, o Options, plan *transfer.Plan, m Merge, who Who, each func(Player) error) error {
-	var all []transfer.Database
-	for _, world := range m.Worlds() {
-		d, err := o.Databases(world)
-		if err != nil {
-			return err
-		}
-		all = append(all, d)
+func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m Merge, who Who, each func(Player) error) error {
+	all, err := o.databasesOf(m.Worlds())
+	if err != nil {
+		return err
 	}
-	options, stop, err := (&runner{Book: b, opts: o}).work(ctx, plan)
+	codecs, stop, err := o.codecsOf(ctx, plan)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	for i, world := range m.Sources {
-		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, options.Codecs, func(row transfer.Moved) error {
+		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, codecs, func(row transfer.Moved) error {
 			return each(Player{world, m.Target, row.Old, row.New, row.OldKey, row.NewKey})
 		})
 		if err != nil {

@@ -173,7 +173,7 @@ func TestPlanOfFenced(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
-	_, err := b.Plan(t.Context(), p.options())
+	_, err := Plan(t.Context(), b, p.options())
 	must(t, err)
 	plan, err := b.readPlan("w1")
 	must(t, err)
@@ -183,30 +183,30 @@ func TestPlanOfFenced(t *testing.T) {
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
 	again := p.options()
 	again.Again = true
-	_, err = b.Plan(t.Context(), again)
+	_, err = Plan(t.Context(), b, again)
 	must(t, err)
 	kept, err := b.readPlan("w1")
 	must(t, err)
 	if kept.ID != plan.ID {
 		t.Fatal("the plan of the fences is gone")
 	}
-	_, err = b.Apply(t.Context(), p.options())
+	_, err = Apply(t.Context(), b, p.options())
 	if err == nil || !strings.Contains(err.Error(), "undo the merge, then plan again") {
 		t.Errorf("got %v", err)
 	}
-	_, err = b.Undo(t.Context(), p.options())
+	_, err = Undo(t.Context(), b, p.options())
 	must(t, err)
 	for i, name := range []string{"w1", "w2"} {
 		failure, stop := starts(t, world(name), gameid.ServerID(i+1))
 		stop()
 		must(t, failure)
 	}
-	_, err = b.Plan(t.Context(), again)
+	_, err = Plan(t.Context(), b, again)
 	must(t, err)
 	if got := phases(t, b); got != "w1 planned" {
 		t.Error(got)
 	}
-	_, err = b.Apply(t.Context(), p.options())
+	_, err = Apply(t.Context(), b, p.options())
 	must(t, err)
 	if got := phases(t, b); got != "w1 verified" {
 		t.Error(got)
@@ -218,7 +218,7 @@ func TestReadyInterrupted(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
-	_, err := b.Plan(t.Context(), p.options())
+	_, err := Plan(t.Context(), b, p.options())
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -229,14 +229,14 @@ func TestReadyInterrupted(t *testing.T) {
 	defer server.Close()
 	b.campaign.Hooks = []Hook{{On: []string{AskBackedUp}, URL: server.URL}}
 	before := p.dump("w1")
-	if _, err := b.Apply(ctx, p.options()); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, p.options()); !errors.Is(err, transfer.ErrStopped) {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff(before, p.dump("w1")); diff != "" {
 		t.Error(diff)
 	}
 	b.campaign.Hooks = nil
-	_, err = b.Apply(t.Context(), p.options())
+	_, err = Apply(t.Context(), b, p.options())
 	must(t, err)
 	if got := phases(t, b); got != "w1 verified" {
 		t.Error(got)

@@ -41,21 +41,18 @@ type Rehearsed struct {
 //
 // The copies are removed at the end, also if the context ends. Those of a rehearsal that was
 // killed are removed by the next one.
-func (b *Book) Rehearse(ctx context.Context, o Options, how Rehearsal) (*Rehearsed, error) {
+func Rehearse(ctx context.Context, b *Book, o Options, how Rehearsal) (*Rehearsed, error) {
 	result := new(Rehearsed)
-	_, err := b.run(ctx, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
-		return r.rehearse(ctx, jobs, how, result)
+	_, err := run(ctx, b, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
+		return rehearse(ctx, r, jobs, how, result)
 	})
-	place := func(m MergeStatus) int {
-		return slices.IndexFunc(b.campaign.Merges, func(of Merge) bool { return of.Target == m.Target })
-	}
-	slices.SortFunc(result.Merges, func(a, b MergeStatus) int { return place(a) - place(b) })
+	slices.SortFunc(result.Merges, func(x, y MergeStatus) int { return b.campaign.place(x.Target) - b.campaign.place(y.Target) })
 	return result, err
 }
 
-func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, result *Rehearsed) (err error) {
+func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result *Rehearsed) (err error) {
 	if how.Folder == "" {
-		how.Folder = r.beside + ".rehearsal"
+		how.Folder = r.book.beside + ".rehearsal"
 	}
 	if how.Folder, err = filepath.Abs(how.Folder); err != nil {
 		return err
@@ -77,14 +74,14 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 			result.Kept = how.Folder
 		}
 	}()
-	began := r.now()
-	on, jobs, err := r.copyAll(ctx, c, jobs, result)
-	result.Copied = r.now().Sub(began).Seconds()
+	began := r.book.now()
+	on, jobs, err := copyAll(ctx, r, c, jobs, result)
+	result.Copied = r.book.now().Sub(began).Seconds()
 	if err != nil || len(jobs) == 0 {
 		return err
 	}
-	began = r.now()
-	again := *r.campaign
+	began = r.book.now()
+	again := *r.book.campaign
 	again.Name += " (rehearsal)"
 	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
 	again.Continue, again.Undo = true, false
@@ -108,15 +105,15 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 	if o.Ranges != nil {
 		o.Ranges = noReserving{o.Ranges}
 	}
-	_, err = book.Plan(ctx, o)
+	_, err = Plan(ctx, book, o)
 	if err == nil {
-		_, err = book.Apply(ctx, o)
+		_, err = Apply(ctx, book, o)
 		if not, ok := errors.AsType[*NotReadyError](err); ok {
 			err = fmt.Errorf("campaign: the rehearsal: %w", not)
 		}
 	}
-	result.Took = r.now().Sub(began).Seconds()
-	return errors.Join(err, r.takeOver(context.WithoutCancel(ctx), book, jobs, result))
+	result.Took = r.book.now().Sub(began).Seconds()
+	return errors.Join(err, takeOver(context.WithoutCancel(ctx), r, book, jobs, result))
 }
 
 // noReserving knows which ranges worlds have, and gives none.
@@ -130,7 +127,7 @@ func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
 
 // copyAll copies the worlds of all merges, some at a time. It returns the merges of which all
 // worlds were copied; what is wrong with the others is in the result.
-func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Rehearsed) (map[string]transfer.Database, []*job, error) {
+func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Rehearsed) (map[string]transfer.Database, []*job, error) {
 	if err := roomToCopy(c.folder, jobs); err != nil {
 		return nil, nil, err
 	}
@@ -138,8 +135,7 @@ func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Re
 	var mu sync.Mutex
 	failed := make(map[*job]string)
 	number := 0
-	l := limits{parallel: max(r.campaign.Parallel, 1), perServer: max(r.campaign.PerServer, 1), continues: true}
-	r.schedule(ctx, jobs, l, func(ctx context.Context, j *job) ending {
+	r.schedule(ctx, jobs, func(ctx context.Context, _ *runner, j *job) ending {
 		for i, world := range j.Worlds() {
 			mu.Lock()
 			number++
@@ -173,7 +169,7 @@ func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Re
 			continue
 		}
 		result.Merges = append(result.Merges, MergeStatus{Target: j.Target, Sources: j.Sources, Phase: Refused, Problem: problem})
-		r.tell(j.Merge, KindRehearsed, problem, nil)
+		r.update(j.Merge, KindRehearsed, problem, nil)
 	}
 	return on, copied, nil
 }
@@ -204,7 +200,7 @@ func roomToCopy(folder string, jobs []*job) error {
 }
 
 // takeOver takes what the rehearsal measured into the state of the campaign.
-func (r *runner) takeOver(ctx context.Context, book *Book, jobs []*job, result *Rehearsed) error {
+func takeOver(ctx context.Context, r *runner, book *Book, jobs []*job, result *Rehearsed) error {
 	var known map[string]*record
 	err := book.look(ctx, func(ctx context.Context, s state) (err error) { known, err = s.records(ctx); return err })
 	if err != nil {
@@ -224,7 +220,7 @@ func (r *runner) takeOver(ctx context.Context, book *Book, jobs []*job, result *
 		case tried.Measured > 0:
 			text += fmt.Sprintf(", in %s", printable.Seconds(tried.Measured))
 		}
-		r.tell(j.Merge, KindRehearsed, text, func(rec *record) {
+		r.update(j.Merge, KindRehearsed, text, func(rec *record) {
 			rec.Rehearsed, rec.RehearsedWeight = tried.Measured, tried.Weight
 		})
 	}

@@ -25,11 +25,12 @@ const (
 
 // runner is one command that works on a campaign. It holds the lock.
 type runner struct {
-	*Book
-	opts  Options
-	doing string
-	lost  bool                    // see [Status]
-	stop  context.CancelCauseFunc // ends all work, resumable
+	book   *Book
+	opts   Options
+	limits limits
+	doing  string
+	lost   bool                    // see [Status]
+	stop   context.CancelCauseFunc // ends all work, resumable
 
 	ended chan struct{}  // closed when the work has ended
 	rest  sync.WaitGroup // what goes along with the work
@@ -69,9 +70,9 @@ func (j *job) sources() []transfer.Database { return j.databases[1:] }
 
 // run takes the lock, has do work on the campaign, and returns how the campaign is then. A
 // context that ends is a [transfer.ErrStopped].
-func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error) (*Status, error) {
-	o = b.withDefaults(o)
-	jobs, err := b.jobs(o)
+func run(ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error) (*Status, error) {
+	o = o.withDefaults(b.file)
+	jobs, err := jobsOf(b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,10 @@ func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx con
 
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	r := &runner{Book: b, opts: o, doing: doing, stop: stop, ended: make(chan struct{}), working: make(map[string]*worker), happened: make(chan struct{}, 1)}
+	r := &runner{
+		book: b, opts: o, limits: limitsOf(b.campaign, doing), doing: doing, stop: stop,
+		ended: make(chan struct{}), working: make(map[string]*worker), happened: make(chan struct{}, 1),
+	}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -124,8 +128,8 @@ func (b *Book) heldBy(ctx context.Context) error {
 	return e
 }
 
-// jobs are the merges that a command is about, in the order of the file.
-func (b *Book) jobs(o Options) (all []*job, err error) {
+// jobsOf are the merges that a command is about, in the order of the file.
+func jobsOf(b *Book, o Options) (all []*job, err error) {
 	for _, t := range o.Targets {
 		if _, err := b.merge(t); err != nil {
 			return nil, err
@@ -136,12 +140,10 @@ func (b *Book) jobs(o Options) (all []*job, err error) {
 		if len(o.Targets) > 0 && !j.named {
 			continue
 		}
-		for _, world := range m.Worlds() {
-			d, err := o.Databases(world)
-			if err != nil {
-				return nil, err
-			}
-			j.databases = append(j.databases, d)
+		if j.databases, err = o.databasesOf(m.Worlds()); err != nil {
+			return nil, err
+		}
+		for _, d := range j.databases {
 			if server := serverOf(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
@@ -161,13 +163,13 @@ func serverOf(d transfer.Database) string {
 
 // begin records that the command works on the campaign.
 func (r *runner) begin(ctx context.Context) error {
-	now := r.now().UTC()
-	return r.change(ctx, func(ctx context.Context, s state) error {
+	now := r.book.now().UTC()
+	return r.book.change(ctx, func(ctx context.Context, s state) error {
 		known, err := s.records(ctx)
 		if err != nil {
 			return err
 		}
-		if err := r.fits(known); err != nil {
+		if err := r.book.fits(known); err != nil {
 			return err
 		}
 		if err := s.setGeneral(ctx, func(g *general) {
@@ -180,7 +182,7 @@ func (r *runner) begin(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
-		for _, m := range r.campaign.Merges {
+		for _, m := range r.book.campaign.Merges {
 			if err := s.set(ctx, m, func(rec *record) { rec.idle(); rec.Skip = false }); err != nil {
 				return err
 			}
@@ -202,7 +204,7 @@ func (b *Book) fits(known map[string]*record) error {
 func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 	for _, target := range slices.Sorted(maps.Keys(known)) {
 		k := known[target]
-		at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
+		at := b.campaign.place(target)
 		if k.begun() && (at >= 0 || k.Phase != Verified) && (at < 0 || !slices.Equal(b.campaign.Merges[at].Sources, k.Sources)) {
 			all = append(all, k.MergeStatus)
 		}
@@ -214,9 +216,9 @@ func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 func (r *runner) end(err error) {
 	failed := err != nil
 	r.log(func(ctx context.Context, s state) error {
-		now := r.now().UTC()
+		now := r.book.now().UTC()
 		count := make(map[Phase]int)
-		for _, m := range r.campaign.Merges {
+		for _, m := range r.book.campaign.Merges {
 			if err := s.set(ctx, m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
 				return err
 			}
@@ -253,7 +255,7 @@ func (r *runner) log(do func(ctx context.Context, s state) error) {
 	patience, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for warned := false; ; {
-		err := r.change(context.Background(), do)
+		err := r.book.change(context.Background(), do)
 		if err == nil {
 			return
 		}
@@ -270,8 +272,8 @@ func (r *runner) log(do func(ctx context.Context, s state) error) {
 	}
 }
 
-// tell changes the record of a merge, and adds an event about it if kind is not empty.
-func (r *runner) tell(m Merge, kind, text string, set func(*record)) {
+// update changes the record of a merge, and adds an event about it if kind is not empty.
+func (r *runner) update(m Merge, kind, text string, set func(*record)) {
 	r.log(func(ctx context.Context, s state) error {
 		if set != nil {
 			if err := s.set(ctx, m, set); err != nil {
@@ -281,7 +283,7 @@ func (r *runner) tell(m Merge, kind, text string, set func(*record)) {
 		if kind == "" {
 			return nil
 		}
-		_, err := s.event(ctx, r.now(), kind, m.Target, text)
+		_, err := s.event(ctx, r.book.now(), kind, m.Target, text)
 		return err
 	})
 	r.wake()
@@ -305,7 +307,7 @@ func (r *runner) waits(why string) {
 		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
 			return err
 		}
-		_, err = s.event(ctx, r.now(), KindWaiting, "", why)
+		_, err = s.event(ctx, r.book.now(), KindWaiting, "", why)
 		return err
 	})
 	r.wake()
@@ -329,15 +331,15 @@ func (r *runner) watch(ctx context.Context) {
 
 // glance looks for wishes and writes progress, once.
 func (r *runner) glance(ctx context.Context) {
-	now := r.now()
+	now := r.book.now()
 	paused, skipped := false, []string(nil)
-	err := r.change(ctx, func(ctx context.Context, s state) error {
+	err := r.book.change(ctx, func(ctx context.Context, s state) error {
 		g, err := s.general(ctx)
 		if err != nil {
 			return err
 		}
 		paused, skipped = g.Paused, nil
-		for _, m := range r.campaign.Merges {
+		for _, m := range r.book.campaign.Merges {
 			w := r.workerOf(m.Target)
 			if w == nil {
 				continue
@@ -412,7 +414,7 @@ func (r *runner) pause(ctx context.Context) error {
 // notify calls the hooks for each event, in their order and one at a time, until the work has
 // ended and all are told. After a kill it goes on with the first that was not told.
 func (r *runner) notify(ctx context.Context) {
-	if len(r.campaign.Hooks) == 0 {
+	if len(r.book.campaign.Hooks) == 0 {
 		return
 	}
 	// A hook that is told of the end may take its time, but not for ever.
@@ -434,22 +436,22 @@ func (r *runner) notify(ctx context.Context) {
 
 func (r *runner) notifyNew(ctx context.Context) {
 	var g general
-	if err := r.look(ctx, func(ctx context.Context, s state) (err error) { g, err = s.general(ctx); return err }); err != nil {
+	if err := r.book.look(ctx, func(ctx context.Context, s state) (err error) { g, err = s.general(ctx); return err }); err != nil {
 		return
 	}
 	for {
-		events, err := r.Events(ctx, g.Told, 100)
+		events, err := r.book.Events(ctx, g.Told, 100)
 		if err != nil || len(events) == 0 {
 			return
 		}
 		for _, e := range events {
 			m := Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
-			if of, err := r.merge(e.Target); err == nil {
+			if of, err := r.book.merge(e.Target); err == nil {
 				m.Sources = of.Sources
 			}
 			var failed []error
 			if e.Kind != KindHook {
-				failed = r.campaign.Notify(ctx, m)
+				failed = r.book.campaign.Notify(ctx, m)
 			}
 			if ctx.Err() != nil {
 				return
@@ -457,7 +459,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			g.Told = e.Number
 			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if _, err := s.event(ctx, r.now(), KindHook, e.Target, err.Error()); err != nil {
+					if _, err := s.event(ctx, r.book.now(), KindHook, e.Target, err.Error()); err != nil {
 						return err
 					}
 				}

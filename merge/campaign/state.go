@@ -212,3 +212,12 @@ func (s state) event(ctx context.Context, at time.Time, kind, target, text strin
 func (s state) lastEvent(ctx context.Context) (n int64, err error) {
 	return n, s.tx.Get(ctx, &n, "SELECT COALESCE(MAX(number), 0) FROM events")
 }
+
+// reported adds the names of reports.
+func (r *record) reported(names []string) {
+	for _, name := range names {
+		if !slices.Contains(r.Reports, name) {
+			r.Reports = append(r.Reports, name)
+		}
+	}
+}
