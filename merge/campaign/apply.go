@@ -13,7 +13,7 @@ import (
 )
 
 // Apply carries out all merges, and proves each: see [transfer.Apply] and [transfer.Verify].
-// Before the first write it makes sure that all is ready: see [Campaign.Ready]. If not, that is
+// Before the first write it makes sure that all is ready: see [lookReady]. If not, that is
 // a [*NotReadyError], and nothing was changed; if the campaign continues after a failure, only the
 // merges that are not ready are left out. It does so when the window of the campaign opens, and
 // again for what is left when the next one does: between windows, no world is fenced whose
@@ -48,16 +48,17 @@ func awaitWindow(ctx context.Context, r *runner, due, begun []*job) (stillDue, s
 	if _, _, closed := r.limits.next(all, nil, false, r.book.now()); !closed {
 		return due, begun, nil
 	}
-	dues, planned, problems, err := planOfEach(ctx, r, due)
+	planned, problems, err := candidatesOf(ctx, r, due)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(problems) > 0 {
 		err = &NotReadyError{problems}
 	}
-	if _, due, err = leaveOut(r, err, dues, planned); err != nil {
+	if planned, err = leaveOut(r, err, planned); err != nil {
 		return nil, nil, err
 	}
+	due = jobsIn(planned)
 	all = r.untilOpen(ctx, slices.Concat(begun, due))
 	return inOrder(all, due), inOrder(all, begun), nil
 }
@@ -66,7 +67,8 @@ func awaitWindow(ctx context.Context, r *runner, due, begun []*job) (stillDue, s
 func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 	const atOnce = 8
 	var mu sync.Mutex
-	each(ctx, atOnce, jobs, func(j *job) {
+	each(ctx, atOnce, len(jobs), func(i int) {
+		j := jobs[i]
 		rec := r.recordOf(j)
 		j.used = rec.Phase == Failed
 		switch {
@@ -104,18 +106,18 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 	return inOrder(jobs, due), inOrder(jobs, begun)
 }
 
-// each calls f for each job, so many at a time, until the context ends.
-func each(ctx context.Context, atOnce int, jobs []*job, f func(j *job)) {
+// each calls f with 0 to n-1, so many at a time, until the context ends.
+func each(ctx context.Context, atOnce, n int, f func(i int)) {
 	var all sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
-	for _, j := range jobs {
+	for i := range n {
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
-			f(j)
+			f(i)
 		})
 	}
 	all.Wait()
@@ -160,12 +162,12 @@ func hasBegun(ctx context.Context, r *runner, j *job, rec record) (begun, comple
 
 // makeReady makes sure before the first write that merges can be carried out, and fences their
 // worlds. It returns those that can.
-func makeReady(ctx context.Context, r *runner, jobs []*job) (ready []*job, err error) {
-	due, ready, problems, err := planOfEach(ctx, r, jobs)
+func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
+	ready, problems, err := candidatesOf(ctx, r, jobs)
 	if err != nil {
 		return nil, err
 	}
-	notes, err := r.book.campaign.Ready(ctx, due, r.book.now)
+	notes, err := lookReady(ctx, r.book.campaign, ready, r.book.now)
 	for _, note := range notes {
 		r.opts.Warn(note)
 	}
@@ -174,41 +176,49 @@ func makeReady(ctx context.Context, r *runner, jobs []*job) (ready []*job, err e
 	} else if err == nil && len(problems) > 0 {
 		err = &NotReadyError{problems}
 	}
-	if due, ready, err = leaveOut(r, err, due, ready); err != nil {
+	if ready, err = leaveOut(r, err, ready); err != nil {
 		return nil, err
 	}
 	for { // if one cannot be fenced, the fences of all were lifted again
-		n := len(due)
-		err := r.book.campaign.FenceAll(ctx, due, r.book.now)
-		if due, ready, err = leaveOut(r, err, due, ready); err != nil {
+		n := len(ready)
+		err := fenceAll(ctx, r.book.campaign, ready, r.book.now)
+		if ready, err = leaveOut(r, err, ready); err != nil {
 			return nil, err
 		}
-		if len(due) == n {
-			return ready, nil
+		if len(ready) == n {
+			return jobsIn(ready), nil
 		}
 	}
 }
 
-// planOfEach are the merges that have a plan which can be carried out, and what is wrong with the
-// others.
-func planOfEach(ctx context.Context, r *runner, jobs []*job) (due []Due, planned []*job, problems []Problem, err error) {
+// candidatesOf are the merges that have a plan which can be carried out, and what is wrong with
+// the others.
+func candidatesOf(ctx context.Context, r *runner, jobs []*job) (all []candidate, problems []Problem, err error) {
 	for _, j := range jobs {
-		d, problem, err := dueOf(ctx, r, j)
+		c, problem, err := candidateOf(ctx, r, j)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 		if problem != "" {
 			problems = append(problems, Problem{Target: j.Target, Reason: problem})
 			continue
 		}
-		due, planned = append(due, d), append(planned, j)
+		all = append(all, c)
 	}
-	return due, planned, problems, nil
+	return all, problems, nil
 }
 
-// dueOf is a merge with what has to be looked at before the first write. problem is why it cannot
-// be carried out.
-func dueOf(ctx context.Context, r *runner, j *job) (d Due, problem string, err error) {
+// jobsIn are the merges of candidates.
+func jobsIn(all []candidate) (jobs []*job) {
+	for _, c := range all {
+		jobs = append(jobs, c.job)
+	}
+	return jobs
+}
+
+// candidateOf is a merge with what has to be looked at before the first write. problem is why it
+// cannot be carried out.
+func candidateOf(ctx context.Context, r *runner, j *job) (d candidate, problem string, err error) {
 	rec := r.recordOf(j)
 	plan, err := r.book.readPlan(j.Target)
 	again := "plan first: " + r.opts.Command("plan", j.Target)
@@ -236,40 +246,25 @@ func dueOf(ctx context.Context, r *runner, j *job) (d Due, problem string, err e
 	options.Retrying = func(why error) {
 		told.Do(func() { r.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Target), plainly(why))) })
 	}
-	return Due{Merge: j.Merge, Plan: plan, Target: j.target(), Sources: j.sources(), Options: options}, "", nil
+	return candidate{j, plan, options}, "", nil
 }
 
 // leaveOut leaves merges out that are not ready, if err says so and the campaign goes on without
 // them.
-func leaveOut(r *runner, err error, due []Due, jobs []*job) ([]Due, []*job, error) {
+func leaveOut(r *runner, err error, all []candidate) ([]candidate, error) {
 	if err == nil {
-		return due, jobs, nil
+		return all, nil
 	}
 	not, ok := errors.AsType[*NotReadyError](err)
 	if !ok {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := recordNotReady(r, not); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var restDue []Due
-	var rest []*job
-	for i, j := range jobs {
-		if !not.about(j.Target) {
-			restDue, rest = append(restDue, due[i]), append(rest, j)
-		}
-	}
-	return restDue, rest, nil
-}
-
-// about reports whether one of the problems is about a merge.
-func (e *NotReadyError) about(target string) bool {
-	for _, p := range e.Problems {
-		if p.Target == target {
-			return true
-		}
-	}
-	return false
+	return slices.DeleteFunc(all, func(c candidate) bool {
+		return slices.ContainsFunc(not.Problems, func(p Problem) bool { return p.Target == c.job.Target })
+	}), nil
 }
 
 // recordNotReady records what is not ready. It returns the error, unless the campaign goes on without

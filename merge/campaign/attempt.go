@@ -138,7 +138,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 		}
 	}
 	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.retries {
-		t.r.update(t.job.Merge, KindRetry, fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.RetryAfter), func(rec *record) {
+		t.r.update(t.job.Merge, KindRetry, fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter), func(rec *record) {
 			rec.idle()
 			rec.Problem, rec.Advice = problem, advice
 			rec.reported(reports)

@@ -109,8 +109,11 @@ func (p *place) options() Options {
 			return transfer.Database{Name: world, DSN: p.server(world)}, nil
 		},
 		Work: transfer.Options{RetryFor: -1, Grace: time.Second},
+		Command: func(name string, targets ...string) string {
+			return strings.Join(append([]string{"fleet", name, filepath.Join(p.dir, "night.toml")}, targets...), " ")
+		},
 		Warn: func(text string) { p.Log("warning: ", text) },
-		tick: 5 * time.Millisecond, RetryAfter: time.Millisecond,
+		tick: 5 * time.Millisecond, retryAfter: time.Millisecond,
 	}
 }
 

@@ -28,9 +28,9 @@ func TestReady(t *testing.T) {
 	onEach(t, func(t *testing.T, fresh maker) {
 		w1, w2 := gameWorld(t, fresh("w1"), 1, 3, "a"), gameWorld(t, fresh("w2"), 2, 3, "b")
 		w3, w4 := gameWorld(t, fresh("w3"), 3, 3, "c"), gameWorld(t, fresh("w4"), 4, 3, "d")
-		all := []Due{due(t, w1, w2), due(t, w3, w4)}
+		all := []candidate{planFor(t, w1, w2), planFor(t, w3, w4)}
 		c := &Campaign{Name: "autumn", Parallel: 2, Backup: ByHand}
-		notes, err := c.Ready(t.Context(), all, time.Now)
+		notes, err := lookReady(t.Context(), c, all, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestReady(t *testing.T) {
 			{On: []string{AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
 			{On: []string{AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"target":"w1".*"bytes":[1-9]'`}},
 		}
-		_, err = c.Ready(t.Context(), all, time.Now)
+		_, err = lookReady(t.Context(), c, all, time.Now)
 		failed := new(NotReadyError)
 		if !errors.As(err, &failed) {
 			t.Fatal(err)
@@ -95,9 +95,9 @@ func TestReadyUnknown(t *testing.T) {
 		db.Close()
 		worlds = append(worlds, d)
 	}
-	all := []Due{due(t, worlds[0], worlds[1])}
+	all := []candidate{planFor(t, worlds[0], worlds[1])}
 	c := &Campaign{Name: "autumn", Parallel: 1}
-	_, err := c.Ready(t.Context(), all, time.Now)
+	_, err := lookReady(t.Context(), c, all, time.Now)
 	failed := new(NotReadyError)
 	if !errors.As(err, &failed) {
 		t.Fatal(err)
@@ -112,12 +112,12 @@ func TestReadyUnknown(t *testing.T) {
 		t.Error(diff)
 	}
 	c.Backup, c.Stopped = ByHand, ByHand
-	notes, err := c.Ready(t.Context(), all, time.Now)
+	notes, err := lookReady(t.Context(), c, all, time.Now)
 	if diff := cmp.Diff([]string{"backed up by hand, says the campaign file: w1, w2", "stopped by hand, says the campaign file: w1, w2"}, notes); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	c.Stopped, c.Hooks = "", []Hook{{On: []string{AskStopped}, Run: []string{"true"}}}
-	if _, err := c.Ready(t.Context(), all, time.Now); err != nil {
+	if _, err := lookReady(t.Context(), c, all, time.Now); err != nil {
 		t.Error(err)
 	}
 }
@@ -125,7 +125,7 @@ func TestReadyUnknown(t *testing.T) {
 // What merges need on one disk is added up.
 func TestWeighRoom(t *testing.T) {
 	t.Parallel()
-	n := &night{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
+	n := &preflight{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
 	n.weighRoom()
 	want := []Problem{{Reason: "the disk of /data has 100 MiB free, and the merges into w3, w5 may need 120 MiB: make room, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
 	if diff := cmp.Diff(want, n.problems); diff != "" {
@@ -141,20 +141,20 @@ func TestFenceAll(t *testing.T) {
 		for i, name := range []string{"w1", "w2", "w3", "w4"} {
 			worlds = append(worlds, gameWorld(t, fresh(name), gameid.ServerID(i+1), 2, name))
 		}
-		all := []Due{due(t, worlds[0], worlds[1]), due(t, worlds[2], worlds[3])}
+		all := []candidate{planFor(t, worlds[0], worlds[1]), planFor(t, worlds[2], worlds[3])}
 		c := &Campaign{Name: "autumn", Parallel: 2}
-		storetest.Must(t, c.FenceAll(t.Context(), all, time.Now))
+		storetest.Must(t, fenceAll(t.Context(), c, all, time.Now))
 		for i, w := range worlds {
 			if err, stop := starts(t, w, gameid.ServerID(i+1)); err == nil {
 				stop()
 				t.Errorf("%s starts", w.Name)
 			}
 		}
-		storetest.Must(t, c.FenceAll(t.Context(), all, time.Now)) // again, as after a kill
+		storetest.Must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
 
 		c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
 		failed := new(NotReadyError)
-		if err := c.FenceAll(t.Context(), all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (into w3): its game servers can be started: the hook") {
+		if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (into w3): its game servers can be started: the hook") {
 			t.Errorf("got %v", err)
 		}
 		for i, w := range worlds {
@@ -178,8 +178,8 @@ func TestPlanOfFenced(t *testing.T) {
 	plan, err := b.readPlan("w1")
 	must(t, err)
 	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
-	all := []Due{{Merge: b.campaign.Merges[0], Plan: plan, Target: world("w1"), Sources: []transfer.Database{world("w2")}}}
-	must(t, b.campaign.FenceAll(t.Context(), all, time.Now))
+	all := []candidate{{job: &job{Merge: b.campaign.Merges[0], databases: []transfer.Database{world("w1"), world("w2")}}, plan: plan}}
+	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
 	again := p.options()
 	again.Again = true

@@ -71,7 +71,7 @@ func (j *job) sources() []transfer.Database { return j.databases[1:] }
 // run takes the lock, has do work on the campaign, and returns how the campaign is then. A
 // context that ends is a [transfer.ErrStopped].
 func run(ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error) (*Status, error) {
-	o = o.withDefaults(b.file)
+	o = o.withDefaults()
 	jobs, err := jobsOf(b, o)
 	if err != nil {
 		return nil, err

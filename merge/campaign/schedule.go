@@ -77,7 +77,7 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, work func(ctx contex
 			running = slices.DeleteFunc(running, func(j *job) bool { return j == e.j })
 			switch e.how {
 			case again:
-				e.j.notYet = r.book.now().Add(r.opts.RetryAfter)
+				e.j.notYet = r.book.now().Add(r.opts.retryAfter)
 				waiting = append(waiting, e.j)
 			case failed:
 				stopped = stopped || !r.limits.continues

@@ -68,10 +68,14 @@ func starts(t testing.TB, d transfer.Database, server gameid.ServerID) (err erro
 	return nil, func() { node.Close(); db.Close() }
 }
 
-// due is a merge of two worlds, planned.
-func due(t testing.TB, target, source transfer.Database) Due {
+// planFor is a merge of two worlds, planned.
+func planFor(t testing.TB, target, source transfer.Database) candidate {
 	t.Helper()
 	p, err := transfer.NewPlan(t.Context(), target, []transfer.Database{source}, transfer.PlanOptions{})
 	storetest.Must(t, err)
-	return Due{Merge: Merge{Target: target.Name, Sources: []string{source.Name}}, Plan: p, Target: target, Sources: []transfer.Database{source}}
+	return candidate{job: jobOf(target, source), plan: p}
+}
+
+func jobOf(target, source transfer.Database) *job {
+	return &job{Merge: Merge{Target: target.Name, Sources: []string{source.Name}}, databases: []transfer.Database{target, source}}
 }
