@@ -145,7 +145,7 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 // hasBegun reports whether something was written to the target of a merge, and whether it was
 // completed. The target says so, or the state if the target does not answer, or it cannot be asked
 // without the plan.
-func hasBegun(ctx context.Context, r *runner, j *job, rec record) (begun, completed bool) {
+func hasBegun(ctx context.Context, r *runner, j *job, rec *record) (begun, completed bool) {
 	plan, err := r.planOf(ctx, j)
 	if err != nil || plan == nil {
 		return rec.begun(), false
@@ -244,7 +244,9 @@ func candidateOf(ctx context.Context, r *runner, j *job) (d candidate, problem s
 	stop() // nothing is read by them now
 	var told sync.Once
 	options.Retrying = func(why error) {
-		told.Do(func() { r.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Target), plainly(why))) })
+		told.Do(func() {
+			r.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Target), plainly(why)))
+		})
 	}
 	return candidate{j, plan, options}, "", nil
 }
@@ -293,7 +295,8 @@ func recordNotReady(r *runner, not *NotReadyError) error {
 				if rec.Plan != "" {
 					rec.Phase = Refused
 				}
-				rec.Advice = []string{"Nothing was written. When it is fixed:", r.opts.Command("plan", m.Target), r.opts.Command("apply")}
+				again := []string{r.opts.Command("plan", m.Target), r.opts.Command("apply")}
+				rec.Advice = append([]string{"Nothing was written. When it is fixed:"}, again...)
 			})
 		}
 	}
@@ -317,7 +320,8 @@ func unfence(ctx context.Context, r *runner, jobs []*job) {
 		}
 		if _, err := transfer.Unfence(ctx, plan, j.target(), j.sources(), r.opts.Work); err != nil {
 			if _, begun := errors.AsType[*transfer.RefusedError](err); !begun {
-				r.opts.Warn(fmt.Sprintf("the fences of the merge into %s were not lifted: %s; to lift them: %s", j.Target, plainly(err), r.opts.Command("undo", j.Target)))
+				r.opts.Warn(fmt.Sprintf("the fences of the merge into %s were not lifted: %s; to lift them: %s",
+					j.Target, plainly(err), r.opts.Command("undo", j.Target)))
 			}
 		}
 	}

@@ -74,9 +74,12 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	t.whole = !result.Resumed
 	applied := t.r.outcome("apply", plan, t.began, nil)
-	applied.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Notes: result.Notes}
+	applied.Applied = &report.Applied{
+		Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Notes: result.Notes,
+	}
 	reports := t.r.report(t.job, applied, "apply")
-	t.r.update(t.job.Merge, KindMerged, fmt.Sprintf("%s came to the target", printable.Count(result.Rows, "row", "rows")), func(rec *record) {
+	text := printable.Count(result.Rows, "row", "rows") + " came to the target"
+	t.r.update(t.job.Merge, KindMerged, text, func(rec *record) {
 		rec.Phase = Verifying
 		rec.reported(reports)
 	})
@@ -85,41 +88,16 @@ func (t *attempt) run(ctx context.Context) ending {
 
 // verify proves a merge that is in the target.
 func (t *attempt) verify(ctx context.Context, options transfer.Options) ending {
-	began := t.r.book.now()
-	proof, err := transfer.Verify(ctx, t.plan, t.job.target(), t.job.sources(), options)
+	o, reports, err := prove(ctx, t.r, t.job, t.plan, options)
 	if err != nil {
 		return t.fail(ctx, "verify", err)
 	}
-	o := t.r.outcome("verify", t.plan, began, nil)
-	o.Prove(proof)
-	reports := t.r.report(t.job, o, "verify")
 	if o.Ending == report.Differs {
 		problem, advice := explain(o)
 		return t.failed(ctx, nil, problem, advice, reports)
 	}
 	recordProof(t.r, t.job, o, reports)
 	return done
-}
-
-// recordProof records what the proof of a merge found.
-func recordProof(r *runner, j *job, o *report.Outcome, reports []string) {
-	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
-	problem, advice := "", []string(nil)
-	switch o.Ending {
-	case report.NotVerified:
-		kind, phase = KindNotVerified, Copied
-	case report.Differs:
-		kind, phase = KindFailed, Failed
-	}
-	if phase != Verified {
-		problem, advice = explain(o)
-		text = problem
-	}
-	r.update(j.Merge, kind, text, func(rec *record) {
-		rec.idle()
-		rec.Phase, rec.Problem, rec.Advice = phase, problem, advice
-		rec.reported(reports)
-	})
 }
 
 // fail ends an attempt that ended with an error.
@@ -134,11 +112,13 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 			reports = t.r.report(t.job, o, command)
 			problem, advice = explain(o)
 		} else {
-			advice = []string{"When it is fixed, run the same command again; what was done until then is kept:", t.r.opts.Command("apply")}
+			const again = "When it is fixed, run the same command again; what was done until then is kept:"
+			advice = []string{again, t.r.opts.Command("apply")}
 		}
 	}
 	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.retries {
-		t.r.update(t.job.Merge, KindRetry, fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter), func(rec *record) {
+		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
+		t.r.update(t.job.Merge, KindRetry, text, func(rec *record) {
 			rec.idle()
 			rec.Problem, rec.Advice = problem, advice
 			rec.reported(reports)
@@ -158,7 +138,8 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 
 // busy is what to do if another process works on a merge.
 func busy(again string) []string {
-	return []string{"That may be a process with a copy of the campaign. Wait until it has ended, then run the same command again; it resumes, or finds it done:", again}
+	return []string{"That may be a process with a copy of the campaign. Wait until it has ended, " +
+		"then run the same command again; it resumes, or finds it done:", again}
 }
 
 // interrupted ends an attempt that the operator ended.
@@ -202,13 +183,13 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 // does not say how far it is.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
 	phase, kind, state := Failed, KindFailed, t.state(ctx)
-	rec := t.r.recordOf(t.job)
 	switch {
-	case t.plan == nil && !rec.begun(), state == transfer.StateNone:
+	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
 		phase, kind = Refused, KindRefused
 	case state == transfer.StateCopied && err != nil:
 		phase, kind, problem = Copied, KindNotVerified, "it could not be verified: "+problem
-		advice = []string{"The rows are in the target. When that is fixed, run the same command again, which proves the merge:", t.r.opts.Command("apply", t.job.Target)}
+		advice = []string{"The rows are in the target. When that is fixed, run the same command again, " +
+			"which proves the merge:", t.r.opts.Command("apply", t.job.Target)}
 	}
 	t.r.update(t.job.Merge, kind, problem, func(rec *record) {
 		rec.idle()

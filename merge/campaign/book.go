@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"mergesafe/internal/nearest"
@@ -22,7 +21,6 @@ type Book struct {
 	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
 	now      func() time.Time // the clock of all that is recorded and of windows; tests set it
-	held     atomic.Bool      // this process works on the campaign
 	renamed  renamed
 }
 
@@ -82,7 +80,7 @@ func (b *Book) fileOf(target, ending string) string {
 
 // Status is how the campaign is now. It reads only the state.
 func (b *Book) Status(ctx context.Context) (*Status, error) {
-	running := b.held.Load() || isLocked(b.lockPath())
+	running := isLocked(b.lockPath())
 	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
 	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
 		g, err := at.general(ctx)
@@ -183,7 +181,7 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 			return nil
 		case r.Phase == Verified || r.Phase == Undone:
 			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
-		case r.Active && (b.held.Load() || isLocked(b.lockPath())):
+		case r.Active && isLocked(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(ctx, r)
 		}

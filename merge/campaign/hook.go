@@ -175,9 +175,9 @@ func (h Hook) post(ctx context.Context, _ Message, body []byte, said *tail) erro
 	return nil
 }
 
-// Notify tells m to all hooks that want its kind. What fails is for the log: a campaign does
+// notify tells m to all hooks that want its kind. What fails is for the log: a campaign does
 // not depend on it.
-func (c *Campaign) Notify(ctx context.Context, m Message) (failed []error) {
+func (c *Campaign) notify(ctx context.Context, m Message) (failed []error) {
 	for _, h := range c.hooksOn(m.Event) {
 		m.Campaign = c.Name
 		if err := h.Call(ctx, m); err != nil {

@@ -184,7 +184,7 @@ func TestHookRequest(t *testing.T) {
 func TestHooksOn(t *testing.T) {
 	t.Parallel()
 	c := &Campaign{Name: "autumn", Hooks: []Hook{{On: []string{"merged", AskStopped}, Run: []string{"true"}}, {On: []string{"merged"}, Run: []string{"false"}}}}
-	if failed := c.Notify(t.Context(), Message{Event: "merged"}); len(failed) != 1 {
+	if failed := c.notify(t.Context(), Message{Event: "merged"}); len(failed) != 1 {
 		t.Errorf("got %v", failed)
 	}
 	if asked, err := c.ask(t.Context(), Message{Event: AskStopped}); !asked || err != nil {

@@ -26,6 +26,7 @@ func Plan(ctx context.Context, b *Book, o Options) (*Status, error) {
 			return err
 		}
 		r.schedule(ctx, jobs, p.keep)
+		p.stale = inOrder(jobs, p.stale)
 		if p.oneByOne {
 			r.limits.parallel = 1
 		}
@@ -109,7 +110,8 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			p.take(plan)
 			return done
 		}
-		fresh := same && !p.r.opts.Again && rec.Phase == Planned && rec.Plan == plan.ID && rec.Basis == p.r.opts.Basis && len(plan.Refusals) == 0
+		fresh := same && !p.r.opts.Again && rec.Phase == Planned && rec.Plan == plan.ID &&
+			rec.Basis == p.r.opts.Basis && len(plan.Refusals) == 0
 		if fresh {
 			options, stop, err := p.r.work(ctx, plan)
 			if err == nil {
@@ -138,7 +140,6 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stale = append(p.stale, j)
-	slices.SortFunc(p.stale, func(a, b *job) int { return p.r.book.campaign.place(a.Target) - p.r.book.campaign.place(b.Target) })
 	return done
 }
 
@@ -216,7 +217,8 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 	}
 	page := p.r.book.fileOf(j.Target, ".check.html")
 	checked.Program = p.r.opts.Program
-	if err := p.r.book.write(page, func(w io.Writer) error { return report.NewCheck(checked).WriteHTML(w) }); err != nil {
+	err = p.r.book.write(page, func(w io.Writer) error { return report.NewCheck(checked).WriteHTML(w) })
+	if err != nil {
 		p.r.opts.Warn(err.Error())
 	}
 	p.take(plan)
@@ -226,7 +228,8 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		kind, phase = KindRefused, Refused
 		problem = refused(plan.Refusals)
 		text = problem
-		advice = []string{"Correct what blocks it, or take the merge out of the campaign; then plan again:", p.r.opts.Command("plan", j.Target)}
+		const again = "Correct what blocks it, or take the merge out of the campaign; then plan again:"
+		advice = []string{again, p.r.opts.Command("plan", j.Target)}
 	}
 	p.r.update(j.Merge, kind, text, func(rec *record) {
 		rec.idle()
@@ -268,16 +271,4 @@ func namesOf(plan *transfer.Plan) []string {
 		names = append(names, w.Name)
 	}
 	return names
-}
-
-// recordOf is the record of a merge now.
-func (r *runner) recordOf(j *job) (rec record) {
-	_ = r.book.look(context.Background(), func(ctx context.Context, s state) error { // if it cannot be read, nothing is known of it
-		at, err := s.merge(ctx, j.Merge)
-		if err == nil {
-			rec = *at
-		}
-		return err
-	})
-	return rec
 }

@@ -44,7 +44,8 @@ func (r *runner) planOf(ctx context.Context, j *job) (*transfer.Plan, error) {
 	recorded, unread := transfer.RecordedPlan(ctx, j.target(), rec.Plan)
 	switch {
 	case unread != nil && rec.begun():
-		return nil, fmt.Errorf("%w; the target could not give it back: %w", r.book.planGone(j.Target), report.Plainly(unread))
+		return nil, fmt.Errorf("%w; the target could not give it back: %w",
+			r.book.planGone(j.Target), report.Plainly(unread))
 	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds()):
 		return nil, err
 	}
@@ -55,7 +56,8 @@ func (r *runner) planOf(ctx context.Context, j *job) (*transfer.Plan, error) {
 	if err != nil {
 		was = "could not be read (" + plainly(err) + ")"
 	}
-	r.opts.Warn(fmt.Sprintf("the plan of the merge into %s %s: %s is written again, as the target has it on record", j.Target, was, r.book.PlanFile(j.Target)))
+	r.opts.Warn(fmt.Sprintf("the plan of the merge into %s %s: %s is written again, as the target has it on record",
+		j.Target, was, r.book.PlanFile(j.Target)))
 	return recorded, nil
 }
 

@@ -64,7 +64,7 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 	if !renamed && o.Databases == nil {
 		return nil, errors.New("campaign: the players of a world are in its database")
 	}
-	merges, left, err := b.told(ctx)
+	merges, left, err := b.announced(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 			continue
 		}
 		if renamed {
-			err = eachRename(plan, who, func(p Player) error { return each(p) })
+			err = eachRename(plan, who, each)
 		} else {
 			err = eachOf(ctx, o, plan, m, who, each)
 		}
@@ -89,8 +89,8 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 	return left, nil
 }
 
-// told are the merges that players hear of, and the targets of the others.
-func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err error) {
+// announced are the merges that players are told of, and the targets of the others.
+func (b *Book) announced(ctx context.Context) (merges []*record, left []string, err error) {
 	err = b.look(ctx, func(ctx context.Context, s state) error {
 		merges, left = nil, nil
 		for _, m := range b.campaign.Merges {
@@ -102,7 +102,7 @@ func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err err
 			case Skipped, Refused, Undone, Undoing:
 				left = append(left, m.Target)
 			default:
-				merges = append(merges, m)
+				merges = append(merges, r)
 			}
 		}
 		return nil
@@ -110,8 +110,8 @@ func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err err
 	return merges, left, err
 }
 
-func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m Merge, who Who, each func(Player) error) error {
-	all, err := o.databasesOf(m.Worlds())
+func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m *record, who Who, each func(Player) error) error {
+	all, err := o.databasesOf(append([]string{m.Target}, m.Sources...))
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,10 @@ func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m Merge, who Wh
 	}
 	defer stop()
 	for i, world := range m.Sources {
-		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, codecs, func(row transfer.Moved) error {
+		moved := func(row transfer.Moved) error {
 			return each(Player{world, m.Target, row.Old, row.New, row.OldKey, row.NewKey})
-		})
+		}
+		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, codecs, moved)
 		if err != nil {
 			return fmt.Errorf("the players of %q: %w", world, err)
 		}
@@ -166,16 +167,16 @@ type renamed struct {
 // database is read. An empty world finds all players who had that name and have another one
 // now. The answer is empty if the campaign does not concern them.
 func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]Player, error) {
-	merges, _, err := b.told(ctx)
+	merges, _, err := b.announced(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []Player
 	for _, m := range merges {
-		if world != "" && !slices.Contains(m.Worlds(), world) {
+		if world != "" && world != m.Target && !slices.Contains(m.Sources, world) {
 			continue
 		}
-		all, err := b.renamesOf(ctx, m, who)
+		all, err := b.renamesOf(m, who)
 		if err != nil {
 			return nil, err
 		}
@@ -197,17 +198,9 @@ func asWritten(name string) string { return strings.ToLower(strings.TrimSpace(na
 
 // renamesOf are the players of a merge whose names change. A plan is read again if the state
 // has another one.
-func (b *Book) renamesOf(ctx context.Context, m Merge, who Who) (map[string][]Player, error) {
-	id := ""
-	err := b.look(ctx, func(ctx context.Context, s state) error {
-		r, err := s.merge(ctx, m)
-		if err == nil {
-			id = r.Plan
-		}
-		return err
-	})
-	if err != nil || id == "" {
-		return nil, err
+func (b *Book) renamesOf(m *record, who Who) (map[string][]Player, error) {
+	if m.Plan == "" {
+		return nil, nil
 	}
 	k := &b.renamed
 	k.mu.Lock()
@@ -215,7 +208,7 @@ func (b *Book) renamesOf(ctx context.Context, m Merge, who Who) (map[string][]Pl
 	if k.plans == nil || k.who != who {
 		k.who, k.plans, k.byName = who, make(map[string]string), make(map[string]map[string][]Player)
 	}
-	if k.plans[m.Target] == id {
+	if k.plans[m.Target] == m.Plan {
 		return k.byName[m.Target], nil
 	}
 	plan, err := b.readPlan(m.Target)
@@ -227,7 +220,7 @@ func (b *Book) renamesOf(ctx context.Context, m Merge, who Who) (map[string][]Pl
 		all[asWritten(p.OldName)] = append(all[asWritten(p.OldName)], p)
 		return nil
 	})
-	k.plans[m.Target], k.byName[m.Target] = id, all
+	k.plans[m.Target], k.byName[m.Target] = m.Plan, all
 	return all, nil
 }
 

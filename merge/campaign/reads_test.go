@@ -39,6 +39,8 @@ func TestEveryReadFailsOnce(t *testing.T) {
 	}
 }
 
+type command func(context.Context, *Book, Options) (*Status, error)
+
 // named are options that name the merge, so that it is planned and carried out although it was undone.
 func (p *place) named() Options {
 	o := p.options()
@@ -48,7 +50,7 @@ func (p *place) named() Options {
 
 // failEach makes each request of a command to the worlds fail once. Then the command comes to its
 // end, and the others take it back.
-func (p *place) failEach(t *testing.T, b *Book, end string, command func(context.Context, *Book, Options) (*Status, error), back ...func(context.Context, *Book, Options) (*Status, error)) {
+func (p *place) failEach(t *testing.T, b *Book, end string, command command, back ...command) {
 	run := func(n *storetest.Nth) {
 		t.Helper()
 		n.Only = func(dsn string) bool {

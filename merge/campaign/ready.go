@@ -107,7 +107,13 @@ func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time
 		if err != nil {
 			return err
 		}
-		return n.askEach(ctx, d, d.job.Worlds(), AskFenced, "can no game server of the world be started?")
+		for _, world := range d.job.Worlds() {
+			m := Message{Event: AskFenced, World: world, Text: "can no game server of the world be started?"}
+			if _, _, err := n.ask(ctx, d, m); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err == nil && len(n.problems) == 0 {
 		return nil
@@ -140,7 +146,7 @@ type preflight struct {
 	mu       sync.Mutex
 	stopped  []bool // by merge: its worlds are
 	problems []Problem
-	servers  map[[2]string]bool  // what was said of servers, by world; see told
+	servers  map[[2]string]bool  // what lookStopped said; see subject
 	unknown  map[string][]string // worlds, by what was not checked of them
 	needs    map[string]*need    // by file system
 }
@@ -192,7 +198,7 @@ func (n *preflight) add(p Problem) {
 func (n *preflight) refusals(d candidate, refusals []transfer.Refusal) {
 	for _, r := range refusals {
 		world := r.Source
-		if n.knows(world, r.Reason) {
+		if n.servers[subject(world, r.Reason)] {
 			continue
 		}
 		r.Source = ""
@@ -200,20 +206,10 @@ func (n *preflight) refusals(d candidate, refusals []transfer.Refusal) {
 	}
 }
 
-// told keeps what was said of the servers of a world, without what changes as a lease is
-// renewed, and knows whether it was said.
-func (n *preflight) told(world, reason string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	subject, _, _ := strings.Cut(reason, ":")
-	n.servers[[2]string{world, subject}] = true
-}
-
-func (n *preflight) knows(world, reason string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	subject, _, _ := strings.Cut(reason, ":")
-	return n.servers[[2]string{world, subject}]
+// subject is what a reason says of a world, without what changes as a lease is renewed.
+func subject(world, reason string) [2]string {
+	about, _, _ := strings.Cut(reason, ":")
+	return [2]string{world, about}
 }
 
 // leave says that something was not checked of a world.
@@ -244,16 +240,6 @@ func (n *preflight) sort() {
 	n.problems = slices.Compact(n.problems)
 }
 
-// askEach asks the hooks of a question for worlds; a no is a problem.
-func (n *preflight) askEach(ctx context.Context, d candidate, worlds []string, question, text string) error {
-	for _, world := range worlds {
-		if _, _, err := n.ask(ctx, d, Message{Event: question, World: world, Text: text}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // ask asks the hooks of a question about a world. A no is a problem; an error is that the
 // work was stopped.
 func (n *preflight) ask(ctx context.Context, d candidate, m Message) (asked, yes bool, err error) {
@@ -282,7 +268,9 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 		}
 		for _, reason := range reasons {
 			n.problem(d.job.Target, world, "%s", reason)
-			n.told(world, reason)
+			n.mu.Lock()
+			n.servers[subject(world, reason)] = true
+			n.mu.Unlock()
 			stopped = false
 		}
 		asked, yes, err := n.ask(ctx, d, Message{Event: AskStopped, World: world, Text: "is the game of the world stopped?"})

@@ -178,7 +178,7 @@ func TestPlanOfFenced(t *testing.T) {
 	plan, err := b.readPlan("w1")
 	must(t, err)
 	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
-	all := []candidate{{job: &job{Merge: b.campaign.Merges[0], databases: []transfer.Database{world("w1"), world("w2")}}, plan: plan}}
+	all := []candidate{{job: jobOf(world("w1"), world("w2")), plan: plan}}
 	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
 	again := p.options()

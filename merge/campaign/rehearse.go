@@ -46,7 +46,9 @@ func Rehearse(ctx context.Context, b *Book, o Options, how Rehearsal) (*Rehearse
 	_, err := run(ctx, b, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
 		return rehearse(ctx, r, jobs, how, result)
 	})
-	slices.SortFunc(result.Merges, func(x, y MergeStatus) int { return b.campaign.place(x.Target) - b.campaign.place(y.Target) })
+	slices.SortFunc(result.Merges, func(x, y MergeStatus) int {
+		return b.campaign.place(x.Target) - b.campaign.place(y.Target)
+	})
 	return result, err
 }
 
@@ -125,13 +127,15 @@ func (n noReserving) Given(ctx context.Context) ([]declare.FleetRange, string, e
 
 func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
 
-// copyAll copies the worlds of all merges, some at a time. It returns the merges of which all
-// worlds were copied; what is wrong with the others is in the result.
-func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Rehearsed) (map[string]transfer.Database, []*job, error) {
+// copyAll copies the worlds of all merges, some at a time. It returns the copies and the merges of
+// which all worlds were copied; what is wrong with the others is in the result.
+func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Rehearsed) (
+	on map[string]transfer.Database, copied []*job, err error,
+) {
 	if err := roomToCopy(c.folder, jobs); err != nil {
 		return nil, nil, err
 	}
-	on := make(map[string]transfer.Database)
+	on = make(map[string]transfer.Database)
 	var mu sync.Mutex
 	failed := make(map[*job]string)
 	number := 0
@@ -161,7 +165,6 @@ func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Reh
 	if ctx.Err() != nil {
 		return nil, nil, &transfer.StoppedError{Doing: "copying the worlds", Cause: context.Cause(ctx)}
 	}
-	var copied []*job
 	for _, j := range jobs {
 		problem, not := failed[j]
 		if !not {

@@ -70,7 +70,9 @@ func (j *job) sources() []transfer.Database { return j.databases[1:] }
 
 // run takes the lock, has do work on the campaign, and returns how the campaign is then. A
 // context that ends is a [transfer.ErrStopped].
-func run(ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error) (*Status, error) {
+func run(
+	ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error,
+) (*Status, error) {
 	o = o.withDefaults()
 	jobs, err := jobsOf(b, o)
 	if err != nil {
@@ -83,8 +85,7 @@ func run(ctx context.Context, b *Book, doing string, o Options, do func(ctx cont
 		}
 		return nil, err
 	}
-	b.held.Store(true)
-	defer func() { b.held.Store(false); held.release() }()
+	defer held.release()
 
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -436,7 +437,8 @@ func (r *runner) notify(ctx context.Context) {
 
 func (r *runner) notifyNew(ctx context.Context) {
 	var g general
-	if err := r.book.look(ctx, func(ctx context.Context, s state) (err error) { g, err = s.general(ctx); return err }); err != nil {
+	err := r.book.look(ctx, func(ctx context.Context, s state) (err error) { g, err = s.general(ctx); return err })
+	if err != nil {
 		return
 	}
 	for {
@@ -451,7 +453,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			}
 			var failed []error
 			if e.Kind != KindHook {
-				failed = r.book.campaign.Notify(ctx, m)
+				failed = r.book.campaign.notify(ctx, m)
 			}
 			if ctx.Err() != nil {
 				return

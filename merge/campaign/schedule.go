@@ -40,7 +40,9 @@ const (
 // schedule has work done on the jobs: in their order, as many at a time as the limits allow. A
 // job whose servers are busy lets later ones pass. It ends when nothing more can be begun and
 // nothing runs, and returns the jobs that wait for the next window.
-func (r *runner) schedule(ctx context.Context, jobs []*job, work func(ctx context.Context, r *runner, j *job) ending) (left []*job) {
+func (r *runner) schedule(
+	ctx context.Context, jobs []*job, work func(ctx context.Context, r *runner, j *job) ending,
+) (left []*job) {
 	type end struct {
 		j   *job
 		how ending

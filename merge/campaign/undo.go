@@ -61,7 +61,8 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 			}
 		})
 	}
-	undone, err := transfer.Undo(ctx, plan, j.target(), j.sources(), transfer.UndoOptions{Options: m.watch(options), Force: r.opts.Force})
+	force := transfer.UndoOptions{Options: m.watch(options), Force: r.opts.Force}
+	undone, err := transfer.Undo(ctx, plan, j.target(), j.sources(), force)
 	switch {
 	case errors.Is(err, transfer.ErrNoMerge) && !rec.begun():
 		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
@@ -101,8 +102,8 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 	now := r.book.now().UTC()
 	r.update(j.Merge, KindUndone, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Ended, rec.Advice = Undone, &now, nil
-		if failure == "" && rec.Problem != "" && r.doing == doingUndo {
+		rec.Phase, rec.Ended = Undone, &now
+		if failure == "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}
 		rec.Took += r.book.now().Sub(began).Seconds()

@@ -62,16 +62,48 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	}
 	defer stopCodecs()
 	r.update(j.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = Verifying, true })
-	began := r.book.now()
-	proof, err := transfer.Verify(ctx, plan, j.target(), j.sources(), m.watch(options))
+	o, reports, err := prove(ctx, r, j, plan, m.watch(options))
 	if err != nil {
 		return not(err)
 	}
-	o := r.outcome("verify", plan, began, nil)
-	o.Prove(proof)
-	recordProof(r, j, o, r.report(j, o, "verify"))
+	recordProof(r, j, o, reports)
 	if o.Ending == report.Differs {
 		return failed
 	}
 	return done
+}
+
+// prove verifies a merge that is in the target, and writes the reports about it.
+func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options transfer.Options) (
+	o *report.Outcome, reports []string, err error,
+) {
+	began := r.book.now()
+	proof, err := transfer.Verify(ctx, plan, j.target(), j.sources(), options)
+	if err != nil {
+		return nil, nil, err
+	}
+	o = r.outcome("verify", plan, began, nil)
+	o.Prove(proof)
+	return o, r.report(j, o, "verify"), nil
+}
+
+// recordProof records what the proof of a merge found.
+func recordProof(r *runner, j *job, o *report.Outcome, reports []string) {
+	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
+	problem, advice := "", []string(nil)
+	switch o.Ending {
+	case report.NotVerified:
+		kind, phase = KindNotVerified, Copied
+	case report.Differs:
+		kind, phase = KindFailed, Failed
+	}
+	if phase != Verified {
+		problem, advice = explain(o)
+		text = problem
+	}
+	r.update(j.Merge, kind, text, func(rec *record) {
+		rec.idle()
+		rec.Phase, rec.Problem, rec.Advice = phase, problem, advice
+		rec.reported(reports)
+	})
 }

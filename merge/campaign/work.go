@@ -48,3 +48,17 @@ func (m *meter) watch(o transfer.Options) transfer.Options {
 	o.Progress, o.Retrying = m.report, m.waits
 	return o
 }
+
+// recordOf is the record of a merge now.
+func (r *runner) recordOf(j *job) *record {
+	rec := new(record)
+	// If it cannot be read, nothing is known of it.
+	_ = r.book.look(context.Background(), func(ctx context.Context, s state) error {
+		at, err := s.merge(ctx, j.Merge)
+		if err == nil {
+			rec = at
+		}
+		return err
+	})
+	return rec
+}

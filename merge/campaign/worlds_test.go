@@ -77,5 +77,6 @@ func planFor(t testing.TB, target, source transfer.Database) candidate {
 }
 
 func jobOf(target, source transfer.Database) *job {
-	return &job{Merge: Merge{Target: target.Name, Sources: []string{source.Name}}, databases: []transfer.Database{target, source}}
+	m := Merge{Target: target.Name, Sources: []string{source.Name}}
+	return &job{Merge: m, databases: []transfer.Database{target, source}}
 }

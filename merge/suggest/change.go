@@ -31,7 +31,8 @@ func (q *packing) change() (changed bool) {
 			if from == at || g.class != h.class || len(g.members)+len(h.members) == 2 {
 				continue
 			}
-			if n := q.added(g, h, q.items[i].players-q.items[j].players); n <= 0 && q.replaces(g, i, j) && q.replaces(h, j, i) {
+			n := q.added(g, h, q.items[i].players-q.items[j].players)
+			if n <= 0 && q.replaces(g, i, j) && q.replaces(h, j, i) {
 				changed = q.better(n, from, at, q.exchange(g, i, j), q.exchange(h, j, i)) || changed
 			}
 		}

@@ -61,7 +61,9 @@ func TestLarge(t *testing.T) {
 		inv *inventory.Inventory
 		w   suggest.Wishes
 	}{
-		"skewed":       {many(400, skewed), suggest.Wishes{Players: 3000, Same: []string{"language"}, Apart: [][]string{{"w0", "w1"}}}},
+		"skewed": {many(400, skewed), suggest.Wishes{
+			Players: 3000, Same: []string{"language"}, Apart: [][]string{{"w0", "w1"}},
+		}},
 		"most":         {many(150, skewed), suggest.Wishes{Players: 3000, Most: 4}},
 		"thirds":       {many(60, thirds), suggest.Wishes{Players: 3000}},
 		"enough time":  {many(150, skewed), suggest.Wishes{Players: 3000, Seconds: 4 * 3600, Parallel: 4}},

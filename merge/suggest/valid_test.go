@@ -39,7 +39,8 @@ func mustBeValid(t *testing.T, name string, inv *inventory.Inventory, w suggest.
 	}
 	plain := bestFit(inv.Worlds, w)
 	if plain.before(got) {
-		t.Errorf("%s, %+v: the suggestion is %+v, which is worse than plain best fit: %+v\n%s", name, w, got, plain, describe(inv, s))
+		t.Errorf("%s, %+v: the suggestion is %+v, which is worse than plain best fit: %+v\n%s",
+			name, w, got, plain, describe(inv, s))
 	}
 	t.Logf("%s: %d worlds become %d, by plain best fit %d", name, s.Worlds, got.worlds, plain.worlds)
 	return got

@@ -26,7 +26,8 @@ func applyCommand(s surroundings) *cliv3.Command {
 }
 
 func verifyCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.works("verify", campaign.Verify, nil)}
+	return &cliv3.Command{Name: "verify", Description: helpVerify, Flags: workFlags(),
+		Action: s.works("verify", campaign.Verify, nil)}
 }
 
 func undoCommand(s surroundings) *cliv3.Command {
@@ -50,7 +51,10 @@ func amount(n *night, one, many string) string {
 
 // works is the action of a command that works on a campaign. question is asked before, if it is
 // not nil.
-func (s surroundings) works(name string, work func(context.Context, *campaign.Book, campaign.Options) (*campaign.Status, error), question func(*night) string) cliv3.ActionFunc {
+func (s surroundings) works(
+	name string, work func(context.Context, *campaign.Book, campaign.Options) (*campaign.Status, error),
+	question func(*night) string,
+) cliv3.ActionFunc {
 	return func(ctx context.Context, cmd *cliv3.Command) error {
 		n, err := s.open(ctx, cmd)
 		if err != nil {
