@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"mergesafe/internal/nearest"
@@ -21,13 +22,15 @@ type Book struct {
 	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
 	now      func() time.Time // the clock of all that is recorded and of windows; tests set it
-	renamed  renamed
+
+	mu      sync.Mutex
+	renamed map[string]renames // by target, as far as players were asked for
 }
 
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is
 // none. The book must be closed.
 func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
-	b := &Book{campaign: c, file: file, beside: file, now: time.Now}
+	b := &Book{campaign: c, file: file, beside: file, now: time.Now, renamed: make(map[string]renames)}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		b.beside = at // two names of a file are one campaign, with one lock
 	}
@@ -159,8 +162,7 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		if paused {
 			kind, text = KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
 		}
-		_, err = s.event(ctx, b.now(), kind, "", text)
-		return err
+		return s.event(ctx, b.now(), kind, "", text)
 	})
 }
 
@@ -202,8 +204,7 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	if err := s.put(ctx, r); err != nil {
 		return err
 	}
-	_, err := s.event(ctx, b.now(), KindSkipped, r.Target, text)
-	return err
+	return s.event(ctx, b.now(), KindSkipped, r.Target, text)
 }
 
 // begun reports whether something may have been written to the target.

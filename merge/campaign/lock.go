@@ -9,22 +9,19 @@ import (
 	"time"
 )
 
-// lock is held by the one process that works on a campaign. It is the operating system's own,
-// so that it ends with the process, in whatever way that ends.
-type lock struct{ file *os.File }
-
 // errTaken: another process has the lock.
 var errTaken = errors.New("taken")
 
-// takeLock takes the lock, or returns errTaken. A process that only looks whether it is held has
+// takeLock takes the lock of the one process that works on a campaign, until the file is closed, or
+// returns errTaken. It is the operating system's own, so that it ends with the process. A process that only looks whether it is held has
 // it for a moment: for that it waits.
-func takeLock(ctx context.Context, path string) (*lock, error) {
+func takeLock(ctx context.Context, path string) (*os.File, error) {
 	patience, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for {
 		f, err := openLocked(path, alone)
 		if err == nil {
-			return &lock{f}, nil
+			return f, nil
 		}
 		if !errors.Is(err, errTaken) {
 			return nil, err
@@ -51,8 +48,6 @@ func isLocked(path string) bool {
 	}
 	return errors.Is(err, errTaken)
 }
-
-func (l *lock) release() error { return l.file.Close() }
 
 // Holder is the process that works on a campaign.
 type Holder struct {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mergesafe/merge/transfer"
 )
@@ -154,12 +153,11 @@ func eachRename(plan *transfer.Plan, who Who, each func(Player) error) error {
 	return nil
 }
 
-// renamed finds players by their old names. It keeps those whose names change, by plan.
-type renamed struct {
-	mu     sync.Mutex
+// renames are the players of a merge whose names change, by the old name as people write it.
+type renames struct {
+	plan   string // its ID
 	who    Who
-	plans  map[string]string              // IDs, by target
-	byName map[string]map[string][]Player // by target, and by name as people write it
+	byName map[string][]Player
 }
 
 // Players answers where a player of a world is now. If the name changed, it says so; if not,
@@ -202,14 +200,10 @@ func (b *Book) renamesOf(m *record, who Who) (map[string][]Player, error) {
 	if m.Plan == "" {
 		return nil, nil
 	}
-	k := &b.renamed
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.plans == nil || k.who != who {
-		k.who, k.plans, k.byName = who, make(map[string]string), make(map[string]map[string][]Player)
-	}
-	if k.plans[m.Target] == m.Plan {
-		return k.byName[m.Target], nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if k := b.renamed[m.Target]; k.plan == m.Plan && k.who == who {
+		return k.byName, nil
 	}
 	plan, err := b.readPlan(m.Target)
 	if err != nil || plan == nil {
@@ -220,7 +214,7 @@ func (b *Book) renamesOf(m *record, who Who) (map[string][]Player, error) {
 		all[asWritten(p.OldName)] = append(all[asWritten(p.OldName)], p)
 		return nil
 	})
-	k.plans[m.Target], k.byName[m.Target] = m.Plan, all
+	b.renamed[m.Target] = renames{m.Plan, who, all}
 	return all, nil
 }
 

@@ -78,14 +78,14 @@ func run(
 	if err != nil {
 		return nil, err
 	}
-	held, err := takeLock(ctx, b.lockPath())
+	lock, err := takeLock(ctx, b.lockPath())
 	if err != nil {
 		if errors.Is(err, errTaken) {
 			err = b.heldBy(ctx)
 		}
 		return nil, err
 	}
-	defer held.release()
+	defer lock.Close()
 
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -188,8 +188,7 @@ func (r *runner) begin(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err = s.event(ctx, now, KindBegan, "", r.doing+" began")
-		return err
+		return s.event(ctx, now, KindBegan, "", r.doing+" began")
 	})
 }
 
@@ -234,8 +233,7 @@ func (r *runner) end(err error) {
 		if errors.Is(err, transfer.ErrStopped) {
 			text = r.doing + " was interrupted: " + counted(count)
 		}
-		_, err := s.event(ctx, now, KindEnded, "", text)
-		return err
+		return s.event(ctx, now, KindEnded, "", text)
 	})
 }
 
@@ -284,8 +282,7 @@ func (r *runner) update(m Merge, kind, text string, set func(*record)) {
 		if kind == "" {
 			return nil
 		}
-		_, err := s.event(ctx, r.book.now(), kind, m.Target, text)
-		return err
+		return s.event(ctx, r.book.now(), kind, m.Target, text)
 	})
 	r.wake()
 }
@@ -308,8 +305,7 @@ func (r *runner) waits(why string) {
 		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
 			return err
 		}
-		_, err = s.event(ctx, r.book.now(), KindWaiting, "", why)
-		return err
+		return s.event(ctx, r.book.now(), KindWaiting, "", why)
 	})
 	r.wake()
 }
@@ -461,7 +457,7 @@ func (r *runner) notifyNew(ctx context.Context) {
 			g.Told = e.Number
 			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if _, err := s.event(ctx, r.book.now(), KindHook, e.Target, err.Error()); err != nil {
+					if err := s.event(ctx, r.book.now(), KindHook, e.Target, err.Error()); err != nil {
 						return err
 					}
 				}

@@ -200,13 +200,13 @@ func (s state) records(ctx context.Context) (all map[string]*record, err error) 
 }
 
 // event adds an event. The numbers have no gaps: a transaction that is rolled back takes none.
-func (s state) event(ctx context.Context, at time.Time, kind, target, text string) (e Event, err error) {
-	e = Event{At: at.UTC().Truncate(time.Millisecond), Kind: kind, Target: target, Text: text}
-	if err := s.tx.Get(ctx, &e.Number, "SELECT COALESCE(MAX(number), 0) + 1 FROM events"); err != nil {
-		return e, err
+func (s state) event(ctx context.Context, at time.Time, kind, target, text string) error {
+	last, err := s.lastEvent(ctx)
+	if err == nil {
+		const insert = "INSERT INTO events (number, at, kind, target, text) VALUES (?, ?, ?, ?, ?)"
+		_, err = s.tx.Exec(ctx, insert, last+1, at.UnixMilli(), kind, target, text)
 	}
-	_, err = s.tx.Exec(ctx, "INSERT INTO events (number, at, kind, target, text) VALUES (?, ?, ?, ?, ?)", e.Number, e.At.UnixMilli(), kind, target, text)
-	return e, err
+	return err
 }
 
 func (s state) lastEvent(ctx context.Context) (n int64, err error) {
