@@ -17,26 +17,23 @@ var long = flag.Bool("torture.long", false, "let every request to a database fai
 // it has if no request fails.
 func TestEveryReadFailsOnce(t *testing.T) {
 	t.Parallel()
-	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
-		t.Run(name, func(t *testing.T) {
-			p := in(t, 3, 3)
-			b := p.book("undo = true\nretries = 0", "w1 w2")
-			t.Run("plan", func(t *testing.T) { p.failEach(t, b, "w1 planned", Plan, Undo) })
-			planned(t, b, p.options())
-			t.Run("apply", func(t *testing.T) { p.failEach(t, b, "w1 verified", Apply, Undo, Plan) })
-			must(t, second(Apply(t.Context(), b, p.options())))
-			t.Run("verify", func(t *testing.T) { p.failEach(t, b, "w1 verified", Verify) })
-			must(t, second(Undo(t.Context(), b, p.options())))
-			before := p.all("w1", "w2")
-			must(t, second(Plan(t.Context(), b, p.named())))
-			must(t, second(Apply(t.Context(), b, p.named())))
-			t.Run("undo", func(t *testing.T) { p.failEach(t, b, "w1 undone", Undo, Plan, Apply) })
-			must(t, second(Undo(t.Context(), b, p.named())))
-			if after := p.all("w1", "w2"); strings.Join(after, "") != strings.Join(before, "") {
-				t.Errorf("undone: %s, want %s", after, before)
-			}
-		})
-	}
+	onEach(t, []int{3, 3}, func(t *testing.T, p *place) {
+		b := p.book("undo = true\nretries = 0", "w1 w2")
+		t.Run("plan", func(t *testing.T) { p.failEach(t, b, "w1 planned", Plan, Undo) })
+		planned(t, b, p.options())
+		t.Run("apply", func(t *testing.T) { p.failEach(t, b, "w1 verified", Apply, Undo, Plan) })
+		must(t, second(Apply(t.Context(), b, p.options())))
+		t.Run("verify", func(t *testing.T) { p.failEach(t, b, "w1 verified", Verify) })
+		must(t, second(Undo(t.Context(), b, p.options())))
+		before := p.all("w1", "w2")
+		must(t, second(Plan(t.Context(), b, p.named())))
+		must(t, second(Apply(t.Context(), b, p.named())))
+		t.Run("undo", func(t *testing.T) { p.failEach(t, b, "w1 undone", Undo, Plan, Apply) })
+		must(t, second(Undo(t.Context(), b, p.named())))
+		if after := p.all("w1", "w2"); strings.Join(after, "") != strings.Join(before, "") {
+			t.Errorf("undone: %s, want %s", after, before)
+		}
+	})
 }
 
 type command func(context.Context, *Book, Options) (*Status, error)

@@ -18,17 +18,13 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge/transfer"
-	"mergesafe/store"
-	"mergesafe/store/storetest"
 )
 
 // All problems of all merges are told at once, and nothing is written.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, fresh maker) {
-		w1, w2 := gameWorld(t, fresh("w1"), 1, 3, "a"), gameWorld(t, fresh("w2"), 2, 3, "b")
-		w3, w4 := gameWorld(t, fresh("w3"), 3, 3, "c"), gameWorld(t, fresh("w4"), 4, 3, "d")
-		all := []candidate{planFor(t, w1, w2), planFor(t, w3, w4)}
+	onEach(t, []int{3, 3, 3, 3}, func(t *testing.T, p *place) {
+		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
 		c := &Campaign{Name: "autumn", Parallel: 2, Backup: ByHand}
 		notes, err := lookReady(t.Context(), c, all, time.Now)
 		if err != nil {
@@ -38,15 +34,13 @@ func TestReady(t *testing.T) {
 			t.Errorf("got %q, want %q", notes, want)
 		}
 
-		failure, stop := starts(t, w2, 2)
+		failure, stop := p.starts("w2", 2)
 		if failure != nil {
 			t.Fatal(failure)
 		}
 		defer stop()
-		db, err := store.Open(t.Context(), w3.DSN)
-		storetest.Must(t, err)
-		storetest.Exec(t, db, "DELETE FROM players")
-		db.Close()
+		p.exec("w3", "DELETE FROM items")
+		p.exec("w3", "DELETE FROM players")
 		c.Backup = ""
 		log := filepath.Join(t.TempDir(), "asked")
 		c.Hooks = []Hook{
@@ -84,18 +78,12 @@ func TestReady(t *testing.T) {
 // A world without a registry is not taken for stopped, and a backup is not taken for granted.
 func TestReadyUnknown(t *testing.T) {
 	t.Parallel()
-	fresh := sqliteIn(t.TempDir())
-	var worlds []transfer.Database
-	for _, name := range []string{"w1", "w2"} {
-		d := fresh(name)
-		db, err := store.Open(t.Context(), d.DSN)
-		storetest.Must(t, err)
-		storetest.Exec(t, db, "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)")
-		storetest.Exec(t, db, "INSERT INTO things VALUES ('"+name+"')")
-		db.Close()
-		worlds = append(worlds, d)
+	p := newPlace(t)
+	for _, world := range []string{"w1", "w2"} {
+		p.exec(world, "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)")
+		p.exec(world, "INSERT INTO things VALUES ('"+world+"')")
 	}
-	all := []candidate{planFor(t, worlds[0], worlds[1])}
+	all := []candidate{p.planFor("w1", "w2")}
 	c := &Campaign{Name: "autumn", Parallel: 1}
 	_, err := lookReady(t.Context(), c, all, time.Now)
 	failed := new(NotReadyError)
@@ -136,21 +124,18 @@ func TestWeighRoom(t *testing.T) {
 // All worlds are fenced before the first merge, or none.
 func TestFenceAll(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, fresh maker) {
-		var worlds []transfer.Database
-		for i, name := range []string{"w1", "w2", "w3", "w4"} {
-			worlds = append(worlds, gameWorld(t, fresh(name), gameid.ServerID(i+1), 2, name))
-		}
-		all := []candidate{planFor(t, worlds[0], worlds[1]), planFor(t, worlds[2], worlds[3])}
+	onEach(t, []int{2, 2, 2, 2}, func(t *testing.T, p *place) {
+		worlds := []string{"w1", "w2", "w3", "w4"}
+		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
 		c := &Campaign{Name: "autumn", Parallel: 2}
-		storetest.Must(t, fenceAll(t.Context(), c, all, time.Now))
+		must(t, fenceAll(t.Context(), c, all, time.Now))
 		for i, w := range worlds {
-			if err, stop := starts(t, w, gameid.ServerID(i+1)); err == nil {
+			if err, stop := p.starts(w, gameid.ServerID(i+1)); err == nil {
 				stop()
-				t.Errorf("%s starts", w.Name)
+				t.Errorf("%s starts", w)
 			}
 		}
-		storetest.Must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
+		must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
 
 		c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
 		failed := new(NotReadyError)
@@ -158,10 +143,10 @@ func TestFenceAll(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		for i, w := range worlds {
-			err, stop := starts(t, w, gameid.ServerID(i+1))
+			err, stop := p.starts(w, gameid.ServerID(i+1))
 			stop()
 			if err != nil {
-				t.Errorf("%s is still fenced: %v", w.Name, err)
+				t.Errorf("%s is still fenced: %v", w, err)
 			}
 		}
 	})
@@ -177,8 +162,7 @@ func TestPlanOfFenced(t *testing.T) {
 	must(t, err)
 	plan, err := b.readPlan("w1")
 	must(t, err)
-	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
-	all := []candidate{{job: jobOf(world("w1"), world("w2")), plan: plan}}
+	all := []candidate{{job: jobOf(p.database("w1"), p.database("w2")), plan: plan}}
 	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
 	again := p.options()
@@ -197,7 +181,7 @@ func TestPlanOfFenced(t *testing.T) {
 	_, err = Undo(t.Context(), b, p.options())
 	must(t, err)
 	for i, name := range []string{"w1", "w2"} {
-		failure, stop := starts(t, world(name), gameid.ServerID(i+1))
+		failure, stop := p.starts(name, gameid.ServerID(i+1))
 		stop()
 		must(t, failure)
 	}

@@ -40,17 +40,7 @@ func TestRehearse(t *testing.T) {
 // The copies of worlds on a server are databases of their own there. They are counted, so that no
 // other test runs beside this one.
 func TestRehearseOnServer(t *testing.T) {
-	p := &place{TB: t, dir: t.TempDir()}
-	dsns := make(map[string]string)
-	p.server = func(world string) string {
-		if dsns[world] == "" {
-			dsns[world] = "mysql:" + servertest.DSN(t)
-		}
-		return dsns[world]
-	}
-	for i, n := range []int{30, 20, 10, 5} {
-		p.world(i+1, n)
-	}
+	p := newServerPlace(t, 30, 20, 10, 5)
 	dsn := p.server("w1")
 	at := strings.LastIndex(dsn, "/")
 	_, params, _ := strings.Cut(dsn[at+1:], "?")
@@ -96,7 +86,7 @@ func rehearsedWell(t *testing.T, p *place, how Rehearsal) *Book {
 	t.Helper()
 	p.exec("w4", "UPDATE players SET name = 'n3-0' WHERE name = 'n4-0'")
 	b := p.book("parallel = 2\ncontinue = true", "w1 w2", "w3 w4")
-	failure, stop := starts(t, transfer.Database{DSN: p.server("w2")}, 2)
+	failure, stop := p.starts("w2", 2)
 	must(t, failure)
 	defer stop()
 	worlds := []string{"w1", "w2", "w3", "w4"}

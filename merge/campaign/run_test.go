@@ -242,12 +242,12 @@ func TestMergeOfAnother(t *testing.T) {
 	planned(t, b, p.options())
 	plan, err := b.readPlan("w1")
 	must(t, err)
-	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
 	o := p.options()
 	var batches atomic.Int64
 	o.Work.Pause = func(ctx context.Context) error {
 		if batches.Add(1) == 2 {
-			must(t, second(transfer.Apply(ctx, plan, world("w1"), []transfer.Database{world("w2")}, transfer.Options{})))
+			sources := []transfer.Database{p.database("w2")}
+			must(t, second(transfer.Apply(ctx, plan, p.database("w1"), sources, transfer.Options{})))
 		}
 		return nil
 	}
