@@ -66,7 +66,7 @@ func awaitWindow(ctx context.Context, r *runner, due, begun []*job) (stillDue, s
 // choose returns the merges that have not begun, and those that have and are to be completed.
 func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 	const atOnce = 8
-	var mu sync.Mutex
+	lists := make([]*[]*job, len(jobs)) // that each belongs to; nil: none
 	each(ctx, atOnce, len(jobs), func(i int) {
 		j := jobs[i]
 		rec := r.recordOf(j)
@@ -95,15 +95,16 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 				}
 			})
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if has {
-			begun = append(begun, j)
-		} else {
-			due = append(due, j)
+		if lists[i] = &due; has {
+			lists[i] = &begun
 		}
 	})
-	return inOrder(jobs, due), inOrder(jobs, begun)
+	for i, list := range lists {
+		if list != nil {
+			*list = append(*list, jobs[i])
+		}
+	}
+	return due, begun
 }
 
 // each calls f with 0 to n-1, so many at a time, until the context ends.

@@ -159,7 +159,6 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 		}
 		return t.r.book.skip(ctx, s, r)
 	})
-	t.r.wake()
 	return done
 }
 

@@ -39,8 +39,7 @@ type runner struct {
 	paused  chan struct{}      // closed when the pause ends; nil if there is none
 	working map[string]*worker // by target
 
-	happened chan struct{} // there may be new events
-	givenUp  atomic.Bool   // the state cannot be written
+	givenUp atomic.Bool // the state cannot be written
 }
 
 // worker is what the runner knows of a merge that is worked on.
@@ -91,7 +90,7 @@ func run(
 	defer stop(nil)
 	r := &runner{
 		book: b, opts: o, limits: limitsOf(b.campaign, doing), doing: doing, stop: stop,
-		ended: make(chan struct{}), working: make(map[string]*worker), happened: make(chan struct{}, 1),
+		ended: make(chan struct{}), working: make(map[string]*worker),
 	}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
@@ -284,15 +283,6 @@ func (r *runner) update(m Merge, kind, text string, set func(*record)) {
 		}
 		return s.event(ctx, r.book.now(), kind, m.Target, text)
 	})
-	r.wake()
-}
-
-// wake tells [runner.notify] that there may be new events.
-func (r *runner) wake() {
-	select {
-	case r.happened <- struct{}{}:
-	default:
-	}
 }
 
 // waits records what the command waits for; "" if it does not.
@@ -307,7 +297,6 @@ func (r *runner) waits(why string) {
 		}
 		return s.event(ctx, r.book.now(), KindWaiting, "", why)
 	})
-	r.wake()
 }
 
 // watch looks for wishes of the operator, and writes how far the merges are, until the work has
@@ -321,7 +310,6 @@ func (r *runner) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 			r.glance(ctx)
-			r.wake() // another process may have added events
 		}
 	}
 }
@@ -417,6 +405,8 @@ func (r *runner) notify(ctx context.Context) {
 	// A hook that is told of the end may take its time, but not for ever.
 	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	ticker := time.NewTicker(r.opts.tick)
+	defer ticker.Stop()
 	for ended := false; ; {
 		r.notifyNew(last)
 		if ended {
@@ -426,7 +416,7 @@ func (r *runner) notify(ctx context.Context) {
 		case <-r.ended:
 			ended = true
 			time.AfterFunc(HookTimeout, cancel)
-		case <-r.happened:
+		case <-ticker.C: // another process may have added events too
 		}
 	}
 }
