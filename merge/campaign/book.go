@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"mergesafe/internal/nearest"
@@ -22,15 +21,16 @@ type Book struct {
 	file     string // the campaign file, as the operator names it
 	beside   string // where it is: what belongs to it is beside this
 	db       *sqldb.DB
-	now      func() time.Time
-	held     atomic.Bool // this process works on the campaign
-	renamed  renamed
+	now      func() time.Time // the clock of all that is recorded and of windows; tests set it
+
+	mu      sync.Mutex
+	renamed map[string]renames // by target, as far as players were asked for
 }
 
 // Open opens the state of a campaign that was read from a file. It makes the state, if there is
 // none. The book must be closed.
 func Open(ctx context.Context, c *Campaign, file string) (*Book, error) {
-	b := &Book{campaign: c, file: file, beside: file, now: time.Now}
+	b := &Book{campaign: c, file: file, beside: file, now: time.Now, renamed: make(map[string]renames)}
 	if at, err := filepath.EvalSymlinks(file); err == nil {
 		b.beside = at // two names of a file are one campaign, with one lock
 	}
@@ -83,18 +83,18 @@ func (b *Book) fileOf(target, ending string) string {
 
 // Status is how the campaign is now. It reads only the state.
 func (b *Book) Status(ctx context.Context) (*Status, error) {
-	running := b.held.Load() || isLocked(b.lockPath())
+	running := isLocked(b.lockPath())
 	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
-	err := b.look(ctx, func(at state) (err error) {
-		g, err := at.general()
+	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
+		g, err := at.general(ctx)
 		if err != nil {
 			return err
 		}
-		known, err := at.records()
+		known, err := at.records(ctx)
 		if err != nil {
 			return err
 		}
-		if s.LastEvent, err = at.lastEvent(); err != nil {
+		if s.LastEvent, err = at.lastEvent(ctx); err != nil {
 			return err
 		}
 		s.Now, s.Paused, s.Began, s.Ended, s.Lost = b.now().UTC(), g.Paused, g.Began, g.Ended, g.Lost
@@ -102,7 +102,7 @@ func (b *Book) Status(ctx context.Context) (*Status, error) {
 			s.Doing, s.Waits = g.Holder.Doing, g.Waits
 		}
 		for _, m := range b.campaign.Merges {
-			r, err := at.merge(m)
+			r, err := at.merge(ctx, m)
 			if err != nil {
 				return err
 			}
@@ -150,20 +150,19 @@ func (b *Book) Pause(ctx context.Context) error { return b.pause(ctx, true) }
 func (b *Book) Resume(ctx context.Context) error { return b.pause(ctx, false) }
 
 func (b *Book) pause(ctx context.Context, paused bool) error {
-	return b.change(ctx, func(s state) error {
-		g, err := s.general()
+	return b.change(ctx, func(ctx context.Context, s state) error {
+		g, err := s.general(ctx)
 		if err != nil || g.Paused == paused {
 			return err
 		}
-		if err := s.setGeneral(func(g *general) { g.Paused = paused }); err != nil {
+		if err := s.setGeneral(ctx, func(g *general) { g.Paused = paused }); err != nil {
 			return err
 		}
 		kind, text := KindResumed, "resumed by the operator"
 		if paused {
 			kind, text = KindPaused, "paused by the operator: running merges wait between two batches, and no merge begins"
 		}
-		_, err = s.event(b.now(), kind, "", text)
-		return err
+		return s.event(ctx, b.now(), kind, "", text)
 	})
 }
 
@@ -174,8 +173,8 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	return b.change(ctx, func(s state) error {
-		r, err := s.merge(m)
+	return b.change(ctx, func(ctx context.Context, s state) error {
+		r, err := s.merge(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -184,16 +183,16 @@ func (b *Book) Skip(ctx context.Context, target string) error {
 			return nil
 		case r.Phase == Verified || r.Phase == Undone:
 			return &unfitError{fmt.Sprintf("the merge into %q is %s already", target, r.Phase)}
-		case r.Active && (b.held.Load() || isLocked(b.lockPath())):
+		case r.Active && isLocked(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
-			return s.put(r)
+			return s.put(ctx, r)
 		}
-		return b.skip(s, r)
+		return b.skip(ctx, s, r)
 	})
 }
 
 // skip leaves out a merge that nobody works on.
-func (b *Book) skip(s state, r *record) error {
+func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	begun := r.Phase.begun()
 	r.idle()
 	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
@@ -202,11 +201,10 @@ func (b *Book) skip(s state, r *record) error {
 		text = "skipped by the operator after it began: rows of it are in the target, whose servers cannot start; apply it by its name, or undo it"
 		r.Problem = text
 	}
-	if err := s.put(r); err != nil {
+	if err := s.put(ctx, r); err != nil {
 		return err
 	}
-	_, err := s.event(b.now(), KindSkipped, r.Target, text)
-	return err
+	return s.event(ctx, b.now(), KindSkipped, r.Target, text)
 }
 
 // begun reports whether something may have been written to the target.
@@ -224,7 +222,7 @@ func (r *record) begun() bool { return r.Phase.begun() || r.Phase == Skipped && 
 
 // merge returns the merge into a target.
 func (b *Book) merge(target string) (Merge, error) {
-	at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
+	at := b.campaign.place(target)
 	if at < 0 {
 		var names []string
 		for _, m := range b.campaign.Merges {

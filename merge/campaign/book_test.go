@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,12 +120,12 @@ func TestOtherSources(t *testing.T) {
 	m := b.campaign.Merges[0]
 	other := Merge{Target: "a", Sources: []string{"z"}}
 	for phase, want := range map[Phase]Phase{Planned: Waiting, Refused: Waiting, Copying: Copying, Verified: Verified} {
-		must(t, b.change(t.Context(), func(s state) error {
+		must(t, b.change(t.Context(), func(ctx context.Context, s state) error {
 			r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: phase}}
-			if err := s.put(r); err != nil {
+			if err := s.put(ctx, r); err != nil {
 				return err
 			}
-			got, err := s.merge(other)
+			got, err := s.merge(ctx, other)
 			if err == nil && got.Phase != want {
 				t.Errorf("%s: got %s, want %s", phase, got.Phase, want)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // DamagedError tells that the state of a campaign cannot be used any more. It is a log: the plans
-// and the databases know the merges, so it may be moved away, and [Book.Plan] finds those that
+// and the databases know the merges, so it may be moved away, and [Plan] finds those that
 // have begun. Lost is what only the state knows: a pause, which merges were skipped or undone,
 // measured times, and the events.
 type DamagedError struct {

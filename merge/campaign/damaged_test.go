@@ -41,7 +41,7 @@ func TestDamagedState(t *testing.T) {
 			if err == nil {
 				defer again.Close()
 				_, err = again.Status(t.Context())
-				if _, planning := again.Plan(t.Context(), p.options()); planning == nil {
+				if _, planning := Plan(t.Context(), again, p.options()); planning == nil {
 					t.Error("plan works with it")
 				}
 			}
@@ -73,14 +73,14 @@ func TestLostState(t *testing.T) {
 		o.Targets = []string{target}
 		return o
 	}
-	must(t, second(b.Apply(t.Context(), only("w1"))))
-	must(t, second(b.Apply(t.Context(), only("w5"))))
-	must(t, second(b.Undo(t.Context(), only("w5"))))
+	must(t, second(Apply(t.Context(), b, only("w1"))))
+	must(t, second(Apply(t.Context(), b, only("w5"))))
+	must(t, second(Undo(t.Context(), b, only("w5"))))
 	must(t, b.Skip(t.Context(), "w7"))
 	o := only("w3")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	o.Work.Pause = func(context.Context) error { cancel(errors.New("enough")); return nil }
-	if _, err := b.Apply(ctx, o); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
 		t.Fatalf("got %v", err)
 	}
 	if got := phases(t, b); got != "w1 verified, w3 copying, w5 undone, w7 skipped, w9 planned" {
@@ -103,13 +103,13 @@ func TestLostState(t *testing.T) {
 	if s := statusOf(t, b); !s.Lost {
 		t.Errorf("%+v", s)
 	}
-	if _, err := b.Apply(t.Context(), o); err == nil || !strings.Contains(err.Error(), "plan first: fleet plan") {
+	if _, err := Apply(t.Context(), b, o); err == nil || !strings.Contains(err.Error(), "plan first: fleet plan") {
 		t.Errorf("apply without a plan: %v", err)
 	}
 	if got := phases(t, b); !strings.HasPrefix(got, "w1 verified, w3 copying, w5 waiting") {
 		t.Errorf("not ready: %s", got)
 	}
-	must(t, second(b.Plan(t.Context(), o)))
+	must(t, second(Plan(t.Context(), b, o)))
 	if got := phases(t, b); got != "w1 verified, w3 copying, w5 planned, w7 planned, w9 planned" {
 		t.Errorf("planned: %s", got)
 	}
@@ -120,7 +120,7 @@ func TestLostState(t *testing.T) {
 		t.Errorf("the notes are %q", notes)
 	}
 	must(t, b.Skip(t.Context(), "w7"))
-	must(t, second(b.Apply(t.Context(), o)))
+	must(t, second(Apply(t.Context(), b, o)))
 	if got := phases(t, b); got != "w1 verified, w3 verified, w5 verified, w7 skipped, w9 verified" || len(notes) != 2 {
 		t.Errorf("applied: %s, %q", got, notes)
 	}
@@ -136,17 +136,17 @@ func TestCompletedIsNotUndone(t *testing.T) {
 	p := newPlace(t, 3, 3)
 	b := p.book("undo = true", "w1 w2")
 	planned(t, b, p.options())
-	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, p.options())))
 	must(t, b.Close())
 	must(t, os.Remove(b.statePath()))
 	must(t, os.Remove(filepath.Join(b.Plans(), "w1.verify.json")))
 	p.exec("w1", "UPDATE players SET gold = gold + 1")
 	b = opened(t, b.file)
-	must(t, second(b.Plan(t.Context(), p.options())))
+	must(t, second(Plan(t.Context(), b, p.options())))
 	if got := phases(t, b); got != "w1 copied" {
 		t.Errorf("got %s", got)
 	}
-	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, p.options())))
 	if got := phases(t, b); got != "w1 failed" || p.players("w1") != 6 {
 		t.Errorf("got %s, with %d players", got, p.players("w1"))
 	}

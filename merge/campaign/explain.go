@@ -3,6 +3,7 @@ package campaign
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/report"
@@ -27,13 +28,14 @@ func refused(refusals []transfer.Refusal) string {
 func (r *runner) commands(target string) report.Commands {
 	c := func(name string) string { return r.opts.Command(name, target) }
 	return report.Commands{Apply: c("apply"), Verify: c("verify"), Undo: c("undo"), Again: c(r.doing),
-		Renames: "servermerge renames " + printable.Quoted(r.PlanFile(target))}
+		Renames: "servermerge renames " + printable.Quoted(r.book.PlanFile(target))}
 }
 
-// outcome is the outcome of a command of one merge that ended with an error; nil if it has none.
-func (r *runner) outcome(command string, plan *transfer.Plan, err error) *report.Outcome {
+// outcome is the outcome of a command of one merge that ends now; nil if its error is none that a
+// report explains.
+func (r *runner) outcome(command string, plan *transfer.Plan, began time.Time, err error) *report.Outcome {
 	o := report.NewOutcome(command, plan, r.commands(plan.Target.Name))
-	o.Program = r.opts.Program
+	o.Program, o.Began, o.Ended = r.opts.Program, began, r.book.now()
 	if err != nil && !o.Fail(err, false) {
 		return nil
 	}

@@ -1,6 +1,9 @@
 package campaign
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Campaign is what a campaign file says.
 type Campaign struct {
@@ -30,6 +33,11 @@ type Campaign struct {
 	// hook that it is stopped.
 	// Room is ByHand if the operator looked at the room on the disks.
 	Stopped, Backup, Room string
+}
+
+// place is where the merge into a target is in the file; negative if it is not there.
+func (c *Campaign) place(target string) int {
+	return slices.IndexFunc(c.Merges, func(m Merge) bool { return m.Target == target })
 }
 
 // Merge is one merge of a campaign: several worlds go into one.

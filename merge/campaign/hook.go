@@ -29,9 +29,6 @@ const (
 	AskFenced   = "fenced"    // can no game server of this world be started? Asked after the fences were set
 )
 
-// Questions are the kinds that [Hook.On] may name beside those of events.
-func Questions() []string { return []string{AskStopped, AskBackedUp, AskRoom, AskFenced} }
-
 // HookTimeout is the default of [Hook.Timeout].
 const HookTimeout = time.Minute
 
@@ -49,21 +46,6 @@ type Message struct {
 	Text     string    `json:"text,omitempty"`    // for people
 }
 
-// HookError tells that a hook failed, or said no.
-type HookError struct {
-	Hook   string // the command or the address, without secrets
-	Reason string
-	Output string // the last lines that it wrote, in printable characters
-}
-
-func (e *HookError) Error() string {
-	s := "the hook " + e.Hook + ": " + e.Reason
-	if e.Output != "" {
-		s += "; it says: " + e.Output
-	}
-	return s
-}
-
 // Name is what people call a hook: its command without arguments, or its address without user,
 // password, query and fragment: what is left out may be secret.
 func (h Hook) Name() string {
@@ -77,8 +59,8 @@ func (h Hook) Name() string {
 	return printable.Text((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String())
 }
 
-// Call tells the hook something or asks it, whichever m is. Its error is a [*HookError], also
-// if the hook says no or takes longer than its timeout. The command has ended then, with the
+// Call tells the hook something or asks it, whichever m is. It returns an error also if the
+// hook says no or takes longer than its timeout. The command has ended then, with the
 // processes of its group.
 func (h Hook) Call(ctx context.Context, m Message) error {
 	timeout := cmp.Or(h.Timeout, HookTimeout)
@@ -104,7 +86,10 @@ func (h Hook) Call(ctx context.Context, m Message) error {
 	case limited.Err() != nil:
 		reason = fmt.Sprintf("it was ended because it took longer than %s", timeout)
 	}
-	return &HookError{Hook: h.Name(), Reason: reason, Output: said.text()}
+	if last := said.text(); last != "" {
+		reason += "; it says: " + last
+	}
+	return fmt.Errorf("the hook %s: %s", h.Name(), reason)
 }
 
 // hookGrace is how long a command has to end by itself once it was told to.
@@ -175,9 +160,9 @@ func (h Hook) post(ctx context.Context, _ Message, body []byte, said *tail) erro
 	return nil
 }
 
-// Notify tells m to all hooks that want its kind. What fails is for the log: a campaign does
+// notify tells m to all hooks that want its kind. What fails is for the log: a campaign does
 // not depend on it.
-func (c *Campaign) Notify(ctx context.Context, m Message) (failed []error) {
+func (c *Campaign) notify(ctx context.Context, m Message) (failed []error) {
 	for _, h := range c.hooksOn(m.Event) {
 		m.Campaign = c.Name
 		if err := h.Call(ctx, m); err != nil {

@@ -22,8 +22,9 @@ const (
 	KindHook        = "hook"      // a hook failed
 )
 
-// Kinds are what a hook may name: kinds of events, and [Questions].
-var Kinds = append(Questions(),
+// Kinds are what a hook may name: questions, and kinds of events.
+var Kinds = []string{
+	AskStopped, AskBackedUp, AskRoom, AskFenced,
 	KindBegan, KindEnded, KindWaiting, KindPaused, KindResumed, KindPlanned, KindRefused, KindMerging, KindMerged,
 	KindVerified, KindNotVerified, KindRetry, KindFailed, KindUndoing, KindUndone, KindSkipped, KindRehearsed, KindHook,
-)
+}

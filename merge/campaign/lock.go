@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,26 +9,27 @@ import (
 	"time"
 )
 
-// lock is held by the one process that works on a campaign. It is the operating system's own,
-// so that it ends with the process, in whatever way that ends.
-type lock struct{ file *os.File }
-
 // errTaken: another process has the lock.
 var errTaken = errors.New("taken")
 
-// takeLock takes the lock, or returns errTaken. A process that only looks whether it is held has
+// takeLock takes the lock of the one process that works on a campaign, until the file is closed, or
+// returns errTaken. It is the operating system's own, so that it ends with the process. A process that only looks whether it is held has
 // it for a moment: for that it waits.
-func takeLock(ctx context.Context, path string) (*lock, error) {
-	for start := time.Now(); ; {
+func takeLock(ctx context.Context, path string) (*os.File, error) {
+	patience, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for {
 		f, err := openLocked(path, alone)
 		if err == nil {
-			return &lock{f}, nil
+			return f, nil
 		}
-		if !errors.Is(err, errTaken) || time.Since(start) > time.Second {
+		if !errors.Is(err, errTaken) {
 			return nil, err
 		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
-			return nil, err
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-patience.Done():
+			return nil, cmp.Or(ctx.Err(), err)
 		}
 	}
 }
@@ -46,8 +48,6 @@ func isLocked(path string) bool {
 	}
 	return errors.Is(err, errTaken)
 }
-
-func (l *lock) release() error { return l.file.Close() }
 
 // Holder is the process that works on a campaign.
 type Holder struct {
@@ -75,16 +75,4 @@ func (e *HeldError) Error() string {
 func self(doing string, now time.Time) Holder {
 	host, _ := os.Hostname()
 	return Holder{Host: host, PID: os.Getpid(), Since: now.UTC().Truncate(time.Second), Doing: doing}
-}
-
-// sleep waits, or until its context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -3,17 +3,15 @@ package campaign
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
-	"mergesafe/internal/printable"
 	"mergesafe/merge/cell"
 	"mergesafe/merge/declare"
 	"mergesafe/merge/transfer"
 )
 
-// Options is what a command of a campaign needs beside the campaign file. Databases is required;
-// the zero value of all else means the default.
+// Options is what a command of a campaign needs beside the campaign file. Databases and
+// Command are required; the zero value of all else means the default.
 type Options struct {
 	// Databases finds the database of a world.
 	Databases func(world string) (transfer.Database, error)
@@ -46,23 +44,19 @@ type Options struct {
 	Codecs func(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error)
 
 	// Command is the command line of a command about the merges into some targets, for people
-	// to paste; without targets, about all. The default is that of fleet.
+	// to paste; without targets, about all.
 	Command func(name string, targets ...string) string
 
 	// Program is the name of the program with its version, for plans and reports.
 	Program string
 
-	// Now is the clock by which windows open. The default is time.Now.
-	Now func() time.Time
-
 	// Warn, if not nil, gets the errors that do not end the work, such as a state
 	// that cannot be written for a while.
 	Warn func(text string)
 
-	// RetryAfter is how long a merge waits before it is tried again. The default is 30 s.
-	RetryAfter time.Duration
-
-	tick time.Duration // how often wishes are looked for, and progress is written
+	// Tests are faster than the defaults.
+	retryAfter time.Duration // how long a merge waits before it is tried again: 30 s
+	tick       time.Duration // how often wishes are looked for, and progress is written: 1 s
 }
 
 // Ranges is a fleet registry that gives worlds ranges of keys.
@@ -74,23 +68,32 @@ type Ranges interface {
 	Reserve(ctx context.Context, plan *transfer.Plan) error
 }
 
-func (b *Book) withDefaults(o Options) Options {
-	o.RetryAfter = cmp.Or(o.RetryAfter, 30*time.Second)
-	o.tick = cmp.Or(o.tick, time.Second)
-	if o.Now == nil {
-		o.Now = time.Now
+// codecsOf makes ready the codecs that a plan names; nil is a plan that is to be made.
+func (o Options) codecsOf(ctx context.Context, plan *transfer.Plan) (codecs cell.Codecs, stop func(), err error) {
+	if o.Codecs == nil {
+		return nil, func() {}, nil
 	}
+	return o.Codecs(ctx, plan)
+}
+
+// databasesOf finds the databases of worlds.
+func (o Options) databasesOf(worlds []string) (all []transfer.Database, err error) {
+	for _, world := range worlds {
+		d, err := o.Databases(world)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// withDefaults fills in what was not given.
+func (o Options) withDefaults() Options {
+	o.retryAfter = cmp.Or(o.retryAfter, 30*time.Second)
+	o.tick = cmp.Or(o.tick, time.Second)
 	if o.Warn == nil {
 		o.Warn = func(string) {}
-	}
-	if o.Command == nil {
-		o.Command = func(name string, targets ...string) string {
-			words := []string{"fleet", name, printable.Quoted(b.file)}
-			for _, t := range targets {
-				words = append(words, printable.Quoted(t))
-			}
-			return strings.Join(words, " ")
-		}
 	}
 	return o
 }

@@ -54,6 +54,44 @@ func (p *place) fill(players []int) {
 	}
 }
 
+// onEach runs a test with such worlds in SQLite and on the server of the tests.
+func onEach(t *testing.T, players []int, test func(t *testing.T, p *place)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newPlace(t, players...)) })
+	t.Run("server", func(t *testing.T) { test(t, newServerPlace(t, players...)) })
+}
+
+// database is the database of a world.
+func (p *place) database(world string) transfer.Database {
+	return transfer.Database{Name: world, DSN: p.server(world)}
+}
+
+// planFor is a merge of two worlds, planned.
+func (p *place) planFor(target, source string) candidate {
+	p.Helper()
+	j := jobOf(p.database(target), p.database(source))
+	plan, err := transfer.NewPlan(context.Background(), j.target(), j.sources(), transfer.PlanOptions{})
+	must(p, err)
+	return candidate{job: j, plan: plan}
+}
+
+func jobOf(target, source transfer.Database) *job {
+	m := Merge{Target: target.Name, Sources: []string{source.Name}}
+	return &job{Merge: m, databases: []transfer.Database{target, source}}
+}
+
+// starts tells whether the game server of a world starts. If it does, it runs until stop is called.
+func (p *place) starts(world string, server gameid.ServerID) (err error, stop func()) {
+	p.Helper()
+	db, err := store.Open(context.Background(), p.server(world))
+	must(p, err)
+	node, err := db.OpenNode(context.Background(), server, gameid.Options{})
+	if err != nil {
+		db.Close()
+		return err, func() {}
+	}
+	return nil, func() { node.Close(); db.Close() }
+}
+
 // world makes the world of a server with some players, who have an item each.
 func (p *place) world(server, players int) {
 	p.Helper()
@@ -105,12 +143,13 @@ func (p *place) book(head string, merges ...string) *Book {
 
 func (p *place) options() Options {
 	return Options{
-		Databases: func(world string) (transfer.Database, error) {
-			return transfer.Database{Name: world, DSN: p.server(world)}, nil
+		Databases: func(world string) (transfer.Database, error) { return p.database(world), nil },
+		Work:      transfer.Options{RetryFor: -1, Grace: time.Second},
+		Command: func(name string, targets ...string) string {
+			return strings.Join(append([]string{"fleet", name, filepath.Join(p.dir, "night.toml")}, targets...), " ")
 		},
-		Work: transfer.Options{RetryFor: -1, Grace: time.Second},
 		Warn: func(text string) { p.Log("warning: ", text) },
-		tick: 5 * time.Millisecond, RetryAfter: time.Millisecond,
+		tick: 5 * time.Millisecond, retryAfter: time.Millisecond,
 	}
 }
 

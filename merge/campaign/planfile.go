@@ -36,7 +36,7 @@ func (b *Book) readPlan(target string) (*transfer.Plan, error) {
 // planOf reads the plan of a merge. If the file is lost or damaged and the merge has begun, the
 // target has the plan on record, and the file is written again.
 func (r *runner) planOf(ctx context.Context, j *job) (*transfer.Plan, error) {
-	plan, err := r.readPlan(j.Target)
+	plan, err := r.book.readPlan(j.Target)
 	if err == nil && plan != nil {
 		return plan, nil
 	}
@@ -44,18 +44,20 @@ func (r *runner) planOf(ctx context.Context, j *job) (*transfer.Plan, error) {
 	recorded, unread := transfer.RecordedPlan(ctx, j.target(), rec.Plan)
 	switch {
 	case unread != nil && rec.begun():
-		return nil, fmt.Errorf("%w; the target could not give it back: %w", r.planGone(j.Target), report.Plainly(unread))
+		return nil, fmt.Errorf("%w; the target could not give it back: %w",
+			r.book.planGone(j.Target), report.Plainly(unread))
 	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds()):
 		return nil, err
 	}
-	if err := r.write(r.PlanFile(j.Target), recorded.Write); err != nil {
+	if err := r.book.write(r.book.PlanFile(j.Target), recorded.Write); err != nil {
 		return nil, err
 	}
 	was := "was missing"
 	if err != nil {
 		was = "could not be read (" + plainly(err) + ")"
 	}
-	r.opts.Warn(fmt.Sprintf("the plan of the merge into %s %s: %s is written again, as the target has it on record", j.Target, was, r.PlanFile(j.Target)))
+	r.opts.Warn(fmt.Sprintf("the plan of the merge into %s %s: %s is written again, as the target has it on record",
+		j.Target, was, r.book.PlanFile(j.Target)))
 	return recorded, nil
 }
 
@@ -89,8 +91,8 @@ func (b *Book) write(file string, write func(io.Writer) error) error {
 
 // begunAlready reports where the merge of a plan is, if it has begun, or if a process that was
 // killed left its fences: only this plan can lift them. It is nil if neither is so.
-func begunAlready(ctx context.Context, plan *transfer.Plan, j *job) (*transfer.Status, error) {
-	at, err := transfer.LookUp(ctx, plan, j.target(), j.sources())
+func begunAlready(ctx context.Context, plan *transfer.Plan, of []transfer.Database) (*transfer.Status, error) {
+	at, err := transfer.LookUp(ctx, plan, of[0], of[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func begunAlready(ctx context.Context, plan *transfer.Plan, j *job) (*transfer.S
 func (r *runner) reportsOf(j *job, plan *transfer.Plan) (names []string, verified bool) {
 	var last time.Time
 	for _, command := range []string{"apply", "verify", "undo"} {
-		file := r.fileOf(j.Target, "."+command+".json")
+		file := r.book.fileOf(j.Target, "."+command+".json")
 		info, err := os.Stat(file)
 		if err != nil {
 			continue
@@ -116,7 +118,7 @@ func (r *runner) reportsOf(j *job, plan *transfer.Plan) (names []string, verifie
 		if err != nil || json.Unmarshal(text, &o) != nil || o.PlanID != plan.ID {
 			continue
 		}
-		names = append(names, filepath.Base(r.fileOf(j.Target, "."+command+".html")), filepath.Base(file))
+		names = append(names, filepath.Base(r.book.fileOf(j.Target, "."+command+".html")), filepath.Base(file))
 		if !info.ModTime().Before(last) {
 			last, verified = info.ModTime(), command == "verify" && o.Ending == report.Done
 		}
@@ -130,8 +132,8 @@ func (r *runner) report(j *job, o *report.Outcome, command string) (names []stri
 		ending string
 		write  func(io.Writer) error
 	}{{".html", o.WriteHTML}, {".json", o.WriteJSON}} {
-		file := r.fileOf(j.Target, "."+command+as.ending)
-		if err := r.write(file, as.write); err != nil {
+		file := r.book.fileOf(j.Target, "."+command+as.ending)
+		if err := r.book.write(file, as.write); err != nil {
 			r.opts.Warn(err.Error())
 			continue
 		}

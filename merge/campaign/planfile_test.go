@@ -62,11 +62,11 @@ func lostPlan(t *testing.T, p *place) {
 	stopped := o
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped.Work.Pause = func(context.Context) error { cancel(errors.New("enough")); return nil }
-	if _, err := b.Apply(ctx, stopped); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, stopped); !errors.Is(err, transfer.ErrStopped) {
 		t.Fatalf("got %v, want it to stop", err)
 	}
 	must(t, os.Remove(plans[0]))
-	must(t, second(b.Apply(t.Context(), o)))
+	must(t, second(Apply(t.Context(), b, o)))
 	restored("apply", "w1 was missing")
 	if got := phases(t, b); got != "w1 verified, w3 verified" {
 		t.Errorf("got %s", got)
@@ -74,7 +74,7 @@ func lostPlan(t *testing.T, p *place) {
 
 	must(t, os.WriteFile(plans[0], []byte(was[0][:100]), 0o644))
 	must(t, os.WriteFile(plans[1], []byte(strings.Replace(was[1], `"rows": 3`, `"rows": 4`, 1)), 0o644))
-	must(t, second(b.Verify(t.Context(), o)))
+	must(t, second(Verify(t.Context(), b, o)))
 	restored("verify", "w1 could not be read (", "w3 could not be read (")
 
 	// The state and the plans are lost.
@@ -83,14 +83,14 @@ func lostPlan(t *testing.T, p *place) {
 	b = opened(t, b.file)
 	must(t, os.Remove(plans[0]))
 	must(t, os.Remove(plans[1]))
-	must(t, second(b.Plan(t.Context(), o)))
+	must(t, second(Plan(t.Context(), b, o)))
 	restored("plan", "w1 was missing", "w3 was missing")
 	if got := phases(t, b); got != "w1 verified, w3 verified" {
 		t.Errorf("got %s", got)
 	}
 
 	must(t, os.Remove(plans[0]))
-	must(t, second(b.Undo(t.Context(), o)))
+	must(t, second(Undo(t.Context(), b, o)))
 	restored("undo", "w1 was missing")
 	if diff := cmp.Diff(before, p.all(worlds...)); diff != "" {
 		t.Errorf("undone: %s", diff)
@@ -98,7 +98,7 @@ func lostPlan(t *testing.T, p *place) {
 
 	// What is not on record is not made up.
 	must(t, os.Remove(plans[0]))
-	if _, err := b.Verify(t.Context(), o); err != nil {
+	if _, err := Verify(t.Context(), b, o); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(plans[0]); err == nil || len(notes) > 0 {

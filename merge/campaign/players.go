@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mergesafe/merge/transfer"
 )
@@ -64,7 +63,7 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 	if !renamed && o.Databases == nil {
 		return nil, errors.New("campaign: the players of a world are in its database")
 	}
-	merges, left, err := b.told(ctx)
+	merges, left, err := b.announced(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +77,9 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 			continue
 		}
 		if renamed {
-			err = eachRename(plan, who, func(p Player) error { return each(p) })
+			err = eachRename(plan, who, each)
 		} else {
-			err = b.eachOf(ctx, o, plan, m, who, each)
+			err = eachOf(ctx, o, plan, m, who, each)
 		}
 		if err != nil {
 			return left, err
@@ -89,12 +88,12 @@ func (b *Book) EachPlayer(ctx context.Context, o Options, who Who, renamed bool,
 	return left, nil
 }
 
-// told are the merges that players hear of, and the targets of the others.
-func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err error) {
-	err = b.look(ctx, func(s state) error {
+// announced are the merges that players are told of, and the targets of the others.
+func (b *Book) announced(ctx context.Context) (merges []*record, left []string, err error) {
+	err = b.look(ctx, func(ctx context.Context, s state) error {
 		merges, left = nil, nil
 		for _, m := range b.campaign.Merges {
-			r, err := s.merge(m)
+			r, err := s.merge(ctx, m)
 			if err != nil {
 				return err
 			}
@@ -102,7 +101,7 @@ func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err err
 			case Skipped, Refused, Undone, Undoing:
 				left = append(left, m.Target)
 			default:
-				merges = append(merges, m)
+				merges = append(merges, r)
 			}
 		}
 		return nil
@@ -110,24 +109,21 @@ func (b *Book) told(ctx context.Context) (merges []Merge, left []string, err err
 	return merges, left, err
 }
 
-func (b *Book) eachOf(ctx context.Context, o Options, plan *transfer.Plan, m Merge, who Who, each func(Player) error) error {
-	var all []transfer.Database
-	for _, world := range m.Worlds() {
-		d, err := o.Databases(world)
-		if err != nil {
-			return err
-		}
-		all = append(all, d)
+func eachOf(ctx context.Context, o Options, plan *transfer.Plan, m *record, who Who, each func(Player) error) error {
+	all, err := o.databasesOf(append([]string{m.Target}, m.Sources...))
+	if err != nil {
+		return err
 	}
-	options, stop, err := (&runner{Book: b, opts: o}).work(ctx, plan)
+	codecs, stop, err := o.codecsOf(ctx, plan)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	for i, world := range m.Sources {
-		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, options.Codecs, func(row transfer.Moved) error {
+		moved := func(row transfer.Moved) error {
 			return each(Player{world, m.Target, row.Old, row.New, row.OldKey, row.NewKey})
-		})
+		}
+		err := transfer.EachMoved(ctx, plan, all[0], all[1:], i, who.Table, who.Column, codecs, moved)
 		if err != nil {
 			return fmt.Errorf("the players of %q: %w", world, err)
 		}
@@ -157,12 +153,11 @@ func eachRename(plan *transfer.Plan, who Who, each func(Player) error) error {
 	return nil
 }
 
-// renamed finds players by their old names. It keeps those whose names change, by plan.
-type renamed struct {
-	mu     sync.Mutex
+// renames are the players of a merge whose names change, by the old name as people write it.
+type renames struct {
+	plan   string // its ID
 	who    Who
-	plans  map[string]string              // IDs, by target
-	byName map[string]map[string][]Player // by target, and by name as people write it
+	byName map[string][]Player
 }
 
 // Players answers where a player of a world is now. If the name changed, it says so; if not,
@@ -170,16 +165,16 @@ type renamed struct {
 // database is read. An empty world finds all players who had that name and have another one
 // now. The answer is empty if the campaign does not concern them.
 func (b *Book) Players(ctx context.Context, who Who, world, name string) ([]Player, error) {
-	merges, _, err := b.told(ctx)
+	merges, _, err := b.announced(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []Player
 	for _, m := range merges {
-		if world != "" && !slices.Contains(m.Worlds(), world) {
+		if world != "" && world != m.Target && !slices.Contains(m.Sources, world) {
 			continue
 		}
-		all, err := b.renamesOf(ctx, m, who)
+		all, err := b.renamesOf(m, who)
 		if err != nil {
 			return nil, err
 		}
@@ -201,26 +196,14 @@ func asWritten(name string) string { return strings.ToLower(strings.TrimSpace(na
 
 // renamesOf are the players of a merge whose names change. A plan is read again if the state
 // has another one.
-func (b *Book) renamesOf(ctx context.Context, m Merge, who Who) (map[string][]Player, error) {
-	id := ""
-	err := b.look(ctx, func(s state) error {
-		r, err := s.merge(m)
-		if err == nil {
-			id = r.Plan
-		}
-		return err
-	})
-	if err != nil || id == "" {
-		return nil, err
+func (b *Book) renamesOf(m *record, who Who) (map[string][]Player, error) {
+	if m.Plan == "" {
+		return nil, nil
 	}
-	k := &b.renamed
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.plans == nil || k.who != who {
-		k.who, k.plans, k.byName = who, make(map[string]string), make(map[string]map[string][]Player)
-	}
-	if k.plans[m.Target] == id {
-		return k.byName[m.Target], nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if k := b.renamed[m.Target]; k.plan == m.Plan && k.who == who {
+		return k.byName, nil
 	}
 	plan, err := b.readPlan(m.Target)
 	if err != nil || plan == nil {
@@ -231,7 +214,7 @@ func (b *Book) renamesOf(ctx context.Context, m Merge, who Who) (map[string][]Pl
 		all[asWritten(p.OldName)] = append(all[asWritten(p.OldName)], p)
 		return nil
 	})
-	k.plans[m.Target], k.byName[m.Target] = id, all
+	b.renamed[m.Target] = renames{m.Plan, who, all}
 	return all, nil
 }
 

@@ -24,7 +24,7 @@ func TestPlayers(t *testing.T) {
 	b := p.book("", "w1 w2", "w3 w4")
 	o := p.options()
 	o.Plan.Names = []transfer.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: transfer.KeepActive, By: "gold"}}
-	_, err := b.Plan(t.Context(), o)
+	_, err := Plan(t.Context(), b, o)
 	must(t, err)
 	if who, err := b.Who(); err != nil || who != heroes {
 		t.Errorf("got %v, %v", who, err)
@@ -52,7 +52,7 @@ func TestPlayers(t *testing.T) {
 		t.Fatalf("%+v", renamed)
 	}
 
-	_, err = b.Apply(t.Context(), o)
+	_, err = Apply(t.Context(), b, o)
 	must(t, err)
 	if diff := cmp.Diff(renamed, told(true)); diff != "" {
 		t.Error(diff)
@@ -87,7 +87,7 @@ func TestPlayers(t *testing.T) {
 	}
 	// A merge that was undone concerns nobody.
 	o.Targets = []string{"w1"}
-	_, err = b.Undo(t.Context(), o)
+	_, err = Undo(t.Context(), b, o)
 	must(t, err)
 	if got, err := b.Players(t.Context(), heroes, "w1", "n1-0"); err != nil || got != nil {
 		t.Errorf("got %v, %v", got, err)

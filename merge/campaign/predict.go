@@ -73,8 +73,8 @@ func (r Rate) Takes(weight time.Duration) (least, most time.Duration) {
 // Rate is that of the merges of the campaign that were carried out without an interruption. ok
 // is false if there is none.
 func (b *Book) Rate(ctx context.Context) (r Rate, ok bool, err error) {
-	err = b.look(ctx, func(s state) error {
-		known, err := s.records()
+	err = b.look(ctx, func(ctx context.Context, s state) error {
+		known, err := s.records(ctx)
 		r, ok = measured(known)
 		return err
 	})

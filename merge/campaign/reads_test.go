@@ -19,27 +19,26 @@ var long = flag.Bool("torture.long", false, "let every request to a database fai
 func TestEveryReadFailsOnce(t *testing.T) {
 	servertest.NotShort(t)
 	t.Parallel()
-	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
-		t.Run(name, func(t *testing.T) {
-			p := in(t, 3, 3)
-			b := p.book("undo = true\nretries = 0", "w1 w2")
-			t.Run("plan", func(t *testing.T) { p.failEach(t, b, "w1 planned", b.Plan, b.Undo) })
-			planned(t, b, p.options())
-			t.Run("apply", func(t *testing.T) { p.failEach(t, b, "w1 verified", b.Apply, b.Undo, b.Plan) })
-			must(t, second(b.Apply(t.Context(), p.options())))
-			t.Run("verify", func(t *testing.T) { p.failEach(t, b, "w1 verified", b.Verify) })
-			must(t, second(b.Undo(t.Context(), p.options())))
-			before := p.all("w1", "w2")
-			must(t, second(b.Plan(t.Context(), p.named())))
-			must(t, second(b.Apply(t.Context(), p.named())))
-			t.Run("undo", func(t *testing.T) { p.failEach(t, b, "w1 undone", b.Undo, b.Plan, b.Apply) })
-			must(t, second(b.Undo(t.Context(), p.named())))
-			if after := p.all("w1", "w2"); strings.Join(after, "") != strings.Join(before, "") {
-				t.Errorf("undone: %s, want %s", after, before)
-			}
-		})
-	}
+	onEach(t, []int{3, 3}, func(t *testing.T, p *place) {
+		b := p.book("undo = true\nretries = 0", "w1 w2")
+		t.Run("plan", func(t *testing.T) { p.failEach(t, b, "w1 planned", Plan, Undo) })
+		planned(t, b, p.options())
+		t.Run("apply", func(t *testing.T) { p.failEach(t, b, "w1 verified", Apply, Undo, Plan) })
+		must(t, second(Apply(t.Context(), b, p.options())))
+		t.Run("verify", func(t *testing.T) { p.failEach(t, b, "w1 verified", Verify) })
+		must(t, second(Undo(t.Context(), b, p.options())))
+		before := p.all("w1", "w2")
+		must(t, second(Plan(t.Context(), b, p.named())))
+		must(t, second(Apply(t.Context(), b, p.named())))
+		t.Run("undo", func(t *testing.T) { p.failEach(t, b, "w1 undone", Undo, Plan, Apply) })
+		must(t, second(Undo(t.Context(), b, p.named())))
+		if after := p.all("w1", "w2"); strings.Join(after, "") != strings.Join(before, "") {
+			t.Errorf("undone: %s, want %s", after, before)
+		}
+	})
 }
+
+type command func(context.Context, *Book, Options) (*Status, error)
 
 // named are options that name the merge, so that it is planned and carried out although it was undone.
 func (p *place) named() Options {
@@ -50,14 +49,14 @@ func (p *place) named() Options {
 
 // failEach makes each request of a command to the worlds fail once. Then the command comes to its
 // end, and the others take it back.
-func (p *place) failEach(t *testing.T, b *Book, end string, command func(context.Context, Options) (*Status, error), back ...func(context.Context, Options) (*Status, error)) {
+func (p *place) failEach(t *testing.T, b *Book, end string, command command, back ...command) {
 	run := func(n *storetest.Nth) {
 		t.Helper()
 		n.Only = func(dsn string) bool {
 			return strings.HasSuffix(dsn, ".db") || strings.HasPrefix(dsn, string(sqldb.MySQL))
 		}
 		last := statusOf(t, b).LastEvent
-		if _, err := command(n.In(t.Context()), p.named()); err != nil {
+		if _, err := command(n.In(t.Context()), b, p.named()); err != nil {
 			if not, notReady := err.(*NotReadyError); !notReady || !not.Incomplete() {
 				t.Errorf("%s: %v", n, err)
 			}
@@ -76,10 +75,10 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command func(context
 		}
 		again := phases(t, b) != end
 		if again && statusOf(t, b).Merges[0].Phase == Undone { // it could not be completed
-			must(t, second(b.Plan(t.Context(), p.named())))
+			must(t, second(Plan(t.Context(), b, p.named())))
 		}
 		if again {
-			if _, err := command(t.Context(), p.named()); err != nil {
+			if _, err := command(t.Context(), b, p.named()); err != nil {
 				t.Errorf("%s: again: %v", n, err)
 			}
 		}
@@ -87,7 +86,7 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command func(context
 			t.Fatalf("%s: %s, want %s: %+v", n, got, end, statusOf(t, b).Merges)
 		}
 		for _, do := range back {
-			if _, err := do(t.Context(), p.named()); err != nil {
+			if _, err := do(t.Context(), b, p.named()); err != nil {
 				t.Fatalf("%s: %v", n, err)
 			}
 		}

@@ -21,17 +21,11 @@ const ByHand = "by hand"
 // saidByHand ends the notes about what the operator said.
 const saidByHand = " by hand, says the campaign file"
 
-// Due is a merge that has not begun, with what it needs.
-type Due struct {
-	Merge   Merge
-	Plan    *transfer.Plan
-	Target  transfer.Database
-	Sources []transfer.Database
-	Options transfer.Options
-}
-
-func (d *Due) databases() []transfer.Database {
-	return append([]transfer.Database{d.Target}, d.Sources...)
+// candidate is a merge that has not begun, with what it needs to begin.
+type candidate struct {
+	job     *job
+	plan    *transfer.Plan
+	options transfer.Options
 }
 
 // Problem is something that keeps a campaign from its first write.
@@ -71,15 +65,15 @@ func (e *NotReadyError) Error() string {
 	return strings.Join(lines, "\n  ")
 }
 
-// Ready looks before the first write at all merges that have not begun: that no world is
+// lookReady looks before the first write at all merges that have not begun: that no world is
 // there twice, that every world is stopped and backed up, that there is room on the disks, and that every plan is fresh. It puts
 // the problems of all merges into one [*NotReadyError]. notes say what was
 // not checked, for the operator. A database that cannot be read is such a problem; another error
 // means that the context ended.
 //
 // now stamps the messages to hooks.
-func (c *Campaign) Ready(ctx context.Context, due []Due, now func() time.Time) (notes []string, err error) {
-	n := &night{campaign: c, due: due, now: now, stopped: make([]bool, len(due))}
+func lookReady(ctx context.Context, c *Campaign, all []candidate, now func() time.Time) (notes []string, err error) {
+	n := newPreflight(c, all, now)
 	if err := n.lookDistinct(ctx); err != nil {
 		return nil, err
 	}
@@ -98,14 +92,14 @@ func (c *Campaign) Ready(ctx context.Context, due []Due, now func() time.Time) (
 	return n.notes(), nil
 }
 
-// FenceAll fences all worlds of merges that are ready: see [transfer.Fence]. If one cannot be
+// fenceAll fences all worlds of merges that are ready: see [transfer.Fence]. If one cannot be
 // fenced, the fences of these merges are lifted, and the error is a [*NotReadyError]. After a
 // kill, the same call resumes, and the undo of a merge lifts its fences.
-func (c *Campaign) FenceAll(ctx context.Context, due []Due, now func() time.Time) error {
-	n := &night{campaign: c, due: due, now: now}
+func fenceAll(ctx context.Context, c *Campaign, all []candidate, now func() time.Time) error {
+	n := newPreflight(c, all, now)
 	err := n.each(ctx, func(ctx context.Context, i int) error {
-		d := &due[i]
-		err := transfer.Fence(ctx, d.Plan, d.Target, d.Sources, d.Options)
+		d := all[i]
+		err := transfer.Fence(ctx, d.plan, d.job.target(), d.job.sources(), d.options)
 		if refused, ok := errors.AsType[*transfer.RefusedError](err); ok {
 			n.refusals(d, refused.Refusals)
 			return nil
@@ -113,21 +107,27 @@ func (c *Campaign) FenceAll(ctx context.Context, due []Due, now func() time.Time
 		if err != nil {
 			return err
 		}
-		return n.askEach(ctx, d, d.Merge.Worlds(), AskFenced, "can no game server of the world be started?")
+		for _, world := range d.job.Worlds() {
+			m := Message{Event: AskFenced, World: world, Text: "can no game server of the world be started?"}
+			if _, _, err := n.ask(ctx, d, m); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err == nil && len(n.problems) == 0 {
 		return nil
 	}
 	lifting, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	lift := &night{campaign: c, due: due}
+	lift := newPreflight(c, all, now)
 	left := lift.each(lifting, func(ctx context.Context, i int) error {
-		d := &due[i]
-		_, err := transfer.Unfence(ctx, d.Plan, d.Target, d.Sources, d.Options)
+		d := all[i]
+		_, err := transfer.Unfence(ctx, d.plan, d.job.target(), d.job.sources(), d.options)
 		if errors.Is(err, transfer.ErrStopped) || err == nil {
 			return err
 		}
-		return fmt.Errorf("the fences of the merge into %q are still there; undo that merge to lift them: %w", d.Merge.Target, err)
+		return fmt.Errorf("the fences of the merge into %q are still there; undo that merge to lift them: %w", d.job.Target, err)
 	})
 	n.problems = append(n.problems, lift.problems...)
 	if err == nil {
@@ -137,18 +137,25 @@ func (c *Campaign) FenceAll(ctx context.Context, due []Due, now func() time.Time
 	return errors.Join(err, left)
 }
 
-// night is what is found before the first write.
-type night struct {
+// preflight is what is found before the first write.
+type preflight struct {
 	campaign *Campaign
-	due      []Due
+	all      []candidate
 	now      func() time.Time
 
 	mu       sync.Mutex
 	stopped  []bool // by merge: its worlds are
 	problems []Problem
-	servers  map[[2]string]bool  // what was said of servers, by world; see told
+	servers  map[[2]string]bool  // what lookStopped said; see subject
 	unknown  map[string][]string // worlds, by what was not checked of them
 	needs    map[string]*need    // by file system
+}
+
+func newPreflight(c *Campaign, all []candidate, now func() time.Time) *preflight {
+	return &preflight{
+		campaign: c, all: all, now: now, stopped: make([]bool, len(all)),
+		servers: make(map[[2]string]bool), unknown: make(map[string][]string), needs: make(map[string]*need),
+	}
 }
 
 // need is how much room merges need on one file system.
@@ -159,90 +166,60 @@ type need struct {
 }
 
 // each calls f for each merge, as many at a time as merges run at a time.
-func (n *night) each(ctx context.Context, f func(ctx context.Context, i int) error) error {
+func (n *preflight) each(ctx context.Context, f func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range max(n.campaign.Parallel, 1) {
-		wait.Go(func() {
-			for i := range next {
-				err := f(ctx, i)
-				switch {
-				case err == nil:
-				case ctx.Err() != nil:
-					cancel(err)
-				default: // a database that does not answer is a matter of its own merge
-					n.add(Problem{Target: n.due[i].Merge.Target, Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
-				}
-			}
-		})
-	}
-	for i := range n.due {
-		if ctx.Err() != nil {
-			break
+	each(ctx, max(n.campaign.Parallel, 1), len(n.all), func(i int) {
+		err := f(ctx, i)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			cancel(err)
+		default: // a database that does not answer is a matter of its own merge
+			n.add(Problem{Target: n.all[i].job.Target, Reason: "it cannot be checked: " + plainly(err), Incomplete: true})
 		}
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	})
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, transfer.ErrStopped) {
 		return &transfer.StoppedError{Doing: "looking whether all is ready", Cause: err}
 	}
 	return context.Cause(ctx)
 }
 
-func (n *night) problem(target, world, format string, args ...any) {
+func (n *preflight) problem(target, world, format string, args ...any) {
 	n.add(Problem{Target: target, World: world, Reason: fmt.Sprintf(format, args...)})
 }
 
-func (n *night) add(p Problem) {
+func (n *preflight) add(p Problem) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.problems = append(n.problems, p)
 }
 
-func (n *night) refusals(d *Due, refusals []transfer.Refusal) {
+func (n *preflight) refusals(d candidate, refusals []transfer.Refusal) {
 	for _, r := range refusals {
 		world := r.Source
-		if n.knows(world, r.Reason) {
+		if n.servers[subject(world, r.Reason)] {
 			continue
 		}
 		r.Source = ""
-		n.problem(d.Merge.Target, world, "%s", r)
+		n.problem(d.job.Target, world, "%s", r)
 	}
 }
 
-// told keeps what was said of the servers of a world, without what changes as a lease is
-// renewed, and knows whether it was said.
-func (n *night) told(world, reason string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.servers == nil {
-		n.servers = make(map[[2]string]bool)
-	}
-	subject, _, _ := strings.Cut(reason, ":")
-	n.servers[[2]string{world, subject}] = true
-}
-
-func (n *night) knows(world, reason string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	subject, _, _ := strings.Cut(reason, ":")
-	return n.servers[[2]string{world, subject}]
+// subject is what a reason says of a world, without what changes as a lease is renewed.
+func subject(world, reason string) [2]string {
+	about, _, _ := strings.Cut(reason, ":")
+	return [2]string{world, about}
 }
 
 // leave says that something was not checked of a world.
-func (n *night) leave(what, world string) {
+func (n *preflight) leave(what, world string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.unknown == nil {
-		n.unknown = make(map[string][]string)
-	}
 	n.unknown[what] = append(n.unknown[what], world)
 }
 
-func (n *night) notes() (all []string) {
+func (n *preflight) notes() (all []string) {
 	for what, worlds := range n.unknown {
 		slices.Sort(worlds)
 		all = append(all, what+": "+printable.List(worlds, ", ", 20))
@@ -252,10 +229,10 @@ func (n *night) notes() (all []string) {
 }
 
 // sort puts the problems in the order of the merges.
-func (n *night) sort() {
+func (n *preflight) sort() {
 	order := make(map[string]int)
-	for i, d := range n.due {
-		order[d.Merge.Target] = i + 1
+	for i, d := range n.all {
+		order[d.job.Target] = i + 1
 	}
 	slices.SortStableFunc(n.problems, func(a, b Problem) int {
 		return cmp.Or(order[a.Target]-order[b.Target], strings.Compare(a.World, b.World), strings.Compare(a.Reason, b.Reason))
@@ -263,26 +240,16 @@ func (n *night) sort() {
 	n.problems = slices.Compact(n.problems)
 }
 
-// askEach asks the hooks of a question for worlds; a no is a problem.
-func (n *night) askEach(ctx context.Context, d *Due, worlds []string, question, text string) error {
-	for _, world := range worlds {
-		if _, _, err := n.ask(ctx, d, Message{Event: question, World: world, Text: text}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // ask asks the hooks of a question about a world. A no is a problem; an error is that the
 // work was stopped.
-func (n *night) ask(ctx context.Context, d *Due, m Message) (asked, yes bool, err error) {
-	m.At, m.Target, m.Sources = n.now().UTC(), d.Merge.Target, d.Merge.Sources
+func (n *preflight) ask(ctx context.Context, d candidate, m Message) (asked, yes bool, err error) {
+	m.At, m.Target, m.Sources = n.now().UTC(), d.job.Target, d.job.Sources
 	asked, err = n.campaign.ask(ctx, m)
 	if ctx.Err() != nil {
 		return asked, false, context.Cause(ctx)
 	}
 	if err != nil {
-		n.problem(d.Merge.Target, m.World, "%s %v", map[string]string{
+		n.problem(d.job.Target, m.World, "%s %v", map[string]string{
 			AskStopped:  "it is not stopped:",
 			AskBackedUp: "it has no backup:",
 			AskRoom:     "there is no room on the disk of its database:",
@@ -292,16 +259,18 @@ func (n *night) ask(ctx context.Context, d *Due, m Message) (asked, yes bool, er
 	return asked, asked && err == nil, nil
 }
 
-func (n *night) lookStopped(ctx context.Context, i int) error {
-	d, stopped := &n.due[i], true
-	for j, world := range d.Merge.Worlds() {
-		reasons, known, err := transfer.InUse(ctx, d.databases()[j], d.Plan.ID)
+func (n *preflight) lookStopped(ctx context.Context, i int) error {
+	d, stopped := n.all[i], true
+	for j, world := range d.job.Worlds() {
+		reasons, known, err := transfer.InUse(ctx, d.job.databases[j], d.plan.ID)
 		if err != nil {
 			return err
 		}
 		for _, reason := range reasons {
-			n.problem(d.Merge.Target, world, "%s", reason)
-			n.told(world, reason)
+			n.problem(d.job.Target, world, "%s", reason)
+			n.mu.Lock()
+			n.servers[subject(world, reason)] = true
+			n.mu.Unlock()
 			stopped = false
 		}
 		asked, yes, err := n.ask(ctx, d, Message{Event: AskStopped, World: world, Text: "is the game of the world stopped?"})
@@ -315,7 +284,7 @@ func (n *night) lookStopped(ctx context.Context, i int) error {
 		case n.campaign.Stopped == ByHand:
 			n.leave("stopped"+saidByHand, world)
 		default:
-			n.problem(d.Merge.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, AskStopped, ByHand)
+			n.problem(d.job.Target, world, `it keeps no registry, so it is not known whether its game is stopped: name a hook for %q, or stop it and write stopped = %q under [campaign]`, AskStopped, ByHand)
 			stopped = false
 		}
 	}
@@ -323,9 +292,9 @@ func (n *night) lookStopped(ctx context.Context, i int) error {
 	return nil
 }
 
-func (n *night) lookBackup(ctx context.Context, i int) error {
-	d := &n.due[i]
-	for _, world := range d.Merge.Worlds() {
+func (n *preflight) lookBackup(ctx context.Context, i int) error {
+	d := n.all[i]
+	for _, world := range d.job.Worlds() {
 		switch {
 		case len(n.campaign.hooksOn(AskBackedUp)) > 0:
 			if !n.stopped[i] { // which is a problem already
@@ -337,23 +306,23 @@ func (n *night) lookBackup(ctx context.Context, i int) error {
 		case n.campaign.Backup == ByHand:
 			n.leave("backed up"+saidByHand, world)
 		default:
-			n.problem(d.Merge.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, AskBackedUp, ByHand)
+			n.problem(d.job.Target, world, `it is not known whether there is a backup: name a hook for %q, or make one and write backup = %q under [campaign]`, AskBackedUp, ByHand)
 		}
 	}
 	return nil
 }
 
-func (n *night) lookRoom(ctx context.Context, i int) error {
-	d := &n.due[i]
+func (n *preflight) lookRoom(ctx context.Context, i int) error {
+	d := n.all[i]
 	if n.campaign.Room == ByHand {
-		n.leave("room on the disk checked"+saidByHand, d.Merge.Target)
+		n.leave("room on the disk checked"+saidByHand, d.job.Target)
 		return nil
 	}
-	bytes, err := roomFor(ctx, d.Sources)
+	bytes, err := roomFor(ctx, d.job.sources())
 	if err != nil {
 		return err
 	}
-	folder, err := folderOf(ctx, d.Target)
+	folder, err := folderOf(ctx, d.job.target())
 	if err != nil {
 		return err
 	}
@@ -363,26 +332,23 @@ func (n *night) lookRoom(ctx context.Context, i int) error {
 	}
 	if known {
 		n.mu.Lock()
-		if n.needs == nil {
-			n.needs = make(map[string]*need)
-		}
 		if n.needs[id] == nil {
 			n.needs[id] = &need{free: free, folder: folder}
 		}
 		n.needs[id].bytes += bytes
-		n.needs[id].targets = append(n.needs[id].targets, d.Merge.Target)
+		n.needs[id].targets = append(n.needs[id].targets, d.job.Target)
 		n.mu.Unlock()
 	}
-	asked, _, err := n.ask(ctx, d, Message{Event: AskRoom, World: d.Merge.Target, Bytes: bytes, Text: "is there so much room on the disk of the target?"})
+	asked, _, err := n.ask(ctx, d, Message{Event: AskRoom, World: d.job.Target, Bytes: bytes, Text: "is there so much room on the disk of the target?"})
 	if err == nil && !known && !asked {
-		n.leave("room on the disk not checked, because the database is on another machine", d.Merge.Target)
+		n.leave("room on the disk not checked, because the database is on another machine", d.job.Target)
 	}
 	return err
 }
 
 // weighRoom compares what all merges need on a disk with what it has: rows stay there, so
 // that merges need it together even if they run one after the other.
-func (n *night) weighRoom() {
+func (n *preflight) weighRoom() {
 	for _, d := range n.needs {
 		if d.free >= d.bytes {
 			continue
@@ -395,9 +361,9 @@ func (n *night) weighRoom() {
 
 func mib(bytes int64) string { return printable.Number(bytes>>20) + " MiB" }
 
-func (n *night) lookFresh(ctx context.Context, i int) error {
-	d := &n.due[i]
-	refusals, err := transfer.Ready(ctx, d.Plan, d.Target, d.Sources, d.Options)
+func (n *preflight) lookFresh(ctx context.Context, i int) error {
+	d := n.all[i]
+	refusals, err := transfer.Ready(ctx, d.plan, d.job.target(), d.job.sources(), d.options)
 	n.refusals(d, refusals)
 	return err
 }

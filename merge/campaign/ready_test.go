@@ -18,19 +18,15 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/merge/transfer"
-	"mergesafe/store"
-	"mergesafe/store/storetest"
 )
 
 // All problems of all merges are told at once, and nothing is written.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, fresh maker) {
-		w1, w2 := gameWorld(t, fresh("w1"), 1, 3, "a"), gameWorld(t, fresh("w2"), 2, 3, "b")
-		w3, w4 := gameWorld(t, fresh("w3"), 3, 3, "c"), gameWorld(t, fresh("w4"), 4, 3, "d")
-		all := []Due{due(t, w1, w2), due(t, w3, w4)}
+	onEach(t, []int{3, 3, 3, 3}, func(t *testing.T, p *place) {
+		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
 		c := &Campaign{Name: "autumn", Parallel: 2, Backup: ByHand}
-		notes, err := c.Ready(t.Context(), all, time.Now)
+		notes, err := lookReady(t.Context(), c, all, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,22 +34,20 @@ func TestReady(t *testing.T) {
 			t.Errorf("got %q, want %q", notes, want)
 		}
 
-		failure, stop := starts(t, w2, 2)
+		failure, stop := p.starts("w2", 2)
 		if failure != nil {
 			t.Fatal(failure)
 		}
 		defer stop()
-		db, err := store.Open(t.Context(), w3.DSN)
-		storetest.Must(t, err)
-		storetest.Exec(t, db, "DELETE FROM players")
-		db.Close()
+		p.exec("w3", "DELETE FROM items")
+		p.exec("w3", "DELETE FROM players")
 		c.Backup = ""
 		log := filepath.Join(t.TempDir(), "asked")
 		c.Hooks = []Hook{
 			{On: []string{AskBackedUp}, Run: []string{"/bin/sh", "-c", `echo "$FLEET_WORLD" >> '` + log + `'; [ "$FLEET_WORLD" != w4 ] || { echo "the tape is full"; exit 7; }`}},
 			{On: []string{AskRoom}, Run: []string{"/bin/sh", "-c", `grep -q '"target":"w1".*"bytes":[1-9]'`}},
 		}
-		_, err = c.Ready(t.Context(), all, time.Now)
+		_, err = lookReady(t.Context(), c, all, time.Now)
 		failed := new(NotReadyError)
 		if !errors.As(err, &failed) {
 			t.Fatal(err)
@@ -84,20 +78,14 @@ func TestReady(t *testing.T) {
 // A world without a registry is not taken for stopped, and a backup is not taken for granted.
 func TestReadyUnknown(t *testing.T) {
 	t.Parallel()
-	fresh := sqliteIn(t.TempDir())
-	var worlds []transfer.Database
-	for _, name := range []string{"w1", "w2"} {
-		d := fresh(name)
-		db, err := store.Open(t.Context(), d.DSN)
-		storetest.Must(t, err)
-		storetest.Exec(t, db, "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)")
-		storetest.Exec(t, db, "INSERT INTO things VALUES ('"+name+"')")
-		db.Close()
-		worlds = append(worlds, d)
+	p := newPlace(t)
+	for _, world := range []string{"w1", "w2"} {
+		p.exec(world, "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)")
+		p.exec(world, "INSERT INTO things VALUES ('"+world+"')")
 	}
-	all := []Due{due(t, worlds[0], worlds[1])}
+	all := []candidate{p.planFor("w1", "w2")}
 	c := &Campaign{Name: "autumn", Parallel: 1}
-	_, err := c.Ready(t.Context(), all, time.Now)
+	_, err := lookReady(t.Context(), c, all, time.Now)
 	failed := new(NotReadyError)
 	if !errors.As(err, &failed) {
 		t.Fatal(err)
@@ -112,12 +100,12 @@ func TestReadyUnknown(t *testing.T) {
 		t.Error(diff)
 	}
 	c.Backup, c.Stopped = ByHand, ByHand
-	notes, err := c.Ready(t.Context(), all, time.Now)
+	notes, err := lookReady(t.Context(), c, all, time.Now)
 	if diff := cmp.Diff([]string{"backed up by hand, says the campaign file: w1, w2", "stopped by hand, says the campaign file: w1, w2"}, notes); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	c.Stopped, c.Hooks = "", []Hook{{On: []string{AskStopped}, Run: []string{"true"}}}
-	if _, err := c.Ready(t.Context(), all, time.Now); err != nil {
+	if _, err := lookReady(t.Context(), c, all, time.Now); err != nil {
 		t.Error(err)
 	}
 }
@@ -125,7 +113,7 @@ func TestReadyUnknown(t *testing.T) {
 // What merges need on one disk is added up.
 func TestWeighRoom(t *testing.T) {
 	t.Parallel()
-	n := &night{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
+	n := &preflight{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, targets: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", targets: []string{"w5", "w3"}}}}
 	n.weighRoom()
 	want := []Problem{{Reason: "the disk of /data has 100 MiB free, and the merges into w3, w5 may need 120 MiB: make room, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
 	if diff := cmp.Diff(want, n.problems); diff != "" {
@@ -136,32 +124,29 @@ func TestWeighRoom(t *testing.T) {
 // All worlds are fenced before the first merge, or none.
 func TestFenceAll(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, fresh maker) {
-		var worlds []transfer.Database
-		for i, name := range []string{"w1", "w2", "w3", "w4"} {
-			worlds = append(worlds, gameWorld(t, fresh(name), gameid.ServerID(i+1), 2, name))
-		}
-		all := []Due{due(t, worlds[0], worlds[1]), due(t, worlds[2], worlds[3])}
+	onEach(t, []int{2, 2, 2, 2}, func(t *testing.T, p *place) {
+		worlds := []string{"w1", "w2", "w3", "w4"}
+		all := []candidate{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
 		c := &Campaign{Name: "autumn", Parallel: 2}
-		storetest.Must(t, c.FenceAll(t.Context(), all, time.Now))
+		must(t, fenceAll(t.Context(), c, all, time.Now))
 		for i, w := range worlds {
-			if err, stop := starts(t, w, gameid.ServerID(i+1)); err == nil {
+			if err, stop := p.starts(w, gameid.ServerID(i+1)); err == nil {
 				stop()
-				t.Errorf("%s starts", w.Name)
+				t.Errorf("%s starts", w)
 			}
 		}
-		storetest.Must(t, c.FenceAll(t.Context(), all, time.Now)) // again, as after a kill
+		must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
 
 		c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
 		failed := new(NotReadyError)
-		if err := c.FenceAll(t.Context(), all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (into w3): its game servers can be started: the hook") {
+		if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (into w3): its game servers can be started: the hook") {
 			t.Errorf("got %v", err)
 		}
 		for i, w := range worlds {
-			err, stop := starts(t, w, gameid.ServerID(i+1))
+			err, stop := p.starts(w, gameid.ServerID(i+1))
 			stop()
 			if err != nil {
-				t.Errorf("%s is still fenced: %v", w.Name, err)
+				t.Errorf("%s is still fenced: %v", w, err)
 			}
 		}
 	})
@@ -173,40 +158,39 @@ func TestPlanOfFenced(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
-	_, err := b.Plan(t.Context(), p.options())
+	_, err := Plan(t.Context(), b, p.options())
 	must(t, err)
 	plan, err := b.readPlan("w1")
 	must(t, err)
-	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
-	all := []Due{{Merge: b.campaign.Merges[0], Plan: plan, Target: world("w1"), Sources: []transfer.Database{world("w2")}}}
-	must(t, b.campaign.FenceAll(t.Context(), all, time.Now))
+	all := []candidate{{job: jobOf(p.database("w1"), p.database("w2")), plan: plan}}
+	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
 	p.exec("w2", "DELETE FROM items") // the plan is stale as well
 	again := p.options()
 	again.Again = true
-	_, err = b.Plan(t.Context(), again)
+	_, err = Plan(t.Context(), b, again)
 	must(t, err)
 	kept, err := b.readPlan("w1")
 	must(t, err)
 	if kept.ID != plan.ID {
 		t.Fatal("the plan of the fences is gone")
 	}
-	_, err = b.Apply(t.Context(), p.options())
+	_, err = Apply(t.Context(), b, p.options())
 	if err == nil || !strings.Contains(err.Error(), "undo the merge, then plan again") {
 		t.Errorf("got %v", err)
 	}
-	_, err = b.Undo(t.Context(), p.options())
+	_, err = Undo(t.Context(), b, p.options())
 	must(t, err)
 	for i, name := range []string{"w1", "w2"} {
-		failure, stop := starts(t, world(name), gameid.ServerID(i+1))
+		failure, stop := p.starts(name, gameid.ServerID(i+1))
 		stop()
 		must(t, failure)
 	}
-	_, err = b.Plan(t.Context(), again)
+	_, err = Plan(t.Context(), b, again)
 	must(t, err)
 	if got := phases(t, b); got != "w1 planned" {
 		t.Error(got)
 	}
-	_, err = b.Apply(t.Context(), p.options())
+	_, err = Apply(t.Context(), b, p.options())
 	must(t, err)
 	if got := phases(t, b); got != "w1 verified" {
 		t.Error(got)
@@ -218,7 +202,7 @@ func TestReadyInterrupted(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.book("", "w1 w2")
-	_, err := b.Plan(t.Context(), p.options())
+	_, err := Plan(t.Context(), b, p.options())
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -229,14 +213,14 @@ func TestReadyInterrupted(t *testing.T) {
 	defer server.Close()
 	b.campaign.Hooks = []Hook{{On: []string{AskBackedUp}, URL: server.URL}}
 	before := p.dump("w1")
-	if _, err := b.Apply(ctx, p.options()); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, p.options()); !errors.Is(err, transfer.ErrStopped) {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff(before, p.dump("w1")); diff != "" {
 		t.Error(diff)
 	}
 	b.campaign.Hooks = nil
-	_, err = b.Apply(t.Context(), p.options())
+	_, err = Apply(t.Context(), b, p.options())
 	must(t, err)
 	if got := phases(t, b); got != "w1 verified" {
 		t.Error(got)

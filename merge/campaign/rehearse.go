@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
@@ -42,21 +41,20 @@ type Rehearsed struct {
 //
 // The copies are removed at the end, also if the context ends. Those of a rehearsal that was
 // killed are removed by the next one.
-func (b *Book) Rehearse(ctx context.Context, o Options, how Rehearsal) (*Rehearsed, error) {
+func Rehearse(ctx context.Context, b *Book, o Options, how Rehearsal) (*Rehearsed, error) {
 	result := new(Rehearsed)
-	_, err := b.run(ctx, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
-		return r.rehearse(ctx, jobs, how, result)
+	_, err := run(ctx, b, doingRehearse, o, func(ctx context.Context, r *runner, jobs []*job) error {
+		return rehearse(ctx, r, jobs, how, result)
 	})
-	place := func(m MergeStatus) int {
-		return slices.IndexFunc(b.campaign.Merges, func(of Merge) bool { return of.Target == m.Target })
-	}
-	slices.SortFunc(result.Merges, func(a, b MergeStatus) int { return place(a) - place(b) })
+	slices.SortFunc(result.Merges, func(x, y MergeStatus) int {
+		return b.campaign.place(x.Target) - b.campaign.place(y.Target)
+	})
 	return result, err
 }
 
-func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, result *Rehearsed) (err error) {
+func rehearse(ctx context.Context, r *runner, jobs []*job, how Rehearsal, result *Rehearsed) (err error) {
 	if how.Folder == "" {
-		how.Folder = r.beside + ".rehearsal"
+		how.Folder = r.book.beside + ".rehearsal"
 	}
 	if how.Folder, err = filepath.Abs(how.Folder); err != nil {
 		return err
@@ -78,14 +76,14 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 			result.Kept = how.Folder
 		}
 	}()
-	began := time.Now()
-	on, jobs, err := r.copyAll(ctx, c, jobs, result)
-	result.Copied = time.Since(began).Seconds()
+	began := r.book.now()
+	on, jobs, err := copyAll(ctx, r, c, jobs, result)
+	result.Copied = r.book.now().Sub(began).Seconds()
 	if err != nil || len(jobs) == 0 {
 		return err
 	}
-	began = time.Now()
-	again := *r.campaign
+	began = r.book.now()
+	again := *r.book.campaign
 	again.Name += " (rehearsal)"
 	again.Hooks, again.Window, again.Stopped, again.Backup, again.Room = nil, nil, ByHand, ByHand, ""
 	again.Continue, again.Undo = true, false
@@ -109,15 +107,15 @@ func (r *runner) rehearse(ctx context.Context, jobs []*job, how Rehearsal, resul
 	if o.Ranges != nil {
 		o.Ranges = noReserving{o.Ranges}
 	}
-	_, err = book.Plan(ctx, o)
+	_, err = Plan(ctx, book, o)
 	if err == nil {
-		_, err = book.Apply(ctx, o)
+		_, err = Apply(ctx, book, o)
 		if not, ok := errors.AsType[*NotReadyError](err); ok {
 			err = fmt.Errorf("campaign: the rehearsal: %w", not)
 		}
 	}
-	result.Took = time.Since(began).Seconds()
-	return errors.Join(err, r.takeOver(context.WithoutCancel(ctx), book, jobs, result))
+	result.Took = r.book.now().Sub(began).Seconds()
+	return errors.Join(err, takeOver(context.WithoutCancel(ctx), r, book, jobs, result))
 }
 
 // noReserving knows which ranges worlds have, and gives none.
@@ -129,18 +127,19 @@ func (n noReserving) Given(ctx context.Context) ([]declare.FleetRange, string, e
 
 func (noReserving) Reserve(context.Context, *transfer.Plan) error { return nil }
 
-// copyAll copies the worlds of all merges, some at a time. It returns the merges of which all
-// worlds were copied; what is wrong with the others is in the result.
-func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Rehearsed) (map[string]transfer.Database, []*job, error) {
+// copyAll copies the worlds of all merges, some at a time. It returns the copies and the merges of
+// which all worlds were copied; what is wrong with the others is in the result.
+func copyAll(ctx context.Context, r *runner, c *copies, jobs []*job, result *Rehearsed) (
+	on map[string]transfer.Database, copied []*job, err error,
+) {
 	if err := roomToCopy(c.folder, jobs); err != nil {
 		return nil, nil, err
 	}
-	on := make(map[string]transfer.Database)
+	on = make(map[string]transfer.Database)
 	var mu sync.Mutex
 	failed := make(map[*job]string)
 	number := 0
-	l := limits{parallel: max(r.campaign.Parallel, 1), perServer: max(r.campaign.PerServer, 1), continues: true}
-	r.schedule(ctx, jobs, l, func(ctx context.Context, j *job) ending {
+	r.schedule(ctx, jobs, func(ctx context.Context, _ *runner, j *job) ending {
 		for i, world := range j.Worlds() {
 			mu.Lock()
 			number++
@@ -166,7 +165,6 @@ func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Re
 	if ctx.Err() != nil {
 		return nil, nil, &transfer.StoppedError{Doing: "copying the worlds", Cause: context.Cause(ctx)}
 	}
-	var copied []*job
 	for _, j := range jobs {
 		problem, not := failed[j]
 		if !not {
@@ -174,7 +172,7 @@ func (r *runner) copyAll(ctx context.Context, c *copies, jobs []*job, result *Re
 			continue
 		}
 		result.Merges = append(result.Merges, MergeStatus{Target: j.Target, Sources: j.Sources, Phase: Refused, Problem: problem})
-		r.tell(j.Merge, KindRehearsed, problem, nil)
+		r.update(j.Merge, KindRehearsed, problem, nil)
 	}
 	return on, copied, nil
 }
@@ -205,9 +203,9 @@ func roomToCopy(folder string, jobs []*job) error {
 }
 
 // takeOver takes what the rehearsal measured into the state of the campaign.
-func (r *runner) takeOver(ctx context.Context, book *Book, jobs []*job, result *Rehearsed) error {
+func takeOver(ctx context.Context, r *runner, book *Book, jobs []*job, result *Rehearsed) error {
 	var known map[string]*record
-	err := book.look(ctx, func(s state) (err error) { known, err = s.records(); return err })
+	err := book.look(ctx, func(ctx context.Context, s state) (err error) { known, err = s.records(ctx); return err })
 	if err != nil {
 		return err
 	}
@@ -225,7 +223,7 @@ func (r *runner) takeOver(ctx context.Context, book *Book, jobs []*job, result *
 		case tried.Measured > 0:
 			text += fmt.Sprintf(", in %s", printable.Seconds(tried.Measured))
 		}
-		r.tell(j.Merge, KindRehearsed, text, func(rec *record) {
+		r.update(j.Merge, KindRehearsed, text, func(rec *record) {
 			rec.Rehearsed, rec.RehearsedWeight = tried.Measured, tried.Weight
 		})
 	}

@@ -23,7 +23,7 @@ func TestRehearse(t *testing.T) {
 	p := newPlace(t, 30, 20, 10, 5)
 	b := rehearsedWell(t, p, Rehearsal{})
 	must(t, os.WriteFile(p.dir+"/w4.db", []byte("no database at all, but a text of some length"), 0o644))
-	result, err := b.Rehearse(t.Context(), p.options(), Rehearsal{})
+	result, err := Rehearse(t.Context(), b, p.options(), Rehearsal{})
 	must(t, err)
 	phases := make(map[string]Phase)
 	for _, m := range result.Merges {
@@ -40,17 +40,7 @@ func TestRehearse(t *testing.T) {
 // The copies of worlds on a server are databases of their own there. They are counted, so that no
 // other test runs beside this one.
 func TestRehearseOnServer(t *testing.T) {
-	p := &place{TB: t, dir: t.TempDir()}
-	dsns := make(map[string]string)
-	p.server = func(world string) string {
-		if dsns[world] == "" {
-			dsns[world] = "mysql:" + servertest.DSN(t)
-		}
-		return dsns[world]
-	}
-	for i, n := range []int{30, 20, 10, 5} {
-		p.world(i+1, n)
-	}
+	p := newServerPlace(t, 30, 20, 10, 5)
 	dsn := p.server("w1")
 	at := strings.LastIndex(dsn, "/")
 	_, params, _ := strings.Cut(dsn[at+1:], "?")
@@ -66,7 +56,7 @@ func TestRehearseOnServer(t *testing.T) {
 	if n := copies(); n != 0 {
 		t.Errorf("%d copies are left", n)
 	}
-	none, err := b.Rehearse(t.Context(), p.options(), Rehearsal{})
+	none, err := Rehearse(t.Context(), b, p.options(), Rehearsal{})
 	must(t, err)
 	for _, m := range none.Merges {
 		if m.Phase != Refused || !strings.Contains(m.Problem, "name one for its copy") {
@@ -78,12 +68,12 @@ func TestRehearseOnServer(t *testing.T) {
 	}
 	// As after a kill: the next rehearsal removes what it finds.
 	folder := filepath.Join(p.dir, "kept")
-	kept, err := b.Rehearse(t.Context(), p.options(), Rehearsal{Folder: folder, Server: server, Keep: true})
+	kept, err := Rehearse(t.Context(), b, p.options(), Rehearsal{Folder: folder, Server: server, Keep: true})
 	must(t, err)
 	if n := copies(); n != 4 || kept.Kept != folder {
 		t.Errorf("%d copies were kept in %q", n, kept.Kept)
 	}
-	_, err = b.Rehearse(t.Context(), p.options(), Rehearsal{Folder: folder, Server: server})
+	_, err = Rehearse(t.Context(), b, p.options(), Rehearsal{Folder: folder, Server: server})
 	must(t, err)
 	if n := copies(); n != 0 {
 		t.Errorf("%d copies are left", n)
@@ -96,7 +86,7 @@ func rehearsedWell(t *testing.T, p *place, how Rehearsal) *Book {
 	t.Helper()
 	p.exec("w4", "UPDATE players SET name = 'n3-0' WHERE name = 'n4-0'")
 	b := p.book("parallel = 2\ncontinue = true", "w1 w2", "w3 w4")
-	failure, stop := starts(t, transfer.Database{DSN: p.server("w2")}, 2)
+	failure, stop := p.starts("w2", 2)
 	must(t, failure)
 	defer stop()
 	worlds := []string{"w1", "w2", "w3", "w4"}
@@ -104,7 +94,7 @@ func rehearsedWell(t *testing.T, p *place, how Rehearsal) *Book {
 	for _, w := range worlds {
 		before = append(before, p.content(w))
 	}
-	result, err := b.Rehearse(t.Context(), p.options(), how)
+	result, err := Rehearse(t.Context(), b, p.options(), how)
 	must(t, err)
 	var got []string
 	for _, m := range result.Merges {
@@ -158,7 +148,7 @@ func TestRehearseInterrupted(t *testing.T) {
 	defer cancel()
 	o := p.options()
 	o.Work.Pause = func(context.Context) error { cancel(); return ctx.Err() }
-	if _, err := b.Rehearse(ctx, o, Rehearsal{}); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Rehearse(ctx, b, o, Rehearsal{}); !errors.Is(err, transfer.ErrStopped) {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := os.Stat(p.dir + "/night.toml.rehearsal"); err == nil {
@@ -167,7 +157,7 @@ func TestRehearseInterrupted(t *testing.T) {
 	foreign := filepath.Join(p.dir, "foreign")
 	must(t, os.Mkdir(foreign, 0o755))
 	must(t, os.WriteFile(filepath.Join(foreign, "w1.db"), []byte("precious"), 0o644))
-	if _, err := b.Rehearse(t.Context(), p.options(), Rehearsal{Folder: foreign}); err == nil || !strings.Contains(err.Error(), "no rehearsal made it") {
+	if _, err := Rehearse(t.Context(), b, p.options(), Rehearsal{Folder: foreign}); err == nil || !strings.Contains(err.Error(), "no rehearsal made it") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(foreign, "w1.db")); err != nil {

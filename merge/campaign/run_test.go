@@ -24,7 +24,7 @@ import (
 // planned plans a campaign, all of which can be carried out.
 func planned(t testing.TB, b *Book, o Options) {
 	t.Helper()
-	s, err := b.Plan(t.Context(), o)
+	s, err := Plan(t.Context(), b, o)
 	must(t, err)
 	for _, m := range s.Merges {
 		if m.Phase == Refused {
@@ -61,7 +61,7 @@ func wholeCampaign(t *testing.T, p *place) {
 	if diff := cmp.Diff(first.Merges, statusOf(t, b).Merges); diff != "" {
 		t.Errorf("planning again: %s", diff)
 	}
-	s, err := b.Apply(t.Context(), p.options())
+	s, err := Apply(t.Context(), b, p.options())
 	must(t, err)
 	if got := phases(t, b); got != "w1 verified, w4 verified" {
 		t.Fatalf("got %s: %+v", got, s.Merges)
@@ -87,26 +87,26 @@ func wholeCampaign(t *testing.T, p *place) {
 		t.Errorf("the events say %q, want %q", got, want)
 	}
 	// Again: nothing is to do. The proof, once more.
-	must(t, second(b.Apply(t.Context(), p.options())))
-	must(t, second(b.Verify(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, p.options())))
+	must(t, second(Verify(t.Context(), b, p.options())))
 	after := p.all("w1", "w4")
 	o := p.options()
 	o.Targets = []string{"w4"}
-	must(t, second(b.Undo(t.Context(), o)))
+	must(t, second(Undo(t.Context(), b, o)))
 	if got := phases(t, b); got != "w1 verified, w4 undone" {
 		t.Errorf("got %s", got)
 	}
 	// What was undone is left alone, unless it is named.
-	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, p.options())))
 	if got := phases(t, b); got != "w1 verified, w4 undone" {
 		t.Errorf("got %s", got)
 	}
-	must(t, second(b.Plan(t.Context(), o)))
-	must(t, second(b.Apply(t.Context(), o)))
+	must(t, second(Plan(t.Context(), b, o)))
+	must(t, second(Apply(t.Context(), b, o)))
 	if diff := cmp.Diff(after, p.all("w1", "w4")); diff != "" {
 		t.Errorf("merged again: %s", diff)
 	}
-	must(t, second(b.Undo(t.Context(), p.options())))
+	must(t, second(Undo(t.Context(), b, p.options())))
 	if diff := cmp.Diff(before, p.all(worlds...)); diff != "" {
 		t.Errorf("undone: %s", diff)
 	}
@@ -128,7 +128,7 @@ func TestOneFails(t *testing.T) {
 		planned(t, b, p.options())
 		before := p.dump("w3")
 		p.exec("w4", "UPDATE players SET gold = gold + 1 WHERE id = (SELECT MIN(id) FROM players)")
-		s, err := b.Apply(t.Context(), p.options())
+		s, err := Apply(t.Context(), b, p.options())
 		must(t, err)
 		if got := phases(t, b); got != c.want {
 			t.Errorf("%s: got %s", c.head, got)
@@ -163,10 +163,10 @@ func TestNotReady(t *testing.T) {
 		b := p.book(c.head, "w1 w2", "w3 w4", "w5 w6")
 		o := p.options()
 		o.Targets = []string{"w1", "w3"}
-		must(t, second(b.Plan(t.Context(), o)))
+		must(t, second(Plan(t.Context(), b, o)))
 		p.exec("w4", "DELETE FROM items")
 		before := p.dump("w1")
-		s, err := b.Apply(t.Context(), p.options())
+		s, err := Apply(t.Context(), b, p.options())
 		if _, is := errors.AsType[*NotReadyError](err); is != (c.head == "") {
 			t.Errorf("%s: got %v", c.head, err)
 		}
@@ -200,7 +200,7 @@ func TestPauseAndSkip(t *testing.T) {
 		return nil
 	}
 	ended := make(chan error)
-	go func() { _, err := b.Apply(t.Context(), o); ended <- err }()
+	go func() { _, err := Apply(t.Context(), b, o); ended <- err }()
 	await(t, "it waits", func() bool { return strings.Contains(statusOf(t, wish).Waits, "paused") })
 	s := statusOf(t, wish)
 	if s.Doing != "apply" || !s.Paused || !s.Merges[0].Active || s.Merges[0].Phase != Copying {
@@ -220,13 +220,13 @@ func TestPauseAndSkip(t *testing.T) {
 	if m := statusOf(t, b).Merges[0]; !strings.Contains(m.Problem, "rows of it are in the target") {
 		t.Errorf("got %+v", m)
 	}
-	must(t, second(b.Apply(t.Context(), p.options()))) // leaves it alone
+	must(t, second(Apply(t.Context(), b, p.options()))) // leaves it alone
 	if got := phases(t, b); got != "w1 skipped, w3 verified" {
 		t.Errorf("got %s", got)
 	}
 	o = p.options()
 	o.Targets = []string{"w1"}
-	must(t, second(b.Apply(t.Context(), o)))
+	must(t, second(Apply(t.Context(), b, o)))
 	if got := phases(t, b); got != "w1 verified, w3 verified" || p.players("w1") != 2003 {
 		t.Errorf("got %s", got)
 	}
@@ -244,16 +244,16 @@ func TestMergeOfAnother(t *testing.T) {
 	planned(t, b, p.options())
 	plan, err := b.readPlan("w1")
 	must(t, err)
-	world := func(name string) transfer.Database { return transfer.Database{Name: name, DSN: p.server(name)} }
 	o := p.options()
 	var batches atomic.Int64
 	o.Work.Pause = func(ctx context.Context) error {
 		if batches.Add(1) == 2 {
-			must(t, second(transfer.Apply(ctx, plan, world("w1"), []transfer.Database{world("w2")}, transfer.Options{})))
+			sources := []transfer.Database{p.database("w2")}
+			must(t, second(transfer.Apply(ctx, plan, p.database("w1"), sources, transfer.Options{})))
 		}
 		return nil
 	}
-	s, err := b.Apply(t.Context(), o)
+	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
 	if advice := strings.Join(m.Advice, "\n"); m.Phase != Failed || !strings.Contains(m.Problem, "another process works on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
@@ -262,7 +262,7 @@ func TestMergeOfAnother(t *testing.T) {
 	if p.players("w1") != 2003 {
 		t.Errorf("w1 has %d players", p.players("w1"))
 	}
-	must(t, second(b.Apply(t.Context(), p.options()))) // as advised
+	must(t, second(Apply(t.Context(), b, p.options()))) // as advised
 	if got := phases(t, b); got != "w1 verified" {
 		t.Errorf("got %s", got)
 	}
@@ -285,15 +285,16 @@ func TestWindow(t *testing.T) {
 	planned(t, b, p.options())
 	o := p.options()
 	at := time.Date(2026, 5, 1, 7, 0, 0, 0, time.UTC)
+	const opened = 22*time.Hour + 30*time.Minute
 	var now atomic.Int64
 	now.Store(at.Unix())
-	o.Now = func() time.Time { return time.Unix(now.Load(), 0) }
+	b.now = func() time.Time { return time.Unix(now.Load(), 0) }
 	o.Work.Pause = func(context.Context) error { // while the first is copied, the window closes
-		now.CompareAndSwap(at.Add(19*time.Hour).Unix(), at.Add(23*time.Hour).Unix())
+		now.CompareAndSwap(at.Add(opened).Unix(), at.Add(23*time.Hour).Unix())
 		return nil
 	}
 	ended := make(chan error)
-	go func() { _, err := b.Apply(t.Context(), o); ended <- err }()
+	go func() { _, err := Apply(t.Context(), b, o); ended <- err }()
 	waits := func(until string, free ...string) {
 		t.Helper()
 		await(t, "it waits until "+until, func() bool {
@@ -308,7 +309,7 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	waits("2026-05-02T02:00:00Z", "w1", "w2", "w3", "w4")
-	now.Store(at.Add(19 * time.Hour).Unix())
+	now.Store(at.Add(opened).Unix())
 	waits("2026-05-03T02:00:00Z", "w3", "w4")
 	if got := phases(t, b); got != "w1 verified, w3 planned" {
 		t.Errorf("got %s", got)
@@ -333,8 +334,8 @@ func TestTwoAtOnce(t *testing.T) {
 		once.Do(func() { held(t, other, p) })
 		return nil
 	}
-	must(t, second(b.Apply(t.Context(), o)))
-	must(t, second(other.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, o)))
+	must(t, second(Apply(t.Context(), other, p.options())))
 }
 
 // It is the same campaign by whatever name the file is opened.
@@ -357,12 +358,12 @@ func TestTwoNamesOfAFile(t *testing.T) {
 		once.Do(func() { held(t, other, p) })
 		return nil
 	}
-	must(t, second(b.Apply(t.Context(), o)))
+	must(t, second(Apply(t.Context(), b, o)))
 }
 
 // held makes sure that the campaign is worked on, and that another process is told by which.
 func held(t testing.TB, other *Book, p *place) {
-	_, err := other.Apply(t.Context(), p.options())
+	_, err := Apply(t.Context(), other, p.options())
 	e, ok := errors.AsType[*HeldError](err)
 	if !ok || e.Holder.PID != os.Getpid() || e.Holder.Doing != "apply" {
 		t.Errorf("got %v", err)
@@ -375,25 +376,25 @@ func TestFileChanged(t *testing.T) {
 	p := newPlace(t, 3, 3, 3, 3)
 	b := p.book("", "w1 w2", "w3 w4")
 	planned(t, b, p.options())
-	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, p.options())))
 	changed := p.book("", "w1 w4")
-	if _, err := changed.Plan(t.Context(), p.options()); err == nil || !strings.Contains(err.Error(), `the merge of w2 into "w1" has begun`) {
+	if _, err := Plan(t.Context(), changed, p.options()); err == nil || !strings.Contains(err.Error(), `the merge of w2 into "w1" has begun`) {
 		t.Errorf("got %v", err)
 	}
 	// Also if the state was lost.
 	must(t, os.Remove(b.statePath()))
 	lost := p.book("", "w1 w4")
-	s, err := lost.Plan(t.Context(), p.options())
+	s, err := Plan(t.Context(), lost, p.options())
 	must(t, err)
 	if !strings.Contains(s.Merges[0].Problem, "the merge of w2 into it has begun") {
 		t.Errorf("got %+v", s.Merges[0])
 	}
 	back := p.book("", "w1 w2", "w3 w4")
-	must(t, second(back.Plan(t.Context(), p.options())))
+	must(t, second(Plan(t.Context(), back, p.options())))
 	if got := phases(t, back); got != "w1 verified, w3 verified" { // say the reports
 		t.Errorf("got %s", got)
 	}
-	must(t, second(back.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), back, p.options())))
 	if got := phases(t, back); got != "w1 verified, w3 verified" {
 		t.Errorf("got %s", got)
 	}
@@ -415,7 +416,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			o := p.options()
 			o.Work.Pause = func(context.Context) error { cancel(); return nil }
-			if _, err := b.Apply(ctx, o); !errors.Is(err, transfer.ErrStopped) {
+			if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
 				t.Errorf("%s: got %v", name, err)
 			}
 			if skipped {
@@ -427,23 +428,23 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 			p.exec("w1", `UPDATE mergesafe_merges SET plan = REPLACE(plan, '"version":1,', '"version":99,')`)
 			o = p.options()
 			o.Targets = []string{"w1"}
-			for what, work := range map[string]func(*Book, context.Context, Options) (*Status, error){
-				"plan": (*Book).Plan, "apply": (*Book).Apply, "undo": (*Book).Undo,
+			for what, work := range map[string]func(context.Context, *Book, Options) (*Status, error){
+				"plan": Plan, "apply": Apply, "undo": Undo,
 			} {
-				s, err := work(b, t.Context(), o)
+				s, err := work(t.Context(), b, o)
 				must(t, err)
 				m := s.Merges[0]
 				if what != "plan" && m.Phase != Failed || !strings.Contains(m.Problem, "plan") || strings.Contains(strings.Join(m.Advice, " "), "Nothing was written") {
 					t.Errorf("%s, skipped %v: after %s: %+v", name, skipped, what, m)
 				}
 			}
-			if _, err := p.book("", "w3 w4").Plan(t.Context(), p.options()); err == nil || !strings.Contains(err.Error(), "has begun") {
+			if _, err := Plan(t.Context(), p.book("", "w3 w4"), p.options()); err == nil || !strings.Contains(err.Error(), "has begun") {
 				t.Errorf("%s: the file forgets it: %v", name, err)
 			}
 			b = p.book("", "w1 w2")
 			must(t, os.WriteFile(b.PlanFile("w1"), plan, 0o644))
 			p.exec("w1", `UPDATE mergesafe_merges SET plan = REPLACE(plan, '"version":99,', '"version":1,')`)
-			must(t, second(b.Apply(t.Context(), o)))
+			must(t, second(Apply(t.Context(), b, o)))
 			if got := phases(t, b); got != "w1 verified" || p.players("w1") != 2003 {
 				t.Errorf("%s: got %s", name, got)
 			}
@@ -460,13 +461,13 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := p.options()
 	o.Work.Pause = func(context.Context) error { cancel(); return nil }
-	if _, err := b.Apply(ctx, o); !errors.Is(err, transfer.ErrStopped) {
+	if _, err := Apply(ctx, b, o); !errors.Is(err, transfer.ErrStopped) {
 		t.Errorf("got %v", err)
 	}
 	if m := statusOf(t, b).Merges[0]; m.Phase != Copying || m.Active {
 		t.Errorf("got %+v", m)
 	}
-	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, p.options())))
 	if got := phases(t, b); got != "w1 verified" || p.players("w1") != 2003 {
 		t.Errorf("got %s", got)
 	}
@@ -497,7 +498,7 @@ func TestHooksAreTold(t *testing.T) {
 	planned(t, b, p.options())
 	must(t, opened(t, file).Pause(t.Context())) // while no process runs
 	must(t, b.Resume(t.Context()))
-	must(t, second(b.Apply(t.Context(), p.options())))
+	must(t, second(Apply(t.Context(), b, p.options())))
 	mu.Lock()
 	defer mu.Unlock()
 	if diff := cmp.Diff([]string{"planned w1", "paused", "merged w1", "verified w1"}, told); diff != "" {

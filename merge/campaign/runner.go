@@ -25,11 +25,12 @@ const (
 
 // runner is one command that works on a campaign. It holds the lock.
 type runner struct {
-	*Book
-	opts  Options
-	doing string
-	lost  bool                    // see [Status]
-	stop  context.CancelCauseFunc // ends all work, resumable
+	book   *Book
+	opts   Options
+	limits limits
+	doing  string
+	lost   bool                    // see [Status]
+	stop   context.CancelCauseFunc // ends all work, resumable
 
 	ended chan struct{}  // closed when the work has ended
 	rest  sync.WaitGroup // what goes along with the work
@@ -38,8 +39,7 @@ type runner struct {
 	paused  chan struct{}      // closed when the pause ends; nil if there is none
 	working map[string]*worker // by target
 
-	happened chan struct{} // there may be new events
-	givenUp  atomic.Bool   // the state cannot be written
+	givenUp atomic.Bool // the state cannot be written
 }
 
 // worker is what the runner knows of a merge that is worked on.
@@ -69,25 +69,29 @@ func (j *job) sources() []transfer.Database { return j.databases[1:] }
 
 // run takes the lock, has do work on the campaign, and returns how the campaign is then. A
 // context that ends is a [transfer.ErrStopped].
-func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error) (*Status, error) {
-	o = b.withDefaults(o)
-	jobs, err := b.jobs(o)
+func run(
+	ctx context.Context, b *Book, doing string, o Options, do func(ctx context.Context, r *runner, jobs []*job) error,
+) (*Status, error) {
+	o = o.withDefaults()
+	jobs, err := jobsOf(b, o)
 	if err != nil {
 		return nil, err
 	}
-	held, err := takeLock(ctx, b.lockPath())
+	lock, err := takeLock(ctx, b.lockPath())
 	if err != nil {
 		if errors.Is(err, errTaken) {
 			err = b.heldBy(ctx)
 		}
 		return nil, err
 	}
-	b.held.Store(true)
-	defer func() { b.held.Store(false); held.release() }()
+	defer lock.Close()
 
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	r := &runner{Book: b, opts: o, doing: doing, stop: stop, ended: make(chan struct{}), working: make(map[string]*worker), happened: make(chan struct{}, 1)}
+	r := &runner{
+		book: b, opts: o, limits: limitsOf(b.campaign, doing), doing: doing, stop: stop,
+		ended: make(chan struct{}), working: make(map[string]*worker),
+	}
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -116,16 +120,16 @@ func (b *Book) run(ctx context.Context, doing string, o Options, do func(ctx con
 // heldBy is the error of a lock that another process has.
 func (b *Book) heldBy(ctx context.Context) error {
 	e := &HeldError{Campaign: b.file}
-	_ = b.look(ctx, func(s state) error { // the lock tells enough
-		g, err := s.general()
+	_ = b.look(ctx, func(ctx context.Context, s state) error { // the lock tells enough
+		g, err := s.general(ctx)
 		e.Holder = g.Holder
 		return err
 	})
 	return e
 }
 
-// jobs are the merges that a command is about, in the order of the file.
-func (b *Book) jobs(o Options) (all []*job, err error) {
+// jobsOf are the merges that a command is about, in the order of the file.
+func jobsOf(b *Book, o Options) (all []*job, err error) {
 	for _, t := range o.Targets {
 		if _, err := b.merge(t); err != nil {
 			return nil, err
@@ -136,12 +140,10 @@ func (b *Book) jobs(o Options) (all []*job, err error) {
 		if len(o.Targets) > 0 && !j.named {
 			continue
 		}
-		for _, world := range m.Worlds() {
-			d, err := o.Databases(world)
-			if err != nil {
-				return nil, err
-			}
-			j.databases = append(j.databases, d)
+		if j.databases, err = o.databasesOf(m.Worlds()); err != nil {
+			return nil, err
+		}
+		for _, d := range j.databases {
 			if server := serverOf(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
@@ -161,16 +163,16 @@ func serverOf(d transfer.Database) string {
 
 // begin records that the command works on the campaign.
 func (r *runner) begin(ctx context.Context) error {
-	now := r.now().UTC()
-	return r.change(ctx, func(s state) error {
-		known, err := s.records()
+	now := r.book.now().UTC()
+	return r.book.change(ctx, func(ctx context.Context, s state) error {
+		known, err := s.records(ctx)
 		if err != nil {
 			return err
 		}
-		if err := r.fits(known); err != nil {
+		if err := r.book.fits(known); err != nil {
 			return err
 		}
-		if err := s.setGeneral(func(g *general) {
+		if err := s.setGeneral(ctx, func(g *general) {
 			g.Holder, g.Waits, g.Ended = self(r.doing, now), "", nil
 			r.setPaused(g.Paused)
 			r.lost = g.Lost
@@ -180,13 +182,12 @@ func (r *runner) begin(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
-		for _, m := range r.campaign.Merges {
-			if err := s.set(m, func(rec *record) { rec.idle(); rec.Skip = false }); err != nil {
+		for _, m := range r.book.campaign.Merges {
+			if err := s.set(ctx, m, func(rec *record) { rec.idle(); rec.Skip = false }); err != nil {
 				return err
 			}
 		}
-		_, err = s.event(now, KindBegan, "", r.doing+" began")
-		return err
+		return s.event(ctx, now, KindBegan, "", r.doing+" began")
 	})
 }
 
@@ -202,7 +203,7 @@ func (b *Book) fits(known map[string]*record) error {
 func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 	for _, target := range slices.Sorted(maps.Keys(known)) {
 		k := known[target]
-		at := slices.IndexFunc(b.campaign.Merges, func(m Merge) bool { return m.Target == target })
+		at := b.campaign.place(target)
 		if k.begun() && (at >= 0 || k.Phase != Verified) && (at < 0 || !slices.Equal(b.campaign.Merges[at].Sources, k.Sources)) {
 			all = append(all, k.MergeStatus)
 		}
@@ -213,15 +214,15 @@ func (b *Book) missing(known map[string]*record) (all []MergeStatus) {
 // end records that the command ended.
 func (r *runner) end(err error) {
 	failed := err != nil
-	r.log(func(s state) error {
-		now := r.now().UTC()
+	r.log(func(ctx context.Context, s state) error {
+		now := r.book.now().UTC()
 		count := make(map[Phase]int)
-		for _, m := range r.campaign.Merges {
-			if err := s.set(m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
+		for _, m := range r.book.campaign.Merges {
+			if err := s.set(ctx, m, func(rec *record) { rec.idle(); count[rec.Phase]++ }); err != nil {
 				return err
 			}
 		}
-		if err := s.setGeneral(func(g *general) {
+		if err := s.setGeneral(ctx, func(g *general) {
 			g.Waits, g.Ended = "", &now
 			g.Lost = g.Lost && (r.doing != doingPlan || failed)
 		}); err != nil {
@@ -231,8 +232,7 @@ func (r *runner) end(err error) {
 		if errors.Is(err, transfer.ErrStopped) {
 			text = r.doing + " was interrupted: " + counted(count)
 		}
-		_, err := s.event(now, KindEnded, "", text)
-		return err
+		return s.event(ctx, now, KindEnded, "", text)
 	})
 }
 
@@ -249,11 +249,11 @@ func counted(count map[Phase]int) string {
 
 // log changes the state, which is only a log: while that is impossible, as on a full disk, it
 // tries again. After some time it stops the work, which can be resumed.
-func (r *runner) log(do func(s state) error) {
-	ctx := context.WithoutCancel(context.Background())
-	const patience = 2 * time.Minute
-	for start, warned := time.Now(), false; ; {
-		err := r.change(ctx, do)
+func (r *runner) log(do func(ctx context.Context, s state) error) {
+	patience, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	for warned := false; ; {
+		err := r.book.change(context.Background(), do)
 		if err == nil {
 			return
 		}
@@ -261,7 +261,7 @@ func (r *runner) log(do func(s state) error) {
 			r.opts.Warn(err.Error())
 			warned = true
 		}
-		if r.givenUp.Load() || time.Since(start) > patience {
+		if r.givenUp.Load() || patience.Err() != nil {
 			r.givenUp.Store(true)
 			r.stop(err)
 			return
@@ -270,45 +270,33 @@ func (r *runner) log(do func(s state) error) {
 	}
 }
 
-// tell changes the record of a merge, and adds an event about it if kind is not empty.
-func (r *runner) tell(m Merge, kind, text string, set func(*record)) {
-	r.log(func(s state) error {
+// update changes the record of a merge, and adds an event about it if kind is not empty.
+func (r *runner) update(m Merge, kind, text string, set func(*record)) {
+	r.log(func(ctx context.Context, s state) error {
 		if set != nil {
-			if err := s.set(m, set); err != nil {
+			if err := s.set(ctx, m, set); err != nil {
 				return err
 			}
 		}
 		if kind == "" {
 			return nil
 		}
-		_, err := s.event(r.now(), kind, m.Target, text)
-		return err
+		return s.event(ctx, r.book.now(), kind, m.Target, text)
 	})
-	r.wake()
-}
-
-// wake tells [runner.notify] that there may be new events.
-func (r *runner) wake() {
-	select {
-	case r.happened <- struct{}{}:
-	default:
-	}
 }
 
 // waits records what the command waits for; "" if it does not.
 func (r *runner) waits(why string) {
-	r.log(func(s state) error {
-		g, err := s.general()
+	r.log(func(ctx context.Context, s state) error {
+		g, err := s.general(ctx)
 		if err != nil || g.Waits == why {
 			return err
 		}
-		if err := s.setGeneral(func(g *general) { g.Waits = why }); err != nil || why == "" {
+		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
 			return err
 		}
-		_, err = s.event(r.now(), KindWaiting, "", why)
-		return err
+		return s.event(ctx, r.book.now(), KindWaiting, "", why)
 	})
-	r.wake()
 }
 
 // watch looks for wishes of the operator, and writes how far the merges are, until the work has
@@ -322,27 +310,26 @@ func (r *runner) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 			r.glance(ctx)
-			r.wake() // another process may have added events
 		}
 	}
 }
 
 // glance looks for wishes and writes progress, once.
 func (r *runner) glance(ctx context.Context) {
-	now := time.Now()
+	now := r.book.now()
 	paused, skipped := false, []string(nil)
-	err := r.change(ctx, func(s state) error {
-		g, err := s.general()
+	err := r.book.change(ctx, func(ctx context.Context, s state) error {
+		g, err := s.general(ctx)
 		if err != nil {
 			return err
 		}
 		paused, skipped = g.Paused, nil
-		for _, m := range r.campaign.Merges {
+		for _, m := range r.book.campaign.Merges {
 			w := r.workerOf(m.Target)
 			if w == nil {
 				continue
 			}
-			if err := s.set(m, func(rec *record) {
+			if err := s.set(ctx, m, func(rec *record) {
 				w.meter.into(rec, now)
 				if rec.Skip {
 					skipped = append(skipped, m.Target)
@@ -412,12 +399,14 @@ func (r *runner) pause(ctx context.Context) error {
 // notify calls the hooks for each event, in their order and one at a time, until the work has
 // ended and all are told. After a kill it goes on with the first that was not told.
 func (r *runner) notify(ctx context.Context) {
-	if len(r.campaign.Hooks) == 0 {
+	if len(r.book.campaign.Hooks) == 0 {
 		return
 	}
 	// A hook that is told of the end may take its time, but not for ever.
 	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	ticker := time.NewTicker(r.opts.tick)
+	defer ticker.Stop()
 	for ended := false; ; {
 		r.notifyNew(last)
 		if ended {
@@ -427,41 +416,42 @@ func (r *runner) notify(ctx context.Context) {
 		case <-r.ended:
 			ended = true
 			time.AfterFunc(HookTimeout, cancel)
-		case <-r.happened:
+		case <-ticker.C: // another process may have added events too
 		}
 	}
 }
 
 func (r *runner) notifyNew(ctx context.Context) {
 	var g general
-	if err := r.look(ctx, func(s state) (err error) { g, err = s.general(); return err }); err != nil {
+	err := r.book.look(ctx, func(ctx context.Context, s state) (err error) { g, err = s.general(ctx); return err })
+	if err != nil {
 		return
 	}
 	for {
-		events, err := r.Events(ctx, g.Told, 100)
+		events, err := r.book.Events(ctx, g.Told, 100)
 		if err != nil || len(events) == 0 {
 			return
 		}
 		for _, e := range events {
 			m := Message{Event: e.Kind, At: e.At, Number: e.Number, Target: e.Target, Text: e.Text}
-			if of, err := r.merge(e.Target); err == nil {
+			if of, err := r.book.merge(e.Target); err == nil {
 				m.Sources = of.Sources
 			}
 			var failed []error
 			if e.Kind != KindHook {
-				failed = r.campaign.Notify(ctx, m)
+				failed = r.book.campaign.notify(ctx, m)
 			}
 			if ctx.Err() != nil {
 				return
 			}
 			g.Told = e.Number
-			r.log(func(s state) error {
+			r.log(func(ctx context.Context, s state) error {
 				for _, err := range failed {
-					if _, err := s.event(r.now(), KindHook, e.Target, err.Error()); err != nil {
+					if err := s.event(ctx, r.book.now(), KindHook, e.Target, err.Error()); err != nil {
 						return err
 					}
 				}
-				return s.setGeneral(func(now *general) { now.Told = e.Number })
+				return s.setGeneral(ctx, func(now *general) { now.Told = e.Number })
 			})
 		}
 	}

@@ -13,14 +13,13 @@ import (
 // with two addresses, such as localhost and 127.0.0.1, which may be one server. A world that
 // keeps a registry is told from another by that; one that keeps none would be merged into two
 // targets, or into itself. What one address tells is compared where the worlds are looked up.
-func (n *night) lookDistinct(ctx context.Context) error {
+func (n *preflight) lookDistinct(ctx context.Context) error {
 	named := make(map[string][]spot) // by the name of the database
-	for i := range n.due {
-		d := &n.due[i]
-		for j, world := range d.Merge.Worlds() {
-			in := d.databases()[j]
+	for _, d := range n.all {
+		for j, world := range d.job.Worlds() {
+			in := d.job.databases[j]
 			if at, ok := sqldb.ParseServer(in.DSN); ok {
-				named[at.Database] = append(named[at.Database], spot{d.Merge.Target, world, at.Address, in})
+				named[at.Database] = append(named[at.Database], spot{d.job.Target, world, at.Address, in})
 			}
 		}
 	}

@@ -20,17 +20,11 @@ func TestOneDatabaseAtTwoAddresses(t *testing.T) {
 	if alias.DSN == w2.DSN {
 		t.Skip("the server of the tests is not at 127.0.0.1")
 	}
-	dues := func(last transfer.Database) []Due {
-		return []Due{
-			{Merge: Merge{Target: "w1", Sources: []string{"w2"}}, Target: w1, Sources: []transfer.Database{w2}},
-			{Merge: Merge{Target: "w3", Sources: []string{"w4"}}, Target: w3, Sources: []transfer.Database{last}},
-		}
-	}
 	for last, want := range map[transfer.Database]string{
 		alias: `world w4 (into w3): it is the same database as the world "w2", at another address: a world can be in one merge of a campaign, once`,
 		{Name: "w4", DSN: strings.Replace(world("w4").DSN, "tcp(127.0.0.1:", "tcp(localhost:", 1)}: "",
 	} {
-		n := &night{campaign: &Campaign{}, due: dues(last), now: time.Now}
+		n := newPreflight(&Campaign{}, []candidate{{job: jobOf(w1, w2)}, {job: jobOf(w3, last)}}, time.Now)
 		if err := n.lookDistinct(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,14 @@ type limits struct {
 	retries   int
 }
 
-func (c *Campaign) limits() limits {
-	return limits{max(c.Parallel, 1), max(c.PerServer, 1), c.Window, c.Continue, c.Retries}
+// limitsOf are those of a command: the window, and what is done after a failure, are about the
+// merges that apply begins.
+func limitsOf(c *Campaign, doing string) limits {
+	l := limits{parallel: max(c.Parallel, 1), perServer: max(c.PerServer, 1), continues: true}
+	if doing == doingApply {
+		l.window, l.continues, l.retries = c.Window, c.Continue, c.Retries
+	}
+	return l
 }
 
 // ending is how the work on a merge ended.
@@ -34,7 +40,9 @@ const (
 // schedule has work done on the jobs: in their order, as many at a time as the limits allow. A
 // job whose servers are busy lets later ones pass. It ends when nothing more can be begun and
 // nothing runs, and returns the jobs that wait for the next window.
-func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(ctx context.Context, j *job) ending) (left []*job) {
+func (r *runner) schedule(
+	ctx context.Context, jobs []*job, work func(ctx context.Context, r *runner, j *job) ending,
+) (left []*job) {
 	type end struct {
 		j   *job
 		how ending
@@ -48,12 +56,12 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(
 		for !stopped && ctx.Err() == nil {
 			waiting = r.wanted(waiting)
 			var at int
-			if at, why, closed = l.next(waiting, running, r.isPaused(), r.opts.Now()); at < 0 {
+			if at, why, closed = r.limits.next(waiting, running, r.isPaused(), r.book.now()); at < 0 {
 				break
 			}
 			j := waiting[at]
 			waiting, running = slices.Delete(waiting, at, at+1), append(running, j)
-			go func() { ended <- end{j, work(ctx, j)} }()
+			go func() { ended <- end{j, work(ctx, r, j)} }()
 		}
 		if len(running) == 0 && (stopped || closed || len(waiting) == 0 || ctx.Err() != nil) {
 			if closed {
@@ -71,10 +79,10 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(
 			running = slices.DeleteFunc(running, func(j *job) bool { return j == e.j })
 			switch e.how {
 			case again:
-				e.j.notYet = r.opts.Now().Add(r.opts.RetryAfter)
+				e.j.notYet = r.book.now().Add(r.opts.retryAfter)
 				waiting = append(waiting, e.j)
 			case failed:
-				stopped = stopped || !l.continues
+				stopped = stopped || !r.limits.continues
 			}
 		case <-ticker.C:
 		case <-cancelled:
@@ -86,13 +94,13 @@ func (r *runner) schedule(ctx context.Context, jobs []*job, l limits, work func(
 
 // untilOpen waits until one of the jobs can be begun in a window, and returns those that the
 // operator did not skip meanwhile.
-func (r *runner) untilOpen(ctx context.Context, jobs []*job, l limits) []*job {
+func (r *runner) untilOpen(ctx context.Context, jobs []*job) []*job {
 	ticker := time.NewTicker(r.opts.tick)
 	defer ticker.Stop()
 	defer r.waits("")
 	for {
 		jobs = r.wanted(jobs)
-		_, why, closed := l.next(jobs, nil, false, r.opts.Now())
+		_, why, closed := r.limits.next(jobs, nil, false, r.book.now())
 		if !closed || ctx.Err() != nil {
 			return jobs
 		}
@@ -110,7 +118,7 @@ func (r *runner) wanted(jobs []*job) []*job {
 	if r.doing != doingApply {
 		return jobs
 	}
-	now, err := r.Status(context.Background())
+	now, err := r.book.Status(context.Background())
 	if err != nil {
 		return jobs
 	}

@@ -172,11 +172,11 @@ func TestRangesOfOneCampaign(t *testing.T) {
 	check() // only the first is made anew
 	without := o
 	without.Ranges = nil
-	if _, err := b.Apply(t.Context(), without); err == nil || !strings.Contains(err.Error(), "made with a fleet registry") {
+	if _, err := Apply(t.Context(), b, without); err == nil || !strings.Contains(err.Error(), "made with a fleet registry") {
 		t.Errorf("without the registry: %v", err)
 	}
 	planned(t, b, o)
-	must(t, second(b.Apply(t.Context(), o)))
+	must(t, second(Apply(t.Context(), b, o)))
 	slices.Sort(f.reserved)
 	if got := phases(t, b); got != "w1 verified, w3 verified, w5 verified" || strings.Join(f.reserved, " ") != "w1 w3 w5" {
 		t.Errorf("got %s, reserved %s", got, f.reserved)

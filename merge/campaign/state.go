@@ -94,15 +94,12 @@ func (b *Book) create(ctx context.Context, lost bool) error {
 }
 
 // state is the state in one transaction that changes it, or in one snapshot.
-type state struct {
-	ctx context.Context
-	tx  *sqldb.Tx
-}
+type state struct{ tx *sqldb.Tx }
 
 // change changes the state in one transaction.
-func (b *Book) change(ctx context.Context, do func(s state) error) error {
+func (b *Book) change(ctx context.Context, do func(ctx context.Context, s state) error) error {
 	err := sqldb.Retry(ctx, func() error {
-		return b.db.InTx(ctx, func(tx *sqldb.Tx) error { return do(state{ctx, tx}) })
+		return b.db.InTx(ctx, func(tx *sqldb.Tx) error { return do(ctx, state{tx}) })
 	})
 	if no, ok := errors.AsType[*unfitError](err); ok {
 		return no
@@ -119,41 +116,41 @@ type unfitError struct{ reason string }
 func (e *unfitError) Error() string { return e.reason }
 
 // look reads the state at one moment.
-func (b *Book) look(ctx context.Context, do func(s state) error) error {
-	if err := b.db.Snapshot(ctx, func(tx *sqldb.Tx) error { return do(state{ctx, tx}) }); err != nil {
+func (b *Book) look(ctx context.Context, do func(ctx context.Context, s state) error) error {
+	if err := b.db.Snapshot(ctx, func(tx *sqldb.Tx) error { return do(ctx, state{tx}) }); err != nil {
 		return b.fault("read", err)
 	}
 	return nil
 }
 
-func (s state) general() (g general, err error) {
+func (s state) general(ctx context.Context) (g general, err error) {
 	var text string
-	if err := s.tx.Get(s.ctx, &text, "SELECT record FROM campaign"); err != nil {
+	if err := s.tx.Get(ctx, &text, "SELECT record FROM campaign"); err != nil {
 		return g, err
 	}
 	return g, json.Unmarshal([]byte(text), &g)
 }
 
 // general changes what the state knows of the campaign as a whole.
-func (s state) setGeneral(set func(*general)) error {
-	g, err := s.general()
+func (s state) setGeneral(ctx context.Context, set func(*general)) error {
+	g, err := s.general(ctx)
 	if err != nil {
 		return err
 	}
 	set(&g)
 	text, err := json.Marshal(g)
 	if err == nil {
-		_, err = s.tx.Exec(s.ctx, "UPDATE campaign SET record = ?", string(text))
+		_, err = s.tx.Exec(ctx, "UPDATE campaign SET record = ?", string(text))
 	}
 	return err
 }
 
 // merge returns the record of a merge: a new one if there is none, or if the file has other
 // sources now and nothing was written.
-func (s state) merge(m Merge) (*record, error) {
+func (s state) merge(ctx context.Context, m Merge) (*record, error) {
 	r := &record{MergeStatus: MergeStatus{Target: m.Target, Sources: m.Sources, Phase: Waiting}}
 	var text string
-	err := s.tx.Get(s.ctx, &text, "SELECT record FROM merges WHERE target = ?", m.Target)
+	err := s.tx.Get(ctx, &text, "SELECT record FROM merges WHERE target = ?", m.Target)
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return r, nil
 	}
@@ -168,27 +165,27 @@ func (s state) merge(m Merge) (*record, error) {
 }
 
 // set changes the record of a merge.
-func (s state) set(m Merge, set func(*record)) error {
-	r, err := s.merge(m)
+func (s state) set(ctx context.Context, m Merge, set func(*record)) error {
+	r, err := s.merge(ctx, m)
 	if err != nil {
 		return err
 	}
 	set(r)
-	return s.put(r)
+	return s.put(ctx, r)
 }
 
-func (s state) put(r *record) error {
+func (s state) put(ctx context.Context, r *record) error {
 	text, err := json.Marshal(r)
 	if err == nil {
-		_, err = s.tx.Exec(s.ctx, "INSERT INTO merges (target, record) VALUES (?, ?) ON CONFLICT (target) DO UPDATE SET record = excluded.record", r.Target, string(text))
+		_, err = s.tx.Exec(ctx, "INSERT INTO merges (target, record) VALUES (?, ?) ON CONFLICT (target) DO UPDATE SET record = excluded.record", r.Target, string(text))
 	}
 	return err
 }
 
 // records are those of all merges that the state knows, also of such as the file no longer has.
-func (s state) records() (all map[string]*record, err error) {
+func (s state) records(ctx context.Context) (all map[string]*record, err error) {
 	var texts []string
-	if err := s.tx.Select(s.ctx, &texts, "SELECT record FROM merges"); err != nil {
+	if err := s.tx.Select(ctx, &texts, "SELECT record FROM merges"); err != nil {
 		return nil, err
 	}
 	all = make(map[string]*record)
@@ -203,15 +200,24 @@ func (s state) records() (all map[string]*record, err error) {
 }
 
 // event adds an event. The numbers have no gaps: a transaction that is rolled back takes none.
-func (s state) event(at time.Time, kind, target, text string) (e Event, err error) {
-	e = Event{At: at.UTC().Truncate(time.Millisecond), Kind: kind, Target: target, Text: text}
-	if err := s.tx.Get(s.ctx, &e.Number, "SELECT COALESCE(MAX(number), 0) + 1 FROM events"); err != nil {
-		return e, err
+func (s state) event(ctx context.Context, at time.Time, kind, target, text string) error {
+	last, err := s.lastEvent(ctx)
+	if err == nil {
+		const insert = "INSERT INTO events (number, at, kind, target, text) VALUES (?, ?, ?, ?, ?)"
+		_, err = s.tx.Exec(ctx, insert, last+1, at.UnixMilli(), kind, target, text)
 	}
-	_, err = s.tx.Exec(s.ctx, "INSERT INTO events (number, at, kind, target, text) VALUES (?, ?, ?, ?, ?)", e.Number, e.At.UnixMilli(), kind, target, text)
-	return e, err
+	return err
 }
 
-func (s state) lastEvent() (n int64, err error) {
-	return n, s.tx.Get(s.ctx, &n, "SELECT COALESCE(MAX(number), 0) FROM events")
+func (s state) lastEvent(ctx context.Context) (n int64, err error) {
+	return n, s.tx.Get(ctx, &n, "SELECT COALESCE(MAX(number), 0) FROM events")
+}
+
+// reported adds the names of reports.
+func (r *record) reported(names []string) {
+	for _, name := range names {
+		if !slices.Contains(r.Reports, name) {
+			r.Reports = append(r.Reports, name)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"mergesafe/merge/report"
 	"mergesafe/merge/transfer"
@@ -12,35 +11,32 @@ import (
 
 // Verify proves merges that are completed once more: see [transfer.Verify]. It only reads.
 // Merges that are not completed are left out, unless Targets names them.
-func (b *Book) Verify(ctx context.Context, o Options) (*Status, error) {
-	return b.run(ctx, doingVerify, o, func(ctx context.Context, r *runner, jobs []*job) error {
-		l := r.campaign.limits()
-		l.window, l.continues, l.retries = nil, true, 0
-		a := &applier{runner: r, limits: l}
-		a.schedule(ctx, jobs, l, a.verifyOne)
+func Verify(ctx context.Context, b *Book, o Options) (*Status, error) {
+	return run(ctx, b, doingVerify, o, func(ctx context.Context, r *runner, jobs []*job) error {
+		r.schedule(ctx, jobs, verifyOne)
 		return nil
 	})
 }
 
-func (a *applier) verifyOne(ctx context.Context, j *job) ending {
-	w, ctx, stop := a.start(ctx, j)
+func verifyOne(ctx context.Context, r *runner, j *job) ending {
+	m, ctx, stop := r.start(ctx, j)
 	defer stop()
-	before := a.recordOf(j)
+	before := r.recordOf(j)
 	// not says why there is no proof. The merge stays what it is.
 	not := func(err error) ending {
 		if ctx.Err() != nil {
-			a.tell(j.Merge, "", "", func(r *record) { r.idle(); r.Phase = before.Phase })
+			r.update(j.Merge, "", "", func(rec *record) { rec.idle(); rec.Phase = before.Phase })
 			return done
 		}
 		problem := "it could not be verified: " + plainly(err)
-		a.tell(j.Merge, KindNotVerified, problem, func(r *record) {
-			r.idle()
-			r.Phase, r.Problem = before.Phase, problem
-			r.Advice = []string{"When it is fixed:", a.opts.Command("verify", j.Target)}
+		r.update(j.Merge, KindNotVerified, problem, func(rec *record) {
+			rec.idle()
+			rec.Phase, rec.Problem = before.Phase, problem
+			rec.Advice = []string{"When it is fixed:", r.opts.Command("verify", j.Target)}
 		})
 		return failed
 	}
-	plan, err := a.planOf(ctx, j)
+	plan, err := r.planOf(ctx, j)
 	if err == nil && plan == nil {
 		err = errors.New("it has no plan")
 		if !j.named {
@@ -60,23 +56,54 @@ func (a *applier) verifyOne(ctx context.Context, j *job) ending {
 	if err != nil {
 		return not(err)
 	}
-	options, stopCodecs, err := a.work(ctx, plan)
+	options, stopCodecs, err := r.work(ctx, plan)
 	if err != nil {
 		return not(err)
 	}
 	defer stopCodecs()
-	a.tell(j.Merge, "", "", func(r *record) { r.Phase, r.Active = Verifying, true })
-	began := time.Now()
-	proof, err := transfer.Verify(ctx, plan, j.target(), j.sources(), w.watched(options))
+	r.update(j.Merge, "", "", func(rec *record) { rec.Phase, rec.Active = Verifying, true })
+	o, reports, err := prove(ctx, r, j, plan, m.watch(options))
 	if err != nil {
 		return not(err)
 	}
-	o := a.outcome("verify", plan, nil)
-	o.Began, o.Ended = began, time.Now()
-	o.Prove(proof)
-	a.proved(j, o, a.report(j, o, "verify"))
+	recordProof(r, j, o, reports)
 	if o.Ending == report.Differs {
 		return failed
 	}
 	return done
+}
+
+// prove verifies a merge that is in the target, and writes the reports about it.
+func prove(ctx context.Context, r *runner, j *job, plan *transfer.Plan, options transfer.Options) (
+	o *report.Outcome, reports []string, err error,
+) {
+	began := r.book.now()
+	proof, err := transfer.Verify(ctx, plan, j.target(), j.sources(), options)
+	if err != nil {
+		return nil, nil, err
+	}
+	o = r.outcome("verify", plan, began, nil)
+	o.Prove(proof)
+	return o, r.report(j, o, "verify"), nil
+}
+
+// recordProof records what the proof of a merge found.
+func recordProof(r *runner, j *job, o *report.Outcome, reports []string) {
+	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
+	problem, advice := "", []string(nil)
+	switch o.Ending {
+	case report.NotVerified:
+		kind, phase = KindNotVerified, Copied
+	case report.Differs:
+		kind, phase = KindFailed, Failed
+	}
+	if phase != Verified {
+		problem, advice = explain(o)
+		text = problem
+	}
+	r.update(j.Merge, kind, text, func(rec *record) {
+		rec.idle()
+		rec.Phase, rec.Problem, rec.Advice = phase, problem, advice
+		rec.reported(reports)
+	})
 }

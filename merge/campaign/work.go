@@ -7,14 +7,14 @@ import (
 	"mergesafe/merge/transfer"
 )
 
-// start begins the work on a merge. stop must be called when it has ended.
-func (r *runner) start(ctx context.Context, j *job) (_ *worker, _ context.Context, stop func()) {
+// start begins the work on a merge, which the meter measures. stop must be called when it has ended.
+func (r *runner) start(ctx context.Context, j *job) (_ *meter, _ context.Context, stop func()) {
 	ctx, skip := context.WithCancelCause(ctx)
 	w := &worker{skip: skip}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.working[j.Target] = w
-	return w, ctx, func() {
+	return &w.meter, ctx, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.working, j.Target)
@@ -24,11 +24,9 @@ func (r *runner) start(ctx context.Context, j *job) (_ *worker, _ context.Contex
 
 // work returns the options for working through a plan. stop ends its codecs.
 func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Options, stop func(), err error) {
-	o, stop = r.opts.Work, func() {}
-	if r.opts.Codecs != nil {
-		if o.Codecs, stop, err = r.opts.Codecs(ctx, plan); err != nil {
-			return o, nil, err
-		}
+	o = r.opts.Work
+	if o.Codecs, stop, err = r.opts.codecsOf(ctx, plan); err != nil {
+		return o, nil, err
 	}
 	o.Pause = r.pause
 	if plan.Fleet != "" {
@@ -45,8 +43,22 @@ func (r *runner) work(ctx context.Context, plan *transfer.Plan) (o transfer.Opti
 // noRanges says that what a plan gives cannot be recorded.
 const noRanges = "its plan was made with a fleet registry, which has to record the keys that it gives: name the registry again, with -fleet or [registry] in the configuration"
 
-// watched has the options tell a worker how far it is.
-func (w *worker) watched(o transfer.Options) transfer.Options {
-	o.Progress, o.Retrying = w.meter.report, w.meter.waits
+// watch has the work report to the meter.
+func (m *meter) watch(o transfer.Options) transfer.Options {
+	o.Progress, o.Retrying = m.report, m.waits
 	return o
+}
+
+// recordOf is the record of a merge now.
+func (r *runner) recordOf(j *job) *record {
+	rec := new(record)
+	// If it cannot be read, nothing is known of it.
+	_ = r.book.look(context.Background(), func(ctx context.Context, s state) error {
+		at, err := s.merge(ctx, j.Merge)
+		if err == nil {
+			rec = at
+		}
+		return err
+	})
+	return rec
 }

@@ -3,7 +3,6 @@ package live
 import (
 	"encoding/json"
 	"flag"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"regexp"
@@ -135,40 +134,6 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// Whatever a merge takes of what was predicted, and in whatever order merges run, so many at a
-// time, all end within the range.
-func TestPrediction(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		s := &campaign.Status{Now: noon, Doing: "apply", Parallel: 1 + random.IntN(5)}
-		workers := make([]float64, s.Parallel) // when each is free
-		for range random.IntN(12) {
-			least := float64(1 + random.IntN(500))
-			most := least * (1 + random.Float64())
-			s.Merges = append(s.Merges, campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{least, most}})
-			first := 0
-			for i := range workers {
-				if workers[i] < workers[first] {
-					first = i
-				}
-			}
-			workers[first] += least + random.Float64()*(most-least)
-		}
-		end := 0.0
-		for _, w := range workers {
-			end = max(end, w)
-		}
-		left, unknown := allLeft(s)
-		if end < left.least-1e-6 || end > left.most+1e-6 || unknown != 0 {
-			t.Fatalf("%d merges at a time, %+v: ended after %v, predicted %v", s.Parallel, s.Merges, end, left)
-		}
-		s.Parallel = 0 // not known
-		if left, _ := allLeft(s); end < left.least-1e-6 || end > left.most+1e-6 {
-			t.Fatalf("ended after %v, predicted %v", end, left)
-		}
-	}
-}
-
 func TestLeft(t *testing.T) {
 	for _, c := range []struct {
 		m     campaign.MergeStatus
@@ -185,8 +150,8 @@ func TestLeft(t *testing.T) {
 		{campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{5000, 9000}}, "83 min to 2 h 30 min", true},
 		{campaign.MergeStatus{Phase: campaign.Planned, Predicted: [2]float64{1, 90}}, "up to 90 s", true},
 	} {
-		left, known := leftOf(&c.m, true)
-		if left.String() != c.want || known != c.known {
+		left, known := c.m.TimeLeft(true)
+		if left := span(left); left.String() != c.want || known != c.known {
 			t.Errorf("%+v: %s, %v; want %s, %v", c.m, left, known, c.want, c.known)
 		}
 	}

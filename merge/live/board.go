@@ -94,7 +94,7 @@ func newBoard(v *view, o Options) *board {
 		b.add(m)
 		count[m.look]++
 		allRows += m.Rows
-		rows += came(&m.MergeStatus)
+		rows += m.Came()
 		if m.Phase == campaign.Copying && b.Running {
 			rate += m.PerSecond
 		}
@@ -141,17 +141,6 @@ func (b *board) add(m merge) {
 	}
 }
 
-// came is how many rows of a merge are in the target.
-func came(m *campaign.MergeStatus) int64 {
-	switch m.Phase {
-	case campaign.Copied, campaign.Verifying, campaign.Verified:
-		return m.Rows
-	case campaign.Copying:
-		return min(m.Done, m.Rows)
-	}
-	return 0
-}
-
 func newMerge(s *campaign.Status, i int) merge {
 	m := merge{MergeStatus: s.Merges[i], ID: "m" + strconv.Itoa(i+1)}
 	running := s.Doing != ""
@@ -160,15 +149,15 @@ func newMerge(s *campaign.Status, i int) merge {
 	if m.Ended != nil {
 		m.When, m.Hour = *m.Ended, hour(*m.Ended, s.Now)
 	}
-	switch left, known := leftOf(&m.MergeStatus, running); {
+	switch left, known := m.TimeLeft(running); {
 	case m.Class == "working" && !known && m.Predicted[1] > 0:
 		m.Left = "longer than predicted"
 	case !known:
 		m.Left = "no prediction"
 	case m.Class == "working":
-		m.Left = left.String() + " left"
+		m.Left = span(left).String() + " left"
 	default:
-		m.Left = left.String()
+		m.Left = span(left).String()
 	}
 	if m.Class == "working" && m.Total > 0 {
 		part := min(1, float64(m.Done)/float64(m.Total))
@@ -262,21 +251,21 @@ func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 		}
 		add(lasts(until.Sub(*s.Began).Seconds()), "elapsed", "since "+minute(*s.Began, s.Now))
 	}
-	left, unknown := allLeft(s)
-	if unknown == 0 && left.most <= 0 {
+	left, unknown := s.TimeLeft()
+	if unknown == 0 && left[1] <= 0 {
 		if s.Ended != nil {
 			add(minute(*s.Ended, s.Now), "ended", "")
 		}
 		return
 	}
-	least, most := minute(after(s.Now, left.least), s.Now), minute(after(s.Now, left.most), s.Now)
+	least, most := minute(after(s.Now, left[0]), s.Now), minute(after(s.Now, left[1]), s.Now)
 	switch value, what, note := strings.TrimSuffix(least, "Z")+" to "+most, "predicted end", ""; {
-	case unknown > 0 && left.most <= 0:
+	case unknown > 0 && left[1] <= 0:
 		add("not known", what, "nothing is predicted yet")
 	case unknown > 0:
 		add("after "+least, what, printable.Count(int64(unknown), "merge", "merges")+" without a prediction")
 	case !b.Running || s.Paused || s.Waits != "":
-		add(left.String(), "of work left", "")
+		add(span(left).String(), "of work left", "")
 	default:
 		if least == most {
 			value = "about " + least

@@ -25,7 +25,9 @@ import (
 
 // quick is for pages that are looked at while they change: silence is 600 ms.
 func quick(b *book) Options {
-	return Options{File: "campaign.toml", Control: b, Token: token, Every: 50 * time.Millisecond, Beat: 200 * time.Millisecond}
+	return Options{
+		File: "campaign.toml", Control: b, Token: token, every: 50 * time.Millisecond, beat: 200 * time.Millisecond,
+	}
 }
 
 // TestBrowser looks at pages in a headless Chromium. LIVE_SHOTS names a folder to keep the

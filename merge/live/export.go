@@ -43,7 +43,7 @@ func (r *Record) WriteHTML(w io.Writer) error {
 	p := recordPage{
 		board: newBoard(&view{Status: r.Status, Events: reversed(r.Events), Now: r.Status.Now}, Options{}),
 		Style: template.CSS(style), Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
-		Inside: json.RawMessage(inside), Record: r,
+		Inside: json.RawMessage(inside), Program: r.Program,
 	}
 	p.fill(r)
 	var b bytes.Buffer // a page that ends in the middle would look complete
@@ -57,10 +57,10 @@ func (r *Record) WriteHTML(w io.Writer) error {
 // recordPage is a record, arranged.
 type recordPage struct {
 	*board
-	*Record
-	Style  template.CSS
-	Policy string
-	Inside json.RawMessage
+	Style   template.CSS
+	Policy  string
+	Inside  json.RawMessage
+	Program string
 
 	Result  string // in a sentence
 	Totals  []figure

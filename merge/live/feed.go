@@ -53,7 +53,7 @@ func newFeed(source Source, o Options) *feed {
 	return f
 }
 
-// view returns what is so now, or was at most [Options.Every] ago. Its error is that of the
+// view returns what is so now, or was at most a second ago. Its error is that of the
 // context.
 func (f *feed) view(ctx context.Context) (*view, error) {
 	select {
@@ -62,7 +62,7 @@ func (f *feed) view(ctx context.Context) (*view, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if f.last == nil || time.Since(f.last.Read) >= f.options.Every {
+	if f.last == nil || time.Since(f.last.Read) >= f.options.every {
 		f.last = f.read(ctx, f.last)
 	}
 	return f.last, nil

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
@@ -47,9 +48,10 @@ type Options struct {
 	// Players answers /api/players; nil: there is no such thing.
 	Players http.Handler
 
-	Every   time.Duration // the state is read at most so often; the default is a second
-	Beat    time.Duration // something is sent to every page at least so often; the default is 5 seconds
-	Viewers int           // streams at a time; the default is 200
+	// Tests are faster than the defaults.
+	every   time.Duration // the state is read at most so often: 1 s
+	beat    time.Duration // something is sent to every page at least so often: 5 s
+	viewers int           // streams at a time: 200
 }
 
 // Handler serves a campaign. It is safe for concurrent use, and has no goroutine of its own:
@@ -66,15 +68,11 @@ type Handler struct {
 
 // New returns a handler for a campaign.
 func New(source Source, o Options) *Handler {
-	setDefault(&o.Every, time.Second)
-	setDefault(&o.Beat, 5*time.Second)
-	if o.Viewers <= 0 {
-		o.Viewers = 200
-	}
+	o.every, o.beat, o.viewers = cmp.Or(o.every, time.Second), cmp.Or(o.beat, 5*time.Second), cmp.Or(o.viewers, 200)
 	h := &Handler{
 		options: o, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		feed:  newFeed(source, o),
-		seats: make(chan struct{}, o.Viewers), closed: make(chan struct{}),
+		seats: make(chan struct{}, o.viewers), closed: make(chan struct{}),
 	}
 	h.mux.HandleFunc("GET /{$}", h.page)
 	h.mux.HandleFunc("GET /live", h.stream)
@@ -97,12 +95,6 @@ func New(source Source, o Options) *Handler {
 		h.mux.HandleFunc("POST /api/skip", h.action(o.Control.Skip))
 	}
 	return h
-}
-
-func setDefault(d *time.Duration, to time.Duration) {
-	if *d <= 0 {
-		*d = to
-	}
 }
 
 // Close ends all streams, after each was sent the last state. It is for

@@ -65,7 +65,7 @@ func (e *exposition) status(s *campaign.Status) {
 	for i := range s.Merges {
 		m := &s.Merges[i]
 		count[m.Phase]++
-		rows, all = rows+came(m), all+m.Rows
+		rows, all = rows+m.Came(), all+m.Rows
 	}
 	e.metric("fleet_merges", "gauge", "Merges of the campaign, by phase.")
 	for _, l := range looks {
@@ -73,9 +73,9 @@ func (e *exposition) status(s *campaign.Status) {
 	}
 	e.gauge("fleet_rows", "Rows that are in their target.", float64(rows))
 	e.gauge("fleet_rows_planned", "Rows that come to their target, of merges that have a plan.", float64(all))
-	left, unknown := allLeft(s)
-	e.gauge("fleet_left_seconds_least", "How long the merges that are not done still take, at the least.", left.least)
-	e.gauge("fleet_left_seconds_most", "How long the merges that are not done still take, at the most.", left.most)
+	left, unknown := s.TimeLeft()
+	e.gauge("fleet_left_seconds_least", "How long the merges that are not done still take, at the least.", left[0])
+	e.gauge("fleet_left_seconds_most", "How long the merges that are not done still take, at the most.", left[1])
 	e.gauge("fleet_merges_unpredicted", "Merges that are not done and without a prediction.", float64(unknown))
 	e.metric("fleet_events_total", "counter", "Events of the campaign.")
 	e.sample("fleet_events_total", "", "", float64(s.LastEvent))

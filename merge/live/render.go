@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
+	"mergesafe/merge/campaign"
 	"mergesafe/merge/report"
 )
 
@@ -51,7 +52,7 @@ func newRenderer() (renderer, error) {
 		"word":    reportWord,
 		"few":     func(names []string) folded[string] { return fold(names, 2) },
 		"stamp":   clock,
-		"command": isCommand,
+		"command": campaign.IsCommand,
 		"lasts":   lasts,
 		"href":    func(name string) string { return (&url.URL{Path: "report/" + name}).EscapedPath() },
 	}).ParseFS(files, "page.html", "parts.html", "export.html")
@@ -89,7 +90,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	}
 	p := page{
 		Title: newBoard(v, h.options).Title, Version: h.feed.stamp(v), Shape: v.Shape, Now: v.Now,
-		Silence: (3 * h.options.Beat).Milliseconds(), Control: h.options.Control != nil,
+		Silence: (3 * h.options.beat).Milliseconds(), Control: h.options.Control != nil,
 	}
 	if v.Err != nil {
 		p.Error = trim(v.Err)

@@ -32,7 +32,8 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-h.seats }()
 	default:
 		w.Header().Set("Retry-After", "30")
-		refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d pages are open already: this one reads the state now and then instead", h.options.Viewers))
+		refuse(w, http.StatusServiceUnavailable, fmt.Sprintf(
+			"%d pages are open already: this one reads the state now and then instead", h.options.viewers))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -46,7 +47,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 		since = r.FormValue("after")
 	}
 	has := h.feed.version(since)
-	ticker := time.NewTicker(h.options.Every)
+	ticker := time.NewTicker(h.options.every)
 	defer ticker.Stop()
 	var sent time.Time
 	for ending := false; ; {
@@ -70,7 +71,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 				m.Parts[p.ID] = p.HTML
 			}
 		}
-		if m.Parts != nil || time.Since(sent) >= h.options.Beat {
+		if m.Parts != nil || time.Since(sent) >= h.options.beat {
 			if !to.event(h.feed.stamp(v), m) {
 				return
 			}

@@ -191,7 +191,7 @@ func (b *bookOf) Events(context.Context, int64, int) ([]campaign.Event, error) {
 func TestReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := night(t, 3)
-		h := New(book, Options{Viewers: 50})
+		h := New(book, Options{viewers: 50})
 		for range 50 {
 			s := listen(t, h, "")
 			defer s.close()
@@ -241,7 +241,7 @@ func (s *stuck) Write([]byte) (int, error) {
 // A browser that takes nothing is given up, and its seat is free again.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := New(night(t, 3), Options{Viewers: 1})
+		h := New(night(t, 3), Options{viewers: 1})
 		began := time.Now()
 		h.ServeHTTP(&stuck{pipe: pipe{header: http.Header{}}}, httptest.NewRequest("GET", "http://localhost/live", nil))
 		if d := time.Since(began); d != slow {
@@ -264,7 +264,7 @@ func TestServe(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- Serve(ctx, l, New(book, Options{Every: time.Hour}), log.New(io.Discard, "", 0)) }()
+	go func() { ended <- Serve(ctx, l, New(book, Options{every: time.Hour}), log.New(io.Discard, "", 0)) }()
 	site := "http://" + l.Addr().String()
 	client := &http.Client{Transport: &http.Transport{}}
 	var streams []*stream
@@ -314,7 +314,7 @@ func TestServe(t *testing.T) {
 
 // A server ends requests that take long, but no stream.
 func TestReadTimeout(t *testing.T) {
-	h := New(night(t, 3), Options{Every: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
+	h := New(night(t, 3), Options{every: 10 * time.Millisecond, beat: 10 * time.Millisecond})
 	site := httptest.NewUnstartedServer(h)
 	site.Config.ReadTimeout, site.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
 	site.Start()

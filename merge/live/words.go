@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -109,19 +108,19 @@ func lasts(seconds float64) string {
 	}
 }
 
-// span is a duration that is not known exactly, in seconds.
-type span struct{ least, most float64 }
+// span is a duration in seconds: at the least and at the most.
+type span [2]float64
 
 // String is "4 to 6 min", "about 4 min" if both are the same in words, or "up to 4 min".
 func (s span) String() string {
-	least, most := lasts(s.least), lasts(s.most)
+	least, most := lasts(s[0]), lasts(s[1])
 	if least == most {
-		if s.most < 1 {
+		if s[1] < 1 {
 			return least
 		}
 		return "about " + least
 	}
-	if s.least < s.most/20 {
+	if s[0] < s[1]/20 {
 		return "up to " + most
 	}
 	n, unit, ok := strings.Cut(least, " ")
@@ -129,58 +128,6 @@ func (s span) String() string {
 		least = n
 	}
 	return least + " to " + most
-}
-
-// leftOf is how long a merge still takes; known is false if nothing was predicted. Where the
-// step at hand shows that it takes longer than predicted, that counts.
-func leftOf(m *campaign.MergeStatus, running bool) (left span, known bool) {
-	if slices.Contains([]campaign.Phase{campaign.Verified, campaign.Failed, campaign.Refused, campaign.Undone, campaign.Skipped}, m.Phase) {
-		return span{}, true
-	}
-	known = m.Predicted[1] > 0
-	left = span{max(0, m.Predicted[0]-m.Took), max(0, m.Predicted[1]-m.Took)}
-	if !running || !m.Active {
-		return left, known
-	}
-	if m.Left > 0 {
-		left, known = span{min(left.least, m.Left), max(left.most, m.Left)}, true
-	}
-	if m.PerSecond > 0 && m.Total > m.Done {
-		step := float64(m.Total-m.Done) / m.PerSecond
-		left = span{max(left.least, step), max(left.most, step)}
-	}
-	return left, known && left.most > 0
-}
-
-// allLeft is how long all merges still take, so many at a time; 0 is not known. However they
-// are divided, it takes at least the longest, and the even share; and at most, in any order in
-// which no worker rests, the even share and the longest. Windows of time and limits of servers
-// make it longer. unknown counts merges of which nothing is predicted.
-func allLeft(s *campaign.Status) (left span, unknown int) {
-	var sum, longest span
-	for i := range s.Merges {
-		one, known := leftOf(&s.Merges[i], s.Doing != "")
-		if !known {
-			unknown++
-		}
-		sum.least, sum.most = sum.least+one.least, sum.most+one.most
-		longest.least, longest.most = max(longest.least, one.least), max(longest.most, one.most)
-	}
-	if s.Parallel == 0 {
-		return span{longest.least, sum.most}, unknown
-	}
-	p := float64(s.Parallel)
-	return span{max(longest.least, sum.least/p), min(sum.most, sum.most/p+longest.most)}, unknown
-}
-
-// programs are those whose commands stand in advice.
-var programs = []string{"fleet", "servermerge", "mergecheck", "gameid"}
-
-// isCommand tells a command to paste from a sentence: it begins with one of our programs, and
-// does not end as a sentence does.
-func isCommand(advice string) bool {
-	word, rest, _ := strings.Cut(advice, " ")
-	return slices.Contains(programs, word) && rest != "" && !strings.HasSuffix(rest, ".")
 }
 
 // reportWord names a report of a merge in little room: "proof" of "w1.proof.html".

@@ -12,14 +12,8 @@
 //
 // The fewest worlds is bin packing with several bounds, which no known method solves exactly for
 // hundreds of worlds in reasonable time. So this is a heuristic: a greedy packing by best fit,
-// from several orders of the worlds, and then local improvement. Groups are joined if they may be;
-// a group is emptied into the others, where one of another group may have to make room; and then
-// worlds change their group, or two worlds change places, as long as that makes the suggestion
-// better. Of all results, the best is taken. It draws no random numbers and looks at no
-// clock: the same inventory and wishes give the same suggestion.
-//
-// # How far it is from the best
-//
-// [Suggestion.Least] is a number of worlds below which no suggestion can come. It is counted from
-// the bounds alone, so the distance to it is more than the distance to the best.
+// from several orders of the worlds. Then two groups become one, a world changes its group, or two
+// worlds change places, as long as that makes the suggestion better. Of all results, the best is
+// taken. There may be a better one. It draws no random numbers and looks at no clock: the same
+// inventory and wishes give the same suggestion.
 package suggest

@@ -5,41 +5,19 @@ import (
 	"slices"
 )
 
-// pack returns the best packing that the method finds, which cannot have fewer groups than least.
-func pack(p *problem, least bounds) *packing {
-	if p.shared() {
-		// Often they are kept by themselves.
-		free := *p
-		free.time, free.room = 0, make([]int64, len(p.room))
-		for i := range free.room {
-			free.room[i] = -1
-		}
-		q := packAlone(&free, least)
-		if q.problem = p; q.keepsShared() {
-			return q
-		}
-	}
-	return packAlone(p, least)
-}
-
-func packAlone(p *problem, least bounds) *packing {
+// pack returns the best packing that the method finds.
+func pack(p *problem) *packing {
 	var best *packing
 	all := orders(p)
 	for _, order := range all {
 		q := apartAll(p)
 		q.insert(order)
-		q.improve(least, mostTries/len(all))
+		q.improve(mostTries / len(all))
 		if best == nil || q.worth().compare(best.worth()) < 0 {
 			best = q
 		}
 	}
 	return best
-}
-
-// keepsShared reports whether the packing keeps the bounds that groups share, and each of its
-// groups the time of the night.
-func (q *packing) keepsShared() bool {
-	return q.affords(nil) && !slices.ContainsFunc(q.groups, func(g *group) bool { return !q.fits(g) })
 }
 
 // orders are those in which items are packed.
@@ -91,27 +69,13 @@ func fuller(a, b *group) bool {
 // mostTries is how many groups are looked at in all: a second or two of work.
 const mostTries = 3_000_000
 
-// improve makes a packing better until none of the steps does, or enough was tried. Each step
-// leaves fewer groups, or as many of which a measure is better, and is repeated until it is no
-// more, so it ends.
-func (q *packing) improve(least bounds, tries int) {
-	began := q.tries
-	fewer := func() bool { return !q.fewest(least) && (q.join() || q.dissolve(least)) }
-	for again := true; again; {
-		q.last = began + tries*2/3
-		for _, measure := range []measure{q.rows, q.full} {
-			for fewer() || !q.fewest(least) && q.change(measure) {
-			}
-		}
-		q.last = began + tries
-		for q.change(q.spread) {
-		}
-		again = fewer()
+// improve joins, moves and swaps as long as one of these makes the packing better, or until enough
+// was tried. No step leaves more groups or, of as many, a larger spread.
+func (q *packing) improve(tries int) {
+	q.last = q.tries + tries
+	for q.join() || q.change() {
 	}
 }
-
-// fewest reports whether there cannot be fewer groups.
-func (q *packing) fewest(least bounds) bool { return len(q.groups) <= least.all }
 
 // join makes one group of two, the pair that takes the shortest time.
 func (q *packing) join() bool {
@@ -135,84 +99,4 @@ func (q *packing) join() bool {
 		q.replace(pair, best)
 	}
 	return best != nil
-}
-
-// mostEmptied bounds how many groups are tried to be emptied, the smallest first.
-const mostEmptied = 40
-
-// dissolve empties one group into the others.
-func (q *packing) dissolve(least bounds) bool {
-	have := make([]int, len(least.class))
-	for _, g := range q.groups {
-		have[g.class]++
-	}
-	tried := slices.DeleteFunc(slices.Clone(q.groups), func(g *group) bool { return have[g.class] <= least.class[g.class] })
-	slices.SortFunc(tried, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(len(a.members), len(b.members)), cmp.Compare(a.players, b.players), cmp.Compare(a.members[0], b.members[0]))
-	})
-	for _, g := range tried[:min(len(tried), mostEmptied)] {
-		c := q.clone()
-		if c.empty(g) {
-			*q = *c
-			return true
-		}
-	}
-	return false
-}
-
-// empty moves all members of a group to others, those with the most players first.
-func (q *packing) empty(g *group) bool {
-	members := slices.Clone(g.members)
-	slices.SortStableFunc(members, func(i, j int) int { return cmp.Compare(q.items[j].players, q.items[i].players) })
-	for _, i := range members {
-		if !q.moveAway(i) && !q.pushAway(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// moveAway moves an item into the fullest other group that takes it.
-func (q *packing) moveAway(i int) bool {
-	from, best := q.of[i], -1
-	rest := q.without(q.groups[from], i)
-	for at, g := range q.groups {
-		if at != from && q.joins(g, i) && (best < 0 || fuller(g, q.groups[best])) && q.affords([]int{at, from}, q.with(g, i), rest) {
-			best = at
-		}
-	}
-	if best >= 0 {
-		q.replace([]int{best, from}, q.with(q.groups[best], i), rest)
-	}
-	return best >= 0
-}
-
-// pushAway moves an item into a group of which one member moves on to a third one.
-func (q *packing) pushAway(i int) bool {
-	from := q.of[i]
-	rest := q.without(q.groups[from], i)
-	for second, g := range q.groups {
-		if second == from || g.class != q.items[i].class {
-			continue
-		}
-		for _, j := range g.members {
-			if q.tired() {
-				return false
-			}
-			if !q.replaces(g, j, i) {
-				continue
-			}
-			for third, h := range q.groups {
-				if third == second || third == from || !q.joins(h, j) {
-					continue
-				}
-				old, pushed, grown := []int{from, second, third}, q.exchange(g, j, i), q.with(h, j)
-				if q.affords(old, rest, pushed, grown) {
-					q.replace(old, rest, pushed, grown)
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

@@ -36,12 +36,6 @@ func apartAll(p *problem) *packing {
 	return q
 }
 
-func (q *packing) clone() *packing {
-	c := *q
-	c.groups, c.of, c.came = slices.Clone(q.groups), slices.Clone(q.of), slices.Clone(q.came)
-	return &c
-}
-
 func (q *packing) worth() worth {
 	w := worth{worlds: len(q.groups)}
 	for _, g := range q.groups {
@@ -59,10 +53,8 @@ func (q *packing) replace(old []int, groups ...*group) {
 		q.groups = slices.Delete(q.groups, at, at+1)
 	}
 	for _, g := range groups {
-		if g != nil {
-			q.count(g, 1)
-			q.groups = append(q.groups, g)
-		}
+		q.count(g, 1)
+		q.groups = append(q.groups, g)
 	}
 	for at, g := range q.groups {
 		for _, i := range g.members {
@@ -77,7 +69,7 @@ func (q *packing) count(g *group, sign int64) {
 }
 
 // affords reports whether groups may take the place of those at some indexes, as far as the
-// bounds go that all groups share. nil is no group.
+// bounds go that all groups share.
 func (q *packing) affords(old []int, groups ...*group) bool {
 	if !q.shared() {
 		return true
@@ -89,10 +81,8 @@ func (q *packing) affords(old []int, groups ...*group) bool {
 		sum -= g.longest
 	}
 	for _, g := range groups {
-		if g != nil {
-			came[q.items[g.target].server] += g.came
-			sum += g.longest
-		}
+		came[q.items[g.target].server] += g.came
+		sum += g.longest
 	}
 	for server, room := range q.room {
 		if room >= 0 && came[server] > room {
@@ -112,7 +102,7 @@ func (q *packing) affords(old []int, groups ...*group) bool {
 		}
 	}
 	for _, g := range groups {
-		if g != nil && g.longest > 0 {
+		if g.longest > 0 {
 			durations = append(durations, g.longest)
 		}
 	}

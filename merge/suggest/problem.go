@@ -60,10 +60,7 @@ func (p *problem) group(members ...int) *group {
 
 // takes is how many milliseconds a merge takes, at the least and at the most.
 func (p *problem) takes(g *group) (least, most int64) {
-	return p.work(campaign.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows})
-}
-
-func (p *problem) work(w campaign.Work) (least, most int64) {
+	w := campaign.Work{Merges: 1, Worlds: len(g.members), Moved: g.moved, Target: p.items[g.target].rows}
 	l, m := p.rate.Takes(w.Weight())
 	return l.Milliseconds(), m.Milliseconds()
 }
@@ -84,15 +81,12 @@ func (p *problem) betterTarget(a, b int) bool {
 	return x.players > y.players
 }
 
-// with is g and some more members; without is g and one less, nil if there is no other.
+// with is g and some more members; without is g and one less of several.
 func (p *problem) with(g *group, more ...int) *group {
 	return p.group(slices.Concat(g.members, more)...)
 }
 
 func (p *problem) without(g *group, member int) *group {
-	if len(g.members) == 1 {
-		return nil
-	}
 	return p.group(slices.DeleteFunc(slices.Clone(g.members), func(i int) bool { return i == member })...)
 }
 
@@ -105,7 +99,7 @@ func (p *problem) exchange(g *group, old, new int) *group {
 
 // fits reports whether a group keeps the bounds that are its own.
 func (p *problem) fits(g *group) bool {
-	if g == nil || len(g.members) == 1 {
+	if len(g.members) == 1 {
 		return true
 	}
 	if !p.small(len(g.members), g.players, g.bytes) || p.time > 0 && g.longest > p.time {

@@ -18,7 +18,6 @@ type Suggestion struct {
 
 	Worlds int `json:"worlds"` // that could be merged
 	Become int `json:"become"` // worlds that are left of these
-	Least  int `json:"least"`  // fewer are not possible
 
 	Moved   int64      `json:"moved"`   // rows that are copied
 	Before  Ends       `json:"before"`  // active players of the worlds that could be merged
@@ -85,9 +84,8 @@ func Make(inv *inventory.Inventory, wishes Wishes) (*Suggestion, error) {
 	if len(c.worlds) == 0 {
 		return s, nil
 	}
-	least := leastGroups(p)
-	q := pack(p, least)
-	s.Become, s.Least = len(q.groups), least.all
+	q := pack(p)
+	s.Become = len(q.groups)
 
 	var merges []*group
 	var before, after []int64

@@ -44,12 +44,8 @@ func (s *Suggestion) Verdict() string {
 	if len(s.Merges) == 0 {
 		return "NOTHING TO MERGE  Of " + worlds + ", no two can become one within these wishes."
 	}
-	least := "With these wishes, no fewer are possible."
-	if s.Least < s.Become {
-		least = fmt.Sprintf("With these wishes, no fewer than %s are possible.", printable.Number(int64(s.Least)))
-	}
-	return fmt.Sprintf("SUGGESTED  %s: %s become %s. %s", printable.Count(int64(len(s.Merges)), "merge", "merges"),
-		worlds, printable.Number(int64(s.Become)), least)
+	return fmt.Sprintf("SUGGESTED  %s: %s become %s.", printable.Count(int64(len(s.Merges)), "merge", "merges"),
+		worlds, printable.Number(int64(s.Become)))
 }
 
 // text is lines of a text that are written one after the other.

@@ -15,24 +15,25 @@ import (
 
 func planCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "plan", Description: helpPlan, Flags: append(workFlags(), &cliv3.BoolFlag{Name: "again"}),
-		Action: s.works("plan", (*campaign.Book).Plan, nil)}
+		Action: s.works("plan", campaign.Plan, nil)}
 }
 
 func applyCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "apply", Description: helpApply, Flags: append(append(workFlags(), pageFlags()...), cli.YesFlag()),
-		Action: s.works("apply", (*campaign.Book).Apply, func(n *night) string {
+		Action: s.works("apply", campaign.Apply, func(n *night) string {
 			return fmt.Sprintf("This writes to %s.", amount(n, "database", "databases"))
 		})}
 }
 
 func verifyCommand(s surroundings) *cliv3.Command {
-	return &cliv3.Command{Name: "verify", Description: helpVerify, Flags: workFlags(), Action: s.works("verify", (*campaign.Book).Verify, nil)}
+	return &cliv3.Command{Name: "verify", Description: helpVerify, Flags: workFlags(),
+		Action: s.works("verify", campaign.Verify, nil)}
 }
 
 func undoCommand(s surroundings) *cliv3.Command {
 	return &cliv3.Command{Name: "undo", Description: helpUndo,
 		Flags: append(workFlags(), cli.YesFlag(), &cliv3.BoolFlag{Name: "all"}, &cliv3.BoolFlag{Name: "force"}),
-		Action: s.works("undo", (*campaign.Book).Undo, func(n *night) string {
+		Action: s.works("undo", campaign.Undo, func(n *night) string {
 			return fmt.Sprintf("This removes rows from %s.", amount(n, "database", "databases"))
 		})}
 }
@@ -50,7 +51,10 @@ func amount(n *night, one, many string) string {
 
 // works is the action of a command that works on a campaign. question is asked before, if it is
 // not nil.
-func (s surroundings) works(name string, work func(*campaign.Book, context.Context, campaign.Options) (*campaign.Status, error), question func(*night) string) cliv3.ActionFunc {
+func (s surroundings) works(
+	name string, work func(context.Context, *campaign.Book, campaign.Options) (*campaign.Status, error),
+	question func(*night) string,
+) cliv3.ActionFunc {
 	return func(ctx context.Context, cmd *cliv3.Command) error {
 		n, err := s.open(ctx, cmd)
 		if err != nil {
@@ -83,7 +87,7 @@ func (s surroundings) works(name string, work func(*campaign.Book, context.Conte
 			return err
 		}
 		w := n.watch(ctx)
-		status, err := work(n.book, ctx, o)
+		status, err := work(ctx, n.book, o)
 		w.close()
 		if err := page.close(); err != nil {
 			cli.LogOf(cmd).Say("live page: " + printable.Text(err.Error()))

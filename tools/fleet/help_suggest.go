@@ -46,8 +46,8 @@ What it prints:
 A suggestion is better than another one if fewer worlds are left; if as many are
 left, if their players are closer to -players (the sum of the squares of the
 distances); and then, if fewer rows are copied. The method is a greedy packing,
-then moves and swaps while they improve it. The text says how many worlds no
-suggestion can go below. The same inventory and wishes give the same suggestion.
+then moves and swaps while they improve it. There may be a better suggestion.
+The same inventory and wishes give the same one.
 
 The target is the world with the most rows, so that the fewest are copied. How
 long a merge takes is predicted by its rows, as "fleet plan" does. Worlds that

@@ -71,12 +71,10 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	options.Players, options.Active = who.Players, who.Active
-	var worlds []inventory.Database
+	worlds := worldsAt(places)
 	var dsns []string
-	for _, p := range places {
-		d := transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}
-		worlds = append(worlds, inventory.Database{Database: d, Labels: p.Labels, Lost: p.Err})
-		dsns = append(dsns, p.DSN.Reveal())
+	for _, w := range worlds {
+		dsns = append(dsns, w.DSN)
 	}
 	inputs := databases.Inputs(cmd, dsns...)
 	var files [2]*cli.File
@@ -121,17 +119,33 @@ func (s surroundings) inventory(ctx context.Context, cmd *cliv3.Command) error {
 	return err
 }
 
-// read reads the worlds, and shows how many were.
-func read(ctx context.Context, cmd *cliv3.Command, worlds []inventory.Database, options inventory.Options) *inventory.Inventory {
+// worldsAt are worlds that the configuration names.
+func worldsAt(places []databases.World) (worlds []inventory.Database) {
+	for _, p := range places {
+		d := transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}
+		worlds = append(worlds, inventory.Database{Database: d, Labels: p.Labels, Lost: p.Err})
+	}
+	return worlds
+}
+
+// counter shows on stderr how many things are done of all, as the format says with two numbers.
+func counter(cmd *cliv3.Command, format string, all int) (show func(n int), stop func()) {
 	log := cli.LogOf(cmd)
 	var done atomic.Int64
-	text := func() string { return fmt.Sprintf("%d of %d worlds read", done.Load(), len(worlds)) }
-	display := cli.NewDisplay(log, log.IsTerminal(), []string{""}, func(int) string { return text() }, func() { log.Say(text()) })
-	defer display.Stop()
-	options.Progress = func(n int) {
+	text := func() string { return fmt.Sprintf(format, done.Load(), all) }
+	say := func() { log.Say(text()) }
+	display := cli.NewDisplay(log, log.IsTerminal(), []string{""}, func(int) string { return text() }, say)
+	return func(n int) {
 		done.Store(int64(n))
-		display.Show(0, int64(n), int64(len(worlds)))
-	}
+		display.Show(0, int64(n), int64(all))
+	}, display.Stop
+}
+
+// read reads the worlds, and shows how many were.
+func read(ctx context.Context, cmd *cliv3.Command, worlds []inventory.Database, options inventory.Options) *inventory.Inventory {
+	show, stop := counter(cmd, "%d of %d worlds read", len(worlds))
+	defer stop()
+	options.Progress = show
 	return inventory.Read(ctx, worlds, options)
 }
 

@@ -35,7 +35,8 @@ func (s surroundings) rehearse(ctx context.Context, cmd *cliv3.Command) error {
 		return cli.Usage("-on: want the DSN of a server without a database, mysql:USER:PASSWORD@tcp(HOST:PORT)/")
 	}
 	w := n.watch(ctx)
-	result, err := n.book.Rehearse(ctx, o, campaign.Rehearsal{Folder: cmd.String("dir"), Server: cmd.String("on"), Keep: cmd.Bool("keep")})
+	how := campaign.Rehearsal{Folder: cmd.String("dir"), Server: cmd.String("on"), Keep: cmd.Bool("keep")}
+	result, err := campaign.Rehearse(ctx, n.book, o, how)
 	w.close()
 	if err != nil {
 		return n.failed(err)

@@ -145,8 +145,8 @@ func (n *night) verdict(name string, s *campaign.Status, err error) (v verdict) 
 		if c.leftOut > 0 {
 			v.sentence += fmt.Sprintf("; %s skipped", printable.Number(int64(c.leftOut)))
 		}
-		if took := took(s); took != "" {
-			v.sentence += ", " + took
+		if s.Began != nil && s.Ended != nil && !s.Ended.Before(*s.Began) {
+			v.sentence += ", in " + printable.Seconds(s.Ended.Sub(*s.Began).Seconds())
 		}
 	case c.begun > 0:
 		v.word, v.sentence, v.code = "NOT COMPLETE", fmt.Sprintf("%s verified, and %d were begun and are not completed", of(c.verified, c.all), c.begun), cli.Stopped
@@ -216,14 +216,6 @@ func stuck(s *campaign.Status) (n int) {
 	return n
 }
 
-// took is how long the campaign took; "" if it has not ended.
-func took(s *campaign.Status) string {
-	if s.Began == nil || s.Ended == nil || s.Ended.Before(*s.Began) {
-		return ""
-	}
-	return "in " + printable.Seconds(s.Ended.Sub(*s.Began).Seconds())
-}
-
 // mostWidth is how wide a result is where it is not known.
 const mostWidth = 80
 
@@ -259,7 +251,7 @@ func (n *night) write(w io.Writer, s *campaign.Status, v verdict) error {
 		b.WriteString("\n")
 		say(m.Target+": ", m.Problem)
 		for _, advice := range m.Advice {
-			if strings.HasPrefix(advice, "fleet ") || strings.HasPrefix(advice, "servermerge ") || strings.HasPrefix(advice, "gameid ") {
+			if campaign.IsCommand(advice) {
 				b.WriteString("    " + advice + "\n") // to paste: it stays on one line
 				continue
 			}

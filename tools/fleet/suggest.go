@@ -95,11 +95,10 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		if err != nil {
 			return err
 		}
+		worlds := worldsAt(places)
 		known := make(map[string]transfer.Database)
-		var worlds []inventory.Database
-		for _, p := range places {
-			known[p.Name] = transfer.Database{Name: p.Name, DSN: p.DSN.Reveal()}
-			worlds = append(worlds, inventory.Database{Database: known[p.Name], Labels: p.Labels, Lost: p.Err})
+		for _, w := range worlds {
+			known[w.Name] = w.Database
 		}
 		find = func(name string) (transfer.Database, error) { return known[name], nil }
 		inv = read(ctx, cmd, worlds, inventory.Options{Players: who.Players, Active: who.Active})

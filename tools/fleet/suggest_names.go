@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	cliv3 "github.com/urfave/cli/v3"
 
 	"mergesafe/merge/inventory"
 	"mergesafe/merge/suggest"
 	"mergesafe/merge/transfer"
-	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/rules"
 )
 
@@ -45,11 +43,10 @@ func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Sugge
 	if len(c.columns) == 0 || len(s.Merges) == 0 {
 		return nil
 	}
-	log := cli.LogOf(cmd)
-	var done atomic.Int64
-	text := func() string { return fmt.Sprintf("names of %d of %d merges read", done.Load(), len(s.Merges)) }
-	display := cli.NewDisplay(log, log.IsTerminal(), []string{""}, func(int) string { return text() }, func() { log.Say(text()) })
-	defer display.Stop()
+	show, stop := counter(cmd, "names of %d of %d merges read", len(s.Merges))
+	defer stop()
+	var mu sync.Mutex
+	done := 0
 	// Worlds are found one after the other: the configuration may ask the fleet registry.
 	worlds, problems := make([][]transfer.Database, len(s.Merges)), make([]error, len(s.Merges))
 	for i, m := range s.Merges {
@@ -69,7 +66,10 @@ func (c counted) count(ctx context.Context, cmd *cliv3.Command, s *suggest.Sugge
 			places <- true
 			defer func() { <-places }()
 			c.fill(ctx, &s.Merges[i], worlds[i], problems[i])
-			display.Show(0, done.Add(1), int64(len(s.Merges)))
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			show(done)
 		})
 	}
 	wait.Wait()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,40 +74,23 @@ func (w *watch) look(ctx context.Context) {
 	}
 	for _, e := range events {
 		w.last = e.Number
-		if !w.log.IsTerminal() {
-			w.tell(e)
+		if w.log.IsTerminal() {
+			continue
 		}
+		text := e.Text
+		if e.Target != "" {
+			text = e.Target + " " + e.Kind + ": " + text
+		}
+		w.log.Say(printable.Text(text), "event", e.Number, "kind", e.Kind, "target", e.Target)
 	}
-	done, total := rows(s)
+	var done, total int64
+	for i := range s.Merges {
+		done, total = done+s.Merges[i].Came(), total+s.Merges[i].Rows
+	}
 	w.display.Show(0, done, total)
 }
 
-// tell says an event in the log.
-func (w *watch) tell(e campaign.Event) {
-	text := e.Text
-	if e.Target != "" {
-		text = e.Target + " " + e.Kind + ": " + text
-	}
-	w.log.Say(printable.Text(text), "event", e.Number, "kind", e.Kind, "target", e.Target)
-}
-
-// rows are those that came, and all that are to come. A merge that is proved counts in full.
-func rows(s *campaign.Status) (done, total int64) {
-	for _, m := range s.Merges {
-		total += m.Rows
-		switch m.Phase {
-		case campaign.Verified, campaign.Copied, campaign.Verifying:
-			done += m.Rows
-		case campaign.Copying:
-			if m.Step == "copy" {
-				done += min(m.Done, m.Rows)
-			}
-		}
-	}
-	return done, total
-}
-
-// text is, for example, "12 of 60 verified, 1 failed; w7 copying 45 %, 150 k/s; 5m left".
+// text is, for example, "12 of 60 verified, 1 failed; w7 copying 45 %, 150 k rows/s; 4m to 6m left".
 func (w *watch) text() string {
 	w.mu.Lock()
 	s := w.now
@@ -138,8 +120,8 @@ func (w *watch) text() string {
 	if rate > 0 {
 		text += "; " + printable.Short(rate) + " rows/s"
 	}
-	if left := left(s, w.night.book.Campaign().Parallel); left > 0 && s.Doing == "apply" {
-		text += "; about " + printable.Seconds(left) + " left"
+	if left, _ := s.TimeLeft(); left[1] > 0 && s.Doing == "apply" {
+		text += "; " + printable.Span(left) + " left"
 	}
 	if s.Waits != "" {
 		text += "; waits " + s.Waits
@@ -152,21 +134,6 @@ func percent(m campaign.MergeStatus) string {
 		return ""
 	}
 	return fmt.Sprintf("%d %%", 100*m.Done/m.Total)
-}
-
-// left is how long the campaign still takes, in seconds: the middle of what is predicted.
-func left(s *campaign.Status, parallel int) float64 {
-	var sum, longest float64
-	for _, m := range s.Merges {
-		middle := (m.Predicted[0] + m.Predicted[1]) / 2
-		switch {
-		case m.Active:
-			sum, longest = sum+m.Left, max(longest, m.Left)
-		case slices.Contains([]campaign.Phase{campaign.Planned, campaign.Copying, campaign.Verifying}, m.Phase):
-			sum, longest = sum+middle, max(longest, middle)
-		}
-	}
-	return max(sum/float64(max(parallel, 1)), longest)
 }
 
 func (w *watch) line() {

@@ -1,0 +1,202 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mergesafe/internal/printable"
+	"mergesafe/merge/report"
+	"mergesafe/merge/transfer"
+)
+
+// applyOne carries out one merge and proves it.
+func applyOne(ctx context.Context, r *runner, j *job) ending {
+	m, ctx, stop := r.start(ctx, j)
+	defer stop()
+	if r.recordOf(j).Phase == Undoing { // what was begun comes to its end
+		return undoOne(ctx, r, j, m, "")
+	}
+	t := &attempt{r: r, job: j, meter: m, began: r.book.now()}
+	how := t.run(ctx)
+	took := r.book.now().Sub(t.began).Seconds()
+	r.update(j.Merge, "", "", func(rec *record) {
+		now := r.book.now().UTC()
+		rec.Took += took
+		rec.Ended = &now
+		if rec.Phase == Verified && t.whole {
+			rec.Measured = took
+		}
+	})
+	return how
+}
+
+// attempt is one attempt at a merge.
+type attempt struct {
+	r     *runner
+	job   *job
+	meter *meter
+	plan  *transfer.Plan // nil: it could not be read
+	began time.Time
+	whole bool // it began with the first row
+}
+
+func (t *attempt) run(ctx context.Context) ending {
+	plan, err := t.r.planOf(ctx, t.job)
+	if err == nil && plan == nil {
+		err = t.r.book.planGone(t.job.Target)
+	}
+	if err != nil {
+		return t.fail(ctx, "apply", err)
+	}
+	options, stop, err := t.r.work(ctx, plan)
+	if err != nil {
+		return t.fail(ctx, "apply", err)
+	}
+	defer stop()
+	options = t.meter.watch(options)
+	t.plan = plan
+	t.job.tries++
+	now := t.r.book.now().UTC()
+	t.r.update(t.job.Merge, KindMerging, report.Merging(plan), func(rec *record) {
+		rec.describe(plan)
+		t.meter.after = rec.After
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Advice, rec.Ended = Copying, true, "", false, nil, nil
+		rec.Attempts++
+		if rec.Began == nil {
+			rec.Began = &now
+		}
+	})
+	result, err := transfer.Apply(ctx, plan, t.job.target(), t.job.sources(), options)
+	if err != nil {
+		return t.fail(ctx, "apply", err)
+	}
+	t.whole = !result.Resumed
+	applied := t.r.outcome("apply", plan, t.began, nil)
+	applied.Applied = &report.Applied{
+		Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, Notes: result.Notes,
+	}
+	reports := t.r.report(t.job, applied, "apply")
+	text := printable.Count(result.Rows, "row", "rows") + " came to the target"
+	t.r.update(t.job.Merge, KindMerged, text, func(rec *record) {
+		rec.Phase = Verifying
+		rec.reported(reports)
+	})
+	return t.verify(ctx, options)
+}
+
+// verify proves a merge that is in the target.
+func (t *attempt) verify(ctx context.Context, options transfer.Options) ending {
+	o, reports, err := prove(ctx, t.r, t.job, t.plan, options)
+	if err != nil {
+		return t.fail(ctx, "verify", err)
+	}
+	if o.Ending == report.Differs {
+		problem, advice := explain(o)
+		return t.failed(ctx, nil, problem, advice, reports)
+	}
+	recordProof(t.r, t.job, o, reports)
+	return done
+}
+
+// fail ends an attempt that ended with an error.
+func (t *attempt) fail(ctx context.Context, command string, err error) ending {
+	if ctx.Err() != nil {
+		return t.interrupted(ctx)
+	}
+	var reports, advice []string
+	problem := plainly(err)
+	if t.plan != nil {
+		if o := t.r.outcome(command, t.plan, t.began, err); o != nil {
+			reports = t.r.report(t.job, o, command)
+			problem, advice = explain(o)
+		} else {
+			const again = "When it is fixed, run the same command again; what was done until then is kept:"
+			advice = []string{again, t.r.opts.Command("apply")}
+		}
+	}
+	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.retries {
+		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
+		t.r.update(t.job.Merge, KindRetry, text, func(rec *record) {
+			rec.idle()
+			rec.Problem, rec.Advice = problem, advice
+			rec.reported(reports)
+		})
+		return again
+	}
+	if errors.Is(err, transfer.ErrBusy) {
+		t.r.update(t.job.Merge, KindFailed, problem, func(rec *record) {
+			rec.idle()
+			rec.Phase, rec.Problem, rec.Advice = Failed, problem, busy(t.r.opts.Command("apply"))
+			rec.reported(reports)
+		})
+		return failed // never undone: the merge is the other one's
+	}
+	return t.failed(ctx, err, problem, advice, reports)
+}
+
+// busy is what to do if another process works on a merge.
+func busy(again string) []string {
+	return []string{"That may be a process with a copy of the campaign. Wait until it has ended, " +
+		"then run the same command again; it resumes, or finds it done:", again}
+}
+
+// interrupted ends an attempt that the operator ended.
+func (t *attempt) interrupted(ctx context.Context) ending {
+	if !errors.Is(context.Cause(ctx), errSkipped) {
+		t.r.update(t.job.Merge, "", "", (*record).idle)
+		return done
+	}
+	nothing := t.state(ctx) == transfer.StateNone
+	t.r.log(func(ctx context.Context, s state) error {
+		r, err := s.merge(ctx, t.job.Merge)
+		if err != nil {
+			return err
+		}
+		if nothing {
+			r.Phase = Planned
+		}
+		return t.r.book.skip(ctx, s, r)
+	})
+	return done
+}
+
+// state is that of the merge in the target; "" if it cannot be read.
+func (t *attempt) state(ctx context.Context) transfer.State {
+	if t.plan == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	at, err := transfer.LookUp(ctx, t.plan, t.job.target(), t.job.sources())
+	if err != nil {
+		return ""
+	}
+	return at.State
+}
+
+// failed ends a merge that failed for good: if nothing was written it is refused, and otherwise
+// undone if the campaign says so. err is nil if a completed proof says FAIL. A merge that is completed may
+// be a good one until then, and an error is no proof: it stays, and so does one of which the target
+// does not say how far it is.
+func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
+	phase, kind, state := Failed, KindFailed, t.state(ctx)
+	switch {
+	case t.plan == nil && !t.r.recordOf(t.job).begun(), state == transfer.StateNone:
+		phase, kind = Refused, KindRefused
+	case state == transfer.StateCopied && err != nil:
+		phase, kind, problem = Copied, KindNotVerified, "it could not be verified: "+problem
+		advice = []string{"The rows are in the target. When that is fixed, run the same command again, " +
+			"which proves the merge:", t.r.opts.Command("apply", t.job.Target)}
+	}
+	t.r.update(t.job.Merge, kind, problem, func(rec *record) {
+		rec.idle()
+		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = phase, problem, err != nil && !lasting(err), advice
+		rec.reported(reports)
+	})
+	if phase == Failed && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
+		undoOne(ctx, t.r, t.job, t.meter, problem)
+	}
+	return failed
+}
