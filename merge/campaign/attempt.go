@@ -179,7 +179,7 @@ func (t *attempt) state(ctx context.Context) transfer.State {
 // failed ends a merge that failed for good: if nothing was written it is refused, and otherwise
 // undone if the campaign says so. err is nil if a completed proof says FAIL. A merge that is completed may
 // be a good one until then, and an error is no proof: it stays, and so does one of which the target
-// does not say how far it is.
+// does not say how far it is, or which the same call can resume when a database answers again.
 func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
 	phase, kind, state := Failed, KindFailed, t.state(ctx)
 	switch {
@@ -195,7 +195,8 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 		rec.Phase, rec.Problem, rec.Incomplete, rec.Advice = phase, problem, err != nil && !lasting(err), advice
 		rec.reported(reports)
 	})
-	if phase == Failed && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
+	resumable := errors.Is(err, transfer.ErrStopped)
+	if phase == Failed && !resumable && (state != "" || err == nil) && t.r.book.campaign.Undo && !t.job.used {
 		undoOne(ctx, t.r, t.job, t.meter, problem)
 	}
 	return failed

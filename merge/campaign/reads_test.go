@@ -74,7 +74,8 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 			t.Errorf("%s: %+v", n, m)
 		}
 		again := phases(t, b) != end
-		if again && statusOf(t, b).Merges[0].Phase == Undone { // it could not be completed
+		if again && statusOf(t, b).Merges[0].Phase == Undone {
+			t.Errorf("%s: rows that came were taken back: %+v", n, events)
 			must(t, second(Plan(t.Context(), b, p.named())))
 		}
 		if again {
