@@ -17,7 +17,7 @@ SERVER ?= mariadb
 # What touches a server, once more on another one. SQLite stays as it was, and so do
 # the longest tests of databases in memory.
 # (The first pattern of -skip that may match decides, so the shortest comes first. The longest package begins first.)
-ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./store/... ./merge ./merge/sqlsource \
+ON_SERVER = $(GO) test -p 4 -vet=off -timeout 30m -skip '$(SKIP)SQLite|^TestAnySchema$$|^TestMatrix|^TestIntegerSet|^TestMemory|/^sqlite$$|//^sqlite$$' ./merge/transfer ./store/... ./merge/check ./merge/sqlsource \
 	./tools/... ./examples/gameserver ./examples/twoservers ./examples/rekey ./internal/sqldb
 
 # Long tests of merges that ask the same of each server, so that "make test" runs them on MariaDB and SQLite alone. See docs/proved.md.
@@ -51,7 +51,7 @@ test: check toolchain browser languages dump mariadb mysql ## everything that pr
 	$(WITH) mysql -- $(ON_SERVER) $(SERIAL)
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./examples/gameserver -run '.*/^sqlite$$'
 	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./tools/servermerge -run '^TestKillSQLite$$'
-	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge -run '^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens'
+	TEST_SERVERS_REQUIRED= $(GO) test -vet=off ./merge/check -run '^TestAnySchema$$|^TestMatrixIsPairwise$$|^TestMatrixOpens'
 	$(GO) test -C bench ./...
 	CGO_ENABLED=1 $(WITH_MARIADB) $(GO) test -C integrations ./...
 

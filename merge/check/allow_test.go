@@ -1,0 +1,71 @@
+package check_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
+)
+
+// What is allowed in some places is allowed in no other.
+func TestAllowPlaces(t *testing.T) {
+	for _, test := range []struct {
+		allow []string
+		want  []string // that is left
+	}{
+		{nil, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_a ", "table-skipped log_b ", "table-excluded items "}},
+		{[]string{"table-skipped"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-excluded items "}},
+		{[]string{"table-excluded:*", "table-skipped:log_{0..9}*", "table-skipped:*a"}, []string{"key-collision guilds id", "key-collision members (guild, player)", "table-skipped log_b "}},
+		{[]string{"table-skipped:log_*", "table-excluded:items", "key-collision:guilds.id"}, []string{"key-collision members (guild, player)"}},
+		{[]string{"table-skipped:log_*", "table-excluded:items", "key-collision:*.id"}, []string{"key-collision members (guild, player)"}},
+		// Of a key of two columns, one is not all.
+		{[]string{"table-skipped", "table-excluded", "key-collision:guilds", "key-collision:members.guild"}, []string{"key-collision members (guild, player)"}},
+		{[]string{"table-skipped", "table-excluded", "key-collision:guilds", "key-collision:members.*"}, nil},
+	} {
+		a, b := settled(1), settled(2)
+		for _, db := range []*mergetest.Database{a, b} {
+			db.Schema.Skipped = []catalog.Skipped{{Table: "log_a", Reason: "MyISAM"}, {Table: "log_b", Reason: "MyISAM"}}
+			for i := range db.Schema.Tables {
+				db.Schema.Tables[i].References, db.Schema.Tables[i].Uniques = nil, nil
+			}
+		}
+		b.Registry = append(b.Registry, a.Registry...)
+		b.Registry[1].Own = false
+		b.Rows["guilds"] = append(b.Rows["guilds"], a.Rows["guilds"]...)
+		b.Rows["members"] = append(b.Rows["members"], a.Rows["members"]...)
+		allow := append([]string{verdict.CodeWorldMerged}, test.allow...)
+		if slices.Contains(test.allow, "table-skipped:log_{0..9}*") {
+			a.Schema.Skipped = append(a.Schema.Skipped, catalog.Skipped{Table: "log_7x", Reason: "MyISAM"})
+		}
+		report := mustCheck(t, declare.Options{Allow: allow, Exclude: []string{"items"}}, a, b)
+		var left []string
+		for _, r := range report.Results {
+			if r.Verdict != verdict.Pass && r.CountsAs != verdict.Pass {
+				left = append(left, r.Code+" "+r.Table+" "+r.Subject)
+			}
+		}
+		if diff := cmp.Diff(test.want, left); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", test.allow, diff)
+		}
+	}
+}
+
+// An allowance in one place takes it out of a code that is to fail.
+func TestAllowBesideFailOn(t *testing.T) {
+	a, b := settled(1), settled(2)
+	a.Schema.Skipped = []catalog.Skipped{{Table: "log", Reason: "MyISAM"}, {Table: "mail", Reason: "MyISAM"}}
+	report := mustCheck(t, declare.Options{Allow: []string{"table-skipped:log"}, FailOn: []string{"table-skipped"}}, a, b)
+	for table, want := range map[string]verdict.Verdict{"log": verdict.Pass, "mail": verdict.Fail} {
+		if r := find(report, verdict.CodeTableSkipped, table, "")[0]; r.CountsAs != want {
+			t.Errorf("%s counts as %s, want %s", table, r.CountsAs, want)
+		}
+	}
+	if got := verdict.AllowedCodes(report.Results); got != "1 table-skipped" {
+		t.Errorf("allowed: %s", got)
+	}
+}

@@ -1,0 +1,184 @@
+package check_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"mergesafe/internal/gameworlds"
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/sqlsource"
+	"mergesafe/merge/verdict"
+)
+
+// shiftedBy is what is added to the keys of a world that was shifted by hand.
+const shiftedBy = 10_000_000
+
+// hardship is what two worlds are like, and what a proposal reaches there.
+type hardship struct {
+	name    string
+	first   func(*gameworlds.Options) // both worlds
+	second  func(*gameworlds.Options) // the second one
+	typical bool                      // all goals hold
+	outside float64                   // share of the references, of all schemas, that may be taken for something else
+}
+
+func hardships() []hardship {
+	none := func(*gameworlds.Options) {}
+	shifted := func(o *gameworlds.Options) { o.Offset = shiftedBy }
+	return []hardship{
+		{"both count from 1", none, none, true, 0},
+		{"one is shifted", none, shifted, true, 0},
+		{"a third forgotten", none, func(o *gameworlds.Options) { shifted(o); o.Forget = 1. / 3 }, false, 0.01},
+		// Rows whose key was deleted fill the gaps: the names alone are not enough for one in a hundred.
+		{"35 % dangling", func(o *gameworlds.Options) { o.Dangling = 0.35 }, none, false, 0.025},
+		{"a tenth", func(o *gameworlds.Options) { o.Characters /= 10; o.Items /= 10 }, none, false, 0.01},
+		{"deleted in blocks", func(o *gameworlds.Options) { o.Block = 150 }, none, false, 0.01},
+		{"none deleted", func(o *gameworlds.Options) { o.Deleted = gameworlds.Deleted{} }, none, false, 0.01},
+	}
+}
+
+// propose fills two databases, and returns what is proposed for them.
+func (h hardship) propose(t *testing.T, s *gameworlds.Schema) *verdict.Report {
+	t.Helper()
+	var both []catalog.Source
+	for seed := uint64(1); seed <= 2; seed++ {
+		o := gameworlds.Typical(seed)
+		h.first(&o)
+		if seed == 2 {
+			h.second(&o)
+		}
+		dsn := servertest.DSN(t)
+		db, err := sql.Open("mysql", dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Fill(t.Context(), db, o); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		source, err := sqlsource.Open(t.Context(), fmt.Sprintf("s%d", seed), "mysql:"+dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		both = append(both, source)
+	}
+	r, err := proposalsOf(t.Context(), both, declare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// judge holds what was measured against the goals.
+func (h hardship) judge(t *testing.T, m measured) {
+	t.Helper()
+	if !h.typical {
+		return
+	}
+	if got := share(m.undecided, m.columns); got > 0.12 {
+		t.Errorf("%.1f %% of the columns are undecided, want at most 12 %%", 100*got)
+	}
+	if got := share(m.lines, m.columns); got > 0.2 {
+		t.Errorf("%.1f %% of the columns are lines to read, want at most 20 %%", 100*got)
+	}
+	if m.precision() < 0.95 {
+		t.Errorf("precision %.3f, want 0.95:\n%s", m.precision(), strings.Join(m.wrong, "\n"))
+	}
+	if m.recall() < 0.8 {
+		t.Errorf("recall %.3f, want 0.8:\n%s", m.recall(), strings.Join(m.missed, "\n"))
+	}
+}
+
+// Of a made-up game, every column is taken for what it is, or left undecided.
+func TestProposalsOfAMadeUpGame(t *testing.T) {
+	folder := "../../internal/gameworlds/testdata"
+	s, err := gameworlds.Load(filepath.Join(folder, "made_up.sql"), filepath.Join(folder, "made_up.refs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hardships()[:3] {
+		t.Run(h.name, func(t *testing.T) {
+			r := h.propose(t, s)
+			m := measure(s.Refs, r)
+			t.Logf("%s\n%v", measuredHead, m)
+			if len(m.outside) > 0 {
+				t.Errorf("taken for something else:\n%s", strings.Join(m.outside, "\n"))
+			}
+			if m.precision() < 0.95 || m.recall() < 0.8 {
+				t.Errorf("want precision 0.95 and recall 0.8:\n%s", strings.Join(append(m.wrong, m.missed...), "\n"))
+			}
+			is := make(map[string]verdict.ProposedColumn)
+			for _, c := range r.Proposed.Columns {
+				where := ""
+				if c.When != nil {
+					where = " when " + c.When.String()
+				}
+				is[c.Table+"."+c.Column+where] = c
+			}
+			if h.name == "both count from 1" {
+				for where, to := range map[string]string{"letters.sender when kind is 0": "sailors.id", "letters.sender when kind is 1": "crews.crew"} {
+					if is[where].To != to {
+						t.Errorf("%s is not found by value to name %s", where, to)
+					}
+				}
+				if c := is["voyages.convoy"]; c.Class != verdict.ClassUndecided || !strings.Contains(c.Evidence, "without a table") {
+					t.Errorf("a thing without a table is %v", c)
+				}
+			}
+			for where, want := range map[string]verdict.ColumnClass{
+				"sailors.id": verdict.ClassKey, "sailors.level": verdict.ClassPlain, "sailors.coins": verdict.ClassPlain, "sailors.account": verdict.ClassUndecided,
+				"sailors.sketch": verdict.ClassOpaque, "sailor_skills.skill": verdict.ClassNatural, "sailors.home": verdict.ClassNatural,
+			} {
+				if is[where].Class != want {
+					t.Errorf("%s is %v, want %s", where, is[where], want)
+				}
+			}
+		})
+	}
+}
+
+// The public schemas are not in this repository: MERGESAFE_SCHEMAS names their folder. What
+// is measured is printed as a table.
+func TestProposalsOfPublicGames(t *testing.T) {
+	folder := os.Getenv(gameworlds.EnvSchemas)
+	if folder == "" {
+		t.Skipf("NOT MEASURED: proposals for the public schemas. %s names no folder that has them", gameworlds.EnvSchemas)
+	}
+	servertest.OnlyMariaDB(t, "the schemas have names that are words of MySQL's language")
+	lists, err := filepath.Glob("propose/testdata/*.refs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := []string{fmt.Sprintf("%-18s %-23s %s", "worlds", "schema", measuredHead)}
+	for _, h := range hardships() {
+		var outside []string
+		references := 0
+		for _, list := range lists {
+			name := strings.TrimSuffix(filepath.Base(list), ".refs")
+			t.Run(h.name+"/"+name, func(t *testing.T) {
+				s, err := gameworlds.Load(filepath.Join(folder, name+".sql"), list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Engine = "InnoDB"
+				m := measure(s.Refs, h.propose(t, s))
+				table = append(table, fmt.Sprintf("%-18s %-23s %v", h.name, name, m))
+				outside, references = append(outside, m.outside...), references+m.references
+				h.judge(t, m)
+			})
+		}
+		if got := float64(len(outside)) / float64(max(1, references)); got > h.outside {
+			t.Errorf("%s: %.1f %% of the references are taken for something else, want at most %.1f %%:\n%s", h.name, 100*got, 100*h.outside, strings.Join(outside, "\n"))
+		}
+	}
+	t.Log("\n" + strings.Join(table, "\n"))
+}

@@ -1,0 +1,101 @@
+package check_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
+)
+
+// readings notes what is read of a database.
+type readings struct {
+	*mergetest.Database
+	of map[string]int // scans, by table
+}
+
+func (r readings) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
+	r.of[scan.Table]++
+	return r.Database.Scan(ctx, scan)
+}
+
+// checkNoting checks two databases and returns how often each table of the second one was
+// read.
+func checkNoting(t *testing.T, opts declare.Options, a, b *mergetest.Database) (*verdict.Report, map[string]int, error) {
+	t.Helper()
+	noted := readings{b, make(map[string]int)}
+	opts.Samples = -1
+	report, err := merge.Check(t.Context(), []catalog.Source{a, noted}, opts)
+	return report, noted.of, err
+}
+
+func messageOf(t *testing.T, r *verdict.Report, code, table string) string {
+	t.Helper()
+	i := slices.IndexFunc(r.Results, func(r verdict.Result) bool { return r.Code == code && r.Table == table })
+	if i < 0 {
+		t.Fatalf("nothing is said of %s of %s", code, table)
+	}
+	return fmt.Sprint(r.Results[i].Verdict, ": ", r.Results[i].Message)
+}
+
+// What the keys of the spaces prove is not read again, and said in the same words.
+func TestKnownKeysAreReadOnce(t *testing.T) {
+	rules := oldWords()
+	rules.Rules[0].References[0].At = []string{"things.owner", "spells.hero"}
+	rules.Rules[0].Natural = append(rules.Rules[0].Natural, "heroes.spouse")
+	report, read, err := checkNoting(t, rules, oldWorld("a", 30), oldWorld("b", 20))
+	if err != nil || report.Verdict != verdict.Pass {
+		t.Fatalf("%v: %v", err, notPassed(report))
+	}
+	// Keys and references together, then what is not declared; of the spells, their key.
+	if want := map[string]int{"heroes": 2, "things": 2, "spells": 2}; !maps.Equal(read, want) {
+		t.Errorf("read %v times, want %v", read, want)
+	}
+	for _, c := range [][3]string{
+		{verdict.CodeKeyCollision, "heroes", "PASS: none occurs twice: 50 keys read"},
+		{verdict.CodeKeyCollision, "things", "PASS: none occurs twice: 50 keys read"},
+		{verdict.CodeReferenceDangle, "things", "PASS: every reference matches a row"},
+		{verdict.CodeReferenceRebind, "things", "PASS: no reference would find another database's row"},
+	} {
+		if got := messageOf(t, report, c[0], c[1]); got != c[2] {
+			t.Errorf("%s %s: %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+	if s := report.Sources[1].Tables[0]; s.Table != "heroes" || s.First != "1" || s.Last != "20" {
+		t.Errorf("the keys are told as %+v", s)
+	}
+}
+
+// A reference that leads nowhere is looked for in the database, which shows its rows.
+func TestDanglingRowsAreRead(t *testing.T) {
+	b := oldWorld("b", 20)
+	b.Rows["things"][1]["owner"] = int64(99)
+	report, read, err := checkNoting(t, oldWords(), oldWorld("a", 30), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read["things"] != 3 {
+		t.Errorf("read %d times, want 3", read["things"])
+	}
+	if got, want := messageOf(t, report, verdict.CodeReferenceDangle, "things"), "PASS: 1 row references a row that does not exist: b: 1; they get new values that match no row either"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A key that one database has twice, which it rules out itself, is not proved by the set
+// of keys.
+func TestDamagedKeysAreFound(t *testing.T) {
+	b := oldWorld("b", 20)
+	b.Rows["things"][1]["id"] = int64(1)
+	if _, _, err := checkNoting(t, oldWords(), oldWorld("a", 30), b); err == nil || !strings.Contains(err.Error(), "its index is damaged") {
+		t.Errorf("got %v, want an error about the index", err)
+	}
+}

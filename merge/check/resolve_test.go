@@ -1,0 +1,41 @@
+package check_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"mergesafe/merge"
+	"mergesafe/merge/declare"
+)
+
+func TestUnsuitableOptions(t *testing.T) {
+	for want, opts := range map[string]declare.Options{
+		`unique 1: no source has a table "charcters" (did you mean "characters"?)`:                                                        {Uniques: []declare.DeclaredUnique{{Table: "charcters", Columns: []string{"name"}}}},
+		`unique 1: table "characters" has no column "nmae" (did you mean "name"?)`:                                                        {Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"nmae"}}}},
+		`unique 1: it names no column of "characters"`:                                                                                    {Uniques: []declare.DeclaredUnique{{Table: "characters"}}},
+		`unique 1: it names column "name" twice`:                                                                                          {Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name", "name"}}}},
+		`reference 1: no source has a table "guilds" (did you mean "guild"?)`:                                                             {References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "guilds", ToColumns: []string{"id"}}}},
+		`reference 1: it pairs 1 columns with 2`:                                                                                          {References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "guild", ToColumns: []string{"id", "name"}}}},
+		`reference 1: zero_is_none needs a reference of one column, this one has 2`:                                                       {References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner", "name"}, ToTable: "guild", ToColumns: []string{"id", "name"}, ZeroIsNone: true}}},
+		`account 1: table "characters" has no column "acount" (did you mean "account"?)`:                                                  {Accounts: []declare.AccountColumn{{Table: "characters", Column: "acount"}}},
+		`account 1: max is -1, want 0 or more`:                                                                                            {Accounts: []declare.AccountColumn{{Table: "characters", Column: "account", Max: -1}}},
+		`id 1: column guid of characters is INT in a: an ID is 10 bytes or 20 digits of text`:                                             {IDs: []declare.IDColumn{{Table: "characters", Column: "guid"}}},
+		`no source has a table that matches "charcters" (did you mean "characters"?)`:                                                     {Exclude: []string{"charcters"}},
+		`no source has a table that matches "x*"`:                                                                                         {Include: []string{"x*"}},
+		`the pattern "[" is malformed`:                                                                                                    {Exclude: []string{"["}},
+		`allow: no rule has the code "key-colision" (did you mean "key-collision"?)`:                                                      {Allow: []string{"key-colision"}},
+		`fail on: no rule has the code "key-colision" (did you mean "key-collision"?)`:                                                    {FailOn: []string{"key-colision"}},
+		`only: no rule has the code "" `:                                                                                                  {Only: []declare.Selection{{Table: "pets"}}},
+		`allow: "key-collision:charcters": no source has a table that matches charcters (did you mean "characters"?)`:                     {Allow: []string{"key-collision:charcters"}},
+		`allow: "key-collision:c*.giud": no such table has a column that matches giud (did you mean "guid"?)`:                             {Allow: []string{"key-collision:c*.giud"}},
+		`allow: "key-collision:a.b.c": it has more than a table and a column; put a name with a dot in backquotes: want key-collision:ta`: {Allow: []string{"key-collision:a.b.c"}},
+		`id-future cannot be both allowed and a failure`:                                                                                  {Allow: []string{"id-future"}, FailOn: []string{"id-future"}},
+	} {
+		report, err := merge.Check(context.Background(), sources(game("a", 1, 2), game("b", 11, 2)), opts)
+		if report != nil || !errors.Is(err, declare.ErrOptions) || !strings.HasPrefix(err.Error()+" ", "merge: unsuitable options: "+want) {
+			t.Errorf("report %v, error %v, want %q", report, err, want)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package check_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
+)
+
+// Counters whose ranges lie apart pass; others are not verified even where no
+// key collides yet, and what would separate them is said.
+func TestCounters(t *testing.T) {
+	for name, test := range map[string]struct {
+		plant   func(a, b, c *mergetest.Database)
+		verdict verdict.Verdict
+		message string
+		gap     string
+		next    []string
+	}{
+		"apart": {
+			func(a, b, c *mergetest.Database) {}, verdict.Pass,
+			"the ranges are disjoint: a 1 to 10, next 11; b 101 to 110, next 111; c 201 to 210, next 211", "", nil,
+		},
+		"touching": {
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(200) }, verdict.Pass,
+			"the ranges are disjoint: a 1 to 10, next 11; b 101 to 200, next 111; c 201 to 210, next 211", "", nil,
+		},
+		"interleaved": {
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(999) }, verdict.NotVerified,
+			"the ranges overlap: a 1 to 10, next 11; b 101 to 999, next 111; c 201 to 210, next 211", "b, c count through the same numbers",
+			[]string{"c: there is no room: an offset of 800 for characters.guid would reach 1,010, and the type ends at 1,000; give the column a larger type first"},
+		},
+		"empty": {
+			func(a, b, c *mergetest.Database) {
+				b.Rows["characters"] = nil
+				b.Schema.Tables[0].AutoIncrement.Next = 1
+			}, verdict.Pass,
+			"the ranges are disjoint: a 1 to 10, next 11; b none, next 1; c 201 to 210, next 211", "", nil,
+		},
+		"one number in common": {
+			func(a, b, c *mergetest.Database) { b.Rows["characters"][0]["guid"] = int64(10) }, verdict.NotVerified,
+			"the ranges overlap: a 1 to 10, next 11; b 10 to 110, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
+			[]string{"b: add 1 to characters.guid and to the columns that refer to it: pets.owner; the largest is 111 then of 1,000"},
+		},
+		"the same": {
+			func(a, b, c *mergetest.Database) {
+				for n := range 10 {
+					b.Rows["characters"][n]["guid"] = int64(n + 1)
+				}
+			}, verdict.NotVerified,
+			"the ranges overlap: a 1 to 10, next 11; b 1 to 10, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
+			[]string{
+				"b: add 10 to characters.guid and to the columns that refer to it: pets.owner; the largest is 20 then of 1,000",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, c := game("a", 1, 10), game("b", 101, 10), game("c", 201, 10)
+			test.plant(a, b, c)
+			opts := declare.Options{References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}}}
+			r := find(mustCheck(t, opts, a, b, c), verdict.CodeAutoIncrement, "characters", "guid")[0]
+			if r.Verdict != test.verdict || r.Message != test.message || r.Count != 0 {
+				t.Errorf("%s: %s", r.Verdict, r.Message)
+			}
+			var gap string
+			for _, g := range r.Gaps {
+				gap += g.Reason
+			}
+			if gap != test.gap {
+				t.Errorf("gap %q, want %q", gap, test.gap)
+			}
+			if len(test.next) > 0 {
+				if diff := cmp.Diff(test.next, r.Next[:len(test.next)]); diff != "" {
+					t.Errorf("next steps (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// Advice to add to keys names the columns that may hold them without a reference,
+// and is silent if there are none.
+func TestOffsetCaveat(t *testing.T) {
+	to := func(table, column string) declare.DeclaredReference {
+		return declare.DeclaredReference{Table: table, Columns: []string{column}, ToTable: "characters", ToColumns: []string{"guid"}}
+	}
+	advice := func(refs ...declare.DeclaredReference) string {
+		report := mustCheck(t, declare.Options{References: refs}, game("a", 1, 10), game("b", 5, 10))
+		return strings.Join(find(report, verdict.CodeAutoIncrement, "characters", "")[0].Next, "\n")
+	}
+	const caveat = "before you add anything: 3 columns without a declared reference could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
+		"if one does and stays unchanged, it names other rows afterwards"
+	if got := advice(to("pets", "owner")); !strings.Contains(got, caveat) {
+		t.Errorf("got %s\nwant %s", got, caveat)
+	}
+	if got := advice(to("pets", "owner"), to("characters", "guild_id"), to("guild", "id"), to("guild", "leader")); strings.Contains(got, "before you") || !strings.Contains(got, "add ") {
+		t.Errorf("all is declared, and yet: %s", got)
+	}
+}
+
+// What an offset proposes does separate the counters.
+func TestOffsetsSeparate(t *testing.T) {
+	a, b, c := game("a", 1, 10), game("b", 5, 10), game("c", 1, 7)
+	for _, target := range []string{"a", "b", "c"} {
+		r := find(mustCheck(t, declare.Options{Target: target}, a, b, c), verdict.CodeAutoIncrement, "characters", "")[0]
+		moved := make(map[string]int64)
+		for _, step := range r.Next {
+			name, rest, ok := strings.Cut(step, ": add ")
+			var n int64
+			if _, err := fmt.Sscanf(rest, "%d", &n); ok && err == nil {
+				moved[name] = n
+			}
+		}
+		shifted := []*mergetest.Database{game("a", 1+int(moved["a"]), 10), game("b", 5+int(moved["b"]), 10), game("c", 1+int(moved["c"]), 7)}
+		if moved[target] != 0 || len(moved) != 2 {
+			t.Errorf("target %s: %v", target, moved)
+		}
+		if r := find(mustCheck(t, declare.Options{Target: target}, shifted...), verdict.CodeAutoIncrement, "characters", "")[0]; r.Verdict != verdict.Pass {
+			t.Errorf("target %s, moved by %v: %s", target, moved, r.Message)
+		}
+	}
+}

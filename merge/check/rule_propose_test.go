@@ -1,0 +1,204 @@
+package check_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
+	"mergesafe/merge/propose"
+	"mergesafe/merge/verdict"
+)
+
+// What names suggest and data bear out is proposed, as config; what is declared
+// or contradicted is not.
+func TestProposals(t *testing.T) {
+	propose := func(opts declare.Options, plant func(a, b *mergetest.Database)) (all []string) {
+		a, b := game("a", 1, 10), game("b", 101, 10)
+		plant(a, b)
+		opts.Propose = true
+		report := mustCheck(t, opts, a, b)
+		for _, p := range report.Proposals {
+			all = append(all, p.TOML())
+		}
+		plain := opts
+		plain.Propose = false
+		without := mustCheck(t, plain, a, b)
+		report.Proposals, report.Proposed = nil, nil
+		if diff := cmp.Diff(without, report); diff != "" {
+			t.Errorf("proposing changes what is found (-without +with):\n%s", diff)
+		}
+		return all
+	}
+	const (
+		characterName = "# distinct in every database: 20 values\n[[check.unique]]\ntable = \"characters\"\ncolumns = [\"name\"]\n"
+		guildName     = "# distinct in every database: 3 values\n[[check.unique]]\ntable = \"guild\"\ncolumns = [\"name\"]\n"
+		guild         = "# its name suggests it, and the gaps do not contradict; 0 of 2 rows without a match, 0 of them with a match in another world\n" +
+			"[[check.reference]]\nto = \"guild.id\"\nat = [\"characters.guild_id\"]\nnone = [0]\n"
+		owners = "# 2 columns; the most doubtful: its name suggests it, and the gaps do not contradict; 0 of 2 rows without a match, 0 of them with a match in another world\n" +
+			"[[check.reference]]\nto = \"characters.guid\"\nat = [\"guild.leader\", \"pets.owner\"]\n"
+		leader = "# its name suggests it, and the gaps do not contradict; 0 of 2 rows without a match, 0 of them with a match in another world\n" +
+			"[[check.reference]]\nto = \"characters.guid\"\nat = [\"guild.leader\"]\n"
+	)
+	for name, test := range map[string]struct {
+		opts  declare.Options
+		plant func(a, b *mergetest.Database)
+		want  []string
+	}{
+		"as it is": {declare.Options{}, func(a, b *mergetest.Database) {}, []string{characterName, owners, guild}},
+		"a name twice in one database": {declare.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "B-1" },
+			[]string{owners, guild}},
+		"a name in two": {declare.Options{}, func(a, b *mergetest.Database) { b.Rows["characters"][0]["name"] = "A-1" },
+			[]string{strings.Replace(characterName, "values\n", "values\n# but 1 is in more than one database\n", 1), owners, guild}},
+		"another guild": {declare.Options{}, func(a, b *mergetest.Database) {
+			a.Rows["guild"] = append(a.Rows["guild"], mergetest.Row{"id": int64(9), "name": "Second", "leader": int64(2)})
+		}, []string{characterName, guildName, strings.Replace(owners, "of 2 rows", "of 3 rows", 1), guild}},
+		"of another kind": {declare.Options{}, func(a, b *mergetest.Database) {
+			for _, db := range []*mergetest.Database{a, b} {
+				db.Schema.Tables[2].Columns[0].Kind, db.Schema.Tables[2].Columns[0].Type = catalog.KindReal, "DOUBLE"
+			}
+		}, []string{characterName, leader, guild}},
+		"declared": {
+			declare.Options{
+				Uniques:    []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}},
+				References: []declare.DeclaredReference{{Table: "pets", Columns: []string{"owner"}, ToTable: "characters", ToColumns: []string{"guid"}}},
+			}, func(a, b *mergetest.Database) {}, []string{leader, guild},
+		},
+		"empty": {declare.Options{}, func(a, b *mergetest.Database) { a.Rows, b.Rows = nil, nil }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, propose(test.opts, test.plant)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A row that leads nowhere does not silence a reference: it is counted beside it.
+func TestProposalsOfDanglingReferences(t *testing.T) {
+	a, b := game("a", 1, 30), game("b", 101, 30)
+	b.Rows["pets"][3]["owner"], b.Rows["pets"][4]["owner"] = int64(1), int64(999)
+	for _, c := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
+		if c.Table == "pets" && c.Column == "owner" {
+			want := verdict.ProposedColumn{
+				Table: "pets", Column: "owner", Class: verdict.ClassReference, To: "characters.guid", Doubt: 0.6,
+				Evidence: "its name suggests it, and the gaps do not contradict; 2 of 60 rows without a match, 1 of them with a match in another world",
+			}
+			if diff := cmp.Diff(want, c); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			return
+		}
+	}
+	t.Error("pets.owner is not classified")
+}
+
+// The same for keys that are no numbers, where names suggest it.
+func TestProposalsOfTexts(t *testing.T) {
+	a, b := game("a", 1, 30), game("b", 101, 30)
+	for _, db := range []*mergetest.Database{a, b} {
+		name := catalog.Column{Name: "name", Type: "VARCHAR(16)", Kind: catalog.KindText, Collation: mergetest.NoCase}
+		db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "account", Primary: []string{"name"}, Columns: []catalog.Column{name}})
+		for n := range 14 { // of 15
+			db.Rows["account"] = append(db.Rows["account"], mergetest.Row{"name": fmt.Sprintf("acc-%s-%d", db.Label, n)})
+		}
+	}
+	for _, c := range mustCheck(t, declare.Options{Propose: true}, a, b).Proposed.Columns {
+		if c.Table == "characters" && c.Column == "account" {
+			if c.Class != verdict.ClassReference || c.To != "account.name" || c.Evidence != "its name suggests it; 4 of 60 rows without a match" {
+				t.Errorf("characters.account is %+v", c)
+			}
+			return
+		}
+	}
+	t.Error("characters.account is not classified")
+}
+
+// A text that repeats unique names is left to the operator, whether a merge changes these
+// names or not yet: if it were called plain, a letter to Aria would reach another Aria.
+func TestProposalsOfRepeatedNames(t *testing.T) {
+	for how, opts := range map[string]declare.Options{
+		"unique":  {Uniques: []declare.DeclaredUnique{{Table: "characters", Columns: []string{"name"}}}},
+		"renamed": {Renames: []declare.RenamedColumn{{Table: "characters", Column: "name"}}},
+	} {
+		a, b := game("a", 1, 30), game("b", 101, 30)
+		for _, db := range []*mergetest.Database{a, b} {
+			column := catalog.Column{Name: "receiver_name", Type: "VARCHAR(16)", Kind: catalog.KindText, Collation: mergetest.NoCase}
+			id := catalog.Column{Name: "id", Type: "BIGINT", Kind: catalog.KindInteger}
+			remark := column
+			remark.Name = "remark_name" // names nobody
+			db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "letters", Primary: []string{"id"}, Columns: []catalog.Column{id, column, remark}})
+			for n, row := range db.Rows["characters"][:10] {
+				db.Rows["letters"] = append(db.Rows["letters"], mergetest.Row{"id": row["guid"], "receiver_name": row["name"], "remark_name": "remark " + string(rune('a'+n))})
+			}
+		}
+		opts.Propose = true
+		got := make(map[string]string)
+		for _, c := range mustCheck(t, opts, a, b).Proposed.Columns {
+			got[c.Table+"."+c.Column] = fmt.Sprintf("%s %s: %s", c.Class, c.To, c.Evidence)
+		}
+		if want := "undecided characters.name: it may repeat a name, which a merge may give to another row; 0 of 20 rows without a match"; got["letters.receiver_name"] != want {
+			t.Errorf("%s: letters.receiver_name is %q, not %q", how, got["letters.receiver_name"], want)
+		}
+		if want := "plain : no numbers"; got["letters.remark_name"] != want {
+			t.Errorf("%s: letters.remark_name is %q, not %q", how, got["letters.remark_name"], want)
+		}
+	}
+}
+
+// Tables that are excluded stay candidates: their rows can be named.
+func TestProposalsToExcludedTables(t *testing.T) {
+	for _, c := range mustCheck(t, declare.Options{Propose: true, Exclude: []string{"characters"}}, game("a", 1, 30), game("b", 101, 30)).Proposed.Columns {
+		if c.Table == "pets" && c.Column == "owner" && c.To != "characters.guid" {
+			t.Errorf("pets.owner names %q", c.To)
+		}
+	}
+}
+
+// Without gaps in the keys there are only names, and the file says so. What is in names
+// stays inside its comment or its text.
+func TestWriteRules(t *testing.T) {
+	a, b := game("a", 1, 30), game("b\nplain = [1]", 101, 30)
+	r := mustCheck(t, declare.Options{Propose: true}, a, b)
+	var text strings.Builder
+	if err := propose.WriteRules(r, &text); err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Check struct {
+			Undecided, Natural, Plain, Shared []string
+			Reference                         []struct {
+				To   string
+				At   []string
+				None []int
+			}
+		}
+	}
+	meta, err := toml.Decode(text.String(), &file)
+	if err != nil || len(meta.Undecoded()) > 0 {
+		t.Fatalf("%v, %v:\n%s", err, meta.Undecoded(), &text)
+	}
+	if !strings.Contains(text.String(), "# How sure that is: no gaps: names only\n") {
+		t.Errorf("the header does not say how sure it is:\n%s", &text)
+	}
+	if got := fmt.Sprint(file.Check); got != "{[] [] [characters.account characters.name guild.name pets.name] [] [{characters.guid [guild.leader pets.owner] []} {guild.id [characters.guild_id] [0]}]}" {
+		t.Errorf("%s from\n%s", got, &text)
+	}
+	if err := propose.WriteRules(new(verdict.Report), &text); err == nil {
+		t.Error("a report without proposals is written")
+	}
+}
+
+// A proposal is TOML whatever the names are.
+func TestProposalTOML(t *testing.T) {
+	p := verdict.Proposal{Unique: &declare.DeclaredUnique{Table: "a\"b\\c\n", Columns: []string{"名", "x\x7f"}}, Evidence: "e\nvil = 1"}
+	want := "# e\\nvil = 1\n[[check.unique]]\ntable = \"a\\\"b\\\\c\\u000A\"\ncolumns = [\"名\", \"x\\u007F\"]\n"
+	if diff := cmp.Diff(want, p.TOML()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,137 @@
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/merge"
+	"mergesafe/merge/catalog"
+	"mergesafe/merge/declare"
+	"mergesafe/merge/mergetest"
+	"mergesafe/merge/verdict"
+)
+
+// A check that is limited to some results gives them as a whole check does,
+// and no others.
+func TestOnly(t *testing.T) {
+	full := mustCheck(t, declare.Options{}, faulty()...)
+	for _, r := range full.Results {
+		only := []declare.Selection{{Code: r.Code, Table: r.Table, Subject: r.Subject}}
+		got := mustCheck(t, declare.Options{Only: only}, faulty()...)
+		var same []verdict.Result
+		for _, one := range got.Results {
+			if one.Code == verdict.CodeKeyCollision {
+				one.Next, r.Next = nil, nil // the reason why keys collide was not looked for
+			}
+			if one.Code == verdict.CodeColumnOpaque {
+				one.Message, r.Message = "", "" // there were no rows to look into
+			}
+			if one.Subject == r.Subject {
+				same = append(same, one)
+			}
+		}
+		if diff := cmp.Diff([]verdict.Result{r}, same); diff != "" {
+			t.Errorf("only %v (-whole +only):\n%s", only, diff)
+		}
+		for _, one := range got.Results {
+			if one.Code != r.Code || one.Table != r.Table {
+				t.Errorf("only %v: also %s %s %s", only, one.Code, one.Table, one.Subject)
+			}
+		}
+		if diff := cmp.Diff(only, got.Only); diff != "" {
+			t.Errorf("the report does not say what it is limited to:\n%s", diff)
+		}
+	}
+
+	// What is not selected is not read.
+	reads := make(map[string]bool)
+	mustCheck(t, declare.Options{
+		Only:     []declare.Selection{{Code: verdict.CodeUniqueCollision, Table: "players", Subject: "name"}},
+		Progress: func(p declare.Progress) { reads[p.Code+" "+p.Table] = true },
+	}, faulty()...)
+	if diff := cmp.Diff(map[string]bool{"unique-collision players": true}, reads); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+
+	// What is no longer there is not passed.
+	gone := []declare.Selection{{Code: verdict.CodeSchemaTable, Table: "players"}, {Code: verdict.CodeUniqueCollision, Table: "players", Subject: "nick"}}
+	report := mustCheck(t, declare.Options{Only: gone}, faulty()...)
+	if r := find(report, verdict.CodeUniqueCollision, "players", "nick"); len(r) != 1 || r[0].Verdict != verdict.NotVerified || report.Verdict != verdict.NotVerified {
+		t.Errorf("%s: %+v", report.Verdict, report.Results)
+	}
+}
+
+// Allow and FailOn change what counts, never what was found.
+func TestAllowAndFailOn(t *testing.T) {
+	dbs := func() []*mergetest.Database {
+		a, b := settled(1), settled(2)
+		b.Rows["players"][0]["name"] = "PLAYER1.0"
+		b.Schema.Skipped = []catalog.Skipped{{Table: "log", Reason: "MyISAM"}}
+		return []*mergetest.Database{a, b}
+	}
+	plain := mustCheck(t, declare.Options{}, dbs()...)
+	for _, test := range []struct {
+		allow, failOn []string
+		want          verdict.Verdict
+	}{
+		{nil, nil, verdict.Fail},
+		{[]string{"unique-collision"}, nil, verdict.NotVerified},
+		{[]string{"unique-collision", "table-skipped"}, nil, verdict.Pass},
+		{[]string{"table-skipped"}, nil, verdict.Fail},
+		{[]string{"unique-collision"}, []string{"table-skipped"}, verdict.Fail},
+		{[]string{"unique-collision", "table-skipped"}, []string{"key-collision"}, verdict.Pass},
+	} {
+		got := mustCheck(t, declare.Options{Allow: test.allow, FailOn: test.failOn}, dbs()...)
+		if got.Verdict != test.want {
+			t.Errorf("allow %v, fail on %v: %s, want %s", test.allow, test.failOn, got.Verdict, test.want)
+		}
+		for i, r := range got.Results {
+			if (r.CountsAs != "") != (r.Verdict != verdict.Pass && len(test.allow) > 0 && strings.Contains(strings.Join(test.allow, " "), r.Code) ||
+				r.Verdict == verdict.NotVerified && strings.Contains(strings.Join(test.failOn, " "), r.Code)) {
+				t.Errorf("allow %v, fail on %v: %s %s counts as %q", test.allow, test.failOn, r.Code, r.Verdict, r.CountsAs)
+			}
+			r.CountsAs = ""
+			if diff := cmp.Diff(plain.Results[i], r); diff != "" {
+				t.Errorf("allow %v, fail on %v (-without +with):\n%s", test.allow, test.failOn, diff)
+			}
+		}
+	}
+}
+
+// The quick tier comes before any row is read, and says nothing that the whole
+// check does not say.
+func TestQuick(t *testing.T) {
+	var quick *verdict.Report
+	read := false
+	full, err := merge.Check(t.Context(), sources(faulty()...), declare.Options{Progress: func(declare.Progress) { read = true }}, func(r *verdict.Report) {
+		if read {
+			t.Error("rows were read before")
+		}
+		quick = r
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if quick == nil || quick.Verdict != "" || quick.Incomplete == "" || quick.ExitCode() != verdict.ExitIncomplete {
+		t.Fatalf("the quick report: %+v", quick)
+	}
+	whole := make(map[string]verdict.Result)
+	for _, r := range full.Results {
+		whole[key(r.Code, r.Table, r.Subject)] = r
+	}
+	for _, r := range quick.Results {
+		if diff := cmp.Diff(whole[key(r.Code, r.Table, r.Subject)], r); diff != "" {
+			t.Errorf("(-whole +quick):\n%s", diff)
+		}
+	}
+	for _, code := range []string{verdict.CodeServerConflict, verdict.CodeSchemaColumn, verdict.CodeTableSkipped} {
+		if len(find(quick, code, "", "")) == 0 {
+			t.Errorf("no %s", code)
+		}
+	}
+	if got := quick.Sources[0].Tables[1]; got.Table != "items" || got.Rows != 13 || got.First != full.Sources[0].Tables[1].First || got.Last != full.Sources[0].Tables[1].Last {
+		t.Errorf("items of s1: %+v, want as in the whole report: %+v", got, full.Sources[0].Tables[1])
+	}
+}

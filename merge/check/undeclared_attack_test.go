@@ -1,0 +1,111 @@
+package check_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"mergesafe/merge/declare"
+	"mergesafe/merge/verdict"
+)
+
+func attackWorlds(t *testing.T, tables []string, rows ...[]string) *sqlWorlds {
+	w := sqliteWorlds(t, t.TempDir(), len(rows))
+	t.Cleanup(w.close)
+	w.everywhere(t, tables...)
+	for i, r := range rows {
+		w.at(t, i, r...)
+	}
+	return w
+}
+
+// sparseKeys inserts many keys that lie far apart, those given among them.
+func sparseKeys(table string, seed uint64, keys ...int64) (all []string) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 140 {
+		var values []string
+		for range 1000 {
+			values = append(values, fmt.Sprintf("(%d)", r.Int64N(1<<60)))
+		}
+		all = append(all, "INSERT OR IGNORE INTO @."+table+" VALUES "+strings.Join(values, ","))
+	}
+	for _, k := range keys {
+		all = append(all, fmt.Sprintf("INSERT INTO @.%s VALUES (%d)", table, k))
+	}
+	return all
+}
+
+// Keys that lie too far apart to be kept are compared as well as others.
+func TestSparseKeys(t *testing.T) {
+	const a, b = 1<<61 + 5, 1<<61 + 7
+	tables := []string{"CREATE TABLE @.k (id INTEGER PRIMARY KEY)", "CREATE TABLE @.l (id INTEGER PRIMARY KEY)", "CREATE TABLE @.t (id INTEGER PRIMARY KEY, v INTEGER)"}
+	t.Run("excluded", func(t *testing.T) {
+		w := attackWorlds(t, tables, append(sparseKeys("k", 1, a), "INSERT INTO @.t VALUES (-1, -9)"), append(sparseKeys("k", 2, b), fmt.Sprintf("INSERT INTO @.t VALUES (-2, %d)", int64(b))))
+		report := w.check(t, declare.Options{Exclude: []string{"k"}, Allow: []string{verdict.CodeTableExcluded}})
+		if open := openColumns(report); open["t.v"] == 0 {
+			t.Errorf("%v, want t.v open: it names a row that is not copied", open)
+		}
+	})
+	t.Run("all at home", func(t *testing.T) {
+		w := attackWorlds(t, tables, append(sparseKeys("k", 1, a), fmt.Sprintf("INSERT INTO @.t VALUES (-1, %d)", int64(a))), append(sparseKeys("k", 2, b), fmt.Sprintf("INSERT INTO @.t VALUES (-2, %d)", int64(b))))
+		if open := openColumns(w.check(t, declare.Options{})); open["t.v"] != 0 {
+			t.Errorf("%v, want t.v closed", open)
+		}
+	})
+}
+
+// A column that a composite reference declares is declared.
+func TestCompositeReferencesCloseTheirColumns(t *testing.T) {
+	w := attackWorlds(t, []string{"CREATE TABLE @.p (realm INTEGER, id INTEGER, PRIMARY KEY (id, realm))", "CREATE TABLE @.i (id INTEGER PRIMARY KEY, r INTEGER, o INTEGER)"},
+		[]string{"INSERT INTO @.p VALUES (1,1)", "INSERT INTO @.i VALUES (1001, 1, 1), (1002, 7, 101)"},
+		[]string{"INSERT INTO @.p VALUES (1,101)", "INSERT INTO @.i VALUES (2001, 1, 101)"})
+	report := w.check(t, declare.Options{References: []declare.DeclaredReference{{Table: "i", Columns: []string{"r", "o"}, ToTable: "p", ToColumns: []string{"realm", "id"}}}, Allow: []string{verdict.CodeReferenceDangle}})
+	if open := openColumns(report); open["i.o"] != 0 {
+		t.Errorf("i.o is open though it is declared: %v\n%s", open, brief(report))
+	}
+}
+
+// One column can be allowed, and no more than one.
+func TestAllowOpenColumn(t *testing.T) {
+	w := attackWorlds(t, []string{"CREATE TABLE @.p (id INTEGER PRIMARY KEY)", "CREATE TABLE @.i (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER)"},
+		[]string{"INSERT INTO @.p VALUES (1)", "INSERT INTO @.i VALUES (1001, 101, 101)"},
+		[]string{"INSERT INTO @.p VALUES (101)", "INSERT INTO @.i VALUES (2001, NULL, NULL)"})
+	for allow, want := range map[string]verdict.Verdict{"i.a": verdict.NotVerified, "i.a i.b": verdict.Pass} {
+		var opts declare.Options
+		for _, at := range strings.Fields(allow) {
+			opts.Allow = append(opts.Allow, verdict.CodeReferenceUndeclared+":"+at)
+		}
+		if report := w.check(t, opts); report.Verdict != want {
+			t.Errorf("%s: %s, want %s", allow, report.Verdict, want)
+		}
+	}
+	for _, allow := range []string{"", ":i", ":i.*", ":*.a", ":i.{0..3}"} {
+		if _, err := w.tryCheck(t, declare.Options{Allow: []string{verdict.CodeReferenceUndeclared + allow}}); err == nil {
+			t.Errorf("%q is taken", allow)
+		}
+	}
+	// A column of an earlier report is judged again, alone, as in the whole check.
+	report := w.check(t, declare.Options{Only: []declare.Selection{{Code: verdict.CodeReferenceUndeclared, Table: "i", Subject: "b"}}})
+	if open := openColumns(report); len(open) != 1 || open["i.b"] != 1 {
+		t.Errorf("again: %v", open)
+	}
+}
+
+// Worlds need not have the same tables and columns.
+func TestOpenColumnsOfDifferentSchemas(t *testing.T) {
+	w := sqliteWorlds(t, t.TempDir(), 3)
+	defer w.close()
+	w.at(t, 0, "CREATE TABLE @.p (id INTEGER PRIMARY KEY)", "CREATE TABLE @.i (id INTEGER PRIMARY KEY, a INTEGER)", "CREATE VIEW @.v AS SELECT 1 AS id",
+		"INSERT INTO @.p VALUES (1)", "INSERT INTO @.i VALUES (1001, 101), (1002, 777)")
+	w.at(t, 1, "CREATE TABLE @.p (id INTEGER PRIMARY KEY, b TEXT)", "CREATE TABLE @.i (id INTEGER PRIMARY KEY, a TEXT)", "CREATE TABLE @.e (id INTEGER PRIMARY KEY)",
+		"INSERT INTO @.p VALUES (101, 'p 1')", "INSERT INTO @.i VALUES (2001, 'of 1')")
+	w.at(t, 2, "CREATE TABLE @.i (id INTEGER PRIMARY KEY)", "CREATE TABLE @.e (id TEXT PRIMARY KEY)", "INSERT INTO @.i VALUES (3001)", "INSERT INTO @.e VALUES ('777')")
+	open := openColumns(w.check(t, declare.Options{}))
+	if open["i.a"] != 2 || open["p.b"] != 1 {
+		t.Errorf("%v, want 2 rows of i.a and 1 of p.b", open)
+	}
+	if open["e.id as a key"] != -1 {
+		t.Errorf("%v: the keys of e are of two types, and nothing says so", open)
+	}
+}
