@@ -511,7 +511,14 @@ func TestMatchResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		points := int(counted.Load())
-		want, step := dump(t, smooth[0]), map[bool]int{true: 43, false: 211}[e.name == "sqlite"]
+		held := func(d rowio.Database) string { // without the numbers of the rows of the record
+			db := pool(t, d)
+			defer db.Close()
+			rows := readCell(t, db, "SELECT path, source, tab, col, part, space, shift, low, high, n, undone, data, first_key, last_key, came FROM "+
+				ledger.KeysTable+" ORDER BY path, tab, col, part")
+			return dump(t, d, ledger.KeysTable) + fmt.Sprint(rows)
+		}
+		want, step := held(smooth[0]), map[bool]int{true: 43, false: 211}[e.name == "sqlite"]
 		if *long {
 			step = 1
 		}
@@ -521,12 +528,15 @@ func TestMatchResumed(t *testing.T) {
 		for n := points % step; n < points; n += step {
 			refillAll(t, all, worlds)
 			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, lost(n)); err == nil {
-				t.Fatalf("point %d was not reached", n)
+				if n < points*9/10 { // how many there are depends on the sizes of batches
+					t.Fatalf("point %d of %d was not reached", n, points)
+				}
+				break
 			}
 			if _, err := apply.ApplyWith(t.Context(), p, worlds[0], worlds[1:], job.Options{}, small(job.Hooks{})); err != nil {
 				t.Fatalf("point %d, again: %v", n, err)
 			}
-			if diff := cmp.Diff(want, dump(t, worlds[0])); diff != "" {
+			if diff := cmp.Diff(want, held(worlds[0])); diff != "" {
 				t.Fatalf("point %d: (-smooth +resumed):\n%s", n, diff)
 			}
 		}
