@@ -15,8 +15,8 @@ type Options struct {
 // Deleted are shares from 0 to 1 of the keys of tables by their sizes.
 type Deleted struct{ Characters, Items, Guilds, Others float64 }
 
-// Typical returns the options of a usual world: 2,000 characters, 20,000 items, keys from 1 on, many of them deleted one by
-// one, and two dangling references in a hundred.
+// Typical returns the options of a usual world: 2,000 characters, 20,000 items, keys from 1 on, many
+// of them deleted one by one, and two dangling references in a hundred.
 func Typical(seed uint64) Options {
 	return Options{
 		Seed:       seed,

@@ -193,8 +193,8 @@ func (t *table) single() (columns []*column) {
 	return columns
 }
 
-// rowsOf returns how many rows a table gets. A table that refers to items has more than one that refers to characters; one
-// with a row for each of another's has a share of these.
+// rowsOf returns how many rows a table gets. A table that refers to items has more than one that
+// refers to characters; one with a row for each of another's has a share of these.
 func (p *plan) rowsOf(name string) int {
 	if n, known := p.rows[name]; known {
 		return n

@@ -12,7 +12,8 @@ type population struct {
 	famous []int64 // alive, the most often named first
 }
 
-// newPopulation counts from 1 on until alive numbers are left of which the share deleted is gone, one by one or in runs of block.
+// newPopulation counts from 1 on until alive numbers are left of which the share deleted is gone, one
+// by one or in runs of block.
 func newPopulation(rng *rand.Rand, alive int, deleted float64, block int) *population {
 	n := alive
 	if deleted > 0 && deleted < 1 {

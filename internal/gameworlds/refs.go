@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Kind says what a number in a column is. merge/propose/testdata/README.md describes the kinds and the format of the lists.
+// Kind says what a number in a column is. merge/propose/testdata/README.md describes the kinds and the
+// format of the lists.
 type Kind string
 
 const (

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// EnvSchemas is the environment variable that names the folder of the public schemas, NAME.sql, which are not in this repository.
+// EnvSchemas is the environment variable that names the folder of the public schemas, NAME.sql, which
+// are not in this repository.
 const EnvSchemas = "MERGESAFE_SCHEMAS"
 
 // Schema is a game's tables and what their columns are.
@@ -19,7 +20,8 @@ type Schema struct {
 	statements []string
 }
 
-// Load reads the statements that make a game's tables, as mysqldump or a person writes them, and the list of the meanings of their columns.
+// Load reads the statements that make a game's tables, as mysqldump or a person writes them, and the
+// list of the meanings of their columns.
 func Load(sqlPath, refsPath string) (*Schema, error) {
 	text, err := os.ReadFile(sqlPath)
 	if err != nil {
@@ -43,7 +45,8 @@ var (
 	unwanted = regexp.MustCompile(`(?i)^(LOCK|UNLOCK)\s+TABLES`)
 )
 
-// create makes the tables, or the triggers: these come last, or they would write rows of their own while a world is filled.
+// create makes the tables, or the triggers: these come last, or they would write rows of their own
+// while a world is filled.
 func (s *Schema) create(ctx context.Context, conn *sql.Conn, withTriggers bool) error {
 	for _, statement := range s.statements {
 		if triggers.MatchString(statement) != withTriggers || unwanted.MatchString(statement) {

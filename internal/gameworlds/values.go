@@ -32,7 +32,8 @@ func random(seed uint64, words ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, hash(words...)))
 }
 
-// vague are names that say nothing about what a number of the game's data is: a column with such a name has numbers of its own.
+// vague are names that say nothing about what a number of the game's data is: a column with such a
+// name has numbers of its own.
 var vague = []string{"id", "key", "index", "type", "entry", "value", "guid", "order", "level", "name"}
 
 // places are parts of names of columns that count within something.

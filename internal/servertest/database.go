@@ -23,9 +23,10 @@ const EnvDSN = "TEST_MYSQL_DSN"
 // in particular.
 const adminTimeout = 30 * time.Second
 
-// DSN makes a fresh, empty database (utf8mb4, a random name) for this test on the server that TEST_MYSQL_DSN names, drops
-// it at the test's end, and returns its DSN in the form of go-sql-driver/mysql. Where TEST_MYSQL_DSN is not set, the test
-// is skipped. It may be called several times for several databases.
+// DSN makes a fresh, empty database (utf8mb4, a random name) for this test on the server that
+// TEST_MYSQL_DSN names, drops it at the test's end, and returns its DSN in the form of
+// go-sql-driver/mysql. Where TEST_MYSQL_DSN is not set, the test is skipped. It may be called several
+// times for several databases.
 //
 // Transactions must have ended by then: the drop would wait for them, give up, and fail the test.
 func DSN(t testing.TB) string {
@@ -35,9 +36,9 @@ func DSN(t testing.TB) string {
 	return cfg.FormatDSN()
 }
 
-// Grant makes an account that has only the given privileges, e.g. "SELECT" or "SELECT, INSERT", on the database that the
-// DSN names, and returns the DSN with that account in it. The account is dropped at the test's end. The DSN's own account
-// must be allowed to create users, or the test is skipped.
+// Grant makes an account that has only the given privileges, e.g. "SELECT" or "SELECT, INSERT", on the
+// database that the DSN names, and returns the DSN with that account in it. The account is dropped at
+// the test's end. The DSN's own account must be allowed to create users, or the test is skipped.
 func Grant(t testing.TB, privileges, dsn string) string {
 	t.Helper()
 	cfg := parse(t, dsn)
@@ -77,8 +78,9 @@ func Admin(t testing.TB) *sql.DB {
 	return db
 }
 
-// Private starts a server for this test alone, which it may kill and restart, and stops it at the test's end. Where this
-// machine has no server program, the test is skipped. Starting takes a second or two: share one where tests can.
+// Private starts a server for this test alone, which it may kill and restart, and stops it at the
+// test's end. Where this machine has no server program, the test is skipped. Starting takes a second
+// or two: share one where tests can.
 func Private(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return private(t, Options{Args: args})

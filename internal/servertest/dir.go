@@ -39,8 +39,8 @@ func newLock(dir string) (*os.File, error) {
 	return lock, os.Rename(path+".new", path)
 }
 
-// removeAbandoned removes the folders of servers whose processes were killed before they could do it themselves. What it
-// can't remove does no harm.
+// removeAbandoned removes the folders of servers whose processes were killed before they could do it
+// themselves. What it can't remove does no harm.
 func removeAbandoned(parent string) {
 	locks, _ := filepath.Glob(filepath.Join(parent, dirPattern, "lock"))
 	for _, path := range locks {

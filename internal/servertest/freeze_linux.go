@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Freeze stops a process as SIGSTOP does, and returns when all its threads stand still: the signal alone returns before,
-// and the process may still answer a question or two.
+// Freeze stops a process as SIGSTOP does, and returns when all its threads stand still: the signal
+// alone returns before, and the process may still answer a question or two.
 func Freeze(p *os.Process) error {
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return err

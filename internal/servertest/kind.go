@@ -48,8 +48,8 @@ func Seq(first, last int) string {
 	return fmt.Sprintf("(SELECT %s AS seq FROM %s HAVING seq <= %d ORDER BY seq) AS s", sum, strings.TrimPrefix(from, ", "), last)
 }
 
-// PrivateMySQL is [Private] for a MySQL, whichever server the other tests of the run use. A test of MySQL alone is skipped
-// in a run on MariaDB.
+// PrivateMySQL is [Private] for a MySQL, whichever server the other tests of the run use. A test of
+// MySQL alone is skipped in a run on MariaDB.
 func PrivateMySQL(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if name := os.Getenv(EnvServer); name != "" && name != MySQL || name == "" && os.Getenv(EnvDSN) != "" && OnMariaDB(t) {

@@ -111,8 +111,8 @@ func installed(name string) (string, bool) {
 	return "", false
 }
 
-// Command is a run of the server with these arguments, and before them those that it needs because of its folder. It reads
-// no configuration of the machine.
+// Command is a run of the server with these arguments, and before them those that it needs because of
+// its folder. It reads no configuration of the machine.
 func (p *Program) Command(ctx context.Context, args ...string) *exec.Cmd {
 	own := []string{"--no-defaults"}
 	if p.root != "" {
@@ -157,9 +157,9 @@ func asRoot() []string {
 	return nil
 }
 
-// Initialize makes a data folder. Only this system's user may connect, as root, through the socket. The first
-// folder of a program is kept beside the unpacked servers, for it takes seconds; the others are copies of it. The options
-// are those that hold for a folder from the beginning.
+// Initialize makes a data folder. Only this system's user may connect, as root, through the socket.
+// The first folder of a program is kept beside the unpacked servers, for it takes seconds; the others
+// are copies of it. The options are those that hold for a folder from the beginning.
 func (p *Program) Initialize(ctx context.Context, data string, options ...string) error {
 	me, err := user.Current()
 	if err != nil {

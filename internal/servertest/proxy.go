@@ -32,9 +32,10 @@ type Proxy struct {
 	open map[net.Conn]bool
 }
 
-// NewProxy starts a proxy on loopback in front of the server that the DSN names, in the form of go-sql-driver/mysql, and
-// stops it at the test's end. decide is asked at each COMMIT, which come as statements of their own, and gets how many went
-// by before; it may be called by several goroutines at once.
+// NewProxy starts a proxy on loopback in front of the server that the DSN names, in the form of
+// go-sql-driver/mysql, and stops it at the test's end. decide is asked at each COMMIT, which come as
+// statements of their own, and gets how many went by before; it may be called by several goroutines at
+// once.
 func NewProxy(t testing.TB, dsn string, decide func(n int64) Cut) *Proxy {
 	t.Helper()
 	cfg := parse(t, dsn)

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// AwaitRunning waits until the server is at work on a statement with the text in it in the database that the DSN names, in
-// the form of go-sql-driver/mysql; or, if want is false, until it no longer is.
+// AwaitRunning waits until the server is at work on a statement with the text in it in the database
+// that the DSN names, in the form of go-sql-driver/mysql; or, if want is false, until it no longer is.
 func AwaitRunning(t testing.TB, dsn, text string, want bool) {
 	t.Helper()
 	const condition = "ID <> CONNECTION_ID() AND DB = DATABASE() AND LOCATE(?, INFO) > 0"
 	awaitConnections(t, dsn, condition, []any{text}, func(n int) bool { return (n > 0) == want })
 }
 
-// AwaitConnections waits until the server has at least so many connections for which the condition holds, over the columns
-// of information_schema.PROCESSLIST. DATABASE() is the one that the DSN names, in the form of go-sql-driver/mysql.
+// AwaitConnections waits until the server has at least so many connections for which the condition
+// holds, over the columns of information_schema.PROCESSLIST. DATABASE() is the one that the DSN names,
+// in the form of go-sql-driver/mysql.
 func AwaitConnections(t testing.TB, dsn string, atLeast int, condition string, args ...any) {
 	t.Helper()
 	awaitConnections(t, dsn, condition, args, func(n int) bool { return n >= atLeast })

@@ -1,10 +1,12 @@
-// Package servertest gives tests and benchmarks a real MariaDB or MySQL: a private server that they may fill, freeze, kill and
-// start again, or a fresh database on the server that the environment variable TEST_MYSQL_DSN names.
+// Package servertest gives tests and benchmarks a real MariaDB or MySQL: a private server that they
+// may fill, freeze, kill and start again, or a fresh database on the server that the environment
+// variable TEST_MYSQL_DSN names.
 //
-// In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights), [Private] (a server to kill) and
-// [NewProxy] (connections that are cut). [OnlyMariaDB] is for tests of features that MySQL does not have. Without
-// a *testing.T, use [Start]; to run the program of a server in a way of one's own, [Find]. The command with-server below this
-// package runs any command with TEST_MYSQL_DSN set:
+// In tests use [DSN] (a database of one's own), [Grant] (an account with fewer rights), [Private] (a
+// server to kill) and [NewProxy] (connections that are cut). [OnlyMariaDB] is for tests of features
+// that MySQL does not have. Without a *testing.T, use [Start]; to run the program of a server in a way
+// of one's own, [Find]. The command with-server below this package runs any command with
+// TEST_MYSQL_DSN set:
 //
 //	go run ./internal/servertest/with-server mysql -- go test ./store/...
 package servertest
@@ -34,7 +36,8 @@ import (
 // account is the one that DSN names. It has every right, a random password, and works over loopback only.
 const account = "test"
 
-// maxSocketPath is what a socket's address can hold on every system (108 bytes on Linux, 104 on the BSDs, with the end mark).
+// maxSocketPath is what a socket's address can hold on every system (108 bytes on Linux, 104 on the
+// BSDs, with the end mark).
 const maxSocketPath = 103
 
 // Options say how a private server differs from the default.
@@ -110,7 +113,8 @@ func (s *Server) create(ctx context.Context, extra []string) error {
 		return err
 	}
 
-	// An init file works for MariaDB and MySQL alike and at every start; replicas have one of their own. The password keeps other users of this machine out.
+	// An init file works for MariaDB and MySQL alike and at every start; replicas have one of their
+	// own. The password keeps other users of this machine out.
 	password := rand.Text()
 	initFile := filepath.Join(s.dir, "init.sql")
 	initSQL := fmt.Sprintf("SET SESSION sql_log_bin = 0;\nCREATE USER IF NOT EXISTS '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\n"+
@@ -154,8 +158,8 @@ func (s *Server) create(ctx context.Context, extra []string) error {
 // Program returns what the server runs.
 func (s *Server) Program() *Program { return s.program }
 
-// DSN returns the address of the server in the form of go-sql-driver/mysql, with no database selected. It stays the same
-// over Kill and Restart. The account may do everything.
+// DSN returns the address of the server in the form of go-sql-driver/mysql, with no database selected.
+// It stays the same over Kill and Restart. The account may do everything.
 func (s *Server) DSN() string { return s.cfg.FormatDSN() }
 
 // Kill ends the server as a crash would (SIGKILL) and returns when the process is gone. Killing a server that does not
@@ -208,7 +212,8 @@ func (s *Server) Alive() bool {
 	}
 }
 
-// Freeze has the server take connections and say nothing, as SIGSTOP does, and returns when all its threads stand still.
+// Freeze has the server take connections and say nothing, as SIGSTOP does, and returns when all its
+// threads stand still.
 func (s *Server) Freeze() error { return s.with("Freeze", Freeze) }
 
 // Thaw lets the server continue.

@@ -40,8 +40,8 @@ func Mount(t testing.TB, size string) *Disk {
 // Path is the folder that is the disk.
 func (d *Disk) Path() string { return d.path }
 
-// Fill takes all the room that is left but so many bytes, rounded down to blocks. A full disk is filled anew. It is an error
-// if there is not that much room.
+// Fill takes all the room that is left but so many bytes, rounded down to blocks. A full disk is
+// filled anew. It is an error if there is not that much room.
 func (d *Disk) Fill(spare int64) error {
 	f, err := os.Create(d.ballast())
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"mergesafe/internal/servertest"
 )
 
-// MariaDB starts a server on a disk of that size, and stops it with the test. Its log is small, so that the disk is for rows.
-// If this machine has no program of a server, or cannot make the disk, the test is skipped.
+// MariaDB starts a server on a disk of that size, and stops it with the test. Its log is small, so
+// that the disk is for rows. If this machine has no program of a server, or cannot make the disk, the
+// test is skipped.
 func MariaDB(t testing.TB, size string, args ...string) (*Disk, *servertest.Server) {
 	t.Helper()
 	servertest.OnlyMariaDB(t, "what a full disk does is tried there")

@@ -13,8 +13,8 @@ import (
 var errTaken = errors.New("taken")
 
 // takeLock takes the lock of the one process that works on a campaign, until the file is closed, or
-// returns errTaken. It is the operating system's own, so that it ends with the process. A process that only looks whether it is held has
-// it for a moment: for that it waits.
+// returns errTaken. It is the operating system's own, so that it ends with the process. A process that
+// only looks whether it is held has it for a moment: for that it waits.
 func takeLock(ctx context.Context, path string) (*os.File, error) {
 	patience, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

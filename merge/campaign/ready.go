@@ -65,11 +65,11 @@ func (e *NotReadyError) Error() string {
 	return strings.Join(lines, "\n  ")
 }
 
-// lookReady looks before the first write at all merges that have not begun: that no world is
-// there twice, that every world is stopped and backed up, that there is room on the disks, and that every plan is fresh. It puts
-// the problems of all merges into one [*NotReadyError]. notes say what was
-// not checked, for the operator. A database that cannot be read is such a problem; another error
-// means that the context ended.
+// lookReady looks before the first write at all merges that have not begun: that no world is there
+// twice, that every world is stopped and backed up, that there is room on the disks, and that every
+// plan is fresh. It puts the problems of all merges into one [*NotReadyError]. notes say what was not
+// checked, for the operator. A database that cannot be read is such a problem; another error means
+// that the context ended.
 //
 // now stamps the messages to hooks.
 func lookReady(ctx context.Context, c *Campaign, all []candidate, now func() time.Time) (notes []string, err error) {

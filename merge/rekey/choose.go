@@ -46,14 +46,14 @@ func DefaultStep(values ...Range) uint64 {
 	return step
 }
 
-// Choose returns for each source, in their order, the number to add to all its values,
-// so that they are above those of the target and of the sources before, or it says which
-// column has no room. A source whose values no other source has keeps them. An offset is a
-// multiple of the step; if none is given, of the largest power of ten for which there is
-// room, up to the [DefaultStep] of the sources' numbers: those of the target make no step
-// larger, or each merge into it would take ten times the numbers of the one before. Rounding
-// takes at most a 64th of the numbers that the exact offset leaves, or an eighth of those that the
-// sources have: otherwise a narrow space would be full after a few merges. used is that step. given are offsets that the operator chose, by source.
+// Choose returns for each source, in their order, the number to add to all its values, so that they
+// are above those of the target and of the sources before, or it says which column has no room. A
+// source whose values no other source has keeps them. An offset is a multiple of the step; if none is
+// given, of the largest power of ten for which there is room, up to the [DefaultStep] of the sources'
+// numbers: those of the target make no step larger, or each merge into it would take ten times the
+// numbers of the one before. Rounding takes at most a 64th of the numbers that the exact offset
+// leaves, or an eighth of those that the sources have: otherwise a narrow space would be full after a
+// few merges. used is that step. given are offsets that the operator chose, by source.
 func Choose(target Range, sources []Want, step uint64, given map[int]uint64,
 ) (offsets []uint64, used uint64, narrow *Narrow) {
 	if step > 0 {

@@ -1,16 +1,17 @@
-// Command with-server runs a command with TEST_MYSQL_DSN set to a private database server, which it starts before and
-// stops after, whatever happens. It also stops every process that the command has started. TEST_SERVER is the name of the
-// server: mariadb, mariadb-11.8 or mysql.
+// Command with-server runs a command with TEST_MYSQL_DSN set to a private database server, which it
+// starts before and stops after, whatever happens. It also stops every process that the command has
+// started. TEST_SERVER is the name of the server: mariadb, mariadb-11.8 or mysql.
 //
 //	go run ./internal/servertest/with-server mysql -- go test ./store/...
 //
 // If TEST_MYSQL_DSN is set already, it starts no server and the command uses that one.
 //
-// If this machine does not have the server, it says how to bring it. With -optional it then says in one line what is not
-// tested and runs the command without TEST_MYSQL_DSN, so that tests are skipped; unless TEST_SERVERS_REQUIRED is set.
+// If this machine does not have the server, it says how to bring it. With -optional it then says in
+// one line what is not tested and runs the command without TEST_MYSQL_DSN, so that tests are skipped;
+// unless TEST_SERVERS_REQUIRED is set.
 //
-// Its exit code is that of the command (128 + the signal's number if a signal ended it), or 2 if it could not run it. Note
-// that "go run" turns every exit code but 0 into 1.
+// Its exit code is that of the command (128 + the signal's number if a signal ended it), or 2 if it
+// could not run it. Note that "go run" turns every exit code but 0 into 1.
 package main
 
 import (

@@ -54,11 +54,10 @@ type Undone struct {
 	Lifted   []job.Lifted `json:"lifted,omitempty"` // by this call
 }
 
-// Undo takes a merge out of the target again, completed or not: the rows that
-// were copied and are as they were copied, the renames of the target's own rows,
-// the rows removed from emptied tables (they are put back), the entries in the registry, the fences in the sources, the record of the merge
-// itself and finally the fences in the target. Rows that a game added meanwhile
-// stay.
+// Undo takes a merge out of the target again, completed or not: the rows that were copied and are as
+// they were copied, the renames of the target's own rows, the rows removed from emptied tables (they
+// are put back), the entries in the registry, the fences in the sources, the record of the merge
+// itself and finally the fences in the target. Rows that a game added meanwhile stay.
 //
 // It needs the sources as they were copied: they show which rows to remove. A source
 // that was changed since is a [*ledger.ChangedError].
