@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"mergesafe/internal/masked"
@@ -12,8 +14,9 @@ import (
 // and takes its name after it, so that an older one is there until there is a
 // newer one.
 type File struct {
-	name string
-	f    *os.File // nil if there is none to be written
+	name  string
+	f     *os.File // nil if there is none to be written
+	first bool     // never in the place of an older one
 }
 
 // Input is a file that a command reads, so that it must not write it.
@@ -36,25 +39,37 @@ func NewFile(flag, name string, inputs ...Input) (*File, error) {
 			}
 		}
 	}
-	return create(flag, name, name+".part", os.O_TRUNC)
+	return create(flag, name, func() (*os.File, error) { return os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644) })
 }
 
 // NewFirstFile is NewFile, but never takes the place of an older file: that is
 // an error like [fs.ErrExist].
-func NewFirstFile(flag, name string) (*File, error) { return create(flag, name, name, os.O_EXCL) }
+func NewFirstFile(flag, name string) (*File, error) {
+	f, err := create(flag, name, func() (*os.File, error) {
+		if _, err := os.Lstat(name); err == nil {
+			return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		}
+		// A process that is killed leaves no file of that name.
+		return os.OpenFile(name+"."+rand.Text()[:8]+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	})
+	if err == nil {
+		f.first = true
+	}
+	return f, err
+}
 
-func create(flag, name, temporary string, mode int) (*File, error) {
+func create(flag, name string, temporary func() (*os.File, error)) (*File, error) {
 	if name == "" {
 		return new(File), nil
 	}
 	if shown := masked.Word(name); shown != name {
 		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
 	}
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|mode, 0o644)
+	f, err := temporary()
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}
-	return &File{name, f}, nil
+	return &File{name: name, f: f}, nil
 }
 
 // Write lets write write the file, makes sure that it is on disk, and gives it
@@ -69,6 +84,11 @@ func (f *File) Write(write func(io.Writer) error) error {
 	}
 	if closeErr := f.f.Close(); err == nil {
 		err = closeErr
+	}
+	if err == nil && f.first {
+		if _, there := os.Lstat(f.name); there == nil {
+			err = fs.ErrExist // it came meanwhile
+		}
 	}
 	if err == nil {
 		err = os.Rename(f.f.Name(), f.name)
