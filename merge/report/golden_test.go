@@ -15,10 +15,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files of this package")
 
-// The reports that package merge keeps as JSON read as they always did.
+// The reports that package check keeps as JSON read as they always did.
 func TestTextGolden(t *testing.T) {
 	for _, name := range []string{"pass", "fail", "notverified"} {
-		doc, err := os.ReadFile(filepath.Join("..", "testdata", name+".json"))
+		doc, err := os.ReadFile(filepath.Join("..", "check", "testdata", name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -101,7 +101,7 @@ func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
 		"DONE":   {sampleOutcome(), "apply", "merging s2 and s3 into s1: 99,320 rows came to the target, with 3 renames, in 2m0s"},
 		"FAIL":   {sampleProof(), "verify", "s1 is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: no row of the merge is left, but its own rows differ in 1 table"},
+		"UNDONE": {sampleUndo(), "undo -force", "s2 and s3 out of s1 again: 99,320 rows were removed; what s1 holds in these tables is not what it held before: no row with a key of the merge is left, but its own rows differ in 1 table"},
 	}
 	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()

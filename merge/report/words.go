@@ -187,7 +187,7 @@ func (w *Words) undone(o *Outcome) {
 	if u.SameAsBefore {
 		w.Sentence += "exactly what it held before"
 	} else {
-		w.Sentence += "not what it held before: no row of the merge is left, but its own rows differ in " +
+		w.Sentence += "not what it held before: no row with a key of the merge is left, but its own rows differ in " +
 			printable.Count(int64(len(u.Tables)), "table", "tables")
 	}
 	for _, t := range u.Tables {
@@ -200,7 +200,11 @@ func (w *Words) undone(o *Outcome) {
 	}
 	add(u.Changed, "of them had", "of them had", "been changed since the merge; these changes are lost")
 	add(writtenOver(o.Plan), "row of "+target+" was", "rows of "+target+" were", "combined with them: restored")
-	add(u.Missing, "row was", "rows were", "gone before")
+	gone := "gone before"
+	if slices.ContainsFunc(u.Tables, func(t transfer.UndoneTable) bool { return t.Rows > t.Before }) {
+		gone += "; if a key was changed since, such a row is among the own rows"
+	}
+	add(u.Missing, "row was", "rows were", gone)
 	add(o.Plan.TakenOut(), "row is", "rows are", "back in the tables that were emptied")
 	w.next(fmt.Sprintf("The game servers of %s can be started again.", sources))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"mergesafe/internal/masked"
 )
@@ -29,6 +30,11 @@ type Input struct {
 // which must be none of the inputs. Without a name there is nothing to be
 // written, and all methods do nothing.
 func NewFile(flag, name string, inputs ...Input) (*File, error) {
+	for _, in := range inputs { // which may be written by the same command, and not be there yet
+		if name != "" && in.Name != "" && filepath.Clean(in.Name) == filepath.Clean(name) {
+			return nil, Usage("-%s: %s is %s: want another file", flag, name, in.What)
+		}
+	}
 	if info, err := os.Stat(name); err == nil {
 		if info.IsDir() {
 			return nil, fmt.Errorf("-%s: %s is a folder: want a file", flag, name)
@@ -47,7 +53,7 @@ func NewFile(flag, name string, inputs ...Input) (*File, error) {
 func NewFirstFile(flag, name string) (*File, error) {
 	f, err := create(flag, name, func() (*os.File, error) {
 		if _, err := os.Lstat(name); err == nil {
-			return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+			return nil, fmt.Errorf("%s: %w: want another name", name, fs.ErrExist)
 		}
 		// A process that is killed leaves no file of that name.
 		return os.OpenFile(name+"."+rand.Text()[:8]+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
