@@ -110,7 +110,7 @@ func (files tlsFiles) apply(cfg *mysql.Config) error {
 		}
 		to.RootCAs = x509.NewCertPool()
 		if !to.RootCAs.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("%s: the file %q has no certificate in it: want PEM, which begins with -----BEGIN CERTIFICATE-----", tlsCA, file)
+			return unreadable(errors.New("no certificate in it: want PEM, which begins with -----BEGIN CERTIFICATE-----"), tlsCA, file)
 		}
 	}
 	if files[tlsCert] != "" {

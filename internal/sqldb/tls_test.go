@@ -130,7 +130,7 @@ func TestTLS(t *testing.T) {
 		{"plain", "tls-ca=", "tls-ca in the DSN has no value"},
 		{"plain", "tls-ca=a&tls-ca=b", "tls-ca is in the DSN twice"},
 		{"plain", "tls-ca=/no/such.pem", "tls-ca: \"/no/such.pem\": open /no/such.pem: no such file"},
-		{"plain", "tls-ca=" + clientKey, "has no certificate in it: want PEM"},
+		{"plain", "tls-ca=" + clientKey, "no certificate in it: want PEM"},
 		{"plain", "tls-cert=" + clientCert + "&tls-key=" + strangeKey, "private key does not match public key"},
 	} {
 		dsn := "mysql:" + tt.user + ":pw@tcp(" + cfg.Addr + ")/d?" + tt.parameters
@@ -159,6 +159,19 @@ func TestTLS(t *testing.T) {
 		}
 		if shown := sqldb.Redact(dsn); strings.Contains(shown, "pw@") {
 			t.Errorf("shown as %s", shown)
+		}
+	}
+}
+
+// A file of certificates may have been named like a password: then its name is not shown, also if
+// there is such a file and it has none in it.
+func TestCertificatesAreNotShown(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"g:hUnt3r", "ca.pem"} {
+		must(t, os.WriteFile(name, []byte("none"), 0o600))
+		_, err := sqldb.Open("mysql:g:x@tcp(127.0.0.1:1)/a?tls-ca="+name, false)
+		if err == nil || !strings.Contains(err.Error(), "want") || strings.Contains(err.Error(), "hUnt3r") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
