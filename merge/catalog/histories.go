@@ -14,7 +14,7 @@ type History struct {
 	Columns []string // that it has, in small letters
 	exact   bool     // it has no others
 
-	// note reads one row: which migration it is about, and how that ended. It is nil
+	// Note reads one row: which migration it is about, and how that ended. It is nil
 	// for a table that tells of none.
 	Note func(row map[string]string) (migration string, end Ending)
 }

@@ -90,7 +90,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (go test ./merge -run Golden -update rewrites it):\n%s", path, diff)
+		t.Errorf("%s differs (go test ./merge/check -run Golden -update rewrites it):\n%s", path, diff)
 	}
 }
 

@@ -88,7 +88,7 @@ func judgeSkipped(f *read.Facts) (findings []rule.Finding) {
 	return findings
 }
 
-// declared names what the operator declares of a table.
+// declaredOf names what the operator declares of a table.
 func declaredOf(f *declare.Resolved, table string) (all []string) {
 	for _, u := range f.Opts.Uniques {
 		if u.Table == table {

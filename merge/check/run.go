@@ -31,7 +31,7 @@ type run struct {
 	severed    []declare.Severed
 	left       []declare.LeftRows
 	renumbered []verdict.Renumbered
-	plain      []string // see outcome
+	plain      []string // see [rule.Outcome]
 	ended      bool
 }
 

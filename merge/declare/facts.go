@@ -104,8 +104,8 @@ type Database struct {
 	Opened   catalog.Source
 	Name     string
 	Catalog  *catalog.Catalog
-	Tables   map[string]*catalog.Table
-	Servers  []catalog.Server // by number
+	Tables   map[string]*catalog.Table // without those that are excluded or skipped, which Catalog still has
+	Servers  []catalog.Server          // by number
 	Listed   map[gameid.ServerID]catalog.Server
 	Skipped  []catalog.Skipped
 	Excluded []string                  // tables, by the operator
@@ -113,7 +113,7 @@ type Database struct {
 	Apart    map[string]*catalog.Table // of these, the ones that could be read
 	Rows     map[string]int64          // by table, as counted
 
-	// histories are the tables of tools for migrations, which are not merged.
+	// Histories are the tables of tools for migrations, which are not merged.
 	Histories map[string]*catalog.Table
 }
 
@@ -310,7 +310,7 @@ func (f *Resolved) Wants(code, table, subject string) bool {
 	return slices.ContainsFunc(f.Opts.Only, func(s Selection) bool { return s.Matches(code, table, subject) })
 }
 
-// WantsAny is wants for several codes.
+// WantsAny is [Resolved.Wants] for several codes.
 func (f *Resolved) WantsAny(table, subject string, codes ...string) bool {
 	return slices.ContainsFunc(codes, func(code string) bool { return f.Wants(code, table, subject) })
 }

@@ -17,17 +17,17 @@ type Repeats struct {
 type Collisions struct {
 	Samples int // how many to keep
 
-	// wanted tells from the number of rows of each stream whether a run
+	// Wanted tells from the number of rows of each stream whether a run
 	// counts; nil: every run does.
 	Wanted func(rows []int64) bool
 
-	// ignore tells from any row of a run that it is none; nil: none is ignored.
+	// Ignore tells from any row of a run that it is none; nil: none is ignored.
 	Ignore func(row Position) bool
 
-	// outside tells of a row whether it is not to be in any run; nil: none is.
+	// Outside tells of a row whether it is not to be in any run; nil: none is.
 	Outside func(row Position) bool
 
-	// views count the same runs as they are to some of the streams alone.
+	// Views count the same runs as they are to some of the streams alone.
 	Views []View
 
 	Repeats

@@ -21,15 +21,15 @@ type Stream struct {
 	Scan  catalog.Scan
 	Index int // among the streams of its pass
 
-	// strict tells that the database itself keeps the values unique, so that
+	// Strict tells that the database itself keeps the values unique, so that
 	// two equal ones are a contradiction.
 	Strict bool
 
-	// names is how many columns of Carry name a row; those after them are for
+	// Names is how many columns of Carry name a row; those after them are for
 	// visit.
 	Names int
 
-	// visit see every batch once, before its rows are merged. progress, if not
+	// Visit see every batch once, before its rows are merged. progress, if not
 	// nil, is called after them.
 	Visit    []func(*catalog.Batch)
 	Progress func(rows int)

@@ -62,7 +62,7 @@ type Code struct {
 	Meaning    string // the meaning of a FAIL; for a code that never fails, of NOT VERIFIED
 	Counts     string // the things in Result.Count; empty for a code that never fails
 	Action     string // what to do about a FAIL
-	Unverified string // what to do about NOT VERIFIED
+	Unverified string // what to do about NOT VERIFIED; never empty, also if no rule leaves it so
 
 	// OneColumn says that it can be allowed for single columns only; see
 	// [declare.Options.Allow].

@@ -27,24 +27,24 @@ type Facts struct {
 
 // Established is what passes found out that other rules build on.
 type Established struct {
-	// failed are the codes with a conflict, of those that are wanted.
+	// Failed are the codes with a conflict, of those that are wanted.
 	Failed map[string]bool
 
-	// alike are the tables that seem to be the same in every source.
+	// Alike are the tables that seem to be the same in every source.
 	Alike map[string]bool
 
-	// servers are those of the IDs in a column of a database, of the columns of which
+	// Servers are those of the IDs in a column of a database, of the columns of which
 	// all IDs were read.
 	Servers map[declare.ColumnsID]map[*declare.Database]map[gameid.ServerID]bool
 
-	// disjoint tells of keys whether none of their values is there twice.
+	// Disjoint tells of keys whether none of their values is there twice.
 	Disjoint map[declare.ColumnsID]bool
 
-	// complete tells of columns whether they are a reference of which every row leads
+	// Complete tells of columns whether they are a reference of which every row leads
 	// somewhere, in every database.
 	Complete map[declare.ColumnsID]bool
 
-	// rekeyed is what becomes of the keys of sources; nil if they stay, or if they would
+	// Rekeyed is what becomes of the keys of sources; nil if they stay, or if they would
 	// move and cannot.
 	Rekeyed *moved.Rekeyed
 }

@@ -47,16 +47,16 @@ type Question struct {
 	SkipNull bool
 	ids      bool // judge the IDs in the rows along the way
 
-	// across counts only the values of one column that several sources have, in
+	// Across counts only the values of one column that several sources have, in
 	// more than most rows together; 0 is any number of rows. A value that is 0
 	// or empty does not count.
 	Across bool
 	Most   int64
 
-	// none are values that do not count, as any of the columns has them.
+	// None are values that do not count, as any of the columns has them.
 	None rekey.Values
 
-	// nobody are values of single columns that do not count either.
+	// Nobody are values of single columns that do not count either.
 	Nobody map[string]rekey.Values
 
 	// when, if not nil, counts the rows of collisions for which it does not hold.

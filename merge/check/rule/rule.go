@@ -16,13 +16,13 @@ import (
 type Rule struct {
 	Codes []string // that it gives out, most serious first
 
-	// catalog judges what the databases say of themselves.
+	// Catalog judges what the databases say of themselves.
 	Catalog func(*read.Facts) []Finding
 
-	// key judges what was read of the key of a table.
+	// Key judges what was read of the key of a table.
 	Key func(*read.Facts, *read.KeyReading) Outcome
 
-	// tasks says what else is to be read, and judges it.
+	// Tasks says what else is to be read, and judges it.
 	Tasks func(*read.Facts) []Task
 }
 

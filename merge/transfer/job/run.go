@@ -23,7 +23,7 @@ type Run struct {
 	Layouts  map[string]*rowio.Layout // how a table is read and written, as the target has it
 	Registry bool                     // the target has one
 
-	// references are those of the target's tables, and keys how their rows are found
+	// References are those of the target's tables, and keys how their rows are found
 	// by their keys, by table.
 	References map[string][]catalog.Reference
 	Keys       map[string]*rowio.Layout

@@ -2,7 +2,7 @@ package ledger
 
 // The steps of a merge, as [job.Progress] names them.
 const (
-	StepCheck   = "check"   // the rules of package merge
+	StepCheck   = "check"   // the rules of the check
 	StepMeasure = "measure" // counting and summing up
 	StepRename  = "rename"  // of the target's own rows
 	StepReset   = "reset"   // of tables: their rows are removed, or put back

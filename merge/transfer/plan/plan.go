@@ -90,7 +90,7 @@ type Plan struct {
 type Refusal struct {
 	Source string `json:"source,omitempty"` // empty: not about one database
 	Table  string `json:"table,omitempty"`  // empty: not about one table
-	Code   string `json:"code,omitempty"`   // of the rule of package merge that found it
+	Code   string `json:"code,omitempty"`   // of the rule of the check that found it
 	Reason string `json:"reason"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// check runs the rules of package merge. Every result that is not PASS blocks the
+// check runs the rules of the check. Every result that is not PASS blocks the
 // merge, unless the operator allowed it. What renaming and combining resolve is PASS.
 func check(ctx context.Context, p *Planner) error {
 	all := make([]catalog.Source, len(p.DBs))
@@ -143,7 +143,7 @@ func (p *Planner) judge(r *verdict.Result) {
 	}
 }
 
-// Found is what a rule of package merge found.
+// Found is what a rule of the check found.
 func Found(r *verdict.Result) plan.Refusal {
 	reason := r.Message
 	if r.Subject != "" {

@@ -139,7 +139,7 @@ func open(ctx context.Context, p *Planner, target rowio.Database, sources []rowi
 	return nil
 }
 
-// refused reports whether the plan is refused by a rule of package merge.
+// refused reports whether the plan is refused by a rule of the check.
 func (p *Planner) refused(code string) bool {
 	return slices.ContainsFunc(p.Plan.Refusals, func(r plan.Refusal) bool { return r.Code == code })
 }

@@ -18,7 +18,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// The proof of the tables that are combined shares nothing with how they were: it reads all
+// The proof of the tables that are combined shares no formula with how they were: it reads all
 // rows of the target, of the sources and of those that the target keeps, puts the rows of each
 // key together in memory, some keys at a time, and asks of each column whether the value is what
 // its formula promises.

@@ -16,7 +16,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// checkResult runs the rules of package merge over the target, as if it were
+// checkResult runs the rules of the check over the target, as if it were
 // merged with a world that has no rows.
 func checkResult(ctx context.Context, r *job.Run, s *rowio.Source, proof *Proof) error {
 	var allow []string

@@ -35,7 +35,7 @@ type Proof struct {
 	Keys  []KeyProof `json:"keys,omitempty"`
 	Limit string     `json:"limit,omitempty"`
 
-	// Findings are the results of the rules of package merge for the merged database, and
+	// Findings are the results of the rules of the check for the merged database, and
 	// what is wrong with its record of new names.
 	Findings []plan.Refusal `json:"findings,omitempty"`
 
@@ -72,7 +72,7 @@ type TableProof struct {
 // or another merge came after this one, their changes are found too.
 //
 // If sums differ it looks for the rows, and names the first of them. Finally it
-// runs the rules of package merge over the result.
+// runs the rules of the check over the result.
 //
 // It returns a proof without a verdict beside an error, unless it could not read
 // the target or the merge is not completed. Tables are then those that were read

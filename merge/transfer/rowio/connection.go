@@ -40,12 +40,12 @@ type Connection struct {
 	Writes bool
 	Fail   Failpoint
 
-	// unchecked turns the check of foreign keys off; see [apply.CheckReferences].
+	// Unchecked turns the check of foreign keys off; see [apply.CheckReferences].
 	Unchecked bool
 
 	DB     *sqldb.DB // nil until it is used
 	Shared bool      // db belongs to another connection
-	// withheld are, by table, the conditions for rows of a source that do not come.
+	// Withheld are, by table, the conditions for rows of a source that do not come.
 	Withheld map[string]string
 
 	Share int // how many connections share the memory for pages; 0 means one
